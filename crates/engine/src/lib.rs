@@ -1,0 +1,5 @@
+//! The load generator (layer 1): users, schedules, sessions, HTTP, clock, recorder. It knows bytes and time and
+//! nothing else: no kits, no servers, no files.
+
+pub mod random;
+pub mod script;

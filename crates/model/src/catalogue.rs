@@ -1,0 +1,152 @@
+//! The catalogue: kits, services and stacks as named texts. Where the bytes come from is the binary's business.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::document::{self, nearest};
+use crate::problem::{Problem, Result};
+use crate::{KitManifest, ServiceManifest, StackManifest};
+
+/// Every file of the catalogue by its path in it: `kits/dvdstore/kit.toml`.
+#[derive(Debug, Clone, Default)]
+pub struct Catalogue {
+    files: BTreeMap<String, Cow<'static, [u8]>>,
+}
+
+impl Catalogue {
+    /// A catalogue of the given files.
+    pub fn new(files: BTreeMap<String, Cow<'static, [u8]>>) -> Catalogue {
+        Catalogue { files }
+    }
+
+    /// Adds files; those with a known path replace the old ones.
+    pub fn overlay(&mut self, files: BTreeMap<String, Cow<'static, [u8]>>) {
+        self.files.extend(files);
+    }
+
+    /// The bytes of a file.
+    pub fn bytes(&self, path: &str) -> Result<&[u8]> {
+        self.files.get(path).map(AsRef::as_ref).ok_or_else(|| {
+            let mut problem = Problem::recipe("no such file in the catalogue").file(path);
+            problem.remedy =
+                nearest(path, self.files.keys().map(String::as_str)).map(|near| format!("`{near}`"));
+            problem.into()
+        })
+    }
+
+    /// The text of a file.
+    pub fn text(&self, path: &str) -> Result<&str> {
+        std::str::from_utf8(self.bytes(path)?)
+            .map_err(|_| Problem::recipe("the file is not UTF-8 text").file(path).into())
+    }
+
+    /// The files below a folder: (path relative to it, bytes), sorted.
+    pub fn below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = (&'a str, &'a [u8])> + 'a {
+        let prefix = format!("{folder}/");
+        self.files.iter().filter_map(move |(path, bytes)| {
+            path.strip_prefix(prefix.as_str()).map(|rest| (rest, bytes.as_ref()))
+        })
+    }
+
+    /// Names of the kits.
+    pub fn kits(&self) -> Vec<&str> {
+        self.names("kits/", "/kit.toml")
+    }
+
+    /// Names of the services.
+    pub fn services(&self) -> Vec<&str> {
+        self.names("services/", "/service.toml")
+    }
+
+    /// Names of the stacks.
+    pub fn stacks(&self) -> Vec<&str> {
+        self.names("stacks/", ".toml")
+    }
+
+    /// The manifest of a kit, each file that it names present.
+    pub fn kit(&self, name: &str) -> Result<KitManifest> {
+        let path = self.find("kit", name, &self.kits(), format!("kits/{name}/kit.toml"))?;
+        let kit: KitManifest = document::read(&path, self.text(&path)?)?;
+        let text = self.text(&path)?;
+        let mut problems = Vec::new();
+        let optional =
+            [("data", &kit.data), ("schema", &kit.schema), ("finish", &kit.finish), ("check", &kit.check)];
+        let named = optional.into_iter().filter_map(|(key, file)| file.as_deref().map(|file| (key, file)));
+        for (key, file) in named.chain([("session", kit.session.as_str())]) {
+            if !self.files.contains_key(&format!("kits/{name}/{file}")) {
+                problems.push(missing_file(&path, text, key, file, &format!("kits/{name}")));
+            }
+        }
+        if self.below(&format!("kits/{name}/{}", kit.app)).next().is_none() {
+            problems.push(missing_file(&path, text, "app", &kit.app, &format!("kits/{name}")));
+        }
+        if kit.name != name {
+            problems.push(misnamed(&path, text, &kit.name, name));
+        }
+        crate::problem::Problems::check(problems)?;
+        Ok(kit)
+    }
+
+    /// The manifest of a service, each template that it names present.
+    pub fn service(&self, name: &str) -> Result<ServiceManifest> {
+        let path = self.find("service", name, &self.services(), format!("services/{name}/service.toml"))?;
+        let text = self.text(&path)?;
+        let service: ServiceManifest = document::read(&path, text)?;
+        let mut problems = Vec::new();
+        for file in service.templates.iter().map(|template| &template.from) {
+            if !self.files.contains_key(&format!("services/{name}/{file}")) {
+                problems.push(missing_file(&path, text, "from", file, &format!("services/{name}")));
+            }
+        }
+        if service.name != name {
+            problems.push(misnamed(&path, text, &service.name, name));
+        }
+        crate::problem::Problems::check(problems)?;
+        Ok(service)
+    }
+
+    /// The manifest of a stack.
+    pub fn stack(&self, name: &str) -> Result<StackManifest> {
+        let path = self.find("stack", name, &self.stacks(), format!("stacks/{name}.toml"))?;
+        let text = self.text(&path)?;
+        let stack: StackManifest = document::read(&path, text)?;
+        if stack.name != name {
+            return Err(misnamed(&path, text, &stack.name, name).into());
+        }
+        Ok(stack)
+    }
+
+    fn names<'a>(&'a self, prefix: &str, suffix: &str) -> Vec<&'a str> {
+        let inner = |path: &'a String| path.strip_prefix(prefix)?.strip_suffix(suffix);
+        self.files.keys().filter_map(inner).filter(|name| !name.contains('/')).collect()
+    }
+
+    fn find(&self, what: &str, name: &str, known: &[&str], path: String) -> Result<String> {
+        if known.contains(&name) {
+            return Ok(path);
+        }
+        let problem = Problem::recipe(format!("there is no {what} `{name}`"));
+        Err(match nearest(name, known.iter().copied()) {
+            Some(near) => problem.remedy(format!("`{near}`")),
+            None => problem.remedy(format!("one of: {}", known.join(", "))),
+        }
+        .into())
+    }
+}
+
+fn missing_file(manifest: &str, text: &str, key: &str, file: &str, folder: &str) -> Problem {
+    let line = text.lines().position(|line| line.trim_start().starts_with(key) && line.contains(file));
+    let mut problem = Problem::recipe(format!("`{file}` does not exist in {folder}")).file(manifest).key(key);
+    problem.place.line = line.map(|index| index as u32 + 1);
+    problem.remedy("create the file or correct its name".to_string())
+}
+
+fn misnamed(manifest: &str, text: &str, name: &str, expected: &str) -> Problem {
+    let line = text.lines().position(|line| line.starts_with("name"));
+    let mut problem =
+        Problem::recipe(format!("the name is `{name}`, but the catalogue calls it `{expected}`"))
+            .file(manifest)
+            .key("name");
+    problem.place.line = line.map(|index| index as u32 + 1);
+    problem.remedy(format!("name = \"{expected}\""))
+}

@@ -1,0 +1,233 @@
+//! One second of what the load generator recorded, as plain data.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+/// What a row of the result is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperationKind {
+    /// A whole session (an order cycle): the sum of its operations.
+    Session,
+    /// A named step of a session: the unit of response time and QoS.
+    Operation,
+    /// One HTTP exchange, by its path or given name.
+    Request,
+}
+
+/// Why an operation failed. Every failure is one of these; none is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// No connection: refused, reset while connecting, no port left.
+    Connect,
+    /// No complete answer in time.
+    Timeout,
+    /// An HTTP status of 400 or more that the session did not expect.
+    Status,
+    /// The session's own `check` or `fail`.
+    Check,
+    /// What came was not HTTP, or the connection broke in the middle of it.
+    Protocol,
+    /// The session script itself: an exception, or a loop without end.
+    Script,
+}
+
+impl ErrorKind {
+    /// All kinds, in the order of [`OperationInterval::errors`].
+    pub const ALL: [ErrorKind; 6] = [
+        ErrorKind::Connect,
+        ErrorKind::Timeout,
+        ErrorKind::Status,
+        ErrorKind::Check,
+        ErrorKind::Protocol,
+        ErrorKind::Script,
+    ];
+
+    /// The word in results and on the terminal.
+    pub fn word(self) -> &'static str {
+        match self {
+            ErrorKind::Connect => "connect",
+            ErrorKind::Timeout => "timeout",
+            ErrorKind::Status => "status",
+            ErrorKind::Check => "check",
+            ErrorKind::Protocol => "protocol",
+            ErrorKind::Script => "script",
+        }
+    }
+}
+
+/// The name of a row: a session, an operation or a request. Index into [`Interval::operations`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct OperationName {
+    /// Session, operation or request.
+    pub kind: OperationKind,
+    /// `order_cycle`, `Browse`, `/ds2/dsbrowse.php`.
+    pub name: String,
+}
+
+/// Times in microseconds from 1 µs to 1 h with three significant digits.
+pub type Times = Histogram<u64>;
+
+/// An empty histogram of times.
+pub fn new_times() -> Times {
+    Times::new_with_bounds(1, 3_600_000_000, 3).expect("the bounds are constants that hdrhistogram accepts")
+}
+
+/// Records a time given in nanoseconds: never dropped, clipped to the histogram's range.
+pub fn record_ns(times: &mut Times, nanos: u64) {
+    times.saturating_record((nanos.saturating_add(500) / 1_000).max(1));
+}
+
+/// What one second held of one session, operation or request.
+#[derive(Debug, Clone)]
+pub struct OperationInterval {
+    /// Completed without error in this second.
+    pub completed: u64,
+    /// Failed in this second, by [`ErrorKind::ALL`]'s order.
+    pub errors: [u64; 6],
+    /// Response times of what completed, from the *intended* start.
+    pub response: Times,
+    /// Service times of what completed, from the actual start.
+    pub service: Times,
+    /// Bytes received (requests only).
+    pub bytes: u64,
+}
+
+impl OperationInterval {
+    /// Nothing happened.
+    pub fn empty() -> OperationInterval {
+        OperationInterval {
+            completed: 0,
+            errors: [0; 6],
+            response: new_times(),
+            service: new_times(),
+            bytes: 0,
+        }
+    }
+
+    /// All failures.
+    pub fn failed(&self) -> u64 {
+        self.errors.iter().sum()
+    }
+
+    /// Adds another second's, or another thread's.
+    pub fn merge(&mut self, other: &OperationInterval) {
+        self.completed += other.completed;
+        self.bytes += other.bytes;
+        self.errors.iter_mut().zip(other.errors).for_each(|(sum, count)| *sum += count);
+        self.response.add(&other.response).expect("all histograms of times have the same bounds");
+        self.service.add(&other.service).expect("all histograms of times have the same bounds");
+    }
+
+    /// Forgets everything but keeps the memory.
+    pub fn clear(&mut self) {
+        self.completed = 0;
+        self.bytes = 0;
+        self.errors = [0; 6];
+        self.response.reset();
+        self.service.reset();
+    }
+}
+
+/// One second of one run, merged over the generator's threads.
+#[derive(Debug, Clone)]
+pub struct Interval {
+    /// Seconds since the run's start, 0-based.
+    pub second: u32,
+    /// By index of the run's list of [`OperationName`]s; a name that appears later only lengthens the list.
+    pub operations: Vec<OperationInterval>,
+    /// Time integral of users inside a session over this second: user-seconds.
+    pub busy_user_s: f64,
+    /// Time integral of users between sessions over this second: user-seconds.
+    pub thinking_user_s: f64,
+    /// Completed think times in this second, and their sum in seconds: counted apart from the integrals, for
+    /// Little's law.
+    pub thinks: u64,
+    /// See [`Self::thinks`].
+    pub think_sum_s: f64,
+    /// How late the generator was: actual minus intended time of sends and of its own 10 ms probe.
+    pub lag: Times,
+    /// CPU seconds of the generator's threads in this second.
+    pub generator_cpu_s: f64,
+    /// CPU seconds of its busiest thread.
+    pub busiest_thread_cpu_s: f64,
+    /// Seconds in which a generator's thread was runnable but had to wait for its CPU (`/proc/self/task/*/schedstat`).
+    pub generator_wait_s: f64,
+    /// Connections opened in this second.
+    pub connects: u64,
+    /// The session's own counters.
+    pub counters: BTreeMap<String, u64>,
+}
+
+impl Interval {
+    /// An empty second.
+    pub fn empty(second: u32) -> Interval {
+        Interval {
+            second,
+            operations: Vec::new(),
+            busy_user_s: 0.0,
+            thinking_user_s: 0.0,
+            thinks: 0,
+            think_sum_s: 0.0,
+            lag: new_times(),
+            generator_cpu_s: 0.0,
+            busiest_thread_cpu_s: 0.0,
+            generator_wait_s: 0.0,
+            connects: 0,
+            counters: BTreeMap::new(),
+        }
+    }
+
+    /// Adds another second's or another thread's; `second` stays.
+    pub fn merge(&mut self, other: &Interval) {
+        while self.operations.len() < other.operations.len() {
+            self.operations.push(OperationInterval::empty());
+        }
+        self.operations.iter_mut().zip(&other.operations).for_each(|(sum, part)| sum.merge(part));
+        self.busy_user_s += other.busy_user_s;
+        self.thinking_user_s += other.thinking_user_s;
+        self.thinks += other.thinks;
+        self.think_sum_s += other.think_sum_s;
+        self.lag.add(&other.lag).expect("all histograms of times have the same bounds");
+        self.generator_cpu_s += other.generator_cpu_s;
+        self.busiest_thread_cpu_s = self.busiest_thread_cpu_s.max(other.busiest_thread_cpu_s);
+        self.generator_wait_s += other.generator_wait_s;
+        self.connects += other.connects;
+        for (name, count) in &other.counters {
+            *self.counters.entry(name.clone()).or_default() += count;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_intervals_equals_recording_into_one() {
+        let mut parts = [Interval::empty(0), Interval::empty(0)];
+        let mut whole = Interval::empty(0);
+        whole.operations.push(OperationInterval::empty());
+        for (index, part) in parts.iter_mut().enumerate() {
+            part.operations.push(OperationInterval::empty());
+            for nanos in (1..500u64).map(|i| i * 37_000 * (index as u64 + 1)) {
+                record_ns(&mut part.operations[0].response, nanos);
+                record_ns(&mut whole.operations[0].response, nanos);
+            }
+        }
+        let [mut first, second] = parts;
+        first.merge(&second);
+        assert_eq!(first.operations[0].response, whole.operations[0].response);
+    }
+
+    #[test]
+    fn a_time_beyond_the_range_is_clipped_and_never_dropped() {
+        let mut times = new_times();
+        record_ns(&mut times, u64::MAX);
+        record_ns(&mut times, 0);
+        assert_eq!(times.len(), 2);
+    }
+}

@@ -1,0 +1,261 @@
+//! `kit.toml`: a workload's manifest.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::setting::Setting;
+use crate::think::Distribution;
+use crate::units;
+
+/// A kit: an application, its data set, the users' sessions, its QoS targets. Names of files are relative to the
+/// kit's folder.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KitManifest {
+    /// The version of this format: 1.
+    #[schemars(range(min = 1, max = 1))]
+    pub format: u32,
+    /// The folder's name.
+    pub name: String,
+    /// Counts up whenever a change makes results incomparable.
+    pub version: u32,
+    /// For people.
+    pub title: String,
+    /// Where the workload comes from.
+    pub source: String,
+    /// What a stack must provide: `web+php`, `sql`.
+    pub needs: Vec<String>,
+    /// The folder that the web tier serves; files ending in `.j2` are rendered and lose that ending.
+    pub app: String,
+    /// The users' sessions, in Lua.
+    pub session: String,
+    /// The rows of the data set, in Lua.
+    pub data: Option<String>,
+    /// Tables, run before the rows are loaded.
+    pub schema: Option<String>,
+    /// Indexes, constraints and derived rows, run after the rows are loaded.
+    pub finish: Option<String>,
+    /// The consistency check after a run, in Lua.
+    pub check: Option<String>,
+    /// A page that must answer with status 200 before users start; checked once.
+    pub front_page: String,
+    /// How a run changes the data, and what is done about it.
+    pub state: State,
+    /// The data set's sizes by name: numbers that `data.lua` and `session.lua` see as `size.NAME`.
+    #[serde(default)]
+    pub sizes: BTreeMap<String, BTreeMap<String, f64>>,
+    /// The size used when none is asked for.
+    pub default_size: String,
+    /// How a size such as `30mb` follows from the named ones.
+    pub custom_size: Option<CustomSize>,
+    /// The stack used when none is asked for.
+    pub default_stack: String,
+    /// The parameters that `--param NAME=VALUE` sets.
+    #[serde(default, rename = "param")]
+    pub params: Vec<Setting>,
+    /// The emulated users.
+    pub users: Users,
+    /// Sessions by weight: the names of functions in the session file.
+    pub mix: BTreeMap<String, f64>,
+    /// QoS targets: by operation name, or `all`.
+    pub qos: BTreeMap<String, Vec<String>>,
+    /// Figures of the kit's own, beside the usual ones.
+    #[serde(default, rename = "metric")]
+    pub metrics: Vec<Metric>,
+}
+
+/// How a size such as `30mb` follows from the named ones: a named size's numbers times (asked for / its nominal
+/// bytes).
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CustomSize {
+    /// What the named sizes are called in bytes: `small = "10mb"`. Asking for exactly this gives the named size.
+    pub nominal: BTreeMap<String, String>,
+    /// Which named size is scaled, by the first entry that applies.
+    pub scale: Vec<Scale>,
+}
+
+/// One entry of [`CustomSize::scale`].
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scale {
+    /// Applies to sizes below this; to all when absent.
+    pub below: Option<String>,
+    /// The named size whose numbers are scaled.
+    pub from: String,
+}
+
+/// How a run changes the data, and what is done about it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    /// Whether the data drifts over a run so that results depend on its length.
+    pub drifts: bool,
+    /// How, in a sentence.
+    pub why: String,
+    /// How the start state comes back.
+    pub reset: Reset,
+}
+
+/// How the start state comes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Reset {
+    /// Each run starts from a copy of the loaded data directory.
+    Snapshot,
+    /// A run changes nothing.
+    None,
+}
+
+/// The emulated users.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Users {
+    /// How many when none are asked for.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub default: u32,
+    /// The pause after a session before the user's next one.
+    pub think: Option<Distribution>,
+    /// The time from a session's start to the user's next start, instead of `think`.
+    pub cycle: Option<Distribution>,
+    /// Users started per second during ramp-up when no `--ramp-up` is given.
+    pub ramp_per_s: f64,
+    /// The answer to one request must be complete within this; seconds.
+    #[serde(default = "default_timeout_s")]
+    pub timeout_s: f64,
+}
+
+fn default_timeout_s() -> f64 {
+    30.0
+}
+
+/// A figure of the kit's own.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Metric {
+    /// Identifier in the JSON.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// The unit shown behind it.
+    pub unit: String,
+    /// The counter (`count("…")` in the session) or session or operation whose completions are counted.
+    pub of: String,
+    /// Reported as a rate, a share of another counter, or a plain number.
+    pub per: Per,
+}
+
+/// How a metric's count is reported.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Per {
+    /// As counted.
+    Total,
+    /// Each second of steady state.
+    Second,
+    /// Each minute of steady state.
+    Minute,
+    /// As a ratio of the named counter, session or operation.
+    Of(String),
+}
+
+impl KitManifest {
+    /// The numbers of a size: a name of `[sizes]`, or bytes (`30mb`) where the kit says how to scale.
+    pub fn size(&self, asked: &str) -> Result<BTreeMap<String, f64>, String> {
+        let wanted = asked.to_lowercase();
+        if let Some(values) = self.sizes.get(&wanted) {
+            return Ok(values.clone());
+        }
+        let names: Vec<&str> = self.sizes.keys().map(String::as_str).collect();
+        let by_initial: Vec<&&str> =
+            names.iter().filter(|name| wanted.len() == 1 && name.starts_with(&wanted)).collect();
+        if let [name] = by_initial[..] {
+            return Ok(self.sizes[*name].clone());
+        }
+        let list = names.join(", ");
+        let Some(custom) = &self.custom_size else {
+            return Err(format!("`{asked}` is not a size of this kit; it has {list}"));
+        };
+        let bytes = units::size_bytes(&wanted).map_err(|_| {
+            format!("`{asked}` is not a size of this kit; it has {list}, or bytes such as 30mb")
+        })?;
+        if bytes == 0 {
+            return Err("a data set of no bytes can't be measured".to_string());
+        }
+        let nominal = |name: &str| {
+            let text =
+                custom.nominal.get(name).ok_or_else(|| format!("custom_size.nominal lacks `{name}`"))?;
+            units::size_bytes(text)
+        };
+        for name in custom.nominal.keys() {
+            if nominal(name)? == bytes {
+                return self
+                    .sizes
+                    .get(name)
+                    .cloned()
+                    .ok_or_else(|| format!("custom_size names no size `{name}`"));
+            }
+        }
+        for scale in &custom.scale {
+            let below = scale.below.as_deref().map(units::size_bytes).transpose()?;
+            if below.is_none_or(|below| bytes < below) {
+                let base = self.sizes.get(&scale.from).ok_or_else(|| format!("no size `{}`", scale.from))?;
+                let factor = bytes as f64 / nominal(&scale.from)? as f64;
+                return Ok(base
+                    .iter()
+                    .map(|(key, value)| (key.clone(), (value * factor).round().max(1.0)))
+                    .collect());
+            }
+        }
+        Err(format!("the kit does not say how to make a data set of {asked}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kit() -> KitManifest {
+        let text = r#"
+            format = 1
+            name = "shop"
+            version = 1
+            title = "Shop"
+            source = "ours"
+            needs = ["sql"]
+            app = "app"
+            session = "session.lua"
+            front_page = "/"
+            default_size = "small"
+            default_stack = "lamp"
+            state = { drifts = false, why = "read only", reset = "none" }
+            sizes = { small = { customers = 20_000 }, medium = { customers = 2_000_000 }, large = { customers = 2e8 } }
+            users = { default = 1, ramp_per_s = 10 }
+            mix = { visit = 1 }
+            qos = {}
+            [custom_size]
+            nominal = { small = "10mb", medium = "1gb", large = "100gb" }
+            scale = [{ below = "1gb", from = "small" }, { from = "large" }]
+        "#;
+        crate::document::read("kit.toml", text).expect("a right manifest")
+    }
+
+    #[test]
+    fn a_size_is_a_name_an_initial_or_bytes() {
+        let customers = |asked: &str| kit().size(asked).map(|size| size["customers"]);
+        assert_eq!(customers("small"), Ok(20_000.0));
+        assert_eq!(customers("M"), Ok(2_000_000.0));
+        assert_eq!(customers("30mb"), Ok(60_000.0));
+        assert_eq!(customers("1GB"), Ok(2_000_000.0));
+        assert_eq!(customers("10gb"), Ok(20_000_000.0));
+    }
+
+    #[test]
+    fn an_impossible_size_is_refused() {
+        for asked in ["", "huge", "0mb"] {
+            assert!(kit().size(asked).is_err(), "{asked:?} must be refused");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The nouns and units of Plimsoll (layer 0): what a kit, a service, a stack, a recipe, a plan, a run's record,
+//! a verdict and a problem *are*.
+//!
+//! The principal types are [`Plan`], everything that a run needs, resolved and costed before anything starts, and
+//! [`RunRecord`], everything that a run said. Every other room speaks in these words.
+//!
+//! Not here: files, clocks, sockets, processes, text for a terminal. A function in this room gives the same answer
+//! for the same arguments, always.
+
+pub mod catalogue;
+pub mod document;
+pub mod interval;
+pub mod kit;
+pub mod plan;
+pub mod problem;
+pub mod qos;
+pub mod recipe;
+pub mod record;
+pub mod service;
+pub mod setting;
+pub mod stack;
+pub mod think;
+pub mod units;
+
+pub use catalogue::Catalogue;
+pub use interval::{ErrorKind, Interval, OperationInterval, OperationKind};
+pub use kit::KitManifest;
+pub use plan::Plan;
+pub use problem::{Kind, Place, Problem, Problems, Result};
+pub use qos::QosTarget;
+pub use recipe::Recipe;
+pub use record::RunRecord;
+pub use service::ServiceManifest;
+pub use setting::{Setting, Value};
+pub use stack::StackManifest;
+pub use think::Distribution;

@@ -1,0 +1,273 @@
+//! A recipe resolved against the catalogue: every file found, every value checked, every cost known. Nothing has been
+//! started yet.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::nearest;
+use crate::problem::{Problem, Problems, Result};
+use crate::qos::QosTarget;
+use crate::recipe::Recipe;
+use crate::setting::{self, Values};
+use crate::{Catalogue, KitManifest, ServiceManifest, StackManifest, units};
+
+/// Everything that a run needs to know.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Plan {
+    /// The workload.
+    pub kit: KitManifest,
+    /// The size as asked for, and its numbers.
+    pub size: Size,
+    /// The kit's parameters in force.
+    pub params: Values,
+    /// The composition.
+    pub stack: StackManifest,
+    /// The tiers in the order in which they start.
+    pub tiers: Vec<PlanTier>,
+    /// How the users arrive and how long they stay.
+    pub load: Load,
+    /// What the run must meet.
+    pub qos: Vec<QosTarget>,
+    /// Which CPUs serve and which generate.
+    pub placement: Placement,
+    /// The web tier's TCP port, when a particular one was asked for.
+    pub port: Option<u16>,
+}
+
+/// A data set's size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Size {
+    /// As asked for: `small`, `30mb`.
+    pub label: String,
+    /// The numbers that scripts see as `size.NAME`.
+    pub values: BTreeMap<String, f64>,
+}
+
+/// A tier of the plan.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PlanTier {
+    /// web, app, db, cache.
+    pub name: String,
+    /// The server program.
+    pub service: ServiceManifest,
+    /// Its knobs in force.
+    pub values: Values,
+}
+
+/// How the users arrive and how long they stay.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Emulated users in steady state.
+    pub users: u32,
+    /// Seconds over which they start, evenly.
+    pub ramp_up_s: f64,
+    /// Seconds that count.
+    pub steady_s: f64,
+    /// Seconds over which they leave, evenly.
+    pub ramp_down_s: f64,
+    /// Seed of all random streams.
+    pub seed: u64,
+}
+
+impl Load {
+    /// Seconds from the first user's start to the last one's end.
+    pub fn total_s(&self) -> f64 {
+        self.ramp_up_s + self.steady_s + self.ramp_down_s
+    }
+}
+
+/// Which CPUs serve and which generate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placement {
+    /// The generator's CPUs: one thread each.
+    pub generator: Vec<usize>,
+    /// The CPUs of all tiers.
+    pub stack: Vec<usize>,
+}
+
+impl Placement {
+    /// The default: a quarter of the CPUs, at least one, for the generator, apart from the stack's; on a single CPU
+    /// both share it.
+    pub fn of_machine(cpus: &[usize]) -> Placement {
+        if cpus.len() < 2 {
+            return Placement { generator: cpus.to_vec(), stack: cpus.to_vec() };
+        }
+        let split = cpus.len() - (cpus.len() / 4).max(1);
+        Placement { generator: cpus[split..].to_vec(), stack: cpus[..split].to_vec() }
+    }
+}
+
+impl Plan {
+    /// Resolves `recipe` on a machine with the given CPUs. Every mistake is reported at once; `file` is where the
+    /// recipe was read, for the messages.
+    pub fn resolve(
+        recipe: &Recipe,
+        file: Option<&str>,
+        catalogue: &Catalogue,
+        cpus: &[usize],
+    ) -> Result<Plan> {
+        let mut problems = Vec::new();
+        let kit = catalogue.kit(&recipe.kit)?;
+        let stack = catalogue.stack(recipe.stack.as_deref().unwrap_or(&kit.default_stack))?;
+        for need in kit.needs.iter().filter(|need| !stack.provides.contains(need)) {
+            let what = format!("kit {} needs {need}, which stack {} does not provide", kit.name, stack.name);
+            problems.push(Problem::recipe(what).key("stack"));
+        }
+        let size = resolve_size(recipe, &kit, &mut problems);
+        let params = setting::resolve(&kit.params, &recipe.param, "param.", &mut problems);
+        let tiers = resolve_tiers(recipe, &stack, catalogue, &mut problems)?;
+        let qos = resolve_qos(recipe, &kit, &mut problems);
+        let load = resolve_load(recipe, &kit, &mut problems);
+        check_users(&kit, &mut problems);
+        if let Some(file) = file {
+            problems.iter_mut().for_each(|problem| _ = problem.place.file.get_or_insert(file.to_string()));
+        }
+        Problems::check(problems)?;
+        let placement = Placement::of_machine(cpus);
+        Ok(Plan { kit, size, params, stack, tiers, load, qos, placement, port: recipe.port })
+    }
+
+    /// The tier of that name.
+    pub fn tier(&self, name: &str) -> Option<&PlanTier> {
+        self.tiers.iter().find(|tier| tier.name == name)
+    }
+
+    /// The tier that holds the data set.
+    pub fn database(&self) -> Option<&PlanTier> {
+        self.tiers.iter().find(|tier| tier.service.database.is_some())
+    }
+}
+
+fn resolve_size(recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>) -> Size {
+    let label = recipe.size.clone().unwrap_or_else(|| kit.default_size.clone());
+    let values = kit.size(&label).unwrap_or_else(|what| {
+        problems.push(Problem::recipe(what).key("size"));
+        BTreeMap::new()
+    });
+    Size { label, values }
+}
+
+fn resolve_tiers(
+    recipe: &Recipe,
+    stack: &StackManifest,
+    catalogue: &Catalogue,
+    problems: &mut Vec<Problem>,
+) -> Result<Vec<PlanTier>> {
+    let mut given: BTreeMap<&str, Values> = BTreeMap::new();
+    for (key, value) in &recipe.set {
+        match key.split_once('.').and_then(|(owner, knob)| Some((find_tier(stack, owner)?, knob))) {
+            Some((tier, knob)) => _ = given.entry(tier).or_default().insert(knob.to_string(), value.clone()),
+            None => problems.push(unknown_owner(stack, key)),
+        }
+    }
+    let mut tiers = Vec::new();
+    for tier in &stack.tiers {
+        let service = catalogue.service(&tier.service)?;
+        let mut values = tier.set.clone();
+        values.extend(given.remove(tier.name.as_str()).unwrap_or_default());
+        let values = setting::resolve(&service.knobs, &values, &format!("set.{}.", tier.name), problems);
+        tiers.push(PlanTier { name: tier.name.clone(), service, values });
+    }
+    Ok(tiers)
+}
+
+fn find_tier<'a>(stack: &'a StackManifest, owner: &str) -> Option<&'a str> {
+    let found = stack.tiers.iter().find(|tier| tier.name == owner || tier.service == owner);
+    found.map(|tier| tier.name.as_str())
+}
+
+fn unknown_owner(stack: &StackManifest, key: &str) -> Problem {
+    let owner = key.split('.').next().unwrap_or(key);
+    let names: Vec<&str> =
+        stack.tiers.iter().flat_map(|tier| [tier.name.as_str(), tier.service.as_str()]).collect();
+    let problem =
+        Problem::recipe(format!("`{owner}` is neither a tier nor a service of stack {}", stack.name))
+            .key(format!("set.{key}"));
+    match nearest(owner, names.iter().copied()) {
+        Some(near) => problem.remedy(format!("`{near}`")),
+        None => problem.remedy(format!("write tier.knob=value; the stack has {}", names.join(", "))),
+    }
+}
+
+fn resolve_qos(recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>) -> Vec<QosTarget> {
+    let mut targets = Vec::new();
+    let mut add = |text: &str, operation: Option<&str>, file: Option<String>| match text.parse::<QosTarget>()
+    {
+        Ok(target) => {
+            let operation = operation.map(str::to_string).or(target.operation);
+            targets.push(QosTarget { operation, ..target });
+        }
+        Err(what) => {
+            let mut problem = Problem::recipe(what).key("qos");
+            problem.place.file = file;
+            problems.push(problem);
+        }
+    };
+    if recipe.qos.is_empty() {
+        for (scope, texts) in &kit.qos {
+            let operation = (scope != "all").then_some(scope.as_str());
+            let file = format!("kits/{}/kit.toml", kit.name);
+            texts.iter().for_each(|text| add(text, operation, Some(file.clone())));
+        }
+    } else {
+        recipe.qos.iter().for_each(|text| add(text, None, None));
+    }
+    targets
+}
+
+fn resolve_load(recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>) -> Load {
+    let mut seconds =
+        |key: &str, text: &Option<String>, default: f64| match text.as_deref().map(units::duration) {
+            None => default,
+            Some(Ok(duration)) => duration.as_secs_f64(),
+            Some(Err(what)) => {
+                problems.push(Problem::recipe(what).key(key.to_string()));
+                default
+            }
+        };
+    let users = recipe.users.unwrap_or(kit.users.default);
+    let ramp_up_s =
+        seconds("ramp_up", &recipe.ramp_up, (f64::from(users) / kit.users.ramp_per_s).clamp(10.0, 300.0));
+    let steady_s = seconds("steady", &recipe.steady, 60.0);
+    let ramp_down_s = seconds("ramp_down", &recipe.ramp_down, 3.0);
+    if steady_s < 1.0 {
+        let why = "only the steady state counts, so there would be no result";
+        problems.push(Problem::recipe("the steady state must last 1 s or more").key("steady").why(why));
+    }
+    if users == 0 {
+        problems.push(Problem::recipe("a run needs at least one user").key("users"));
+    }
+    Load { users, ramp_up_s, steady_s, ramp_down_s, seed: recipe.seed.unwrap_or(1) }
+}
+
+fn check_users(kit: &KitManifest, problems: &mut Vec<Problem>) {
+    let file = format!("kits/{}/kit.toml", kit.name);
+    for (key, distribution) in [("users.think", &kit.users.think), ("users.cycle", &kit.users.cycle)] {
+        if let Some(fault) = distribution.as_ref().and_then(|distribution| distribution.fault()) {
+            problems.push(Problem::recipe(fault).file(file.clone()).key(key));
+        }
+    }
+    if kit.users.think.is_some() && kit.users.cycle.is_some() {
+        problems.push(Problem::recipe("think and cycle exclude each other").file(file.clone()).key("users"));
+    }
+    if kit.mix.is_empty() || kit.mix.values().any(|weight| !weight.is_finite() || *weight < 0.0) {
+        let what = "the mix needs at least one session, and no negative weight";
+        problems.push(Problem::recipe(what).file(file).key("mix"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_generator_has_a_cpu_of_its_own_where_there_are_two() {
+        let placement = Placement::of_machine(&[0, 1]);
+        assert_eq!((placement.generator, placement.stack), (vec![1], vec![0]));
+        let placement = Placement::of_machine(&[3]);
+        assert_eq!((placement.generator, placement.stack), (vec![3], vec![3]));
+        let placement = Placement::of_machine(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!((placement.generator, placement.stack), (vec![6, 7], vec![0, 1, 2, 3, 4, 5]));
+    }
+}

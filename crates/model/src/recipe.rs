@@ -1,0 +1,43 @@
+//! What the user asks for, in a file or by flags; it resolves into a [`crate::Plan`] before anything starts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::setting::Values;
+
+/// A request for one run. Every part but the kit may be left out.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// The version of this format: 1.
+    #[schemars(range(min = 1, max = 1))]
+    pub format: u32,
+    /// The kit's name.
+    pub kit: String,
+    /// The stack's name; the kit's default when absent.
+    pub stack: Option<String>,
+    /// The data set's size: a name, or bytes such as `30mb`.
+    pub size: Option<String>,
+    /// Emulated users.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub users: Option<u32>,
+    /// Length of the ramp-up: `20s`.
+    pub ramp_up: Option<String>,
+    /// Length of the steady state, the only phase that counts: `60s`.
+    pub steady: Option<String>,
+    /// Length of the ramp-down.
+    pub ramp_down: Option<String>,
+    /// Seed of all random streams.
+    pub seed: Option<u64>,
+    /// QoS targets, instead of the kit's: `["p95 < 2s"]`.
+    #[serde(default)]
+    pub qos: Vec<String>,
+    /// The kit's parameters.
+    #[serde(default)]
+    pub param: Values,
+    /// Knobs by `tier.knob` or `service.knob`.
+    #[serde(default)]
+    pub set: Values,
+    /// The web tier's TCP port; a free one when absent.
+    pub port: Option<u16>,
+}

@@ -1,0 +1,189 @@
+//! `service.toml`: one server program and how to run it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::setting::Setting;
+
+/// A server program: packages, templates, knobs, commands, probe. All strings marked *template* are rendered by
+/// minijinja with the context documented in `catalogue/services/README.md`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ServiceManifest {
+    /// The version of this format: 1.
+    #[schemars(range(min = 1, max = 1))]
+    pub format: u32,
+    /// The folder's name.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// Debian packages with the program.
+    pub packages: Packages,
+    /// The program.
+    pub program: Program,
+    /// TCP ports by name; each gets a free one. The first is the tier's address.
+    #[serde(default)]
+    pub ports: Vec<String>,
+    /// Unix sockets by name: `NAME.sock` in the instance's socket directory.
+    #[serde(default)]
+    pub sockets: Vec<String>,
+    /// Files rendered before the start.
+    #[serde(default, rename = "template")]
+    pub templates: Vec<Template>,
+    /// Commands run once, in order, when the instance has no data directory yet.
+    #[serde(default, rename = "init")]
+    pub inits: Vec<Command>,
+    /// How to see that it serves.
+    pub ready: Ready,
+    /// How it is stopped.
+    pub stop: Stop,
+    /// Its logs, relative to the instance's directory: the first is the error log, shown when a start fails.
+    pub logs: Vec<String>,
+    /// Lines of the error log that mean trouble during a run.
+    #[serde(default, rename = "alarm")]
+    pub alarms: Vec<Alarm>,
+    /// Its knobs.
+    #[serde(default, rename = "knob")]
+    pub knobs: Vec<Setting>,
+    /// What must hold between knobs.
+    #[serde(default, rename = "constraint")]
+    pub constraints: Vec<Constraint>,
+    /// For a database: how a client reaches it and how its data directory is kept.
+    pub database: Option<Database>,
+}
+
+/// Debian packages with the program.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Packages {
+    /// Installed by apt-get without recommended packages: none of these starts a daemon.
+    #[serde(default)]
+    pub install: Vec<String>,
+    /// Downloaded and unpacked under `$PLIMSOLL_HOME/programs`, because installing them would enable and start the
+    /// system's own service.
+    #[serde(default)]
+    pub unpack: Vec<String>,
+    /// What they are for, in a few words, said before anything is installed.
+    pub why: String,
+}
+
+/// The program.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// Its file name, looked for in unpacked packages, PATH, /usr/sbin and /usr/bin.
+    pub binary: String,
+    /// *Templates* of its arguments; it must stay in the foreground.
+    pub args: Vec<String>,
+    /// *Templates* of environment variables; nothing else of the environment is passed but PATH and LANG.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Arguments that make it print its version.
+    pub version_args: Vec<String>,
+    /// Beginnings of versions known to work.
+    pub known_versions: Vec<String>,
+    /// Files that must exist besides the binary (a module), with the package that brings them.
+    #[serde(default)]
+    pub files: Vec<String>,
+}
+
+/// A file rendered before the start.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Template {
+    /// In the service's folder.
+    pub from: String,
+    /// Relative to the instance's directory.
+    pub to: String,
+}
+
+/// A command run before the first start.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Command {
+    /// What it does, for the progress line and errors.
+    pub title: String,
+    /// *Templates* of the program and its arguments.
+    pub run: Vec<String>,
+    /// A file of the service's folder given on standard input, rendered.
+    pub input: Option<String>,
+}
+
+/// How to see that it serves.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ready {
+    /// `http`: a request to the first port is answered with any status. `greeting`: the named socket or port accepts
+    /// and sends bytes first. `accept`: it accepts.
+    pub probe: Probe,
+    /// The socket or port probed; the first port when absent.
+    pub at: Option<String>,
+    /// Longer than this is a failed start; seconds.
+    pub within_s: f64,
+}
+
+/// A readiness probe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Probe {
+    /// A request is answered.
+    Http,
+    /// The server speaks first.
+    Greeting,
+    /// A connection is accepted.
+    Accept,
+}
+
+/// How it is stopped.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    /// `TERM`, `QUIT`, `INT` or `WINCH`, sent to the main process.
+    pub signal: String,
+    /// After this everything left of it is killed; seconds.
+    pub within_s: f64,
+}
+
+/// A line of the error log that means trouble.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Alarm {
+    /// A part of the line.
+    pub contains: String,
+    /// What it means for the result.
+    pub means: String,
+    /// Whether a run in which it appears is invalid.
+    pub invalid: bool,
+}
+
+/// What must hold between knobs.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Constraint {
+    /// A minijinja expression over the knobs' names that must be true.
+    pub must: String,
+    /// What is said when it is not.
+    pub else_say: String,
+}
+
+/// How a database is reached and how its data directory is kept.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Database {
+    /// `mysql`: the protocol that the loader speaks.
+    pub protocol: String,
+    /// The socket's name in `sockets`.
+    pub socket: String,
+    /// The account that owns everything.
+    pub user: String,
+    /// The data directory, relative to the instance's directory: what a snapshot keeps.
+    pub data_dir: String,
+    /// Knobs that differ while the data set is loaded.
+    #[serde(default)]
+    pub load: BTreeMap<String, crate::setting::Value>,
+    /// Files of the data directory that a snapshot leaves out.
+    #[serde(default)]
+    pub leave_out: Vec<String>,
+}

@@ -1,0 +1,104 @@
+//! Distributions of think and cycle times.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A distribution of times in seconds, as `[users] think` or `cycle` declares it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "distribution", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Distribution {
+    /// Always `value`.
+    Fixed {
+        /// Seconds.
+        value: f64,
+    },
+    /// Uniform between `min` and `max`.
+    Uniform {
+        /// Seconds.
+        min: f64,
+        /// Seconds.
+        max: f64,
+    },
+    /// Exponential with `mean` before the cut; a draw above `max` becomes `max`, one below `min` becomes `min`
+    /// (TPC-W 1.8 clause 5.3.2.1: the negative exponential distribution is truncated that way).
+    Exponential {
+        /// Seconds.
+        mean: f64,
+        /// Seconds.
+        #[serde(default)]
+        min: f64,
+        /// Seconds.
+        max: f64,
+    },
+}
+
+impl Distribution {
+    /// A draw, from `u` uniform in [0, 1); seconds.
+    pub fn sample(&self, u: f64) -> f64 {
+        match *self {
+            Distribution::Fixed { value } => value,
+            Distribution::Uniform { min, max } => min + (max - min) * u,
+            Distribution::Exponential { mean, min, max } => (-mean * (1.0 - u).ln()).clamp(min, max),
+        }
+    }
+
+    /// The mean of what [`Self::sample`] gives; seconds.
+    pub fn mean(&self) -> f64 {
+        match *self {
+            Distribution::Fixed { value } => value,
+            Distribution::Uniform { min, max } => (min + max) / 2.0,
+            Distribution::Exponential { mean, min, max } => {
+                min + mean * ((-min / mean).exp() - (-max / mean).exp())
+            }
+        }
+    }
+
+    /// What is wrong with it, if anything: a negative time, an empty range.
+    pub fn fault(&self) -> Option<String> {
+        let (min, max, mean) = match *self {
+            Distribution::Fixed { value } => (value, value, value),
+            Distribution::Uniform { min, max } => (min, max, max),
+            Distribution::Exponential { mean, min, max } => (min, max, mean),
+        };
+        let finite = [min, max, mean].iter().all(|time| time.is_finite() && *time >= 0.0 && *time < 1e6);
+        if !finite {
+            return Some("a time must lie between 0 and 1e6 seconds".to_string());
+        }
+        if min > max {
+            return Some(format!("min {min} is greater than max {max}"));
+        }
+        if mean == 0.0 && matches!(self, Distribution::Exponential { .. }) {
+            return Some("the mean of an exponential distribution must be greater than 0".to_string());
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stated_mean_is_the_mean_of_the_draws() {
+        let distributions = [
+            Distribution::Fixed { value: 0.3 },
+            Distribution::Uniform { min: 0.0, max: 0.5 },
+            Distribution::Exponential { mean: 7.0, min: 0.0, max: 70.0 },
+            Distribution::Exponential { mean: 5.0, min: 1.0, max: 25.0 },
+        ];
+        for distribution in distributions {
+            let n = 1_000_000;
+            let sum: f64 = (0..n).map(|i| distribution.sample((i as f64 + 0.5) / n as f64)).sum();
+            let (mean, stated) = (sum / n as f64, distribution.mean());
+            assert!((mean - stated).abs() < 1e-3 * stated, "{distribution:?}: {mean} against {stated}");
+        }
+    }
+
+    #[test]
+    fn impossible_distributions_are_named() {
+        assert!(Distribution::Uniform { min: 2.0, max: 1.0 }.fault().is_some());
+        assert!(Distribution::Fixed { value: -1.0 }.fault().is_some());
+        assert!(Distribution::Exponential { mean: 0.0, min: 0.0, max: 1.0 }.fault().is_some());
+        assert!(Distribution::Uniform { min: 0.0, max: 0.5 }.fault().is_none());
+    }
+}

@@ -1,0 +1,118 @@
+//! Durations, sizes and shares as people write them: `90s`, `30mb`, `0.1%`.
+
+use std::time::Duration;
+
+/// Reads `90s`, `2m`, `1.5h`, `250ms` or a bare number of seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let (number, unit) = split_unit(text)?;
+    let scale_s = match unit {
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        other => return Err(format!("`{other}` is not a unit of time; use us, ms, s, m or h")),
+    };
+    let seconds = number * scale_s;
+    if !(0.0..=1e9).contains(&seconds) {
+        return Err(format!("`{text}` is not a duration between 0 and 1e9 seconds"));
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// Reads `30mb`, `10 GB`, `64k` or a bare number of bytes; units are powers of 1024.
+pub fn size_bytes(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let (number, unit) = split_unit(text)?;
+    let scale = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1024.0,
+        "m" | "mb" => 1024.0 * 1024.0,
+        "g" | "gb" => 1024.0 * 1024.0 * 1024.0,
+        other => return Err(format!("`{other}` is not a unit of size; use kb, mb or gb")),
+    };
+    let bytes = number * scale;
+    if !(0.0..=1e18).contains(&bytes) {
+        return Err(format!("`{text}` is not a size"));
+    }
+    Ok(bytes as u64)
+}
+
+fn split_unit(text: &str) -> Result<(f64, &str), String> {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let number = text[..end].parse::<f64>().map_err(|_| format!("`{text}` does not start with a number"))?;
+    Ok((number, text[end..].trim()))
+}
+
+/// A duration for people: three significant digits and the unit that suits: `1.42 s`, `38.5 ms`, `940 µs`.
+pub fn show_seconds(seconds: f64) -> String {
+    let magnitude = seconds.abs();
+    if magnitude >= 120.0 {
+        format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), seconds % 60.0)
+    } else if magnitude >= 1.0 {
+        format!("{} s", significant(seconds))
+    } else if magnitude >= 1e-3 {
+        format!("{} ms", significant(seconds * 1e3))
+    } else {
+        format!("{} µs", significant(seconds * 1e6))
+    }
+}
+
+/// A size for people: `1.4 GB`, powers of 1024.
+pub fn show_bytes(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["B", "kB", "MB", "GB"] {
+        if value < 1024.0 {
+            return format!("{} {unit}", significant(value));
+        }
+        value /= 1024.0;
+    }
+    format!("{} TB", significant(value))
+}
+
+/// Three significant digits without an exponent: 1234 stays 1234, 12.345 becomes 12.3.
+pub fn significant(value: f64) -> String {
+    let magnitude = value.abs();
+    let decimals = if magnitude >= 100.0 || magnitude == 0.0 {
+        0
+    } else if magnitude >= 10.0 {
+        1
+    } else if magnitude >= 1.0 {
+        2
+    } else {
+        3
+    };
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_as_people_write_them() {
+        for (text, seconds) in [("90s", 90.0), ("2m", 120.0), ("250ms", 0.25), ("1.5h", 5400.0), ("7", 7.0)] {
+            assert_eq!(duration(text).map(|d| d.as_secs_f64()), Ok(seconds), "{text}");
+        }
+        for text in ["", "s", "5 parsecs", "-3s", "1e99h"] {
+            assert!(duration(text).is_err(), "{text} must be refused");
+        }
+    }
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        assert_eq!(size_bytes("30MB"), Ok(30 * 1024 * 1024));
+        assert_eq!(size_bytes("64k"), Ok(65536));
+        assert!(size_bytes("many").is_err());
+    }
+
+    #[test]
+    fn shown_numbers_have_no_false_digits() {
+        assert_eq!(show_seconds(0.0385), "38.5 ms");
+        assert_eq!(show_seconds(1.4231), "1.42 s");
+        assert_eq!(show_seconds(0.00000094), "0.940 µs");
+        assert_eq!(show_seconds(185.0), "3 min 05 s");
+        assert_eq!(show_bytes(1_503_238_553), "1.40 GB");
+    }
+}
