@@ -146,8 +146,27 @@ pub struct Interval {
     /// Completed think times in this second, and their sum in seconds: counted apart from the integrals, for
     /// Little's law.
     pub thinks: u64,
-    /// See [`Self::thinks`].
+    /// See [`Self::thinks`]. From the session's end to the actual start of the next one.
     pub think_sum_s: f64,
+    /// Sum of the squares of the same think times, s².
+    pub think_sum_s2: f64,
+    /// Sum of the cubes of the same think times, s³.
+    pub think_sum_s3: f64,
+    /// Sessions that ended in this second in any way, completed, failed or given up, counted apart from
+    /// [`Self::operations`] and from the integrals, for Little's law.
+    pub sessions_ended: u64,
+    /// Sum of the whole durations of [`Self::sessions_ended`], actual start to end, in seconds: also of the part
+    /// that lies in earlier seconds.
+    pub session_sum_s: f64,
+    /// Sum of the squares of the same durations, s².
+    pub session_sum_s2: f64,
+    /// Sum of the cubes of the same durations, s³.
+    pub session_sum_s3: f64,
+    /// At the end of this second: time since their start of all sessions in progress, summed; user-seconds. A state,
+    /// not a count: merging threads adds it up, merging seconds makes no sense of it.
+    pub session_age_s: f64,
+    /// At the end of this second: time since their start of all thinks in progress, summed; user-seconds.
+    pub think_age_s: f64,
     /// How late the generator was: actual minus intended time of sends and of its own 10 ms probe.
     pub lag: Times,
     /// CPU seconds of the generator's threads in this second.
@@ -163,6 +182,22 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// Counts a session that ended, however it ended, after `duration_s` since its actual start.
+    pub fn session_ended(&mut self, duration_s: f64) {
+        self.sessions_ended += 1;
+        self.session_sum_s += duration_s;
+        self.session_sum_s2 += duration_s * duration_s;
+        self.session_sum_s3 += duration_s * duration_s * duration_s;
+    }
+
+    /// Counts a think time that ended after `duration_s`.
+    pub fn think_ended(&mut self, duration_s: f64) {
+        self.thinks += 1;
+        self.think_sum_s += duration_s;
+        self.think_sum_s2 += duration_s * duration_s;
+        self.think_sum_s3 += duration_s * duration_s * duration_s;
+    }
+
     /// An empty second.
     pub fn empty(second: u32) -> Interval {
         Interval {
@@ -172,6 +207,14 @@ impl Interval {
             thinking_user_s: 0.0,
             thinks: 0,
             think_sum_s: 0.0,
+            think_sum_s2: 0.0,
+            think_sum_s3: 0.0,
+            sessions_ended: 0,
+            session_sum_s: 0.0,
+            session_sum_s2: 0.0,
+            session_sum_s3: 0.0,
+            session_age_s: 0.0,
+            think_age_s: 0.0,
             lag: new_times(),
             generator_cpu_s: 0.0,
             busiest_thread_cpu_s: 0.0,
@@ -191,6 +234,14 @@ impl Interval {
         self.thinking_user_s += other.thinking_user_s;
         self.thinks += other.thinks;
         self.think_sum_s += other.think_sum_s;
+        self.think_sum_s2 += other.think_sum_s2;
+        self.think_sum_s3 += other.think_sum_s3;
+        self.sessions_ended += other.sessions_ended;
+        self.session_sum_s += other.session_sum_s;
+        self.session_sum_s2 += other.session_sum_s2;
+        self.session_sum_s3 += other.session_sum_s3;
+        self.session_age_s += other.session_age_s;
+        self.think_age_s += other.think_age_s;
         self.lag.add(&other.lag).expect("all histograms of times have the same bounds");
         self.generator_cpu_s += other.generator_cpu_s;
         self.busiest_thread_cpu_s = self.busiest_thread_cpu_s.max(other.busiest_thread_cpu_s);
