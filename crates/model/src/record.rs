@@ -155,12 +155,16 @@ pub struct TargetResult {
     pub samples_needed: u64,
     /// The average would have met the limit although this percentile misses it.
     pub average_would_pass: bool,
+    /// The mean of the same response times, in seconds; absent for errors and without samples.
+    #[serde(default)]
+    pub average_s: Option<f64>,
 }
 
 /// One check of the instrument by itself.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ValidityCheck {
-    /// Stable identifier: `generator_cpu`, `send_lag`, `little`, `samples`, `tiers`, `consistency`, `errors_all`.
+    /// Stable identifier: `duration`, `generator_cpu`, `generator_thread`, `send_lag`, `little`, `samples`, `tiers`,
+    /// `alarms`, `consistency`, `errors_all` (`docs/method/validity.md`).
     pub check: String,
     /// It holds.
     pub ok: bool,
