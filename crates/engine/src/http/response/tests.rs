@@ -1,0 +1,129 @@
+use super::*;
+use proptest::prelude::*;
+
+fn read(pieces: &[&[u8]]) -> Result<(bool, Response), Fault> {
+    let mut response = Response::default();
+    response.begin(true, false);
+    let mut done = false;
+    for piece in pieces {
+        done = response.feed(piece)?;
+    }
+    Ok((done, response))
+}
+
+fn whole(bytes: &[u8]) -> Response {
+    let (done, response) = read(&[bytes]).expect("the answer is right");
+    assert!(done, "the answer is complete: {}", String::from_utf8_lossy(bytes));
+    response
+}
+
+#[test]
+fn an_answer_with_a_length_is_read() {
+    let response = whole(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A: 1\r\n\r\nhello");
+    assert_eq!((response.status(), response.body()), (200, &b"hello"[..]));
+    assert_eq!(response.header("x-a").next(), Some(&b"1"[..]));
+    assert!(!response.closes());
+}
+
+#[test]
+fn a_chunked_answer_with_extensions_and_trailers_is_read() {
+    let response = whole(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n00b\r\n over there\r\n\
+          0\r\nX-T: 1\r\n\r\n",
+    );
+    assert_eq!(response.body(), b"hello over there");
+}
+
+#[test]
+fn an_interim_answer_comes_before_the_answer() {
+    let response = whole(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+    assert_eq!(response.status(), 201);
+}
+
+#[test]
+fn answers_without_a_body_are_complete_at_once() {
+    for head in ["204 No Content", "304 Not Modified"] {
+        whole(format!("HTTP/1.1 {head}\r\n\r\n").as_bytes());
+    }
+    let mut response = Response::default();
+    response.begin(true, true);
+    assert_eq!(response.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"), Ok(true));
+}
+
+#[test]
+fn an_answer_without_a_length_ends_with_the_connection() {
+    let (done, mut response) = read(&[b"HTTP/1.0 200 OK\r\n\r\nhel", b"lo"]).expect("it is right so far");
+    assert!(!done);
+    assert_eq!(response.end_of_stream(), Ok(()));
+    assert_eq!(response.body(), b"hello");
+    assert!(response.closes());
+}
+
+#[test]
+fn what_is_not_http_is_a_fault_of_the_right_kind() {
+    let cases: [(&[u8], Fault); 8] = [
+        (b"SSH-2.0-OpenSSH\r\n\r\n", Fault::Head),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", Fault::Head),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", Fault::Head),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", Fault::Head),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", Fault::Chunk),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1000000000000000\r\n", Fault::Chunk),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", Fault::Chunk),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab", Fault::Surplus),
+    ];
+    for (bytes, fault) in cases {
+        assert_eq!(read(&[bytes]).err(), Some(fault), "{}", String::from_utf8_lossy(bytes));
+    }
+}
+
+#[test]
+fn endless_heads_and_trailers_are_faults_with_bounded_memory() {
+    let mut response = Response::default();
+    response.begin(true, false);
+    let line = b"X-Long: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n";
+    assert_eq!(response.feed(b"HTTP/1.1 200 OK\r\n"), Ok(false));
+    let fault = (0..10_000).find_map(|_| response.feed(line).err());
+    assert_eq!(fault, Some(Fault::HeadTooLong));
+    assert!(response.head_bytes.len() <= MOST_HEAD_BYTES + 1);
+    response.begin(true, false);
+    response.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n").expect("right so far");
+    let fault = (0..10_000).find_map(|_| response.feed(line).err());
+    assert_eq!(fault, Some(Fault::Chunk));
+}
+
+#[test]
+fn an_answer_cut_short_at_any_byte_is_truncated() {
+    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    for cut in 0..answer.len() {
+        let (done, mut response) = read(&[&answer[..cut]]).expect("a beginning is no fault");
+        assert!(!done, "cut at {cut}");
+        assert_eq!(response.end_of_stream(), Err(Fault::Truncated), "cut at {cut}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_split_of_an_answer_reads_the_same(cuts in proptest::collection::vec(0usize..140, 0..6)) {
+        let answer: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nSet-Cookie: \
+            a=b\r\n\r\n5\r\nhello\r\nA;x\r\n0123456789\r\n0\r\nT: 1\r\n\r\n";
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(answer.len())).collect();
+        cuts.extend([0, answer.len()]);
+        cuts.sort_unstable();
+        let pieces: Vec<&[u8]> = cuts.windows(2).map(|pair| &answer[pair[0]..pair[1]]).collect();
+        let (done, response) = read(&pieces).expect("the answer is right");
+        prop_assert!(done || pieces.last().is_some_and(|last| last.is_empty()));
+        prop_assert_eq!(response.body(), b"hello0123456789");
+        prop_assert_eq!(response.header("set-cookie").next(), Some(&b"a=b"[..]));
+    }
+
+    #[test]
+    fn random_bytes_never_panic_and_never_grow_without_bound(pieces in proptest::collection::vec(
+        proptest::collection::vec(any::<u8>(), 0..200), 0..20)) {
+        let mut response = Response::default();
+        response.begin(true, false);
+        for piece in &pieces {
+            if response.feed(piece).is_err() { break }
+        }
+        let _ = response.end_of_stream();
+    }
+}
