@@ -1,0 +1,84 @@
+//! What a disk can refuse, as problems that name the path and what to try.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
+use std::path::Path;
+
+use model::{Problem, Result};
+
+/// The problem of a failed file operation: `verb` completes "failed to …".
+pub(crate) fn failed(verb: &str, path: &Path, error: &io::Error) -> Problem {
+    let problem = Problem::environment(format!("failed to {verb} {}: {error}", path.display()));
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => problem
+            .why("a half-written file is never used, so nothing was started from it")
+            .remedy("free disk space, or set PLIMSOLL_HOME to a file system with more of it"),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            problem.remedy("set PLIMSOLL_HOME to a directory that this user may write to")
+        }
+        _ => problem,
+    }
+}
+
+/// Makes a directory and its parents with the given mode; one that exists is left as it is.
+pub(crate) fn make_dir(path: &Path, mode: u32) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder
+        .recursive(true)
+        .mode(mode)
+        .create(path)
+        .map_err(|error| failed("make the directory", path, &error).into())
+}
+
+/// Makes a directory that belongs to `owner` (a uid, used as gid too) alone.
+pub(crate) fn make_private_dir(path: &Path, owner: Option<u32>) -> Result<()> {
+    make_dir(path, 0o700)?;
+    give(path, owner)
+}
+
+/// Gives a file or directory to `owner`, where there is one.
+pub(crate) fn give(path: &Path, owner: Option<u32>) -> Result<()> {
+    match owner {
+        Some(uid) => chown(path, Some(uid), Some(uid))
+            .map_err(|error| failed("change the owner of", path, &error).into()),
+        None => Ok(()),
+    }
+}
+
+/// Writes a file that belongs to `owner` and that others can't read.
+pub(crate) fn write(path: &Path, bytes: &[u8], owner: Option<u32>) -> Result<()> {
+    if let Some(parent) = path.parent() {
+        make_private_tree(parent, owner)?;
+    }
+    fs::write(path, bytes).map_err(|error| failed("write", path, &error))?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+        .map_err(|error| failed("set the mode of", path, &error))?;
+    give(path, owner)
+}
+
+fn make_private_tree(path: &Path, owner: Option<u32>) -> Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent() {
+        make_private_tree(parent, owner)?;
+    }
+    make_private_dir(path, owner)
+}
+
+/// Removes a directory with all that is in it; one that is gone already is fine.
+pub(crate) fn remove_dir(path: &Path) -> Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(failed("remove", path, &error).into()),
+        _ => Ok(()),
+    }
+}
+
+/// Removes a file; one that is gone already is fine.
+pub(crate) fn remove_file(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(failed("remove", path, &error).into()),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,302 @@
+//! A lab: what one run of the tool owns on this machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::{Problem, Result};
+
+use crate::keeper::{Keeper, KeeperCommand};
+use crate::launch::{Confinement, Launch, Running, Spawner};
+use crate::ledger::{Entry, FORMAT, Ledger};
+use crate::owner::Owner;
+use crate::process::{Identity, boot_id};
+use crate::{cgroup, disk, sweep, undo};
+
+/// The kernel's limit for a socket's path is 108 bytes with the final zero (unix(7)).
+const SOCKET_PATH_MAX_BYTES: usize = 107;
+/// `/NN/` of the instance and the longest `NAME.sock`.
+const SOCKET_NAME_BYTES: usize = 36;
+
+/// How a lab is opened.
+#[derive(Debug, Clone)]
+pub struct LabOptions<'a> {
+    /// `$PLIMSOLL_HOME`: the lab lives in `instances/ID` below it.
+    pub home: &'a Path,
+    /// The lab's name: letters, digits, `.`, `-` and `_`.
+    pub id: &'a str,
+    /// How the tool starts itself again as a keeper.
+    pub keeper: KeeperCommand,
+    /// Whether cgroups are used where they can be; without them, processes are ended by their identity.
+    pub cgroups: bool,
+}
+
+/// What one run of the tool owns on this machine: a directory, a user, a cgroup, a keeper, and the servers in them.
+/// Dropping it, or the tool's death, removes all of that.
+#[derive(Debug)]
+pub struct Lab {
+    pub(crate) site: Arc<Site>,
+}
+
+impl Lab {
+    /// Opens a lab. What a dead lab of the same id left is removed first.
+    ///
+    /// # Errors
+    /// A living lab of that id, a home that can't be used, a keeper that does not start.
+    pub fn open(options: &LabOptions<'_>) -> Result<Lab> {
+        check_id(options.id)?;
+        disk::make_dir(options.home, 0o755)?;
+        let home =
+            fs::canonicalize(options.home).map_err(|error| disk::failed("find", options.home, &error))?;
+        check_home(&home)?;
+        let folder = sweep::instances(&home);
+        disk::make_dir(&folder, 0o755)?;
+        let path = folder.join(format!("{}.ledger", options.id));
+        sweep::finish(&path)?;
+        let Some(ledger) = Ledger::lock(&path)? else {
+            let what = format!("a lab `{}` runs already under {}", options.id, home.display());
+            return Err(Problem::environment(what).remedy("wait for it to end").into());
+        };
+        let dir = folder.join(options.id);
+        disk::remove_dir(&dir)?;
+        Site::open(options, home, dir, ledger, &path).map(|site| Lab { site: Arc::new(site) })
+    }
+
+    /// The lab's directory; gone when the lab is closed.
+    pub fn dir(&self) -> &Path {
+        &self.site.dir
+    }
+
+    /// Where its sockets are: in its directory, or in the temporary directory when that path would be too long.
+    pub fn socket_dir(&self) -> &Path {
+        &self.site.sockets
+    }
+
+    /// The home that it lives in, without symbolic links.
+    pub fn home(&self) -> &Path {
+        &self.site.home
+    }
+
+    /// The number of the user that its servers run as.
+    pub fn uid(&self) -> u32 {
+        self.site.owner.uid
+    }
+
+    /// Its cgroup, where one can be made.
+    pub fn cgroup(&self) -> Option<&Path> {
+        self.site.cgroup.as_deref()
+    }
+
+    /// The process number of its keeper.
+    pub fn keeper_pid(&self) -> Option<u32> {
+        self.site.keeper.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Keeper::pid)
+    }
+
+    /// Starts a confined process of this lab, outside of any stack: it ends with the lab at the latest.
+    ///
+    /// # Errors
+    /// A program that can't be executed; an output file that can't be written.
+    pub fn launch(&self, launch: &Launch) -> Result<Running> {
+        self.site.launch(launch, "0")
+    }
+
+    /// Ends everything, removes everything, dismisses the keeper.
+    ///
+    /// # Errors
+    /// What could not be removed; the keeper has tried again by then, and the next [`crate::sweep`] will.
+    pub fn close(self) -> Result<()> {
+        self.site.close()
+    }
+}
+
+/// The lab itself, shared with its stacks.
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub(crate) home: PathBuf,
+    pub(crate) id: String,
+    pub(crate) dir: PathBuf,
+    pub(crate) sockets: PathBuf,
+    pub(crate) owner: Owner,
+    pub(crate) marker: String,
+    pub(crate) cgroup: Option<PathBuf>,
+    ledger: Mutex<Option<Ledger>>,
+    keeper: Mutex<Option<Keeper>>,
+    spawner: Spawner,
+    instances: AtomicU32,
+}
+
+impl Site {
+    fn open(
+        options: &LabOptions<'_>,
+        home: PathBuf,
+        dir: PathBuf,
+        ledger: Ledger,
+        path: &Path,
+    ) -> Result<Site> {
+        let owner = Owner::claim()?;
+        let token = token(options.id);
+        let marker = format!("{}.{token}", options.id);
+        let sockets = socket_dir(&dir, &token)?;
+        let group =
+            if options.cgroups { cgroup::writable_base() } else { None }.map(|base| base.join(&marker));
+        let opened =
+            Entry::Opened { format: FORMAT, marker: marker.clone(), boot: boot_id(), uid: owner.uid };
+        // Written before it is made: a death in between leaves a line for nothing, not a thing without a line.
+        ledger.append(&opened)?;
+        for path in [&sockets, &dir] {
+            ledger.append(&Entry::Directory { path: path.clone() })?;
+        }
+        if let Some(path) = &group {
+            ledger.append(&Entry::Cgroup { path: path.clone() })?;
+        }
+        let keeper = Keeper::start(&options.keeper, &ledger, path, &owner)?;
+        let site = Site {
+            home,
+            id: options.id.to_string(),
+            dir,
+            sockets,
+            marker,
+            cgroup: group,
+            ledger: Mutex::new(Some(ledger)),
+            keeper: Mutex::new(Some(keeper)),
+            spawner: Spawner::start()?,
+            instances: AtomicU32::new(1),
+            owner,
+        };
+        disk::make_private_dir(&site.dir, site.owner.of_files())?;
+        disk::make_private_dir(&site.sockets, site.owner.of_files())?;
+        site.cgroup.as_deref().map_or(Ok(()), cgroup::make)?;
+        Ok(site)
+    }
+
+    /// A number for the next stack of this lab.
+    pub(crate) fn next_instance(&self) -> u32 {
+        self.instances.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The cgroup of an instance's tier.
+    pub(crate) fn tier_group(&self, instance: &str, tier: &str) -> Option<PathBuf> {
+        self.cgroup.as_ref().map(|group| group.join(instance).join(tier))
+    }
+
+    /// Starts a process and writes it down.
+    pub(crate) fn launch(&self, launch: &Launch, instance: &str) -> Result<Running> {
+        let group = self.tier_group(instance, &launch.tier);
+        let made = group
+            .as_deref()
+            .map(|group| cgroup::make(group).map(|()| cgroup::entrance(group)))
+            .transpose()?;
+        let confinement = Confinement {
+            uid: self.owner.of_files(),
+            marker: format!("{}/{instance}/{}", self.marker, launch.tier),
+            entrance: made.flatten(),
+        };
+        let child = self.spawner.spawn(launch, confinement)?;
+        // A child that has not been waited for keeps its number and start time, even when it is dead.
+        let identity = Identity::of(child.id())
+            .ok_or_else(|| Problem::bug(format!("process {} has no entry in /proc", child.id())))?;
+        let ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ledger) = ledger.as_ref() {
+            ledger.append(&Entry::Process { tier: launch.tier.clone(), process: identity })?;
+        }
+        let cgroup = group.filter(|group| cgroup::holds(group, identity.pid));
+        Ok(Running { child, identity, cgroup })
+    }
+
+    pub(crate) fn close(&self) -> Result<()> {
+        let Some(ledger) = self.ledger.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+            return Ok(());
+        };
+        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let result = ledger.entries().and_then(|entries| undo::undo(&entries)).map(|_| ());
+        match (&result, &mut keeper) {
+            (Ok(()), keeper) => {
+                ledger.remove()?;
+                keeper.iter_mut().for_each(Keeper::dismiss);
+            }
+            (Err(_), Some(keeper)) => keeper.hand_over(),
+            (Err(_), None) => {}
+        }
+        result
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        // What fails here stays in the ledger, for the keeper and the next sweep.
+        _ = self.close();
+    }
+}
+
+fn check_id(id: &str) -> Result<()> {
+    let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    if id.starts_with(|c: char| c.is_ascii_alphanumeric()) && id.len() <= 64 && id.chars().all(fine) {
+        return Ok(());
+    }
+    Err(Problem::bug(format!("`{id}` can't name a lab: letters, digits, `.`, `-`, `_`, at most 64")).into())
+}
+
+/// Paths go into the configuration files of many servers, each with its own idea of quoting.
+fn check_home(home: &Path) -> Result<()> {
+    let fine = |c: char| !c.is_control() && !"\"'\\$%{}#;`<>&|*?".contains(c);
+    match home.to_str() {
+        Some(text) if text.chars().all(fine) => Ok(()),
+        _ => Err(Problem::environment(format!(
+            "the path {} can't stand in configuration files",
+            home.display()
+        ))
+        .key("PLIMSOLL_HOME")
+        .remedy("a path without quotes, backslashes and $ % { } # ; ` < > & | * ?")
+        .into()),
+    }
+}
+
+/// Tells this lab from others of the same id, under another home or at another time.
+fn token(id: &str) -> String {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write(id.as_bytes());
+    hasher.write_u32(std::process::id());
+    format!("{:012x}", hasher.finish() & 0xffff_ffff_ffff)
+}
+
+/// In the lab's directory where the path is short enough, else in the temporary directory.
+fn socket_dir(dir: &Path, token: &str) -> Result<PathBuf> {
+    let choices = [
+        dir.join("sockets"),
+        std::env::temp_dir().join(format!("plimsoll-{token}")),
+        PathBuf::from(format!("/tmp/plimsoll-{token}")),
+    ];
+    let fits = |path: &PathBuf| path.as_os_str().len() + SOCKET_NAME_BYTES <= SOCKET_PATH_MAX_BYTES;
+    choices.into_iter().find(fits).ok_or_else(|| Problem::bug("no directory has a short enough path").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sockets_move_to_the_temporary_directory_when_the_home_is_deep() {
+        let near = socket_dir(Path::new("/srv/plimsoll/instances/run-1"), "0a1b").expect("a directory");
+        assert_eq!(near, Path::new("/srv/plimsoll/instances/run-1/sockets"));
+        let deep = format!("/home/{}/instances/run-1", "d".repeat(80));
+        let far = socket_dir(Path::new(&deep), "0a1b").expect("a directory");
+        assert!(far.as_os_str().len() + SOCKET_NAME_BYTES <= SOCKET_PATH_MAX_BYTES, "{}", far.display());
+    }
+
+    #[test]
+    fn a_name_that_leaves_the_directory_is_refused() {
+        for id in ["", "..", "a/b", "-x", "ä", &"x".repeat(65)] {
+            assert!(check_id(id).is_err(), "{id:?} must be refused");
+        }
+        assert!(check_id("2026-11-21.demo_1").is_ok());
+    }
+
+    #[test]
+    fn a_home_that_a_configuration_file_would_misread_is_refused() {
+        assert!(check_home(Path::new("/srv/plimsoll home")).is_ok());
+        assert!(check_home(Path::new("/srv/$plimsoll")).is_err());
+        assert!(check_home(Path::new("/srv/pl\"imsoll")).is_err());
+    }
+}

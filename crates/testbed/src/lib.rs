@@ -1,0 +1,27 @@
+//! Private servers (layer 1): starts, confines, watches and removes them, and leaves nothing behind however the tool
+//! ends.
+//!
+//! The principal type is [`Lab`]: what one run of the tool owns on this machine. Its other half is the
+//! [`keeper`], a small process that outlives the tool by exactly as long as it takes to remove the lab. Every change to
+//! the machine is a line in the lab's ledger; undo is the ledger's replay, by the lab itself, by its keeper, or by the
+//! next [`sweep`].
+//!
+//! Not here: what a server's numbers mean (`observe`), which data set is loaded (`kit`), what is started for which run
+//! (`experiment`), anything for a terminal (`plimsoll`). No server program is named in this room: services are folders
+//! of data in `catalogue/services`.
+
+mod cgroup;
+mod disk;
+pub mod keeper;
+mod lab;
+mod launch;
+mod ledger;
+mod owner;
+pub mod process;
+mod sweep;
+mod undo;
+
+pub use keeper::KeeperCommand;
+pub use lab::{Lab, LabOptions};
+pub use launch::{Launch, Running};
+pub use sweep::{Swept, sweep};

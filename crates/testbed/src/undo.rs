@@ -1,0 +1,65 @@
+//! Undo: the replay of a ledger, last change first. Used by a lab that ends well, by the keeper of one that does not,
+//! and by the next start for those whose keeper died too.
+
+use std::path::Path;
+
+use model::{Problems, Result};
+
+use crate::ledger::Entry;
+use crate::process::{Family, Identity, boot_id};
+use crate::{cgroup, disk};
+
+/// Ends every process of a ledger and takes every change back; how many processes still ran. Goes on after a
+/// failure, so that one stubborn file does not keep servers alive.
+pub(crate) fn undo(entries: &[Entry]) -> Result<usize> {
+    let mut problems = Vec::new();
+    let mut note = |result: Result<usize>| match result {
+        Ok(count) => count,
+        Err(found) => {
+            problems.extend(found.into_vec());
+            0
+        }
+    };
+    let same_boot =
+        entries.iter().any(|entry| matches!(entry, Entry::Opened { boot, .. } if *boot == boot_id()));
+    let mut ended = 0;
+    if same_boot {
+        for entry in entries {
+            if let Entry::Cgroup { path } = entry {
+                ended += note(cgroup::end(path));
+            }
+        }
+        ended += note(end_by_identity(entries));
+    }
+    for entry in entries.iter().rev() {
+        match entry {
+            Entry::Cgroup { path } if same_boot => _ = note(cgroup::remove(path).map(|()| 0)),
+            Entry::Directory { path } => _ = note(remove_tree(path).map(|()| 0)),
+            _ => {}
+        }
+    }
+    Problems::check(problems)?;
+    Ok(ended)
+}
+
+/// What a cgroup did not hold: everything, on a machine without one.
+fn end_by_identity(entries: &[Entry]) -> Result<usize> {
+    let opened = entries.iter().find_map(|entry| match entry {
+        Entry::Opened { marker, uid, .. } => Some((marker.as_str(), *uid)),
+        _ => None,
+    });
+    let Some((marker, uid)) = opened else { return Ok(0) };
+    let started: Vec<Identity> = entries
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Process { process, .. } => Some(*process),
+            _ => None,
+        })
+        .collect();
+    Family { started: &started, marker, uid }.end()
+}
+
+/// A directory that a dying server still writes into can be non-empty again, so this tries more than once.
+fn remove_tree(path: &Path) -> Result<()> {
+    disk::remove_dir(path).or_else(|_| disk::remove_dir(path))
+}

@@ -1,0 +1,232 @@
+//! Nothing of a lab is left, however its tool ends.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use testbed::{KeeperCommand, Lab, LabOptions, sweep};
+
+use crate::waiting::{processes_of, processes_of_user, wait_until};
+
+/// A home that servers under another user can enter.
+fn home() -> TempDir {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::Builder::new().prefix("plimsoll-test-").tempdir().expect("a temporary directory");
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("a mode");
+    dir
+}
+
+fn keeper() -> KeeperCommand {
+    KeeperCommand { program: env!("CARGO_BIN_EXE_testbed-actor").into(), args: vec!["keeper".into()] }
+}
+
+fn open(home: &Path, id: &str) -> model::Result<Lab> {
+    Lab::open(&LabOptions { home, id, keeper: keeper(), cgroups: true })
+}
+
+fn kill(pid: u32, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(pid).expect("a process number")).expect("not zero");
+    kill_process(pid, signal).expect("the process can be signalled");
+}
+
+/// A tool that holds a lab with processes that try to escape.
+struct Tool {
+    child: Child,
+    id: String,
+    home: PathBuf,
+    keeper: u32,
+    dir: PathBuf,
+    group: Option<PathBuf>,
+    uid: u32,
+}
+
+impl Tool {
+    fn start(home: &Path, id: &str, mode: &str) -> Tool {
+        let id = format!("{id}-{}", std::process::id());
+        let mut child = Command::new(env!("CARGO_BIN_EXE_testbed-actor"))
+            .args(["hold", home.to_str().expect("text"), &id, mode])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the actor starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
+        let fields: Vec<&str> = line.trim_end_matches('\n').split('\t').collect();
+        assert_eq!(fields.len(), 5, "the actor says where everything is, not {line:?}");
+        let dir = PathBuf::from(fields[2]);
+        wait_until("the escape", || dir.join("escaped").exists() && dir.join("started").exists());
+        let group = (!fields[3].is_empty()).then(|| PathBuf::from(fields[3]));
+        let number = |text: &str| text.parse::<u32>().expect("a number");
+        let tool = Tool {
+            keeper: number(fields[1]),
+            uid: number(fields[4]),
+            child,
+            id,
+            home: home.into(),
+            dir,
+            group,
+        };
+        assert!(tool.living().len() >= 4, "a tree of processes runs: {:?}", tool.living());
+        tool
+    }
+
+    fn living(&self) -> Vec<(u32, String)> {
+        processes_of(&self.id)
+    }
+
+    fn ends(&mut self, signal: Signal) {
+        kill(self.child.id(), signal);
+        self.child.wait().expect("its end");
+    }
+
+    fn expect_nothing_left(&self) {
+        wait_until("the end of the keeper's work", || !self.ledger().exists());
+        assert_eq!(self.living(), Vec::new(), "no process of the lab may run");
+        if self.uid >= 61_000 {
+            assert_eq!(processes_of_user(self.uid), Vec::<u32>::new(), "no process may run as the lab's user");
+        }
+        assert!(!self.dir.exists(), "{} must be gone", self.dir.display());
+        assert!(self.group.iter().all(|group| !group.exists()), "{:?} must be gone", self.group);
+        let left: Vec<_> =
+            fs::read_dir(self.home.join("instances")).expect("a directory").flatten().collect();
+        assert!(
+            left.iter().all(|entry| !entry.file_name().to_string_lossy().starts_with(&self.id)),
+            "{left:?}"
+        );
+    }
+
+    fn ledger(&self) -> PathBuf {
+        self.home.join("instances").join(format!("{}.ledger", self.id))
+    }
+}
+
+#[test]
+fn a_killed_tool_leaves_nothing() {
+    let home = home();
+    let mut tool = Tool::start(home.path(), "killed", "group");
+    tool.ends(Signal::KILL);
+    tool.expect_nothing_left();
+}
+
+#[test]
+fn a_killed_tool_leaves_nothing_where_no_cgroup_can_be_made() {
+    let home = home();
+    let mut tool = Tool::start(home.path(), "ledger", "ledger");
+    assert_eq!(tool.group, None);
+    tool.ends(Signal::KILL);
+    tool.expect_nothing_left();
+}
+
+#[test]
+fn a_terminated_tool_leaves_nothing() {
+    let home = home();
+    let mut tool = Tool::start(home.path(), "terminated", "group");
+    tool.ends(Signal::TERM);
+    tool.expect_nothing_left();
+}
+
+#[test]
+fn a_keeper_that_is_asked_to_end_keeps_on_keeping() {
+    let home = home();
+    let mut tool = Tool::start(home.path(), "stubborn", "group");
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        kill(tool.keeper, signal);
+    }
+    tool.ends(Signal::KILL);
+    tool.expect_nothing_left();
+}
+
+#[test]
+fn the_next_sweep_finishes_what_a_tool_and_its_keeper_left() {
+    for mode in ["group", "ledger"] {
+        let home = home();
+        let mut tool = Tool::start(home.path(), &format!("swept-{mode}"), mode);
+        assert_eq!(
+            sweep(home.path()).expect("a sweep").alive,
+            vec![tool.id.clone()],
+            "a living lab is left alone"
+        );
+        kill(tool.keeper, Signal::KILL);
+        tool.ends(Signal::KILL);
+        // The keeper was the tool's child: it is gone when its number is.
+        wait_until("the keeper's end", || !running(tool.keeper));
+        assert!(
+            !tool.living().is_empty(),
+            "those that ignore the death signal must still run, or this tests nothing"
+        );
+        let swept = sweep(home.path()).expect("a sweep");
+        assert_eq!(swept.labs, vec![tool.id.clone()]);
+        assert!(swept.processes > 0, "{swept:?}");
+        tool.expect_nothing_left();
+        assert_eq!(
+            sweep(home.path()).expect("a sweep"),
+            testbed::Swept::default(),
+            "the second finds nothing"
+        );
+    }
+}
+
+fn running(pid: u32) -> bool {
+    testbed::process::Identity::of(pid).is_some_and(testbed::process::Identity::runs)
+}
+
+#[test]
+fn two_labs_at_once_do_not_collide() {
+    let home = home();
+    let mut first = Tool::start(home.path(), "first", "group");
+    let mut second = Tool::start(home.path(), "second", "ledger");
+    if first.uid >= 61_000 {
+        assert_ne!(first.uid, second.uid);
+    }
+    first.ends(Signal::KILL);
+    first.expect_nothing_left();
+    assert!(second.living().len() >= 4, "the other lab is untouched: {:?}", second.living());
+    second.ends(Signal::KILL);
+    second.expect_nothing_left();
+}
+
+#[test]
+fn a_lab_that_is_closed_leaves_nothing_and_its_id_is_free_again() {
+    let home = home();
+    let id = format!("closed-{}", std::process::id());
+    let lab = open(home.path(), &id).expect("a lab");
+    let (dir, group, keeper) =
+        (lab.dir().to_path_buf(), lab.cgroup().map(Path::to_path_buf), lab.keeper_pid());
+    assert!(dir.is_dir());
+    let refused = open(home.path(), &id).expect_err("the id is in use");
+    assert!(refused.to_string().contains("runs already"), "{refused}");
+    lab.close().expect("a clean end");
+    assert!(!dir.exists() && group.is_none_or(|group| !group.exists()));
+    assert!(!running(keeper.expect("a keeper")), "the keeper ends with its lab");
+    open(home.path(), &id).expect("the id is free").close().expect("a clean end");
+    assert_eq!(fs::read_dir(home.path().join("instances")).expect("a directory").count(), 0);
+}
+
+#[test]
+fn a_program_that_is_no_keeper_is_refused_before_anything_is_made() {
+    let home = home();
+    for (program, args) in
+        [("/bin/false", vec![]), ("/bin/echo", vec!["hello".into()]), ("/no/such/file", vec![])]
+    {
+        let keeper = KeeperCommand { program: program.into(), args };
+        let options = LabOptions { home: home.path(), id: "no-keeper", keeper, cgroups: true };
+        let refused = Lab::open(&options).expect_err(program);
+        assert!(refused.to_string().contains("keeper"), "{refused}");
+        assert!(!home.path().join("instances/no-keeper").exists());
+    }
+    assert_eq!(sweep(home.path()).expect("a sweep").processes, 0);
+}
+
+#[test]
+fn a_deep_home_gets_short_socket_paths_and_they_go_too() {
+    let home = home();
+    let deep = home.path().join("d".repeat(60)).join("e".repeat(60));
+    let id = format!("deep-{}", std::process::id());
+    let lab = open(&deep, &id).expect("a lab");
+    let sockets = lab.socket_dir().to_path_buf();
+    assert!(!sockets.starts_with(home.path()) && sockets.is_dir(), "{}", sockets.display());
+    lab.close().expect("a clean end");
+    assert!(!sockets.exists());
+}

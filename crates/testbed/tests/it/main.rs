@@ -1,0 +1,4 @@
+//! The testbed on real processes and real servers.
+
+mod cleanup;
+mod waiting;
