@@ -81,6 +81,13 @@ pub fn record_ns(times: &mut Times, nanos: u64) {
     times.saturating_record((nanos.saturating_add(500) / 1_000).max(1));
 }
 
+/// Adds `other` to `times`; an empty one, as most of a run's are, costs nothing although it has as many buckets.
+pub fn add_times(times: &mut Times, other: &Times) {
+    if !other.is_empty() {
+        times.add(other).expect("all histograms of times have the same bounds");
+    }
+}
+
 /// What one second held of one session, operation or request.
 #[derive(Debug, Clone)]
 pub struct OperationInterval {
@@ -118,8 +125,8 @@ impl OperationInterval {
         self.completed += other.completed;
         self.bytes += other.bytes;
         self.errors.iter_mut().zip(other.errors).for_each(|(sum, count)| *sum += count);
-        self.response.add(&other.response).expect("all histograms of times have the same bounds");
-        self.service.add(&other.service).expect("all histograms of times have the same bounds");
+        add_times(&mut self.response, &other.response);
+        add_times(&mut self.service, &other.service);
     }
 
     /// Forgets everything but keeps the memory.
@@ -131,6 +138,20 @@ impl OperationInterval {
         self.service.reset();
     }
 }
+
+/// A session that completed: kept one by one only for the largest of the last 100.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionEnd {
+    /// Index into [`Interval::operations`].
+    pub operation: usize,
+    /// Nanoseconds since the run's start.
+    pub ended_ns: u64,
+    /// Response time of the whole session.
+    pub took_ns: u64,
+}
+
+/// How many of the last completed sessions a second keeps (DVD Store's `rt_tot_lastn_max` looks at 100).
+pub const LAST_SESSIONS: usize = 100;
 
 /// One second of one run, merged over the generator's threads.
 #[derive(Debug, Clone)]
@@ -179,6 +200,8 @@ pub struct Interval {
     pub connects: u64,
     /// The session's own counters.
     pub counters: BTreeMap<String, u64>,
+    /// The last [`LAST_SESSIONS`] sessions completed in this second, in the order of their ends.
+    pub last_sessions: Vec<SessionEnd>,
 }
 
 impl Interval {
@@ -221,6 +244,7 @@ impl Interval {
             generator_wait_s: 0.0,
             connects: 0,
             counters: BTreeMap::new(),
+            last_sessions: Vec::new(),
         }
     }
 
@@ -242,7 +266,7 @@ impl Interval {
         self.session_sum_s3 += other.session_sum_s3;
         self.session_age_s += other.session_age_s;
         self.think_age_s += other.think_age_s;
-        self.lag.add(&other.lag).expect("all histograms of times have the same bounds");
+        add_times(&mut self.lag, &other.lag);
         self.generator_cpu_s += other.generator_cpu_s;
         self.busiest_thread_cpu_s = self.busiest_thread_cpu_s.max(other.busiest_thread_cpu_s);
         self.generator_wait_s += other.generator_wait_s;
@@ -250,6 +274,10 @@ impl Interval {
         for (name, count) in &other.counters {
             *self.counters.entry(name.clone()).or_default() += count;
         }
+        self.last_sessions.extend_from_slice(&other.last_sessions);
+        self.last_sessions.sort_by_key(|session| session.ended_ns);
+        let surplus = self.last_sessions.len().saturating_sub(LAST_SESSIONS);
+        self.last_sessions.drain(..surplus);
     }
 }
 

@@ -33,6 +33,8 @@ pub struct KitManifest {
     pub session: String,
     /// The rows of the data set, in Lua.
     pub data: Option<String>,
+    /// The database that holds the tables; the kit's name when absent.
+    pub database: Option<String>,
     /// Tables, run before the rows are loaded.
     pub schema: Option<String>,
     /// Indexes, constraints and derived rows, run after the rows are loaded.
@@ -118,6 +120,8 @@ pub struct Users {
     pub default: u32,
     /// The pause after a session before the user's next one.
     pub think: Option<Distribution>,
+    /// The parameter whose value the times of `think` and `cycle` are multiplied by; they are seconds when absent.
+    pub think_unit: Option<String>,
     /// The time from a session's start to the user's next start, instead of `think`.
     pub cycle: Option<Distribution>,
     /// Users started per second during ramp-up when no `--ramp-up` is given.
@@ -162,6 +166,11 @@ pub enum Per {
 }
 
 impl KitManifest {
+    /// The name of the database that holds the kit's tables.
+    pub fn database_name(&self) -> &str {
+        self.database.as_deref().unwrap_or(&self.name)
+    }
+
     /// The numbers of a size: a name of `[sizes]`, or bytes (`30mb`) where the kit says how to scale.
     pub fn size(&self, asked: &str) -> Result<BTreeMap<String, f64>, String> {
         let wanted = asked.to_lowercase();

@@ -108,7 +108,7 @@ impl Plan {
         cpus: &[usize],
     ) -> Result<Plan> {
         let mut problems = Vec::new();
-        let kit = catalogue.kit(&recipe.kit)?;
+        let mut kit = catalogue.kit(&recipe.kit)?;
         let stack = catalogue.stack(recipe.stack.as_deref().unwrap_or(&kit.default_stack))?;
         for need in kit.needs.iter().filter(|need| !stack.provides.contains(need)) {
             let what = format!("kit {} needs {need}, which stack {} does not provide", kit.name, stack.name);
@@ -119,6 +119,7 @@ impl Plan {
         let tiers = resolve_tiers(recipe, &stack, catalogue, &mut problems)?;
         let qos = resolve_qos(recipe, &kit, &mut problems);
         let load = resolve_load(recipe, &kit, &mut problems);
+        apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
         if let Some(file) = file {
             problems.iter_mut().for_each(|problem| _ = problem.place.file.get_or_insert(file.to_string()));
@@ -239,6 +240,23 @@ fn resolve_load(recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>)
         problems.push(Problem::recipe("a run needs at least one user").key("users"));
     }
     Load { users, ramp_up_s, steady_s, ramp_down_s, seed: recipe.seed.unwrap_or(1) }
+}
+
+/// From here on `think` and `cycle` are seconds.
+fn apply_think_unit(kit: &mut KitManifest, params: &Values, problems: &mut Vec<Problem>) {
+    let Some(name) = kit.users.think_unit.take() else { return };
+    let factor = match params.get(&name) {
+        Some(setting::Value::Float(value)) => *value,
+        Some(setting::Value::Int(value)) => *value as f64,
+        _ => {
+            let file = format!("kits/{}/kit.toml", kit.name);
+            let what = format!("`{name}` is not a parameter of this kit that is a number");
+            problems.push(Problem::recipe(what).file(file).key("users.think_unit"));
+            return;
+        }
+    };
+    kit.users.think = kit.users.think.map(|think| think.scaled(factor));
+    kit.users.cycle = kit.users.cycle.map(|cycle| cycle.scaled(factor));
 }
 
 fn check_users(kit: &KitManifest, problems: &mut Vec<Problem>) {

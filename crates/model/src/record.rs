@@ -343,3 +343,14 @@ pub struct Series {
     /// (second of the run, value).
     pub points: Vec<(f64, f64)>,
 }
+
+/// Something that happened at a moment of the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// Seconds since the run's start.
+    pub second: f64,
+    /// `phase`, `tier`, `fault`, `note`.
+    pub kind: String,
+    /// What happened, for people: `steady state begins`.
+    pub text: String,
+}

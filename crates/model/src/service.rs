@@ -183,6 +183,9 @@ pub struct Database {
     /// Knobs that differ while the data set is loaded.
     #[serde(default)]
     pub load: BTreeMap<String, crate::setting::Value>,
+    /// Commands run after a data set was loaded and the server has shut down clean, before its data directory is kept.
+    #[serde(default, rename = "settle")]
+    pub settles: Vec<Command>,
     /// Files of the data directory that a snapshot leaves out.
     #[serde(default)]
     pub leave_out: Vec<String>,

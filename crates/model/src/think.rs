@@ -53,6 +53,19 @@ impl Distribution {
         }
     }
 
+    /// The same distribution with every time multiplied by `factor`.
+    pub fn scaled(self, factor: f64) -> Distribution {
+        match self {
+            Distribution::Fixed { value } => Distribution::Fixed { value: value * factor },
+            Distribution::Uniform { min, max } => {
+                Distribution::Uniform { min: min * factor, max: max * factor }
+            }
+            Distribution::Exponential { mean, min, max } => {
+                Distribution::Exponential { mean: mean * factor, min: min * factor, max: max * factor }
+            }
+        }
+    }
+
     /// What is wrong with it, if anything: a negative time, an empty range.
     pub fn fault(&self) -> Option<String> {
         let (min, max, mean) = match *self {
@@ -91,6 +104,21 @@ mod tests {
             let sum: f64 = (0..n).map(|i| distribution.sample((i as f64 + 0.5) / n as f64)).sum();
             let (mean, stated) = (sum / n as f64, distribution.mean());
             assert!((mean - stated).abs() < 1e-3 * stated, "{distribution:?}: {mean} against {stated}");
+        }
+    }
+
+    #[test]
+    fn scaling_a_distribution_scales_its_draws() {
+        let distributions = [
+            Distribution::Fixed { value: 0.3 },
+            Distribution::Uniform { min: 0.1, max: 0.5 },
+            Distribution::Exponential { mean: 7.0, min: 1.0, max: 70.0 },
+        ];
+        for distribution in distributions {
+            for u in [0.0, 0.3, 0.99] {
+                let (scaled, expected) = (distribution.scaled(2.5).sample(u), 2.5 * distribution.sample(u));
+                assert!((scaled - expected).abs() < 1e-9, "{distribution:?} at {u}: {scaled} against {expected}");
+            }
         }
     }
 

@@ -132,7 +132,9 @@ mod tests {
     use std::time::Instant;
 
     fn transport(target: SocketAddr) -> EpollTransport {
-        EpollTransport::new(target, MonotonicClock::starting(Instant::now())).expect("epoll is there")
+        let clock = MonotonicClock::default();
+        clock.start_at(Instant::now());
+        EpollTransport::new(target, clock).expect("epoll is there")
     }
 
     fn wait_for(transport: &mut EpollTransport, want: impl Fn(&Ready) -> bool) -> Vec<Ready> {

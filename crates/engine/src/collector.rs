@@ -1,0 +1,148 @@
+//! Merges the threads' seconds into the run's.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::mpsc::Sender;
+
+use model::Interval;
+use model::interval::{OperationInterval, OperationName};
+use model::record::Evidence;
+
+use crate::recorder::SecondReport;
+use crate::run::Totals;
+use crate::worker::Report;
+
+/// A merged second.
+#[derive(Debug)]
+pub struct Second<'a> {
+    /// What was recorded.
+    pub interval: &'a Interval,
+    /// Names of the rows, complete up to this second.
+    pub names: &'a [OperationName],
+    /// Samples of errors in this second.
+    pub evidence: &'a [Evidence],
+}
+
+struct Thread {
+    waiting: VecDeque<Box<SecondReport>>,
+    /// From the thread's row numbers to the run's.
+    rows: Vec<usize>,
+    finished: bool,
+    spare: Sender<Interval>,
+}
+
+pub(crate) struct Collector {
+    threads: Vec<Thread>,
+    index: HashMap<OperationName, usize>,
+    totals: Totals,
+    merged: Interval,
+    evidence: Vec<Evidence>,
+    next: u32,
+}
+
+impl Collector {
+    pub(crate) fn new(workers: usize, spares: Vec<Sender<Interval>>) -> Collector {
+        debug_assert_eq!(workers, spares.len());
+        let thread = |spare| Thread { waiting: VecDeque::new(), rows: Vec::new(), finished: false, spare };
+        Collector {
+            threads: spares.into_iter().map(thread).collect(),
+            index: HashMap::new(),
+            totals: Totals::default(),
+            merged: Interval::empty(0),
+            evidence: Vec::new(),
+            next: 0,
+        }
+    }
+
+    pub(crate) fn take(&mut self, report: Report) {
+        match report {
+            Report::Second(worker, second) => self.threads[worker].waiting.push_back(second),
+            Report::Finished(worker) => self.threads[worker].finished = true,
+            Report::Traces(_) => {}
+        }
+    }
+
+    /// The next second, once every thread has told it or has finished.
+    pub(crate) fn next_second(&mut self) -> Option<Second<'_>> {
+        let complete = self.threads.iter().all(|thread| !thread.waiting.is_empty() || thread.finished);
+        let any = self.threads.iter().any(|thread| !thread.waiting.is_empty());
+        if !(complete && any) {
+            return None;
+        }
+        self.merged.second = self.next;
+        self.next += 1;
+        for worker in 0..self.threads.len() {
+            if let Some(report) = self.threads[worker].waiting.pop_front() {
+                self.merge(worker, *report);
+            }
+        }
+        Some(Second { interval: &self.merged, names: &self.totals.names, evidence: &self.evidence })
+    }
+
+    /// The audience has seen the second: makes room for the next one.
+    pub(crate) fn release(&mut self) {
+        self.evidence.clear();
+        clear(&mut self.merged);
+    }
+
+    pub(crate) fn into_totals(self) -> Totals {
+        self.totals
+    }
+
+    fn merge(&mut self, worker: usize, report: SecondReport) {
+        let SecondReport { mut interval, new_names, evidence, unanswered } = report;
+        for name in new_names {
+            let row = self.row(name);
+            self.threads[worker].rows.push(row);
+        }
+        let rows = &self.threads[worker].rows;
+        let operations = std::mem::take(&mut interval.operations);
+        for (local, part) in operations.iter().enumerate() {
+            let row = rows[local];
+            self.merged.operations[row].merge(part);
+            self.totals.completed[row] += part.completed;
+            self.totals.failed[row] += part.failed();
+        }
+        for (local, count) in unanswered.iter().enumerate() {
+            self.totals.unanswered[rows[local]] += count;
+        }
+        interval.last_sessions.iter_mut().for_each(|session| session.operation = rows[session.operation]);
+        self.merged.merge(&interval);
+        self.totals.connects += interval.connects;
+        add_counters(&mut self.totals.counters, &interval.counters);
+        self.totals.evidence.extend_from_slice(&evidence);
+        self.evidence.extend(evidence);
+        interval.operations = operations;
+        clear(&mut interval);
+        // A thread that has finished needs no interval back.
+        let _ = self.threads[worker].spare.send(interval);
+    }
+
+    fn row(&mut self, name: OperationName) -> usize {
+        if let Some(row) = self.index.get(&name) {
+            return *row;
+        }
+        let row = self.totals.names.len();
+        self.index.insert(name.clone(), row);
+        self.totals.names.push(name);
+        self.totals.completed.push(0);
+        self.totals.failed.push(0);
+        self.totals.unanswered.push(0);
+        self.merged.operations.push(OperationInterval::empty());
+        row
+    }
+}
+
+fn add_counters(sums: &mut BTreeMap<String, u64>, counters: &BTreeMap<String, u64>) {
+    for (name, count) in counters {
+        *sums.entry(name.clone()).or_default() += count;
+    }
+}
+
+/// Empties an interval but keeps the memory of its histograms.
+fn clear(interval: &mut Interval) {
+    let mut operations = std::mem::take(&mut interval.operations);
+    operations.iter_mut().for_each(OperationInterval::clear);
+    let mut lag = std::mem::replace(&mut interval.lag, model::interval::new_times());
+    lag.reset();
+    *interval = Interval { operations, lag, ..Interval::empty(interval.second) };
+}

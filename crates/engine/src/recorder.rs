@@ -1,0 +1,340 @@
+//! What one thread of the generator saw, second by second: counts, histograms, and the time integrals that Little's
+//! law is checked with. Nothing here allocates once every name has been seen.
+
+use std::collections::HashMap;
+
+use model::interval::{
+    ErrorKind, Interval, LAST_SESSIONS, OperationInterval, OperationKind, OperationName, SessionEnd,
+    record_ns,
+};
+use model::record::Evidence;
+
+/// Row numbers of operations.
+pub(crate) type Row = u16;
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// Names beyond this many share one row, so that a session that makes up names can't fill the memory.
+const MOST_ROWS: usize = 500;
+/// Samples of evidence kept for each operation and kind of error.
+const MOST_EVIDENCE: u32 = 3;
+const SURPLUS_NAME: &[u8] = b"(other names)";
+
+/// Users in one of two conditions: how many, since when in sum, and the time integral of their number.
+#[derive(Debug, Clone, Copy, Default)]
+struct Population {
+    count: u64,
+    start_sum_ns: u128,
+    integral_ns: u64,
+    changed_ns: u64,
+}
+
+impl Population {
+    fn integrate(&mut self, now_ns: u64) {
+        self.integral_ns += self.count * now_ns.saturating_sub(self.changed_ns);
+        self.changed_ns = self.changed_ns.max(now_ns);
+    }
+
+    fn enter(&mut self, now_ns: u64) {
+        self.integrate(now_ns);
+        self.count += 1;
+        self.start_sum_ns += u128::from(now_ns);
+    }
+
+    fn leave(&mut self, now_ns: u64, entered_ns: u64) {
+        self.integrate(now_ns);
+        self.count = self.count.saturating_sub(1);
+        self.start_sum_ns = self.start_sum_ns.saturating_sub(u128::from(entered_ns));
+    }
+
+    fn age_s(&self, now_ns: u64) -> f64 {
+        (u128::from(self.count) * u128::from(now_ns)).saturating_sub(self.start_sum_ns) as f64 / 1e9
+    }
+
+    fn take_integral_s(&mut self) -> f64 {
+        std::mem::take(&mut self.integral_ns) as f64 / 1e9
+    }
+}
+
+/// What a thread hands over at the end of each second.
+#[derive(Debug)]
+pub(crate) struct SecondReport {
+    /// The second, by the thread's own row numbers.
+    pub(crate) interval: Interval,
+    /// Names of rows that are new since the last report, in the order of their numbers.
+    pub(crate) new_names: Vec<OperationName>,
+    /// Samples of errors.
+    pub(crate) evidence: Vec<Evidence>,
+    /// For each row, operations of unknown outcome in this second.
+    pub(crate) unanswered: Vec<u64>,
+}
+
+/// The record of one thread.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    rows: HashMap<(OperationKind, Box<[u8]>), Row>,
+    new_names: Vec<OperationName>,
+    row_names: Vec<OperationName>,
+    interval: Interval,
+    spare: Vec<Interval>,
+    unanswered: Vec<u64>,
+    evidence: Vec<Evidence>,
+    evidence_kept: HashMap<(Row, ErrorKind), u32>,
+    boundary_ns: u64,
+    busy: Population,
+    thinking: Population,
+}
+
+impl Recorder {
+    pub(crate) fn new() -> Recorder {
+        Recorder {
+            rows: HashMap::new(),
+            new_names: Vec::new(),
+            row_names: Vec::new(),
+            interval: Interval::empty(0),
+            spare: Vec::new(),
+            unanswered: Vec::new(),
+            evidence: Vec::new(),
+            evidence_kept: HashMap::new(),
+            boundary_ns: SECOND_NS,
+            busy: Population::default(),
+            thinking: Population::default(),
+        }
+    }
+
+    /// The row of a name; a new one when it was never seen.
+    pub(crate) fn row(&mut self, kind: OperationKind, name: &[u8]) -> Row {
+        if let Some(row) = self.rows.get(&(kind, name) as &dyn RowKey) {
+            return *row;
+        }
+        let name = if self.row_names.len() >= MOST_ROWS { SURPLUS_NAME } else { name };
+        if let Some(row) = self.rows.get(&(kind, name) as &dyn RowKey) {
+            return *row;
+        }
+        let row = self.row_names.len() as Row;
+        let text = OperationName { kind, name: String::from_utf8_lossy(name).into_owned() };
+        self.rows.insert((kind, name.into()), row);
+        self.new_names.push(text.clone());
+        self.row_names.push(text);
+        self.interval.operations.push(OperationInterval::empty());
+        self.unanswered.push(0);
+        row
+    }
+
+    /// The name of a row.
+    pub(crate) fn name(&self, row: Row) -> &str {
+        &self.row_names[usize::from(row)].name
+    }
+
+    /// A completed session, operation or request.
+    pub(crate) fn completed(&mut self, row: Row, response_ns: u64, service_ns: u64) {
+        let operation = &mut self.interval.operations[usize::from(row)];
+        operation.completed += 1;
+        record_ns(&mut operation.response, response_ns);
+        record_ns(&mut operation.service, service_ns);
+    }
+
+    /// Bytes that came with a request.
+    pub(crate) fn bytes(&mut self, row: Row, bytes: u64) {
+        self.interval.operations[usize::from(row)].bytes += bytes;
+    }
+
+    /// A failed session, operation or request.
+    pub(crate) fn failed(&mut self, row: Row, kind: ErrorKind) {
+        self.interval.operations[usize::from(row)].errors[kind as usize] += 1;
+    }
+
+    /// An operation whose outcome at the server is unknown.
+    pub(crate) fn unanswered(&mut self, row: Row) {
+        self.unanswered[usize::from(row)] += 1;
+    }
+
+    /// Whether a sample of this kind of error is still wanted: making one costs a copy of the answer.
+    pub(crate) fn wants_evidence(&mut self, row: Row, kind: ErrorKind) -> bool {
+        let kept = self.evidence_kept.entry((row, kind)).or_insert(0);
+        *kept += 1;
+        *kept <= MOST_EVIDENCE
+    }
+
+    /// A sample of an error.
+    pub(crate) fn evidence(&mut self, evidence: Evidence) {
+        self.evidence.push(evidence);
+    }
+
+    /// How late a send or a probe was.
+    pub(crate) fn lag(&mut self, nanos: u64) {
+        record_ns(&mut self.interval.lag, nanos);
+    }
+
+    /// A connection was opened.
+    pub(crate) fn connected(&mut self) {
+        self.interval.connects += 1;
+    }
+
+    /// Adds to one of the session's own counters.
+    pub(crate) fn count(&mut self, name: &str, n: u64) {
+        if let Some(sum) = self.interval.counters.get_mut(name) {
+            *sum += n;
+        } else if self.interval.counters.len() < MOST_ROWS {
+            self.interval.counters.insert(name.to_string(), n);
+        }
+    }
+
+    /// A user started a session after thinking since `since_ns` (absent for the first one).
+    pub(crate) fn session_started(&mut self, now_ns: u64, thinking_since_ns: Option<u64>) {
+        if let Some(since_ns) = thinking_since_ns {
+            self.thinking.leave(now_ns, since_ns);
+            self.interval.think_ended(now_ns.saturating_sub(since_ns) as f64 / 1e9);
+        }
+        self.busy.enter(now_ns);
+    }
+
+    /// A user's session ended, however it ended.
+    pub(crate) fn session_ended(&mut self, now_ns: u64, started_ns: u64) {
+        self.busy.leave(now_ns, started_ns);
+        self.interval.session_ended(now_ns.saturating_sub(started_ns) as f64 / 1e9);
+    }
+
+    /// A session completed: for the largest of the last 100.
+    pub(crate) fn session_completed(&mut self, row: Row, ended_ns: u64, took_ns: u64) {
+        let last = &mut self.interval.last_sessions;
+        if last.len() >= 2 * LAST_SESSIONS {
+            last.drain(..LAST_SESSIONS);
+        }
+        last.push(SessionEnd { operation: usize::from(row), ended_ns, took_ns });
+    }
+
+    /// A user begins to think.
+    pub(crate) fn think_started(&mut self, now_ns: u64) {
+        self.thinking.enter(now_ns);
+    }
+
+    /// A user leaves while thinking.
+    pub(crate) fn think_given_up(&mut self, now_ns: u64, since_ns: u64) {
+        self.thinking.leave(now_ns, since_ns);
+    }
+
+    /// A session that the end of the run cut off: neither completed nor failed.
+    pub(crate) fn session_cut(&mut self, now_ns: u64, started_ns: u64) {
+        self.busy.leave(now_ns, started_ns);
+    }
+
+    /// When the second under way ends.
+    pub(crate) fn boundary_ns(&self) -> u64 {
+        self.boundary_ns
+    }
+
+    /// Ends the second under way at its boundary and gives its report; the next second begins. The caller does this
+    /// before it records anything later than the boundary.
+    pub(crate) fn end_second(&mut self) -> SecondReport {
+        let at_ns = self.boundary_ns;
+        self.boundary_ns += SECOND_NS;
+        for population in [&mut self.busy, &mut self.thinking] {
+            population.integrate(at_ns);
+        }
+        let second = self.interval.second;
+        let mut next = self.spare.pop().unwrap_or_else(|| Interval::empty(0));
+        next.second = second + 1;
+        next.operations.resize_with(self.row_names.len(), OperationInterval::empty);
+        let mut interval = std::mem::replace(&mut self.interval, next);
+        interval.busy_user_s = self.busy.take_integral_s();
+        interval.thinking_user_s = self.thinking.take_integral_s();
+        interval.session_age_s = self.busy.age_s(at_ns);
+        interval.think_age_s = self.thinking.age_s(at_ns);
+        let fresh = vec![0; self.unanswered.len()];
+        SecondReport {
+            interval,
+            new_names: std::mem::take(&mut self.new_names),
+            evidence: std::mem::take(&mut self.evidence),
+            unanswered: std::mem::replace(&mut self.unanswered, fresh),
+        }
+    }
+
+    /// Takes a cleared interval back, so that its histograms are used again.
+    pub(crate) fn recycle(&mut self, interval: Interval) {
+        if self.spare.len() < 4 {
+            self.spare.push(interval);
+        }
+    }
+}
+
+/// Looks an owned `(kind, name)` up by a borrowed one: the hot path must not allocate a key.
+trait RowKey {
+    fn parts(&self) -> (OperationKind, &[u8]);
+}
+
+impl RowKey for (OperationKind, Box<[u8]>) {
+    fn parts(&self) -> (OperationKind, &[u8]) {
+        (self.0, &self.1)
+    }
+}
+
+impl RowKey for (OperationKind, &[u8]) {
+    fn parts(&self) -> (OperationKind, &[u8]) {
+        (self.0, self.1)
+    }
+}
+
+impl std::hash::Hash for dyn RowKey + '_ {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.parts().hash(state);
+    }
+}
+
+impl PartialEq for dyn RowKey + '_ {
+    fn eq(&self, other: &dyn RowKey) -> bool {
+        self.parts() == other.parts()
+    }
+}
+
+impl Eq for dyn RowKey + '_ {}
+
+impl<'a> std::borrow::Borrow<dyn RowKey + 'a> for (OperationKind, Box<[u8]>) {
+    fn borrow(&self) -> &(dyn RowKey + 'a) {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_integrals_are_clipped_to_their_second() {
+        let mut recorder = Recorder::new();
+        recorder.session_started(400_000_000, None);
+        let first = recorder.end_second().interval;
+        assert!((first.busy_user_s - 0.6).abs() < 1e-12);
+        assert!((first.session_age_s - 0.6).abs() < 1e-12);
+        recorder.session_ended(1_250_000_000, 400_000_000);
+        recorder.think_started(1_250_000_000);
+        let second = recorder.end_second().interval;
+        assert!((second.busy_user_s - 0.25).abs() < 1e-12);
+        assert!((second.thinking_user_s - 0.75).abs() < 1e-12);
+        assert_eq!(second.sessions_ended, 1);
+        assert!((second.session_sum_s - 0.85).abs() < 1e-12);
+        assert_eq!(second.session_age_s, 0.0);
+    }
+
+    #[test]
+    fn names_are_rows_and_their_number_is_bounded() {
+        let mut recorder = Recorder::new();
+        let first = recorder.row(OperationKind::Operation, b"Browse");
+        assert_eq!(recorder.row(OperationKind::Operation, b"Browse"), first);
+        assert_ne!(recorder.row(OperationKind::Session, b"Browse"), first);
+        for number in 0..2 * MOST_ROWS {
+            recorder.row(OperationKind::Request, format!("/page/{number}").as_bytes());
+        }
+        let report = recorder.end_second();
+        assert_eq!(report.new_names.len(), MOST_ROWS + 1);
+        assert_eq!(report.interval.operations.len(), MOST_ROWS + 1);
+    }
+
+    #[test]
+    fn evidence_is_kept_a_few_times_for_each_kind() {
+        let mut recorder = Recorder::new();
+        let row = recorder.row(OperationKind::Operation, b"Browse");
+        let wanted = (0..10).filter(|_| recorder.wants_evidence(row, ErrorKind::Status)).count();
+        assert_eq!(wanted, 3);
+        assert!(recorder.wants_evidence(row, ErrorKind::Check));
+    }
+}

@@ -1,0 +1,241 @@
+//! A run from the outside: scenario, load and target in, merged seconds out.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Barrier, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use model::interval::OperationName;
+use model::plan::Load;
+use model::record::Evidence;
+use model::{Interval, Problem, Problems, Result};
+
+use crate::clock::{Clock, MonotonicClock};
+use crate::collector::{Collector, Second};
+use crate::scenario::Scenario;
+use crate::schedule::{Schedule, nanos};
+use crate::trace::Trace;
+use crate::transport::Transport;
+use crate::transport::epoll::EpollTransport;
+use crate::worker::{Assignment, Outbox, Report, Worker};
+
+/// Between "armed" and the first user's start.
+const RUN_UP: Duration = Duration::from_millis(20);
+
+/// What a run needs.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// What the users do.
+    pub scenario: Scenario,
+    /// How many users, and for how long.
+    pub load: Load,
+    /// Where the stack answers.
+    pub target: SocketAddr,
+    /// One thread on each of these CPUs; the list is not empty.
+    pub cpus: Vec<usize>,
+    /// Each user leaves after so many sessions, if given.
+    pub most_sessions: Option<u32>,
+    /// After the ramp-down, or after a gentle stop, sessions under way may take this long to end; seconds.
+    pub drain_s: f64,
+    /// Tell every step of every user: for `try`, never for a measurement.
+    pub tracing: bool,
+}
+
+/// Stops a run from outside, from a signal handler's thread for one.
+#[derive(Debug, Clone, Default)]
+pub struct Control(pub(crate) Arc<AtomicU8>);
+
+/// How a run is to be stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// Not at all.
+    No,
+    /// No new sessions; those under way may end within the drain time.
+    Gently,
+    /// Now.
+    AtOnce,
+}
+
+impl Control {
+    /// Asks for a stop; a later, harder one wins.
+    pub fn ask(&self, stop: Stop) {
+        self.0.fetch_max(stop as u8, Ordering::Relaxed);
+    }
+
+    /// What has been asked for.
+    pub fn stop(&self) -> Stop {
+        match self.0.load(Ordering::Relaxed) {
+            0 => Stop::No,
+            1 => Stop::Gently,
+            _ => Stop::AtOnce,
+        }
+    }
+}
+
+/// Who is told what happens, on the caller's thread.
+pub trait Audience {
+    /// A second has ended on all threads.
+    fn second(&mut self, second: &Second<'_>) -> Result<()>;
+
+    /// Steps of users, when the run is traced.
+    fn traces(&mut self, _traces: &[Trace]) {}
+}
+
+/// Sums over the whole run, all phases: what a consistency check needs.
+#[derive(Debug, Clone, Default)]
+pub struct Totals {
+    /// Names of the rows.
+    pub names: Vec<OperationName>,
+    /// Completed, by row.
+    pub completed: Vec<u64>,
+    /// Failed, by row.
+    pub failed: Vec<u64>,
+    /// Operations whose outcome at the server is unknown, by row: timed out, cut off, failed after a request.
+    pub unanswered: Vec<u64>,
+    /// The session's own counters.
+    pub counters: std::collections::BTreeMap<String, u64>,
+    /// Connections opened.
+    pub connects: u64,
+    /// Samples of errors.
+    pub evidence: Vec<Evidence>,
+}
+
+/// Runs the load. The audience is told of every second as it ends; an error of the audience ends the run.
+pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience) -> Result<Totals> {
+    let workers = options.cpus.len().clamp(1, options.load.users.max(1) as usize);
+    let (reports, inbox) = channel();
+    let start = Start { armed: Barrier::new(workers + 1), origin: OnceLock::new() };
+    thread::scope(|scope| {
+        let mut spares: Vec<Sender<Interval>> = Vec::new();
+        let mut handles = Vec::new();
+        for worker in 0..workers {
+            let (spare, spare_inbox) = channel();
+            spares.push(spare);
+            let outbox = Outbox { reports: reports.clone(), spare: spare_inbox };
+            let (start, control) = (&start, control);
+            let body = move || work(options, worker, workers, outbox, start, control);
+            let spawned =
+                thread::Builder::new().name(format!("generator-{worker}")).spawn_scoped(scope, body);
+            // Only the first threads of a process can't be had: the barrier would wait for ever for a missing one.
+            handles.push(
+                spawned
+                    .map_err(|error| Problem::environment(format!("failed to start a thread: {error}")))?,
+            );
+        }
+        drop(reports);
+        start.armed.wait();
+        let mut collector = Collector::new(workers, spares);
+        let collected = collect(&inbox, &mut collector, control, audience);
+        let mut problems: Vec<Problem> = Vec::new();
+        for handle in handles {
+            match handle.join() {
+                Ok(Ok(())) => {}
+                Ok(Err(found)) => problems.extend(found.into_vec()),
+                Err(_) => problems.push(Problem::bug("a thread of the generator panicked")),
+            }
+        }
+        problems.dedup();
+        Problems::check(problems)?;
+        collected?;
+        Ok(collector.into_totals())
+    })
+}
+
+/// Runs the load on the calling thread over the given clock and transport: with a virtual pair, in no time. The
+/// audience is told when all is over.
+pub fn run_on<C: Clock, T: Transport>(
+    options: &RunOptions,
+    clock: C,
+    transport: T,
+    audience: &mut dyn Audience,
+) -> Result<Totals> {
+    let (reports, inbox) = channel();
+    let (spare, spare_inbox) = channel();
+    let control = Control::default();
+    let outbox = Outbox { reports, spare: spare_inbox };
+    let assignment = assignment(options, 0, 1);
+    Worker::arm(clock, transport, &options.scenario, assignment, outbox)?.run(&control)?;
+    let mut collector = Collector::new(1, vec![spare]);
+    collect(&inbox, &mut collector, &control, audience)?;
+    Ok(collector.into_totals())
+}
+
+fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment {
+    Assignment {
+        worker,
+        workers,
+        users: options.load.users,
+        schedule: Schedule::new(&options.load),
+        seed: options.load.seed,
+        host_name: options.target.to_string(),
+        tracing: options.tracing,
+        most_sessions: options.most_sessions,
+        drain_ns: nanos(options.drain_s),
+    }
+}
+
+struct Start {
+    armed: Barrier,
+    origin: OnceLock<Instant>,
+}
+
+fn work(
+    options: &RunOptions,
+    worker: usize,
+    workers: usize,
+    outbox: Outbox,
+    start: &Start,
+    control: &Control,
+) -> Result<()> {
+    settle(options.cpus[worker % options.cpus.len()]);
+    let assignment = assignment(options, worker, workers);
+    // The clock's origin is only known when every thread is armed: until then nobody reads the clock.
+    let clock = MonotonicClock::default();
+    let transport = EpollTransport::new(options.target, clock.clone());
+    let armed = transport
+        .map_err(|error| Problems::from(Problem::environment(format!("failed to make an epoll: {error}"))))
+        .and_then(|transport| Worker::arm(clock.clone(), transport, &options.scenario, assignment, outbox));
+    start.armed.wait();
+    let worker = armed?;
+    let origin = *start.origin.get_or_init(|| Instant::now() + RUN_UP);
+    clock.start_at(origin);
+    thread::sleep(origin.saturating_duration_since(Instant::now()));
+    worker.run(control)
+}
+
+/// Puts the calling thread on its CPU with the finest timers. Failing that it runs where the kernel likes: the lag
+/// that it records tells whether it mattered.
+fn settle(cpu: usize) {
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(cpu);
+    let _ = rustix::thread::sched_setaffinity(None, &set);
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+}
+
+fn collect(
+    inbox: &Receiver<Report>,
+    collector: &mut Collector,
+    control: &Control,
+    audience: &mut dyn Audience,
+) -> Result<()> {
+    let mut first_problem = Ok(());
+    while let Ok(report) = inbox.recv() {
+        if let Report::Traces(traces) = &report {
+            audience.traces(traces);
+            continue;
+        }
+        collector.take(report);
+        while let Some(second) = collector.next_second() {
+            if first_problem.is_ok() {
+                first_problem = audience.second(&second);
+                if first_problem.is_err() {
+                    control.ask(Stop::AtOnce);
+                }
+            }
+            collector.release();
+        }
+    }
+    first_problem
+}

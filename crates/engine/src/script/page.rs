@@ -1,0 +1,224 @@
+//! What a session sees of an answer: it stays in the engine's own buffer, and only what the script asks for becomes
+//! Lua. A page lives until its user's next request.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use mlua::{Error, Lua, UserData, UserDataFields, UserDataMethods, Value};
+use regex::bytes::Regex;
+
+use crate::http::response::Response;
+
+/// Large answers give their memory back beyond this.
+const KEPT_CAPACITY_BYTES: usize = 256 * 1024;
+
+/// The answers under way and those that scripts may look at.
+#[derive(Debug, Default)]
+pub(crate) struct Pages {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    patterns: HashMap<String, Regex>,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    response: Response,
+    serial: u32,
+}
+
+/// The number of a page's slot.
+pub(crate) type PageSlot = u32;
+
+impl Pages {
+    /// A slot for an answer to come.
+    pub(crate) fn claim(&mut self, keep: bool, no_body: bool) -> PageSlot {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot::default());
+            self.slots.len() as u32 - 1
+        });
+        self.slots[slot as usize].response.begin(keep, no_body);
+        slot
+    }
+
+    /// Ends the page's life: scripts that still hold it get an error.
+    pub(crate) fn release(&mut self, slot: PageSlot) {
+        let page = &mut self.slots[slot as usize];
+        page.serial = page.serial.wrapping_add(1);
+        page.response.shrink(KEPT_CAPACITY_BYTES);
+        self.free.push(slot);
+    }
+
+    /// The answer in a slot.
+    pub(crate) fn response(&mut self, slot: PageSlot) -> &mut Response {
+        &mut self.slots[slot as usize].response
+    }
+
+    /// What a script gets to see of it.
+    pub(crate) fn page(pages: &Rc<RefCell<Pages>>, slot: PageSlot) -> Page {
+        let serial = pages.borrow().slots[slot as usize].serial;
+        Page { pages: Rc::clone(pages), slot, serial }
+    }
+
+    fn pattern(&mut self, text: &str) -> mlua::Result<Regex> {
+        if let Some(regex) = self.patterns.get(text) {
+            return Ok(regex.clone());
+        }
+        let regex =
+            Regex::new(text).map_err(|error| Error::runtime(format!("not a regular expression: {error}")))?;
+        if self.patterns.len() < 1000 {
+            self.patterns.insert(text.to_string(), regex.clone());
+        }
+        Ok(regex)
+    }
+}
+
+/// An answer, as a session holds it.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pages: Rc<RefCell<Pages>>,
+    slot: PageSlot,
+    serial: u32,
+}
+
+impl Page {
+    fn read<T>(&self, read: impl FnOnce(&Response) -> mlua::Result<T>) -> mlua::Result<T> {
+        let pages = self.pages.borrow();
+        let slot = &pages.slots[self.slot as usize];
+        if slot.serial != self.serial {
+            let what = "this page is gone: a page can be read until its user's next request";
+            return Err(Error::runtime(what));
+        }
+        read(&slot.response)
+    }
+}
+
+impl UserData for Page {
+    fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
+        fields.add_field_method_get("status", |_, page| page.read(|response| Ok(response.status())));
+    }
+
+    fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
+        methods.add_method("between", |lua, page, (before, after): (mlua::LuaString, mlua::LuaString)| {
+            page.read(|response| {
+                let found = between(response.body(), &before.as_bytes(), &after.as_bytes(), 0);
+                optional_string(lua, found.map(|(_, text)| text))
+            })
+        });
+        methods.add_method("all", |lua, page, (before, after): (mlua::LuaString, mlua::LuaString)| {
+            page.read(|response| {
+                let list = lua.create_table()?;
+                let mut from = 0;
+                while let Some((end, text)) =
+                    between(response.body(), &before.as_bytes(), &after.as_bytes(), from)
+                {
+                    list.raw_push(lua.create_string(text)?)?;
+                    from = end;
+                }
+                Ok(list)
+            })
+        });
+        methods.add_method("has", |_, page, text: mlua::LuaString| {
+            page.read(|response| Ok(find(response.body(), &text.as_bytes(), 0).is_some()))
+        });
+        methods.add_method("count", |_, page, text: mlua::LuaString| {
+            page.read(|response| Ok(count(response.body(), &text.as_bytes())))
+        });
+        methods.add_method("match", |lua, page, pattern: String| {
+            let regex = page.pages.borrow_mut().pattern(&pattern)?;
+            page.read(|response| captures(lua, &regex, response.body()))
+        });
+        methods.add_method("header", |lua, page, name: String| {
+            page.read(|response| optional_string(lua, response.header(&name).next()))
+        });
+        methods.add_method("text", |lua, page, ()| page.read(|response| lua.create_string(response.body())));
+        methods.add_meta_method("__len", |_, page, ()| page.read(|response| Ok(response.body().len())));
+    }
+}
+
+fn optional_string(lua: &Lua, bytes: Option<&[u8]>) -> mlua::Result<Value> {
+    bytes.map_or(Ok(Value::Nil), |bytes| Ok(Value::String(lua.create_string(bytes)?)))
+}
+
+/// The first match's captures, or the whole match when the pattern has none.
+fn captures(lua: &Lua, regex: &Regex, body: &[u8]) -> mlua::Result<mlua::MultiValue> {
+    let Some(found) = regex.captures(body) else { return Ok(mlua::MultiValue::new()) };
+    let first = usize::from(found.len() > 1);
+    (first..found.len())
+        .map(|index| optional_string(lua, found.get(index).map(|group| group.as_bytes())))
+        .collect()
+}
+
+fn find(body: &[u8], text: &[u8], from: usize) -> Option<usize> {
+    memchr::memmem::find(body.get(from..)?, text).map(|at| from + at)
+}
+
+fn between<'a>(body: &'a [u8], before: &[u8], after: &[u8], from: usize) -> Option<(usize, &'a [u8])> {
+    let start = find(body, before, from)? + before.len();
+    let end = find(body, after, start)?;
+    let past = end + after.len();
+    (past > from).then(|| (past, &body[start..end]))
+}
+
+fn count(body: &[u8], text: &[u8]) -> usize {
+    if text.is_empty() { 0 } else { memchr::memmem::find_iter(body, text).count() }
+}
+
+/// The beginning of an answer's body, for evidence.
+pub(crate) fn excerpt(response: &Response) -> String {
+    const MOST: usize = 600;
+    let body = response.body();
+    let text: Cow<'_, str> = String::from_utf8_lossy(&body[..body.len().min(MOST)]);
+    format!("status {}\n{text}", response.status())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(body: &str) -> (Lua, Rc<RefCell<Pages>>, PageSlot) {
+        let lua = Lua::new();
+        let pages = Rc::new(RefCell::new(Pages::default()));
+        let slot = pages.borrow_mut().claim(true, false);
+        let answer = format!("HTTP/1.1 200 OK\r\nX-Id: 7\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        let done = pages.borrow_mut().response(slot).feed(answer.as_bytes());
+        assert_eq!(done, Ok(true));
+        lua.globals().set("page", Pages::page(&pages, slot)).expect("a page can be given to Lua");
+        (lua, pages, slot)
+    }
+
+    fn truth(lua: &Lua, script: &str) {
+        let result: mlua::Result<bool> = lua.load(script).eval();
+        assert!(matches!(result, Ok(true)), "{script}: {result:?}");
+    }
+
+    #[test]
+    fn a_page_answers_what_a_session_asks() {
+        let (lua, ..) = page("<b>one</b><b>two</b><input NAME=id VALUE=42>");
+        truth(&lua, "return page.status == 200 and #page == 44");
+        truth(&lua, "return page:between('<b>', '</b>') == 'one'");
+        truth(&lua, "return table.concat(page:all('<b>', '</b>'), ',') == 'one,two'");
+        truth(&lua, "return page:has('two') and not page:has('three') and page:count('<b>') == 2");
+        truth(&lua, "return page:match('VALUE=([0-9]+)') == '42' and page:match('nothing') == nil");
+        truth(&lua, "return page:header('x-id') == '7' and page:header('x-none') == nil");
+        truth(&lua, "return page:between('VALUE=', '\"') == nil");
+    }
+
+    #[test]
+    fn a_released_page_is_an_error_and_never_another_answer() {
+        let (lua, pages, slot) = page("secret");
+        pages.borrow_mut().release(slot);
+        let again = pages.borrow_mut().claim(true, false);
+        assert_eq!(again, slot);
+        let result: mlua::Result<bool> = lua.load("return page:has('secret')").eval();
+        assert!(result.is_err_and(|error| error.to_string().contains("page is gone")));
+    }
+
+    #[test]
+    fn empty_patterns_and_bad_expressions_end() {
+        let (lua, ..) = page("abc");
+        truth(&lua, "return #page:all('', '') == 0 and page:count('') == 0");
+        assert!(lua.load("return page:match('(')").exec().is_err());
+    }
+}

@@ -1,0 +1,146 @@
+//! A visit: one session of one user, from its intended start to its end, with the operation that is open.
+
+use model::interval::ErrorKind;
+
+use crate::http::cookies::Jar;
+use crate::recorder::{Recorder, Row};
+use crate::script::page::PageSlot;
+
+/// The operation that is open.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OpenOperation {
+    pub(crate) row: Row,
+    intended_ns: u64,
+    started_ns: Option<u64>,
+    ended_ns: u64,
+    failure: Option<ErrorKind>,
+}
+
+/// One session of one user while it lasts.
+#[derive(Debug)]
+pub(crate) struct Visit {
+    /// The user's number, 1-based, over all threads.
+    pub(crate) user_number: u32,
+    /// The session's row.
+    pub(crate) session_row: Row,
+    /// When it should have started.
+    pub(crate) intended_ns: u64,
+    /// When it did.
+    pub(crate) started_ns: u64,
+    /// The script called `fail`: the error that ends it is no fault of the script.
+    pub(crate) failed_on_purpose: bool,
+    /// The first failure of any of its operations.
+    pub(crate) failure: Option<ErrorKind>,
+    /// The answer that the script may look at.
+    pub(crate) page: Option<PageSlot>,
+    /// The user's cookies.
+    pub(crate) jar: Option<Box<Jar>>,
+    /// How many unique numbers the user has drawn.
+    pub(crate) uniques: u32,
+    operation: Option<OpenOperation>,
+    /// An operation has been opened before.
+    begun: bool,
+    response_sum_ns: u64,
+    service_sum_ns: u64,
+}
+
+impl Visit {
+    pub(crate) fn new(user_number: u32, session_row: Row, intended_ns: u64, now_ns: u64) -> Visit {
+        Visit {
+            user_number,
+            session_row,
+            intended_ns,
+            started_ns: now_ns,
+            failed_on_purpose: false,
+            failure: None,
+            page: None,
+            jar: None,
+            uniques: 0,
+            operation: None,
+            begun: false,
+            response_sum_ns: 0,
+            service_sum_ns: 0,
+        }
+    }
+
+    /// Opens an operation; the one before it ends. The first one of a visit was intended for the visit's own start.
+    pub(crate) fn open(&mut self, row: Row, now_ns: u64, recorder: &mut Recorder) {
+        self.close(recorder);
+        let first = !std::mem::replace(&mut self.begun, true);
+        let intended_ns = if first { self.intended_ns.min(now_ns) } else { now_ns };
+        self.operation =
+            Some(OpenOperation { row, intended_ns, started_ns: None, ended_ns: now_ns, failure: None });
+    }
+
+    /// The row of the open operation.
+    pub(crate) fn operation_row(&self) -> Option<Row> {
+        self.operation.map(|operation| operation.row)
+    }
+
+    /// The first request of the open operation goes out.
+    pub(crate) fn request_sent(&mut self, now_ns: u64) {
+        if let Some(operation) = &mut self.operation {
+            operation.started_ns.get_or_insert(now_ns);
+        }
+    }
+
+    /// An answer to the open operation is complete.
+    pub(crate) fn answered(&mut self, now_ns: u64) {
+        if let Some(operation) = &mut self.operation {
+            operation.ended_ns = now_ns;
+        }
+    }
+
+    /// The open operation has failed; the first kind of failure counts.
+    pub(crate) fn fail(&mut self, kind: ErrorKind) {
+        self.failure.get_or_insert(kind);
+        if let Some(operation) = &mut self.operation {
+            operation.failure.get_or_insert(kind);
+        }
+    }
+
+    /// Forgets the open operation's time: it is not recorded.
+    pub(crate) fn abandon(&mut self) {
+        self.operation = None;
+    }
+
+    /// Ends the open operation and records it. An operation that made no request is none, unless it failed.
+    pub(crate) fn close(&mut self, recorder: &mut Recorder) {
+        let Some(operation) = self.operation.take() else { return };
+        match (operation.failure, operation.started_ns) {
+            (Some(kind), started_ns) => {
+                recorder.failed(operation.row, kind);
+                if started_ns.is_some() {
+                    recorder.unanswered(operation.row);
+                }
+            }
+            (None, Some(started_ns)) => {
+                let response_ns = operation.ended_ns.saturating_sub(operation.intended_ns);
+                let service_ns = operation.ended_ns.saturating_sub(started_ns);
+                recorder.completed(operation.row, response_ns, service_ns);
+                self.response_sum_ns += response_ns;
+                self.service_sum_ns += service_ns;
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// The end of the run cuts the visit off: its open operation's outcome stays unknown.
+    pub(crate) fn cut(&mut self, recorder: &mut Recorder) {
+        if let Some(OpenOperation { row, started_ns: Some(_), .. }) = self.operation.take() {
+            recorder.unanswered(row);
+        }
+    }
+
+    /// Records the session itself: the sum of its operations.
+    pub(crate) fn finish(&mut self, now_ns: u64, recorder: &mut Recorder) {
+        self.close(recorder);
+        match self.failure {
+            Some(kind) => recorder.failed(self.session_row, kind),
+            None => {
+                recorder.completed(self.session_row, self.response_sum_ns, self.service_sum_ns);
+                recorder.session_completed(self.session_row, now_ns, self.response_sum_ns);
+            }
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! One thread of the generator: its users, its timers, its connections, its scripts. Nothing is shared with other
+//! threads while it runs.
+//!
+//! A user's life, each step an event of its one timer or its one connection:
+//!
+//! | doing | event | next |
+//! |---|---|---|
+//! | Thinking | timer (the intended start) | a session starts; its script runs to its first request |
+//! | Waiting | answer complete | the script goes on: Waiting, Pausing, or the session ends: Thinking |
+//! | Waiting | timer (time-out), connection lost | the operation and the session fail: Thinking |
+//! | Pausing | timer | the script goes on |
+//! | any | the user's time to leave, at the next session's start | Gone |
+//! | any | the end of the drain | Gone, its operation of unknown outcome |
+
+mod exchange;
+mod visits;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use mlua::Thread;
+use model::Interval;
+use model::{Problem, Result};
+
+use crate::clock::Clock;
+use crate::connection::Connection;
+use crate::http::cookies::Jar;
+use crate::http::request::Preamble;
+use crate::random::Stream;
+use crate::recorder::SecondReport;
+use crate::run::{Control, Stop};
+use crate::scenario::Scenario;
+use crate::schedule::{Schedule, nanos};
+use crate::script::calls::SharedHost;
+use crate::script::host::Host;
+use crate::script::session::Script;
+use crate::trace::Trace;
+use crate::transport::{Ready, Transport};
+use crate::usage::ThreadUsage;
+use crate::visit::Visit;
+use crate::wheel::Wheel;
+
+/// The generator looks at its own lateness this often.
+const PROBE_NS: u64 = 10_000_000;
+/// One read takes at most this much.
+const RECEIVE_BYTES: usize = 256 * 1024;
+const NO_CONNECTION: u32 = u32::MAX;
+
+/// What a worker is made from.
+#[derive(Debug, Clone)]
+pub(crate) struct Assignment {
+    /// This thread's number, 0-based.
+    pub(crate) worker: usize,
+    /// How many threads there are: users are dealt out in turn.
+    pub(crate) workers: usize,
+    /// Users over all threads.
+    pub(crate) users: u32,
+    pub(crate) schedule: Schedule,
+    pub(crate) seed: u64,
+    pub(crate) host_name: String,
+    pub(crate) tracing: bool,
+    /// Each user leaves after so many sessions.
+    pub(crate) most_sessions: Option<u32>,
+    /// After the ramp-down, sessions under way may take this long to end.
+    pub(crate) drain_ns: u64,
+}
+
+/// What a worker tells.
+#[derive(Debug)]
+pub(crate) enum Report {
+    Second(usize, Box<SecondReport>),
+    Traces(Vec<Trace>),
+    /// All its users have gone; nothing more comes.
+    Finished(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    /// Between sessions since then; absent before the first one.
+    Thinking(Option<u64>),
+    Waiting,
+    Pausing,
+    Gone,
+}
+
+struct Presence {
+    visit: Box<Visit>,
+    thread: Option<Thread>,
+}
+
+struct User {
+    stream: Stream,
+    doing: Doing,
+    presence: Option<Box<Presence>>,
+    jar: Option<Box<Jar>>,
+    connection: u32,
+    sessions: u32,
+    uniques: u32,
+    /// The intended start of the session under way or to come.
+    intended_ns: u64,
+}
+
+/// Where a worker's reports go, and where emptied intervals come back.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    pub(crate) reports: Sender<Report>,
+    pub(crate) spare: Receiver<Interval>,
+}
+
+/// One thread of the generator.
+pub(crate) struct Worker<C: Clock, T: Transport> {
+    clock: C,
+    transport: T,
+    scenario: Scenario,
+    assignment: Assignment,
+    cumulative_mix: Vec<f64>,
+    session_rows: Vec<crate::recorder::Row>,
+    host: SharedHost,
+    script: Script,
+    wheel: Wheel,
+    users: Vec<User>,
+    present: usize,
+    connections: Vec<Connection>,
+    free_connections: Vec<u32>,
+    receive_buffer: Box<[u8]>,
+    timeout_ns: u64,
+    stopping: bool,
+    outbox: Outbox,
+    usage: ThreadUsage,
+    boundary_ns: u64,
+    /// When the events at hand became known: a send that follows from one is late by the difference.
+    known_ns: u64,
+}
+
+impl<C: Clock, T: Transport> Worker<C, T> {
+    /// Compiles the scenario and makes room for everything that the run needs.
+    pub(crate) fn arm(
+        clock: C,
+        transport: T,
+        scenario: &Scenario,
+        assignment: Assignment,
+        outbox: Outbox,
+    ) -> Result<Worker<C, T>> {
+        let preamble = Preamble::new(&assignment.host_name);
+        let host = Rc::new(RefCell::new(Host::new(preamble, assignment.users, assignment.tracing)));
+        let script = Script::compile(scenario, &host)?;
+        let mine = (assignment.worker as u32..assignment.users).step_by(assignment.workers);
+        let users: Vec<User> = mine
+            .map(|index| User {
+                stream: Stream::new(assignment.seed, u64::from(index)),
+                doing: Doing::Thinking(None),
+                presence: None,
+                jar: None,
+                connection: NO_CONNECTION,
+                sessions: 0,
+                uniques: 0,
+                intended_ns: assignment.schedule.start_ns(index),
+            })
+            .collect();
+        let mut wheel = Wheel::new(users.len());
+        users.iter().enumerate().for_each(|(user, state)| wheel.set(user as u32, state.intended_ns));
+        let (boundary_ns, session_rows) = {
+            let recorder = &mut host.borrow_mut().recorder;
+            let row =
+                |(name, _): &(String, f64)| recorder.row(model::OperationKind::Session, name.as_bytes());
+            let rows = scenario.mix.iter().map(row).collect();
+            (recorder.boundary_ns(), rows)
+        };
+        Ok(Worker {
+            clock,
+            transport,
+            cumulative_mix: scenario.cumulative_mix()?,
+            session_rows,
+            timeout_ns: nanos(scenario.timeout_s),
+            scenario: scenario.clone(),
+            assignment,
+            script,
+            wheel,
+            present: users.len(),
+            users,
+            connections: Vec::new(),
+            free_connections: Vec::new(),
+            receive_buffer: vec![0; RECEIVE_BYTES].into_boxed_slice(),
+            stopping: false,
+            boundary_ns,
+            host,
+            outbox,
+            usage: ThreadUsage::of_this_thread(),
+            known_ns: 0,
+        })
+    }
+
+    /// Runs until every user has gone.
+    pub(crate) fn run(mut self, control: &Control) -> Result<()> {
+        let (mut ready, mut due) = (Vec::<Ready>::new(), Vec::new());
+        let mut probe_ns = PROBE_NS;
+        let mut cut_ns = self.assignment.schedule.end_ns() + self.assignment.drain_ns;
+        while self.present > 0 {
+            let now_ns = self.now();
+            if control.stop() != Stop::No && !self.stopping {
+                self.stopping = true;
+                cut_ns = cut_ns.min(now_ns + self.assignment.drain_ns);
+            }
+            if now_ns >= cut_ns || control.stop() == Stop::AtOnce {
+                self.cut_all();
+                break;
+            }
+            if now_ns >= probe_ns {
+                self.host.borrow_mut().recorder.lag(now_ns - probe_ns);
+                probe_ns = now_ns - now_ns % PROBE_NS + PROBE_NS;
+            }
+            self.known_ns = now_ns;
+            self.wheel.expire(now_ns, &mut due);
+            for (user, deadline_ns) in due.drain(..) {
+                self.timer(user, deadline_ns);
+            }
+            self.send_traces();
+            let until_ns = self.wheel.next_ns().unwrap_or(u64::MAX).min(probe_ns).min(cut_ns);
+            if self.present > 0 {
+                self.transport.wait(until_ns, &mut ready).map_err(|error| {
+                    Problem::environment(format!("failed to wait for the network: {error}"))
+                        .why("the generator can't go on without it")
+                })?;
+            }
+            self.known_ns = self.now();
+            for event in ready.drain(..) {
+                self.connection_ready(event);
+            }
+        }
+        self.send_traces();
+        self.end_seconds(self.boundary_ns);
+        // The collector outlives its workers; were it gone, nobody would be there to be told.
+        let _ = self.outbox.reports.send(Report::Finished(self.assignment.worker));
+        Ok(())
+    }
+
+    /// The current time. Every second that ended before it has been handed over: what is recorded from now on belongs
+    /// to the second under way.
+    fn now(&mut self) -> u64 {
+        let now_ns = self.clock.now_ns();
+        if now_ns >= self.boundary_ns {
+            self.end_seconds(now_ns);
+        }
+        now_ns
+    }
+
+    fn end_seconds(&mut self, now_ns: u64) {
+        let mut host = self.host.borrow_mut();
+        while host.recorder.boundary_ns() <= now_ns {
+            while let Ok(interval) = self.outbox.spare.try_recv() {
+                host.recorder.recycle(interval);
+            }
+            let mut report = host.recorder.end_second();
+            let (cpu_s, wait_s) = self.usage.since_last();
+            report.interval.generator_cpu_s = cpu_s;
+            report.interval.busiest_thread_cpu_s = cpu_s;
+            report.interval.generator_wait_s = wait_s;
+            let _ = self.outbox.reports.send(Report::Second(self.assignment.worker, Box::new(report)));
+        }
+        self.boundary_ns = host.recorder.boundary_ns();
+    }
+
+    fn send_traces(&mut self) {
+        if let Some(traces) = self.host.borrow_mut().traces.as_mut().filter(|traces| !traces.is_empty()) {
+            let _ = self.outbox.reports.send(Report::Traces(std::mem::take(traces)));
+        }
+    }
+
+    fn timer(&mut self, user: u32, deadline_ns: u64) {
+        match self.users[user as usize].doing {
+            Doing::Thinking(since_ns) => self.begin_session(user, deadline_ns, since_ns),
+            Doing::Pausing => self.wake(user, deadline_ns),
+            Doing::Waiting => self.time_out(user),
+            Doing::Gone => {}
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Sessions of a worker's users: from the intended start to the pause after the end.
+
+use std::rc::Rc;
+
+use model::interval::ErrorKind;
+
+use super::{Doing, NO_CONNECTION, Presence, Worker};
+use crate::clock::Clock;
+use crate::schedule::nanos;
+use crate::script::host::Action;
+use crate::script::page::{PageSlot, Pages};
+use crate::script::session::Outcome;
+use crate::trace::Step;
+use crate::transport::Transport;
+use crate::visit::Visit;
+
+/// A user whose session failed waits at least this long before the next one, so that a server that refuses
+/// everything does not turn the generator into a busy loop.
+const PAUSE_AFTER_FAILURE_NS: u64 = 50_000_000;
+
+impl<C: Clock, T: Transport> Worker<C, T> {
+    pub(super) fn begin_session(&mut self, user: u32, due_ns: u64, thinking_since_ns: Option<u64>) {
+        let now_ns = self.now();
+        let index = self.global_index(user);
+        let state = &mut self.users[user as usize];
+        let sated = self.assignment.most_sessions.is_some_and(|most| state.sessions >= most);
+        if self.stopping || sated || now_ns >= self.assignment.schedule.leave_ns(index) {
+            if let Some(since_ns) = thinking_since_ns {
+                self.host.borrow_mut().recorder.think_given_up(now_ns, since_ns);
+            }
+            return self.leave(user);
+        }
+        let draw = state.stream.unit();
+        let session =
+            self.cumulative_mix.partition_point(|end| *end <= draw).min(self.cumulative_mix.len() - 1);
+        let mut visit = Visit::new(index + 1, self.session_rows[session], state.intended_ns, now_ns);
+        visit.jar = state.jar.take();
+        visit.uniques = state.uniques;
+        state.sessions += 1;
+        let mut stream = state.stream;
+        {
+            let mut host = self.host.borrow_mut();
+            host.now_ns = now_ns;
+            host.recorder.session_started(now_ns, thinking_since_ns);
+            host.recorder.lag(now_ns.saturating_sub(due_ns));
+            host.visit = Some(Box::new(visit));
+            host.action = Action::None;
+            let name = &self.scenario.mix[session].0;
+            host.trace(|| Step::Session(name.clone()));
+        }
+        let (thread, outcome) = self.script.start(session, user, index + 1, &mut stream);
+        self.users[user as usize].stream = stream;
+        let Some(visit) = self.host.borrow_mut().visit.take() else { return };
+        self.users[user as usize].presence = Some(Box::new(Presence { visit, thread }));
+        self.proceed(user, outcome);
+    }
+
+    /// The user's answer is complete: the script goes on.
+    pub(super) fn deliver(&mut self, user: u32, slot: PageSlot) {
+        let page = Pages::page(&self.host.borrow().pages, slot);
+        self.resume(user, |script, thread, stream| script.answer(thread, page, stream));
+    }
+
+    pub(super) fn wake(&mut self, user: u32, due_ns: u64) {
+        let late_ns = self.now().saturating_sub(due_ns);
+        self.host.borrow_mut().recorder.lag(late_ns);
+        self.resume(user, |script, thread, stream| script.wake(thread, stream));
+    }
+
+    fn resume(
+        &mut self,
+        user: u32,
+        go_on: impl FnOnce(
+            &mut crate::script::session::Script,
+            &mlua::Thread,
+            &mut crate::random::Stream,
+        ) -> Outcome,
+    ) {
+        let now_ns = self.now();
+        let state = &mut self.users[user as usize];
+        let Some(mut presence) = state.presence.take() else { return };
+        let Some(thread) = presence.thread.take() else { return };
+        {
+            let mut host = self.host.borrow_mut();
+            host.now_ns = now_ns;
+            host.visit = Some(presence.visit);
+            host.action = Action::None;
+        }
+        let outcome = go_on(&mut self.script, &thread, &mut state.stream);
+        let Some(visit) = self.host.borrow_mut().visit.take() else { return };
+        *presence = Presence { visit, thread: Some(thread) };
+        state.presence = Some(presence);
+        self.proceed(user, outcome);
+    }
+
+    /// Does what the script asked for.
+    fn proceed(&mut self, user: u32, outcome: Outcome) {
+        let action = self.host.borrow().action;
+        match (outcome, action) {
+            (Outcome::Waits, Action::Request) => self.send_request(user),
+            (Outcome::Waits, Action::Pause(nanos)) => {
+                self.users[user as usize].doing = Doing::Pausing;
+                let now_ns = self.now();
+                self.wheel.set(user, now_ns + nanos);
+            }
+            (Outcome::Waits, Action::None) => {
+                self.fail_session(user, ErrorKind::Script, "the script yielded without a request");
+            }
+            (Outcome::Ended, _) => self.end_session(user),
+            (Outcome::Raised(message), _) => {
+                let said = self.presence_failed_by_check(user);
+                if said {
+                    self.end_session(user);
+                } else {
+                    self.fail_session(user, ErrorKind::Script, &message);
+                }
+            }
+        }
+    }
+
+    /// `fail("why")` raises an error after it has counted one; any other error is the script's own.
+    fn presence_failed_by_check(&self, user: u32) -> bool {
+        let presence = self.users[user as usize].presence.as_ref();
+        presence.is_some_and(|presence| presence.visit.failed_on_purpose)
+    }
+
+    /// Fails the open operation and with it the session.
+    pub(super) fn fail_session(&mut self, user: u32, kind: ErrorKind, message: &str) {
+        self.fail_operation(user, kind, message);
+        self.end_session(user);
+    }
+
+    fn fail_operation(&mut self, user: u32, kind: ErrorKind, message: &str) {
+        let now_ns = self.now();
+        let Some(mut presence) = self.users[user as usize].presence.take() else { return };
+        let mut host = self.host.borrow_mut();
+        host.now_ns = now_ns;
+        host.visit = Some(presence.visit);
+        host.fail(kind, message);
+        if let Some(visit) = host.visit.take() {
+            *presence = Presence { visit, thread: presence.thread };
+            self.users[user as usize].presence = Some(presence);
+        }
+    }
+
+    /// The session is over: records it and lets the user think.
+    pub(super) fn end_session(&mut self, user: u32) {
+        let now_ns = self.now();
+        let Some(presence) = self.users[user as usize].presence.take() else { return };
+        let Presence { mut visit, thread } = *presence;
+        let failed = visit.failure.is_some();
+        {
+            let mut host = self.host.borrow_mut();
+            let recorder = &mut host.recorder;
+            visit.finish(now_ns, recorder);
+            recorder.session_ended(now_ns, visit.started_ns);
+            recorder.think_started(now_ns);
+            if let Some(slot) = visit.page.take() {
+                host.pages.borrow_mut().release(slot);
+            }
+            if let Some(traces) = &mut host.traces {
+                let step = Step::End(!failed);
+                traces.push(crate::trace::Trace { at_ns: now_ns, user: visit.user_number, step });
+            }
+        }
+        thread.into_iter().for_each(|thread| self.script.give_back(thread));
+        let state = &mut self.users[user as usize];
+        state.jar = visit.jar.take();
+        state.uniques = visit.uniques;
+        state.doing = Doing::Thinking(Some(now_ns));
+        let next_ns = match (self.scenario.cycle, self.scenario.think) {
+            (Some(cycle), _) => visit.intended_ns + nanos(cycle.sample(state.stream.unit())),
+            (None, Some(think)) => now_ns + nanos(think.sample(state.stream.unit())),
+            (None, None) => now_ns,
+        };
+        state.intended_ns = if failed { next_ns.max(now_ns + PAUSE_AFTER_FAILURE_NS) } else { next_ns };
+        self.wheel.set(user, state.intended_ns);
+    }
+
+    pub(super) fn cut_all(&mut self) {
+        let now_ns = self.now();
+        for user in 0..self.users.len() as u32 {
+            let state = &mut self.users[user as usize];
+            let presence = state.presence.take();
+            let mut host = self.host.borrow_mut();
+            if let Some(mut presence) = presence {
+                presence.visit.cut(&mut host.recorder);
+                host.recorder.session_cut(now_ns, presence.visit.started_ns);
+            } else if let Doing::Thinking(Some(since_ns)) = state.doing {
+                host.recorder.think_given_up(now_ns, since_ns);
+            }
+            drop(host);
+            self.leave(user);
+        }
+    }
+
+    fn leave(&mut self, user: u32) {
+        let state = &mut self.users[user as usize];
+        if state.doing == Doing::Gone {
+            return;
+        }
+        state.doing = Doing::Gone;
+        self.wheel.cancel(user);
+        self.present -= 1;
+        let connection = std::mem::replace(&mut self.users[user as usize].connection, NO_CONNECTION);
+        if connection != NO_CONNECTION {
+            self.close_connection(connection);
+        }
+    }
+
+    /// A user's number over all threads, 0-based.
+    pub(super) fn global_index(&self, user: u32) -> u32 {
+        user * self.assignment.workers as u32 + self.assignment.worker as u32
+    }
+
+    /// The pages, for reading answers.
+    pub(super) fn pages(&self) -> Rc<std::cell::RefCell<Pages>> {
+        Rc::clone(&self.host.borrow().pages)
+    }
+}

@@ -1,0 +1,5 @@
+//! The engine from the outside: exact on virtual time, true on real sockets.
+
+mod sockets;
+mod virtual_net;
+mod virtual_time;

@@ -1,0 +1,83 @@
+//! The engine on real sockets.
+
+use std::collections::BTreeMap;
+
+use engine::null_server::NullServer;
+use engine::{Audience, Control, RunOptions, Scenario, Second, Stop, run};
+use model::interval::Interval;
+use model::plan::Load;
+use model::{Distribution, Result};
+
+struct Sum(Interval, Option<(u32, Control)>);
+
+impl Audience for Sum {
+    fn second(&mut self, second: &Second<'_>) -> Result<()> {
+        self.0.merge(second.interval);
+        if let Some((at, control)) = &self.1
+            && second.interval.second == *at
+        {
+            control.ask(Stop::Gently);
+        }
+        Ok(())
+    }
+}
+
+fn options(server: &NullServer, steady_s: f64) -> RunOptions {
+    let scenario = Scenario {
+        session_name: "session.lua".to_string(),
+        session_text: "function visit() operation 'Op' get('/') end".to_string(),
+        modules: BTreeMap::new(),
+        params: BTreeMap::new(),
+        size: BTreeMap::new(),
+        mix: vec![("visit".to_string(), 1.0)],
+        think: Some(Distribution::Fixed { value: 0.01 }),
+        cycle: None,
+        timeout_s: 5.0,
+    };
+    let load = Load { users: 40, ramp_up_s: 0.2, steady_s, ramp_down_s: 0.0, seed: 1 };
+    RunOptions {
+        scenario,
+        load,
+        target: server.address(),
+        cpus: vec![0, 1],
+        most_sessions: None,
+        drain_s: 5.0,
+        tracing: false,
+    }
+}
+
+#[test]
+fn engine_and_server_agree_on_how_many_requests_there_were() {
+    let server = NullServer::start(None).expect("a loopback port");
+    let mut sum = Sum(Interval::empty(0), None);
+    let totals = run(&options(&server, 1.5), &Control::default(), &mut sum).expect("the run works");
+    let requests: u64 = totals
+        .names
+        .iter()
+        .zip(&totals.completed)
+        .filter(|(name, _)| name.name == "/")
+        .map(|(_, n)| *n)
+        .sum();
+    assert_eq!(requests, server.served());
+    assert!(requests > 500, "{requests} requests");
+    assert_eq!(totals.failed.iter().sum::<u64>(), 0, "{:?}", totals.evidence);
+    assert_eq!(totals.connects, 40, "connections are kept");
+    assert!(sum.0.generator_cpu_s > 0.0);
+}
+
+#[test]
+fn a_gentle_stop_ends_the_run_early_and_loses_nothing() {
+    let server = NullServer::start(None).expect("a loopback port");
+    let control = Control::default();
+    let mut sum = Sum(Interval::empty(0), Some((0, control.clone())));
+    let totals = run(&options(&server, 600.0), &control, &mut sum).expect("the run works");
+    let requests: u64 = totals
+        .names
+        .iter()
+        .zip(&totals.completed)
+        .filter(|(name, _)| name.name == "/")
+        .map(|(_, n)| *n)
+        .sum();
+    assert_eq!(requests, server.served());
+    assert_eq!(totals.unanswered.iter().sum::<u64>(), 0);
+}

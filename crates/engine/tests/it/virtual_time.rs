@@ -1,0 +1,352 @@
+//! Every claim about time, counts and errors, exact on the virtual clock.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use engine::{Audience, RunOptions, Scenario, Second, Totals, run_on};
+use model::interval::{ErrorKind, Interval, OperationKind, OperationName};
+use model::plan::Load;
+use model::{Distribution, Result};
+
+use crate::virtual_net::{Log, MS, Reply, VirtualNet, ok, status};
+
+#[derive(Default)]
+struct Listener {
+    seconds: Vec<Interval>,
+    names: Vec<OperationName>,
+    evidence: Vec<String>,
+}
+
+impl Audience for Listener {
+    fn second(&mut self, second: &Second<'_>) -> Result<()> {
+        self.seconds.push(second.interval.clone());
+        self.names = second.names.to_vec();
+        self.evidence
+            .extend(second.evidence.iter().map(|e| format!("{}: {}: {}", e.operation, e.kind, e.message)));
+        Ok(())
+    }
+}
+
+struct Seen {
+    listener: Listener,
+    totals: Totals,
+    whole: Interval,
+    log: Log,
+}
+
+impl Seen {
+    fn row(&self, kind: OperationKind, name: &str) -> usize {
+        let wanted = OperationName { kind, name: name.to_string() };
+        let found = self.listener.names.iter().position(|name| *name == wanted);
+        found.unwrap_or_else(|| panic!("no {wanted:?} among {:?}", self.listener.names))
+    }
+
+    fn errors(&self, name: &str, kind: ErrorKind) -> u64 {
+        self.whole.operations[self.row(OperationKind::Operation, name)].errors[kind as usize]
+    }
+
+    fn completed(&self, kind: OperationKind, name: &str) -> u64 {
+        self.whole.operations[self.row(kind, name)].completed
+    }
+}
+
+struct Bench {
+    script: &'static str,
+    users: u32,
+    seconds: f64,
+    ramp_up_s: f64,
+    think: Option<Distribution>,
+    cycle: Option<Distribution>,
+    most_sessions: Option<u32>,
+    timeout_s: f64,
+    refuse: bool,
+}
+
+fn bench(script: &'static str) -> Bench {
+    Bench {
+        script,
+        users: 1,
+        seconds: 10.0,
+        ramp_up_s: 0.0,
+        think: None,
+        cycle: None,
+        most_sessions: None,
+        timeout_s: 5.0,
+        refuse: false,
+    }
+}
+
+impl Bench {
+    fn options(&self) -> RunOptions {
+        let scenario = Scenario {
+            session_name: "session.lua".to_string(),
+            session_text: self.script.to_string(),
+            modules: BTreeMap::new(),
+            params: BTreeMap::new(),
+            size: BTreeMap::from([("customers".to_string(), 20_000.0)]),
+            mix: vec![("visit".to_string(), 1.0)],
+            think: self.think,
+            cycle: self.cycle,
+            timeout_s: self.timeout_s,
+        };
+        let load = Load {
+            users: self.users,
+            ramp_up_s: self.ramp_up_s,
+            steady_s: self.seconds,
+            ramp_down_s: 0.0,
+            seed: 7,
+        };
+        RunOptions {
+            scenario,
+            load,
+            target: SocketAddr::from(([127, 0, 0, 1], 80)),
+            cpus: vec![0],
+            most_sessions: self.most_sessions,
+            drain_s: 10.0,
+            tracing: false,
+        }
+    }
+
+    fn against(&self, server: impl FnMut(u64, &str) -> Reply + 'static) -> Seen {
+        let (clock, net, log) = VirtualNet::new(server);
+        let net = if self.refuse { net.refusing() } else { net };
+        let mut listener = Listener::default();
+        let totals = run_on(&self.options(), clock, net, &mut listener).expect("the run works");
+        let mut whole = Interval::empty(0);
+        listener.seconds.iter().for_each(|second| whole.merge(second));
+        Seen { listener, totals, whole, log }
+    }
+}
+
+#[test]
+fn response_times_are_exact_and_users_think_between_sessions() {
+    let seen =
+        Bench { think: Some(Distribution::Fixed { value: 0.9 }), ..bench("function visit() get('/a') end") }
+            .against(|_, _| Reply::After(100 * MS, ok("")));
+    let row = seen.row(OperationKind::Operation, "visit");
+    let visit = &seen.whole.operations[row];
+    assert_eq!(visit.completed, 10, "one session a second for ten seconds");
+    assert!(visit.response.equivalent(visit.response.min(), 100_000), "min {} µs", visit.response.min());
+    assert!(visit.response.equivalent(visit.response.max(), 100_000), "max {} µs", visit.response.max());
+    assert!((visit.response.mean() - 100_000.0).abs() < 100.0, "mean {} µs", visit.response.mean());
+    let arrivals: Vec<u64> = seen.log.borrow().iter().map(|(at, _)| at / MS).collect();
+    assert_eq!(arrivals, (0..10).map(|second| second * 1000).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_late_cycle_is_charged_to_the_server_from_its_intended_start() {
+    // Each cycle should start every 100 ms; the third answer takes 1 s, so the next ten start late.
+    let mut requests = 0;
+    let seen = Bench {
+        cycle: Some(Distribution::Fixed { value: 0.1 }),
+        seconds: 4.0,
+        ..bench("function visit() get('/a') end")
+    }
+    .against(move |_, _| {
+        requests += 1;
+        Reply::After(if requests == 3 { 1000 * MS } else { 10 * MS }, ok(""))
+    });
+    let visit = &seen.whole.operations[seen.row(OperationKind::Operation, "visit")];
+    assert!((visit.service.max() as f64 / 1e6 - 1.0).abs() < 0.01);
+    let late = visit.service.count_between(0, 20_000);
+    let prompt = visit.response.count_between(0, 20_000);
+    // After the stall the backlog of 9 intended starts shrinks by 90 ms a cycle: ten are late (910 ms … 100 ms).
+    assert_eq!(visit.completed - prompt, 1 + 10, "late from the intended start");
+    assert_eq!(late, visit.completed - 1, "only the stall itself has a long service time");
+}
+
+#[test]
+fn users_ramp_up_evenly() {
+    let seen = Bench {
+        users: 5,
+        ramp_up_s: 5.0,
+        most_sessions: Some(1),
+        think: Some(Distribution::Fixed { value: 0.5 }),
+        ..bench("function visit() get('/a') end")
+    }
+    .against(|_, _| Reply::After(MS, ok("")));
+    let arrivals: Vec<u64> = seen.log.borrow().iter().map(|(at, _)| at / MS).collect();
+    assert_eq!(arrivals, [0, 1000, 2000, 3000, 4000]);
+}
+
+#[test]
+fn two_runs_draw_the_same_requests() {
+    let script =
+        "function visit() get('/a', { n = random(1, size.customers), w = letters(6), u = unique() }) end";
+    let run = || {
+        let seen = Bench {
+            users: 3,
+            think: Some(Distribution::Exponential { mean: 0.3, min: 0.0, max: 3.0 }),
+            ..bench(script)
+        }
+        .against(|_, _| Reply::After(20 * MS, ok("")));
+        seen.log.borrow().clone()
+    };
+    let (first, second) = (run(), run());
+    assert!(first.len() > 50, "{} requests", first.len());
+    assert_eq!(first, second);
+    let uniques: std::collections::BTreeSet<String> =
+        first.iter().map(|(_, text)| text.split("u=").nth(1).expect("u")[..4].to_string()).collect();
+    assert_eq!(uniques.len(), first.len(), "a unique number was given twice");
+}
+
+#[test]
+fn little_s_law_holds_to_the_nanosecond() {
+    let seen = Bench {
+        users: 50,
+        seconds: 20.0,
+        think: Some(Distribution::Uniform { min: 0.0, max: 0.5 }),
+        ..bench("function visit() operation 'A' get('/a') operation 'B' get('/b') think(0.1) end")
+    }
+    .against(|at, _| Reply::After(5 * MS + at % (30 * MS), ok("")));
+    let whole = &seen.whole;
+    let integrals = whole.busy_user_s + whole.thinking_user_s;
+    let last = seen.listener.seconds.last().expect("seconds");
+    // Whole durations of everything that ended; what the end of the run cut short is not among them.
+    let counted = whole.session_sum_s + whole.think_sum_s;
+    let mean_think = 0.25;
+    assert!(whole.sessions_ended > 1000);
+    assert!(integrals >= counted - 1e-6, "{integrals} against {counted}");
+    assert!(integrals - counted < 50.0 * 2.0 * mean_think, "{integrals} against {counted}");
+    assert_eq!(last.session_age_s, 0.0, "everyone has gone");
+}
+
+#[test]
+fn every_failure_is_counted_by_its_kind_and_the_user_lives_on() {
+    let script = "function visit() operation 'Op' get('/a') end";
+    let thinking = Some(Distribution::Fixed { value: 1.0 });
+    let run = |refuse, server: fn(u64, &str) -> Reply| {
+        Bench { think: thinking, refuse, timeout_s: 0.5, ..bench(script) }.against(server)
+    };
+    let cases: [(ErrorKind, Seen); 5] = [
+        (ErrorKind::Connect, run(true, |_, _| Reply::Never)),
+        (ErrorKind::Timeout, run(false, |_, _| Reply::Never)),
+        (ErrorKind::Status, run(false, |_, _| Reply::After(MS, status(503, "busy")))),
+        (ErrorKind::Protocol, run(false, |_, _| Reply::After(MS, b"SSH-2.0\r\n\r\n".to_vec()))),
+        (ErrorKind::Protocol, run(false, |_, _| Reply::Close(MS))),
+    ];
+    for (kind, seen) in cases {
+        let errors = seen.errors("Op", kind);
+        assert!(errors >= 6, "{kind:?}: {errors} errors in ten seconds; the user must live on");
+        assert_eq!(seen.completed(OperationKind::Operation, "Op"), 0, "{kind:?}");
+        let row = seen.row(OperationKind::Operation, "Op");
+        assert_eq!(seen.totals.failed[row], errors, "{kind:?}: every failure is counted once");
+        assert_eq!(seen.listener.evidence.len(), 3, "{kind:?}: a few samples are kept");
+    }
+}
+
+#[test]
+fn an_exception_in_an_operation_is_a_script_error_with_its_line() {
+    let script =
+        "function visit()\n  operation 'Good' get('/a')\n  operation 'Bad'\n  local x = nil + 1\nend";
+    let seen = Bench { think: Some(Distribution::Fixed { value: 1.0 }), ..bench(script) }
+        .against(|_, _| Reply::After(MS, ok("")));
+    assert_eq!(seen.completed(OperationKind::Operation, "Good"), 10);
+    assert_eq!(seen.errors("Bad", ErrorKind::Script), 10);
+    assert!(seen.listener.evidence[0].contains("session.lua:4:"), "{:?}", seen.listener.evidence);
+}
+
+#[test]
+fn fail_and_check_count_as_the_session_says() {
+    let script = "function visit()
+        operation 'Checked' local page = get('/a') check(page:has('hello'), 'says hello')
+        operation 'Failed' page = get('/a') if not page:has('hello') then fail('no hello') end
+        operation 'Never' get('/never')
+    end";
+    let seen = Bench { think: Some(Distribution::Fixed { value: 1.0 }), ..bench(script) }
+        .against(|_, _| Reply::After(MS, ok("nothing")));
+    assert_eq!(seen.errors("Checked", ErrorKind::Check), 10);
+    assert_eq!(seen.errors("Failed", ErrorKind::Check), 10);
+    assert!(!seen.log.borrow().iter().any(|(_, text)| text.contains("/never")));
+    assert!(seen.listener.evidence.iter().any(|text| text == "Checked: check: check failed: says hello"));
+    assert!(seen.listener.evidence.iter().any(|text| text == "Failed: check: no hello"));
+}
+
+#[test]
+fn a_script_without_end_is_stopped_and_counted() {
+    let seen = Bench {
+        think: Some(Distribution::Fixed { value: 1.0 }),
+        seconds: 1.0,
+        ..bench("function visit() operation 'Loop' while true do end end")
+    }
+    .against(|_, _| Reply::Never);
+    assert_eq!(seen.errors("Loop", ErrorKind::Script), 1);
+    assert!(seen.listener.evidence[0].contains("loop without end"), "{:?}", seen.listener.evidence);
+}
+
+#[test]
+fn a_connection_closed_in_good_faith_is_opened_again_and_the_request_repeated() {
+    let mut requests = 0;
+    let seen = Bench {
+        think: Some(Distribution::Fixed { value: 1.0 }),
+        ..bench("function visit() operation 'Op' get('/a') end")
+    }
+    .against(move |_, _| {
+        requests += 1;
+        if requests == 2 { Reply::Close(MS) } else { Reply::After(MS, ok("")) }
+    });
+    assert_eq!(seen.completed(OperationKind::Operation, "Op"), 10);
+    let row = seen.row(OperationKind::Operation, "Op");
+    assert_eq!(seen.totals.unanswered[row], 1, "the first try's outcome stays unknown");
+    assert_eq!(seen.totals.connects, 2);
+    assert_eq!(seen.log.borrow().len(), 11);
+}
+
+#[test]
+fn an_idle_connection_that_the_server_closes_is_no_error() {
+    let seen = Bench {
+        think: Some(Distribution::Fixed { value: 1.0 }),
+        ..bench("function visit() operation 'Op' get('/a') end")
+    }
+    .against(|_, _| Reply::AfterThenClose(MS, ok("")));
+    assert_eq!(seen.completed(OperationKind::Operation, "Op"), 10);
+    assert_eq!(seen.totals.failed.iter().sum::<u64>(), 0);
+    assert_eq!(seen.totals.connects, 10);
+}
+
+#[test]
+fn cookies_and_forms_go_where_they_belong() {
+    let script = "function visit() post('/login', { name = 'a b', ['item[]'] = { 1, 2 } }) get('/x', { { 'z', 1 }, { 'a', 2 } }) end";
+    let seen = Bench { most_sessions: Some(1), ..bench(script) }.against(|_, _| {
+        Reply::After(MS, b"HTTP/1.1 200 OK\r\nSet-Cookie: id=7; Path=/\r\nContent-Length: 0\r\n\r\n".to_vec())
+    });
+    let log = seen.log.borrow();
+    assert!(log[0].1.ends_with("\r\n\r\nitem%5B%5D=1&item%5B%5D=2&name=a+b"), "{}", log[0].1);
+    assert!(log[1].1.starts_with("GET /x?z=1&a=2 HTTP/1.1\r\n"), "{}", log[1].1);
+    assert!(log[1].1.contains("\r\nCookie: id=7\r\n"), "{}", log[1].1);
+}
+
+#[test]
+fn an_operation_cut_off_by_the_end_stays_of_unknown_outcome() {
+    let seen =
+        Bench { seconds: 1.0, timeout_s: 100.0, ..bench("function visit() operation 'Op' get('/a') end") }
+            .against(|_, _| Reply::Never);
+    let row = seen.row(OperationKind::Operation, "Op");
+    assert_eq!(seen.totals.unanswered[row], 1);
+    assert_eq!(seen.totals.failed.iter().sum::<u64>(), 0);
+}
+
+#[test]
+fn an_abandoned_operation_is_not_timed() {
+    let script = "function visit() operation 'Try' get('/a') abandon() operation 'Try' get('/a') end";
+    let seen = Bench { think: Some(Distribution::Fixed { value: 1.0 }), ..bench(script) }
+        .against(|_, _| Reply::After(100 * MS, ok("")));
+    assert_eq!(
+        seen.completed(OperationKind::Operation, "Try"),
+        seen.completed(OperationKind::Session, "visit")
+    );
+    let session = &seen.whole.operations[seen.row(OperationKind::Session, "visit")];
+    assert!((session.response.mean() - 100_000.0).abs() < 200.0, "{}", session.response.mean());
+}
+
+#[test]
+fn a_broken_script_is_refused_before_anything_starts() {
+    let options = bench("function visit() get('/a' end").options();
+    let (clock, net, _) = VirtualNet::new(|_, _| Reply::Never);
+    let problems = run_on(&options, clock, net, &mut Listener::default()).expect_err("a syntax error");
+    assert!(problems.to_string().starts_with("session.lua:1: "), "{problems}");
+    let options = bench("function visits() end").options();
+    let (clock, net, _) = VirtualNet::new(|_, _| Reply::Never);
+    let problems = run_on(&options, clock, net, &mut Listener::default()).expect_err("a missing function");
+    assert!(problems.to_string().contains("`visit`"), "{problems}");
+}
