@@ -1,0 +1,150 @@
+//! `run.sqlite`: the tables, shared by writer and reader, and the version of them.
+
+use std::path::Path;
+
+use model::{Interval, Result};
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::fault;
+
+/// The version of the tables below; counts up when a reader of the old ones would misread the new ones. A new figure
+/// or a new table is no new version: a reader takes what is missing as nothing.
+pub(crate) const SQLITE_FORMAT: i64 = 1;
+
+/// The version of `plan.json`'s envelope.
+pub(crate) const PLAN_FORMAT: u32 = 1;
+
+/// A scalar of a second: its column, how it is read from an interval and how it is put back.
+pub(crate) type Figure = (&'static str, fn(&Interval) -> f64, fn(&mut Interval, f64));
+
+/// The scalars of a second, one column each. To add one, add a line; files without it read as 0.
+pub(crate) const FIGURES: [Figure; 16] = [
+    ("busy_user_s", |i| i.busy_user_s, |i, v| i.busy_user_s = v),
+    ("thinking_user_s", |i| i.thinking_user_s, |i, v| i.thinking_user_s = v),
+    ("thinks", |i| i.thinks as f64, |i, v| i.thinks = v as u64),
+    ("think_sum_s", |i| i.think_sum_s, |i, v| i.think_sum_s = v),
+    ("think_sum_s2", |i| i.think_sum_s2, |i, v| i.think_sum_s2 = v),
+    ("think_sum_s3", |i| i.think_sum_s3, |i, v| i.think_sum_s3 = v),
+    ("sessions_ended", |i| i.sessions_ended as f64, |i, v| i.sessions_ended = v as u64),
+    ("session_sum_s", |i| i.session_sum_s, |i, v| i.session_sum_s = v),
+    ("session_sum_s2", |i| i.session_sum_s2, |i, v| i.session_sum_s2 = v),
+    ("session_sum_s3", |i| i.session_sum_s3, |i, v| i.session_sum_s3 = v),
+    ("session_age_s", |i| i.session_age_s, |i, v| i.session_age_s = v),
+    ("think_age_s", |i| i.think_age_s, |i, v| i.think_age_s = v),
+    ("generator_cpu_s", |i| i.generator_cpu_s, |i, v| i.generator_cpu_s = v),
+    ("busiest_thread_cpu_s", |i| i.busiest_thread_cpu_s, |i, v| i.busiest_thread_cpu_s = v),
+    ("generator_wait_s", |i| i.generator_wait_s, |i, v| i.generator_wait_s = v),
+    ("connects", |i| i.connects as f64, |i, v| i.connects = v as u64),
+];
+
+const TABLES: &str = "
+CREATE TABLE format (name TEXT PRIMARY KEY, version INTEGER NOT NULL);
+CREATE TABLE operation (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL);
+CREATE TABLE operation_second (
+    second INTEGER NOT NULL,
+    operation INTEGER NOT NULL REFERENCES operation (id),
+    completed INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    response BLOB,
+    service BLOB,
+    PRIMARY KEY (second, operation)
+);
+CREATE TABLE failure (
+    second INTEGER NOT NULL,
+    operation INTEGER NOT NULL REFERENCES operation (id),
+    kind TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (second, operation, kind)
+);
+CREATE TABLE counter (
+    second INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (second, name)
+);
+CREATE TABLE series (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tier TEXT, unit TEXT NOT NULL);
+CREATE TABLE sample (series INTEGER NOT NULL REFERENCES series (id), second REAL NOT NULL, value REAL NOT NULL);
+CREATE INDEX sample_by_series ON sample (series, second);
+CREATE TABLE evidence (
+    second INTEGER NOT NULL,
+    operation TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    message TEXT NOT NULL,
+    request TEXT,
+    answer TEXT
+);
+CREATE TABLE event (second REAL NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL);
+";
+
+/// Creates the tables in an empty database.
+pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(TABLES)?;
+    let columns: String = FIGURES.iter().map(|(name, ..)| format!(", {name} REAL NOT NULL")).collect();
+    connection.execute_batch(&format!(
+        "CREATE TABLE second (second INTEGER PRIMARY KEY, lag BLOB, last_sessions BLOB{columns});"
+    ))?;
+    connection.execute("INSERT INTO format VALUES ('run.sqlite', ?1)", [SQLITE_FORMAT])?;
+    Ok(())
+}
+
+/// Refuses a file that is not a run's, or is newer than this program.
+pub(crate) fn check(connection: &Connection, path: &Path) -> Result<()> {
+    let version: Option<i64> = connection
+        .query_row("SELECT version FROM format WHERE name = 'run.sqlite'", [], |row| row.get(0))
+        .optional()
+        .map_err(|error| fault::sql(&error, "reading the file's format", path))?;
+    match version {
+        Some(version) if version > SQLITE_FORMAT => Err(fault::newer(path, version, SQLITE_FORMAT).into()),
+        Some(_) => Ok(()),
+        None => Err(model::Problem::environment("the file does not say that it is a run's")
+            .file(path.display().to_string())
+            .into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does not compile when [`Interval`] has a field that nobody thought of here: store it in [`FIGURES`] or in a
+    /// table of its own, then name it below.
+    #[test]
+    fn every_scalar_of_an_interval_has_a_column_that_gives_it_back() {
+        let mut interval = Interval::empty(0);
+        for (index, (_, _, put)) in FIGURES.iter().enumerate() {
+            put(&mut interval, index as f64 + 1.0);
+        }
+        let Interval {
+            second: _,
+            operations: _,
+            lag: _,
+            counters: _,
+            busy_user_s,
+            thinking_user_s,
+            thinks,
+            think_sum_s,
+            think_sum_s2,
+            think_sum_s3,
+            sessions_ended,
+            session_sum_s,
+            session_sum_s2,
+            session_sum_s3,
+            session_age_s,
+            think_age_s,
+            generator_cpu_s,
+            busiest_thread_cpu_s,
+            generator_wait_s,
+            connects,
+            last_sessions: _,
+        } = interval.clone();
+        let scalars = [busy_user_s, thinking_user_s, thinks as f64, think_sum_s, think_sum_s2, think_sum_s3]
+            .into_iter()
+            .chain([sessions_ended as f64, session_sum_s, session_sum_s2, session_sum_s3])
+            .chain([session_age_s, think_age_s, generator_cpu_s, busiest_thread_cpu_s, generator_wait_s])
+            .chain([connects as f64]);
+        for ((index, scalar), (name, get, _)) in scalars.enumerate().zip(&FIGURES) {
+            assert_eq!(scalar, index as f64 + 1.0, "{name} is put into another field");
+            assert_eq!(get(&interval), scalar, "{name} is read from another field");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What the lab keeps of its runs (layer 1): a directory for each, and an index over all of them. The only room that
+//! knows the formats on disk; `docs/reference/run-directory.md` describes them.
+//!
+//! The principal types are [`Runs`], all runs below a home; [`RunWriter`], one run while it is measured, each second
+//! on the disk as soon as it ends, without a sync; and [`Run`], one run as it was kept, also when the tool was killed
+//! in the middle of it.
+//!
+//! ```text
+//! HOME/index.sqlite           a cache over all runs, rebuilt whenever it is missing, damaged or old
+//! HOME/runs/ID/run.json       model::RunRecord; `unfinished` until the run ends, then replaced at once
+//! HOME/runs/ID/run.sqlite     seconds, operations, histograms, series, events, evidence
+//! HOME/runs/ID/plan.json      what was to be done
+//! HOME/runs/ID/conf/ logs/    rendered configurations and the servers' own logs
+//! ```
+//!
+//! Not here: what the numbers mean (`analysis`), how they are shown (`report`), a clock or random numbers (a run's id
+//! is made from a time and entropy that the caller passes).
+
+mod disk;
+mod fault;
+mod format;
+mod id;
+mod index;
+mod run;
+mod runs;
+mod summary;
+mod times;
+mod writer;
+
+pub use id::{new_id, utc};
+pub use run::{Run, Seconds};
+pub use runs::Runs;
+pub use summary::RunSummary;
+pub use writer::RunWriter;

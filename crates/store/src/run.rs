@@ -1,0 +1,291 @@
+//! One run as it was kept.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use model::interval::{OperationInterval, OperationKind, OperationName};
+use model::record::{Event, Evidence, RUN_FORMAT, Series};
+use model::{ErrorKind, Interval, Problem, Result, RunRecord};
+use rusqlite::{Connection, OpenFlags, Row};
+
+use crate::{disk, fault, format, times};
+
+pub(crate) const RECORD: &str = "run.json";
+pub(crate) const DATABASE: &str = "run.sqlite";
+pub(crate) const LOCK: &str = "under-way.lock";
+
+/// A run as it was kept: finished, under way, or left behind by a tool that died.
+pub struct Run {
+    directory: PathBuf,
+    record: RunRecord,
+}
+
+impl Run {
+    /// Opens the run kept in `directory`, wherever that is.
+    pub fn open(directory: &Path) -> Result<Run> {
+        Ok(Run { record: read_record(&directory.join(RECORD))?, directory: directory.to_path_buf() })
+    }
+
+    /// What the run said.
+    pub fn record(&self) -> &RunRecord {
+        &self.record
+    }
+
+    /// Where the run is kept.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Bytes of everything kept.
+    pub fn size_bytes(&self) -> u64 {
+        disk::size_bytes(&self.directory)
+    }
+
+    /// Whether a living process is still measuring it.
+    pub fn under_way(&self) -> bool {
+        under_way(&self.directory)
+    }
+
+    /// Keeps `bytes` as the file `inner` of the run's directory, such as `report.html`; gives its path.
+    pub fn keep(&self, inner: &str, bytes: &[u8]) -> Result<PathBuf> {
+        let path = disk::below(&self.directory, inner)?;
+        disk::replace(&path, bytes, false)?;
+        Ok(path)
+    }
+
+    /// The seconds of the run, to be read one at a time.
+    pub fn seconds(&self) -> Result<Seconds> {
+        let path = self.directory.join(DATABASE);
+        let database = self.database()?;
+        let doing = |error: &rusqlite::Error| fault::sql(error, "reading the run's seconds", &path);
+        let names = read_names(&database).map_err(|error| doing(&error))?;
+        let seconds = rows(&database, "SELECT second FROM second ORDER BY second", |row| row.get(0))
+            .map_err(|e| doing(&e))?;
+        Ok(Seconds { path, database, names, seconds, next: 0 })
+    }
+
+    /// The series of tiers and host, each with its points in the order of time.
+    pub fn series(&self) -> Result<Vec<Series>> {
+        self.read("reading the run's series", |database| {
+            let mut series: BTreeMap<i64, Series> =
+                rows(database, "SELECT id, name, tier, unit FROM series ORDER BY id", |row| {
+                    let (name, tier, unit) = (row.get(1)?, row.get(2)?, row.get(3)?);
+                    Ok((row.get(0)?, Series { name, tier, unit, points: Vec::new() }))
+                })?
+                .into_iter()
+                .collect();
+            let query = "SELECT series, second, value FROM sample ORDER BY series, second";
+            for (id, point) in
+                rows(database, query, |row| Ok((row.get::<_, i64>(0)?, (row.get(1)?, row.get(2)?))))?
+            {
+                if let Some(one) = series.get_mut(&id) {
+                    one.points.push(point);
+                }
+            }
+            Ok(series.into_values().collect())
+        })
+    }
+
+    /// What happened, in the order of time.
+    pub fn events(&self) -> Result<Vec<Event>> {
+        self.read("reading the run's events", |database| {
+            rows(database, "SELECT second, kind, text FROM event ORDER BY second, rowid", |row| {
+                Ok(Event { second: row.get(0)?, kind: row.get(1)?, text: row.get(2)? })
+            })
+        })
+    }
+
+    /// Offending answers and script errors, as they came; also of an unfinished run, whose record has none yet.
+    pub fn evidence(&self) -> Result<Vec<Evidence>> {
+        let query = "SELECT second, operation, kind, message, request, answer FROM evidence ORDER BY rowid";
+        self.read("reading the run's evidence", |database| {
+            rows(database, query, |row| {
+                Ok(Evidence {
+                    second: row.get(0)?,
+                    operation: row.get(1)?,
+                    kind: row.get(2)?,
+                    message: row.get(3)?,
+                    request: row.get(4)?,
+                    answer: row.get(5)?,
+                })
+            })
+        })
+    }
+
+    fn read<T>(&self, doing: &str, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        let database = self.database()?;
+        query(&database).map_err(|error| fault::sql(&error, doing, &self.directory.join(DATABASE)).into())
+    }
+
+    fn database(&self) -> Result<Connection> {
+        let path = self.directory.join(DATABASE);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let database = Connection::open_with_flags(&path, flags)
+            .and_then(|database| database.busy_timeout(std::time::Duration::from_secs(2)).map(|()| database))
+            .map_err(|error| fault::sql(&error, "opening the run's database", &path))?;
+        format::check(&database, &path)?;
+        Ok(database)
+    }
+}
+
+/// The seconds of a run in order. They are read one at a time because each holds two histograms for every name: an
+/// hour of a rich session would not fit into memory.
+pub struct Seconds {
+    path: PathBuf,
+    database: Connection,
+    names: Vec<OperationName>,
+    seconds: Vec<u32>,
+    next: usize,
+}
+
+impl Seconds {
+    /// What the rows of [`Interval::operations`] are about.
+    pub fn names(&self) -> &[OperationName] {
+        &self.names
+    }
+
+    fn load(&self, second: u32) -> Result<Interval, String> {
+        let mut interval = Interval::empty(second);
+        let text = |error: rusqlite::Error| error.to_string();
+        let mut query =
+            self.database.prepare_cached("SELECT * FROM second WHERE second = ?").map_err(text)?;
+        let columns: Vec<String> = query.column_names().map(str::to_string).collect();
+        let mut found = query.query([second]).map_err(text)?;
+        if let Some(row) = found.next().map_err(text)? {
+            interval.lag = times::decode(blob(row, "lag").map_err(text)?.as_deref())?;
+            if columns.iter().any(|column| column == "last_sessions") {
+                let sessions = blob(row, "last_sessions").map_err(text)?;
+                interval.last_sessions = times::decode_sessions(sessions.as_deref().unwrap_or_default());
+            }
+            for (name, _, put) in
+                format::FIGURES.iter().filter(|(name, ..)| columns.iter().any(|c| c == name))
+            {
+                put(&mut interval, row.get(*name).map_err(text)?);
+            }
+        }
+        self.load_operations(&mut interval)?;
+        let query = "SELECT name, count FROM counter WHERE second = ?";
+        let mut counters = self.database.prepare_cached(query).map_err(text)?;
+        let counts = counters.query_map([second], |row| Ok((row.get(0)?, count(row, 1)?))).map_err(text)?;
+        interval.counters = counts.collect::<rusqlite::Result<_>>().map_err(text)?;
+        Ok(interval)
+    }
+
+    fn load_operations(&self, interval: &mut Interval) -> Result<(), String> {
+        let text = |error: rusqlite::Error| error.to_string();
+        let query =
+            "SELECT operation, completed, bytes, response, service FROM operation_second WHERE second = ?";
+        let mut query = self.database.prepare_cached(query).map_err(text)?;
+        let mut found = query.query([interval.second]).map_err(text)?;
+        interval.operations = self.names.iter().map(|_| OperationInterval::empty()).collect();
+        while let Some(row) = found.next().map_err(text)? {
+            let Some(part) = part(&mut interval.operations, row).map_err(text)? else { continue };
+            part.completed = count(row, 1).map_err(text)?;
+            part.bytes = count(row, 2).map_err(text)?;
+            part.response = times::decode(blob(row, "response").map_err(text)?.as_deref())?;
+            part.service = times::decode(blob(row, "service").map_err(text)?.as_deref())?;
+        }
+        let query = "SELECT operation, kind, count FROM failure WHERE second = ?";
+        let mut query = self.database.prepare_cached(query).map_err(text)?;
+        let mut found = query.query([interval.second]).map_err(text)?;
+        while let Some(row) = found.next().map_err(text)? {
+            let kind: String = row.get(1).map_err(text)?;
+            let Some(slot) = ErrorKind::ALL.iter().position(|known| known.word() == kind) else {
+                return Err(format!("`{kind}` is not a kind of error that this Plimsoll knows"));
+            };
+            let Some(part) = part(&mut interval.operations, row).map_err(text)? else { continue };
+            part.errors[slot] = count(row, 2).map_err(text)?;
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for Seconds {
+    type Item = Result<Interval>;
+
+    fn next(&mut self) -> Option<Result<Interval>> {
+        let second = *self.seconds.get(self.next)?;
+        self.next += 1;
+        Some(self.load(second).map_err(|what| {
+            Problem::environment(format!("reading second {second} of the run failed: {what}"))
+                .file(self.path.display().to_string())
+                .remedy(
+                    "`sqlite3 FILE .recover` saves what can be read; run.json beside it still has the result",
+                )
+                .into()
+        }))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.seconds.len() - self.next;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Seconds {}
+
+/// The word of a kind in `run.sqlite`.
+pub(crate) fn kind_word(kind: OperationKind) -> &'static str {
+    match kind {
+        OperationKind::Session => "session",
+        OperationKind::Operation => "operation",
+        OperationKind::Request => "request",
+    }
+}
+
+/// Whether a living process holds the run's lock.
+pub(crate) fn under_way(directory: &Path) -> bool {
+    File::open(directory.join(LOCK))
+        .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+fn read_record(path: &Path) -> Result<RunRecord> {
+    let text =
+        fs::read_to_string(path).map_err(|error| fault::io(&error, "reading the run's record", path))?;
+    let damaged = |error: serde_json::Error| {
+        Problem::environment(format!("the run's record is damaged: {error}")).file(path.display().to_string())
+    };
+    let json: serde_json::Value = serde_json::from_str(&text).map_err(damaged)?;
+    let format = json.get("format").and_then(serde_json::Value::as_i64).unwrap_or(0);
+    if format > i64::from(RUN_FORMAT) {
+        return Err(fault::newer(path, format, i64::from(RUN_FORMAT)).into());
+    }
+    Ok(serde_json::from_value(json).map_err(damaged)?)
+}
+
+fn read_names(database: &Connection) -> rusqlite::Result<Vec<OperationName>> {
+    rows(database, "SELECT kind, name FROM operation ORDER BY id", |row| {
+        let kind = match row.get::<_, String>(0)?.as_str() {
+            "session" => OperationKind::Session,
+            "operation" => OperationKind::Operation,
+            _ => OperationKind::Request,
+        };
+        Ok(OperationName { kind, name: row.get(1)? })
+    })
+}
+
+fn rows<T>(
+    database: &Connection,
+    query: &str,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    database.prepare(query)?.query_map([], read)?.collect()
+}
+
+fn blob(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Vec<u8>>> {
+    row.get(column)
+}
+
+fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
+}
+
+/// The part of the interval that `row`, whose first column is the operation, is about.
+fn part<'a>(
+    operations: &'a mut [OperationInterval],
+    row: &Row<'_>,
+) -> rusqlite::Result<Option<&'a mut OperationInterval>> {
+    let operation: i64 = row.get(0)?;
+    Ok(usize::try_from(operation).ok().and_then(|index| operations.get_mut(index)))
+}

@@ -1,0 +1,117 @@
+//! Histograms of times as bytes: HdrHistogram's V2 encoding, not deflated, because deflating costs the generator's
+//! core more than the disk is worth. An empty histogram is NULL. Beside them, the ends of the last sessions.
+
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use model::interval::{SessionEnd, Times, new_times};
+
+/// The first four bytes of a plain V2 histogram.
+const COOKIE: u32 = 0x1c84_9313;
+
+/// Bytes before the counts: cookie, length, offset, digits, lowest, highest, ratio.
+const HEADER_BYTES: usize = 40;
+
+/// Bytes of one session's end.
+const SESSION_BYTES: usize = 20;
+
+/// Writes histograms; keeps its buffer between calls.
+#[derive(Default)]
+pub(crate) struct Encoder {
+    serializer: Option<V2Serializer>,
+}
+
+impl Encoder {
+    /// The bytes of `times`, `None` when it is empty.
+    pub(crate) fn encode(&mut self, times: &Times) -> Result<Option<Vec<u8>>, String> {
+        if times.is_empty() {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        let serializer = self.serializer.get_or_insert_with(V2Serializer::new);
+        serializer.serialize(times, &mut bytes).map_err(|error| error.to_string())?;
+        Ok(Some(bytes))
+    }
+}
+
+/// The histogram behind `bytes`. Bytes that we did not write are refused before they are believed: their header says
+/// how much memory would be taken.
+pub(crate) fn decode(bytes: Option<&[u8]>) -> Result<Times, String> {
+    let Some(bytes) = bytes else { return Ok(new_times()) };
+    let word =
+        |at: usize| bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map(u32::from_be_bytes);
+    let long =
+        |at: usize| bytes.get(at..at + 8).and_then(|eight| eight.try_into().ok()).map(u64::from_be_bytes);
+    let ours = new_times();
+    let length = bytes.len().checked_sub(HEADER_BYTES).and_then(|length| u32::try_from(length).ok());
+    let fits = word(0) == Some(COOKIE)
+        && length.is_some()
+        && word(4) == length
+        && word(12) == Some(u32::from(ours.sigfig()))
+        && long(16) == Some(ours.low())
+        && long(24) == Some(ours.high());
+    if !fits {
+        return Err("a histogram is damaged: its header is not one of ours".to_string());
+    }
+    let mut rest = bytes;
+    Deserializer::new().deserialize(&mut rest).map_err(|error| format!("a histogram is damaged: {error}"))
+}
+
+/// The last sessions of a second, 20 bytes each: operation, end, duration; little-endian.
+pub(crate) fn encode_sessions(sessions: &[SessionEnd]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(sessions.len() * SESSION_BYTES);
+    for session in sessions {
+        bytes.extend((session.operation as u32).to_le_bytes());
+        bytes.extend(session.ended_ns.to_le_bytes());
+        bytes.extend(session.took_ns.to_le_bytes());
+    }
+    bytes
+}
+
+/// The sessions behind `bytes`; a cut-off one at their end is left out.
+pub(crate) fn decode_sessions(bytes: &[u8]) -> Vec<SessionEnd> {
+    let long = |part: &[u8]| part.iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
+    let session = |part: &[u8]| SessionEnd {
+        operation: long(&part[..4]) as usize,
+        ended_ns: long(&part[4..12]),
+        took_ns: long(&part[12..20]),
+    };
+    bytes.chunks_exact(SESSION_BYTES).map(session).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Times {
+        let mut times = new_times();
+        (1..2_000u64).for_each(|i| model::interval::record_ns(&mut times, i * i * 1_000));
+        times
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        let mut encoder = Encoder::default();
+        let bytes = encoder.encode(&sample()).expect("it encodes");
+        assert_eq!(decode(bytes.as_deref()), Ok(sample()));
+        assert_eq!(encoder.encode(&new_times()), Ok(None), "an empty histogram takes no room");
+        assert_eq!(decode(None), Ok(new_times()));
+    }
+
+    #[test]
+    fn damaged_bytes_are_refused_and_never_panic() {
+        let bytes = Encoder::default().encode(&sample()).expect("it encodes").expect("it is not empty");
+        for length in (0..=HEADER_BYTES).chain((HEADER_BYTES..bytes.len()).step_by(61)) {
+            _ = decode(Some(&bytes[..length]));
+        }
+        for at in (0..HEADER_BYTES).chain((HEADER_BYTES..bytes.len()).step_by(61)) {
+            for flip in [0x01, 0x80, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= flip;
+                if let Ok(times) = decode(Some(&damaged)) {
+                    _ = (times.len(), times.max(), times.value_at_quantile(0.99));
+                }
+            }
+        }
+        assert!(decode(Some(&bytes[..39])).is_err());
+        assert!(decode(Some(b"")).is_err());
+    }
+}

@@ -1,0 +1,249 @@
+//! One run while it is measured.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use model::interval::{OperationInterval, OperationName};
+use model::record::{Event, Evidence, Series};
+use model::{ErrorKind, Interval, Plan, Problem, Result, RunRecord};
+use rusqlite::{Connection, Transaction, params, params_from_iter, types::Value as Cell};
+
+use crate::times::{self, Encoder};
+use crate::{disk, fault, format, id, run};
+
+/// Keeps a run. Each second is on the disk when [`RunWriter::second`] returns, as far as the death of this process is
+/// concerned: no sync is done before [`RunWriter::finish`], because it would disturb the database under test. A
+/// writer that is dropped leaves an unfinished run, which can be read.
+pub struct RunWriter {
+    directory: PathBuf,
+    database: Connection,
+    names: usize,
+    series: BTreeMap<(String, Option<String>), i64>,
+    encoder: Encoder,
+    insert_second: String,
+    /// Held, never read: as long as it lives, others see that the run is under way.
+    _lock: File,
+}
+
+impl RunWriter {
+    /// Makes the directory of `record` below `runs`, with an unfinished record and an empty database.
+    pub(crate) fn create(runs: &Path, record: &RunRecord) -> Result<RunWriter> {
+        id::check(&record.id)?;
+        let directory = runs.join(&record.id);
+        fs::create_dir(&directory)
+            .map_err(|error| fault::io(&error, "making the run's directory", &directory))?;
+        let lock_path = directory.join(run::LOCK);
+        let lock = File::create(&lock_path).map_err(|error| fault::io(&error, "making", &lock_path))?;
+        lock.try_lock()
+            .map_err(|error| fault::io(&std::io::Error::other(error.to_string()), "locking", &lock_path))?;
+        for inner in ["conf", "logs"] {
+            let path = directory.join(inner);
+            fs::create_dir(&path).map_err(|error| fault::io(&error, "making", &path))?;
+        }
+        write_record(&directory, record, false)?;
+        let path = directory.join(run::DATABASE);
+        let database = open(&path).map_err(|error| fault::sql(&error, "making the run's database", &path))?;
+        let columns: Vec<&str> = format::FIGURES.iter().map(|(name, ..)| *name).collect();
+        let places = vec!["?"; columns.len() + 3].join(", ");
+        let insert_second = format!(
+            "INSERT INTO second (second, lag, last_sessions, {}) VALUES ({places})",
+            columns.join(", ")
+        );
+        let (encoder, series) = (Encoder::default(), BTreeMap::new());
+        Ok(RunWriter { directory, database, names: 0, series, encoder, insert_second, _lock: lock })
+    }
+
+    /// Where the run is kept.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Where the servers' logs are kept.
+    pub fn logs(&self) -> PathBuf {
+        self.directory.join("logs")
+    }
+
+    /// Keeps `bytes` as the file `inner` of the run's directory: `conf/web/httpd.conf`, `recipe.toml`.
+    pub fn keep(&self, inner: &str, bytes: &[u8]) -> Result<PathBuf> {
+        let path = disk::below(&self.directory, inner)?;
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(|error| fault::io(&error, "making", parent))?;
+        }
+        fs::write(&path, bytes).map_err(|error| fault::io(&error, "writing", &path))?;
+        Ok(path)
+    }
+
+    /// Keeps what was to be done as `plan.json`.
+    pub fn plan(&self, plan: &Plan) -> Result<()> {
+        let envelope = serde_json::json!({ "format": format::PLAN_FORMAT, "plan": plan });
+        let text = serde_json::to_string_pretty(&envelope).map_err(not_json)?;
+        self.keep("plan.json", text.as_bytes()).map(|_| ())
+    }
+
+    /// Replaces the record by one that knows more, while the run is still under way.
+    pub fn update(&self, record: &RunRecord) -> Result<()> {
+        write_record(&self.directory, record, false)
+    }
+
+    /// Appends one second. `names` is the engine's list, which only grows.
+    pub fn second(&mut self, interval: &Interval, names: &[OperationName]) -> Result<()> {
+        let outcome = self.append_second(interval, names);
+        outcome.map_err(|failure| self.problem(failure, "keeping a second of the run"))
+    }
+
+    fn append_second(&mut self, interval: &Interval, names: &[OperationName]) -> Result<(), Failure> {
+        let encoder = &mut self.encoder;
+        let transaction = self.database.transaction()?;
+        for (id, name) in names.iter().enumerate().skip(self.names) {
+            let mut insert = transaction.prepare_cached("INSERT INTO operation VALUES (?, ?, ?)")?;
+            insert.execute(params![id as i64, run::kind_word(name.kind), name.name])?;
+        }
+        let last_sessions = times::encode_sessions(&interval.last_sessions);
+        let lag = encoder.encode(&interval.lag)?;
+        let mut cells = vec![Cell::from(interval.second), Cell::from(lag), Cell::from(last_sessions)];
+        cells.extend(format::FIGURES.iter().map(|(_, get, _)| Cell::from(get(interval))));
+        transaction.prepare_cached(&self.insert_second)?.execute(params_from_iter(cells))?;
+        for (operation, part) in interval.operations.iter().enumerate() {
+            if part.completed > 0 || part.failed() > 0 || part.bytes > 0 {
+                append_operation(&transaction, encoder, interval.second, operation as i64, part)?;
+            }
+        }
+        for (name, count) in &interval.counters {
+            let mut insert = transaction.prepare_cached("INSERT INTO counter VALUES (?, ?, ?)")?;
+            insert.execute(params![interval.second, name, whole(*count)])?;
+        }
+        transaction.commit()?;
+        self.names = self.names.max(names.len());
+        Ok(())
+    }
+
+    /// Appends points to series, making those that are new. Series are told apart by name and tier.
+    pub fn samples(&mut self, series: &[Series]) -> Result<()> {
+        let outcome = self.append_samples(series);
+        outcome.map_err(|failure| self.problem(failure, "keeping samples"))
+    }
+
+    fn append_samples(&mut self, series: &[Series]) -> Result<(), Failure> {
+        let mut known = std::mem::take(&mut self.series);
+        let transaction = self.database.transaction()?;
+        for one in series {
+            let next = known.len() as i64;
+            let id = *known.entry((one.name.clone(), one.tier.clone())).or_insert(next);
+            if id == next {
+                let mut insert = transaction.prepare_cached("INSERT INTO series VALUES (?, ?, ?, ?)")?;
+                insert.execute(params![id, one.name, one.tier, one.unit])?;
+            }
+            for (second, value) in one.points.iter().filter(|(_, value)| value.is_finite()) {
+                let mut insert = transaction.prepare_cached("INSERT INTO sample VALUES (?, ?, ?)")?;
+                insert.execute(params![id, second, value])?;
+            }
+        }
+        transaction.commit()?;
+        self.series = known;
+        Ok(())
+    }
+
+    /// Appends evidence.
+    pub fn evidence(&mut self, evidence: &[Evidence]) -> Result<()> {
+        let mut append = || -> Result<(), Failure> {
+            let transaction = self.database.transaction()?;
+            for one in evidence {
+                transaction.prepare_cached("INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?)")?.execute(
+                    params![one.second, one.operation, one.kind, one.message, one.request, one.answer],
+                )?;
+            }
+            Ok(transaction.commit()?)
+        };
+        append().map_err(|failure| self.problem(failure, "keeping evidence"))
+    }
+
+    /// Appends an event.
+    pub fn event(&mut self, event: &Event) -> Result<()> {
+        let cells = params![event.second, event.kind, event.text];
+        let outcome = self.database.execute("INSERT INTO event VALUES (?, ?, ?)", cells);
+        outcome.map(|_| ()).map_err(|error| self.problem(error.into(), "keeping an event"))
+    }
+
+    /// Ends the run: the final record, and one sync of everything. Gives the run's directory.
+    pub fn finish(self, record: &RunRecord) -> Result<PathBuf> {
+        let path = self.directory.join(run::DATABASE);
+        // Out of WAL, so that the finished run is one file that can also be read where nothing may be written.
+        let close = "PRAGMA synchronous = FULL; PRAGMA journal_mode = DELETE;";
+        self.database.execute_batch(close).map_err(|error| fault::sql(&error, "closing", &path))?;
+        drop(self.database);
+        write_record(&self.directory, record, true)?;
+        _ = fs::remove_file(self.directory.join(run::LOCK));
+        disk::sync_tree(&self.directory)
+            .map_err(|error| fault::io(&error, "syncing the run", &self.directory))?;
+        Ok(self.directory)
+    }
+
+    fn problem(&self, failure: Failure, doing: &str) -> model::Problems {
+        match failure {
+            Failure::Sql(error) => fault::sql(&error, doing, &self.directory.join(run::DATABASE)).into(),
+            Failure::Text(what) => Problem::bug(format!("{doing} failed: {what}")).into(),
+        }
+    }
+}
+
+/// Why a row could not be written.
+enum Failure {
+    Sql(rusqlite::Error),
+    Text(String),
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Failure {
+        Failure::Sql(error)
+    }
+}
+
+impl From<String> for Failure {
+    fn from(text: String) -> Failure {
+        Failure::Text(text)
+    }
+}
+
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let database = Connection::open(path)?;
+    database.set_prepared_statement_cache_capacity(16);
+    // WAL: a commit is one write to the page cache. Without syncs, because those would queue before the database
+    // under test; the death of this process loses nothing, that of the machine may lose the run.
+    database.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
+    format::create(&database)?;
+    Ok(database)
+}
+
+fn append_operation(
+    transaction: &Transaction<'_>,
+    encoder: &mut Encoder,
+    second: u32,
+    operation: i64,
+    part: &OperationInterval,
+) -> Result<(), Failure> {
+    let (response, service) = (encoder.encode(&part.response)?, encoder.encode(&part.service)?);
+    transaction
+        .prepare_cached("INSERT INTO operation_second VALUES (?, ?, ?, ?, ?, ?)")?
+        .execute(params![second, operation, whole(part.completed), whole(part.bytes), response, service])?;
+    for (kind, count) in ErrorKind::ALL.iter().zip(part.errors).filter(|(_, count)| *count > 0) {
+        let mut insert = transaction.prepare_cached("INSERT INTO failure VALUES (?, ?, ?, ?)")?;
+        insert.execute(params![second, operation, kind.word(), whole(count)])?;
+    }
+    Ok(())
+}
+
+/// SQLite's integers are signed.
+fn whole(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn write_record(directory: &Path, record: &RunRecord, durable: bool) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(record).map_err(not_json)?;
+    text.push('\n');
+    disk::replace(&directory.join(run::RECORD), text.as_bytes(), durable)
+}
+
+fn not_json(error: serde_json::Error) -> Problem {
+    Problem::bug(format!("a record can't be written as JSON: {error}"))
+}
