@@ -1,0 +1,35 @@
+//! The mathematics of a run (layer 1): recorded seconds in, results, checks of the instrument and the verdict out.
+//!
+//! The principal type is [`Steady`], the seconds of the steady state, merged; nothing else of a run counts. From it
+//! follow [`operations`], [`targets`], [`metrics`], [`tiers`] and [`generator`]; [`Little`] compares what was counted
+//! with what was integrated; [`validity`] judges the instrument and [`verdict`] the run. The formulas, thresholds and
+//! their sources are in `docs/method/validity.md`.
+//!
+//! Not here: files, clocks, random sources, anything printed. The same recorded seconds give the same answer, always.
+//! What people read of it is made in one place, [`sentence`].
+
+mod generator;
+mod little;
+mod metric;
+mod operation;
+pub mod sentence;
+mod steady;
+mod target;
+mod tier;
+mod times;
+mod validity;
+mod verdict;
+
+pub use generator::{HostShares, generator, host_shares};
+pub use little::{Balance, Little};
+pub use metric::metrics;
+pub use operation::operations;
+pub use steady::Steady;
+pub use target::targets;
+pub use tier::{TierSource, tiers};
+pub use times::{percentile_s, summary};
+pub use validity::{TierEvent, TierFault, ValidityInputs, limits, validity};
+pub use verdict::{VerdictInputs, verdict};
+
+/// Log lines that a service declares to mean trouble, as seen during a run.
+pub use validity::LogAlarm;

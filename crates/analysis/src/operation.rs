@@ -1,0 +1,102 @@
+//! Sessions, operations and requests over the steady state.
+
+use std::collections::BTreeMap;
+
+use model::interval::OperationName;
+use model::record::OperationResult;
+use model::{ErrorKind, OperationInterval, OperationKind};
+
+use crate::steady::Steady;
+use crate::times::summary;
+
+/// How many of the last sessions [`OperationResult::max_of_last_100_s`] looks at.
+const LAST: u64 = 100;
+
+/// A row for each of `names`, in their order; also for those that never occurred.
+pub fn operations(steady: &Steady, names: &[OperationName]) -> Vec<OperationResult> {
+    let nothing = OperationInterval::empty();
+    let row = |(index, name): (usize, &OperationName)| {
+        let seen = steady.whole().operations.get(index).unwrap_or(&nothing);
+        let max_of_last_100_s = match name.kind {
+            OperationKind::Session => max_of_last(steady, index),
+            _ => None,
+        };
+        OperationResult {
+            kind: name.kind,
+            name: name.name.clone(),
+            completed: seen.completed,
+            per_s: steady.per_second(seen.completed as f64),
+            errors: errors_by_kind(seen),
+            response: summary(&seen.response),
+            service: summary(&seen.service),
+            max_of_last_100_s,
+            bytes: seen.bytes,
+        }
+    };
+    names.iter().enumerate().map(row).collect()
+}
+
+fn errors_by_kind(seen: &OperationInterval) -> BTreeMap<String, u64> {
+    let counts = ErrorKind::ALL.iter().zip(seen.errors).filter(|(_, count)| *count > 0);
+    counts.map(|(kind, count)| (kind.word().to_string(), count)).collect()
+}
+
+/// The longest response time in the shortest run of final seconds that holds at least 100 completions (all of them
+/// when there are fewer): a second keeps a histogram, not the order of its samples.
+fn max_of_last(steady: &Steady, index: usize) -> Option<f64> {
+    let (mut completions, mut longest_us) = (0, 0);
+    for second in steady.seconds().iter().rev() {
+        if completions >= LAST {
+            break;
+        }
+        let (count, longest) = second.longest.get(index).copied().unwrap_or_default();
+        completions += count;
+        longest_us = longest_us.max(longest);
+    }
+    (completions > 0).then(|| longest_us as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Interval;
+    use model::interval::record_ns;
+
+    fn name(kind: OperationKind, name: &str) -> OperationName {
+        OperationName { kind, name: name.to_string() }
+    }
+
+    fn second(number: u32, completed: u64, each_ms: u64) -> Interval {
+        let mut seen = OperationInterval::empty();
+        seen.completed = completed;
+        (0..completed).for_each(|_| record_ns(&mut seen.response, each_ms * 1_000_000));
+        seen.errors[1] = 1;
+        Interval { operations: vec![seen], ..Interval::empty(number) }
+    }
+
+    #[test]
+    fn rates_and_errors_are_those_of_the_steady_state() {
+        let run = [second(0, 90, 9), second(1, 30, 2), second(2, 60, 2), second(3, 90, 9)];
+        let rows = operations(&Steady::of(&run, 1.0, 3.0), &[name(OperationKind::Operation, "Browse")]);
+        assert_eq!((rows[0].completed, rows[0].per_s), (90, 45.0));
+        assert_eq!(rows[0].errors, BTreeMap::from([("timeout".to_string(), 2)]));
+        assert_eq!(rows[0].max_of_last_100_s, None, "only sessions have it");
+    }
+
+    #[test]
+    fn the_last_hundred_sessions_are_taken_from_the_end_of_the_steady_state() {
+        let run = [second(0, 80, 900), second(1, 60, 300), second(2, 60, 100), second(3, 5, 999)];
+        let names = [name(OperationKind::Session, "order_cycle")];
+        let rows = operations(&Steady::of(&run, 0.0, 3.0), &names);
+        let found = rows[0].max_of_last_100_s.expect("sessions completed");
+        assert!((found - 0.3).abs() < 1e-3, "{found}: seconds 1 and 2 hold the last 100");
+    }
+
+    #[test]
+    fn a_name_that_never_occurred_has_a_row_without_figures() {
+        let run = [second(0, 1, 1)];
+        let names = [name(OperationKind::Session, "a"), name(OperationKind::Operation, "b")];
+        let rows = operations(&Steady::of(&run, 0.0, 1.0), &names);
+        assert_eq!((rows[1].completed, rows[1].response.mean_s), (0, None));
+    }
+}

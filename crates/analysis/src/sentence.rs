@@ -1,0 +1,361 @@
+//! Everything of a result that people read as a sentence: figures with units, the recorded cause, what to try.
+
+use model::record::{
+    ConsistencyResult, Evidence, GeneratorResult, MetricResult, OperationResult, Outcome, TargetResult,
+    ValidityCheck,
+};
+use model::{OperationKind, units};
+
+use crate::little::Little;
+use crate::validity::{LogAlarm, TierEvent, TierFault, ValidityInputs, limits};
+
+const OWN_CPU: &str = "give the generator CPUs that nothing else uses";
+
+/// `12 %`, `0.31 %`: a share with three significant digits at most.
+pub fn percent(ratio: f64) -> String {
+    let value = ratio * 100.0;
+    let text = if value.abs() >= 10.0 { format!("{value:.0}") } else { units::significant(value) };
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} %")
+}
+
+/// A number for people: 1 234 567 in groups of three, small ones with three significant digits.
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "no number".to_string();
+    }
+    let text = units::significant(value);
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
+    let mut grouped = String::from(sign);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.is_empty() { grouped } else { format!("{grouped}.{fraction}") }
+}
+
+pub(crate) fn tiers(events: &[TierEvent]) -> String {
+    if events.is_empty() {
+        return "every tier ran from start to end".to_string();
+    }
+    let said: Vec<String> = events.iter().map(tier_event).collect();
+    format!("{}; the figures are not those of the whole stack: see its log", said.join("; "))
+}
+
+fn tier_event(event: &TierEvent) -> String {
+    let (tier, second) = (&event.tier, event.second);
+    let what = match &event.fault {
+        TierFault::Died(how) => format!("tier {tier} died in second {second} ({how})"),
+        TierFault::Restarted => format!("tier {tier} restarted in second {second}"),
+    };
+    match &event.log_line {
+        Some(line) => format!("{what}, its log ends with `{}`", line.trim()),
+        None => what,
+    }
+}
+
+pub(crate) fn duration(inputs: &ValidityInputs<'_>, ok: bool) -> String {
+    let seen = format!(
+        "{} of {} steady state",
+        units::show_seconds(inputs.steady_s),
+        units::show_seconds(inputs.planned_steady_s)
+    );
+    if ok {
+        return format!("{seen} recorded");
+    }
+    let why = match inputs.outcome {
+        Outcome::Interrupted => "the run was interrupted",
+        Outcome::Aborted => "the run was given up",
+        Outcome::Unfinished => "the run did not end: the tool died or is still at it",
+        Outcome::Completed => "the recording has gaps",
+    };
+    format!("{why} after {seen}: repeat it and let it end")
+}
+
+pub(crate) fn errors_all(completed: u64, failed: u64, evidence: &[Evidence]) -> String {
+    let (done, all) = (number(completed as f64), number((completed + failed) as f64));
+    if completed > 0 {
+        return format!("{done} of {all} operations completed");
+    }
+    if failed == 0 {
+        return "no operation ended in the steady state; lengthen it (--steady), or look at one user with `plimsoll \
+                try`"
+            .to_string();
+    }
+    let first = evidence.first().map(|first| {
+        format!("; the first: {} failed ({}): {}", first.operation, first.kind, first.message.trim())
+    });
+    format!("all {all} operations failed{}; look at one user with `plimsoll try`", first.unwrap_or_default())
+}
+
+pub(crate) fn generator_cpu(inputs: &ValidityInputs<'_>, ok: bool) -> String {
+    let seen = percent(inputs.generator.cpu_ratio);
+    let limit = percent(limits::GENERATOR_CPU_RATIO);
+    if ok {
+        return format!("the generator used {seen} of its CPUs, at most {limit} allowed");
+    }
+    format!(
+        "the generator used {seen} of its CPUs, more than {limit}: it was the limit, not the stack; ask for fewer \
+         users or give it more CPUs"
+    )
+}
+
+pub(crate) fn generator_thread(inputs: &ValidityInputs<'_>, ok: bool) -> String {
+    let seen = percent(inputs.generator.busiest_thread_ratio);
+    let limit = percent(limits::GENERATOR_THREAD_RATIO);
+    if ok {
+        return format!("its busiest thread used {seen} of a CPU, at most {limit} allowed");
+    }
+    format!(
+        "its busiest thread used {seen} of a CPU, more than {limit}: its users waited for the generator; ask for fewer \
+         users or give it more CPUs"
+    )
+}
+
+pub(crate) fn send_lag(inputs: &ValidityInputs<'_>, seen: Option<f64>, ok: bool) -> String {
+    let limit = units::show_seconds(limits::SEND_LAG_P99_S);
+    let Some(lag) = seen else {
+        return "nothing was sent, so nothing was late".to_string();
+    };
+    let lag = units::show_seconds(lag);
+    if ok {
+        return format!("send lag p99 {lag}, at most {limit} allowed");
+    }
+    format!(
+        "send lag p99 {lag}, more than {limit}: response times contain the generator's own delay; cause: {}",
+        lag_cause(inputs.generator, inputs.shares_cpus)
+    )
+}
+
+/// What was recorded that makes a generator late, the largest first known, and what to try against it.
+fn lag_cause(generator: &GeneratorResult, shares_cpus: bool) -> String {
+    let mut causes = Vec::new();
+    let mut remedy = "ask for fewer users or give the generator more CPUs";
+    if generator.cpu_wait_ratio >= 0.01 {
+        causes
+            .push(format!("its threads waited {} of the time for a CPU", percent(generator.cpu_wait_ratio)));
+        remedy = OWN_CPU;
+    }
+    if let Some(steal) = generator.steal_ratio.filter(|steal| *steal >= 0.01) {
+        causes.push(format!("the host withheld {} of the CPU time (steal)", percent(steal)));
+        remedy = "repeat the run on a quieter host";
+    }
+    if let Some(cores) = generator.foreign_cores.filter(|cores| *cores >= 0.05) {
+        causes.push(format!("foreign processes used {} cores", units::significant(cores)));
+        remedy = "stop what else runs on this machine";
+    }
+    if generator.cpu_ratio >= 0.5 {
+        causes.push(format!("the generator itself used {} of its CPUs", percent(generator.cpu_ratio)));
+    }
+    if shares_cpus {
+        causes.push("the stack runs on the generator's CPUs".to_string());
+        remedy = OWN_CPU;
+    }
+    if causes.is_empty() {
+        causes.push(format!(
+            "neither waiting for a CPU ({}), nor steal{}, nor foreign processes{}; single long pauses (worst {})",
+            percent(generator.cpu_wait_ratio),
+            generator.steal_ratio.map(|steal| format!(" ({})", percent(steal))).unwrap_or_default(),
+            generator.foreign_cores.map(|cores| format!(" ({} cores)", number(cores))).unwrap_or_default(),
+            generator.lag.max_s.map_or("unknown".to_string(), units::show_seconds),
+        ));
+        remedy = "repeat the run; if it stays, ask for fewer users";
+    }
+    format!("{}; {remedy}", causes.join(", "))
+}
+
+pub(crate) fn users(seen: f64, asked: u32, ok: bool) -> String {
+    let seen = number((seen * 10.0).round() / 10.0);
+    if ok {
+        return format!("{seen} of {asked} users were at work");
+    }
+    format!(
+        "{seen} of {asked} users were at work: the load was not the one asked for; lengthen the ramp-up (--ramp-up)"
+    )
+}
+
+pub(crate) fn little(little: &Little) -> String {
+    let (what, worst) = little.worst();
+    let by_count = format!(
+        "{} users by time integral, {} by X·(R+Z)",
+        units::significant(little.users_mean()),
+        units::significant(little.users_by_little())
+    );
+    let ratio = |seconds: f64| percent(seconds / worst.integral_s.max(f64::MIN_POSITIVE));
+    if worst.holds() {
+        let allowed = if worst.integral_s > 0.0 { ratio(worst.allowed_s()) } else { "0 %".to_string() };
+        return format!("Little's law holds: {by_count}; largest difference within {allowed}");
+    }
+    if worst.ended == 0 {
+        return format!("none of the {what} ended within the steady state; lengthen it (--steady)");
+    }
+    let fault = if worst.integral_s <= 0.0 {
+        "ended without having been under way".to_string()
+    } else {
+        format!("differ by {}, more than {}", ratio(worst.difference_s().abs()), ratio(worst.allowed_s()))
+    };
+    let explained = (worst.difference_s() - worst.edges_s).abs() <= limits::LITTLE_RATIO * worst.integral_s;
+    let cause = match (explained, worst.difference_s() < 0.0) {
+        (true, true) => {
+            "those under way at the end of the steady state explain it: the stack stood still then, or users hang; \
+             lengthen the steady state (--steady)"
+        }
+        (true, false) => {
+            "those under way at the start of the steady state explain it: the ramp-up had not settled; lengthen it \
+             (--ramp-up)"
+        }
+        (false, true) => "completed work was lost; this is a fault of the instrument, report it",
+        (false, false) => "work was counted twice; this is a fault of the instrument, report it",
+    };
+    format!("Little's law is broken: counted and integrated {what} {fault} ({by_count}); {cause}")
+}
+
+pub(crate) fn samples(inputs: &ValidityInputs<'_>, worst: Option<&TargetResult>) -> String {
+    let Some(target) = worst else {
+        return match inputs.targets.iter().map(|target| target.samples).min() {
+            Some(least) => {
+                format!("every target has the samples it needs (the fewest: {})", number(least as f64))
+            }
+            None => "no target asks for samples".to_string(),
+        };
+    };
+    let clause = &target.target;
+    let needed = number(target.samples_needed as f64);
+    if target.samples == 0 {
+        let what = target.operation.as_deref().unwrap_or("an operation");
+        return format!("`{clause}` can't be judged: {what} never completed in the steady state");
+    }
+    let longer_s = inputs.steady_s * target.samples_needed as f64 / target.samples as f64;
+    format!(
+        "`{clause}` needs {needed} samples and has {}; about {:.0} s of steady state would give them (--steady)",
+        number(target.samples as f64),
+        (longer_s * 1.1 / 5.0).ceil() * 5.0
+    )
+}
+
+pub(crate) fn alarms(alarms: &[LogAlarm]) -> String {
+    if alarms.is_empty() {
+        return "no tier's log raised an alarm".to_string();
+    }
+    let said = |alarm: &LogAlarm| {
+        let times = if alarm.count > 1 { format!(" {} times", alarm.count) } else { String::new() };
+        format!("tier {} logged `{}`{times}: {}", alarm.tier, alarm.line.trim(), alarm.means)
+    };
+    let mut sorted: Vec<&LogAlarm> = alarms.iter().collect();
+    sorted.sort_by_key(|alarm| !alarm.invalid);
+    sorted.into_iter().map(said).collect::<Vec<_>>().join("; ")
+}
+
+pub(crate) fn consistency(statements: &[ConsistencyResult]) -> String {
+    let broken: Vec<&ConsistencyResult> = statements.iter().filter(|statement| !statement.ok).collect();
+    match (statements.len(), broken.first()) {
+        (0, _) => "the kit declares no consistency check, or it was not reached".to_string(),
+        (all, None) => format!("the data is consistent: {all} of {all} statements hold"),
+        (all, Some(first)) => format!(
+            "the data is not consistent: {} of {all} statements broken; {}: {}",
+            broken.len(),
+            first.name,
+            first.sentence
+        ),
+    }
+}
+
+/// The sentence of a run that is not valid: why, and no figure of the stack.
+pub(crate) fn invalid(checks: &[ValidityCheck]) -> String {
+    let mut broken = checks.iter().filter(|check| !check.ok);
+    let first = broken.next().map_or("no check was made", |check| check.sentence.as_str());
+    match broken.count() {
+        0 => format!("not valid: {first}"),
+        1 => format!("not valid: {first} (and one more check failed)"),
+        more => format!("not valid: {first} (and {more} more checks failed)"),
+    }
+}
+
+/// The sentence of a valid run.
+pub(crate) fn valid(
+    users: u32,
+    targets: &[TargetResult],
+    metrics: &[MetricResult],
+    operations: &[OperationResult],
+) -> String {
+    let who = if users == 1 { "1 user".to_string() } else { format!("{} users", number(f64::from(users))) };
+    let mut facts = vec![format!("{who}, {}", headline(metrics, operations))];
+    let missed: Vec<&TargetResult> = targets.iter().filter(|target| !target.pass).collect();
+    if missed.is_empty() {
+        let margin = |target: &TargetResult| target.margin_ratio.unwrap_or(f64::INFINITY);
+        let tightest = targets.iter().min_by(|a, b| margin(a).total_cmp(&margin(b)));
+        facts.extend(tightest.map(met));
+    } else {
+        facts.extend(missed.into_iter().map(miss));
+    }
+    facts.extend(error_share(operations, targets));
+    let word = match (targets.is_empty(), targets.iter().all(|target| target.pass)) {
+        (true, _) => "no targets asked for",
+        (_, true) => "passed",
+        (_, false) => "failed",
+    };
+    format!("valid: {word} — {}", facts.join("; "))
+}
+
+fn headline(metrics: &[MetricResult], operations: &[OperationResult]) -> String {
+    match metrics.first() {
+        Some(metric) if metric.unit.is_empty() => format!("{} {}", metric.title, number(metric.value)),
+        Some(metric) => format!("{} {}", number(metric.value), metric.unit),
+        None => {
+            let rows = operations.iter().filter(|row| row.kind == OperationKind::Operation);
+            format!("{} operations/s", number(rows.map(|row| row.per_s).sum()))
+        }
+    }
+}
+
+fn met(target: &TargetResult) -> String {
+    let (left, right) = split(target);
+    let margin = target.margin_ratio.map(|margin| format!(" (margin {})", percent(margin)));
+    format!("{left} {} < {right}{}", observed(target), margin.unwrap_or_default())
+}
+
+fn miss(target: &TargetResult) -> String {
+    let (left, right) = split(target);
+    if target.observed.is_none() {
+        return format!("{left} has no samples, its limit is {right}");
+    }
+    let over = target.margin_ratio.map(|margin| format!(" (over by {})", percent(-margin)));
+    let average = target.average_s.filter(|_| target.average_would_pass).map(|average| {
+        format!("; the average, {}, would have passed and hides it", units::show_seconds(average))
+    });
+    format!(
+        "{left} {}, not < {right}{}{}",
+        observed(target),
+        over.unwrap_or_default(),
+        average.unwrap_or_default()
+    )
+}
+
+fn split(target: &TargetResult) -> (&str, &str) {
+    target.target.split_once(" < ").unwrap_or((&target.target, ""))
+}
+
+fn observed(target: &TargetResult) -> String {
+    match (target.observed, target.unit.as_str()) {
+        (None, _) => "not observed".to_string(),
+        (Some(value), "ratio") => percent(value),
+        (Some(value), _) => units::show_seconds(value),
+    }
+}
+
+/// Failures are said even where no target is about them.
+fn error_share(operations: &[OperationResult], targets: &[TargetResult]) -> Option<String> {
+    if targets.iter().any(|target| target.unit == "ratio" && !target.pass) {
+        return None;
+    }
+    let rows = operations.iter().filter(|row| row.kind == OperationKind::Operation);
+    let (all, failed) = rows.fold((0, 0), |(all, failed), row| {
+        let errors: u64 = row.errors.values().sum();
+        (all + row.completed + errors, failed + errors)
+    });
+    (failed > 0).then(|| format!("{} of operations failed", percent(failed as f64 / all as f64)))
+}

@@ -1,0 +1,152 @@
+//! QoS targets against what was seen.
+
+use model::interval::OperationName;
+use model::qos::Measure;
+use model::record::TargetResult;
+use model::{OperationInterval, OperationKind, QosTarget};
+
+use crate::steady::Steady;
+use crate::times::{mean_s, value_s};
+
+/// Judges each target over the steady state.
+///
+/// A target without an operation is about all operations merged (sessions and requests are other views of the same
+/// work). Times are response times of what completed; the error ratio is failed / (completed + failed). A target is
+/// met when the observed value is strictly below the limit; one about something that never occurred is not met.
+pub fn targets(targets: &[QosTarget], steady: &Steady, names: &[OperationName]) -> Vec<TargetResult> {
+    targets.iter().map(|target| judge(target, &seen(target, steady, names))).collect()
+}
+
+fn judge(target: &QosTarget, seen: &OperationInterval) -> TargetResult {
+    let of_errors = target.measure == Measure::Errors;
+    let samples = if of_errors { seen.completed + seen.failed() } else { seen.response.len() };
+    let average_s = if of_errors { None } else { mean_s(&seen.response) };
+    let observed = (samples > 0).then(|| match target.measure {
+        Measure::Percentile(percent) => value_s(&seen.response, percent),
+        Measure::Mean => seen.response.mean() / 1e6,
+        Measure::Max => seen.response.max() as f64 / 1e6,
+        Measure::Errors => seen.failed() as f64 / samples as f64,
+    });
+    let pass = observed.is_some_and(|value| value < target.limit);
+    let tail = matches!(target.measure, Measure::Percentile(_) | Measure::Max);
+    TargetResult {
+        target: target.to_string(),
+        operation: target.operation.clone(),
+        observed,
+        limit: target.limit,
+        unit: if of_errors { "ratio" } else { "seconds" }.to_string(),
+        margin_ratio: observed.map(|value| 1.0 - value / target.limit),
+        pass,
+        samples,
+        samples_needed: target.samples_needed(),
+        average_would_pass: tail && !pass && average_s.is_some_and(|mean| mean < target.limit),
+        average_s,
+    }
+}
+
+/// What the target is about, merged: all operations, or the first of operation, session and request of that name.
+fn seen(target: &QosTarget, steady: &Steady, names: &[OperationName]) -> OperationInterval {
+    let mut merged = OperationInterval::empty();
+    let mut add = |index: usize| {
+        steady.whole().operations.get(index).into_iter().for_each(|part| merged.merge(part));
+    };
+    match &target.operation {
+        None => names
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| name.kind == OperationKind::Operation)
+            .for_each(|(index, _)| add(index)),
+        Some(wanted) => [OperationKind::Operation, OperationKind::Session, OperationKind::Request]
+            .iter()
+            .find_map(|kind| names.iter().position(|name| name.kind == *kind && name.name == *wanted))
+            .into_iter()
+            .for_each(add),
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Interval;
+    use model::interval::record_ns;
+
+    fn names() -> Vec<OperationName> {
+        let name = |kind, name: &str| OperationName { kind, name: name.to_string() };
+        vec![
+            name(OperationKind::Session, "order_cycle"),
+            name(OperationKind::Operation, "Login"),
+            name(OperationKind::Operation, "Browse"),
+            name(OperationKind::Request, "/ds2/dsbrowse.php"),
+        ]
+    }
+
+    /// 100 sessions of 5 s, 100 logins of 10 ms, 90 Browse of 100 ms and 10 of 3 s; 2 Browse failed.
+    fn run() -> [Interval; 1] {
+        let mut second = Interval::empty(0);
+        let groups: [&[(u64, u64)]; 4] = [&[(100, 5000)], &[(100, 10)], &[(90, 100), (10, 3000)], &[]];
+        for group in groups {
+            let mut seen = OperationInterval::empty();
+            for (count, each_ms) in group {
+                seen.completed += count;
+                (0..*count).for_each(|_| record_ns(&mut seen.response, each_ms * 1_000_000));
+            }
+            second.operations.push(seen);
+        }
+        second.operations[2].errors[2] = 2;
+        [second]
+    }
+
+    fn one(text: &str) -> TargetResult {
+        let target: QosTarget = text.parse().expect("a target");
+        let run = run();
+        targets(&[target], &Steady::of(&run, 0.0, 1.0), &names()).remove(0)
+    }
+
+    #[test]
+    fn targets_are_judged_on_what_they_name() {
+        let table = [
+            ("p95 < 2s", true, 200, "190 of 200 operations are below 2 s"),
+            ("p96 < 2s", false, 200, "10 of 200 operations took 3 s"),
+            ("Browse p90 < 2s", true, 100, "90 of 100 are below 2 s"),
+            ("Browse p91 < 2s", false, 100, "the 91st takes 3 s"),
+            ("Login max < 20ms", true, 100, "all logins take 10 ms"),
+            ("order_cycle mean < 4s", false, 100, "a session by name"),
+            ("errors < 1%", true, 202, "2 of 202 failed: 0.99 %"),
+            ("Browse errors < 1%", false, 102, "2 of 102 failed: 1.96 %"),
+            ("Purchase p95 < 2s", false, 0, "it never occurred"),
+            ("/ds2/dsbrowse.php mean < 1s", false, 0, "known, but nothing completed"),
+        ];
+        for (text, pass, samples, why) in table {
+            let found = one(text);
+            assert_eq!((found.pass, found.samples), (pass, samples), "{text}: {why}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn the_limit_itself_is_missed() {
+        let mut target: QosTarget = "Login max < 20ms".parse().expect("a target");
+        let run = run();
+        let steady = Steady::of(&run, 0.0, 1.0);
+        let seen = targets(std::slice::from_ref(&target), &steady, &names()).remove(0).observed;
+        target.limit = seen.expect("logins completed");
+        let found = targets(&[target], &steady, &names()).remove(0);
+        assert!(!found.pass && found.margin_ratio == Some(0.0), "{found:?}");
+    }
+
+    #[test]
+    fn an_average_that_hides_a_missed_percentile_is_pointed_out() {
+        let missed = one("Browse p95 < 2s");
+        assert!(missed.average_would_pass && missed.average_s.is_some_and(|mean| mean < 0.4), "{missed:?}");
+        assert!(!one("Browse p90 < 2s").average_would_pass, "it passes anyway");
+        assert!(!one("order_cycle p95 < 2s").average_would_pass, "the average is 5 s");
+        assert!(!one("order_cycle mean < 2s").average_would_pass, "the target is the average");
+    }
+
+    #[test]
+    fn the_margin_is_the_share_of_the_limit_that_is_left() {
+        let margin = one("Login max < 20ms").margin_ratio.expect("observed");
+        assert!((margin - 0.5).abs() < 1e-3, "{margin}");
+        assert_eq!(one("Purchase p95 < 2s").margin_ratio, None);
+    }
+}

@@ -1,0 +1,192 @@
+//! The instrument's checks of itself. A run that fails one is not valid: its figures say more about how they were
+//! measured than about the stack. `docs/method/validity.md` has each check's formula, threshold and source.
+
+use model::OperationKind;
+use model::record::{
+    ConsistencyResult, Evidence, GeneratorResult, OperationResult, Outcome, TargetResult, ValidityCheck,
+};
+
+use crate::little::Little;
+use crate::sentence;
+
+/// The thresholds.
+pub mod limits {
+    /// Generator CPU as a share of its CPUs.
+    pub const GENERATOR_CPU_RATIO: f64 = 0.80;
+    /// CPU of the generator's busiest thread as a share of one CPU.
+    pub const GENERATOR_THREAD_RATIO: f64 = 0.90;
+    /// 99th percentile of the send lag in seconds.
+    pub const SEND_LAG_P99_S: f64 = 0.005;
+    /// Little's law, and the share of the asked users that must be there: 2 %.
+    pub const LITTLE_RATIO: f64 = 0.02;
+    /// Little's law: or three standard errors, when that is more.
+    pub const LITTLE_STANDARD_ERRORS: f64 = 3.0;
+    /// Little's law: what counts as exact when the edges are accounted for.
+    pub const LITTLE_EXACT_RATIO: f64 = 0.002;
+    /// Little's law: standard errors allowed to the edges when all else is exact.
+    pub const LITTLE_STANDARD_ERRORS_EXACT: f64 = 5.0;
+    /// Seconds of steady state that may be missing: its two ends need not be whole seconds.
+    pub const MISSING_S: f64 = 2.0;
+}
+
+/// What became of a tier that did not simply serve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TierFault {
+    /// Its main process ended; how, in words: `killed by signal 9`.
+    Died(String),
+    /// Its main process was replaced.
+    Restarted,
+}
+
+/// A tier that died or restarted during the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TierEvent {
+    /// web, app, db, cache.
+    pub tier: String,
+    /// What happened.
+    pub fault: TierFault,
+    /// Second of the run.
+    pub second: u32,
+    /// The last line of its own log, where there was one.
+    pub log_line: Option<String>,
+}
+
+/// A line of a tier's log that its service declares to mean trouble.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogAlarm {
+    /// web, app, db, cache.
+    pub tier: String,
+    /// The line, or the part of it that was matched.
+    pub line: String,
+    /// What it means for the result, from the service's manifest.
+    pub means: String,
+    /// Whether it makes the run invalid.
+    pub invalid: bool,
+    /// How often it appeared.
+    pub count: u64,
+}
+
+/// What is judged.
+#[derive(Debug, Clone, Copy)]
+pub struct ValidityInputs<'a> {
+    /// How the run ended.
+    pub outcome: Outcome,
+    /// Length of the steady state as planned, in seconds.
+    pub planned_steady_s: f64,
+    /// Length of it as recorded: [`crate::Steady::length_s`].
+    pub steady_s: f64,
+    /// Users as asked for.
+    pub users: u32,
+    /// CPUs of the generator are also the stack's.
+    pub shares_cpus: bool,
+    /// The generator's view of itself.
+    pub generator: &'a GeneratorResult,
+    /// Little's law.
+    pub little: &'a Little,
+    /// The targets as judged.
+    pub targets: &'a [TargetResult],
+    /// The rows of the result.
+    pub operations: &'a [OperationResult],
+    /// Tiers that died or restarted.
+    pub tier_events: &'a [TierEvent],
+    /// Alarms found in the tiers' logs.
+    pub alarms: &'a [LogAlarm],
+    /// The kit's consistency check.
+    pub consistency: &'a [ConsistencyResult],
+    /// Offending answers, for a cause.
+    pub evidence: &'a [Evidence],
+}
+
+/// All checks, those that hold too, in the order in which they explain: what broke first comes first.
+pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<ValidityCheck> {
+    let mut checks = vec![tiers(inputs), duration(inputs), errors_all(inputs)];
+    checks.extend([generator_cpu(inputs), generator_thread(inputs), send_lag(inputs)]);
+    checks.extend([users(inputs), little(inputs), samples(inputs), alarms(inputs), consistency(inputs)]);
+    checks
+}
+
+fn check(name: &str, ok: bool, sentence: String, figures: Option<(f64, f64)>) -> ValidityCheck {
+    let (observed, limit) = figures.unzip();
+    ValidityCheck { check: name.to_string(), ok, sentence, observed, limit }
+}
+
+fn tiers(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+    let events = inputs.tier_events;
+    let sentence = sentence::tiers(events);
+    check("tiers", events.is_empty(), sentence, Some((events.len() as f64, 0.0)))
+}
+
+fn duration(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+    let long_enough =
+        inputs.steady_s >= 1.0 && inputs.steady_s >= inputs.planned_steady_s - limits::MISSING_S;
+    let ok = long_enough && inputs.outcome == Outcome::Completed;
+    let sentence = sentence::duration(inputs, ok);
+    check("duration", ok, sentence, Some((inputs.steady_s, inputs.planned_steady_s)))
+}
+
+fn errors_all(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+    let operations = inputs.operations.iter().filter(|row| row.kind == OperationKind::Operation);
+    let (completed, failed) = operations.fold((0, 0), |(completed, failed), row| {
+        (completed + row.completed, failed + row.errors.values().sum::<u64>())
+    });
+    let sentence = sentence::errors_all(completed, failed, inputs.evidence);
+    check("errors_all", completed > 0, sentence, Some((failed as f64, (completed + failed) as f64)))
+}
+
+fn generator_cpu(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+    let (seen, limit) = (inputs.generator.cpu_ratio, limits::GENERATOR_CPU_RATIO);
+    let ok = seen <= limit;
+    check("generator_cpu", ok, sentence::generator_cpu(inputs, ok), Some((seen, limit)))
+}
+
+fn generator_thread(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+    let (seen, limit) = (inputs.generator.busiest_thread_ratio, limits::GENERATOR_THREAD_RATIO);
+    let ok = seen <= limit;
+    check("generator_thread", ok, sentence::generator_thread(inputs, ok), Some((seen, limit)))
+}
+
+fn send_lag(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+    let limit = limits::SEND_LAG_P99_S;
+    let seen = inputs.generator.lag.p99_s.or(inputs.generator.lag.max_s);
+    let ok = seen.is_none_or(|lag| lag <= limit);
+    check("send_lag", ok, sentence::send_lag(inputs, seen, ok), seen.map(|lag| (lag, limit)))
+}
+
+fn users(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+    let (seen, asked) = (inputs.little.users_mean(), f64::from(inputs.users));
+    let ok = inputs.steady_s < 1.0 || (seen - asked).abs() <= limits::LITTLE_RATIO * asked;
+    check("users", ok, sentence::users(seen, inputs.users, ok), Some((seen, asked)))
+}
+
+fn little(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+    let (_, worst) = inputs.little.worst();
+    let sentence = sentence::little(inputs.little);
+    let relative = |seconds: f64| if worst.integral_s > 0.0 { seconds / worst.integral_s } else { seconds };
+    let figures = (relative(worst.difference_s().abs()), relative(worst.allowed_s()));
+    check("little", inputs.little.holds(), sentence, Some(figures))
+}
+
+fn samples(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+    let short = inputs.targets.iter().filter(|target| target.samples < target.samples_needed);
+    let worst = short.max_by(|a, b| lack(a).total_cmp(&lack(b)));
+    let sentence = sentence::samples(inputs, worst);
+    let figures = worst.map(|target| (target.samples as f64, target.samples_needed as f64));
+    check("samples", worst.is_none(), sentence, figures)
+}
+
+fn lack(target: &TargetResult) -> f64 {
+    target.samples_needed as f64 / target.samples.max(1) as f64 + if target.samples == 0 { 1e9 } else { 0.0 }
+}
+
+fn alarms(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+    let ok = inputs.alarms.iter().all(|alarm| !alarm.invalid);
+    check("alarms", ok, sentence::alarms(inputs.alarms), None)
+}
+
+fn consistency(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+    let ok = inputs.consistency.iter().all(|statement| statement.ok);
+    check("consistency", ok, sentence::consistency(inputs.consistency), None)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+//! Analysis as a whole: properties that hold for any recording, and simulations with known truth.
+
+mod little;
+mod properties;
+mod simulation;
