@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use model::interval::{OperationInterval, OperationKind, OperationName};
+use model::interval::{OperationInterval, OperationKind, OperationName, Times, new_times};
 use model::record::{Event, Evidence, RUN_FORMAT, Series};
 use model::{ErrorKind, Interval, Problem, Result, RunRecord};
 use rusqlite::{Connection, OpenFlags, Row};
@@ -62,7 +62,7 @@ impl Run {
         let names = read_names(&database).map_err(|error| doing(&error))?;
         let seconds = rows(&database, "SELECT second FROM second ORDER BY second", |row| row.get(0))
             .map_err(|e| doing(&e))?;
-        Ok(Seconds { path, database, names, seconds, next: 0 })
+        Ok(Seconds { path, database, names, seconds, next: 0, empty: new_times() })
     }
 
     /// The series of tiers and host, each with its points in the order of time.
@@ -137,6 +137,7 @@ pub struct Seconds {
     names: Vec<OperationName>,
     seconds: Vec<u32>,
     next: usize,
+    empty: Times,
 }
 
 impl Seconds {
@@ -153,7 +154,7 @@ impl Seconds {
         let columns: Vec<String> = query.column_names().map(str::to_string).collect();
         let mut found = query.query([second]).map_err(text)?;
         if let Some(row) = found.next().map_err(text)? {
-            interval.lag = times::decode(blob(row, "lag").map_err(text)?.as_deref())?;
+            self.put_times(&mut interval.lag, row, "lag")?;
             if columns.iter().any(|column| column == "last_sessions") {
                 let sessions = blob(row, "last_sessions").map_err(text)?;
                 interval.last_sessions = times::decode_sessions(sessions.as_deref().unwrap_or_default());
@@ -172,6 +173,14 @@ impl Seconds {
         Ok(interval)
     }
 
+    /// Replaces `times` by what `column` holds; NULL means that it stays empty.
+    fn put_times(&self, times: &mut Times, row: &Row<'_>, column: &str) -> Result<(), String> {
+        if let Some(bytes) = blob(row, column).map_err(|error| error.to_string())? {
+            *times = times::decode(&bytes, &self.empty)?;
+        }
+        Ok(())
+    }
+
     fn load_operations(&self, interval: &mut Interval) -> Result<(), String> {
         let text = |error: rusqlite::Error| error.to_string();
         let query =
@@ -183,8 +192,8 @@ impl Seconds {
             let Some(part) = part(&mut interval.operations, row).map_err(text)? else { continue };
             part.completed = count(row, 1).map_err(text)?;
             part.bytes = count(row, 2).map_err(text)?;
-            part.response = times::decode(blob(row, "response").map_err(text)?.as_deref())?;
-            part.service = times::decode(blob(row, "service").map_err(text)?.as_deref())?;
+            self.put_times(&mut part.response, row, "response")?;
+            self.put_times(&mut part.service, row, "service")?;
         }
         let query = "SELECT operation, kind, count FROM failure WHERE second = ?";
         let mut query = self.database.prepare_cached(query).map_err(text)?;

@@ -2,7 +2,7 @@
 //! core more than the disk is worth. An empty histogram is NULL. Beside them, the ends of the last sessions.
 
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
-use model::interval::{SessionEnd, Times, new_times};
+use model::interval::{SessionEnd, Times};
 
 /// The first four bytes of a plain V2 histogram.
 const COOKIE: u32 = 0x1c84_9313;
@@ -32,22 +32,20 @@ impl Encoder {
     }
 }
 
-/// The histogram behind `bytes`. Bytes that we did not write are refused before they are believed: their header says
-/// how much memory would be taken.
-pub(crate) fn decode(bytes: Option<&[u8]>) -> Result<Times, String> {
-    let Some(bytes) = bytes else { return Ok(new_times()) };
+/// The histogram behind `bytes`, which must have the bounds of `like`. Bytes that we did not write are refused before
+/// they are believed: their header says how much memory would be taken.
+pub(crate) fn decode(bytes: &[u8], like: &Times) -> Result<Times, String> {
     let word =
         |at: usize| bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map(u32::from_be_bytes);
     let long =
         |at: usize| bytes.get(at..at + 8).and_then(|eight| eight.try_into().ok()).map(u64::from_be_bytes);
-    let ours = new_times();
     let length = bytes.len().checked_sub(HEADER_BYTES).and_then(|length| u32::try_from(length).ok());
     let fits = word(0) == Some(COOKIE)
         && length.is_some()
         && word(4) == length
-        && word(12) == Some(u32::from(ours.sigfig()))
-        && long(16) == Some(ours.low())
-        && long(24) == Some(ours.high());
+        && word(12) == Some(u32::from(like.sigfig()))
+        && long(16) == Some(like.low())
+        && long(24) == Some(like.high());
     if !fits {
         return Err("a histogram is damaged: its header is not one of ours".to_string());
     }
@@ -79,6 +77,8 @@ pub(crate) fn decode_sessions(bytes: &[u8]) -> Vec<SessionEnd> {
 
 #[cfg(test)]
 mod tests {
+    use model::interval::new_times;
+
     use super::*;
 
     fn sample() -> Times {
@@ -91,27 +91,27 @@ mod tests {
     fn what_is_read_is_what_was_written() {
         let mut encoder = Encoder::default();
         let bytes = encoder.encode(&sample()).expect("it encodes");
-        assert_eq!(decode(bytes.as_deref()), Ok(sample()));
+        assert_eq!(decode(&bytes.expect("it is not empty"), &new_times()), Ok(sample()));
         assert_eq!(encoder.encode(&new_times()), Ok(None), "an empty histogram takes no room");
-        assert_eq!(decode(None), Ok(new_times()));
     }
 
     #[test]
     fn damaged_bytes_are_refused_and_never_panic() {
         let bytes = Encoder::default().encode(&sample()).expect("it encodes").expect("it is not empty");
+        let like = new_times();
         for length in (0..=HEADER_BYTES).chain((HEADER_BYTES..bytes.len()).step_by(61)) {
-            _ = decode(Some(&bytes[..length]));
+            _ = decode(&bytes[..length], &like);
         }
         for at in (0..HEADER_BYTES).chain((HEADER_BYTES..bytes.len()).step_by(61)) {
             for flip in [0x01, 0x80, 0xff] {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= flip;
-                if let Ok(times) = decode(Some(&damaged)) {
+                if let Ok(times) = decode(&damaged, &like) {
                     _ = (times.len(), times.max(), times.value_at_quantile(0.99));
                 }
             }
         }
-        assert!(decode(Some(&bytes[..39])).is_err());
-        assert!(decode(Some(b"")).is_err());
+        assert!(decode(&bytes[..39], &like).is_err());
+        assert!(decode(b"", &like).is_err());
     }
 }

@@ -192,7 +192,7 @@ pub(super) fn series(shape: &Shape) -> Vec<Series> {
         make("cpu.cores", Some("db"), "cores", 0.27, 0.01),
         make("memory.bytes", Some("web"), "bytes", 182e6, 60e6),
         make("memory.bytes", Some("db"), "bytes", 410e6, 240e6),
-        make("cpu.busy", None, "cores", 0.91, 0.05),
+        make("cpu.steal_ratio", None, "ratio", 0.003, 0.001),
     ];
     series[2..4].iter_mut().for_each(|one| one.points.iter_mut().for_each(|point| point.1 = point.1.round()));
     series
