@@ -9,9 +9,6 @@ use model::{ErrorKind, OperationInterval, OperationKind};
 use crate::steady::Steady;
 use crate::times::summary;
 
-/// How many of the last sessions [`OperationResult::max_of_last_100_s`] looks at.
-const LAST: u64 = 100;
-
 /// A row for each of `names`, in their order; also for those that never occurred.
 pub fn operations(steady: &Steady, names: &[OperationName]) -> Vec<OperationResult> {
     let nothing = OperationInterval::empty();
@@ -41,26 +38,17 @@ fn errors_by_kind(seen: &OperationInterval) -> BTreeMap<String, u64> {
     counts.map(|(kind, count)| (kind.word().to_string(), count)).collect()
 }
 
-/// The longest response time in the shortest run of final seconds that holds at least 100 completions (all of them
-/// when there are fewer): a second keeps a histogram, not the order of its samples.
+/// The longest of the sessions of that name among the last 100 of the steady state.
 fn max_of_last(steady: &Steady, index: usize) -> Option<f64> {
-    let (mut completions, mut longest_us) = (0, 0);
-    for second in steady.seconds().iter().rev() {
-        if completions >= LAST {
-            break;
-        }
-        let (count, longest) = second.longest.get(index).copied().unwrap_or_default();
-        completions += count;
-        longest_us = longest_us.max(longest);
-    }
-    (completions > 0).then(|| longest_us as f64 / 1e6)
+    let last = steady.whole().last_sessions.iter().filter(|session| session.operation == index);
+    last.map(|session| session.took_ns).max().map(|longest| longest as f64 / 1e9)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use model::Interval;
-    use model::interval::record_ns;
+    use model::interval::{SessionEnd, record_ns};
 
     fn name(kind: OperationKind, name: &str) -> OperationName {
         OperationName { kind, name: name.to_string() }
@@ -84,12 +72,21 @@ mod tests {
     }
 
     #[test]
-    fn the_last_hundred_sessions_are_taken_from_the_end_of_the_steady_state() {
-        let run = [second(0, 80, 900), second(1, 60, 300), second(2, 60, 100), second(3, 5, 999)];
-        let names = [name(OperationKind::Session, "order_cycle")];
+    fn the_last_hundred_sessions_are_those_before_the_end_of_the_steady_state() {
+        let ended = |second: u32, count: u64, took_ns: u64| {
+            let one = |index| SessionEnd {
+                operation: 0,
+                ended_ns: u64::from(second) * 1_000_000_000 + index,
+                took_ns,
+            };
+            Interval { last_sessions: (0..count).map(one).collect(), ..Interval::empty(second) }
+        };
+        let run =
+            [ended(0, 80, 9_000_000), ended(1, 60, 3_000_000), ended(2, 60, 1_000_000), ended(3, 5, 99)];
+        let names = [name(OperationKind::Session, "order_cycle"), name(OperationKind::Session, "other")];
         let rows = operations(&Steady::of(&run, 0.0, 3.0), &names);
-        let found = rows[0].max_of_last_100_s.expect("sessions completed");
-        assert!((found - 0.3).abs() < 1e-3, "{found}: seconds 1 and 2 hold the last 100");
+        assert_eq!(rows[0].max_of_last_100_s, Some(0.003), "seconds 1 and 2 hold the last 100");
+        assert_eq!(rows[1].max_of_last_100_s, None, "none of them was of that name");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use model::Interval;
 
 /// The steady-state seconds of a run merged into one, and of each second the little that a merged one can't tell.
-/// Its memory doesn't depend on the load and hardly on the run's length: about 100 bytes a second.
+/// Its memory doesn't depend on the load and hardly on the run's length: 32 bytes a second.
 #[derive(Debug, Clone)]
 pub struct Steady {
     from: f64,
@@ -23,13 +23,11 @@ pub(crate) struct Ages {
 }
 
 /// What is kept of each second of the steady state.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Second {
     number: u32,
     pub(crate) ages: Ages,
     pub(crate) busiest_thread_cpu_s: f64,
-    /// By operation: response times and the longest of them in microseconds.
-    pub(crate) longest: Vec<(u64, u64)>,
 }
 
 impl Steady {
@@ -57,10 +55,8 @@ impl Steady {
         if !(self.from..self.to).contains(&second) {
             return;
         }
-        let longest =
-            interval.operations.iter().map(|seen| (seen.response.len(), seen.response.max())).collect();
         let busiest_thread_cpu_s = interval.busiest_thread_cpu_s;
-        self.seconds.push(Second { number: interval.second, ages, busiest_thread_cpu_s, longest });
+        self.seconds.push(Second { number: interval.second, ages, busiest_thread_cpu_s });
         self.whole.merge(interval);
     }
 
