@@ -1,0 +1,149 @@
+//! Processes from `/proc/PID/stat` and `statm` (proc(5)): CPU time, parent, memory.
+
+use std::collections::HashMap;
+
+/// What one process has used since it started.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ProcessUsage {
+    /// The parent's id.
+    pub parent: u32,
+    /// CPU seconds in user mode, with those of children that ended and were waited for.
+    pub user_s: f64,
+    /// CPU seconds in the kernel, with those of children that ended and were waited for.
+    pub system_s: f64,
+}
+
+/// The fields of `/proc/PID/stat` that matter; `ticks_per_s` is the kernel's USER_HZ. The name in parentheses may
+/// itself hold spaces and parentheses, so fields are counted from the last one.
+pub(crate) fn parse_stat(text: &str, ticks_per_s: f64) -> Option<ProcessUsage> {
+    let (_, fields) = text.rsplit_once(')')?;
+    let fields: Vec<&str> = fields.split_ascii_whitespace().take(15).collect();
+    let ticks = |index: usize| fields.get(index)?.parse::<i64>().ok().map(|ticks| ticks.max(0) as f64);
+    Some(ProcessUsage {
+        parent: fields.get(1)?.parse().ok()?,
+        user_s: (ticks(11)? + ticks(13)?) / ticks_per_s,
+        system_s: (ticks(12)? + ticks(14)?) / ticks_per_s,
+    })
+}
+
+/// Every process of the machine at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct ProcessTable {
+    processes: HashMap<u32, ProcessUsage>,
+}
+
+impl ProcessTable {
+    /// Reads all of `/proc`: some 10 µs for each process of the machine. Processes that end meanwhile are left out.
+    pub fn scan() -> ProcessTable {
+        let ticks_per_s = ticks_per_s();
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let read = |entry: std::fs::DirEntry| {
+            let id: u32 = entry.file_name().to_str()?.parse().ok()?;
+            let text = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            Some((id, parse_stat(&text, ticks_per_s)?))
+        };
+        ProcessTable { processes: entries.filter_map(read).collect() }
+    }
+
+    /// `root` and everything below it, `root` first; empty when it is gone.
+    pub fn tree(&self, root: u32) -> Vec<u32> {
+        let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
+        for (id, usage) in &self.processes {
+            children.entry(usage.parent).or_default().push(*id);
+        }
+        let mut found: Vec<u32> = self.processes.contains_key(&root).then_some(root).into_iter().collect();
+        let mut next = 0;
+        while let Some(id) = found.get(next).copied() {
+            found.extend(children.remove(&id).unwrap_or_default());
+            next += 1;
+        }
+        found
+    }
+
+    /// User and kernel CPU seconds of `root` and everything below it.
+    pub fn tree_cpu_s(&self, root: u32) -> Option<(f64, f64)> {
+        let tree = self.tree(root);
+        let used = tree.iter().filter_map(|id| self.processes.get(id));
+        (!tree.is_empty())
+            .then(|| used.fold((0.0, 0.0), |sum, one| (sum.0 + one.user_s, sum.1 + one.system_s)))
+    }
+}
+
+/// Resident memory of several processes in bytes, each page that they share counted about once: the private part of
+/// each, and the largest shared part. (Exact shares, PSS, cost a page-table walk.) Pages that a fork still shares with
+/// its parent count for both.
+pub(crate) fn resident_bytes(processes: impl Iterator<Item = u32>) -> Option<u64> {
+    let page = rustix::param::page_size() as u64;
+    let (mut private, mut shared, mut seen) = (0, 0, false);
+    for id in processes {
+        let text = std::fs::read_to_string(format!("/proc/{id}/statm")).ok();
+        if let Some((resident, of_which_shared)) = text.as_deref().and_then(parse_statm) {
+            seen = true;
+            private += resident.saturating_sub(of_which_shared);
+            shared = shared.max(of_which_shared);
+        }
+    }
+    seen.then_some((private + shared) * page)
+}
+
+/// Resident and shared pages.
+fn parse_statm(text: &str) -> Option<(u64, u64)> {
+    let mut fields = text.split_ascii_whitespace().skip(1).map(|field| field.parse().ok());
+    Some((fields.next()??, fields.next()??))
+}
+
+/// USER_HZ: the unit of times in `/proc`.
+pub(crate) fn ticks_per_s() -> f64 {
+    rustix::param::clock_ticks_per_second() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAT: &str =
+        "4711 (a (strange) name) S 42 4711 4711 0 -1 4194560 1 2 3 4 250 50 30 20 20 0 12 0 99 1 2 3";
+
+    #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        let expected = ProcessUsage { parent: 42, user_s: 2.8, system_s: 0.7 };
+        assert_eq!(parse_stat(STAT, 100.0), Some(expected));
+    }
+
+    #[test]
+    fn a_text_cut_short_is_no_process() {
+        for text in
+            ["", "4711", "4711 (name", "4711 (name) S 42", "4711 (name) S x 1 1 0 -1 0 0 0 0 0 1 1 1 1"]
+        {
+            assert_eq!(parse_stat(text, 100.0), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_tree_is_the_root_and_all_below_it_and_nothing_else() {
+        let one = |parent| ProcessUsage { parent, user_s: 1.0, system_s: 0.5 };
+        let table = [(1, 0), (10, 1), (11, 10), (12, 11), (20, 1), (21, 20)];
+        let processes = table.map(|(id, parent)| (id, one(parent))).into();
+        let table = ProcessTable { processes };
+        let mut tree = table.tree(10);
+        assert_eq!(tree[0], 10);
+        tree.sort_unstable();
+        assert_eq!(tree, [10, 11, 12]);
+        assert_eq!(table.tree_cpu_s(10), Some((3.0, 1.5)));
+        assert_eq!(table.tree_cpu_s(99), None, "it is gone");
+    }
+
+    #[test]
+    fn resident_and_shared_pages_are_the_second_and_third_number() {
+        assert_eq!(parse_statm("1000 300 120 5 0 80 0\n"), Some((300, 120)));
+        assert_eq!(parse_statm("1000"), None);
+    }
+
+    #[test]
+    fn this_process_is_in_the_table_and_has_memory() {
+        let id = std::process::id();
+        assert_eq!(ProcessTable::scan().tree(id).first(), Some(&id));
+        assert!(resident_bytes([id].into_iter()).is_some_and(|bytes| bytes > 100_000));
+        assert_eq!(resident_bytes([u32::MAX].into_iter()), None, "a process that is gone has no figure");
+    }
+}
