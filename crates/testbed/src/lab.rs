@@ -11,7 +11,7 @@ use crate::keeper::{Keeper, KeeperCommand};
 use crate::launch::{Confinement, Launch, Running, Spawner};
 use crate::ledger::{Entry, FORMAT, Ledger};
 use crate::owner::Owner;
-use crate::process::{Identity, boot_id};
+use crate::process::{Family, Identity, boot_id};
 use crate::{cgroup, disk, sweep, undo};
 
 /// The kernel's limit for a socket's path is 108 bytes with the final zero (unix(7)).
@@ -114,7 +114,6 @@ impl Lab {
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) home: PathBuf,
-    pub(crate) id: String,
     pub(crate) dir: PathBuf,
     pub(crate) sockets: PathBuf,
     pub(crate) owner: Owner,
@@ -153,7 +152,6 @@ impl Site {
         let keeper = Keeper::start(&options.keeper, &ledger, path, &owner)?;
         let site = Site {
             home,
-            id: options.id.to_string(),
             dir,
             sockets,
             marker,
@@ -180,6 +178,25 @@ impl Site {
         self.cgroup.as_ref().map(|group| group.join(instance).join(tier))
     }
 
+    /// The cgroup of an instance.
+    pub(crate) fn instance_group(&self, instance: &str) -> Option<PathBuf> {
+        self.cgroup.as_ref().map(|group| group.join(instance)).filter(|group| group.exists())
+    }
+
+    /// What the environment of a tier's processes says; no other tier's begins like it.
+    fn tier_marker(&self, instance: &str, tier: &str) -> String {
+        format!("{}/{instance}/{tier}/", self.marker)
+    }
+
+    /// Kills what is left of a tier.
+    pub(crate) fn end_tier(&self, instance: &str, tier: &str, started: &[Identity]) -> Result<()> {
+        if let Some(group) = self.tier_group(instance, tier) {
+            cgroup::end(&group)?;
+        }
+        let marker = self.tier_marker(instance, tier);
+        Family { started, marker: &marker, uid: self.owner.uid }.end().map(|_| ())
+    }
+
     /// Starts a process and writes it down.
     pub(crate) fn launch(&self, launch: &Launch, instance: &str) -> Result<Running> {
         let group = self.tier_group(instance, &launch.tier);
@@ -189,7 +206,7 @@ impl Site {
             .transpose()?;
         let confinement = Confinement {
             uid: self.owner.of_files(),
-            marker: format!("{}/{instance}/{}", self.marker, launch.tier),
+            marker: self.tier_marker(instance, &launch.tier),
             entrance: made.flatten(),
         };
         let child = self.spawner.spawn(launch, confinement)?;

@@ -6,22 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
-use tempfile::TempDir;
 use testbed::{KeeperCommand, Lab, LabOptions, sweep};
 
+use crate::bench::{home, keeper};
 use crate::waiting::{processes_of, processes_of_user, wait_until};
-
-/// A home that servers under another user can enter.
-fn home() -> TempDir {
-    use std::os::unix::fs::PermissionsExt;
-    let dir = tempfile::Builder::new().prefix("plimsoll-test-").tempdir().expect("a temporary directory");
-    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("a mode");
-    dir
-}
-
-fn keeper() -> KeeperCommand {
-    KeeperCommand { program: env!("CARGO_BIN_EXE_testbed-actor").into(), args: vec!["keeper".into()] }
-}
 
 fn open(home: &Path, id: &str) -> model::Result<Lab> {
     Lab::open(&LabOptions { home, id, keeper: keeper(), cgroups: true })
@@ -85,7 +73,11 @@ impl Tool {
         wait_until("the end of the keeper's work", || !self.ledger().exists());
         assert_eq!(self.living(), Vec::new(), "no process of the lab may run");
         if self.uid >= 61_000 {
-            assert_eq!(processes_of_user(self.uid), Vec::<u32>::new(), "no process may run as the lab's user");
+            assert_eq!(
+                processes_of_user(self.uid),
+                Vec::<u32>::new(),
+                "no process may run as the lab's user"
+            );
         }
         assert!(!self.dir.exists(), "{} must be gone", self.dir.display());
         assert!(self.group.iter().all(|group| !group.exists()), "{:?} must be gone", self.group);

@@ -1,0 +1,78 @@
+//! Servers' logs: their last lines, and the new lines that mean trouble.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// Enough for the last lines, whatever the log's length.
+const TAIL_BYTES: u64 = 16 * 1024;
+/// A server that writes more than this between two looks is in trouble that other checks see.
+const NEWS_BYTES: u64 = 1024 * 1024;
+
+/// The last `count` lines that are not empty.
+pub(crate) fn tail(path: &Path, count: usize) -> Vec<String> {
+    let text = read_from(path, None, TAIL_BYTES).map(|(text, _)| text).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(count)..].iter().map(|line| line.to_string()).collect()
+}
+
+/// The last lines of the first log that has any.
+pub(crate) fn tail_of_any(logs: &[PathBuf], count: usize) -> Vec<String> {
+    logs.iter().map(|log| tail(log, count)).find(|lines| !lines.is_empty()).unwrap_or_default()
+}
+
+/// Bytes from `from` (or the last `limit`), and the offset behind them.
+fn read_from(path: &Path, from: Option<u64>, limit: u64) -> std::io::Result<(String, u64)> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let start = from.filter(|from| *from <= length).unwrap_or(0).max(length.saturating_sub(limit));
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes)?;
+    let end = start + bytes.len() as u64;
+    Ok((String::from_utf8_lossy(&bytes).into_owned(), end))
+}
+
+/// Follows a log.
+#[derive(Debug)]
+pub(crate) struct Follower {
+    path: PathBuf,
+    offset: u64,
+}
+
+impl Follower {
+    /// From the log's beginning.
+    pub(crate) fn new(path: PathBuf) -> Follower {
+        Follower { path, offset: 0 }
+    }
+
+    /// The whole lines written since the last call.
+    pub(crate) fn news(&mut self) -> Vec<String> {
+        let Ok((text, end)) = read_from(&self.path, Some(self.offset), NEWS_BYTES) else { return Vec::new() };
+        // A line that is still being written is left for the next call.
+        let whole = text.rfind('\n').map_or(0, |at| at + 1);
+        self.offset = end - (text.len() - whole) as u64;
+        text[..whole].lines().map(str::to_string).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn news_are_whole_lines_and_come_once() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("error.log");
+        let mut follower = Follower::new(path.clone());
+        assert_eq!(follower.news(), Vec::<String>::new(), "a log that does not exist yet has no news");
+        let mut log = File::create(&path).expect("a log");
+        log.write_all(b"one\ntwo\nthr").expect("a write");
+        assert_eq!(follower.news(), ["one", "two"]);
+        log.write_all(b"ee\n").expect("a write");
+        assert_eq!(follower.news(), ["three"]);
+        assert_eq!(follower.news(), Vec::<String>::new());
+        assert_eq!(tail(&path, 2), ["two", "three"]);
+    }
+}

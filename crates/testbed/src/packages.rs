@@ -1,0 +1,216 @@
+//! Debian packages: which are missing, the line that an administrator would type, and their installation.
+//!
+//! A package whose installation would start a daemon is downloaded and unpacked instead; that needs no root either.
+
+use std::fs;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use model::{Problem, Result, ServiceManifest};
+
+use crate::{disk, program};
+
+/// How a package gets onto the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// By `apt-get install`, for everybody.
+    Install,
+    /// Downloaded and unpacked under our home: installing it would start a daemon.
+    Unpack,
+}
+
+/// A package that is needed and not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// Its name.
+    pub package: String,
+    /// What it is for.
+    pub why: String,
+    /// How it is to be had.
+    pub how: How,
+}
+
+/// The packages that services lack, each once. Nothing of a service is missing if its program and files are there,
+/// wherever they came from.
+pub fn missing(services: &[&ServiceManifest], home: &Path) -> Vec<Missing> {
+    let mut found: Vec<Missing> = Vec::new();
+    for service in services {
+        let files = &service.program.files;
+        if program::find(&service.program.binary, home).is_some()
+            && files.iter().all(|path| program::has_file(path, home))
+        {
+            continue;
+        }
+        let installs = service
+            .packages
+            .install
+            .iter()
+            .filter(|name| !is_installed(name))
+            .map(|name| (name, How::Install));
+        let unpacks =
+            service.packages.unpack.iter().filter(|name| !program::unpacked(home).join(name).is_dir());
+        for (package, how) in installs.chain(unpacks.map(|name| (name, How::Unpack))) {
+            if !found.iter().any(|one| one.package == *package) {
+                found.push(Missing { package: package.clone(), why: service.packages.why.clone(), how });
+            }
+        }
+    }
+    found
+}
+
+fn is_installed(package: &str) -> bool {
+    let output = quiet("dpkg-query", &["-W", "-f", "${Status}", package]);
+    output.is_ok_and(|output| output.stdout.starts_with(b"install ok installed"))
+}
+
+/// The line that installs what services need, for an administrator. Packages that are unpacked are not in it: they need
+/// no administrator.
+pub fn apt_line(services: &[&ServiceManifest]) -> String {
+    let mut names: Vec<&str> =
+        services.iter().flat_map(|service| &service.packages.install).map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    line(&names)
+}
+
+fn line(names: &[&str]) -> String {
+    format!("apt-get install --no-install-recommends {}", names.join(" "))
+}
+
+/// Installs and unpacks what is missing. `say` hears what and why before it is done.
+///
+/// # Errors
+/// No right to install: the exact line for an administrator. What apt-get says when it fails.
+pub fn install(missing: &[Missing], home: &Path, say: &mut dyn FnMut(&str)) -> Result<()> {
+    let of = |how: How| missing.iter().filter(move |one| one.how == how).collect::<Vec<_>>();
+    let (installs, unpacks) = (of(How::Install), of(How::Unpack));
+    let names: Vec<&str> = installs.iter().map(|one| one.package.as_str()).collect();
+    let apt = Apt { names: &names };
+    if !names.is_empty() {
+        installs.iter().for_each(|one| say(&format!("{} is needed: {}", one.package, one.why)));
+        apt.check_right()?;
+    }
+    let all: Vec<&str> = missing.iter().map(|one| one.package.as_str()).collect();
+    if !all.iter().all(|name| is_known(name)) {
+        say("reading the lists of packages (apt-get update)");
+        apt.run(&["update", "-q"])?;
+    }
+    if !names.is_empty() {
+        say(&format!("running {}", line(&names)));
+        apt.run(&[&["install", "-y", "-q", "--no-install-recommends"], &names[..]].concat())?;
+    }
+    for one in unpacks {
+        let target = program::unpacked(home).join(&one.package);
+        say(&format!("{} is needed: {}; unpacking it into {}", one.package, one.why, target.display()));
+        unpack(&one.package, home)?;
+    }
+    Ok(())
+}
+
+/// Whether the package lists on this machine offer it.
+fn is_known(package: &str) -> bool {
+    let output = quiet("apt-cache", &["policy", package]);
+    output.is_ok_and(|output| {
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().any(|line| line.trim().starts_with("Candidate:") && !line.contains("(none)"))
+    })
+}
+
+/// apt-get with the right to change the system.
+struct Apt<'a> {
+    /// For the line that an administrator gets.
+    names: &'a [&'a str],
+}
+
+impl Apt<'_> {
+    fn check_right(&self) -> Result<()> {
+        if rustix::process::geteuid().is_root() || may_sudo() {
+            return Ok(());
+        }
+        Err(self.refused("packages are missing, and this user may not install them"))
+    }
+
+    fn refused(&self, what: &str) -> model::Problems {
+        Problem::environment(what).remedy(format!("as an administrator: {}", line(self.names))).into()
+    }
+
+    fn run(&self, args: &[&str]) -> Result<()> {
+        let root = rustix::process::geteuid().is_root();
+        let mut command = if root {
+            let mut command = Command::new("apt-get");
+            command.env("DEBIAN_FRONTEND", "noninteractive");
+            command
+        } else {
+            self.check_right()?;
+            let mut command = Command::new("sudo");
+            command.args(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
+            command
+        };
+        let output = command.args(args).env("LC_ALL", "C").stdin(Stdio::null()).output();
+        let output = output.map_err(|error| self.refused(&format!("failed to run apt-get: {error}")))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(self.refused(&format!("apt-get {} failed:\n    {}", args[0], last_lines(&output))))
+    }
+}
+
+fn may_sudo() -> bool {
+    let asked = quiet("sudo", &["-n", "true"]).is_ok_and(|output| output.status.success());
+    asked || (program::find("sudo", Path::new("/nonexistent")).is_some() && std::io::stdin().is_terminal())
+}
+
+/// Downloads and unpacks one package; its directory appears whole or not at all.
+fn unpack(package: &str, home: &Path) -> Result<()> {
+    let folder = program::unpacked(home);
+    disk::make_dir(&folder, 0o755)?;
+    let work = folder.join(format!(".{package}-{}", std::process::id()));
+    disk::remove_dir(&work)?;
+    disk::make_dir(&work, 0o755)?;
+    let result = unpack_in(package, &work, &folder.join(package));
+    disk::remove_dir(&work)?;
+    result
+}
+
+fn unpack_in(package: &str, work: &Path, target: &Path) -> Result<()> {
+    let failed = |what: &str, output: &Output| {
+        Problem::environment(format!("failed to {what} {package}:\n    {}", last_lines(output)))
+            .remedy("`apt-get update` as an administrator, then again")
+    };
+    let missing = |error| Problem::environment(format!("failed to unpack {package}: {error}"));
+    let output = Command::new("apt-get")
+        .args(["download", "-q", package])
+        .env("LC_ALL", "C")
+        .current_dir(work)
+        .output();
+    let output = output.map_err(missing)?;
+    if !output.status.success() {
+        return Err(failed("download", &output).into());
+    }
+    let archives = fs::read_dir(work).map_err(|error| disk::failed("read", work, &error))?.flatten();
+    let archive =
+        archives.map(|entry| entry.path()).find(|path| path.extension().is_some_and(|end| end == "deb"));
+    let Some(archive) = archive else { return Err(failed("find the archive of", &output).into()) };
+    let tree = work.join("tree");
+    let output = Command::new("dpkg-deb").arg("-x").arg(&archive).arg(&tree).output().map_err(missing)?;
+    if !output.status.success() {
+        return Err(failed("unpack", &output).into());
+    }
+    match fs::rename(&tree, target) {
+        // Another start was faster.
+        Err(_) if target.is_dir() => Ok(()),
+        renamed => renamed.map_err(|error| disk::failed("rename to", target, &error).into()),
+    }
+}
+
+fn quiet(program: &str, args: &[&str]) -> std::io::Result<Output> {
+    Command::new(program).args(args).env("LC_ALL", "C").stdin(Stdio::null()).output()
+}
+
+fn last_lines(output: &Output) -> String {
+    let text = [&output.stdout[..], &output.stderr[..]].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(5)..].join("\n    ")
+}

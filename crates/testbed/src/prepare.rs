@@ -1,0 +1,273 @@
+//! Everything that is known before a stack starts: programs found, ports claimed, constraints checked, all files
+//! rendered in memory. Nothing is written or started here, and all mistakes are found at once.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use minijinja::Value;
+use model::plan::PlanTier;
+use model::setting::Values;
+use model::{Catalogue, Plan, Problem, Problems, Result};
+
+use crate::lab::Site;
+use crate::port::Claim;
+use crate::program::{self, Program};
+use crate::ready::Question;
+use crate::render::{Common, Own, Reach, Renderer};
+
+/// The application's files: (path in the document root, bytes).
+pub(crate) type AppFiles = Vec<(PathBuf, Vec<u8>)>;
+
+/// A command run before the first start.
+#[derive(Debug)]
+pub(crate) struct ReadyCommand {
+    pub(crate) title: String,
+    pub(crate) run: Vec<String>,
+    pub(crate) input: Option<String>,
+}
+
+impl ReadyCommand {
+    /// The same command, to be run at another time.
+    pub(crate) fn again(&self) -> ReadyCommand {
+        ReadyCommand { title: self.title.clone(), run: self.run.clone(), input: self.input.clone() }
+    }
+}
+
+/// A tier, ready to be written and started.
+#[derive(Debug)]
+pub(crate) struct ReadyTier {
+    pub(crate) dir: PathBuf,
+    pub(crate) program: Program,
+    pub(crate) args: Vec<String>,
+    pub(crate) env: Vec<(String, String)>,
+    /// (path relative to `dir`, text).
+    pub(crate) files: Vec<(String, String)>,
+    pub(crate) inits: Vec<ReadyCommand>,
+    pub(crate) settles: Vec<ReadyCommand>,
+    pub(crate) question: Question,
+}
+
+/// What of a plan is started, and where.
+pub(crate) struct Layout<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) catalogue: &'a Catalogue,
+    pub(crate) loading: bool,
+    /// The instance's directory.
+    pub(crate) dir: PathBuf,
+    pub(crate) sockets: PathBuf,
+    pub(crate) cpus: Vec<usize>,
+    /// The tiers that are started, in order.
+    pub(crate) tiers: Vec<&'a PlanTier>,
+    /// Their claimed ports.
+    pub(crate) claims: Vec<Claim>,
+}
+
+impl Layout<'_> {
+    pub(crate) fn web_root(&self) -> PathBuf {
+        self.dir.join("www")
+    }
+
+    pub(crate) fn reach(&self) -> BTreeMap<String, Reach> {
+        let reach = |(tier, claim): (&&PlanTier, &Claim)| {
+            let socket = |name: &String| (name.clone(), self.sockets.join(format!("{name}.sock")));
+            let reach = Reach {
+                ports: claim.ports.clone(),
+                sockets: tier.service.sockets.iter().map(socket).collect(),
+                user: tier.service.database.as_ref().map(|database| database.user.clone()),
+            };
+            (tier.name.clone(), reach)
+        };
+        self.tiers.iter().zip(&self.claims).map(reach).collect()
+    }
+
+    /// Renders all tiers, and the application's files unless a data set is being loaded.
+    pub(crate) fn prepare(&self, site: &Site) -> Result<(Vec<ReadyTier>, AppFiles)> {
+        let renderer = Renderer::new(self.catalogue)?;
+        let reach = self.reach();
+        let web_root = self.web_root();
+        let common = Common {
+            plan: self.plan,
+            reach: &reach,
+            web_root: &web_root,
+            uid: site.owner.uid,
+            cpus: self.cpus.len(),
+            memory_bytes: available_memory_bytes(),
+            loading: self.loading,
+        };
+        let mut problems = Vec::new();
+        let mut tiers = Vec::new();
+        for index in 0..self.tiers.len() {
+            match self.tier(index, site, &renderer, &common) {
+                Ok(tier) => tiers.push(tier),
+                Err(found) => problems.extend(found.into_vec()),
+            }
+        }
+        let app = if self.loading { Ok(Vec::new()) } else { self.app(&renderer, &common.for_app()) };
+        let app = app.unwrap_or_else(|found| {
+            problems.extend(found.into_vec());
+            Vec::new()
+        });
+        Problems::check(problems)?;
+        Ok((tiers, app))
+    }
+
+    fn tier(&self, index: usize, site: &Site, renderer: &Renderer, common: &Common<'_>) -> Result<ReadyTier> {
+        let tier = self.tiers[index];
+        let dir = self.dir.join(&tier.name);
+        let mut rendering = Rendering::new(self.catalogue, tier, renderer);
+        let program = program::of_service(&tier.service, &site.home).unwrap_or_else(|found| {
+            rendering.problems.extend(found.into_vec().into_iter().map(|problem| problem.tier(&tier.name)));
+            Program { path: PathBuf::new(), root: PathBuf::new() }
+        });
+        let own =
+            |values| Own { tier, values, dir: &dir, program: &program.path, program_root: &program.root };
+        let values = rendering.loading_values(self.loading, &common.for_tier(&own(&tier.values)));
+        let context = common.for_tier(&own(&values));
+        rendering.check_constraints(&context);
+        let service = &tier.service;
+        let files = service
+            .templates
+            .iter()
+            .map(|file| (file.to.clone(), rendering.file(&file.from, &context)))
+            .collect();
+        let args =
+            service.program.args.iter().map(|text| rendering.line("program.args", text, &context)).collect();
+        let env = service.program.env.iter();
+        let env =
+            env.map(|(name, text)| (name.clone(), rendering.line("program.env", text, &context))).collect();
+        let inits = rendering.commands(&service.inits, &context);
+        let settles =
+            service.database.as_ref().map(|database| database.settles.as_slice()).unwrap_or_default();
+        let settles = rendering.commands(settles, &context);
+        let empty = Reach::default();
+        let reach = common.reach.get(&tier.name).unwrap_or(&empty);
+        let question = Question::new(&service.ready, service.ports.first(), reach).map_err(|what| {
+            Problem::recipe(format!("{} can't be probed: {what}", service.name))
+                .file(&rendering.manifest)
+                .key("ready")
+        })?;
+        Problems::check(rendering.problems)?;
+        Ok(ReadyTier { dir, program, args, env, files, inits, settles, question })
+    }
+
+    /// The kit's application: (path in the document root, bytes).
+    fn app(&self, renderer: &Renderer, context: &Value) -> Result<AppFiles> {
+        let folder = format!("kits/{}/{}", self.plan.kit.name, self.plan.kit.app.trim_end_matches('/'));
+        let mut problems = Vec::new();
+        let mut files = Vec::new();
+        for (path, bytes) in self.catalogue.below(&folder) {
+            let name = format!("{folder}/{path}");
+            let Some(rendered) = path.strip_suffix(".j2") else {
+                files.push((PathBuf::from(path), bytes.to_vec()));
+                continue;
+            };
+            let text = self.catalogue.text(&name)?;
+            match renderer.text(&name, text, context) {
+                Ok(text) => files.push((PathBuf::from(rendered), text.into_bytes())),
+                Err(found) => problems.extend(found.into_vec()),
+            }
+        }
+        Problems::check(problems)?;
+        Ok(files)
+    }
+}
+
+/// Renders one service's texts and collects the mistakes.
+struct Rendering<'a> {
+    catalogue: &'a Catalogue,
+    tier: &'a PlanTier,
+    renderer: &'a Renderer,
+    manifest: String,
+    problems: Vec<Problem>,
+}
+
+impl<'a> Rendering<'a> {
+    fn new(catalogue: &'a Catalogue, tier: &'a PlanTier, renderer: &'a Renderer) -> Rendering<'a> {
+        let manifest = format!("services/{}/service.toml", tier.service.name);
+        Rendering { catalogue, tier, renderer, manifest, problems: Vec::new() }
+    }
+
+    fn keep<T: Default>(&mut self, result: Result<T>) -> T {
+        result.unwrap_or_else(|found| {
+            self.problems.extend(found.into_vec().into_iter().map(|problem| problem.tier(&self.tier.name)));
+            T::default()
+        })
+    }
+
+    /// The knobs in force; while loading, `[database.load]` wins. Its values may be templates.
+    fn loading_values(&mut self, loading: bool, context: &Value) -> Values {
+        let mut values = self.tier.values.clone();
+        let Some(database) = self.tier.service.database.as_ref().filter(|_| loading) else { return values };
+        for (name, value) in &database.load {
+            match self.loading_value(name, value, context) {
+                Ok(value) => _ = values.insert(name.clone(), value),
+                Err(found) => self.problems.extend(found.into_vec()),
+            }
+        }
+        values
+    }
+
+    fn loading_value(&self, name: &str, value: &model::Value, context: &Value) -> Result<model::Value> {
+        let key = format!("database.load.{name}");
+        let wrong = |what: String| Problem::recipe(what).file(&self.manifest).key(&key);
+        let knob = self.tier.service.knobs.iter().find(|knob| knob.name == *name);
+        let knob = knob.ok_or_else(|| wrong(format!("there is no knob `{name}`")))?;
+        Ok(match value {
+            model::Value::Text(text) => {
+                knob.read(&self.renderer.text(&self.manifest, text, context)?).map_err(wrong)?
+            }
+            other => knob.accept(other).map_err(wrong)?,
+        })
+    }
+
+    fn check_constraints(&mut self, context: &Value) {
+        for constraint in &self.tier.service.constraints {
+            let held = self.renderer.holds(&self.manifest, &constraint.must, context);
+            if !matches!(held, Ok(true)) {
+                let said =
+                    held.and_then(|_| self.renderer.text(&self.manifest, &constraint.else_say, context));
+                self.problems.extend(said.map_or_else(Problems::into_vec, |what| {
+                    let remedy = format!("settings for which this holds: {}", constraint.must);
+                    vec![Problem::recipe(what).key(format!("set.{}", self.tier.name)).remedy(remedy)]
+                }));
+            }
+        }
+    }
+
+    fn file(&mut self, from: &str, context: &Value) -> String {
+        let name = format!("services/{}/{from}", self.tier.service.name);
+        let result = self.catalogue.text(&name).and_then(|text| self.renderer.text(&name, text, context));
+        self.keep(result)
+    }
+
+    /// A string of the manifest itself; the line that a template's mistake names would be a line of that string.
+    fn line(&mut self, key: &str, text: &str, context: &Value) -> String {
+        let name = format!("{}: {key}", self.manifest);
+        let result = self.renderer.text(&name, text, context);
+        self.keep(result)
+    }
+
+    fn commands(&mut self, commands: &[model::service::Command], context: &Value) -> Vec<ReadyCommand> {
+        let mut ready = Vec::new();
+        for command in commands {
+            let run = command.run.iter().map(|text| self.line("run", text, context)).collect();
+            let input = command.input.as_ref().map(|from| self.file(from, context));
+            ready.push(ReadyCommand { title: command.title.clone(), run, input });
+        }
+        ready
+    }
+}
+
+/// What the kernel thinks can be used without swapping; 1 GiB where it does not say.
+fn available_memory_bytes() -> u64 {
+    let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.map_or(1 << 30, |kilobytes| kilobytes * 1024)
+}
+
+/// The path of a rendered file, for messages.
+pub(crate) fn main_file(tier: &ReadyTier) -> Option<&Path> {
+    tier.files.first().map(|(path, _)| Path::new(path))
+}

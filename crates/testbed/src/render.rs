@@ -1,0 +1,227 @@
+//! Templates of services and kits: the context that they see, and their mistakes as problems with file and line.
+//!
+//! The context is documented for people in `catalogue/services/README.md`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value};
+use model::plan::PlanTier;
+use model::setting::Values;
+use model::{Catalogue, Plan, Problem, Result};
+
+/// Where a tier can be reached, known before anything is rendered.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reach {
+    pub(crate) ports: BTreeMap<String, u16>,
+    pub(crate) sockets: BTreeMap<String, PathBuf>,
+    /// The database account that owns everything.
+    pub(crate) user: Option<String>,
+}
+
+/// What all templates of a stack see.
+pub(crate) struct Common<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) reach: &'a BTreeMap<String, Reach>,
+    pub(crate) web_root: &'a Path,
+    pub(crate) uid: u32,
+    pub(crate) cpus: usize,
+    pub(crate) memory_bytes: u64,
+    pub(crate) loading: bool,
+}
+
+/// What the templates of one tier see beside that.
+pub(crate) struct Own<'a> {
+    pub(crate) tier: &'a PlanTier,
+    pub(crate) values: &'a Values,
+    pub(crate) dir: &'a Path,
+    pub(crate) program: &'a Path,
+    pub(crate) program_root: &'a Path,
+}
+
+type Map = BTreeMap<String, Value>;
+
+fn path_value(path: &Path) -> Value {
+    Value::from(path.to_string_lossy().into_owned())
+}
+
+fn setting_value(value: &model::Value) -> Value {
+    match value {
+        model::Value::Bool(value) => Value::from(*value),
+        model::Value::Int(value) => Value::from(*value),
+        model::Value::Float(value) => Value::from(*value),
+        model::Value::Text(value) => Value::from(value.as_str()),
+    }
+}
+
+/// A knob's name as a template writes it: `pm.max_children` is `pm_max_children`.
+fn variable(knob: &str) -> String {
+    knob.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+fn reach_values(reach: &Reach) -> Map {
+    let ports = reach.ports.iter().map(|(name, port)| (name.clone(), Value::from(*port)));
+    let sockets = reach.sockets.iter().map(|(name, path)| (name.clone(), path_value(path)));
+    let mut map = Map::from([
+        ("ports".to_string(), Value::from_pairs(ports)),
+        ("sockets".to_string(), Value::from_pairs(sockets)),
+    ]);
+    if let Some(user) = &reach.user {
+        map.insert("user".to_string(), Value::from(user.as_str()));
+    }
+    map
+}
+
+impl Common<'_> {
+    fn values(&self) -> Map {
+        let tiers =
+            self.reach.iter().map(|(name, reach)| (name.clone(), Value::from_pairs(reach_values(reach))));
+        let params = self.plan.params.iter().map(|(name, value)| (name.clone(), setting_value(value)));
+        let size = self.plan.size.values.iter().map(|(name, value)| (name.clone(), number(*value)));
+        let kit = [
+            ("name", Value::from(self.plan.kit.name.as_str())),
+            ("params", Value::from_pairs(params)),
+            ("size", Value::from_pairs(size)),
+        ];
+        Map::from([
+            ("tiers".to_string(), Value::from_pairs(tiers)),
+            ("kit".to_string(), Value::from_pairs(kit)),
+            ("web_root".to_string(), path_value(self.web_root)),
+            ("user".to_string(), Value::from(self.uid)),
+            ("cpus".to_string(), Value::from(self.cpus)),
+            ("memory_bytes".to_string(), Value::from(self.memory_bytes)),
+            ("loading".to_string(), Value::from(self.loading)),
+        ])
+    }
+
+    /// The context of the kit's own files.
+    pub(crate) fn for_app(&self) -> Value {
+        Value::from_pairs(self.values())
+    }
+
+    /// The context of a tier's files, arguments and constraints.
+    pub(crate) fn for_tier(&self, own: &Own<'_>) -> Value {
+        let mut map: Map =
+            own.values.iter().map(|(name, value)| (variable(name), setting_value(value))).collect();
+        map.extend(self.values());
+        if let Some(reach) = self.reach.get(&own.tier.name) {
+            map.extend(reach_values(reach).into_iter().filter(|(name, _)| name != "user"));
+        }
+        map.insert("dir".to_string(), path_value(own.dir));
+        map.insert("program".to_string(), path_value(own.program));
+        map.insert("program_root".to_string(), path_value(own.program_root));
+        if let Some(database) = &own.tier.service.database {
+            map.insert("data_dir".to_string(), path_value(&own.dir.join(&database.data_dir)));
+            map.insert("account".to_string(), Value::from(database.user.as_str()));
+        }
+        Value::from_pairs(map)
+    }
+}
+
+/// Whole numbers are printed without a point.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 9e15 { Value::from(value as i64) } else { Value::from(value) }
+}
+
+/// The renderer of one catalogue.
+pub(crate) struct Renderer {
+    environment: Environment<'static>,
+}
+
+impl Renderer {
+    /// A template may include others of the catalogue's services: `{% include "php-fpm/php.ini.j2" %}`.
+    pub(crate) fn new(catalogue: &Catalogue) -> Result<Renderer> {
+        let shared: BTreeMap<String, String> = catalogue
+            .below("services")
+            .filter(|(path, _)| path.ends_with(".j2"))
+            .map(|(path, bytes)| (path.to_string(), String::from_utf8_lossy(bytes).into_owned()))
+            .collect();
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        // A path or a password must reach a configuration file as it is.
+        environment.set_auto_escape_callback(|_| AutoEscape::None);
+        environment.set_loader(move |name| Ok(shared.get(name).cloned()));
+        let syntax = minijinja::syntax::SyntaxConfig::builder()
+            .trim_blocks(true)
+            .lstrip_blocks(true)
+            .keep_trailing_newline(true)
+            .build()
+            .map_err(|error| Problem::bug(format!("the templates' syntax: {error}")))?;
+        environment.set_syntax(syntax);
+        environment.add_filter("on_off", |value: bool| if value { "On" } else { "Off" });
+        environment.add_filter("one_zero", |value: bool| if value { "1" } else { "0" });
+        Ok(Renderer { environment })
+    }
+
+    /// Renders `text`, which stands in `file`.
+    pub(crate) fn text(&self, file: &str, text: &str, context: &Value) -> Result<String> {
+        let text = self.environment.render_named_str(file, text, context.clone());
+        text.map_err(|error| mistake(file, &error).into())
+    }
+
+    /// Whether an expression over the context is true.
+    pub(crate) fn holds(&self, file: &str, expression: &str, context: &Value) -> Result<bool> {
+        let value = self
+            .environment
+            .compile_expression(expression)
+            .and_then(|expression| expression.eval(context.clone()))
+            .map_err(|error| mistake(file, &error).key("constraint.must"))?;
+        Ok(value.is_true())
+    }
+}
+
+fn mistake(file: &str, error: &minijinja::Error) -> Problem {
+    let what = match error.kind() {
+        ErrorKind::UndefinedError => "the template uses a name that does not exist here".to_string(),
+        _ => format!("the template is wrong: {}", error.kind()),
+    };
+    let detail = error.detail().map(|detail| format!(": {detail}")).unwrap_or_default();
+    // An include carries the name of the file that the mistake is in.
+    let place = error.name().filter(|name| *name != "<expression>" && *name != file);
+    let place = place.map_or(file.to_string(), |name| format!("services/{name}"));
+    let mut problem = Problem::recipe(format!("{what}{detail}")).file(place);
+    problem.place.line = error.line().and_then(|line| u32::try_from(line).ok());
+    problem.remedy("services/README.md lists the names that a template sees")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn renderer() -> Renderer {
+        Renderer::new(&Catalogue::default()).expect("a renderer")
+    }
+
+    #[test]
+    fn a_name_that_does_not_exist_is_named_with_its_line() {
+        let context = Value::from_pairs([("KeepAlive", true)]);
+        let problem = renderer().text(
+            "services/x/x.conf.j2",
+            "KeepAlive {{ KeepAlive|on_off }}\nListen {{ port }}\n",
+            &context,
+        );
+        let text = problem.expect_err("`port` does not exist").to_string();
+        assert!(text.starts_with("services/x/x.conf.j2:2: "), "{text}");
+    }
+
+    #[test]
+    fn a_value_reaches_the_file_as_it_is() {
+        let context = Value::from_pairs([("dir", "/a b/<c>&d"), ("yes", "")]);
+        let text = renderer().text("a.html", "{% if true %}\n  {{ dir }}\n{% endif %}\n", &context);
+        assert_eq!(text, Ok("  /a b/<c>&d\n".to_string()));
+    }
+
+    #[test]
+    fn a_constraint_is_an_expression_over_the_knobs() {
+        let context = Value::from_pairs([("mpm", "event"), ("php", "module")]);
+        let must = "php != \"module\" or mpm == \"prefork\"";
+        assert_eq!(renderer().holds("s", must, &context), Ok(false));
+        assert!(renderer().holds("s", "php != \"module\" or", &context).is_err());
+        assert!(renderer().holds("s", "unknown > 3", &context).is_err());
+    }
+
+    #[test]
+    fn knobs_with_dots_and_dashes_have_names_that_templates_can_write() {
+        assert_eq!(variable("server.max-worker"), "server_max_worker");
+    }
+}

@@ -1,0 +1,293 @@
+//! A stack that runs: what its tiers are, which of them died, what their logs warn of, and its end.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use model::{Problem, Problems, Result, ServiceManifest};
+use rustix::process::Signal;
+
+use crate::lab::Site;
+use crate::launch::Running;
+use crate::log::{self, Follower};
+use crate::prepare::ReadyCommand;
+use crate::program::Version;
+use crate::start::Job;
+use crate::{cgroup, disk};
+
+/// Lines of a dead server's log that are shown.
+const SHOWN_LINES: usize = 10;
+
+/// A running tier.
+#[derive(Debug)]
+pub struct Tier {
+    /// web, app, db, cache.
+    pub name: String,
+    /// The service's name.
+    pub service: String,
+    /// What the program says about itself.
+    pub version: Version,
+    /// Its main process.
+    pub pid: u32,
+    /// Its cgroup, with all its processes, where one could be made.
+    pub cgroup: Option<PathBuf>,
+    /// Where users or other tiers reach it, if it listens on a port.
+    pub address: Option<SocketAddr>,
+    /// All its ports by name.
+    pub ports: BTreeMap<String, u16>,
+    /// Its sockets by name.
+    pub sockets: BTreeMap<String, PathBuf>,
+    /// Its directory, gone when the stack is dropped.
+    pub dir: PathBuf,
+    /// A database's data directory: what a snapshot copies once the stack has stopped.
+    pub data_dir: Option<PathBuf>,
+    /// Its rendered files.
+    pub files: Vec<PathBuf>,
+    /// Its logs: the error log first, the console last. Some may not exist.
+    pub logs: Vec<PathBuf>,
+    pub(crate) settles: Vec<ReadyCommand>,
+    pub(crate) cpus: Vec<usize>,
+    pub(crate) loading: bool,
+}
+
+/// A tier whose main process ended without being asked to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Death {
+    /// The tier.
+    pub tier: String,
+    /// How it ended: `exit status: 1`, `signal: 9 (SIGKILL)`.
+    pub status: String,
+    /// The last lines of its log.
+    pub log_tail: Vec<String>,
+}
+
+/// A line of a log that the service's manifest calls an alarm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlarmSeen {
+    /// The tier.
+    pub tier: String,
+    /// The line.
+    pub line: String,
+    /// What it means for the result.
+    pub means: String,
+    /// Whether a run in which it appears is invalid.
+    pub invalid: bool,
+}
+
+/// How a tier stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stopped {
+    /// The tier.
+    pub tier: String,
+    /// From the signal to the end of its last process.
+    pub took: Duration,
+    /// Whether it went by itself; `false` if it was dead already or had to be killed.
+    pub clean: bool,
+}
+
+#[derive(Debug)]
+struct Server {
+    running: Running,
+    service: ServiceManifest,
+    followers: Vec<Follower>,
+    dead: bool,
+}
+
+/// A stack that runs. Dropping it kills what still runs and removes its files.
+#[derive(Debug)]
+pub struct Stack {
+    site: Arc<Site>,
+    instance: String,
+    directories: Vec<PathBuf>,
+    tiers: Vec<Tier>,
+    servers: Vec<Server>,
+    over: bool,
+}
+
+impl Stack {
+    pub(crate) fn new(site: Arc<Site>, instance: String, dir: PathBuf) -> Stack {
+        Stack { site, instance, directories: vec![dir], tiers: Vec::new(), servers: Vec::new(), over: false }
+    }
+
+    pub(crate) fn add_directory(&mut self, dir: PathBuf) {
+        self.directories.push(dir);
+    }
+
+    pub(crate) fn add(&mut self, tier: Tier, running: Running, service: ServiceManifest) {
+        let followers = tier.logs.iter().cloned().map(Follower::new).collect();
+        self.tiers.push(tier);
+        self.servers.push(Server { running, service, followers, dead: false });
+    }
+
+    /// Ends and forgets the tier that was added last.
+    pub(crate) fn remove_last(&mut self) -> Result<()> {
+        if let (Some(tier), Some(mut server)) = (self.tiers.pop(), self.servers.pop()) {
+            self.site.end_tier(&self.instance, &tier.name, &[server.running.identity])?;
+            _ = server.running.child.wait();
+        }
+        Ok(())
+    }
+
+    /// The tiers, in the order in which they started.
+    pub fn tiers(&self) -> &[Tier] {
+        &self.tiers
+    }
+
+    /// The tier of that name.
+    pub fn tier(&self, name: &str) -> Option<&Tier> {
+        self.tiers.iter().find(|tier| tier.name == name)
+    }
+
+    /// Where users reach the stack: the web tier's address.
+    pub fn web_address(&self) -> Option<SocketAddr> {
+        self.tier("web").and_then(|tier| tier.address)
+    }
+
+    /// Tiers whose main process ended since the last call. Never blocks.
+    pub fn deaths(&mut self) -> Vec<Death> {
+        let mut deaths = Vec::new();
+        for (tier, server) in self.tiers.iter().zip(&mut self.servers) {
+            if server.dead || self.over {
+                continue;
+            }
+            if let Ok(Some(status)) = server.running.child.try_wait() {
+                server.dead = true;
+                let log_tail = log::tail_of_any(&tier.logs, SHOWN_LINES);
+                deaths.push(Death { tier: tier.name.clone(), status: status.to_string(), log_tail });
+            }
+        }
+        deaths
+    }
+
+    /// New lines of the logs that a service's manifest calls alarms. Never blocks but for the reading of a file.
+    pub fn alarms(&mut self) -> Vec<AlarmSeen> {
+        let mut seen = Vec::new();
+        for (tier, server) in self.tiers.iter().zip(&mut self.servers) {
+            let service = &server.service;
+            for line in server.followers.iter_mut().flat_map(Follower::news) {
+                let alarm = service.alarms.iter().find(|alarm| line.contains(&alarm.contains));
+                seen.extend(alarm.map(|alarm| AlarmSeen {
+                    tier: tier.name.clone(),
+                    line: line.clone(),
+                    means: alarm.means.clone(),
+                    invalid: alarm.invalid,
+                }));
+            }
+        }
+        seen
+    }
+
+    /// Stops all tiers in the reverse order of their start, each by its own signal; what is left of a tier after its
+    /// time is killed. A database that was started for loading then settles. Files stay until the stack is dropped.
+    ///
+    /// # Errors
+    /// A process that can't even be killed; a settling command that fails.
+    pub fn stop(&mut self) -> Result<Vec<Stopped>> {
+        if std::mem::replace(&mut self.over, true) {
+            return Ok(Vec::new());
+        }
+        let mut stopped = Vec::new();
+        let mut problems = Vec::new();
+        for (tier, server) in self.tiers.iter().zip(&mut self.servers).rev() {
+            match stop_one(&self.site, &self.instance, tier, server) {
+                Ok(one) => stopped.push(one),
+                Err(found) => problems.extend(found.into_vec()),
+            }
+        }
+        Problems::check(problems)?;
+        for tier in self.tiers.iter().filter(|tier| tier.loading) {
+            let clean = stopped.iter().all(|one| one.clean);
+            if !clean {
+                return Err(Problem::environment("the database did not shut down by itself after loading")
+                    .tier(&tier.name)
+                    .why("only a data directory that was shut down clean is kept")
+                    .into());
+            }
+            settle(&self.site, &self.instance, tier)?;
+        }
+        Ok(stopped)
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.over = true;
+        let mut problems = Vec::new();
+        for (tier, server) in self.tiers.iter().zip(&mut self.servers).rev() {
+            let ended = self.site.end_tier(&self.instance, &tier.name, &[server.running.identity]);
+            problems.extend(ended.err().into_iter().flat_map(Problems::into_vec));
+            _ = server.running.child.wait();
+        }
+        if let Some(group) = self.site.instance_group(&self.instance) {
+            let ended = cgroup::end(&group).and_then(|_| cgroup::remove(&group));
+            problems.extend(ended.err().into_iter().flat_map(Problems::into_vec));
+        }
+        for directory in &self.directories {
+            problems.extend(disk::remove_dir(directory).err().into_iter().flat_map(Problems::into_vec));
+        }
+        Problems::check(problems)
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // What fails here stays in the lab's ledger and is undone with the lab.
+        _ = self.end();
+    }
+}
+
+fn stop_one(site: &Site, instance: &str, tier: &Tier, server: &mut Server) -> Result<Stopped> {
+    let start = Instant::now();
+    let identity = server.running.identity;
+    let mut clean = false;
+    if !server.dead && matches!(server.running.child.try_wait(), Ok(None)) {
+        let patience = Duration::from_secs_f64(server.service.stop.within_s.clamp(0.0, 3600.0));
+        clean =
+            identity.signal(signal_of(&server.service.stop.signal)) && ends_within(server, start, patience);
+    }
+    server.dead = true;
+    site.end_tier(instance, &tier.name, &[identity])?;
+    _ = server.running.child.wait();
+    Ok(Stopped { tier: tier.name.clone(), took: start.elapsed(), clean })
+}
+
+fn ends_within(server: &mut Server, start: Instant, patience: Duration) -> bool {
+    while start.elapsed() < patience {
+        match server.running.child.try_wait() {
+            Ok(None) => std::thread::sleep(Duration::from_millis(2)),
+            Ok(Some(_)) => return true,
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+fn signal_of(name: &str) -> Signal {
+    match name {
+        "QUIT" => Signal::QUIT,
+        "INT" => Signal::INT,
+        "WINCH" => Signal::WINCH,
+        _ => Signal::TERM,
+    }
+}
+
+fn settle(site: &Site, instance: &str, tier: &Tier) -> Result<()> {
+    let job = Job::new(site, instance, &tier.name, &tier.dir, &tier.cpus);
+    for command in &tier.settles {
+        if let Err(what) = job.run(command, &|| false)? {
+            let lines = log::tail_of_any(&tier.logs, SHOWN_LINES).join("\n    ");
+            return Err(Problem::environment(format!("{what}; its log ends:\n    {lines}"))
+                .tier(&tier.name)
+                .into());
+        }
+    }
+    Ok(())
+}
+
+/// The path of a tier's directory as a kept copy names it, for the tool that keeps logs beyond the stack's life.
+impl Tier {
+    /// A file of this tier relative to its directory: `logs/error.log`.
+    pub fn relative<'a>(&self, path: &'a Path) -> &'a Path {
+        path.strip_prefix(&self.dir).unwrap_or(path)
+    }
+}

@@ -1,0 +1,413 @@
+//! Starting a stack: tier by tier, each ready before the next begins.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use model::plan::PlanTier;
+use model::{Catalogue, Kind, Plan, Problem, Result};
+
+use crate::lab::{Lab, Site};
+use crate::launch::{Launch, Running};
+use crate::port::Claim;
+use crate::prepare::{AppFiles, Layout, ReadyCommand, ReadyTier, main_file};
+use crate::stack::{Stack, Tier};
+use crate::{disk, log, program, snapshot};
+
+/// How often a tier whose free port was taken by somebody else in between is started with another.
+const PORT_TRIES: u32 = 5;
+/// Lines of a server's log that a failed start shows.
+const SHOWN_LINES: usize = 10;
+
+/// What is started, and how.
+pub struct StartOptions<'a> {
+    /// The resolved plan: its tiers are started in order.
+    pub plan: &'a Plan,
+    /// Where templates and the kit's application come from.
+    pub catalogue: &'a Catalogue,
+    /// A data directory to start the database from (a copy of it); an empty one is initialised when absent.
+    pub data_snapshot: Option<&'a Path>,
+    /// Only the database tier, with the knobs of its `[database.load]`, on all CPUs of the plan: a data set is to be
+    /// loaded.
+    pub loading: bool,
+    /// The web tier's port, instead of the plan's or a free one.
+    pub web_port: Option<u16>,
+    /// Where the rendered files and logs of a tier that fails to start are kept.
+    pub keep_failed: &'a Path,
+    /// Asked often; `true` ends the start as interrupted.
+    pub cancel: &'a dyn Fn() -> bool,
+    /// Told about each step when it ends, and about the long ones when they begin.
+    pub on_step: &'a mut dyn FnMut(StepEvent),
+}
+
+/// A step of a start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepEvent {
+    /// The tier.
+    pub tier: String,
+    /// What is being done, or was.
+    pub step: Step,
+    /// How long it took; `None` while it has only begun.
+    pub took: Option<Duration>,
+}
+
+/// What is being done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// The data directory is copied from a snapshot.
+    Copy(Option<snapshot::CopyReport>),
+    /// A command of the service's `[[init]]` or `[[database.settle]]`, by its title.
+    Command(String),
+    /// The server starts; it took until the probe was answered.
+    Start,
+}
+
+impl Lab {
+    /// Stands a stack up. It is ready when this returns: each tier's probe was answered.
+    ///
+    /// # Errors
+    /// All mistakes of knobs, templates and missing programs at once, before anything starts; a taken port; then the
+    /// first tier that fails, with the last lines of its log and the path of its rendered configuration.
+    pub fn start(&self, mut options: StartOptions<'_>) -> Result<Stack> {
+        let mut starting = Starting::new(&self.site, &mut options)?;
+        let mut stack =
+            Stack::new(Arc::clone(&self.site), starting.instance.clone(), starting.layout.dir.clone());
+        stack.add_directory(starting.layout.sockets.clone());
+        starting.write_app()?;
+        for index in 0..starting.layout.tiers.len() {
+            starting.tier(index, &mut stack)?;
+        }
+        Ok(stack)
+    }
+}
+
+/// How a start ended.
+enum Outcome {
+    Ready,
+    Ended(ExitStatus),
+    Late,
+}
+
+struct Starting<'a, 'o> {
+    site: &'a Arc<Site>,
+    options: &'a mut StartOptions<'o>,
+    instance: String,
+    layout: Layout<'o>,
+    wanted: Option<u16>,
+    ready: Vec<ReadyTier>,
+    app: AppFiles,
+}
+
+impl<'a, 'o> Starting<'a, 'o> {
+    fn new(site: &'a Arc<Site>, options: &'a mut StartOptions<'o>) -> Result<Starting<'a, 'o>> {
+        let plan = options.plan;
+        let chosen = |tier: &&PlanTier| !options.loading || tier.service.database.is_some();
+        let tiers: Vec<&PlanTier> = plan.tiers.iter().filter(chosen).collect();
+        if tiers.is_empty() {
+            let what = format!("stack {} has no database tier to load data into", plan.stack.name);
+            return Err(Problem::recipe(what).key("stack").into());
+        }
+        let wanted = options.web_port.or(plan.port);
+        let claims = tiers.iter().map(|tier| claim(tier, wanted)).collect::<Result<Vec<Claim>>>()?;
+        let mut cpus = plan.placement.stack.clone();
+        if options.loading {
+            cpus.extend(plan.placement.generator.iter().filter(|cpu| !plan.placement.stack.contains(cpu)));
+        }
+        let instance = site.next_instance().to_string();
+        let layout = Layout {
+            plan,
+            catalogue: options.catalogue,
+            loading: options.loading,
+            dir: site.dir.join(&instance),
+            sockets: site.sockets.join(&instance),
+            cpus,
+            tiers,
+            claims,
+        };
+        let (ready, app) = layout.prepare(site)?;
+        Ok(Starting { site, options, instance, layout, wanted, ready, app })
+    }
+
+    fn owner(&self) -> Option<u32> {
+        self.site.owner.of_files()
+    }
+
+    fn write_app(&self) -> Result<()> {
+        disk::make_private_dir(&self.layout.dir, self.owner())?;
+        disk::make_private_dir(&self.layout.sockets, self.owner())?;
+        let root = self.layout.web_root();
+        disk::make_private_dir(&root, self.owner())?;
+        self.app.iter().try_for_each(|(path, bytes)| disk::write(&root.join(path), bytes, self.owner()))
+    }
+
+    fn write_tier(&self, index: usize) -> Result<()> {
+        let tier = &self.ready[index];
+        for folder in ["", "logs", "tmp"] {
+            disk::make_private_dir(&tier.dir.join(folder), self.owner())?;
+        }
+        let logs = self.layout.tiers[index].service.logs.iter();
+        logs.filter_map(|log| Path::new(log).parent())
+            .try_for_each(|folder| disk::make_private_dir(&tier.dir.join(folder), self.owner()))?;
+        tier.files
+            .iter()
+            .try_for_each(|(path, text)| disk::write(&tier.dir.join(path), text.as_bytes(), self.owner()))
+    }
+
+    fn step(&mut self, index: usize, step: Step, took: Option<Duration>) {
+        let tier = self.layout.tiers[index].name.clone();
+        (self.options.on_step)(StepEvent { tier, step, took });
+    }
+
+    /// Starts one tier and adds it to the stack.
+    fn tier(&mut self, index: usize, stack: &mut Stack) -> Result<()> {
+        self.write_tier(index)?;
+        self.fill_data(index)?;
+        for attempt in 1.. {
+            let start = Instant::now();
+            self.step(index, Step::Start, None);
+            self.layout.claims[index].release();
+            let mut running = self.launch(index)?;
+            let outcome = self.wait(index, &mut running);
+            // The stack has it now, so that whatever comes next ends it.
+            let tier = self.describe(index, &running);
+            stack.add(tier, running, self.layout.tiers[index].service.clone());
+            match outcome? {
+                Outcome::Ready => {
+                    self.step(index, Step::Start, Some(start.elapsed()));
+                    return Ok(());
+                }
+                Outcome::Ended(_) if self.port_was_taken(index) && attempt < PORT_TRIES => {
+                    stack.remove_last()?;
+                    self.claim_again(index)?;
+                }
+                Outcome::Ended(status) => {
+                    return Err(self
+                        .failure(index, &format!("ended with {status} before it was ready"))
+                        .into());
+                }
+                Outcome::Late => {
+                    let within_s = self.layout.tiers[index].service.ready.within_s;
+                    return Err(self.failure(index, &format!("was not ready within {within_s} s")).into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn port_was_taken(&self, index: usize) -> bool {
+        let asked =
+            self.wanted.is_some_and(|port| self.layout.claims[index].ports.values().any(|p| *p == port));
+        !asked && self.layout.claims[index].lost()
+    }
+
+    /// Other ports for a tier; what names them is rendered again.
+    fn claim_again(&mut self, index: usize) -> Result<()> {
+        self.layout.claims[index] = claim(self.layout.tiers[index], None)?;
+        (self.ready, self.app) = self.layout.prepare(self.site)?;
+        self.write_app()?;
+        self.write_tier(index)
+    }
+
+    /// A database gets a copy of the snapshot; whatever has nothing runs its `[[init]]` commands.
+    fn fill_data(&mut self, index: usize) -> Result<()> {
+        let tier = self.layout.tiers[index];
+        let dir = self.ready[index].dir.clone();
+        if let Some(database) = &tier.service.database {
+            let data = dir.join(&database.data_dir);
+            if let Some(from) = self.options.data_snapshot {
+                self.step(index, Step::Copy(None), None);
+                let report = snapshot::copy_for(from, &data, &database.leave_out, self.owner())?;
+                let took = report.took;
+                self.step(index, Step::Copy(Some(report)), Some(took));
+                return Ok(());
+            }
+            disk::make_private_dir(&data, self.owner())?;
+        }
+        for number in 0..self.ready[index].inits.len() {
+            let command = &self.ready[index].inits[number];
+            let title = command.title.clone();
+            let job = Job::new(self.site, &self.instance, &tier.name, &dir, &self.layout.cpus);
+            let start = Instant::now();
+            (self.options.on_step)(StepEvent {
+                tier: tier.name.clone(),
+                step: Step::Command(title.clone()),
+                took: None,
+            });
+            if let Err(what) = job.run(command, self.options.cancel)? {
+                return Err(self.failure(index, &what).into());
+            }
+            self.step(index, Step::Command(title), Some(start.elapsed()));
+        }
+        Ok(())
+    }
+
+    fn launch(&self, index: usize) -> Result<Running> {
+        let (tier, ready) = (self.layout.tiers[index], &self.ready[index]);
+        let launch = Launch {
+            tier: tier.name.clone(),
+            program: ready.program.path.clone(),
+            args: ready.args.iter().map(Into::into).collect(),
+            env: ready.env.clone(),
+            dir: ready.dir.clone(),
+            input: None,
+            output: ready.dir.join(CONSOLE),
+            cpus: self.layout.cpus.clone(),
+        };
+        self.site.launch(&launch, &self.instance)
+    }
+
+    fn wait(&self, index: usize, running: &mut Running) -> Result<Outcome> {
+        let (tier, ready) = (self.layout.tiers[index], &self.ready[index]);
+        let start = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        loop {
+            if let Ok(Some(status)) = running.child.try_wait() {
+                return Ok(Outcome::Ended(status));
+            }
+            // Ready only if it is our server that answers: one that has died meanwhile does not.
+            if ready.question.answered() && matches!(running.child.try_wait(), Ok(None)) {
+                return Ok(Outcome::Ready);
+            }
+            if start.elapsed().as_secs_f64() > tier.service.ready.within_s {
+                return Ok(Outcome::Late);
+            }
+            if (self.options.cancel)() {
+                return Err(interrupted(&tier.name).into());
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+    }
+
+    fn describe(&self, index: usize, running: &Running) -> Tier {
+        let (tier, ready) = (self.layout.tiers[index], &self.ready[index]);
+        let reach = self.layout.reach().remove(&tier.name).unwrap_or_default();
+        let first_port = tier.service.ports.first().and_then(|name| reach.ports.get(name));
+        Tier {
+            name: tier.name.clone(),
+            service: tier.service.name.clone(),
+            version: program::version(&ready.program, &tier.service),
+            pid: running.identity.pid,
+            cgroup: running.cgroup.clone(),
+            address: first_port.map(|port| crate::port::address(*port)),
+            ports: reach.ports,
+            sockets: reach.sockets,
+            dir: ready.dir.clone(),
+            data_dir: tier.service.database.as_ref().map(|database| ready.dir.join(&database.data_dir)),
+            files: ready.files.iter().map(|(path, _)| ready.dir.join(path)).collect(),
+            logs: self.logs(index),
+            settles: ready.settles.iter().map(ReadyCommand::again).collect(),
+            cpus: self.layout.cpus.clone(),
+            loading: self.layout.loading,
+        }
+    }
+
+    fn logs(&self, index: usize) -> Vec<PathBuf> {
+        let dir = &self.ready[index].dir;
+        let own = self.layout.tiers[index].service.logs.iter().map(|log| dir.join(log));
+        own.chain([dir.join(CONSOLE)]).collect()
+    }
+
+    /// What a failed start says; its files and logs are kept.
+    fn failure(&self, index: usize, what: &str) -> Problem {
+        let (tier, ready) = (self.layout.tiers[index], &self.ready[index]);
+        let kept = self.options.keep_failed.join(&tier.name);
+        let logs = self.logs(index);
+        let named = ready.files.iter().map(|(path, _)| ready.dir.join(path)).chain(logs.iter().cloned());
+        let could_keep = named.filter(|path| path.exists()).all(|path| {
+            let to = kept.join(path.strip_prefix(&ready.dir).unwrap_or(&path));
+            to.parent().is_none_or(|parent| fs::create_dir_all(parent).is_ok()) && fs::copy(&path, to).is_ok()
+        });
+        let lines = log::tail_of_any(&logs, SHOWN_LINES);
+        let said = if lines.is_empty() {
+            "; it wrote no log".to_string()
+        } else {
+            format!("; its log ends:\n    {}", lines.join("\n    "))
+        };
+        let problem = Problem::environment(format!("{} {what}{said}", tier.service.title)).tier(&tier.name);
+        let shown = if could_keep { kept } else { ready.dir.clone() };
+        let problem = match main_file(ready) {
+            Some(path) => problem.file(shown.join(path).display().to_string()),
+            None => problem,
+        };
+        problem.remedy(format!("the rendered configuration and all logs are in {}", shown.display()))
+    }
+}
+
+/// Where a server's standard output and error go, relative to its tier's directory.
+pub(crate) const CONSOLE: &str = "logs/console.log";
+
+fn claim(tier: &PlanTier, wanted: Option<u16>) -> Result<Claim> {
+    Claim::new(&tier.service.ports, wanted.filter(|_| tier.name == "web"))
+}
+
+fn interrupted(tier: &str) -> Problem {
+    Problem::new(Kind::Interrupted, "interrupted while the stack was starting").tier(tier)
+}
+
+/// A command of a service that runs to its end, confined as the server itself is.
+pub(crate) struct Job<'a> {
+    site: &'a Site,
+    instance: &'a str,
+    tier: &'a str,
+    dir: &'a Path,
+    cpus: &'a [usize],
+}
+
+impl<'a> Job<'a> {
+    pub(crate) fn new(
+        site: &'a Site,
+        instance: &'a str,
+        tier: &'a str,
+        dir: &'a Path,
+        cpus: &'a [usize],
+    ) -> Job<'a> {
+        Job { site, instance, tier, dir, cpus }
+    }
+
+    /// Runs it; the inner error says how the command failed.
+    pub(crate) fn run(
+        &self,
+        command: &ReadyCommand,
+        cancel: &dyn Fn() -> bool,
+    ) -> Result<Result<(), String>> {
+        let Some((first, args)) = command.run.split_first() else { return Ok(Ok(())) };
+        let found = if first.contains('/') { Some(PathBuf::from(first)) } else { None };
+        let found = found.or_else(|| program::find(first, &self.site.home).map(|program| program.path));
+        let Some(program) = found else {
+            return Ok(Err(format!("could not {}: there is no program {first}", command.title)));
+        };
+        let input = self.dir.join("tmp/input");
+        if let Some(text) = &command.input {
+            disk::write(&input, text.as_bytes(), self.site.owner.of_files())?;
+        }
+        let launch = Launch {
+            tier: self.tier.to_string(),
+            program,
+            args: args.iter().map(Into::into).collect(),
+            env: vec![("TMPDIR".to_string(), self.dir.join("tmp").display().to_string())],
+            dir: self.dir.to_path_buf(),
+            input: command.input.as_ref().map(|_| input),
+            output: self.dir.join(CONSOLE),
+            cpus: self.cpus.to_vec(),
+        };
+        let mut running = self.site.launch(&launch, self.instance)?;
+        loop {
+            match running.child.try_wait() {
+                Ok(Some(status)) if status.success() => return Ok(Ok(())),
+                Ok(Some(status)) => {
+                    return Ok(Err(format!("could not {}: {first} ended with {status}", command.title)));
+                }
+                Err(error) => return Ok(Err(format!("could not {}: {error}", command.title))),
+                Ok(None) if cancel() => {
+                    self.site.end_tier(self.instance, self.tier, &[running.identity])?;
+                    _ = running.child.wait();
+                    return Err(interrupted(self.tier).into());
+                }
+                Ok(None) => std::thread::sleep(Duration::from_millis(2)),
+            }
+        }
+    }
+}
