@@ -1,0 +1,26 @@
+# What people type. CI types the same: .ci/run is `make test` on a clean checkout.
+SHELL := /bin/bash
+# Where rustup puts cargo, for shells that don't have it on their path yet.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint build clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: ## install what is missing, build, run the DVD Store on Apache, PHP and MariaDB, say where the report is
+	@scripts/demo.sh
+
+test: ## install what tests need and run all of them: house rules, unit, end to end on real servers
+	@scripts/test.sh
+
+lint: ## formatting, clippy and the house rules, without a test of the product
+	@scripts/lint.sh
+
+build: ## the release binary, target/release/plimsoll
+	@scripts/toolchain.sh
+	cargo build --release --locked -p plimsoll
+
+clean: ## remove what cargo built; `plimsoll clean` removes what runs left behind
+	cargo clean
