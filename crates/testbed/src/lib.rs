@@ -37,3 +37,8 @@ pub use launch::{Launch, Running};
 pub use stack::{AlarmSeen, Death, Stack, Stopped, Tier};
 pub use start::{StartOptions, Step, StepEvent};
 pub use sweep::{Swept, sweep};
+
+/// The directory in which labs make their cgroups; `None` where this process may make none.
+pub fn cgroup_root() -> Option<std::path::PathBuf> {
+    cgroup::writable_base()
+}

@@ -16,9 +16,9 @@ pub(crate) fn tail(path: &Path, count: usize) -> Vec<String> {
     lines[lines.len().saturating_sub(count)..].iter().map(|line| line.to_string()).collect()
 }
 
-/// The last lines of the first log that has any.
-pub(crate) fn tail_of_any(logs: &[PathBuf], count: usize) -> Vec<String> {
-    logs.iter().map(|log| tail(log, count)).find(|lines| !lines.is_empty()).unwrap_or_default()
+/// The last lines of each log, in the logs' order: a server that fails early writes to its console, later to its log.
+pub(crate) fn tails(logs: &[PathBuf], count: usize) -> Vec<String> {
+    logs.iter().flat_map(|log| tail(log, count)).collect()
 }
 
 /// Bytes from `from` (or the last `limit`), and the offset behind them.

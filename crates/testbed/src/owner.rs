@@ -65,6 +65,8 @@ fn running_users() -> Vec<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
         .filter_map(|entry| fs::read_to_string(entry.path().join("status")).ok())
+        // A dead process that nobody has waited for yet does no harm.
+        .filter(|status| !status.contains("State:\tZ"))
         .filter_map(|status| {
             status.lines().find_map(|line| line.strip_prefix("Uid:"))?.split_whitespace().next()?.parse().ok()
         })

@@ -154,7 +154,7 @@ impl Stack {
             }
             if let Ok(Some(status)) = server.running.child.try_wait() {
                 server.dead = true;
-                let log_tail = log::tail_of_any(&tier.logs, SHOWN_LINES);
+                let log_tail = log::tails(&tier.logs, SHOWN_LINES);
                 deaths.push(Death { tier: tier.name.clone(), status: status.to_string(), log_tail });
             }
         }
@@ -275,7 +275,7 @@ fn settle(site: &Site, instance: &str, tier: &Tier) -> Result<()> {
     let job = Job::new(site, instance, &tier.name, &tier.dir, &tier.cpus);
     for command in &tier.settles {
         if let Err(what) = job.run(command, &|| false)? {
-            let lines = log::tail_of_any(&tier.logs, SHOWN_LINES).join("\n    ");
+            let lines = log::tails(&tier.logs, SHOWN_LINES).join("\n    ");
             return Err(Problem::environment(format!("{what}; its log ends:\n    {lines}"))
                 .tier(&tier.name)
                 .into());

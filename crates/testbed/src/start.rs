@@ -166,8 +166,8 @@ impl<'a, 'o> Starting<'a, 'o> {
         self.fill_data(index)?;
         for attempt in 1.. {
             let start = Instant::now();
-            self.step(index, Step::Start, None);
             self.layout.claims[index].release();
+            self.step(index, Step::Start, None);
             let mut running = self.launch(index)?;
             let outcome = self.wait(index, &mut running);
             // The stack has it now, so that whatever comes next ends it.
@@ -320,7 +320,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             let to = kept.join(path.strip_prefix(&ready.dir).unwrap_or(&path));
             to.parent().is_none_or(|parent| fs::create_dir_all(parent).is_ok()) && fs::copy(&path, to).is_ok()
         });
-        let lines = log::tail_of_any(&logs, SHOWN_LINES);
+        let lines = log::tails(&logs, SHOWN_LINES);
         let said = if lines.is_empty() {
             "; it wrote no log".to_string()
         } else {

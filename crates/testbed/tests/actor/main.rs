@@ -1,18 +1,81 @@
 //! A tool for the integration tests to kill: it opens a lab, starts processes that try to escape, and waits.
 //!
-//! `testbed-actor keeper …` is its hidden verb; `testbed-actor hold HOME ID (group|ledger)` holds a lab.
+//! `testbed-actor keeper …` is its hidden verb; `hold`, `panic` and `stack` HOME ID (group|ledger) hold a lab.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use testbed::{KeeperCommand, Lab, LabOptions, Launch};
+use model::{Problem, Problems};
+use rustix::process::{Resource, Rlimit};
+use testbed::{KeeperCommand, Lab, LabOptions, Launch, StartOptions};
 
-fn main() -> Result<(), model::Problems> {
+#[path = "../it/tiny.rs"]
+mod tiny;
+
+fn main() -> Result<(), Problems> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match args.first().map(String::as_str) {
-        Some("keeper") => testbed::keeper::run(&args[1..]),
-        Some("hold") => hold(Path::new(&args[1]), &args[2], args[3] == "group"),
-        _ => Err(model::Problem::bug("keeper or hold").into()),
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["keeper", ..] => testbed::keeper::run(&args[1..]),
+        ["hold", home, id, mode] => hold(&open(home, id, mode == "group")?),
+        ["panic", home, id, mode] => {
+            let lab = open(home, id, mode == "group")?;
+            hold(&lab)?;
+            panic!("as asked")
+        }
+        ["stack", home, id, mode] => stack(&open(home, id, mode == "group")?),
+        ["copy", from, to, limit] => copy(Path::new(from), Path::new(to), limit),
+        _ => Err(Problem::bug("keeper, hold, panic, stack or copy").into()),
+    }
+}
+
+fn wrong(error: impl ToString) -> Problem {
+    Problem::bug(error.to_string())
+}
+
+/// Says where everything is, then waits to be killed, or until its standard input ends.
+fn say_and_wait(lab: &Lab, pid: u32) -> Result<(), Problems> {
+    let dir = lab.dir().display();
+    let group = lab.cgroup().map(|path| path.display().to_string()).unwrap_or_default();
+    let line = format!("{pid}\t{}\t{dir}\t{group}\t{}\n", lab.keeper_pid().unwrap_or(0), lab.uid());
+    std::io::stdout().write_all(line.as_bytes()).map_err(wrong)?;
+    std::io::stdin().read_to_end(&mut Vec::new()).map_err(wrong)?;
+    Ok(())
+}
+
+fn open(home: &str, id: &str, cgroups: bool) -> Result<Lab, Problems> {
+    let keeper =
+        KeeperCommand { program: std::env::current_exe().map_err(wrong)?, args: vec!["keeper".into()] };
+    Lab::open(&LabOptions { home: Path::new(home), id, keeper, cgroups })
+}
+
+/// A real stack.
+fn stack(lab: &Lab) -> Result<(), Problems> {
+    let catalogue = tiny::catalogue();
+    let plan = tiny::plan(&catalogue, "apache-event-fpm-mariadb", &[]);
+    let stack = lab.start(StartOptions {
+        plan: &plan,
+        catalogue: &catalogue,
+        data_snapshot: None,
+        loading: false,
+        web_port: None,
+        keep_failed: &lab.home().join("failed"),
+        cancel: &|| false,
+        on_step: &mut |_| {},
+    })?;
+    say_and_wait(lab, stack.tiers()[0].pid)
+}
+
+/// Copies with a limit on the size of files, the nearest thing to a full disk that needs no privilege.
+fn copy(from: &Path, to: &Path, limit: &str) -> Result<(), Problems> {
+    let limit = Some(limit.parse().map_err(wrong)?);
+    rustix::process::setrlimit(Resource::Fsize, Rlimit { current: limit, maximum: limit }).map_err(wrong)?;
+    // SAFETY: ignoring a signal installs no handler. Without it, the limit would end this process.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    match testbed::snapshot::copy(from, to, &[]) {
+        Ok(_) => Ok(()),
+        Err(problems) => {
+            std::io::stdout().write_all(problems.to_string().as_bytes()).map_err(wrong).map_err(Into::into)
+        }
     }
 }
 
@@ -23,11 +86,8 @@ const ESCAPE: &str = "\
     sh -c 'trap \"\" TERM HUP; sleep 1000 & wait' & \
     trap '' TERM; echo started > started; while :; do sleep 1000 & wait $!; done";
 
-fn hold(home: &Path, id: &str, cgroups: bool) -> Result<(), model::Problems> {
-    let program = std::env::current_exe().map_err(|error| model::Problem::bug(error.to_string()))?;
-    let keeper = KeeperCommand { program, args: vec!["keeper".into()] };
-    let lab = Lab::open(&LabOptions { home, id, keeper, cgroups })?;
-    let launch = Launch {
+fn hold(lab: &Lab) -> Result<(), Problems> {
+    let running = lab.launch(&Launch {
         tier: "web".to_string(),
         program: PathBuf::from("/bin/sh"),
         args: vec!["-c".into(), ESCAPE.into()],
@@ -36,17 +96,6 @@ fn hold(home: &Path, id: &str, cgroups: bool) -> Result<(), model::Problems> {
         input: None,
         output: lab.dir().join("output"),
         cpus: Vec::new(),
-    };
-    let running = lab.launch(&launch)?;
-    let dir = lab.dir().display();
-    let group = lab.cgroup().map(|path| path.display().to_string()).unwrap_or_default();
-    let line = format!(
-        "{}\t{}\t{dir}\t{group}\t{}\n",
-        running.identity.pid,
-        lab.keeper_pid().unwrap_or(0),
-        lab.uid()
-    );
-    std::io::stdout().write_all(line.as_bytes()).map_err(|error| model::Problem::bug(error.to_string()))?;
-    std::thread::park();
-    lab.close()
+    })?;
+    say_and_wait(lab, running.identity.pid)
 }

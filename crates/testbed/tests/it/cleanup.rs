@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use testbed::{KeeperCommand, Lab, LabOptions, sweep};
 
-use crate::bench::{home, keeper};
+use crate::bench::{EVENT, home, keeper, programs_are_there};
 use crate::waiting::{processes_of, processes_of_user, wait_until};
 
 fn open(home: &Path, id: &str) -> model::Result<Lab> {
@@ -33,9 +33,21 @@ struct Tool {
 
 impl Tool {
     fn start(home: &Path, id: &str, mode: &str) -> Tool {
+        Tool::start_as("hold", home, id, mode)
+    }
+
+    fn start_as(verb: &str, home: &Path, id: &str, mode: &str) -> Tool {
+        let tool = Tool::does(verb, home, id, mode);
+        wait_until("the escape", || tool.dir.join("escaped").exists() && tool.dir.join("started").exists());
+        assert!(tool.living().len() >= 4, "a tree of processes runs: {:?}", tool.living());
+        tool
+    }
+
+    fn does(verb: &str, home: &Path, id: &str, mode: &str) -> Tool {
         let id = format!("{id}-{}", std::process::id());
         let mut child = Command::new(env!("CARGO_BIN_EXE_testbed-actor"))
-            .args(["hold", home.to_str().expect("text"), &id, mode])
+            .args([verb, home.to_str().expect("text"), &id, mode])
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .expect("the actor starts");
@@ -44,20 +56,9 @@ impl Tool {
         let fields: Vec<&str> = line.trim_end_matches('\n').split('\t').collect();
         assert_eq!(fields.len(), 5, "the actor says where everything is, not {line:?}");
         let dir = PathBuf::from(fields[2]);
-        wait_until("the escape", || dir.join("escaped").exists() && dir.join("started").exists());
         let group = (!fields[3].is_empty()).then(|| PathBuf::from(fields[3]));
         let number = |text: &str| text.parse::<u32>().expect("a number");
-        let tool = Tool {
-            keeper: number(fields[1]),
-            uid: number(fields[4]),
-            child,
-            id,
-            home: home.into(),
-            dir,
-            group,
-        };
-        assert!(tool.living().len() >= 4, "a tree of processes runs: {:?}", tool.living());
-        tool
+        Tool { keeper: number(fields[1]), uid: number(fields[4]), child, id, home: home.into(), dir, group }
     }
 
     fn living(&self) -> Vec<(u32, String)> {
@@ -120,6 +121,35 @@ fn a_terminated_tool_leaves_nothing() {
 }
 
 #[test]
+fn a_tool_that_panics_leaves_nothing() {
+    let home = home();
+    let mut tool = Tool::start_as("panic", home.path(), "panics", "group");
+    drop(tool.child.stdin.take());
+    assert_eq!(tool.child.wait().expect("its end").code(), Some(101), "it panics");
+    tool.expect_nothing_left();
+}
+
+#[test]
+fn a_killed_tool_leaves_nothing_of_real_servers() {
+    for mode in ["group", "ledger"] {
+        let home = home();
+        if !programs_are_there(home.path(), EVENT) {
+            return;
+        }
+        let mut tool = Tool::does("stack", home.path(), &format!("stack-{mode}"), mode);
+        // PHP-FPM overwrites its environment: it does not show the mark, and must be found without it.
+        let php = processes_of_session_without_mark(&tool);
+        assert!(
+            !php.is_empty() && tool.living().len() >= 3,
+            "database, PHP, web server run: {:?}",
+            tool.living()
+        );
+        tool.ends(Signal::KILL);
+        tool.expect_nothing_left();
+    }
+}
+
+#[test]
 fn a_keeper_that_is_asked_to_end_keeps_on_keeping() {
     let home = home();
     let mut tool = Tool::start(home.path(), "stubborn", "group");
@@ -158,6 +188,14 @@ fn the_next_sweep_finishes_what_a_tool_and_its_keeper_left() {
             "the second finds nothing"
         );
     }
+}
+
+fn processes_of_session_without_mark(tool: &Tool) -> Vec<u32> {
+    let marked: Vec<u32> = tool.living().into_iter().map(|(pid, _)| pid).collect();
+    let ours = |pid: &u32| !marked.contains(pid) && *pid != tool.child.id() && *pid != tool.keeper;
+    let command = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let fpm = |pid: &u32| command(pid).contains("php-fpm");
+    processes_of_user(tool.uid).into_iter().filter(ours).filter(fpm).collect()
 }
 
 fn running(pid: u32) -> bool {

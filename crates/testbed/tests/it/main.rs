@@ -3,5 +3,9 @@
 
 mod bench;
 mod cleanup;
+mod data;
+mod faults;
+mod packaging;
 mod stacks;
+mod tiny;
 mod waiting;

@@ -1,0 +1,74 @@
+//! Packages: what is missing, the line for an administrator, and unpacking where the network allows.
+
+use testbed::packages::{self, How};
+use testbed::program;
+
+use crate::bench::home;
+use crate::tiny::catalogue;
+
+#[test]
+fn nothing_that_would_start_a_daemon_is_ever_installed() {
+    let catalogue = catalogue();
+    for name in catalogue.services() {
+        let service = catalogue.service(name).expect("a service");
+        let daemons = ["apache2", "lighttpd", "mariadb-server", "php8.2-fpm", "nginx", "memcached"];
+        let installed = service.packages.install.iter().find(|package| daemons.contains(&package.as_str()));
+        assert_eq!(installed, None, "{name} installs a package that starts the system's own service");
+        assert!(!packages::apt_line(&[&service]).contains("php8.2-fpm"));
+    }
+}
+
+#[test]
+fn a_missing_program_names_its_packages_once_with_the_reason() {
+    let catalogue = catalogue();
+    let mut service = catalogue.service("lighttpd").expect("a service");
+    service.program.binary = "no-such-lighttpd".into();
+    service.packages.install = vec!["no-such-library".into(), "dpkg".into()];
+    let home = home();
+    let missing = packages::missing(&[&service, &service], home.path());
+    let found: Vec<(&str, How)> = missing.iter().map(|one| (one.package.as_str(), one.how)).collect();
+    assert_eq!(
+        found,
+        [("no-such-library", How::Install), ("lighttpd", How::Unpack)],
+        "dpkg itself is installed"
+    );
+    assert!(missing.iter().all(|one| one.why == "the web server"));
+    assert_eq!(
+        packages::apt_line(&[&service, &service]),
+        "apt-get install --no-install-recommends dpkg no-such-library"
+    );
+}
+
+#[test]
+fn an_unpacked_package_is_found_before_the_systems_own() {
+    let home = home();
+    let root = home.path().join("programs/tool");
+    std::fs::create_dir_all(root.join("usr/bin")).expect("a directory");
+    std::fs::copy("/bin/true", root.join("usr/bin/sh")).expect("a program");
+    let found = program::find("sh", home.path()).expect("a program");
+    assert_eq!((found.path, found.root), (root.join("usr/bin/sh"), root));
+    assert!(program::has_file("/usr/bin/sh", home.path()));
+    assert!(!program::has_file("/usr/lib/no-such-file", home.path()));
+}
+
+#[test]
+fn a_package_is_unpacked_whole_or_not_at_all() {
+    if !std::path::Path::new("/usr/bin/apt-get").exists() {
+        eprintln!("skipped: this machine has no apt-get");
+        return;
+    }
+    let home = home();
+    let package = "apt".to_string();
+    let missing = packages::Missing { package, why: "a test".into(), how: How::Unpack };
+    let mut said = Vec::new();
+    // `apt` is known to every list; its archive can be fetched or, without a network, can't. Either is whole.
+    let result = packages::install(&[missing], home.path(), &mut |line| said.push(line.to_string()));
+    let unpacked = home.path().join("programs/apt");
+    match result {
+        Ok(()) => assert!(unpacked.join("usr/bin/apt-get").exists()),
+        Err(problems) => assert!(problems.to_string().contains("try:") && !unpacked.exists(), "{problems}"),
+    }
+    assert!(said.iter().any(|line| line.contains("apt is needed: a test")), "{said:?}");
+    let left = std::fs::read_dir(home.path().join("programs")).expect("a directory").flatten();
+    assert!(left.into_iter().all(|entry| entry.file_name() == "apt"), "no half of it stays");
+}

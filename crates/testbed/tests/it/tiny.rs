@@ -1,0 +1,80 @@
+//! A tiny kit on the real catalogue: a page that asks the database. Shared with the actor.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use model::{Catalogue, Plan, Recipe, Value};
+
+const KIT: &str = r#"
+format = 1
+name = "tiny"
+version = 1
+title = "Tiny"
+source = "the tests"
+needs = ["web+php", "sql"]
+app = "app"
+session = "session.lua"
+front_page = "/index.php"
+default_size = "small"
+default_stack = "apache-prefork-modphp-mariadb"
+state = { drifts = false, why = "nothing is written", reset = "none" }
+sizes = { small = { rows = 42 } }
+users = { default = 1, ramp_per_s = 10 }
+mix = { visit = 1 }
+qos = {}
+"#;
+
+/// A page that asks the database through its socket and shows what it was rendered with.
+const PAGE: &str = r#"<?php
+$db = new PDO("mysql:unix_socket={{ tiers.db.sockets.mysql }}", "{{ tiers.db.user }}", "");
+if (isset($_GET["sql"])) $db->exec($_GET["sql"]);
+if (isset($_GET["ask"])) echo "answer: ", $db->query($_GET["ask"])->fetchColumn(), "\n";
+echo "six times seven is ", $db->query("SELECT 6 * 7")->fetchColumn(), "\n";
+echo "size {{ kit.size.rows }}\n";
+echo "sapi ", PHP_SAPI, " opcache ", ini_get("opcache.enable"), " uid ", getmyuid(), "\n";
+echo "scanned ini files: ", json_encode(php_ini_scanned_files()), "\n";
+"#;
+
+/// The catalogue's services and stacks, and the tiny kit.
+pub(crate) fn catalogue() -> Catalogue {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
+    let mut files: BTreeMap<String, Cow<'static, [u8]>> = BTreeMap::new();
+    for folder in ["services", "stacks"] {
+        read_into(&mut files, &root, Path::new(folder));
+    }
+    let mut catalogue = Catalogue::new(files);
+    catalogue.overlay(overlay(&[
+        ("kits/tiny/kit.toml", KIT),
+        ("kits/tiny/session.lua", "function visit(user) end\n"),
+        ("kits/tiny/app/index.php.j2", PAGE),
+        ("kits/tiny/app/static/hello.html", "hello, {{ not rendered }}\n"),
+    ]));
+    catalogue
+}
+
+pub(crate) fn overlay(files: &[(&str, &str)]) -> BTreeMap<String, Cow<'static, [u8]>> {
+    files.iter().map(|(path, text)| (path.to_string(), Cow::Owned(text.as_bytes().to_vec()))).collect()
+}
+
+fn read_into(files: &mut BTreeMap<String, Cow<'static, [u8]>>, root: &Path, inside: &Path) {
+    for entry in fs::read_dir(root.join(inside)).expect("the catalogue").flatten() {
+        let path = inside.join(entry.file_name());
+        if entry.path().is_dir() {
+            read_into(files, root, &path);
+        } else {
+            let name = path.to_str().expect("text").to_string();
+            files.insert(name, Cow::Owned(fs::read(entry.path()).expect("a file")));
+        }
+    }
+}
+
+/// What the plan of a run would be.
+pub(crate) fn plan(catalogue: &Catalogue, stack: &str, set: &[(&str, &str)]) -> Plan {
+    let set = set.iter().map(|(name, value)| (name.to_string(), Value::Text(value.to_string()))).collect();
+    let recipe =
+        Recipe { format: 1, kit: "tiny".into(), stack: Some(stack.into()), set, ..Recipe::default() };
+    let cpus: Vec<usize> = (0..std::thread::available_parallelism().map_or(1, usize::from)).collect();
+    Plan::resolve(&recipe, None, catalogue, &cpus).expect("a plan")
+}
