@@ -117,7 +117,10 @@ mod tests {
         for distribution in distributions {
             for u in [0.0, 0.3, 0.99] {
                 let (scaled, expected) = (distribution.scaled(2.5).sample(u), 2.5 * distribution.sample(u));
-                assert!((scaled - expected).abs() < 1e-9, "{distribution:?} at {u}: {scaled} against {expected}");
+                assert!(
+                    (scaled - expected).abs() < 1e-9,
+                    "{distribution:?} at {u}: {scaled} against {expected}"
+                );
             }
         }
     }
