@@ -1,0 +1,131 @@
+//! The scripts behind `make`, on machines that lack something: made up by a PATH that holds only what is named.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Programs that every machine has.
+const EVERYWHERE: [&str; 7] = ["bash", "cut", "dirname", "env", "head", "sed", "sort"];
+
+struct Machine {
+    programs: tempfile::TempDir,
+}
+
+impl Machine {
+    fn new() -> Machine {
+        let machine = Machine { programs: tempfile::tempdir().expect("a temporary directory") };
+        for name in EVERYWHERE {
+            symlink(Path::new("/usr/bin").join(name), machine.programs.path().join(name)).expect("a link");
+        }
+        machine
+    }
+
+    /// A program that does what the lines say.
+    fn with(self, name: &str, lines: &str) -> Machine {
+        let path = self.programs.path().join(name);
+        fs::write(&path, format!("#!/usr/bin/bash\n{lines}\n")).expect("the program is written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it may be run");
+        self
+    }
+
+    /// Runs a script of `scripts/` with nothing else in reach.
+    fn run(&self, script: &str, args: &[&str]) -> Said {
+        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts");
+        let output = Command::new("/usr/bin/bash")
+            .arg(scripts.join(script))
+            .args(args)
+            .env_clear()
+            .env("PATH", self.programs.path())
+            .output();
+        Said::from(output.expect("bash runs"))
+    }
+
+    fn calls(&self) -> String {
+        fs::read_to_string(self.log()).unwrap_or_default()
+    }
+
+    fn log(&self) -> PathBuf {
+        self.programs.path().join("calls")
+    }
+}
+
+#[derive(Debug)]
+struct Said {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Said {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Said { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+fn rust(version: &str) -> Machine {
+    Machine::new().with("cargo", "exit 0").with("rustc", &format!("echo 'rustc {version} (abc 2026-01-01)'"))
+}
+
+#[test]
+fn without_rust_one_line_says_how_to_get_it() {
+    let said = Machine::new().run("toolchain.sh", &[]);
+    assert_eq!((said.code, said.err.lines().count()), (Some(2), 1), "{said:?}");
+    assert!(said.err.contains("sh.rustup.rs"), "{said:?}");
+}
+
+#[test]
+fn rust_that_is_too_old_is_named_and_newer_rust_is_not() {
+    let old = rust("1.63.0").run("toolchain.sh", &[]);
+    assert!(old.code == Some(2) && old.err.contains("Rust 1.63.0 is too old"), "{old:?}");
+    for version in ["1.90.0", "1.95.0", "1.100.0", "2.0.0", "1.97.0-nightly"] {
+        let said = rust(version).with("cc", "exit 0").run("toolchain.sh", &[]);
+        assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{version}: {said:?}");
+    }
+}
+
+#[test]
+fn without_root_the_exact_line_for_an_administrator_is_printed() {
+    let machine = Machine::new().with("id", "echo 1000").with("apt-get", "exit 0");
+    let said = machine.run("install.sh", &["a reason", "gcc", "libc6-dev"]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.out.contains("installing gcc libc6-dev: a reason"), "what and why come first: {said:?}");
+    let line = "apt-get install --yes --no-install-recommends gcc libc6-dev";
+    assert!(said.err.trim_end().ends_with(line), "{said:?}");
+}
+
+#[test]
+fn old_package_lists_are_renewed_once_and_the_install_repeated() {
+    let machine = Machine::new().with("id", "echo 0");
+    let log = machine.log();
+    let log = log.display();
+    let apt = format!("echo \"$*\" >> {log}; [[ $1 == update ]] || sed -n '/^update/q0;$q1' {log}");
+    let machine = machine.with("apt-get", &apt);
+    let said = machine.run("install.sh", &["a reason", "gcc"]);
+    assert_eq!(said.code, Some(0), "{said:?}\n{}", machine.calls());
+    let install = "install --yes --no-install-recommends gcc";
+    assert_eq!(machine.calls(), format!("{install}\nupdate --quiet\n{install}\n"));
+}
+
+#[test]
+fn an_install_that_fails_ends_with_the_line_to_repeat() {
+    let machine = Machine::new().with("id", "echo 0").with("apt-get", "[[ $1 == update ]]");
+    let said = machine.run("install.sh", &["a reason", "gcc"]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.err.contains("apt-get install --yes --no-install-recommends gcc"), "{said:?}");
+}
+
+#[test]
+fn the_gate_is_make_test_and_nothing_else() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let gate = fs::read_to_string(root.join(".ci/run")).expect("the gate exists");
+    let last = gate.lines().rev().find(|line| !line.trim().is_empty());
+    assert_eq!(last, Some("exec make test </dev/null"));
+    for script in [".ci/run", "scripts/demo.sh", "scripts/test.sh", "scripts/lint.sh"] {
+        let text = fs::read_to_string(root.join(script)).expect("the script exists");
+        assert!(text.contains("\nset -euo pipefail\n"), "{script} must stop at the first failure");
+        let mode = fs::metadata(root.join(script)).expect("it exists").permissions().mode();
+        assert!(mode & 0o111 == 0o111, "{script} must be executable");
+    }
+}
