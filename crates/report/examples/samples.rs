@@ -1,0 +1,54 @@
+//! Writes the report of each kind of made-up run into a directory, for work on `web/`:
+//! `cargo run -p report --example samples -- DIRECTORY`.
+
+#![allow(clippy::print_stdout)]
+
+use std::error::Error;
+use std::path::Path;
+
+use report::{Page, html, list_table, terminal};
+use store::Runs;
+use testkit::sample::{Ending, Sample, Shape, run};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let target = std::env::args().nth(1).ok_or("a directory is needed")?;
+    let (target, home) = (Path::new(&target), tempfile::tempdir()?);
+    std::fs::create_dir_all(target)?;
+    let runs = Runs::open(home.path())?;
+    let long = Shape { ramp_up_s: 30, steady_s: 560, ..Shape::default() };
+    let shapes = [
+        ("passed", Shape::default()),
+        ("failed", Shape::ending(Ending::Failed)),
+        ("invalid", Shape::ending(Ending::Invalid)),
+        ("interrupted", Shape::ending(Ending::Interrupted)),
+        ("unfinished", Shape::ending(Ending::Unfinished)),
+        ("one-operation", Shape { operations: 1, ..Shape::default() }),
+        ("twenty-operations", Shape { operations: 20, ..Shape::ending(Ending::Failed) }),
+        ("ten-minutes", Shape { operations: 20, ..long }),
+    ];
+    for (name, shape) in shapes {
+        let mut sample = run(shape);
+        sample.record.id = format!("20261121-034512-dvdstore-{name}");
+        keep(&runs, &sample)?;
+        let page = Page::of(&runs.find(&sample.record.id)?);
+        let text = html(&page);
+        println!("{name}: {} kB\n\n{}", text.len() / 1024, terminal(&page, 80, true));
+        std::fs::write(target.join(format!("{name}.html")), text)?;
+        std::fs::write(target.join(format!("{name}.txt")), terminal(&page, 80, false))?;
+    }
+    println!("{}", list_table(&runs.list()?, 80));
+    Ok(())
+}
+
+fn keep(runs: &Runs, sample: &Sample) -> model::Result<()> {
+    let mut skeleton = sample.skeleton();
+    skeleton.id.clone_from(&sample.record.id);
+    let mut writer = runs.create(&skeleton)?;
+    for interval in sample.intervals() {
+        writer.second(&interval, &sample.names)?;
+    }
+    writer.samples(&sample.series)?;
+    sample.events.iter().try_for_each(|event| writer.event(event))?;
+    writer.evidence(&sample.record.evidence)?;
+    writer.finish(&sample.record).map(|_| ())
+}

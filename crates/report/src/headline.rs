@@ -1,0 +1,105 @@
+//! The verdict in a word and a sentence: what is read first.
+
+use model::RunRecord;
+use model::record::Outcome;
+
+/// How a headline is to be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// Valid, every target met.
+    Good,
+    /// Valid, a target missed.
+    Bad,
+    /// The instrument can't vouch for the figures.
+    Doubtful,
+    /// The run did not come to its end.
+    Open,
+}
+
+impl Tone {
+    /// The word in CSS classes.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Tone::Good => "good",
+            Tone::Bad => "bad",
+            Tone::Doubtful => "doubtful",
+            Tone::Open => "open",
+        }
+    }
+}
+
+/// The verdict in a word and a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Headline {
+    /// How it is to be taken.
+    pub tone: Tone,
+    /// `Passed`, `Failed`, `Not valid`, `Interrupted`, `Aborted`, `Unfinished`, `Under way`.
+    pub word: &'static str,
+    /// The verdict's sentence.
+    pub sentence: String,
+}
+
+impl Headline {
+    /// The headline of a run; `under_way` while a living process is still measuring it.
+    pub fn of(record: &RunRecord, under_way: bool) -> Headline {
+        let said = || sentence(&record.verdict.sentence);
+        let (tone, word, sentence) = match (record.outcome, record.verdict.valid, record.verdict.pass) {
+            (Outcome::Unfinished, ..) if under_way => {
+                let sentence = "The run is still being measured; this is what there is so far.";
+                (Tone::Open, "Under way", sentence.to_string())
+            }
+            (Outcome::Unfinished, ..) => {
+                let sentence =
+                    "The run has no result: the tool died before its end. Every second up to then is kept.";
+                (Tone::Open, "Unfinished", sentence.to_string())
+            }
+            (Outcome::Interrupted, ..) => (Tone::Open, "Interrupted", said()),
+            (Outcome::Aborted, ..) => (Tone::Doubtful, "Aborted", said()),
+            (Outcome::Completed, true, Some(true)) => (Tone::Good, "Passed", said()),
+            (Outcome::Completed, true, Some(false)) => (Tone::Bad, "Failed", said()),
+            (Outcome::Completed, true, None) => (Tone::Good, "Valid", said()),
+            (Outcome::Completed, false, _) => (Tone::Doubtful, "Not valid", said()),
+        };
+        Headline { tone, word, sentence }
+    }
+}
+
+/// `text` with a capital letter at its beginning and a full stop at its end.
+fn sentence(text: &str) -> String {
+    let mut letters = text.trim().chars();
+    let Some(first) = letters.next() else { return "Nothing was said about this run.".to_string() };
+    let mut sentence: String = first.to_uppercase().chain(letters).collect();
+    if !sentence.ends_with(['.', '!', '?']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use testkit::sample::{Ending, Shape, run};
+
+    #[test]
+    fn each_ending_has_its_word() {
+        let of = |ending| {
+            Headline::of(&run(Shape { steady_s: 30, users: 4, ..Shape::ending(ending) }).record, false)
+        };
+        for (ending, tone, word) in [
+            (Ending::Passed, Tone::Good, "Passed"),
+            (Ending::Failed, Tone::Bad, "Failed"),
+            (Ending::Invalid, Tone::Doubtful, "Not valid"),
+            (Ending::Interrupted, Tone::Open, "Interrupted"),
+            (Ending::Unfinished, Tone::Open, "Unfinished"),
+        ] {
+            assert_eq!((of(ending).tone, of(ending).word), (tone, word), "{ending:?}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_begins_and_ends_as_one() {
+        assert_eq!(sentence("p95 missed"), "P95 missed.");
+        assert_eq!(sentence("Done."), "Done.");
+        assert_eq!(sentence(" "), "Nothing was said about this run.");
+    }
+}

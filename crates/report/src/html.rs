@@ -1,0 +1,33 @@
+//! A page as one HTML file that needs nothing else: everything readable is in the document itself, the charts are
+//! drawn from its data by the code in `web/`.
+
+mod bundle;
+mod view;
+
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+
+use crate::{Page, figures};
+
+const TEMPLATE: &str = include_str!("../../../web/report.html");
+
+/// The page as one HTML file. It works offline, in a browser from 2023 on; without JavaScript it lacks only the
+/// charts. Whatever servers and users supplied is escaped, and the file's own policy lets no script run but ours.
+pub fn html(page: &Page) -> String {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_filter("time", |seconds: Option<f64>| thin(&figures::time(seconds)));
+    environment.add_filter("number", |value: Option<f64>| thin(&figures::number(value)));
+    environment.add_filter("bytes", |bytes: Option<u64>| thin(&figures::bytes(bytes)));
+    environment.add_filter("margin", |ratio: Option<f64>| figures::margin(ratio));
+    environment
+        .add_filter("in_unit", |value: Option<f64>, unit: String| thin(&figures::in_unit(value, &unit)));
+    environment.render_str(TEMPLATE, view::of(page)).expect(
+        "the template is a constant and the view has every name in it; a test renders each kind of run",
+    )
+}
+
+/// Groups of digits and units stay on one line.
+fn thin(text: &str) -> String {
+    text.replace(' ', "\u{202f}")
+}

@@ -1,0 +1,233 @@
+//! What the template sees.
+
+use std::collections::BTreeMap;
+
+use model::OperationKind;
+use model::record::{OperationResult, TargetResult};
+use model::{QosTarget, RunRecord};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{bundle, thin};
+use crate::{Page, Timeline, figures};
+
+/// How many of a kit's own figures stand at the top.
+const METRICS_SHOWN: usize = 2;
+
+#[derive(Serialize)]
+struct Figure {
+    title: String,
+    value: String,
+}
+
+#[derive(Serialize)]
+struct Group<'a> {
+    title: Option<&'static str>,
+    rows: Vec<Row<'a>>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    result: &'a OperationResult,
+    failed: u64,
+    targets: Vec<&'a TargetResult>,
+}
+
+#[derive(Serialize)]
+struct Check<'a> {
+    ok: bool,
+    name: &'a str,
+    sentence: &'a str,
+}
+
+/// What the charts are drawn from.
+#[derive(Serialize)]
+struct Data<'a> {
+    timeline: &'a Timeline,
+    setup: BTreeMap<&'static str, f64>,
+    curves: Vec<Vec<(f64, f64)>>,
+    limits: Vec<Limit>,
+    cpus: usize,
+}
+
+#[derive(Serialize)]
+struct Limit {
+    operation: Option<String>,
+    percent: Option<f64>,
+    seconds: f64,
+}
+
+/// The template's variables.
+pub(super) fn of(page: &Page) -> minijinja::Value {
+    let record = &page.record;
+    let code = format!("\n{}\n", bundle::code());
+    let scopes =
+        page.timeline.scopes.iter().map(|scope| scope.operation.as_deref().unwrap_or("All operations"));
+    let context = json!({
+        "record": record,
+        "headline": {
+            "tone": page.headline.tone.word(),
+            "word": page.headline.word,
+            "sentence": page.headline.sentence,
+        },
+        "figures": top_figures(page),
+        "notes": page.notes,
+        "gauges": record.targets.iter().map(gauge).collect::<Vec<_>>(),
+        "charts": page.timeline.at_s.len() > 1,
+        "scopes": scopes.collect::<Vec<_>>(),
+        "step_s": page.timeline.step_s,
+        "groups": groups(page),
+        "cpus": page.cpus(),
+        "errors_sentence": errors_sentence(page),
+        "has_errors": !page.timeline.errors.is_empty(),
+        "checks": checks(record),
+        "command": command(&record.command),
+        "directory": page.directory.display().to_string(),
+        "data": bundle::in_script(&serde_json::to_string(&data(page)).expect("numbers and strings are JSON")),
+        "script_sources": bundle::sources(&[bundle::TRAP, bundle::LIBRARY, &code]),
+        "trap": bundle::TRAP,
+        "style": bundle::style(),
+        "library": bundle::LIBRARY,
+        "code": code,
+    });
+    minijinja::Value::from(minijinja::value::Serde(context))
+}
+
+fn top_figures(page: &Page) -> Vec<Figure> {
+    let figure = |title: &str, value: String| Figure { title: title.to_string(), value: thin(&value) };
+    let metrics = page.record.metrics.iter().take(METRICS_SHOWN);
+    let mut top: Vec<Figure> =
+        metrics.map(|metric| figure(&metric.title, figures::measured(metric.value, &metric.unit))).collect();
+    if page.counts == (0, 0) {
+        return top;
+    }
+    let per_s: f64 = page.rows(OperationKind::Operation).map(|row| row.per_s).sum();
+    top.push(figure("Operations", format!("{}/s", figures::number(Some(per_s)))));
+    top.push(figure("Response time, p95", figures::time(page.all.p95_s)));
+    top.push(figure("Failed operations", figures::percent(page.failed_ratio())));
+    top
+}
+
+/// Where the observed value stands on a gauge whose limit is at two thirds; in percent of its length.
+fn gauge(target: &TargetResult) -> f64 {
+    let share =
+        target.observed.filter(|_| target.limit > 0.0).map_or(0.0, |observed| observed / target.limit);
+    (share.clamp(0.0, 1.5) / 1.5 * 1000.0).round() / 10.0
+}
+
+fn groups(page: &Page) -> Vec<Group<'_>> {
+    let group = |kind, title| Group {
+        title,
+        rows: page
+            .rows(kind)
+            .map(|result| Row {
+                result,
+                failed: result.errors.values().sum(),
+                targets: page
+                    .record
+                    .targets
+                    .iter()
+                    .filter(|target| {
+                        kind == OperationKind::Operation && target.operation.as_ref() == Some(&result.name)
+                    })
+                    .collect(),
+            })
+            .collect(),
+    };
+    let groups = [
+        group(OperationKind::Operation, None),
+        group(OperationKind::Session, Some("Whole sessions, the sum of their operations")),
+        group(OperationKind::Request, Some("Requests, by path")),
+    ];
+    groups.into_iter().filter(|group| !group.rows.is_empty()).collect()
+}
+
+fn errors_sentence(page: &Page) -> String {
+    let (completed, failed) = page.counts;
+    if failed == 0 {
+        return if completed == 0 { "Nothing was counted." } else { "No operation failed." }.to_string();
+    }
+    let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in page.rows(OperationKind::Operation) {
+        row.errors.iter().for_each(|(kind, count)| *kinds.entry(kind).or_default() += count);
+    }
+    let kinds: Vec<String> = kinds
+        .iter()
+        .map(|(kind, count)| format!("{} {kind}", figures::number(Some(*count as f64))))
+        .collect();
+    let (failed, all) =
+        (figures::number(Some(failed as f64)), figures::number(Some((completed + failed) as f64)));
+    let share = figures::percent(page.failed_ratio());
+    format!("{failed} of {all} operations failed over the steady state, {share}: {}.", kinds.join(", "))
+}
+
+fn checks(record: &RunRecord) -> Vec<Check<'_>> {
+    let instrument = record.validity.iter().map(|check| Check {
+        ok: check.ok,
+        name: &check.check,
+        sentence: &check.sentence,
+    });
+    let data = record.consistency.iter().map(|check| Check {
+        ok: check.ok,
+        name: &check.name,
+        sentence: &check.sentence,
+    });
+    let mut checks: Vec<Check<'_>> = instrument.chain(data).collect();
+    checks.sort_by_key(|check| check.ok);
+    checks
+}
+
+/// The command line as it can be pasted into a shell.
+fn command(words: &[String]) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || "-_=./:@,+%".contains(c);
+    let quote = |word: &String| match !word.is_empty() && word.chars().all(bare) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+fn data(page: &Page) -> Data<'_> {
+    let setup = &page.record.setup;
+    let curve = |operation: &Option<String>| match operation {
+        None => page.all.curve.clone(),
+        Some(name) => page
+            .rows(OperationKind::Operation)
+            .find(|row| row.name == *name)
+            .map(|row| row.response.curve.clone())
+            .unwrap_or_default(),
+    };
+    let limit = |target: &TargetResult| {
+        let percent = match target.target.parse::<QosTarget>().ok()?.measure {
+            model::qos::Measure::Percentile(percent) => Some(percent),
+            _ => None,
+        };
+        (target.unit == "seconds").then(|| Limit {
+            operation: target.operation.clone(),
+            percent,
+            seconds: target.limit,
+        })
+    };
+    Data {
+        timeline: &page.timeline,
+        setup: BTreeMap::from([
+            ("ramp_up_s", setup.ramp_up_s),
+            ("steady_s", setup.steady_s),
+            ("ramp_down_s", setup.ramp_down_s),
+        ]),
+        curves: page.timeline.scopes.iter().map(|scope| curve(&scope.operation)).collect(),
+        limits: page.record.targets.iter().filter_map(limit).collect(),
+        cpus: page.cpus(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_can_be_pasted_into_a_shell() {
+        let words = ["plimsoll", "run", "dvdstore", "--qos", "p95 < 2s", "it's"].map(str::to_string);
+        assert_eq!(command(&words), r"plimsoll run dvdstore --qos 'p95 < 2s' 'it'\''s'");
+    }
+}

@@ -1,0 +1,26 @@
+//! Results as people and programs read them (layer 2).
+//!
+//! The principal type is [`Page`], everything that is shown of a run: its record, its course over time, what could not
+//! be read. The same page becomes text for a terminal ([`terminal`]) and one HTML file that needs nothing else
+//! ([`html`]); its record alone is the JSON that programs read ([`json`]). The HTML's own code is plain ES modules and
+//! CSS in `web/`.
+//!
+//! Not here: what the numbers mean and whether they are good (`analysis`), where they are kept (`store`). Nothing here
+//! runs, prints or opens a file.
+
+mod figures;
+mod headline;
+mod html;
+mod json;
+mod list;
+mod page;
+mod terminal;
+mod timeline;
+
+pub use headline::{Headline, Tone};
+pub use html::html;
+pub use json::{json, schema};
+pub use list::list_table;
+pub use page::Page;
+pub use terminal::terminal;
+pub use timeline::{Column, Scope, Timeline};

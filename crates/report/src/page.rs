@@ -1,0 +1,116 @@
+//! Everything that is shown of a run.
+
+use std::path::PathBuf;
+
+use analysis::Steady;
+use model::interval::{OperationName, add_times, new_times};
+use model::record::{Event, Series, TimeSummary};
+use model::{OperationKind, RunRecord};
+use store::Run;
+
+use crate::headline::Headline;
+use crate::timeline::{self, Timeline};
+
+/// Everything that is shown of a run.
+pub struct Page {
+    /// What the run said. Of a run without results, its operations over the part of the steady state that was kept.
+    pub record: RunRecord,
+    /// The verdict in a word and a sentence.
+    pub headline: Headline,
+    /// All operations together over the steady state.
+    pub all: TimeSummary,
+    /// Operations that completed and that failed over the steady state.
+    pub counts: (u64, u64),
+    /// The run's course.
+    pub timeline: Timeline,
+    /// What happened at which moment.
+    pub events: Vec<Event>,
+    /// What could not be read, and why.
+    pub notes: Vec<String>,
+    /// Where the run is kept.
+    pub directory: PathBuf,
+}
+
+impl Page {
+    /// The page of `run`. What can't be read is named in [`Page::notes`] instead of failing: the rest is still worth
+    /// showing.
+    pub fn of(run: &Run) -> Page {
+        let mut notes = Vec::new();
+        let mut record = run.record().clone();
+        let (steady, names) =
+            note(&mut notes, steady(run)).unwrap_or_else(|| (Steady::new(0.0, 0.0), Vec::new()));
+        if record.operations.is_empty() {
+            record.operations = analysis::operations(&steady, &names);
+        }
+        if record.evidence.is_empty() {
+            record.evidence = note(&mut notes, run.evidence()).unwrap_or_default();
+        }
+        let series: Vec<Series> = note(&mut notes, run.series()).unwrap_or_default();
+        let events = note(&mut notes, run.events()).unwrap_or_default();
+        let timeline = note(&mut notes, timeline::of(run, &record, &series)).unwrap_or_default();
+        let (all, counts) = together(&record, &steady, &names);
+        notes.dedup();
+        Page {
+            headline: Headline::of(&record, run.under_way()),
+            record,
+            all,
+            counts,
+            timeline,
+            events,
+            notes,
+            directory: run.directory().to_path_buf(),
+        }
+    }
+
+    /// Sessions, operations or requests of the record.
+    pub(crate) fn rows(&self, kind: OperationKind) -> impl Iterator<Item = &model::record::OperationResult> {
+        self.record.operations.iter().filter(move |result| result.kind == kind)
+    }
+
+    /// Failed operations as a share of all; absent when there were none.
+    pub(crate) fn failed_ratio(&self) -> Option<f64> {
+        let (completed, failed) = self.counts;
+        (completed + failed > 0).then(|| failed as f64 / (completed + failed) as f64)
+    }
+
+    /// How many CPUs the stack and the generator had, together.
+    pub(crate) fn cpus(&self) -> usize {
+        let setup = &self.record.setup;
+        let mut cpus: Vec<usize> = setup.generator_cpus.iter().chain(&setup.stack_cpus).copied().collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus.len()
+    }
+}
+
+/// The value, or a note of why there is none.
+fn note<T>(notes: &mut Vec<String>, result: model::Result<T>) -> Option<T> {
+    result.map_err(|problems| notes.push(problems.to_string())).ok()
+}
+
+/// The steady state, as far as it was kept.
+fn steady(run: &Run) -> model::Result<(Steady, Vec<OperationName>)> {
+    let setup = &run.record().setup;
+    let mut steady = Steady::new(setup.ramp_up_s, setup.ramp_up_s + setup.steady_s);
+    let seconds = run.seconds()?;
+    let names = seconds.names().to_vec();
+    for second in seconds {
+        steady.push(&second?);
+    }
+    Ok((steady, names))
+}
+
+/// All operations together: their times from the seconds, their counts from the record, which is the result.
+fn together(record: &RunRecord, steady: &Steady, names: &[OperationName]) -> (TimeSummary, (u64, u64)) {
+    let mut times = new_times();
+    for (name, part) in names.iter().zip(&steady.whole().operations) {
+        if name.kind == OperationKind::Operation {
+            add_times(&mut times, &part.response);
+        }
+    }
+    let operations = record.operations.iter().filter(|result| result.kind == OperationKind::Operation);
+    let counts = operations.fold((0, 0), |(completed, failed), result| {
+        (completed + result.completed, failed + result.errors.values().sum::<u64>())
+    });
+    (analysis::summary(&times), counts)
+}

@@ -1,0 +1,39 @@
+//! The run's course in two lines.
+
+use super::draw::sparkline;
+use crate::{Page, figures};
+
+/// Throughput and p95 of all operations over time, with the phases beneath.
+pub(super) fn course(page: &Page, width: usize) -> String {
+    let timeline = &page.timeline;
+    let (Some(all), Some(last)) = (timeline.scopes.first(), timeline.at_s.last()) else {
+        return String::new();
+    };
+    if timeline.at_s.len() < 3 {
+        return String::new();
+    }
+    let cells = width.saturating_sub(34).min(timeline.at_s.len());
+    let top = |values: &[Option<f64>]| values.iter().flatten().copied().reduce(f64::max);
+    let end_s = last + timeline.step_s;
+    let setup = &page.record.setup;
+    let mut phases: Vec<char> = vec!['─'; cells];
+    for cell in 0..cells {
+        let at_s = (cell as f64 + 0.5) / cells as f64 * f64::from(end_s);
+        if at_s < setup.ramp_up_s {
+            phases[cell] = '╱';
+        } else if at_s >= setup.ramp_up_s + setup.steady_s {
+            phases[cell] = '╲';
+        }
+    }
+    format!(
+        "Over time, 0 to {end_s} s\n  {:<14}{:<cells$}  up to {}/s\n  {:<14}{:<cells$}  up to {}\n  {:<14}{}  ─ steady state\n",
+        "operations/s",
+        sparkline(&all.per_s, cells),
+        figures::number(top(&all.per_s)),
+        "p95",
+        sparkline(&all.p95_s, cells),
+        figures::time(top(&all.p95_s)),
+        "phase",
+        phases.into_iter().collect::<String>(),
+    )
+}

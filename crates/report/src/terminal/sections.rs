@@ -1,0 +1,223 @@
+//! The parts of the text, in the order in which they are read.
+
+use model::OperationKind;
+use model::record::{OperationResult, TargetResult};
+
+use super::draw::bar;
+use super::paint::{Paint, plain};
+use super::table::{Align, Table, shorten, wrap};
+use crate::{Page, figures};
+
+/// How many samples of errors are shown; the record has the rest.
+const SAMPLES_SHOWN: usize = 5;
+
+/// The verdict.
+pub(super) fn headline(page: &Page, width: usize, paint: Paint) -> String {
+    let headline = &page.headline;
+    let word = headline.word.to_uppercase();
+    let text = wrap(&format!("{word}  {}", plain(&headline.sentence)), width, "  ");
+    let rest = text.strip_prefix(&word).unwrap_or(&text);
+    format!("{}{rest}\n", paint.tone(headline.tone, &word))
+}
+
+/// What was run.
+pub(super) fn setup(page: &Page, width: usize) -> String {
+    let (record, setup) = (&page.record, &page.record.setup);
+    let what = format!("{} on {}", setup.kit_title, setup.stack_title);
+    let load = format!(
+        "{} users, {} s ramp-up, {} s steady state, data set {}, seed {}",
+        figures::number(Some(setup.users.into())),
+        figures::number(Some(setup.ramp_up_s)),
+        figures::number(Some(setup.steady_s)),
+        setup.size,
+        setup.seed
+    );
+    let id = format!("run {}, started {}", record.id, record.started);
+    [what, load, id].map(|line| wrap(&plain(&line), width, "  ") + "\n").concat()
+}
+
+/// Each target, with what was seen.
+pub(super) fn targets(page: &Page, width: usize, paint: Paint) -> String {
+    if page.record.targets.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&[
+        ("Targets", Align::Left),
+        ("", Align::Left),
+        ("observed", Align::Right),
+        ("margin", Align::Right),
+        ("samples", Align::Right),
+    ]);
+    for target in &page.record.targets {
+        let cells = vec![
+            format!("  {}", plain(&target.target)),
+            if target.pass { "met" } else { "MISSED" }.to_string(),
+            figures::in_unit(target.observed, &target.unit),
+            figures::margin(target.margin_ratio),
+            figures::number(Some(target.samples as f64)),
+        ];
+        let pass = target.pass;
+        table.row_painted(
+            cells,
+            move |column, cell| {
+                if column == 1 && !pass { paint.bad(cell) } else { cell.to_string() }
+            },
+        );
+    }
+    let remarks = page.record.targets.iter().filter_map(remark);
+    table.lines(width) + &remarks.map(|line| wrap(&line, width, "    ") + "\n").collect::<String>()
+}
+
+/// What a target's figures alone do not say.
+fn remark(target: &TargetResult) -> Option<String> {
+    let name = plain(&target.target);
+    if target.average_would_pass {
+        let average =
+            target.average_s.map(|mean| format!(", {},", figures::time(Some(mean)))).unwrap_or_default();
+        return Some(format!("  {name}: the average{average} would have passed"));
+    }
+    (target.samples < target.samples_needed).then(|| {
+        format!("  {name}: {} samples are fewer than the {} it needs", target.samples, target.samples_needed)
+    })
+}
+
+/// Sessions and operations.
+pub(super) fn operations(page: &Page, width: usize, paint: Paint) -> String {
+    let rows: Vec<&OperationResult> =
+        page.rows(OperationKind::Operation).chain(page.rows(OperationKind::Session)).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let right =
+        ["completed", "/s", "errors", "mean", "p50", "p95", "p99", "max"].map(|title| (title, Align::Right));
+    let heading: Vec<(&str, Align)> = std::iter::once(("Operations", Align::Left)).chain(right).collect();
+    let mut table = Table::new(&heading);
+    for row in rows {
+        let failed: u64 = row.errors.values().sum();
+        let times = &row.response;
+        let mut cells = vec![
+            format!("  {}", plain(&row.name)),
+            figures::number(Some(row.completed as f64)),
+            figures::number(Some(row.per_s)),
+            figures::number(Some(failed as f64)),
+        ];
+        let columns = [times.mean_s, times.p50_s, times.p95_s, times.p99_s, times.max_s];
+        cells.extend(columns.map(figures::time));
+        table.row_painted(
+            cells,
+            move |column, cell| {
+                if column == 3 && failed > 0 { paint.bad(cell) } else { cell.to_string() }
+            },
+        );
+    }
+    let sessions = page.rows(OperationKind::Session).filter_map(|session| {
+        let max = figures::time(Some(session.max_of_last_100_s?));
+        Some(format!("  {} is the whole session; max of the last 100: {max}\n", plain(&session.name)))
+    });
+    table.lines(width) + &sessions.collect::<String>()
+}
+
+/// The kit's own figures.
+pub(super) fn metrics(page: &Page) -> String {
+    let titles = page.record.metrics.iter().map(|metric| plain(&metric.title).chars().count());
+    let width = titles.max().unwrap_or(0);
+    let line = |metric: &model::record::MetricResult| {
+        format!(
+            "{:<width$}  {}\n",
+            plain(&metric.title),
+            plain(&figures::measured(metric.value, &metric.unit))
+        )
+    };
+    page.record.metrics.iter().map(line).collect()
+}
+
+/// CPU and memory by tier.
+pub(super) fn tiers(page: &Page, width: usize) -> String {
+    let tiers = &page.record.tiers;
+    if tiers.is_empty() {
+        return String::new();
+    }
+    let cpus = page.cpus().max(1);
+    let name_width = tiers.iter().map(|tier| tier.tier.chars().count()).max().unwrap_or(0);
+    let bar_width = width.saturating_sub(name_width + 44).clamp(8, 40);
+    let mut text = format!("CPU by tier, cores of {cpus}\n");
+    for tier in tiers {
+        let share = tier.cpu_cores.map_or(0.0, |cores| cores / cpus as f64);
+        let per = tier.cpu_s_per_operation.map(|s| format!("{} per operation", figures::time(Some(s))));
+        let memory = tier.memory_bytes.map(|bytes| figures::bytes(Some(bytes)));
+        let rest: Vec<String> = per.into_iter().chain(memory).collect();
+        let line = format!(
+            "  {:<name_width$}  {:>6}  {:<bar_width$}  {}",
+            plain(&tier.tier),
+            figures::number(tier.cpu_cores),
+            bar(share, bar_width),
+            rest.join(", ")
+        );
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// Errors by operation and kind, and samples of them.
+pub(super) fn errors(page: &Page, width: usize, paint: Paint) -> String {
+    let (completed, failed) = page.counts;
+    let evidence = &page.record.evidence;
+    if failed == 0 && evidence.is_empty() {
+        return String::new();
+    }
+    let all = figures::number(Some((completed + failed) as f64));
+    let title = format!("Errors: {} of {all} operations", figures::number(Some(failed as f64)));
+    let mut text = format!("{} ({})\n", paint.bad(&title), figures::percent(page.failed_ratio()));
+    for row in page.rows(OperationKind::Operation).filter(|row| !row.errors.is_empty()) {
+        let kinds: Vec<String> = row
+            .errors
+            .iter()
+            .map(|(kind, count)| format!("{} {kind}", figures::number(Some(*count as f64))))
+            .collect();
+        text.push_str(&format!("  {}: {}\n", plain(&row.name), kinds.join(", ")));
+    }
+    for sample in evidence.iter().take(SAMPLES_SHOWN) {
+        let what = format!("{} s  {}  {}: {}", sample.second, sample.operation, sample.kind, sample.message);
+        text.push_str(&format!("  {}\n", wrap(&plain(&what), width - 2, "    ")));
+        for more in sample.request.iter().chain(&sample.answer) {
+            text.push_str(&format!("      {}\n", shorten(&plain(more), width - 6)));
+        }
+    }
+    if evidence.len() > SAMPLES_SHOWN {
+        text.push_str(&format!("  and {} more samples in run.json\n", evidence.len() - SAMPLES_SHOWN));
+    }
+    text
+}
+
+/// The checks of the instrument: those that fail in full, those that hold in a number.
+pub(super) fn validity(page: &Page, width: usize, paint: Paint) -> String {
+    let checks =
+        page.record.validity.iter().map(|check| (check.ok, check.check.as_str(), check.sentence.as_str()));
+    let data =
+        page.record.consistency.iter().map(|check| (check.ok, check.name.as_str(), check.sentence.as_str()));
+    let checks: Vec<(bool, &str, &str)> = checks.chain(data).collect();
+    if checks.is_empty() {
+        return String::new();
+    }
+    let failed: Vec<_> = checks.iter().filter(|(ok, ..)| !ok).collect();
+    if failed.is_empty() {
+        return format!("Validity: all {} checks hold\n", checks.len());
+    }
+    let mut text = paint.bad(&format!("Validity: {} of {} checks fail", failed.len(), checks.len())) + "\n";
+    for (_, name, sentence) in failed {
+        let line = format!("  {}: {}", plain(name), plain(sentence));
+        text.push_str(&(wrap(&line, width, "    ") + "\n"));
+    }
+    text
+}
+
+/// What could not be read.
+pub(super) fn notes(page: &Page, width: usize) -> String {
+    page.notes.iter().map(|note| wrap(&format!("Note: {}", plain(note)), width, "  ") + "\n").collect()
+}
+
+/// Where the run is kept.
+pub(super) fn files(page: &Page) -> String {
+    format!("Kept in {}\n", plain(&page.directory.display().to_string()))
+}

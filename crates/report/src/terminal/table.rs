@@ -1,0 +1,114 @@
+//! Columns of text.
+
+/// On which side a column's text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// Rows of cells; the first row is the heading. A cell may be painted: see [`Table::row_painted`].
+pub(crate) struct Table {
+    columns: Vec<Align>,
+    rows: Vec<(Vec<String>, Option<Painter>)>,
+}
+
+type Painter = Box<dyn Fn(usize, &str) -> String>;
+
+impl Table {
+    /// A table with a heading.
+    pub(crate) fn new(heading: &[(&str, Align)]) -> Table {
+        let columns = heading.iter().map(|(_, align)| *align).collect();
+        let mut table = Table { columns, rows: Vec::new() };
+        table.row(heading.iter().map(|(text, _)| text.to_string()).collect());
+        table
+    }
+
+    /// Appends a row.
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
+        self.rows.push((cells, None));
+    }
+
+    /// Appends a row whose cells, already filled up to their width, go through `paint` with their column's number.
+    pub(crate) fn row_painted(
+        &mut self,
+        cells: Vec<String>,
+        paint: impl Fn(usize, &str) -> String + 'static,
+    ) {
+        self.rows.push((cells, Some(Box::new(paint))));
+    }
+
+    /// The lines, at most `width` columns wide: the first column gives way, down to 8 characters.
+    pub(crate) fn lines(&self, width: usize) -> String {
+        let widest = |column: usize| {
+            self.rows
+                .iter()
+                .filter_map(|(row, _)| row.get(column))
+                .map(|cell| cell.chars().count())
+                .max()
+                .unwrap_or(0)
+        };
+        let mut widths: Vec<usize> = (0..self.columns.len()).map(widest).collect();
+        let total: usize = widths.iter().map(|width| width + 2).sum::<usize>().saturating_sub(2);
+        if let Some(first) = widths.first_mut() {
+            *first = (*first).min((*first + width).saturating_sub(total).max(8));
+        }
+        let line = |(row, paint): &(Vec<String>, Option<Painter>)| {
+            let cells = row.iter().enumerate().map(|(column, cell)| {
+                let width = widths.get(column).copied().unwrap_or(0);
+                let cell = shorten(cell, width);
+                let cell = match self.columns.get(column) {
+                    Some(Align::Right) => format!("{cell:>width$}"),
+                    _ => format!("{cell:<width$}"),
+                };
+                paint.as_ref().map_or_else(|| cell.clone(), |paint| paint(column, &cell))
+            });
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
+        };
+        self.rows.iter().map(line).collect()
+    }
+}
+
+/// `text` in at most `width` characters; what is cut away is marked.
+pub(crate) fn shorten(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_string();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// `text` in lines of at most `width` characters, each but the first after `indent`.
+pub(crate) fn wrap(text: &str, width: usize, indent: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > indent.len() && line + 1 + word.chars().count() > width {
+            lines.push(indent.to_string());
+        } else if line > 0 {
+            lines.last_mut().expect("there is at least one line").push(' ');
+        }
+        lines.last_mut().expect("there is at least one line").push_str(word);
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_gives_way_in_its_first_column() {
+        let mut table = Table::new(&[("name", Align::Left), ("value", Align::Right)]);
+        table.row(vec!["a name that is long".into(), "1".into()]);
+        assert_eq!(table.lines(80), "name                 value\na name that is long      1\n");
+        assert_eq!(table.lines(20), "name           value\na name that …      1\n");
+    }
+
+    #[test]
+    fn long_text_is_wrapped_at_words() {
+        assert_eq!(wrap("one two three four", 9, "  "), "one two\n  three\n  four");
+        assert_eq!(wrap("unbreakable", 4, "  "), "unbreakable");
+    }
+}

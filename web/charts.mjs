@@ -1,0 +1,185 @@
+// The report's charts, drawn by uPlot. One function a chart; each gives uPlot's options and data.
+import { clock, number, percentile, time, timeTick, timeUnit } from "./format.mjs";
+import { ceiling, curveColumns, largest, logRange, logTicks, oneOf, percentileTicks, phases, stack } from "./series.mjs";
+
+const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
+
+export function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+function axis(extra) {
+  return {
+    stroke: colour("muted"),
+    font: FONT,
+    grid: { stroke: colour("grid"), width: 1 },
+    ticks: { show: false },
+    gap: 6,
+    ...extra,
+  };
+}
+
+const timeAxis = () => axis({ values: (_, ticks) => ticks.map(clock), grid: { show: false }, space: 64, size: 30 });
+const leftAxis = (values) => axis({ values: (_, ticks) => ticks.map(values), size: 64, space: 36 });
+
+// Shades what does not count, and names the phases where there is room.
+function shade(setup) {
+  return (u) => {
+    const { ctx, bbox } = u;
+    const ratio = devicePixelRatio;
+    ctx.save();
+    ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+    ctx.textAlign = "center";
+    ctx.textBaseline = "top";
+    for (const phase of phases(setup, u.scales.x.min, u.scales.x.max)) {
+      const left = u.valToPos(phase.from, "x", true);
+      const width = u.valToPos(phase.to, "x", true) - left;
+      if (!phase.counts) {
+        ctx.fillStyle = colour("shade");
+        ctx.fillRect(left, bbox.top, width, bbox.height);
+      }
+      if (width > ctx.measureText(phase.name).width + 12 * ratio) {
+        ctx.fillStyle = colour("muted");
+        ctx.fillText(phase.name, left + width / 2, bbox.top + 4 * ratio);
+      }
+    }
+    ctx.restore();
+  };
+}
+
+// A dashed line at each limit that the chart has room for.
+function limitLines(limits) {
+  return (u) => {
+    const { ctx, bbox } = u;
+    ctx.save();
+    ctx.strokeStyle = colour("bad");
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
+    for (const limit of limits.filter((one) => one.seconds <= u.scales.y.max)) {
+      const y = u.valToPos(limit.seconds, "y", true);
+      ctx.beginPath();
+      ctx.moveTo(bbox.left, y);
+      ctx.lineTo(bbox.left + bbox.width, y);
+      ctx.stroke();
+    }
+    ctx.restore();
+  };
+}
+
+const line = (label, name, show, extra = {}) =>
+  ({ label, stroke: colour(name), width: 1.75, points: { show: false }, show: true, read: show, ...extra });
+
+function overTime(data, series, columns, y, hooks = {}) {
+  const { at_s, step_s } = data.timeline;
+  const end = at_s[at_s.length - 1] + step_s;
+  return {
+    options: {
+      height: 210,
+      padding: [10, 8, 0, 0],
+      scales: { x: { time: false, range: (_, from, to) => [from ?? 0, to ?? end] }, y: { range: [0, y.top] } },
+      axes: [timeAxis(), leftAxis(y.tick)],
+      series: [{ read: clock }, ...series],
+      legend: { show: false },
+      cursor: { sync: { key: "run" }, points: { size: 7 }, y: false, drag: { x: true, y: false } },
+      hooks: { drawClear: [shade(data.setup)], ...hooks },
+    },
+    // A step's point stands at its middle.
+    data: [at_s.map((at) => at + step_s / 2), ...columns],
+    end,
+  };
+}
+
+export function throughput(data, scope) {
+  const top = largest([scope.per_s]) * 1.12 || 1;
+  const series = [line("completed per second", "ink-1", number, { width: 2, fill: colour("fill-1") })];
+  return overTime(data, series, [scope.per_s], { top, tick: number });
+}
+
+export function response(data, scope) {
+  const limits = data.limits.filter((limit) => limit.operation === scope.operation);
+  const columns = [scope.p50_s, scope.p95_s, scope.p99_s];
+  const top = ceiling(largest(columns), limits.map((limit) => limit.seconds));
+  const unit = timeUnit(top);
+  const series = [line("p50", "p50", time), line("p95", "p95", time, { width: 2.25 }), line("p99", "p99", time)];
+  const y = { top, tick: (tick) => timeTick(tick, unit) };
+  return overTime(data, series, columns, y, { draw: [limitLines(limits)] });
+}
+
+// Columns on top of each other. The highest sum is drawn first, so that each lower one covers its part of it.
+function stacked(data, columns, colours, y, read, bars) {
+  const sums = stack(columns.map((column) => column.values)).reverse();
+  const names = columns.map((column) => column.name).reverse();
+  const paths = bars ? uPlot.paths.bars({ size: [1, 40], gap: 0 }) : undefined;
+  const series = names.map((name, index) => {
+    const own = columns[columns.length - 1 - index].values;
+    const fill = colour(colours(name));
+    return { label: name, stroke: bars ? fill : colour("page"), swatch: fill, fill, width: bars ? 0 : 1, paths,
+      points: { show: false }, read: (_, step) => read(own[step]) };
+  });
+  return overTime(data, series, sums, y);
+}
+
+export function cpu(data) {
+  const known = ["web", "app", "db", "cache", "generator"];
+  const spare = ["other-1", "other-2", "other-3"];
+  const others = data.timeline.cpu.map((column) => column.name).filter((name) => !known.includes(name));
+  const colours = (name) => `tier-${known.includes(name) ? name : spare[others.indexOf(name) % spare.length]}`;
+  const total = largest(stack(data.timeline.cpu.map((column) => column.values)));
+  const top = Math.max(data.cpus, total) * 1.02;
+  return stacked(data, data.timeline.cpu, colours, { top, tick: number }, (cores) => `${number(cores)} cores`, false);
+}
+
+export function errors(data) {
+  const sums = stack(data.timeline.errors.map((column) => column.values));
+  const y = { top: largest(sums) * 1.12 || 1, tick: number };
+  return stacked(data, data.timeline.errors, (kind) => `error-${kind}`, y, (rate) => `${number(rate)}/s`, true);
+}
+
+// Marks each limit of a percentile where the curve has to stay below it.
+function limitMarks(limits) {
+  return (u) => {
+    const { ctx } = u;
+    ctx.save();
+    ctx.strokeStyle = ctx.fillStyle = colour("bad");
+    ctx.lineWidth = 2 * devicePixelRatio;
+    for (const limit of limits.filter((one) => one.percent && oneOf(one.percent) <= u.scales.x.max)) {
+      const [x, y] = [u.valToPos(oneOf(limit.percent), "x", true), u.valToPos(limit.seconds, "y", true)];
+      if (y < u.bbox.top || y > u.bbox.top + u.bbox.height) continue;
+      const arm = 14 * devicePixelRatio;
+      ctx.beginPath();
+      ctx.moveTo(x - arm, y);
+      ctx.lineTo(x + arm, y);
+      ctx.stroke();
+    }
+    ctx.restore();
+  };
+}
+
+export function percentiles(data, scope, index) {
+  const [x, y] = curveColumns(data.curves[index] ?? []);
+  if (x.length < 2) return null;
+  const limits = data.limits.filter((limit) => limit.operation === scope.operation);
+  const [top, bottom] = [y[y.length - 1], y[0]];
+  const near = limits.map((limit) => limit.seconds).filter((seconds) => seconds <= top * 4);
+  const range = logRange(bottom, Math.max(top, ...near));
+  const ticks = percentileTicks(x[x.length - 1]);
+  const label = (tick) => (tick <= 1 ? "min" : percentile(100 * (1 - 1 / tick)));
+  return {
+    options: {
+      height: 260,
+      padding: [10, 24, 0, 0],
+      scales: { x: { time: false, distr: 3, range: () => [1, x[x.length - 1]] }, y: { distr: 3, range: () => range } },
+      axes: [
+        axis({ splits: () => ticks.map(oneOf), filter: (_, splits) => splits, size: 30,
+          values: (_, splits) => splits.map(label) }),
+        axis({ splits: () => logTicks(range[0], range[1], 9), filter: (_, splits) => splits, size: 64,
+          values: (_, splits) => splits.map((tick) => timeTick(tick, timeUnit(tick))) }),
+      ],
+      series: [{ read: (tick) => label(tick) }, line("response time", "p95", time, { width: 2.25 })],
+      legend: { show: false },
+      cursor: { points: { size: 7 }, y: false, drag: { x: false, y: false } },
+      hooks: { draw: [limitMarks(limits)] },
+    },
+    data: [x, y],
+  };
+}

@@ -1,0 +1,79 @@
+// From the page's data to what a chart draws. Pure: no document, no chart library.
+
+// Columns on top of each other: the running sum up to and with each column. A step without any figure stays a gap.
+export function stack(columns) {
+  const sums = [];
+  columns.forEach((column, index) => {
+    const below = sums[index - 1];
+    sums.push(column.map((value, step) => {
+      const under = below ? below[step] : null;
+      return value == null ? under : (under ?? 0) + value;
+    }));
+  });
+  return sums;
+}
+
+// A percentile as its place on the curve's axis: one of how many is slower. 90 -> 10, 99.9 -> 1000.
+export function oneOf(percent) {
+  return 1 / (1 - percent / 100);
+}
+
+// The curve's points as two columns, the percentiles that have no place (100) left out.
+export function curveColumns(curve) {
+  const points = curve.filter(([percent, seconds]) => percent < 100 && seconds > 0);
+  return [points.map(([percent]) => oneOf(percent)), points.map(([, seconds]) => seconds)];
+}
+
+const LANDMARKS = [0, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999, 99.9999];
+
+// The percentiles worth a label on a curve that ends at `largest` of the axis.
+export function percentileTicks(largest) {
+  return LANDMARKS.filter((percent) => oneOf(percent) <= largest * 1.0001);
+}
+
+// 1, 2, 5, 10, 20 … between two positive numbers; only powers of ten when there would be more than `most`.
+export function logTicks(low, high, most) {
+  const ticks = (steps) => {
+    const found = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) {
+      for (const step of steps) {
+        const tick = Number(`${step}e${power}`);
+        if (tick >= low * 0.999 && tick <= high * 1.001) found.push(tick);
+      }
+    }
+    return found;
+  };
+  const fine = ticks([1, 2, 5]);
+  return fine.length <= most ? fine : ticks([1]);
+}
+
+// A range around positive numbers for an axis on a log scale, its ends on 1, 2 or 5.
+export function logRange(low, high) {
+  const steps = logTicks(low / 10, high * 10, Infinity);
+  const from = steps.filter((step) => step <= low * 1.0001).pop() ?? low;
+  const to = steps.find((step) => step >= high * 0.9999) ?? high;
+  return from < to ? [from, to] : [from / 2, to * 2];
+}
+
+// The phases that a chart from `from` to `to` seconds shows, each with its part of it.
+export function phases(setup, from, to) {
+  const steady = setup.ramp_up_s + setup.steady_s;
+  return [
+    { name: "ramp-up", from: 0, to: setup.ramp_up_s, counts: false },
+    { name: "steady state", from: setup.ramp_up_s, to: steady, counts: true },
+    { name: "ramp-down", from: steady, to: steady + setup.ramp_down_s, counts: false },
+  ]
+    .map((phase) => ({ ...phase, from: Math.max(phase.from, from), to: Math.min(phase.to, to) }))
+    .filter((phase) => phase.to > phase.from);
+}
+
+// The largest figure of some columns; 0 without any.
+export function largest(columns) {
+  return columns.flat().reduce((most, value) => (value != null && value > most ? value : most), 0);
+}
+
+// The top of a time axis: room for the data, and for the limits that are near enough not to flatten it.
+export function ceiling(top, limits) {
+  const near = limits.filter((limit) => limit <= top * 2.5);
+  return Math.max(top, ...near) * 1.08 || 1;
+}
