@@ -179,8 +179,17 @@ impl Site {
     }
 
     /// The cgroup of an instance.
-    pub(crate) fn instance_group(&self, instance: &str) -> Option<PathBuf> {
+    fn instance_group(&self, instance: &str) -> Option<PathBuf> {
         self.cgroup.as_ref().map(|group| group.join(instance)).filter(|group| group.exists())
+    }
+
+    /// Kills what is left of an instance and removes its cgroups.
+    pub(crate) fn end_instance(&self, instance: &str, started: &[Identity]) -> Result<()> {
+        let group = self.instance_group(instance);
+        group.as_deref().map_or(Ok(0), cgroup::end)?;
+        let marker = format!("{}/{instance}/", self.marker);
+        Family { started, marker: &marker, uid: self.owner.uid }.end()?;
+        group.as_deref().map_or(Ok(()), cgroup::remove)
     }
 
     /// What the environment of a tier's processes says; no other tier's begins like it.
@@ -213,9 +222,13 @@ impl Site {
         // A child that has not been waited for keeps its number and start time, even when it is dead.
         let identity = Identity::of(child.id())
             .ok_or_else(|| Problem::bug(format!("process {} has no entry in /proc", child.id())))?;
-        let ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(ledger) = ledger.as_ref() {
-            ledger.append(&Entry::Process { tier: launch.tier.clone(), process: identity })?;
+        let written = match self.ledger.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            Some(ledger) => ledger.append(&Entry::Process { tier: launch.tier.clone(), process: identity }),
+            None => Err(Problem::bug("a process was started in a lab that is closed").into()),
+        };
+        if let Err(problems) = written {
+            self.end_tier(instance, &launch.tier, &[identity])?;
+            return Err(problems);
         }
         let cgroup = group.filter(|group| cgroup::holds(group, identity.pid));
         Ok(Running { child, identity, cgroup })

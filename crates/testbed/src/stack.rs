@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use model::{Problem, Problems, Result, ServiceManifest};
 use rustix::process::Signal;
 
+use crate::disk;
 use crate::lab::Site;
 use crate::launch::Running;
 use crate::log::{self, Follower};
 use crate::prepare::ReadyCommand;
+use crate::process::Identity;
 use crate::program::Version;
 use crate::start::Job;
-use crate::{cgroup, disk};
 
 /// Lines of a dead server's log that are shown.
 const SHOWN_LINES: usize = 10;
@@ -212,16 +213,11 @@ impl Stack {
 
     fn end(&mut self) -> Result<()> {
         self.over = true;
-        let mut problems = Vec::new();
-        for (tier, server) in self.tiers.iter().zip(&mut self.servers).rev() {
-            let ended = self.site.end_tier(&self.instance, &tier.name, &[server.running.identity]);
-            problems.extend(ended.err().into_iter().flat_map(Problems::into_vec));
-            _ = server.running.child.wait();
-        }
-        if let Some(group) = self.site.instance_group(&self.instance) {
-            let ended = cgroup::end(&group).and_then(|_| cgroup::remove(&group));
-            problems.extend(ended.err().into_iter().flat_map(Problems::into_vec));
-        }
+        let started: Vec<Identity> = self.servers.iter().map(|server| server.running.identity).collect();
+        let ended = self.site.end_instance(&self.instance, &started);
+        let mut problems = ended.err().map(Problems::into_vec).unwrap_or_default();
+        // Only the dead are waited for: whoever could not be killed is left to the lab's undo.
+        self.servers.iter_mut().for_each(|server| _ = server.running.child.try_wait());
         for directory in &self.directories {
             problems.extend(disk::remove_dir(directory).err().into_iter().flat_map(Problems::into_vec));
         }

@@ -314,6 +314,8 @@ impl<'a, 'o> Starting<'a, 'o> {
     fn failure(&self, index: usize, what: &str) -> Problem {
         let (tier, ready) = (self.layout.tiers[index], &self.ready[index]);
         let kept = self.options.keep_failed.join(&tier.name);
+        // What an earlier failure left there would be taken for this one's.
+        _ = disk::remove_dir(&kept);
         let logs = self.logs(index);
         let named = ready.files.iter().map(|(path, _)| ready.dir.join(path)).chain(logs.iter().cloned());
         let could_keep = named.filter(|path| path.exists()).all(|path| {

@@ -45,7 +45,7 @@ pub fn sweep(home: &Path) -> Result<Swept> {
         }
     }
     for name in names(&folder, None) {
-        if !folder.join(format!("{name}.ledger")).exists() {
+        if !folder.join(format!("{name}.ledger")).exists() && folder.join(&name).exists() {
             match disk::remove_dir(&folder.join(&name)) {
                 Ok(()) => swept.labs.push(name),
                 Err(found) => problems.extend(found.into_vec()),

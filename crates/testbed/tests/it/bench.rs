@@ -21,7 +21,8 @@ pub(crate) const LIGHTTPD: &str = "lighttpd-fpm-mariadb";
 
 /// A home that servers under another user can enter.
 pub(crate) fn home() -> TempDir {
-    let dir = tempfile::Builder::new().prefix("plimsoll-test-").tempdir().expect("a temporary directory");
+    // With a space, since paths stand in many kinds of configuration files.
+    let dir = tempfile::Builder::new().prefix("plimsoll test ").tempdir().expect("a temporary directory");
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("a mode");
     dir
 }
