@@ -25,6 +25,9 @@ pub fn number(value: f64) -> String {
         return "no number".to_string();
     }
     let text = units::significant(value);
+    if text.chars().all(|c| "-0.".contains(c)) {
+        return "0".to_string();
+    }
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
     let mut grouped = String::from(sign);
@@ -358,4 +361,52 @@ fn error_share(operations: &[OperationResult], targets: &[TargetResult]) -> Opti
         (all + row.completed + errors, failed + errors)
     });
     (failed > 0).then(|| format!("{} of operations failed", percent(failed as f64 / all as f64)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_and_numbers_have_no_false_digits() {
+        let table = [
+            (0.853, "85 %"),
+            (0.02, "2 %"),
+            (0.0031, "0.31 %"),
+            (0.0, "0 %"),
+            (9.0, "900 %"),
+            (-0.155, "-16 %"),
+        ];
+        for (ratio, expected) in table {
+            assert_eq!(percent(ratio), expected);
+        }
+        let table = [
+            (1234.2, "1 234"),
+            (1_234_567.0, "1 234 567"),
+            (-1234.0, "-1 234"),
+            (999.0, "999"),
+            (12.04, "12"),
+            (0.05, "0.05"),
+            (0.0, "0"),
+            (-0.0, "0"),
+            (-0.0001, "0"),
+            (f64::NAN, "no number"),
+        ];
+        for (value, expected) in table {
+            assert_eq!(number(value), expected);
+        }
+    }
+
+    #[test]
+    fn a_headline_without_a_unit_has_its_title() {
+        let metric = |unit: &str| MetricResult {
+            name: "m".into(),
+            title: "Rollback share".into(),
+            value: 0.0213,
+            unit: unit.into(),
+        };
+        assert_eq!(headline(&[metric("")], &[]), "Rollback share 0.021");
+        assert_eq!(headline(&[metric("of orders")], &[]), "0.021 of orders");
+        assert_eq!(headline(&[], &[]), "0 operations/s");
+    }
 }

@@ -163,8 +163,8 @@ pub struct TargetResult {
 /// One check of the instrument by itself.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ValidityCheck {
-    /// Stable identifier: `duration`, `generator_cpu`, `generator_thread`, `send_lag`, `little`, `samples`, `tiers`,
-    /// `alarms`, `consistency`, `errors_all` (`docs/method/validity.md`).
+    /// Stable identifier: `duration`, `generator_cpu`, `generator_thread`, `send_lag`, `users`, `little`, `samples`,
+    /// `tiers`, `alarms`, `consistency`, `errors_all` (`docs/method/validity.md`).
     pub check: String,
     /// It holds.
     pub ok: bool,
