@@ -1,0 +1,8 @@
+//! Where the rooms are wired together: a plan becomes a stack with its data, a measured and judged run, a record.
+//!
+
+pub(crate) mod dataset;
+pub(crate) mod measure;
+pub(crate) mod outcome;
+pub(crate) mod setup;
+pub(crate) mod stage;

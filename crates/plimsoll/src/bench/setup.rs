@@ -1,0 +1,79 @@
+//! The first half of a run's record: what was asked for, resolved, and what stands there.
+
+use std::collections::BTreeMap;
+
+use model::Plan;
+use model::record::{GeneratorResult, Outcome, RUN_FORMAT, RunRecord, Setup, TierSetup, Verdict};
+use testbed::Stack;
+
+use crate::context::Context;
+
+/// A record of a run that has not been measured yet.
+pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, context: &Context) -> RunRecord {
+    RunRecord {
+        format: RUN_FORMAT,
+        id: id.to_string(),
+        started: started.to_string(),
+        plimsoll: env!("CARGO_PKG_VERSION").to_string(),
+        command: context.command.clone(),
+        setup: setup(plan),
+        outcome: Outcome::Unfinished,
+        verdict: Verdict {
+            valid: false,
+            pass: None,
+            sentence: "not valid: the run has not finished".to_string(),
+        },
+        targets: Vec::new(),
+        validity: Vec::new(),
+        operations: Vec::new(),
+        metrics: Vec::new(),
+        tiers: Vec::new(),
+        consistency: Vec::new(),
+        evidence: Vec::new(),
+        dataset: None,
+        steps: Vec::new(),
+        generator: GeneratorResult::default(),
+    }
+}
+
+fn setup(plan: &Plan) -> Setup {
+    Setup {
+        kit: format!("{}@{}", plan.kit.name, plan.kit.version),
+        kit_title: plan.kit.title.clone(),
+        size: plan.size.label.clone(),
+        size_values: plan.size.values.clone(),
+        params: plan.params.clone(),
+        stack: plan.stack.name.clone(),
+        stack_title: plan.stack.title.clone(),
+        users: plan.load.users,
+        ramp_up_s: plan.load.ramp_up_s,
+        steady_s: plan.load.steady_s,
+        ramp_down_s: plan.load.ramp_down_s,
+        seed: plan.load.seed,
+        think_mean_s: plan.kit.users.think.map(|think| think.mean()),
+        generator_cpus: plan.placement.generator.clone(),
+        stack_cpus: plan.placement.stack.clone(),
+        machine: observe::machine(),
+        tiers: Vec::new(),
+    }
+}
+
+/// The tiers as they stand, with their rendered files.
+pub(crate) fn tiers(plan: &Plan, stack: &Stack) -> Vec<TierSetup> {
+    let values = |name: &str| plan.tier(name).map(|tier| tier.values.clone()).unwrap_or_default();
+    let tier = |tier: &testbed::Tier| {
+        let mut files = BTreeMap::new();
+        for path in &tier.files {
+            let name = format!("conf/{}/{}", tier.name, tier.relative(path).display());
+            files.insert(name, std::fs::read_to_string(path).unwrap_or_default());
+        }
+        TierSetup {
+            tier: tier.name.clone(),
+            service: tier.service.clone(),
+            version: tier.version.line.clone(),
+            values: values(&tier.name),
+            files,
+        }
+    };
+    stack.tiers().iter().map(tier).collect()
+}

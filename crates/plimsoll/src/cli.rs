@@ -1,0 +1,70 @@
+//! The command line: verbs and their flags. Each verb's arguments live beside the verb.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::verbs;
+
+/// Finds the load line of a web stack: how many users a real stack serves within its response-time targets.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll", version, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll run dvdstore                                   the default stack, a minute of steady state
+  plimsoll run dvdstore --users 50 --set apache.MaxRequestWorkers=64
+  plimsoll run dvdstore --stack lighttpd-fpm-mariadb --qos 'p95 < 300ms' --json
+  plimsoll try dvdstore                                   one user, every request shown
+  plimsoll up dvdstore                                    stand it up to click around
+  plimsoll show last                                      the last run again
+  plimsoll doctor                                         what this machine can and cannot do
+
+Everything is kept below $PLIMSOLL_HOME (as root /srv/plimsoll, else ~/.local/share/plimsoll).
+Exit codes: 0 valid and passed, 1 our bug, 2 bad input or a missing package, 3 run not valid,
+99 a QoS target missed, 105 interrupted (what was measured is kept).";
+
+/// Flags of every verb.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Lay the kits, services and stacks of this folder over the built-in catalogue
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) catalogue: Option<PathBuf>,
+    /// Print results and errors only
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Stand a stack up, drive it with users, measure and judge it
+    Run(verbs::run::RunArgs),
+    /// Follow one user through a session, every request printed
+    Try(verbs::try_kit::TryArgs),
+    /// Stand a stack up with its data and keep it until Ctrl-C
+    Up(verbs::up::UpArgs),
+    /// Check a recipe, a kit, a service or a stack without starting anything
+    Check(verbs::check::CheckArgs),
+    /// List kits, stacks and services
+    List(verbs::list::ListArgs),
+    /// List the runs that are kept
+    Runs(verbs::runs::RunsArgs),
+    /// Show a kept run in the terminal
+    Show(verbs::show::ShowArgs),
+    /// Write a kept run's HTML report
+    Report(verbs::report::ReportArgs),
+    /// Tell what this machine can and cannot do; install what is missing
+    Doctor(verbs::doctor::DoctorArgs),
+    /// Remove what killed runs left behind; remove runs and data sets
+    Clean(verbs::clean::CleanArgs),
+    /// Ends a lab whose tool has died; started by plimsoll itself
+    #[command(hide = true)]
+    Keeper(verbs::keeper::KeeperArgs),
+}

@@ -1,0 +1,127 @@
+//! Output: results on stdout, everything else on stderr. On a terminal one line shows the progress; elsewhere lines
+//! are appended, a few a minute.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Elsewhere than on a terminal, progress is told this often at most.
+const APPEND_EVERY: Duration = Duration::from_secs(10);
+
+/// Where a verb's words go.
+pub(crate) struct Console {
+    quiet: bool,
+    bar: Option<ProgressBar>,
+    started: Instant,
+    last_line: Option<Instant>,
+}
+
+impl Console {
+    pub(crate) fn new(quiet: bool) -> Console {
+        let terminal = std::io::stderr().is_terminal() && !quiet;
+        Console { quiet, bar: terminal.then(new_bar), started: Instant::now(), last_line: None }
+    }
+
+    /// The width of stdout in characters; 100 where it is no terminal.
+    pub(crate) fn width(&self) -> usize {
+        let size = rustix::termios::tcgetwinsize(std::io::stdout());
+        size.map_or(100, |size| usize::from(size.ws_col).clamp(60, 160))
+    }
+
+    /// Whether results are shown in colour.
+    pub(crate) fn colour(&self) -> bool {
+        std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    }
+
+    /// A step begins: shown until the next one, kept as a line where there is no terminal.
+    pub(crate) fn step(&mut self, text: &str) {
+        self.last_line = None;
+        self.show(text, None);
+    }
+
+    /// How far the step under way has come, 0 to 1.
+    pub(crate) fn progress(&mut self, text: &str, done_ratio: f64) {
+        self.show(text, Some(done_ratio));
+    }
+
+    fn show(&mut self, text: &str, done_ratio: Option<f64>) {
+        if self.quiet {
+            return;
+        }
+        if let Some(bar) = &self.bar {
+            let share = done_ratio.map(|ratio| format!("{} ", gauge(ratio))).unwrap_or_default();
+            bar.set_message(format!("{share}{text}"));
+            bar.tick();
+            return;
+        }
+        if self.last_line.is_none_or(|last| last.elapsed() >= APPEND_EVERY) {
+            self.last_line = Some(Instant::now());
+            self.line(text);
+        }
+    }
+
+    /// A step is done: stays on the screen.
+    pub(crate) fn done(&mut self, text: &str) {
+        if !self.quiet {
+            self.line(&format!("✓ {text}"));
+        }
+    }
+
+    /// Something that the user should know.
+    pub(crate) fn note(&mut self, text: &str) {
+        if !self.quiet {
+            self.line(text);
+        }
+    }
+
+    fn line(&self, text: &str) {
+        let elapsed = self.started.elapsed().as_secs();
+        let stamped = format!("{:>3}:{:02}  {text}", elapsed / 60, elapsed % 60);
+        match &self.bar {
+            Some(bar) => bar.suspend(|| write_line(&mut std::io::stderr(), &stamped)),
+            None => write_line(&mut std::io::stderr(), &stamped),
+        }
+    }
+
+    /// A result: always shown, on stdout.
+    pub(crate) fn result(&mut self, text: &str) {
+        self.clear();
+        write_line(&mut std::io::stdout(), text.trim_end_matches('\n'));
+    }
+
+    /// What went wrong: always shown, on stderr.
+    pub(crate) fn problem(&mut self, text: &str) {
+        self.clear();
+        write_line(&mut std::io::stderr(), &format!("plimsoll: {text}"));
+    }
+
+    /// Takes the progress line away.
+    pub(crate) fn clear(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.set_message("");
+            bar.finish_and_clear();
+            self.bar = Some(new_bar());
+        }
+    }
+}
+
+fn new_bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn gauge(ratio: f64) -> String {
+    const WIDTH: usize = 20;
+    let full = (ratio.clamp(0.0, 1.0) * WIDTH as f64).round() as usize;
+    format!("[{}{}] {:>3.0}%", "━".repeat(full), "·".repeat(WIDTH - full), ratio.clamp(0.0, 1.0) * 100.0)
+}
+
+/// A reader that has gone away is no reason to lose a run: what can't be written is not written.
+fn write_line(out: &mut dyn Write, text: &str) {
+    let _ = writeln!(out, "{text}");
+    let _ = out.flush();
+}

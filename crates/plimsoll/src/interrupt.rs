@@ -1,0 +1,65 @@
+//! Ctrl-C and SIGTERM: once means "end well and keep what was measured", twice "at once".
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::{Control, Stop};
+use model::{Kind, Problem, Result};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// The user's wish to stop.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Interrupt {
+    signals: Arc<AtomicUsize>,
+    /// Set with the first signal; for rooms that only need to know that much.
+    pub(crate) cancelled: Arc<AtomicBool>,
+    running: Arc<Mutex<Option<Control>>>,
+}
+
+impl Interrupt {
+    /// Takes over SIGINT, SIGTERM and SIGHUP for this process.
+    pub(crate) fn watch() -> Result<Interrupt> {
+        let interrupt = Interrupt::default();
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
+            .map_err(|error| Problem::environment(format!("failed to watch for signals: {error}")))?;
+        let watcher = interrupt.clone();
+        let body = move || signals.forever().for_each(|_| watcher.came());
+        std::thread::Builder::new()
+            .name("signals".to_string())
+            .spawn(body)
+            .map_err(|error| Problem::environment(format!("failed to start a thread: {error}")))?;
+        Ok(interrupt)
+    }
+
+    fn came(&self) {
+        let count = self.signals.fetch_add(1, Ordering::SeqCst) + 1;
+        self.cancelled.store(true, Ordering::SeqCst);
+        if let Some(control) = &*self.running.lock().unwrap_or_else(PoisonError::into_inner) {
+            control.ask(if count == 1 { Stop::Gently } else { Stop::AtOnce });
+        }
+    }
+
+    /// How often the user has asked to stop.
+    pub(crate) fn count(&self) -> usize {
+        self.signals.load(Ordering::SeqCst)
+    }
+
+    /// An error when the user has asked to stop: nothing has been measured yet.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.count() == 0 {
+            return Ok(());
+        }
+        Err(Problem::new(Kind::Interrupted, "interrupted before anything was measured").into())
+    }
+
+    /// Lets signals reach a run's control until the run is over.
+    pub(crate) fn steer(&self, control: &Control) {
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(control.clone());
+        match self.count() {
+            0 => {}
+            1 => control.ask(Stop::Gently),
+            _ => control.ask(Stop::AtOnce),
+        }
+    }
+}

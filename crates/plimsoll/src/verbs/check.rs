@@ -1,0 +1,142 @@
+//! `plimsoll check`: everything wrong with a recipe, a kit, a service or a stack, without starting anything.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use model::{Plan, Problem, Problems, Recipe, Result, document, units};
+
+use crate::context::{Context, read_folder};
+use crate::verbs::recipe_args::cpus;
+
+/// Check a recipe, a kit, a service or a stack without starting anything.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  plimsoll check shop.toml                  a recipe
+  plimsoll check my-kits/shop               a kit's folder (or its kit.toml)
+  plimsoll check catalogue/services/apache  a service's folder
+  plimsoll check dvdstore                   a kit, stack or service of the catalogue")]
+pub(crate) struct CheckArgs {
+    /// A file, a folder, or a name of the catalogue
+    what: String,
+}
+
+pub(crate) fn main(args: &CheckArgs, context: &mut Context) -> Result<u8> {
+    let path = Path::new(&args.what);
+    let sentence = if path.exists() { check_path(path, context)? } else { check_name(&args.what, context)? };
+    context.console.result(&format!("ok: {sentence}"));
+    Ok(0)
+}
+
+fn check_path(path: &Path, context: &mut Context) -> Result<String> {
+    for (manifest, kind) in [("kit.toml", "kits"), ("service.toml", "services")] {
+        let folder = if path.file_name().is_some_and(|name| name == manifest) {
+            path.parent().map(Path::to_path_buf)
+        } else {
+            path.join(manifest).is_file().then(|| path.to_path_buf())
+        };
+        if let Some(folder) = folder {
+            return check_folder(&folder, kind, context);
+        }
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Problem::recipe(format!("failed to read: {error}")).file(path.display().to_string())
+    })?;
+    let has_tiers = text.lines().any(|line| line.trim_start().starts_with("[[tier]]"));
+    if has_tiers { check_stack_file(path, text, context) } else { check_recipe(path, &text, context) }
+}
+
+/// A kit's or service's folder, laid over the catalogue; messages name its files as the user does.
+fn check_folder(folder: &Path, kind: &str, context: &mut Context) -> Result<String> {
+    let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_path_buf() };
+    let absolute = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+    let name = absolute.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let inside = format!("{kind}/{name}/");
+    let files: BTreeMap<String, Cow<'static, [u8]>> =
+        read_folder(&folder)?.into_iter().map(|(path, bytes)| (format!("{inside}{path}"), bytes)).collect();
+    context.catalogue.overlay(files);
+    check_name(&name, context).map_err(|problems| as_the_user_says(problems, &inside, &folder))
+}
+
+fn as_the_user_says(problems: Problems, inside: &str, folder: &Path) -> Problems {
+    let renamed = problems.into_vec().into_iter().map(|mut problem| {
+        if let Some(rest) = problem.place.file.as_ref().and_then(|file| file.strip_prefix(inside)) {
+            problem.place.file = Some(folder.join(rest).display().to_string());
+        }
+        problem
+    });
+    match Problems::check(renamed.collect()) {
+        Err(problems) => problems,
+        Ok(()) => Problem::bug("an error without a problem").into(),
+    }
+}
+
+fn check_stack_file(path: &Path, text: String, context: &mut Context) -> Result<String> {
+    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let inside = format!("stacks/{name}.toml");
+    let bytes: Cow<'static, [u8]> = Cow::Owned(text.into_bytes());
+    context.catalogue.overlay(BTreeMap::from([(inside.clone(), bytes)]));
+    check_name(&name, context).map_err(|problems| {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        as_the_user_says(problems, "stacks/", folder)
+    })
+}
+
+fn check_recipe(path: &Path, text: &str, context: &Context) -> Result<String> {
+    let file = path.display().to_string();
+    let recipe: Recipe = document::read(&file, text)?;
+    let plan = Plan::resolve(&recipe, Some(&file), &context.catalogue, &cpus())?;
+    kit::lint(&context.catalogue, &plan.kit.name)?;
+    let load = &plan.load;
+    Ok(format!(
+        "{} users of {} ({}) on {}: {} of ramp-up, {} of steady state, {} of ramp-down",
+        load.users,
+        plan.kit.title,
+        plan.size.label,
+        plan.stack.name,
+        units::show_seconds(load.ramp_up_s),
+        units::show_seconds(load.steady_s),
+        units::show_seconds(load.ramp_down_s)
+    ))
+}
+
+fn check_name(name: &str, context: &Context) -> Result<String> {
+    let catalogue = &context.catalogue;
+    if catalogue.kits().contains(&name) {
+        kit::lint(catalogue, name)?;
+        let recipe = Recipe { format: 1, kit: name.to_string(), ..Recipe::default() };
+        let plan = Plan::resolve(&recipe, None, catalogue, &cpus())?;
+        return Ok(format!("kit {name}@{}: {}", plan.kit.version, plan.kit.title));
+    }
+    if catalogue.services().contains(&name) {
+        let service = catalogue.service(name)?;
+        return Ok(format!("service {name}: {} with {} knobs", service.title, service.knobs.len()));
+    }
+    if catalogue.stacks().contains(&name) {
+        let stack = catalogue.stack(name)?;
+        let mut problems = Vec::new();
+        for tier in &stack.tiers {
+            match catalogue.service(&tier.service) {
+                Ok(service) => {
+                    let prefix = format!("tier {}.set.", tier.name);
+                    model::setting::resolve(&service.knobs, &tier.set, &prefix, &mut problems);
+                }
+                Err(found) => problems.extend(found.into_vec()),
+            }
+        }
+        let file = format!("stacks/{name}.toml");
+        problems.iter_mut().for_each(|problem| _ = problem.place.file.get_or_insert(file.clone()));
+        Problems::check(problems)?;
+        return Ok(format!("stack {name}: {}", stack.title));
+    }
+    let known = [catalogue.kits(), catalogue.services(), catalogue.stacks()].concat();
+    let problem =
+        Problem::recipe(format!("`{name}` is neither a file nor a kit, service or stack of the catalogue"));
+    Err(match document::nearest(name, known) {
+        Some(near) => problem.remedy(format!("`{near}`")),
+        None => problem.remedy("`plimsoll list` shows what there is"),
+    }
+    .into())
+}

@@ -1,0 +1,85 @@
+//! `plimsoll clean`: what killed runs left, and on request runs and data sets.
+
+use std::fs;
+use std::path::Path;
+
+use clap::Args;
+use model::{Problem, Result, units};
+use store::Runs;
+
+use crate::bench::dataset;
+use crate::context::Context;
+
+/// Remove what killed runs left behind; remove runs and data sets.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  plimsoll clean                     end leftover servers, remove half-made data sets
+  plimsoll clean --run 20261121-03   remove one run
+  plimsoll clean --datasets          remove all data sets; the next run makes its own again
+  plimsoll clean --runs              remove all runs")]
+pub(crate) struct CleanArgs {
+    /// Remove this run
+    #[arg(long, value_name = "RUN")]
+    run: Vec<String>,
+    /// Remove all runs
+    #[arg(long)]
+    runs: bool,
+    /// Remove all data sets
+    #[arg(long)]
+    datasets: bool,
+}
+
+pub(crate) fn main(args: &CleanArgs, context: &mut Context) -> Result<u8> {
+    let swept = testbed::sweep(&context.home)?;
+    context.console.result(&format!(
+        "ended {} process(es) of {} killed run(s); {} lab(s) are alive and left alone",
+        swept.processes,
+        swept.labs.len(),
+        swept.alive.len()
+    ));
+    if swept.alive.is_empty() {
+        remove_half_made(&context.home)?;
+    }
+    let runs = Runs::open(&context.home)?;
+    let mut names = args.run.clone();
+    if args.runs {
+        names.extend(runs.list()?.into_iter().map(|run| run.id));
+    }
+    for name in names {
+        let bytes = runs.remove(&name)?;
+        context.console.result(&format!("removed run {name} ({})", units::show_bytes(bytes)));
+    }
+    if args.datasets {
+        let folder = dataset::folder(&context.home);
+        if !swept.alive.is_empty() && folder.exists() {
+            let what = "a lab is alive and may be copying a data set";
+            return Err(Problem::environment(what).remedy("end the other plimsoll first").into());
+        }
+        remove(&folder)?;
+        context.console.result("removed all data sets");
+    }
+    Ok(0)
+}
+
+/// Data sets that a killed load left half made. Their names begin with a dot, so that none was ever used.
+fn remove_half_made(home: &Path) -> Result<()> {
+    let Ok(entries) = fs::read_dir(dataset::folder(home)) else { return Ok(()) };
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Problem::environment(format!("failed to remove: {error}"))
+                .file(path.display().to_string())
+                .into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,113 @@
+//! `plimsoll doctor`: what this machine can and cannot do, by trying it; installs what is missing on request.
+
+mod ceiling;
+mod findings;
+
+use clap::Args;
+use model::{Problem, Result, ServiceManifest};
+
+use crate::context::Context;
+use findings::Finding;
+
+/// Tell what this machine can and cannot do; install what is missing.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  plimsoll doctor
+  plimsoll doctor --install                                  what the default stack needs
+  plimsoll doctor --install --stack lighttpd-fpm-mariadb     what that stack needs
+  plimsoll doctor --install --stack all")]
+pub(crate) struct DoctorArgs {
+    /// Install the missing Debian packages (with sudo where that is needed)
+    #[arg(long)]
+    install: bool,
+    /// Only for this stack; `all` for every stack. May be given several times
+    #[arg(long, value_name = "STACK")]
+    stack: Vec<String>,
+    /// Skip the measurement of the generator's own ceiling
+    #[arg(long)]
+    no_ceiling: bool,
+}
+
+pub(crate) fn main(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
+    if args.install {
+        return install(args, context);
+    }
+    let mut findings = findings::machine(context);
+    findings.extend(packages(context)?);
+    if !args.no_ceiling {
+        findings.extend(ceiling::measure(context)?);
+    }
+    let text: Vec<String> = findings.iter().map(Finding::to_string).collect();
+    context.console.result(&text.join("\n"));
+    let hopeless = findings.iter().any(|finding| finding.hopeless());
+    Ok(if hopeless { 2 } else { 0 })
+}
+
+/// For each stack, what is missing for it.
+fn packages(context: &Context) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for name in context.catalogue.stacks() {
+        let services = services_of(context, name)?;
+        let services: Vec<&ServiceManifest> = services.iter().collect();
+        let missing = testbed::packages::missing(&services, &context.home);
+        let subject = format!("stack {name}");
+        findings.push(if missing.is_empty() {
+            Finding::good(subject, versions(context, &services))
+        } else {
+            let list: Vec<&str> = missing.iter().map(|one| one.package.as_str()).collect();
+            let remedy = format!("plimsoll doctor --install --stack {name}");
+            Finding::limited(subject, format!("missing: {}", list.join(", ")), remedy)
+        });
+    }
+    Ok(findings)
+}
+
+fn versions(context: &Context, services: &[&ServiceManifest]) -> String {
+    let version = |service: &&ServiceManifest| {
+        let program = testbed::program::of_service(service, &context.home).ok()?;
+        let version = testbed::program::version(&program, service);
+        let unknown = if version.warning.is_some() { " (never tried here)" } else { "" };
+        Some(format!("{} {}{unknown}", service.name, version.number))
+    };
+    services.iter().filter_map(version).collect::<Vec<_>>().join(", ")
+}
+
+fn services_of(context: &Context, stack: &str) -> Result<Vec<ServiceManifest>> {
+    let stack = context.catalogue.stack(stack)?;
+    stack.tiers.iter().map(|tier| context.catalogue.service(&tier.service)).collect()
+}
+
+fn install(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
+    let default = context.catalogue.kit("dvdstore").map(|kit| kit.default_stack);
+    let stacks: Vec<String> = if args.stack.iter().any(|name| name == "all") {
+        context.catalogue.stacks().into_iter().map(str::to_string).collect()
+    } else if args.stack.is_empty() {
+        vec![default?]
+    } else {
+        args.stack.clone()
+    };
+    let mut services: Vec<ServiceManifest> = Vec::new();
+    for stack in &stacks {
+        for service in services_of(context, stack)? {
+            if !services.iter().any(|known| known.name == service.name) {
+                services.push(service);
+            }
+        }
+    }
+    let services: Vec<&ServiceManifest> = services.iter().collect();
+    let missing = testbed::packages::missing(&services, &context.home);
+    if missing.is_empty() {
+        context.console.done(&format!("everything for {} is here", stacks.join(", ")));
+        return Ok(0);
+    }
+    let console = &mut context.console;
+    testbed::packages::install(&missing, &context.home, &mut |text| console.note(text))?;
+    let still = testbed::packages::missing(&services, &context.home);
+    if let Some(one) = still.first() {
+        let what = format!("{} is still missing after its installation", one.package);
+        return Err(Problem::environment(what).remedy(testbed::packages::apt_line(&services)).into());
+    }
+    context.console.done(&format!("installed what {} needs; no daemon was started", stacks.join(", ")));
+    Ok(0)
+}

@@ -1,0 +1,143 @@
+//! What the doctor finds about the machine, each by trying it.
+
+use std::fmt;
+use std::path::Path;
+
+use model::units;
+
+use crate::context::Context;
+use crate::verbs::recipe_args::cpus;
+
+/// How serious a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Grade {
+    Good,
+    Limited,
+    Hopeless,
+}
+
+/// One finding.
+#[derive(Debug, Clone)]
+pub(super) struct Finding {
+    grade: Grade,
+    subject: String,
+    what: String,
+    remedy: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn good(subject: impl Into<String>, what: impl Into<String>) -> Finding {
+        Finding { grade: Grade::Good, subject: subject.into(), what: what.into(), remedy: None }
+    }
+
+    pub(super) fn limited(
+        subject: impl Into<String>,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Finding {
+        Finding { grade: Grade::Limited, remedy: Some(remedy.into()), ..Finding::good(subject, what) }
+    }
+
+    fn hopeless_because(
+        subject: impl Into<String>,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Finding {
+        Finding { grade: Grade::Hopeless, ..Finding::limited(subject, what, remedy) }
+    }
+
+    /// No run is possible with this.
+    pub(super) fn hopeless(&self) -> bool {
+        self.grade == Grade::Hopeless
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = match self.grade {
+            Grade::Good => "ok     ",
+            Grade::Limited => "limited",
+            Grade::Hopeless => "MISSING",
+        };
+        write!(f, "{mark}  {}: {}", self.subject, self.what)?;
+        match &self.remedy {
+            Some(remedy) => write!(f, "\n           try: {remedy}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// CPUs, home, user, cgroups, descriptors.
+pub(super) fn machine(context: &Context) -> Vec<Finding> {
+    vec![cpu_finding(), home_finding(&context.home), user_finding(), cgroup_finding(), descriptor_finding()]
+}
+
+fn cpu_finding() -> Finding {
+    let cpus = cpus();
+    let placement = model::plan::Placement::of_machine(&cpus);
+    if cpus.len() < 2 {
+        let what = "one CPU: generator and stack share it, and disturb each other";
+        return Finding::limited("CPUs", what, "a machine with two or more");
+    }
+    Finding::good(
+        "CPUs",
+        format!(
+            "{}: {:?} for the stack, {:?} for the generator",
+            cpus.len(),
+            placement.stack,
+            placement.generator
+        ),
+    )
+}
+
+fn home_finding(home: &Path) -> Finding {
+    let subject = format!("home {}", home.display());
+    let probe = home.join(format!(".doctor-{}", std::process::id()));
+    let tried = std::fs::create_dir_all(home).and_then(|()| std::fs::write(&probe, b"x"));
+    let _ = std::fs::remove_file(&probe);
+    if let Err(error) = tried {
+        return Finding::hopeless_because(
+            subject,
+            format!("can't be written: {error}"),
+            "PLIMSOLL_HOME=/some/directory",
+        );
+    }
+    let free = rustix::fs::statvfs(home).map(|stat| stat.f_bavail * stat.f_frsize).unwrap_or(0);
+    let what = format!("writable, {} free", units::show_bytes(free));
+    if free < 2 << 30 {
+        return Finding::limited(subject, what, "plimsoll clean --datasets --runs, or another PLIMSOLL_HOME");
+    }
+    Finding::good(subject, what)
+}
+
+fn user_finding() -> Finding {
+    if rustix::process::geteuid().is_root() {
+        return Finding::good("user", "root: servers run under a user number of their own");
+    }
+    Finding::good("user", "not root: servers run as you")
+}
+
+fn cgroup_finding() -> Finding {
+    match testbed::cgroup_root() {
+        Some(path) => Finding::good(
+            "cgroups",
+            format!("version 2 at {}: tiers are confined, accounted and ended there", path.display()),
+        ),
+        None => Finding::limited(
+            "cgroups",
+            "no writable version 2 directory: CPU comes from /proc, and servers are ended by their process numbers",
+            "run as root, or in a delegated scope: systemd-run --user --scope -p Delegate=yes plimsoll …",
+        ),
+    }
+}
+
+fn descriptor_finding() -> Finding {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let hard = limit.maximum.unwrap_or(u64::MAX);
+    let what =
+        format!("{hard} a process: up to about {} users with a connection each", hard.saturating_sub(100));
+    if hard < 4096 {
+        return Finding::limited("descriptors", what, "ulimit -Hn 65536");
+    }
+    Finding::good("descriptors", what)
+}

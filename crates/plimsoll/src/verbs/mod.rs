@@ -1,0 +1,14 @@
+//! One file a verb: its arguments, and what it does with the rooms.
+
+pub(crate) mod check;
+pub(crate) mod clean;
+pub(crate) mod doctor;
+pub(crate) mod keeper;
+pub(crate) mod list;
+pub(crate) mod recipe_args;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod runs;
+pub(crate) mod show;
+pub(crate) mod try_kit;
+pub(crate) mod up;

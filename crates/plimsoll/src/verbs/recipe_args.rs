@@ -1,0 +1,125 @@
+//! The flags that describe a run: shared by run, try, up and check.
+
+use std::path::Path;
+
+use clap::Args;
+use model::setting::{Value, Values};
+use model::{Plan, Problem, Problems, Recipe, Result, document};
+
+use crate::context::Context;
+
+/// What to run, and how.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct RecipeArgs {
+    /// A kit's name, or a recipe file (FILE.toml)
+    #[arg(value_name = "KIT|RECIPE.toml")]
+    pub(crate) kit: String,
+    /// The stack, by name (`plimsoll list` shows them)
+    #[arg(long)]
+    pub(crate) stack: Option<String>,
+    /// The data set's size: a name such as small, or bytes such as 30mb
+    #[arg(long)]
+    pub(crate) size: Option<String>,
+    /// Emulated users
+    #[arg(long, short)]
+    pub(crate) users: Option<u32>,
+    /// Length of the ramp-up, in which the users start evenly
+    #[arg(long, value_name = "TIME")]
+    pub(crate) ramp_up: Option<String>,
+    /// Length of the steady state, the only phase that counts
+    #[arg(long, visible_alias = "duration", value_name = "TIME")]
+    pub(crate) steady: Option<String>,
+    /// Length of the ramp-down
+    #[arg(long, value_name = "TIME")]
+    pub(crate) ramp_down: Option<String>,
+    /// Seed of all random draws: two runs with the same seed send the same requests
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// A QoS target instead of the kit's; may be given several times: 'p95 < 2s', 'Browse p99 < 300ms', 'errors < 0.1%'
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) qos: Vec<String>,
+    /// A knob of a tier or service; may be given several times: apache.MaxRequestWorkers=64
+    #[arg(long, value_name = "TIER.KNOB=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// A parameter of the kit; may be given several times: n_searches=5
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) param: Vec<String>,
+    /// The web tier's TCP port instead of a free one
+    #[arg(long)]
+    pub(crate) port: Option<u16>,
+}
+
+impl RecipeArgs {
+    /// The recipe, from a file or from the flags; flags win over the file.
+    pub(crate) fn recipe(&self) -> Result<(Recipe, Option<String>)> {
+        let (mut recipe, file) = if self.kit.ends_with(".toml") {
+            (read_recipe(Path::new(&self.kit))?, Some(self.kit.clone()))
+        } else {
+            (Recipe { format: 1, kit: self.kit.clone(), ..Recipe::default() }, None)
+        };
+        let override_with = |place: &mut Option<String>, given: &Option<String>| {
+            if given.is_some() {
+                place.clone_from(given);
+            }
+        };
+        override_with(&mut recipe.stack, &self.stack);
+        override_with(&mut recipe.size, &self.size);
+        override_with(&mut recipe.ramp_up, &self.ramp_up);
+        override_with(&mut recipe.steady, &self.steady);
+        override_with(&mut recipe.ramp_down, &self.ramp_down);
+        recipe.users = self.users.or(recipe.users);
+        recipe.seed = self.seed.or(recipe.seed);
+        recipe.port = self.port.or(recipe.port);
+        if !self.qos.is_empty() {
+            recipe.qos.clone_from(&self.qos);
+        }
+        let mut problems = Vec::new();
+        recipe.set.extend(pairs("--set", &self.set, &mut problems));
+        recipe.param.extend(pairs("--param", &self.param, &mut problems));
+        Problems::check(problems)?;
+        Ok((recipe, file))
+    }
+
+    /// The plan on this machine.
+    pub(crate) fn plan(&self, context: &Context) -> Result<(Recipe, Plan)> {
+        let (recipe, file) = self.recipe()?;
+        let plan = Plan::resolve(&recipe, file.as_deref(), &context.catalogue, &cpus())?;
+        Ok((recipe, plan))
+    }
+}
+
+/// The CPUs that this process may use.
+pub(crate) fn cpus() -> Vec<usize> {
+    let allowed = rustix::thread::sched_getaffinity(None).ok();
+    let list: Vec<usize> = (0..rustix::thread::CpuSet::MAX_CPU)
+        .filter(|cpu| allowed.as_ref().is_some_and(|set| set.is_set(*cpu)))
+        .collect();
+    if list.is_empty() { vec![0] } else { list }
+}
+
+fn read_recipe(path: &Path) -> Result<Recipe> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Problem::recipe(format!("failed to read the recipe: {error}"))
+            .file(&name)
+            .remedy("a recipe is a file such as: format = 1, kit = \"dvdstore\", users = 20")
+    })?;
+    document::read(&name, &text)
+}
+
+fn pairs(flag: &str, texts: &[String], problems: &mut Vec<Problem>) -> Values {
+    let mut values = Values::new();
+    for text in texts {
+        match text.split_once('=') {
+            Some((name, value)) => {
+                values.insert(name.trim().to_string(), Value::Text(value.trim().to_string()));
+            }
+            None => problems.push(
+                Problem::recipe(format!("`{text}` is not of the form name=value"))
+                    .key(flag)
+                    .remedy(format!("{flag} name=value")),
+            ),
+        }
+    }
+    values
+}

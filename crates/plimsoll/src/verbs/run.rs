@@ -1,0 +1,54 @@
+//! `plimsoll run`: one run from plan to report.
+
+use clap::Args;
+use model::record::RunRecord;
+use model::{Kind, Result};
+
+use crate::bench::outcome::{self, Measured};
+use crate::context::Context;
+use crate::verbs::recipe_args::RecipeArgs;
+
+/// Stand a stack up, drive it with users, measure and judge it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  plimsoll run dvdstore
+  plimsoll run dvdstore --users 50 --steady 2m --set web.MaxRequestWorkers=64
+  plimsoll run dvdstore --stack lighttpd-fpm-mariadb --qos 'Browse p95 < 100ms' --json > run.json
+  plimsoll run shop.toml
+
+Ctrl-C once ends the run well and keeps what was measured; twice ends it at once.")]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    recipe: RecipeArgs,
+    /// Print the run's record as JSON (docs/reference/run-json.md) instead of the summary
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
+    let (recipe, plan) = args.recipe.plan(context)?;
+    let measured = outcome::run(&recipe, &plan, context)?;
+    let Measured { run, report } = &measured;
+    let record = run.record();
+    if args.json {
+        context.console.result(&report::json(record));
+    } else {
+        let page = report::Page::of(run);
+        let text = report::terminal(&page, context.console.width(), context.console.colour());
+        context.console.result(&text);
+        context.console.result(&format!("\nReport: {}", report.display()));
+    }
+    Ok(exit_code(record))
+}
+
+/// The exit code that a run's record stands for.
+pub(crate) fn exit_code(record: &RunRecord) -> u8 {
+    use model::record::Outcome;
+    match (record.outcome, record.verdict.valid, record.verdict.pass) {
+        (Outcome::Interrupted, ..) => Kind::Interrupted.exit_code(),
+        (_, false, _) | (_, true, None) => Kind::Invalid.exit_code(),
+        (_, true, Some(false)) => Kind::Qos.exit_code(),
+        (_, true, Some(true)) => 0,
+    }
+}

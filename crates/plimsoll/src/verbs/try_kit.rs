@@ -1,0 +1,106 @@
+//! `plimsoll try`: one user, every request printed.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use engine::trace::{Step, Trace};
+use engine::{Audience, Control, RunOptions, Second};
+use model::{Problem, Result, units};
+
+use crate::bench::stage::Stage;
+use crate::context::Context;
+use crate::verbs::recipe_args::RecipeArgs;
+
+/// Follow one user through a session, every request printed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  plimsoll try dvdstore
+  plimsoll try dvdstore --sessions 3 --bodies")]
+pub(crate) struct TryArgs {
+    #[command(flatten)]
+    recipe: RecipeArgs,
+    /// How many sessions the user goes through
+    #[arg(long, default_value_t = 1)]
+    sessions: u32,
+    /// Print the beginning of every answer
+    #[arg(long)]
+    bodies: bool,
+}
+
+struct Printer<'a> {
+    context: &'a mut Context,
+    bodies: bool,
+    failed: u64,
+}
+
+impl Audience for Printer<'_> {
+    fn second(&mut self, _second: &Second<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn traces(&mut self, traces: &[Trace]) {
+        for trace in traces {
+            self.failed += u64::from(matches!(trace.step, Step::Error(_)));
+            self.context.console.result(&describe(trace, self.bodies));
+        }
+    }
+}
+
+pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
+    let (_, mut plan) = args.recipe.plan(context)?;
+    plan.load =
+        model::plan::Load { users: 1, ramp_up_s: 0.0, steady_s: 3600.0, ramp_down_s: 0.0, ..plan.load };
+    let scenario = kit::scenario(&plan, &context.catalogue)?;
+    let (id, _) = crate::bench::outcome::new_id(&plan);
+    let keep_failed = context.home.join("failed").join(&id);
+    let mut stage = Stage::set(&plan, &id, keep_failed, context)?;
+    context.console.clear();
+    let control = Control::default();
+    context.interrupt.steer(&control);
+    let options = RunOptions {
+        scenario,
+        load: plan.load.clone(),
+        target: stage.address,
+        cpus: vec![plan.placement.generator.first().copied().unwrap_or(0)],
+        most_sessions: Some(args.sessions.max(1)),
+        drain_s: 5.0,
+        tracing: true,
+    };
+    let mut printer = Printer { context, bodies: args.bodies, failed: 0 };
+    engine::run(&options, &control, &mut printer)?;
+    let failed = printer.failed;
+    let deaths = stage.stack.deaths();
+    stage.stop()?;
+    stage.close()?;
+    if let Some(death) = deaths.first() {
+        let tail = death.log_tail.join("\n    ");
+        let what = format!("the server ended ({}); its log says:\n    {tail}", death.status);
+        return Err(Problem::environment(what).tier(&death.tier).into());
+    }
+    Ok(if failed > 0 { 99 } else { 0 })
+}
+
+fn describe(trace: &Trace, bodies: bool) -> String {
+    let mut text = format!("{:>9.3} s  ", trace.at_ns as f64 / 1e9);
+    // Writing to a String can't fail.
+    let _ = match &trace.step {
+        Step::Session(name) => write!(text, "session {name} of user {}", trace.user),
+        Step::Operation(name) => write!(text, "  {name}"),
+        Step::Request { request, status, took_ns, bytes, body } => {
+            let took = units::show_seconds(*took_ns as f64 / 1e9);
+            let shown = if bodies { format!("\n{}", indent(body)) } else { String::new() };
+            write!(text, "    {request}\n             {status}, {}, {took}{shown}", units::show_bytes(*bytes))
+        }
+        Step::Think(nanos) => write!(text, "  thinks {}", units::show_seconds(*nanos as f64 / 1e9)),
+        Step::Count(name, n) => write!(text, "    counts {name} + {n}"),
+        Step::Error(message) => write!(text, "    FAILED {message}"),
+        Step::End(true) => write!(text, "session ends"),
+        Step::End(false) => write!(text, "session ends, FAILED"),
+    };
+    text
+}
+
+fn indent(body: &str) -> String {
+    body.lines().map(|line| format!("               | {line}\n")).collect::<String>().trim_end().to_string()
+}

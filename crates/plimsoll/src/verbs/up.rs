@@ -1,0 +1,52 @@
+//! `plimsoll up`: a stack to click around in.
+
+use std::time::Duration;
+
+use clap::Args;
+use model::{Problem, Result};
+
+use crate::bench::stage::Stage;
+use crate::context::Context;
+use crate::verbs::recipe_args::RecipeArgs;
+
+/// Stand a stack up with its data and keep it until Ctrl-C.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  plimsoll up dvdstore
+  plimsoll up dvdstore --stack lighttpd-fpm-mariadb --port 8080")]
+pub(crate) struct UpArgs {
+    #[command(flatten)]
+    recipe: RecipeArgs,
+}
+
+pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
+    let (_, plan) = args.recipe.plan(context)?;
+    let (id, _) = crate::bench::outcome::new_id(&plan);
+    let keep_failed = context.home.join("failed").join(&id);
+    let mut stage = Stage::set(&plan, &id, keep_failed, context)?;
+    context.console.result(&format!("http://{}{}", stage.address, plan.kit.front_page));
+    for tier in stage.stack.tiers() {
+        let place = match (tier.address, tier.sockets.values().next()) {
+            (Some(address), _) => address.to_string(),
+            (None, Some(socket)) => socket.display().to_string(),
+            (None, None) => String::new(),
+        };
+        context
+            .console
+            .result(&format!("  {:<5} {:<10} pid {:<8} {place}", tier.name, tier.service, tier.pid));
+    }
+    context.console.note("Ctrl-C ends it");
+    while context.interrupt.count() == 0 {
+        if let Some(death) = stage.stack.deaths().first() {
+            let tail = death.log_tail.join("\n    ");
+            let what = format!("the server ended ({}); its log says:\n    {tail}", death.status);
+            return Err(Problem::environment(what).tier(&death.tier).into());
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    context.console.step("stopping");
+    stage.stop()?;
+    stage.close()?;
+    Ok(0)
+}

@@ -1,0 +1,107 @@
+//! Bad input is refused before anything starts, with the place and the nearest right word.
+
+use crate::tool::{Home, catalogue, overlay};
+
+fn refused(words: &str) -> crate::tool::Finished {
+    Home::shared().plimsoll(words).run().expect(2)
+}
+
+#[test]
+fn an_unknown_knob_names_the_nearest_one() {
+    refused("run dvdstore --set apache.MaxRequestWorker=64").says("MaxRequestWorkers");
+}
+
+#[test]
+fn a_value_out_of_range_names_the_range() {
+    refused("run dvdstore --set web.MaxRequestWorkers=0").says("between 1 and 20000");
+    refused("run dvdstore --param n_searches=0").says("between 1 and 100");
+}
+
+#[test]
+fn unknown_kits_stacks_tiers_and_targets_are_all_told() {
+    refused("run dvdstor").says("`dvdstore`");
+    refused("run dvdstore --stack lighttpd-fpm-mariadbb").says("`lighttpd-fpm-mariadb`");
+    refused("run dvdstore --set apach.Timeout=5").says("`apache`");
+    refused("run dvdstore --size huge").says("small");
+    let all = refused("run dvdstore --qos p95 --steady 5parsecs --users 0 --param nsearches=3");
+    for part in
+        ["write it as `p95 < 2s`", "`parsecs` is not a unit of time", "at least one user", "`n_searches`"]
+    {
+        assert!(all.stderr.contains(part), "{part} is missing in:\n{}", all.stderr);
+    }
+}
+
+#[test]
+fn a_kit_with_mistakes_is_refused_with_file_line_and_what_was_expected() {
+    let manifest = catalogue("kits/dvdstore/kit.toml");
+    let wrong = manifest
+        .replace("title = ", "titel = ")
+        .replace("version = 1", "version = \"one\"")
+        .replace("session = \"session.lua\"", "session = \"sesion.lua\"");
+    let dir = overlay(&[("kits/dvdstore/kit.toml", &wrong)]);
+    let told = Home::shared().plimsoll("run dvdstore --catalogue").arg(dir.path()).run().expect(2);
+    let line =
+        |text: &str| wrong.lines().position(|line| line.starts_with(text)).expect("the line is there") + 1;
+    told.says(&format!("kits/dvdstore/kit.toml:{}: titel: unknown key", line("titel"))).says(&format!(
+        "kits/dvdstore/kit.toml:{}: version: expected a whole number, found string",
+        line("version")
+    ));
+    let missing = manifest.replace("session = \"session.lua\"", "session = \"sesion.lua\"");
+    let dir = overlay(&[("kits/dvdstore/kit.toml", &missing)]);
+    let told = Home::shared().plimsoll("run dvdstore --catalogue").arg(dir.path()).run().expect(2);
+    told.says("sesion.lua").says("does not exist");
+}
+
+#[test]
+fn a_stack_with_an_unknown_key_is_refused_by_check_as_the_user_names_it() {
+    let text = catalogue("stacks/lighttpd-fpm-mariadb.toml").replace("title", "titel");
+    let dir = overlay(&[("mine/lighttpd-fpm-mariadb.toml", &text)]);
+    let file = dir.path().join("mine/lighttpd-fpm-mariadb.toml");
+    let told = Home::shared().plimsoll("check").arg(&file).run().expect(2);
+    told.says(&format!("{}:", file.display())).says("titel: unknown key").says("`title`");
+}
+
+#[test]
+fn a_session_with_a_syntax_error_is_refused_with_its_line() {
+    let text = catalogue("kits/dvdstore/session.lua") + "\nfunction broken( return end\n";
+    let line = text.lines().count();
+    let dir = overlay(&[("kits/dvdstore/session.lua", &text)]);
+    let told = Home::shared().plimsoll("run dvdstore --catalogue").arg(dir.path()).run().expect(2);
+    told.says(&format!("kits/dvdstore/session.lua:{line}"));
+}
+
+#[test]
+fn a_missing_package_gives_the_exact_line_for_an_administrator() {
+    let service = catalogue("services/mariadb/service.toml")
+        .replace("binary = \"mariadbd\"", "binary = \"no-such-program\"")
+        .replace("install = [\"mariadb-server-core\"", "install = [\"no-such-package\"");
+    let dir = overlay(&[("services/mariadb/service.toml", &service)]);
+    let told = Home::shared().plimsoll("run dvdstore --catalogue").arg(dir.path()).run().expect(2);
+    told.says("apt-get install --no-install-recommends").says("no-such-package");
+    Home::shared().expect_nothing_left();
+}
+
+#[test]
+fn a_recipe_file_is_checked_with_all_its_mistakes() {
+    let text = "format = 1\nkit = \"dvdstore\"\nuser = 5\nsteady = 60\n[set]\n\"web.KeepAliv\" = true\n";
+    let dir = overlay(&[("shop.toml", text)]);
+    let file = dir.path().join("shop.toml");
+    let told = Home::shared().plimsoll("check").arg(&file).run().expect(2);
+    told.says("shop.toml:3: user: unknown key")
+        .says("`users`")
+        .says("shop.toml:4: steady: expected a string");
+    let text = "format = 1\nkit = \"dvdstore\"\nusers = 5\nsteady = \"60s\"\n";
+    let dir = overlay(&[("shop.toml", text)]);
+    Home::shared().plimsoll("check").arg(dir.path().join("shop.toml")).run().expect(0).says("5 users");
+}
+
+#[test]
+fn everything_in_the_catalogue_passes_check() {
+    let list = Home::shared().plimsoll("list").run().expect(0);
+    let names: Vec<&str> =
+        list.stdout.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next()).collect();
+    assert!(names.len() >= 8, "{names:?}");
+    for name in names {
+        Home::shared().plimsoll(&format!("check {name}")).run().expect(0);
+    }
+}

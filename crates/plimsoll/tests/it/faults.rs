@@ -1,0 +1,183 @@
+//! What goes wrong in the middle: everything measured is kept, nothing is left running, the answer is honest.
+
+use std::fs;
+use std::net::TcpListener;
+use std::process::Command;
+
+use rustix::process::Signal;
+use serde_json::Value as Json;
+
+use crate::tool::{Home, Running, have, turn, wait_for};
+
+const STACK: &str = "apache-prefork-modphp-mariadb";
+
+/// A long run that has kept at least `seconds` seconds.
+fn under_way(home: &Home, seconds: usize) -> Running {
+    let running = home.plimsoll("run dvdstore --users 3 --ramp-up 1s --steady 300s --ramp-down 0s").start();
+    wait_for("the run has kept some seconds", || (kept_seconds(home) >= seconds).then_some(()));
+    running
+}
+
+/// Seconds of the newest run that is still under way.
+fn kept_seconds(home: &Home) -> usize {
+    let Ok(runs) = store::Runs::open(home.path()) else { return 0 };
+    let Ok(run) = runs.find("last") else { return 0 };
+    if !run.under_way() {
+        return 0;
+    }
+    run.seconds().map(|seconds| seconds.count()).unwrap_or(0)
+}
+
+fn kill_server(home: &Home, program: &str) {
+    let servers = home.servers();
+    let (pid, _) = servers.iter().find(|(_, words)| words.contains(program)).expect("the server runs");
+    let pid = rustix::process::Pid::from_raw(*pid as i32).expect("a process number");
+    rustix::process::kill_process(pid, Signal::KILL).expect("the server can be killed");
+}
+
+#[test]
+fn a_database_killed_mid_run_ends_it_as_invalid_and_it_is_kept() {
+    if !have(STACK) {
+        return;
+    }
+    let _turn = turn();
+    let home = Home::new();
+    let running = under_way(&home, 3);
+    kill_server(&home, "mariadbd");
+    running.wait().expect(3).says("db");
+    let record = home.last_run();
+    assert_eq!(record["outcome"], "aborted");
+    let check =
+        record["validity"].as_array().and_then(|list| list.iter().find(|row| row["check"] == "tiers"));
+    assert_eq!(check.map(|row| row["ok"].clone()), Some(Json::Bool(false)), "{:#}", record["validity"]);
+    home.expect_nothing_left();
+}
+
+#[test]
+fn ctrl_c_mid_run_keeps_it_and_exits_with_105() {
+    if !have(STACK) {
+        return;
+    }
+    let _turn = turn();
+    let home = Home::new();
+    let running = under_way(&home, 3);
+    running.signal(Signal::INT);
+    running.wait().expect(105);
+    let record = home.last_run();
+    assert_eq!(record["outcome"], "interrupted");
+    assert!(record["operations"].as_array().is_some_and(|rows| !rows.is_empty()));
+    home.expect_nothing_left();
+}
+
+#[test]
+fn sigterm_mid_run_leaves_nothing_running() {
+    if !have(STACK) {
+        return;
+    }
+    let _turn = turn();
+    let home = Home::new();
+    let running = under_way(&home, 1);
+    running.signal(Signal::TERM);
+    running.wait().expect(105);
+    home.expect_nothing_left();
+}
+
+#[test]
+fn kill_9_mid_run_loses_at_most_the_last_second_and_leaves_no_server() {
+    if !have(STACK) {
+        return;
+    }
+    let _turn = turn();
+    let home = Home::new();
+    let running = under_way(&home, 4);
+    let before = kept_seconds(&home);
+    running.signal(Signal::KILL);
+    let ended = running.wait();
+    assert_eq!(ended.code, None, "killed by a signal");
+    wait_for("the keeper has ended every server", || home.servers().is_empty().then_some(()));
+    let shown = home.plimsoll("show last").run().expect(0).says("unfinished");
+    assert!(shown.stdout.contains("Browse") || shown.stdout.contains("operations"), "{}", shown.stdout);
+    let run =
+        store::Runs::open(home.path()).and_then(|runs| runs.find("last")).expect("the run can be opened");
+    let kept = run.seconds().map(|seconds| seconds.count()).unwrap_or(0);
+    assert!(kept >= before, "{kept} seconds are kept of {before}");
+    home.plimsoll("clean").run().expect(0);
+    home.expect_nothing_left();
+}
+
+#[test]
+fn an_interrupt_while_data_is_loaded_leaves_no_half_data_set() {
+    if !have(STACK) {
+        return;
+    }
+    let _turn = turn();
+    let home = Home::new();
+    let running = home.plimsoll("run dvdstore --size 300mb").start();
+    wait_for("the database runs", || {
+        home.servers().iter().any(|(_, words)| words.contains("mariadbd")).then_some(())
+    });
+    running.signal(Signal::INT);
+    running.wait().expect(105);
+    home.expect_nothing_left();
+    let sets = fs::read_dir(home.path().join("datasets")).map(|entries| entries.count()).unwrap_or(0);
+    assert_eq!(sets, 0, "a half data set is left");
+}
+
+#[test]
+fn a_port_that_is_taken_is_refused_before_anything_starts() {
+    if !have(STACK) {
+        return;
+    }
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = taken.local_addr().expect("an address").port();
+    let home = Home::shared();
+    let told = home.plimsoll(&format!("up dvdstore --port {port}")).run().expect(2);
+    told.says(&port.to_string());
+}
+
+#[test]
+fn two_labs_at_once_do_not_collide() {
+    if !have(STACK) {
+        return;
+    }
+    let _turn = turn();
+    let home = Home::shared();
+    let words = "run dvdstore --users 2 --ramp-up 1s --steady 5s --ramp-down 0s --json --qos=p50<20s";
+    let both = [home.plimsoll(words).start(), home.plimsoll(words).start()];
+    for run in both {
+        let ended = run.wait();
+        // Each may find the machine too busy to be valid; neither may fail otherwise.
+        assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+        let wrong = ended.json()["consistency"]
+            .as_array()
+            .map(|rows| rows.iter().filter(|row| row["ok"] != true).count());
+        assert_eq!(wrong, Some(0), "{ended:?}");
+    }
+    home.expect_nothing_left();
+}
+
+#[test]
+fn a_disk_that_fills_up_while_loading_leaves_nothing_half_loaded() {
+    if !have(STACK) {
+        return;
+    }
+    let _turn = turn();
+    let home = Home::new();
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=200m,mode=755", "tmpfs"])
+        .arg(home.path())
+        .status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        assert!(std::env::var("CI").is_err(), "CI can't mount a tmpfs");
+        eprintln!("skipped: no right to mount a small file system");
+        return;
+    }
+    let told = home.plimsoll("run dvdstore --size 400mb").run();
+    let sets = fs::read_dir(home.path().join("datasets")).map(|entries| entries.count()).unwrap_or(0);
+    home.expect_nothing_left();
+    let unmounted = Command::new("umount").arg(home.path()).status();
+    assert!(unmounted.is_ok_and(|status| status.success()), "the file system is free");
+    assert_eq!(sets, 0, "a half data set is left");
+    let told = told.expect(2);
+    assert!(told.stderr.to_lowercase().contains("space") || told.stderr.contains("full"), "{}", told.stderr);
+}

@@ -1,0 +1,7 @@
+//! The real binary against real servers: facts and ratios, never speed.
+
+mod bad_input;
+mod faults;
+mod kept;
+mod runs;
+mod tool;

@@ -1,0 +1,235 @@
+//! The binary as a test drives it: a home of its own, and everything printed when something is not as expected.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value as Json;
+use tempfile::TempDir;
+
+/// Nothing that a test waits for takes longer than this, even on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Runs that want the machine for themselves take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A home that tests share: its data set is made once.
+static SHARED: LazyLock<Home> = LazyLock::new(Home::new);
+
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) struct Home {
+    dir: TempDir,
+}
+
+impl Home {
+    pub(crate) fn new() -> Home {
+        let dir = tempfile::Builder::new().prefix("plimsoll-it-").tempdir().expect("a temporary directory");
+        // Servers run as a user of their own and must be able to enter.
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("permissions can be set");
+        Home { dir }
+    }
+
+    pub(crate) fn shared() -> &'static Home {
+        &SHARED
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn plimsoll(&self, words: &str) -> Tool {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+        command
+            .args(words.split_whitespace())
+            .env("PLIMSOLL_HOME", self.path())
+            .env_remove("CI")
+            .stdin(Stdio::null());
+        Tool { command, line: format!("plimsoll {words}") }
+    }
+
+    /// Processes whose command line or working directory is below this home, but for `plimsoll` itself.
+    pub(crate) fn servers(&self) -> Vec<(u32, String)> {
+        let home = self.path().to_string_lossy().into_owned();
+        let own = env!("CARGO_BIN_EXE_plimsoll");
+        let pids = fs::read_dir("/proc").expect("/proc is there").flatten();
+        pids.filter_map(|entry| {
+            let pid: u32 = entry.file_name().to_string_lossy().parse().ok()?;
+            let bytes = fs::read(entry.path().join("cmdline")).ok()?;
+            let words = String::from_utf8_lossy(&bytes).replace('\0', " ");
+            let cwd = fs::read_link(entry.path().join("cwd")).map(|cwd| cwd.display().to_string());
+            let ours = words.contains(&home) || cwd.is_ok_and(|cwd| cwd.starts_with(&home));
+            (ours && !words.starts_with(own)).then_some((pid, words))
+        })
+        .collect()
+    }
+
+    pub(crate) fn expect_nothing_left(&self) {
+        wait_for("every server is gone", || self.servers().is_empty().then_some(()));
+        let instances = self.path().join("instances");
+        let left: Vec<PathBuf> = fs::read_dir(&instances)
+            .map(|entries| entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect())
+            .unwrap_or_default();
+        let own: Vec<&PathBuf> = left.iter().filter(|path| !path.ends_with("uids")).collect();
+        assert!(own.is_empty(), "instances are left: {own:?}");
+    }
+
+    pub(crate) fn last_run(&self) -> Json {
+        self.plimsoll("show last --json").run().expect(0).json()
+    }
+}
+
+pub(crate) struct Tool {
+    command: Command,
+    line: String,
+}
+
+impl Tool {
+    pub(crate) fn arg(mut self, arg: impl AsRef<std::ffi::OsStr>) -> Tool {
+        self.line = format!("{} {:?}", self.line, arg.as_ref());
+        self.command.arg(arg);
+        self
+    }
+
+    pub(crate) fn run(mut self) -> Finished {
+        let output = self.command.output().expect("the binary can be started");
+        Finished {
+            line: self.line,
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    pub(crate) fn start(mut self) -> Running {
+        let child = self
+            .command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary can be started");
+        Running { child, line: self.line }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) line: String,
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Finished {
+    #[track_caller]
+    pub(crate) fn expect(self, code: i32) -> Finished {
+        assert_eq!(
+            self.code,
+            Some(code),
+            "\n$ {}\n--- stdout\n{}\n--- stderr\n{}",
+            self.line,
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn says(self, text: &str) -> Finished {
+        let said = self.stdout.contains(text) || self.stderr.contains(text);
+        assert!(
+            said,
+            "not said: {text}\n$ {}\n--- stdout\n{}\n--- stderr\n{}",
+            self.line, self.stdout, self.stderr
+        );
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> Json {
+        let parsed = serde_json::from_str(&self.stdout);
+        parsed.unwrap_or_else(|error| panic!("{error}\n$ {}\n{}\n{}", self.line, self.stdout, self.stderr))
+    }
+}
+
+pub(crate) struct Running {
+    child: Child,
+    line: String,
+}
+
+impl Running {
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(self.child.id() as i32).expect("a process number");
+        rustix::process::kill_process(pid, signal).expect("our own child can be signalled");
+    }
+
+    pub(crate) fn wait(mut self) -> Finished {
+        let (mut stdout, mut stderr) = (String::new(), String::new());
+        let mut out = self.child.stdout.take().expect("stdout is piped");
+        let mut err = self.child.stderr.take().expect("stderr is piped");
+        let reader = std::thread::spawn(move || {
+            let _ = err.read_to_string(&mut stderr);
+            stderr
+        });
+        let _ = out.read_to_string(&mut stdout);
+        let stderr = reader.join().expect("the reader ends");
+        let status = self.child.wait().expect("the child can be waited for");
+        Finished { line: self.line, code: status.code(), stdout, stderr }
+    }
+}
+
+/// Waits until `condition` gives something.
+#[track_caller]
+pub(crate) fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = condition() {
+            return found;
+        }
+        assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain until {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// True when the servers that a stack needs are here; by hand a test is skipped otherwise, in CI it fails.
+pub(crate) fn have(stack: &str) -> bool {
+    let home = Home::shared();
+    let found = home.plimsoll("doctor --no-ceiling").run();
+    let line = found
+        .stdout
+        .lines()
+        .find(|line| line.contains(&format!("stack {stack}:")))
+        .unwrap_or_default()
+        .to_string();
+    if line.starts_with("ok") {
+        return true;
+    }
+    if std::env::var("CI").is_ok_and(|ci| ci == "true") {
+        panic!("a stack's packages are missing in CI: {line}");
+    }
+    eprintln!("skipped: {line}");
+    false
+}
+
+/// Lays files over the catalogue: (path in it, text).
+pub(crate) fn overlay(files: &[(&str, &str)]) -> TempDir {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for (path, text) in files {
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+    dir
+}
+
+/// A file of the built-in catalogue.
+pub(crate) fn catalogue(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
+    fs::read_to_string(root.join(path)).expect("a file of the catalogue")
+}
