@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use testbed::{KeeperCommand, Lab, LabOptions, sweep};
 
 use crate::bench::{EVENT, home, keeper, programs_are_there};
-use crate::waiting::{processes_of, processes_of_user, wait_until};
+use crate::waiting::{own_user, processes_in, processes_of, processes_of_user, wait_until};
 
 fn open(home: &Path, id: &str) -> model::Result<Lab> {
     Lab::open(&LabOptions { home, id, keeper: keeper(), cgroups: true })
@@ -73,7 +73,8 @@ impl Tool {
     fn expect_nothing_left(&self) {
         wait_until("the end of the keeper's work", || !self.ledger().exists());
         assert_eq!(self.living(), Vec::new(), "no process of the lab may run");
-        if self.uid >= 61_000 {
+        assert_eq!(processes_in(&self.dir), Vec::<u32>::new(), "no process may hold a file of the lab");
+        if own_user(self.uid) {
             assert_eq!(
                 processes_of_user(self.uid),
                 Vec::<u32>::new(),
@@ -138,7 +139,7 @@ fn a_killed_tool_leaves_nothing_of_real_servers() {
         }
         let mut tool = Tool::does("stack", home.path(), &format!("stack-{mode}"), mode);
         // PHP-FPM overwrites its environment: it does not show the mark, and must be found without it.
-        let php = processes_of_session_without_mark(&tool);
+        let php = php_without_mark(&tool);
         assert!(
             !php.is_empty() && tool.living().len() >= 3,
             "database, PHP, web server run: {:?}",
@@ -190,12 +191,11 @@ fn the_next_sweep_finishes_what_a_tool_and_its_keeper_left() {
     }
 }
 
-fn processes_of_session_without_mark(tool: &Tool) -> Vec<u32> {
+fn php_without_mark(tool: &Tool) -> Vec<u32> {
     let marked: Vec<u32> = tool.living().into_iter().map(|(pid, _)| pid).collect();
-    let ours = |pid: &u32| !marked.contains(pid) && *pid != tool.child.id() && *pid != tool.keeper;
-    let command = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let fpm = |pid: &u32| command(pid).contains("php-fpm");
-    processes_of_user(tool.uid).into_iter().filter(ours).filter(fpm).collect()
+    let command = |pid: u32| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let found = processes_in(&tool.home).into_iter();
+    found.filter(|pid| !marked.contains(pid) && command(*pid).contains("php-fpm")).collect()
 }
 
 fn running(pid: u32) -> bool {
@@ -207,7 +207,7 @@ fn two_labs_at_once_do_not_collide() {
     let home = home();
     let mut first = Tool::start(home.path(), "first", "group");
     let mut second = Tool::start(home.path(), "second", "ledger");
-    if first.uid >= 61_000 {
+    if own_user(first.uid) {
         assert_ne!(first.uid, second.uid);
     }
     first.ends(Signal::KILL);

@@ -6,7 +6,7 @@ use std::path::Path;
 use testbed::Stack;
 
 use crate::bench::{Bench, EVENT, LAMP, LIGHTTPD, get};
-use crate::waiting::{processes_of, processes_of_user, wait_until};
+use crate::waiting::{own_user, processes_in, processes_of, processes_of_user, wait_until};
 
 fn expect_page(stack: &Stack, sapi: &str) {
     let page = get(stack.web_address().expect("an address"), "/index.php");
@@ -48,14 +48,15 @@ fn serves_and_leaves_nothing(name: &str, stack: &str, sapi: &str) {
     let group = bench.lab.cgroup().map(Path::to_path_buf);
     bench.lab.close().expect("a clean end");
     assert_eq!(processes_of(&id), Vec::new());
-    assert!(uid < 61_000 || processes_of_user(uid).is_empty());
+    assert_eq!(processes_in(&home), Vec::<u32>::new());
+    assert!(!own_user(uid) || processes_of_user(uid).is_empty());
     assert!(group.is_none_or(|group| !group.exists()));
     assert_eq!(fs::read_dir(home.join("instances")).expect("a directory").count(), 0);
     let owned = format!(" {uid} ");
     let left = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     let left: Vec<&str> =
         left.lines().filter(|line| line.contains(&owned) && !shared_memory.contains(line)).collect();
-    assert!(uid < 61_000 || left.is_empty(), "shared memory is left: {left:?}");
+    assert!(!own_user(uid) || left.is_empty(), "shared memory is left: {left:?}");
 }
 
 fn expect_confined(pid: u32, uid: u32, cpus: &[usize]) {

@@ -1,6 +1,7 @@
 //! Waiting on conditions, and what the machine shows of a lab.
 
 use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Waits until `condition` holds; says `what` did not happen otherwise.
@@ -27,15 +28,31 @@ pub(crate) fn processes_of(lab_id: &str) -> Vec<(u32, String)> {
     found
 }
 
-/// Processes of a user.
+/// Whether a lab's servers run as a user of their own, as they do where we are root.
+pub(crate) fn own_user(uid: u32) -> bool {
+    uid != rustix::process::geteuid().as_raw()
+}
+
+/// Processes of a user, zombies left out.
 pub(crate) fn processes_of_user(uid: u32) -> Vec<u32> {
     let line = format!("Uid:\t{uid}\t");
+    let status = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let runs = |pid: &u32| status(pid).contains(&line) && !status(pid).contains("State:\tZ");
+    process_numbers().into_iter().filter(runs).collect()
+}
+
+/// Processes that hold a file or socket below `dir` open or work in it, whatever their environment says.
+pub(crate) fn processes_in(dir: &Path) -> Vec<u32> {
+    let below = |link: &Path| fs::read_link(link).is_ok_and(|target| target.starts_with(dir));
+    let holds = |pid: &u32| {
+        let process = Path::new("/proc").join(pid.to_string());
+        let files = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+        below(&process.join("cwd")) || files.into_iter().any(|file| below(&file.path()))
+    };
+    process_numbers().into_iter().filter(holds).collect()
+}
+
+fn process_numbers() -> Vec<u32> {
     let entries = fs::read_dir("/proc").expect("/proc").flatten();
-    entries
-        .filter(|entry| {
-            let status = fs::read_to_string(entry.path().join("status")).unwrap_or_default();
-            status.contains(&line) && !status.contains("State:\tZ")
-        })
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect()
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
