@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Programs that every machine has.
-const EVERYWHERE: [&str; 7] = ["bash", "cut", "dirname", "env", "head", "sed", "sort"];
+const EVERYWHERE: [&str; 8] = ["basename", "bash", "cut", "dirname", "env", "head", "sed", "sort"];
 
 struct Machine {
     programs: tempfile::TempDir,
@@ -37,6 +37,7 @@ impl Machine {
             .args(args)
             .env_clear()
             .env("PATH", self.programs.path())
+            .env("CARGO_TARGET_DIR", self.programs.path())
             .output();
         Said::from(output.expect("bash runs"))
     }
@@ -114,6 +115,65 @@ fn an_install_that_fails_ends_with_the_line_to_repeat() {
     let said = machine.run("install.sh", &["a reason", "gcc"]);
     assert_eq!(said.code, Some(2), "{said:?}");
     assert!(said.err.contains("apt-get install --yes --no-install-recommends gcc"), "{said:?}");
+}
+
+/// A machine on which everything is installed and everything works, and each call is noted.
+fn complete(cargo: &str) -> Machine {
+    let machine = Machine::new();
+    let note = |name: &str| format!("echo \"{name} $*\" >> {}", machine.log().display());
+    let (log_cargo, log_node, log_plimsoll) = (note("cargo"), note("node"), note("plimsoll"));
+    for profile in ["debug", "release"] {
+        fs::create_dir(machine.programs.path().join(profile)).expect("a folder");
+    }
+    machine
+        .with("rustc", "echo 'rustc 1.95.0 (abc 2026-01-01)'")
+        .with("cargo", &format!("{log_cargo}\n{cargo}"))
+        .with("cc", "exit 0")
+        .with("chromium", "exit 0")
+        .with("node", &log_node)
+        .with("debug/plimsoll", &log_plimsoll)
+        .with("release/plimsoll", &log_plimsoll)
+}
+
+#[test]
+fn the_gate_goes_through_its_stages_and_closes_with_cargos_own_lines() {
+    let machine = complete("[[ $* != 'test --workspace'* ]] || echo 'test result: ok.'");
+    let said = machine.run("test.sh", &[]);
+    assert_eq!(said.code, Some(0), "{said:?}\n{}", machine.calls());
+    let calls = machine.calls();
+    let beginnings: Vec<String> =
+        calls.lines().map(|call| call.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+    let (web, rest): (Vec<String>, Vec<String>) =
+        beginnings.into_iter().partition(|call| call.starts_with("node"));
+    let expected =
+        ["cargo fmt", "cargo clippy", "cargo test", "cargo build", "plimsoll doctor", "cargo test"];
+    assert_eq!(rest, expected, "{calls}");
+    assert!(web.iter().all(|call| call == "node --test"), "{calls}");
+    let stacks = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue/stacks"));
+    let stacks = stacks.expect("the catalogue has stacks").count();
+    assert_eq!(calls.matches("--stack ").count(), stacks, "{calls}");
+    assert!(said.out.ends_with("test result: ok.\n"), "{said:?}");
+}
+
+#[test]
+fn a_stage_that_fails_ends_the_gate() {
+    let machine = complete("[[ $1 != clippy ]]");
+    let said = machine.run("test.sh", &[]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(machine.calls().ends_with("-- -D warnings\n"), "{}", machine.calls());
+}
+
+#[test]
+fn the_demo_builds_installs_and_runs_and_its_exit_code_is_that_of_the_run() {
+    let machine = complete("exit 0");
+    let log = machine.log();
+    let run = format!("echo \"plimsoll $*\" >> {}; [[ $1 != run ]] || exit 99", log.display());
+    let machine = machine.with("release/plimsoll", &run);
+    let said = machine.run("demo.sh", &[]);
+    assert_eq!(said.code, Some(99), "{said:?}");
+    let calls = machine.calls();
+    let verbs: Vec<&str> = calls.lines().filter_map(|call| call.split(' ').nth(1)).collect();
+    assert_eq!(verbs, ["build", "doctor", "run"], "{calls}");
 }
 
 #[test]
