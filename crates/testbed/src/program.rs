@@ -92,7 +92,14 @@ pub fn of_service(service: &ServiceManifest, home: &Path) -> Result<Program> {
                 Some(_) => format!("{} is not complete: it lacks {}", service.title, lacking.join(", ")),
             };
             let line = crate::packages::apt_line(&[service]);
-            Err(Problem::environment(what).remedy(line).into())
+            let remedy = match &service.packages.unpack[..] {
+                [] => line,
+                names => format!(
+                    "`plimsoll doctor --install`, which unpacks {}; it needs {line}",
+                    names.join(", ")
+                ),
+            };
+            Err(Problem::environment(what).remedy(remedy).into())
         }
     }
 }
