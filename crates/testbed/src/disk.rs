@@ -31,6 +31,28 @@ pub(crate) fn make_dir(path: &Path, mode: u32) -> Result<()> {
         .map_err(|error| failed("make the directory", path, &error).into())
 }
 
+/// Makes a directory and its parents that everybody may enter, whatever the umask; one that exists is left as it is.
+pub(crate) fn make_open_dir(path: &Path) -> Result<()> {
+    if path.is_dir() || path.as_os_str().is_empty() {
+        return Ok(());
+    }
+    path.parent().map_or(Ok(()), make_open_dir)?;
+    make_dir(path, 0o755)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+        .map_err(|error| failed("set the mode of", path, &error).into())
+}
+
+/// Refuses a path that another user can't reach, naming the directory that is closed.
+pub(crate) fn check_enterable(path: &Path) -> Result<()> {
+    let closed = |dir: &&Path| fs::metadata(dir).is_ok_and(|meta| meta.permissions().mode() & 0o001 == 0);
+    let Some(dir) = path.ancestors().find(closed) else { return Ok(()) };
+    Err(Problem::environment(format!("other users can't enter {}", dir.display()))
+        .key("PLIMSOLL_HOME")
+        .why("servers run as a user of their own")
+        .remedy(format!("PLIMSOLL_HOME=/srv/plimsoll, or chmod o+x {}", dir.display()))
+        .into())
+}
+
 /// Makes a directory that belongs to `owner` (a uid, used as gid too) alone.
 pub(crate) fn make_private_dir(path: &Path, owner: Option<u32>) -> Result<()> {
     make_dir(path, 0o700)?;

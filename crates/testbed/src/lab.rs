@@ -46,12 +46,12 @@ impl Lab {
     /// A living lab of that id, a home that can't be used, a keeper that does not start.
     pub fn open(options: &LabOptions<'_>) -> Result<Lab> {
         check_id(options.id)?;
-        disk::make_dir(options.home, 0o755)?;
+        disk::make_open_dir(options.home)?;
         let home =
             fs::canonicalize(options.home).map_err(|error| disk::failed("find", options.home, &error))?;
         check_home(&home)?;
         let folder = sweep::instances(&home);
-        disk::make_dir(&folder, 0o755)?;
+        disk::make_open_dir(&folder)?;
         let path = folder.join(format!("{}.ledger", options.id));
         sweep::finish(&path)?;
         let Some(ledger) = Ledger::lock(&path)? else {
@@ -134,6 +134,9 @@ impl Site {
         path: &Path,
     ) -> Result<Site> {
         let owner = Owner::claim()?;
+        if owner.of_files().is_some() {
+            disk::check_enterable(&sweep::instances(&home))?;
+        }
         let token = token(options.id);
         let marker = format!("{}.{token}", options.id);
         let sockets = socket_dir(&dir, &token)?;

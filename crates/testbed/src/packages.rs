@@ -91,19 +91,37 @@ pub fn install(missing: &[Missing], home: &Path, say: &mut dyn FnMut(&str)) -> R
         installs.iter().for_each(|one| say(&format!("{} is needed: {}", one.package, one.why)));
         apt.check_right()?;
     }
-    let all: Vec<&str> = missing.iter().map(|one| one.package.as_str()).collect();
-    if !all.iter().all(|name| is_known(name)) {
+    let update = |say: &mut dyn FnMut(&str)| {
         say("reading the lists of packages (apt-get update)");
-        apt.run(&["update", "-q"])?;
+        apt.run(&["update", "-q"])
+    };
+    let known = missing.iter().all(|one| is_known(&one.package));
+    if !known {
+        update(say)?;
     }
-    if !names.is_empty() {
-        say(&format!("running {}", line(&names)));
-        apt.run(&[&["install", "-y", "-q", "--no-install-recommends"], &names[..]].concat())?;
+    if let Err(problems) = fetch(&apt, &unpacks, home, say) {
+        // Lists that are some days old name archives that a newer version has replaced.
+        if known && apt.check_right().is_ok() {
+            update(say)?;
+            return fetch(&apt, &unpacks, home, say);
+        }
+        return Err(problems);
+    }
+    Ok(())
+}
+
+fn fetch(apt: &Apt<'_>, unpacks: &[&Missing], home: &Path, say: &mut dyn FnMut(&str)) -> Result<()> {
+    if !apt.names.is_empty() {
+        say(&format!("running {}", line(apt.names)));
+        let install = ["install", "-y", "-q", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=120"];
+        apt.run(&[&install, apt.names].concat())?;
     }
     for one in unpacks {
         let target = program::unpacked(home).join(&one.package);
-        say(&format!("{} is needed: {}; unpacking it into {}", one.package, one.why, target.display()));
-        unpack(&one.package, home)?;
+        if !target.is_dir() {
+            say(&format!("{} is needed: {}; unpacking it into {}", one.package, one.why, target.display()));
+            unpack(&one.package, home)?;
+        }
     }
     Ok(())
 }
@@ -132,7 +150,8 @@ impl Apt<'_> {
     }
 
     fn refused(&self, what: &str) -> model::Problems {
-        Problem::environment(what).remedy(format!("as an administrator: {}", line(self.names))).into()
+        let line = if self.names.is_empty() { "apt-get update".to_string() } else { line(self.names) };
+        Problem::environment(what).remedy(format!("as an administrator: {line}")).into()
     }
 
     fn run(&self, args: &[&str]) -> Result<()> {
@@ -164,10 +183,11 @@ fn may_sudo() -> bool {
 /// Downloads and unpacks one package; its directory appears whole or not at all.
 fn unpack(package: &str, home: &Path) -> Result<()> {
     let folder = program::unpacked(home);
-    disk::make_dir(&folder, 0o755)?;
+    disk::make_open_dir(home)?;
+    disk::make_open_dir(&folder)?;
     let work = folder.join(format!(".{package}-{}", std::process::id()));
     disk::remove_dir(&work)?;
-    disk::make_dir(&work, 0o755)?;
+    disk::make_open_dir(&work)?;
     let result = unpack_in(package, &work, &folder.join(package));
     disk::remove_dir(&work)?;
     result

@@ -122,7 +122,8 @@ fn programs(home: &Path) {
     });
     let from = cache.join("programs");
     if from.is_dir() {
-        let copied = Command::new("cp").arg("-r").arg(&from).arg(home).status().expect("cp");
+        let copied =
+            Command::new("cp").args(["-r", "--preserve=mode"]).arg(&from).arg(home).status().expect("cp");
         assert!(copied.success());
     }
 }

@@ -250,6 +250,23 @@ fn a_program_that_is_no_keeper_is_refused_before_anything_is_made() {
 }
 
 #[test]
+fn a_home_that_servers_can_not_enter_is_refused_with_the_closed_directory() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = home();
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o700)).expect("a mode");
+    let inside = home.path().join("inside");
+    match open(&inside, "closed") {
+        // Where we are not root, servers run as we do.
+        Ok(lab) => assert_eq!(lab.uid(), rustix::process::geteuid().as_raw()),
+        Err(problems) => {
+            let text = problems.to_string();
+            assert!(text.contains(&format!("other users can't enter {}\n", home.path().display())), "{text}");
+        }
+    }
+    assert_eq!(sweep(&inside).expect("a sweep").processes, 0);
+}
+
+#[test]
 fn a_deep_home_gets_short_socket_paths_and_they_go_too() {
     let home = home();
     let deep = home.path().join("d".repeat(60)).join("e".repeat(60));
