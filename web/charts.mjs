@@ -1,6 +1,6 @@
 // The report's charts, drawn by uPlot. One function a chart; each gives uPlot's options and data.
 import { clock, number, percentile, time, timeTick, timeUnit } from "./format.mjs";
-import { ceiling, curveColumns, largest, logRange, logTicks, oneOf, percentileTicks, phases, stack } from "./series.mjs";
+import { ceiling, curveColumns, largest, logRange, logTicks, oneOf, percentileTicks, phases, roomy, stack } from "./series.mjs";
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
@@ -75,7 +75,7 @@ function overTime(data, series, columns, y, hooks = {}) {
   return {
     options: {
       height: 210,
-      padding: [10, 8, 0, 0],
+      padding: [10, 20, 0, 0],
       scales: { x: { time: false, range: (_, from, to) => [from ?? 0, to ?? end] }, y: { range: [0, y.top] } },
       axes: [timeAxis(), leftAxis(y.tick)],
       series: [{ read: clock }, ...series],
@@ -170,7 +170,7 @@ export function percentiles(data, scope, index) {
       padding: [10, 24, 0, 0],
       scales: { x: { time: false, distr: 3, range: () => [1, x[x.length - 1]] }, y: { distr: 3, range: () => range } },
       axes: [
-        axis({ splits: () => ticks.map(oneOf), filter: (_, splits) => splits, size: 30,
+        axis({ splits: (u) => roomy(ticks, (tick) => u.valToPos(oneOf(tick), "x"), 44).map(oneOf), filter: (_, splits) => splits, size: 30,
           values: (_, splits) => splits.map(label) }),
         axis({ splits: () => logTicks(range[0], range[1], 9), filter: (_, splits) => splits, size: 64,
           values: (_, splits) => splits.map((tick) => timeTick(tick, timeUnit(tick))) }),

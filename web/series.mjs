@@ -31,6 +31,16 @@ export function percentileTicks(largest) {
   return LANDMARKS.filter((percent) => oneOf(percent) <= largest * 1.0001);
 }
 
+// The percentiles that have room for their label, the rounder ones first. `place` gives where one stands, in pixels.
+export function roomy(percents, place, apart) {
+  const rounder = (percent) => (percent === 75 || percent === 95 ? 1 : 0);
+  const kept = [];
+  for (const percent of [...percents].sort((a, b) => rounder(a) - rounder(b) || b - a)) {
+    if (kept.every((other) => Math.abs(place(other) - place(percent)) >= apart)) kept.push(percent);
+  }
+  return kept.sort((a, b) => a - b);
+}
+
 // 1, 2, 5, 10, 20 … between two positive numbers; only powers of ten when there would be more than `most`.
 export function logTicks(low, high, most) {
   const ticks = (steps) => {
@@ -75,5 +85,5 @@ export function largest(columns) {
 // The top of a time axis: room for the data, and for the limits that are near enough not to flatten it.
 export function ceiling(top, limits) {
   const near = limits.filter((limit) => limit <= top * 2.5);
-  return Math.max(top, ...near) * 1.08 || 1;
+  return Math.max(top, ...near) * 1.16 || 1;
 }

@@ -11,6 +11,25 @@ pub(crate) fn time(seconds: Option<f64>) -> String {
     finite(seconds).map_or_else(|| NOTHING.to_string(), units::show_seconds)
 }
 
+/// A length that somebody chose: `60 s`, `1.5 s`, `250 ms`, without the digits that only a measurement has.
+pub(crate) fn duration(seconds: Option<f64>) -> String {
+    let text = time(seconds);
+    match text.split_once(' ') {
+        Some((number, unit)) if number.contains('.') => {
+            format!("{} {unit}", number.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text,
+    }
+}
+
+/// RFC 3339 as people read it: `2026-11-21 03:45 UTC`; anything else as it is.
+pub(crate) fn moment(rfc3339: &str) -> String {
+    match (rfc3339.get(..10), rfc3339.get(10..11), rfc3339.get(11..16), rfc3339.ends_with('Z')) {
+        (Some(date), Some("T"), Some(time), true) => format!("{date} {time} UTC"),
+        _ => rfc3339.to_string(),
+    }
+}
+
 /// `0.31 %`.
 pub(crate) fn percent(ratio: Option<f64>) -> String {
     finite(ratio).map_or_else(|| NOTHING.to_string(), analysis::sentence::percent)
@@ -65,6 +84,10 @@ mod tests {
         assert_eq!(time(Some(0.0384721)), "38.5 ms");
         assert_eq!(time(None), "–");
         assert_eq!(time(Some(f64::NAN)), "–");
+        assert_eq!((duration(Some(60.0)), duration(Some(1.5))), ("60 s".to_string(), "1.5 s".to_string()));
+        assert_eq!(duration(Some(600.0)), "10 min 00 s");
+        assert_eq!(moment("2026-11-21T03:45:12Z"), "2026-11-21 03:45 UTC");
+        assert_eq!(moment("yesterday, früh"), "yesterday, früh");
         assert_eq!(margin(Some(0.5333)), "53 % under");
         assert_eq!(margin(Some(-2.07)), "207 % over");
         assert_eq!(in_unit(Some(0.0031), "ratio"), "0.31 %");

@@ -37,12 +37,14 @@ pub struct Headline {
     pub word: &'static str,
     /// The verdict's sentence.
     pub sentence: String,
+    /// The figures are a result.
+    pub valid: bool,
 }
 
 impl Headline {
     /// The headline of a run; `under_way` while a living process is still measuring it.
     pub fn of(record: &RunRecord, under_way: bool) -> Headline {
-        let said = || sentence(&record.verdict.sentence);
+        let said = || sentence(strip(&record.verdict.sentence));
         let (tone, word, sentence) = match (record.outcome, record.verdict.valid, record.verdict.pass) {
             (Outcome::Unfinished, ..) if under_way => {
                 let sentence = "The run is still being measured; this is what there is so far.";
@@ -60,8 +62,23 @@ impl Headline {
             (Outcome::Completed, true, None) => (Tone::Good, "Valid", said()),
             (Outcome::Completed, false, _) => (Tone::Doubtful, "Not valid", said()),
         };
-        Headline { tone, word, sentence }
+        Headline { tone, word, sentence, valid: record.verdict.valid }
     }
+
+    /// What has to be said before any figure of a run that is no result.
+    pub fn caveat(&self) -> Option<&'static str> {
+        (!self.valid).then_some("The figures help to find out why; they are not a result.")
+    }
+}
+
+/// The sentence without a word that the headline says already.
+fn strip(sentence: &str) -> &str {
+    let words = ["not valid", "invalid", "interrupted", "failed", "passed"];
+    let rest = words.iter().find_map(|word| {
+        let head = sentence.get(..word.len()).filter(|head| head.eq_ignore_ascii_case(word))?;
+        sentence[head.len()..].strip_prefix(": ")
+    });
+    rest.unwrap_or(sentence)
 }
 
 /// `text` with a capital letter at its beginning and a full stop at its end.
@@ -94,6 +111,13 @@ mod tests {
         ] {
             assert_eq!((of(ending).tone, of(ending).word), (tone, word), "{ending:?}");
         }
+    }
+
+    #[test]
+    fn no_word_is_said_twice() {
+        assert_eq!(strip("Not valid: send lag"), "send lag");
+        assert_eq!(strip("Failed too often"), "Failed too often");
+        assert_eq!(strip("é"), "é");
     }
 
     #[test]

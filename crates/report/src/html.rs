@@ -6,6 +6,7 @@ mod view;
 
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 
+use crate::terminal::hidden;
 use crate::{Page, figures};
 
 const TEMPLATE: &str = include_str!("../../../web/report.html");
@@ -17,8 +18,11 @@ pub fn html(page: &Page) -> String {
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_filter("time", |seconds: Option<f64>| thin(&figures::time(seconds)));
+    environment.add_filter("duration", |seconds: Option<f64>| thin(&figures::duration(seconds)));
+    environment.add_filter("moment", |rfc3339: String| figures::moment(&rfc3339));
     environment.add_filter("number", |value: Option<f64>| thin(&figures::number(value)));
     environment.add_filter("bytes", |bytes: Option<u64>| thin(&figures::bytes(bytes)));
+    environment.add_filter("visible", |text: String| visible(&text));
     environment.add_filter("margin", |ratio: Option<f64>| figures::margin(ratio));
     environment
         .add_filter("in_unit", |value: Option<f64>, unit: String| thin(&figures::in_unit(value, &unit)));
@@ -30,4 +34,9 @@ pub fn html(page: &Page) -> String {
 /// Groups of digits and units stay on one line.
 fn thin(text: &str) -> String {
     text.replace(' ', "\u{202f}")
+}
+
+/// `text` with its lines, but with `·` for other control characters and for those that turn the direction of writing.
+fn visible(text: &str) -> String {
+    text.chars().map(|c| if matches!(c, '\n' | '\t') || !hidden(c) { c } else { '·' }).collect()
 }

@@ -52,9 +52,9 @@ pub struct Scope {
     pub per_s: Vec<Option<f64>>,
     /// Median response time, in seconds.
     pub p50_s: Vec<Option<f64>>,
-    /// 95th percentile, in seconds.
+    /// 95th percentile, in seconds; the largest where there are too few samples.
     pub p95_s: Vec<Option<f64>>,
-    /// 99th percentile, in seconds.
+    /// 99th percentile, in seconds; the largest where there are too few samples.
     pub p99_s: Vec<Option<f64>>,
 }
 
@@ -178,12 +178,16 @@ impl Building {
     }
 }
 
+/// Unlike in results, a percentile is drawn whatever the number of samples: with few it is the largest, and a gap in
+/// place of it would hide the very steps in which the stack stalled.
 fn push_scope(scope: &mut Scope, part: &OperationInterval, seconds: u32) {
-    let at = |percent: f64| analysis::percentile_s(&part.response, percent).map(short);
+    let times = &part.response;
+    let at =
+        |quantile: f64| (!times.is_empty()).then(|| short(times.value_at_quantile(quantile) as f64 / 1e6));
     scope.per_s.push(Some(short(part.completed as f64 / f64::from(seconds))));
-    scope.p50_s.push(at(50.0));
-    scope.p95_s.push(at(95.0));
-    scope.p99_s.push(at(99.0));
+    scope.p50_s.push(at(0.50));
+    scope.p95_s.push(at(0.95));
+    scope.p99_s.push(at(0.99));
 }
 
 /// The mean of the points in each step.

@@ -30,7 +30,14 @@ struct Group<'a> {
 struct Row<'a> {
     result: &'a OperationResult,
     failed: u64,
-    targets: Vec<&'a TargetResult>,
+    targets: Vec<Met>,
+}
+
+/// A target of an operation, in the operation's own row: its name is left out.
+#[derive(Serialize)]
+struct Met {
+    clause: String,
+    pass: bool,
 }
 
 #[derive(Serialize)]
@@ -69,6 +76,7 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
             "tone": page.headline.tone.word(),
             "word": page.headline.word,
             "sentence": page.headline.sentence,
+            "caveat": page.headline.caveat(),
         },
         "figures": top_figures(page),
         "notes": page.notes,
@@ -130,16 +138,22 @@ fn groups(page: &Page) -> Vec<Group<'_>> {
                     .filter(|target| {
                         kind == OperationKind::Operation && target.operation.as_ref() == Some(&result.name)
                     })
+                    .map(|target| met(target, &result.name))
                     .collect(),
             })
             .collect(),
     };
     let groups = [
         group(OperationKind::Operation, None),
-        group(OperationKind::Session, Some("Whole sessions, the sum of their operations")),
-        group(OperationKind::Request, Some("Requests, by path")),
+        group(OperationKind::Session, Some("Whole sessions")),
+        group(OperationKind::Request, Some("Requests")),
     ];
     groups.into_iter().filter(|group| !group.rows.is_empty()).collect()
+}
+
+fn met(target: &TargetResult, operation: &str) -> Met {
+    let clause = target.target.strip_prefix(operation).unwrap_or(&target.target).trim();
+    Met { clause: clause.to_string(), pass: target.pass }
 }
 
 fn errors_sentence(page: &Page) -> String {

@@ -9,7 +9,7 @@ mod table;
 use crate::Page;
 use paint::Paint;
 
-pub(crate) use paint::plain;
+pub(crate) use paint::{hidden, plain};
 pub(crate) use table::{Align, Table};
 
 /// The narrowest terminal that is believed.
@@ -23,7 +23,7 @@ const WIDEST: usize = 110;
 pub fn terminal(page: &Page, width: usize, colour: bool) -> String {
     let width = width.clamp(NARROWEST, WIDEST);
     let paint = Paint { colour };
-    let sections = [
+    let mut sections = vec![
         sections::headline(page, width, paint),
         sections::setup(page, width),
         sections::targets(page, width, paint),
@@ -32,10 +32,12 @@ pub fn terminal(page: &Page, width: usize, colour: bool) -> String {
         sections::tiers(page, width),
         over_time::course(page, width),
         sections::errors(page, width, paint),
-        sections::validity(page, width, paint),
         sections::notes(page, width),
         sections::files(page),
     ];
+    // Why a run is not valid is read before its figures; that all checks hold, after them.
+    let place = if page.record.verdict.valid { sections.len() - 1 } else { 1 };
+    sections.insert(place, sections::validity(page, width, paint));
     let mut text = String::new();
     for section in sections.iter().filter(|section| !section.is_empty()) {
         if !text.is_empty() {

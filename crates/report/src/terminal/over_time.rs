@@ -16,15 +16,12 @@ pub(super) fn course(page: &Page, width: usize) -> String {
     let top = |values: &[Option<f64>]| values.iter().flatten().copied().reduce(f64::max);
     let end_s = last + timeline.step_s;
     let setup = &page.record.setup;
-    let mut phases: Vec<char> = vec!['─'; cells];
-    for cell in 0..cells {
-        let at_s = (cell as f64 + 0.5) / cells as f64 * f64::from(end_s);
-        if at_s < setup.ramp_up_s {
-            phases[cell] = '╱';
-        } else if at_s >= setup.ramp_up_s + setup.steady_s {
-            phases[cell] = '╲';
-        }
-    }
+    let steady = setup.ramp_up_s..setup.ramp_up_s + setup.steady_s;
+    let phase = |cell: usize| match (cell as f64 + 0.5) / cells as f64 * f64::from(end_s) {
+        at_s if steady.contains(&at_s) => '─',
+        at_s if at_s < steady.start => '╱',
+        _ => '╲',
+    };
     format!(
         "Over time, 0 to {end_s} s\n  {:<14}{:<cells$}  up to {}/s\n  {:<14}{:<cells$}  up to {}\n  {:<14}{}  ─ steady state\n",
         "operations/s",
@@ -34,6 +31,6 @@ pub(super) fn course(page: &Page, width: usize) -> String {
         sparkline(&all.p95_s, cells),
         figures::time(top(&all.p95_s)),
         "phase",
-        phases.into_iter().collect::<String>(),
+        (0..cells).map(phase).collect::<String>(),
     )
 }

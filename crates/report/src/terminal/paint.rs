@@ -34,12 +34,18 @@ impl Paint {
 pub(crate) fn plain(text: &str) -> String {
     let harmless = |c: char| match c {
         '\n' | '\t' | '\r' => ' ',
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => '·',
-        c if c.is_control() => '·',
+        c if hidden(c) => '·',
         c => c,
     };
     let text: String = text.chars().map(harmless).collect();
     text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether `c` has no shape of its own: it steers a terminal or turns the direction of writing.
+pub(crate) fn hidden(c: char) -> bool {
+    let format =
+        matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    c.is_control() || format
 }
 
 #[cfg(test)]

@@ -17,7 +17,8 @@ pub(super) fn headline(page: &Page, width: usize, paint: Paint) -> String {
     let word = headline.word.to_uppercase();
     let text = wrap(&format!("{word}  {}", plain(&headline.sentence)), width, "  ");
     let rest = text.strip_prefix(&word).unwrap_or(&text);
-    format!("{}{rest}\n", paint.tone(headline.tone, &word))
+    let caveat = headline.caveat().map(|caveat| wrap(caveat, width, "") + "\n").unwrap_or_default();
+    format!("{}{rest}\n{caveat}", paint.tone(headline.tone, &word))
 }
 
 /// What was run.
@@ -178,7 +179,7 @@ pub(super) fn errors(page: &Page, width: usize, paint: Paint) -> String {
         text.push_str(&format!("  {}: {}\n", plain(&row.name), kinds.join(", ")));
     }
     for sample in evidence.iter().take(SAMPLES_SHOWN) {
-        let what = format!("{} s  {}  {}: {}", sample.second, sample.operation, sample.kind, sample.message);
+        let what = format!("{} s, {}, {}: {}", sample.second, sample.operation, sample.kind, sample.message);
         text.push_str(&format!("  {}\n", wrap(&plain(&what), width - 2, "    ")));
         for more in sample.request.iter().chain(&sample.answer) {
             text.push_str(&format!("      {}\n", shorten(&plain(more), width - 6)));

@@ -40,7 +40,7 @@ impl Table {
         self.rows.push((cells, Some(Box::new(paint))));
     }
 
-    /// The lines, at most `width` columns wide: the first column gives way, down to 8 characters.
+    /// The lines, at most `width` columns wide: first the gaps give way, then the first column, down to 8 characters.
     pub(crate) fn lines(&self, width: usize) -> String {
         let widest = |column: usize| {
             self.rows
@@ -51,7 +51,9 @@ impl Table {
                 .unwrap_or(0)
         };
         let mut widths: Vec<usize> = (0..self.columns.len()).map(widest).collect();
-        let total: usize = widths.iter().map(|width| width + 2).sum::<usize>().saturating_sub(2);
+        let total = |gap: usize| (widths.iter().sum::<usize>() + gap * widths.len()).saturating_sub(gap);
+        let gap = if total(2) <= width { 2 } else { 1 };
+        let total = total(gap);
         if let Some(first) = widths.first_mut() {
             *first = (*first).min((*first + width).saturating_sub(total).max(8));
         }
@@ -65,7 +67,7 @@ impl Table {
                 };
                 paint.as_ref().map_or_else(|| cell.clone(), |paint| paint(column, &cell))
             });
-            cells.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
+            cells.collect::<Vec<_>>().join(&" ".repeat(gap)).trim_end().to_string() + "\n"
         };
         self.rows.iter().map(line).collect()
     }
@@ -79,18 +81,23 @@ pub(crate) fn shorten(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// `text` in lines of at most `width` characters, each but the first after `indent`.
+/// `text` in lines of at most `width` characters: the first keeps the blanks it begins with, the others follow
+/// `indent`.
 pub(crate) fn wrap(text: &str, width: usize, indent: &str) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > indent.len() && line + 1 + word.chars().count() > width {
-            lines.push(indent.to_string());
-        } else if line > 0 {
-            lines.last_mut().expect("there is at least one line").push(' ');
+    let words = text.trim_start();
+    let mut line = text[..text.len() - words.len()].to_string();
+    let mut lines = Vec::new();
+    let mut begun = false;
+    for word in words.split(' ') {
+        if begun && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(std::mem::replace(&mut line, indent.to_string()));
+        } else if begun {
+            line.push(' ');
         }
-        lines.last_mut().expect("there is at least one line").push_str(word);
+        line.push_str(word);
+        begun = true;
     }
+    lines.push(line);
     lines.join("\n")
 }
 
@@ -103,12 +110,13 @@ mod tests {
         let mut table = Table::new(&[("name", Align::Left), ("value", Align::Right)]);
         table.row(vec!["a name that is long".into(), "1".into()]);
         assert_eq!(table.lines(80), "name                 value\na name that is long      1\n");
-        assert_eq!(table.lines(20), "name           value\na name that …      1\n");
+        assert_eq!(table.lines(20), "name           value\na name that i…     1\n");
     }
 
     #[test]
     fn long_text_is_wrapped_at_words() {
         assert_eq!(wrap("one two three four", 9, "  "), "one two\n  three\n  four");
+        assert_eq!(wrap("  one two", 6, "    "), "  one\n    two");
         assert_eq!(wrap("unbreakable", 4, "  "), "unbreakable");
     }
 }

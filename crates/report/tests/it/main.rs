@@ -1,0 +1,62 @@
+//! The room as its users see it: made-up runs, kept by the store, shown.
+
+mod browser;
+mod page;
+mod schema;
+mod text;
+mod web;
+
+use std::sync::OnceLock;
+
+use model::record::Outcome;
+use report::Page;
+use store::Runs;
+use testkit::sample::{Ending, Sample, Shape, run};
+
+/// The page of the default run with that ending, made once for all tests.
+fn page(ending: Ending) -> &'static Page {
+    static PAGES: [OnceLock<Page>; 5] = [const { OnceLock::new() }; 5];
+    PAGES[ending as usize].get_or_init(|| Kept::ending(ending).page())
+}
+
+/// A made-up run as it is after it was kept and read again.
+struct Kept {
+    home: tempfile::TempDir,
+    sample: Sample,
+}
+
+impl Kept {
+    fn new(shape: Shape) -> Kept {
+        Kept::of(run(shape))
+    }
+
+    fn ending(ending: Ending) -> Kept {
+        Kept::new(Shape::ending(ending))
+    }
+
+    fn of(sample: Sample) -> Kept {
+        let home = tempfile::tempdir().expect("a directory");
+        let runs = Runs::open(home.path()).expect("the home can be made");
+        let mut writer = runs.create(&sample.skeleton()).expect("the run can be created");
+        for interval in sample.intervals() {
+            writer.second(&interval, &sample.names).expect("the second can be kept");
+        }
+        writer.samples(&sample.series).expect("the series can be kept");
+        writer.evidence(&sample.record.evidence).expect("the evidence can be kept");
+        sample.events.iter().for_each(|event| writer.event(event).expect("the event can be kept"));
+        if sample.record.outcome != Outcome::Unfinished {
+            writer.finish(&sample.record).expect("the run can be finished");
+        }
+        Kept { home, sample }
+    }
+
+    fn runs(&self) -> Runs {
+        Runs::open(self.home.path()).expect("the home is there")
+    }
+
+    fn page(&self) -> Page {
+        let mut page = Page::of(&self.runs().find(&self.sample.record.id).expect("the run is there"));
+        page.directory = "/srv/plimsoll/runs".into();
+        page
+    }
+}

@@ -1,0 +1,94 @@
+//! What a terminal shows. `UPDATE_GOLDEN=1 cargo test -p report text` writes the golden files anew.
+
+use std::path::Path;
+
+use report::{list_table, terminal};
+use testkit::sample::{Ending, Shape};
+
+use crate::{Kept, page};
+
+fn assert_golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
+        std::fs::write(&path, text).expect("it can be written");
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_default();
+    let line = golden.lines().zip(text.lines()).position(|(a, b)| a != b);
+    assert!(golden == text, "{name} differs, first in line {:?}:\n{text}", line.map(|line| line + 1));
+}
+
+#[test]
+fn each_kind_of_run_reads_as_its_golden_file() {
+    for (name, ending) in [
+        ("passed.txt", Ending::Passed),
+        ("failed.txt", Ending::Failed),
+        ("invalid.txt", Ending::Invalid),
+        ("interrupted.txt", Ending::Interrupted),
+        ("unfinished.txt", Ending::Unfinished),
+    ] {
+        assert_golden(name, &terminal(page(ending), 80, false));
+    }
+}
+
+#[test]
+fn twenty_operations_with_long_names_fit_into_80_columns() {
+    let page = Kept::new(Shape { operations: 20, ..Shape::ending(Ending::Failed) }).page();
+    let text = terminal(&page, 80, false);
+    assert_golden("twenty-operations.txt", &text);
+    let widest = text.lines().max_by_key(|line| line.chars().count()).expect("there is text");
+    assert!(widest.chars().count() <= 80, "{} columns: {widest}", widest.chars().count());
+}
+
+#[test]
+fn colour_adds_nothing_but_colour() {
+    let page = page(Ending::Failed);
+    let (plain, painted) = (terminal(page, 80, false), terminal(page, 80, true));
+    assert!(!plain.contains('\u{1b}'));
+    let mut stripped = painted.clone();
+    for code in ["1;31", "1;32", "1;33", "1;36", "31", "0"] {
+        stripped = stripped.replace(&format!("\u{1b}[{code}m"), "");
+    }
+    assert_eq!(stripped, plain);
+    assert_ne!(painted, plain);
+}
+
+#[test]
+fn the_verdict_is_the_first_line() {
+    let text = terminal(page(Ending::Failed), 80, false);
+    assert!(text.starts_with("FAILED  40 users are too many: missed p99 < 250 ms"), "{text}");
+}
+
+#[test]
+fn nothing_that_a_server_sent_steers_the_terminal() {
+    let text = terminal(page(Ending::Failed), 80, false);
+    assert!(text.contains("Deadlock found"), "the hostile answer is shown:\n{text}");
+    let steering = text.chars().filter(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}').count();
+    assert_eq!(steering, 0, "{text:?}");
+}
+
+#[test]
+fn a_run_whose_seconds_are_damaged_still_shows_its_result_and_says_what_is_missing() {
+    let kept = Kept::ending(Ending::Passed);
+    let directory = kept.runs().find("last").unwrap().directory().to_path_buf();
+    std::fs::write(
+        directory.join("run.sqlite"),
+        b"not a database at all, but longer than its header, to be sure of it, here and there",
+    )
+    .unwrap();
+    let text = terminal(&kept.page(), 80, false);
+    assert!(text.starts_with("PASSED"), "{text}");
+    assert!(text.contains("Browse") && text.contains("Note: ") && text.contains("damaged"), "{text}");
+    assert!(!text.contains("Over time"), "{text}");
+}
+
+#[test]
+fn the_list_shows_each_verdict_in_a_line_that_can_be_copied_from() {
+    let kept = Kept::ending(Ending::Invalid);
+    let list = kept.runs().list().expect("a list");
+    let narrow = list_table(&list, 80);
+    assert!(narrow.contains(&kept.sample.record.id) && narrow.contains("not valid"), "{narrow}");
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+    assert!(list_table(&list, 120).contains("apache-prefork-modphp-mariadb"));
+    assert_eq!(list_table(&[], 80), "There are no runs yet.\n");
+}

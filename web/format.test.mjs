@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { clock, number, percentile, significant, time, timeTick, timeUnit } from "./format.mjs";
+
+test("times have three significant digits and the unit that suits, as in Rust", () => {
+  const table = [
+    [0.0385, "38.5 ms"], [1.4231, "1.42 s"], [0.00000094, "0.940 µs"], [185, "3 min 05 s"], [0, "0 µs"],
+    [null, "–"], [undefined, "–"], [Number.NaN, "–"],
+  ];
+  for (const [seconds, text] of table) assert.equal(time(seconds), text, String(seconds));
+});
+
+test("numbers have no false digits and stand in groups of three", () => {
+  const table = [[1234.4, "1\u202f234"], [12.345, "12.3"], [2, "2"], [0.4561, "0.456"], [1234567, "1\u202f234\u202f567"]];
+  for (const [value, text] of table) assert.equal(number(value), text);
+  assert.equal(significant(-12.34), "-12.3");
+});
+
+test("the labels of an axis share a unit", () => {
+  assert.deepEqual([0, 0.005, 0.01].map((tick) => timeTick(tick, timeUnit(0.01))), ["0", "5 ms", "10 ms"]);
+  assert.equal(timeTick(1.5, timeUnit(2)), "1.5 s");
+  assert.equal(timeTick(0.3, timeUnit(0.3)), "300 ms", "no digits from binary fractions");
+  assert.equal(timeTick(2e-5, timeUnit(2e-5)), "20 µs");
+});
+
+test("moments read as on a clock", () => {
+  assert.deepEqual([0, 45, 60, 125, 3605].map(clock), ["0 s", "45 s", "1:00", "2:05", "1:00:05"]);
+});
+
+test("percentiles read as people write them", () => {
+  assert.equal(percentile(100 * (1 - 1 / 1000)), "p99.9");
+  assert.equal(percentile(95), "p95");
+});

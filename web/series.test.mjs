@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  ceiling, curveColumns, largest, logRange, logTicks, oneOf, percentileTicks, phases, roomy, stack,
+} from "./series.mjs";
+
+test("columns are put on top of each other, and a gap in all of them stays a gap", () => {
+  assert.deepEqual(stack([[1, null, null], [2, 3, null]]), [[1, null, null], [3, 3, null]]);
+  assert.deepEqual(stack([[1, 2], [null, 0]]), [[1, 2], [1, 2]], "what one tier lacks does not hide the others");
+  assert.deepEqual(stack([]), []);
+});
+
+test("a percentile stands where one of so many is slower", () => {
+  assert.equal(oneOf(0), 1);
+  assert.ok(Math.abs(oneOf(99.9) - 1000) < 1e-6);
+  assert.deepEqual(curveColumns([[0, 0.001], [50, 0.002], [100, 9]]), [[1, 2], [0.001, 0.002]], "100 has no place");
+});
+
+test("a curve has labels up to where it ends, and only where there is room", () => {
+  assert.deepEqual(percentileTicks(100), [0, 50, 75, 90, 95, 99]);
+  const place = (percent) => Math.log10(oneOf(percent)) * 100;
+  assert.deepEqual(roomy(percentileTicks(1000), place, 29), [0, 50, 75, 90, 95, 99, 99.9]);
+  assert.deepEqual(roomy(percentileTicks(1000), place, 60), [50, 90, 99, 99.9]);
+});
+
+test("ticks of a log axis are 1, 2 and 5, or powers of ten when those are too many", () => {
+  assert.deepEqual(logTicks(0.01, 0.1, 9), [0.01, 0.02, 0.05, 0.1]);
+  assert.deepEqual(logTicks(0.001, 10, 6), [0.001, 0.01, 0.1, 1, 10]);
+});
+
+test("the range of a log axis ends on 1, 2 or 5 and is never empty", () => {
+  assert.deepEqual(logRange(0.0023, 0.31), [0.002, 0.5]);
+  assert.deepEqual(logRange(0.02, 0.02), [0.01, 0.04]);
+});
+
+test("phases are cut to what is shown, and those that did not happen are left out", () => {
+  const setup = { ramp_up_s: 20, steady_s: 60, ramp_down_s: 0 };
+  assert.deepEqual(phases(setup, 10, 40).map(({ name, from, to }) => [name, from, to]),
+    [["ramp-up", 10, 20], ["steady state", 20, 40]]);
+  assert.equal(phases(setup, 0, 90).filter((phase) => phase.counts).length, 1);
+});
+
+test("a limit far above the data does not flatten it, a near one is seen", () => {
+  assert.ok(ceiling(0.1, [2]) < 0.2);
+  assert.ok(ceiling(0.1, [0.2]) > 0.2);
+  assert.equal(ceiling(0, []), 1);
+  assert.equal(largest([[null, 1], [3, 2]]), 3);
+});
