@@ -100,9 +100,10 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             }
             match self.transport.receive(slot, &mut self.receive_buffer) {
                 Ok(0) => return self.end_of_stream(slot),
+                // An answer that isn't complete is read on until the socket is dry: the peer's end may be in it already,
+                // and no other event would tell.
                 Ok(length) => {
-                    let full = length == self.receive_buffer.len();
-                    if !self.bytes_came(slot, length) || !full {
+                    if !self.bytes_came(slot, length) {
                         return;
                     }
                 }

@@ -1,6 +1,8 @@
 //! The engine on real sockets.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 
 use engine::null_server::NullServer;
 use engine::{Audience, Control, RunOptions, Scenario, Second, Stop, run};
@@ -80,4 +82,25 @@ fn a_gentle_stop_ends_the_run_early_and_loses_nothing() {
         .sum();
     assert_eq!(requests, server.served());
     assert_eq!(totals.unanswered.iter().sum::<u64>(), 0);
+}
+
+#[test]
+fn an_answer_that_ends_with_its_connection_is_complete_at_once() {
+    let null = NullServer::start(None).expect("a loopback port");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let target = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for mut peer in listener.incoming().flatten() {
+            let mut request = [0; 1024];
+            // The answer and its end reach the engine together.
+            if peer.read(&mut request).is_ok() {
+                _ = peer.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall of it");
+            }
+        }
+    });
+    let options = RunOptions { target, most_sessions: Some(5), ..options(&null, 2.0) };
+    let mut sum = Sum(Interval::empty(0), None);
+    let totals = run(&options, &Control::default(), &mut sum).expect("the run works");
+    assert_eq!(totals.failed.iter().sum::<u64>(), 0, "{:?}", totals.evidence);
+    assert_eq!(totals.connects, 40 * 5, "each answer ended its connection");
 }
