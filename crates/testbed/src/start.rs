@@ -334,8 +334,18 @@ impl<'a, 'o> Starting<'a, 'o> {
             Some(path) => problem.file(shown.join(path).display().to_string()),
             None => problem,
         };
-        problem.remedy(format!("the rendered configuration and all logs are in {}", shown.display()))
+        let kept = format!("the rendered configuration and all logs are in {}", shown.display());
+        if lines.iter().any(|line| tells_of_a_full_disk(line)) {
+            let why = format!("the disk that holds {} has no space left", self.site.home.display());
+            return problem.why(why).remedy(format!("free space there, or another PLIMSOLL_HOME; {kept}"));
+        }
+        problem.remedy(kept)
     }
+}
+
+/// Servers say it in words or by number: ENOSPC is 28 on Linux.
+fn tells_of_a_full_disk(line: &str) -> bool {
+    ["No space left on device", "error 28", "Errcode: 28"].iter().any(|sign| line.contains(sign))
 }
 
 /// Where a server's standard output and error go, relative to its tier's directory.

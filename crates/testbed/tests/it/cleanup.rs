@@ -39,7 +39,7 @@ impl Tool {
     fn start_as(verb: &str, home: &Path, id: &str, mode: &str) -> Tool {
         let tool = Tool::does(verb, home, id, mode);
         wait_until("the escape", || tool.dir.join("escaped").exists() && tool.dir.join("started").exists());
-        assert!(tool.living().len() >= 4, "a tree of processes runs: {:?}", tool.living());
+        wait_until("a tree of four processes", || tool.living().len() >= 4);
         tool
     }
 
