@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::tool::{Home, have, overlay, turn};
+use crate::tool::{Home, have, judged, overlay, turn};
 
 fn rows<'a>(record: &'a Json, list: &str) -> Vec<&'a Json> {
     record[list].as_array().map(|rows| rows.iter().collect()).unwrap_or_default()
@@ -21,7 +21,7 @@ fn check_run(stack: &str) {
     let home = Home::shared();
     let words =
         format!("run dvdstore --stack {stack} --users 4 --ramp-up 2s --steady 8s --ramp-down 1s --json");
-    let record = home.plimsoll(&words).arg("--qos=p95 < 5s").run().expect(0).json();
+    let record = judged(|| home.plimsoll(&words).arg("--qos=p95 < 5s")).expect(0).json();
     assert_eq!(record["verdict"]["valid"], true, "{:#}", record["validity"]);
     let cycles = completed(&record, "session", "order_cycle");
     let purchases = completed(&record, "operation", "Purchase");
@@ -63,8 +63,8 @@ fn a_missed_target_exits_with_99_and_says_by_how_much() {
         return;
     }
     let _turn = turn();
-    let tool = Home::shared().plimsoll("run dvdstore --users 2 --ramp-up 1s --steady 6s --ramp-down 0s");
-    let told = tool.arg("--qos=p50 < 1us").run().expect(99);
+    let words = "run dvdstore --users 2 --ramp-up 1s --steady 6s --ramp-down 0s";
+    let told = judged(|| Home::shared().plimsoll(words).arg("--qos=p50 < 1us")).expect(99);
     assert!(told.stdout.contains("p50"), "{}", told.stdout);
     assert!(told.stdout.contains("report.html"), "{}", told.stdout);
 }
@@ -114,7 +114,7 @@ fn an_exception_in_an_operation_is_counted_and_the_run_goes_on() {
     let dir = overlay(&[("kits/dvdstore/session.lua", &session)]);
     let _turn = turn();
     let words = "run dvdstore --users 3 --ramp-up 1s --steady 6s --ramp-down 0s --json --catalogue";
-    let told = Home::shared().plimsoll(words).arg(dir.path()).arg("--qos=errors < 1%").run().expect(99);
+    let told = judged(|| Home::shared().plimsoll(words).arg(dir.path()).arg("--qos=errors < 1%")).expect(99);
     let record = told.json();
     let broken = rows(&record, "operations").into_iter().find(|row| row["name"] == "Broken").expect("a row");
     assert!(broken["errors"]["script"].as_u64().is_some_and(|count| count > 0), "{broken}");
@@ -130,10 +130,11 @@ fn a_run_in_which_every_operation_fails_says_so() {
     if !have("apache-prefork-modphp-mariadb") {
         return;
     }
-    let session = "function order_cycle(user) operation 'Lost' get('/no/such/page') end";
-    let dir = overlay(&[("kits/dvdstore/session.lua", session)]);
+    let session = crate::tool::catalogue("kits/dvdstore/session.lua")
+        + "\nfunction order_cycle(user) operation 'Lost' get('/no/such/page') end\n";
+    let dir = overlay(&[("kits/dvdstore/session.lua", &session)]);
     let _turn = turn();
     let words = "run dvdstore --users 3 --ramp-up 1s --steady 4s --ramp-down 0s --catalogue";
     let told = Home::shared().plimsoll(words).arg(dir.path()).run().expect(3);
-    told.says("404").says("every operation");
+    told.says("404").says("operations failed");
 }
