@@ -1,0 +1,22 @@
+//! Kits (layer 2): a kit's folder in the catalogue becomes a scenario for the engine ([`scenario`]), a data set in a
+//! database ([`data::load`]) and a correctness check after a run ([`check()`]).
+//!
+//! The principal type is [`Kit`], a folder that has been read. A new workload is a new folder; nothing in this room
+//! knows a particular one.
+//!
+//! Not here: servers (they are stood up by others, who hand in a socket), snapshots, text for a terminal.
+
+mod check;
+mod folder;
+mod lint;
+mod scenario;
+mod script;
+mod sql;
+
+pub mod data;
+
+pub use check::{CheckInputs, check};
+pub use folder::{Kit, Setup};
+pub use lint::lint;
+pub use scenario::scenario;
+pub use sql::Server;

@@ -1,0 +1,182 @@
+//! What can be said about a kit without running it: every file compiles, and every name that one file takes from
+//! another exists there.
+
+use std::collections::BTreeSet;
+
+use engine::script::sandbox::{self, Modules};
+use model::kit::Per;
+use model::{Catalogue, Problem, Problems, QosTarget, Result, document, setting};
+
+use crate::data;
+use crate::folder::{Kit, Setup};
+use crate::script;
+use crate::sql::file;
+
+/// Checks the kit `name`; every mistake at once.
+pub fn lint(catalogue: &Catalogue, name: &str) -> Result<()> {
+    let kit = Kit::open(catalogue, name)?;
+    let mut problems = Vec::new();
+    compile(&kit, &mut problems);
+    params(&kit, &mut problems);
+    sizes(&kit, &mut problems);
+    let session = kit.text(&kit.manifest.session)?;
+    let names = Names::of(session);
+    mix(&kit, &names, &mut problems);
+    metrics(&kit, &names, &mut problems);
+    qos(&kit, &names, &mut problems);
+    if problems.is_empty() {
+        trial(&kit, &mut problems);
+    }
+    Problems::check(problems)
+}
+
+fn place(kit: &Kit, what: String, key: &str) -> Problem {
+    Problem::recipe(what).file(kit.place("kit.toml")).key(key)
+}
+
+/// Every Lua file is Lua.
+fn compile(kit: &Kit, problems: &mut Vec<Problem>) {
+    for (name, text) in &kit.modules {
+        let file = format!("{name}.lua");
+        let compiled = sandbox::new_lua(Modules::new(), 64 << 20).and_then(|lua| {
+            lua.load(text.as_str()).set_name(format!("@{}", kit.place(&file))).into_function()
+        });
+        if let Err(error) = compiled {
+            problems.push(script::problem(kit, &file, &error));
+        }
+    }
+}
+
+/// Every parameter's default is one that it would accept.
+fn params(kit: &Kit, problems: &mut Vec<Problem>) {
+    let mut seen = BTreeSet::new();
+    for param in &kit.manifest.params {
+        if !seen.insert(param.name.as_str()) {
+            problems.push(place(kit, format!("`{}` is declared twice", param.name), "param"));
+        }
+        if let Err(what) = param.accept(&param.default) {
+            problems.push(place(
+                kit,
+                format!("the default is wrong: {what}"),
+                &format!("param.{}", param.name),
+            ));
+        }
+    }
+    if let Some(unit) = kit.manifest.users.think_unit.as_deref().filter(|unit| !seen.contains(unit)) {
+        let problem = place(kit, format!("`{unit}` is not a parameter"), "users.think_unit");
+        problems.push(near(problem, unit, seen.iter().copied()));
+    }
+}
+
+fn sizes(kit: &Kit, problems: &mut Vec<Problem>) {
+    let manifest = &kit.manifest;
+    let nominal = manifest.custom_size.iter().flat_map(|custom| custom.nominal.keys());
+    let scaled = manifest.custom_size.iter().flat_map(|custom| custom.scale.iter().map(|scale| &scale.from));
+    for name in [&manifest.default_size].into_iter().chain(nominal).chain(scaled) {
+        if !manifest.sizes.contains_key(name) {
+            problems.push(place(kit, format!("there is no size `{name}`"), "sizes"));
+        }
+    }
+}
+
+/// What a session file defines, as far as its text shows it.
+struct Names {
+    functions: BTreeSet<String>,
+    operations: BTreeSet<String>,
+    counters: BTreeSet<String>,
+}
+
+impl Names {
+    fn of(text: &str) -> Names {
+        let functions = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("function "))
+            .filter_map(|rest| rest.split_once('(').map(|(name, _)| name.trim().to_string()))
+            .collect();
+        Names { functions, operations: literals(text, "operation"), counters: literals(text, "count") }
+    }
+}
+
+/// The quoted texts that `call` is given in `text`.
+fn literals(text: &str, call: &str) -> BTreeSet<String> {
+    let found = text.match_indices(call).filter_map(|(at, _)| {
+        let whole = !text[..at].ends_with(|c: char| c.is_alphanumeric() || "_.:".contains(c));
+        let rest = text[at + call.len()..].trim_start().trim_start_matches('(').trim_start();
+        let quote = rest.chars().next().filter(|c| whole && matches!(c, '"' | '\''))?;
+        rest[1..].split(quote).next().map(str::to_string)
+    });
+    found.collect()
+}
+
+fn near<'a>(mut problem: Problem, name: &str, known: impl IntoIterator<Item = &'a str>) -> Problem {
+    problem.remedy = document::nearest(name, known).map(|near| format!("`{near}`"));
+    problem
+}
+
+fn mix(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
+    for name in kit.manifest.mix.keys().filter(|name| !names.functions.contains(*name)) {
+        let session = &kit.manifest.session;
+        let problem = place(kit, format!("{session} has no function `{name}`"), &format!("mix.{name}"));
+        problems.push(near(problem, name, names.functions.iter().map(String::as_str)));
+    }
+}
+
+fn metrics(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
+    let known: BTreeSet<&str> = names
+        .operations
+        .iter()
+        .chain(&names.counters)
+        .chain(kit.manifest.mix.keys())
+        .map(String::as_str)
+        .collect();
+    for metric in &kit.manifest.metrics {
+        let of = match &metric.per {
+            Per::Of(other) => Some(other),
+            Per::Total | Per::Second | Per::Minute => None,
+        };
+        for name in [&metric.of].into_iter().chain(of).filter(|name| !known.contains(name.as_str())) {
+            let what = format!(
+                "`{name}` is neither a counter nor an operation nor a session of {}",
+                kit.manifest.session
+            );
+            problems.push(near(
+                place(kit, what, &format!("metric.{}", metric.name)),
+                name,
+                known.iter().copied(),
+            ));
+        }
+    }
+}
+
+fn qos(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
+    for (scope, targets) in &kit.manifest.qos {
+        let key = format!("qos.{scope}");
+        if scope != "all" && !names.operations.contains(scope) {
+            let problem = place(kit, format!("there is no operation `{scope}`"), &key);
+            problems.push(near(problem, scope, names.operations.iter().map(String::as_str)));
+        }
+        for target in targets {
+            if let Err(what) = target.parse::<QosTarget>() {
+                problems.push(place(kit, what, &key));
+            }
+        }
+    }
+}
+
+/// The data script declares its parts, and the SQL files render, with the defaults.
+fn trial(kit: &Kit, problems: &mut Vec<Problem>) {
+    let params = setting::resolve(&kit.manifest.params, &setting::Values::new(), "param.", problems);
+    let size = match kit.manifest.size(&kit.manifest.default_size) {
+        Ok(size) => size,
+        Err(what) => return problems.push(place(kit, what, "default_size")),
+    };
+    let setup = Setup { size, params, seed: 1 };
+    if let Err(found) = data::declared_tables(kit, &setup) {
+        problems.extend(found.into_vec());
+    }
+    for sql in [&kit.manifest.schema, &kit.manifest.finish].into_iter().flatten() {
+        if let Err(found) = file::text(kit, sql, &setup) {
+            problems.extend(found.into_vec());
+        }
+    }
+}

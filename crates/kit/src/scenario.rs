@@ -1,0 +1,25 @@
+//! A plan's kit as the engine wants it.
+
+use engine::scenario::Scenario;
+use model::{Catalogue, Plan, Result};
+
+use crate::folder::Kit;
+
+/// What the users of `plan` do.
+pub fn scenario(plan: &Plan, catalogue: &Catalogue) -> Result<Scenario> {
+    let kit = Kit::open(catalogue, &plan.kit.name)?;
+    let session = &plan.kit.session;
+    let mut modules = kit.modules.clone();
+    modules.remove(session.trim_end_matches(".lua"));
+    Ok(Scenario {
+        session_name: kit.place(session),
+        session_text: kit.text(session)?.to_string(),
+        modules,
+        params: plan.params.clone(),
+        size: plan.size.values.clone(),
+        mix: plan.kit.mix.iter().map(|(name, weight)| (name.clone(), *weight)).collect(),
+        think: plan.kit.users.think,
+        cycle: plan.kit.users.cycle,
+        timeout_s: plan.kit.users.timeout_s,
+    })
+}

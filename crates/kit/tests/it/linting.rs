@@ -1,0 +1,78 @@
+//! What `plimsoll check` says about a kit.
+
+use crate::shop::{catalogue, changed};
+
+#[test]
+fn the_catalogue_s_kit_has_no_fault() {
+    kit::lint(&catalogue(), "dvdstore").unwrap_or_else(|problems| panic!("{problems}"));
+}
+
+#[test]
+fn every_fault_is_named_with_its_file_and_the_nearest_name() {
+    let cases = [
+        (
+            "session.lua",
+            "local function login()",
+            "local function login((",
+            "kits/dvdstore/session.lua:21: ",
+            "expected",
+        ),
+        ("check.lua", "local exact =", "local exact ==", "kits/dvdstore/check.lua:", "unexpected symbol"),
+        (
+            "kit.toml",
+            "order_cycle = 1",
+            "order_cicle = 1",
+            "kits/dvdstore/kit.toml: mix.order_cicle",
+            "`order_cycle`",
+        ),
+        (
+            "kit.toml",
+            "of = \"rollbacks\"",
+            "of = \"rolbacks\"",
+            "kits/dvdstore/kit.toml: metric.rollbacks",
+            "`rollbacks`",
+        ),
+        (
+            "kit.toml",
+            "per = { of = \"Purchase\" }",
+            "per = { of = \"Purchas\" }",
+            "kits/dvdstore/kit.toml: metric.rollback_share",
+            "`Purchase`",
+        ),
+        ("kit.toml", "\"p99 < 4s\"", "\"p99 < 4 parsecs\"", "kits/dvdstore/kit.toml: qos.all", "parsecs"),
+        ("kit.toml", "all = [", "Brows = [", "kits/dvdstore/kit.toml: qos.Brows", "`Browse`"),
+        (
+            "kit.toml",
+            "default = \"unique\"",
+            "default = \"uniqe\"",
+            "kits/dvdstore/kit.toml: param.new_customer_names",
+            "`unique`",
+        ),
+        (
+            "kit.toml",
+            "think_unit = \"think_time\"",
+            "think_unit = \"think_tim\"",
+            "kits/dvdstore/kit.toml: users.think_unit",
+            "`think_time`",
+        ),
+        (
+            "kit.toml",
+            "default_size = \"small\"",
+            "default_size = \"smal\"",
+            "kits/dvdstore/kit.toml: sizes",
+            "`smal`",
+        ),
+        ("data.lua", "INVENTORY = 1 }", "INVENTRY = 1 }", "kits/dvdstore/data.lua: parts[2]", "INVENTRY"),
+        ("finish.sql.j2", "{% endif %}", "{% endiff %}", "kits/dvdstore/finish.sql.j2:", "endiff"),
+    ];
+    for (file, right, wrong, place, word) in cases {
+        let problems =
+            kit::lint(&changed(file, |text| text.replace(right, wrong)), "dvdstore").expect_err(wrong);
+        let text = problems.to_string();
+        assert!(
+            text.contains(place) && text.contains(word),
+            "{wrong} should be found at {place} with {word}:\n{text}"
+        );
+        assert_eq!(problems.exit_code(), 2, "{text}");
+    }
+}

@@ -1,0 +1,9 @@
+//! Kits from the outside: the catalogue's kit against a real MariaDB and real PHP.
+
+mod consistency;
+mod identity;
+mod linting;
+mod loading;
+mod pages;
+mod private_server;
+mod shop;
