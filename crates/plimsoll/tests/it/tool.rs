@@ -33,6 +33,10 @@ impl Home {
         // Servers run as a user of their own and must be able to enter.
         use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("permissions can be set");
+        let programs = usual_home().join("programs");
+        if programs.is_dir() {
+            std::os::unix::fs::symlink(programs, dir.path().join("programs")).expect("a link to unpacked programs");
+        }
         Home { dir }
     }
 
@@ -83,6 +87,14 @@ impl Home {
     pub(crate) fn last_run(&self) -> Json {
         self.plimsoll("show last --json").run().expect(0).json()
     }
+}
+
+/// Where `plimsoll doctor --install`, as `make test` calls it, unpacks programs.
+fn usual_home() -> PathBuf {
+    let named = std::env::var_os("PLIMSOLL_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let root = rustix::process::geteuid().is_root().then(|| PathBuf::from("/srv/plimsoll"));
+    let user = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share/plimsoll"));
+    named.or(root).or(user).unwrap_or_default()
 }
 
 pub(crate) struct Tool {
