@@ -1,0 +1,26 @@
+//! The JSON Schemas of everything that people write in TOML, for editors that complete and check.
+//!
+//! `UPDATE_SCHEMAS=1 cargo test -p model` writes them anew.
+
+use std::path::Path;
+
+use model::{KitManifest, Recipe, ServiceManifest, StackManifest};
+use schemars::{JsonSchema, schema_for};
+
+fn check<T: JsonSchema>(name: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/reference/{name}.schema.json"));
+    let schema = serde_json::to_string_pretty(&schema_for!(T)).expect("a schema is JSON") + "\n";
+    if std::env::var_os("UPDATE_SCHEMAS").is_some() {
+        std::fs::write(&path, &schema).expect("the schema can be written");
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == schema, "docs/reference/{name}.schema.json is old: UPDATE_SCHEMAS=1 cargo test -p model");
+}
+
+#[test]
+fn the_schemas_of_kit_service_stack_and_recipe_are_current() {
+    check::<KitManifest>("kit");
+    check::<ServiceManifest>("service");
+    check::<StackManifest>("stack");
+    check::<Recipe>("recipe");
+}
