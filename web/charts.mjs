@@ -19,7 +19,10 @@ function axis(extra) {
   };
 }
 
-const timeAxis = () => axis({ values: (_, ticks) => ticks.map(clock), grid: { show: false }, space: 64, size: 30 });
+// Steps of the time axis that read well on a clock.
+const CLOCK_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400];
+
+const timeAxis = () => axis({ incrs: CLOCK_STEPS, values: (_, ticks) => ticks.map(clock), grid: { show: false }, space: 64, size: 30 });
 const leftAxis = (values) => axis({ values: (_, ticks) => ticks.map(values), size: 64, space: 36 });
 
 // Shades what does not count, and names the phases where there is room.

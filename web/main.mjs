@@ -3,6 +3,8 @@ import { cpu, errors, percentiles, response, throughput } from "./charts.mjs";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const drawn = new Map();
+// Width of a chart on paper, in pixels: A4 and Letter have room for it.
+const PAPER = 660;
 let scope = 0;
 let zoom = null;
 
@@ -59,7 +61,7 @@ function draw(figure) {
   if (!chart) return;
   const { options, data: columns, end } = chart;
   const shares = end != null;
-  options.width = place.clientWidth;
+  options.width = "print" in document.documentElement.dataset ? PAPER : place.clientWidth;
   options.hooks.setCursor = [(u) => legend(figure, u)];
   const u = new uPlot(options, columns, place);
   u.end = end;
