@@ -210,7 +210,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     database.set_prepared_statement_cache_capacity(16);
     // WAL: a commit is one write to the page cache. Without syncs, because those would queue before the database
     // under test; the death of this process loses nothing, that of the machine may lose the run.
-    database.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
+    database.execute_batch("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL;")?;
     format::create(&database)?;
     Ok(database)
 }
