@@ -20,9 +20,11 @@ pub(crate) struct Crew<'a> {
     connections: Mutex<Vec<u32>>,
 }
 
-/// Nothing is checked row by row that is counted at the end, or that the finishing statements make sure of.
+/// Nothing is checked row by row that is counted at the end, or that the finishing statements make sure of. A table
+/// may wait for its first row as long as the others load; a client that dies closes its socket.
 const SESSION: &str = "set session unique_checks = 0, foreign_key_checks = 0, \
-                       sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', lock_wait_timeout = 60";
+                       sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', lock_wait_timeout = 60, \
+                       net_read_timeout = 31536000, net_write_timeout = 31536000, wait_timeout = 31536000";
 
 impl<'a> Crew<'a> {
     pub(crate) fn new(server: &'a Server) -> Crew<'a> {

@@ -116,6 +116,33 @@ fn progress_ends_at_the_total_and_goes_through_all_phases_in_order() {
 }
 
 #[test]
+fn a_table_may_wait_for_its_rows_longer_than_the_server_waits_for_a_client() {
+    let Some(server) = PrivateServer::start(&["--net-read-timeout=1", "--wait-timeout=1"]) else { return };
+    let kit = Kit::open(&catalogue(), "dvdstore").expect("the kit is right");
+    // The categories' only chunk leaves last, when all else has been sent: here, after some seconds.
+    let setup = setup(&kit, "100mb", &[]);
+    let address = server.address("ds2");
+    let cancelled = AtomicBool::new(false);
+    let started = std::time::Instant::now();
+    let mut rows_took_s = 0.0;
+    let mut tell = |progress: kit::data::Progress| {
+        if progress.phase == Phase::Rows {
+            rows_took_s = started.elapsed().as_secs_f64();
+        }
+    };
+    let options = LoadOptions {
+        kit: &kit,
+        setup: &setup,
+        server: &address,
+        threads: 1,
+        on_progress: &mut tell,
+        cancelled: &cancelled,
+    };
+    load(options).unwrap_or_else(|problems| panic!("{problems}"));
+    assert!(rows_took_s > 1.2, "the rows took {rows_took_s} s: too short for the server to lose patience");
+}
+
+#[test]
 fn a_full_disk_names_the_table_and_the_server_s_words() {
     let options = ["--innodb-file-per-table=0", "--innodb-data-file-path=ibdata1:14M"];
     let Some(server) = PrivateServer::start(&options) else { return };
