@@ -33,7 +33,9 @@ impl Preamble {
             let length = body.len();
             out.extend_from_slice(b"Content-Type: ");
             out.extend_from_slice(content_type);
-            out.extend_from_slice(format!("\r\nContent-Length: {length}\r\n\r\n").as_bytes());
+            out.extend_from_slice(b"\r\nContent-Length: ");
+            out.extend_from_slice(itoa::Buffer::new().format(length).as_bytes());
+            out.extend_from_slice(b"\r\n\r\n");
             out.extend_from_slice(body);
         } else {
             out.extend_from_slice(b"\r\n");

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use mlua::{Error, Function, Lua, LuaString, Table, Value};
 use model::interval::ErrorKind;
+use smallvec::SmallVec;
 
 use super::host::{Asked, Host};
 use crate::http::encode::form_component;
@@ -207,10 +208,13 @@ fn write_pairs(pairs: &Value, first: Option<u8>, out: &mut Vec<u8>) -> mlua::Res
         }
         return Ok(());
     }
-    let mut sorted: Vec<(LuaString, Value)> = table.pairs().collect::<mlua::Result<_>>()?;
+    let mut sorted: SmallVec<[(LuaString, Value); PAIRS]> = table.pairs().collect::<mlua::Result<_>>()?;
     sorted.sort_by(|a, b| a.0.as_bytes().as_ref().cmp(b.0.as_bytes().as_ref()));
     sorted.iter().try_for_each(|(key, value)| writer.write(&key.as_bytes(), value))
 }
+
+/// Queries and forms of up to so many names are sorted without allocation.
+const PAIRS: usize = 24;
 
 struct PairWriter<'a> {
     separator: Option<u8>,
@@ -218,6 +222,10 @@ struct PairWriter<'a> {
 }
 
 impl PairWriter<'_> {
+    fn whole(&mut self, number: i64) {
+        self.out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+    }
+
     fn write(&mut self, key: &[u8], value: &Value) -> mlua::Result<()> {
         if let Value::Table(list) = value {
             return list.sequence_values::<Value>().try_for_each(|item| self.write(key, &item?));
@@ -228,12 +236,12 @@ impl PairWriter<'_> {
         self.out.push(b'=');
         match value {
             Value::String(text) => form_component(&text.as_bytes(), self.out),
-            Value::Integer(number) => self.out.extend_from_slice(number.to_string().as_bytes()),
+            Value::Integer(number) => self.whole(*number),
             Value::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
-                self.out.extend_from_slice((*number as i64).to_string().as_bytes());
+                self.whole(*number as i64)
             }
             Value::Number(number) => self.out.extend_from_slice(number.to_string().as_bytes()),
-            Value::Boolean(truth) => self.out.extend_from_slice(truth.to_string().as_bytes()),
+            Value::Boolean(truth) => self.out.extend_from_slice(if *truth { b"true" } else { b"false" }),
             other => {
                 let key = String::from_utf8_lossy(key).into_owned();
                 return Err(Error::runtime(format!("{key}: a {} can't be sent", other.type_name())));
