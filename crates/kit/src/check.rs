@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use engine::Totals;
+use engine::script::constants;
 use mlua::{Error, Lua, Table, Value};
 use model::interval::OperationKind;
 use model::record::ConsistencyResult;
@@ -31,12 +32,13 @@ impl CheckInputs {
     /// What the engine counted over a whole run.
     pub fn of(totals: &Totals) -> CheckInputs {
         let by_name = |counts: &[u64]| {
-            let mut map = BTreeMap::new();
-            for (name, count) in totals.names.iter().zip(counts) {
-                if name.kind != OperationKind::Request {
-                    *map.entry(name.name.clone()).or_default() += count;
-                }
-            }
+            let of_kind = |kind: OperationKind| {
+                let rows = totals.names.iter().zip(counts).filter(move |(name, _)| name.kind == kind);
+                rows.map(|(name, count)| (name.name.clone(), *count))
+            };
+            // A session that is one operation shares its name: then the operation is meant.
+            let mut map: BTreeMap<String, u64> = of_kind(OperationKind::Session).collect();
+            map.extend(of_kind(OperationKind::Operation));
             map
         };
         CheckInputs {
@@ -125,13 +127,13 @@ fn query(shared: &Shared, sql: &str) -> mlua::Result<Value> {
     match row.as_ref(0) {
         Some(mysql::Value::NULL) | None => Ok(Value::Nil),
         Some(mysql::Value::Int(number)) => Ok(Value::Integer(*number)),
-        Some(mysql::Value::UInt(number)) => Ok(script::number(*number as f64)),
-        Some(mysql::Value::Float(number)) => Ok(script::number(f64::from(*number))),
-        Some(mysql::Value::Double(number)) => Ok(script::number(*number)),
+        Some(mysql::Value::UInt(number)) => Ok(constants::number(*number as f64)),
+        Some(mysql::Value::Float(number)) => Ok(constants::number(f64::from(*number))),
+        Some(mysql::Value::Double(number)) => Ok(constants::number(*number)),
         Some(mysql::Value::Bytes(text)) => {
             let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
             number
-                .map(script::number)
+                .map(constants::number)
                 .ok_or_else(|| Error::runtime(format!("the query gives no number: {sql}")))
         }
         Some(_) => Err(Error::runtime(format!("the query gives a date, not a number: {sql}"))),

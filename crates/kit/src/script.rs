@@ -1,11 +1,9 @@
 //! What all Lua files of a kit share: the state they run in, the tables `size` and `param`, and how an error in one
 //! becomes a [`Problem`] with the file and line that people know.
 
-use std::collections::BTreeMap;
-
-use engine::script::sandbox;
-use mlua::{Lua, Table, Value};
-use model::{Problem, setting};
+use engine::script::{constants, sandbox};
+use mlua::Lua;
+use model::Problem;
 
 use crate::folder::{Kit, Setup};
 
@@ -15,46 +13,8 @@ const MEMORY_LIMIT_BYTES: usize = 256 << 20;
 /// A sandboxed state in which the kit's modules, `size` and `param` are known.
 pub(crate) fn new_state(kit: &Kit, setup: &Setup) -> mlua::Result<Lua> {
     let lua = sandbox::new_lua(kit.modules.clone(), MEMORY_LIMIT_BYTES)?;
-    lua.globals().raw_set("size", strict_table(&lua, "size", numbers(&lua, &setup.size)?)?)?;
-    lua.globals().raw_set("param", strict_table(&lua, "param", values(&lua, &setup.params)?)?)?;
+    constants::install(&lua, &setup.size, &setup.params)?;
     Ok(lua)
-}
-
-/// Whole numbers become Lua integers, so that they print without `.0` and index lists.
-pub(crate) fn number(value: f64) -> Value {
-    if value.fract() == 0.0 && value.abs() < 9e15 {
-        Value::Integer(value as i64)
-    } else {
-        Value::Number(value)
-    }
-}
-
-fn numbers(lua: &Lua, numbers: &BTreeMap<String, f64>) -> mlua::Result<Table> {
-    lua.create_table_from(numbers.iter().map(|(name, value)| (name.as_str(), number(*value))))
-}
-
-fn values(lua: &Lua, values: &setting::Values) -> mlua::Result<Table> {
-    let table = lua.create_table()?;
-    for (name, value) in values {
-        match value {
-            setting::Value::Bool(value) => table.raw_set(name.as_str(), *value)?,
-            setting::Value::Int(value) => table.raw_set(name.as_str(), *value)?,
-            setting::Value::Float(value) => table.raw_set(name.as_str(), *value)?,
-            setting::Value::Text(value) => table.raw_set(name.as_str(), value.as_str())?,
-        }
-    }
-    Ok(table)
-}
-
-/// A mistyped name is an error where it is written, not a nil somewhere later.
-fn strict_table(lua: &Lua, title: &'static str, table: Table) -> mlua::Result<Table> {
-    let meta = lua.create_table()?;
-    let absent = move |_: &Lua, (_, name): (Table, mlua::LuaString)| -> mlua::Result<()> {
-        Err(mlua::Error::runtime(format!("there is no {title}.{}", name.to_string_lossy())))
-    };
-    meta.raw_set("__index", lua.create_function(absent)?)?;
-    table.set_metatable(Some(meta))?;
-    Ok(table)
 }
 
 /// A Lua error as a problem of the kit's author: its first line, at the first place in one of the kit's files that

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use model::interval::{ErrorKind, OperationKind};
 use model::record::Evidence;
 
-use super::page::Pages;
+use super::page::{PageSlot, Pages};
 use crate::http::request::{Parts, Preamble, path_of};
 use crate::recorder::{Recorder, Row};
 use crate::trace::{Step, Trace};
@@ -144,8 +144,11 @@ impl Host {
         if !self.recorder.wants_evidence(row, kind) {
             return;
         }
-        let answer = visit.page.map(|slot| super::page::excerpt(self.pages.borrow_mut().response(slot)));
-        let request = (!self.draft.bytes.is_empty()).then(|| first_line(&self.draft.bytes));
+        let mut pages = self.pages.borrow_mut();
+        let answered = |slot: &PageSlot| pages.response(*slot).started();
+        let answer = visit.page.filter(answered).map(|slot| super::page::excerpt(pages.response(slot)));
+        let request = visit.page.map(|slot| pages.request_line(slot));
+        drop(pages);
         let evidence = Evidence {
             operation: self.recorder.name(row).to_string(),
             kind: kind.word().to_string(),
@@ -178,10 +181,4 @@ impl Host {
             visit.open(row, self.now_ns, &mut self.recorder);
         }
     }
-}
-
-/// A request's first line without its version: `GET /ds2/dslogin.php?…`.
-pub(crate) fn first_line(request: &[u8]) -> String {
-    let line = request.split(|byte| *byte == b'\r').next().unwrap_or_default();
-    String::from_utf8_lossy(line.strip_suffix(b" HTTP/1.1").unwrap_or(line)).into_owned()
 }

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use mlua::{Error, Function, HookTriggers, Lua, Table, Thread, Value, VmState};
-use model::setting;
 use model::{Problem, Result};
 
 use super::calls::{self, SharedHost};
+use super::constants;
 use super::natives::{self, CurrentStream};
 use super::page::Page;
 use super::sandbox;
@@ -159,32 +159,9 @@ fn prepare(
     })?;
     natives::install(&lua, stream)?;
     calls::install(&lua, host)?;
-    let globals = lua.globals();
-    let params = lua.create_table()?;
-    for (name, value) in &scenario.params {
-        params.raw_set(name.as_str(), to_lua(&lua, value)?)?;
-    }
-    globals.raw_set("param", params)?;
-    let size = lua.create_table()?;
-    for (name, value) in &scenario.size {
-        let whole = value.fract() == 0.0 && value.abs() < 9e15;
-        size.raw_set(
-            name.as_str(),
-            if whole { Value::Integer(*value as i64) } else { Value::Number(*value) },
-        )?;
-    }
-    globals.raw_set("size", size)?;
+    constants::install(&lua, &scenario.size, &scenario.params)?;
     lua.load(scenario.session_text.as_str()).set_name(format!("@{}", scenario.session_name)).exec()?;
     Ok(lua)
-}
-
-fn to_lua(lua: &Lua, value: &setting::Value) -> mlua::Result<Value> {
-    Ok(match value {
-        setting::Value::Bool(truth) => Value::Boolean(*truth),
-        setting::Value::Int(number) => Value::Integer(*number),
-        setting::Value::Float(number) => Value::Number(*number),
-        setting::Value::Text(text) => Value::String(lua.create_string(text)?),
-    })
 }
 
 /// An error in words: the script's line first, without Lua's stack.

@@ -7,7 +7,6 @@ use model::interval::ErrorKind;
 use super::{Doing, NO_CONNECTION, Worker};
 use crate::clock::Clock;
 use crate::connection::{Connection, Phase};
-use crate::script::host::first_line;
 use crate::trace::Step;
 use crate::transport::{Ready, Transport};
 
@@ -23,9 +22,6 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             let mut host = self.host.borrow_mut();
             let connection = &mut self.connections[slot as usize];
             std::mem::swap(&mut connection.out, &mut host.draft.bytes);
-            // Evidence quotes the request that the host drafted last; the bytes themselves move on.
-            host.draft.bytes.clear();
-            host.draft.bytes.extend_from_slice(&connection.out);
             connection.sent = 0;
             connection.row = host.draft.row;
             connection.expected_status = host.draft.expected_status;
@@ -45,7 +41,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     /// Gets the connection's request on its way.
     fn dispatch(&mut self, slot: u32) {
         let connection = &mut self.connections[slot as usize];
-        let page = self.host.borrow().pages.borrow_mut().claim(true, connection.head);
+        let page = self.host.borrow().pages.borrow_mut().claim(&connection.out, true, connection.head);
         connection.page = Some(page);
         if connection.phase == Phase::Idle {
             connection.phase = Phase::Waiting;
@@ -203,7 +199,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             host.recorder.bytes(row, bytes);
         }
         self.store_cookies(user, slot, page);
-        self.trace_answer(user, slot, page, took_ns);
+        self.trace_answer(user, page, took_ns);
         if closes {
             self.drop_connection(user, slot);
         }
@@ -238,7 +234,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
     }
 
-    fn trace_answer(&mut self, user: u32, slot: u32, page: u32, took_ns: u64) {
+    fn trace_answer(&mut self, user: u32, page: u32, took_ns: u64) {
         if self.host.borrow().traces.is_none() {
             return;
         }
@@ -248,9 +244,10 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let pages = std::rc::Rc::clone(&host.pages);
         let Some(traces) = &mut host.traces else { return };
         let mut pages = pages.borrow_mut();
+        let request = pages.request_line(page);
         let response = pages.response(page);
         let step = Step::Request {
-            request: first_line(&self.connections[slot as usize].out),
+            request,
             status: response.status(),
             took_ns,
             bytes: response.received_bytes(),

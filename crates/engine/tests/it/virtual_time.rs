@@ -340,6 +340,24 @@ fn an_abandoned_operation_is_not_timed() {
 }
 
 #[test]
+fn evidence_quotes_the_request_that_failed_and_not_another_user_s() {
+    // Two users: the first one's request is never answered, the second one's are; the first times out afterwards.
+    let script = "function visit(user) operation 'Op' get('/' .. user.number) end";
+    let seen = Bench {
+        users: 2,
+        ramp_up_s: 0.2,
+        timeout_s: 0.5,
+        think: Some(Distribution::Fixed { value: 0.05 }),
+        ..bench(script)
+    }
+    .against(|_, text| if text.starts_with("GET /1 ") { Reply::Never } else { Reply::After(MS, ok("")) });
+    let requests: Vec<&Option<String>> =
+        seen.totals.evidence.iter().map(|evidence| &evidence.request).collect();
+    assert!(!requests.is_empty());
+    assert!(requests.iter().all(|request| request.as_deref() == Some("GET /1")), "{requests:?}");
+}
+
+#[test]
 fn a_broken_script_is_refused_before_anything_starts() {
     let options = bench("function visit() get('/a' end").options();
     let (clock, net, _) = VirtualNet::new(|_, _| Reply::Never);

@@ -1,11 +1,9 @@
 //! One run from plan to report: staged, measured, checked, judged, kept.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use analysis::{Little, TierSource, ValidityInputs, VerdictInputs};
-use engine::Totals;
 use kit::CheckInputs;
 use model::record::{ConsistencyResult, Outcome, RunRecord, Step};
 use model::{OperationKind, Plan, Problem, Recipe, Result};
@@ -93,7 +91,7 @@ fn check(
     context.console.step("checking the data");
     let started = Instant::now();
     let Some(server) = stage.database(plan) else { return Vec::new() };
-    let inputs = check_inputs(&recording.totals);
+    let inputs = CheckInputs::of(&recording.totals);
     let results = kit::Kit::open(&context.catalogue, &plan.kit.name)
         .and_then(|kit| kit::check(&kit, &kit::Setup::of_plan(plan), &inputs, &server));
     stage.steps.push(Step { name: "check the data".to_string(), took_s: started.elapsed().as_secs_f64() });
@@ -101,19 +99,6 @@ fn check(
         let sentence = format!("the consistency check could not be made: {problems}");
         vec![ConsistencyResult { name: "the check itself".to_string(), ok: false, sentence }]
     })
-}
-
-fn check_inputs(totals: &Totals) -> CheckInputs {
-    let of = |counts: &[u64]| -> BTreeMap<String, u64> {
-        let rows = totals.names.iter().zip(counts);
-        let rows = rows.filter(|(name, _)| name.kind == OperationKind::Operation);
-        rows.map(|(name, count)| (name.name.clone(), *count)).collect()
-    };
-    CheckInputs {
-        completed: of(&totals.completed),
-        unanswered: of(&totals.unanswered),
-        counters: totals.counters.clone(),
-    }
 }
 
 fn keep_logs(stage: &Stage, writer: &RunWriter) {
@@ -149,6 +134,7 @@ fn judge(plan: &Plan, recording: &Recording, record: &mut RunRecord) {
     record.generator =
         analysis::generator(steady, &little, plan.placement.generator.len(), totals.connects, host);
     record.operations = analysis::operations(steady, names);
+    record.operations.retain(|row| row.completed > 0 || !row.errors.is_empty());
     record.targets = analysis::targets(&plan.qos, steady, names);
     record.metrics = analysis::metrics(&plan.kit.metrics, steady, names);
     let operations = record.operations.iter().filter(|row| row.kind == OperationKind::Operation);

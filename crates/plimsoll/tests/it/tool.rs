@@ -35,7 +35,8 @@ impl Home {
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("permissions can be set");
         let programs = usual_home().join("programs");
         if programs.is_dir() {
-            std::os::unix::fs::symlink(programs, dir.path().join("programs")).expect("a link to unpacked programs");
+            std::os::unix::fs::symlink(programs, dir.path().join("programs"))
+                .expect("a link to unpacked programs");
         }
         Home { dir }
     }
