@@ -99,9 +99,9 @@ impl Visit {
         }
     }
 
-    /// Forgets the open operation's time: it is not recorded.
+    /// Forgets the open operation's time: it is not recorded, unless it has failed.
     pub(crate) fn abandon(&mut self) {
-        self.operation = None;
+        self.operation = self.operation.filter(|operation| operation.failure.is_some());
     }
 
     /// Ends the open operation and records it. An operation that made no request is none, unless it failed.

@@ -180,6 +180,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         connection.used = true;
         let (user, row, issued_ns) = (connection.user, connection.row, connection.issued_ns);
         let expected = connection.expected_status;
+        let sent_whole = connection.sent == connection.out.len();
         self.wheel.cancel(user);
         let pages = self.pages();
         let (status, closes, bytes) = {
@@ -200,7 +201,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
         self.store_cookies(user, slot, page);
         self.trace_answer(user, page, took_ns);
-        if closes {
+        // A server may answer before it has the whole request; what is left of it must not run into the next one.
+        if closes || !sent_whole {
             self.drop_connection(user, slot);
         }
         if let Some(presence) = &mut self.users[user as usize].presence {

@@ -173,8 +173,10 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             (None, Some(think)) => now_ns + nanos(think.sample(state.stream.unit())),
             (None, None) => now_ns,
         };
-        state.intended_ns = if failed { next_ns.max(now_ns + PAUSE_AFTER_FAILURE_NS) } else { next_ns };
-        self.wheel.set(user, state.intended_ns);
+        let start_ns = if failed { next_ns.max(now_ns + PAUSE_AFTER_FAILURE_NS) } else { next_ns };
+        // A cycle's next start stays where it was intended: what a failure delays is charged to the server.
+        state.intended_ns = if self.scenario.cycle.is_some() { next_ns } else { start_ns };
+        self.wheel.set(user, start_ns);
     }
 
     pub(super) fn cut_all(&mut self) {

@@ -104,3 +104,33 @@ fn an_answer_that_ends_with_its_connection_is_complete_at_once() {
     assert_eq!(totals.failed.iter().sum::<u64>(), 0, "{:?}", totals.evidence);
     assert_eq!(totals.connects, 40 * 5, "each answer ended its connection");
 }
+
+#[test]
+fn what_is_left_of_a_request_answered_early_does_not_run_into_the_next_one() {
+    let null = NullServer::start(None).expect("a loopback port");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let target = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for mut peer in listener.incoming().flatten() {
+            let mut request = [0; 1024];
+            let length = peer.read(&mut request).unwrap_or(0);
+            if request[..length].starts_with(b"POST") {
+                // Refused after the first bytes; the rest is read on, as servers do.
+                _ = peer.write_all(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
+                std::thread::spawn(move || std::io::copy(&mut peer, &mut std::io::sink()));
+            } else {
+                _ = peer.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+            }
+        }
+    });
+    let mut options = RunOptions { target, most_sessions: Some(2), ..options(&null, 5.0) };
+    options.load.users = 1;
+    options.scenario.session_text = "local big = string.rep('x', 20000000) \
+        function visit() post('/up', { a = big }, { expect = 413 }) operation 'Next' get('/next') end"
+        .to_string();
+    let mut sum = Sum(Interval::empty(0), None);
+    let totals = run(&options, &Control::default(), &mut sum).expect("the run works");
+    assert_eq!(totals.failed.iter().sum::<u64>(), 0, "{:?}", totals.evidence);
+    let next = totals.names.iter().position(|name| name.name == "Next").expect("a row");
+    assert_eq!(totals.completed[next], 2);
+}

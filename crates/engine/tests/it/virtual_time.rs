@@ -358,6 +358,36 @@ fn evidence_quotes_the_request_that_failed_and_not_another_user_s() {
 }
 
 #[test]
+fn abandoning_an_operation_does_not_hide_its_failure() {
+    let script = "function visit() operation 'Try' get('/a') check(false, 'never') abandon() operation 'Next' get('/b') end";
+    let seen = Bench { think: Some(Distribution::Fixed { value: 1.0 }), ..bench(script) }
+        .against(|_, _| Reply::After(MS, ok("")));
+    assert_eq!(seen.completed(OperationKind::Operation, "Next"), 10);
+    assert_eq!(seen.errors("Try", ErrorKind::Check), 10);
+}
+
+#[test]
+fn a_failure_that_outlasts_its_cycle_is_charged_to_the_server_too() {
+    // Each cycle should start every 100 ms; the third request times out after 1 s, so the next ones start late.
+    let mut requests = 0;
+    let seen = Bench {
+        cycle: Some(Distribution::Fixed { value: 0.1 }),
+        seconds: 4.0,
+        timeout_s: 1.0,
+        ..bench("function visit() get('/a') end")
+    }
+    .against(move |_, _| {
+        requests += 1;
+        if requests == 3 { Reply::Never } else { Reply::After(10 * MS, ok("")) }
+    });
+    assert_eq!(seen.errors("visit", ErrorKind::Timeout), 1);
+    let visit = &seen.whole.operations[seen.row(OperationKind::Operation, "visit")];
+    let prompt = visit.response.count_between(0, 20_000);
+    // After the time-out, and the pause of 50 ms after it, the backlog shrinks by 90 ms a cycle from 960 ms.
+    assert_eq!(visit.completed - prompt, 11, "late from the intended start");
+}
+
+#[test]
 fn a_broken_script_is_refused_before_anything_starts() {
     let options = bench("function visit() get('/a' end").options();
     let (clock, net, _) = VirtualNet::new(|_, _| Reply::Never);
