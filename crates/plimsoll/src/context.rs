@@ -39,7 +39,7 @@ impl Context {
             catalogue,
             console: Console::new(global.quiet),
             interrupt: Interrupt::watch()?,
-            command: std::env::args().collect(),
+            command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         })
     }
 }

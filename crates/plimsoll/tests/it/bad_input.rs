@@ -105,3 +105,12 @@ fn everything_in_the_catalogue_passes_check() {
         Home::shared().plimsoll(&format!("check {name}")).run().expect(0);
     }
 }
+
+#[test]
+fn a_path_that_is_not_unicode_is_a_path_all_the_same() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = overlay(&[]);
+    let path = dir.path().join(std::ffi::OsStr::from_bytes(b"cata\xfflogue"));
+    std::fs::create_dir(&path).expect("a folder");
+    Home::shared().plimsoll("list --catalogue").arg(&path).run().expect(0);
+}
