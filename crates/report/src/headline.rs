@@ -73,12 +73,12 @@ impl Headline {
 
 /// The sentence without a word that the headline says already.
 fn strip(sentence: &str) -> &str {
-    let words = ["not valid", "invalid", "interrupted", "failed", "passed"];
-    let rest = words.iter().find_map(|word| {
-        let head = sentence.get(..word.len()).filter(|head| head.eq_ignore_ascii_case(word))?;
-        sentence[head.len()..].strip_prefix(": ")
-    });
-    rest.unwrap_or(sentence)
+    let beginnings = ["not valid: ", "valid: passed — ", "valid: failed — ", "valid: "];
+    let after = |beginning: &&str| {
+        let head = sentence.get(..beginning.len()).filter(|head| head.eq_ignore_ascii_case(beginning))?;
+        Some(&sentence[head.len()..])
+    };
+    beginnings.iter().find_map(after).unwrap_or(sentence)
 }
 
 /// `text` with a capital letter at its beginning and a full stop at its end.
@@ -116,6 +116,8 @@ mod tests {
     #[test]
     fn no_word_is_said_twice() {
         assert_eq!(strip("Not valid: send lag"), "send lag");
+        assert_eq!(strip("valid: passed — 20 users"), "20 users");
+        assert_eq!(strip("valid: no targets asked for — 20 users"), "no targets asked for — 20 users");
         assert_eq!(strip("Failed too often"), "Failed too often");
         assert_eq!(strip("é"), "é");
     }
