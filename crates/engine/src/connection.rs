@@ -28,6 +28,8 @@ pub(crate) struct Connection {
     pub(crate) sent: usize,
     /// Whether an earlier request was answered on it: only then may the server have closed it in good faith.
     pub(crate) used: bool,
+    /// The server has ended its side: what has come can be read, but no further request goes out on it.
+    pub(crate) ended: bool,
     /// The answer under way.
     pub(crate) page: Option<PageSlot>,
     /// The request's row.
@@ -48,6 +50,7 @@ impl Connection {
             out: Vec::new(),
             sent: 0,
             used: false,
+            ended: false,
             page: None,
             row: 0,
             expected_status: 0,

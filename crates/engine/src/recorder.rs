@@ -13,7 +13,7 @@ use model::record::Evidence;
 pub(crate) type Row = u16;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Names beyond this many share one row, so that a session that makes up names can't fill the memory.
+/// Names of a kind beyond this many share one row, so that a session that makes up names can't fill the memory.
 const MOST_ROWS: usize = 500;
 /// Samples of evidence kept for each operation and kind of error.
 const MOST_EVIDENCE: u32 = 3;
@@ -74,6 +74,7 @@ pub(crate) struct Recorder {
     rows: HashMap<(OperationKind, Box<[u8]>), Row>,
     new_names: Vec<OperationName>,
     row_names: Vec<OperationName>,
+    rows_by_kind: [usize; 3],
     interval: Interval,
     spare: Vec<Interval>,
     unanswered: Vec<u64>,
@@ -90,6 +91,7 @@ impl Recorder {
             rows: HashMap::new(),
             new_names: Vec::new(),
             row_names: Vec::new(),
+            rows_by_kind: [0; 3],
             interval: Interval::empty(0),
             spare: Vec::new(),
             unanswered: Vec::new(),
@@ -106,10 +108,12 @@ impl Recorder {
         if let Some(row) = self.rows.get(&(kind, name) as &dyn RowKey) {
             return *row;
         }
-        let name = if self.row_names.len() >= MOST_ROWS { SURPLUS_NAME } else { name };
+        let full = self.rows_by_kind[kind as usize] >= MOST_ROWS;
+        let name = if full { SURPLUS_NAME } else { name };
         if let Some(row) = self.rows.get(&(kind, name) as &dyn RowKey) {
             return *row;
         }
+        self.rows_by_kind[kind as usize] += 1;
         let row = self.row_names.len() as Row;
         let text = OperationName { kind, name: String::from_utf8_lossy(name).into_owned() };
         self.rows.insert((kind, name.into()), row);
@@ -325,8 +329,13 @@ mod tests {
             recorder.row(OperationKind::Request, format!("/page/{number}").as_bytes());
         }
         let report = recorder.end_second();
-        assert_eq!(report.new_names.len(), MOST_ROWS + 1);
-        assert_eq!(report.interval.operations.len(), MOST_ROWS + 1);
+        let rows = MOST_ROWS + 1 + 2;
+        assert_eq!((report.new_names.len(), report.interval.operations.len()), (rows, rows));
+        assert_eq!(
+            recorder.row(OperationKind::Operation, b"Purchase"),
+            rows as Row,
+            "operations have room of their own"
+        );
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! A run from the outside: scenario, load and target in, merged seconds out.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Barrier, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use model::interval::OperationName;
 use model::plan::Load;
 use model::record::Evidence;
-use model::{Interval, Problem, Problems, Result};
+use model::{Problem, Problems, Result};
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::collector::{Collector, Second};
@@ -106,29 +106,37 @@ pub struct Totals {
 pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience) -> Result<Totals> {
     let workers = options.cpus.len().clamp(1, options.load.users.max(1) as usize);
     let (reports, inbox) = channel();
-    let start = Start { armed: Barrier::new(workers + 1), origin: OnceLock::new() };
+    let (answers, roll_call) = channel();
     thread::scope(|scope| {
-        let mut spares: Vec<Sender<Interval>> = Vec::new();
-        let mut handles = Vec::new();
+        let (mut spares, mut starts, mut handles) = (Vec::new(), Vec::new(), Vec::new());
+        let mut problems: Vec<Problem> = Vec::new();
         for worker in 0..workers {
             let (spare, spare_inbox) = channel();
-            spares.push(spare);
+            let (start, start_inbox) = channel();
             let outbox = Outbox { reports: reports.clone(), spare: spare_inbox };
-            let (start, control) = (&start, control);
-            let body = move || work(options, worker, workers, outbox, start, control);
-            let spawned =
-                thread::Builder::new().name(format!("generator-{worker}")).spawn_scoped(scope, body);
-            // Only the first threads of a process can't be had: the barrier would wait for ever for a missing one.
-            handles.push(
-                spawned
-                    .map_err(|error| Problem::environment(format!("failed to start a thread: {error}")))?,
-            );
+            let place = Place { worker, workers, armed: answers.clone(), start: start_inbox };
+            let body = move || work(options, place, outbox, control);
+            let name = format!("generator-{worker}");
+            match thread::Builder::new().name(name).spawn_scoped(scope, body) {
+                Ok(handle) => handles.push(handle),
+                Err(error) => {
+                    let what = format!("failed to start a thread of the generator: {error}");
+                    problems
+                        .push(Problem::environment(what).remedy("raise the limit of processes (ulimit -u)"));
+                }
+            }
+            spares.push(spare);
+            starts.push(start);
         }
-        drop(reports);
-        start.armed.wait();
+        drop((reports, answers));
+        // The call ends when every thread has answered, or has ended without an answer.
+        if roll_call.iter().count() == workers {
+            let origin = Instant::now() + RUN_UP;
+            starts.iter().for_each(|start| _ = start.send(origin));
+        }
+        drop(starts);
         let mut collector = Collector::new(workers, spares);
         let collected = collect(&inbox, &mut collector, control, audience);
-        let mut problems: Vec<Problem> = Vec::new();
         for handle in handles {
             match handle.join() {
                 Ok(Ok(())) => {}
@@ -176,37 +184,53 @@ fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment
     }
 }
 
-struct Start {
-    armed: Barrier,
-    origin: OnceLock<Instant>,
-}
-
-fn work(
-    options: &RunOptions,
+/// A thread's place among the others.
+struct Place {
     worker: usize,
     workers: usize,
-    outbox: Outbox,
-    start: &Start,
-    control: &Control,
-) -> Result<()> {
-    settle(options.cpus[worker % options.cpus.len()]);
-    let assignment = assignment(options, worker, workers);
+    /// Told when it is armed; dropped without a word when it can't be.
+    armed: Sender<()>,
+    /// The run's start, once all are armed; closed when the run can't begin.
+    start: Receiver<Instant>,
+}
+
+fn work(options: &RunOptions, place: Place, outbox: Outbox, control: &Control) -> Result<()> {
+    settle(options.cpus[place.worker % options.cpus.len()]);
+    let assignment = assignment(options, place.worker, place.workers);
+    let _leaving = Leaving { worker: place.worker, reports: outbox.reports.clone(), control };
     // The clock's origin is only known when every thread is armed: until then nobody reads the clock.
     let clock = MonotonicClock::default();
-    let transport = EpollTransport::new(options.target, clock.clone());
-    let armed = transport
-        .map_err(|error| Problems::from(Problem::environment(format!("failed to make an epoll: {error}"))))
-        .and_then(|transport| Worker::arm(clock.clone(), transport, &options.scenario, assignment, outbox));
-    start.armed.wait();
-    let worker = armed?;
-    let origin = *start.origin.get_or_init(|| Instant::now() + RUN_UP);
+    let transport = EpollTransport::new(options.target, clock.clone())
+        .map_err(|error| Problem::environment(format!("failed to make an epoll: {error}")))?;
+    let worker = Worker::arm(clock.clone(), transport, &options.scenario, assignment, outbox)?;
+    let _ = place.armed.send(());
+    drop(place.armed);
+    let Ok(origin) = place.start.recv() else { return Ok(()) };
     clock.start_at(origin);
     thread::sleep(origin.saturating_duration_since(Instant::now()));
-    worker.run(control)
+    worker.run(control).inspect_err(|_| control.ask(Stop::AtOnce))
+}
+
+/// However a thread ends, the collector is told, so that the others' seconds are not waited for in vain; one that
+/// panics stops them all.
+struct Leaving<'a> {
+    worker: usize,
+    reports: Sender<Report>,
+    control: &'a Control,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.control.ask(Stop::AtOnce);
+        }
+        // The collector outlives its workers; were it gone, nobody would be there to be told.
+        let _ = self.reports.send(Report::Finished(self.worker));
+    }
 }
 
 /// The generator's threads go before whatever else wants their CPU: a clock that waits is wrong.
-const NICE: i32 = -10;
+const NICE: i32 = -20;
 
 /// Puts the calling thread on its CPU with the finest timers and before others, as far as this process may. Failing
 /// that it runs where and when the kernel likes: the lag that it records tells whether it mattered.

@@ -13,6 +13,8 @@ pub struct Ready {
     pub readable: bool,
     /// It is connected, or has room to send again.
     pub writable: bool,
+    /// The peer has ended its side of the stream, or the connection is broken.
+    pub ended: bool,
 }
 
 /// Connections to one target. Slots are chosen by the caller and are free for use again after [`Self::close`]; no
@@ -27,8 +29,7 @@ pub trait Transport {
     /// Sends as much as there is room for; `WouldBlock` when there is none.
     fn send(&mut self, slot: u32, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Receives what has come, 0 at the end of the stream; `WouldBlock` when nothing has. After fewer bytes than the
-    /// buffer holds there is nothing more until the next `readable`.
+    /// Receives what has come, 0 at the end of the stream; `WouldBlock` when nothing has.
     fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// Closes the connection and forgets its events.

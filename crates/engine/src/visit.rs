@@ -40,6 +40,8 @@ pub(crate) struct Visit {
     operation: Option<OpenOperation>,
     /// An operation has been opened before.
     begun: bool,
+    /// A request has been made.
+    requested: bool,
     response_sum_ns: u64,
     service_sum_ns: u64,
 }
@@ -58,6 +60,7 @@ impl Visit {
             uniques: 0,
             operation: None,
             begun: false,
+            requested: false,
             response_sum_ns: 0,
             service_sum_ns: 0,
         }
@@ -77,8 +80,14 @@ impl Visit {
         self.operation.map(|operation| operation.row)
     }
 
-    /// The first request of the open operation goes out.
-    pub(crate) fn request_sent(&mut self, now_ns: u64) {
+    /// Whether it has made no request.
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.requested
+    }
+
+    /// A request of the open operation is on its way, connecting included.
+    pub(crate) fn request_issued(&mut self, now_ns: u64) {
+        self.requested = true;
         if let Some(operation) = &mut self.operation {
             operation.started_ns.get_or_insert(now_ns);
         }
@@ -110,7 +119,7 @@ impl Visit {
         match (operation.failure, operation.started_ns) {
             (Some(kind), started_ns) => {
                 recorder.failed(operation.row, kind);
-                if started_ns.is_some() {
+                if started_ns.is_some() && kind != ErrorKind::Connect {
                     recorder.unanswered(operation.row);
                 }
             }
@@ -132,11 +141,12 @@ impl Visit {
         }
     }
 
-    /// Records the session itself: the sum of its operations.
+    /// Records the session itself: the sum of its operations. One that made no request is none, unless it failed.
     pub(crate) fn finish(&mut self, now_ns: u64, recorder: &mut Recorder) {
         self.close(recorder);
         match self.failure {
             Some(kind) => recorder.failed(self.session_row, kind),
+            None if self.is_idle() => {}
             None => {
                 recorder.completed(self.session_row, self.response_sum_ns, self.service_sum_ns);
                 recorder.session_completed(self.session_row, now_ns, self.response_sum_ns);

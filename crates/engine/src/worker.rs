@@ -129,8 +129,6 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     outbox: Outbox,
     usage: ThreadUsage,
     boundary_ns: u64,
-    /// When the events at hand became known: a send that follows from one is late by the difference.
-    known_ns: u64,
 }
 
 impl<C: Clock, T: Transport> Worker<C, T> {
@@ -187,7 +185,6 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             host,
             outbox,
             usage: ThreadUsage::of_this_thread(),
-            known_ns: 0,
         })
     }
 
@@ -195,43 +192,47 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     pub(crate) fn run(mut self, control: &Control) -> Result<()> {
         let (mut ready, mut due) = (Vec::<Ready>::new(), Vec::new());
         let mut probe_ns = PROBE_NS;
-        let mut cut_ns = self.assignment.schedule.end_ns() + self.assignment.drain_ns;
+        let end_ns = self.assignment.schedule.end_ns();
+        let mut cut_ns = end_ns + self.assignment.drain_ns;
         while self.present > 0 {
             let now_ns = self.now();
             if control.stop() != Stop::No && !self.stopping {
                 self.stopping = true;
                 cut_ns = cut_ns.min(now_ns + self.assignment.drain_ns);
+                self.send_thinkers_home(now_ns);
+            }
+            if now_ns >= end_ns && !self.stopping {
+                self.stopping = true;
+                self.send_thinkers_home(now_ns);
             }
             if now_ns >= cut_ns || control.stop() == Stop::AtOnce {
                 self.cut_all();
                 break;
             }
-            if now_ns >= probe_ns {
+            // A stall counts as often as there were probes in it: its share of the time, not one sample of many.
+            while probe_ns <= now_ns {
                 self.host.borrow_mut().recorder.lag(now_ns - probe_ns);
-                probe_ns = now_ns - now_ns % PROBE_NS + PROBE_NS;
+                probe_ns += PROBE_NS;
             }
-            self.known_ns = now_ns;
             self.wheel.expire(now_ns, &mut due);
             for (user, deadline_ns) in due.drain(..) {
                 self.timer(user, deadline_ns);
             }
             self.send_traces();
-            let until_ns = self.wheel.next_ns().unwrap_or(u64::MAX).min(probe_ns).min(cut_ns);
+            let phase_ns = if self.stopping { cut_ns } else { end_ns };
+            let until_ns = self.wheel.next_ns().unwrap_or(u64::MAX).min(probe_ns).min(phase_ns);
             if self.present > 0 {
                 self.transport.wait(until_ns, &mut ready).map_err(|error| {
                     Problem::environment(format!("failed to wait for the network: {error}"))
                         .why("the generator can't go on without it")
                 })?;
             }
-            self.known_ns = self.now();
             for event in ready.drain(..) {
                 self.connection_ready(event);
             }
         }
         self.send_traces();
         self.end_seconds(self.boundary_ns);
-        // The collector outlives its workers; were it gone, nobody would be there to be told.
-        let _ = self.outbox.reports.send(Report::Finished(self.assignment.worker));
         Ok(())
     }
 
@@ -256,6 +257,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             report.interval.generator_cpu_s = cpu_s;
             report.interval.busiest_thread_cpu_s = cpu_s;
             report.interval.generator_wait_s = wait_s;
+            // The collector outlives its workers; were it gone, nobody would be there to be told.
             let _ = self.outbox.reports.send(Report::Second(self.assignment.worker, Box::new(report)));
         }
         self.boundary_ns = host.recorder.boundary_ns();

@@ -67,10 +67,7 @@ pub struct Response {
     head: Head,
     head_bytes: Vec<u8>,
     body: Vec<u8>,
-    /// Body bytes that came, kept or not.
-    body_length: u64,
     received: u64,
-    keep: bool,
     no_body: bool,
 }
 
@@ -81,25 +78,20 @@ impl Default for Response {
             head: Head::default(),
             head_bytes: Vec::new(),
             body: Vec::new(),
-            body_length: 0,
             received: 0,
-            keep: true,
             no_body: false,
         }
     }
 }
 
 impl Response {
-    /// Gets ready for the answer to the next request. `keep`: a script may look at the body; `no_body`: it answers
-    /// HEAD.
-    pub fn begin(&mut self, keep: bool, no_body: bool) {
+    /// Gets ready for the answer to the next request. `no_body`: it answers HEAD.
+    pub fn begin(&mut self, no_body: bool) {
         self.state = State::Head;
         self.head = Head::default();
         self.head_bytes.clear();
         self.body.clear();
-        self.body_length = 0;
         self.received = 0;
-        self.keep = keep;
         self.no_body = no_body;
     }
 
@@ -182,11 +174,8 @@ impl Response {
 
     fn keep_body(&mut self, bytes: &[u8], left: u64) -> usize {
         let used = (bytes.len() as u64).min(left) as usize;
-        self.body_length += used as u64;
-        if self.keep {
-            let room = MOST_KEPT_BYTES.saturating_sub(self.body.len()).min(used);
-            self.body.extend_from_slice(&bytes[..room]);
-        }
+        let room = MOST_KEPT_BYTES.saturating_sub(self.body.len()).min(used);
+        self.body.extend_from_slice(&bytes[..room]);
         used
     }
 
@@ -202,7 +191,11 @@ impl Response {
         };
         self.head_bytes.truncate(end);
         let head = parse_head(&self.head_bytes)?;
-        if (100..200).contains(&head.status) && head.status != 101 {
+        if head.status == 101 {
+            // Nobody asked to switch protocols.
+            return Err(Fault::Head);
+        }
+        if (100..200).contains(&head.status) {
             self.head_bytes.clear();
             return Ok(end - before);
         }
@@ -236,8 +229,7 @@ impl Response {
                     (None, b'\n') if digits == 0 => return Err(Fault::Chunk),
                     (None, b'\n') if size == 0 => State::Trailer { line: 0, seen: 0 },
                     (None, b'\n') => State::ChunkData(size),
-                    (None, b'\r') => State::ChunkSize { digits, seen: seen + 1, size, extension },
-                    (None, b';' | b' ' | b'\t') if digits > 0 => {
+                    (None, b'\r' | b';' | b' ' | b'\t') if digits > 0 => {
                         State::ChunkSize { digits, seen: seen + 1, size, extension: true }
                     }
                     (None, _) if extension => State::ChunkSize { digits, seen: seen + 1, size, extension },
@@ -288,7 +280,8 @@ fn parse_head(bytes: &[u8]) -> Result<Head, Fault> {
         _ => return Err(Fault::Head),
     }
     let (Some(status), Some(minor)) = (parsed.code, parsed.version) else { return Err(Fault::Head) };
-    let mut head = Head { status, close: minor == 0, ..Head::default() };
+    let mut head = Head { status, ..Head::default() };
+    let (mut closes, mut keeps, mut coded) = (false, false, false);
     for header in parsed.headers.iter() {
         if header.name.eq_ignore_ascii_case("content-length") {
             let text = std::str::from_utf8(header.value).map_err(|_| Fault::Head)?;
@@ -303,13 +296,16 @@ fn parse_head(bytes: &[u8]) -> Result<Head, Fault> {
             head.length = Some(length);
         } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
             head.chunked = last_token_is(header.value, b"chunked");
+            coded = true;
         } else if header.name.eq_ignore_ascii_case("connection") {
-            if has_token(header.value, b"close") {
-                head.close = true;
-            } else if has_token(header.value, b"keep-alive") {
-                head.close = false;
-            }
+            closes |= has_token(header.value, b"close");
+            keeps |= has_token(header.value, b"keep-alive");
         }
+    }
+    head.close = closes || (minor == 0 && !keeps);
+    if coded {
+        // RFC 9112 section 6.3: a transfer coding overrides the length; one that is not chunked lasts to the end.
+        head.length = None;
     }
     Ok(head)
 }

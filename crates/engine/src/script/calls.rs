@@ -113,10 +113,11 @@ fn request(lua: &Lua, host: &SharedHost) -> mlua::Result<Function> {
         target.clear();
         body.clear();
         let path = path.as_bytes();
-        if path.first() != Some(&b'/') || path.iter().any(|byte| *byte <= b' ' || *byte == 0x7f) {
+        if path.first() != Some(&b'/') || path.iter().any(|byte| *byte <= b' ' || matches!(byte, b'#' | 0x7f))
+        {
             let shown = String::from_utf8_lossy(&path).into_owned();
             return Err(Error::runtime(format!(
-                "`{shown}` is not a path: it starts with / and has no blanks"
+                "`{shown}` is not a path: it starts with / and has no blank and no #"
             )));
         }
         target.extend_from_slice(&path);
@@ -175,13 +176,25 @@ impl Options {
     }
 }
 
+/// Headers that a session can't set: two lengths or two hosts would make a request that servers read differently.
+const OWN_HEADERS: [&[u8]; 5] = [b"host", b"content-length", b"transfer-encoding", b"connection", b"cookie"];
+
 fn write_headers(headers: &Table, out: &mut Vec<u8>) -> mlua::Result<()> {
     let mut lines: Vec<(LuaString, LuaString)> = headers.pairs().collect::<mlua::Result<_>>()?;
     lines.sort_by(|a, b| a.0.as_bytes().as_ref().cmp(b.0.as_bytes().as_ref()));
     for (name, value) in &lines {
         let (name, value) = (name.as_bytes(), value.as_bytes());
-        if name.is_empty() || name.iter().chain(value.iter()).any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
-            return Err(Error::runtime("a header's name is empty or a line break stands in it"));
+        let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
+        if name.is_empty() || !name.iter().all(is_token) {
+            let shown = String::from_utf8_lossy(&name).into_owned();
+            return Err(Error::runtime(format!("`{shown}` is not a header's name")));
+        }
+        if OWN_HEADERS.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+            let shown = String::from_utf8_lossy(&name).into_owned();
+            return Err(Error::runtime(format!("the header {shown} is the generator's own")));
+        }
+        if value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
+            return Err(Error::runtime("a line break stands in a header's value"));
         }
         out.extend_from_slice(&name);
         out.extend_from_slice(b": ");

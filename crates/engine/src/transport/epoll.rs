@@ -117,6 +117,7 @@ impl Transport for EpollTransport {
                     slot,
                     readable: flags.intersects(EventFlags::IN | closed),
                     writable: flags.intersects(EventFlags::OUT | EventFlags::ERR | EventFlags::HUP),
+                    ended: flags.intersects(closed),
                 });
             }
         }

@@ -27,12 +27,11 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             connection.expected_status = host.draft.expected_status;
             connection.head = host.draft.head;
             connection.issued_ns = now_ns;
-            host.recorder.lag(now_ns.saturating_sub(self.known_ns));
         }
         let state = &mut self.users[user as usize];
         state.doing = Doing::Waiting;
         if let Some(presence) = &mut state.presence {
-            presence.visit.request_sent(now_ns);
+            presence.visit.request_issued(now_ns);
         }
         self.wheel.set(user, now_ns + self.timeout_ns);
         self.dispatch(slot);
@@ -41,7 +40,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     /// Gets the connection's request on its way.
     fn dispatch(&mut self, slot: u32) {
         let connection = &mut self.connections[slot as usize];
-        let page = self.host.borrow().pages.borrow_mut().claim(&connection.out, true, connection.head);
+        let page = self.host.borrow().pages.borrow_mut().claim(&connection.out, connection.head);
         connection.page = Some(page);
         if connection.phase == Phase::Idle {
             connection.phase = Phase::Waiting;
@@ -49,6 +48,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
         connection.phase = Phase::Connecting;
         connection.used = false;
+        connection.ended = false;
         if let Err(error) = self.transport.connect(slot) {
             let message = connect_message(&error);
             self.fail_exchange(slot, ErrorKind::Connect, &message);
@@ -57,6 +57,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     pub(super) fn connection_ready(&mut self, event: Ready) {
         let slot = event.slot;
+        self.connections[slot as usize].ended |= event.ended;
         if self.connections[slot as usize].phase == Phase::Connecting && event.writable {
             match self.transport.finish_connect(slot) {
                 Ok(()) => {
@@ -148,12 +149,13 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     }
 
     /// The connection broke. When it had been used before and not a byte of the answer has come, the server may have
-    /// closed it in good faith before it saw the request: the request is repeated once on a new connection
-    /// (RFC 9112 section 9.3.1), and the first try's outcome stays unknown.
+    /// closed it in good faith before it saw the request: a GET or HEAD is repeated once on a new connection
+    /// (RFC 9110 section 9.2.2), and the first try's outcome stays unknown.
     fn lost(&mut self, slot: u32, message: &str) {
         let connection = &self.connections[slot as usize];
         let started = connection.page.is_some_and(|page| self.pages().borrow_mut().response(page).started());
-        if !connection.used || started || connection.phase != Phase::Waiting {
+        let safe = [&b"GET "[..], b"HEAD "].iter().any(|method| connection.out.starts_with(method));
+        if !(connection.used && safe) || started || connection.phase != Phase::Waiting {
             return self.fail_exchange(slot, ErrorKind::Protocol, message);
         }
         let user = connection.user;
@@ -202,7 +204,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         self.store_cookies(user, slot, page);
         self.trace_answer(user, page, took_ns);
         // A server may answer before it has the whole request; what is left of it must not run into the next one.
-        if closes || !sent_whole {
+        if closes || !sent_whole || self.connections[slot as usize].ended {
             self.drop_connection(user, slot);
         }
         if let Some(presence) = &mut self.users[user as usize].presence {

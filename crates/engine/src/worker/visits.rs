@@ -14,8 +14,8 @@ use crate::trace::Step;
 use crate::transport::Transport;
 use crate::visit::Visit;
 
-/// A user whose session failed waits at least this long before the next one, so that a server that refuses
-/// everything does not turn the generator into a busy loop.
+/// A user whose session failed or made no request waits at least this long before the next one, so that a server that
+/// refuses everything, or a script that does nothing, does not turn the generator into a busy loop.
 const PAUSE_AFTER_FAILURE_NS: u64 = 50_000_000;
 
 impl<C: Clock, T: Transport> Worker<C, T> {
@@ -108,7 +108,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             }
             (Outcome::Ended, _) => self.end_session(user),
             (Outcome::Raised(message), _) => {
-                let said = self.presence_failed_by_check(user);
+                let said = self.failed_on_purpose(user);
                 if said {
                     self.end_session(user);
                 } else {
@@ -119,7 +119,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     }
 
     /// `fail("why")` raises an error after it has counted one; any other error is the script's own.
-    fn presence_failed_by_check(&self, user: u32) -> bool {
+    fn failed_on_purpose(&self, user: u32) -> bool {
         let presence = self.users[user as usize].presence.as_ref();
         presence.is_some_and(|presence| presence.visit.failed_on_purpose)
     }
@@ -148,7 +148,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let now_ns = self.now();
         let Some(presence) = self.users[user as usize].presence.take() else { return };
         let Presence { mut visit, thread } = *presence;
-        let failed = visit.failure.is_some();
+        let (failed, idle) = (visit.failure.is_some(), visit.is_idle());
         {
             let mut host = self.host.borrow_mut();
             let recorder = &mut host.recorder;
@@ -173,7 +173,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             (None, Some(think)) => now_ns + nanos(think.sample(state.stream.unit())),
             (None, None) => now_ns,
         };
-        let start_ns = if failed { next_ns.max(now_ns + PAUSE_AFTER_FAILURE_NS) } else { next_ns };
+        let start_ns = if failed || idle { next_ns.max(now_ns + PAUSE_AFTER_FAILURE_NS) } else { next_ns };
         // A cycle's next start stays where it was intended: what a failure delays is charged to the server.
         state.intended_ns = if self.scenario.cycle.is_some() { next_ns } else { start_ns };
         self.wheel.set(user, start_ns);
@@ -193,6 +193,18 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             }
             drop(host);
             self.leave(user);
+        }
+    }
+
+    /// Users between sessions leave: nobody is to begin another one.
+    pub(super) fn send_thinkers_home(&mut self, now_ns: u64) {
+        for user in 0..self.users.len() as u32 {
+            if let Doing::Thinking(since_ns) = self.users[user as usize].doing {
+                if let Some(since_ns) = since_ns {
+                    self.host.borrow_mut().recorder.think_given_up(now_ns, since_ns);
+                }
+                self.leave(user);
+            }
         }
     }
 

@@ -70,6 +70,8 @@ pub(crate) struct VirtualNet {
     clock: VirtualClock,
     server: Server,
     refuse: bool,
+    /// The engine sleeps through (from, until) once.
+    stall: Option<(u64, u64)>,
     links: HashMap<u32, Link>,
     queue: BinaryHeap<Reverse<Event>>,
     order: u64,
@@ -84,6 +86,7 @@ impl VirtualNet {
             clock: clock.clone(),
             server: Box::new(server),
             refuse: false,
+            stall: None,
             links: HashMap::new(),
             queue: BinaryHeap::new(),
             order: 0,
@@ -94,6 +97,11 @@ impl VirtualNet {
 
     pub(crate) fn refusing(mut self) -> VirtualNet {
         self.refuse = true;
+        self
+    }
+
+    pub(crate) fn stalling(mut self, from_ns: u64, until_ns: u64) -> VirtualNet {
+        self.stall = Some((from_ns, until_ns));
         self
     }
 
@@ -155,6 +163,9 @@ impl Transport for VirtualNet {
     }
 
     fn wait(&mut self, until_ns: u64, ready: &mut Vec<Ready>) -> io::Result<()> {
+        if let Some((_, until)) = self.stall.take_if(|(from, _)| *from <= until_ns) {
+            self.clock.0.set(until);
+        }
         let Some(Reverse((at, ..))) = self.queue.peek().filter(|Reverse((at, ..))| *at <= until_ns) else {
             assert!(until_ns < u64::MAX, "the engine waits for ever");
             self.clock.0.set(self.clock.0.get().max(until_ns));
@@ -167,7 +178,7 @@ impl Transport for VirtualNet {
             let Some(link) = self.links.get_mut(&slot).filter(|link| link.generation == generation) else {
                 continue;
             };
-            let (mut readable, mut writable) = (false, false);
+            let (mut readable, mut writable, mut ended) = (false, false, false);
             match happening {
                 Happening::Connected => (link.open, writable) = (true, true),
                 Happening::Refused => (link.refused, writable) = (true, true),
@@ -175,9 +186,9 @@ impl Transport for VirtualNet {
                     link.inbox.extend(bytes);
                     readable = true;
                 }
-                Happening::Closed => (link.ended, readable) = (true, true),
+                Happening::Closed => (link.ended, readable, ended) = (true, true, true),
             }
-            ready.push(Ready { slot, readable, writable });
+            ready.push(Ready { slot, readable, writable, ended });
         }
         Ok(())
     }

@@ -60,6 +60,7 @@ struct Bench {
     most_sessions: Option<u32>,
     timeout_s: f64,
     refuse: bool,
+    stall: Option<(u64, u64)>,
 }
 
 fn bench(script: &'static str) -> Bench {
@@ -73,6 +74,7 @@ fn bench(script: &'static str) -> Bench {
         most_sessions: None,
         timeout_s: 5.0,
         refuse: false,
+        stall: None,
     }
 }
 
@@ -110,6 +112,10 @@ impl Bench {
     fn against(&self, server: impl FnMut(u64, &str) -> Reply + 'static) -> Seen {
         let (clock, net, log) = VirtualNet::new(server);
         let net = if self.refuse { net.refusing() } else { net };
+        let net = match self.stall {
+            Some((from_ns, until_ns)) => net.stalling(from_ns, until_ns),
+            None => net,
+        };
         let mut listener = Listener::default();
         let totals = run_on(&self.options(), clock, net, &mut listener).expect("the run works");
         let mut whole = Interval::empty(0);
@@ -385,6 +391,68 @@ fn a_failure_that_outlasts_its_cycle_is_charged_to_the_server_too() {
     let prompt = visit.response.count_between(0, 20_000);
     // After the time-out, and the pause of 50 ms after it, the backlog shrinks by 90 ms a cycle from 960 ms.
     assert_eq!(visit.completed - prompt, 11, "late from the intended start");
+}
+
+#[test]
+fn a_stall_of_the_generator_counts_by_its_share_of_the_time() {
+    // One second in ten is slept through: its 100 probes are late by 1 s, 0.99 s, …
+    let seen = Bench {
+        users: 50,
+        think: Some(Distribution::Fixed { value: 0.01 }),
+        stall: Some((5_000 * MS, 6_000 * MS)),
+        ..bench("function visit() get('/a') get('/b') end")
+    }
+    .against(|_, _| Reply::After(MS, ok("")));
+    let lag_s = |quantile: f64| seen.whole.lag.value_at_quantile(quantile) as f64 / 1e6;
+    let probes = seen.whole.lag.count_between(5_000, 2_000_000);
+    assert!((95..200).contains(&probes), "{probes} late samples");
+    assert!(lag_s(1.0) > 0.99, "the longest lag is {} s", lag_s(1.0));
+    assert!(lag_s(0.5) < 0.001, "the median is undisturbed, not {} s", lag_s(0.5));
+}
+
+#[test]
+fn a_refused_connection_leaves_no_outcome_in_doubt() {
+    let seen = Bench {
+        think: Some(Distribution::Fixed { value: 1.0 }),
+        refuse: true,
+        ..bench("function visit() get('/a') end")
+    }
+    .against(|_, _| Reply::Never);
+    assert_eq!(seen.totals.unanswered.iter().sum::<u64>(), 0);
+}
+
+#[test]
+fn a_session_without_a_request_is_none_and_does_not_spin() {
+    let seen =
+        Bench { seconds: 1.0, ..bench("function visit() count('visits') end") }.against(|_, _| Reply::Never);
+    assert_eq!(seen.completed(OperationKind::Session, "visit"), 0);
+    let visits = seen.totals.counters["visits"];
+    assert!((15..=21).contains(&visits), "{visits} visits in a second, one each 50 ms");
+}
+
+#[test]
+fn users_who_think_do_not_hold_the_end_up() {
+    let seen = Bench {
+        think: Some(Distribution::Fixed { value: 8.0 }),
+        seconds: 10.0,
+        ..bench("function visit() get('/a') end")
+    }
+    .against(|_, _| Reply::After(MS, ok("")));
+    assert_eq!(seen.listener.seconds.len(), 11, "ten seconds and the one in which the last user leaves");
+}
+
+#[test]
+fn a_session_can_t_write_headers_that_servers_would_read_differently() {
+    for headers in
+        ["{ ['Content-Length'] = '5' }", "{ ['a b'] = 'c' }", "{ a = 'b\\r\\nc: d' }", "{ [''] = 'x' }"]
+    {
+        let script: &'static str = Box::leak(
+            format!("function visit() operation 'Op' get('/a', nil, {{ headers = {headers} }}) end").into(),
+        );
+        let seen = Bench { most_sessions: Some(1), ..bench(script) }.against(|_, _| Reply::After(MS, ok("")));
+        assert_eq!(seen.errors("Op", ErrorKind::Script), 1, "{headers}");
+        assert!(seen.log.borrow().is_empty(), "{headers}: nothing was sent");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 fn read(pieces: &[&[u8]]) -> Result<(bool, Response), Fault> {
     let mut response = Response::default();
-    response.begin(true, false);
+    response.begin(false);
     let mut done = false;
     for piece in pieces {
         done = response.feed(piece)?;
@@ -46,8 +46,18 @@ fn answers_without_a_body_are_complete_at_once() {
         whole(format!("HTTP/1.1 {head}\r\n\r\n").as_bytes());
     }
     let mut response = Response::default();
-    response.begin(true, true);
+    response.begin(true);
     assert_eq!(response.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"), Ok(true));
+}
+
+#[test]
+fn a_transfer_coding_overrides_the_length() {
+    let (done, response) = read(&[
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    ])
+    .expect("it is right");
+    assert!(done);
+    assert_eq!(response.body(), b"hello");
 }
 
 #[test]
@@ -61,7 +71,7 @@ fn an_answer_without_a_length_ends_with_the_connection() {
 
 #[test]
 fn what_is_not_http_is_a_fault_of_the_right_kind() {
-    let cases: [(&[u8], Fault); 8] = [
+    let cases: [(&[u8], Fault); 10] = [
         (b"SSH-2.0-OpenSSH\r\n\r\n", Fault::Head),
         (b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", Fault::Head),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", Fault::Head),
@@ -69,6 +79,8 @@ fn what_is_not_http_is_a_fault_of_the_right_kind() {
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", Fault::Chunk),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1000000000000000\r\n", Fault::Chunk),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", Fault::Chunk),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r3\nab\r\n0\r\n\r\n", Fault::Chunk),
+        (b"HTTP/1.1 101 Switching Protocols\r\n\r\n", Fault::Head),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nab", Fault::Surplus),
     ];
     for (bytes, fault) in cases {
@@ -79,13 +91,13 @@ fn what_is_not_http_is_a_fault_of_the_right_kind() {
 #[test]
 fn endless_heads_and_trailers_are_faults_with_bounded_memory() {
     let mut response = Response::default();
-    response.begin(true, false);
+    response.begin(false);
     let line = b"X-Long: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n";
     assert_eq!(response.feed(b"HTTP/1.1 200 OK\r\n"), Ok(false));
     let fault = (0..10_000).find_map(|_| response.feed(line).err());
     assert_eq!(fault, Some(Fault::HeadTooLong));
     assert!(response.head_bytes.len() <= MOST_HEAD_BYTES + 1);
-    response.begin(true, false);
+    response.begin(false);
     response.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n").expect("right so far");
     let fault = (0..10_000).find_map(|_| response.feed(line).err());
     assert_eq!(fault, Some(Fault::Chunk));
@@ -120,7 +132,7 @@ proptest! {
     fn random_bytes_never_panic_and_never_grow_without_bound(pieces in proptest::collection::vec(
         proptest::collection::vec(any::<u8>(), 0..200), 0..20)) {
         let mut response = Response::default();
-        response.begin(true, false);
+        response.begin(false);
         for piece in &pieces {
             if response.feed(piece).is_err() { break }
         }
