@@ -4,6 +4,8 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use model::{Problem, Result};
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Elsewhere than on a terminal, progress is told this often at most.
@@ -15,12 +17,13 @@ pub(crate) struct Console {
     bar: Option<ProgressBar>,
     started: Instant,
     last_line: Option<Instant>,
+    lost: Option<std::io::Error>,
 }
 
 impl Console {
     pub(crate) fn new(quiet: bool) -> Console {
         let terminal = std::io::stderr().is_terminal() && !quiet;
-        Console { quiet, bar: terminal.then(new_bar), started: Instant::now(), last_line: None }
+        Console { quiet, bar: terminal.then(new_bar), started: Instant::now(), last_line: None, lost: None }
     }
 
     /// The width of stdout in characters; 100 where it is no terminal.
@@ -79,21 +82,35 @@ impl Console {
         let elapsed = self.started.elapsed().as_secs();
         let stamped = format!("{:>3}:{:02}  {text}", elapsed / 60, elapsed % 60);
         match &self.bar {
-            Some(bar) => bar.suspend(|| write_line(&mut std::io::stderr(), &stamped)),
-            None => write_line(&mut std::io::stderr(), &stamped),
+            Some(bar) => bar.suspend(|| _ = write_line(&mut std::io::stderr(), &stamped)),
+            // Nobody reads what can't be told: no reason to lose a run.
+            None => _ = write_line(&mut std::io::stderr(), &stamped),
         }
     }
 
     /// A result: always shown, on stdout.
     pub(crate) fn result(&mut self, text: &str) {
         self.clear();
-        write_line(&mut std::io::stdout(), text.trim_end_matches('\n'));
+        if let Err(error) = write_line(&mut std::io::stdout(), text.trim_end_matches('\n')) {
+            self.lost.get_or_insert(error);
+        }
+    }
+
+    /// Whether a result could not be written; a reader that has gone away (`| head`) has what it wants.
+    pub(crate) fn check(&self) -> Result<()> {
+        match &self.lost {
+            Some(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                let problem = Problem::environment(format!("failed to write the result to stdout: {error}"));
+                Err(problem.why("what was measured is kept").remedy("plimsoll show last").into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What went wrong: always shown, on stderr.
     pub(crate) fn problem(&mut self, text: &str) {
         self.clear();
-        write_line(&mut std::io::stderr(), &format!("plimsoll: {text}"));
+        let _ = write_line(&mut std::io::stderr(), &format!("plimsoll: {text}"));
     }
 
     /// Takes the progress line away.
@@ -120,8 +137,7 @@ fn gauge(ratio: f64) -> String {
     format!("[{}{}] {:>3.0}%", "━".repeat(full), "·".repeat(WIDTH - full), ratio.clamp(0.0, 1.0) * 100.0)
 }
 
-/// A reader that has gone away is no reason to lose a run: what can't be written is not written.
-fn write_line(out: &mut dyn Write, text: &str) {
-    let _ = writeln!(out, "{text}");
-    let _ = out.flush();
+fn write_line(out: &mut dyn Write, text: &str) -> std::io::Result<()> {
+    writeln!(out, "{text}")?;
+    out.flush()
 }

@@ -54,8 +54,9 @@ fn home() -> Result<PathBuf> {
     if rustix::process::geteuid().is_root() {
         return Ok(PathBuf::from("/srv/plimsoll"));
     }
-    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-    let user = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = absolute("XDG_DATA_HOME");
+    let user = absolute("HOME").map(|home| home.join(".local/share"));
     data.or(user).map(|data| data.join("plimsoll")).ok_or_else(|| {
         Problem::environment("neither PLIMSOLL_HOME nor HOME is set")
             .remedy("PLIMSOLL_HOME=/some/directory plimsoll …")

@@ -1,4 +1,5 @@
-//! Ctrl-C and SIGTERM: once means "end well and keep what was measured", twice "at once".
+//! Ctrl-C, SIGTERM and SIGHUP: once means "end well and keep what was measured", twice "at once". Where no run is under
+//! way, and after that, the next one ends the process itself: the keeper removes what it leaves.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,10 +19,11 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Takes over SIGINT, SIGTERM and SIGHUP for this process.
+    /// Takes over SIGINT and SIGTERM for this process, and SIGHUP unless it is ignored already (`nohup`).
     pub(crate) fn watch() -> Result<Interrupt> {
         let interrupt = Interrupt::default();
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
+        let hangup = (!hangup_is_ignored()).then_some(SIGHUP);
+        let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup))
             .map_err(|error| Problem::environment(format!("failed to watch for signals: {error}")))?;
         let watcher = interrupt.clone();
         let body = move || signals.forever().for_each(|_| watcher.came());
@@ -35,6 +37,12 @@ impl Interrupt {
     fn came(&self) {
         let count = self.signals.fetch_add(1, Ordering::SeqCst) + 1;
         self.cancelled.store(true, Ordering::SeqCst);
+        match (&*self.running.lock().unwrap_or_else(PoisonError::into_inner), count) {
+            (_, 1) | (Some(_), 2) => {}
+            // Only this ends a wait for a server that hangs.
+            #[allow(clippy::exit)]
+            _ => std::process::exit(Kind::Interrupted.exit_code().into()),
+        }
         if let Some(control) = &*self.running.lock().unwrap_or_else(PoisonError::into_inner) {
             control.ask(if count == 1 { Stop::Gently } else { Stop::AtOnce });
         }
@@ -53,7 +61,12 @@ impl Interrupt {
         Err(Problem::new(Kind::Interrupted, "interrupted before anything was measured").into())
     }
 
-    /// Lets signals reach a run's control until the run is over.
+    /// The run is over: signals no longer reach its control.
+    pub(crate) fn release(&self) {
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Lets signals reach a run's control until [`Self::release`].
     pub(crate) fn steer(&self, control: &Control) {
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(control.clone());
         match self.count() {
@@ -62,4 +75,11 @@ impl Interrupt {
             _ => control.ask(Stop::AtOnce),
         }
     }
+}
+
+/// Bit 0 of the mask of ignored signals is SIGHUP (proc_pid_status(5)).
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }

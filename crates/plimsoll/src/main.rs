@@ -8,9 +8,11 @@ mod context;
 mod interrupt;
 mod verbs;
 
+use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
 use clap::Parser;
+use model::{Problem, Result};
 
 use cli::{Cli, Verb};
 use context::Context;
@@ -27,24 +29,41 @@ fn main() -> ExitCode {
             return ExitCode::from(problems.exit_code());
         }
     };
-    let outcome = match cli.verb {
-        Verb::Run(args) => verbs::run::main(&args, &mut context),
-        Verb::Try(args) => verbs::try_kit::main(&args, &mut context),
-        Verb::Up(args) => verbs::up::main(&args, &mut context),
-        Verb::Check(args) => verbs::check::main(&args, &mut context),
-        Verb::List(args) => verbs::list::main(&args, &mut context),
-        Verb::Runs(args) => verbs::runs::main(&args, &mut context),
-        Verb::Show(args) => verbs::show::main(&args, &mut context),
-        Verb::Report(args) => verbs::report::main(&args, &mut context),
-        Verb::Doctor(args) => verbs::doctor::main(&args, &mut context),
-        Verb::Clean(args) => verbs::clean::main(&args, &mut context),
-        Verb::Keeper(_) => Ok(0),
-    };
-    match outcome {
+    raise_descriptor_limit();
+    let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| dispatch(cli.verb, &mut context)));
+    let outcome = outcome.unwrap_or_else(|_| {
+        let problem = Problem::bug("plimsoll has a fault of its own; its trace stands above");
+        Err(problem.remedy("report it with the command line and that trace").into())
+    });
+    match outcome.and_then(|code| context.console.check().map(|()| code)) {
         Ok(code) => ExitCode::from(code),
         Err(problems) => {
             context.console.problem(&problems.to_string());
             ExitCode::from(problems.exit_code())
         }
     }
+}
+
+fn dispatch(verb: Verb, context: &mut Context) -> Result<u8> {
+    match verb {
+        Verb::Run(args) => verbs::run::main(&args, context),
+        Verb::Try(args) => verbs::try_kit::main(&args, context),
+        Verb::Up(args) => verbs::up::main(&args, context),
+        Verb::Check(args) => verbs::check::main(&args, context),
+        Verb::List(args) => verbs::list::main(&args, context),
+        Verb::Runs(args) => verbs::runs::main(&args, context),
+        Verb::Show(args) => verbs::show::main(&args, context),
+        Verb::Report(args) => verbs::report::main(&args, context),
+        Verb::Doctor(args) => verbs::doctor::main(&args, context),
+        Verb::Clean(args) => verbs::clean::main(&args, context),
+        Verb::Keeper(_) => Ok(0),
+    }
+}
+
+/// A connection is a descriptor, and the usual soft limit is 1,024: users beyond it would look like refused connections.
+fn raise_descriptor_limit() {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let raised = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
+    // Where it can't be raised, doctor tells what it is.
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, raised);
 }

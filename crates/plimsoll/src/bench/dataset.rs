@@ -50,9 +50,38 @@ pub(crate) fn ensure(
     if let Some(result) = read_about(&place, &id) {
         return Ok(Some(Dataset { path: place.join("data"), result }));
     }
-    context.console.step(&format!("making data set {id}: this is done once"));
-    let result = make(plan, &kit, &setup, &id, lab, steps, context)?;
+    let lock = lock(&id, context)?;
+    let result = match read_about(&place, &id) {
+        // Another plimsoll has made it meanwhile.
+        Some(result) => result,
+        None => {
+            context.console.step(&format!("making data set {id}: this is done once"));
+            make(plan, &kit, &setup, &id, lab, steps, context)?
+        }
+    };
+    drop(lock);
     Ok(Some(Dataset { path: place.join("data"), result }))
+}
+
+/// One plimsoll makes a data set, others wait for it.
+fn lock(id: &str, context: &mut Context) -> Result<fs::File> {
+    let folder = folder(&context.home);
+    let path = folder.join(format!(".{id}.lock"));
+    let failed = |error: &std::io::Error| {
+        Problem::environment(format!("failed to lock the data set: {error}")).file(path.display().to_string())
+    };
+    fs::create_dir_all(&folder).map_err(|error| failed(&error))?;
+    let file = fs::File::create(&path).map_err(|error| failed(&error))?;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::Error(error)) => return Err(failed(&error).into()),
+            Err(fs::TryLockError::WouldBlock) => {}
+        }
+        context.interrupt.check()?;
+        context.console.progress(&format!("another plimsoll is making data set {id}"), 0.0);
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
 }
 
 /// The database server of a running stack.
@@ -130,11 +159,13 @@ fn publish(
     let copied = snapshot::copy(data_dir, &half.join("data"), &leave_out).and_then(|report| {
         let text = serde_json::to_string_pretty(&about(report.bytes)).unwrap_or_default();
         fs::write(half.join(ABOUT), text).map_err(|error| io("describe", &error))?;
-        // Half of something that was published meanwhile by another tool is as good.
-        if read_about(&place, id).is_none() {
-            let _ = fs::remove_dir_all(&place);
-            snapshot::publish(&half, &place)?;
+        // What has the name but can't be read is not used by anybody; the lock keeps others from making it.
+        if place.exists() {
+            let broken = folder.join(format!(".broken-{lab_word}"));
+            fs::rename(&place, &broken).map_err(|error| io("replace", &error))?;
+            let _ = fs::remove_dir_all(&broken);
         }
+        snapshot::publish(&half, &place)?;
         Ok(report.bytes)
     });
     if half.exists() {

@@ -70,8 +70,11 @@ pub(crate) fn measure(
         clock: None,
     };
     witness.watch.sample(0.0);
-    let totals = engine::run(&options, &control, &mut witness)?;
-    witness.look_at_tiers(load.total_s())?;
+    let totals = engine::run(&options, &control, &mut witness);
+    context.interrupt.release();
+    let totals = totals?;
+    let now_s = witness.clock.map_or(0.0, |(first, named_s)| named_s + first.elapsed().as_secs_f64());
+    witness.look_at_tiers(now_s)?;
     let (watch, steady, tier_events) = (witness.watch, witness.steady, witness.tier_events);
     let alarms = witness.alarms.into_values().collect();
     let outcome = match (tier_events.is_empty(), context.interrupt.count()) {

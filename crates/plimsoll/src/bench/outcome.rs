@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use analysis::{Little, TierSource, ValidityInputs, VerdictInputs};
 use kit::CheckInputs;
 use model::record::{ConsistencyResult, Outcome, RunRecord, Step};
-use model::{OperationKind, Plan, Problem, Recipe, Result};
+use model::{OperationKind, Plan, Problem, Problems, Recipe, Result};
 use store::{Run, RunWriter, Runs};
 
 use crate::bench::measure::{Recording, measure};
@@ -21,8 +21,8 @@ const MOST_LOG_BYTES: u64 = 4 << 20;
 pub(crate) struct Measured {
     /// The run as kept.
     pub(crate) run: Run,
-    /// Its HTML report.
-    pub(crate) report: PathBuf,
+    /// Its HTML report, if it could be written.
+    pub(crate) report: Option<PathBuf>,
 }
 
 /// An id for a run or a lab of `plan`, and the time it was made.
@@ -44,12 +44,15 @@ pub(crate) fn run(recipe: &Recipe, plan: &Plan, context: &mut Context) -> Result
     let mut record = setup::unfinished(plan, &id, &started, context);
     record.setup.tiers = setup::tiers(plan, &stage.stack);
     record.dataset = stage.dataset.clone();
+    context.interrupt.check()?;
     let runs = Runs::open(&context.home)?;
     let mut writer = runs.create(&record)?;
     keep_inputs(recipe, plan, &record, &writer)?;
-    context.interrupt.check()?;
     let measuring = Instant::now();
-    let recording = measure(plan, &mut stage, &mut writer, context)?;
+    let recording = measure(plan, &mut stage, &mut writer, context).map_err(|problems| {
+        keep_logs(&stage, &writer);
+        with_remedy(problems, &format!("what was measured until then is kept: plimsoll show {id}"))
+    })?;
     stage.steps.push(Step { name: "drive the users".to_string(), took_s: measuring.elapsed().as_secs_f64() });
     record.consistency = check(plan, &mut stage, &recording, context);
     context.console.step("stopping the stack");
@@ -59,13 +62,23 @@ pub(crate) fn run(recipe: &Recipe, plan: &Plan, context: &mut Context) -> Result
     judge(plan, &recording, &mut record);
     writer.finish(&record)?;
     let closed = stage.close();
-    // The run is kept by now: a server that would not stop must not take it away, but is told.
-    for problems in [stopped.err(), closed.err()].into_iter().flatten() {
-        context.console.note(&problems.to_string());
-    }
     let run = runs.find(&id)?;
-    let report = run.keep("report.html", report::html(&report::Page::of(&run)).as_bytes())?;
+    let report = run.keep("report.html", report::html(&report::Page::of(&run)).as_bytes());
+    // The run is kept by now: what fails after it must not take it away, but is told.
+    let (report, unwritten) =
+        report.map_or_else(|problems| (None, Some(problems)), |path| (Some(path), None));
+    for problems in [stopped.err(), closed.err(), unwritten].into_iter().flatten() {
+        context.console.problem(&problems.to_string());
+    }
     Ok(Measured { run, report })
+}
+
+fn with_remedy(problems: Problems, remedy: &str) -> Problems {
+    let mut list = problems.into_vec();
+    if let Some(first) = list.first_mut() {
+        first.remedy.get_or_insert_with(|| remedy.to_string());
+    }
+    Problems::check(list).err().unwrap_or_else(|| Problem::bug("an error without a problem").into())
 }
 
 fn keep_inputs(recipe: &Recipe, plan: &Plan, record: &RunRecord, writer: &RunWriter) -> Result<()> {

@@ -53,7 +53,9 @@ impl Stage {
                 .why("the users have nowhere to go")
         })?;
         context.console.step("asking for the front page");
-        check_front_page(address, &plan.kit.front_page, plan.kit.users.timeout_s)?;
+        if let Some(problem) = front_page_problem(address, &plan.kit.front_page, plan.kit.users.timeout_s) {
+            return Err(with_logs(problem, &stack).into());
+        }
         let took = units::show_seconds(started.elapsed().as_secs_f64());
         context.console.done(&format!("{} is ready on http://{address} ({took})", plan.stack.name));
         let warnings = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone()).collect();
@@ -153,7 +155,7 @@ fn check_packages(plan: &Plan, context: &Context) -> Result<()> {
 }
 
 /// Verify before measuring: one plain request must be answered with status 200.
-fn check_front_page(address: SocketAddr, page: &str, timeout_s: f64) -> Result<()> {
+fn front_page_problem(address: SocketAddr, page: &str, timeout_s: f64) -> Option<Problem> {
     let patience = Duration::from_secs_f64(timeout_s.clamp(1.0, 60.0));
     let fetch = || -> std::io::Result<String> {
         let mut stream = TcpStream::connect_timeout(&address, patience)?;
@@ -168,12 +170,32 @@ fn check_front_page(address: SocketAddr, page: &str, timeout_s: f64) -> Result<(
             .tier("web")
             .why("a stack that can't serve its front page can't be measured")
     };
-    let answer =
-        fetch().map_err(|error| problem(format!("failed to fetch http://{address}{page}: {error}")))?;
+    let answer = match fetch() {
+        Ok(answer) => answer,
+        Err(error) => return Some(problem(format!("failed to fetch http://{address}{page}: {error}"))),
+    };
     let status = answer.lines().next().unwrap_or_default();
     if status.split_whitespace().nth(1) == Some("200") {
-        return Ok(());
+        return None;
     }
     let shown: String = answer.chars().take(400).collect();
-    Err(problem(format!("http://{address}{page} was not answered with status 200 but with:\n{shown}")).into())
+    Some(problem(format!("http://{address}{page} was not answered with status 200 but with:\n{shown}")))
+}
+
+/// The servers' own last words; their files go with the stack.
+fn with_logs(mut problem: Problem, stack: &Stack) -> Problem {
+    const LINES: usize = 5;
+    for tier in stack.tiers() {
+        for log in &tier.logs {
+            let text = std::fs::read(log).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text).into_owned();
+            let lines: Vec<&str> = text.lines().collect();
+            if !lines.is_empty() {
+                let tail = lines[lines.len().saturating_sub(LINES)..].join("\n    ");
+                let _ =
+                    write!(problem.what, "\n  {} {}:\n    {tail}", tier.name, tier.relative(log).display());
+            }
+        }
+    }
+    problem
 }

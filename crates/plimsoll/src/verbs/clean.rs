@@ -14,7 +14,7 @@ use crate::context::Context;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  plimsoll clean                     end leftover servers, remove half-made data sets
+  plimsoll clean                     end leftover servers, remove half-made data sets and logs of failed starts
   plimsoll clean --run 20261121-03   remove one run
   plimsoll clean --datasets          remove all data sets; the next run makes its own again
   plimsoll clean --runs              remove all runs")]
@@ -40,6 +40,7 @@ pub(crate) fn main(args: &CleanArgs, context: &mut Context) -> Result<u8> {
     ));
     if swept.alive.is_empty() {
         remove_half_made(&context.home)?;
+        remove(&context.home.join("failed"))?;
     }
     let runs = Runs::open(&context.home)?;
     let mut names = args.run.clone();
@@ -56,10 +57,28 @@ pub(crate) fn main(args: &CleanArgs, context: &mut Context) -> Result<u8> {
             let what = "a lab is alive and may be copying a data set";
             return Err(Problem::environment(what).remedy("end the other plimsoll first").into());
         }
-        remove(&folder)?;
+        remove_datasets(&folder)?;
         context.console.result("removed all data sets");
     }
     Ok(0)
+}
+
+/// A data set loses its name first: one that is removed only in part is never used.
+fn remove_datasets(folder: &Path) -> Result<()> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let nameless = folder.join(format!(".removed-{name}"));
+        let path = if name.starts_with('.') { entry.path() } else { nameless };
+        if path != entry.path() {
+            fs::rename(entry.path(), &path).map_err(|error| {
+                Problem::environment(format!("failed to remove: {error}"))
+                    .file(entry.path().display().to_string())
+            })?;
+        }
+        remove(&path)?;
+    }
+    Ok(())
 }
 
 /// Data sets that a killed load left half made. Their names begin with a dot, so that none was ever used.
@@ -74,7 +93,8 @@ fn remove_half_made(home: &Path) -> Result<()> {
 }
 
 fn remove(path: &Path) -> Result<()> {
-    match fs::remove_dir_all(path) {
+    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match removed {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(Problem::environment(format!("failed to remove: {error}"))
                 .file(path.display().to_string())

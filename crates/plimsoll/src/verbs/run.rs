@@ -37,7 +37,9 @@ pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
         let page = report::Page::of(run);
         let text = report::terminal(&page, context.console.width(), context.console.colour());
         context.console.result(&text);
-        context.console.result(&format!("\nReport: {}", report.display()));
+        if let Some(report) = report {
+            context.console.result(&format!("\nReport: {}", report.display()));
+        }
     }
     Ok(exit_code(record))
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use engine::trace::{Step, Trace};
 use engine::{Audience, Control, RunOptions, Second};
-use model::{Problem, Result, units};
+use model::{Kind, Problem, Result, units};
 
 use crate::bench::stage::Stage;
 use crate::context::Context;
@@ -70,6 +70,7 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     let mut printer = Printer { context, bodies: args.bodies, failed: 0 };
     engine::run(&options, &control, &mut printer)?;
     let failed = printer.failed;
+    context.interrupt.release();
     let deaths = stage.stack.deaths();
     stage.stop()?;
     stage.close()?;
@@ -78,7 +79,10 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
         let what = format!("the server ended ({}); its log says:\n    {tail}", death.status);
         return Err(Problem::environment(what).tier(&death.tier).into());
     }
-    Ok(if failed > 0 { 99 } else { 0 })
+    if context.interrupt.count() > 0 {
+        return Ok(Kind::Interrupted.exit_code());
+    }
+    Ok(if failed > 0 { Kind::Qos.exit_code() } else { 0 })
 }
 
 fn describe(trace: &Trace, bodies: bool) -> String {

@@ -7,7 +7,7 @@ use std::process::Command;
 use rustix::process::Signal;
 use serde_json::Value as Json;
 
-use crate::tool::{Home, Running, have, skip, turn, wait_for};
+use crate::tool::{Home, Running, catalogue, have, overlay, skip, turn, wait_for};
 
 const STACK: &str = "apache-prefork-modphp-mariadb";
 
@@ -26,6 +26,12 @@ fn kept_seconds(home: &Home) -> usize {
         return 0;
     }
     run.seconds().map(|seconds| seconds.count()).unwrap_or(0)
+}
+
+/// What is in the folder of data sets, whole or half, but for locks.
+fn data_sets(home: &Home) -> usize {
+    let entries = fs::read_dir(home.path().join("datasets")).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.path().is_dir()).count()
 }
 
 fn kill_server(home: &Home, program: &str) {
@@ -119,8 +125,32 @@ fn an_interrupt_while_data_is_loaded_leaves_no_half_data_set() {
     running.signal(Signal::INT);
     running.wait().expect(105);
     home.expect_nothing_left();
-    let sets = fs::read_dir(home.path().join("datasets")).map(|entries| entries.count()).unwrap_or(0);
+    let sets = data_sets(&home);
     assert_eq!(sets, 0, "a half data set is left");
+}
+
+#[test]
+fn a_front_page_that_fails_shows_the_servers_own_words() {
+    if !have(STACK) {
+        return;
+    }
+    let page = "<?php\nno_such_function();\n";
+    let manifest = catalogue("kits/dvdstore/kit.toml").replace("/ds2/index.html", "/ds2/broken.php");
+    let dir = overlay(&[("kits/dvdstore/app/ds2/broken.php", page), ("kits/dvdstore/kit.toml", &manifest)]);
+    let told = Home::shared().plimsoll("run dvdstore --catalogue").arg(dir.path()).run().expect(2);
+    told.says("status 200").says("no_such_function");
+    Home::shared().expect_nothing_left();
+}
+
+#[test]
+fn a_result_that_can_t_be_written_is_told() {
+    let full = fs::File::options().write(true).open("/dev/full").expect("/dev/full is there");
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+    let ended = tool.arg("list").env("PLIMSOLL_HOME", Home::shared().path()).stdout(full).output();
+    let ended = ended.expect("the binary can be started");
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("failed to write the result"), "{said}");
 }
 
 #[test]
@@ -174,7 +204,7 @@ fn a_disk_that_fills_up_while_loading_leaves_nothing_half_loaded() {
     }
     // Room for the load's redo log of 1 GiB, not for the rows.
     let told = home.plimsoll("run dvdstore --size 400mb").run();
-    let sets = fs::read_dir(home.path().join("datasets")).map(|entries| entries.count()).unwrap_or(0);
+    let sets = data_sets(&home);
     home.expect_nothing_left();
     let unmounted = Command::new("umount").arg(home.path()).status();
     assert!(unmounted.is_ok_and(|status| status.success()), "the file system is free");

@@ -64,8 +64,13 @@ pub(super) fn measure(context: &mut Context) -> Result<Vec<Finding>> {
     let control = Control::default();
     context.interrupt.steer(&control);
     let mut sum = Sum { whole: Interval::empty(0), requests: 0 };
-    engine::run(&options, &control, &mut sum)?;
+    let totals = engine::run(&options, &control, &mut sum)?;
+    context.interrupt.release();
     context.interrupt.check()?;
+    if let Some(evidence) = totals.evidence.first() {
+        let what = format!("requests to the null server failed: {}", evidence.message);
+        return Ok(vec![Finding::limited("generator", what, "raise the limit of descriptors (ulimit -n)")]);
+    }
     Ok(vec![finding(&sum, placement.generator.len())])
 }
 

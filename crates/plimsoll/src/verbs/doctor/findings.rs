@@ -133,10 +133,12 @@ fn cgroup_finding() -> Finding {
 
 fn descriptor_finding() -> Finding {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    let hard = limit.maximum.unwrap_or(u64::MAX);
-    let what =
-        format!("{hard} a process: up to about {} users with a connection each", hard.saturating_sub(100));
-    if hard < 4096 {
+    let allowed = limit.current.unwrap_or(u64::MAX);
+    let what = format!(
+        "{allowed} a process: up to about {} users with a connection each",
+        allowed.saturating_sub(100)
+    );
+    if allowed < 4096 {
         return Finding::limited("descriptors", what, "ulimit -Hn 65536");
     }
     Finding::good("descriptors", what)
