@@ -14,6 +14,12 @@ const OWN_CPU: &str = "give the generator CPUs that nothing else uses";
 /// `12 %`, `0.31 %`: a share with three significant digits at most.
 pub fn percent(ratio: f64) -> String {
     let value = ratio * 100.0;
+    if (99.95..100.0).contains(&value) {
+        return "over 99.9 %".to_string();
+    }
+    if (99.5..99.95).contains(&value) {
+        return format!("{value:.1} %");
+    }
     let text = if value.abs() >= 10.0 { format!("{value:.0}") } else { units::significant(value) };
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text} %")
@@ -79,8 +85,23 @@ pub(crate) fn duration(inputs: &ValidityInputs<'_>, ok: bool) -> String {
     format!("{why} after {seen}: repeat it and let it end")
 }
 
-pub(crate) fn errors_all(completed: u64, failed: u64, evidence: &[Evidence]) -> String {
+/// `never` is an operation of which none completed, and how many of it failed.
+pub(crate) fn errors_all(
+    completed: u64,
+    failed: u64,
+    never: Option<(&str, u64)>,
+    evidence: &[Evidence],
+) -> String {
     let (done, all) = (number(completed as f64), number((completed + failed) as f64));
+    if let (Some((name, count)), true) = (never, completed > 0) {
+        let first = evidence.iter().find(|first| first.operation == name);
+        let first = first.map(|first| format!("; the first ({}): {}", first.kind, first.message.trim()));
+        let count = number(count as f64);
+        return format!(
+            "{name} never completed, all {count} failed{}; look at one user with `plimsoll try`",
+            first.unwrap_or_default()
+        );
+    }
     if completed > 0 {
         return format!("{done} of {all} operations completed");
     }

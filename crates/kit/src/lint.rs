@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use engine::script::sandbox::{self, Modules};
 use model::kit::Per;
-use model::{Catalogue, Problem, Problems, QosTarget, Result, document, setting};
+use model::{Catalogue, Plan, Problem, Problems, QosTarget, Result, document, setting};
 
 use crate::data;
 use crate::folder::{Kit, Setup};
@@ -28,6 +28,19 @@ pub fn lint(catalogue: &Catalogue, name: &str) -> Result<()> {
         trial(&kit, &mut problems);
     }
     Problems::check(problems)
+}
+
+/// The plan's targets are for operations or sessions that the kit has: a mistyped one would cost a whole run.
+pub fn check_targets(plan: &Plan, catalogue: &Catalogue) -> Result<()> {
+    let kit = Kit::open(catalogue, &plan.kit.name)?;
+    let names = Names::of(kit.text(&kit.manifest.session)?);
+    let known = || names.operations.iter().chain(kit.manifest.mix.keys());
+    let wanted = plan.qos.iter().filter_map(|target| target.operation.as_ref().map(|name| (target, name)));
+    let unknown = wanted.filter(|(_, name)| !known().any(|known| known == *name)).map(|(target, name)| {
+        let what = format!("there is no operation or session `{name}` in kit {}", kit.manifest.name);
+        near(Problem::recipe(what).key(format!("qos `{target}`")), name, known().map(String::as_str))
+    });
+    Problems::check(unknown.collect())
 }
 
 fn place(kit: &Kit, what: String, key: &str) -> Problem {

@@ -98,7 +98,10 @@ impl<'a> Check<'a> {
                     .and_then(Json::as_str)
                     .map(|text| text.replace('\n', " "));
                 let problem = self.report(offset, &join(at, name), "required key is missing".to_string());
-                problem.remedy = note;
+                problem.remedy = Some(match note {
+                    Some(note) => format!("add `{name} = …`: {note}"),
+                    None => format!("add `{name} = …`"),
+                });
             }
         }
     }
@@ -299,7 +302,7 @@ mod tests {
             "s.toml:3: colour: `gren` is not one of: red, green   try: `green`",
             "s.toml:5: inner.a.weight: expected a number, found string",
             "s.toml:6: inner.a.height: unknown key   try: `weight`",
-            "s.toml:1: name: required key is missing   try: The name of the thing.",
+            "s.toml:1: name: required key is missing   try: add `name = …`: The name of the thing.",
         ];
         for sentence in expected {
             assert!(messages.iter().any(|m| m == sentence), "missing: {sentence}\ngot: {messages:#?}");

@@ -187,7 +187,11 @@ pub fn resolve(settings: &[Setting], given: &Values, prefix: &str, problems: &mu
         };
         match accepted {
             Ok(value) => _ = values.insert(name.clone(), value),
-            Err(what) => problems.push(Problem::recipe(what).key(key).remedy(setting.help.clone())),
+            Err(what) => problems.push(
+                Problem::recipe(what)
+                    .key(key)
+                    .remedy(format!("{}, the default ({})", setting.default, setting.help)),
+            ),
         }
     }
     for setting in settings {

@@ -59,14 +59,14 @@ pub fn show_seconds(seconds: f64) -> String {
     }
 }
 
-/// A size for people: `1.4 GB`, powers of 1024.
+/// A size for people: `1.40 GB`, powers of 1000, as the letters say.
 pub fn show_bytes(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["B", "kB", "MB", "GB"] {
-        if value < 1024.0 {
+        if value < 1000.0 {
             return format!("{} {unit}", significant(value));
         }
-        value /= 1024.0;
+        value /= 1000.0;
     }
     format!("{} TB", significant(value))
 }
@@ -113,6 +113,6 @@ mod tests {
         assert_eq!(show_seconds(1.4231), "1.42 s");
         assert_eq!(show_seconds(0.00000094), "0.940 µs");
         assert_eq!(show_seconds(185.0), "3 min 05 s");
-        assert_eq!(show_bytes(1_503_238_553), "1.40 GB");
+        assert_eq!(show_bytes(1_400_000_000), "1.40 GB");
     }
 }

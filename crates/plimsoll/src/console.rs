@@ -125,14 +125,14 @@ impl Console {
 
 fn new_bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise} {wide_msg}") {
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
         bar.set_style(style);
     }
     bar
 }
 
 fn gauge(ratio: f64) -> String {
-    const WIDTH: usize = 20;
+    const WIDTH: usize = 10;
     let full = (ratio.clamp(0.0, 1.0) * WIDTH as f64).round() as usize;
     format!("[{}{}] {:>3.0}%", "━".repeat(full), "·".repeat(WIDTH - full), ratio.clamp(0.0, 1.0) * 100.0)
 }

@@ -190,11 +190,12 @@ fn push_scope(scope: &mut Scope, part: &OperationInterval, seconds: u32) {
     scope.p99_s.push(at(0.99));
 }
 
-/// The mean of the points in each step.
+/// The mean of the points in each step. A point tells of the second that ended with it, and comes a little early or late.
 fn spread(points: &[(f64, f64)], at_s: &[u32], step_s: u32) -> Vec<Option<f64>> {
     let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for (second, value) in points.iter().filter(|(second, _)| *second >= 0.0) {
-        let sum = sums.entry(*second as u32 / step_s * step_s).or_default();
+        let of = (second.round() as u32).saturating_sub(1);
+        let sum = sums.entry(of / step_s * step_s).or_default();
         (sum.0, sum.1) = (sum.0 + value, sum.1 + 1.0);
     }
     at_s.iter().map(|at| sums.get(at).map(|(sum, count)| short(sum / count))).collect()
@@ -238,7 +239,13 @@ mod tests {
 
     #[test]
     fn a_step_is_the_mean_of_its_points_and_a_gap_stays_a_gap() {
-        let points = [(0.0, 1.0), (1.0, 3.0), (4.0, 5.0), (-1.0, 9.0)];
+        let points = [(1.0, 1.0), (2.0, 3.0), (5.0, 5.0), (-1.0, 9.0)];
         assert_eq!(spread(&points, &[0, 2, 4], 2), [Some(2.0), None, Some(5.0)]);
+    }
+
+    #[test]
+    fn a_point_that_comes_a_little_early_or_late_leaves_no_hole() {
+        let points = [(9.003, 1.0), (9.996, 2.0), (11.0001, 3.0), (11.996, 4.0)];
+        assert_eq!(spread(&points, &[8, 9, 10, 11], 1), [Some(1.0), Some(2.0), Some(3.0), Some(4.0)]);
     }
 }

@@ -35,6 +35,7 @@ pub(crate) fn new_id(plan: &Plan) -> (String, String) {
 /// Stages, measures, judges and keeps one run of `plan`.
 pub(crate) fn run(recipe: &Recipe, plan: &Plan, context: &mut Context) -> Result<Measured> {
     kit::lint(&context.catalogue, &plan.kit.name)?;
+    kit::check_targets(plan, &context.catalogue)?;
     let (id, started) = new_id(plan);
     let keep_failed = context.home.join("failed").join(&id);
     let mut stage = Stage::set(plan, &id, keep_failed, context)?;

@@ -57,7 +57,9 @@ impl Stage {
             return Err(with_logs(problem, &stack).into());
         }
         let took = units::show_seconds(started.elapsed().as_secs_f64());
-        context.console.done(&format!("{} is ready on http://{address} ({took})", plan.stack.name));
+        context
+            .console
+            .done(&format!("{} is ready ({took}): http://{address}{}", plan.stack.name, plan.kit.front_page));
         let warnings = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone()).collect();
         Ok(Stage { stack, address, dataset, steps, warnings, lab })
     }

@@ -41,6 +41,11 @@ fn check_path(path: &Path, context: &mut Context) -> Result<String> {
             return check_folder(&folder, kind, context);
         }
     }
+    if path.is_dir() {
+        let what = "there is neither a kit.toml nor a service.toml in this folder";
+        let remedy = "check the folder of one kit or service; a folder of many goes with --catalogue DIR";
+        return Err(Problem::recipe(what).file(path.display().to_string()).remedy(remedy).into());
+    }
     let text = std::fs::read_to_string(path).map_err(|error| {
         Problem::recipe(format!("failed to read: {error}")).file(path.display().to_string())
     })?;
@@ -89,6 +94,7 @@ fn check_recipe(path: &Path, text: &str, context: &Context) -> Result<String> {
     let recipe: Recipe = document::read(&file, text)?;
     let plan = Plan::resolve(&recipe, Some(&file), &context.catalogue, &cpus())?;
     kit::lint(&context.catalogue, &plan.kit.name)?;
+    kit::check_targets(&plan, &context.catalogue)?;
     let load = &plan.load;
     Ok(format!(
         "{} users of {} ({}) on {}: {} of ramp-up, {} of steady state, {} of ramp-down",

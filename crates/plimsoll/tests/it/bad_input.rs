@@ -23,6 +23,8 @@ fn unknown_kits_stacks_tiers_and_targets_are_all_told() {
     refused("run dvdstore --stack lighttpd-fpm-mariadbb").says("`lighttpd-fpm-mariadb`");
     refused("run dvdstore --set apach.Timeout=5").says("`apache`");
     refused("run dvdstore --size huge").says("small");
+    let target = Home::shared().plimsoll("run dvdstore").arg("--qos=Brows p95 < 2s").run().expect(2);
+    target.says("no operation or session `Brows`").says("`Browse`");
     let all = refused("run dvdstore --qos p95 --steady 5parsecs --users 0 --param nsearches=3");
     for part in
         ["write it as `p95 < 2s`", "`parsecs` is not a unit of time", "at least one user", "`n_searches`"]

@@ -110,7 +110,7 @@ fn an_exception_in_an_operation_is_counted_and_the_run_goes_on() {
         return;
     }
     let session = crate::tool::catalogue("kits/dvdstore/session.lua")
-        + "\nlocal as_before = order_cycle\nfunction order_cycle(user)\n  if chance(0.5) then operation 'Broken' local x = nil + 1 end\n  as_before(user)\nend\n";
+        + "\nlocal as_before = order_cycle\nfunction order_cycle(user)\n  operation 'Broken' get('/ds2/index.html') if chance(0.5) then local x = nil + 1 end\n  as_before(user)\nend\n";
     let dir = overlay(&[("kits/dvdstore/session.lua", &session)]);
     let _turn = turn();
     let words = "run dvdstore --users 3 --ramp-up 1s --steady 6s --ramp-down 0s --json --catalogue";
@@ -137,4 +137,18 @@ fn a_run_in_which_every_operation_fails_says_so() {
     let words = "run dvdstore --users 3 --ramp-up 1s --steady 4s --ramp-down 0s --catalogue";
     let told = Home::shared().plimsoll(words).arg(dir.path()).run().expect(3);
     told.says("404").says("operations failed");
+}
+
+#[test]
+fn a_run_in_which_one_operation_never_completes_is_not_valid() {
+    if !have("apache-prefork-modphp-mariadb") {
+        return;
+    }
+    let session = crate::tool::catalogue("kits/dvdstore/session.lua")
+        + "\nlocal as_before = order_cycle\nfunction order_cycle(user) as_before(user) operation 'Lost' get('/no/such/page') end\n";
+    let dir = overlay(&[("kits/dvdstore/session.lua", &session)]);
+    let _turn = turn();
+    let words = "run dvdstore --users 3 --ramp-up 1s --steady 5s --ramp-down 0s --catalogue";
+    let told = Home::shared().plimsoll(words).arg(dir.path()).arg("--qos=Browse p50 < 5s").run().expect(3);
+    told.says("Lost never completed");
 }

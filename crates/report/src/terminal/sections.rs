@@ -157,6 +157,11 @@ pub(super) fn tiers(page: &Page, width: usize) -> String {
         text.push_str(line.trim_end());
         text.push('\n');
     }
+    // What others used is no tier, but a reader who compares runs must see it.
+    if let Some(foreign) = page.record.generator.foreign_cores.filter(|cores| *cores >= 0.05) {
+        let cores = figures::number(Some(foreign));
+        text.push_str(&format!("  other processes of this machine used {cores} cores meanwhile\n"));
+    }
     text
 }
 

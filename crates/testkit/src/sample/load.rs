@@ -183,7 +183,7 @@ pub(super) fn series(shape: &Shape) -> Vec<Series> {
                 let share = active_users(shape, f64::from(second) + 0.5) / f64::from(shape.users);
                 let drag = if slowness(shape, second) > 1.0 { 1.25 } else { 1.0 };
                 let value = idle + (level - idle) * share * drag * (1.0 + 0.04 * draw.normal());
-                (f64::from(second), value.max(0.0))
+                (f64::from(second) + 1.0, value.max(0.0))
             })
             .collect(),
     };
