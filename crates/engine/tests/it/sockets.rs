@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use engine::null_server::NullServer;
-use engine::{Audience, Control, RunOptions, Scenario, Second, Stop, run};
+use engine::{Audience, Control, RunOptions, Scenario, Second, Stop, Totals, run};
 use model::interval::Interval;
 use model::plan::Load;
 use model::{Distribution, Result};
@@ -48,20 +48,19 @@ fn options(server: &NullServer, steady_s: f64) -> RunOptions {
     }
 }
 
+/// Requests for `/` that were answered.
+fn requests(totals: &Totals) -> u64 {
+    let rows = totals.names.iter().zip(&totals.completed);
+    rows.filter(|(name, _)| name.name == "/").map(|(_, count)| *count).sum()
+}
+
 #[test]
 fn engine_and_server_agree_on_how_many_requests_there_were() {
     let server = NullServer::start(None).expect("a loopback port");
     let mut sum = Sum(Interval::empty(0), None);
     let totals = run(&options(&server, 1.5), &Control::default(), &mut sum).expect("the run works");
-    let requests: u64 = totals
-        .names
-        .iter()
-        .zip(&totals.completed)
-        .filter(|(name, _)| name.name == "/")
-        .map(|(_, n)| *n)
-        .sum();
-    assert_eq!(requests, server.served());
-    assert!(requests > 500, "{requests} requests");
+    assert_eq!(requests(&totals), server.served());
+    assert!(requests(&totals) > 500, "{} requests", requests(&totals));
     assert_eq!(totals.failed.iter().sum::<u64>(), 0, "{:?}", totals.evidence);
     assert_eq!(totals.connects, 40, "connections are kept");
     assert!(sum.0.generator_cpu_s > 0.0);
@@ -73,14 +72,7 @@ fn a_gentle_stop_ends_the_run_early_and_loses_nothing() {
     let control = Control::default();
     let mut sum = Sum(Interval::empty(0), Some((0, control.clone())));
     let totals = run(&options(&server, 600.0), &control, &mut sum).expect("the run works");
-    let requests: u64 = totals
-        .names
-        .iter()
-        .zip(&totals.completed)
-        .filter(|(name, _)| name.name == "/")
-        .map(|(_, n)| *n)
-        .sum();
-    assert_eq!(requests, server.served());
+    assert_eq!(requests(&totals), server.served());
     assert_eq!(totals.unanswered.iter().sum::<u64>(), 0);
 }
 
