@@ -1,6 +1,5 @@
 //! A run from the outside: scenario, load and target in, merged seconds out.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,6 +15,7 @@ use crate::clock::{Clock, MonotonicClock};
 use crate::collector::{Collector, Second};
 use crate::scenario::Scenario;
 use crate::schedule::{Schedule, nanos};
+use crate::target::Target;
 use crate::trace::Trace;
 use crate::transport::Transport;
 use crate::transport::epoll::EpollTransport;
@@ -32,7 +32,7 @@ pub struct RunOptions {
     /// How many users, and for how long.
     pub load: Load,
     /// Where the stack answers.
-    pub target: SocketAddr,
+    pub target: Target,
     /// One thread on each of these CPUs; the list is not empty.
     pub cpus: Vec<usize>,
     /// Each user leaves after so many sessions, if given.
@@ -41,6 +41,21 @@ pub struct RunOptions {
     pub drain_s: f64,
     /// Tell every step of every user: for `try`, never for a measurement.
     pub tracing: bool,
+}
+
+impl RunOptions {
+    /// One thread on the first CPU, nothing traced, half a minute for sessions under way at the end.
+    pub fn of(scenario: Scenario, load: Load, target: impl Into<Target>) -> RunOptions {
+        RunOptions {
+            scenario,
+            load,
+            target: target.into(),
+            cpus: vec![0],
+            most_sessions: None,
+            drain_s: 30.0,
+            tracing: false,
+        }
+    }
 }
 
 /// Stops a run from outside, from a signal handler's thread for one.
@@ -177,7 +192,7 @@ fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment
         users: options.load.users,
         schedule: Schedule::new(&options.load),
         seed: options.load.seed,
-        host_name: options.target.to_string(),
+        host_name: options.target.host.clone(),
         tracing: options.tracing,
         most_sessions: options.most_sessions,
         drain_ns: nanos(options.drain_s),
@@ -200,7 +215,7 @@ fn work(options: &RunOptions, place: Place, outbox: Outbox, control: &Control) -
     let _leaving = Leaving { worker: place.worker, reports: outbox.reports.clone(), control };
     // The clock's origin is only known when every thread is armed: until then nobody reads the clock.
     let clock = MonotonicClock::default();
-    let transport = EpollTransport::new(options.target, clock.clone())
+    let transport = EpollTransport::new(&options.target, clock.clone())
         .map_err(|error| Problem::environment(format!("failed to make an epoll: {error}")))?;
     let worker = Worker::arm(clock.clone(), transport, &options.scenario, assignment, outbox)?;
     let _ = place.armed.send(());

@@ -1,4 +1,4 @@
-//! What the users do, as plain data: a session script with everything it reads.
+//! What the users do, as plain data: a program with everything it reads, and the pace at which it is followed.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,30 @@ use crate::script::sandbox::Modules;
 /// What the users do. One scenario serves all threads; each compiles it for itself.
 #[derive(Debug, Clone)]
 pub struct Scenario {
+    /// The steps of a user's session.
+    pub program: Program,
+    /// The pause after a session.
+    pub think: Option<Distribution>,
+    /// The time from one session's start to the next one's, instead of `think`.
+    pub cycle: Option<Distribution>,
+    /// The answer to a request must be complete within this; seconds.
+    pub timeout_s: f64,
+    /// How long a user's connections live.
+    pub connections: ConnectionPolicy,
+}
+
+/// The steps of a user's session.
+#[derive(Debug, Clone)]
+pub enum Program {
+    /// Sessions written in Lua.
+    Script(Source),
+    /// One request again and again, without a script: `hit`.
+    Repeat(Repeat),
+}
+
+/// Sessions written in Lua.
+#[derive(Debug, Clone)]
+pub struct Source {
     /// The session file's name for messages: `kits/dvdstore/session.lua`.
     pub session_name: String,
     /// Its text: Lua that defines a global function for each name in `mix`.
@@ -22,24 +46,75 @@ pub struct Scenario {
     pub size: BTreeMap<String, f64>,
     /// Sessions by weight; at least one weight is greater than 0.
     pub mix: Vec<(String, f64)>,
-    /// The pause after a session.
-    pub think: Option<Distribution>,
-    /// The time from one session's start to the next one's, instead of `think`.
-    pub cycle: Option<Distribution>,
-    /// The answer to a request must be complete within this; seconds.
-    pub timeout_s: f64,
+}
+
+/// One request, repeated; each time is a session of one operation of one request.
+#[derive(Debug, Clone)]
+pub struct Repeat {
+    /// The operation's name.
+    pub name: String,
+    /// `GET`, `POST`, any token.
+    pub method: String,
+    /// Path with query, encoded.
+    pub target: String,
+    /// Header lines, each with its line end.
+    pub headers: String,
+    /// The body, which is sent as it is.
+    pub body: Option<Vec<u8>>,
+}
+
+/// How long a user's connections live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ConnectionPolicy {
+    /// Until the user leaves or the server closes them.
+    #[default]
+    Keep,
+    /// Until the end of an operation.
+    PerOperation,
+    /// For one request.
+    PerRequest,
+}
+
+impl Source {
+    /// A script of one session and nothing beside it.
+    pub fn of(session_name: &str, session_text: &str, session: &str) -> Source {
+        Source {
+            session_name: session_name.to_string(),
+            session_text: session_text.to_string(),
+            modules: Modules::new(),
+            params: Values::new(),
+            size: BTreeMap::new(),
+            mix: vec![(session.to_string(), 1.0)],
+        }
+    }
 }
 
 impl Scenario {
-    /// The sessions' weights as upper ends of a cumulative distribution that closes at 1.
-    pub(crate) fn cumulative_mix(&self) -> Result<Vec<f64>> {
-        let total: f64 = self.mix.iter().map(|(_, weight)| weight).sum();
+    /// The program without a pause between sessions, requests given 30 s, connections kept.
+    pub fn of(program: Program) -> Scenario {
+        Scenario {
+            program,
+            think: None,
+            cycle: None,
+            timeout_s: 30.0,
+            connections: ConnectionPolicy::default(),
+        }
+    }
+
+    /// The sessions' names, and their weights as upper ends of a cumulative distribution that closes at 1.
+    pub(crate) fn sessions(&self) -> Result<(Vec<String>, Vec<f64>)> {
+        let mix = match &self.program {
+            Program::Script(source) => &source.mix,
+            Program::Repeat(repeat) => return Ok((vec![repeat.name.clone()], vec![1.0])),
+        };
+        let total: f64 = mix.iter().map(|(_, weight)| weight).sum();
         if !(total.is_finite() && total > 0.0) {
             return Err(Problem::recipe("no session of the mix has a weight greater than 0")
                 .key("mix")
                 .into());
         }
         let mut sum = 0.0;
-        Ok(self.mix.iter().map(|(_, weight)| (sum += weight / total, sum).1).collect())
+        let ends = mix.iter().map(|(_, weight)| (sum += weight / total, sum).1).collect();
+        Ok((mix.iter().map(|(name, _)| name.clone()).collect(), ends))
     }
 }

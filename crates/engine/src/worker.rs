@@ -27,6 +27,7 @@ use crate::clock::Clock;
 use crate::connection::Connection;
 use crate::http::cookies::Jar;
 use crate::http::request::Preamble;
+use crate::program::Program;
 use crate::random::Stream;
 use crate::recorder::SecondReport;
 use crate::run::{Control, Stop};
@@ -34,7 +35,6 @@ use crate::scenario::Scenario;
 use crate::schedule::{Schedule, nanos};
 use crate::script::calls::SharedHost;
 use crate::script::host::Host;
-use crate::script::session::Script;
 use crate::trace::Trace;
 use crate::transport::{Ready, Transport};
 use crate::usage::ThreadUsage;
@@ -117,7 +117,8 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     cumulative_mix: Vec<f64>,
     session_rows: Vec<crate::recorder::Row>,
     host: SharedHost,
-    script: Script,
+    program: Program,
+    session_names: Vec<String>,
     wheel: Wheel,
     users: Vec<User>,
     present: usize,
@@ -142,7 +143,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     ) -> Result<Worker<C, T>> {
         let preamble = Preamble::new(&assignment.host_name);
         let host = Rc::new(RefCell::new(Host::new(preamble, assignment.users, assignment.tracing)));
-        let script = Script::compile(scenario, &host)?;
+        let program = Program::compile(&scenario.program, &host)?;
+        let (session_names, cumulative_mix) = scenario.sessions()?;
         let mine = (assignment.worker as u32..assignment.users).step_by(assignment.workers);
         let users: Vec<User> = mine
             .map(|index| User {
@@ -160,20 +162,20 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         users.iter().enumerate().for_each(|(user, state)| wheel.set(user as u32, state.intended_ns));
         let (boundary_ns, session_rows) = {
             let recorder = &mut host.borrow_mut().recorder;
-            let row =
-                |(name, _): &(String, f64)| recorder.row(model::OperationKind::Session, name.as_bytes());
-            let rows = scenario.mix.iter().map(row).collect();
+            let row = |name: &String| recorder.row(model::OperationKind::Session, name.as_bytes());
+            let rows = session_names.iter().map(row).collect();
             (recorder.boundary_ns(), rows)
         };
         Ok(Worker {
             clock,
             transport,
-            cumulative_mix: scenario.cumulative_mix()?,
+            cumulative_mix,
+            session_names,
             session_rows,
             timeout_ns: nanos(scenario.timeout_s),
             scenario: scenario.clone(),
             assignment,
-            script,
+            program,
             wheel,
             present: users.len(),
             users,

@@ -2,13 +2,12 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use engine::clock::MonotonicClock;
 use engine::null_server::NullServer;
 use engine::transport::epoll::EpollTransport;
-use engine::{Audience, RunOptions, Scenario, Second, run_on};
+use engine::{Audience, Program, RunOptions, Scenario, Second, Source, run_on};
 use model::Result;
 use model::plan::Load;
 
@@ -55,29 +54,16 @@ impl Audience for Nobody {
 fn allocations(request: &str, requests: u32) -> u64 {
     let server = NullServer::start(None).expect("a loopback port");
     let text = format!("function visit() operation 'Op' for i = 1, {requests} do {request} end end");
-    let scenario = Scenario {
-        session_name: "session.lua".to_string(),
-        session_text: text,
-        modules: BTreeMap::new(),
-        params: BTreeMap::new(),
-        size: BTreeMap::new(),
-        mix: vec![("visit".to_string(), 1.0)],
-        think: None,
-        cycle: None,
-        timeout_s: 30.0,
-    };
+    let source = Source::of("session.lua", &text, "visit");
+    let scenario = Scenario::of(Program::Script(source));
     let options = RunOptions {
-        scenario,
-        load: Load { users: 1, ramp_up_s: 0.0, steady_s: 60.0, ramp_down_s: 0.0, seed: 1 },
-        target: server.address(),
-        cpus: vec![0],
         most_sessions: Some(1),
         drain_s: 60.0,
-        tracing: false,
+        ..RunOptions::of(scenario, Load::default(), server.address())
     };
     let clock = MonotonicClock::default();
     clock.start_at(Instant::now());
-    let transport = EpollTransport::new(server.address(), clock.clone()).expect("an epoll");
+    let transport = EpollTransport::new(&server.address().into(), clock.clone()).expect("an epoll");
     let before = COUNT.with(Cell::get);
     let totals = run_on(&options, clock, transport, &mut Nobody).expect("the run works");
     assert!(totals.failed.iter().all(|failed| *failed == 0), "{:?}", totals.evidence);

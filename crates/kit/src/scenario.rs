@@ -1,6 +1,6 @@
 //! A plan's kit as the engine wants it.
 
-use engine::scenario::Scenario;
+use engine::{Program, Scenario, Source};
 use model::{Catalogue, Plan, Result};
 
 use crate::folder::Kit;
@@ -11,15 +11,18 @@ pub fn scenario(plan: &Plan, catalogue: &Catalogue) -> Result<Scenario> {
     let session = &plan.kit.session;
     let mut modules = kit.modules.clone();
     modules.remove(session.trim_end_matches(".lua"));
-    Ok(Scenario {
+    let source = Source {
         session_name: kit.place(session),
         session_text: kit.text(session)?.to_string(),
         modules,
         params: plan.params.clone(),
         size: plan.size.values.clone(),
         mix: plan.kit.mix.iter().map(|(name, weight)| (name.clone(), *weight)).collect(),
+    };
+    Ok(Scenario {
         think: plan.kit.users.think,
         cycle: plan.kit.users.cycle,
         timeout_s: plan.kit.users.timeout_s,
+        ..Scenario::of(Program::Script(source))
     })
 }

@@ -70,6 +70,13 @@ pub struct Load {
     pub seed: u64,
 }
 
+impl Default for Load {
+    /// One user for a minute, who is there at once and leaves at once.
+    fn default() -> Load {
+        Load { users: 1, ramp_up_s: 0.0, steady_s: 60.0, ramp_down_s: 0.0, seed: 1 }
+    }
+}
+
 impl Load {
     /// Seconds from the first user's start to the last one's end.
     pub fn total_s(&self) -> f64 {

@@ -31,9 +31,12 @@ impl Preamble {
         }
         if let Some((content_type, body)) = request.body {
             let length = body.len();
-            out.extend_from_slice(b"Content-Type: ");
-            out.extend_from_slice(content_type);
-            out.extend_from_slice(b"\r\nContent-Length: ");
+            if !content_type.is_empty() {
+                out.extend_from_slice(b"Content-Type: ");
+                out.extend_from_slice(content_type);
+                out.extend_from_slice(b"\r\n");
+            }
+            out.extend_from_slice(b"Content-Length: ");
             out.extend_from_slice(itoa::Buffer::new().format(length).as_bytes());
             out.extend_from_slice(b"\r\n\r\n");
             out.extend_from_slice(body);
@@ -54,7 +57,7 @@ pub struct Parts<'a> {
     pub extra: &'a [u8],
     /// The user's cookies.
     pub cookies: Option<&'a Jar>,
-    /// Content type and body.
+    /// Content type, or nothing when `extra` has it, and body.
     pub body: Option<(&'a [u8], &'a [u8])>,
 }
 

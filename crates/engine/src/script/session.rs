@@ -12,7 +12,7 @@ use super::natives::{self, CurrentStream};
 use super::page::Page;
 use super::sandbox;
 use crate::random::Stream;
-use crate::scenario::Scenario;
+use crate::scenario::Source;
 
 /// Memory that one thread's scripts may use.
 const MEMORY_LIMIT_BYTES: usize = 2 << 30;
@@ -42,26 +42,26 @@ pub(crate) enum Outcome {
 }
 
 impl Script {
-    /// Compiles `scenario` for one thread.
-    pub(crate) fn compile(scenario: &Scenario, host: &SharedHost) -> Result<Script> {
+    /// Compiles `source` for one thread.
+    pub(crate) fn compile(source: &Source, host: &SharedHost) -> Result<Script> {
         let stream = CurrentStream::new(Stream::new(0, 0));
         let instructions = Rc::new(Cell::new(0));
-        let prepared = prepare(scenario, host, &stream, &instructions);
-        let lua = prepared.map_err(|error| script_problem(scenario, &error))?;
+        let prepared = prepare(source, host, &stream, &instructions);
+        let lua = prepared.map_err(|error| script_problem(source, &error))?;
         let mut problems = Vec::new();
         let mut sessions = Vec::new();
-        for (name, _) in &scenario.mix {
+        for (name, _) in &source.mix {
             match lua.globals().get::<Value>(name.as_str()) {
                 Ok(Value::Function(function)) => sessions.push(function),
                 _ => problems.push(
                     Problem::recipe(format!("the mix names `{name}`, but the script has no such function"))
-                        .file(&scenario.session_name)
+                        .file(&source.session_name)
                         .remedy(format!("function {name}(user) … end")),
                 ),
             }
         }
         model::Problems::check(problems)?;
-        let users = lua.create_table().map_err(|error| script_problem(scenario, &error))?;
+        let users = lua.create_table().map_err(|error| script_problem(source, &error))?;
         Ok(Script { lua, sessions, users, threads: Vec::new(), stream, instructions })
     }
 
@@ -140,12 +140,12 @@ impl Script {
 }
 
 fn prepare(
-    scenario: &Scenario,
+    source: &Source,
     host: &SharedHost,
     stream: &CurrentStream,
     instructions: &Rc<Cell<u32>>,
 ) -> mlua::Result<Lua> {
-    let lua = sandbox::new_lua(scenario.modules.clone(), MEMORY_LIMIT_BYTES)?;
+    let lua = sandbox::new_lua(source.modules.clone(), MEMORY_LIMIT_BYTES)?;
     let counter = Rc::clone(instructions);
     lua.set_global_hook(HookTriggers::new().every_nth_instruction(HOOK_INSTRUCTIONS), move |_, _| {
         counter.set(counter.get() + 1);
@@ -159,8 +159,8 @@ fn prepare(
     })?;
     natives::install(&lua, stream)?;
     calls::install(&lua, host)?;
-    constants::install(&lua, &scenario.size, &scenario.params)?;
-    lua.load(scenario.session_text.as_str()).set_name(format!("@{}", scenario.session_name)).exec()?;
+    constants::install(&lua, &source.size, &source.params)?;
+    lua.load(source.session_text.as_str()).set_name(format!("@{}", source.session_name)).exec()?;
     Ok(lua)
 }
 
@@ -175,19 +175,19 @@ fn message(error: &Error) -> String {
     text[..end].trim().to_string()
 }
 
-fn script_problem(scenario: &Scenario, error: &Error) -> Problem {
+fn script_problem(source: &Source, error: &Error) -> Problem {
     let text = match error {
         Error::SyntaxError { message, .. } => message.clone(),
         other => message(other),
     };
     let problem = Problem::recipe(text.clone()).why("no user can follow a script that can't be read");
-    let after_name = text.find(&scenario.session_name).map(|at| &text[at + scenario.session_name.len()..]);
+    let after_name = text.find(&source.session_name).map(|at| &text[at + source.session_name.len()..]);
     let located = after_name.and_then(|rest| {
         let mut parts = rest.strip_prefix(':')?.splitn(2, ':');
         Some((parts.next()?.parse::<u32>().ok()?, parts.next()?.trim().to_string()))
     });
     match located {
-        Some((line, what)) => Problem { what, ..problem }.file(&scenario.session_name).line(line),
-        None => problem.file(&scenario.session_name),
+        Some((line, what)) => Problem { what, ..problem }.file(&source.session_name).line(line),
+        None => problem.file(&source.session_name),
     }
 }

@@ -11,6 +11,7 @@ use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, Socket
 
 use super::{Ready, Transport};
 use crate::clock::{Clock, MonotonicClock};
+use crate::target::{Endpoint, Target};
 
 /// Events taken from the kernel at once.
 const BATCH: usize = 256;
@@ -32,7 +33,10 @@ pub struct EpollTransport {
 
 impl EpollTransport {
     /// Connections to `target`; `clock` is the one that `until_ns` of [`Transport::wait`] is read on.
-    pub fn new(target: SocketAddr, clock: MonotonicClock) -> io::Result<EpollTransport> {
+    pub fn new(target: &Target, clock: MonotonicClock) -> io::Result<EpollTransport> {
+        let Endpoint::Tcp(target) = target.endpoint else {
+            return Err(io::Error::from(io::ErrorKind::Unsupported));
+        };
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         Ok(EpollTransport { epoll, target, clock, slots: Vec::new(), events: Vec::with_capacity(BATCH) })
     }
@@ -135,7 +139,7 @@ mod tests {
     fn transport(target: SocketAddr) -> EpollTransport {
         let clock = MonotonicClock::default();
         clock.start_at(Instant::now());
-        EpollTransport::new(target, clock).expect("epoll is there")
+        EpollTransport::new(&target.into(), clock).expect("epoll is there")
     }
 
     fn wait_for(transport: &mut EpollTransport, want: impl Fn(&Ready) -> bool) -> Vec<Ready> {

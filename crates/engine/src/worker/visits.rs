@@ -45,10 +45,10 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             host.recorder.lag(now_ns.saturating_sub(due_ns));
             host.visit = Some(Box::new(visit));
             host.action = Action::None;
-            let name = &self.scenario.mix[session].0;
+            let name = &self.session_names[session];
             host.trace(|| Step::Session(name.clone()));
         }
-        let (thread, outcome) = self.script.start(session, user, index + 1, &mut stream);
+        let (thread, outcome) = self.program.start(session, user, index + 1, &mut stream);
         self.users[user as usize].stream = stream;
         let Some(visit) = self.host.borrow_mut().visit.take() else { return };
         self.users[user as usize].presence = Some(Box::new(Presence { visit, thread }));
@@ -58,37 +58,37 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     /// The user's answer is complete: the script goes on.
     pub(super) fn deliver(&mut self, user: u32, slot: PageSlot) {
         let page = Pages::page(&self.host.borrow().pages, slot);
-        self.resume(user, |script, thread, stream| script.answer(thread, page, stream));
+        self.resume(user, |program, thread, stream| program.answer(thread, page, stream));
     }
 
     pub(super) fn wake(&mut self, user: u32, due_ns: u64) {
         let late_ns = self.now().saturating_sub(due_ns);
         self.host.borrow_mut().recorder.lag(late_ns);
-        self.resume(user, |script, thread, stream| script.wake(thread, stream));
+        self.resume(user, |program, thread, stream| program.wake(thread, stream));
     }
 
     fn resume(
         &mut self,
         user: u32,
         go_on: impl FnOnce(
-            &mut crate::script::session::Script,
-            &mlua::Thread,
+            &mut crate::program::Program,
+            Option<&mlua::Thread>,
             &mut crate::random::Stream,
         ) -> Outcome,
     ) {
         let now_ns = self.now();
         let state = &mut self.users[user as usize];
         let Some(mut presence) = state.presence.take() else { return };
-        let Some(thread) = presence.thread.take() else { return };
+        let thread = presence.thread.take();
         {
             let mut host = self.host.borrow_mut();
             host.now_ns = now_ns;
             host.visit = Some(presence.visit);
             host.action = Action::None;
         }
-        let outcome = go_on(&mut self.script, &thread, &mut state.stream);
+        let outcome = go_on(&mut self.program, thread.as_ref(), &mut state.stream);
         let Some(visit) = self.host.borrow_mut().visit.take() else { return };
-        *presence = Presence { visit, thread: Some(thread) };
+        *presence = Presence { visit, thread };
         state.presence = Some(presence);
         self.proceed(user, outcome);
     }
@@ -163,7 +163,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
                 traces.push(crate::trace::Trace { at_ns: now_ns, user: visit.user_number, step });
             }
         }
-        thread.into_iter().for_each(|thread| self.script.give_back(thread));
+        thread.into_iter().for_each(|thread| self.program.give_back(thread));
         let state = &mut self.users[user as usize];
         state.jar = visit.jar.take();
         state.uniques = visit.uniques;

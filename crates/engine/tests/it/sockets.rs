@@ -1,11 +1,10 @@
 //! The engine on real sockets.
 
-use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use engine::null_server::NullServer;
-use engine::{Audience, Control, RunOptions, Scenario, Second, Stop, Totals, run};
+use engine::{Audience, Control, Program, RunOptions, Scenario, Second, Source, Stop, Totals, run};
 use model::interval::Interval;
 use model::plan::Load;
 use model::{Distribution, Result};
@@ -25,27 +24,17 @@ impl Audience for Sum {
 }
 
 fn options(server: &NullServer, steady_s: f64) -> RunOptions {
+    with_script(server, steady_s, "function visit() operation 'Op' get('/') end")
+}
+
+fn with_script(server: &NullServer, steady_s: f64, text: &str) -> RunOptions {
     let scenario = Scenario {
-        session_name: "session.lua".to_string(),
-        session_text: "function visit() operation 'Op' get('/') end".to_string(),
-        modules: BTreeMap::new(),
-        params: BTreeMap::new(),
-        size: BTreeMap::new(),
-        mix: vec![("visit".to_string(), 1.0)],
         think: Some(Distribution::Fixed { value: 0.01 }),
-        cycle: None,
         timeout_s: 5.0,
+        ..Scenario::of(Program::Script(Source::of("session.lua", text, "visit")))
     };
-    let load = Load { users: 40, ramp_up_s: 0.2, steady_s, ramp_down_s: 0.0, seed: 1 };
-    RunOptions {
-        scenario,
-        load,
-        target: server.address(),
-        cpus: vec![0, 1],
-        most_sessions: None,
-        drain_s: 5.0,
-        tracing: false,
-    }
+    let load = Load { users: 40, ramp_up_s: 0.2, steady_s, ..Load::default() };
+    RunOptions { cpus: vec![0, 1], drain_s: 5.0, ..RunOptions::of(scenario, load, server.address()) }
 }
 
 /// Requests for `/` that were answered.
@@ -90,7 +79,7 @@ fn an_answer_that_ends_with_its_connection_is_complete_at_once() {
             }
         }
     });
-    let options = RunOptions { target, most_sessions: Some(5), ..options(&null, 2.0) };
+    let options = RunOptions { target: target.into(), most_sessions: Some(5), ..options(&null, 2.0) };
     let mut sum = Sum(Interval::empty(0), None);
     let totals = run(&options, &Control::default(), &mut sum).expect("the run works");
     assert_eq!(totals.failed.iter().sum::<u64>(), 0, "{:?}", totals.evidence);
@@ -116,11 +105,11 @@ fn what_is_left_of_a_request_answered_early_does_not_run_into_the_next_one() {
             }
         }
     });
-    let mut options = RunOptions { target, most_sessions: Some(2), ..options(&null, 5.0) };
+    let text = "local big = string.rep('x', 20000000) \
+        function visit() post('/up', { a = big }, { expect = 413 }) operation 'Next' get('/next') end";
+    let mut options =
+        RunOptions { target: target.into(), most_sessions: Some(2), ..with_script(&null, 5.0, text) };
     options.load.users = 1;
-    options.scenario.session_text = "local big = string.rep('x', 20000000) \
-        function visit() post('/up', { a = big }, { expect = 413 }) operation 'Next' get('/next') end"
-        .to_string();
     let mut sum = Sum(Interval::empty(0), None);
     let totals = run(&options, &Control::default(), &mut sum).expect("the run works");
     assert_eq!(totals.failed.iter().sum::<u64>(), 0, "{:?}", totals.evidence);
@@ -131,8 +120,7 @@ fn what_is_left_of_a_request_answered_early_does_not_run_into_the_next_one() {
 #[test]
 fn a_script_that_no_thread_can_compile_ends_the_run_with_the_reason() {
     let server = NullServer::start(None).expect("a loopback port");
-    let mut options = options(&server, 60.0);
-    options.scenario.session_text = "function visit( end".to_string();
+    let options = with_script(&server, 60.0, "function visit( end");
     let mut sum = Sum(Interval::empty(0), None);
     let problems = run(&options, &Control::default(), &mut sum).expect_err("the script is broken");
     assert!(problems.to_string().starts_with("session.lua:1: "), "{problems}");

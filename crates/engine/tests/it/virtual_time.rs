@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use engine::{Audience, RunOptions, Scenario, Second, Totals, run_on};
+use engine::{Audience, Program, RunOptions, Scenario, Second, Source, Totals, run_on};
 use model::interval::{ErrorKind, Interval, OperationKind, OperationName};
 use model::plan::Load;
 use model::{Distribution, Result};
@@ -80,32 +80,28 @@ fn bench(script: &'static str) -> Bench {
 
 impl Bench {
     fn options(&self) -> RunOptions {
-        let scenario = Scenario {
-            session_name: "session.lua".to_string(),
-            session_text: self.script.to_string(),
-            modules: BTreeMap::new(),
-            params: BTreeMap::new(),
+        let source = Source {
             size: BTreeMap::from([("customers".to_string(), 20_000.0)]),
-            mix: vec![("visit".to_string(), 1.0)],
+            ..Source::of("session.lua", self.script, "visit")
+        };
+        let scenario = Scenario {
             think: self.think,
             cycle: self.cycle,
             timeout_s: self.timeout_s,
+            ..Scenario::of(Program::Script(source))
         };
         let load = Load {
             users: self.users,
             ramp_up_s: self.ramp_up_s,
             steady_s: self.seconds,
-            ramp_down_s: 0.0,
             seed: 7,
+            ..Load::default()
         };
+        let target = SocketAddr::from(([127, 0, 0, 1], 80));
         RunOptions {
-            scenario,
-            load,
-            target: SocketAddr::from(([127, 0, 0, 1], 80)),
-            cpus: vec![0],
             most_sessions: self.most_sessions,
             drain_s: 10.0,
-            tracing: false,
+            ..RunOptions::of(scenario, load, target)
         }
     }
 

@@ -16,26 +16,16 @@ fn let_users_shop(shop: &Shop) -> Option<CheckInputs> {
     let manifest = &shop.kit.manifest;
     let mut modules = shop.kit.modules.clone();
     modules.remove("session");
-    let scenario = engine::Scenario {
-        session_name: shop.kit.place(&manifest.session),
-        session_text: shop.kit.text(&manifest.session).expect("it is there").to_string(),
+    let text = shop.kit.text(&manifest.session).expect("it is there");
+    let source = engine::Source {
         modules,
         params: shop.setup.params.clone(),
         size: shop.setup.size.clone(),
-        mix: vec![("order_cycle".to_string(), 1.0)],
-        think: None,
-        cycle: None,
-        timeout_s: 30.0,
+        ..engine::Source::of(&shop.kit.place(&manifest.session), text, "order_cycle")
     };
-    let options = RunOptions {
-        scenario,
-        load: Load { users: 8, ramp_up_s: 0.1, steady_s: 60.0, ramp_down_s: 0.1, seed: 3 },
-        target: web.address,
-        cpus: vec![0],
-        most_sessions: Some(6),
-        drain_s: 30.0,
-        tracing: false,
-    };
+    let scenario = engine::Scenario::of(engine::Program::Script(source));
+    let load = Load { users: 8, ramp_up_s: 0.1, ramp_down_s: 0.1, seed: 3, ..Load::default() };
+    let options = RunOptions { most_sessions: Some(6), ..RunOptions::of(scenario, load, web.address) };
     let totals = engine::run(&options, &Control::default(), &mut Nobody)
         .unwrap_or_else(|problems| panic!("{problems}"));
     assert!(totals.evidence.is_empty(), "{:#?}\n{}", totals.evidence, shop.server.log());

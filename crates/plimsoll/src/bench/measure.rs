@@ -45,7 +45,7 @@ pub(crate) fn measure(
     let options = RunOptions {
         scenario: kit::scenario(plan, &context.catalogue)?,
         load: plan.load.clone(),
-        target: stage.address,
+        target: stage.address.into(),
         cpus: plan.placement.generator.clone(),
         most_sessions: None,
         drain_s: DRAIN_S.min(plan.kit.users.timeout_s),

@@ -61,7 +61,7 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     let options = RunOptions {
         scenario,
         load: plan.load.clone(),
-        target: stage.address,
+        target: stage.address.into(),
         cpus: vec![plan.placement.generator.first().copied().unwrap_or(0)],
         most_sessions: Some(args.sessions.max(1)),
         drain_s: 5.0,

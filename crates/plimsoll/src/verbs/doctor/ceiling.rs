@@ -1,9 +1,7 @@
 //! The generator's own ceiling: what it can do against a server that does nothing.
 
-use std::collections::BTreeMap;
-
 use engine::null_server::NullServer;
-use engine::{Audience, Control, RunOptions, Scenario, Second};
+use engine::{Audience, Control, Program, RunOptions, Scenario, Second, Source};
 use model::plan::Load;
 use model::{Interval, OperationKind, Problem, Result, units};
 
@@ -38,28 +36,14 @@ pub(super) fn measure(context: &mut Context) -> Result<Vec<Finding>> {
     let placement = model::plan::Placement::of_machine(&cpus());
     let server = NullServer::start(placement.stack.first().copied())
         .map_err(|error| Problem::environment(format!("failed to start the null server: {error}")))?;
-    let scenario = Scenario {
-        session_name: "ceiling.lua".to_string(),
-        session_text:
-            "function visit() operation 'Null' local page = get('/') check(page:has('null'), 'null') end"
-                .to_string(),
-        modules: BTreeMap::new(),
-        params: BTreeMap::new(),
-        size: BTreeMap::new(),
-        mix: vec![("visit".to_string(), 1.0)],
-        think: None,
-        cycle: None,
-        timeout_s: 5.0,
-    };
-    let load = Load { users: USERS, ramp_up_s: 0.1, steady_s: STEADY_S + 0.9, ramp_down_s: 0.0, seed: 1 };
+    let text = "function visit() operation 'Null' local page = get('/') check(page:has('null'), 'null') end";
+    let source = Source::of("ceiling.lua", text, "visit");
+    let scenario = Scenario { timeout_s: 5.0, ..Scenario::of(Program::Script(source)) };
+    let load = Load { users: USERS, ramp_up_s: 0.1, steady_s: STEADY_S + 0.9, ..Load::default() };
     let options = RunOptions {
-        scenario,
-        load,
-        target: server.address(),
         cpus: placement.generator.clone(),
-        most_sessions: None,
         drain_s: 1.0,
-        tracing: false,
+        ..RunOptions::of(scenario, load, server.address())
     };
     let control = Control::default();
     context.interrupt.steer(&control);
