@@ -1,24 +1,31 @@
 //! Bytes into a response, whatever the pieces they come in: Content-Length, chunked with trailers, close-delimited,
-//! 1xx before the answer, answers without a body. Hostile input ends in a [`Fault`] with bounded memory.
+//! 1xx before the answer, answers without a body. A body that nobody will look at is counted and not kept, so that the
+//! transport may drop it unread. Hostile input ends in a [`Fault`] with bounded memory.
 
-use std::ops::Range;
+mod chunked;
+mod head;
+
+use chunked::Chunked;
+use head::Head;
 
 /// A response's head may be this long; servers' own limits are about 8 kB.
 pub const MOST_HEAD_BYTES: usize = 64 * 1024;
-const MOST_HEADERS: usize = 128;
 /// Body bytes kept for a script; what comes beyond is counted, not kept.
 pub const MOST_KEPT_BYTES: usize = 16 * 1024 * 1024;
-const MOST_CHUNK_LINE: u32 = 1024;
-const MOST_TRAILER_BYTES: u32 = 16 * 1024;
+/// Kept of a discarded body when the status is not 2xx: what the server had to say against the request is evidence.
+pub const EVIDENCE_BYTES: usize = 1024;
+/// Reserved at once for a body whose length is known, so that small ones don't grow in steps; a length is only a claim.
+const MOST_RESERVED_BYTES: u64 = 256 * 1024;
+const MOST_INTERIM: u8 = 100;
 
 /// What is not HTTP about the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The head is not one, or has two lengths, or a negative one.
+    /// The head is not one, or has two lengths, or a negative one, or switches protocols.
     Head,
-    /// The head is longer than [`MOST_HEAD_BYTES`] or has too many lines.
+    /// The head is longer than [`MOST_HEAD_BYTES`], or has too many lines, or interim answers come without end.
     HeadTooLong,
-    /// A chunk's size or end is not one.
+    /// A chunk's size or end is not one, or the trailers have no end.
     Chunk,
     /// More than one answer came for one request.
     Surplus,
@@ -39,60 +46,62 @@ impl Fault {
     }
 }
 
-/// What a head says.
+/// What becomes of a body.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Head {
-    status: u16,
-    length: Option<u64>,
-    chunked: bool,
-    close: bool,
+pub enum Body {
+    /// A script may look at it: kept up to [`MOST_KEPT_BYTES`].
+    #[default]
+    Keep,
+    /// Counted only, but for the first [`EVIDENCE_BYTES`] when the status is not 2xx.
+    Discard,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What the reader must know of the request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// It was a HEAD: its answer has no body, whatever the length it states.
+    pub to_head: bool,
+    /// What becomes of the body.
+    pub body: Body,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum State {
+    #[default]
     Head,
     Length(u64),
     UntilClose,
-    ChunkSize { digits: u32, seen: u32, size: u64, extension: bool },
-    ChunkData(u64),
-    ChunkEnd,
-    Trailer { line: u32, seen: u32 },
+    Chunked(Chunked),
     Done,
 }
 
 /// One response being read. Used again for the next one; its buffers keep their memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Response {
     state: State,
     head: Head,
     head_bytes: Vec<u8>,
     body: Vec<u8>,
+    /// How much of the body is kept.
+    keep_bytes: usize,
+    body_bytes: u64,
     received: u64,
-    no_body: bool,
-}
-
-impl Default for Response {
-    fn default() -> Response {
-        Response {
-            state: State::Head,
-            head: Head::default(),
-            head_bytes: Vec::new(),
-            body: Vec::new(),
-            received: 0,
-            no_body: false,
-        }
-    }
+    expected: Expected,
+    interim: u8,
 }
 
 impl Response {
-    /// Gets ready for the answer to the next request. `no_body`: it answers HEAD.
-    pub fn begin(&mut self, no_body: bool) {
+    /// Gets ready for the answer to the next request.
+    pub fn begin(&mut self, expected: Expected) {
         self.state = State::Head;
         self.head = Head::default();
         self.head_bytes.clear();
         self.body.clear();
+        self.keep_bytes = 0;
+        self.body_bytes = 0;
         self.received = 0;
-        self.no_body = no_body;
+        self.expected = expected;
+        self.interim = 0;
     }
 
     /// Gives back memory beyond `limit_bytes`, after an unusually large answer.
@@ -104,30 +113,37 @@ impl Response {
     /// Takes the next bytes; true when the answer is complete.
     pub fn feed(&mut self, mut bytes: &[u8]) -> Result<bool, Fault> {
         self.received += bytes.len() as u64;
-        while !bytes.is_empty() {
-            let used = match self.state {
+        while let [first, ..] = bytes {
+            let used = match &mut self.state {
                 State::Done => return Err(Fault::Surplus),
                 State::Head => self.feed_head(bytes)?,
-                State::Length(left) => {
-                    let used = self.keep_body(bytes, left);
-                    let left = left - used as u64;
-                    self.state = if left == 0 { State::Done } else { State::Length(left) };
-                    used
-                }
-                State::UntilClose => self.keep_body(bytes, u64::MAX),
-                State::ChunkData(left) => {
-                    let used = self.keep_body(bytes, left);
-                    let left = left - used as u64;
-                    self.state = if left == 0 { State::ChunkEnd } else { State::ChunkData(left) };
-                    used
-                }
-                _ => {
-                    self.feed_chunk_byte(bytes[0])?;
+                State::Chunked(chunked) if chunked.data_left() == 0 => {
+                    if chunked.take(*first)? {
+                        self.state = State::Done;
+                    }
                     1
                 }
+                _ => self.feed_body(bytes),
             };
             bytes = &bytes[used..];
         }
+        Ok(self.state == State::Done)
+    }
+
+    /// How many bytes that come next are of no interest, so that the transport may drop them unread and report them to
+    /// [`Self::dropped`]; [`u64::MAX`] when all that comes until the connection ends.
+    pub fn droppable(&self) -> u64 {
+        if self.body.len() < self.keep_bytes { 0 } else { self.body_left() }
+    }
+
+    /// The transport dropped `bytes` of the body, at most [`Self::droppable`] (more is a [`Fault::Surplus`]); true
+    /// when the answer is complete.
+    pub fn dropped(&mut self, bytes: u64) -> Result<bool, Fault> {
+        if bytes > self.droppable() {
+            return Err(Fault::Surplus);
+        }
+        self.received += bytes;
+        self.pass_body(bytes);
         Ok(self.state == State::Done)
     }
 
@@ -139,7 +155,7 @@ impl Response {
         if self.state == State::Done { Ok(()) } else { Err(Fault::Truncated) }
     }
 
-    /// Whether any byte of the answer has come.
+    /// Whether any byte of the answer has come, be it of an interim one.
     pub fn started(&self) -> bool {
         self.received > 0
     }
@@ -159,166 +175,141 @@ impl Response {
         self.received
     }
 
-    /// The body, as far as it was kept.
+    /// Bytes of the body, without the framing of chunks, kept or not.
+    pub fn body_bytes(&self) -> u64 {
+        self.body_bytes
+    }
+
+    /// The body as far as it was kept, its content coding not undone.
     pub fn body(&self) -> &[u8] {
         &self.body
     }
 
-    /// The values of a header, in order.
-    pub fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> + 'a {
-        self.head_bytes.split(|byte| *byte == b'\n').skip(1).filter_map(move |line| {
-            let at = line.iter().position(|byte| *byte == b':')?;
-            line[..at].eq_ignore_ascii_case(name.as_bytes()).then(|| line[at + 1..].trim_ascii())
-        })
+    /// Whether [`Self::body`] is all of the body that came.
+    pub fn kept_whole(&self) -> bool {
+        self.body.len() as u64 == self.body_bytes
     }
 
-    fn keep_body(&mut self, bytes: &[u8], left: u64) -> usize {
-        let used = (bytes.len() as u64).min(left) as usize;
-        let room = MOST_KEPT_BYTES.saturating_sub(self.body.len()).min(used);
-        self.body.extend_from_slice(&bytes[..room]);
-        used
+    /// The headers in order: names as they came, values trimmed. None before the head is complete.
+    pub fn headers(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let complete = self.head.status != 0;
+        head::headers(if complete { &self.head_bytes } else { &[] })
+    }
+
+    /// The values of a header, in order.
+    pub fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> + 'a {
+        let same = |(found, _): &(&[u8], &[u8])| found.eq_ignore_ascii_case(name.as_bytes());
+        self.headers().filter(same).map(|(_, value)| value)
+    }
+
+    /// The values of `Set-Cookie`, in order.
+    pub fn set_cookies(&self) -> impl Iterator<Item = &[u8]> {
+        let wanted = self.head.cookie.then(|| self.header("set-cookie"));
+        wanted.into_iter().flatten()
+    }
+
+    /// The value of `Location`, where a redirect leads.
+    pub fn location(&self) -> Option<&[u8]> {
+        if self.head.location { self.header("location").next() } else { None }
+    }
+
+    /// The value of `Content-Encoding`: how the body is coded.
+    pub fn content_encoding(&self) -> Option<&[u8]> {
+        if self.head.coding { self.header("content-encoding").next() } else { None }
     }
 
     fn feed_head(&mut self, bytes: &[u8]) -> Result<usize, Fault> {
         let before = self.head_bytes.len();
-        let window = bytes.len().min(MOST_HEAD_BYTES + 1 - before);
+        // Nearly every head comes whole, and is parsed where it lies. What is wrong with it is found below, so that it
+        // is the same whatever the pieces.
+        if before == 0
+            && bytes.starts_with(head::OPENING)
+            && let Ok(Some((head, end))) = head::parse(bytes)
+            && end <= MOST_HEAD_BYTES
+        {
+            self.head_bytes.extend_from_slice(&bytes[..end]);
+            self.head_came(head)?;
+            return Ok(end);
+        }
+        let window = bytes.len().min(MOST_HEAD_BYTES - before);
         self.head_bytes.extend_from_slice(&bytes[..window]);
-        let Some(end) = head_end(&self.head_bytes, before.saturating_sub(3)) else {
-            if self.head_bytes.len() > MOST_HEAD_BYTES {
-                return Err(Fault::HeadTooLong);
-            }
-            return Ok(window);
-        };
-        self.head_bytes.truncate(end);
-        let head = parse_head(&self.head_bytes)?;
-        if head.status == 101 {
-            // Nobody asked to switch protocols.
+        let opening = head::OPENING.len().min(self.head_bytes.len());
+        if self.head_bytes[..opening] != head::OPENING[..opening] {
             return Err(Fault::Head);
         }
-        if (100..200).contains(&head.status) {
-            self.head_bytes.clear();
-            return Ok(end - before);
+        let Some(end) = head::end(&self.head_bytes, before.saturating_sub(2)) else {
+            let full = self.head_bytes.len() == MOST_HEAD_BYTES;
+            return if full { Err(Fault::HeadTooLong) } else { Ok(window) };
+        };
+        self.head_bytes.truncate(end);
+        match head::parse(&self.head_bytes)? {
+            Some((head, parsed)) if parsed == end => self.head_came(head)?,
+            _ => return Err(Fault::Head),
+        }
+        Ok(end - before)
+    }
+
+    fn head_came(&mut self, head: Head) -> Result<(), Fault> {
+        match head.status {
+            // Nobody asked to switch protocols, and there is no status below 100.
+            101 | 0..100 => return Err(Fault::Head),
+            100..200 if self.interim == MOST_INTERIM => return Err(Fault::HeadTooLong),
+            100..200 => {
+                self.head_bytes.clear();
+                self.interim += 1;
+                return Ok(());
+            }
+            _ => {}
         }
         self.head = head;
+        self.keep_bytes = match self.expected.body {
+            Body::Keep => MOST_KEPT_BYTES,
+            Body::Discard if (200..300).contains(&head.status) => 0,
+            Body::Discard => EVIDENCE_BYTES,
+        };
         self.state = match head {
-            _ if self.no_body || head.status == 204 || head.status == 304 => State::Done,
-            Head { chunked: true, .. } => State::ChunkSize { digits: 0, seen: 0, size: 0, extension: false },
+            _ if self.expected.to_head || head.status == 204 || head.status == 304 => State::Done,
+            Head { chunked: true, .. } => State::Chunked(Chunked::begin()),
             Head { length: Some(0), .. } => State::Done,
-            Head { length: Some(length), .. } => State::Length(length),
+            Head { length: Some(length), .. } => {
+                self.body.reserve(length.min(self.keep_bytes as u64).min(MOST_RESERVED_BYTES) as usize);
+                State::Length(length)
+            }
             _ => {
                 self.head.close = true;
                 State::UntilClose
             }
         };
-        Ok(end - before)
-    }
-
-    fn feed_chunk_byte(&mut self, byte: u8) -> Result<(), Fault> {
-        self.state = match self.state {
-            State::ChunkSize { digits, seen, size, extension } => {
-                let digit = (byte as char).to_digit(16).filter(|_| !extension);
-                match (digit, byte) {
-                    _ if seen >= MOST_CHUNK_LINE => return Err(Fault::Chunk),
-                    (Some(digit), _) if digits < 15 => State::ChunkSize {
-                        digits: digits + 1,
-                        seen: seen + 1,
-                        size: size * 16 + u64::from(digit),
-                        extension,
-                    },
-                    (Some(_), _) => return Err(Fault::Chunk),
-                    (None, b'\n') if digits == 0 => return Err(Fault::Chunk),
-                    (None, b'\n') if size == 0 => State::Trailer { line: 0, seen: 0 },
-                    (None, b'\n') => State::ChunkData(size),
-                    (None, b'\r' | b';' | b' ' | b'\t') if digits > 0 => {
-                        State::ChunkSize { digits, seen: seen + 1, size, extension: true }
-                    }
-                    (None, _) if extension => State::ChunkSize { digits, seen: seen + 1, size, extension },
-                    _ => return Err(Fault::Chunk),
-                }
-            }
-            State::ChunkEnd => match byte {
-                b'\r' => State::ChunkEnd,
-                b'\n' => State::ChunkSize { digits: 0, seen: 0, size: 0, extension: false },
-                _ => return Err(Fault::Chunk),
-            },
-            State::Trailer { line, seen } => match byte {
-                _ if seen >= MOST_TRAILER_BYTES => return Err(Fault::Chunk),
-                b'\n' if line == 0 => State::Done,
-                b'\n' => State::Trailer { line: 0, seen: seen + 1 },
-                b'\r' => State::Trailer { line, seen: seen + 1 },
-                _ => State::Trailer { line: line + 1, seen: seen + 1 },
-            },
-            other => other,
-        };
         Ok(())
     }
-}
 
-/// The end of the head: after an empty line.
-fn head_end(bytes: &[u8], from: usize) -> Option<usize> {
-    let mut at = from;
-    while let Some(found) = bytes[at..].iter().position(|byte| *byte == b'\n') {
-        let end = at + found + 1;
-        let line: Range<usize> = at..at + found;
-        let rest = &bytes[end..];
-        match rest {
-            [b'\n', ..] => return Some(end + 1),
-            [b'\r', b'\n', ..] => return Some(end + 2),
-            _ if line.is_empty() && end == 1 => return Some(end),
-            _ => at = end,
+    fn feed_body(&mut self, bytes: &[u8]) -> usize {
+        let used = self.body_left().min(bytes.len() as u64) as usize;
+        let room = self.keep_bytes.saturating_sub(self.body.len()).min(used);
+        self.body.extend_from_slice(&bytes[..room]);
+        self.pass_body(used as u64);
+        used
+    }
+
+    /// Bytes that can only be of the body.
+    fn body_left(&self) -> u64 {
+        match &self.state {
+            State::Length(left) => *left,
+            State::UntilClose => u64::MAX,
+            State::Chunked(chunked) => chunked.data_left(),
+            State::Head | State::Done => 0,
         }
     }
-    None
-}
 
-fn parse_head(bytes: &[u8]) -> Result<Head, Fault> {
-    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
-    let mut parsed = httparse::Response::new(&mut headers);
-    match parsed.parse(bytes) {
-        Ok(httparse::Status::Complete(_)) => {}
-        Err(httparse::Error::TooManyHeaders) => return Err(Fault::HeadTooLong),
-        _ => return Err(Fault::Head),
-    }
-    let (Some(status), Some(minor)) = (parsed.code, parsed.version) else { return Err(Fault::Head) };
-    let mut head = Head { status, ..Head::default() };
-    let (mut closes, mut keeps, mut coded) = (false, false, false);
-    for header in parsed.headers.iter() {
-        if header.name.eq_ignore_ascii_case("content-length") {
-            let text = std::str::from_utf8(header.value).map_err(|_| Fault::Head)?;
-            let digits = text.trim();
-            if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Err(Fault::Head);
-            }
-            let length = digits.parse::<u64>().map_err(|_| Fault::Head)?;
-            if head.length.is_some_and(|other| other != length) {
-                return Err(Fault::Head);
-            }
-            head.length = Some(length);
-        } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
-            head.chunked = last_token_is(header.value, b"chunked");
-            coded = true;
-        } else if header.name.eq_ignore_ascii_case("connection") {
-            closes |= has_token(header.value, b"close");
-            keeps |= has_token(header.value, b"keep-alive");
+    fn pass_body(&mut self, bytes: u64) {
+        self.body_bytes += bytes;
+        match &mut self.state {
+            State::Length(left) if *left == bytes => self.state = State::Done,
+            State::Length(left) => *left -= bytes,
+            State::Chunked(chunked) if bytes > 0 => chunked.pass(bytes),
+            _ => {}
         }
     }
-    head.close = closes || (minor == 0 && !keeps);
-    if coded {
-        // RFC 9112 section 6.3: a transfer coding overrides the length; one that is not chunked lasts to the end.
-        head.length = None;
-    }
-    Ok(head)
-}
-
-fn has_token(value: &[u8], token: &[u8]) -> bool {
-    value.split(|byte| *byte == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(token))
-}
-
-fn last_token_is(value: &[u8], token: &[u8]) -> bool {
-    value
-        .split(|byte| *byte == b',')
-        .next_back()
-        .is_some_and(|part| part.trim_ascii().eq_ignore_ascii_case(token))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use mlua::{Error, Lua, UserData, UserDataFields, UserDataMethods, Value};
 use regex::bytes::Regex;
 
-use crate::http::response::Response;
+use crate::http::response::{Body, Expected, Response};
 
 /// Large answers give their memory back beyond this.
 const KEPT_CAPACITY_BYTES: usize = 256 * 1024;
@@ -41,7 +41,7 @@ impl Pages {
             self.slots.len() as u32 - 1
         });
         let page = &mut self.slots[slot as usize];
-        page.response.begin(no_body);
+        page.response.begin(Expected { to_head: no_body, body: Body::Keep });
         page.request.clear();
         page.request.extend_from_slice(request.split(|byte| *byte == b'\r').next().unwrap_or_default());
         slot

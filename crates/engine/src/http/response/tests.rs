@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 fn read(pieces: &[&[u8]]) -> Result<(bool, Response), Fault> {
     let mut response = Response::default();
-    response.begin(false);
+    response.begin(Expected::default());
     let mut done = false;
     for piece in pieces {
         done = response.feed(piece)?;
@@ -46,7 +46,7 @@ fn answers_without_a_body_are_complete_at_once() {
         whole(format!("HTTP/1.1 {head}\r\n\r\n").as_bytes());
     }
     let mut response = Response::default();
-    response.begin(true);
+    response.begin(Expected { to_head: true, body: Body::Keep });
     assert_eq!(response.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"), Ok(true));
 }
 
@@ -67,6 +67,95 @@ fn an_answer_without_a_length_ends_with_the_connection() {
     assert_eq!(response.end_of_stream(), Ok(()));
     assert_eq!(response.body(), b"hello");
     assert!(response.closes());
+}
+
+fn discarding() -> Response {
+    let mut response = Response::default();
+    response.begin(Expected { to_head: false, body: Body::Discard });
+    response
+}
+
+#[test]
+fn a_discarded_body_may_be_dropped_unread() {
+    let mut response = discarding();
+    assert_eq!(response.droppable(), 0, "a head is read");
+    let head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n";
+    assert_eq!(response.feed(head), Ok(false));
+    assert_eq!(response.feed(b"0123456789"), Ok(false));
+    assert_eq!((response.droppable(), response.body()), (990, &b""[..]));
+    assert_eq!(response.dropped(991), Err(Fault::Surplus));
+    assert_eq!((response.dropped(90), response.dropped(900)), (Ok(false), Ok(true)));
+    assert_eq!((response.body_bytes(), response.received_bytes()), (1000, 1000 + head.len() as u64));
+    assert_eq!((response.droppable(), response.kept_whole()), (0, false));
+}
+
+#[test]
+fn only_the_data_of_a_chunk_may_be_dropped() {
+    let mut response = discarding();
+    assert_eq!(response.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a\r\nhe"), Ok(false));
+    assert_eq!((response.droppable(), response.dropped(3)), (3, Ok(false)));
+    assert_eq!(response.droppable(), 0, "the chunk's end is read");
+    assert_eq!(response.feed(b"\r\n0\r\nT: 1\r\n\r\n"), Ok(true));
+    assert_eq!(response.body_bytes(), 5);
+}
+
+#[test]
+fn a_body_up_to_the_end_of_the_connection_may_be_dropped_until_then() {
+    let mut response = discarding();
+    assert_eq!(response.feed(b"HTTP/1.1 200 OK\r\n\r\n"), Ok(false));
+    assert_eq!((response.droppable(), response.dropped(7)), (u64::MAX, Ok(false)));
+    assert_eq!((response.end_of_stream(), response.body_bytes()), (Ok(()), 7));
+}
+
+#[test]
+fn a_body_that_is_kept_may_not_be_dropped_until_enough_of_it_is_kept() {
+    let mut response = whole(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx");
+    assert!(response.kept_whole());
+    response.begin(Expected::default());
+    let length = MOST_KEPT_BYTES + 10;
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+    assert_eq!((response.feed(head.as_bytes()), response.droppable()), (Ok(false), 0));
+    assert_eq!(response.feed(&vec![b'x'; MOST_KEPT_BYTES]), Ok(false));
+    assert_eq!((response.droppable(), response.dropped(10)), (10, Ok(true)));
+    assert_eq!((response.body().len(), response.kept_whole()), (MOST_KEPT_BYTES, false));
+}
+
+#[test]
+fn the_beginning_of_a_discarded_refusal_is_evidence() {
+    let mut response = discarding();
+    assert_eq!(response.feed(b"HTTP/1.1 500 No\r\nContent-Length: 2000\r\n\r\nno database"), Ok(false));
+    assert_eq!(response.droppable(), 0);
+    assert_eq!(response.feed(&[b'x'; 1100]), Ok(false));
+    assert_eq!((response.body().len(), response.droppable()), (EVIDENCE_BYTES, 2000 - 11 - 1100));
+    assert!(response.body().starts_with(b"no database"));
+}
+
+#[test]
+fn headers_are_found_whatever_their_case_and_number() {
+    let response = whole(
+        b"HTTP/1.1 302 Found\r\nLOCATION:  /a \r\nset-cookie: a=1\r\nX:\r\nSet-Cookie: b=2\r\n\
+          Content-Encoding: br\r\nContent-Length: 0\r\n\r\n",
+    );
+    assert_eq!(response.set_cookies().collect::<Vec<_>>(), [&b"a=1"[..], b"b=2"]);
+    assert_eq!((response.location(), response.content_encoding()), (Some(&b"/a"[..]), Some(&b"br"[..])));
+    assert_eq!((response.headers().count(), response.header("x").next()), (6, Some(&b""[..])));
+    let bare = whole(b"HTTP/1.1 204 None\r\n\r\n");
+    assert_eq!((bare.location(), bare.content_encoding(), bare.headers().count()), (None, None, 0));
+}
+
+#[test]
+fn a_connection_is_kept_or_closed_as_the_head_says() {
+    let table = [
+        ("HTTP/1.1 204 A\r\n", false),
+        ("HTTP/1.1 204 A\r\nConnection: Upgrade, Close\r\n", true),
+        ("HTTP/1.0 204 A\r\n", true),
+        ("HTTP/1.0 204 A\r\nConnection: Keep-Alive\r\n", false),
+        // RFC 9112 section 6.1: HTTP/1.0 has no transfer codings, so that its framing is not to be trusted.
+        ("HTTP/1.0 204 A\r\nConnection: Keep-Alive\r\nTransfer-Encoding: chunked\r\n", true),
+    ];
+    for (head, closes) in table {
+        assert_eq!(whole(format!("{head}\r\n").as_bytes()).closes(), closes, "{head}");
+    }
 }
 
 #[test]
@@ -91,13 +180,13 @@ fn what_is_not_http_is_a_fault_of_the_right_kind() {
 #[test]
 fn endless_heads_and_trailers_are_faults_with_bounded_memory() {
     let mut response = Response::default();
-    response.begin(false);
+    response.begin(Expected::default());
     let line = b"X-Long: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n";
     assert_eq!(response.feed(b"HTTP/1.1 200 OK\r\n"), Ok(false));
     let fault = (0..10_000).find_map(|_| response.feed(line).err());
     assert_eq!(fault, Some(Fault::HeadTooLong));
     assert!(response.head_bytes.len() <= MOST_HEAD_BYTES + 1);
-    response.begin(false);
+    response.begin(Expected::default());
     response.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n").expect("right so far");
     let fault = (0..10_000).find_map(|_| response.feed(line).err());
     assert_eq!(fault, Some(Fault::Chunk));
@@ -132,7 +221,7 @@ proptest! {
     fn random_bytes_never_panic_and_never_grow_without_bound(pieces in proptest::collection::vec(
         proptest::collection::vec(any::<u8>(), 0..200), 0..20)) {
         let mut response = Response::default();
-        response.begin(false);
+        response.begin(Expected::default());
         for piece in &pieces {
             if response.feed(piece).is_err() { break }
         }
