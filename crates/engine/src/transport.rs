@@ -1,8 +1,12 @@
 //! The seam between the engine and the network: connections by slot number, readiness events, nothing about HTTP.
 
 pub mod epoll;
+mod fault;
+mod socket;
 
 use std::io;
+
+pub use fault::ConnectFault;
 
 /// What became of a connection since the last wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,10 +21,16 @@ pub struct Ready {
     pub ended: bool,
 }
 
-/// Connections to one target. Slots are chosen by the caller and are free for use again after [`Self::close`]; no
-/// event of a closed connection is ever delivered to its successor.
+/// Connections to one target. Slots are chosen by the caller and are free for use again after [`Self::close`]. No
+/// later wait tells of a closed connection; what a wait has told already is the caller's to drop when the slot got a
+/// new connection before its turn came.
+///
+/// Events are edges: one for what came since the last one. A [`Self::receive`] or [`Self::discard`] that gave less
+/// than was asked for has taken all there was: what comes after it makes another event, and so does the peer's end,
+/// unless the event at hand is already marked [`Ready::ended`]. Only then is there a reason to ask again.
 pub trait Transport {
-    /// Starts to connect; `writable` tells when to ask [`Self::finish_connect`].
+    /// Starts to connect; `writable` tells when to ask [`Self::finish_connect`]. What an error means says
+    /// [`ConnectFault::of`].
     fn connect(&mut self, slot: u32) -> io::Result<()>;
 
     /// Whether connecting worked out.
@@ -31,6 +41,14 @@ pub trait Transport {
 
     /// Receives what has come, 0 at the end of the stream; `WouldBlock` when nothing has.
     fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// Throws away what has come, `most` bytes of it at most, and says how many; 0 at the end of the stream,
+    /// `WouldBlock` when nothing has come. `most` is not 0.
+    fn discard(&mut self, slot: u32, most: usize) -> io::Result<usize> {
+        let mut scratch = [0; 4096];
+        let most = most.min(scratch.len());
+        self.receive(slot, &mut scratch[..most])
+    }
 
     /// Closes the connection and forgets its events.
     fn close(&mut self, slot: u32);

@@ -1,44 +1,51 @@
-//! Real sockets, edge-triggered: one `epoll_ctl` a connection, one write and one read a request.
+//! Real sockets, edge-triggered: one `epoll_ctl` a connection, one send and one receive a request.
 
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
-use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
+use rustix::net::{self, RecvFlags, SendFlags, sockopt};
 
+use super::socket::{Dialler, discard_tcp};
 use super::{Ready, Transport};
 use crate::clock::{Clock, MonotonicClock};
-use crate::target::{Endpoint, Target};
+use crate::target::Target;
 
 /// Events taken from the kernel at once.
 const BATCH: usize = 256;
+/// What a unix socket throws away at once; TCP needs no buffer for that.
+const SCRATCH_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Default)]
 struct Slot {
     socket: Option<OwnedFd>,
     generation: u32,
+    /// An event said that something is wrong with it: only then is the kernel asked what.
+    suspect: bool,
 }
 
-/// Non-blocking TCP connections to one address.
+/// Non-blocking connections to one target, over TCP or a unix socket.
 pub struct EpollTransport {
     epoll: OwnedFd,
-    target: SocketAddr,
+    dialler: Dialler,
     clock: MonotonicClock,
     slots: Vec<Slot>,
     events: Vec<Event>,
+    /// Empty for TCP.
+    scratch: Vec<u8>,
 }
 
 impl EpollTransport {
-    /// Connections to `target`; `clock` is the one that `until_ns` of [`Transport::wait`] is read on.
+    /// Connections to `target`; `clock` is the one that `until_ns` of [`Transport::wait`] is read on. An error when the
+    /// kernel has no epoll to give, a socket's path is too long, or a source address can't be connected from.
     pub fn new(target: &Target, clock: MonotonicClock) -> io::Result<EpollTransport> {
-        let Endpoint::Tcp(target) = target.endpoint else {
-            return Err(io::Error::from(io::ErrorKind::Unsupported));
-        };
+        let dialler = Dialler::new(target)?;
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        Ok(EpollTransport { epoll, target, clock, slots: Vec::new(), events: Vec::with_capacity(BATCH) })
+        let scratch = vec![0; if dialler.is_tcp() { 0 } else { SCRATCH_BYTES }];
+        let events = Vec::with_capacity(BATCH);
+        Ok(EpollTransport { epoll, dialler, clock, slots: Vec::new(), events, scratch })
     }
 
     fn socket(&self, slot: u32) -> io::Result<&OwnedFd> {
@@ -49,14 +56,7 @@ impl EpollTransport {
 
 impl Transport for EpollTransport {
     fn connect(&mut self, slot: u32) -> io::Result<()> {
-        let family = if self.target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let socket = net::socket_with(family, SocketType::STREAM, flags, None)?;
-        sockopt::set_tcp_nodelay(&socket, true)?;
-        match net::connect(&socket, &self.target) {
-            Ok(()) | Err(Errno::INPROGRESS) => {}
-            Err(error) => return Err(error.into()),
-        }
+        let socket = self.dialler.dial()?;
         let index = slot as usize;
         if self.slots.len() <= index {
             self.slots.resize_with(index + 1, Slot::default);
@@ -65,12 +65,17 @@ impl Transport for EpollTransport {
         let data = EventData::new_u64(u64::from(entry.generation) << 32 | u64::from(slot));
         let interest = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         epoll::add(&self.epoll, &socket, data, interest)?;
+        entry.suspect = false;
         entry.socket = Some(socket);
         Ok(())
     }
 
     fn finish_connect(&mut self, slot: u32) -> io::Result<()> {
-        sockopt::socket_error(self.socket(slot)?)?.map_err(io::Error::from)
+        let socket = self.socket(slot)?;
+        if self.slots[slot as usize].suspect {
+            sockopt::socket_error(socket)??;
+        }
+        Ok(())
     }
 
     fn send(&mut self, slot: u32, bytes: &[u8]) -> io::Result<usize> {
@@ -89,6 +94,17 @@ impl Transport for EpollTransport {
                 result => return Ok(result?.0),
             }
         }
+    }
+
+    fn discard(&mut self, slot: u32, most: usize) -> io::Result<usize> {
+        if self.dialler.is_tcp() {
+            return discard_tcp(self.socket(slot)?, most);
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let most = most.min(scratch.len());
+        let dropped = self.receive(slot, &mut scratch[..most]);
+        self.scratch = scratch;
+        dropped
     }
 
     fn close(&mut self, slot: u32) {
@@ -112,90 +128,24 @@ impl Transport for EpollTransport {
         for event in &self.events {
             let data = event.data.u64();
             let slot = data as u32;
-            let current =
-                self.slots.get(slot as usize).is_some_and(|entry| entry.generation == (data >> 32) as u32);
-            if current {
-                let flags = event.flags;
-                let closed = EventFlags::HUP | EventFlags::ERR | EventFlags::RDHUP;
-                ready.push(Ready {
-                    slot,
-                    readable: flags.intersects(EventFlags::IN | closed),
-                    writable: flags.intersects(EventFlags::OUT | EventFlags::ERR | EventFlags::HUP),
-                    ended: flags.intersects(closed),
-                });
-            }
+            let current = self.slots.get_mut(slot as usize);
+            let Some(entry) = current.filter(|entry| entry.generation == (data >> 32) as u32) else {
+                continue;
+            };
+            let flags = event.flags;
+            let broken = EventFlags::HUP | EventFlags::ERR;
+            let ended = flags.intersects(broken | EventFlags::RDHUP);
+            entry.suspect |= flags.intersects(broken);
+            ready.push(Ready {
+                slot,
+                readable: ended || flags.contains(EventFlags::IN),
+                writable: flags.intersects(broken | EventFlags::OUT),
+                ended,
+            });
         }
         Ok(())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::{Read, Write};
-    use std::net::TcpListener;
-    use std::time::Instant;
-
-    fn transport(target: SocketAddr) -> EpollTransport {
-        let clock = MonotonicClock::default();
-        clock.start_at(Instant::now());
-        EpollTransport::new(&target.into(), clock).expect("epoll is there")
-    }
-
-    fn wait_for(transport: &mut EpollTransport, want: impl Fn(&Ready) -> bool) -> Vec<Ready> {
-        let mut ready = Vec::new();
-        while !ready.iter().any(&want) {
-            let until = transport.clock.now_ns() + 5_000_000_000;
-            transport.wait(until, &mut ready).expect("waiting works");
-            assert!(transport.clock.now_ns() < until, "nothing came within 5 s: {ready:?}");
-        }
-        ready
-    }
-
-    #[test]
-    fn bytes_go_there_and_back() {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let mut transport = transport(listener.local_addr().expect("an address"));
-        transport.connect(0).expect("connecting starts");
-        let (mut peer, _) = listener.accept().expect("a connection");
-        wait_for(&mut transport, |ready| ready.writable);
-        transport.finish_connect(0).expect("it is connected");
-        assert_eq!(transport.send(0, b"ping").ok(), Some(4));
-        let mut got = [0; 4];
-        peer.read_exact(&mut got).expect("the bytes arrive");
-        peer.write_all(b"pong!").expect("the answer goes out");
-        wait_for(&mut transport, |ready| ready.readable);
-        let mut buffer = [0; 64];
-        assert_eq!(transport.receive(0, &mut buffer).ok(), Some(5));
-        drop(peer);
-        wait_for(&mut transport, |ready| ready.readable);
-        assert_eq!(transport.receive(0, &mut buffer).ok(), Some(0));
-    }
-
-    #[test]
-    fn a_refused_connection_is_told_and_not_hung() {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let target = listener.local_addr().expect("an address");
-        drop(listener);
-        let mut transport = transport(target);
-        if transport.connect(0).is_ok() {
-            wait_for(&mut transport, |ready| ready.writable);
-            assert!(transport.finish_connect(0).is_err());
-        }
-    }
-
-    #[test]
-    fn a_closed_slot_gets_no_event_of_its_former_connection() {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let mut transport = transport(listener.local_addr().expect("an address"));
-        transport.connect(0).expect("connecting starts");
-        let (peer, _) = listener.accept().expect("a connection");
-        wait_for(&mut transport, |ready| ready.writable);
-        transport.close(0);
-        drop(peer);
-        let mut ready = Vec::new();
-        let until = transport.clock.now_ns() + 20_000_000;
-        transport.wait(until, &mut ready).expect("waiting works");
-        assert_eq!(ready, []);
-    }
-}
+mod tests;
