@@ -81,7 +81,7 @@ impl Collector {
     /// The audience has seen the second: makes room for the next one.
     pub(crate) fn release(&mut self) {
         self.evidence.clear();
-        clear(&mut self.merged);
+        self.merged.clear();
     }
 
     pub(crate) fn into_totals(self) -> Totals {
@@ -112,7 +112,7 @@ impl Collector {
         self.totals.evidence.extend_from_slice(&evidence);
         self.evidence.extend(evidence);
         interval.operations = operations;
-        clear(&mut interval);
+        interval.clear();
         // A thread that has finished needs no interval back.
         let _ = self.threads[worker].spare.send(interval);
     }
@@ -136,13 +136,4 @@ fn add_counters(sums: &mut BTreeMap<String, u64>, counters: &BTreeMap<String, u6
     for (name, count) in counters {
         *sums.entry(name.clone()).or_default() += count;
     }
-}
-
-/// Empties an interval but keeps the memory of its histograms.
-fn clear(interval: &mut Interval) {
-    let mut operations = std::mem::take(&mut interval.operations);
-    operations.iter_mut().for_each(OperationInterval::clear);
-    let mut lag = std::mem::replace(&mut interval.lag, model::interval::new_times());
-    lag.reset();
-    *interval = Interval { operations, lag, ..Interval::empty(interval.second) };
 }

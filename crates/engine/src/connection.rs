@@ -1,7 +1,10 @@
-//! A connection of a user: what is being sent on it, and which answer is being read from it.
+//! A connection of a user, and the exchange that is under way on it.
 
-use crate::recorder::Row;
-use crate::script::page::PageSlot;
+use crate::http::request::Draft;
+use crate::script::page::{NO_PAGE, PageSlot};
+
+/// No connection: the end of a user's list.
+pub(crate) const NO_CONNECTION: u32 = u32::MAX;
 
 /// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,42 +23,122 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) phase: Phase,
-    /// Its user, by number on this thread.
-    pub(crate) user: u32,
-    /// The request's bytes, kept until its answer begins, for a repeat on a new connection.
-    pub(crate) out: Vec<u8>,
-    /// How many of them have gone out.
-    pub(crate) sent: usize,
     /// Whether an earlier request was answered on it: only then may the server have closed it in good faith.
     pub(crate) used: bool,
     /// The server has ended its side: what has come can be read, but no further request goes out on it.
     pub(crate) ended: bool,
-    /// The answer under way.
-    pub(crate) page: Option<PageSlot>,
-    /// The request's row.
-    pub(crate) row: Row,
-    /// The status that the session expects; 0 means any below 400.
-    pub(crate) expected_status: u16,
-    /// Whether it answers HEAD.
-    pub(crate) head: bool,
-    /// When the request was issued, connecting included.
-    pub(crate) issued_ns: u64,
+    /// Its user, by number on this thread.
+    pub(crate) user: u32,
+    /// The user's next connection.
+    pub(crate) next: u32,
+    /// The operation for which it was last used, by the visit's count.
+    pub(crate) operation: u32,
+    /// When it began to connect.
+    pub(crate) begun_ns: u64,
+    /// The request and its answer, while there is one.
+    pub(crate) exchange: Option<Box<Exchange>>,
 }
 
 impl Connection {
+    /// A free slot.
     pub(crate) fn new() -> Connection {
         Connection {
             phase: Phase::Closed,
-            user: 0,
-            out: Vec::new(),
-            sent: 0,
             used: false,
             ended: false,
-            page: None,
-            row: 0,
-            expected_status: 0,
-            head: false,
-            issued_ns: 0,
+            user: 0,
+            next: NO_CONNECTION,
+            operation: 0,
+            begun_ns: 0,
+            exchange: None,
         }
+    }
+
+    /// The page of the answer under way.
+    pub(crate) fn page(&self) -> Option<PageSlot> {
+        self.exchange.as_ref().map(|exchange| exchange.page)
+    }
+
+    /// The bytes that are to go out next.
+    pub(crate) fn unsent(&self) -> &[u8] {
+        self.exchange.as_ref().map_or(&[], |exchange| exchange.unsent())
+    }
+}
+
+/// A request and its answer. Kept by the worker and used again: an idle connection has none.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    /// The request as the session asked for it.
+    pub(crate) draft: Draft,
+    /// Its head and the first part of its body as bytes.
+    pub(crate) out: Vec<u8>,
+    /// How many bytes of head and body have gone out.
+    pub(crate) sent: usize,
+    /// Where its answer is read into.
+    pub(crate) page: PageSlot,
+    /// Which of the requests that the script waits for together.
+    pub(crate) index: u16,
+    /// When the request was issued, connecting included.
+    pub(crate) issued_ns: u64,
+    /// When the first byte of the answer came.
+    pub(crate) first_byte_ns: Option<u64>,
+}
+
+impl Default for Exchange {
+    fn default() -> Exchange {
+        Exchange {
+            draft: Draft::default(),
+            out: Vec::new(),
+            sent: 0,
+            page: NO_PAGE,
+            index: 0,
+            issued_ns: 0,
+            first_byte_ns: None,
+        }
+    }
+}
+
+impl Exchange {
+    fn unsent(&self) -> &[u8] {
+        if let Some(rest) = self.out.get(self.sent..).filter(|rest| !rest.is_empty()) {
+            return rest;
+        }
+        let mut from = self.sent - self.out.len();
+        for segment in &self.draft.segments {
+            if from < segment.len() {
+                return &segment[from..];
+            }
+            from -= segment.len();
+        }
+        &[]
+    }
+
+    /// Whether the whole request has gone out.
+    pub(crate) fn sent_whole(&self) -> bool {
+        self.unsent().is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_request_goes_out_with_all_pieces_of_its_body_in_order() {
+        let segments = vec![Arc::from(&b"one"[..]), Arc::from(&b""[..]), Arc::from(&b"two"[..])];
+        let mut exchange = Exchange {
+            draft: Draft { segments, ..Draft::default() },
+            out: b"head".to_vec(),
+            ..Exchange::default()
+        };
+        let mut seen = Vec::new();
+        while let Some(byte) = exchange.unsent().first().copied() {
+            assert!(!exchange.sent_whole());
+            seen.push(byte);
+            exchange.sent += 1;
+        }
+        assert_eq!(seen, b"headonetwo");
+        assert!(exchange.sent_whole());
     }
 }

@@ -9,6 +9,7 @@
 //! Not here: what is done with the seconds (`store`, `analysis`), where sessions come from (`kit`), and which server
 //! answers (`testbed`).
 
+mod belongings;
 pub mod clock;
 mod collector;
 mod connection;

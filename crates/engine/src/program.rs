@@ -50,6 +50,19 @@ impl Program {
         }
     }
 
+    /// Gives a waiting session the answers that it waits for.
+    pub(crate) fn answers(
+        &mut self,
+        thread: Option<&Thread>,
+        pages: Vec<Page>,
+        stream: &mut Stream,
+    ) -> Outcome {
+        match (self, thread) {
+            (Program::Script(script), Some(thread)) => script.answers(thread, pages, stream),
+            _ => Outcome::Ended,
+        }
+    }
+
     /// Wakes a session from a pause.
     pub(crate) fn wake(&mut self, thread: Option<&Thread>, stream: &mut Stream) -> Outcome {
         match (self, thread) {
@@ -75,7 +88,8 @@ fn ask(repeat: &Repeat, host: &SharedHost) {
         name: Some(repeat.name.as_bytes()),
         headers: repeat.headers.as_bytes(),
         body: repeat.body.as_deref().map(|body| (&b""[..], body)),
-        expected_status: 0,
+        discard: true,
+        ..Asked::default()
     };
     host.request(&asked);
 }

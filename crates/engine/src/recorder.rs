@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use model::interval::{
-    ErrorKind, Interval, LAST_SESSIONS, OperationInterval, OperationKind, OperationName, SessionEnd,
+    ErrorKind, Interval, LAST_SESSIONS, OperationInterval, OperationKind, OperationName, SessionEnd, Wire,
     record_ns,
 };
 use model::record::Evidence;
@@ -170,8 +170,27 @@ impl Recorder {
     }
 
     /// A connection was opened.
-    pub(crate) fn connected(&mut self) {
+    pub(crate) fn connected(&mut self, took_ns: u64) {
         self.interval.connects += 1;
+        record_ns(&mut self.interval.phases.connect, took_ns);
+    }
+
+    /// A TLS handshake was completed.
+    pub(crate) fn handshaken(&mut self, took_ns: u64, resumed: bool) {
+        self.interval.wire.handshakes += 1;
+        self.interval.wire.resumptions += u64::from(resumed);
+        record_ns(&mut self.interval.phases.tls, took_ns);
+    }
+
+    /// An answer is complete: its first byte came so long after the request's issue, its last one so long after that.
+    pub(crate) fn answered(&mut self, first_byte_ns: u64, transfer_ns: u64) {
+        record_ns(&mut self.interval.phases.first_byte, first_byte_ns);
+        record_ns(&mut self.interval.phases.transfer, transfer_ns);
+    }
+
+    /// Counts on the wire, for the second under way.
+    pub(crate) fn wire(&mut self) -> &mut Wire {
+        &mut self.interval.wire
     }
 
     /// Adds to one of the session's own counters.

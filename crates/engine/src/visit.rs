@@ -1,8 +1,9 @@
 //! A visit: one session of one user, from its intended start to its end, with the operation that is open.
 
 use model::interval::ErrorKind;
+use smallvec::SmallVec;
 
-use crate::http::cookies::Jar;
+use crate::belongings::Belongings;
 use crate::recorder::{Recorder, Row};
 use crate::script::page::PageSlot;
 
@@ -31,15 +32,15 @@ pub(crate) struct Visit {
     pub(crate) failed_on_purpose: bool,
     /// The first failure of any of its operations.
     pub(crate) failure: Option<ErrorKind>,
-    /// The answer that the script may look at.
-    pub(crate) page: Option<PageSlot>,
-    /// The user's cookies.
-    pub(crate) jar: Option<Box<Jar>>,
+    /// The answers that the script may look at.
+    pub(crate) pages: SmallVec<[PageSlot; 2]>,
+    /// What the user carries from one session to the next.
+    pub(crate) belongings: Option<Box<Belongings>>,
     /// How many unique numbers the user has drawn.
     pub(crate) uniques: u32,
     operation: Option<OpenOperation>,
-    /// An operation has been opened before.
-    begun: bool,
+    /// How many operations have been opened.
+    operations: u32,
     /// A request has been made.
     requested: bool,
     response_sum_ns: u64,
@@ -55,11 +56,11 @@ impl Visit {
             started_ns: now_ns,
             failed_on_purpose: false,
             failure: None,
-            page: None,
-            jar: None,
+            pages: SmallVec::new(),
+            belongings: None,
             uniques: 0,
             operation: None,
-            begun: false,
+            operations: 0,
             requested: false,
             response_sum_ns: 0,
             service_sum_ns: 0,
@@ -69,10 +70,15 @@ impl Visit {
     /// Opens an operation; the one before it ends. The first one of a visit was intended for the visit's own start.
     pub(crate) fn open(&mut self, row: Row, now_ns: u64, recorder: &mut Recorder) {
         self.close(recorder);
-        let first = !std::mem::replace(&mut self.begun, true);
-        let intended_ns = if first { self.intended_ns.min(now_ns) } else { now_ns };
+        self.operations += 1;
+        let intended_ns = if self.operations == 1 { self.intended_ns.min(now_ns) } else { now_ns };
         self.operation =
             Some(OpenOperation { row, intended_ns, started_ns: None, ended_ns: now_ns, failure: None });
+    }
+
+    /// How many operations have been opened: tells one from the next.
+    pub(crate) fn operations(&self) -> u32 {
+        self.operations
     }
 
     /// The row of the open operation.

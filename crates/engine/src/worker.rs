@@ -8,30 +8,34 @@
 //! | Thinking | timer (the intended start) | a session starts; its script runs to its first request |
 //! | Waiting | answer complete | the script goes on: Waiting, Pausing, or the session ends: Thinking |
 //! | Waiting | timer (time-out), connection lost | the operation and the session fail: Thinking |
+//! | Served | timer (at once) | the script goes on: nothing had to be asked for |
 //! | Pausing | timer | the script goes on |
 //! | any | the user's time to leave, at the next session's start | Gone |
 //! | any | the end of the drain | Gone, its operation of unknown outcome |
 
-mod exchange;
+mod answers;
+mod asking;
+mod batch;
 mod visits;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender};
 
+use batch::Batch;
 use mlua::Thread;
 use model::Interval;
 use model::{Problem, Result};
 
+use crate::belongings::Belongings;
 use crate::clock::Clock;
-use crate::connection::Connection;
-use crate::http::cookies::Jar;
+use crate::connection::{Connection, Exchange, NO_CONNECTION};
 use crate::http::request::Preamble;
 use crate::program::Program;
 use crate::random::Stream;
 use crate::recorder::SecondReport;
 use crate::run::{Control, Stop};
-use crate::scenario::Scenario;
+use crate::scenario::{ConnectionPolicy, Scenario};
 use crate::schedule::{Schedule, nanos};
 use crate::script::calls::SharedHost;
 use crate::script::host::Host;
@@ -45,7 +49,6 @@ use crate::wheel::Wheel;
 const PROBE_NS: u64 = 10_000_000;
 /// One read takes at most this much.
 const RECEIVE_BYTES: usize = 256 * 1024;
-const NO_CONNECTION: u32 = u32::MAX;
 
 /// What a worker is made from.
 #[derive(Debug, Clone)]
@@ -80,6 +83,8 @@ enum Doing {
     /// Between sessions since then; absent before the first one.
     Thinking(Option<u64>),
     Waiting,
+    /// All that it asked for is there, without a request.
+    Served,
     Pausing,
     Gone,
 }
@@ -87,14 +92,16 @@ enum Doing {
 struct Presence {
     visit: Box<Visit>,
     thread: Option<Thread>,
+    batch: Batch,
 }
 
 struct User {
     stream: Stream,
     doing: Doing,
     presence: Option<Box<Presence>>,
-    jar: Option<Box<Jar>>,
-    connection: u32,
+    belongings: Option<Box<Belongings>>,
+    /// The first of its connections.
+    connections: u32,
     sessions: u32,
     uniques: u32,
     /// The intended start of the session under way or to come.
@@ -124,12 +131,17 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     present: usize,
     connections: Vec<Connection>,
     free_connections: Vec<u32>,
+    #[expect(clippy::vec_box, reason = "a connection holds its exchange by pointer: idle ones are small")]
+    spare_exchanges: Vec<Box<Exchange>>,
+    preamble: Preamble,
     receive_buffer: Box<[u8]>,
     timeout_ns: u64,
     stopping: bool,
     outbox: Outbox,
     usage: ThreadUsage,
     boundary_ns: u64,
+    /// The time of the event under way, as last read.
+    now_ns: u64,
 }
 
 impl<C: Clock, T: Transport> Worker<C, T> {
@@ -141,8 +153,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         assignment: Assignment,
         outbox: Outbox,
     ) -> Result<Worker<C, T>> {
-        let preamble = Preamble::new(&assignment.host_name);
-        let host = Rc::new(RefCell::new(Host::new(preamble, assignment.users, assignment.tracing)));
+        let close = scenario.connections == ConnectionPolicy::PerRequest;
+        let preamble = Preamble::new(&assignment.host_name, close);
+        let host = Rc::new(RefCell::new(Host::new(assignment.users, assignment.tracing)));
         let program = Program::compile(&scenario.program, &host)?;
         let (session_names, cumulative_mix) = scenario.sessions()?;
         let mine = (assignment.worker as u32..assignment.users).step_by(assignment.workers);
@@ -151,8 +164,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
                 stream: Stream::new(assignment.seed, u64::from(index)),
                 doing: Doing::Thinking(None),
                 presence: None,
-                jar: None,
-                connection: NO_CONNECTION,
+                belongings: None,
+                connections: NO_CONNECTION,
                 sessions: 0,
                 uniques: 0,
                 intended_ns: assignment.schedule.start_ns(index),
@@ -181,6 +194,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             users,
             connections: Vec::new(),
             free_connections: Vec::new(),
+            spare_exchanges: Vec::new(),
+            preamble,
+            now_ns: 0,
             receive_buffer: vec![0; RECEIVE_BYTES].into_boxed_slice(),
             stopping: false,
             boundary_ns,
@@ -245,6 +261,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         if now_ns >= self.boundary_ns {
             self.end_seconds(now_ns);
         }
+        self.now_ns = now_ns;
         now_ns
     }
 
@@ -276,6 +293,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             Doing::Thinking(since_ns) => self.begin_session(user, deadline_ns, since_ns),
             Doing::Pausing => self.wake(user, deadline_ns),
             Doing::Waiting => self.time_out(user),
+            Doing::Served => self.deliver(user),
             Doing::Gone => {}
         }
     }

@@ -76,6 +76,11 @@ pub fn new_times() -> Times {
     Times::new_with_bounds(1, 3_600_000_000, 3).expect("the bounds are constants that hdrhistogram accepts")
 }
 
+/// A placeholder that takes no memory worth the name.
+fn nothing() -> Times {
+    Times::new_with_bounds(1, 2, 0).expect("the bounds are constants that hdrhistogram accepts")
+}
+
 /// Records a time given in nanoseconds: never dropped, clipped to the histogram's range.
 pub fn record_ns(times: &mut Times, nanos: u64) {
     times.saturating_record((nanos.saturating_add(500) / 1_000).max(1));
@@ -143,6 +148,77 @@ impl OperationInterval {
     }
 }
 
+/// How long the parts of a request took, over all requests of a second.
+#[derive(Debug, Clone)]
+pub struct Phases {
+    /// Connections opened: from the first packet to the end of the TCP handshake.
+    pub connect: Times,
+    /// TLS handshakes, after the TCP one.
+    pub tls: Times,
+    /// From a request's issue (connecting included) to the first byte of its answer.
+    pub first_byte: Times,
+    /// From the first byte of an answer to its last.
+    pub transfer: Times,
+}
+
+impl Phases {
+    /// Nothing happened.
+    pub fn empty() -> Phases {
+        Phases { connect: new_times(), tls: new_times(), first_byte: new_times(), transfer: new_times() }
+    }
+
+    /// Placeholders that take no memory.
+    fn nothing() -> Phases {
+        Phases { connect: nothing(), tls: nothing(), first_byte: nothing(), transfer: nothing() }
+    }
+
+    /// Adds another second's, or another thread's.
+    pub fn merge(&mut self, other: &Phases) {
+        add_times(&mut self.connect, &other.connect);
+        add_times(&mut self.tls, &other.tls);
+        add_times(&mut self.first_byte, &other.first_byte);
+        add_times(&mut self.transfer, &other.transfer);
+    }
+
+    /// Forgets everything but keeps the memory.
+    pub fn clear(&mut self) {
+        for times in [&mut self.connect, &mut self.tls, &mut self.first_byte, &mut self.transfer] {
+            if !times.is_empty() {
+                times.reset();
+            }
+        }
+    }
+}
+
+/// What happened on the wire beside plain requests and answers, counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wire {
+    /// TLS handshakes completed.
+    pub handshakes: u64,
+    /// Of these, by resuming an earlier session.
+    pub resumptions: u64,
+    /// Redirects followed.
+    pub redirects: u64,
+    /// Answers that asked for credentials, after which the request was repeated with them.
+    pub challenges: u64,
+    /// Conditional requests that were answered with 304.
+    pub not_modified: u64,
+    /// Requests that a user's cache made unnecessary.
+    pub cache_hits: u64,
+}
+
+impl Wire {
+    /// Adds another second's, or another thread's.
+    pub fn merge(&mut self, other: &Wire) {
+        self.handshakes += other.handshakes;
+        self.resumptions += other.resumptions;
+        self.redirects += other.redirects;
+        self.challenges += other.challenges;
+        self.not_modified += other.not_modified;
+        self.cache_hits += other.cache_hits;
+    }
+}
+
 /// A session that completed: kept one by one only for the largest of the last 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionEnd {
@@ -202,6 +278,10 @@ pub struct Interval {
     pub generator_wait_s: f64,
     /// Connections opened in this second.
     pub connects: u64,
+    /// What else happened on the wire.
+    pub wire: Wire,
+    /// How long the parts of requests took.
+    pub phases: Phases,
     /// The session's own counters.
     pub counters: BTreeMap<String, u64>,
     /// The last [`LAST_SESSIONS`] sessions completed in this second, in the order of their ends.
@@ -227,6 +307,11 @@ impl Interval {
 
     /// An empty second.
     pub fn empty(second: u32) -> Interval {
+        Interval { lag: new_times(), phases: Phases::empty(), ..Interval::bare(second) }
+    }
+
+    /// An empty second whose histograms have no memory yet.
+    fn bare(second: u32) -> Interval {
         Interval {
             second,
             operations: Vec::new(),
@@ -242,14 +327,27 @@ impl Interval {
             session_sum_s3: 0.0,
             session_age_s: 0.0,
             think_age_s: 0.0,
-            lag: new_times(),
+            lag: nothing(),
             generator_cpu_s: 0.0,
             busiest_thread_cpu_s: 0.0,
             generator_wait_s: 0.0,
             connects: 0,
+            wire: Wire::default(),
+            phases: Phases::nothing(),
             counters: BTreeMap::new(),
             last_sessions: Vec::new(),
         }
+    }
+
+    /// Forgets everything but the second's number, and keeps the memory of the histograms.
+    pub fn clear(&mut self) {
+        let mut operations = std::mem::take(&mut self.operations);
+        operations.iter_mut().for_each(OperationInterval::clear);
+        let mut lag = std::mem::replace(&mut self.lag, nothing());
+        lag.reset();
+        let mut phases = std::mem::replace(&mut self.phases, Phases::nothing());
+        phases.clear();
+        *self = Interval { operations, lag, phases, ..Interval::bare(self.second) };
     }
 
     /// Adds another second's or another thread's; `second` stays.
@@ -275,6 +373,8 @@ impl Interval {
         self.busiest_thread_cpu_s = self.busiest_thread_cpu_s.max(other.busiest_thread_cpu_s);
         self.generator_wait_s += other.generator_wait_s;
         self.connects += other.connects;
+        self.wire.merge(&other.wire);
+        self.phases.merge(&other.phases);
         for (name, count) in &other.counters {
             *self.counters.entry(name.clone()).or_default() += count;
         }

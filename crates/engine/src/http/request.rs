@@ -1,6 +1,75 @@
 //! A request as bytes, written into a buffer that is used again for the next one.
 
+use std::sync::Arc;
+
 use super::cookies::Jar;
+use crate::recorder::Row;
+
+/// A request as a session asks for it. The generator adds Host, cookies, credentials and lengths when it is sent; its
+/// buffers are used again for the next one.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    /// `GET`, `POST`, any token.
+    pub(crate) method: Vec<u8>,
+    /// Path with query, encoded.
+    pub(crate) target: Vec<u8>,
+    /// Header lines, each with its line end.
+    pub(crate) headers: Vec<u8>,
+    /// The body's, or nothing when `headers` has it.
+    pub(crate) content_type: Vec<u8>,
+    /// Whether there is a body, be it empty.
+    pub(crate) has_body: bool,
+    /// The body's first part.
+    pub(crate) body: Vec<u8>,
+    /// The rest of the body, in pieces that requests may share.
+    pub(crate) segments: Vec<Arc<[u8]>>,
+    /// The request's row.
+    pub(crate) row: Row,
+    /// Whether the row was named by the session, and stays the same for redirects.
+    pub(crate) named: bool,
+    /// The status that the session expects; 0 means any below 400.
+    pub(crate) expected_status: u16,
+    /// So many redirects are followed.
+    pub(crate) redirects: u8,
+    /// The body of the answer is not kept.
+    pub(crate) discard: bool,
+    /// The user's cache may answer it.
+    pub(crate) cached: bool,
+}
+
+impl Draft {
+    /// Forgets the request but keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        for buffer in
+            [&mut self.method, &mut self.target, &mut self.headers, &mut self.content_type, &mut self.body]
+        {
+            buffer.clear();
+        }
+        self.segments.clear();
+        self.has_body = false;
+        self.row = 0;
+        self.named = false;
+        self.expected_status = 0;
+        self.redirects = 0;
+        self.discard = false;
+        self.cached = false;
+    }
+
+    /// The body's length in bytes.
+    pub(crate) fn body_bytes(&self) -> usize {
+        self.body.len() + self.segments.iter().map(|segment| segment.len()).sum::<usize>()
+    }
+
+    /// Whether a server may see it twice without harm (RFC 9110 section 9.2.1), and it has no body to send again.
+    pub(crate) fn is_safe(&self) -> bool {
+        matches!(self.method.as_slice(), b"GET" | b"HEAD")
+    }
+
+    /// Whether its answer has no body.
+    pub(crate) fn is_head(&self) -> bool {
+        self.method == b"HEAD"
+    }
+}
 
 /// The parts of a request that never change during a run.
 #[derive(Debug, Clone)]
@@ -9,56 +78,46 @@ pub struct Preamble {
 }
 
 impl Preamble {
-    /// For requests to `host` (with its port).
-    pub fn new(host: &str) -> Preamble {
+    /// For requests to `host` (with its port); `close`: each of them ends its connection.
+    pub fn new(host: &str, close: bool) -> Preamble {
         let version = env!("CARGO_PKG_VERSION");
+        let close = if close { "Connection: close\r\n" } else { "" };
         let after_target =
-            format!(" HTTP/1.1\r\nHost: {host}\r\nUser-Agent: plimsoll/{version}\r\nAccept: */*\r\n");
+            format!(" HTTP/1.1\r\nHost: {host}\r\nUser-Agent: plimsoll/{version}\r\nAccept: */*\r\n{close}");
         Preamble { after_target: after_target.into_bytes() }
     }
 
-    /// Writes a whole request. `target` is the path with its query, already encoded; `extra` are header lines, each
-    /// with its line end.
-    pub fn write(&self, out: &mut Vec<u8>, request: &Parts<'_>) {
+    /// Writes the request's head and the first part of its body. `extra` writes header lines that belong to the user.
+    pub(crate) fn write(
+        &self,
+        out: &mut Vec<u8>,
+        draft: &Draft,
+        jar: Option<&Jar>,
+        extra: impl FnOnce(&mut Vec<u8>),
+    ) {
         out.clear();
-        out.extend_from_slice(request.method);
+        out.extend_from_slice(&draft.method);
         out.push(b' ');
-        out.extend_from_slice(request.target);
+        out.extend_from_slice(&draft.target);
         out.extend_from_slice(&self.after_target);
-        out.extend_from_slice(request.extra);
-        if let Some(jar) = request.cookies {
-            jar.write_header(path_of(request.target), out);
+        out.extend_from_slice(&draft.headers);
+        if let Some(jar) = jar {
+            jar.write_header(path_of(&draft.target), out);
         }
-        if let Some((content_type, body)) = request.body {
-            let length = body.len();
-            if !content_type.is_empty() {
+        extra(out);
+        if draft.has_body {
+            if !draft.content_type.is_empty() {
                 out.extend_from_slice(b"Content-Type: ");
-                out.extend_from_slice(content_type);
+                out.extend_from_slice(&draft.content_type);
                 out.extend_from_slice(b"\r\n");
             }
             out.extend_from_slice(b"Content-Length: ");
-            out.extend_from_slice(itoa::Buffer::new().format(length).as_bytes());
-            out.extend_from_slice(b"\r\n\r\n");
-            out.extend_from_slice(body);
-        } else {
+            out.extend_from_slice(itoa::Buffer::new().format(draft.body_bytes()).as_bytes());
             out.extend_from_slice(b"\r\n");
         }
+        out.extend_from_slice(b"\r\n");
+        out.extend_from_slice(&draft.body);
     }
-}
-
-/// What differs from one request to the next.
-#[derive(Debug, Clone, Copy)]
-pub struct Parts<'a> {
-    /// `GET`, `POST`, any token.
-    pub method: &'a [u8],
-    /// Path with query, encoded.
-    pub target: &'a [u8],
-    /// Header lines, each with its line end.
-    pub extra: &'a [u8],
-    /// The user's cookies.
-    pub cookies: Option<&'a Jar>,
-    /// Content type, or nothing when `extra` has it, and body.
-    pub body: Option<(&'a [u8], &'a [u8])>,
 }
 
 /// The path without its query.
@@ -71,9 +130,9 @@ pub fn path_of(target: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
-    fn written(parts: &Parts<'_>) -> String {
+    fn written(draft: &Draft, jar: Option<&Jar>) -> String {
         let mut out = b"left over".to_vec();
-        Preamble::new("127.0.0.1:80").write(&mut out, parts);
+        Preamble::new("127.0.0.1:80", false).write(&mut out, draft, jar, |_| {});
         String::from_utf8(out).expect("the test's request is text").replace(env!("CARGO_PKG_VERSION"), "V")
     }
 
@@ -81,18 +140,25 @@ mod tests {
     fn a_get_has_no_body_and_carries_its_cookies() {
         let mut jar = Jar::default();
         jar.store(b"id=7; Path=/", b"/");
-        let parts = Parts { method: b"GET", target: b"/a?b=c", extra: b"", cookies: Some(&jar), body: None };
+        let draft = Draft { method: b"GET".to_vec(), target: b"/a?b=c".to_vec(), ..Draft::default() };
         let expected = "GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:80\r\nUser-Agent: plimsoll/V\r\nAccept: */*\r\n\
                         Cookie: id=7\r\n\r\n";
-        assert_eq!(written(&parts), expected);
+        assert_eq!(written(&draft, Some(&jar)), expected);
     }
 
     #[test]
-    fn a_post_says_how_long_its_body_is() {
-        let body: (&[u8], &[u8]) = (b"application/x-www-form-urlencoded", b"a=1&b=2");
-        let parts =
-            Parts { method: b"POST", target: b"/a", extra: b"X-A: 1\r\n", cookies: None, body: Some(body) };
-        let text = written(&parts);
-        assert!(text.ends_with("X-A: 1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 7\r\n\r\na=1&b=2"), "{text}");
+    fn a_post_says_how_long_its_body_is_with_all_its_pieces() {
+        let draft = Draft {
+            method: b"POST".to_vec(),
+            target: b"/a".to_vec(),
+            headers: b"X-A: 1\r\n".to_vec(),
+            content_type: b"application/x-www-form-urlencoded".to_vec(),
+            has_body: true,
+            body: b"a=1&b=2".to_vec(),
+            segments: vec![Arc::from(&b"&c=3"[..])],
+            ..Draft::default()
+        };
+        let text = written(&draft, None);
+        assert!(text.ends_with("X-A: 1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 11\r\n\r\na=1&b=2"), "{text}");
     }
 }

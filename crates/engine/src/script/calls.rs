@@ -137,6 +137,7 @@ fn request(lua: &Lua, host: &SharedHost) -> mlua::Result<Function> {
             headers: &options.headers,
             body: has_form.then_some((&b"application/x-www-form-urlencoded"[..], &body[..])),
             expected_status: options.expected_status,
+            ..Asked::default()
         };
         let mut host = shared.borrow_mut();
         host.request(&asked);

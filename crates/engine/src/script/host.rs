@@ -3,13 +3,14 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use model::interval::{ErrorKind, OperationKind};
 use model::record::Evidence;
 
-use super::page::{PageSlot, Pages};
-use crate::http::request::{Parts, Preamble, path_of};
-use crate::recorder::{Recorder, Row};
+use super::page::{NO_PAGE, PageSlot, Pages};
+use crate::http::request::{Draft, path_of};
+use crate::recorder::Recorder;
 use crate::trace::{Step, Trace};
 use crate::visit::Visit;
 
@@ -20,32 +21,33 @@ pub(crate) enum Action {
     None,
     /// The request in [`Host::draft`] is to be sent.
     Request,
+    /// The requests in [`Host::drafts`] are to be sent over at most so many connections at once.
+    Parallel(u16),
     /// A pause of so many nanoseconds.
     Pause(u64),
 }
 
-/// A request ready to be sent.
-#[derive(Debug, Default)]
-pub(crate) struct Draft {
-    /// The request's bytes.
-    pub(crate) bytes: Vec<u8>,
-    /// Its row.
-    pub(crate) row: Row,
-    /// The status that the session expects; 0 means any below 400.
-    pub(crate) expected_status: u16,
-    /// Whether it is a HEAD request.
-    pub(crate) head: bool,
-}
-
 /// What a request call gives.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Asked<'a> {
     pub(crate) method: &'a [u8],
     pub(crate) target: &'a [u8],
+    /// The row's name; the path when absent.
     pub(crate) name: Option<&'a [u8]>,
+    /// Header lines, each with its line end.
     pub(crate) headers: &'a [u8],
+    /// Content type, or nothing when `headers` has it, and body.
     pub(crate) body: Option<(&'a [u8], &'a [u8])>,
+    /// The rest of the body, in pieces that are not copied.
+    pub(crate) segments: &'a [Arc<[u8]>],
+    /// The status that the session expects; 0 means any below 400.
     pub(crate) expected_status: u16,
+    /// So many redirects are followed.
+    pub(crate) redirects: u8,
+    /// The body of the answer is not kept.
+    pub(crate) discard: bool,
+    /// The user's cache may answer it.
+    pub(crate) cached: bool,
 }
 
 /// What a session's calls act on.
@@ -55,11 +57,12 @@ pub(crate) struct Host {
     pub(crate) visit: Option<Box<Visit>>,
     pub(crate) action: Action,
     pub(crate) draft: Draft,
+    /// In the order in which their pages are given back.
+    pub(crate) drafts: Vec<Draft>,
     pub(crate) recorder: Recorder,
     pub(crate) pages: Rc<RefCell<Pages>>,
     /// `None` when nobody listens.
     pub(crate) traces: Option<Vec<Trace>>,
-    preamble: Preamble,
     users: u64,
     /// Buffers for the request under construction, used again.
     pub(crate) target: Vec<u8>,
@@ -67,16 +70,16 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(preamble: Preamble, users: u32, tracing: bool) -> Host {
+    pub(crate) fn new(users: u32, tracing: bool) -> Host {
         Host {
             now_ns: 0,
             visit: None,
             action: Action::None,
             draft: Draft::default(),
+            drafts: Vec::new(),
             recorder: Recorder::new(),
             pages: Rc::default(),
             traces: tracing.then(Vec::new),
-            preamble,
             users: u64::from(users.max(1)),
             target: Vec::new(),
             form: Vec::new(),
@@ -100,26 +103,53 @@ impl Host {
         }
     }
 
-    /// A request is wanted: writes its bytes. A request outside of an operation opens one named after the session.
+    /// A request is wanted. One outside of an operation opens one named after the session.
     pub(crate) fn request(&mut self, asked: &Asked<'_>) {
-        self.ensure_operation();
-        let Some(visit) = &mut self.visit else { return };
-        if let Some(slot) = visit.page.take() {
-            self.pages.borrow_mut().release(slot);
-        }
-        let name = asked.name.unwrap_or(path_of(asked.target));
-        self.draft.row = self.recorder.row(OperationKind::Request, name);
-        self.draft.expected_status = asked.expected_status;
-        self.draft.head = asked.method == b"HEAD";
-        let parts = Parts {
-            method: asked.method,
-            target: asked.target,
-            extra: asked.headers,
-            cookies: visit.jar.as_deref(),
-            body: asked.body,
-        };
-        self.preamble.write(&mut self.draft.bytes, &parts);
+        self.leave_pages();
+        let mut draft = std::mem::take(&mut self.draft);
+        self.write_draft(&mut draft, asked);
+        self.draft = draft;
         self.action = Action::Request;
+    }
+
+    /// One more request of those that [`Self::parallel`] sends.
+    pub(crate) fn request_beside(&mut self, asked: &Asked<'_>) {
+        let mut draft = Draft::default();
+        self.write_draft(&mut draft, asked);
+        self.drafts.push(draft);
+    }
+
+    /// The requests noted by [`Self::request_beside`] are wanted, over at most so many connections at once.
+    pub(crate) fn parallel(&mut self, connections: u16) {
+        self.leave_pages();
+        self.action = Action::Parallel(connections.max(1));
+    }
+
+    fn write_draft(&mut self, draft: &mut Draft, asked: &Asked<'_>) {
+        self.ensure_operation();
+        draft.clear();
+        draft.method.extend_from_slice(asked.method);
+        draft.target.extend_from_slice(asked.target);
+        draft.headers.extend_from_slice(asked.headers);
+        if let Some((content_type, body)) = asked.body {
+            draft.has_body = true;
+            draft.content_type.extend_from_slice(content_type);
+            draft.body.extend_from_slice(body);
+        }
+        draft.segments.extend_from_slice(asked.segments);
+        draft.named = asked.name.is_some();
+        draft.row = self.recorder.row(OperationKind::Request, asked.name.unwrap_or(path_of(asked.target)));
+        draft.expected_status = asked.expected_status;
+        draft.redirects = asked.redirects;
+        draft.discard = asked.discard;
+        draft.cached = asked.cached;
+    }
+
+    /// The pages of the visit's last request end here.
+    fn leave_pages(&mut self) {
+        let Some(visit) = &mut self.visit else { return };
+        let mut pages = self.pages.borrow_mut();
+        visit.pages.drain(..).for_each(|slot| pages.release(slot));
     }
 
     /// A pause within the session: it ends the open operation.
@@ -146,8 +176,9 @@ impl Host {
         }
         let mut pages = self.pages.borrow_mut();
         let answered = |slot: &PageSlot| pages.response(*slot).started();
-        let answer = visit.page.filter(answered).map(|slot| super::page::excerpt(pages.response(slot)));
-        let request = visit.page.map(|slot| pages.request_line(slot));
+        let page = visit.pages.last().copied().filter(|slot| *slot != NO_PAGE);
+        let answer = page.filter(answered).map(|slot| super::page::excerpt(pages.response(slot)));
+        let request = page.map(|slot| pages.request_line(slot));
         drop(pages);
         let evidence = Evidence {
             operation: self.recorder.name(row).to_string(),

@@ -33,6 +33,9 @@ struct Slot {
 /// The number of a page's slot.
 pub(crate) type PageSlot = u32;
 
+/// No page: its answer has not come.
+pub(crate) const NO_PAGE: PageSlot = PageSlot::MAX;
+
 impl Pages {
     /// A slot for the answer to `request` to come.
     pub(crate) fn claim(&mut self, request: &[u8], no_body: bool) -> PageSlot {
@@ -55,6 +58,9 @@ impl Pages {
 
     /// Ends the page's life: scripts that still hold it get an error.
     pub(crate) fn release(&mut self, slot: PageSlot) {
+        if slot == NO_PAGE {
+            return;
+        }
         let page = &mut self.slots[slot as usize];
         page.serial = page.serial.wrapping_add(1);
         page.response.shrink(KEPT_CAPACITY_BYTES);

@@ -91,6 +91,15 @@ impl Script {
         }
     }
 
+    /// Gives a waiting script the list of answers that it waits for.
+    pub(crate) fn answers(&mut self, thread: &Thread, pages: Vec<Page>, stream: &mut Stream) -> Outcome {
+        let list = pages.into_iter().map(|page| self.lua.create_userdata(page));
+        match list.collect::<mlua::Result<Vec<_>>>().and_then(|list| self.lua.create_sequence_from(list)) {
+            Ok(list) => self.resume(thread, list, stream),
+            Err(error) => Outcome::Raised(message(&error)),
+        }
+    }
+
     /// Wakes a script from a pause.
     pub(crate) fn wake(&mut self, thread: &Thread, stream: &mut Stream) -> Outcome {
         self.resume(thread, (), stream)

@@ -4,11 +4,12 @@ use std::rc::Rc;
 
 use model::interval::ErrorKind;
 
-use super::{Doing, NO_CONNECTION, Presence, Worker};
+use super::batch::Batch;
+use super::{Doing, Presence, Worker};
 use crate::clock::Clock;
 use crate::schedule::nanos;
 use crate::script::host::Action;
-use crate::script::page::{PageSlot, Pages};
+use crate::script::page::Pages;
 use crate::script::session::Outcome;
 use crate::trace::Step;
 use crate::transport::Transport;
@@ -34,7 +35,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let session =
             self.cumulative_mix.partition_point(|end| *end <= draw).min(self.cumulative_mix.len() - 1);
         let mut visit = Visit::new(index + 1, self.session_rows[session], state.intended_ns, now_ns);
-        visit.jar = state.jar.take();
+        visit.belongings = state.belongings.take();
         visit.uniques = state.uniques;
         state.sessions += 1;
         let mut stream = state.stream;
@@ -51,13 +52,21 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let (thread, outcome) = self.program.start(session, user, index + 1, &mut stream);
         self.users[user as usize].stream = stream;
         let Some(visit) = self.host.borrow_mut().visit.take() else { return };
-        self.users[user as usize].presence = Some(Box::new(Presence { visit, thread }));
+        self.users[user as usize].presence =
+            Some(Box::new(Presence { visit, thread, batch: Batch::default() }));
         self.proceed(user, outcome);
     }
 
     /// The user's answer is complete: the script goes on.
-    pub(super) fn deliver(&mut self, user: u32, slot: PageSlot) {
-        let page = Pages::page(&self.host.borrow().pages, slot);
+    pub(super) fn deliver(&mut self, user: u32) {
+        let Some(presence) = &self.users[user as usize].presence else { return };
+        let (pages, slots) = (self.pages(), &presence.visit.pages);
+        if presence.batch.parallel {
+            let list = slots.iter().map(|slot| Pages::page(&pages, *slot)).collect();
+            return self.resume(user, |program, thread, stream| program.answers(thread, list, stream));
+        }
+        let Some(slot) = slots.first() else { return };
+        let page = Pages::page(&pages, *slot);
         self.resume(user, |program, thread, stream| program.answer(thread, page, stream));
     }
 
@@ -88,7 +97,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
         let outcome = go_on(&mut self.program, thread.as_ref(), &mut state.stream);
         let Some(visit) = self.host.borrow_mut().visit.take() else { return };
-        *presence = Presence { visit, thread };
+        presence.visit = visit;
+        presence.thread = thread;
         state.presence = Some(presence);
         self.proceed(user, outcome);
     }
@@ -98,7 +108,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let action = self.host.borrow().action;
         match (outcome, action) {
             (Outcome::Waits, Action::Request) => self.send_request(user),
+            (Outcome::Waits, Action::Parallel(connections)) => self.send_requests(user, connections),
             (Outcome::Waits, Action::Pause(nanos)) => {
+                self.between_operations(user);
                 self.users[user as usize].doing = Doing::Pausing;
                 let now_ns = self.now();
                 self.wheel.set(user, now_ns + nanos);
@@ -138,7 +150,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         host.visit = Some(presence.visit);
         host.fail(kind, message);
         if let Some(visit) = host.visit.take() {
-            *presence = Presence { visit, thread: presence.thread };
+            presence.visit = visit;
             self.users[user as usize].presence = Some(presence);
         }
     }
@@ -147,7 +159,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     pub(super) fn end_session(&mut self, user: u32) {
         let now_ns = self.now();
         let Some(presence) = self.users[user as usize].presence.take() else { return };
-        let Presence { mut visit, thread } = *presence;
+        let Presence { mut visit, thread, .. } = *presence;
         let (failed, idle) = (visit.failure.is_some(), visit.is_idle());
         {
             let mut host = self.host.borrow_mut();
@@ -155,17 +167,16 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             visit.finish(now_ns, recorder);
             recorder.session_ended(now_ns, visit.started_ns);
             recorder.think_started(now_ns);
-            if let Some(slot) = visit.page.take() {
-                host.pages.borrow_mut().release(slot);
-            }
+            visit.pages.drain(..).for_each(|slot| host.pages.borrow_mut().release(slot));
             if let Some(traces) = &mut host.traces {
                 let step = Step::End(!failed);
                 traces.push(crate::trace::Trace { at_ns: now_ns, user: visit.user_number, step });
             }
         }
         thread.into_iter().for_each(|thread| self.program.give_back(thread));
+        self.between_operations(user);
         let state = &mut self.users[user as usize];
-        state.jar = visit.jar.take();
+        state.belongings = visit.belongings.take();
         state.uniques = visit.uniques;
         state.doing = Doing::Thinking(Some(now_ns));
         let next_ns = match (self.scenario.cycle, self.scenario.think) {
@@ -216,10 +227,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         state.doing = Doing::Gone;
         self.wheel.cancel(user);
         self.present -= 1;
-        let connection = std::mem::replace(&mut self.users[user as usize].connection, NO_CONNECTION);
-        if connection != NO_CONNECTION {
-            self.close_connection(connection);
-        }
+        self.close_connections(user);
     }
 
     /// A user's number over all threads, 0-based.

@@ -1,0 +1,281 @@
+//! Answers to a worker's users: from the bytes that came to what the session gets to see.
+
+use std::io;
+
+use model::interval::ErrorKind;
+
+use super::{Doing, Worker};
+use crate::clock::Clock;
+use crate::connection::{NO_CONNECTION, Phase};
+use crate::scenario::ConnectionPolicy;
+use crate::script::page::NO_PAGE;
+use crate::trace::Step;
+use crate::transport::{Ready, Transport};
+
+impl<C: Clock, T: Transport> Worker<C, T> {
+    pub(super) fn connection_ready(&mut self, event: Ready) {
+        let slot = event.slot;
+        self.now();
+        self.connections[slot as usize].ended |= event.ended;
+        if event.writable {
+            match self.connections[slot as usize].phase {
+                Phase::Connecting => self.connected(slot),
+                Phase::Waiting => self.push_out(slot),
+                Phase::Closed | Phase::Idle => {}
+            }
+        }
+        // A repeated request may just have begun to connect anew: the old connection's bytes are not its own.
+        if event.readable && self.connections[slot as usize].phase != Phase::Connecting {
+            self.take_in(slot);
+        }
+    }
+
+    fn take_in(&mut self, slot: u32) {
+        loop {
+            if self.connections[slot as usize].phase == Phase::Closed {
+                return;
+            }
+            match self.transport.receive(slot, &mut self.receive_buffer) {
+                Ok(0) => return self.end_of_stream(slot),
+                Ok(length) => {
+                    let dry = length < self.receive_buffer.len();
+                    // The peer's end may hide behind the bytes, and no other event would tell.
+                    let more = !dry || self.connections[slot as usize].ended;
+                    if !self.bytes_came(slot, length) || !more {
+                        return;
+                    }
+                    self.now();
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) => return self.lost(slot, &format!("failed to receive: {error}")),
+            }
+        }
+    }
+
+    /// Feeds the answer; false when there is nothing left to read for.
+    fn bytes_came(&mut self, slot: u32, length: usize) -> bool {
+        let now_ns = self.now_ns;
+        let connection = &mut self.connections[slot as usize];
+        let (Phase::Waiting, Some(exchange)) = (connection.phase, &mut connection.exchange) else {
+            // Bytes that nobody asked for: the connection can't be trusted any more.
+            self.forget_idle(slot);
+            return false;
+        };
+        exchange.first_byte_ns.get_or_insert(now_ns);
+        let page = exchange.page;
+        let fed = self.host.borrow().pages.borrow_mut().response(page).feed(&self.receive_buffer[..length]);
+        match fed {
+            Ok(true) => {
+                self.answered(slot);
+                false
+            }
+            Ok(false) => true,
+            Err(fault) => {
+                self.fail_exchange(slot, ErrorKind::Protocol, fault.words());
+                false
+            }
+        }
+    }
+
+    fn end_of_stream(&mut self, slot: u32) {
+        let connection = &self.connections[slot as usize];
+        match (connection.phase, connection.page()) {
+            (Phase::Idle, _) => self.forget_idle(slot),
+            (Phase::Waiting, Some(page)) => {
+                let ended = self.pages().borrow_mut().response(page).end_of_stream();
+                match ended {
+                    Ok(()) => self.answered(slot),
+                    Err(fault) => self.lost(slot, fault.words()),
+                }
+            }
+            (Phase::Connecting, _) => self.fail_exchange(slot, ErrorKind::Connect, "closed while connecting"),
+            _ => {}
+        }
+    }
+
+    /// The connection broke. When it had been used before and not a byte of the answer has come, the server may have
+    /// closed it in good faith before it saw the request: a GET or HEAD is repeated once on a new connection
+    /// (RFC 9110 section 9.2.2), and the first try's outcome stays unknown.
+    pub(super) fn lost(&mut self, slot: u32, message: &str) {
+        let connection = &mut self.connections[slot as usize];
+        let unanswered = connection.phase == Phase::Waiting && connection.used;
+        let again = connection
+            .exchange
+            .as_mut()
+            .filter(|exchange| unanswered && exchange.draft.is_safe() && exchange.first_byte_ns.is_none());
+        let Some(exchange) = again else {
+            return self.fail_exchange(slot, ErrorKind::Protocol, message);
+        };
+        exchange.sent = 0;
+        connection.phase = Phase::Closed;
+        let user = connection.user;
+        self.transport.close(slot);
+        let presence = self.users[user as usize].presence.as_ref();
+        if let Some(row) = presence.and_then(|presence| presence.visit.operation_row()) {
+            self.host.borrow_mut().recorder.unanswered(row);
+        }
+        self.dispatch(slot);
+    }
+
+    /// The answer is complete.
+    fn answered(&mut self, slot: u32) {
+        let now_ns = self.now_ns;
+        let connection = &mut self.connections[slot as usize];
+        let Some(mut exchange) = connection.exchange.take() else { return };
+        connection.phase = Phase::Idle;
+        connection.used = true;
+        let (user, ended) = (connection.user, connection.ended);
+        let draft = &exchange.draft;
+        let pages = self.pages();
+        let (status, closes, bytes) = {
+            let mut pages = pages.borrow_mut();
+            let response = pages.response(exchange.page);
+            (response.status(), response.closes(), response.received_bytes())
+        };
+        let fits = if draft.expected_status == 0 { status < 400 } else { status == draft.expected_status };
+        let took_ns = now_ns.saturating_sub(exchange.issued_ns);
+        let first_byte_ns = exchange.first_byte_ns.unwrap_or(now_ns);
+        {
+            let recorder = &mut self.host.borrow_mut().recorder;
+            if fits {
+                recorder.completed(draft.row, took_ns, took_ns);
+            } else {
+                recorder.failed(draft.row, ErrorKind::Status);
+            }
+            recorder.bytes(draft.row, bytes);
+            recorder.answered(
+                first_byte_ns.saturating_sub(exchange.issued_ns),
+                now_ns.saturating_sub(first_byte_ns),
+            );
+        }
+        self.store_cookies(user, &exchange.draft.target, exchange.page);
+        self.trace_answer(user, exchange.page, took_ns);
+        // A server may answer before it has the whole request; what is left of it must not run into the next one.
+        let over = closes || ended || !exchange.sent_whole();
+        if over || self.scenario.connections == ConnectionPolicy::PerRequest {
+            self.close_connection(slot);
+        }
+        let (index, expected) = (usize::from(exchange.index), exchange.draft.expected_status);
+        let Some(presence) = &mut self.users[user as usize].presence else { return self.recycle(exchange) };
+        presence.visit.answered(now_ns);
+        presence.visit.pages[index] = std::mem::replace(&mut exchange.page, NO_PAGE);
+        if !fits {
+            // Evidence is made of the last one.
+            let last = presence.visit.pages.len() - 1;
+            presence.visit.pages.swap(index, last);
+        }
+        presence.batch.outstanding -= 1;
+        self.recycle(exchange);
+        if fits {
+            self.issue_next(user);
+            return self.settle_batch(user);
+        }
+        let wanted = if expected == 0 { "one below 400".to_string() } else { expected.to_string() };
+        self.fail_batch(user, ErrorKind::Status, &format!("status {status}, expected {wanted}"));
+    }
+
+    /// Lets the session go on when all that it waits for has come.
+    pub(super) fn settle_batch(&mut self, user: u32) {
+        let Some(presence) = &self.users[user as usize].presence else { return };
+        if presence.batch.is_complete() && self.users[user as usize].doing == Doing::Waiting {
+            self.wheel.cancel(user);
+            self.deliver(user);
+        }
+    }
+
+    fn store_cookies(&mut self, user: u32, target: &[u8], page: u32) {
+        let pages = self.pages();
+        let mut pages = pages.borrow_mut();
+        let response = pages.response(page);
+        let mut cookies = response.header("set-cookie").peekable();
+        if cookies.peek().is_none() {
+            return;
+        }
+        let path = crate::http::request::path_of(target);
+        if let Some(presence) = &mut self.users[user as usize].presence {
+            let jar = &mut presence.visit.belongings.get_or_insert_default().jar;
+            cookies.for_each(|cookie| jar.store(cookie, path));
+        }
+    }
+
+    fn trace_answer(&mut self, user: u32, page: u32, took_ns: u64) {
+        if self.host.borrow().traces.is_none() {
+            return;
+        }
+        let number = self.global_index(user) + 1;
+        let at_ns = self.now_ns;
+        let mut host = self.host.borrow_mut();
+        let pages = std::rc::Rc::clone(&host.pages);
+        let Some(traces) = &mut host.traces else { return };
+        let mut pages = pages.borrow_mut();
+        let request = pages.request_line(page);
+        let response = pages.response(page);
+        let step = Step::Request {
+            request,
+            status: response.status(),
+            took_ns,
+            bytes: response.received_bytes(),
+            body: crate::script::page::excerpt(response),
+        };
+        traces.push(crate::trace::Trace { at_ns, user: number, step });
+    }
+
+    /// The user's timer has fired while it waits: the oldest request may have run out of time.
+    pub(super) fn time_out(&mut self, user: u32) {
+        let now_ns = self.now();
+        let mut slot = self.users[user as usize].connections;
+        let mut earliest_ns = u64::MAX;
+        while slot != NO_CONNECTION {
+            let connection = &self.connections[slot as usize];
+            if let Some(exchange) = &connection.exchange {
+                let deadline_ns = exchange.issued_ns + self.timeout_ns;
+                if deadline_ns <= now_ns {
+                    let message = format!("no complete answer within {} s", self.scenario.timeout_s);
+                    return self.fail_exchange(slot, ErrorKind::Timeout, &message);
+                }
+                earliest_ns = earliest_ns.min(deadline_ns);
+            }
+            slot = connection.next;
+        }
+        self.wheel.set(user, earliest_ns.min(now_ns + self.timeout_ns));
+    }
+
+    /// The request failed: its connection is closed, its operation and session fail.
+    pub(super) fn fail_exchange(&mut self, slot: u32, kind: ErrorKind, message: &str) {
+        let connection = &mut self.connections[slot as usize];
+        let user = connection.user;
+        let exchange = connection.exchange.take();
+        self.close_connection(slot);
+        if let Some(mut exchange) = exchange {
+            self.host.borrow_mut().recorder.failed(exchange.draft.row, kind);
+            // What had come of the answer is evidence: the visit holds it until the session has ended.
+            if let Some(presence) = &mut self.users[user as usize].presence {
+                presence.visit.pages.push(std::mem::replace(&mut exchange.page, NO_PAGE));
+            }
+            self.recycle(exchange);
+        }
+        self.fail_batch(user, kind, message);
+    }
+
+    /// One request of those that the session waits for has failed: the others are given up, and so is the session.
+    fn fail_batch(&mut self, user: u32, kind: ErrorKind, message: &str) {
+        self.wheel.cancel(user);
+        let mut slot = self.users[user as usize].connections;
+        while slot != NO_CONNECTION {
+            let connection = &self.connections[slot as usize];
+            let next = connection.next;
+            if connection.exchange.is_some() {
+                self.close_connection(slot);
+            }
+            slot = next;
+        }
+        self.fail_session(user, kind, message);
+    }
+
+    /// The server closed a connection on which nothing was outstanding.
+    fn forget_idle(&mut self, slot: u32) {
+        if self.connections[slot as usize].phase == Phase::Idle {
+            self.close_connection(slot);
+        }
+    }
+}

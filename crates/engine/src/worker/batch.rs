@@ -1,0 +1,32 @@
+//! The requests that a session waits for together: one, or those of `parallel`.
+
+use crate::http::request::Draft;
+use crate::script::page::NO_PAGE;
+use crate::visit::Visit;
+
+/// Requests that a session waits for together. Their pages stand in the visit, in the order of the requests.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    /// Not yet sent, the last one first.
+    pub(super) drafts: Vec<Draft>,
+    /// On their way.
+    pub(super) outstanding: u16,
+    /// The script gets a list of pages, not a page.
+    pub(super) parallel: bool,
+}
+
+impl Batch {
+    /// Gets ready for so many requests.
+    pub(super) fn begin(&mut self, visit: &mut Visit, requests: usize) {
+        self.drafts.clear();
+        self.outstanding = 0;
+        self.parallel = false;
+        visit.pages.clear();
+        visit.pages.resize(requests, NO_PAGE);
+    }
+
+    /// Whether every request has been answered.
+    pub(super) fn is_complete(&self) -> bool {
+        self.outstanding == 0 && self.drafts.is_empty()
+    }
+}
