@@ -176,6 +176,7 @@ impl Recorder {
     }
 
     /// A TLS handshake was completed.
+    #[expect(dead_code, reason = "TLS is about to come")]
     pub(crate) fn handshaken(&mut self, took_ns: u64, resumed: bool) {
         self.interval.wire.handshakes += 1;
         self.interval.wire.resumptions += u64::from(resumed);
@@ -189,6 +190,7 @@ impl Recorder {
     }
 
     /// Counts on the wire, for the second under way.
+    #[expect(dead_code, reason = "redirects are about to come")]
     pub(crate) fn wire(&mut self) -> &mut Wire {
         &mut self.interval.wire
     }

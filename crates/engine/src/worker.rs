@@ -131,6 +131,8 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     present: usize,
     connections: Vec<Connection>,
     free_connections: Vec<u32>,
+    /// Free from the next wait on: events that the last one told may still name them.
+    closed_connections: Vec<u32>,
     #[expect(clippy::vec_box, reason = "a connection holds its exchange by pointer: idle ones are small")]
     spare_exchanges: Vec<Box<Exchange>>,
     preamble: Preamble,
@@ -194,6 +196,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             users,
             connections: Vec::new(),
             free_connections: Vec::new(),
+            closed_connections: Vec::new(),
             spare_exchanges: Vec::new(),
             preamble,
             now_ns: 0,
@@ -248,6 +251,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             for event in ready.drain(..) {
                 self.connection_ready(event);
             }
+            self.free_connections.append(&mut self.closed_connections);
         }
         self.send_traces();
         self.end_seconds(self.boundary_ns);

@@ -118,6 +118,8 @@ mod tests {
             second: _,
             operations: _,
             lag: _,
+            wire: _,
+            phases: _,
             counters: _,
             busy_user_s,
             thinking_user_s,

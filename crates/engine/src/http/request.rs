@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::cookies::Jar;
+use super::response::{Body, Expected};
 use crate::recorder::Row;
 
 /// A request as a session asks for it. The generator adds Host, cookies, credentials and lengths when it is sent; its
@@ -65,9 +66,10 @@ impl Draft {
         matches!(self.method.as_slice(), b"GET" | b"HEAD")
     }
 
-    /// Whether its answer has no body.
-    pub(crate) fn is_head(&self) -> bool {
-        self.method == b"HEAD"
+    /// What the reader of its answer must know.
+    pub(crate) fn answer(&self) -> Expected {
+        let body = if self.discard { Body::Discard } else { Body::Keep };
+        Expected { to_head: self.method == b"HEAD", body }
     }
 }
 

@@ -113,6 +113,7 @@ impl Host {
     }
 
     /// One more request of those that [`Self::parallel`] sends.
+    #[expect(dead_code, reason = "about to be called by the session API")]
     pub(crate) fn request_beside(&mut self, asked: &Asked<'_>) {
         let mut draft = Draft::default();
         self.write_draft(&mut draft, asked);
@@ -120,6 +121,7 @@ impl Host {
     }
 
     /// The requests noted by [`Self::request_beside`] are wanted, over at most so many connections at once.
+    #[expect(dead_code, reason = "about to be called by the session API")]
     pub(crate) fn parallel(&mut self, connections: u16) {
         self.leave_pages();
         self.action = Action::Parallel(connections.max(1));

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use mlua::{Error, Lua, UserData, UserDataFields, UserDataMethods, Value};
 use regex::bytes::Regex;
 
-use crate::http::response::{Body, Expected, Response};
+use crate::http::response::{Expected, Response};
 
 /// Large answers give their memory back beyond this.
 const KEPT_CAPACITY_BYTES: usize = 256 * 1024;
@@ -38,13 +38,13 @@ pub(crate) const NO_PAGE: PageSlot = PageSlot::MAX;
 
 impl Pages {
     /// A slot for the answer to `request` to come.
-    pub(crate) fn claim(&mut self, request: &[u8], no_body: bool) -> PageSlot {
+    pub(crate) fn claim(&mut self, request: &[u8], expected: Expected) -> PageSlot {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::default());
             self.slots.len() as u32 - 1
         });
         let page = &mut self.slots[slot as usize];
-        page.response.begin(Expected { to_head: no_body, body: Body::Keep });
+        page.response.begin(expected);
         page.request.clear();
         page.request.extend_from_slice(request.split(|byte| *byte == b'\r').next().unwrap_or_default());
         slot
@@ -197,7 +197,7 @@ mod tests {
     fn page(body: &str) -> (Lua, Rc<RefCell<Pages>>, PageSlot) {
         let lua = Lua::new();
         let pages = Rc::new(RefCell::new(Pages::default()));
-        let slot = pages.borrow_mut().claim(b"GET / HTTP/1.1\r\n", false);
+        let slot = pages.borrow_mut().claim(b"GET / HTTP/1.1\r\n", Expected::default());
         let answer = format!("HTTP/1.1 200 OK\r\nX-Id: 7\r\nContent-Length: {}\r\n\r\n{body}", body.len());
         let done = pages.borrow_mut().response(slot).feed(answer.as_bytes());
         assert_eq!(done, Ok(true));
@@ -226,7 +226,7 @@ mod tests {
     fn a_released_page_is_an_error_and_never_another_answer() {
         let (lua, pages, slot) = page("secret");
         pages.borrow_mut().release(slot);
-        let again = pages.borrow_mut().claim(b"GET / HTTP/1.1\r\n", false);
+        let again = pages.borrow_mut().claim(b"GET / HTTP/1.1\r\n", Expected::default());
         assert_eq!(again, slot);
         let result: mlua::Result<bool> = lua.load("return page:has('secret')").eval();
         assert!(result.is_err_and(|error| error.to_string().contains("page is gone")));

@@ -7,10 +7,16 @@ use model::interval::ErrorKind;
 use super::{Doing, Worker};
 use crate::clock::Clock;
 use crate::connection::{NO_CONNECTION, Phase};
+use crate::http::response::Fault;
 use crate::scenario::ConnectionPolicy;
 use crate::script::page::NO_PAGE;
 use crate::trace::Step;
 use crate::transport::{Ready, Transport};
+
+/// An answer whose body nobody looks at is read this far, to see its head; the rest is dropped unseen.
+const HEAD_BYTES: usize = 4096;
+/// So much is dropped at once.
+const MOST_DROPPED_BYTES: usize = 16 << 20;
 
 impl<C: Clock, T: Transport> Worker<C, T> {
     pub(super) fn connection_ready(&mut self, event: Ready) {
@@ -35,13 +41,13 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             if self.connections[slot as usize].phase == Phase::Closed {
                 return;
             }
-            match self.transport.receive(slot, &mut self.receive_buffer) {
+            let (taken, asked) = self.take(slot);
+            match taken {
                 Ok(0) => return self.end_of_stream(slot),
                 Ok(length) => {
-                    let dry = length < self.receive_buffer.len();
                     // The peer's end may hide behind the bytes, and no other event would tell.
-                    let more = !dry || self.connections[slot as usize].ended;
-                    if !self.bytes_came(slot, length) || !more {
+                    let more = length == asked || self.connections[slot as usize].ended;
+                    if !more || !self.waits_for_bytes(slot) {
                         return;
                     }
                     self.now();
@@ -52,28 +58,63 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
     }
 
-    /// Feeds the answer; false when there is nothing left to read for.
-    fn bytes_came(&mut self, slot: u32, length: usize) -> bool {
+    /// Takes bytes from the connection, those that nobody looks at unseen; how many came, and how many were asked for.
+    fn take(&mut self, slot: u32) -> (io::Result<usize>, usize) {
+        let connection = &self.connections[slot as usize];
+        let (droppable, discards) = match &connection.exchange {
+            Some(exchange) => {
+                let host = self.host.borrow();
+                let left = host.pages.borrow_mut().response(exchange.page).droppable();
+                (usize::try_from(left).unwrap_or(MOST_DROPPED_BYTES), exchange.draft.discard)
+            }
+            None => (0, false),
+        };
+        if droppable > 0 {
+            let asked = droppable.min(MOST_DROPPED_BYTES);
+            let taken = self.transport.discard(slot, asked);
+            if let Ok(length @ 1..) = taken {
+                self.bytes_dropped(slot, length);
+            }
+            return (taken, asked);
+        }
+        let asked = if discards { HEAD_BYTES } else { self.receive_buffer.len() };
+        let taken = self.transport.receive(slot, &mut self.receive_buffer[..asked]);
+        if let Ok(length @ 1..) = taken {
+            self.bytes_came(slot, length);
+        }
+        (taken, asked)
+    }
+
+    /// Whether the connection's answer goes on.
+    fn waits_for_bytes(&self, slot: u32) -> bool {
+        let connection = &self.connections[slot as usize];
+        connection.phase == Phase::Idle || connection.exchange.is_some()
+    }
+
+    fn bytes_came(&mut self, slot: u32, length: usize) {
         let now_ns = self.now_ns;
         let connection = &mut self.connections[slot as usize];
         let (Phase::Waiting, Some(exchange)) = (connection.phase, &mut connection.exchange) else {
             // Bytes that nobody asked for: the connection can't be trusted any more.
-            self.forget_idle(slot);
-            return false;
+            return self.forget_idle(slot);
         };
         exchange.first_byte_ns.get_or_insert(now_ns);
         let page = exchange.page;
         let fed = self.host.borrow().pages.borrow_mut().response(page).feed(&self.receive_buffer[..length]);
+        self.fed(slot, fed);
+    }
+
+    fn bytes_dropped(&mut self, slot: u32, length: usize) {
+        let Some(page) = self.connections[slot as usize].page() else { return };
+        let fed = self.host.borrow().pages.borrow_mut().response(page).dropped(length as u64);
+        self.fed(slot, fed);
+    }
+
+    fn fed(&mut self, slot: u32, fed: Result<bool, Fault>) {
         match fed {
-            Ok(true) => {
-                self.answered(slot);
-                false
-            }
-            Ok(false) => true,
-            Err(fault) => {
-                self.fail_exchange(slot, ErrorKind::Protocol, fault.words());
-                false
-            }
+            Ok(true) => self.answered(slot),
+            Ok(false) => {}
+            Err(fault) => self.fail_exchange(slot, ErrorKind::Protocol, fault.words()),
         }
     }
 

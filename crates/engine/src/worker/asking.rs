@@ -77,7 +77,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     fn claim_page(&self, exchange: &Exchange) -> u32 {
         let host = self.host.borrow();
-        host.pages.borrow_mut().claim(&exchange.out, exchange.draft.is_head())
+        host.pages.borrow_mut().claim(&exchange.out, exchange.draft.answer())
     }
 
     /// Writes the request anew, with the user's cookies as they are now.
@@ -194,7 +194,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         connection.used = false;
         let (user, next) = (connection.user, std::mem::replace(&mut connection.next, NO_CONNECTION));
         let exchange = connection.exchange.take();
-        self.free_connections.push(slot);
+        self.closed_connections.push(slot);
         self.unlink(user, slot, next);
         if let Some(exchange) = exchange {
             self.recycle(exchange);
