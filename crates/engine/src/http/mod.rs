@@ -1,6 +1,10 @@
-//! HTTP/1.1 as a client speaks it: requests into bytes, bytes into responses, cookies.
+//! HTTP/1.1 as a client speaks it: requests into bytes, bytes into responses, and what a client remembers between them.
 
+pub mod auth;
+pub mod cache;
 pub mod cookies;
+pub mod date;
 pub mod encode;
+pub mod redirect;
 pub mod request;
 pub mod response;

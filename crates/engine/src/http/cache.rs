@@ -1,0 +1,148 @@
+//! What a user's private cache knows of the objects it has fetched (RFC 9111): until when each is fresh and how to ask
+//! whether it has changed. It holds no bodies: a session that finds an object fresh goes without the request, as a
+//! browser does.
+
+mod terms;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use terms::{Freshness, Terms};
+
+use super::date;
+
+/// Objects that a user remembers; the oldest goes first.
+pub const MOST_ENTRIES: usize = 200;
+/// Longer entity tags are not kept.
+const MOST_TAG_BYTES: usize = 256;
+
+/// What a user's cache says of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// Not there: ask for it.
+    Absent,
+    /// There, and no request is needed.
+    Fresh,
+    /// There, and the server must be asked whether it has changed ([`Cache::write_conditions`]).
+    Stale,
+}
+
+/// A user's cache. Times are seconds since 1970.
+#[derive(Debug, Clone, Default)]
+pub struct Cache {
+    /// Oldest first.
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    /// Hash of the object's target: 200 of a user's objects collide with a probability of 10⁻¹⁵.
+    key: u64,
+    fresh_until_s: u32,
+    lifetime_s: u32,
+    modified_s: Option<i64>,
+    /// With its quotes; empty when there is none.
+    tag: Box<[u8]>,
+}
+
+impl Cache {
+    /// What is known of the object at `target` (path with query).
+    pub fn look(&self, target: &[u8], now_s: i64) -> Found {
+        match self.entry(target) {
+            None => Found::Absent,
+            Some(entry) if now_s < i64::from(entry.fresh_until_s) => Found::Fresh,
+            Some(_) => Found::Stale,
+        }
+    }
+
+    /// Appends the header lines that make a GET of `target` conditional, if the object is known.
+    pub fn write_conditions(&self, target: &[u8], out: &mut Vec<u8>) {
+        let Some(entry) = self.entry(target) else { return };
+        if !entry.tag.is_empty() {
+            out.extend_from_slice(b"If-None-Match: ");
+            out.extend_from_slice(&entry.tag);
+            out.extend_from_slice(b"\r\n");
+        }
+        if let Some(modified_s) = entry.modified_s {
+            out.extend_from_slice(b"If-Modified-Since: ");
+            date::write(modified_s, out);
+            out.extend_from_slice(b"\r\n");
+        }
+    }
+
+    /// Takes note of the answer to a GET of `target` that came at `now_s`: a 304 refreshes what is known, anything else
+    /// replaces it, unless it is an error of the server.
+    pub fn note<'a>(
+        &mut self,
+        target: &[u8],
+        status: u16,
+        headers: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+        now_s: i64,
+    ) {
+        let terms = Terms::read(headers);
+        match status {
+            304 => self.refresh(target, &terms, now_s),
+            // RFC 9111 section 4.3.3: a server that fails says nothing about the object.
+            500.. => {}
+            _ => self.replace(target, status, &terms, now_s),
+        }
+    }
+
+    /// Forgets an object, as after a POST to it (RFC 9111 section 4.4).
+    pub fn forget(&mut self, target: &[u8]) {
+        let key = key_of(target);
+        self.entries.retain(|entry| entry.key != key);
+    }
+
+    fn entry(&self, target: &[u8]) -> Option<&Entry> {
+        let key = key_of(target);
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    fn replace(&mut self, target: &[u8], status: u16, terms: &Terms<'_>, now_s: i64) {
+        self.forget(target);
+        let lifetime_s = terms.lifetime_s(status, now_s);
+        let tag = terms.tag.filter(|tag| tag.len() <= MOST_TAG_BYTES).unwrap_or_default();
+        let useful = lifetime_s > 0 || !tag.is_empty() || terms.modified_s.is_some();
+        if !terms.stored(status) || !useful {
+            return;
+        }
+        if self.entries.len() == MOST_ENTRIES {
+            self.entries.remove(0);
+        }
+        self.entries.push(Entry {
+            key: key_of(target),
+            fresh_until_s: terms.fresh_until_s(lifetime_s, now_s),
+            lifetime_s,
+            modified_s: terms.modified_s,
+            tag: tag.into(),
+        });
+    }
+
+    /// RFC 9111 section 4.3.4: what the 304 says replaces what is stored, the rest stays.
+    fn refresh(&mut self, target: &[u8], terms: &Terms<'_>, now_s: i64) {
+        let key = key_of(target);
+        if !terms.stored(200) {
+            return self.forget(target);
+        }
+        let Some(at) = self.entries.iter().position(|entry| entry.key == key) else { return };
+        let mut entry = self.entries.remove(at);
+        if let Some(tag) = terms.tag.filter(|tag| tag.len() <= MOST_TAG_BYTES && **tag != *entry.tag) {
+            entry.tag = tag.into();
+        }
+        entry.modified_s = terms.modified_s.or(entry.modified_s);
+        if terms.freshness != Freshness::Unsaid || terms.modified_s.is_some() {
+            entry.lifetime_s = terms.lifetime_s(200, now_s);
+        }
+        entry.fresh_until_s = terms.fresh_until_s(entry.lifetime_s, now_s);
+        self.entries.push(entry);
+    }
+}
+
+fn key_of(target: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    target.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+use super::*;
+use proptest::prelude::*;
+
+/// Sun, 06 Nov 1994 08:49:37 GMT.
+const NOW: i64 = 784_111_777;
+
+fn answer(text: &str) -> impl Iterator<Item = (&[u8], &[u8])> {
+    text.lines()
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.as_bytes(), value.as_bytes()))
+}
+
+fn noted(status: u16, headers: &str) -> Cache {
+    let mut cache = Cache::default();
+    cache.note(b"/a.css", status, answer(headers), NOW);
+    cache
+}
+
+fn conditions(cache: &Cache) -> String {
+    let mut out = Vec::new();
+    cache.write_conditions(b"/a.css", &mut out);
+    String::from_utf8(out).expect("the test's validators are text")
+}
+
+/// For how many seconds `/a.css` is fresh; nothing when it is not known.
+fn fresh_s(cache: &Cache) -> Option<i64> {
+    let mut ages = [0, 1, 9, 10, 59, 60, 100, 3600, 864_000].into_iter();
+    match cache.look(b"/a.css", NOW) {
+        Found::Absent => None,
+        _ => Some(ages.find(|age| cache.look(b"/a.css", NOW + age) == Found::Stale).unwrap_or(i64::MAX)),
+    }
+}
+
+#[test]
+fn an_answer_is_fresh_for_as_long_as_it_says() {
+    let date = "Date: Sun, 06 Nov 1994 08:49:37 GMT";
+    let table = [
+        ("Cache-Control: max-age=60".to_string(), Some(60)),
+        ("Cache-Control: public, Max-Age=\"60\", must-revalidate".to_string(), Some(60)),
+        ("Cache-Control: max-age=60\nAge: 50".to_string(), Some(10)),
+        ("Cache-Control: max-age=60\nDate: Sun, 06 Nov 1994 08:48:47 GMT".to_string(), Some(10)),
+        ("Cache-Control: max-age=60\nDate: Sun, 06 Nov 1994 09:48:47 GMT".to_string(), Some(60)),
+        ("Cache-Control: s-maxage=60, max-age=10".to_string(), Some(10)),
+        (format!("{date}\nExpires: Sun, 06 Nov 1994 08:50:37 GMT"), Some(60)),
+        ("Expires: Sun, 06 Nov 1994 08:50:37 GMT".to_string(), Some(60)),
+        ("Expires: Sun, 06 Nov 1994 08:50:37 GMT\nCache-Control: max-age=10".to_string(), Some(10)),
+        ("Cache-Control: max-age=10\nExpires: Sun, 06 Nov 1994 08:50:37 GMT".to_string(), Some(10)),
+        // A tenth of 600 s.
+        (format!("{date}\nLast-Modified: Sun, 06 Nov 1994 08:39:37 GMT"), Some(60)),
+        ("Cache-Control: max-age=99999999999999".to_string(), Some(i64::MAX)),
+        ("ETag: \"x\"".to_string(), Some(0)),
+        ("ETag: \"x\"\nExpires: 0".to_string(), Some(0)),
+        ("ETag: \"x\"\nCache-Control: max-age=soon".to_string(), Some(0)),
+        ("ETag: \"x\"\nCache-Control: no-cache, max-age=60".to_string(), Some(0)),
+        ("ETag: \"x\"\nCache-Control: max-age=60\nVary: Accept, Cookie".to_string(), Some(0)),
+        ("Cache-Control: max-age=60\nVary: Accept-Encoding".to_string(), Some(60)),
+        ("Last-Modified: Sun, 06 Nov 1994 09:49:37 GMT".to_string(), Some(0)),
+    ];
+    for (headers, expected) in table {
+        assert_eq!(fresh_s(&noted(200, &headers)), expected, "{headers}");
+    }
+}
+
+#[test]
+fn what_must_not_or_need_not_be_kept_is_not() {
+    for (status, headers) in [
+        (200, "ETag: \"x\"\nCache-Control: no-store"),
+        (200, "ETag: \"x\"\nVary: *"),
+        (200, "Content-Type: text/css"),
+        (200, "Cache-Control: max-age=0"),
+        (206, "ETag: \"x\"\nCache-Control: max-age=60"),
+        (302, "Cache-Control: max-age=60"),
+        (403, "Last-Modified: Sun, 06 Nov 1994 08:39:37 GMT"),
+        (500, "Cache-Control: max-age=60"),
+    ] {
+        assert_eq!(fresh_s(&noted(status, headers)), None, "{status} {headers}");
+    }
+    assert_eq!(
+        fresh_s(&noted(403, "Cache-Control: max-age=60")),
+        Some(60),
+        "when it says so, also a refusal"
+    );
+}
+
+#[test]
+fn a_conditional_request_carries_the_validators_as_they_came() {
+    let modified = "Sun, 06 Nov 1994 08:39:37 GMT";
+    let cache = noted(200, &format!("ETag: W/\"1-a\"\nLast-Modified: {modified}"));
+    assert_eq!(conditions(&cache), format!("If-None-Match: W/\"1-a\"\r\nIf-Modified-Since: {modified}\r\n"));
+    assert_eq!(conditions(&noted(200, "ETag: \"x\"")), "If-None-Match: \"x\"\r\n");
+    assert_eq!(conditions(&noted(200, "Cache-Control: max-age=60")), "");
+    assert_eq!(conditions(&Cache::default()), "");
+}
+
+#[test]
+fn a_304_refreshes_what_is_known() {
+    let later = NOW + 100;
+    let table = [
+        // Nothing new is said: the lifetime that was begins again.
+        ("", 60, "\"x\""),
+        ("Cache-Control: max-age=10", 10, "\"x\""),
+        ("ETag: \"y\"\nExpires: Sun, 06 Nov 1994 08:51:27 GMT", 10, "\"y\""),
+        ("Cache-Control: no-cache", 0, "\"x\""),
+        ("Age: 50", 10, "\"x\""),
+    ];
+    for (headers, fresh_s, tag) in table {
+        let mut cache = noted(200, "ETag: \"x\"\nCache-Control: max-age=60");
+        assert_eq!(cache.look(b"/a.css", later), Found::Stale);
+        cache.note(b"/a.css", 304, answer(headers), later);
+        if fresh_s > 0 {
+            assert_eq!(cache.look(b"/a.css", later + fresh_s - 1), Found::Fresh, "{headers}");
+        }
+        assert_eq!(cache.look(b"/a.css", later + fresh_s), Found::Stale, "{headers}");
+        assert_eq!(conditions(&cache), format!("If-None-Match: {tag}\r\n"), "{headers}");
+    }
+    let mut cache = noted(200, "ETag: \"x\"");
+    cache.note(b"/a.css", 304, answer("Cache-Control: no-store"), later);
+    assert_eq!(cache.look(b"/a.css", later), Found::Absent);
+    cache.note(b"/a.css", 304, answer("ETag: \"x\""), later);
+    assert_eq!(cache.look(b"/a.css", later), Found::Absent, "a 304 to what is not known");
+}
+
+#[test]
+fn a_new_answer_replaces_and_a_failing_server_does_not() {
+    let mut cache = noted(200, "ETag: \"x\"");
+    cache.note(b"/a.css", 503, answer("ETag: \"z\""), NOW);
+    assert_eq!(conditions(&cache), "If-None-Match: \"x\"\r\n");
+    cache.note(b"/a.css", 200, answer("ETag: \"y\""), NOW);
+    assert_eq!((conditions(&cache), cache.entries.len()), ("If-None-Match: \"y\"\r\n".to_string(), 1));
+    cache.forget(b"/a.css");
+    assert_eq!(cache.look(b"/a.css", NOW), Found::Absent);
+}
+
+#[test]
+fn the_oldest_goes_when_there_are_too_many() {
+    let mut cache = Cache::default();
+    let target = |number: usize| format!("/{number}").into_bytes();
+    (0..MOST_ENTRIES).for_each(|number| cache.note(&target(number), 200, answer("ETag: \"x\""), NOW));
+    cache.note(&target(0), 304, answer(""), NOW);
+    cache.note(&target(MOST_ENTRIES), 200, answer("ETag: \"x\""), NOW);
+    assert_eq!(cache.entries.len(), MOST_ENTRIES);
+    let known = |number| cache.look(&target(number), NOW) != Found::Absent;
+    assert!(known(0) && !known(1) && known(2) && known(MOST_ENTRIES), "the one that was not refreshed goes");
+}
+
+#[test]
+fn an_entry_is_small_and_a_tag_without_end_is_not_kept() {
+    assert!(size_of::<Entry>() <= 56, "{} bytes", size_of::<Entry>());
+    let cache = noted(200, &format!("ETag: \"{}\"\nCache-Control: max-age=60", "x".repeat(10_000)));
+    assert_eq!((conditions(&cache), fresh_s(&cache)), (String::new(), Some(60)));
+}
+
+proptest! {
+    #[test]
+    fn no_headers_make_a_panic_or_a_line_too_many(
+        headers in proptest::collection::vec((
+            "Age|ETag|Date|Vary|Expires|Last-Modified|Cache-Control",
+            "[ -~]{0,30}|(max-age=[0-9]{0,30}|no-cache|,| ){0,4}|[0-9]{1,2} Nov [0-9]{4} 08:49:37",
+        ), 0..6),
+        status in 100u16..600,
+        now_s in any::<i64>(),
+    ) {
+        let mut cache = Cache::default();
+        let pairs = || headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
+        cache.note(b"/a.css", status, pairs(), now_s);
+        cache.note(b"/a.css", 304, pairs(), now_s);
+        cache.look(b"/a.css", now_s);
+        prop_assert!(conditions(&cache).matches("\r\n").count() <= 2);
+    }
+}
