@@ -13,6 +13,7 @@ mod belongings;
 pub mod clock;
 mod collector;
 mod connection;
+pub mod foresight;
 pub mod http;
 pub mod null_server;
 mod program;

@@ -13,6 +13,7 @@ use model::{Problem, Problems, Result};
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::collector::{Collector, Second};
+use crate::foresight::{self, Demand};
 use crate::scenario::Scenario;
 use crate::schedule::{Schedule, nanos};
 use crate::target::Target;
@@ -117,8 +118,11 @@ pub struct Totals {
     pub evidence: Vec<Evidence>,
 }
 
-/// Runs the load. The audience is told of every second as it ends; an error of the audience ends the run.
+/// Runs the load. The audience is told of every second as it ends; an error of the audience ends the run. A load for
+/// which this machine has too few descriptors or ports is refused before it starts.
 pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience) -> Result<Totals> {
+    let sources = foresight::prepare(&Demand::kept(options.load.users.into()), &options.target)?.sources;
+    let target = &Target { sources, ..options.target.clone() };
     let workers = options.cpus.len().clamp(1, options.load.users.max(1) as usize);
     let (reports, inbox) = channel();
     let (answers, roll_call) = channel();
@@ -129,7 +133,7 @@ pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience)
             let (spare, spare_inbox) = channel();
             let (start, start_inbox) = channel();
             let outbox = Outbox { reports: reports.clone(), spare: spare_inbox };
-            let place = Place { worker, workers, armed: answers.clone(), start: start_inbox };
+            let place = Place { worker, workers, target, armed: answers.clone(), start: start_inbox };
             let body = move || work(options, place, outbox, control);
             let name = format!("generator-{worker}");
             match thread::Builder::new().name(name).spawn_scoped(scope, body) {
@@ -200,23 +204,24 @@ fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment
 }
 
 /// A thread's place among the others.
-struct Place {
+struct Place<'a> {
     worker: usize,
     workers: usize,
+    target: &'a Target,
     /// Told when it is armed; dropped without a word when it can't be.
     armed: Sender<()>,
     /// The run's start, once all are armed; closed when the run can't begin.
     start: Receiver<Instant>,
 }
 
-fn work(options: &RunOptions, place: Place, outbox: Outbox, control: &Control) -> Result<()> {
+fn work(options: &RunOptions, place: Place<'_>, outbox: Outbox, control: &Control) -> Result<()> {
     settle(options.cpus[place.worker % options.cpus.len()]);
     let assignment = assignment(options, place.worker, place.workers);
     let _leaving = Leaving { worker: place.worker, reports: outbox.reports.clone(), control };
     // The clock's origin is only known when every thread is armed: until then nobody reads the clock.
     let clock = MonotonicClock::default();
-    let transport = EpollTransport::new(&options.target, clock.clone())
-        .map_err(|error| Problem::environment(format!("failed to make an epoll: {error}")))?;
+    let transport = EpollTransport::new(place.target, clock.clone())
+        .map_err(|error| Problem::environment(format!("failed to prepare connections: {error}")))?;
     let worker = Worker::arm(clock.clone(), transport, &options.scenario, assignment, outbox)?;
     let _ = place.armed.send(());
     drop(place.armed);
