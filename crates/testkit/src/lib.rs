@@ -2,7 +2,10 @@
 //!
 //! [`sample::run`] makes a plausible run, the same every time: its record, its seconds and its series agree with each
 //! other, so that a room that stores or shows runs needs no server and no minute of load to be tested.
+//! [`origin::Origin`] is a server of known delays on a loopback port, with time stamps and counts of its own: what the
+//! load generator says is held against it.
 //!
-//! Not here: anything that starts a process or reads a clock.
+//! Not here: anything that starts a process.
 
+pub mod origin;
 pub mod sample;

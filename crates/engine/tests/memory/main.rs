@@ -1,0 +1,64 @@
+//! What a user costs in resident memory, all told. Each case runs in a process of its own, because memory that one
+//! gives back would hide what the next one takes.
+//!
+//! `cargo test -p engine --test memory` runs what the gate runs. By hand, in a release build, each prints its figures:
+//! `cargo test --release -p engine --test memory -- CASE`, where CASE is one of
+//!
+//! - `kept USERS`: users thinking 5 s with connections kept, on the virtual transport;
+//! - `closed USERS`: users thinking 120 s that close between operations, on the virtual transport;
+//! - `sockets USERS THINK_S SECONDS`: real connections to a server in another process;
+//! - `flat USERS SECONDS`: memory every ten seconds of a long run against a null server.
+
+mod cases;
+mod lean_net;
+mod resident;
+mod wire;
+
+use std::process::{Command, ExitCode};
+
+/// A case of the gate: its words, and the most that a user may cost in bytes.
+const GATE: [(&str, f64); 2] = [("kept 100000", 10_000.0), ("closed 300000", 1_500.0)];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        [] => gate(),
+        ["kept", users] => told(cases::kept(number(users))),
+        ["closed", users] => told(cases::closed(number(users))),
+        ["sockets", users, think_s, seconds] => wire::sockets(number(users), think_s, number(seconds)),
+        ["flat", users, seconds] => wire::flat(number(users), number(seconds)),
+        ["serve"] => wire::serve(),
+        // A filter for other tests' names.
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+fn number(word: &str) -> u32 {
+    word.parse().expect("a whole number")
+}
+
+#[allow(clippy::print_stdout)]
+fn told(cost: cases::Cost) -> ExitCode {
+    println!("{cost}");
+    ExitCode::SUCCESS
+}
+
+#[allow(clippy::print_stdout, clippy::print_stderr)]
+fn gate() -> ExitCode {
+    let mut code = ExitCode::SUCCESS;
+    for (case, most_bytes) in GATE {
+        let program = std::env::current_exe().expect("this program has a path");
+        let output = Command::new(program).args(case.split(' ')).output().expect("it can be run again");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let bytes: Option<f64> = text.split(" bytes a user").next().and_then(|text| text.trim().parse().ok());
+        let holds = bytes.is_some_and(|bytes| bytes < most_bytes);
+        let verdict = if holds { "ok" } else { "FAILED" };
+        println!("{case}: at most {most_bytes} bytes a user ... {verdict}: {}", text.trim());
+        if !holds {
+            eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+            code = ExitCode::FAILURE;
+        }
+    }
+    code
+}
