@@ -1,13 +1,12 @@
 //! What one thread of the generator saw, second by second: counts, histograms, and the time integrals that Little's
 //! law is checked with. Nothing here allocates once every name has been seen.
 
-use std::collections::HashMap;
-
 use model::interval::{
     ErrorKind, Interval, LAST_SESSIONS, OperationInterval, OperationKind, OperationName, SessionEnd, Wire,
     record_ns,
 };
 use model::record::Evidence;
+use rustc_hash::FxHashMap;
 
 /// Row numbers of operations.
 pub(crate) type Row = u16;
@@ -71,7 +70,7 @@ pub(crate) struct SecondReport {
 /// The record of one thread.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    rows: HashMap<(OperationKind, Box<[u8]>), Row>,
+    rows: FxHashMap<(OperationKind, Box<[u8]>), Row>,
     new_names: Vec<OperationName>,
     row_names: Vec<OperationName>,
     rows_by_kind: [usize; 3],
@@ -79,7 +78,7 @@ pub(crate) struct Recorder {
     spare: Vec<Interval>,
     unanswered: Vec<u64>,
     evidence: Vec<Evidence>,
-    evidence_kept: HashMap<(Row, ErrorKind), u32>,
+    evidence_kept: FxHashMap<(Row, ErrorKind), u32>,
     boundary_ns: u64,
     busy: Population,
     thinking: Population,
@@ -88,7 +87,7 @@ pub(crate) struct Recorder {
 impl Recorder {
     pub(crate) fn new() -> Recorder {
         Recorder {
-            rows: HashMap::new(),
+            rows: FxHashMap::default(),
             new_names: Vec::new(),
             row_names: Vec::new(),
             rows_by_kind: [0; 3],
@@ -96,7 +95,7 @@ impl Recorder {
             spare: Vec::new(),
             unanswered: Vec::new(),
             evidence: Vec::new(),
-            evidence_kept: HashMap::new(),
+            evidence_kept: FxHashMap::default(),
             boundary_ns: SECOND_NS,
             busy: Population::default(),
             thinking: Population::default(),
@@ -190,7 +189,6 @@ impl Recorder {
     }
 
     /// Counts on the wire, for the second under way.
-    #[expect(dead_code, reason = "redirects are about to come")]
     pub(crate) fn wire(&mut self) -> &mut Wire {
         &mut self.interval.wire
     }

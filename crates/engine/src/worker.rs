@@ -269,6 +269,13 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         now_ns
     }
 
+    /// A program has run: a script may have computed for a while.
+    fn time_has_passed(&mut self) {
+        if matches!(self.program, Program::Script(_)) {
+            self.now();
+        }
+    }
+
     fn end_seconds(&mut self, now_ns: u64) {
         let mut host = self.host.borrow_mut();
         while host.recorder.boundary_ns() <= now_ns {
@@ -297,7 +304,10 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             Doing::Thinking(since_ns) => self.begin_session(user, deadline_ns, since_ns),
             Doing::Pausing => self.wake(user, deadline_ns),
             Doing::Waiting => self.time_out(user),
-            Doing::Served => self.deliver(user),
+            Doing::Served => {
+                self.now();
+                self.deliver(user);
+            }
             Doing::Gone => {}
         }
     }

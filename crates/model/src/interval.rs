@@ -205,6 +205,8 @@ pub struct Wire {
     pub not_modified: u64,
     /// Requests that a user's cache made unnecessary.
     pub cache_hits: u64,
+    /// Connections that the generator's own machine had no port, descriptor or memory for.
+    pub exhausted: u64,
 }
 
 impl Wire {
@@ -216,6 +218,7 @@ impl Wire {
         self.challenges += other.challenges;
         self.not_modified += other.not_modified;
         self.cache_hits += other.cache_hits;
+        self.exhausted += other.exhausted;
     }
 }
 

@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::connection::{Connection, Exchange, NO_CONNECTION, Phase};
 use crate::scenario::ConnectionPolicy;
 use crate::script::page::NO_PAGE;
-use crate::transport::Transport;
+use crate::transport::{ConnectFault, Transport};
 
 impl<C: Clock, T: Transport> Worker<C, T> {
     /// Sends the host's draft.
@@ -44,7 +44,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     }
 
     fn begin_waiting(&mut self, user: u32) {
-        let now_ns = self.now();
+        let now_ns = self.now_ns;
         let state = &mut self.users[user as usize];
         state.doing = Doing::Waiting;
         if let Some(presence) = &mut state.presence {
@@ -102,14 +102,26 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         connection.ended = false;
         connection.begun_ns = self.now_ns;
         if let Err(error) = self.transport.connect(slot) {
-            self.fail_exchange(slot, ErrorKind::Connect, &connect_message(&error));
+            self.connect_failed(slot, &error);
         }
+    }
+
+    fn connect_failed(&mut self, slot: u32, error: &io::Error) {
+        let fault = ConnectFault::of(error);
+        if fault.is_the_generators() {
+            self.host.borrow_mut().recorder.wire().exhausted += 1;
+        }
+        let message = match fault.words() {
+            Some(words) => format!("failed to connect: {words} ({error})"),
+            None => format!("failed to connect: {error}"),
+        };
+        self.fail_exchange(slot, ErrorKind::Connect, &message);
     }
 
     /// The transport says that a connection that was being made can be written to.
     pub(super) fn connected(&mut self, slot: u32) {
         if let Err(error) = self.transport.finish_connect(slot) {
-            return self.fail_exchange(slot, ErrorKind::Connect, &connect_message(&error));
+            return self.connect_failed(slot, &error);
         }
         let connection = &mut self.connections[slot as usize];
         connection.phase = Phase::Waiting;
@@ -237,7 +249,3 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
 /// The memory of a request larger than this is given back.
 const MOST_KEPT_BYTES: usize = 64 * 1024;
-
-fn connect_message(error: &io::Error) -> String {
-    format!("failed to connect: {error}")
-}

@@ -50,6 +50,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             host.trace(|| Step::Session(name.clone()));
         }
         let (thread, outcome) = self.program.start(session, user, index + 1, &mut stream);
+        self.time_has_passed();
         self.users[user as usize].stream = stream;
         let Some(visit) = self.host.borrow_mut().visit.take() else { return };
         self.users[user as usize].presence =
@@ -85,7 +86,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             &mut crate::random::Stream,
         ) -> Outcome,
     ) {
-        let now_ns = self.now();
+        let now_ns = self.now_ns;
         let state = &mut self.users[user as usize];
         let Some(mut presence) = state.presence.take() else { return };
         let thread = presence.thread.take();
@@ -100,6 +101,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         presence.visit = visit;
         presence.thread = thread;
         state.presence = Some(presence);
+        self.time_has_passed();
         self.proceed(user, outcome);
     }
 
@@ -112,8 +114,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             (Outcome::Waits, Action::Pause(nanos)) => {
                 self.between_operations(user);
                 self.users[user as usize].doing = Doing::Pausing;
-                let now_ns = self.now();
-                self.wheel.set(user, now_ns + nanos);
+                self.wheel.set(user, self.now_ns + nanos);
             }
             (Outcome::Waits, Action::None) => {
                 self.fail_session(user, ErrorKind::Script, "the script yielded without a request");
@@ -143,7 +144,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     }
 
     fn fail_operation(&mut self, user: u32, kind: ErrorKind, message: &str) {
-        let now_ns = self.now();
+        let now_ns = self.now_ns;
         let Some(mut presence) = self.users[user as usize].presence.take() else { return };
         let mut host = self.host.borrow_mut();
         host.now_ns = now_ns;
@@ -157,7 +158,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     /// The session is over: records it and lets the user think.
     pub(super) fn end_session(&mut self, user: u32) {
-        let now_ns = self.now();
+        let now_ns = self.now_ns;
         let Some(presence) = self.users[user as usize].presence.take() else { return };
         let Presence { mut visit, thread, .. } = *presence;
         let (failed, idle) = (visit.failure.is_some(), visit.is_idle());
