@@ -78,6 +78,8 @@ pub(crate) struct Exchange {
     pub(crate) page: PageSlot,
     /// Which of the requests that the script waits for together.
     pub(crate) index: u16,
+    /// How many redirects have led here.
+    pub(crate) redirected: u8,
     /// When the request was issued, connecting included.
     pub(crate) issued_ns: u64,
     /// When the first byte of the answer came.
@@ -92,6 +94,7 @@ impl Default for Exchange {
             sent: 0,
             page: NO_PAGE,
             index: 0,
+            redirected: 0,
             issued_ns: 0,
             first_byte_ns: None,
         }

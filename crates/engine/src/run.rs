@@ -197,6 +197,7 @@ fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment
         schedule: Schedule::new(&options.load),
         seed: options.load.seed,
         host_name: options.target.host.clone(),
+        encrypted: options.target.tls.is_some(),
         tracing: options.tracing,
         most_sessions: options.most_sessions,
         drain_ns: nanos(options.drain_s),

@@ -16,6 +16,7 @@
 mod answers;
 mod asking;
 mod batch;
+mod follow;
 mod visits;
 
 use std::cell::RefCell;
@@ -30,6 +31,7 @@ use model::{Problem, Result};
 use crate::belongings::Belongings;
 use crate::clock::Clock;
 use crate::connection::{Connection, Exchange, NO_CONNECTION};
+use crate::http::redirect::Origin;
 use crate::http::request::Preamble;
 use crate::program::Program;
 use crate::random::Stream;
@@ -62,6 +64,8 @@ pub(crate) struct Assignment {
     pub(crate) schedule: Schedule,
     pub(crate) seed: u64,
     pub(crate) host_name: String,
+    /// Whether the target speaks TLS.
+    pub(crate) encrypted: bool,
     pub(crate) tracing: bool,
     /// Each user leaves after so many sessions.
     pub(crate) most_sessions: Option<u32>,
@@ -136,6 +140,10 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     #[expect(clippy::vec_box, reason = "a connection holds its exchange by pointer: idle ones are small")]
     spare_exchanges: Vec<Box<Exchange>>,
     preamble: Preamble,
+    /// What redirects are relative to; absent when the target's name is not one that a URL can have.
+    origin: Option<Origin>,
+    /// Seconds since 1970 at the run's start.
+    epoch_s: i64,
     receive_buffer: Box<[u8]>,
     timeout_ns: u64,
     stopping: bool,
@@ -156,6 +164,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         outbox: Outbox,
     ) -> Result<Worker<C, T>> {
         let close = scenario.connections == ConnectionPolicy::PerRequest;
+        let origin = Origin::new(assignment.encrypted, &assignment.host_name).ok();
         let preamble = Preamble::new(&assignment.host_name, close);
         let host = Rc::new(RefCell::new(Host::new(assignment.users, assignment.tracing)));
         let program = Program::compile(&scenario.program, &host)?;
@@ -199,6 +208,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             closed_connections: Vec::new(),
             spare_exchanges: Vec::new(),
             preamble,
+            origin,
+            epoch_s: epoch_s(),
             now_ns: 0,
             receive_buffer: vec![0; RECEIVE_BYTES].into_boxed_slice(),
             stopping: false,
@@ -269,6 +280,11 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         now_ns
     }
 
+    /// Seconds since 1970.
+    fn now_s(&self) -> i64 {
+        self.epoch_s + (self.now_ns / 1_000_000_000) as i64
+    }
+
     /// A program has run: a script may have computed for a while.
     fn time_has_passed(&mut self) {
         if matches!(self.program, Program::Script(_)) {
@@ -311,4 +327,10 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             Doing::Gone => {}
         }
     }
+}
+
+/// What the machine's wall clock says; 1970 when it stands before that.
+fn epoch_s() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs() as i64)
 }

@@ -66,6 +66,21 @@ impl Draft {
         matches!(self.method.as_slice(), b"GET" | b"HEAD")
     }
 
+    /// A redirect makes it a GET: the body goes, and so do the headers that describe it.
+    pub(crate) fn become_get(&mut self) {
+        self.method.clear();
+        self.method.extend_from_slice(b"GET");
+        self.content_type.clear();
+        self.body.clear();
+        self.segments.clear();
+        self.has_body = false;
+        let describes_body = |line: &[u8]| line.len() > 8 && line[..8].eq_ignore_ascii_case(b"content-");
+        if self.headers.split_inclusive(|byte| *byte == b'\n').any(describes_body) {
+            let lines = self.headers.split_inclusive(|byte| *byte == b'\n');
+            self.headers = lines.filter(|line| !describes_body(line)).flatten().copied().collect();
+        }
+    }
+
     /// What the reader of its answer must know.
     pub(crate) fn answer(&self) -> Expected {
         let body = if self.discard { Body::Discard } else { Body::Keep };

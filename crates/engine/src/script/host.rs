@@ -9,6 +9,7 @@ use model::interval::{ErrorKind, OperationKind};
 use model::record::Evidence;
 
 use super::page::{NO_PAGE, PageSlot, Pages};
+use crate::belongings::{Login, Scheme};
 use crate::http::request::{Draft, path_of};
 use crate::recorder::Recorder;
 use crate::trace::{Step, Trace};
@@ -152,6 +153,16 @@ impl Host {
         let Some(visit) = &mut self.visit else { return };
         let mut pages = self.pages.borrow_mut();
         visit.pages.drain(..).for_each(|slot| pages.release(slot));
+    }
+
+    /// The user proves who it is from now on.
+    #[expect(dead_code, reason = "about to be called by the session API")]
+    pub(crate) fn log_in(&mut self, name: &str, password: &str, scheme: Scheme) -> Result<(), &'static str> {
+        let login = Login::new(name, password, scheme)?;
+        if let Some(visit) = &mut self.visit {
+            visit.belongings.get_or_insert_default().login = Some(Box::new(login));
+        }
+        Ok(())
     }
 
     /// A pause within the session: it ends the open operation.

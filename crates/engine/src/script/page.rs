@@ -43,10 +43,23 @@ impl Pages {
             self.slots.push(Slot::default());
             self.slots.len() as u32 - 1
         });
+        self.begin_again(slot, request, expected);
+        slot
+    }
+
+    /// The slot gets ready for the answer to another request instead.
+    pub(crate) fn begin_again(&mut self, slot: PageSlot, request: &[u8], expected: Expected) {
         let page = &mut self.slots[slot as usize];
         page.response.begin(expected);
         page.request.clear();
         page.request.extend_from_slice(request.split(|byte| *byte == b'\r').next().unwrap_or_default());
+    }
+
+    /// A slot with the answer that a user's own cache gives: the object has not changed.
+    pub(crate) fn claim_cached(&mut self, request: &[u8]) -> PageSlot {
+        let slot = self.claim(request, Expected::default());
+        let fed = self.slots[slot as usize].response.feed(b"HTTP/1.1 304 Not Modified\r\n\r\n");
+        debug_assert_eq!(fed, Ok(true), "a constant head without a body is a whole answer");
         slot
     }
 

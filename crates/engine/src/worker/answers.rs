@@ -4,10 +4,12 @@ use std::io;
 
 use model::interval::ErrorKind;
 
+use super::follow::FollowUp;
 use super::{Doing, Worker};
 use crate::clock::Clock;
-use crate::connection::{NO_CONNECTION, Phase};
+use crate::connection::{Exchange, NO_CONNECTION, Phase};
 use crate::http::response::Fault;
+use crate::recorder::Row;
 use crate::scenario::ConnectionPolicy;
 use crate::script::page::NO_PAGE;
 use crate::trace::Step;
@@ -160,59 +162,93 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     /// The answer is complete.
     fn answered(&mut self, slot: u32) {
-        let now_ns = self.now_ns;
         let connection = &mut self.connections[slot as usize];
         let Some(mut exchange) = connection.exchange.take() else { return };
         connection.phase = Phase::Idle;
         connection.used = true;
         let (user, ended) = (connection.user, connection.ended);
-        let draft = &exchange.draft;
-        let pages = self.pages();
-        let (status, closes, bytes) = {
-            let mut pages = pages.borrow_mut();
+        let (status, closes) = {
+            let host = self.host.borrow();
+            let mut pages = host.pages.borrow_mut();
             let response = pages.response(exchange.page);
-            (response.status(), response.closes(), response.received_bytes())
+            (response.status(), response.closes())
         };
-        let fits = if draft.expected_status == 0 { status < 400 } else { status == draft.expected_status };
-        let took_ns = now_ns.saturating_sub(exchange.issued_ns);
-        let first_byte_ns = exchange.first_byte_ns.unwrap_or(now_ns);
-        {
-            let recorder = &mut self.host.borrow_mut().recorder;
-            if fits {
-                recorder.completed(draft.row, took_ns, took_ns);
-            } else {
-                recorder.failed(draft.row, ErrorKind::Status);
-            }
-            recorder.bytes(draft.row, bytes);
-            recorder.answered(
-                first_byte_ns.saturating_sub(exchange.issued_ns),
-                now_ns.saturating_sub(first_byte_ns),
-            );
-        }
+        let took_ns = self.now_ns.saturating_sub(exchange.issued_ns);
         self.store_cookies(user, &exchange.draft.target, exchange.page);
         self.trace_answer(user, exchange.page, took_ns);
+        let row = exchange.draft.row;
+        let follow_up = self.follow_up(user, &mut exchange, status);
+        let expected = exchange.draft.expected_status;
+        let fits = if expected == 0 { status < 400 } else { status == expected };
+        self.record_answer(row, &exchange, fits || follow_up == FollowUp::Send);
+        self.note_in_cache(user, &exchange, status);
         // A server may answer before it has the whole request; what is left of it must not run into the next one.
         let over = closes || ended || !exchange.sent_whole();
         if over || self.scenario.connections == ConnectionPolicy::PerRequest {
             self.close_connection(slot);
         }
-        let (index, expected) = (usize::from(exchange.index), exchange.draft.expected_status);
-        let Some(presence) = &mut self.users[user as usize].presence else { return self.recycle(exchange) };
-        presence.visit.answered(now_ns);
-        presence.visit.pages[index] = std::mem::replace(&mut exchange.page, NO_PAGE);
-        if !fits {
-            // Evidence is made of the last one.
-            let last = presence.visit.pages.len() - 1;
-            presence.visit.pages.swap(index, last);
+        match follow_up {
+            FollowUp::Send => self.issue_again(user, exchange),
+            FollowUp::Refuse(why) => {
+                self.show(user, exchange, false);
+                self.fail_batch(user, ErrorKind::Status, &why);
+            }
+            FollowUp::None if fits => {
+                self.show(user, exchange, true);
+                self.issue_next(user);
+                self.settle_batch(user);
+            }
+            FollowUp::None => {
+                self.show(user, exchange, false);
+                let wanted = if expected == 0 { "one below 400".to_string() } else { expected.to_string() };
+                self.fail_batch(user, ErrorKind::Status, &format!("status {status}, expected {wanted}"));
+            }
         }
-        presence.batch.outstanding -= 1;
-        self.recycle(exchange);
+    }
+
+    fn record_answer(&mut self, row: Row, exchange: &Exchange, fits: bool) {
+        let now_ns = self.now_ns;
+        let took_ns = now_ns.saturating_sub(exchange.issued_ns);
+        let first_byte_ns = exchange.first_byte_ns.unwrap_or(now_ns);
+        let mut host = self.host.borrow_mut();
+        let bytes = host.pages.borrow_mut().response(exchange.page).received_bytes();
         if fits {
-            self.issue_next(user);
-            return self.settle_batch(user);
+            host.recorder.completed(row, took_ns, took_ns);
+        } else {
+            host.recorder.failed(row, ErrorKind::Status);
         }
-        let wanted = if expected == 0 { "one below 400".to_string() } else { expected.to_string() };
-        self.fail_batch(user, ErrorKind::Status, &format!("status {status}, expected {wanted}"));
+        host.recorder.bytes(row, bytes);
+        let waited_ns = first_byte_ns.saturating_sub(exchange.issued_ns);
+        host.recorder.answered(waited_ns, now_ns.saturating_sub(first_byte_ns));
+    }
+
+    /// The session gets to see the answer; one that does not fit becomes the last one, of which evidence is made.
+    fn show(&mut self, user: u32, mut exchange: Box<Exchange>, fits: bool) {
+        let now_ns = self.now_ns;
+        if let Some(presence) = &mut self.users[user as usize].presence {
+            presence.visit.answered(now_ns);
+            presence.batch.outstanding -= 1;
+            let (index, last) = (usize::from(exchange.index), presence.visit.pages.len() - 1);
+            presence.visit.pages[index] = std::mem::replace(&mut exchange.page, NO_PAGE);
+            if !fits {
+                presence.visit.pages.swap(index, last);
+            }
+        }
+        self.recycle(exchange);
+    }
+
+    fn note_in_cache(&mut self, user: u32, exchange: &Exchange, status: u16) {
+        if !exchange.draft.cached || exchange.draft.method != b"GET" {
+            return;
+        }
+        let now_s = self.now_s();
+        let Some(presence) = &mut self.users[user as usize].presence else { return };
+        let belongings = presence.visit.belongings.get_or_insert_default();
+        let mut host = self.host.borrow_mut();
+        host.recorder.wire().not_modified += u64::from(status == 304);
+        let mut pages = host.pages.borrow_mut();
+        let headers = pages.response(exchange.page).headers();
+        belongings.cache.note(&exchange.draft.target, status, headers, now_s);
     }
 
     /// Lets the session go on when all that it waits for has come.

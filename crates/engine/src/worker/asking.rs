@@ -5,8 +5,11 @@ use std::io;
 use model::interval::ErrorKind;
 
 use super::{Doing, Worker};
+use crate::belongings::Belongings;
 use crate::clock::Clock;
 use crate::connection::{Connection, Exchange, NO_CONNECTION, Phase};
+use crate::http::cache::Found;
+use crate::http::request::Draft;
 use crate::scenario::ConnectionPolicy;
 use crate::script::page::NO_PAGE;
 use crate::transport::{ConnectFault, Transport};
@@ -53,41 +56,83 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         self.wheel.set(user, now_ns + self.timeout_ns);
     }
 
-    /// Sends the next request of a user's batch, if one is left.
+    /// Sends the next request of a user's batch, if one is left. What the user's cache has is not asked for.
     pub(super) fn issue_next(&mut self, user: u32) {
-        let Some(presence) = &mut self.users[user as usize].presence else { return };
-        let Some(draft) = presence.batch.drafts.pop() else { return };
-        let mut exchange = self.spare_exchanges.pop().unwrap_or_default();
-        exchange.index = (presence.visit.pages.len() - presence.batch.drafts.len() - 1) as u16;
-        exchange.draft = draft;
-        self.issue(user, exchange);
+        while let Some(presence) = &mut self.users[user as usize].presence
+            && let Some(draft) = presence.batch.drafts.pop()
+        {
+            let index = presence.visit.pages.len() - presence.batch.drafts.len() - 1;
+            let mut exchange = self.spare_exchanges.pop().unwrap_or_default();
+            exchange.index = index as u16;
+            exchange.draft = draft;
+            if !self.is_fresh(user, &exchange.draft) {
+                return self.issue(user, exchange);
+            }
+            self.write_request(user, &mut exchange);
+            let page = self.pages().borrow_mut().claim_cached(&exchange.out);
+            self.host.borrow_mut().recorder.wire().cache_hits += 1;
+            if let Some(presence) = &mut self.users[user as usize].presence {
+                presence.visit.pages[index] = page;
+            }
+            self.recycle(exchange);
+        }
+    }
+
+    /// Whether the user's cache makes a request unnecessary.
+    fn is_fresh(&self, user: u32, draft: &Draft) -> bool {
+        let now_s = self.now_s();
+        let presence = self.users[user as usize].presence.as_ref().filter(|_| draft.cached);
+        let belongings = presence.and_then(|presence| presence.visit.belongings.as_deref());
+        belongings.is_some_and(|belongings| belongings.cache.look(&draft.target, now_s) == Found::Fresh)
     }
 
     fn issue(&mut self, user: u32, mut exchange: Box<Exchange>) {
-        exchange.issued_ns = self.now_ns;
+        exchange.redirected = 0;
         if let Some(presence) = &mut self.users[user as usize].presence {
             presence.batch.outstanding += 1;
         }
-        let slot = self.connection_for(user);
         self.write_request(user, &mut exchange);
-        exchange.page = self.claim_page(&exchange);
+        let answer = exchange.draft.answer();
+        exchange.page = self.pages().borrow_mut().claim(&exchange.out, answer);
+        self.put_on_a_connection(user, exchange);
+    }
+
+    /// Sends an exchange's draft, which its last answer asked for.
+    pub(super) fn issue_again(&mut self, user: u32, mut exchange: Box<Exchange>) {
+        self.write_request(user, &mut exchange);
+        let answer = exchange.draft.answer();
+        self.pages().borrow_mut().begin_again(exchange.page, &exchange.out, answer);
+        self.put_on_a_connection(user, exchange);
+    }
+
+    fn put_on_a_connection(&mut self, user: u32, mut exchange: Box<Exchange>) {
+        exchange.issued_ns = self.now_ns;
+        let slot = self.connection_for(user);
         self.connections[slot as usize].exchange = Some(exchange);
         self.dispatch(slot);
     }
 
-    fn claim_page(&self, exchange: &Exchange) -> u32 {
-        let host = self.host.borrow();
-        host.pages.borrow_mut().claim(&exchange.out, exchange.draft.answer())
-    }
-
-    /// Writes the request anew, with the user's cookies as they are now.
-    pub(super) fn write_request(&mut self, user: u32, exchange: &mut Exchange) {
-        let presence = self.users[user as usize].presence.as_mut();
-        let belongings = presence.and_then(|presence| presence.visit.belongings.as_deref_mut());
-        let jar = belongings.map(|belongings| &belongings.jar);
+    /// Writes the request anew, with what goes with it of the user's own as it is now.
+    fn write_request(&mut self, user: u32, exchange: &mut Exchange) {
         exchange.sent = 0;
         exchange.first_byte_ns = None;
-        self.preamble.write(&mut exchange.out, &exchange.draft, jar, |_| {});
+        let Exchange { out, draft, .. } = exchange;
+        let presence = self.users[user as usize].presence.as_mut();
+        let belongings = presence.and_then(|presence| presence.visit.belongings.as_deref_mut());
+        let Some(Belongings { jar, cache, login }) = belongings else {
+            return self.preamble.write(out, draft, None, |_| {});
+        };
+        if !draft.is_safe() {
+            cache.forget(&draft.target);
+        }
+        self.preamble.write(out, draft, Some(jar), |out| {
+            if let Some(login) = login {
+                login.write_header(&draft.method, &draft.target, out);
+            }
+            if draft.cached {
+                cache.write_conditions(&draft.target, out);
+            }
+        });
     }
 
     /// Gets the connection's request on its way.

@@ -1,0 +1,89 @@
+//! Answers that ask for another request before the session gets to see one: redirects, and challenges to prove who the
+//! user is.
+
+use model::OperationKind;
+
+use super::Worker;
+use crate::clock::Clock;
+use crate::connection::Exchange;
+use crate::http::redirect::{Change, Place};
+use crate::http::request::path_of;
+use crate::random::Stream;
+use crate::transport::Transport;
+
+/// What an answer asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum FollowUp {
+    /// Nothing: the session gets to see it.
+    None,
+    /// The exchange's draft is to be sent, as changed.
+    Send,
+    /// Something that can't be done: why.
+    Refuse(String),
+}
+
+impl<C: Clock, T: Transport> Worker<C, T> {
+    /// What the answer with `status` asks for; changes the exchange's draft accordingly.
+    pub(super) fn follow_up(&mut self, user: u32, exchange: &mut Exchange, status: u16) -> FollowUp {
+        match status {
+            // A session that expects this very status wants to see it.
+            _ if exchange.draft.expected_status == status => FollowUp::None,
+            401 => self.meet_challenge(user, exchange),
+            300..=399 if exchange.draft.redirects > 0 => self.redirect(exchange, status),
+            _ => FollowUp::None,
+        }
+    }
+
+    fn meet_challenge(&mut self, user: u32, exchange: &Exchange) -> FollowUp {
+        let nonce = Stream::new(self.now_ns, u64::from(self.global_index(user))).bits();
+        let Some(presence) = &mut self.users[user as usize].presence else { return FollowUp::None };
+        let belongings = presence.visit.belongings.as_deref_mut();
+        let Some(login) = belongings.and_then(|belongings| belongings.login.as_deref_mut()) else {
+            return FollowUp::None;
+        };
+        let mut host = self.host.borrow_mut();
+        let worth_it = {
+            let mut pages = host.pages.borrow_mut();
+            login.meet(pages.response(exchange.page).header("www-authenticate"), nonce)
+        };
+        host.recorder.wire().challenges += u64::from(worth_it);
+        if worth_it { FollowUp::Send } else { FollowUp::None }
+    }
+
+    fn redirect(&mut self, exchange: &mut Exchange, status: u16) -> FollowUp {
+        let Some(origin) = &self.origin else { return FollowUp::None };
+        let mut host = self.host.borrow_mut();
+        let mut target = std::mem::take(&mut host.target);
+        let draft = &mut exchange.draft;
+        let next = {
+            let mut pages = host.pages.borrow_mut();
+            let location = pages.response(exchange.page).location();
+            origin.follow((&draft.method, &draft.target), status, location, &mut target)
+        };
+        let what = match next {
+            Ok(None) => FollowUp::None,
+            Err(bad) => FollowUp::Refuse(bad.to_string()),
+            Ok(Some(next)) if next.place == Place::Elsewhere => FollowUp::Refuse(format!(
+                "redirected to {}, which is not the server under load",
+                String::from_utf8_lossy(&target)
+            )),
+            Ok(Some(_)) if exchange.redirected == draft.redirects => {
+                FollowUp::Refuse(format!("more than {} redirects", draft.redirects))
+            }
+            Ok(Some(next)) => {
+                exchange.redirected += 1;
+                host.recorder.wire().redirects += 1;
+                std::mem::swap(&mut draft.target, &mut target);
+                if next.change == Change::ToGet {
+                    draft.become_get();
+                }
+                if !draft.named {
+                    draft.row = host.recorder.row(OperationKind::Request, path_of(&draft.target));
+                }
+                FollowUp::Send
+            }
+        };
+        host.target = target;
+        what
+    }
+}
