@@ -15,6 +15,10 @@ const SPARE_DESCRIPTORS: u64 = 128;
 /// The share of a source address's ports that is planned with: others need some too, and the kernel's search for a free
 /// one takes ever longer as the last ones go.
 const USABLE_PORTS_RATIO: f64 = 0.9;
+/// The share of a source address's ports that the kernel finds at once. It tries every second port, all of them, before
+/// it turns to the others: beyond half of the range each connection costs a search through half of it, 10 ms of CPU
+/// (measured on Linux 6.18 with 19,000 connections: 100 a second instead of 1,900, and the generator a second late).
+const QUICK_PORTS_RATIO: f64 = 0.49;
 /// How many addresses of 127.0.0.0/8 are taken at most, from 127.0.0.2 on: seven million ports.
 const MOST_LOOPBACK_SOURCES: u64 = 250;
 /// How long a port is kept by a connection that its own side closed (TCP_TIMEWAIT_LEN of Linux).
@@ -140,15 +144,19 @@ fn ports(demand: &Demand, target: IpAddr, given: &[IpAddr], limits: &Limits) -> 
     let held_s = limits.time_wait_s(target.is_loopback());
     let waiting = (demand.reopened_per_s * held_s).ceil() as u64;
     let need = demand.connections + waiting;
-    let each = (limits.ports() as f64 * USABLE_PORTS_RATIO) as u64;
-    if need <= each * given.len().max(1) as u64 {
+    let share = |ratio: f64| ((limits.ports() as f64 * ratio) as u64).max(1);
+    if need <= share(QUICK_PORTS_RATIO) * given.len().max(1) as u64 {
         return Ok(Vec::new());
     }
-    let addresses = need.div_ceil(each.max(1));
+    let addresses = need.div_ceil(share(QUICK_PORTS_RATIO));
     if given.is_empty() && is_loopback_v4(target) && addresses <= MOST_LOOPBACK_SOURCES {
         let source = |number: u64| IpAddr::V4(Ipv4Addr::new(127, 0, 0, number as u8 + 2));
         return Ok((0..addresses).map(source).collect());
     }
+    if need <= share(USABLE_PORTS_RATIO) * given.len().max(1) as u64 {
+        return Ok(Vec::new());
+    }
+    let addresses = need.div_ceil(share(USABLE_PORTS_RATIO));
     Err(too_few_ports(demand, waiting, held_s, given.len().max(1) as u64, addresses, limits).into())
 }
 
@@ -189,7 +197,11 @@ fn too_few_ports(
 
 fn note_of_sources(chosen: &[IpAddr], limits: &Limits) -> Option<String> {
     let (first, last) = (chosen.first()?, chosen.last()?);
-    Some(format!("connections come from {first} to {last}: one address has only {} ports", limits.ports()))
+    Some(format!(
+        "connections come from {first} to {last}: one address has {} ports, and the kernel finds a free one quickly among \
+         half of them",
+        limits.ports()
+    ))
 }
 
 impl Limits {

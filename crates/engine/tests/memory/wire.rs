@@ -5,8 +5,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::process::{Command, ExitCode, Stdio};
 
+use engine::foresight::{Demand, prepare};
 use engine::null_server::NullServer;
-use engine::{Audience, Control, RunOptions, Second, run};
+use engine::{Audience, Control, RunOptions, Second, Target, run};
 use model::interval::{Interval, OperationKind, OperationName};
 use model::plan::Load;
 use model::{Problem, Result};
@@ -16,16 +17,19 @@ use crate::{cases, resident};
 /// The server's process: it says where it answers, and ends when its input does.
 #[allow(clippy::print_stdout)]
 pub(crate) fn serve() -> ExitCode {
+    raise_descriptors();
+    let _ = rustix::process::setpriority_process(None, -20);
     let server = NullServer::start(Some(1)).expect("a loopback port");
     println!("{}", server.address());
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
     ExitCode::SUCCESS
 }
 
-/// Adds a run's steady seconds up and tells memory every ten seconds.
+/// Adds a run's steady seconds up and tells memory, CPU and lag on the way.
 struct Ledger {
     before_bytes: u64,
     steady_from_s: u32,
+    every_s: u32,
     whole: Interval,
     names: Vec<OperationName>,
     seconds: u32,
@@ -35,9 +39,16 @@ impl Audience for Ledger {
     #[allow(clippy::print_stdout)]
     fn second(&mut self, second: &Second<'_>) -> Result<()> {
         let number = second.interval.second;
-        if number.is_multiple_of(10) {
+        if number.is_multiple_of(self.every_s) {
             let grown = resident::now_bytes().saturating_sub(self.before_bytes);
-            println!("{number:>5} s  {:>9.1} kB", grown as f64 / 1e3);
+            let (lag, cpu_s) = (&second.interval.lag, second.interval.generator_cpu_s);
+            println!(
+                "{number:>5} s  {:>9.1} kB  CPU {cpu_s:.2} s  {} connects, lag p99 {} max {} µs",
+                grown as f64 / 1e3,
+                second.interval.connects,
+                lag.value_at_quantile(0.99),
+                lag.max()
+            );
         }
         if number >= self.steady_from_s {
             self.whole.merge(second.interval);
@@ -75,13 +86,15 @@ pub(crate) fn flat(users: u32, seconds: u32) -> ExitCode {
 }
 
 fn measured(users: u32, think_s: f64, seconds: u32, target: SocketAddr) -> Result<String> {
-    raise_descriptors();
     let ramp_up_s = (2.0 * think_s).max(5.0);
     let load = Load { users, ramp_up_s, steady_s: f64::from(seconds), seed: 5, ..Load::default() };
+    let mut target = Target::from(target);
+    target.sources = prepare(&Demand::kept(u64::from(users)), &target)?.sources;
     let options = RunOptions { drain_s: 5.0, ..RunOptions::of(cases::scenario(think_s), load, target) };
     let mut ledger = Ledger {
         before_bytes: resident::now_bytes(),
         steady_from_s: ramp_up_s.ceil() as u32 + 1,
+        every_s: if seconds > 60 { 10 } else { 1 },
         whole: Interval::empty(0),
         names: Vec::new(),
         seconds: 0,
