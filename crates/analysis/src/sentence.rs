@@ -76,6 +76,12 @@ pub(crate) fn duration(inputs: &ValidityInputs<'_>, ok: bool) -> String {
     if ok {
         return format!("{seen} recorded");
     }
+    if inputs.outcome == Outcome::Completed && inputs.planned_steady_s < 1.0 {
+        let took = units::show_seconds(inputs.planned_steady_s);
+        return format!(
+            "it was over after {took}: the instrument judges itself by whole seconds; ask for more"
+        );
+    }
     let why = match inputs.outcome {
         Outcome::Interrupted => "the run was interrupted",
         Outcome::Aborted => "the run was given up",

@@ -24,8 +24,6 @@ pub mod scenario;
 mod schedule;
 pub mod script;
 mod target;
-
-pub mod tls;
 pub mod trace;
 pub mod transport;
 mod usage;

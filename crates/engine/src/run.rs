@@ -38,6 +38,9 @@ pub struct RunOptions {
     pub cpus: Vec<usize>,
     /// Each user leaves after so many sessions, if given.
     pub most_sessions: Option<u32>,
+    /// So many sessions of all users together, if given, dealt out to the users as evenly as whole numbers allow; the
+    /// run ends with the last one.
+    pub sessions_in_all: Option<u64>,
     /// After the ramp-down, or after a gentle stop, sessions under way may take this long to end; seconds.
     pub drain_s: f64,
     /// Tell every step of every user: for `try`, never for a measurement.
@@ -53,6 +56,7 @@ impl RunOptions {
             target: target.into(),
             cpus: vec![0],
             most_sessions: None,
+            sessions_in_all: None,
             drain_s: 30.0,
             tracing: false,
         }
@@ -200,6 +204,7 @@ fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment
         encrypted: options.target.tls.is_some(),
         tracing: options.tracing,
         most_sessions: options.most_sessions,
+        sessions_in_all: options.sessions_in_all,
         drain_ns: nanos(options.drain_s),
     }
 }

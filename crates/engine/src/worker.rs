@@ -69,8 +69,22 @@ pub(crate) struct Assignment {
     pub(crate) tracing: bool,
     /// Each user leaves after so many sessions.
     pub(crate) most_sessions: Option<u32>,
+    /// All users together leave after so many.
+    pub(crate) sessions_in_all: Option<u64>,
     /// After the ramp-down, sessions under way may take this long to end.
     pub(crate) drain_ns: u64,
+}
+
+impl Assignment {
+    /// Whether user `index`, 0-based over all threads, has done its share after so many sessions.
+    pub(crate) fn sated(&self, index: u32, sessions: u32) -> bool {
+        let share = |all: u64| {
+            let users = u64::from(self.users.max(1));
+            all / users + u64::from(u64::from(index) < all % users)
+        };
+        self.most_sessions.is_some_and(|most| sessions >= most)
+            || self.sessions_in_all.is_some_and(|all| u64::from(sessions) >= share(all))
+    }
 }
 
 /// What a worker tells.

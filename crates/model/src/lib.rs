@@ -9,6 +9,7 @@
 
 pub mod catalogue;
 pub mod document;
+pub mod hit;
 pub mod interval;
 pub mod kit;
 pub mod plan;
@@ -23,6 +24,7 @@ pub mod think;
 pub mod units;
 
 pub use catalogue::Catalogue;
+pub use hit::HitRecord;
 pub use interval::{ErrorKind, Interval, OperationInterval, OperationKind};
 pub use kit::KitManifest;
 pub use plan::Plan;

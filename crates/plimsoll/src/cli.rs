@@ -21,6 +21,7 @@ Examples:
   plimsoll run dvdstore                                   the default stack, a minute of steady state
   plimsoll run dvdstore --users 50 --set apache.MaxRequestWorkers=64
   plimsoll run dvdstore --stack lighttpd-fpm-mariadb --qos 'p95 < 300ms' --json
+  plimsoll hit http://127.0.0.1:8080/ -c 100              one request, repeated
   plimsoll try dvdstore                                   one user, every request shown
   plimsoll up dvdstore                                    stand it up to click around
   plimsoll show last                                      the last run again
@@ -46,6 +47,8 @@ pub(crate) struct Global {
 pub(crate) enum Verb {
     /// Stand a stack up, drive it with users, measure and judge it
     Run(verbs::run::RunArgs),
+    /// Repeat one request over many connections: rate, times, and whether to believe them
+    Hit(verbs::hit::HitArgs),
     /// Follow one user through a session, every request printed
     Try(verbs::try_kit::TryArgs),
     /// Stand a stack up with its data and keep it until Ctrl-C

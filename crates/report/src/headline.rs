@@ -44,7 +44,7 @@ pub struct Headline {
 impl Headline {
     /// The headline of a run; `under_way` while a living process is still measuring it.
     pub fn of(record: &RunRecord, under_way: bool) -> Headline {
-        let said = || sentence(strip(&record.verdict.sentence));
+        let said = || said(&record.verdict.sentence);
         let (tone, word, sentence) = match (record.outcome, record.verdict.valid, record.verdict.pass) {
             (Outcome::Unfinished, ..) if under_way => {
                 let sentence = "The run is still being measured; this is what there is so far.";
@@ -69,6 +69,11 @@ impl Headline {
     pub fn caveat(&self) -> Option<&'static str> {
         (!self.valid).then_some("The figures help to find out why; they are not a result.")
     }
+}
+
+/// A verdict's sentence as it is read after the word.
+pub(crate) fn said(verdict: &str) -> String {
+    sentence(strip(verdict))
 }
 
 /// The sentence without a word that the headline says already.

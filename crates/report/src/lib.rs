@@ -19,8 +19,8 @@ mod timeline;
 
 pub use headline::{Headline, Tone};
 pub use html::html;
-pub use json::{json, schema};
+pub use json::{hit_json, hit_schema, json, schema};
 pub use list::list_table;
 pub use page::Page;
-pub use terminal::terminal;
+pub use terminal::{hit, terminal};
 pub use timeline::{Column, Scope, Timeline};

@@ -24,7 +24,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let now_ns = self.now();
         let index = self.global_index(user);
         let state = &mut self.users[user as usize];
-        let sated = self.assignment.most_sessions.is_some_and(|most| state.sessions >= most);
+        let sated = self.assignment.sated(index, state.sessions);
         if self.stopping || sated || now_ns >= self.assignment.schedule.leave_ns(index) {
             if let Some(since_ns) = thinking_since_ns {
                 self.host.borrow_mut().recorder.think_given_up(now_ns, since_ns);

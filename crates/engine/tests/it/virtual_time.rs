@@ -452,6 +452,17 @@ fn a_session_can_t_write_headers_that_servers_would_read_differently() {
 }
 
 #[test]
+fn sessions_in_all_are_dealt_out_evenly_and_end_the_run() {
+    let bench = Bench { users: 7, ..bench("function visit(user) get('/' .. user.number) end") };
+    let options = RunOptions { sessions_in_all: Some(24), ..bench.options() };
+    let (clock, net, log) = VirtualNet::new(|_, _| Reply::After(MS, ok("")));
+    run_on(&options, clock, net, &mut Listener::default()).expect("the run works");
+    let log = log.borrow();
+    let of = |user: u32| log.iter().filter(|(_, text)| text.starts_with(&format!("GET /{user} "))).count();
+    assert_eq!((1..=7).map(of).collect::<Vec<_>>(), [4, 4, 4, 3, 3, 3, 3]);
+}
+
+#[test]
 fn a_broken_script_is_refused_before_anything_starts() {
     let options = bench("function visit() get('/a' end").options();
     let (clock, net, _) = VirtualNet::new(|_, _| Reply::Never);

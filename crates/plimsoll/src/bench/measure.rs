@@ -48,6 +48,7 @@ pub(crate) fn measure(
         target: stage.address.into(),
         cpus: plan.placement.generator.clone(),
         most_sessions: None,
+        sessions_in_all: None,
         drain_s: DRAIN_S.min(plan.kit.users.timeout_s),
         tracing: false,
     };

@@ -4,5 +4,6 @@
 pub(crate) mod dataset;
 pub(crate) mod measure;
 pub(crate) mod outcome;
+pub(crate) mod server;
 pub(crate) mod setup;
 pub(crate) mod stage;

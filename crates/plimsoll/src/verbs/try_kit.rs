@@ -64,6 +64,7 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
         target: stage.address.into(),
         cpus: vec![plan.placement.generator.first().copied().unwrap_or(0)],
         most_sessions: Some(args.sessions.max(1)),
+        sessions_in_all: None,
         drain_s: 5.0,
         tracing: true,
     };

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod faults;
+mod hit;
 mod kept;
 mod runs;
 mod tool;

@@ -1,6 +1,7 @@
 //! A page as text: what a run prints at its end. Reads the same without colour.
 
 mod draw;
+mod hit;
 mod over_time;
 mod paint;
 mod sections;
@@ -9,6 +10,7 @@ mod table;
 use crate::Page;
 use paint::Paint;
 
+pub use hit::hit;
 pub(crate) use paint::{hidden, plain};
 pub(crate) use table::{Align, Table};
 
@@ -37,7 +39,7 @@ pub fn terminal(page: &Page, width: usize, colour: bool) -> String {
     ];
     // Why a run is not valid is read before its figures; that all checks hold, after them.
     let place = if page.record.verdict.valid { sections.len() - 1 } else { 1 };
-    sections.insert(place, sections::validity(page, width, paint));
+    sections.insert(place, sections::checks(&page.record.validity, &page.record.consistency, width, paint));
     let mut text = String::new();
     for section in sections.iter().filter(|section| !section.is_empty()) {
         if !text.is_empty() {

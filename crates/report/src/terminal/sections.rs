@@ -1,7 +1,7 @@
 //! The parts of the text, in the order in which they are read.
 
 use model::OperationKind;
-use model::record::{OperationResult, TargetResult};
+use model::record::{ConsistencyResult, Evidence, OperationResult, TargetResult, ValidityCheck};
 
 use super::draw::bar;
 use super::paint::{Paint, plain};
@@ -183,6 +183,13 @@ pub(super) fn errors(page: &Page, width: usize, paint: Paint) -> String {
             .collect();
         text.push_str(&format!("  {}: {}\n", plain(&row.name), kinds.join(", ")));
     }
+    text.push_str(&self::evidence(evidence, width));
+    text
+}
+
+/// Samples of errors.
+pub(super) fn evidence(evidence: &[Evidence], width: usize) -> String {
+    let mut text = String::new();
     for sample in evidence.iter().take(SAMPLES_SHOWN) {
         let what = format!("{} s, {}, {}: {}", sample.second, sample.operation, sample.kind, sample.message);
         text.push_str(&format!("  {}\n", wrap(&plain(&what), width - 2, "    ")));
@@ -197,11 +204,14 @@ pub(super) fn errors(page: &Page, width: usize, paint: Paint) -> String {
 }
 
 /// The checks of the instrument: those that fail in full, those that hold in a number.
-pub(super) fn validity(page: &Page, width: usize, paint: Paint) -> String {
-    let checks =
-        page.record.validity.iter().map(|check| (check.ok, check.check.as_str(), check.sentence.as_str()));
-    let data =
-        page.record.consistency.iter().map(|check| (check.ok, check.name.as_str(), check.sentence.as_str()));
+pub(super) fn checks(
+    validity: &[ValidityCheck],
+    consistency: &[ConsistencyResult],
+    width: usize,
+    paint: Paint,
+) -> String {
+    let checks = validity.iter().map(|check| (check.ok, check.check.as_str(), check.sentence.as_str()));
+    let data = consistency.iter().map(|check| (check.ok, check.name.as_str(), check.sentence.as_str()));
     let checks: Vec<(bool, &str, &str)> = checks.chain(data).collect();
     if checks.is_empty() {
         return String::new();

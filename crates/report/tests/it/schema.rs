@@ -1,4 +1,4 @@
-//! `docs/reference/run.schema.json`. `UPDATE_GOLDEN=1 cargo test -p report schema` writes it anew.
+//! `docs/reference/run.schema.json` and `hit.schema.json`. `UPDATE_GOLDEN=1 cargo test -p report schema` writes it anew.
 
 use std::path::Path;
 
@@ -6,18 +6,21 @@ use report::{json, schema};
 use serde_json::Value;
 use testkit::sample::{Ending, Shape, run};
 
-#[test]
-fn the_schema_in_the_documentation_is_current() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/run.schema.json");
+fn assert_current(name: &str, schema: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::create_dir_all(path.parent().expect("it has one")).unwrap();
-        std::fs::write(&path, schema()).unwrap();
+        std::fs::create_dir_all(path.parent().expect("it has one"))
+            .expect("the documentation can be written");
+        std::fs::write(&path, schema).expect("the documentation can be written");
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        written == schema(),
-        "docs/reference/run.schema.json is old: UPDATE_GOLDEN=1 cargo test -p report schema"
-    );
+    assert!(written == schema, "docs/reference/{name} is old: UPDATE_GOLDEN=1 cargo test -p report schema");
+}
+
+#[test]
+fn the_schemas_in_the_documentation_are_current() {
+    assert_current("run.schema.json", &schema());
+    assert_current("hit.schema.json", &report::hit_schema());
 }
 
 #[test]

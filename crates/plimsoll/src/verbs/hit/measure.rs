@@ -1,0 +1,204 @@
+//! What `hit` saw, second by second, and its record.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use analysis::{HostShares, Little, Steady, ValidityInputs, VerdictInputs};
+use engine::{Audience, RunOptions, Second, Totals};
+use model::hit::HIT_FORMAT;
+use model::interval::OperationName;
+use model::record::{OperationResult, Outcome, TimeSummary, ValidityCheck};
+use model::{HitRecord, Interval, OperationKind, Result, units};
+
+use crate::bench::server::Server;
+use crate::console::Console;
+use crate::context::Context;
+
+/// The checks that are about the instrument; the others are about a stack.
+const CHECKS: [&str; 7] =
+    ["duration", "errors_all", "generator_cpu", "generator_thread", "send_lag", "users", "little"];
+
+/// When it ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Length {
+    Seconds(f64),
+    Requests(u64),
+}
+
+/// What was seen.
+pub(super) struct Witnessed {
+    length: Length,
+    /// Every second.
+    all: Steady,
+    /// Every second but the last one, in which users had left.
+    whole: Steady,
+    /// When the last session was completed.
+    last_ns: u64,
+}
+
+/// Watches and tells.
+pub(super) struct Witness<'a> {
+    seen: Witnessed,
+    held: Option<Interval>,
+    console: &'a mut Console,
+    answered: u64,
+}
+
+impl<'a> Witness<'a> {
+    pub(super) fn new(length: Length, console: &'a mut Console) -> Witness<'a> {
+        let every = || Steady::new(0.0, f64::INFINITY);
+        let whole = match length {
+            Length::Seconds(seconds) => Steady::new(0.0, seconds),
+            Length::Requests(_) => every(),
+        };
+        let seen = Witnessed { length, all: every(), whole, last_ns: 0 };
+        Witness { seen, held: None, console, answered: 0 }
+    }
+
+    pub(super) fn into_witnessed(self) -> Witnessed {
+        self.seen
+    }
+
+    fn tell(&mut self, second: &Second<'_>) {
+        let Some(row) = row_of(second.names, OperationKind::Request) else { return };
+        let Some(now) = second.interval.operations.get(row) else { return };
+        self.answered += now.completed;
+        let at_s = f64::from(second.interval.second) + 1.0;
+        let (done, ratio) = match self.seen.length {
+            Length::Seconds(all) => (format!("{:.0} of {all:.0} s", at_s.min(all)), at_s / all),
+            Length::Requests(all) => {
+                (format!("{} of {all} requests", self.answered), self.answered as f64 / all as f64)
+            }
+        };
+        let p99 = analysis::percentile_s(&now.response, 99.0);
+        let p99 = p99.map(|p99| format!(", p99 {}", units::show_seconds(p99))).unwrap_or_default();
+        let failed = if now.failed() > 0 { format!(", {} errors", now.failed()) } else { String::new() };
+        let rate = analysis::sentence::number(now.completed as f64);
+        self.console.progress(&format!("{done}: {rate} requests/s{p99}{failed}"), ratio);
+    }
+}
+
+impl Audience for Witness<'_> {
+    fn second(&mut self, second: &Second<'_>) -> Result<()> {
+        self.seen.all.push(second.interval);
+        if let Some(before) = self.held.replace(second.interval.clone()) {
+            self.seen.whole.push(&before);
+        }
+        let ends = second.interval.last_sessions.iter().map(|session| session.ended_ns);
+        self.seen.last_ns = ends.max().unwrap_or(0).max(self.seen.last_ns);
+        self.tell(second);
+        Ok(())
+    }
+}
+
+fn row_of(names: &[OperationName], kind: OperationKind) -> Option<usize> {
+    names.iter().position(|name| name.kind == kind)
+}
+
+/// The record of what was seen.
+pub(super) fn record(
+    seen: &Witnessed,
+    totals: &Totals,
+    outcome: Outcome,
+    options: &RunOptions,
+    server: &Server,
+    context: &Context,
+) -> HitRecord {
+    let rows = analysis::operations(&seen.all, &totals.names);
+    let of = |kind| rows.iter().find(|row| row.kind == kind).cloned();
+    let (operation, request) = (of(OperationKind::Operation), of(OperationKind::Request));
+    let row = row_of(&totals.names, OperationKind::Operation);
+    let refused = request.as_ref().and_then(|row| row.errors.get("status")).copied().unwrap_or(0);
+    // An operation whose answer had a bad status is among them: here an operation is no more than that answer.
+    let unanswered = row.and_then(|row| totals.unanswered.get(row)).copied().unwrap_or(0);
+    let completed = request.as_ref().map_or(0, |row| row.completed);
+    let requests = completed + refused;
+    let elapsed_s = if seen.last_ns > 0 { seen.last_ns as f64 / 1e9 } else { seen.all.length_s() };
+    let little = Little::of(&seen.whole);
+    let host = HostShares::default();
+    let generator = analysis::generator(&seen.whole, &little, options.cpus.len(), totals.connects, host);
+    let mut record = HitRecord {
+        format: HIT_FORMAT,
+        started: started(elapsed_s),
+        plimsoll: env!("CARGO_PKG_VERSION").to_string(),
+        command: context.command.clone(),
+        method: method(options),
+        url: server.url.to_string(),
+        server: server.place(),
+        allowed: server.allowed.clone(),
+        connections: options.load.users,
+        generator_cpus: options.cpus.clone(),
+        outcome,
+        verdict: analysis::verdict(&VerdictInputs {
+            users: 0,
+            checks: &[],
+            targets: &[],
+            metrics: &[],
+            operations: &[],
+        }),
+        elapsed_s,
+        requests,
+        per_s: requests as f64 / elapsed_s.max(1e-9),
+        completed,
+        errors: operation.as_ref().map(|row| row.errors.clone()).unwrap_or_default(),
+        unanswered: unanswered.saturating_sub(refused),
+        received_bytes: request.map_or(0, |row| row.bytes),
+        connects: totals.connects,
+        response: operation.as_ref().map_or_else(TimeSummary::default, |row| row.response.clone()),
+        service: operation.map_or_else(TimeSummary::default, |row| row.service),
+        cpu_s_per_request: (requests > 0).then(|| seen.all.whole().generator_cpu_s / requests.max(1) as f64),
+        generator,
+        validity: Vec::new(),
+        evidence: totals.evidence.clone(),
+    };
+    judge(seen, &little, &rows, &mut record);
+    record
+}
+
+/// The instrument's checks of itself, over the whole seconds.
+fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &mut HitRecord) {
+    let steady_s = seen.whole.length_s();
+    let planned_steady_s = match seen.length {
+        Length::Seconds(seconds) => seconds,
+        Length::Requests(_) => record.elapsed_s.min(steady_s.max(1.0)),
+    };
+    let checks = analysis::validity(&ValidityInputs {
+        outcome: record.outcome,
+        planned_steady_s,
+        steady_s,
+        users: record.connections,
+        shares_cpus: false,
+        generator: &record.generator,
+        little,
+        targets: &[],
+        operations: rows,
+        tier_events: &[],
+        alarms: &[],
+        consistency: &[],
+        evidence: &record.evidence,
+    });
+    // A user who has done its share of the requests leaves before the others.
+    let dealt_out = matches!(seen.length, Length::Requests(_));
+    let applies = |check: &ValidityCheck| {
+        CHECKS.contains(&check.check.as_str()) && !(dealt_out && check.check == "users")
+    };
+    record.validity = checks.into_iter().filter(applies).collect();
+    record.verdict = analysis::verdict(&VerdictInputs {
+        users: record.connections,
+        checks: &record.validity,
+        targets: &[],
+        metrics: &[],
+        operations: rows,
+    });
+}
+
+fn method(options: &RunOptions) -> String {
+    match &options.scenario.program {
+        engine::Program::Repeat(repeat) => repeat.method.clone(),
+        engine::Program::Script(_) => String::new(),
+    }
+}
+
+fn started(elapsed_s: f64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    store::utc((now.as_secs_f64() - elapsed_s).max(0.0) as u64)
+}

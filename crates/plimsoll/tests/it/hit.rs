@@ -1,0 +1,195 @@
+//! One request repeated: counted exactly, judged honestly.
+
+use std::fs;
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+
+use engine::null_server::NullServer;
+use serde_json::Value as Json;
+use tempfile::TempDir;
+
+use crate::tool::{Finished, Home, skip, turn, wait_for};
+
+fn hit(words: &str) -> Finished {
+    Home::shared().plimsoll(&format!("hit {words}")).run()
+}
+
+fn count(record: &Json, field: &str) -> u64 {
+    record[field].as_u64().unwrap_or_else(|| panic!("no {field} in {record:#}"))
+}
+
+/// Valid or not valid: how fast the machine is today is not what is asked here.
+#[track_caller]
+fn judged(ended: Finished) -> Json {
+    let code = if ended.code == Some(3) { 3 } else { 0 };
+    ended.expect(code).json()
+}
+
+#[test]
+fn as_many_requests_are_reported_as_the_server_answered() {
+    let _turn = turn();
+    for length in ["-d 2s", "-n 5000", "-n 7"] {
+        let server = NullServer::start(None).expect("a loopback port");
+        let record = judged(hit(&format!("http://{}/ -c 20 {length} --json", server.address())));
+        assert_eq!(count(&record, "requests"), server.served(), "{length}: {record:#}");
+        assert_eq!(count(&record, "completed"), server.served(), "{length}: {record:#}");
+        assert!(count(&record, "connects") <= 20, "{length}: {record:#}");
+    }
+}
+
+#[test]
+fn a_number_of_requests_is_kept_to_whatever_the_number_of_connections() {
+    let _turn = turn();
+    let server = NullServer::start(None).expect("a loopback port");
+    let record = judged(hit(&format!("http://{}/ -c 64 -n 1003 --threads 1 --json", server.address())));
+    assert_eq!((count(&record, "requests"), server.served()), (1003, 1003));
+}
+
+/// A private nginx that writes a line for every request; ended when dropped.
+struct Nginx {
+    child: Child,
+    dir: TempDir,
+    port: u16,
+}
+
+impl Nginx {
+    fn start() -> Option<Nginx> {
+        let program = ["/usr/sbin/nginx", "/usr/bin/nginx"]
+            .into_iter()
+            .find(|path| fs::exists(path).is_ok_and(|is| is))?;
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let port = free_port();
+        let path = dir.path().display();
+        let text = format!(
+            "daemon off; master_process off; pid {path}/pid; error_log {path}/error.log;\n\
+             events {{ worker_connections 512; }}\n\
+             http {{ access_log {path}/access.log; client_body_temp_path {path}/body; proxy_temp_path {path}/proxy;\n\
+             fastcgi_temp_path {path}/fastcgi; uwsgi_temp_path {path}/uwsgi; scgi_temp_path {path}/scgi;\n\
+             keepalive_requests 100000000; server {{ listen 127.0.0.1:{port}; location / {{ return 200 hello; }}\n\
+             location /missing {{ return 404; }} }} }}\n"
+        );
+        fs::write(dir.path().join("nginx.conf"), text).expect("the configuration is written");
+        let child = Command::new(program)
+            .args(["-p", &path.to_string(), "-c", "nginx.conf", "-e", "error.log"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("nginx starts");
+        let nginx = Nginx { child, dir, port };
+        wait_for("nginx listens", || std::net::TcpStream::connect(("127.0.0.1", port)).ok());
+        Some(nginx)
+    }
+
+    /// Requests logged, once the log has been written out.
+    fn logged(mut self) -> u64 {
+        self.end();
+        let text = fs::read_to_string(self.dir.path().join("access.log")).expect("nginx wrote a log");
+        text.lines().count() as u64
+    }
+
+    fn end(&mut self) {
+        let pid = rustix::process::Pid::from_raw(self.child.id() as i32).expect("a process number");
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::QUIT);
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port");
+    listener.local_addr().expect("it is bound").port()
+}
+
+#[test]
+fn an_access_log_has_a_line_for_each_request_reported() {
+    let _turn = turn();
+    let Some(nginx) = Nginx::start() else {
+        skip("nginx is not installed");
+        return;
+    };
+    let record = judged(hit(&format!("http://127.0.0.1:{}/ -c 10 -d 2s --json", nginx.port)));
+    assert_eq!(count(&record, "requests"), nginx.logged(), "{record:#}");
+}
+
+#[test]
+fn answers_of_a_bad_status_are_requests_and_errors() {
+    let _turn = turn();
+    let Some(nginx) = Nginx::start() else {
+        skip("nginx is not installed");
+        return;
+    };
+    let ended = hit(&format!("http://127.0.0.1:{}/missing -c 5 -n 40 --json", nginx.port)).expect(3);
+    let record = ended.json();
+    assert_eq!((count(&record, "requests"), count(&record, "unanswered")), (40, 0), "{record:#}");
+    assert_eq!((record["errors"]["status"].as_u64(), nginx.logged()), (Some(40), 40), "{record:#}");
+}
+
+/// wrk counts what it had read when its time was up; what was under way then is the server's surplus.
+#[test]
+fn wrk_and_the_server_agree_as_far_as_wrk_can() {
+    let _turn = turn();
+    let server = NullServer::start(None).expect("a loopback port");
+    let url = format!("http://{}/", server.address());
+    let Ok(output) = Command::new("wrk").args(["-t1", "-c10", "-d2s", &url]).output() else {
+        skip("wrk is not installed");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let requests: u64 = said
+        .lines()
+        .find_map(|line| line.trim().split_once(" requests in "))
+        .and_then(|(count, _)| count.parse().ok())
+        .unwrap_or_else(|| panic!("wrk said no number of requests:\n{said}"));
+    let surplus = server.served().saturating_sub(requests);
+    assert!(
+        server.served() >= requests && surplus <= 10,
+        "{} served, {requests} by wrk\n{said}",
+        server.served()
+    );
+}
+
+#[test]
+fn what_can_not_be_asked_for_is_said_before_anything_starts() {
+    for (words, expected) in [
+        ("http://192.0.2.1/", "--allow-target 192.0.2.1"),
+        ("localhost:80", "is not a scheme"),
+        ("http://127.0.0.1:1/", "failed to connect"),
+        ("http://127.0.0.1:1/ -d 10ms", "1 s or more"),
+        ("http://127.0.0.1:1/ -n 5 -d 3s", "cannot be used with"),
+        ("http://127.0.0.1:1/ --unix /nowhere --source ::1", "has no source address"),
+    ] {
+        hit(words).expect(2).says(expected);
+    }
+}
+
+#[test]
+fn a_record_is_as_its_schema_says_and_people_read_the_same() {
+    let _turn = turn();
+    let server = NullServer::start(None).expect("a loopback port");
+    let said = hit(&format!("http://{}/x -c 3 -d 1s", server.address()));
+    let word = if said.code == Some(0) { "VALID" } else { "NOT VALID" };
+    for part in [word, "requests/s", "response", "3 opened", "of CPU per request", "send lag"] {
+        assert!(said.stdout.contains(part), "{part} is missing in:\n{}", said.stdout);
+    }
+}
+
+#[test]
+fn an_interrupted_hit_tells_what_it_saw() {
+    let _turn = turn();
+    let server = NullServer::start(None).expect("a loopback port");
+    let running =
+        Home::shared().plimsoll(&format!("hit http://{}/ -c 3 -d 100s --json", server.address())).start();
+    wait_for("requests arrive", || (server.served() > 100).then_some(()));
+    running.signal(rustix::process::Signal::INT);
+    let record = running.wait().expect(105).json();
+    assert_eq!(
+        (record["outcome"].as_str(), count(&record, "requests")),
+        (Some("interrupted"), server.served())
+    );
+}

@@ -1,0 +1,117 @@
+//! What `plimsoll hit` prints at its end.
+
+use model::HitRecord;
+use model::record::{Outcome, TimeSummary};
+
+use super::paint::{Paint, plain};
+use super::sections;
+use super::table::{Align, Table, wrap};
+use super::{NARROWEST, WIDEST};
+use crate::{Tone, figures};
+
+/// The record as text for a terminal of `width` columns, the verdict first.
+pub fn hit(record: &HitRecord, width: usize, colour: bool) -> String {
+    let width = width.clamp(NARROWEST, WIDEST);
+    let paint = Paint { colour };
+    let validity = sections::checks(&record.validity, &[], width, paint);
+    let mut parts = vec![
+        headline(record, width, paint),
+        facts(record, width, paint),
+        times(record, width),
+        sections::evidence(&record.evidence, width),
+        generator(record, width),
+    ];
+    let place = if record.verdict.valid { parts.len() } else { 1 };
+    parts.insert(place, validity);
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+fn headline(record: &HitRecord, width: usize, paint: Paint) -> String {
+    let (tone, word) = match (record.outcome, record.verdict.valid) {
+        (Outcome::Interrupted, _) => (Tone::Open, "INTERRUPTED"),
+        (_, true) => (Tone::Good, "VALID"),
+        (_, false) => (Tone::Doubtful, "NOT VALID"),
+    };
+    let said = if record.verdict.valid {
+        let failed = if record.errors.is_empty() { "" } else { ", errors among them" };
+        format!("{} requests/s over {} connections{failed}.", rate(record), count(record.connections.into()))
+    } else {
+        crate::headline::said(&record.verdict.sentence)
+    };
+    let text = wrap(&format!("{word}  {}", plain(&said)), width, "  ");
+    let rest = text.strip_prefix(word).unwrap_or(&text);
+    let caveat =
+        if record.verdict.valid { "" } else { "The figures help to find out why; they are not a result.\n" };
+    format!("{}{rest}\n{caveat}", paint.tone(tone, word))
+}
+
+fn facts(record: &HitRecord, width: usize, paint: Paint) -> String {
+    let what = format!("{} {}", record.method, record.url);
+    let allowed = record.allowed.as_ref().map(|host| format!(", not this machine: --allow-target {host}"));
+    let place = format!("{}{}", record.server, allowed.unwrap_or_default());
+    let took = figures::time(Some(record.elapsed_s));
+    let mut lines = vec![
+        wrap(&plain(&what), width, "  "),
+        format!("  requests     {} in {took}, {}/s", count(record.requests), rate(record)),
+    ];
+    let failed: u64 = record.errors.values().sum();
+    if failed > 0 {
+        let kinds: Vec<String> =
+            record.errors.iter().map(|(kind, errors)| format!("{} {kind}", count(*errors))).collect();
+        lines.push(paint.bad(&format!("  errors       {}: {}", count(failed), kinds.join(", "))));
+    }
+    if record.unanswered > 0 {
+        let unknown = "sent; whether the server saw them is unknown";
+        lines.push(format!("  unanswered   {} {unknown}", count(record.unanswered)));
+    }
+    let bytes_per_s = (record.received_bytes as f64 / record.elapsed_s.max(1e-9)) as u64;
+    lines.push(format!(
+        "  received     {}, {}/s",
+        figures::bytes(Some(record.received_bytes)),
+        figures::bytes(Some(bytes_per_s))
+    ));
+    lines.push(format!("  connections  {} opened to {}", count(record.connects), plain(&place)));
+    lines.join("\n") + "\n"
+}
+
+fn times(record: &HitRecord, width: usize) -> String {
+    let titles = ["mean", "p50", "p90", "p99", "p99.9", "max"].map(|title| (title, Align::Right));
+    let heading: Vec<(&str, Align)> = std::iter::once(("Times", Align::Left)).chain(titles).collect();
+    let mut table = Table::new(&heading);
+    let figures_of = |times: &TimeSummary| {
+        [times.mean_s, times.p50_s, times.p90_s, times.p99_s, times.p999_s, times.max_s].map(figures::time)
+    };
+    let (response, service) = (figures_of(&record.response), figures_of(&record.service));
+    if record.response.max_s.is_none() {
+        return String::new();
+    }
+    let differ = response != service;
+    table.row(std::iter::once("  response".to_string()).chain(response).collect());
+    if differ {
+        table.row(std::iter::once("  service".to_string()).chain(service).collect());
+    }
+    table.lines(width)
+}
+
+fn generator(record: &HitRecord, width: usize) -> String {
+    let lag = &record.generator.lag;
+    let cpus: Vec<String> = record.generator_cpus.iter().map(ToString::to_string).collect();
+    let text = format!(
+        "Generator  {} of CPU per request, {} of CPU {}; send lag p99 {}, max {}",
+        figures::time(record.cpu_s_per_request),
+        figures::percent(Some(record.generator.cpu_ratio)),
+        cpus.join(" and "),
+        figures::time(lag.p99_s.or(lag.max_s)),
+        figures::time(lag.max_s),
+    );
+    wrap(&text, width, "           ") + "\n"
+}
+
+fn rate(record: &HitRecord) -> String {
+    figures::number(Some(record.per_s))
+}
+
+fn count(n: u64) -> String {
+    figures::number(Some(n as f64))
+}
