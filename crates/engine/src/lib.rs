@@ -24,6 +24,8 @@ pub mod scenario;
 mod schedule;
 pub mod script;
 mod target;
+
+pub mod tls;
 pub mod trace;
 pub mod transport;
 mod usage;
