@@ -229,16 +229,34 @@ fn a_certificate_of_an_unknown_issuer_is_refused() {
     assert_eq!(refusal(&stranger.setup(0.0), &site), TlsFault::UnknownIssuer);
 }
 
+/// A site whose certificate is its own authority.
+fn on_its_own(name: &str, is_ca: IsCa) -> Site {
+    let mut params = CertificateParams::new(vec![name.to_string()]).expect("a name");
+    params.is_ca = is_ca;
+    let key = KeyPair::generate().expect("a key");
+    let certificate = params.self_signed(&key).expect("a certificate");
+    let server = serving(vec![certificate.der().clone()], &key, |_| {});
+    Site { root_pem: certificate.pem().into_bytes(), server }
+}
+
+const BOTH_KINDS: [IsCa; 2] = [IsCa::NoCa, IsCa::Ca(BasicConstraints::Unconstrained)];
+
 #[test]
 fn a_certificate_that_signs_itself_is_refused_as_nobodys() {
-    for is_ca in [IsCa::NoCa, IsCa::Ca(BasicConstraints::Unconstrained)] {
-        let (other, mut site) = (Site::named("web.test"), Site::named("web.test"));
-        let mut params = CertificateParams::new(vec!["web.test".to_string()]).expect("a name");
-        params.is_ca = is_ca;
-        let key = KeyPair::generate().expect("a key");
-        let chain = vec![params.self_signed(&key).expect("a certificate").der().clone()];
-        site.server = serving(chain, &key, |_| {});
-        assert_eq!(refusal(&other.setup(0.0), &site), TlsFault::UnknownIssuer);
+    let stranger = Site::named("web.test").setup(0.0);
+    for is_ca in BOTH_KINDS {
+        assert_eq!(refusal(&stranger, &on_its_own("web.test", is_ca)), TlsFault::UnknownIssuer);
+    }
+}
+
+#[test]
+fn a_certificate_that_signs_itself_is_believed_when_it_is_given_and_for_its_own_name_only() {
+    for is_ca in BOTH_KINDS {
+        let site = on_its_own("web.test", is_ca);
+        assert!(!visit(&site.setup(0.0), &site, &mut None, 0.0));
+        let other = on_its_own("other.test", is_ca);
+        let fault = refusal(&other.setup(0.0), &other);
+        assert!(matches!(fault, TlsFault::WrongName(_)), "{fault:?}");
     }
 }
 
