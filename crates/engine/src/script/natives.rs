@@ -14,8 +14,9 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use mlua::{Error, Lua, Table, Value, Variadic};
+use mlua::Lua;
 
+use super::stack::{Answer, Argument, Call, Fault, LONGEST_WORD, Native, define};
 use crate::random::Stream;
 
 /// The stream that the helpers draw from. The owner puts a user's stream in before it runs that user's script, and
@@ -38,101 +39,111 @@ impl CurrentStream {
     pub fn get(&self) -> Stream {
         self.0.get()
     }
-
-    /// Draws from it.
-    pub fn draw<T>(&self, draw: impl FnOnce(&mut Stream) -> T) -> T {
-        let mut stream = self.0.get();
-        let value = draw(&mut stream);
-        self.0.set(stream);
-        value
-    }
 }
 
 /// Defines the helpers as globals of `lua`, drawing from `current`.
 pub fn install(lua: &Lua, current: &CurrentStream) -> mlua::Result<()> {
-    let globals = lua.globals();
-    let stream = current.clone();
-    globals.set("random", lua.create_function(move |_, ends: Variadic<Value>| random(&stream, &ends))?)?;
-    let stream = current.clone();
-    globals.set("chance", lua.create_function(move |_, p: f64| Ok(stream.draw(Stream::unit) < p))?)?;
-    let stream = current.clone();
-    globals.set("pick", lua.create_function(move |_, list: Table| pick(&stream, &list))?)?;
-    let stream = current.clone();
-    globals
-        .set("letters", lua.create_function(move |lua, n: usize| lua.create_string(letters(&stream, n)?))?)?;
-    let stream = current.clone();
-    globals
-        .set("digits", lua.create_function(move |lua, n: usize| lua.create_string(digits(&stream, n)?))?)?;
-    let stream = current.clone();
-    globals.set("zipf", lua.create_function(move |_, (n, s): (u64, f64)| zipf(&stream, n, s))?)?;
-    let stream = current.clone();
-    let exponential = move |_: &Lua, mean: f64| Ok(-mean * (1.0 - stream.draw(Stream::unit)).ln());
-    globals.set("exponential", lua.create_function(exponential)?)
+    let helpers: [(&str, Native<Cell<Stream>>); 7] = [
+        ("random", random),
+        ("chance", chance),
+        ("pick", pick),
+        ("letters", letters),
+        ("digits", digits),
+        ("zipf", zipf),
+        ("exponential", exponential),
+    ];
+    helpers
+        .iter()
+        .try_for_each(|(name, helper)| lua.globals().raw_set(*name, define(lua, &current.0, *helper)?))
 }
 
-fn random(stream: &CurrentStream, ends: &[Value]) -> mlua::Result<Value> {
-    let whole = |value: &Value| match value {
-        Value::Integer(number) => Ok(*number),
-        Value::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => Ok(*number as i64),
-        other => Err(Error::runtime(format!("random takes whole numbers, not {}", other.type_name()))),
-    };
-    let (low, high) = match ends {
-        [] => return Ok(Value::Number(stream.draw(Stream::unit))),
-        [high] => (1, whole(high)?),
-        [low, high] => (whole(low)?, whole(high)?),
-        _ => return Err(Error::runtime("random takes at most two ends")),
+fn draw<T>(stream: &Cell<Stream>, draw: impl FnOnce(&mut Stream) -> T) -> T {
+    let mut current = stream.get();
+    let value = draw(&mut current);
+    stream.set(current);
+    value
+}
+
+fn random<'a>(stream: &'a Cell<Stream>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    let (low, high) = match call.count() {
+        0 => return Ok(Answer::Number(draw(stream, Stream::unit))),
+        1 => (1, whole(call, 1)?),
+        2 => (whole(call, 1)?, whole(call, 2)?),
+        _ => return Err(Fault::new("random takes at most two ends")),
     };
     if low > high {
-        return Err(Error::runtime(format!("random({low}, {high}): there is no number in that range")));
+        return Err(Fault::new(format!("random({low}, {high}): there is no number in that range")));
     }
-    Ok(Value::Integer(stream.draw(|stream| stream.between(low, high))))
+    Ok(Answer::Integer(draw(stream, |stream| stream.between(low, high))))
 }
 
-fn pick(stream: &CurrentStream, list: &Table) -> mlua::Result<Value> {
-    let length = list.raw_len() as u64;
-    if length == 0 {
-        return Err(Error::runtime("pick takes a list with at least one element"));
+fn whole(call: Call<'_>, argument: i32) -> Result<i64, Fault> {
+    match call.argument(argument) {
+        Argument::Integer(number) => Ok(number),
+        Argument::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => Ok(number as i64),
+        Argument::Number(number) => Err(Fault::new(format!("a whole number is wanted here, not {number}"))),
+        other => Err(Fault::new(format!("a whole number is wanted here, not a {}", other.type_name()))),
     }
-    list.raw_get(stream.draw(|stream| stream.below(length)) + 1)
 }
 
-/// The longest word made in one call: no name, number or text of a kit is longer.
-const LONGEST_WORD: usize = 64;
+/// The argument as a number with a fraction.
+pub(crate) fn number(call: Call<'_>, argument: i32) -> Result<f64, Fault> {
+    match call.argument(argument) {
+        Argument::Integer(number) => Ok(number as f64),
+        Argument::Number(number) => Ok(number),
+        other => Err(Fault::new(format!("a number is wanted here, not a {}", other.type_name()))),
+    }
+}
 
-fn word(n: usize, mut letter: impl FnMut(usize) -> u8) -> mlua::Result<Word> {
-    if n > LONGEST_WORD {
-        return Err(Error::runtime(format!("a random word has at most {LONGEST_WORD} characters, not {n}")));
+fn chance<'a>(stream: &'a Cell<Stream>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    let p = number(call, 1)?;
+    Ok(Answer::Truth(draw(stream, Stream::unit) < p))
+}
+
+fn pick<'a>(stream: &'a Cell<Stream>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    match call.argument(1) {
+        Argument::List(list) if list.len() > 0 => {
+            Ok(Answer::Element(list, draw(stream, |stream| stream.below(list.len() as u64)) as i64 + 1))
+        }
+        _ => Err(Fault::new("pick takes a list with at least one element")),
+    }
+}
+
+/// A word of as many characters as the first argument says: no name, number or text of a kit is longer than
+/// [`LONGEST_WORD`].
+fn word<'a>(call: Call<'a>, mut letter: impl FnMut(usize) -> u8) -> Result<Answer<'a>, Fault> {
+    let n = whole(call, 1)?;
+    if !(0..=LONGEST_WORD as i64).contains(&n) {
+        return Err(Fault::new(format!("a random word has 0 to {LONGEST_WORD} characters, not {n}")));
     }
     let mut bytes = [0; LONGEST_WORD];
-    bytes[..n].iter_mut().enumerate().for_each(|(index, byte)| *byte = letter(index));
-    Ok(Word { bytes, length: n })
+    bytes[..n as usize].iter_mut().enumerate().for_each(|(index, byte)| *byte = letter(index));
+    Ok(Answer::Word(bytes, n as usize))
 }
 
-struct Word {
-    bytes: [u8; LONGEST_WORD],
-    length: usize,
+fn letters<'a>(stream: &'a Cell<Stream>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    draw(stream, |stream| word(call, |_| b'A' + stream.below(26) as u8))
 }
 
-impl AsRef<[u8]> for Word {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes[..self.length]
-    }
-}
-
-fn letters(stream: &CurrentStream, n: usize) -> mlua::Result<Word> {
-    stream.draw(|stream| word(n, |_| b'A' + stream.below(26) as u8))
-}
-
-fn digits(stream: &CurrentStream, n: usize) -> mlua::Result<Word> {
-    stream.draw(|stream| {
-        word(n, |index| if index == 0 { b'1' + stream.below(9) as u8 } else { b'0' + stream.below(10) as u8 })
+fn digits<'a>(stream: &'a Cell<Stream>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    draw(stream, |stream| {
+        word(
+            call,
+            |index| if index == 0 { b'1' + stream.below(9) as u8 } else { b'0' + stream.below(10) as u8 },
+        )
     })
 }
 
+fn exponential<'a>(stream: &'a Cell<Stream>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    let mean = number(call, 1)?;
+    Ok(Answer::Number(-mean * (1.0 - draw(stream, Stream::unit)).ln()))
+}
+
 /// Rejection-inversion sampling (Hörmann and Derflinger 1996): constant time for any n, no table.
-fn zipf(stream: &CurrentStream, n: u64, s: f64) -> mlua::Result<u64> {
-    if n == 0 || !s.is_finite() || s < 0.0 {
-        return Err(Error::runtime(format!("zipf({n}, {s}): n must be 1 or more and s not negative")));
+fn zipf<'a>(stream: &'a Cell<Stream>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    let (n, s) = (whole(call, 1)?, number(call, 2)?);
+    if n < 1 || !s.is_finite() || s < 0.0 {
+        return Err(Fault::new(format!("zipf({n}, {s}): n must be 1 or more and s not negative")));
     }
     let integral = |x: f64| if (s - 1.0).abs() < 1e-9 { x.ln() } else { (x.powf(1.0 - s) - 1.0) / (1.0 - s) };
     let inverse = |y: f64| {
@@ -140,11 +151,11 @@ fn zipf(stream: &CurrentStream, n: u64, s: f64) -> mlua::Result<u64> {
     };
     let (low, high) = (integral(1.5) - 1.0, integral(n as f64 + 0.5));
     loop {
-        let y = high + stream.draw(Stream::unit) * (low - high);
+        let y = high + draw(stream, Stream::unit) * (low - high);
         let x = inverse(y);
         let k = x.round().clamp(1.0, n as f64);
         if y >= integral(k + 0.5) - k.powf(-s) {
-            return Ok(k as u64);
+            return Ok(Answer::Integer(k as i64));
         }
     }
 }

@@ -6,9 +6,10 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use mlua::{Error, Lua, UserData, UserDataFields, UserDataMethods, Value};
+use mlua::{Error, LightUserData, Lua, LuaString, Table, Value};
 use regex::bytes::Regex;
 
+use super::stack::{Answer, Argument, Call, Fault, Native, define, define_over};
 use crate::http::response::{Expected, Response};
 
 /// Large answers give their memory back beyond this.
@@ -87,8 +88,16 @@ impl Pages {
 
     /// What a script gets to see of it.
     pub(crate) fn page(pages: &Rc<RefCell<Pages>>, slot: PageSlot) -> Page {
-        let serial = pages.borrow().slots[slot as usize].serial;
-        Page { pages: Rc::clone(pages), slot, serial }
+        Page { slot, serial: pages.borrow().slots.get(slot as usize).map_or(0, |slot| slot.serial) }
+    }
+
+    fn read(&self, page: Page) -> Option<&Response> {
+        let slot = self.slots.get(page.slot as usize).filter(|slot| slot.serial == page.serial)?;
+        Some(&slot.response)
+    }
+
+    fn held(&self, page: LightUserData) -> mlua::Result<&Response> {
+        self.read(Page::of(page.0 as u64)).ok_or_else(|| Error::runtime(GONE))
     }
 
     fn pattern(&mut self, text: &str) -> mlua::Result<Regex> {
@@ -104,67 +113,113 @@ impl Pages {
     }
 }
 
-/// An answer, as a session holds it.
-#[derive(Debug)]
+/// An answer, as a session holds it: a number, so that a page costs no memory in Lua.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Page {
-    pages: Rc<RefCell<Pages>>,
     slot: PageSlot,
+    /// Tells it from other answers in the same slot.
     serial: u32,
 }
 
 impl Page {
-    fn read<T>(&self, read: impl FnOnce(&Response) -> mlua::Result<T>) -> mlua::Result<T> {
-        let pages = self.pages.borrow();
-        let slot = &pages.slots[self.slot as usize];
-        if slot.serial != self.serial {
-            let what = "this page is gone: a page can be read until its user's next request";
-            return Err(Error::runtime(what));
-        }
-        read(&slot.response)
+    /// As a light userdata.
+    pub(crate) fn bits(self) -> u64 {
+        u64::from(self.serial) << 32 | u64::from(self.slot.wrapping_add(1))
+    }
+
+    fn of(bits: u64) -> Page {
+        Page { slot: (bits as u32).wrapping_sub(1), serial: (bits >> 32) as u32 }
     }
 }
 
-impl UserData for Page {
-    fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
-        fields.add_field_method_get("status", |_, page| page.read(|response| Ok(response.status())));
-    }
+const GONE: &str = "this page is gone: a page can be read until its user's next request";
 
-    fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
-        methods.add_method("between", |lua, page, (before, after): (mlua::LuaString, mlua::LuaString)| {
-            page.read(|response| {
-                let found = between(response.body(), &before.as_bytes(), &after.as_bytes(), 0);
-                optional_string(lua, found.map(|(_, text)| text))
-            })
-        });
-        methods.add_method("all", |lua, page, (before, after): (mlua::LuaString, mlua::LuaString)| {
-            page.read(|response| {
-                let list = lua.create_table()?;
-                let mut from = 0;
-                while let Some((end, text)) =
-                    between(response.body(), &before.as_bytes(), &after.as_bytes(), from)
-                {
-                    list.raw_push(lua.create_string(text)?)?;
-                    from = end;
-                }
-                Ok(list)
-            })
-        });
-        methods.add_method("has", |_, page, text: mlua::LuaString| {
-            page.read(|response| Ok(find(response.body(), &text.as_bytes(), 0).is_some()))
-        });
-        methods.add_method("count", |_, page, text: mlua::LuaString| {
-            page.read(|response| Ok(count(response.body(), &text.as_bytes())))
-        });
-        methods.add_method("match", |lua, page, pattern: String| {
-            let regex = page.pages.borrow_mut().pattern(&pattern)?;
-            page.read(|response| captures(lua, &regex, response.body()))
-        });
-        methods.add_method("header", |lua, page, name: String| {
-            page.read(|response| optional_string(lua, response.header(&name).next()))
-        });
-        methods.add_method("text", |lua, page, ()| page.read(|response| lua.create_string(response.body())));
-        methods.add_meta_method("__len", |_, page, ()| page.read(|response| Ok(response.body().len())));
+/// Defines what pages can do, for all light userdata of `lua`.
+pub(crate) fn install(lua: &Lua, pages: &Rc<RefCell<Pages>>) -> mlua::Result<()> {
+    let methods = lua.create_table()?;
+    let natives: [(&str, Native<RefCell<Pages>>); 5] =
+        [("between", between_call), ("has", has), ("count", count_call), ("header", header), ("text", text)];
+    natives.iter().try_for_each(|(name, native)| methods.raw_set(*name, define(lua, pages, *native)?))?;
+    let shared = Rc::clone(pages);
+    let all = move |lua: &Lua, (page, before, after): (LightUserData, LuaString, LuaString)| {
+        let pages = shared.borrow();
+        all(lua, pages.held(page)?.body(), &before.as_bytes(), &after.as_bytes())
+    };
+    methods.raw_set("all", lua.create_function(all)?)?;
+    let shared = Rc::clone(pages);
+    let matching = move |lua: &Lua, (page, pattern): (LightUserData, String)| {
+        let regex = shared.borrow_mut().pattern(&pattern)?;
+        captures(lua, &regex, shared.borrow().held(page)?.body())
+    };
+    methods.raw_set("match", lua.create_function(matching)?)?;
+    let meta = lua.create_table()?;
+    meta.raw_set("__index", define_over(lua, pages, member, Some(methods))?)?;
+    meta.raw_set("__len", define(lua, pages, length)?)?;
+    meta.raw_set("__metatable", false)?;
+    lua.set_type_metatable::<LightUserData>(Some(meta));
+    Ok(())
+}
+
+/// The answer that the call's first argument stands for.
+fn view<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<&'a Response, Fault> {
+    let Argument::Bits(bits) = call.argument(1) else {
+        return Err(Fault::new("a page is wanted here: write page:has(…), with a colon"));
+    };
+    // SAFETY: pages are changed by the worker and by calls that make requests, never while a call that looks at one
+    // runs; what it answers is copied by Lua before anything else can run.
+    let pages = unsafe { pages.try_borrow_unguarded() };
+    let pages = pages.map_err(|_| Fault::new("the answer is still being received"))?;
+    pages.read(Page::of(bits)).ok_or_else(|| Fault::new(GONE))
+}
+
+fn member<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    match call.text(2) {
+        Some(b"status") => Ok(Answer::Integer(i64::from(view(pages, call)?.status()))),
+        _ => Ok(Answer::Member(2)),
     }
+}
+
+fn wanted<'a>(call: Call<'a>, argument: i32) -> Result<&'a [u8], Fault> {
+    call.text(argument).ok_or_else(|| {
+        Fault::new(format!("a text is wanted here, not a {}", call.argument(argument).type_name()))
+    })
+}
+
+fn between_call<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    let found = between(view(pages, call)?.body(), wanted(call, 2)?, wanted(call, 3)?, 0);
+    Ok(found.map_or(Answer::Nil, |(_, text)| Answer::Text(text)))
+}
+
+fn has<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    Ok(Answer::Truth(find(view(pages, call)?.body(), wanted(call, 2)?, 0).is_some()))
+}
+
+fn count_call<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    Ok(Answer::Integer(count(view(pages, call)?.body(), wanted(call, 2)?) as i64))
+}
+
+fn header<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    let name = wanted(call, 2)?;
+    let name = std::str::from_utf8(name).map_err(|_| Fault::new("not a header's name"))?;
+    Ok(view(pages, call)?.header(name).next().map_or(Answer::Nil, Answer::Text))
+}
+
+fn text<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    Ok(Answer::Text(view(pages, call)?.body()))
+}
+
+fn length<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    Ok(Answer::Integer(view(pages, call)?.body().len() as i64))
+}
+
+fn all(lua: &Lua, body: &[u8], before: &[u8], after: &[u8]) -> mlua::Result<Table> {
+    let list = lua.create_table()?;
+    let mut from = 0;
+    while let Some((end, text)) = between(body, before, after, from) {
+        list.raw_push(lua.create_string(text)?)?;
+        from = end;
+    }
+    Ok(list)
 }
 
 fn optional_string(lua: &Lua, bytes: Option<&[u8]>) -> mlua::Result<Value> {
@@ -214,7 +269,10 @@ mod tests {
         let answer = format!("HTTP/1.1 200 OK\r\nX-Id: 7\r\nContent-Length: {}\r\n\r\n{body}", body.len());
         let done = pages.borrow_mut().response(slot).feed(answer.as_bytes());
         assert_eq!(done, Ok(true));
-        lua.globals().set("page", Pages::page(&pages, slot)).expect("a page can be given to Lua");
+        install(&lua, &pages).expect("pages are installed");
+        let bits = Pages::page(&pages, slot).bits();
+        let page = LightUserData(bits as *mut std::ffi::c_void);
+        lua.globals().set("page", page).expect("a page can be given to Lua");
         (lua, pages, slot)
     }
 

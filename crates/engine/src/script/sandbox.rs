@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use mlua::{Error, Lua, LuaOptions, StdLib, Value};
+use mlua::{Error, Function, Lua, LuaOptions, StdLib, Value};
 
 /// A kit's Lua files by name without `.lua`: what `require` finds.
 pub type Modules = BTreeMap<String, String>;
@@ -17,6 +17,7 @@ pub fn new_lua(modules: Modules, memory_limit_bytes: usize) -> mlua::Result<Lua>
     for name in ["dofile", "loadfile", "load", "print", "collectgarbage"] {
         globals.raw_set(name, Value::Nil)?;
     }
+    globals.raw_set("setmetatable", without_finalizers(&lua)?)?;
     let loaded = lua.create_table()?;
     let modules = Rc::new(modules);
     let require = lua.create_function(move |lua, name: String| {
@@ -40,6 +41,20 @@ pub fn new_lua(modules: Modules, memory_limit_bytes: usize) -> mlua::Result<Lua>
     Ok(lua)
 }
 
+/// A finalizer would run in the middle of the engine's own calls, at a moment that no one can tell. Lua heeds `__gc` only
+/// when it is there as the metatable is set, so that is where it is refused.
+fn without_finalizers(lua: &Lua) -> mlua::Result<Function> {
+    let set: Function = lua.globals().raw_get("setmetatable")?;
+    lua.create_function(move |_, (table, meta): (Value, Value)| {
+        if let Value::Table(meta) = &meta
+            && !meta.raw_get::<Value>("__gc")?.is_nil()
+        {
+            return Err(Error::runtime("a session's tables can't have __gc"));
+        }
+        set.call::<Value>((table, meta))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +67,16 @@ mod tests {
         {
             assert!(lua.load(script).exec().is_err(), "{script} must fail");
         }
+    }
+
+    #[test]
+    fn a_table_has_a_metatable_but_no_finalizer() {
+        let lua = new_lua(Modules::new(), 1 << 20).expect("a state");
+        let script = "return setmetatable({}, { __index = function() return 7 end }).x == 7";
+        assert_eq!(lua.load(script).eval::<bool>().ok(), Some(true));
+        let error =
+            lua.load("setmetatable({}, { __gc = function() end })").exec().expect_err("it is refused");
+        assert!(error.to_string().contains("__gc"), "{error}");
     }
 
     #[test]

@@ -3,14 +3,15 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use mlua::{Error, Function, HookTriggers, Lua, Table, Thread, Value, VmState};
+use mlua::{Error, Function, HookTriggers, LightUserData, Lua, Table, Thread, Value, VmState};
 use model::{Problem, Result};
 
 use super::calls::{self, SharedHost};
 use super::constants;
 use super::natives::{self, CurrentStream};
-use super::page::Page;
+use super::page::{self, Page};
 use super::sandbox;
+use super::stack::{Resumed, Stage};
 use crate::random::Stream;
 use crate::scenario::Source;
 
@@ -23,8 +24,12 @@ const MOST_MILLION_INSTRUCTIONS: u32 = 100;
 /// A compiled session script.
 pub(crate) struct Script {
     lua: Lua,
-    sessions: Vec<Function>,
+    stage: Stage,
+    /// Something for a coroutine to be made of; the stage says what it runs.
+    idle: Function,
     users: Table,
+    /// Which users have a table already.
+    known_users: Vec<bool>,
     threads: Vec<Thread>,
     stream: CurrentStream,
     instructions: Rc<Cell<u32>>,
@@ -61,8 +66,14 @@ impl Script {
             }
         }
         model::Problems::check(problems)?;
-        let users = lua.create_table().map_err(|error| script_problem(source, &error))?;
-        Ok(Script { lua, sessions, users, threads: Vec::new(), stream, instructions })
+        let script = || -> mlua::Result<Script> {
+            let users = lua.create_table()?;
+            let stage = Stage::new(&lua, lua.create_sequence_from(sessions)?, users.clone())?;
+            let idle = lua.create_function(|_, ()| Ok(()))?;
+            let (threads, known_users) = (Vec::new(), Vec::new());
+            Ok(Script { lua, stage, idle, users, known_users, threads, stream, instructions })
+        };
+        Ok(script().map_err(|error| script_problem(source, &error))?)
     }
 
     /// Starts a session of a user; `user` is its number on this thread, `number` its number over all.
@@ -73,10 +84,10 @@ impl Script {
         number: u32,
         stream: &mut Stream,
     ) -> (Option<Thread>, Outcome) {
-        let started = self.user_table(user, number).and_then(|table| Ok((self.thread(session)?, table)));
+        let started = self.ensure_user(user, number).and_then(|()| self.thread());
         match started {
-            Ok((thread, table)) => {
-                let outcome = self.resume(&thread, table, stream);
+            Ok(thread) => {
+                let outcome = self.run(stream, |stage| stage.start(&thread, session, user));
                 (Some(thread), outcome)
             }
             Err(error) => (None, Outcome::Raised(message(&error))),
@@ -85,66 +96,69 @@ impl Script {
 
     /// Gives a waiting script the answer that it waits for.
     pub(crate) fn answer(&mut self, thread: &Thread, page: Page, stream: &mut Stream) -> Outcome {
-        match self.lua.create_userdata(page) {
-            Ok(page) => self.resume(thread, page, stream),
-            Err(error) => Outcome::Raised(message(&error)),
-        }
+        self.run(stream, |stage| stage.go_on(thread, Some(page.bits())))
     }
 
     /// Gives a waiting script the list of answers that it waits for.
     pub(crate) fn answers(&mut self, thread: &Thread, pages: Vec<Page>, stream: &mut Stream) -> Outcome {
-        let list = pages.into_iter().map(|page| self.lua.create_userdata(page));
-        match list.collect::<mlua::Result<Vec<_>>>().and_then(|list| self.lua.create_sequence_from(list)) {
-            Ok(list) => self.resume(thread, list, stream),
+        let bits = pages.iter().map(|page| LightUserData(page.bits() as *mut std::ffi::c_void));
+        match self.lua.create_sequence_from(bits) {
+            Ok(list) => self.run(stream, |stage| stage.go_on_with(thread, list)),
             Err(error) => Outcome::Raised(message(&error)),
         }
     }
 
     /// Wakes a script from a pause.
     pub(crate) fn wake(&mut self, thread: &Thread, stream: &mut Stream) -> Outcome {
-        self.resume(thread, (), stream)
+        self.run(stream, |stage| stage.go_on(thread, None))
     }
 
     /// Takes a coroutine back, whatever state it is in.
     pub(crate) fn give_back(&mut self, thread: Thread) {
-        self.threads.push(thread);
-    }
-
-    fn resume(
-        &mut self,
-        thread: &Thread,
-        arguments: impl mlua::IntoLuaMulti,
-        stream: &mut Stream,
-    ) -> Outcome {
-        self.stream.set(*stream);
-        self.instructions.set(0);
-        let result = thread.resume::<()>(arguments);
-        *stream = self.stream.get();
-        match result {
-            Ok(()) if thread.is_resumable() => Outcome::Waits,
-            Ok(()) => Outcome::Ended,
-            Err(error) => Outcome::Raised(message(&error)),
+        if self.stage.reset(&thread) {
+            self.threads.push(thread);
         }
     }
 
-    fn user_table(&self, user: u32, number: u32) -> mlua::Result<Table> {
-        if let Value::Table(table) = self.users.raw_get(user + 1)? {
-            return Ok(table);
+    fn run(&mut self, stream: &mut Stream, go_on: impl FnOnce(&Stage) -> Resumed) -> Outcome {
+        self.stream.set(*stream);
+        self.instructions.set(0);
+        let resumed = go_on(&self.stage);
+        *stream = self.stream.get();
+        match resumed {
+            Resumed::Waits => Outcome::Waits,
+            Resumed::Ended => Outcome::Ended,
+            Resumed::Raised(Ok(Value::String(text))) => {
+                Outcome::Raised(without_stack(&text.to_string_lossy()))
+            }
+            Resumed::Raised(Ok(Value::Error(error))) => Outcome::Raised(message(&error)),
+            Resumed::Raised(Ok(other)) => {
+                Outcome::Raised(format!("the script raised a {} as an error", other.type_name()))
+            }
+            Resumed::Raised(Err(error)) => Outcome::Raised(message(&error)),
+        }
+    }
+
+    fn ensure_user(&mut self, user: u32, number: u32) -> mlua::Result<()> {
+        let place = user as usize;
+        if self.known_users.get(place) == Some(&true) {
+            return Ok(());
         }
         let table = self.lua.create_table()?;
         table.raw_set("number", number)?;
         self.users.raw_set(user + 1, &table)?;
-        Ok(table)
+        self.known_users.resize(self.known_users.len().max(place + 1), false);
+        self.known_users[place] = true;
+        Ok(())
     }
 
-    fn thread(&mut self, session: usize) -> mlua::Result<Thread> {
-        let function = self.sessions[session].clone();
-        if let Some(thread) = self.threads.pop()
-            && thread.reset(function.clone()).is_ok()
-        {
+    fn thread(&mut self) -> mlua::Result<Thread> {
+        if let Some(thread) = self.threads.pop() {
             return Ok(thread);
         }
-        self.lua.create_thread(function)
+        let thread = self.lua.create_thread(self.idle.clone())?;
+        self.stage.reset(&thread);
+        Ok(thread)
     }
 }
 
@@ -168,6 +182,7 @@ fn prepare(
     })?;
     natives::install(&lua, stream)?;
     calls::install(&lua, host)?;
+    page::install(&lua, &host.borrow().pages)?;
     constants::install(&lua, &source.size, &source.params)?;
     lua.load(source.session_text.as_str()).set_name(format!("@{}", source.session_name)).exec()?;
     Ok(lua)
@@ -180,6 +195,10 @@ fn message(error: &Error) -> String {
         Error::RuntimeError(text) => text.clone(),
         other => other.to_string(),
     };
+    without_stack(&text)
+}
+
+fn without_stack(text: &str) -> String {
     let end = text.find("\nstack traceback:").unwrap_or(text.len());
     text[..end].trim().to_string()
 }

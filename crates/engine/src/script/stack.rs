@@ -1,0 +1,504 @@
+//! Native functions of Lua without a binding between: arguments are read where they lie on Lua's stack, and answers are
+//! pushed when nothing of Rust's is left to clean up. All `unsafe` of the scripts is here.
+//!
+//! Two rules make it sound. Lua raises errors by `longjmp`, which runs no destructors: so a native function gets a
+//! [`Call`], which only reaches parts of Lua that neither raise, nor allocate, nor run Lua code, and whatever may
+//! raise happens in [`enter`] after the native has returned, with values in hand that have no destructor. And since
+//! nothing is allocated in Lua before then, nothing is collected: texts borrowed from arguments stay where they are.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use std::{ptr, slice};
+
+use mlua::{Function, LightUserData, Lua, Table, Thread, Value, ffi};
+use smallvec::SmallVec;
+
+/// A native function; `R` is what it acts on.
+pub(crate) type Native<R> = for<'a> fn(&'a R, Call<'a>) -> Result<Answer<'a>, Fault>;
+
+/// What a native function gives back to the script.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Answer<'a> {
+    Nothing,
+    Nil,
+    Truth(bool),
+    Integer(i64),
+    Number(f64),
+    Text(&'a [u8]),
+    /// A short text of its own and its length.
+    Word([u8; LONGEST_WORD], usize),
+    /// What the function's own table holds under the argument of that number.
+    Member(c_int),
+    /// An element of a list.
+    Element(List<'a>, i64),
+    /// The script waits; what it is resumed with becomes the call's result.
+    Wait,
+}
+
+/// The longest text that an [`Answer::Word`] holds, in bytes.
+pub(crate) const LONGEST_WORD: usize = 64;
+
+/// An error to be raised in the script, with the line of the call put before it.
+#[derive(Debug)]
+pub(crate) struct Fault(String);
+
+impl Fault {
+    pub(crate) fn new(text: impl Into<String>) -> Fault {
+        Fault(text.into())
+    }
+}
+
+/// A value of Lua's. Texts live as long as the call (`'a`), lists as long as they stand on the stack (`'b`).
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Argument<'a, 'b> {
+    Nil,
+    Truth(bool),
+    Integer(i64),
+    Number(f64),
+    Text(&'a [u8]),
+    List(List<'b>),
+    /// A light userdata: 64 bits that only native code makes.
+    Bits(u64),
+    /// Anything else, by the name of its type.
+    Other(&'static str),
+}
+
+impl Argument<'_, '_> {
+    /// The name of its type, as Lua says it.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match self {
+            Argument::Nil => "nil",
+            Argument::Truth(_) => "boolean",
+            Argument::Integer(_) | Argument::Number(_) => "number",
+            Argument::Text(_) => "string",
+            Argument::List(_) => "table",
+            Argument::Bits(_) => "page",
+            Argument::Other(name) => name,
+        }
+    }
+}
+
+/// A table on the stack.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct List<'b> {
+    state: *mut ffi::lua_State,
+    /// Counted from the bottom of the call's frame.
+    index: c_int,
+    stands: PhantomData<&'b ()>,
+}
+
+/// A call of a native function while it lasts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call<'a> {
+    state: *mut ffi::lua_State,
+    lasts: PhantomData<&'a ()>,
+}
+
+impl<'a> Call<'a> {
+    /// How many arguments there are.
+    pub(crate) fn count(self) -> c_int {
+        // SAFETY: the state is the running one; `lua_gettop` only reads.
+        unsafe { ffi::lua_gettop(self.state) }
+    }
+
+    /// The argument of that number, from 1; nil where there is none.
+    pub(crate) fn argument(self, number: c_int) -> Argument<'a, 'a> {
+        debug_assert!(number > 0);
+        // SAFETY: any positive index is acceptable, arguments stay on the stack until the call returns, and so do the
+        // texts that they hold.
+        unsafe { value(self.state, number) }
+    }
+
+    /// The argument as a text; numbers are none.
+    pub(crate) fn text(self, number: c_int) -> Option<&'a [u8]> {
+        match self.argument(number) {
+            Argument::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The argument's truth: only nil and false are false.
+    pub(crate) fn truth(self, number: c_int) -> bool {
+        // SAFETY: reads a slot; any positive index is acceptable.
+        unsafe { ffi::lua_toboolean(self.state, number) != 0 }
+    }
+
+    /// Whether the script can wait here: not inside of a comparison, a substitution or another function of C.
+    pub(crate) fn can_wait(self) -> bool {
+        // SAFETY: only reads a counter of the running state.
+        unsafe { ffi::lua_isyieldable(self.state) != 0 }
+    }
+}
+
+/// The names and values of a table, as [`List::spread`] lays them out.
+pub(crate) type Pairs<'a, 'b> = SmallVec<[(Argument<'a, 'b>, Argument<'a, 'b>); PAIRS]>;
+
+/// Tables of up to so many names are laid out without allocation.
+const PAIRS: usize = 24;
+/// A table of more names is an error: they all stand on the stack at once.
+const MOST_PAIRS: usize = 5_000;
+
+impl<'b> List<'b> {
+    /// The number of elements.
+    pub(crate) fn len(self) -> usize {
+        // SAFETY: the index holds a table while 'b lasts; `lua_rawlen` reads without metamethods.
+        unsafe { ffi::lua_rawlen(self.state, self.index) }
+    }
+
+    /// Reads the element of that number, from 1, without metamethods.
+    pub(crate) fn at<T>(
+        self,
+        number: i64,
+        read: impl for<'c> FnOnce(Argument<'b, 'c>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let room = Room::of(self.state, 1)?;
+        // SAFETY: there is room for one value, which stands until `room` is given back; a raw read of a table raises
+        // nothing. The text of the value is held by the table, which is not changed during the call.
+        let element = unsafe {
+            ffi::lua_rawgeti(self.state, self.index, number);
+            value(self.state, ffi::lua_gettop(self.state))
+        };
+        let result = read(element);
+        drop(room);
+        result
+    }
+
+    /// Reads all names and values at once, in no particular order, without metamethods.
+    pub(crate) fn spread<T>(
+        self,
+        read: impl for<'c> FnOnce(&mut Pairs<'b, 'c>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let room = Room::of(self.state, 4)?;
+        let mut pairs = Pairs::new();
+        // SAFETY: there is always room for a name, a value and one more. `lua_next` raises an error only for a name
+        // that is not in the table, and each one was given by itself; nothing changes the table meanwhile. A value
+        // moves below its name and so stays on the stack when the next step takes the name away.
+        unsafe {
+            ffi::lua_pushnil(self.state);
+            while ffi::lua_next(self.state, self.index) != 0 {
+                ffi::lua_rotate(self.state, -2, 1);
+                let top = ffi::lua_gettop(self.state);
+                pairs.push((value(self.state, top), value(self.state, top - 1)));
+                if pairs.len() > MOST_PAIRS || ffi::lua_checkstack(self.state, 4) == 0 {
+                    return Err(Fault::new(format!("a table of more than {MOST_PAIRS} names can't be sent")));
+                }
+            }
+        }
+        let result = read(&mut pairs);
+        drop(room);
+        result
+    }
+}
+
+/// Room on the stack, given back with all that stands in it when it is dropped.
+struct Room {
+    state: *mut ffi::lua_State,
+    top: c_int,
+}
+
+impl Room {
+    fn of(state: *mut ffi::lua_State, slots: c_int) -> Result<Room, Fault> {
+        // SAFETY: `lua_checkstack` raises nothing and says whether there is room.
+        let (top, fits) = unsafe { (ffi::lua_gettop(state), ffi::lua_checkstack(state, slots) != 0) };
+        if fits { Ok(Room { state, top }) } else { Err(Fault::new("tables lie too deep within each other")) }
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        // SAFETY: the stack is at least as high as it was; none of the slots is marked to be closed.
+        unsafe { ffi::lua_settop(self.state, self.top) }
+    }
+}
+
+/// Reads the value at an index.
+///
+/// # Safety
+/// The index is positive and acceptable; the value stays on the stack for 'b and its text alive for 'a.
+unsafe fn value<'a, 'b>(state: *mut ffi::lua_State, index: c_int) -> Argument<'a, 'b> {
+    // SAFETY: all of these only read; `lua_tolstring` converts in place only what is a number, and this is a text.
+    unsafe {
+        match ffi::lua_type(state, index) {
+            ffi::LUA_TNONE | ffi::LUA_TNIL => Argument::Nil,
+            ffi::LUA_TBOOLEAN => Argument::Truth(ffi::lua_toboolean(state, index) != 0),
+            ffi::LUA_TNUMBER if ffi::lua_isinteger(state, index) != 0 => {
+                Argument::Integer(ffi::lua_tointegerx(state, index, ptr::null_mut()))
+            }
+            ffi::LUA_TNUMBER => Argument::Number(ffi::lua_tonumberx(state, index, ptr::null_mut())),
+            ffi::LUA_TSTRING => {
+                let mut length = 0;
+                let bytes = ffi::lua_tolstring(state, index, &mut length);
+                Argument::Text(slice::from_raw_parts(bytes.cast(), length))
+            }
+            ffi::LUA_TTABLE => Argument::List(List { state, index, stands: PhantomData }),
+            ffi::LUA_TLIGHTUSERDATA => Argument::Bits(ffi::lua_touserdata(state, index) as u64),
+            ffi::LUA_TFUNCTION => Argument::Other("function"),
+            _ => Argument::Other("userdata"),
+        }
+    }
+}
+
+/// Makes a function for Lua that calls `native` with `room`, which it keeps alive.
+pub(crate) fn define<R: 'static>(lua: &Lua, room: &Rc<R>, native: Native<R>) -> mlua::Result<Function> {
+    define_over(lua, room, native, None)
+}
+
+/// [`define`] with a table of the function's own, for [`Answer::Member`].
+pub(crate) fn define_over<R: 'static>(
+    lua: &Lua,
+    room: &Rc<R>,
+    native: Native<R>,
+    members: Option<Table>,
+) -> mlua::Result<Function> {
+    let keeper = lua.create_any_userdata(Rc::clone(room))?;
+    let pointers =
+        (LightUserData(Rc::as_ptr(room) as *mut c_void), LightUserData(native as *const () as *mut c_void));
+    let upvalues = (pointers.0, pointers.1, keeper, members);
+    // SAFETY: the four values become the function's upvalues; nothing in the closure has a destructor.
+    unsafe { lua.exec_raw(upvalues, |state| ffi::lua_pushcclosure(state, enter::<R>, 4)) }
+}
+
+/// What a native function came to, without a destructor.
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Answer(Answer<'a>),
+    Raise,
+}
+
+thread_local! {
+    /// The text of the error that is about to be raised.
+    static FAULT: Cell<([u8; LONGEST_FAULT], usize)> = const { Cell::new(([0; LONGEST_FAULT], 0)) };
+    /// The panic that is on its way through Lua as an error.
+    static PANIC: Cell<Option<Box<dyn Any + Send>>> = const { Cell::new(None) };
+}
+
+const LONGEST_FAULT: usize = 500;
+
+/// Lua calls this for every native function.
+///
+/// # Safety
+/// Only [`define`] makes functions of it: its first upvalue points to a live `R`, its second one is a `Native<R>`.
+unsafe extern "C-unwind" fn enter<R: 'static>(state: *mut ffi::lua_State) -> c_int {
+    // SAFETY: as above; see each part.
+    unsafe {
+        match decide::<R>(state) {
+            Step::Answer(answer) => push(state, answer),
+            Step::Raise => raise(state),
+        }
+    }
+}
+
+/// Runs the native function. Whatever has a destructor ends in here.
+///
+/// # Safety
+/// As for [`enter`].
+unsafe fn decide<'a, R: 'static>(state: *mut ffi::lua_State) -> Step<'a> {
+    // SAFETY: `define` put these upvalues in; the third one keeps the room alive while the function lives, and it
+    // lives while it is called. A thin function pointer survives the way through a data pointer on this platform.
+    let (room, native) = unsafe {
+        let room = ffi::lua_touserdata(state, ffi::lua_upvalueindex(1)) as *const R;
+        let native = ffi::lua_touserdata(state, ffi::lua_upvalueindex(2));
+        (&*room, std::mem::transmute::<*mut c_void, Native<R>>(native))
+    };
+    let call = Call { state, lasts: PhantomData };
+    // A panic must not pass through Lua's frames: it goes on in `resume`.
+    match catch_unwind(AssertUnwindSafe(|| native(room, call))) {
+        Ok(Ok(answer)) => Step::Answer(answer),
+        Ok(Err(Fault(text))) => keep_fault(&text),
+        Err(panic) => {
+            PANIC.set(Some(panic));
+            keep_fault("the engine panicked")
+        }
+    }
+}
+
+#[cold]
+fn keep_fault<'a>(text: &str) -> Step<'a> {
+    let mut bytes = [0; LONGEST_FAULT];
+    let length = (0..=text.len().min(LONGEST_FAULT)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
+    FAULT.set((bytes, length));
+    Step::Raise
+}
+
+/// Raises the error whose text has been kept.
+///
+/// # Safety
+/// Called by [`enter`] only, with nothing that has a destructor in any frame up to Lua's.
+#[cold]
+unsafe fn raise(state: *mut ffi::lua_State) -> c_int {
+    let (bytes, length) = FAULT.get();
+    // SAFETY: a function of C has 20 free slots; what raises jumps over frames without destructors.
+    unsafe {
+        ffi::luaL_where(state, 1);
+        ffi::lua_pushlstring(state, bytes.as_ptr().cast(), length);
+        ffi::lua_concat(state, 2);
+        ffi::lua_error(state)
+    }
+}
+
+/// Gives an answer to the script.
+///
+/// # Safety
+/// As for [`raise`]; what the answer borrows is alive.
+unsafe fn push(state: *mut ffi::lua_State, answer: Answer<'_>) -> c_int {
+    // SAFETY: a function of C has 20 free slots; texts are copied by Lua; a shortage of memory raises, and jumps over
+    // frames without destructors. `lua_yieldk` without a continuation is the last thing that the function does.
+    unsafe {
+        match answer {
+            Answer::Nothing => return 0,
+            Answer::Wait => return ffi::lua_yieldk(state, 0, 0, None),
+            Answer::Nil => ffi::lua_pushnil(state),
+            Answer::Truth(truth) => ffi::lua_pushboolean(state, c_int::from(truth)),
+            Answer::Integer(number) => ffi::lua_pushinteger(state, number),
+            Answer::Number(number) => ffi::lua_pushnumber(state, number),
+            Answer::Text(text) => _ = ffi::lua_pushlstring(state, text.as_ptr().cast(), text.len()),
+            Answer::Word(bytes, length) => {
+                _ = ffi::lua_pushlstring(state, bytes.as_ptr().cast(), length.min(LONGEST_WORD));
+            }
+            Answer::Member(number) => {
+                let own = ffi::lua_upvalueindex(4);
+                ffi::lua_pushvalue(state, number);
+                if ffi::lua_type(state, own) == ffi::LUA_TTABLE {
+                    ffi::lua_rawget(state, own);
+                }
+            }
+            Answer::Element(list, number) => _ = ffi::lua_rawgeti(state, list.index, number),
+        }
+    }
+    1
+}
+
+/// Where coroutines find the functions that they run and the tables that they are given.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    lua: Lua,
+    main: *mut ffi::lua_State,
+}
+
+/// Their addresses are the names of two lists in Lua's registry.
+static SESSIONS: u8 = 0;
+static USERS: u8 = 1;
+
+/// How a coroutine came back.
+#[derive(Debug)]
+pub(crate) enum Resumed {
+    Waits,
+    Ended,
+    /// With this error.
+    Raised(mlua::Result<Value>),
+}
+
+impl Stage {
+    /// A stage whose coroutines run functions of the list `sessions` with tables of the list `users`.
+    pub(crate) fn new(lua: &Lua, sessions: Table, users: Table) -> mlua::Result<Stage> {
+        let mut main = ptr::null_mut();
+        // SAFETY: two tables stand on the stack; `lua_rawsetp` may raise for want of memory, and nothing here has a
+        // destructor. The main state lives as long as `lua`, which the stage holds.
+        unsafe {
+            lua.exec_raw::<()>((sessions, users), |state| {
+                ffi::lua_rawsetp(state, ffi::LUA_REGISTRYINDEX, (&raw const USERS).cast());
+                ffi::lua_rawsetp(state, ffi::LUA_REGISTRYINDEX, (&raw const SESSIONS).cast());
+                ffi::lua_rawgeti(state, ffi::LUA_REGISTRYINDEX, ffi::LUA_RIDX_MAINTHREAD);
+                main = ffi::lua_tothread(state, -1);
+                ffi::lua_settop(state, 0);
+            })?;
+        }
+        Ok(Stage { lua: lua.clone(), main })
+    }
+
+    /// Starts function `session` (0-based) with user table `user` (0-based) in a fresh or reset coroutine; both exist.
+    pub(crate) fn start(&self, thread: &Thread, session: usize, user: u32) -> Resumed {
+        let state = thread.state();
+        // SAFETY: the coroutine is this Lua's, not running, and has nothing on its stack, as is checked; a new stack
+        // has room for 20 values. Raw reads of the two lists raise nothing.
+        unsafe {
+            if ffi::lua_status(state) != ffi::LUA_OK || ffi::lua_gettop(state) != 0 {
+                return Resumed::Raised(Err(mlua::Error::CoroutineUnresumable));
+            }
+            ffi::lua_rawgetp(state, ffi::LUA_REGISTRYINDEX, (&raw const SESSIONS).cast());
+            ffi::lua_rawgeti(state, 1, session as i64 + 1);
+            ffi::lua_rawgetp(state, ffi::LUA_REGISTRYINDEX, (&raw const USERS).cast());
+            ffi::lua_rawgeti(state, 3, i64::from(user) + 1);
+            ffi::lua_copy(state, 4, 3);
+            ffi::lua_settop(state, 3);
+            ffi::lua_rotate(state, 1, -1);
+            ffi::lua_settop(state, 2);
+            self.resume(state, 1)
+        }
+    }
+
+    /// Goes on with a waiting coroutine; its call gives `bits` as a light userdata, or nothing.
+    pub(crate) fn go_on(&self, thread: &Thread, bits: Option<u64>) -> Resumed {
+        let state = thread.state();
+        // SAFETY: the coroutine is this Lua's and waits, as is checked; a yielded function of C has room for a value.
+        unsafe {
+            if ffi::lua_status(state) != ffi::LUA_YIELD {
+                return Resumed::Raised(Err(mlua::Error::CoroutineUnresumable));
+            }
+            if let Some(bits) = bits {
+                ffi::lua_pushlightuserdata(state, bits as *mut c_void);
+            }
+            self.resume(state, c_int::from(bits.is_some()))
+        }
+    }
+
+    /// Goes on with a waiting coroutine; its call gives `list`.
+    pub(crate) fn go_on_with(&self, thread: &Thread, list: Table) -> Resumed {
+        let state = thread.state();
+        // SAFETY: as in `go_on`; the list moves from the top of the main state's stack.
+        unsafe {
+            if ffi::lua_status(state) != ffi::LUA_YIELD {
+                return Resumed::Raised(Err(mlua::Error::CoroutineUnresumable));
+            }
+            match self.lua.exec_raw::<()>(list, |main| ffi::lua_xmove(main, state, 1)) {
+                Ok(()) => self.resume(state, 1),
+                Err(error) => Resumed::Raised(Err(error)),
+            }
+        }
+    }
+
+    /// Makes a coroutine that ended, failed or waits ready to start anew; false when it is lost.
+    pub(crate) fn reset(&self, thread: &Thread) -> bool {
+        let state = thread.state();
+        // SAFETY: the coroutine is this Lua's and not running. `lua_closethread` protects itself.
+        unsafe {
+            if ffi::lua_status(state) != ffi::LUA_OK {
+                // It tells the error that the coroutine ended with, if any; what counts is the status afterwards.
+                ffi::lua_closethread(state, self.main);
+            }
+            ffi::lua_settop(state, 0);
+            ffi::lua_status(state) == ffi::LUA_OK
+        }
+    }
+
+    /// # Safety
+    /// `state` is a coroutine of this Lua, not running, with so many arguments on its stack, and before its first
+    /// start the function below them.
+    unsafe fn resume(&self, state: *mut ffi::lua_State, arguments: c_int) -> Resumed {
+        let mut results = 0;
+        // SAFETY: `lua_resume` protects itself: errors come back as a status, with the error on the stack.
+        let status = unsafe { ffi::lua_resume(state, self.main, arguments, &mut results) };
+        match status {
+            ffi::LUA_YIELD | ffi::LUA_OK => {
+                // SAFETY: so many results stand on top.
+                unsafe { ffi::lua_settop(state, -results - 1) };
+                if status == ffi::LUA_OK { Resumed::Ended } else { Resumed::Waits }
+            }
+            _ => {
+                if let Some(panic) = PANIC.take() {
+                    resume_unwind(panic);
+                }
+                // SAFETY: the error is on top of the coroutine's stack, and moves to where there is room for three.
+                Resumed::Raised(unsafe { self.lua.exec_raw((), |main| ffi::lua_xmove(state, main, 1)) })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
