@@ -211,6 +211,16 @@ impl Recorder {
         self.busy.enter(now_ns);
     }
 
+    /// Makes room for the cells in which draws from the mix are counted.
+    pub(crate) fn expect_choices(&mut self, cells: usize) {
+        self.interval.choices.resize(cells, 0);
+    }
+
+    /// A session was drawn from the mix: the cell in which that counts.
+    pub(crate) fn chosen(&mut self, cell: usize) {
+        self.interval.choices[cell] += 1;
+    }
+
     /// A user's session ended, however it ended.
     pub(crate) fn session_ended(&mut self, now_ns: u64, started_ns: u64) {
         self.busy.leave(now_ns, started_ns);
@@ -258,6 +268,7 @@ impl Recorder {
         let mut next = self.spare.pop().unwrap_or_else(|| Interval::empty(0));
         next.second = second + 1;
         next.operations.resize_with(self.row_names.len(), OperationInterval::empty);
+        next.choices.resize(self.interval.choices.len(), 0);
         let mut interval = std::mem::replace(&mut self.interval, next);
         interval.busy_user_s = self.busy.take_integral_s();
         interval.thinking_user_s = self.thinking.take_integral_s();

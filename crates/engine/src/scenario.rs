@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::setting::Values;
-use model::{Distribution, Problem, Result};
+use model::{Distribution, Mix};
 
 use crate::script::sandbox::Modules;
 
@@ -44,8 +44,8 @@ pub struct Source {
     pub params: Values,
     /// The numbers of the data set's size: `size.NAME`.
     pub size: BTreeMap<String, f64>,
-    /// Sessions by weight; at least one weight is greater than 0.
-    pub mix: Vec<(String, f64)>,
+    /// Which session a user begins next.
+    pub mix: Mix,
 }
 
 /// One request, repeated; each time is a session of one operation of one request.
@@ -84,7 +84,7 @@ impl Source {
             modules: Modules::new(),
             params: Values::new(),
             size: BTreeMap::new(),
-            mix: vec![(session.to_string(), 1.0)],
+            mix: Mix::only(session),
         }
     }
 }
@@ -101,20 +101,11 @@ impl Scenario {
         }
     }
 
-    /// The sessions' names, and their weights as upper ends of a cumulative distribution that closes at 1.
-    pub(crate) fn sessions(&self) -> Result<(Vec<String>, Vec<f64>)> {
-        let mix = match &self.program {
-            Program::Script(source) => &source.mix,
-            Program::Repeat(repeat) => return Ok((vec![repeat.name.clone()], vec![1.0])),
-        };
-        let total: f64 = mix.iter().map(|(_, weight)| weight).sum();
-        if !(total.is_finite() && total > 0.0) {
-            return Err(Problem::recipe("no session of the mix has a weight greater than 0")
-                .key("mix")
-                .into());
+    /// Which session a user begins next.
+    pub(crate) fn mix(&self) -> Mix {
+        match &self.program {
+            Program::Script(source) => source.mix.clone(),
+            Program::Repeat(repeat) => Mix::only(&repeat.name),
         }
-        let mut sum = 0.0;
-        let ends = mix.iter().map(|(_, weight)| (sum += weight / total, sum).1).collect();
-        Ok((mix.iter().map(|(name, _)| name.clone()).collect(), ends))
     }
 }

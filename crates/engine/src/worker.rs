@@ -33,6 +33,7 @@ use crate::clock::Clock;
 use crate::connection::{Connection, Exchange, NO_CONNECTION};
 use crate::http::redirect::Origin;
 use crate::http::request::Preamble;
+use crate::mix::{Chooser, FRESH};
 use crate::program::Program;
 use crate::random::Stream;
 use crate::recorder::SecondReport;
@@ -122,6 +123,8 @@ struct User {
     connections: u32,
     sessions: u32,
     uniques: u32,
+    /// Where the user stands in the mix.
+    mix_state: u16,
     /// The intended start of the session under way or to come.
     intended_ns: u64,
 }
@@ -139,7 +142,7 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     transport: T,
     scenario: Scenario,
     assignment: Assignment,
-    cumulative_mix: Vec<f64>,
+    chooser: Chooser,
     session_rows: Vec<crate::recorder::Row>,
     host: SharedHost,
     program: Program,
@@ -182,7 +185,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let preamble = Preamble::new(&assignment.host_name, close);
         let host = Rc::new(RefCell::new(Host::new(assignment.users, assignment.tracing)));
         let program = Program::compile(&scenario.program, &host)?;
-        let (session_names, cumulative_mix) = scenario.sessions()?;
+        let mix = scenario.mix();
+        let session_names = mix.names.clone();
         let mine = (assignment.worker as u32..assignment.users).step_by(assignment.workers);
         let users: Vec<User> = mine
             .map(|index| User {
@@ -193,6 +197,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
                 connections: NO_CONNECTION,
                 sessions: 0,
                 uniques: 0,
+                mix_state: FRESH,
                 intended_ns: assignment.schedule.start_ns(index),
             })
             .collect();
@@ -200,6 +205,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         users.iter().enumerate().for_each(|(user, state)| wheel.set(user as u32, state.intended_ns));
         let (boundary_ns, session_rows) = {
             let recorder = &mut host.borrow_mut().recorder;
+            recorder.expect_choices(mix.cells());
             let row = |name: &String| recorder.row(model::OperationKind::Session, name.as_bytes());
             let rows = session_names.iter().map(row).collect();
             (recorder.boundary_ns(), rows)
@@ -207,7 +213,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         Ok(Worker {
             clock,
             transport,
-            cumulative_mix,
+            chooser: Chooser::of(&mix),
             session_names,
             session_rows,
             timeout_ns: nanos(scenario.timeout_s),

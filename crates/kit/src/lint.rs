@@ -34,7 +34,8 @@ pub fn lint(catalogue: &Catalogue, name: &str) -> Result<()> {
 pub fn check_targets(plan: &Plan, catalogue: &Catalogue) -> Result<()> {
     let kit = Kit::open(catalogue, &plan.kit.name)?;
     let names = Names::of(kit.text(&kit.manifest.session)?);
-    let known = || names.operations.iter().chain(kit.manifest.mix.keys());
+    let sessions = kit.manifest.session_names();
+    let known = || names.operations.iter().chain(&sessions);
     let wanted = plan.qos.iter().filter_map(|target| target.operation.as_ref().map(|name| (target, name)));
     let unknown = wanted.filter(|(_, name)| !known().any(|known| known == *name)).map(|(target, name)| {
         let what = format!("there is no operation or session `{name}` in kit {}", kit.manifest.name);
@@ -126,22 +127,33 @@ fn near<'a>(mut problem: Problem, name: &str, known: impl IntoIterator<Item = &'
     problem
 }
 
+/// Every way of choosing sessions is sound, and names functions of the session file.
 fn mix(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
-    for name in kit.manifest.mix.keys().filter(|name| !names.functions.contains(*name)) {
-        let session = &kit.manifest.session;
-        let problem = place(kit, format!("{session} has no function `{name}`"), &format!("mix.{name}"));
-        problems.push(near(problem, name, names.functions.iter().map(String::as_str)));
+    for (prefix, sessions) in kit.manifest.all_sessions() {
+        if let Err(found) = sessions.resolve() {
+            let placed = found.into_vec().into_iter().map(|mut problem| {
+                problem.place.key = problem.place.key.map(|key| format!("{prefix}{key}"));
+                problem.file(kit.place("kit.toml"))
+            });
+            problems.extend(placed);
+        }
+        let part = match (&sessions.matrix, sessions.sequence.is_empty()) {
+            (Some(_), _) => "matrix.rows.",
+            (None, true) => "mix.",
+            (None, false) => "sequence ",
+        };
+        for name in sessions.names().into_iter().filter(|name| !names.functions.contains(*name)) {
+            let what = format!("{} has no function `{name}`", kit.manifest.session);
+            let problem = place(kit, what, &format!("{prefix}{part}{name}"));
+            problems.push(near(problem, name, names.functions.iter().map(String::as_str)));
+        }
     }
 }
 
 fn metrics(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
-    let known: BTreeSet<&str> = names
-        .operations
-        .iter()
-        .chain(&names.counters)
-        .chain(kit.manifest.mix.keys())
-        .map(String::as_str)
-        .collect();
+    let sessions = kit.manifest.session_names();
+    let known: BTreeSet<&str> =
+        names.operations.iter().chain(&names.counters).chain(&sessions).map(String::as_str).collect();
     for metric in &kit.manifest.metrics {
         let of = match &metric.per {
             Per::Of(other) => Some(other),

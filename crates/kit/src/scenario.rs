@@ -17,7 +17,7 @@ pub fn scenario(plan: &Plan, catalogue: &Catalogue) -> Result<Scenario> {
         modules,
         params: plan.params.clone(),
         size: plan.size.values.clone(),
-        mix: plan.kit.mix.iter().map(|(name, weight)| (name.clone(), *weight)).collect(),
+        mix: plan.kit.sessions().resolve()?,
     };
     Ok(Scenario {
         think: plan.kit.users.think,

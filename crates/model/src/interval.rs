@@ -287,6 +287,8 @@ pub struct Interval {
     pub phases: Phases,
     /// The session's own counters.
     pub counters: BTreeMap<String, u64>,
+    /// Sessions drawn from the mix, by [`crate::Mix::cells`]; cells beyond its length are 0.
+    pub choices: Vec<u64>,
     /// The last [`LAST_SESSIONS`] sessions completed in this second, in the order of their ends.
     pub last_sessions: Vec<SessionEnd>,
 }
@@ -338,6 +340,7 @@ impl Interval {
             wire: Wire::default(),
             phases: Phases::nothing(),
             counters: BTreeMap::new(),
+            choices: Vec::new(),
             last_sessions: Vec::new(),
         }
     }
@@ -350,7 +353,9 @@ impl Interval {
         lag.reset();
         let mut phases = std::mem::replace(&mut self.phases, Phases::nothing());
         phases.clear();
-        *self = Interval { operations, lag, phases, ..Interval::bare(self.second) };
+        let mut choices = std::mem::take(&mut self.choices);
+        choices.fill(0);
+        *self = Interval { operations, lag, phases, choices, ..Interval::bare(self.second) };
     }
 
     /// Adds another second's or another thread's; `second` stays.
@@ -381,6 +386,8 @@ impl Interval {
         for (name, count) in &other.counters {
             *self.counters.entry(name.clone()).or_default() += count;
         }
+        self.choices.resize(self.choices.len().max(other.choices.len()), 0);
+        self.choices.iter_mut().zip(&other.choices).for_each(|(sum, count)| *sum += count);
         self.last_sessions.extend_from_slice(&other.last_sessions);
         self.last_sessions.sort_by_key(|session| session.ended_ns);
         let surplus = self.last_sessions.len().saturating_sub(LAST_SESSIONS);

@@ -1,10 +1,11 @@
 //! `kit.toml`: a workload's manifest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::mix::{Matrix, Sessions};
 use crate::setting::Setting;
 use crate::think::Distribution;
 use crate::units;
@@ -59,8 +60,17 @@ pub struct KitManifest {
     pub params: Vec<Setting>,
     /// The emulated users.
     pub users: Users,
-    /// Sessions by weight: the names of functions in the session file.
+    /// Sessions by weight: the names of functions in the session file. Each is drawn afresh.
+    #[serde(default)]
     pub mix: BTreeMap<String, f64>,
+    /// Sessions by a matrix, instead of `mix`: the next one depends on the last one.
+    pub matrix: Option<Matrix>,
+    /// Sessions in a fixed order, instead of `mix`.
+    #[serde(default)]
+    pub sequence: Vec<String>,
+    /// Other ways of choosing sessions, by name: `--mix NAME` takes one instead of the above.
+    #[serde(default)]
+    pub mixes: BTreeMap<String, Sessions>,
     /// QoS targets: by operation name, or `all`.
     pub qos: BTreeMap<String, Vec<String>>,
     /// Figures of the kit's own, beside the usual ones.
@@ -169,6 +179,23 @@ impl KitManifest {
     /// The name of the database that holds the kit's tables.
     pub fn database_name(&self) -> &str {
         self.database.as_deref().unwrap_or(&self.name)
+    }
+
+    /// How a user's sessions follow each other.
+    pub fn sessions(&self) -> Sessions {
+        Sessions { mix: self.mix.clone(), matrix: self.matrix.clone(), sequence: self.sequence.clone() }
+    }
+
+    /// The declarations of sessions, each with the key that it stands under: the default's is empty.
+    pub fn all_sessions(&self) -> Vec<(String, Sessions)> {
+        let others = self.mixes.iter().map(|(name, sessions)| (format!("mixes.{name}."), sessions.clone()));
+        [(String::new(), self.sessions())].into_iter().chain(others).collect()
+    }
+
+    /// The names of all sessions of all its mixes.
+    pub fn session_names(&self) -> BTreeSet<String> {
+        let all = self.all_sessions();
+        all.iter().flat_map(|(_, sessions)| sessions.names()).map(str::to_string).collect()
     }
 
     /// The numbers of a size: a name of `[sizes]`, or bytes (`30mb`) where the kit says how to scale.

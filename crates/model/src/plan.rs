@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::document::nearest;
+use crate::mix::Sessions;
 use crate::problem::{Problem, Problems, Result};
 use crate::qos::QosTarget;
 use crate::recipe::Recipe;
@@ -126,6 +127,7 @@ impl Plan {
         let tiers = resolve_tiers(recipe, &stack, catalogue, &mut problems)?;
         let qos = resolve_qos(recipe, &kit, &mut problems);
         let load = resolve_load(recipe, &kit, &mut problems);
+        choose_mix(recipe, &mut kit, &mut problems);
         apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
         if let Some(file) = file {
@@ -266,6 +268,31 @@ fn apply_think_unit(kit: &mut KitManifest, params: &Values, problems: &mut Vec<P
     kit.users.cycle = kit.users.cycle.map(|cycle| cycle.scaled(factor));
 }
 
+/// From here on the kit's sessions are those asked for.
+fn choose_mix(recipe: &Recipe, kit: &mut KitManifest, problems: &mut Vec<Problem>) {
+    if let Some(name) = &recipe.mix {
+        match kit.mixes.get(name).cloned() {
+            Some(Sessions { mix, matrix, sequence }) => {
+                (kit.mix, kit.matrix, kit.sequence) = (mix, matrix, sequence);
+            }
+            None => {
+                let what = format!("kit {} has no mix `{name}`", kit.name);
+                let names: Vec<&str> = kit.mixes.keys().map(String::as_str).collect();
+                let remedy = match (nearest(name, names.iter().copied()), names.is_empty()) {
+                    (Some(near), _) => format!("`{near}`"),
+                    (None, false) => format!("one of {}", names.join(", ")),
+                    (None, true) => "leave it out: there is only the default".to_string(),
+                };
+                problems.push(Problem::recipe(what).key("mix").remedy(remedy));
+            }
+        }
+    }
+    if let Err(found) = kit.sessions().resolve() {
+        let file = format!("kits/{}/kit.toml", kit.name);
+        problems.extend(found.into_vec().into_iter().map(|problem| problem.file(file.clone())));
+    }
+}
+
 fn check_users(kit: &KitManifest, problems: &mut Vec<Problem>) {
     let file = format!("kits/{}/kit.toml", kit.name);
     for (key, distribution) in [("users.think", &kit.users.think), ("users.cycle", &kit.users.cycle)] {
@@ -274,11 +301,7 @@ fn check_users(kit: &KitManifest, problems: &mut Vec<Problem>) {
         }
     }
     if kit.users.think.is_some() && kit.users.cycle.is_some() {
-        problems.push(Problem::recipe("think and cycle exclude each other").file(file.clone()).key("users"));
-    }
-    if kit.mix.is_empty() || kit.mix.values().any(|weight| !weight.is_finite() || *weight < 0.0) {
-        let what = "the mix needs at least one session, and no negative weight";
-        problems.push(Problem::recipe(what).file(file).key("mix"));
+        problems.push(Problem::recipe("think and cycle exclude each other").file(file).key("users"));
     }
 }
 

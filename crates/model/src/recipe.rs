@@ -18,6 +18,8 @@ pub struct Recipe {
     pub stack: Option<String>,
     /// The data set's size: a name, or bytes such as `30mb`.
     pub size: Option<String>,
+    /// One of the kit's `mixes` instead of its default.
+    pub mix: Option<String>,
     /// Emulated users.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub users: Option<u32>,

@@ -81,7 +81,7 @@ pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(TABLES)?;
     let columns: String = FIGURES.iter().map(|(name, ..)| format!(", {name} REAL NOT NULL")).collect();
     connection.execute_batch(&format!(
-        "CREATE TABLE second (second INTEGER PRIMARY KEY, lag BLOB, last_sessions BLOB{columns});"
+        "CREATE TABLE second (second INTEGER PRIMARY KEY, lag BLOB, last_sessions BLOB, choices BLOB{columns});"
     ))?;
     connection.execute("INSERT INTO format VALUES ('run.sqlite', ?1)", [SQLITE_FORMAT])?;
     Ok(())
@@ -121,6 +121,7 @@ mod tests {
             wire: _,
             phases: _,
             counters: _,
+            choices: _,
             busy_user_s,
             thinking_user_s,
             thinks,

@@ -159,6 +159,10 @@ impl Seconds {
                 let sessions = blob(row, "last_sessions").map_err(text)?;
                 interval.last_sessions = times::decode_sessions(sessions.as_deref().unwrap_or_default());
             }
+            if columns.iter().any(|column| column == "choices") {
+                let choices = blob(row, "choices").map_err(text)?;
+                interval.choices = times::decode_choices(choices.as_deref().unwrap_or_default());
+            }
             for (name, _, put) in
                 format::FIGURES.iter().filter(|(name, ..)| columns.iter().any(|c| c == name))
             {

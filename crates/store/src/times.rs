@@ -75,6 +75,16 @@ pub(crate) fn decode_sessions(bytes: &[u8]) -> Vec<SessionEnd> {
     bytes.chunks_exact(SESSION_BYTES).map(session).collect()
 }
 
+/// Draws from the mix in a second, 8 bytes a cell; little-endian.
+pub(crate) fn encode_choices(choices: &[u64]) -> Vec<u8> {
+    choices.iter().flat_map(|count| count.to_le_bytes()).collect()
+}
+
+/// The draws behind `bytes`.
+pub(crate) fn decode_choices(bytes: &[u8]) -> Vec<u64> {
+    bytes.as_chunks().0.iter().map(|count| u64::from_le_bytes(*count)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use model::interval::new_times;

@@ -45,9 +45,9 @@ impl RunWriter {
         let path = directory.join(run::DATABASE);
         let database = open(&path).map_err(|error| fault::sql(&error, "making the run's database", &path))?;
         let columns: Vec<&str> = format::FIGURES.iter().map(|(name, ..)| *name).collect();
-        let places = vec!["?"; columns.len() + 3].join(", ");
+        let places = vec!["?"; columns.len() + 4].join(", ");
         let insert_second = format!(
-            "INSERT INTO second (second, lag, last_sessions, {}) VALUES ({places})",
+            "INSERT INTO second (second, lag, last_sessions, choices, {}) VALUES ({places})",
             columns.join(", ")
         );
         let (encoder, series) = (Encoder::default(), BTreeMap::new());
@@ -101,7 +101,13 @@ impl RunWriter {
         }
         let last_sessions = times::encode_sessions(&interval.last_sessions);
         let lag = encoder.encode(&interval.lag)?;
-        let mut cells = vec![Cell::from(interval.second), Cell::from(lag), Cell::from(last_sessions)];
+        let choices = times::encode_choices(&interval.choices);
+        let mut cells = vec![
+            Cell::from(interval.second),
+            Cell::from(lag),
+            Cell::from(last_sessions),
+            Cell::from(choices),
+        ];
         cells.extend(format::FIGURES.iter().map(|(_, get, _)| Cell::from(get(interval))));
         transaction.prepare_cached(&self.insert_second)?.execute(params_from_iter(cells))?;
         for (operation, part) in interval.operations.iter().enumerate() {

@@ -55,7 +55,7 @@ impl Script {
         let lua = prepared.map_err(|error| script_problem(source, &error))?;
         let mut problems = Vec::new();
         let mut sessions = Vec::new();
-        for (name, _) in &source.mix {
+        for name in &source.mix.names {
             match lua.globals().get::<Value>(name.as_str()) {
                 Ok(Value::Function(function)) => sessions.push(function),
                 _ => problems.push(

@@ -31,9 +31,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             }
             return self.leave(user);
         }
-        let draw = state.stream.unit();
-        let session =
-            self.cumulative_mix.partition_point(|end| *end <= draw).min(self.cumulative_mix.len() - 1);
+        let choice = self.chooser.next(state.mix_state, &mut state.stream);
+        let session = choice.session;
+        state.mix_state = choice.state;
         let mut visit = Visit::new(index + 1, self.session_rows[session], state.intended_ns, now_ns);
         visit.belongings = state.belongings.take();
         visit.uniques = state.uniques;
@@ -44,6 +44,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             host.now_ns = now_ns;
             host.recorder.session_started(now_ns, thinking_since_ns);
             host.recorder.lag(now_ns.saturating_sub(due_ns));
+            choice.cell.into_iter().for_each(|cell| host.recorder.chosen(cell));
             host.visit = Some(Box::new(visit));
             host.action = Action::None;
             let name = &self.session_names[session];

@@ -1,5 +1,6 @@
 //! The engine from the outside: exact on virtual time, true on real sockets.
 
+mod load_models;
 mod sockets;
 mod virtual_net;
 mod virtual_time;

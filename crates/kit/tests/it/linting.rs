@@ -27,6 +27,20 @@ fn every_fault_is_named_with_its_file_and_the_nearest_name() {
         ),
         (
             "kit.toml",
+            "[mix]\norder_cycle = 1",
+            "[mixes.odd]\nsequence = [\"order_cycle\", \"order_cycel\"]\n[mix]\norder_cycle = 1",
+            "kits/dvdstore/kit.toml: mixes.odd.sequence order_cycel",
+            "`order_cycle`",
+        ),
+        (
+            "kit.toml",
+            "[mix]\norder_cycle = 1",
+            "[mixes.odd.matrix]\nfirst = \"order_cycle\"\nrows.order_cycle = { order_cycle = 0.5 }\n[mix]\norder_cycle = 1",
+            "kits/dvdstore/kit.toml: mixes.odd.matrix.rows.order_cycle",
+            "the row sums to 0.5",
+        ),
+        (
+            "kit.toml",
             "of = \"rollbacks\"",
             "of = \"rolbacks\"",
             "kits/dvdstore/kit.toml: metric.rollbacks",

@@ -20,6 +20,9 @@ pub(crate) struct RecipeArgs {
     /// The data set's size: a name such as small, or bytes such as 30mb
     #[arg(long)]
     pub(crate) size: Option<String>,
+    /// One of the kit's mixes instead of its default
+    #[arg(long, value_name = "NAME")]
+    pub(crate) mix: Option<String>,
     /// Emulated users
     #[arg(long, short)]
     pub(crate) users: Option<u32>,
@@ -64,6 +67,7 @@ impl RecipeArgs {
         };
         override_with(&mut recipe.stack, &self.stack);
         override_with(&mut recipe.size, &self.size);
+        override_with(&mut recipe.mix, &self.mix);
         override_with(&mut recipe.ramp_up, &self.ramp_up);
         override_with(&mut recipe.steady, &self.steady);
         override_with(&mut recipe.ramp_down, &self.ramp_down);

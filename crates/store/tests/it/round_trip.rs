@@ -64,6 +64,7 @@ fn names_and_series_that_appear_later_lengthen_the_lists() {
     interval.operations = vec![OperationInterval::empty(), OperationInterval::empty()];
     interval.operations[1].errors[ErrorKind::Timeout as usize] = 3;
     interval.counters.insert("orders".into(), u64::MAX);
+    interval.choices = vec![3, 0, u64::MAX];
     writer.second(&interval, &names).expect("the second second can be kept");
     let one = |second: f64| Series {
         name: "cpu.cores".into(),
@@ -80,6 +81,7 @@ fn names_and_series_that_appear_later_lengthen_the_lists() {
     assert_eq!(read[0].operations[0].completed, 1);
     assert_eq!(read[1].operations[1].errors, interval.operations[1].errors);
     assert_eq!(read[1].counters["orders"], i64::MAX as u64, "a count beyond SQLite's integers is clipped");
+    assert_eq!(read[1].choices, interval.choices);
     let series = run.series().expect("series");
     assert_eq!(series[0].points, [(0.0, 0.5), (1.0, 0.5)], "what is not a number is left out");
     assert_eq!(series[1].tier, None);
