@@ -5,6 +5,7 @@ use crate::http::auth::challenge::{self, Challenge};
 use crate::http::auth::{Credentials, Digest, write_basic};
 use crate::http::cache::Cache;
 use crate::http::cookies::Jar;
+use crate::tls::Wallet;
 
 /// What a user carries from one session to the next.
 #[derive(Debug, Default)]
@@ -13,6 +14,8 @@ pub(crate) struct Belongings {
     pub(crate) jar: Jar,
     /// Which objects it has fetched, and until when they are fresh.
     pub(crate) cache: Cache,
+    /// Tickets for resuming TLS sessions.
+    pub(crate) wallet: Option<Box<Wallet>>,
     /// Name and password.
     pub(crate) login: Option<Box<Login>>,
 }

@@ -2,6 +2,7 @@
 
 use crate::http::request::Draft;
 use crate::script::page::{NO_PAGE, PageSlot};
+use crate::worker::Secure;
 
 /// No connection: the end of a user's list.
 pub(crate) const NO_CONNECTION: u32 = u32::MAX;
@@ -13,6 +14,8 @@ pub(crate) enum Phase {
     Closed,
     /// The TCP handshake is under way; the request waits.
     Connecting,
+    /// The TLS handshake is.
+    Securing,
     /// Open, nothing outstanding.
     Idle,
     /// A request is out, or going out.
@@ -33,10 +36,12 @@ pub(crate) struct Connection {
     pub(crate) next: u32,
     /// The operation for which it was last used, by the visit's count.
     pub(crate) operation: u32,
-    /// When it began to connect.
+    /// When it began to connect, or its TLS handshake.
     pub(crate) begun_ns: u64,
     /// The request and its answer, while there is one.
     pub(crate) exchange: Option<Box<Exchange>>,
+    /// Its TLS; none on plain connections.
+    pub(crate) secure: Option<Box<Secure>>,
 }
 
 impl Connection {
@@ -51,6 +56,7 @@ impl Connection {
             operation: 0,
             begun_ns: 0,
             exchange: None,
+            secure: None,
         }
     }
 
@@ -102,7 +108,8 @@ impl Default for Exchange {
 }
 
 impl Exchange {
-    fn unsent(&self) -> &[u8] {
+    /// The bytes that are to go out next.
+    pub(crate) fn unsent(&self) -> &[u8] {
         if let Some(rest) = self.out.get(self.sent..).filter(|rest| !rest.is_empty()) {
             return rest;
         }

@@ -175,7 +175,6 @@ impl Recorder {
     }
 
     /// A TLS handshake was completed.
-    #[expect(dead_code, reason = "TLS is about to come")]
     pub(crate) fn handshaken(&mut self, took_ns: u64, resumed: bool) {
         self.interval.wire.handshakes += 1;
         self.interval.wire.resumptions += u64::from(resumed);

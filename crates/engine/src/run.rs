@@ -201,7 +201,7 @@ fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment
         schedule: Schedule::new(&options.load),
         seed: options.load.seed,
         host_name: options.target.host.clone(),
-        encrypted: options.target.tls.is_some(),
+        encrypted: options.target.tls.clone(),
         tracing: options.tracing,
         most_sessions: options.most_sessions,
         sessions_in_all: options.sessions_in_all,

@@ -68,6 +68,11 @@ impl TlsSetup {
         Ok(TlsChannel { connection: connection?, first: None, closed: false })
     }
 
+    /// Whether some connections offer to resume and some don't.
+    pub fn draws(&self) -> bool {
+        self.resumption_ratio > 0.0 && self.resumption_ratio < 1.0
+    }
+
     fn connection(&self, config: Arc<ClientConfig>) -> Result<ClientConnection, TlsFault> {
         ClientConnection::new(config, self.name.clone()).map_err(|error| TlsFault::of(&error, true))
     }

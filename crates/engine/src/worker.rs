@@ -17,11 +17,14 @@ mod answers;
 mod asking;
 mod batch;
 mod follow;
+mod secure;
 mod visits;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender};
+
+pub(crate) use secure::Secure;
 
 use batch::Batch;
 use mlua::Thread;
@@ -42,6 +45,8 @@ use crate::scenario::{ConnectionPolicy, Scenario};
 use crate::schedule::{Schedule, nanos};
 use crate::script::calls::SharedHost;
 use crate::script::host::Host;
+use crate::target::Tls;
+use crate::tls::TlsSetup;
 use crate::trace::Trace;
 use crate::transport::{Ready, Transport};
 use crate::usage::ThreadUsage;
@@ -65,8 +70,8 @@ pub(crate) struct Assignment {
     pub(crate) schedule: Schedule,
     pub(crate) seed: u64,
     pub(crate) host_name: String,
-    /// Whether the target speaks TLS.
-    pub(crate) encrypted: bool,
+    /// How the target is spoken to privately, if it is.
+    pub(crate) encrypted: Option<Tls>,
     pub(crate) tracing: bool,
     /// Each user leaves after so many sessions.
     pub(crate) most_sessions: Option<u32>,
@@ -162,6 +167,9 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     /// Seconds since 1970 at the run's start.
     epoch_s: i64,
     receive_buffer: Box<[u8]>,
+    /// What the last encrypted bytes said.
+    plain: Vec<u8>,
+    tls: Option<TlsSetup>,
     timeout_ns: u64,
     stopping: bool,
     outbox: Outbox,
@@ -181,7 +189,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         outbox: Outbox,
     ) -> Result<Worker<C, T>> {
         let close = scenario.connections == ConnectionPolicy::PerRequest;
-        let origin = Origin::new(assignment.encrypted, &assignment.host_name).ok();
+        let tls = assignment.encrypted.as_ref().map(TlsSetup::new).transpose()?;
+        let origin = Origin::new(assignment.encrypted.is_some(), &assignment.host_name).ok();
         let preamble = Preamble::new(&assignment.host_name, close);
         let host = Rc::new(RefCell::new(Host::new(assignment.users, assignment.tracing)));
         let program = Program::compile(&scenario.program, &host)?;
@@ -232,6 +241,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             epoch_s: epoch_s(),
             now_ns: 0,
             receive_buffer: vec![0; RECEIVE_BYTES].into_boxed_slice(),
+            plain: Vec::new(),
+            tls,
             stopping: false,
             boundary_ns,
             host,

@@ -12,6 +12,7 @@ use crate::http::response::Fault;
 use crate::recorder::Row;
 use crate::scenario::ConnectionPolicy;
 use crate::script::page::NO_PAGE;
+use crate::tls::TlsFault;
 use crate::trace::Step;
 use crate::transport::{Ready, Transport};
 
@@ -28,7 +29,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         if event.writable {
             match self.connections[slot as usize].phase {
                 Phase::Connecting => self.connected(slot),
-                Phase::Waiting => self.push_out(slot),
+                Phase::Securing | Phase::Waiting => self.push_out(slot),
                 Phase::Closed | Phase::Idle => {}
             }
         }
@@ -64,12 +65,12 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     fn take(&mut self, slot: u32) -> (io::Result<usize>, usize) {
         let connection = &self.connections[slot as usize];
         let (droppable, discards) = match &connection.exchange {
-            Some(exchange) => {
+            Some(exchange) if connection.secure.is_none() => {
                 let host = self.host.borrow();
                 let left = host.pages.borrow_mut().response(exchange.page).droppable();
                 (usize::try_from(left).unwrap_or(MOST_DROPPED_BYTES), exchange.draft.discard)
             }
-            None => (0, false),
+            _ => (0, false),
         };
         if droppable > 0 {
             let asked = droppable.min(MOST_DROPPED_BYTES);
@@ -82,7 +83,10 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let asked = if discards { HEAD_BYTES } else { self.receive_buffer.len() };
         let taken = self.transport.receive(slot, &mut self.receive_buffer[..asked]);
         if let Ok(length @ 1..) = taken {
-            self.bytes_came(slot, length);
+            // Lent out while the answer is fed: whatever it leads to receives nothing by itself.
+            let buffer = std::mem::take(&mut self.receive_buffer);
+            self.bytes_came(slot, &buffer[..length]);
+            self.receive_buffer = buffer;
         }
         (taken, asked)
     }
@@ -93,7 +97,19 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         connection.phase == Phase::Idle || connection.exchange.is_some()
     }
 
-    fn bytes_came(&mut self, slot: u32, length: usize) {
+    fn bytes_came(&mut self, slot: u32, bytes: &[u8]) {
+        if self.connections[slot as usize].secure.is_none() {
+            return self.answer_came(slot, bytes);
+        }
+        let mut plain = std::mem::take(&mut self.plain);
+        self.decrypt(slot, bytes, &mut plain);
+        if !plain.is_empty() {
+            self.answer_came(slot, &plain);
+        }
+        self.plain = plain;
+    }
+
+    fn answer_came(&mut self, slot: u32, bytes: &[u8]) {
         let now_ns = self.now_ns;
         let connection = &mut self.connections[slot as usize];
         let (Phase::Waiting, Some(exchange)) = (connection.phase, &mut connection.exchange) else {
@@ -102,7 +118,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         };
         exchange.first_byte_ns.get_or_insert(now_ns);
         let page = exchange.page;
-        let fed = self.host.borrow().pages.borrow_mut().response(page).feed(&self.receive_buffer[..length]);
+        let fed = self.host.borrow().pages.borrow_mut().response(page).feed(bytes);
         self.fed(slot, fed);
     }
 
@@ -121,6 +137,12 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     }
 
     fn end_of_stream(&mut self, slot: u32) {
+        if let Some(secure) = &self.connections[slot as usize].secure
+            && let Err(fault) = secure.channel.end_of_stream()
+            && self.connections[slot as usize].phase != Phase::Idle
+        {
+            return self.cut_off(slot, &fault);
+        }
         let connection = &self.connections[slot as usize];
         match (connection.phase, connection.page()) {
             (Phase::Idle, _) => self.forget_idle(slot),
@@ -131,8 +153,18 @@ impl<C: Clock, T: Transport> Worker<C, T> {
                     Err(fault) => self.lost(slot, fault.words()),
                 }
             }
-            (Phase::Connecting, _) => self.fail_exchange(slot, ErrorKind::Connect, "closed while connecting"),
+            (Phase::Connecting | Phase::Securing, _) => {
+                self.fail_exchange(slot, ErrorKind::Connect, "closed while connecting")
+            }
             _ => {}
+        }
+    }
+
+    /// The stream ended without TLS's word that it should.
+    fn cut_off(&mut self, slot: u32, fault: &TlsFault) {
+        match self.connections[slot as usize].phase {
+            Phase::Securing => self.broken(slot, fault),
+            _ => self.lost(slot, &format!("TLS: {fault}")),
         }
     }
 
@@ -147,10 +179,13 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             .as_mut()
             .filter(|exchange| unanswered && exchange.draft.is_safe() && exchange.first_byte_ns.is_none());
         let Some(exchange) = again else {
-            return self.fail_exchange(slot, ErrorKind::Protocol, message);
+            let securing = connection.phase == Phase::Securing;
+            let kind = if securing { ErrorKind::Connect } else { ErrorKind::Protocol };
+            return self.fail_exchange(slot, kind, message);
         };
         exchange.sent = 0;
         connection.phase = Phase::Closed;
+        connection.secure = None;
         let user = connection.user;
         self.transport.close(slot);
         let presence = self.users[user as usize].presence.as_ref();
@@ -183,7 +218,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         self.record_answer(row, &exchange, fits || follow_up == FollowUp::Send);
         self.note_in_cache(user, &exchange, status);
         // A server may answer before it has the whole request; what is left of it must not run into the next one.
-        let over = closes || ended || !exchange.sent_whole();
+        let secure = self.connections[slot as usize].secure.as_ref();
+        let flushed = secure.is_none_or(|secure| secure.flushed());
+        let over = closes || ended || !(exchange.sent_whole() && flushed);
         if over || self.scenario.connections == ConnectionPolicy::PerRequest {
             self.close_connection(slot);
         }

@@ -119,7 +119,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let Exchange { out, draft, .. } = exchange;
         let presence = self.users[user as usize].presence.as_mut();
         let belongings = presence.and_then(|presence| presence.visit.belongings.as_deref_mut());
-        let Some(Belongings { jar, cache, login }) = belongings else {
+        let Some(Belongings { jar, cache, login, .. }) = belongings else {
             return self.preamble.write(out, draft, None, |_| {});
         };
         if !draft.is_safe() {
@@ -169,13 +169,19 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             return self.connect_failed(slot, &error);
         }
         let connection = &mut self.connections[slot as usize];
-        connection.phase = Phase::Waiting;
         let took_ns = self.now_ns.saturating_sub(connection.begun_ns);
         self.host.borrow_mut().recorder.connected(took_ns);
+        if self.tls.is_some() {
+            return self.begin_handshake(slot);
+        }
+        connection.phase = Phase::Waiting;
         self.push_out(slot);
     }
 
     pub(super) fn push_out(&mut self, slot: u32) {
+        if self.tls.is_some() {
+            return self.push_out_secure(slot);
+        }
         loop {
             let connection = &mut self.connections[slot as usize];
             let bytes = connection.unsent();
@@ -245,6 +251,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     /// Closes a connection, whatever is under way on it, and gives its exchange back.
     pub(super) fn close_connection(&mut self, slot: u32) {
+        self.say_goodbye(slot);
         self.transport.close(slot);
         let connection = &mut self.connections[slot as usize];
         connection.phase = Phase::Closed;

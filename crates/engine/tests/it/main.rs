@@ -1,6 +1,7 @@
 //! The engine from the outside: exact on virtual time, true on real sockets.
 
 mod load_models;
+mod secure;
 mod sockets;
 mod virtual_net;
 mod virtual_time;
