@@ -24,10 +24,8 @@ pub(crate) struct Belongings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scheme {
     /// Name and password with every request (RFC 7617).
-    #[expect(dead_code, reason = "about to be named by the session API")]
     Basic,
     /// A digest of them over what the server asks for (RFC 7616).
-    #[expect(dead_code, reason = "about to be named by the session API")]
     Digest,
 }
 

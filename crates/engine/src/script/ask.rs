@@ -4,21 +4,89 @@ use std::cell::RefCell;
 
 use super::host::{Asked, Host};
 use super::pairs;
-use super::stack::{Answer, Argument, Call, Fault};
+use super::stack::{Answer, Argument, Call, Fault, List};
 
 /// `get(path, query, options)`
 pub(crate) fn get<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    ask(host, call, b"GET", call.argument(2), None)
+    ask(host, call, b"GET", Fields::Query, 1)
 }
 
 /// `head(path, query, options)`
 pub(crate) fn head<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    ask(host, call, b"HEAD", call.argument(2), None)
+    ask(host, call, b"HEAD", Fields::Query, 1)
+}
+
+/// `delete(path, query, options)`
+pub(crate) fn delete<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    ask(host, call, b"DELETE", Fields::Query, 1)
 }
 
 /// `post(path, form, options)`
 pub(crate) fn post<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    ask(host, call, b"POST", Argument::Nil, Some(call.argument(2)))
+    ask(host, call, b"POST", Fields::Form, 1)
+}
+
+/// `put(path, form, options)`
+pub(crate) fn put<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    ask(host, call, b"PUT", Fields::Form, 1)
+}
+
+/// `request(method, path, options)`
+pub(crate) fn request<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    ask(host, call, method(call.argument(1))?, Fields::None, 2)
+}
+
+/// `parallel(list, { connections = 6, cache = true })`; an element is a path, or `{ method, path, options }`.
+pub(crate) fn parallel<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    can_wait(call)?;
+    let Argument::List(list) = call.argument(1) else { return Err(Fault::new("parallel takes a list")) };
+    if !(1..=MOST_PARALLEL).contains(&list.len()) {
+        return Err(Fault::new(format!("parallel takes 1 to {MOST_PARALLEL} requests, not {}", list.len())));
+    }
+    let (mut connections, mut cached) = (PARALLEL_CONNECTIONS, false);
+    if let Argument::List(options) = call.argument(2) {
+        options.spread(|pairs| {
+            pairs.iter().try_for_each(|pair| {
+                match *pair {
+                    (Argument::Text(b"connections"), Argument::Integer(n @ 1..=100)) => {
+                        connections = n as u16
+                    }
+                    (Argument::Text(b"cache"), Argument::Truth(truth)) => cached = truth,
+                    _ => return Err(Fault::new("parallel's options are connections (1 to 100) and cache")),
+                }
+                Ok(())
+            })
+        })?;
+    }
+    let mut host = host.borrow_mut();
+    host.drafts.clear();
+    for number in 1..=list.len() as i64 {
+        list.at(number, |element| beside(&mut host, element, cached))?;
+    }
+    host.parallel(connections);
+    Ok(Answer::Wait)
+}
+
+/// As many connections as browsers open to one server.
+const PARALLEL_CONNECTIONS: u16 = 6;
+const MOST_PARALLEL: usize = 1000;
+
+fn beside(host: &mut Host, element: Argument<'_, '_>, cached: bool) -> Result<(), Fault> {
+    let Argument::List(parts) = element else {
+        let written = Written { cached, ..Written::new(b"GET", path(element)?) };
+        host.request_beside(&written.asked());
+        return Ok(());
+    };
+    parts.at(1, |verb| {
+        parts.at(2, |target| {
+            parts.at(3, |options| {
+                let mut written = Written { cached, ..Written::new(method(verb)?, path(target)?) };
+                written.read(options)?;
+                host.request_beside(&written.asked());
+                Ok(())
+            })
+        })
+    })
 }
 
 /// Raises where the script can't wait, before anything is changed.
@@ -29,46 +97,47 @@ pub(crate) fn can_wait(call: Call<'_>) -> Result<(), Fault> {
     Err(Fault::new("a session can't wait here: inside of a function that gsub, sort or an operator calls"))
 }
 
+/// What the argument after the path is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fields {
+    Query,
+    Form,
+    None,
+}
+
+/// Makes a request of a call whose path is the argument of that number.
 fn ask<'a>(
     host: &'a RefCell<Host>,
     call: Call<'a>,
-    method: &[u8],
-    query: Argument<'a, 'a>,
-    form: Option<Argument<'a, 'a>>,
+    method: &'a [u8],
+    fields: Fields,
+    at: i32,
 ) -> Result<Answer<'a>, Fault> {
     can_wait(call)?;
-    let path = path(call, 1)?;
-    let mut options = Options::default();
-    options.read(call.argument(3))?;
     let mut host = host.borrow_mut();
-    let (mut target, mut body) = (std::mem::take(&mut host.target), std::mem::take(&mut host.form));
-    target.clear();
-    body.clear();
-    target.extend_from_slice(path);
-    let separator = if path.contains(&b'?') { b'&' } else { b'?' };
-    pairs::write(query, Some(separator), &mut target)?;
-    if let Some(form) = form {
-        pairs::write(form, None, &mut body)?;
-    }
-    let asked = Asked {
-        method,
-        target: &target,
-        name: options.name,
-        headers: &options.headers,
-        body: form.map(|_| (&b"application/x-www-form-urlencoded"[..], &body[..])),
-        expected_status: options.expected_status,
-        ..Asked::default()
+    let mut written = Written {
+        target: std::mem::take(&mut host.target),
+        body: std::mem::take(&mut host.form),
+        ..Written::new(method, path(call.argument(at))?)
     };
-    host.request(&asked);
-    host.target = target;
-    host.form = body;
+    written.target.clear();
+    written.body.clear();
+    match fields {
+        Fields::Query => written.query(call.argument(at + 1))?,
+        Fields::Form => written.form(call.argument(at + 1))?,
+        Fields::None => {}
+    }
+    written.read(call.argument(at + if fields == Fields::None { 1 } else { 2 }))?;
+    host.request(&written.asked());
+    host.target = written.target;
+    host.form = written.body;
     Ok(Answer::Wait)
 }
 
-fn path(call: Call<'_>, argument: i32) -> Result<&[u8], Fault> {
-    let path = call.text(argument).ok_or_else(|| {
-        Fault::new(format!("a path is wanted here, not a {}", call.argument(argument).type_name()))
-    })?;
+fn path<'a>(argument: Argument<'a, '_>) -> Result<&'a [u8], Fault> {
+    let Argument::Text(path) = argument else {
+        return Err(Fault::new(format!("a path is wanted here, not a {}", argument.type_name())));
+    };
     if path.first() != Some(&b'/') || path.iter().any(|byte| *byte <= b' ' || matches!(byte, b'#' | 0x7f)) {
         let shown = String::from_utf8_lossy(path);
         return Err(Fault::new(format!(
@@ -78,34 +147,119 @@ fn path(call: Call<'_>, argument: i32) -> Result<&[u8], Fault> {
     Ok(path)
 }
 
-/// `{ expect = 404, name = "home", headers = { Accept = "text/css" } }`.
-#[derive(Debug, Default)]
-struct Options<'a> {
-    expected_status: u16,
-    name: Option<&'a [u8]>,
-    headers: Vec<u8>,
+fn method<'a>(argument: Argument<'a, '_>) -> Result<&'a [u8], Fault> {
+    match argument {
+        Argument::Text(method) if pairs::is_token(method) && method != b"CONNECT" => Ok(method),
+        _ => Err(Fault::new("a method is wanted here: GET, PROPFIND, any word but CONNECT")),
+    }
 }
 
-impl<'a> Options<'a> {
-    fn read(&mut self, options: Argument<'a, 'a>) -> Result<(), Fault> {
-        let list = match options {
-            Argument::Nil => return Ok(()),
-            Argument::List(list) => list,
-            other => return Err(Fault::new(format!("options are a table, not a {}", other.type_name()))),
-        };
-        list.spread(|pairs| pairs.iter().try_for_each(|(key, value)| self.option(key, value)))
+const OPTIONS: &str =
+    "expect (a status), redirects (0 to 50), discard, name, headers, query, form, body, type";
+const FORM: &[u8] = b"application/x-www-form-urlencoded";
+
+/// A request as its arguments say it.
+#[derive(Debug)]
+struct Written<'a> {
+    method: &'a [u8],
+    path: &'a [u8],
+    /// Path with query; empty as long as there is no query.
+    target: Vec<u8>,
+    name: Option<&'a [u8]>,
+    headers: Vec<u8>,
+    content_type: Option<&'a [u8]>,
+    body: Vec<u8>,
+    has_body: bool,
+    expected_status: u16,
+    redirects: u8,
+    discard: bool,
+    cached: bool,
+}
+
+impl<'a> Written<'a> {
+    fn new(method: &'a [u8], path: &'a [u8]) -> Written<'a> {
+        Written {
+            method,
+            path,
+            target: Vec::new(),
+            name: None,
+            headers: Vec::new(),
+            content_type: None,
+            body: Vec::new(),
+            has_body: false,
+            expected_status: 0,
+            redirects: 0,
+            discard: false,
+            cached: false,
+        }
     }
 
-    fn option(&mut self, key: &Argument<'a, '_>, value: &Argument<'a, '_>) -> Result<(), Fault> {
-        let Argument::Text(key) = *key else { return Err(Fault::new("options have names")) };
-        match (key, *value) {
+    fn asked(&self) -> Asked<'_> {
+        Asked {
+            method: self.method,
+            target: if self.target.is_empty() { self.path } else { &self.target },
+            name: self.name,
+            headers: &self.headers,
+            body: self.has_body.then_some((self.content_type.unwrap_or_default(), &self.body[..])),
+            expected_status: self.expected_status,
+            redirects: self.redirects,
+            discard: self.discard,
+            cached: self.cached,
+            ..Asked::default()
+        }
+    }
+
+    fn query(&mut self, query: Argument<'_, '_>) -> Result<(), Fault> {
+        if matches!(query, Argument::Nil) {
+            return Ok(());
+        }
+        if self.target.is_empty() {
+            self.target.extend_from_slice(self.path);
+        }
+        let separator = if self.target.contains(&b'?') { b'&' } else { b'?' };
+        pairs::write(query, Some(separator), &mut self.target)
+    }
+
+    fn form(&mut self, form: Argument<'_, '_>) -> Result<(), Fault> {
+        self.has_body = true;
+        self.content_type = self.content_type.or(Some(FORM));
+        pairs::write(form, None, &mut self.body)
+    }
+
+    /// `{ expect = 404, name = "home", headers = { Accept = "text/css" } }` and so on.
+    fn read(&mut self, options: Argument<'_, 'a>) -> Result<(), Fault> {
+        match options {
+            Argument::Nil => Ok(()),
+            Argument::List(list) => self.read_list(list),
+            other => Err(Fault::new(format!("options are a table, not a {}", other.type_name()))),
+        }
+    }
+
+    fn read_list(&mut self, list: List<'a>) -> Result<(), Fault> {
+        list.spread(|pairs| pairs.iter().try_for_each(|(key, value)| self.option(*key, *value)))
+    }
+
+    fn option(&mut self, key: Argument<'a, '_>, value: Argument<'a, '_>) -> Result<(), Fault> {
+        let Argument::Text(key) = key else { return Err(Fault::new("options have names")) };
+        match (key, value) {
             (b"expect", Argument::Integer(status @ 100..=599)) => self.expected_status = status as u16,
+            (b"redirects", Argument::Integer(most @ 0..=50)) => self.redirects = most as u8,
+            (b"discard", Argument::Truth(truth)) => self.discard = truth,
             (b"name", Argument::Text(name)) => self.name = Some(name),
             (b"headers", Argument::List(headers)) => pairs::write_headers(headers, &mut self.headers)?,
+            (b"query", query @ Argument::List(_)) => self.query(query)?,
+            (b"form", form @ Argument::List(_)) if self.body.is_empty() => self.form(form)?,
+            (b"body", Argument::Text(body)) if self.body.is_empty() => {
+                self.has_body = true;
+                self.body.extend_from_slice(body);
+            }
+            (b"type", Argument::Text(kind)) if !kind.iter().any(|byte| *byte < b' ') => {
+                self.content_type = Some(kind);
+            }
             _ => {
                 let key = String::from_utf8_lossy(key);
                 return Err(Fault::new(format!(
-                    "option `{key}` is none of expect (a status), name, headers, or has a wrong type"
+                    "option `{key}` is none of {OPTIONS}, or its value is wrong"
                 )));
             }
         }

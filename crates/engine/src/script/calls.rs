@@ -10,13 +10,14 @@ use super::ask;
 use super::host::Host;
 use super::natives;
 use super::stack::{Answer, Argument, Call, Fault, Native, define};
+use crate::belongings::Scheme;
 
 /// The host as the calls share it with the worker.
 pub(crate) type SharedHost = Rc<RefCell<Host>>;
 
 /// Defines the session API as globals of `lua`.
 pub(crate) fn install(lua: &Lua, host: &SharedHost) -> mlua::Result<()> {
-    let calls: [(&str, Native<RefCell<Host>>); 10] = [
+    let calls: [(&str, Native<RefCell<Host>>); 15] = [
         ("operation", operation),
         ("check", check),
         ("fail", fail),
@@ -27,6 +28,11 @@ pub(crate) fn install(lua: &Lua, host: &SharedHost) -> mlua::Result<()> {
         ("get", ask::get),
         ("head", ask::head),
         ("post", ask::post),
+        ("auth", auth),
+        ("put", ask::put),
+        ("delete", ask::delete),
+        ("request", ask::request),
+        ("parallel", ask::parallel),
     ];
     let globals = lua.globals();
     calls.iter().try_for_each(|(name, call)| globals.raw_set(*name, define(lua, host, *call)?))?;
@@ -61,6 +67,21 @@ fn fail<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault
         visit.failed_on_purpose = true;
     }
     Err(Fault::new(why))
+}
+
+/// `auth(user, password, "basic" or "digest")`: the user's own until it calls it again.
+fn auth<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    let text = |number| call.text(number).and_then(|text| std::str::from_utf8(text).ok());
+    let (Some(name), Some(password)) = (text(1), text(2)) else {
+        return Err(Fault::new("auth takes a user's name and a password"));
+    };
+    let scheme = match call.argument(3) {
+        Argument::Nil | Argument::Text(b"basic") => Scheme::Basic,
+        Argument::Text(b"digest") => Scheme::Digest,
+        _ => return Err(Fault::new("auth's third argument is \"basic\" or \"digest\"")),
+    };
+    host.borrow_mut().log_in(name, password, scheme).map_err(Fault::new)?;
+    Ok(Answer::Nothing)
 }
 
 fn abandon<'a>(host: &'a RefCell<Host>, _call: Call<'a>) -> Result<Answer<'a>, Fault> {

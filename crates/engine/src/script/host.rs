@@ -114,7 +114,6 @@ impl Host {
     }
 
     /// One more request of those that [`Self::parallel`] sends.
-    #[expect(dead_code, reason = "about to be called by the session API")]
     pub(crate) fn request_beside(&mut self, asked: &Asked<'_>) {
         let mut draft = Draft::default();
         self.write_draft(&mut draft, asked);
@@ -122,7 +121,6 @@ impl Host {
     }
 
     /// The requests noted by [`Self::request_beside`] are wanted, over at most so many connections at once.
-    #[expect(dead_code, reason = "about to be called by the session API")]
     pub(crate) fn parallel(&mut self, connections: u16) {
         self.leave_pages();
         self.action = Action::Parallel(connections.max(1));
@@ -156,7 +154,6 @@ impl Host {
     }
 
     /// The user proves who it is from now on.
-    #[expect(dead_code, reason = "about to be called by the session API")]
     pub(crate) fn log_in(&mut self, name: &str, password: &str, scheme: Scheme) -> Result<(), &'static str> {
         let login = Login::new(name, password, scheme)?;
         if let Some(visit) = &mut self.visit {

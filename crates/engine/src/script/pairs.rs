@@ -118,10 +118,15 @@ pub(crate) fn write_headers(headers: List<'_>, out: &mut Vec<u8>) -> Result<(), 
     })
 }
 
+/// Whether it is a word as methods and headers' names are (RFC 9110 section 5.6.2).
+pub(crate) fn is_token(text: &[u8]) -> bool {
+    let of_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
+    !text.is_empty() && text.iter().all(of_token)
+}
+
 fn header_name(name: &[u8]) -> Result<(), Fault> {
-    let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
     let shown = || String::from_utf8_lossy(name);
-    if name.is_empty() || !name.iter().all(is_token) {
+    if !is_token(name) {
         return Err(Fault::new(format!("`{}` is not a header's name", shown())));
     }
     if OWN_HEADERS.iter().any(|own| name.eq_ignore_ascii_case(own)) {

@@ -2,6 +2,7 @@
 
 mod load_models;
 mod secure;
+mod session_api;
 mod sockets;
 mod virtual_net;
 mod virtual_time;
