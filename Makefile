@@ -4,10 +4,10 @@ SHELL := /bin/bash
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint build clean
+.PHONY: help demo test lint bench instructions build clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: ## install what is missing, build, run the DVD Store on Apache, PHP and MariaDB, say where the report is
 	@scripts/demo.sh
@@ -17,6 +17,12 @@ test: ## install what tests need and run all of them: house rules, unit, end to 
 
 lint: ## formatting, clippy and the house rules, without a test of the product
 	@scripts/lint.sh
+
+bench: ## install wrk, h2load, oha, k6 and nginx, measure the generator beside them, write docs/performance.md
+	@scripts/bench.sh
+
+instructions: ## count the generator's instructions a request and compare them with benches/instructions.toml
+	@scripts/instructions.sh
 
 build: ## the release binary, target/release/plimsoll
 	@scripts/toolchain.sh

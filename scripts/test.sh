@@ -39,6 +39,12 @@ fi
 if ! command -v node >/dev/null; then
     scripts/install.sh "the report's scripts have tests of their own" nodejs
 fi
+peers=()
+command -v wrk >/dev/null || peers+=(wrk)
+command -v valgrind >/dev/null || peers+=(valgrind)
+if ((${#peers[@]})); then
+    scripts/install.sh "requests are counted beside wrk, instructions by callgrind" "${peers[@]}"
+fi
 done_in
 
 shopt -s nullglob globstar

@@ -34,6 +34,9 @@ pub struct Plan {
     pub placement: Placement,
     /// The web tier's TCP port, when a particular one was asked for.
     pub port: Option<u16>,
+    /// The URL of a server that somebody else started; then the stack has no tiers, and nothing is started.
+    #[serde(default)]
+    pub target: Option<String>,
 }
 
 /// A data set's size.
@@ -117,7 +120,10 @@ impl Plan {
     ) -> Result<Plan> {
         let mut problems = Vec::new();
         let mut kit = catalogue.kit(&recipe.kit)?;
-        let stack = catalogue.stack(recipe.stack.as_deref().unwrap_or(&kit.default_stack))?;
+        let stack = match &recipe.target {
+            Some(url) => elsewhere(url, recipe, &kit, &mut problems),
+            None => catalogue.stack(recipe.stack.as_deref().unwrap_or(&kit.default_stack))?,
+        };
         for need in kit.needs.iter().filter(|need| !stack.provides.contains(need)) {
             let what = format!("kit {} needs {need}, which stack {} does not provide", kit.name, stack.name);
             problems.push(Problem::recipe(what).key("stack"));
@@ -135,7 +141,8 @@ impl Plan {
         }
         Problems::check(problems)?;
         let placement = Placement::of_machine(cpus);
-        Ok(Plan { kit, size, params, stack, tiers, load, qos, placement, port: recipe.port })
+        let target = recipe.target.clone();
+        Ok(Plan { kit, size, params, stack, tiers, load, qos, placement, port: recipe.port, target })
     }
 
     /// The tier of that name.
@@ -146,6 +153,25 @@ impl Plan {
     /// The tier that holds the data set.
     pub fn database(&self) -> Option<&PlanTier> {
         self.tiers.iter().find(|tier| tier.service.database.is_some())
+    }
+}
+
+/// The stack of a server that somebody else started: no tiers, and whatever the kit needs is taken to be there.
+fn elsewhere(url: &str, recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>) -> StackManifest {
+    let given =
+        [("stack", recipe.stack.is_some()), ("set", !recipe.set.is_empty()), ("port", recipe.port.is_some())];
+    for (key, _) in given.iter().filter(|(_, given)| *given) {
+        let what = format!("`{key}` and `target` exclude each other");
+        let why = "nothing is started for a target, so there is nothing to set";
+        problems.push(Problem::recipe(what).key(*key).why(why));
+    }
+    let name = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or(url);
+    StackManifest {
+        format: 1,
+        name: name.to_string(),
+        title: format!("the server at {url}, not started by Plimsoll"),
+        provides: kit.needs.clone(),
+        tiers: Vec::new(),
     }
 }
 
@@ -165,7 +191,7 @@ fn resolve_tiers(
     problems: &mut Vec<Problem>,
 ) -> Result<Vec<PlanTier>> {
     let mut given: BTreeMap<&str, Values> = BTreeMap::new();
-    for (key, value) in &recipe.set {
+    for (key, value) in recipe.set.iter().filter(|_| !stack.tiers.is_empty()) {
         match key.split_once('.').and_then(|(owner, knob)| Some((find_tier(stack, owner)?, knob))) {
             Some((tier, knob)) => _ = given.entry(tier).or_default().insert(knob.to_string(), value.clone()),
             None => problems.push(unknown_owner(stack, key)),

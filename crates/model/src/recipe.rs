@@ -40,6 +40,8 @@ pub struct Recipe {
     /// Knobs by `tier.knob` or `service.knob`.
     #[serde(default)]
     pub set: Values,
+    /// The URL of a server that somebody else started, instead of a stack: `http://127.0.0.1:8080`.
+    pub target: Option<String>,
     /// The web tier's TCP port; a free one when absent.
     pub port: Option<u16>,
 }

@@ -90,6 +90,20 @@ pub struct Setup {
     pub machine: BTreeMap<String, String>,
     /// The tiers.
     pub tiers: Vec<TierSetup>,
+    /// The server, when somebody else started it: no tier was watched, and no data checked.
+    #[serde(default)]
+    pub target: Option<TargetSetup>,
+}
+
+/// A server that somebody else started.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct TargetSetup {
+    /// Its URL as asked for.
+    pub url: String,
+    /// Its address or socket.
+    pub server: String,
+    /// The host that `--allow-target` allowed; absent on this machine.
+    pub allowed: Option<String>,
 }
 
 /// A tier as it was set up.

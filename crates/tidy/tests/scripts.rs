@@ -122,6 +122,7 @@ fn complete(cargo: &str) -> Machine {
     let machine = Machine::new();
     let note = |name: &str| format!("echo \"{name} $*\" >> {}", machine.log().display());
     let (log_cargo, log_node, log_plimsoll) = (note("cargo"), note("node"), note("plimsoll"));
+    let log_bench = note("bench");
     for profile in ["debug", "release"] {
         fs::create_dir(machine.programs.path().join(profile)).expect("a folder");
     }
@@ -131,6 +132,9 @@ fn complete(cargo: &str) -> Machine {
         .with("cc", "exit 0")
         .with("chromium", "exit 0")
         .with("node", &log_node)
+        .with("wrk", "exit 0")
+        .with("valgrind", "exit 0")
+        .with("release/bench", &log_bench)
         .with("debug/plimsoll", &log_plimsoll)
         .with("release/plimsoll", &log_plimsoll)
 }
@@ -182,7 +186,14 @@ fn the_gate_is_make_test_and_nothing_else() {
     let gate = fs::read_to_string(root.join(".ci/run")).expect("the gate exists");
     let last = gate.lines().rev().find(|line| !line.trim().is_empty());
     assert_eq!(last, Some("exec make test </dev/null"));
-    for script in [".ci/run", "scripts/demo.sh", "scripts/test.sh", "scripts/lint.sh"] {
+    for script in [
+        ".ci/run",
+        "scripts/demo.sh",
+        "scripts/test.sh",
+        "scripts/lint.sh",
+        "scripts/bench.sh",
+        "scripts/instructions.sh",
+    ] {
         let text = fs::read_to_string(root.join(script)).expect("the script exists");
         assert!(text.contains("\nset -euo pipefail\n"), "{script} must stop at the first failure");
         let mode = fs::metadata(root.join(script)).expect("it exists").permissions().mode();

@@ -45,14 +45,14 @@ pub(crate) fn measure(
     let options = RunOptions {
         scenario: kit::scenario(plan, &context.catalogue)?,
         load: plan.load.clone(),
-        target: stage.address.into(),
+        target: stage.target.clone(),
         cpus: plan.placement.generator.clone(),
         most_sessions: None,
         sessions_in_all: None,
         drain_s: DRAIN_S.min(plan.kit.users.timeout_s),
         tracing: false,
     };
-    let probes = stage.stack.tiers().iter();
+    let probes = stage.tiers().iter();
     let probes = probes.map(|tier| TierProbe::new(&tier.name, tier.cgroup.clone(), tier.pid)).collect();
     let control = Control::default();
     context.interrupt.steer(&control);
@@ -144,7 +144,7 @@ impl Witness<'_> {
 
     /// A tier that died ends the run: what follows would say nothing about the stack.
     fn look_at_tiers(&mut self, now_s: f64) -> Result<()> {
-        for death in self.stage.stack.deaths() {
+        for death in self.stage.deaths() {
             let text = format!("tier {} ended: {}", death.tier, death.status);
             self.writer.event(&Event { second: now_s, kind: "tier".to_string(), text: text.clone() })?;
             self.console.note(&text);
@@ -156,7 +156,7 @@ impl Witness<'_> {
             });
             self.control.ask(Stop::AtOnce);
         }
-        for seen in self.stage.stack.alarms() {
+        for seen in self.stage.alarms() {
             let key = (seen.tier.clone(), seen.means.clone());
             let fresh = || LogAlarm {
                 tier: seen.tier.clone(),

@@ -10,6 +10,7 @@ use model::{OperationKind, Plan, Problem, Problems, Recipe, Result};
 use store::{Run, RunWriter, Runs};
 
 use crate::bench::measure::{Recording, measure};
+use crate::bench::server::ServerArgs;
 use crate::bench::setup;
 use crate::bench::stage::Stage;
 use crate::context::Context;
@@ -33,17 +34,23 @@ pub(crate) fn new_id(plan: &Plan) -> (String, String) {
 }
 
 /// Stages, measures, judges and keeps one run of `plan`.
-pub(crate) fn run(recipe: &Recipe, plan: &Plan, context: &mut Context) -> Result<Measured> {
+pub(crate) fn run(
+    recipe: &Recipe,
+    plan: &Plan,
+    server: &ServerArgs,
+    context: &mut Context,
+) -> Result<Measured> {
     kit::lint(&context.catalogue, &plan.kit.name)?;
     kit::check_targets(plan, &context.catalogue)?;
     let (id, started) = new_id(plan);
     let keep_failed = context.home.join("failed").join(&id);
-    let mut stage = Stage::set(plan, &id, keep_failed, context)?;
+    let mut stage = Stage::set(plan, server, &id, keep_failed, context)?;
     for warning in std::mem::take(&mut stage.warnings) {
         context.console.note(&format!("note: {warning}"));
     }
     let mut record = setup::unfinished(plan, &id, &started, context);
-    record.setup.tiers = setup::tiers(plan, &stage.stack);
+    record.setup.tiers = setup::tiers(plan, stage.tiers());
+    setup::elsewhere(plan, stage.elsewhere.as_ref(), &mut record.setup);
     record.dataset = stage.dataset.clone();
     context.interrupt.check()?;
     let runs = Runs::open(&context.home)?;
@@ -116,7 +123,7 @@ fn check(
 }
 
 fn keep_logs(stage: &Stage, writer: &RunWriter) {
-    for tier in stage.stack.tiers() {
+    for tier in stage.tiers() {
         for path in &tier.logs {
             let name =
                 format!("logs/{}/{}", tier.name, tier.relative(path).display().to_string().replace('/', "-"));

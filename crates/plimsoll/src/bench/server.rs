@@ -73,6 +73,18 @@ impl ServerArgs {
         Ok(Server { target: Target { endpoint, host, tls, sources: self.source.clone() }, url, allowed })
     }
 
+    /// The same for a server whose paths a kit's sessions know: the URL has none.
+    pub(crate) fn find_root(&self, text: &str) -> Result<Server> {
+        let server = self.find(text)?;
+        if server.url.path() == "/" && server.url.query().is_none() {
+            return Ok(server);
+        }
+        Err(Problem::recipe(format!("`{text}` has a path; the kit's sessions have their own"))
+            .key("--target")
+            .remedy(server.url.origin().ascii_serialization())
+            .into())
+    }
+
     fn resolve(&self, url: &Url) -> Result<(Endpoint, Option<String>)> {
         let name = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         let port = url.port_or_known_default().unwrap_or(80);

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use model::Plan;
-use model::record::{GeneratorResult, Outcome, RUN_FORMAT, RunRecord, Setup, TierSetup, Verdict};
-use testbed::Stack;
+use model::record::{
+    GeneratorResult, Outcome, RUN_FORMAT, RunRecord, Setup, TargetSetup, TierSetup, Verdict,
+};
+use testbed::Tier;
 
+use crate::bench::server::Server;
 use crate::context::Context;
 
 /// A record of a run that has not been measured yet.
@@ -55,13 +58,23 @@ fn setup(plan: &Plan) -> Setup {
         stack_cpus: plan.placement.stack.clone(),
         machine: observe::machine(),
         tiers: Vec::new(),
+        target: None,
     }
 }
 
+/// Says where the load goes when somebody else started the server.
+pub(crate) fn elsewhere(plan: &Plan, server: Option<&Server>, setup: &mut Setup) {
+    let (Some(url), Some(server)) = (plan.target.clone(), server) else { return };
+    if let Some(host) = &server.allowed {
+        setup.stack_title.push_str(&format!(" (load on {host} was allowed with --allow-target)"));
+    }
+    setup.target = Some(TargetSetup { url, server: server.place(), allowed: server.allowed.clone() });
+}
+
 /// The tiers as they stand, with their rendered files.
-pub(crate) fn tiers(plan: &Plan, stack: &Stack) -> Vec<TierSetup> {
+pub(crate) fn tiers(plan: &Plan, tiers: &[Tier]) -> Vec<TierSetup> {
     let values = |name: &str| plan.tier(name).map(|tier| tier.values.clone()).unwrap_or_default();
-    let tier = |tier: &testbed::Tier| {
+    let tier = |tier: &Tier| {
         let mut files = BTreeMap::new();
         for path in &tier.files {
             let name = format!("conf/{}/{}", tier.name, tier.relative(path).display());
@@ -75,5 +88,5 @@ pub(crate) fn tiers(plan: &Plan, stack: &Stack) -> Vec<TierSetup> {
             files,
         }
     };
-    stack.tiers().iter().map(tier).collect()
+    tiers.iter().map(tier).collect()
 }

@@ -1,4 +1,5 @@
-//! Standing a plan up: leftovers swept, packages checked, data at hand, every tier ready, the front page answered.
+//! Standing a plan up: leftovers swept, packages checked, data at hand, every tier ready, the front page answered. Of a
+//! plan for a server that somebody else started only the last.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -8,29 +9,76 @@ use std::time::{Duration, Instant};
 
 use model::record::{DatasetResult, Step};
 use model::{Plan, Problem, Result, ServiceManifest, units};
-use testbed::{KeeperCommand, Lab, LabOptions, Stack, StartOptions, StepEvent};
+use testbed::{KeeperCommand, Lab, LabOptions, Stack, StartOptions, StepEvent, Tier};
 
 use crate::bench::dataset;
+use crate::bench::server::{Server, ServerArgs};
 use crate::context::Context;
 
-/// A stack that runs on its data set. Dropping it ends everything.
+/// A stack that runs on its data set, or a server that somebody else started. Dropping it ends what was started.
 pub(crate) struct Stage {
-    /// The tiers. Declared before the lab: it ends first.
-    pub(crate) stack: Stack,
+    /// What was started here.
+    started: Option<Started>,
     /// Where users reach it.
-    pub(crate) address: SocketAddr,
+    pub(crate) target: engine::Target,
+    /// The server, when somebody else started it.
+    pub(crate) elsewhere: Option<Server>,
     /// How its data came to be.
     pub(crate) dataset: Option<DatasetResult>,
     /// What was done, and how long it took.
     pub(crate) steps: Vec<Step>,
     /// Things that the user should know.
     pub(crate) warnings: Vec<String>,
+}
+
+struct Started {
+    /// Declared before the lab: it ends first.
+    stack: Stack,
     lab: Lab,
 }
 
 impl Stage {
     /// Stands `plan` up; `id` names the lab, `keep_failed` is where a failed start leaves logs and configuration.
-    pub(crate) fn set(plan: &Plan, id: &str, keep_failed: PathBuf, context: &mut Context) -> Result<Stage> {
+    /// `server` says how to reach the plan's target, if it has one.
+    pub(crate) fn set(
+        plan: &Plan,
+        server: &ServerArgs,
+        id: &str,
+        keep_failed: PathBuf,
+        context: &mut Context,
+    ) -> Result<Stage> {
+        match &plan.target {
+            Some(url) => Stage::elsewhere(plan, server.find_root(url)?, context),
+            None => Stage::start(plan, id, keep_failed, context),
+        }
+    }
+
+    fn elsewhere(plan: &Plan, server: Server, context: &mut Context) -> Result<Stage> {
+        let place = format!("{} ({})", server.url, server.place());
+        context
+            .console
+            .note(&format!("{place} was not started by Plimsoll: no tier is watched, no data checked"));
+        if let Some(host) = &server.allowed {
+            context.console.note(&format!("{host} is not this machine: allowed by --allow-target"));
+        }
+        if let (engine::Endpoint::Tcp(address), None) = (&server.target.endpoint, &server.target.tls) {
+            let timeout_s = plan.kit.users.timeout_s;
+            let host = &server.target.host;
+            if let Some(problem) = front_page_problem(*address, host, &plan.kit.front_page, timeout_s) {
+                return Err(problem.into());
+            }
+        }
+        Ok(Stage {
+            started: None,
+            target: server.target.clone(),
+            elsewhere: Some(server),
+            dataset: None,
+            steps: Vec::new(),
+            warnings: Vec::new(),
+        })
+    }
+
+    fn start(plan: &Plan, id: &str, keep_failed: PathBuf, context: &mut Context) -> Result<Stage> {
         context.console.step("looking for what earlier runs left");
         let swept = testbed::sweep(&context.home)?;
         if !swept.labs.is_empty() {
@@ -53,7 +101,9 @@ impl Stage {
                 .why("the users have nowhere to go")
         })?;
         context.console.step("asking for the front page");
-        if let Some(problem) = front_page_problem(address, &plan.kit.front_page, plan.kit.users.timeout_s) {
+        let timeout_s = plan.kit.users.timeout_s;
+        let host = address.to_string();
+        if let Some(problem) = front_page_problem(address, &host, &plan.kit.front_page, timeout_s) {
             return Err(with_logs(problem, &stack).into());
         }
         let took = units::show_seconds(started.elapsed().as_secs_f64());
@@ -61,26 +111,44 @@ impl Stage {
             .console
             .done(&format!("{} is ready ({took}): http://{address}{}", plan.stack.name, plan.kit.front_page));
         let warnings = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone()).collect();
-        Ok(Stage { stack, address, dataset, steps, warnings, lab })
+        let started = Some(Started { stack, lab });
+        Ok(Stage { started, target: address.into(), elsewhere: None, dataset, steps, warnings })
     }
 
     /// The database server, for checks in SQL.
     pub(crate) fn database(&self, plan: &Plan) -> Option<kit::Server> {
-        dataset::server(plan, &self.stack)
+        dataset::server(plan, &self.started.as_ref()?.stack)
+    }
+
+    /// The tiers that were started here.
+    pub(crate) fn tiers(&self) -> &[Tier] {
+        self.started.as_ref().map_or(&[], |started| started.stack.tiers())
+    }
+
+    /// Tiers that have died since the last call.
+    pub(crate) fn deaths(&mut self) -> Vec<testbed::Death> {
+        self.started.as_mut().map_or_else(Vec::new, |started| started.stack.deaths())
+    }
+
+    /// Alarms in the tiers' logs since the last call.
+    pub(crate) fn alarms(&mut self) -> Vec<testbed::AlarmSeen> {
+        self.started.as_mut().map_or_else(Vec::new, |started| started.stack.alarms())
     }
 
     /// Stops the servers in order; their files stay until [`Self::close`].
     pub(crate) fn stop(&mut self) -> Result<()> {
-        let started = Instant::now();
-        self.stack.stop()?;
-        self.steps.push(Step { name: "stop the stack".to_string(), took_s: started.elapsed().as_secs_f64() });
+        let Some(started) = &mut self.started else { return Ok(()) };
+        let begun = Instant::now();
+        started.stack.stop()?;
+        self.steps.push(Step { name: "stop the stack".to_string(), took_s: begun.elapsed().as_secs_f64() });
         Ok(())
     }
 
     /// Removes everything.
     pub(crate) fn close(self) -> Result<()> {
-        drop(self.stack);
-        self.lab.close()
+        let Some(Started { stack, lab }) = self.started else { return Ok(()) };
+        drop(stack);
+        lab.close()
     }
 }
 
@@ -157,14 +225,20 @@ fn check_packages(plan: &Plan, context: &Context) -> Result<()> {
 }
 
 /// Verify before measuring: one plain request must be answered with status 200.
-fn front_page_problem(address: SocketAddr, page: &str, timeout_s: f64) -> Option<Problem> {
+fn front_page_problem(address: SocketAddr, host: &str, page: &str, timeout_s: f64) -> Option<Problem> {
     let patience = Duration::from_secs_f64(timeout_s.clamp(1.0, 60.0));
     let fetch = || -> std::io::Result<String> {
         let mut stream = TcpStream::connect_timeout(&address, patience)?;
         stream.set_read_timeout(Some(patience))?;
-        write!(stream, "GET {page} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
-        let mut answer = Vec::new();
-        stream.take(64 * 1024).read_to_end(&mut answer)?;
+        write!(stream, "GET {page} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
+        let (mut answer, mut part) = (Vec::new(), [0; 4096]);
+        // Not every server closes when it is asked to: the head is enough.
+        while !answer.windows(4).any(|end| end == b"\r\n\r\n") && answer.len() < 64 * 1024 {
+            match stream.read(&mut part)? {
+                0 => break,
+                length => answer.extend_from_slice(&part[..length]),
+            }
+        }
         Ok(String::from_utf8_lossy(&answer).into_owned())
     };
     let problem = |what: String| {

@@ -47,6 +47,10 @@ pub(crate) struct RecipeArgs {
     /// A parameter of the kit; may be given several times: n_searches=5
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) param: Vec<String>,
+    /// Drive a server that somebody else started, such as http://127.0.0.1:8080, instead of a stack; no tier is
+    /// watched, and the data is not checked
+    #[arg(long, value_name = "URL", conflicts_with_all = ["stack", "set", "port"])]
+    pub(crate) target: Option<String>,
     /// The web tier's TCP port instead of a free one
     #[arg(long)]
     pub(crate) port: Option<u16>,
@@ -66,6 +70,7 @@ impl RecipeArgs {
             }
         };
         override_with(&mut recipe.stack, &self.stack);
+        override_with(&mut recipe.target, &self.target);
         override_with(&mut recipe.size, &self.size);
         override_with(&mut recipe.mix, &self.mix);
         override_with(&mut recipe.ramp_up, &self.ramp_up);

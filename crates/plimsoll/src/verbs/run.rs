@@ -5,6 +5,7 @@ use model::record::RunRecord;
 use model::{Kind, Result};
 
 use crate::bench::outcome::{self, Measured};
+use crate::bench::server::ServerArgs;
 use crate::context::Context;
 use crate::verbs::recipe_args::RecipeArgs;
 
@@ -15,12 +16,15 @@ Examples:
   plimsoll run dvdstore
   plimsoll run dvdstore --users 50 --steady 2m --set web.MaxRequestWorkers=64
   plimsoll run dvdstore --stack lighttpd-fpm-mariadb --qos 'Browse p95 < 100ms' --json > run.json
+  plimsoll run dvdstore --target http://127.0.0.1:8080       a server that somebody else started
   plimsoll run shop.toml
 
 Ctrl-C once ends the run well and keeps what was measured; twice ends it at once.")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     recipe: RecipeArgs,
+    #[command(flatten)]
+    server: ServerArgs,
     /// Print the run's record as JSON (docs/reference/run-json.md) instead of the summary
     #[arg(long)]
     json: bool,
@@ -28,7 +32,7 @@ pub(crate) struct RunArgs {
 
 pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
     let (recipe, plan) = args.recipe.plan(context)?;
-    let measured = outcome::run(&recipe, &plan, context)?;
+    let measured = outcome::run(&recipe, &plan, &args.server, context)?;
     let Measured { run, report } = &measured;
     let record = run.record();
     if args.json {

@@ -7,6 +7,7 @@ use engine::trace::{Step, Trace};
 use engine::{Audience, Control, RunOptions, Second};
 use model::{Kind, Problem, Result, units};
 
+use crate::bench::server::ServerArgs;
 use crate::bench::stage::Stage;
 use crate::context::Context;
 use crate::verbs::recipe_args::RecipeArgs;
@@ -20,6 +21,8 @@ Examples:
 pub(crate) struct TryArgs {
     #[command(flatten)]
     recipe: RecipeArgs,
+    #[command(flatten)]
+    server: ServerArgs,
     /// How many sessions the user goes through
     #[arg(long, default_value_t = 1)]
     sessions: u32,
@@ -54,14 +57,14 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     let scenario = kit::scenario(&plan, &context.catalogue)?;
     let (id, _) = crate::bench::outcome::new_id(&plan);
     let keep_failed = context.home.join("failed").join(&id);
-    let mut stage = Stage::set(&plan, &id, keep_failed, context)?;
+    let mut stage = Stage::set(&plan, &args.server, &id, keep_failed, context)?;
     context.console.clear();
     let control = Control::default();
     context.interrupt.steer(&control);
     let options = RunOptions {
         scenario,
         load: plan.load.clone(),
-        target: stage.address.into(),
+        target: stage.target.clone(),
         cpus: vec![plan.placement.generator.first().copied().unwrap_or(0)],
         most_sessions: Some(args.sessions.max(1)),
         sessions_in_all: None,
@@ -72,7 +75,7 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     engine::run(&options, &control, &mut printer)?;
     let failed = printer.failed;
     context.interrupt.release();
-    let deaths = stage.stack.deaths();
+    let deaths = stage.deaths();
     stage.stop()?;
     stage.close()?;
     if let Some(death) = deaths.first() {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use model::{Problem, Result};
 
+use crate::bench::server::ServerArgs;
 use crate::bench::stage::Stage;
 use crate::context::Context;
 use crate::verbs::recipe_args::RecipeArgs;
@@ -22,11 +23,15 @@ pub(crate) struct UpArgs {
 
 pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
     let (_, plan) = args.recipe.plan(context)?;
+    if plan.target.is_some() {
+        let problem = Problem::recipe("a target is a server that stands already").key("--target");
+        return Err(problem.remedy("leave --target out to stand the kit's stack up").into());
+    }
     let (id, _) = crate::bench::outcome::new_id(&plan);
     let keep_failed = context.home.join("failed").join(&id);
-    let mut stage = Stage::set(&plan, &id, keep_failed, context)?;
-    context.console.result(&format!("http://{}{}", stage.address, plan.kit.front_page));
-    for tier in stage.stack.tiers() {
+    let mut stage = Stage::set(&plan, &ServerArgs::default(), &id, keep_failed, context)?;
+    context.console.result(&format!("http://{}{}", stage.target.host, plan.kit.front_page));
+    for tier in stage.tiers() {
         let place = match (tier.address, tier.sockets.values().next()) {
             (Some(address), _) => address.to_string(),
             (None, Some(socket)) => socket.display().to_string(),
@@ -38,7 +43,7 @@ pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
     }
     context.console.note("Ctrl-C ends it");
     while context.interrupt.count() == 0 {
-        if let Some(death) = stage.stack.deaths().first() {
+        if let Some(death) = stage.deaths().first() {
             let tail = death.log_tail.join("\n    ");
             let what = format!("the server ended ({}); its log says:\n    {tail}", death.status);
             return Err(Problem::environment(what).tier(&death.tier).into());

@@ -5,4 +5,5 @@ mod faults;
 mod hit;
 mod kept;
 mod runs;
+mod target;
 mod tool;

@@ -81,6 +81,7 @@ fn setup(shape: &Shape) -> Setup {
         machine: [("cpu", "Example CPU @ 2.50 GHz, 2 CPUs"), ("kernel", "Linux 6.1.0"), ("memory", "7.8 GB")]
             .map(|(name, value)| (name.to_string(), value.to_string()))
             .into(),
+        target: None,
         tiers: vec![
             tier(
                 "db",

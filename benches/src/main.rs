@@ -1,0 +1,83 @@
+//! The generator beside others on the same server (`make bench`), and its instructions a request (`make instructions`).
+//! What is measured is the generators' own CPU time, because on a busy machine wall-clock rates mean little.
+
+mod answers;
+mod cases;
+mod child;
+mod instructions;
+mod nginx;
+mod page;
+mod rounds;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// What went wrong, in words.
+pub(crate) type Failure = Box<dyn std::error::Error>;
+
+#[derive(Debug, Parser)]
+#[command(name = "bench")]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Runs every generator on every case in turn and prints the table
+    Table(Table),
+    /// Counts instructions a request and compares them with benches/instructions.toml
+    Instructions {
+        /// The program to count in
+        #[arg(long, default_value = "target/release/hotpath")]
+        hotpath: PathBuf,
+        /// The budgets
+        #[arg(long, default_value = "benches/instructions.toml")]
+        budgets: PathBuf,
+    },
+}
+
+/// What to run, and where the generators are.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Table {
+    /// How often each generator runs; their turns alternate
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// How long one turn lasts
+    #[arg(long, default_value_t = 3)]
+    seconds: u64,
+    /// Only cases whose name contains this
+    #[arg(long, default_value = "")]
+    case: String,
+    /// This tool
+    #[arg(long, default_value = "target/release/plimsoll")]
+    plimsoll: PathBuf,
+    /// The server
+    #[arg(long, default_value = "/usr/sbin/nginx")]
+    nginx: PathBuf,
+    /// The other generators, where they are not on the path
+    #[arg(long, default_value = "oha")]
+    oha: PathBuf,
+    /// k6
+    #[arg(long, default_value = "k6")]
+    k6: PathBuf,
+    /// Put the table into this page, between its marks
+    #[arg(long)]
+    page: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    let ended = child::end_all_on_signals().and_then(|()| match Cli::parse().verb {
+        Verb::Table(table) => rounds::run(&table),
+        Verb::Instructions { hotpath, budgets } => instructions::check(&hotpath, &budgets),
+    });
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("bench: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
