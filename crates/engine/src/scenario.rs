@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+pub use model::ConnectionPolicy;
 use model::setting::Values;
 use model::{Distribution, Mix};
 
@@ -61,18 +62,6 @@ pub struct Repeat {
     pub headers: String,
     /// The body, which is sent as it is.
     pub body: Option<Vec<u8>>,
-}
-
-/// How long a user's connections live.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ConnectionPolicy {
-    /// Until the user leaves or the server closes them.
-    #[default]
-    Keep,
-    /// Until the end of an operation.
-    PerOperation,
-    /// For one request.
-    PerRequest,
 }
 
 impl Source {

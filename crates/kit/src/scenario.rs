@@ -23,6 +23,7 @@ pub fn scenario(plan: &Plan, catalogue: &Catalogue) -> Result<Scenario> {
         think: plan.kit.users.think,
         cycle: plan.kit.users.cycle,
         timeout_s: plan.kit.users.timeout_s,
+        connections: plan.kit.users.connections,
         ..Scenario::of(Program::Script(source))
     })
 }

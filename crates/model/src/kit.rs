@@ -139,6 +139,22 @@ pub struct Users {
     /// The answer to one request must be complete within this; seconds.
     #[serde(default = "default_timeout_s")]
     pub timeout_s: f64,
+    /// How long a user's connections live: `keep`, `per_operation` or `per_request`.
+    #[serde(default)]
+    pub connections: ConnectionPolicy,
+}
+
+/// How long a user's connections live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ConnectionPolicy {
+    /// Until the user leaves or the server closes them.
+    #[default]
+    Keep,
+    /// Until the end of an operation.
+    PerOperation,
+    /// For one request.
+    PerRequest,
 }
 
 fn default_timeout_s() -> f64 {

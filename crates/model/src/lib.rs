@@ -27,7 +27,7 @@ pub mod units;
 pub use catalogue::Catalogue;
 pub use hit::HitRecord;
 pub use interval::{ErrorKind, Interval, OperationInterval, OperationKind};
-pub use kit::KitManifest;
+pub use kit::{ConnectionPolicy, KitManifest};
 pub use mix::Mix;
 pub use plan::Plan;
 pub use problem::{Kind, Place, Problem, Problems, Result};
