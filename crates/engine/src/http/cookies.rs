@@ -1,78 +1,130 @@
-//! A user's cookies: what one server set, sent back to it by path (RFC 6265 sections 5.2 to 5.4, one host).
+//! A user's cookies: what one host set, sent back to it (RFC 6265; prefixes and limits of its successor, RFC 6265bis).
+//! A jar knows one host, so that a `Domain` only decides whether a cookie is taken.
 
-/// The longest jar of a user: more cookies than any of the supported servers sets.
+mod set_cookie;
+
+use set_cookie::SetCookie;
+
+/// The most cookies of a user; more than any of the supported servers sets. The oldest goes first.
 const MOST_COOKIES: usize = 64;
+/// All of them together, since a user exists many thousand times.
+const MOST_JAR_BYTES: usize = 16 * 1024;
+/// [`Cookie::expires_s`] of a cookie that lasts as long as its user.
+const NEVER: u32 = u32::MAX;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Cookie {
-    name: Vec<u8>,
-    value: Vec<u8>,
-    path: Vec<u8>,
+/// Which request is spoken of: one that a cookie came in answer to, or one that cookies go with.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The host's name, with or without a port.
+    pub host: &'a str,
+    /// Whether the connection is encrypted.
+    pub tls: bool,
+    /// The request's path without its query.
+    pub path: &'a [u8],
+    /// Seconds since 1970.
+    pub now_s: i64,
 }
 
 /// A user's cookies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Jar {
+    /// In the order in which they are sent: longer paths first, then older ones (RFC 6265 section 5.4).
     cookies: Vec<Cookie>,
 }
 
+/// 32 bytes and its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Cookie {
+    /// `name=value`, and the path behind it.
+    text: Box<[u8]>,
+    name_bytes: u16,
+    pair_bytes: u16,
+    expires_s: u32,
+    /// Orders cookies by age.
+    created: u32,
+    secure: bool,
+}
+
 impl Jar {
-    /// Takes a `Set-Cookie` header's value that came with the answer to `request_path`.
-    pub fn store(&mut self, header: &[u8], request_path: &[u8]) {
-        let mut parts = header.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
-        let Some((name, value)) = parts.next().and_then(|pair| split_once(pair, b'=')) else { return };
-        let (name, value) = (name.trim_ascii(), value.trim_ascii());
-        if name.is_empty() {
+    /// Takes a `Set-Cookie` header's value that came with the answer to `request`.
+    pub fn store(&mut self, header: &[u8], request: &Request<'_>) {
+        let Some(set) = SetCookie::read(header, request) else { return };
+        let known =
+            self.cookies.iter().position(|cookie| cookie.name() == set.name && cookie.path() == set.path);
+        let expires_s = set.expires_s.map_or(NEVER, |time_s| time_s.clamp(0, i64::from(NEVER) - 1) as u32);
+        if is_past(expires_s, request.now_s) {
+            known.into_iter().for_each(|at| drop(self.cookies.remove(at)));
             return;
         }
-        let mut path = default_path(request_path).to_vec();
-        let mut expired = false;
-        for attribute in parts {
-            let (key, value) = split_once(attribute, b'=').unwrap_or((attribute, b""));
-            let value = value.trim_ascii();
-            if key.eq_ignore_ascii_case(b"path") && value.first() == Some(&b'/') {
-                path = value.to_vec();
-            } else if key.eq_ignore_ascii_case(b"max-age") {
-                expired = value.first() == Some(&b'-') || value.iter().all(|byte| *byte == b'0');
-            } else if key.eq_ignore_ascii_case(b"expires") {
-                expired |= is_long_past(value);
-            }
-        }
-        self.cookies.retain(|cookie| cookie.name != name || cookie.path != path);
-        if !expired && self.cookies.len() < MOST_COOKIES {
-            self.cookies.push(Cookie { name: name.to_vec(), value: value.to_vec(), path });
-        }
+        let created = match known {
+            Some(at) => self.cookies.remove(at).created,
+            None => self.cookies.iter().map(|cookie| cookie.created + 1).max().unwrap_or(0),
+        };
+        let cookie = Cookie {
+            text: [set.name, b"=", set.value, set.path].concat().into(),
+            name_bytes: set.name.len() as u16,
+            pair_bytes: (set.name.len() + 1 + set.value.len()) as u16,
+            expires_s,
+            created,
+            secure: set.secure,
+        };
+        let order = |cookie: &Cookie| (usize::MAX - cookie.path().len(), cookie.created);
+        let at = self.cookies.partition_point(|before| order(before) < order(&cookie));
+        self.cookies.insert(at, cookie);
+        self.make_room(request.now_s);
     }
 
-    /// Appends the `Cookie` header line for a request to `path` (without its query), if any cookie goes with it.
-    pub fn write_header(&self, path: &[u8], out: &mut Vec<u8>) {
+    /// Appends the `Cookie` header line for a request, if any cookie goes with it.
+    pub fn write_header(&self, request: &Request<'_>, out: &mut Vec<u8>) {
         let mut separator: &[u8] = b"Cookie: ";
-        for cookie in self.cookies.iter().filter(|cookie| path_matches(&cookie.path, path)) {
+        for cookie in self.cookies.iter().filter(|cookie| cookie.goes_with(request)) {
             out.extend_from_slice(separator);
-            out.extend_from_slice(&cookie.name);
-            out.push(b'=');
-            out.extend_from_slice(&cookie.value);
+            out.extend_from_slice(&cookie.text[..usize::from(cookie.pair_bytes)]);
             separator = b"; ";
         }
-        if separator != b"Cookie: " {
+        if separator == b"; " {
             out.extend_from_slice(b"\r\n");
         }
     }
-}
 
-fn split_once(bytes: &[u8], separator: u8) -> Option<(&[u8], &[u8])> {
-    let at = bytes.iter().position(|byte| *byte == separator)?;
-    Some((&bytes[..at], &bytes[at + 1..]))
-}
-
-/// RFC 6265 section 5.1.4.
-fn default_path(request_path: &[u8]) -> &[u8] {
-    match request_path.iter().rposition(|byte| *byte == b'/') {
-        Some(0) | None => b"/",
-        Some(at) => &request_path[..at],
+    /// RFC 6265 section 5.3: expired cookies go first, then the oldest.
+    fn make_room(&mut self, now_s: i64) {
+        let full = |cookies: &[Cookie]| {
+            let bytes: usize = cookies.iter().map(|cookie| cookie.text.len()).sum();
+            cookies.len() > MOST_COOKIES || bytes > MOST_JAR_BYTES
+        };
+        if full(&self.cookies) {
+            self.cookies.retain(|cookie| !is_past(cookie.expires_s, now_s));
+        }
+        while full(&self.cookies) {
+            let ages = self.cookies.iter().enumerate();
+            let Some((oldest, _)) = ages.min_by_key(|(_, cookie)| cookie.created) else { return };
+            self.cookies.remove(oldest);
+        }
     }
 }
 
+impl Cookie {
+    fn name(&self) -> &[u8] {
+        &self.text[..usize::from(self.name_bytes)]
+    }
+
+    fn path(&self) -> &[u8] {
+        &self.text[usize::from(self.pair_bytes)..]
+    }
+
+    fn goes_with(&self, request: &Request<'_>) -> bool {
+        (request.tls || !self.secure)
+            && !is_past(self.expires_s, request.now_s)
+            && path_matches(self.path(), request.path)
+    }
+}
+
+fn is_past(expires_s: u32, now_s: i64) -> bool {
+    expires_s != NEVER && i64::from(expires_s) <= now_s
+}
+
+/// RFC 6265 section 5.1.4.
 fn path_matches(cookie: &[u8], request: &[u8]) -> bool {
     request.starts_with(cookie)
         && (request.len() == cookie.len()
@@ -80,48 +132,5 @@ fn path_matches(cookie: &[u8], request: &[u8]) -> bool {
             || request.get(cookie.len()) == Some(&b'/'))
 }
 
-/// Servers delete a cookie with a date in the 20th century; a date in this one has not come within a run.
-fn is_long_past(date: &[u8]) -> bool {
-    date.windows(4).any(|year| year.starts_with(b"19") && year.iter().all(u8::is_ascii_digit))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn header(jar: &Jar, path: &str) -> String {
-        let mut out = Vec::new();
-        jar.write_header(path.as_bytes(), &mut out);
-        String::from_utf8(out).expect("the test's cookies are text")
-    }
-
-    #[test]
-    fn cookies_go_back_to_the_paths_they_belong_to() {
-        let mut jar = Jar::default();
-        jar.store(b"id=7; Path=/; HttpOnly", b"/shop/login");
-        jar.store(b"cart=a=b", b"/shop/login");
-        assert_eq!(header(&jar, "/shop/buy"), "Cookie: id=7; cart=a=b\r\n");
-        assert_eq!(header(&jar, "/shopping"), "Cookie: id=7\r\n");
-    }
-
-    #[test]
-    fn a_new_value_replaces_the_old_and_an_expired_one_deletes() {
-        let mut jar = Jar::default();
-        jar.store(b"id=7; Path=/", b"/");
-        jar.store(b"id=8; Path=/", b"/");
-        assert_eq!(header(&jar, "/"), "Cookie: id=8\r\n");
-        jar.store(b"id=deleted; expires=Thu, 01-Jan-1970 00:00:01 GMT; Max-Age=0; path=/", b"/");
-        assert_eq!(header(&jar, "/"), "");
-    }
-
-    #[test]
-    fn rubbish_is_ignored_and_the_jar_is_bounded() {
-        let mut jar = Jar::default();
-        for rubbish in [&b""[..], b"=", b";;;", b"novalue", b"=x; Path=/"] {
-            jar.store(rubbish, b"/");
-        }
-        assert_eq!(header(&jar, "/"), "");
-        (0..1000).for_each(|number| jar.store(format!("c{number}=1").as_bytes(), b"/"));
-        assert_eq!(jar.cookies.len(), MOST_COOKIES);
-    }
-}
+mod tests;

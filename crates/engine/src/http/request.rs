@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::cookies::Jar;
+use super::cookies::{self, Jar};
 use super::response::{Body, Expected};
 use crate::recorder::Row;
 
@@ -92,24 +92,33 @@ impl Draft {
 #[derive(Debug, Clone)]
 pub struct Preamble {
     after_target: Vec<u8>,
+    host: String,
+    tls: bool,
 }
 
 impl Preamble {
-    /// For requests to `host` (with its port); `close`: each of them ends its connection.
-    pub fn new(host: &str, close: bool) -> Preamble {
+    /// For requests to `host` (with its port); `tls`: over encrypted connections; `close`: each of them ends its
+    /// connection.
+    pub fn new(host: &str, tls: bool, close: bool) -> Preamble {
         let version = env!("CARGO_PKG_VERSION");
         let close = if close { "Connection: close\r\n" } else { "" };
         let after_target =
             format!(" HTTP/1.1\r\nHost: {host}\r\nUser-Agent: plimsoll/{version}\r\nAccept: */*\r\n{close}");
-        Preamble { after_target: after_target.into_bytes() }
+        Preamble { after_target: after_target.into_bytes(), host: host.to_string(), tls }
     }
 
-    /// Writes the request's head and the first part of its body. `extra` writes header lines that belong to the user.
+    /// A request as cookies see it. `now_s`: seconds since 1970.
+    pub(crate) fn seen_by_cookies<'a>(&'a self, target: &'a [u8], now_s: i64) -> cookies::Request<'a> {
+        cookies::Request { host: &self.host, tls: self.tls, path: path_of(target), now_s }
+    }
+
+    /// Writes the request's head and the first part of its body. `jar`: the user's cookies, and seconds
+    /// since 1970. `extra` writes header lines that belong to the user.
     pub(crate) fn write(
         &self,
         out: &mut Vec<u8>,
         draft: &Draft,
-        jar: Option<&Jar>,
+        jar: Option<(&Jar, i64)>,
         extra: impl FnOnce(&mut Vec<u8>),
     ) {
         out.clear();
@@ -118,8 +127,8 @@ impl Preamble {
         out.extend_from_slice(&draft.target);
         out.extend_from_slice(&self.after_target);
         out.extend_from_slice(&draft.headers);
-        if let Some(jar) = jar {
-            jar.write_header(path_of(&draft.target), out);
+        if let Some((jar, now_s)) = jar {
+            jar.write_header(&self.seen_by_cookies(&draft.target, now_s), out);
         }
         extra(out);
         if draft.has_body {
@@ -149,14 +158,15 @@ mod tests {
 
     fn written(draft: &Draft, jar: Option<&Jar>) -> String {
         let mut out = b"left over".to_vec();
-        Preamble::new("127.0.0.1:80", false).write(&mut out, draft, jar, |_| {});
+        let preamble = Preamble::new("127.0.0.1:80", false, false);
+        preamble.write(&mut out, draft, jar.map(|jar| (jar, 0)), |_| {});
         String::from_utf8(out).expect("the test's request is text").replace(env!("CARGO_PKG_VERSION"), "V")
     }
 
     #[test]
     fn a_get_has_no_body_and_carries_its_cookies() {
         let mut jar = Jar::default();
-        jar.store(b"id=7; Path=/", b"/");
+        jar.store(b"id=7; Path=/", &Preamble::new("127.0.0.1:80", false, false).seen_by_cookies(b"/", 0));
         let draft = Draft { method: b"GET".to_vec(), target: b"/a?b=c".to_vec(), ..Draft::default() };
         let expected = "GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:80\r\nUser-Agent: plimsoll/V\r\nAccept: */*\r\n\
                         Cookie: id=7\r\n\r\n";
