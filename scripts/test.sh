@@ -55,6 +55,10 @@ if ((${#web_tests[@]})); then
     done_in
 fi
 
+stage "fuzz" "the reader of answers for 60 s; alone and longer: make fuzz"
+scripts/fuzz.sh 60
+done_in
+
 # Last, so that cargo's own closing lines close the gate.
 stage "tests" "cargo test --workspace --locked"
 exec cargo test --workspace --locked --no-fail-fast

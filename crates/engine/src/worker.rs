@@ -190,8 +190,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     ) -> Result<Worker<C, T>> {
         let close = scenario.connections == ConnectionPolicy::PerRequest;
         let tls = assignment.encrypted.as_ref().map(TlsSetup::new).transpose()?;
-        let origin = Origin::new(assignment.encrypted.is_some(), &assignment.host_name).ok();
-        let preamble = Preamble::new(&assignment.host_name, close);
+        let origin = Origin::new(tls.is_some(), &assignment.host_name).ok();
+        let preamble = Preamble::new(&assignment.host_name, tls.is_some(), close);
         let host = Rc::new(RefCell::new(Host::new(assignment.users, assignment.tracing)));
         let program = Program::compile(&scenario.program, &host)?;
         let mix = scenario.mix();

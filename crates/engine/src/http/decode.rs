@@ -82,7 +82,9 @@ fn undo(coding: &[u8], body: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError
         let read = read_all("br", brotli_decompressor::Decompressor::new(&mut input, BUFFER_BYTES), out);
         match read {
             // Its decoder has one error for both.
-            Err(DecodeError::Corrupt(coding, _)) if input.asked_for_more => Err(DecodeError::Truncated(coding)),
+            Err(DecodeError::Corrupt(coding, _)) if input.asked_for_more => {
+                Err(DecodeError::Truncated(coding))
+            }
             read => read,
         }
     } else {

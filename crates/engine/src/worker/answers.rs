@@ -301,14 +301,14 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let pages = self.pages();
         let mut pages = pages.borrow_mut();
         let response = pages.response(page);
-        let mut cookies = response.header("set-cookie").peekable();
+        let mut cookies = response.set_cookies().peekable();
         if cookies.peek().is_none() {
             return;
         }
-        let path = crate::http::request::path_of(target);
+        let request = self.preamble.seen_by_cookies(target, self.now_s());
         if let Some(presence) = &mut self.users[user as usize].presence {
             let jar = &mut presence.visit.belongings.get_or_insert_default().jar;
-            cookies.for_each(|cookie| jar.store(cookie, path));
+            cookies.for_each(|cookie| jar.store(cookie, &request));
         }
     }
 

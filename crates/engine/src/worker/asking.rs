@@ -116,6 +116,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     fn write_request(&mut self, user: u32, exchange: &mut Exchange) {
         exchange.sent = 0;
         exchange.first_byte_ns = None;
+        let now_s = self.now_s();
         let Exchange { out, draft, .. } = exchange;
         let presence = self.users[user as usize].presence.as_mut();
         let belongings = presence.and_then(|presence| presence.visit.belongings.as_deref_mut());
@@ -125,7 +126,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         if !draft.is_safe() {
             cache.forget(&draft.target);
         }
-        self.preamble.write(out, draft, Some(jar), |out| {
+        self.preamble.write(out, draft, Some((jar, now_s)), |out| {
             if let Some(login) = login {
                 login.write_header(&draft.method, &draft.target, out);
             }
