@@ -193,12 +193,39 @@ fn endless_heads_and_trailers_are_faults_with_bounded_memory() {
 }
 
 #[test]
+fn hostile_heads_are_faults_and_bare_line_feeds_are_not() {
+    for head in [
+        "HTTP/1.1 200 OK\r\nX: a\r\n folded\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX: a\rb\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        "HTTP/2.0 200 OK\r\n\r\n",
+        "\r\nHTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n",
+        "HTTP/1.1 099 Early\r\n\r\n",
+    ] {
+        assert_eq!(read(&[head.as_bytes()]).err(), Some(Fault::Head), "{head:?}");
+    }
+    assert_eq!(whole(b"HTTP/1.1 200 OK\nContent-Length: 2\n\nok").body(), b"ok");
+    let endless = "HTTP/1.1 100 Continue\r\n\r\n".repeat(1000);
+    assert_eq!(read(&[endless.as_bytes()]).err(), Some(Fault::HeadTooLong));
+}
+
+#[test]
 fn an_answer_cut_short_at_any_byte_is_truncated() {
-    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-    for cut in 0..answer.len() {
-        let (done, mut response) = read(&[&answer[..cut]]).expect("a beginning is no fault");
-        assert!(!done, "cut at {cut}");
-        assert_eq!(response.end_of_stream(), Err(Fault::Truncated), "cut at {cut}");
+    for answer in [
+        &b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"[..],
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a\r\nhello\r\n0\r\nT: 1\r\n\r\n",
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 None\r\nContent-Length: 1\r\n\r\nx",
+        b"HTTP/1.1 204 None\r\n\r\n",
+    ] {
+        for cut in 0..answer.len() {
+            let (done, mut response) = read(&[&answer[..cut]]).expect("a beginning is no fault");
+            assert!(!done, "cut at {cut}");
+            assert_eq!(response.end_of_stream(), Err(Fault::Truncated), "cut at {cut}");
+        }
+        whole(answer);
     }
 }
 
