@@ -156,6 +156,8 @@ fn method<'a>(argument: Argument<'a, '_>) -> Result<&'a [u8], Fault> {
 
 const OPTIONS: &str =
     "expect (a status), redirects (0 to 50), discard, name, headers, query, form, body, type";
+/// Followed unless the session says otherwise, as browsers do.
+const MOST_REDIRECTS: u8 = 10;
 const FORM: &[u8] = b"application/x-www-form-urlencoded";
 
 /// A request as its arguments say it.
@@ -188,7 +190,7 @@ impl<'a> Written<'a> {
             body: Vec::new(),
             has_body: false,
             expected_status: 0,
-            redirects: 0,
+            redirects: MOST_REDIRECTS,
             discard: false,
             cached: false,
         }

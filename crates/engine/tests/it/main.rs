@@ -1,5 +1,6 @@
 //! The engine from the outside: exact on virtual time, true on real sockets.
 
+mod exchanges;
 mod load_models;
 mod secure;
 mod session_api;

@@ -84,13 +84,6 @@ fn parallel_gives_the_pages_in_the_order_of_its_list() {
 }
 
 #[test]
-fn redirects_are_followed_when_they_are_asked_for() {
-    assert_eq!(first_lines("check(get('/old').status == 302, 'as it is')"), ["GET /old HTTP/1.1"]);
-    let followed = first_lines("check(get('/old', nil, { redirects = 5 }).status == 200, 'followed')");
-    assert_eq!(followed, ["GET /old HTTP/1.1", "GET /new HTTP/1.1"]);
-}
-
-#[test]
 fn a_user_proves_who_it_is() {
     let lines = first_lines("auth('ann', 'secret') check(get('/private').status == 200, 'let in')");
     assert_eq!(lines, ["GET /private HTTP/1.1"]);

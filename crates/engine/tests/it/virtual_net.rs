@@ -29,6 +29,8 @@ pub(crate) enum Reply {
     Close(u64),
     /// Sends these bytes, then closes.
     AfterThenClose(u64, Vec<u8>),
+    /// Sends each of these pieces after so many nanoseconds.
+    Pieces(Vec<(u64, Vec<u8>)>),
     /// Never answers.
     Never,
 }
@@ -141,6 +143,11 @@ impl Transport for VirtualNet {
             Reply::AfterThenClose(after, answer) => {
                 self.later(after, slot, Happening::Bytes(answer));
                 self.later(after, slot, Happening::Closed);
+            }
+            Reply::Pieces(pieces) => {
+                pieces
+                    .into_iter()
+                    .for_each(|(after, bytes)| self.later(after, slot, Happening::Bytes(bytes)));
             }
             Reply::Never => {}
         }

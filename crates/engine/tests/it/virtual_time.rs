@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use engine::scenario::ConnectionPolicy;
 use engine::{Audience, Program, RunOptions, Scenario, Second, Source, Totals, run_on};
 use model::interval::{ErrorKind, Interval, OperationKind, OperationName};
 use model::plan::Load;
@@ -11,10 +12,10 @@ use model::{Distribution, Result};
 use crate::virtual_net::{Log, MS, Reply, VirtualNet, ok, status};
 
 #[derive(Default)]
-struct Listener {
+pub(crate) struct Listener {
     seconds: Vec<Interval>,
     names: Vec<OperationName>,
-    evidence: Vec<String>,
+    pub(crate) evidence: Vec<String>,
 }
 
 impl Audience for Listener {
@@ -27,43 +28,44 @@ impl Audience for Listener {
     }
 }
 
-struct Seen {
-    listener: Listener,
-    totals: Totals,
-    whole: Interval,
-    log: Log,
+pub(crate) struct Seen {
+    pub(crate) listener: Listener,
+    pub(crate) totals: Totals,
+    pub(crate) whole: Interval,
+    pub(crate) log: Log,
 }
 
 impl Seen {
-    fn row(&self, kind: OperationKind, name: &str) -> usize {
+    pub(crate) fn row(&self, kind: OperationKind, name: &str) -> usize {
         let wanted = OperationName { kind, name: name.to_string() };
         let found = self.listener.names.iter().position(|name| *name == wanted);
         found.unwrap_or_else(|| panic!("no {wanted:?} among {:?}", self.listener.names))
     }
 
-    fn errors(&self, name: &str, kind: ErrorKind) -> u64 {
+    pub(crate) fn errors(&self, name: &str, kind: ErrorKind) -> u64 {
         self.whole.operations[self.row(OperationKind::Operation, name)].errors[kind as usize]
     }
 
-    fn completed(&self, kind: OperationKind, name: &str) -> u64 {
+    pub(crate) fn completed(&self, kind: OperationKind, name: &str) -> u64 {
         self.whole.operations[self.row(kind, name)].completed
     }
 }
 
-struct Bench {
-    script: &'static str,
-    users: u32,
-    seconds: f64,
-    ramp_up_s: f64,
-    think: Option<Distribution>,
-    cycle: Option<Distribution>,
-    most_sessions: Option<u32>,
-    timeout_s: f64,
-    refuse: bool,
-    stall: Option<(u64, u64)>,
+pub(crate) struct Bench {
+    pub(crate) script: &'static str,
+    pub(crate) users: u32,
+    pub(crate) seconds: f64,
+    pub(crate) ramp_up_s: f64,
+    pub(crate) think: Option<Distribution>,
+    pub(crate) cycle: Option<Distribution>,
+    pub(crate) most_sessions: Option<u32>,
+    pub(crate) timeout_s: f64,
+    pub(crate) connections: ConnectionPolicy,
+    pub(crate) refuse: bool,
+    pub(crate) stall: Option<(u64, u64)>,
 }
 
-fn bench(script: &'static str) -> Bench {
+pub(crate) fn bench(script: &'static str) -> Bench {
     Bench {
         script,
         users: 1,
@@ -73,6 +75,7 @@ fn bench(script: &'static str) -> Bench {
         cycle: None,
         most_sessions: None,
         timeout_s: 5.0,
+        connections: ConnectionPolicy::Keep,
         refuse: false,
         stall: None,
     }
@@ -88,6 +91,7 @@ impl Bench {
             think: self.think,
             cycle: self.cycle,
             timeout_s: self.timeout_s,
+            connections: self.connections,
             ..Scenario::of(Program::Script(source))
         };
         let load = Load {
@@ -105,7 +109,7 @@ impl Bench {
         }
     }
 
-    fn against(&self, server: impl FnMut(u64, &str) -> Reply + 'static) -> Seen {
+    pub(crate) fn against(&self, server: impl FnMut(u64, &str) -> Reply + 'static) -> Seen {
         let (clock, net, log) = VirtualNet::new(server);
         let net = if self.refuse { net.refusing() } else { net };
         let net = match self.stall {

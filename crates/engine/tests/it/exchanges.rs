@@ -1,0 +1,219 @@
+//! What lies between a session's call and the pages that it gets: redirects, proofs of who the user is, several
+//! connections at once, the user's cache, and how long connections live. All on virtual time.
+
+use engine::scenario::ConnectionPolicy;
+use model::interval::{ErrorKind, OperationKind};
+
+use crate::virtual_net::{MS, Reply, ok, status};
+use crate::virtual_time::{Bench, Seen, bench};
+
+fn with(code: u16, headers: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!("HTTP/1.1 {code} X\r\n{headers}\r\nContent-Length: {length}\r\n\r\n{body}").into_bytes()
+}
+
+fn once(script: &'static str) -> Bench {
+    Bench { most_sessions: Some(1), ..bench(script) }
+}
+
+/// The first lines of the requests, in the order in which they came.
+fn lines(seen: &Seen) -> Vec<String> {
+    let log = seen.log.borrow();
+    log.iter().map(|(_, text)| text.split(" HTTP/").next().unwrap_or_default().to_string()).collect()
+}
+
+fn assert_no_error(seen: &Seen) {
+    assert!(seen.listener.evidence.is_empty(), "{:?}", seen.listener.evidence);
+}
+
+#[test]
+fn a_redirect_is_followed_within_its_operation_and_counted_apart() {
+    let script = "function visit() operation 'Op' local p = get('/a') check(p:has('here'), 'the page') end";
+    let seen = once(script).against(|_, text| match text.starts_with("GET /a ") {
+        true => Reply::After(10 * MS, with(302, "Location: /b?c=d\r\nSet-Cookie: s=1; Path=/", "")),
+        false => Reply::After(20 * MS, ok("here")),
+    });
+    assert_no_error(&seen);
+    assert_eq!(lines(&seen), ["GET /a", "GET /b?c=d"]);
+    assert!(
+        seen.log.borrow()[1].1.contains("Cookie: s=1\r\n"),
+        "the redirect's cookie goes with the next request"
+    );
+    let operation = &seen.whole.operations[seen.row(OperationKind::Operation, "Op")];
+    assert!(
+        operation.response.equivalent(operation.response.max(), 30_000),
+        "{} µs",
+        operation.response.max()
+    );
+    assert_eq!(seen.completed(OperationKind::Request, "/a"), 1);
+    assert_eq!(seen.completed(OperationKind::Request, "/b"), 1);
+    assert_eq!((seen.whole.wire.redirects, seen.totals.connects), (1, 1));
+}
+
+#[test]
+fn a_form_s_redirect_becomes_a_get_and_a_temporary_one_repeats_the_form() {
+    let script = "function visit() post('/see', { a = 1 }) post('/again', { b = 2 }) end";
+    let seen = once(script).against(|_, text| {
+        let answer = match text.split(' ').nth(1) {
+            Some("/see") => with(303, "Location: /seen", ""),
+            Some("/again") => with(307, "Location: /there", ""),
+            _ => ok(""),
+        };
+        Reply::After(MS, answer)
+    });
+    assert_no_error(&seen);
+    assert_eq!(lines(&seen), ["POST /see", "GET /seen", "POST /again", "POST /there"]);
+    let log = seen.log.borrow();
+    assert!(log[1].1.ends_with("\r\n\r\n") && !log[1].1.contains("Content-"), "{}", log[1].1);
+    assert!(log[3].1.ends_with("\r\n\r\nb=2"), "{}", log[3].1);
+}
+
+#[test]
+fn redirects_that_lead_in_a_circle_or_away_are_errors_of_that_request() {
+    let circle = once("function visit() get('/a') end")
+        .against(|_, _| Reply::After(MS, with(302, "Location: /a", "")));
+    assert_eq!(circle.errors("visit", ErrorKind::Status), 1);
+    assert_eq!(circle.whole.wire.redirects, 10);
+    assert!(circle.listener.evidence[0].contains("more than 10 redirects"), "{:?}", circle.listener.evidence);
+    let away = once("function visit() get('/a') end")
+        .against(|_, _| Reply::After(MS, with(302, "Location: http://example.org/", "")));
+    assert_eq!(away.errors("visit", ErrorKind::Status), 1);
+    assert!(away.listener.evidence[0].contains("http://example.org/"), "{:?}", away.listener.evidence);
+    assert_eq!(lines(&away).len(), 1, "nothing is sent elsewhere");
+}
+
+#[test]
+fn a_session_may_look_at_the_redirect_itself() {
+    let script = "function visit() \
+        local a = get('/a', nil, { redirects = 0 }) check(a.status == 302, 'not followed') \
+        local b = get('/a', nil, { expect = 302 }) check(b:header('location') == '/b', 'expected') end";
+    let seen = once(script).against(|_, _| Reply::After(MS, with(302, "Location: /b", "")));
+    assert_no_error(&seen);
+    assert_eq!(lines(&seen), ["GET /a", "GET /a"]);
+}
+
+#[test]
+fn digest_credentials_are_agreed_on_once_and_go_with_every_request_after() {
+    let script = "function visit() auth('ann', 'secret', 'digest') get('/a') get('/b') get('/c') end";
+    let seen = once(script).against(|_, text| match text.contains("Authorization: Digest ") {
+        true => Reply::After(MS, ok("")),
+        false => {
+            let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n1\", qop=\"auth\", algorithm=MD5";
+            Reply::After(MS, with(401, challenge, ""))
+        }
+    });
+    assert_no_error(&seen);
+    assert_eq!(lines(&seen), ["GET /a", "GET /a", "GET /b", "GET /c"]);
+    let counts: Vec<bool> =
+        (1..=3).map(|nth| seen.log.borrow()[nth].1.contains(&format!("nc=0000000{nth}"))).collect();
+    assert_eq!(counts, [true; 3], "each use of the nonce is counted: {:?}", seen.log.borrow());
+    assert_eq!(seen.whole.wire.challenges, 1);
+}
+
+#[test]
+fn a_wrong_password_is_an_error_and_not_a_loop() {
+    let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n1\", qop=\"auth\"";
+    let script = "function visit() auth('ann', 'wrong', 'digest') get('/a') end";
+    let seen = once(script).against(move |_, _| Reply::After(MS, with(401, challenge, "")));
+    assert_eq!(seen.errors("visit", ErrorKind::Status), 1);
+    assert_eq!(lines(&seen).len(), 2, "asked, tried, refused");
+    let basic = once("function visit() auth('ann', 'secret', 'basic') get('/a') end")
+        .against(|_, _| Reply::After(MS, ok("")));
+    assert!(basic.log.borrow()[0].1.contains("Authorization: Basic YW5uOnNlY3JldA==\r\n"));
+}
+
+#[test]
+fn a_page_s_objects_come_over_several_connections_in_their_own_order() {
+    let script = "function visit() operation 'Page' get('/') \
+        local pages = parallel({ '/1', '/2', '/3', '/4', '/5', '/6' }, { connections = 2 }) \
+        local all = '' for _, page in ipairs(pages) do all = all .. page:text() end \
+        check(all == '123456', 'in order: ' .. all) end";
+    let seen = once(script).against(|_, text| {
+        let name = text[5..].split(' ').next().unwrap_or_default().to_string();
+        // The odd ones take longer, so that answers overtake each other.
+        let odd = name.parse().is_ok_and(|number: u64| number % 2 == 1);
+        Reply::After(if odd { 100 * MS } else { 50 * MS }, ok(&name))
+    });
+    assert_no_error(&seen);
+    assert_eq!(seen.totals.connects, 2);
+    let page = &seen.whole.operations[seen.row(OperationKind::Operation, "Page")];
+    // The page itself 50 ms; then 1, 5 on one connection and 2, 3 on the other, 4 and 6 where there is room: 250 ms.
+    assert!(page.response.equivalent(page.response.max(), 300_000), "{} µs", page.response.max());
+}
+
+#[test]
+fn one_failed_object_fails_the_session_once_and_gives_up_the_others() {
+    let script = "function visit() parallel({ '/1', '/2', '/3' }, { connections = 3 }) end";
+    for (answer, kind) in [
+        (Reply::After(10 * MS, status(404, "no")), ErrorKind::Status),
+        (Reply::Close(10 * MS), ErrorKind::Protocol),
+        (Reply::Never, ErrorKind::Timeout),
+    ] {
+        let bench = Bench { most_sessions: Some(2), timeout_s: 1.0, seconds: 60.0, ..bench(script) };
+        let seen = bench.against(move |_, text| match text.starts_with("GET /2") {
+            true => answer.clone(),
+            false => Reply::After(if kind == ErrorKind::Timeout { 5 * MS } else { 50 * MS }, ok("")),
+        });
+        assert_eq!(seen.errors("visit", kind), 2, "{kind:?}: {:?}", seen.listener.evidence);
+        assert_eq!(seen.whole.operations[seen.row(OperationKind::Operation, "visit")].failed(), 2);
+        assert_eq!(lines(&seen).len(), 6, "{kind:?}: the second session asks for all three again");
+    }
+}
+
+#[test]
+fn a_user_s_cache_spares_fresh_objects_and_asks_whether_stale_ones_have_changed() {
+    let script = "function visit() for _ = 1, 3 do \
+        local pages = parallel({ '/fresh', '/stale', '/never' }, { cache = true }) \
+        count('not modified', pages[2].status == 304 and 1 or 0) end end";
+    let seen = once(script).against(|_, text| {
+        let headers = match text.split(' ').nth(1) {
+            Some("/fresh") => "Cache-Control: max-age=1000",
+            Some("/stale") => "Cache-Control: no-cache\r\nETag: \"v1\"",
+            _ => "Cache-Control: no-store",
+        };
+        let known = text.contains("If-None-Match: \"v1\"");
+        Reply::After(MS, with(if known { 304 } else { 200 }, headers, ""))
+    });
+    assert_no_error(&seen);
+    let count = |line: &str| lines(&seen).iter().filter(|seen| *seen == line).count();
+    assert_eq!((count("GET /fresh"), count("GET /stale"), count("GET /never")), (1, 3, 3));
+    assert_eq!((seen.whole.wire.cache_hits, seen.whole.wire.not_modified), (2, 2));
+    assert_eq!(seen.whole.counters["not modified"], 2);
+}
+
+#[test]
+fn all_from_the_cache_for_ever_still_lets_the_run_end() {
+    let script = "function visit() parallel({ '/a' }, { cache = true }) \
+        while true do parallel({ '/a' }, { cache = true }) end end";
+    let bench = Bench { seconds: 0.1, users: 1, stall: Some((5 * MS, 20_000 * MS)), ..once(script) };
+    let seen = bench.against(|_, _| Reply::After(MS, with(200, "Cache-Control: max-age=1000", "")));
+    assert_eq!(lines(&seen), ["GET /a"]);
+}
+
+#[test]
+fn connections_live_as_long_as_the_scenario_says() {
+    let script = "function visit() operation 'One' get('/a') get('/b') operation 'Two' get('/c') end";
+    let connects = |policy: ConnectionPolicy| {
+        let bench = Bench { most_sessions: Some(2), connections: policy, ..bench(script) };
+        let seen = bench.against(|_, _| Reply::After(MS, ok("")));
+        assert_no_error(&seen);
+        let closing = seen.log.borrow().iter().filter(|(_, text)| text.contains("Connection: close")).count();
+        (seen.totals.connects, closing)
+    };
+    assert_eq!(connects(ConnectionPolicy::Keep), (1, 0));
+    assert_eq!(connects(ConnectionPolicy::PerOperation), (4, 0));
+    assert_eq!(connects(ConnectionPolicy::PerRequest), (6, 6));
+}
+
+#[test]
+fn the_phases_of_a_request_add_up() {
+    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody".to_vec();
+    let seen = once("function visit() get('/a') end").against(move |_, _| {
+        Reply::Pieces(vec![(30 * MS, answer[..20].to_vec()), (50 * MS, answer[20..].to_vec())])
+    });
+    assert_no_error(&seen);
+    let phases = &seen.whole.phases;
+    assert!(phases.first_byte.equivalent(phases.first_byte.max(), 30_000), "{} µs", phases.first_byte.max());
+    assert!(phases.transfer.equivalent(phases.transfer.max(), 20_000), "{} µs", phases.transfer.max());
+    assert_eq!((phases.connect.len(), phases.tls.len()), (1, 0));
+}
