@@ -43,6 +43,7 @@ pub fn generator(
         cpu_wait_ratio: steady.per_second(whole.generator_wait_s) / cores,
         lag: summary(&whole.lag),
         connects,
+        exhausted: whole.wire.exhausted,
         steal_ratio: host.steal_ratio,
         foreign_cores: host.foreign_cores,
         users_mean: little.users_mean(),

@@ -91,6 +91,17 @@ pub(crate) fn duration(inputs: &ValidityInputs<'_>, ok: bool) -> String {
     format!("{why} after {seen}: repeat it and let it end")
 }
 
+pub(crate) fn room(exhausted: u64) -> String {
+    if exhausted == 0 {
+        return "the generator's machine had room for every connection".to_string();
+    }
+    format!(
+        "the generator's machine had no free port, descriptor or buffer for {} connections: the server got less load \
+         than was asked for; keep connections, ask for fewer, or give more source addresses or descriptors (ulimit -n)",
+        number(exhausted as f64)
+    )
+}
+
 /// `never` is an operation of which none completed, and how many of it failed.
 pub(crate) fn errors_all(
     completed: u64,

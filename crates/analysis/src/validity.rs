@@ -99,7 +99,7 @@ pub struct ValidityInputs<'a> {
 
 /// All checks, those that hold too, in the order in which they explain: what broke first comes first.
 pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<ValidityCheck> {
-    let mut checks = vec![tiers(inputs), duration(inputs), errors_all(inputs)];
+    let mut checks = vec![tiers(inputs), duration(inputs), room(inputs), errors_all(inputs)];
     checks.extend([generator_cpu(inputs), generator_thread(inputs), send_lag(inputs)]);
     checks.extend([users(inputs), little(inputs), samples(inputs), alarms(inputs), consistency(inputs)]);
     checks
@@ -122,6 +122,11 @@ fn duration(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     let ok = long_enough && inputs.outcome == Outcome::Completed;
     let sentence = sentence::duration(inputs, ok);
     check("duration", ok, sentence, Some((inputs.steady_s, inputs.planned_steady_s)))
+}
+
+fn room(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+    let exhausted = inputs.generator.exhausted;
+    check("room", exhausted == 0, sentence::room(exhausted), Some((exhausted as f64, 0.0)))
 }
 
 fn errors_all(inputs: &ValidityInputs<'_>) -> ValidityCheck {

@@ -3,7 +3,7 @@
 
 use model::interval::{
     ErrorKind, Interval, LAST_SESSIONS, OperationInterval, OperationKind, OperationName, SessionEnd, Wire,
-    record_ns,
+    record_ns, record_ns_times,
 };
 use model::record::Evidence;
 use rustc_hash::FxHashMap;
@@ -79,6 +79,8 @@ pub(crate) struct Recorder {
     unanswered: Vec<u64>,
     evidence: Vec<Evidence>,
     evidence_kept: FxHashMap<(Row, ErrorKind), u32>,
+    sends_since_probe: u64,
+    usual_sends: u64,
     boundary_ns: u64,
     busy: Population,
     thinking: Population,
@@ -96,6 +98,8 @@ impl Recorder {
             unanswered: Vec::new(),
             evidence: Vec::new(),
             evidence_kept: FxHashMap::default(),
+            sends_since_probe: 0,
+            usual_sends: 0,
             boundary_ns: SECOND_NS,
             busy: Population::default(),
             thinking: Population::default(),
@@ -163,9 +167,23 @@ impl Recorder {
         self.evidence.push(evidence);
     }
 
-    /// How late a send or a probe was.
+    /// How late a send was.
     pub(crate) fn lag(&mut self, nanos: u64) {
         record_ns(&mut self.interval.lag, nanos);
+        self.sends_since_probe += 1;
+    }
+
+    /// How late a probe was, of which there is one every `period_ns`. One that a stall swallowed stands for the sends
+    /// that a period usually holds: a stall weighs by its share of the time, however many sends are beside it.
+    pub(crate) fn probe(&mut self, late_ns: u64, period_ns: u64) {
+        let times = if late_ns < period_ns {
+            let sends = std::mem::take(&mut self.sends_since_probe);
+            self.usual_sends = (3 * self.usual_sends + sends).div_ceil(4);
+            1
+        } else {
+            self.usual_sends.max(1)
+        };
+        record_ns_times(&mut self.interval.lag, late_ns, times);
     }
 
     /// A connection was opened.

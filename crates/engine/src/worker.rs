@@ -272,9 +272,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
                 self.cut_all();
                 break;
             }
-            // A stall counts as often as there were probes in it: its share of the time, not one sample of many.
             while probe_ns <= now_ns {
-                self.host.borrow_mut().recorder.lag(now_ns - probe_ns);
+                self.host.borrow_mut().recorder.probe(now_ns - probe_ns, PROBE_NS);
                 probe_ns += PROBE_NS;
             }
             self.wheel.expire(now_ns, &mut due);

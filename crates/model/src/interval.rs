@@ -83,7 +83,12 @@ fn nothing() -> Times {
 
 /// Records a time given in nanoseconds: never dropped, clipped to the histogram's range.
 pub fn record_ns(times: &mut Times, nanos: u64) {
-    times.saturating_record((nanos.saturating_add(500) / 1_000).max(1));
+    record_ns_times(times, nanos, 1);
+}
+
+/// Records the same time so many times over.
+pub fn record_ns_times(times: &mut Times, nanos: u64, count: u64) {
+    times.saturating_record_n((nanos.saturating_add(500) / 1_000).max(1), count);
 }
 
 /// Adds `other` to `times`; an empty one, as most of a run's are, costs nothing although it has as many buckets.

@@ -335,6 +335,9 @@ pub struct GeneratorResult {
     pub lag: TimeSummary,
     /// Connections opened in the whole run.
     pub connects: u64,
+    /// Connections that the generator's machine had no port, descriptor or buffer for, in the steady state.
+    #[serde(default)]
+    pub exhausted: u64,
     /// Steal time of the machine over the steady state as a share of all CPUs.
     pub steal_ratio: Option<f64>,
     /// CPU used by processes that are neither tiers nor the generator: cores.

@@ -40,6 +40,7 @@ fn healthy() -> Run {
             cpu_wait_ratio: 0.001,
             lag: TimeSummary { p99_s: Some(0.0004), max_s: Some(0.009), ..TimeSummary::default() },
             connects: 20,
+            exhausted: 0,
             steal_ratio: Some(0.0),
             foreign_cores: Some(0.01),
             users_mean: 20.0,
@@ -130,7 +131,13 @@ fn breaks(check: &str, change: impl FnOnce(&mut Run), parts: &[&str]) {
 fn a_healthy_run_passes_every_check_and_each_says_something() {
     let checks = judge(&healthy());
     assert!(checks.iter().all(|check| check.ok && !check.sentence.is_empty()), "{checks:#?}");
-    assert_eq!(checks.len(), 11);
+    assert_eq!(checks.len(), 12);
+}
+
+#[test]
+fn a_machine_without_room_for_a_connection_is_named() {
+    let parts = ["3 connections", "port", "descriptor", "less load"];
+    breaks("room", |run| run.generator.exhausted = 3, &parts);
 }
 
 #[test]

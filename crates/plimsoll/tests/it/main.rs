@@ -5,5 +5,6 @@ mod faults;
 mod hit;
 mod kept;
 mod runs;
+mod starved;
 mod target;
 mod tool;

@@ -112,6 +112,12 @@ impl Tool {
         self
     }
 
+    /// Changes how the process is started.
+    pub(crate) fn before(mut self, change: impl FnOnce(&mut Command)) -> Tool {
+        change(&mut self.command);
+        self
+    }
+
     pub(crate) fn run(mut self) -> Finished {
         let output = self.command.output().expect("the binary can be started");
         Finished {
@@ -179,6 +185,10 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let pid = rustix::process::Pid::from_raw(self.child.id() as i32).expect("a process number");
         rustix::process::kill_process(pid, signal).expect("our own child can be signalled");

@@ -138,6 +138,7 @@ pub(super) fn judge(
         cpu_wait_ratio: total.generator_wait_s / steady_s,
         lag: summary(&total.lag),
         connects: total.connects,
+        exhausted: total.wire.exhausted,
         steal_ratio: Some(0.003),
         foreign_cores: Some(0.02),
         users_mean: (total.busy_user_s + total.thinking_user_s) / steady_s,

@@ -14,8 +14,8 @@ use crate::console::Console;
 use crate::context::Context;
 
 /// The checks that are about the instrument; the others are about a stack.
-const CHECKS: [&str; 7] =
-    ["duration", "errors_all", "generator_cpu", "generator_thread", "send_lag", "users", "little"];
+const CHECKS: [&str; 8] =
+    ["duration", "room", "errors_all", "generator_cpu", "generator_thread", "send_lag", "users", "little"];
 
 /// When it ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
