@@ -1,6 +1,6 @@
 // The report's charts, drawn by uPlot. One function a chart; each gives uPlot's options and data.
 import { clock, number, percentile, time, timeTick, timeUnit } from "./format.mjs";
-import { ceiling, curveColumns, largest, logRange, logTicks, oneOf, percentileTicks, phases, roomy, stack } from "./series.mjs";
+import { ceiling, curveColumns, largest, logRange, logTicks, oneOf, percentileTicks, phases, roomy, stack, within } from "./series.mjs";
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
@@ -69,6 +69,33 @@ function limitLines(limits) {
   };
 }
 
+// A line at the moment of each event; where `named`, with its text beside it.
+function eventLines(events, named) {
+  return (u) => {
+    const { ctx, bbox } = u;
+    const ratio = devicePixelRatio;
+    ctx.save();
+    ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+    ctx.textBaseline = "bottom";
+    ctx.lineWidth = 1.5 * ratio;
+    for (const event of within(events, u.scales.x.min, u.scales.x.max)) {
+      const x = u.valToPos(event.second, "x", true);
+      ctx.strokeStyle = ctx.fillStyle = colour(event.kind === "note" ? "doubtful" : "bad");
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+      const [gap, width] = [5 * ratio, ctx.measureText(event.text).width];
+      const right = x + gap + width < bbox.left + bbox.width;
+      ctx.textAlign = right ? "left" : "right";
+      if (named && (right || x - gap - width > bbox.left)) {
+        ctx.fillText(event.text, right ? x + gap : x - gap, bbox.top + bbox.height - 4 * ratio);
+      }
+    }
+    ctx.restore();
+  };
+}
+
 const line = (label, name, show, extra = {}) =>
   ({ label, stroke: colour(name), width: 1.75, points: { show: false }, show: true, read: show, ...extra });
 
@@ -84,7 +111,7 @@ function overTime(data, series, columns, y, hooks = {}) {
       series: [{ read: clock }, ...series],
       legend: { show: false },
       cursor: { sync: { key: "run" }, points: { size: 7 }, y: false, drag: { x: true, y: false } },
-      hooks: { drawClear: [shade(data.setup)], ...hooks },
+      hooks: { drawClear: [shade(data.setup)], draw: [...(hooks.draw ?? []), eventLines(data.events, hooks.named)] },
     },
     // A step's point stands at its middle.
     data: [at_s.map((at) => at + step_s / 2), ...columns],
@@ -106,6 +133,14 @@ export function response(data, scope) {
   const series = [line("p50", "p50", time), line("p95", "p95", time, { width: 2.25 }), line("p99", "p99", time)];
   const y = { top, tick: (tick) => timeTick(tick, unit) };
   return overTime(data, series, columns, y, { draw: [limitLines(limits)] });
+}
+
+export function users(data) {
+  const top = largest([data.timeline.users]) * 1.35 || 1;
+  const series = [line("users", "ink-1", number, { width: 2, fill: colour("fill-1") })];
+  const chart = overTime(data, series, [data.timeline.users], { top, tick: number }, { named: true });
+  chart.options.height = 130;
+  return chart;
 }
 
 // Columns on top of each other. The highest sum is drawn first, so that each lower one covers its part of it.

@@ -1,5 +1,5 @@
 // The report's page: everything that can be read is in the document; this draws the charts.
-import { cpu, errors, percentiles, response, throughput } from "./charts.mjs";
+import { cpu, errors, percentiles, response, throughput, users } from "./charts.mjs";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const drawn = new Map();
@@ -11,6 +11,7 @@ let zoom = null;
 const kinds = {
   throughput: () => throughput(data, data.timeline.scopes[scope]),
   response: () => response(data, data.timeline.scopes[scope]),
+  users: () => users(data),
   percentiles: () => percentiles(data, data.timeline.scopes[scope], scope),
   cpu: () => cpu(data),
   errors: () => errors(data),

@@ -77,6 +77,11 @@ export function phases(setup, from, to) {
     .filter((phase) => phase.to > phase.from);
 }
 
+// The events that a chart from `from` to `to` seconds shows.
+export function within(events, from, to) {
+  return events.filter(({ second }) => second >= from && second <= to);
+}
+
 // The largest figure of some columns; 0 without any.
 export function largest(columns) {
   return columns.flat().reduce((most, value) => (value != null && value > most ? value : most), 0);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  ceiling, curveColumns, largest, logRange, logTicks, oneOf, percentileTicks, phases, roomy, stack,
+  ceiling, curveColumns, largest, logRange, logTicks, oneOf, percentileTicks, phases, roomy, stack, within,
 } from "./series.mjs";
 
 test("columns are put on top of each other, and a gap in all of them stays a gap", () => {
@@ -38,6 +38,13 @@ test("phases are cut to what is shown, and those that did not happen are left ou
   assert.deepEqual(phases(setup, 10, 40).map(({ name, from, to }) => [name, from, to]),
     [["ramp-up", 10, 20], ["steady state", 20, 40]]);
   assert.equal(phases(setup, 0, 90).filter((phase) => phase.counts).length, 1);
+});
+
+test("events stand only in charts that reach to them", () => {
+  const events = [{ second: 5, text: "a" }, { second: 51.5, text: "b" }];
+  assert.deepEqual(within(events, 10, 60).map(({ text }) => text), ["b"]);
+  assert.deepEqual(within(events, 0, 60).length, 2);
+  assert.deepEqual(within([], 0, 60), []);
 });
 
 test("a limit far above the data does not flatten it, a near one is seen", () => {

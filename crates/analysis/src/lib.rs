@@ -1,7 +1,7 @@
 //! The mathematics of a run (layer 1): recorded seconds in, results, checks of the instrument and the verdict out.
 //!
 //! The principal type is [`Steady`], the seconds of the steady state, merged; nothing else of a run counts. From it
-//! follow [`operations`], [`targets`], [`metrics`], [`tiers`] and [`generator`]; [`Little`] compares what was counted
+//! follow [`operations`], [`phases`], [`targets`], [`metrics`], [`tiers`] and [`generator`]; [`Little`] compares what was counted
 //! with what was integrated; [`validity`] judges the instrument and [`verdict`] the run. The formulas, thresholds and
 //! their sources are in `docs/method/validity.md`.
 //!
@@ -12,6 +12,7 @@ mod generator;
 mod little;
 mod metric;
 mod operation;
+mod phase;
 pub mod sentence;
 mod steady;
 mod target;
@@ -24,6 +25,7 @@ pub use generator::{HostShares, generator, host_shares};
 pub use little::{Balance, Little};
 pub use metric::metrics;
 pub use operation::operations;
+pub use phase::phases;
 pub use steady::Steady;
 pub use target::targets;
 pub use tier::{TierSource, tiers};

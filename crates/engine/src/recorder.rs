@@ -6,7 +6,7 @@ use model::interval::{
     record_ns, record_ns_times,
 };
 use model::record::Evidence;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Row numbers of operations.
 pub(crate) type Row = u16;
@@ -16,7 +16,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 const MOST_ROWS: usize = 500;
 /// Samples of evidence kept for each operation and kind of error.
 const MOST_EVIDENCE: u32 = 3;
-const SURPLUS_NAME: &[u8] = b"(other names)";
+const SURPLUS_NAME: &str = "(other names)";
 
 /// Users in one of two conditions: how many, since when in sum, and the time integral of their number.
 #[derive(Debug, Clone, Copy, Default)]
@@ -74,6 +74,7 @@ pub(crate) struct Recorder {
     new_names: Vec<OperationName>,
     row_names: Vec<OperationName>,
     rows_by_kind: [usize; 3],
+    counter_names: FxHashSet<Box<str>>,
     interval: Interval,
     spare: Vec<Interval>,
     unanswered: Vec<u64>,
@@ -93,6 +94,7 @@ impl Recorder {
             new_names: Vec::new(),
             row_names: Vec::new(),
             rows_by_kind: [0; 3],
+            counter_names: FxHashSet::default(),
             interval: Interval::empty(0),
             spare: Vec::new(),
             unanswered: Vec::new(),
@@ -112,7 +114,7 @@ impl Recorder {
             return *row;
         }
         let full = self.rows_by_kind[kind as usize] >= MOST_ROWS;
-        let name = if full { SURPLUS_NAME } else { name };
+        let name = if full { SURPLUS_NAME.as_bytes() } else { name };
         if let Some(row) = self.rows.get(&(kind, name) as &dyn RowKey) {
             return *row;
         }
@@ -214,9 +216,16 @@ impl Recorder {
     pub(crate) fn count(&mut self, name: &str, n: u64) {
         if let Some(sum) = self.interval.counters.get_mut(name) {
             *sum += n;
-        } else if self.interval.counters.len() < MOST_ROWS {
-            self.interval.counters.insert(name.to_string(), n);
+            return;
         }
+        let full = self.counter_names.len() >= MOST_ROWS;
+        let name = if full && !self.counter_names.contains(name) { SURPLUS_NAME } else { name };
+        if let Some(sum) = self.interval.counters.get_mut(name) {
+            *sum += n;
+            return;
+        }
+        self.counter_names.insert(name.into());
+        self.interval.counters.insert(name.to_string(), n);
     }
 
     /// A user started a session after thinking since `since_ns` (absent for the first one).
@@ -347,6 +356,8 @@ impl<'a> std::borrow::Borrow<dyn RowKey + 'a> for (OperationKind, Box<[u8]>) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
@@ -382,6 +393,29 @@ mod tests {
             recorder.row(OperationKind::Operation, b"Purchase"),
             rows as Row,
             "operations have room of their own"
+        );
+    }
+
+    #[test]
+    fn counters_beyond_the_bound_share_one_and_none_is_dropped() {
+        let mut recorder = Recorder::new();
+        recorder.count("orders", 1);
+        let mut seconds = Vec::new();
+        for second in 0..2 {
+            for number in 0..MOST_ROWS {
+                recorder.count(&format!("made up {second}/{number}"), 2);
+            }
+            recorder.count("orders", 1);
+            seconds.push(recorder.end_second().interval.counters);
+        }
+        let sums = seconds.iter().map(|counters| counters.values().sum::<u64>());
+        let all = 2 * MOST_ROWS as u64;
+        assert_eq!(sums.collect::<Vec<_>>(), [all + 2, all + 1], "nothing that was counted is lost");
+        assert_eq!(seconds[0][SURPLUS_NAME], 2, "the last name of the first second was one too many");
+        assert_eq!(
+            seconds[1],
+            BTreeMap::from([("orders".to_string(), 1), (SURPLUS_NAME.to_string(), all)]),
+            "the bound is the run's, not each second's"
         );
     }
 

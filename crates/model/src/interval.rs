@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a row of the result is about.
@@ -196,7 +197,8 @@ impl Phases {
 }
 
 /// What happened on the wire beside plain requests and answers, counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Wire {
     /// TLS handshakes completed.
     pub handshakes: u64,

@@ -22,6 +22,7 @@ pub fn html(page: &Page) -> String {
     environment.add_filter("moment", |rfc3339: String| figures::moment(&rfc3339));
     environment.add_filter("number", |value: Option<f64>| thin(&figures::number(value)));
     environment.add_filter("bytes", |bytes: Option<u64>| thin(&figures::bytes(bytes)));
+    environment.add_filter("thin", |text: String| thin_groups(&text));
     environment.add_filter("visible", |text: String| visible(&text));
     environment.add_filter("margin", |ratio: Option<f64>| figures::margin(ratio));
     environment
@@ -29,6 +30,17 @@ pub fn html(page: &Page) -> String {
     environment.render_str(TEMPLATE, view::of(page)).expect(
         "the template is a constant and the view has every name in it; a test renders each kind of run",
     )
+}
+
+/// Groups of digits of the numbers in a sentence stay on one line.
+fn thin_groups(sentence: &str) -> String {
+    let letters: Vec<char> = sentence.chars().collect();
+    let digit = |at: usize| letters.get(at).is_some_and(char::is_ascii_digit);
+    let thin = |(at, c): (usize, &char)| match c {
+        ' ' if at > 0 && digit(at - 1) && digit(at + 1) => '\u{202f}',
+        c => *c,
+    };
+    letters.iter().enumerate().map(thin).collect()
 }
 
 /// Groups of digits and units stay on one line.

@@ -16,6 +16,7 @@ mod list;
 mod page;
 mod terminal;
 mod timeline;
+mod words;
 
 pub use headline::{Headline, Tone};
 pub use html::html;

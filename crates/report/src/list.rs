@@ -4,39 +4,48 @@ use model::record::Outcome;
 use store::RunSummary;
 
 use crate::figures;
-use crate::terminal::{Align, Table, plain};
+use crate::terminal::{Align, Table, plain, shorten};
 
-/// The narrowest terminal that has room for the stack's name.
-const WITH_STACK: usize = 112;
+/// The narrowest terminal that has room for how much is kept.
+const WITH_BYTES: usize = 112;
 
 /// The runs as a table for a terminal of `width` columns, in the order given.
 pub fn list_table(runs: &[RunSummary], width: usize) -> String {
     if runs.is_empty() {
         return "There are no runs yet.\n".to_string();
     }
+    let with_bytes = width >= WITH_BYTES;
     let mut heading = vec![
         ("run", Align::Left),
         ("verdict", Align::Left),
         ("users", Align::Right),
         ("op/s", Align::Right),
         ("worst p95", Align::Right),
-        ("kept", Align::Right),
     ];
-    // An id that is cut off can't be copied, so the stack gives way.
-    let with_stack = width >= WITH_STACK;
-    heading.extend(with_stack.then_some(("stack", Align::Left)));
-    let mut table = Table::new(&heading);
-    for run in runs {
+    heading.extend(with_bytes.then_some(("kept", Align::Right)));
+    let cells = |run: &RunSummary| {
         let mut cells = vec![
             plain(&run.id),
             verdict(run).to_string(),
             figures::number(Some(run.users.into())),
             figures::number(run.operations_per_s),
             figures::time(run.worst_p95_s),
-            figures::bytes(Some(run.bytes)),
         ];
-        cells.extend(with_stack.then(|| plain(&run.stack)));
-        table.row(cells);
+        cells.extend(with_bytes.then(|| figures::bytes(Some(run.bytes))));
+        cells
+    };
+    // An id that is cut off can't be copied, so the stack gives way.
+    let widest = |column: usize| {
+        let titles = heading.iter().skip(column).take(1).map(|(title, _)| title.chars().count());
+        runs.iter().map(|run| cells(run)[column].chars().count()).chain(titles).max().unwrap_or(0)
+    };
+    let taken: usize = (0..heading.len()).map(|column| widest(column) + 2).sum();
+    let room = width.saturating_sub(taken).max("stack".len());
+    heading.push(("stack", Align::Left));
+    let mut table = Table::new(&heading);
+    for run in runs {
+        let stack = shorten(&plain(&run.stack), room);
+        table.row(cells(run).into_iter().chain([stack]).collect());
     }
     table.lines(width)
 }

@@ -41,6 +41,8 @@ impl Page {
             note(&mut notes, steady(run)).unwrap_or_else(|| (Steady::new(0.0, 0.0), Vec::new()));
         if record.operations.is_empty() {
             record.operations = analysis::operations(&steady, &names);
+            record.phases = analysis::phases(&steady);
+            record.wire = steady.whole().wire;
         }
         if record.evidence.is_empty() {
             record.evidence = note(&mut notes, run.evidence()).unwrap_or_default();
@@ -65,6 +67,11 @@ impl Page {
     /// Sessions, operations or requests of the record.
     pub(crate) fn rows(&self, kind: OperationKind) -> impl Iterator<Item = &model::record::OperationResult> {
         self.record.operations.iter().filter(move |result| result.kind == kind)
+    }
+
+    /// What happened beside the phases, which the charts shade: tiers that died, alarms of their logs.
+    pub(crate) fn happenings(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter().filter(|event| event.kind != "phase")
     }
 
     /// Failed operations as a share of all; absent when there were none.

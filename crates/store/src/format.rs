@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use model::interval::Times;
 use model::{Interval, Result};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -18,7 +19,7 @@ pub(crate) const PLAN_FORMAT: u32 = 1;
 pub(crate) type Figure = (&'static str, fn(&Interval) -> f64, fn(&mut Interval, f64));
 
 /// The scalars of a second, one column each. To add one, add a line; files without it read as 0.
-pub(crate) const FIGURES: [Figure; 16] = [
+pub(crate) const FIGURES: [Figure; 23] = [
     ("busy_user_s", |i| i.busy_user_s, |i, v| i.busy_user_s = v),
     ("thinking_user_s", |i| i.thinking_user_s, |i, v| i.thinking_user_s = v),
     ("thinks", |i| i.thinks as f64, |i, v| i.thinks = v as u64),
@@ -35,6 +36,25 @@ pub(crate) const FIGURES: [Figure; 16] = [
     ("busiest_thread_cpu_s", |i| i.busiest_thread_cpu_s, |i, v| i.busiest_thread_cpu_s = v),
     ("generator_wait_s", |i| i.generator_wait_s, |i, v| i.generator_wait_s = v),
     ("connects", |i| i.connects as f64, |i, v| i.connects = v as u64),
+    ("handshakes", |i| i.wire.handshakes as f64, |i, v| i.wire.handshakes = v as u64),
+    ("resumptions", |i| i.wire.resumptions as f64, |i, v| i.wire.resumptions = v as u64),
+    ("redirects", |i| i.wire.redirects as f64, |i, v| i.wire.redirects = v as u64),
+    ("challenges", |i| i.wire.challenges as f64, |i, v| i.wire.challenges = v as u64),
+    ("not_modified", |i| i.wire.not_modified as f64, |i, v| i.wire.not_modified = v as u64),
+    ("cache_hits", |i| i.wire.cache_hits as f64, |i, v| i.wire.cache_hits = v as u64),
+    ("exhausted", |i| i.wire.exhausted as f64, |i, v| i.wire.exhausted = v as u64),
+];
+
+/// A histogram of a second: its column, where an interval has it and where it is put back.
+pub(crate) type Distribution = (&'static str, fn(&Interval) -> &Times, fn(&mut Interval) -> &mut Times);
+
+/// The histograms of a second that belong to no operation. To add one, add a line; files without it read as empty.
+pub(crate) const DISTRIBUTIONS: [Distribution; 5] = [
+    ("lag", |i| &i.lag, |i| &mut i.lag),
+    ("connect", |i| &i.phases.connect, |i| &mut i.phases.connect),
+    ("tls", |i| &i.phases.tls, |i| &mut i.phases.tls),
+    ("first_byte", |i| &i.phases.first_byte, |i| &mut i.phases.first_byte),
+    ("transfer", |i| &i.phases.transfer, |i| &mut i.phases.transfer),
 ];
 
 const TABLES: &str = "
@@ -79,9 +99,11 @@ CREATE TABLE event (second REAL NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL
 /// Creates the tables in an empty database.
 pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(TABLES)?;
-    let columns: String = FIGURES.iter().map(|(name, ..)| format!(", {name} REAL NOT NULL")).collect();
+    let blobs = DISTRIBUTIONS.iter().map(|(name, ..)| format!(", {name} BLOB"));
+    let columns: String =
+        blobs.chain(FIGURES.iter().map(|(name, ..)| format!(", {name} REAL NOT NULL"))).collect();
     connection.execute_batch(&format!(
-        "CREATE TABLE second (second INTEGER PRIMARY KEY, lag BLOB, last_sessions BLOB, choices BLOB{columns});"
+        "CREATE TABLE second (second INTEGER PRIMARY KEY, last_sessions BLOB, choices BLOB{columns});"
     ))?;
     connection.execute("INSERT INTO format VALUES ('run.sqlite', ?1)", [SQLITE_FORMAT])?;
     Ok(())
@@ -104,10 +126,12 @@ pub(crate) fn check(connection: &Connection, path: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use model::interval::{Phases, Wire, record_ns};
+
     use super::*;
 
-    /// Does not compile when [`Interval`] has a field that nobody thought of here: store it in [`FIGURES`] or in a
-    /// table of its own, then name it below.
+    /// Does not compile when [`Interval`] has a field that nobody thought of here: store it in [`FIGURES`], in
+    /// [`DISTRIBUTIONS`] or in a table of its own, then name it below.
     #[test]
     fn every_scalar_of_an_interval_has_a_column_that_gives_it_back() {
         let mut interval = Interval::empty(0);
@@ -118,7 +142,7 @@ mod tests {
             second: _,
             operations: _,
             lag: _,
-            wire: _,
+            wire: Wire { handshakes, resumptions, redirects, challenges, not_modified, cache_hits, exhausted },
             phases: _,
             counters: _,
             choices: _,
@@ -144,10 +168,36 @@ mod tests {
             .into_iter()
             .chain([sessions_ended as f64, session_sum_s, session_sum_s2, session_sum_s3])
             .chain([session_age_s, think_age_s, generator_cpu_s, busiest_thread_cpu_s, generator_wait_s])
-            .chain([connects as f64]);
+            .chain(
+                [
+                    connects,
+                    handshakes,
+                    resumptions,
+                    redirects,
+                    challenges,
+                    not_modified,
+                    cache_hits,
+                    exhausted,
+                ]
+                .map(|n| n as f64),
+            );
         for ((index, scalar), (name, get, _)) in scalars.enumerate().zip(&FIGURES) {
             assert_eq!(scalar, index as f64 + 1.0, "{name} is put into another field");
             assert_eq!(get(&interval), scalar, "{name} is read from another field");
+        }
+    }
+
+    #[test]
+    fn every_histogram_of_an_interval_has_a_column_that_gives_it_back() {
+        let mut interval = Interval::empty(0);
+        for (index, (.., put)) in DISTRIBUTIONS.iter().enumerate() {
+            (0..=index).for_each(|_| record_ns(put(&mut interval), 1_000));
+        }
+        let Interval { lag, phases: Phases { connect, tls, first_byte, transfer }, .. } = interval.clone();
+        let histograms = [lag, connect, tls, first_byte, transfer];
+        for ((index, times), (name, get, _)) in histograms.iter().enumerate().zip(&DISTRIBUTIONS) {
+            assert_eq!(times.len(), index as u64 + 1, "{name} is put into another field");
+            assert_eq!(get(&interval).len(), times.len(), "{name} is read from another field");
         }
     }
 }

@@ -154,18 +154,20 @@ impl Seconds {
         let columns: Vec<String> = query.column_names().map(str::to_string).collect();
         let mut found = query.query([second]).map_err(text)?;
         if let Some(row) = found.next().map_err(text)? {
-            self.put_times(&mut interval.lag, row, "lag")?;
-            if columns.iter().any(|column| column == "last_sessions") {
+            // A file of an older version lacks the columns that came later.
+            let has = |name: &str| columns.iter().any(|column| column == name);
+            if has("last_sessions") {
                 let sessions = blob(row, "last_sessions").map_err(text)?;
                 interval.last_sessions = times::decode_sessions(sessions.as_deref().unwrap_or_default());
             }
-            if columns.iter().any(|column| column == "choices") {
+            if has("choices") {
                 let choices = blob(row, "choices").map_err(text)?;
                 interval.choices = times::decode_choices(choices.as_deref().unwrap_or_default());
             }
-            for (name, _, put) in
-                format::FIGURES.iter().filter(|(name, ..)| columns.iter().any(|c| c == name))
-            {
+            for (name, _, put) in format::DISTRIBUTIONS.iter().filter(|(name, ..)| has(name)) {
+                self.put_times(put(&mut interval), row, name)?;
+            }
+            for (name, _, put) in format::FIGURES.iter().filter(|(name, ..)| has(name)) {
                 put(&mut interval, row.get(*name).map_err(text)?);
             }
         }

@@ -44,10 +44,11 @@ impl RunWriter {
         write_record(&directory, record, false)?;
         let path = directory.join(run::DATABASE);
         let database = open(&path).map_err(|error| fault::sql(&error, "making the run's database", &path))?;
-        let columns: Vec<&str> = format::FIGURES.iter().map(|(name, ..)| *name).collect();
-        let places = vec!["?"; columns.len() + 4].join(", ");
+        let blobs = format::DISTRIBUTIONS.iter().map(|(name, ..)| *name);
+        let columns: Vec<&str> = blobs.chain(format::FIGURES.iter().map(|(name, ..)| *name)).collect();
+        let places = vec!["?"; columns.len() + 3].join(", ");
         let insert_second = format!(
-            "INSERT INTO second (second, lag, last_sessions, choices, {}) VALUES ({places})",
+            "INSERT INTO second (second, last_sessions, choices, {}) VALUES ({places})",
             columns.join(", ")
         );
         let (encoder, series) = (Encoder::default(), BTreeMap::new());
@@ -100,14 +101,11 @@ impl RunWriter {
             insert.execute(params![id as i64, run::kind_word(name.kind), name.name])?;
         }
         let last_sessions = times::encode_sessions(&interval.last_sessions);
-        let lag = encoder.encode(&interval.lag)?;
         let choices = times::encode_choices(&interval.choices);
-        let mut cells = vec![
-            Cell::from(interval.second),
-            Cell::from(lag),
-            Cell::from(last_sessions),
-            Cell::from(choices),
-        ];
+        let mut cells = vec![Cell::from(interval.second), Cell::from(last_sessions), Cell::from(choices)];
+        for (_, get, _) in &format::DISTRIBUTIONS {
+            cells.push(Cell::from(encoder.encode(get(interval))?));
+        }
         cells.extend(format::FIGURES.iter().map(|(_, get, _)| Cell::from(get(interval))));
         transaction.prepare_cached(&self.insert_second)?.execute(params_from_iter(cells))?;
         for (operation, part) in interval.operations.iter().enumerate() {

@@ -156,6 +156,8 @@ fn judge(plan: &Plan, recording: &Recording, record: &mut RunRecord) {
         analysis::generator(steady, &little, plan.placement.generator.len(), totals.connects, host);
     record.operations = analysis::operations(steady, names);
     record.operations.retain(|row| row.completed > 0 || !row.errors.is_empty());
+    record.phases = analysis::phases(steady);
+    record.wire = steady.whole().wire;
     record.targets = analysis::targets(&plan.qos, steady, names);
     record.metrics = analysis::metrics(&plan.kit.metrics, steady, names);
     let operations = record.operations.iter().filter(|row| row.kind == OperationKind::Operation);

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use model::Plan;
+use model::interval::Wire;
 use model::record::{
-    GeneratorResult, Outcome, RUN_FORMAT, RunRecord, Setup, TargetSetup, TierSetup, Verdict,
+    GeneratorResult, Outcome, PhaseResults, RUN_FORMAT, RunRecord, Setup, TargetSetup, TierSetup, Verdict,
 };
 use testbed::Tier;
 
@@ -29,6 +30,8 @@ pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, context: &Context
         targets: Vec::new(),
         validity: Vec::new(),
         operations: Vec::new(),
+        phases: PhaseResults::default(),
+        wire: Wire::default(),
         metrics: Vec::new(),
         tiers: Vec::new(),
         consistency: Vec::new(),

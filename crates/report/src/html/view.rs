@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use model::OperationKind;
-use model::record::{OperationResult, TargetResult};
+use model::record::{Event, OperationResult, PhaseResult, TargetResult};
 use model::{QosTarget, RunRecord};
 use serde::Serialize;
 use serde_json::json;
 
 use super::{bundle, thin};
-use crate::{Page, Timeline, figures};
+use crate::{Page, Timeline, figures, words};
 
 /// How many of a kit's own figures stand at the top.
 const METRICS_SHOWN: usize = 2;
@@ -43,14 +43,22 @@ struct Met {
 #[derive(Serialize)]
 struct Check<'a> {
     ok: bool,
-    name: &'a str,
+    name: String,
     sentence: &'a str,
+}
+
+/// A part of a request.
+#[derive(Serialize)]
+struct Part<'a> {
+    name: &'static str,
+    times: &'a PhaseResult,
 }
 
 /// What the charts are drawn from.
 #[derive(Serialize)]
 struct Data<'a> {
     timeline: &'a Timeline,
+    events: Vec<&'a Event>,
     setup: BTreeMap<&'static str, f64>,
     curves: Vec<Vec<(f64, f64)>>,
     limits: Vec<Limit>,
@@ -85,6 +93,9 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
         "scopes": scopes.collect::<Vec<_>>(),
         "step_s": page.timeline.step_s,
         "groups": groups(page),
+        "parts": record.phases.occurred().map(|(name, times)| Part { name, times }).collect::<Vec<_>>(),
+        "wire": words::wire(&record.wire),
+        "happenings": page.happenings().collect::<Vec<_>>(),
         "cpus": page.cpus(),
         "errors_sentence": errors_sentence(page),
         "has_errors": !page.timeline.errors.is_empty(),
@@ -178,12 +189,12 @@ fn errors_sentence(page: &Page) -> String {
 fn checks(record: &RunRecord) -> Vec<Check<'_>> {
     let instrument = record.validity.iter().map(|check| Check {
         ok: check.ok,
-        name: &check.check,
+        name: words::check(&check.check),
         sentence: &check.sentence,
     });
     let data = record.consistency.iter().map(|check| Check {
         ok: check.ok,
-        name: &check.name,
+        name: check.name.clone(),
         sentence: &check.sentence,
     });
     let mut checks: Vec<Check<'_>> = instrument.chain(data).collect();
@@ -224,6 +235,7 @@ fn data(page: &Page) -> Data<'_> {
     };
     Data {
         timeline: &page.timeline,
+        events: page.happenings().collect(),
         setup: BTreeMap::from([
             ("ramp_up_s", setup.ramp_up_s),
             ("steady_s", setup.steady_s),

@@ -12,7 +12,7 @@ use paint::Paint;
 
 pub use hit::hit;
 pub(crate) use paint::{hidden, plain};
-pub(crate) use table::{Align, Table};
+pub(crate) use table::{Align, Table, shorten};
 
 /// The narrowest terminal that is believed.
 const NARROWEST: usize = 60;
@@ -30,6 +30,7 @@ pub fn terminal(page: &Page, width: usize, colour: bool) -> String {
         sections::setup(page, width),
         sections::targets(page, width, paint),
         sections::operations(page, width, paint),
+        sections::phases(page, width),
         sections::metrics(page),
         sections::tiers(page, width),
         over_time::course(page, width),

@@ -1,9 +1,12 @@
-//! The run's course in two lines.
+//! The run's course in a few lines.
 
 use super::draw::sparkline;
+use super::paint::plain;
+use super::table::wrap;
 use crate::{Page, figures};
 
-/// Throughput and p95 of all operations over time, with the phases beneath.
+/// Throughput and p95 of all operations and the number of users over time, with the phases beneath, and what happened
+/// meanwhile.
 pub(super) fn course(page: &Page, width: usize) -> String {
     let timeline = &page.timeline;
     let (Some(all), Some(last)) = (timeline.scopes.first(), timeline.at_s.last()) else {
@@ -22,15 +25,23 @@ pub(super) fn course(page: &Page, width: usize) -> String {
         at_s if at_s < steady.start => '╱',
         _ => '╲',
     };
+    let happened = page.happenings().map(|event| {
+        let what = format!("  at {} s: {}", figures::number(Some(event.second)), plain(&event.text));
+        wrap(&what, width, "    ") + "\n"
+    });
     format!(
-        "Over time, 0 to {end_s} s\n  {:<14}{:<cells$}  up to {}/s\n  {:<14}{:<cells$}  up to {}\n  {:<14}{}  ─ steady state\n",
+        "Over time, 0 to {end_s} s\n  {:<14}{:<cells$}  up to {}/s\n  {:<14}{:<cells$}  up to {}\n  {:<14}{:<cells$}  up to {}\n  {:<14}{}  ─ steady state\n{}",
         "operations/s",
         sparkline(&all.per_s, cells),
         figures::number(top(&all.per_s)),
         "p95",
         sparkline(&all.p95_s, cells),
         figures::time(top(&all.p95_s)),
+        "users",
+        sparkline(&timeline.users, cells),
+        figures::number(top(&timeline.users)),
         "phase",
         (0..cells).map(phase).collect::<String>(),
+        happened.collect::<String>(),
     )
 }

@@ -6,7 +6,7 @@ use model::record::{ConsistencyResult, Evidence, OperationResult, TargetResult, 
 use super::draw::bar;
 use super::paint::{Paint, plain};
 use super::table::{Align, Table, shorten, wrap};
-use crate::{Page, figures};
+use crate::{Page, figures, words};
 
 /// How many samples of errors are shown; the record has the rest.
 const SAMPLES_SHOWN: usize = 5;
@@ -118,6 +118,28 @@ pub(super) fn operations(page: &Page, width: usize, paint: Paint) -> String {
     table.lines(width) + &sessions.collect::<String>()
 }
 
+/// Where the time of requests goes.
+pub(super) fn phases(page: &Page, width: usize) -> String {
+    let record = &page.record;
+    let mut text = String::new();
+    if record.phases.occurred().next().is_some() {
+        let right = ["count", "mean", "p50", "p95", "p99", "max"].map(|title| (title, Align::Right));
+        let heading = std::iter::once(("Where the time of requests goes", Align::Left)).chain(right);
+        let mut table = Table::new(&heading.collect::<Vec<_>>());
+        for (name, phase) in record.phases.occurred() {
+            let mut cells = vec![format!("  {name}"), figures::number(Some(phase.count as f64))];
+            let times = [phase.mean_s, phase.p50_s, phase.p95_s, phase.p99_s, phase.max_s];
+            cells.extend(times.map(figures::time));
+            table.row(cells);
+        }
+        text.push_str(&table.lines(width));
+    }
+    if let Some(wire) = words::wire(&record.wire) {
+        text.push_str(&(wrap(&format!("  {wire}"), width, "  ") + "\n"));
+    }
+    text
+}
+
 /// The kit's own figures.
 pub(super) fn metrics(page: &Page) -> String {
     let titles = page.record.metrics.iter().map(|metric| plain(&metric.title).chars().count());
@@ -210,9 +232,9 @@ pub(super) fn checks(
     width: usize,
     paint: Paint,
 ) -> String {
-    let checks = validity.iter().map(|check| (check.ok, check.check.as_str(), check.sentence.as_str()));
-    let data = consistency.iter().map(|check| (check.ok, check.name.as_str(), check.sentence.as_str()));
-    let checks: Vec<(bool, &str, &str)> = checks.chain(data).collect();
+    let checks = validity.iter().map(|check| (check.ok, words::check(&check.check), &check.sentence));
+    let data = consistency.iter().map(|check| (check.ok, check.name.clone(), &check.sentence));
+    let checks: Vec<(bool, String, &String)> = checks.chain(data).collect();
     if checks.is_empty() {
         return String::new();
     }

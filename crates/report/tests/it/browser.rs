@@ -46,9 +46,12 @@ fn the_page_draws_its_charts_without_a_word_on_the_console() {
     let Some(chromium) = chromium() else { return };
     let directory = tempfile::tempdir().expect("a directory");
     let shapes = [
-        (Shape::ending(Ending::Failed), "throughput response percentiles cpu errors"),
-        (Shape { operations: 20, ..Shape::default() }, "throughput response percentiles cpu"),
-        (Shape { operations: 1, ..Shape::ending(Ending::Unfinished) }, "throughput response percentiles"),
+        (Shape::ending(Ending::Failed), "throughput response users percentiles cpu errors"),
+        (Shape { operations: 20, ..Shape::default() }, "throughput response users percentiles cpu"),
+        (
+            Shape { operations: 1, ..Shape::ending(Ending::Unfinished) },
+            "throughput response users percentiles",
+        ),
         (Shape { ramp_up_s: 0, steady_s: 1, ramp_down_s: 0, ..Shape::default() }, "nothing to draw"),
     ];
     for (shape, charts) in shapes {

@@ -89,6 +89,10 @@ fn the_list_shows_each_verdict_in_a_line_that_can_be_copied_from() {
     let narrow = list_table(&list, 80);
     assert!(narrow.contains(&kept.sample.record.id) && narrow.contains("not valid"), "{narrow}");
     assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+    assert!(
+        narrow.contains("stack") && narrow.contains("apache-pref") && narrow.contains("…"),
+        "the stack gives way, not the id: {narrow}"
+    );
     assert!(list_table(&list, 120).contains("apache-prefork-modphp-mariadb"));
     assert_eq!(list_table(&[], 80), "There are no runs yet.\n");
 }

@@ -23,6 +23,7 @@ fn the_verdict_comes_first_and_the_configuration_last() {
         "id=\"course\"",
         "id=\"percentiles\"",
         "id=\"operations\"",
+        "id=\"requests\"",
         "id=\"tiers\"",
         "id=\"errors\"",
         "id=\"validity\"",
@@ -96,4 +97,34 @@ fn ten_minutes_of_twenty_operations_stay_below_a_megabyte() {
     }
     let html = html(&page);
     assert!(html.len() < 1_000_000, "{} bytes", html.len());
+}
+
+#[test]
+fn where_the_time_of_requests_went_is_told_and_what_did_not_happen_is_not() {
+    let passed = html(page(Ending::Passed));
+    let requests = passed.split("id=\"requests\"").nth(1).and_then(|rest| rest.split("</section>").next());
+    let requests = requests.expect("a section about requests");
+    for part in ["connect", "first byte", "transfer"] {
+        assert!(requests.contains(&format!("<th scope=\"row\">{part}</th>")), "{part}: {requests}");
+    }
+    assert!(!requests.contains("TLS") && !requests.contains("redirect"), "{requests}");
+    let failed = html(page(Ending::Failed));
+    assert!(failed.contains("<th scope=\"row\">TLS</th>") && failed.contains("redirects followed"));
+    let mut record = Kept::ending(Ending::Passed);
+    record.sample.record.phases = model::record::PhaseResults::default();
+    assert!(!html(&Kept::of(record.sample).page()).contains("id=\"requests\""), "an old run has none");
+}
+
+#[test]
+fn what_happened_meanwhile_is_told_and_marked_and_checks_have_words() {
+    let invalid = html(page(Ending::Invalid));
+    assert!(invalid.contains("<dt>at 51&#8239;s</dt><dd>db restarted</dd>"), "the tier's restart is told");
+    assert!(
+        invalid.contains("\"events\":[{\"kind\":\"tier\"") || invalid.contains("\"events\":[{\"second\":51")
+    );
+    assert!(
+        invalid.contains("<span>Little's law</span>") || invalid.contains("<span>Little&#x27;s law</span>")
+    );
+    assert!(!invalid.contains("<span>generator_cpu</span>"), "people read words, not identifiers");
+    assert!(!html(page(Ending::Passed)).contains("class=\"pairs events\""), "phases are shaded, not listed");
 }

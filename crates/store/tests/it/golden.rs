@@ -34,6 +34,11 @@ fn a_run_of_format_1_opens_and_says_what_it_said() {
     assert_eq!(steady.iter().map(|one| one.operations[3].completed).sum::<u64>(), 435);
     assert_eq!(steady.iter().map(|one| one.operations[3].response.len()).sum::<u64>(), 435);
     assert!(steady.iter().all(|one| one.busy_user_s > 0.0 && one.lag.len() == 100));
+    for second in &seconds {
+        assert!(second.phases.first_byte.is_empty(), "what was not recorded then is nothing, not an error");
+        assert_eq!(second.wire, model::interval::Wire::default());
+    }
+    assert_eq!(run.record().phases, model::record::PhaseResults::default());
     assert_eq!(run.series().expect("series").len(), 5);
     assert_eq!(run.events().expect("events").len(), 3);
 }

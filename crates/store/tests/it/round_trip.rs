@@ -1,6 +1,6 @@
 //! What is read is what was written.
 
-use model::interval::{OperationInterval, OperationKind, OperationName};
+use model::interval::{OperationInterval, OperationKind, OperationName, Phases, Wire, record_ns};
 use model::record::{Outcome, Series};
 use model::{ErrorKind, Interval};
 use store::Runs;
@@ -10,10 +10,16 @@ use crate::{short, write};
 
 fn assert_same(read: &Interval, written: &Interval) {
     let scalars = |one: &Interval| {
-        format!("{:?}", Interval { operations: Vec::new(), lag: model::interval::new_times(), ..one.clone() })
+        let (lag, phases) = (model::interval::new_times(), Phases::empty());
+        format!("{:?}", Interval { operations: Vec::new(), lag, phases, ..one.clone() })
     };
     assert_eq!(scalars(read), scalars(written));
     assert!(read.lag == written.lag, "the lag of second {} differs", written.second);
+    let phases = |one: &Interval| {
+        let Phases { connect, tls, first_byte, transfer } = one.phases.clone();
+        [connect, tls, first_byte, transfer]
+    };
+    assert!(phases(read) == phases(written), "the phases of second {} differ", written.second);
     for (index, (a, b)) in read.operations.iter().zip(&written.operations).enumerate() {
         let same = a.response == b.response && a.service == b.service;
         assert!(same, "histograms of operation {index} in second {} differ", written.second);
@@ -124,4 +130,27 @@ fn files_are_kept_below_the_runs_directory_only() {
     for outside in ["", "../x", "/etc/passwd", "conf/../../x"] {
         assert!(writer.keep(outside, b"x").is_err(), "{outside:?} must be refused");
     }
+}
+
+#[test]
+fn what_happened_on_the_wire_and_how_long_it_took_is_kept() {
+    let home = tempfile::tempdir().expect("a directory");
+    let runs = Runs::open(home.path()).expect("the home can be made");
+    let sample = short(Ending::Passed);
+    let mut writer = runs.create(&sample.skeleton()).expect("the run can be created");
+    let mut interval = Interval::empty(0);
+    let phases = &mut interval.phases;
+    let each = [&mut phases.connect, &mut phases.tls, &mut phases.first_byte, &mut phases.transfer];
+    for (times, micros) in each.into_iter().zip([80, 900, 12_000, 45]) {
+        record_ns(times, micros * 1_000);
+    }
+    interval.wire = Wire { handshakes: 1, redirects: 3, cache_hits: 6, exhausted: 7, ..Wire::default() };
+    writer.second(&interval, &[]).expect("the second can be kept");
+    writer.second(&Interval::empty(1), &[]).expect("a second in which nothing happened can be kept");
+
+    let run = runs.find("last").expect("the run is there");
+    let read: Vec<Interval> = run.seconds().unwrap().map(|second| second.expect("it can be read")).collect();
+    assert_same(&read[0], &interval);
+    assert_eq!(read[0].phases.first_byte.max(), 12_007, "12 ms to three digits");
+    assert_same(&read[1], &Interval::empty(1));
 }

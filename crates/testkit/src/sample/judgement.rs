@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use model::interval::{OperationInterval, OperationKind, OperationName, Times, new_times};
+use model::interval::{OperationInterval, OperationKind, OperationName, Phases, Times, Wire, new_times};
 use model::record::{
     ConsistencyResult, DatasetResult, Evidence, GeneratorResult, MetricResult, OperationResult, Outcome,
-    RUN_FORMAT, Series, Setup, Step, TargetResult, TierResult, TierSetup, TimeSummary, ValidityCheck,
-    Verdict,
+    PhaseResult, PhaseResults, RUN_FORMAT, Series, Setup, Step, TargetResult, TierResult, TierSetup,
+    TimeSummary, ValidityCheck, Verdict,
 };
 use model::{ErrorKind, Interval, RunRecord, Value};
 
@@ -27,6 +27,8 @@ pub(super) fn skeleton(shape: &Shape, id: &str) -> RunRecord {
         targets: Vec::new(),
         validity: Vec::new(),
         operations: Vec::new(),
+        phases: PhaseResults::default(),
+        wire: Wire::default(),
         metrics: Vec::new(),
         tiers: Vec::new(),
         consistency: Vec::new(),
@@ -119,6 +121,8 @@ pub(super) fn judge(
     let steady_s = f64::from(end_s - shape.ramp_up_s);
     record.operations =
         names.iter().zip(&total.operations).map(|(name, part)| operation(name, part, steady_s)).collect();
+    record.phases = phases(&total.phases);
+    record.wire = total.wire;
     let orders = total.operations[0].completed as f64 / steady_s * 60.0;
     let metric = |name: &str, title: &str, value: f64, unit: &str| MetricResult {
         name: name.into(),
@@ -160,6 +164,20 @@ fn operation(name: &OperationName, part: &OperationInterval, steady_s: f64) -> O
         service: summary(&part.service),
         max_of_last_100_s: (name.kind == OperationKind::Session).then(|| part.response.max() as f64 / 1e6),
         bytes: part.bytes,
+    }
+}
+
+fn phases(phases: &Phases) -> PhaseResults {
+    let phase = |times: &Times| {
+        let TimeSummary { mean_s, p50_s, p95_s, p99_s, max_s, .. } = summary(times);
+        let count = times.len();
+        (count > 0).then_some(PhaseResult { count, mean_s, p50_s, p95_s, p99_s, max_s })
+    };
+    PhaseResults {
+        connect: phase(&phases.connect),
+        tls: phase(&phases.tls),
+        first_byte: phase(&phases.first_byte),
+        transfer: phase(&phases.transfer),
     }
 }
 

@@ -96,6 +96,8 @@ impl Workload {
                 }
                 complete(&mut interval.operations[operation], ns, 0);
                 complete(&mut interval.operations[request], ns * 0.97, 3_900);
+                record_ns(&mut interval.phases.first_byte, (ns * 0.94) as u64);
+                record_ns(&mut interval.phases.transfer, (ns * 0.03) as u64);
             }
         }
         for _ in 0..sessions.round().max(0.0) as u64 {
@@ -118,6 +120,20 @@ impl Workload {
         interval.busiest_thread_cpu_s = interval.generator_cpu_s;
         interval.generator_wait_s = 0.004 * draw.unit();
         interval.connects = (sessions * mix * 0.02) as u64;
+        for _ in 0..interval.connects {
+            record_ns(&mut interval.phases.connect, (70_000.0 * (0.3 * draw.normal()).exp()) as u64);
+        }
+        if shape.ending == Ending::Failed {
+            // The one that fails is served over TLS and sends its users around.
+            for _ in 0..interval.connects {
+                record_ns(&mut interval.phases.tls, (1_400_000.0 * (0.3 * draw.normal()).exp()) as u64);
+            }
+            interval.wire.handshakes = interval.connects;
+            interval.wire.resumptions = interval.connects * 4 / 5;
+            interval.wire.redirects = sessions.round().max(0.0) as u64;
+            interval.wire.cache_hits = (sessions * 7.0).round().max(0.0) as u64;
+            interval.wire.not_modified = (sessions * 0.6).round().max(0.0) as u64;
+        }
         interval.counters.insert("orders".into(), sessions.round().max(0.0) as u64);
         interval
     }

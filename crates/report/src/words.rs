@@ -1,0 +1,73 @@
+//! Identifiers and counts as people read them.
+
+use model::interval::Wire;
+
+use crate::figures;
+
+/// The name of a check of the instrument, for people; one that is not known here reads as its identifier does.
+pub(crate) fn check(identifier: &str) -> String {
+    let words = match identifier {
+        "duration" => "length of the steady state",
+        "errors_all" => "operations that complete",
+        "generator_cpu" => "the generator's CPU",
+        "generator_thread" => "its busiest thread",
+        "send_lag" => "send lag",
+        "users" => "users at work",
+        "little" => "Little's law",
+        "samples" => "number of samples",
+        "tiers" => "tiers stay alive",
+        "alarms" => "the servers' logs",
+        "consistency" => "consistent data",
+        other => return other.replace('_', " "),
+    };
+    words.to_string()
+}
+
+/// What happened on the wire beside plain requests and answers, in a sentence; absent when nothing did.
+pub(crate) fn wire(wire: &Wire) -> Option<String> {
+    let some = |count: u64, one: &str, many: &str| {
+        (count > 0).then(|| {
+            format!("{} {}", figures::number(Some(count as f64)), if count == 1 { one } else { many })
+        })
+    };
+    let resumed = some(wire.resumptions, "resumed", "resumed");
+    let handshakes = some(wire.handshakes, "TLS handshake", "TLS handshakes");
+    let parts = [
+        handshakes.map(|all| resumed.map_or(all.clone(), |resumed| format!("{all} ({resumed})"))),
+        some(wire.redirects, "redirect followed", "redirects followed"),
+        some(wire.cache_hits, "request spared by a user's cache", "requests spared by users' caches"),
+        some(
+            wire.not_modified,
+            "answer \u{201c}not modified\u{201d}",
+            "answers \u{201c}not modified\u{201d}",
+        ),
+        some(wire.challenges, "request repeated with credentials", "requests repeated with credentials"),
+        some(
+            wire.exhausted,
+            "connection that this machine had no port or descriptor for",
+            "connections that this machine had no port or descriptor for",
+        ),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_is_called_by_words() {
+        assert_eq!(check("little"), "Little's law");
+        assert_eq!(check("a_later_one"), "a later one");
+    }
+
+    #[test]
+    fn only_what_happened_on_the_wire_is_told() {
+        assert_eq!(wire(&Wire::default()), None);
+        let some = Wire { handshakes: 1200, resumptions: 1, redirects: 1, ..Wire::default() };
+        assert_eq!(wire(&some).as_deref(), Some("1 200 TLS handshakes (1 resumed), 1 redirect followed"));
+        let none_resumed = Wire { handshakes: 1, ..Wire::default() };
+        assert_eq!(wire(&none_resumed).as_deref(), Some("1 TLS handshake"));
+    }
+}
