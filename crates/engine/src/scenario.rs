@@ -6,6 +6,8 @@ pub use model::ConnectionPolicy;
 use model::setting::Values;
 use model::{Distribution, Mix};
 
+use crate::script::feeder::Feeder;
+pub use crate::script::parts::Files;
 use crate::script::sandbox::Modules;
 
 /// What the users do. One scenario serves all threads; each compiles it for itself.
@@ -45,6 +47,10 @@ pub struct Source {
     pub params: Values,
     /// The numbers of the data set's size: `size.NAME`.
     pub size: BTreeMap<String, f64>,
+    /// Rows for sessions: `feed.NAME()`.
+    pub feeders: Vec<Feeder>,
+    /// Files that requests may send as they are, by name.
+    pub files: Files,
     /// Which session a user begins next.
     pub mix: Mix,
 }
@@ -73,6 +79,8 @@ impl Source {
             modules: Modules::new(),
             params: Values::new(),
             size: BTreeMap::new(),
+            feeders: Vec::new(),
+            files: Files::new(),
             mix: Mix::only(session),
         }
     }

@@ -193,6 +193,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let origin = Origin::new(tls.is_some(), &assignment.host_name).ok();
         let preamble = Preamble::new(&assignment.host_name, tls.is_some(), close);
         let host = Rc::new(RefCell::new(Host::new(assignment.users, assignment.tracing)));
+        host.borrow_mut().thread = (assignment.worker, assignment.workers);
+        host.borrow().pages.borrow_mut().origin = origin.clone();
         let program = Program::compile(&scenario.program, &host)?;
         let mix = scenario.mix();
         let session_names = mix.names.clone();

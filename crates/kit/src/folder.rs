@@ -1,10 +1,13 @@
 //! A kit's folder, read.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use engine::scenario::Files;
+use engine::script::feeder::{Feeder, Rows};
 use engine::script::sandbox::Modules;
 use model::setting::Values;
-use model::{Catalogue, KitManifest, Plan, Problem, Result};
+use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result};
 
 /// A kit's folder: the manifest and the texts that it names. Owned, so that threads can share it.
 #[derive(Debug, Clone)]
@@ -13,6 +16,10 @@ pub struct Kit {
     pub manifest: KitManifest,
     /// Every Lua file in the folder, by its name without `.lua`: what `require` finds.
     pub modules: Modules,
+    /// The rows that sessions are fed with.
+    pub feeders: Vec<Feeder>,
+    /// Files that requests may send as they are.
+    pub files: Files,
     texts: BTreeMap<String, String>,
 }
 
@@ -50,7 +57,8 @@ impl Kit {
         for file in optional.into_iter().flatten().chain([&manifest.session]) {
             texts.insert(file.clone(), catalogue.text(&format!("{folder}/{file}"))?.to_string());
         }
-        Ok(Kit { manifest, modules, texts })
+        let (feeders, files) = (feeders(catalogue, &manifest)?, files(catalogue, &manifest)?);
+        Ok(Kit { manifest, modules, feeders, files, texts })
     }
 
     /// The text of a file that the manifest names.
@@ -71,4 +79,31 @@ impl Kit {
     pub(crate) fn replace_text(&mut self, file: &str, text: &str) {
         self.texts.insert(file.to_string(), text.to_string());
     }
+}
+
+/// Reads every feeder's rows; what is wrong with all of them at once.
+fn feeders(catalogue: &Catalogue, manifest: &KitManifest) -> Result<Vec<Feeder>> {
+    let (mut feeders, mut problems) = (Vec::new(), Vec::new());
+    for declared in &manifest.feeders {
+        let place = format!("kits/{}/{}", manifest.name, declared.file);
+        match catalogue.bytes(&place).and_then(|text| Rows::read(&place, text)) {
+            Ok(rows) => feeders.push(Feeder {
+                name: declared.name.clone(),
+                rows: Arc::new(rows),
+                mode: declared.mode,
+                on_end: declared.on_end,
+            }),
+            Err(found) => problems.extend(found.into_vec()),
+        }
+    }
+    Problems::check(problems)?;
+    Ok(feeders)
+}
+
+fn files(catalogue: &Catalogue, manifest: &KitManifest) -> Result<Files> {
+    let read = |file: &String| {
+        let bytes = catalogue.bytes(&format!("kits/{}/{file}", manifest.name))?;
+        Ok((file.clone(), Arc::from(bytes)))
+    };
+    manifest.files.iter().map(read).collect()
 }

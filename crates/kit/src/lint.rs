@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use engine::script::sandbox::{self, Modules};
-use model::kit::Per;
+use model::kit::{FeedMode, FeederDeclaration, OnEnd, Per};
 use model::{Catalogue, Plan, Problem, Problems, QosTarget, Result, document, setting};
 
 use crate::data;
@@ -19,6 +19,7 @@ pub fn lint(catalogue: &Catalogue, name: &str) -> Result<()> {
     compile(&kit, &mut problems);
     params(&kit, &mut problems);
     sizes(&kit, &mut problems);
+    feeders(&kit, &mut problems);
     let session = kit.text(&kit.manifest.session)?;
     let names = Names::of(session);
     mix(&kit, &names, &mut problems);
@@ -89,6 +90,26 @@ fn sizes(kit: &Kit, problems: &mut Vec<Problem>) {
     for name in [&manifest.default_size].into_iter().chain(nominal).chain(scaled) {
         if !manifest.sizes.contains_key(name) {
             problems.push(place(kit, format!("there is no size `{name}`"), "sizes"));
+        }
+    }
+}
+
+/// Every feeder has a name of its own that Lua can read, and does not promise what it can't keep.
+fn feeders(kit: &Kit, problems: &mut Vec<Problem>) {
+    let mut seen = BTreeSet::new();
+    for FeederDeclaration { name, mode, on_end, .. } in &kit.manifest.feeders {
+        let key = format!("feeder.{name}");
+        let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if !begins || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            let what = format!("`{name}` is no name that feed.NAME() can have: letters, digits and _");
+            problems.push(place(kit, what, &key));
+        }
+        if !seen.insert(name) {
+            problems.push(place(kit, format!("feeder `{name}` is declared twice"), &key));
+        }
+        if (*mode, *on_end) == (FeedMode::Unique, OnEnd::Repeat) {
+            let problem = place(kit, "rows that are given at most once can't be repeated".to_string(), &key);
+            problems.push(problem.remedy("mode = \"shared\", or on_end = \"stop\""));
         }
     }
 }

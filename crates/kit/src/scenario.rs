@@ -17,6 +17,8 @@ pub fn scenario(plan: &Plan, catalogue: &Catalogue) -> Result<Scenario> {
         modules,
         params: plan.params.clone(),
         size: plan.size.values.clone(),
+        feeders: kit.feeders.clone(),
+        files: kit.files.clone(),
         mix: plan.kit.sessions().resolve()?,
     };
     Ok(Scenario {

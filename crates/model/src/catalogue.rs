@@ -72,7 +72,9 @@ impl Catalogue {
         let optional =
             [("data", &kit.data), ("schema", &kit.schema), ("finish", &kit.finish), ("check", &kit.check)];
         let named = optional.into_iter().filter_map(|(key, file)| file.as_deref().map(|file| (key, file)));
-        for (key, file) in named.chain([("session", kit.session.as_str())]) {
+        let fed = kit.feeders.iter().map(|feeder| ("file", feeder.file.as_str()));
+        let sent = kit.files.iter().map(|file| ("files", file.as_str()));
+        for (key, file) in named.chain([("session", kit.session.as_str())]).chain(fed).chain(sent) {
             if !self.files.contains_key(&format!("kits/{name}/{file}")) {
                 problems.push(missing_file(&path, text, key, file, &format!("kits/{name}")));
             }

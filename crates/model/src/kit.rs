@@ -71,6 +71,12 @@ pub struct KitManifest {
     /// Other ways of choosing sessions, by name: `--mix NAME` takes one instead of the above.
     #[serde(default)]
     pub mixes: BTreeMap<String, Sessions>,
+    /// Rows for sessions, from files of the kit's folder.
+    #[serde(default, rename = "feeder")]
+    pub feeders: Vec<FeederDeclaration>,
+    /// Files of the kit's folder that requests may send as they are.
+    #[serde(default)]
+    pub files: Vec<String>,
     /// QoS targets: by operation name, or `all`.
     pub qos: BTreeMap<String, Vec<String>>,
     /// Figures of the kit's own, beside the usual ones.
@@ -159,6 +165,44 @@ pub enum ConnectionPolicy {
 
 fn default_timeout_s() -> f64 {
     30.0
+}
+
+/// Rows for sessions: `feed.NAME()` gives one.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FeederDeclaration {
+    /// What sessions call it by.
+    pub name: String,
+    /// CSV with a header, or a JSON list of objects when its name ends in `.json`.
+    pub file: String,
+    /// Who is given which rows.
+    pub mode: FeedMode,
+    /// What happens when there is none left.
+    #[serde(default)]
+    pub on_end: OnEnd,
+}
+
+/// Who is given which rows of a feeder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FeedMode {
+    /// Each row is given at most once in a run.
+    Unique,
+    /// All users read on from one place.
+    Shared,
+    /// Each user goes through all rows by itself, and begins at its own number.
+    PerUser,
+}
+
+/// What happens when a feeder is used up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnEnd {
+    /// The session that asks for one more fails.
+    #[default]
+    Stop,
+    /// It begins again.
+    Repeat,
 }
 
 /// A figure of the kit's own.

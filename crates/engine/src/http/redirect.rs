@@ -93,7 +93,8 @@ impl Origin {
         (path && target.iter().enumerate().all(dots_stay)).then_some(target)
     }
 
-    fn resolve(&self, target: &[u8], location: &[u8], out: &mut Vec<u8>) -> Result<Place, BadLocation> {
+    /// Where a reference in the answer to `target` leads; `out` gets the target here, or the whole URL elsewhere.
+    pub fn resolve(&self, target: &[u8], location: &[u8], out: &mut Vec<u8>) -> Result<Place, BadLocation> {
         let text = |bytes| std::str::from_utf8(bytes).map_err(|_| BadLocation("it is not UTF-8".to_string()));
         let (path, query) = match text(target)?.split_once('?') {
             Some((path, query)) => (path, Some(query)),

@@ -1,10 +1,15 @@
 //! The calls that make requests: their arguments become what the host sends, and the script waits.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use super::host::{Asked, Host};
+use super::json;
 use super::pairs;
+use super::parts;
 use super::stack::{Answer, Argument, Call, Fault, List};
+use crate::random::Stream;
 
 /// `get(path, query, options)`
 pub(crate) fn get<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
@@ -81,7 +86,7 @@ fn beside(host: &mut Host, element: Argument<'_, '_>, cached: bool) -> Result<()
         parts.at(2, |target| {
             parts.at(3, |options| {
                 let mut written = Written { cached, ..Written::new(method(verb)?, path(target)?) };
-                written.read(options)?;
+                written.read(options, host)?;
                 host.request_beside(&written.asked());
                 Ok(())
             })
@@ -127,7 +132,7 @@ fn ask<'a>(
         Fields::Form => written.form(call.argument(at + 1))?,
         Fields::None => {}
     }
-    written.read(call.argument(at + if fields == Fields::None { 1 } else { 2 }))?;
+    written.read(call.argument(at + if fields == Fields::None { 1 } else { 2 }), &host)?;
     host.request(&written.asked());
     host.target = written.target;
     host.form = written.body;
@@ -154,8 +159,7 @@ fn method<'a>(argument: Argument<'a, '_>) -> Result<&'a [u8], Fault> {
     }
 }
 
-const OPTIONS: &str =
-    "expect (a status), redirects (0 to 50), discard, name, headers, query, form, body, type";
+const OPTIONS: &str = "expect (a status), redirects (0 to 50), discard, compressed, name, headers, query, form, json, multipart, body, type";
 /// Followed unless the session says otherwise, as browsers do.
 const MOST_REDIRECTS: u8 = 10;
 const FORM: &[u8] = b"application/x-www-form-urlencoded";
@@ -169,8 +173,11 @@ struct Written<'a> {
     target: Vec<u8>,
     name: Option<&'a [u8]>,
     headers: Vec<u8>,
-    content_type: Option<&'a [u8]>,
+    /// As the session says it, and as the kind of the body says it.
+    own_type: Option<&'a [u8]>,
+    content_type: Cow<'static, [u8]>,
     body: Vec<u8>,
+    segments: Vec<Arc<[u8]>>,
     has_body: bool,
     expected_status: u16,
     redirects: u8,
@@ -186,8 +193,10 @@ impl<'a> Written<'a> {
             target: Vec::new(),
             name: None,
             headers: Vec::new(),
-            content_type: None,
+            own_type: None,
+            content_type: Cow::Borrowed(b""),
             body: Vec::new(),
+            segments: Vec::new(),
             has_body: false,
             expected_status: 0,
             redirects: MOST_REDIRECTS,
@@ -202,12 +211,12 @@ impl<'a> Written<'a> {
             target: if self.target.is_empty() { self.path } else { &self.target },
             name: self.name,
             headers: &self.headers,
-            body: self.has_body.then_some((self.content_type.unwrap_or_default(), &self.body[..])),
+            body: self.has_body.then_some((self.own_type.unwrap_or(&self.content_type), &self.body[..])),
+            segments: &self.segments,
             expected_status: self.expected_status,
             redirects: self.redirects,
             discard: self.discard,
             cached: self.cached,
-            ..Asked::default()
         }
     }
 
@@ -224,39 +233,60 @@ impl<'a> Written<'a> {
 
     fn form(&mut self, form: Argument<'_, '_>) -> Result<(), Fault> {
         self.has_body = true;
-        self.content_type = self.content_type.or(Some(FORM));
+        self.content_type = Cow::Borrowed(FORM);
         pairs::write(form, None, &mut self.body)
     }
 
     /// `{ expect = 404, name = "home", headers = { Accept = "text/css" } }` and so on.
-    fn read(&mut self, options: Argument<'_, 'a>) -> Result<(), Fault> {
+    fn read(&mut self, options: Argument<'_, 'a>, host: &Host) -> Result<(), Fault> {
         match options {
             Argument::Nil => Ok(()),
-            Argument::List(list) => self.read_list(list),
+            Argument::List(list) => self.read_list(list, host),
             other => Err(Fault::new(format!("options are a table, not a {}", other.type_name()))),
         }
     }
 
-    fn read_list(&mut self, list: List<'a>) -> Result<(), Fault> {
-        list.spread(|pairs| pairs.iter().try_for_each(|(key, value)| self.option(*key, *value)))
+    fn read_list(&mut self, list: List<'a>, host: &Host) -> Result<(), Fault> {
+        list.spread(|pairs| pairs.iter().try_for_each(|(key, value)| self.option(*key, *value, host)))
     }
 
-    fn option(&mut self, key: Argument<'a, '_>, value: Argument<'a, '_>) -> Result<(), Fault> {
+    fn multipart(&mut self, list: List<'_>, host: &Host) -> Result<(), Fault> {
+        let user = host.visit.as_ref().map_or(0, |visit| visit.user_number);
+        let random = Stream::new(host.now_ns, u64::from(user)).bits();
+        let (body, content_type) = parts::read(list, &host.files, random)?;
+        self.has_body = true;
+        self.content_type = Cow::Owned(content_type.into_bytes());
+        self.body = body.first;
+        self.segments = body.rest;
+        Ok(())
+    }
+
+    fn option(&mut self, key: Argument<'a, '_>, value: Argument<'a, '_>, host: &Host) -> Result<(), Fault> {
         let Argument::Text(key) = key else { return Err(Fault::new("options have names")) };
         match (key, value) {
             (b"expect", Argument::Integer(status @ 100..=599)) => self.expected_status = status as u16,
             (b"redirects", Argument::Integer(most @ 0..=50)) => self.redirects = most as u8,
             (b"discard", Argument::Truth(truth)) => self.discard = truth,
+            (b"compressed", Argument::Truth(truth)) if truth => {
+                self.headers.extend_from_slice(b"Accept-Encoding: gzip, br\r\n");
+            }
+            (b"compressed", Argument::Truth(_)) => {}
             (b"name", Argument::Text(name)) => self.name = Some(name),
             (b"headers", Argument::List(headers)) => pairs::write_headers(headers, &mut self.headers)?,
             (b"query", query @ Argument::List(_)) => self.query(query)?,
             (b"form", form @ Argument::List(_)) if self.body.is_empty() => self.form(form)?,
+            (b"json", value) if self.body.is_empty() => {
+                self.has_body = true;
+                self.content_type = Cow::Borrowed(b"application/json");
+                json::write(value, &mut self.body)?;
+            }
+            (b"multipart", Argument::List(list)) if self.body.is_empty() => self.multipart(list, host)?,
             (b"body", Argument::Text(body)) if self.body.is_empty() => {
                 self.has_body = true;
                 self.body.extend_from_slice(body);
             }
             (b"type", Argument::Text(kind)) if !kind.iter().any(|byte| *byte < b' ') => {
-                self.content_type = Some(kind);
+                self.own_type = Some(kind);
             }
             _ => {
                 let key = String::from_utf8_lossy(key);

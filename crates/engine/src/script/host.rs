@@ -9,6 +9,7 @@ use model::interval::{ErrorKind, OperationKind};
 use model::record::Evidence;
 
 use super::page::{NO_PAGE, PageSlot, Pages};
+use super::parts::Files;
 use crate::belongings::{Login, Scheme};
 use crate::http::request::{Draft, path_of};
 use crate::recorder::Recorder;
@@ -65,6 +66,10 @@ pub(crate) struct Host {
     /// `None` when nobody listens.
     pub(crate) traces: Option<Vec<Trace>>,
     users: u64,
+    /// This thread's number, from 0, and how many there are.
+    pub(crate) thread: (usize, usize),
+    /// The kit's files that requests may send.
+    pub(crate) files: Files,
     /// Buffers for the request under construction, used again.
     pub(crate) target: Vec<u8>,
     pub(crate) form: Vec<u8>,
@@ -82,6 +87,8 @@ impl Host {
             pages: Rc::default(),
             traces: tracing.then(Vec::new),
             users: u64::from(users.max(1)),
+            thread: (0, 1),
+            files: Files::new(),
             target: Vec::new(),
             form: Vec::new(),
         }

@@ -3,10 +3,13 @@
 mod ask;
 pub(crate) mod calls;
 pub mod constants;
+pub mod feeder;
 pub(crate) mod host;
+mod json;
 pub mod natives;
 pub(crate) mod page;
 mod pairs;
+pub(crate) mod parts;
 pub mod sandbox;
 pub(crate) mod session;
 mod stack;

@@ -1,16 +1,23 @@
 //! What a session sees of an answer: it stays in the engine's own buffer, and only what the script asks for becomes
 //! Lua. A page lives until its user's next request.
 
-use std::borrow::Cow;
-use std::cell::RefCell;
-use std::collections::HashMap;
+mod html;
+mod looked;
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use mlua::{Error, LightUserData, Lua, LuaString, Table, Value};
 use regex::bytes::Regex;
 
+use looked::Looked;
+
 use super::stack::{Answer, Argument, Call, Fault, Native, define, define_over};
+use crate::http::redirect::{Origin, Place};
 use crate::http::response::{Expected, Response};
+
+pub(crate) use looked::excerpt;
 
 /// Large answers give their memory back beyond this.
 const KEPT_CAPACITY_BYTES: usize = 256 * 1024;
@@ -21,6 +28,10 @@ pub(crate) struct Pages {
     slots: Vec<Slot>,
     free: Vec<u32>,
     patterns: HashMap<String, Regex>,
+    /// What references in pages are relative to.
+    pub(crate) origin: Option<Origin>,
+    /// A look at a page raised an error because of what the server sent.
+    spoiled: Cell<bool>,
 }
 
 #[derive(Debug, Default)]
@@ -29,6 +40,23 @@ struct Slot {
     /// The request's first line, for evidence.
     request: Vec<u8>,
     serial: u32,
+    /// Made when a session looks at the body.
+    looked: OnceCell<Box<Looked>>,
+}
+
+impl Slot {
+    /// The body, decoded.
+    fn body(&self) -> Result<&[u8], String> {
+        match self.response.content_encoding() {
+            None => Ok(self.response.body()),
+            Some(coding) => self.looked.get_or_init(Box::default).decoded(coding, &self.response),
+        }
+    }
+
+    /// The target of the request that it answers.
+    fn target(&self) -> &[u8] {
+        self.request.split(|byte| *byte == b' ').nth(1).unwrap_or(b"/")
+    }
 }
 
 /// The number of a page's slot.
@@ -52,6 +80,7 @@ impl Pages {
     pub(crate) fn begin_again(&mut self, slot: PageSlot, request: &[u8], expected: Expected) {
         let page = &mut self.slots[slot as usize];
         page.response.begin(expected);
+        page.looked.take();
         page.request.clear();
         page.request.extend_from_slice(request.split(|byte| *byte == b'\r').next().unwrap_or_default());
     }
@@ -77,6 +106,7 @@ impl Pages {
         }
         let page = &mut self.slots[slot as usize];
         page.serial = page.serial.wrapping_add(1);
+        page.looked.take();
         page.response.shrink(KEPT_CAPACITY_BYTES);
         self.free.push(slot);
     }
@@ -91,21 +121,50 @@ impl Pages {
         Page { slot, serial: pages.borrow().slots.get(slot as usize).map_or(0, |slot| slot.serial) }
     }
 
-    fn read(&self, page: Page) -> Option<&Response> {
-        let slot = self.slots.get(page.slot as usize).filter(|slot| slot.serial == page.serial)?;
-        Some(&slot.response)
+    /// Whether what the server sent made a look at a page fail, since it was last asked.
+    pub(crate) fn take_spoiled(&self) -> bool {
+        self.spoiled.take()
     }
 
-    fn held(&self, page: LightUserData) -> mlua::Result<&Response> {
-        self.read(Page::of(page.0 as u64)).ok_or_else(|| Error::runtime(GONE))
+    fn read(&self, page: Page) -> Option<&Slot> {
+        self.slots.get(page.slot as usize).filter(|slot| slot.serial == page.serial)
     }
 
-    fn pattern(&mut self, text: &str) -> mlua::Result<Regex> {
+    fn held(&self, page: LightUserData) -> Result<&Slot, String> {
+        self.read(Page::of(page.0 as u64)).ok_or_else(|| GONE.to_string())
+    }
+
+    /// What a look at a page gave; an error in it is the server's.
+    fn seen<T>(&self, looked: Result<T, String>) -> Result<T, String> {
+        self.spoiled.set(self.spoiled.get() || looked.is_err());
+        looked
+    }
+
+    /// Where a reference in the page leads: a path with query on this server, or a whole URL elsewhere.
+    fn resolve(&self, page: LightUserData, reference: &[u8]) -> Result<(Place, Vec<u8>), String> {
+        let slot = self.held(page)?;
+        let mut out = Vec::new();
+        let place = match &self.origin {
+            Some(origin) if !reference.is_empty() => origin
+                .resolve(slot.target(), reference.trim_ascii(), &mut out)
+                .map_err(|bad| bad.to_string())?,
+            _ => {
+                out.extend_from_slice(slot.target());
+                Place::Here
+            }
+        };
+        Ok((place, out))
+    }
+
+    fn body(&self, page: LightUserData) -> Result<&[u8], String> {
+        self.seen(self.held(page)?.body())
+    }
+
+    fn pattern(&mut self, text: &str) -> Result<Regex, String> {
         if let Some(regex) = self.patterns.get(text) {
             return Ok(regex.clone());
         }
-        let regex =
-            Regex::new(text).map_err(|error| Error::runtime(format!("not a regular expression: {error}")))?;
+        let regex = Regex::new(text).map_err(|error| format!("not a regular expression: {error}"))?;
         if self.patterns.len() < 1000 {
             self.patterns.insert(text.to_string(), regex.clone());
         }
@@ -137,21 +196,35 @@ const GONE: &str = "this page is gone: a page can be read until its user's next 
 /// Defines what pages can do, for all light userdata of `lua`.
 pub(crate) fn install(lua: &Lua, pages: &Rc<RefCell<Pages>>) -> mlua::Result<()> {
     let methods = lua.create_table()?;
-    let natives: [(&str, Native<RefCell<Pages>>); 5] =
-        [("between", between_call), ("has", has), ("count", count_call), ("header", header), ("text", text)];
+    let natives: [(&str, Native<RefCell<Pages>>); 6] = [
+        ("between", between_call),
+        ("has", has),
+        ("count", count_call),
+        ("header", header),
+        ("text", text),
+        ("json", json),
+    ];
     natives.iter().try_for_each(|(name, native)| methods.raw_set(*name, define(lua, pages, *native)?))?;
     let shared = Rc::clone(pages);
     let all = move |lua: &Lua, (page, before, after): (LightUserData, LuaString, LuaString)| {
         let pages = shared.borrow();
-        all(lua, pages.held(page)?.body(), &before.as_bytes(), &after.as_bytes())
+        all(lua, at_line(lua, pages.body(page))?, &before.as_bytes(), &after.as_bytes())
     };
     methods.raw_set("all", lua.create_function(all)?)?;
     let shared = Rc::clone(pages);
     let matching = move |lua: &Lua, (page, pattern): (LightUserData, String)| {
-        let regex = shared.borrow_mut().pattern(&pattern)?;
-        captures(lua, &regex, shared.borrow().held(page)?.body())
+        let regex = at_line(lua, shared.borrow_mut().pattern(&pattern))?;
+        captures(lua, &regex, at_line(lua, shared.borrow().body(page))?)
     };
     methods.raw_set("match", lua.create_function(matching)?)?;
+    let shared = Rc::clone(pages);
+    let form = move |lua: &Lua, (page, number): (LightUserData, Option<usize>)| {
+        form(lua, &shared.borrow(), page, number.unwrap_or(1))
+    };
+    methods.raw_set("form", lua.create_function(form)?)?;
+    let shared = Rc::clone(pages);
+    let objects = move |lua: &Lua, page: LightUserData| objects(lua, &shared.borrow(), page);
+    methods.raw_set("objects", lua.create_function(objects)?)?;
     let meta = lua.create_table()?;
     meta.raw_set("__index", define_over(lua, pages, member, Some(methods))?)?;
     meta.raw_set("__len", define(lua, pages, length)?)?;
@@ -161,7 +234,7 @@ pub(crate) fn install(lua: &Lua, pages: &Rc<RefCell<Pages>>) -> mlua::Result<()>
 }
 
 /// The answer that the call's first argument stands for.
-fn view<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<&'a Response, Fault> {
+fn view<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<(&'a Pages, &'a Slot), Fault> {
     let Argument::Bits(bits) = call.argument(1) else {
         return Err(Fault::new("a page is wanted here: write page:has(…), with a colon"));
     };
@@ -169,12 +242,19 @@ fn view<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<&'a Response, F
     // runs; what it answers is copied by Lua before anything else can run.
     let pages = unsafe { pages.try_borrow_unguarded() };
     let pages = pages.map_err(|_| Fault::new("the answer is still being received"))?;
-    pages.read(Page::of(bits)).ok_or_else(|| Fault::new(GONE))
+    let slot = pages.read(Page::of(bits)).ok_or_else(|| Fault::new(GONE))?;
+    Ok((pages, slot))
+}
+
+/// The body of that answer, decoded.
+fn body<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<&'a [u8], Fault> {
+    let (pages, slot) = view(pages, call)?;
+    pages.seen(slot.body()).map_err(Fault::new)
 }
 
 fn member<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     match call.text(2) {
-        Some(b"status") => Ok(Answer::Integer(i64::from(view(pages, call)?.status()))),
+        Some(b"status") => Ok(Answer::Integer(i64::from(view(pages, call)?.1.response.status()))),
         _ => Ok(Answer::Member(2)),
     }
 }
@@ -186,30 +266,92 @@ fn wanted<'a>(call: Call<'a>, argument: i32) -> Result<&'a [u8], Fault> {
 }
 
 fn between_call<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    let found = between(view(pages, call)?.body(), wanted(call, 2)?, wanted(call, 3)?, 0);
+    let found = between(body(pages, call)?, wanted(call, 2)?, wanted(call, 3)?, 0);
     Ok(found.map_or(Answer::Nil, |(_, text)| Answer::Text(text)))
 }
 
 fn has<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    Ok(Answer::Truth(find(view(pages, call)?.body(), wanted(call, 2)?, 0).is_some()))
+    Ok(Answer::Truth(find(body(pages, call)?, wanted(call, 2)?, 0).is_some()))
 }
 
 fn count_call<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    Ok(Answer::Integer(count(view(pages, call)?.body(), wanted(call, 2)?) as i64))
+    Ok(Answer::Integer(count(body(pages, call)?, wanted(call, 2)?) as i64))
 }
 
 fn header<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let name = wanted(call, 2)?;
     let name = std::str::from_utf8(name).map_err(|_| Fault::new("not a header's name"))?;
-    Ok(view(pages, call)?.header(name).next().map_or(Answer::Nil, Answer::Text))
+    Ok(view(pages, call)?.1.response.header(name).next().map_or(Answer::Nil, Answer::Text))
 }
 
 fn text<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    Ok(Answer::Text(view(pages, call)?.body()))
+    Ok(Answer::Text(body(pages, call)?))
 }
 
 fn length<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    Ok(Answer::Integer(view(pages, call)?.body().len() as i64))
+    Ok(Answer::Integer(body(pages, call)?.len() as i64))
+}
+
+/// The page as JSON, or what a JSON pointer (RFC 6901) finds in it.
+fn json<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    let body = body(pages, call)?;
+    let (pages, slot) = view(pages, call)?;
+    let pointer = match call.argument(2) {
+        Argument::Nil => "",
+        Argument::Text(text) => std::str::from_utf8(text).unwrap_or(" "),
+        _ => " ",
+    };
+    if !pointer.is_empty() && !pointer.starts_with('/') {
+        return Err(Fault::new("json takes a JSON pointer: \"/items/0/id\", or nothing for the whole page"));
+    }
+    let whole = pages.seen(slot.looked.get_or_init(Box::default).json(body)).map_err(Fault::new)?;
+    Ok(whole.pointer(pointer).map_or(Answer::Nil, Answer::Json))
+}
+
+/// `{ action, method, fields }`; nil when the page has no form of that number.
+fn form(lua: &Lua, pages: &Pages, page: LightUserData, number: usize) -> mlua::Result<Option<Table>> {
+    let body = at_line(lua, pages.body(page))?;
+    let Some(form) = number.checked_sub(1).and_then(|index| html::form(body, index)) else { return Ok(None) };
+    let table = lua.create_table()?;
+    let (_, action) = at_line(lua, pages.resolve(page, &form.action))?;
+    table.raw_set("action", lua.create_string(action)?)?;
+    table.raw_set("method", if form.posts { "POST" } else { "GET" })?;
+    let fields = lua.create_table()?;
+    for (name, value) in form.fields {
+        let (name, value) = (lua.create_string(name)?, lua.create_string(value)?);
+        match fields.raw_get::<Value>(&name)? {
+            Value::Nil => fields.raw_set(name, value)?,
+            Value::Table(list) => list.raw_push(value)?,
+            first => fields.raw_set(name, lua.create_sequence_from([first, Value::String(value)])?)?,
+        }
+    }
+    table.raw_set("fields", fields)?;
+    Ok(Some(table))
+}
+
+/// The paths of what the page is made of, each once, as far as this server has it.
+fn objects(lua: &Lua, pages: &Pages, page: LightUserData) -> mlua::Result<Table> {
+    let list = lua.create_table()?;
+    let mut seen = HashSet::new();
+    for reference in html::objects(at_line(lua, pages.body(page))?) {
+        // A reference that is no URL is nothing that a browser would fetch.
+        let Ok((Place::Here, path)) = pages.resolve(page, &reference) else { continue };
+        if seen.insert(path.clone()) {
+            list.raw_push(lua.create_string(path)?)?;
+        }
+    }
+    Ok(list)
+}
+
+/// An error with the line of the script's call before it.
+fn at_line<T>(lua: &Lua, result: Result<T, String>) -> mlua::Result<T> {
+    result.map_err(|what| {
+        let place = lua.inspect_stack(1, |frame| {
+            let source = frame.source().short_src.unwrap_or_default().into_owned();
+            format!("{source}:{}: ", frame.current_line().unwrap_or_default())
+        });
+        Error::runtime(format!("{}{what}", place.unwrap_or_default()))
+    })
 }
 
 fn all(lua: &Lua, body: &[u8], before: &[u8], after: &[u8]) -> mlua::Result<Table> {
@@ -248,14 +390,6 @@ fn between<'a>(body: &'a [u8], before: &[u8], after: &[u8], from: usize) -> Opti
 
 fn count(body: &[u8], text: &[u8]) -> usize {
     if text.is_empty() { 0 } else { memchr::memmem::find_iter(body, text).count() }
-}
-
-/// The beginning of an answer's body, for evidence.
-pub(crate) fn excerpt(response: &Response) -> String {
-    const MOST: usize = 600;
-    let body = response.body();
-    let text: Cow<'_, str> = String::from_utf8_lossy(&body[..body.len().min(MOST)]);
-    format!("status {}\n{text}", response.status())
 }
 
 #[cfg(test)]

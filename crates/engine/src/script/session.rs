@@ -8,6 +8,7 @@ use model::{Problem, Result};
 
 use super::calls::{self, SharedHost};
 use super::constants;
+use super::feeder;
 use super::natives::{self, CurrentStream};
 use super::page::{self, Page};
 use super::sandbox;
@@ -184,6 +185,8 @@ fn prepare(
     calls::install(&lua, host)?;
     page::install(&lua, &host.borrow().pages)?;
     constants::install(&lua, &source.size, &source.params)?;
+    feeder::install(&lua, host, &source.feeders)?;
+    host.borrow_mut().files = source.files.clone();
     lua.load(source.session_text.as_str()).set_name(format!("@{}", source.session_name)).exec()?;
     Ok(lua)
 }

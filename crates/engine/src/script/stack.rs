@@ -14,7 +14,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::{ptr, slice};
 
+use csv::ByteRecord;
 use mlua::{Function, LightUserData, Lua, Table, Thread, Value, ffi};
+use serde_json::Value as Json;
 use smallvec::SmallVec;
 
 /// A native function; `R` is what it acts on.
@@ -35,6 +37,10 @@ pub(crate) enum Answer<'a> {
     Member(c_int),
     /// An element of a list.
     Element(List<'a>, i64),
+    /// Tables, numbers and texts as JSON has them; null is nil.
+    Json(&'a Json),
+    /// A table of names and texts.
+    Row(&'a ByteRecord, &'a ByteRecord),
     /// The script waits; what it is resumed with becomes the call's result.
     Wait,
 }
@@ -367,10 +373,64 @@ unsafe fn push(state: *mut ffi::lua_State, answer: Answer<'_>) -> c_int {
                     ffi::lua_rawget(state, own);
                 }
             }
+            Answer::Json(json) => push_json(state, json),
+            Answer::Row(names, texts) => push_row(state, names, texts),
             Answer::Element(list, number) => _ = ffi::lua_rawgeti(state, list.index, number),
         }
     }
     1
+}
+
+/// # Safety
+/// As for [`push`]. Iterators of lists and maps have no destructor; the depth is bounded by JSON's reader.
+unsafe fn push_json(state: *mut ffi::lua_State, json: &Json) {
+    // SAFETY: room for a table, a name and a value is asked for at every depth.
+    unsafe {
+        ffi::luaL_checkstack(state, 3, ptr::null());
+        match json {
+            Json::Null => ffi::lua_pushnil(state),
+            Json::Bool(truth) => ffi::lua_pushboolean(state, c_int::from(*truth)),
+            Json::Number(number) => match number.as_i64() {
+                Some(whole) => ffi::lua_pushinteger(state, whole),
+                None => ffi::lua_pushnumber(state, number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Json::String(text) => _ = ffi::lua_pushlstring(state, text.as_ptr().cast(), text.len()),
+            Json::Array(list) => {
+                ffi::lua_createtable(state, table_size(list.len()), 0);
+                for (index, item) in list.iter().enumerate() {
+                    push_json(state, item);
+                    ffi::lua_rawseti(state, -2, index as i64 + 1);
+                }
+            }
+            Json::Object(map) => {
+                ffi::lua_createtable(state, 0, table_size(map.len()));
+                for (name, item) in map {
+                    _ = ffi::lua_pushlstring(state, name.as_ptr().cast(), name.len());
+                    push_json(state, item);
+                    ffi::lua_rawset(state, -3);
+                }
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As for [`push`].
+unsafe fn push_row(state: *mut ffi::lua_State, names: &ByteRecord, texts: &ByteRecord) {
+    // SAFETY: a function of C has 20 free slots, and this needs three.
+    unsafe {
+        ffi::lua_createtable(state, 0, table_size(names.len()));
+        for (name, text) in names.iter().zip(texts) {
+            _ = ffi::lua_pushlstring(state, name.as_ptr().cast(), name.len());
+            _ = ffi::lua_pushlstring(state, text.as_ptr().cast(), text.len());
+            ffi::lua_rawset(state, -3);
+        }
+    }
+}
+
+/// Only what Lua reserves at once: a table grows by itself.
+fn table_size(length: usize) -> c_int {
+    length.min(1 << 20) as c_int
 }
 
 /// Where coroutines find the functions that they run and the tables that they are given.

@@ -126,7 +126,10 @@ impl<C: Clock, T: Transport> Worker<C, T> {
                 if said {
                     self.end_session(user);
                 } else {
-                    self.fail_session(user, ErrorKind::Script, &message);
+                    // A page that can't be read is the server's doing, not the script's.
+                    let spoiled = self.pages().borrow().take_spoiled();
+                    let kind = if spoiled { ErrorKind::Protocol } else { ErrorKind::Script };
+                    self.fail_session(user, kind, &message);
                 }
             }
         }

@@ -56,8 +56,17 @@ struct Link {
     generation: u64,
     open: bool,
     refused: bool,
+    /// What came of a request that is not whole.
+    request: String,
     inbox: VecDeque<u8>,
     ended: bool,
+}
+
+/// Whether all of a request has come, which may be sent in pieces.
+fn is_whole(request: &str) -> bool {
+    let Some((head, body)) = request.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")?.parse().ok());
+    body.len() >= length.unwrap_or(0)
 }
 
 /// (when in ns, order of making, slot, the slot's generation, what)
@@ -133,7 +142,12 @@ impl Transport for VirtualNet {
         if self.links[&slot].ended {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        let text = String::from_utf8_lossy(bytes).into_owned();
+        let link = self.links.get_mut(&slot).expect("the slot was connected");
+        link.request.push_str(&String::from_utf8_lossy(bytes));
+        if !is_whole(&link.request) {
+            return Ok(bytes.len());
+        }
+        let text = std::mem::take(&mut link.request);
         let now = self.clock.0.get();
         let reply = (self.server)(now, &text);
         self.log.borrow_mut().push((now, text));

@@ -1,5 +1,7 @@
 //! What `plimsoll check` says about a kit.
 
+use std::collections::BTreeMap;
+
 use crate::shop::{catalogue, changed};
 
 #[test]
@@ -53,6 +55,20 @@ fn every_fault_is_named_with_its_file_and_the_nearest_name() {
             "kits/dvdstore/kit.toml: metric.rollback_share",
             "`Purchase`",
         ),
+        (
+            "kit.toml",
+            "[mix]\norder_cycle = 1",
+            "[[feeder]]\nname = \"users\"\nmode = \"unique\"\nfile = \"users.csv\"\n[mix]\norder_cycle = 1",
+            "kits/dvdstore/kit.toml:",
+            "`users.csv` does not exist",
+        ),
+        (
+            "kit.toml",
+            "[mix]\norder_cycle = 1",
+            "[[feeder]]\nname = \"users\"\nmode = \"unique\"\nfile = \"session.lua\"\n[mix]\norder_cycle = 1",
+            "kits/dvdstore/session.lua:",
+            "values, but the header names 1",
+        ),
         ("kit.toml", "\"p99 < 4s\"", "\"p99 < 4 parsecs\"", "kits/dvdstore/kit.toml: qos.all", "parsecs"),
         ("kit.toml", "all = [", "Brows = [", "kits/dvdstore/kit.toml: qos.Brows", "`Browse`"),
         (
@@ -88,5 +104,29 @@ fn every_fault_is_named_with_its_file_and_the_nearest_name() {
             "{wrong} should be found at {place} with {word}:\n{text}"
         );
         assert_eq!(problems.exit_code(), 2, "{text}");
+    }
+}
+
+#[test]
+fn feeders_are_read_with_the_kit_and_keep_what_they_promise() {
+    let with = |feeder: &str| {
+        let text = format!("{feeder}\n[mix]\norder_cycle = 1");
+        let mut catalogue = changed("kit.toml", |manifest| manifest.replace("[mix]\norder_cycle = 1", &text));
+        let rows = b"name,password\nann,x\nbob,y\n".to_vec();
+        catalogue.overlay(BTreeMap::from([("kits/dvdstore/users.csv".to_string(), rows.into())]));
+        catalogue
+    };
+    let right =
+        "[[feeder]]\nname = \"users\"\nfile = \"users.csv\"\nmode = \"per_user\"\non_end = \"repeat\"";
+    kit::lint(&with(right), "dvdstore").unwrap_or_else(|problems| panic!("{problems}"));
+    let kit = kit::Kit::open(&with(right), "dvdstore").expect("it is right");
+    assert_eq!((kit.feeders[0].name.as_str(), kit.feeders[0].rows.len()), ("users", 2));
+    let wrong = "[[feeder]]\nname = \"a-b\"\nfile = \"users.csv\"\nmode = \"unique\"\non_end = \"repeat\"";
+    let problems =
+        kit::lint(&with(&format!("{wrong}\n{wrong}")), "dvdstore").expect_err("it is wrong").to_string();
+    for word in
+        ["kit.toml: feeder.a-b", "no name that feed.NAME() can have", "declared twice", "can't be repeated"]
+    {
+        assert!(problems.contains(word), "{word} is missing in\n{problems}");
     }
 }
