@@ -3,6 +3,7 @@
 mod ask;
 pub(crate) mod calls;
 pub mod constants;
+mod effort;
 pub mod feeder;
 pub(crate) mod host;
 mod json;

@@ -8,6 +8,7 @@ use model::{Problem, Result};
 
 use super::calls::{self, SharedHost};
 use super::constants;
+use super::effort::{self, Effort};
 use super::feeder;
 use super::natives::{self, CurrentStream};
 use super::page::{self, Page};
@@ -34,6 +35,7 @@ pub(crate) struct Script {
     threads: Vec<Thread>,
     stream: CurrentStream,
     instructions: Rc<Cell<u32>>,
+    effort: Rc<Effort>,
 }
 
 /// How a resumed script came back.
@@ -52,7 +54,8 @@ impl Script {
     pub(crate) fn compile(source: &Source, host: &SharedHost) -> Result<Script> {
         let stream = CurrentStream::new(Stream::new(0, 0));
         let instructions = Rc::new(Cell::new(0));
-        let prepared = prepare(source, host, &stream, &instructions);
+        let effort = Rc::new(Effort::new());
+        let prepared = prepare(source, host, &stream, (&instructions, &effort));
         let lua = prepared.map_err(|error| script_problem(source, &error))?;
         let mut problems = Vec::new();
         let mut sessions = Vec::new();
@@ -72,7 +75,7 @@ impl Script {
             let stage = Stage::new(&lua, lua.create_sequence_from(sessions)?, users.clone())?;
             let idle = lua.create_function(|_, ()| Ok(()))?;
             let (threads, known_users) = (Vec::new(), Vec::new());
-            Ok(Script { lua, stage, idle, users, known_users, threads, stream, instructions })
+            Ok(Script { lua, stage, idle, users, known_users, threads, stream, instructions, effort })
         };
         Ok(script().map_err(|error| script_problem(source, &error))?)
     }
@@ -124,6 +127,7 @@ impl Script {
     fn run(&mut self, stream: &mut Stream, go_on: impl FnOnce(&Stage) -> Resumed) -> Outcome {
         self.stream.set(*stream);
         self.instructions.set(0);
+        self.effort.renew();
         let resumed = go_on(&self.stage);
         *stream = self.stream.get();
         match resumed {
@@ -167,7 +171,7 @@ fn prepare(
     source: &Source,
     host: &SharedHost,
     stream: &CurrentStream,
-    instructions: &Rc<Cell<u32>>,
+    (instructions, effort): (&Rc<Cell<u32>>, &Rc<Effort>),
 ) -> mlua::Result<Lua> {
     let lua = sandbox::new_lua(source.modules.clone(), MEMORY_LIMIT_BYTES)?;
     let counter = Rc::clone(instructions);
@@ -185,6 +189,7 @@ fn prepare(
     calls::install(&lua, host)?;
     page::install(&lua, &host.borrow().pages)?;
     constants::install(&lua, &source.size, &source.params)?;
+    effort::install(&lua, effort)?;
     feeder::install(&lua, host, &source.feeders)?;
     host.borrow_mut().files = source.files.clone();
     lua.load(source.session_text.as_str()).set_name(format!("@{}", source.session_name)).exec()?;

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::{ptr, slice};
 
 use csv::ByteRecord;
-use mlua::{Function, LightUserData, Lua, Table, Thread, Value, ffi};
+use mlua::{Function, IntoLua, LightUserData, Lua, Table, Thread, Value, ffi};
 use serde_json::Value as Json;
 use smallvec::SmallVec;
 
@@ -41,6 +41,8 @@ pub(crate) enum Answer<'a> {
     Json(&'a Json),
     /// A table of names and texts.
     Row(&'a ByteRecord, &'a ByteRecord),
+    /// What the function that stands behind this one makes of the same arguments; see [`define_before`].
+    Through,
     /// The script waits; what it is resumed with becomes the call's result.
     Wait,
 }
@@ -250,7 +252,7 @@ unsafe fn value<'a, 'b>(state: *mut ffi::lua_State, index: c_int) -> Argument<'a
 
 /// Makes a function for Lua that calls `native` with `room`, which it keeps alive.
 pub(crate) fn define<R: 'static>(lua: &Lua, room: &Rc<R>, native: Native<R>) -> mlua::Result<Function> {
-    define_over(lua, room, native, None)
+    define_over(lua, room, native, Value::Nil)
 }
 
 /// [`define`] with a table of the function's own, for [`Answer::Member`].
@@ -258,14 +260,25 @@ pub(crate) fn define_over<R: 'static>(
     lua: &Lua,
     room: &Rc<R>,
     native: Native<R>,
-    members: Option<Table>,
+    own: impl IntoLua,
 ) -> mlua::Result<Function> {
     let keeper = lua.create_any_userdata(Rc::clone(room))?;
     let pointers =
         (LightUserData(Rc::as_ptr(room) as *mut c_void), LightUserData(native as *const () as *mut c_void));
-    let upvalues = (pointers.0, pointers.1, keeper, members);
+    let upvalues = (pointers.0, pointers.1, keeper, own);
     // SAFETY: the four values become the function's upvalues; nothing in the closure has a destructor.
     unsafe { lua.exec_raw(upvalues, |state| ffi::lua_pushcclosure(state, enter::<R>, 4)) }
+}
+
+/// Makes a function that asks `native` first and then, for [`Answer::Through`], is `original`: a function of Lua's own
+/// libraries, which are functions of C without upvalues.
+pub(crate) fn define_before<R: 'static>(
+    lua: &Lua,
+    room: &Rc<R>,
+    native: Native<R>,
+    original: Function,
+) -> mlua::Result<Function> {
+    define_over(lua, room, native, original)
 }
 
 /// What a native function came to, without a destructor.
@@ -357,6 +370,7 @@ unsafe fn push(state: *mut ffi::lua_State, answer: Answer<'_>) -> c_int {
     unsafe {
         match answer {
             Answer::Nothing => return 0,
+            Answer::Through => return through(state),
             Answer::Wait => return ffi::lua_yieldk(state, 0, 0, None),
             Answer::Nil => ffi::lua_pushnil(state),
             Answer::Truth(truth) => ffi::lua_pushboolean(state, c_int::from(truth)),
@@ -379,6 +393,14 @@ unsafe fn push(state: *mut ffi::lua_State, answer: Answer<'_>) -> c_int {
         }
     }
     1
+}
+
+/// # Safety
+/// As for [`push`].
+unsafe fn through(state: *mut ffi::lua_State) -> c_int {
+    // SAFETY: the arguments stand where they stood, and no frame up to Lua's has a destructor; a function of C that
+    // has no upvalues does not care in whose frame it runs. Whatever is no function of C gives nothing.
+    unsafe { ffi::lua_tocfunction(state, ffi::lua_upvalueindex(4)).map_or(0, |original| original(state)) }
 }
 
 /// # Safety

@@ -55,20 +55,6 @@ fn every_fault_is_named_with_its_file_and_the_nearest_name() {
             "kits/dvdstore/kit.toml: metric.rollback_share",
             "`Purchase`",
         ),
-        (
-            "kit.toml",
-            "[mix]\norder_cycle = 1",
-            "[[feeder]]\nname = \"users\"\nmode = \"unique\"\nfile = \"users.csv\"\n[mix]\norder_cycle = 1",
-            "kits/dvdstore/kit.toml:",
-            "`users.csv` does not exist",
-        ),
-        (
-            "kit.toml",
-            "[mix]\norder_cycle = 1",
-            "[[feeder]]\nname = \"users\"\nmode = \"unique\"\nfile = \"session.lua\"\n[mix]\norder_cycle = 1",
-            "kits/dvdstore/session.lua:",
-            "values, but the header names 1",
-        ),
         ("kit.toml", "\"p99 < 4s\"", "\"p99 < 4 parsecs\"", "kits/dvdstore/kit.toml: qos.all", "parsecs"),
         ("kit.toml", "all = [", "Brows = [", "kits/dvdstore/kit.toml: qos.Brows", "`Browse`"),
         (
@@ -128,5 +114,13 @@ fn feeders_are_read_with_the_kit_and_keep_what_they_promise() {
         ["kit.toml: feeder.a-b", "no name that feed.NAME() can have", "declared twice", "can't be repeated"]
     {
         assert!(problems.contains(word), "{word} is missing in\n{problems}");
+    }
+    for (file, place, word) in [
+        ("names.csv", "kits/dvdstore/kit.toml:", "`names.csv` does not exist"),
+        ("session.lua", "kits/dvdstore/session.lua:", "this row has 1 values, but the header names 3"),
+    ] {
+        let wrong = right.replace("users.csv", file);
+        let problems = kit::lint(&with(&wrong), "dvdstore").expect_err(file).to_string();
+        assert!(problems.starts_with(place) && problems.contains(word), "{problems}");
     }
 }
