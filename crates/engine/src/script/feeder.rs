@@ -80,3 +80,29 @@ fn give<'a>(dealer: &'a Dealer, _call: Call<'a>) -> Result<Answer<'a>, Fault> {
     }
     rows.row(place % rows.len().max(1)).ok_or_else(|| Fault::new(format!("feeder `{name}` has no rows")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::host::Host;
+
+    #[test]
+    fn threads_deal_out_every_row_once_between_them() {
+        let rows =
+            Arc::new(Rows::read("n.json", br#"[{"n":0},{"n":1},{"n":2},{"n":3},{"n":4}]"#).expect("right"));
+        let mut given = Vec::new();
+        for worker in 0..3 {
+            let host = Rc::new(RefCell::new(Host::new(1, false)));
+            host.borrow_mut().thread = (worker, 3);
+            let lua = Lua::new();
+            let name = "rows".to_string();
+            let feeder =
+                Feeder { name, rows: Arc::clone(&rows), mode: FeedMode::Unique, on_end: OnEnd::Stop };
+            install(&lua, &host, &[feeder]).expect("it can be installed");
+            while let Ok(n) = lua.load("return feed.rows().n").eval::<i64>() {
+                given.push(n);
+            }
+        }
+        assert_eq!(given, [0, 3, 1, 4, 2]);
+    }
+}

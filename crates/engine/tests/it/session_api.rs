@@ -9,6 +9,7 @@ use engine::{Audience, Program, RunOptions, Scenario, Second, Source, run_on};
 use model::Result;
 use model::kit::{FeedMode, OnEnd};
 use model::plan::Load;
+use model::setting::Value;
 
 use crate::virtual_net::{MS, Reply, VirtualNet};
 
@@ -27,6 +28,8 @@ fn follow(script: &str) -> (Vec<String>, Vec<String>) {
     let (clock, net, log) = VirtualNet::new(|_, request| Reply::After(MS, answer(request)));
     let mut source = Source::of("session.lua", script, "visit");
     source.size.insert("customers".to_string(), 20_000.0);
+    source.params.insert("page_size".to_string(), Value::Int(20));
+    source.modules.insert("words".to_string(), "return { 'red', 'green' }".to_string());
     source.files.insert("photo.jpg".to_string(), Arc::from(&b"JPEG"[..]));
     source.feeders = vec![feeder("logins", FeedMode::Unique, OnEnd::Stop)];
     let load = Load { steady_s: 600.0, ..Load::default() };
@@ -280,13 +283,21 @@ fn wrong_requests_are_errors_with_their_line() {
     }
 }
 
+/// Every call that a session can make, and how its uses look.
+const CALLS: &str = "operation check( fail( abandon( count( think( get( post( put( head( delete( request( parallel( auth( \
+    .status #page :between( :all( :has( :count( :match( :header( :json( :form( :objects( :text( random( chance( pick( \
+    letters( digits( zipf( exponential( unique( feed. param. size. require user.number";
+
 #[test]
 fn every_example_of_the_documentation_runs() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sessions.md");
     let text = std::fs::read_to_string(path).expect("the documentation is there");
     let examples: Vec<&str> =
         text.split("```lua\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect();
-    assert!(examples.len() >= 4, "{} examples", examples.len());
+    for call in CALLS.split_ascii_whitespace() {
+        let shown = examples.iter().any(|example| example.contains(call));
+        assert!(shown, "no example of {call}) in docs/sessions.md");
+    }
     for example in examples {
         let script = match example.contains("function visit") {
             true => example.to_string(),
