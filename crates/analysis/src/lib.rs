@@ -8,6 +8,7 @@
 //! Not here: files, clocks, random sources, anything printed. The same recorded seconds give the same answer, always.
 //! What people read of it is made in one place, [`sentence`].
 
+mod demand;
 mod generator;
 mod little;
 mod metric;
@@ -21,6 +22,7 @@ mod times;
 mod validity;
 mod verdict;
 
+pub use demand::Demand;
 pub use generator::{HostShares, generator, host_shares};
 pub use little::{Balance, Little};
 pub use metric::metrics;

@@ -79,8 +79,18 @@ pub struct Little {
 }
 
 impl Little {
-    /// Compares both sides over the steady state.
+    /// Compares both sides over the steady state of a closed load.
     pub fn of(steady: &Steady) -> Little {
+        Little::compare(steady, Population::Closed)
+    }
+
+    /// The same for arrivals. Where their rate changes over the steady state, `is_steady` is false: then what is in
+    /// progress grows or shrinks with it, and that much more of a difference is explained.
+    pub fn of_arrivals(steady: &Steady, is_steady: bool) -> Little {
+        Little::compare(steady, if is_steady { Population::Open } else { Population::Changing })
+    }
+
+    fn compare(steady: &Steady, population: Population) -> Little {
         let whole = steady.whole();
         let session_age = AgeMoments::of(
             whole.sessions_ended,
@@ -91,8 +101,10 @@ impl Little {
         let busy = steady.per_second(whole.busy_user_s);
         let thinking = steady.per_second(whole.thinking_user_s);
         let error = |parts: &[(f64, AgeMoments)], age: fn(Ages) -> f64| {
-            let independent = 2.0 * age_variance(parts, busy + thinking);
-            independent.max(mean_square_successive_difference(steady, age)).sqrt()
+            let users = if population == Population::Closed { busy + thinking } else { f64::INFINITY };
+            let independent = 2.0 * age_variance(parts, users);
+            let chance = independent.max(mean_square_successive_difference(steady, age)).sqrt();
+            if population == Population::Changing { chance.max(edges(steady, age).abs()) } else { chance }
         };
         let sessions = Balance {
             integral_s: whole.busy_user_s,
@@ -142,6 +154,17 @@ impl Little {
     }
 }
 
+/// What is known of the number of users.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Population {
+    /// It is constant.
+    Closed,
+    /// Users arrive independently at a constant rate: their number is Poisson distributed.
+    Open,
+    /// The rate of arrivals changes.
+    Changing,
+}
+
 /// Moments of the age of what is in progress at a random instant.
 #[derive(Debug, Clone, Copy)]
 struct AgeMoments {
@@ -169,6 +192,8 @@ impl AgeMoments {
 /// A user is in phase i (session, think) with probability `p_i`; the age of a phase found in progress has density
 /// P(D > x)/E\[D\] (renewal theory), so mean E\[D²\]/(2E\[D\]) and mean square E\[D³\]/(3E\[D\]). For N such users the
 /// variance is N·(Σ p_i·square_i − (Σ p_i·mean_i)²), and with N·p_i = L_i that is Σ L_i·square_i − (Σ L_i·mean_i)²/N.
+/// With independent arrivals the number in each phase is Poisson distributed and A(t) a compound Poisson sum: only
+/// Σ L_i·square_i is left, as for N without bound (M/G/∞: Cox and Isham, *Point Processes*, 1980, section 5.6).
 fn age_variance(parts: &[(f64, AgeMoments)], users: f64) -> f64 {
     if users <= 0.0 {
         return 0.0;

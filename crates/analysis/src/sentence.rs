@@ -1,5 +1,8 @@
 //! Everything of a result that people read as a sentence: figures with units, the recorded cause, what to try.
 
+mod demand;
+
+pub(crate) use demand::{arrivals, mix, think};
 use model::record::{
     ConsistencyResult, Evidence, GeneratorResult, MetricResult, OperationResult, Outcome, TargetResult,
     ValidityCheck,
@@ -318,13 +321,12 @@ pub(crate) fn invalid(checks: &[ValidityCheck]) -> String {
 
 /// The sentence of a valid run.
 pub(crate) fn valid(
-    users: u32,
+    load: &str,
     targets: &[TargetResult],
     metrics: &[MetricResult],
     operations: &[OperationResult],
 ) -> String {
-    let who = if users == 1 { "1 user".to_string() } else { format!("{} users", number(f64::from(users))) };
-    let mut facts = vec![format!("{who}, {}", headline(metrics, operations))];
+    let mut facts = vec![format!("{load}, {}", headline(metrics, operations))];
     let missed: Vec<&TargetResult> = targets.iter().filter(|target| !target.pass).collect();
     if missed.is_empty() {
         let margin = |target: &TargetResult| target.margin_ratio.unwrap_or(f64::INFINITY);

@@ -25,7 +25,8 @@ pub(crate) struct Ages {
 /// What is kept of each second of the steady state.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Second {
-    number: u32,
+    pub(crate) number: u32,
+    pub(crate) arrivals: u32,
     pub(crate) ages: Ages,
     pub(crate) busiest_thread_cpu_s: f64,
 }
@@ -56,7 +57,8 @@ impl Steady {
             return;
         }
         let busiest_thread_cpu_s = interval.busiest_thread_cpu_s;
-        self.seconds.push(Second { number: interval.second, ages, busiest_thread_cpu_s });
+        let arrivals = u32::try_from(interval.arrivals).unwrap_or(u32::MAX);
+        self.seconds.push(Second { number: interval.second, arrivals, ages, busiest_thread_cpu_s });
         self.whole.merge(interval);
     }
 

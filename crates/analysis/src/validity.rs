@@ -6,6 +6,7 @@ use model::record::{
     ConsistencyResult, Evidence, GeneratorResult, OperationResult, Outcome, TargetResult, ValidityCheck,
 };
 
+use crate::demand::{self, Demand};
 use crate::little::Little;
 use crate::sentence;
 
@@ -25,6 +26,16 @@ pub mod limits {
     pub const LITTLE_EXACT_RATIO: f64 = 0.002;
     /// Little's law: standard errors allowed to the edges when all else is exact.
     pub const LITTLE_STANDARD_ERRORS_EXACT: f64 = 5.0;
+    /// Arrivals, draws and think times: as many standard errors as chance exceeds in one run of 10,000.
+    pub const NORMAL_QUANTILE: f64 = 3.891;
+    /// Chi-square: classes of which fewer are expected are put together.
+    pub const LEAST_EXPECTED: f64 = 5.0;
+    /// Even arrivals: the share that may be missing at the window's ends.
+    pub const ARRIVALS_RATIO: f64 = 0.01;
+    /// Think times: how far their mean may be from the one asked for.
+    pub const THINK_RATIO: f64 = 0.02;
+    /// Think times: the engine's pause after a session that failed; seconds.
+    pub const PAUSE_AFTER_FAILURE_S: f64 = 0.05;
     /// Seconds of steady state that may be missing: its two ends need not be whole seconds.
     pub const MISSING_S: f64 = 2.0;
 }
@@ -75,8 +86,10 @@ pub struct ValidityInputs<'a> {
     pub planned_steady_s: f64,
     /// Length of it as recorded: [`crate::Steady::length_s`].
     pub steady_s: f64,
-    /// Users as asked for.
+    /// Users as asked for; not asked for in the open model.
     pub users: u32,
+    /// What else was asked for, where it is known.
+    pub demand: Option<Demand<'a>>,
     /// CPUs of the generator are also the stack's.
     pub shares_cpus: bool,
     /// The generator's view of itself.
@@ -101,11 +114,17 @@ pub struct ValidityInputs<'a> {
 pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<ValidityCheck> {
     let mut checks = vec![tiers(inputs), duration(inputs), room(inputs), errors_all(inputs)];
     checks.extend([generator_cpu(inputs), generator_thread(inputs), send_lag(inputs)]);
-    checks.extend([users(inputs), little(inputs), samples(inputs), alarms(inputs), consistency(inputs)]);
+    if inputs.demand.is_none_or(|demand| demand.load.arrivals.is_none()) {
+        checks.push(users(inputs));
+    }
+    let sessions = inputs.operations.iter().filter(|row| row.kind == OperationKind::Session);
+    let failed_sessions = sessions.flat_map(|row| row.errors.values()).sum();
+    checks.extend(inputs.demand.iter().flat_map(|demand| demand::checks(demand, failed_sessions)));
+    checks.extend([little(inputs), samples(inputs), alarms(inputs), consistency(inputs)]);
     checks
 }
 
-fn check(name: &str, ok: bool, sentence: String, figures: Option<(f64, f64)>) -> ValidityCheck {
+pub(crate) fn check(name: &str, ok: bool, sentence: String, figures: Option<(f64, f64)>) -> ValidityCheck {
     let (observed, limit) = figures.unzip();
     ValidityCheck { check: name.to_string(), ok, sentence, observed, limit }
 }

@@ -7,8 +7,8 @@ use crate::sentence;
 /// What is judged.
 #[derive(Debug, Clone, Copy)]
 pub struct VerdictInputs<'a> {
-    /// Users as asked for.
-    pub users: u32,
+    /// The load as asked for: `20 users`.
+    pub load: &'a str,
     /// The instrument's checks.
     pub checks: &'a [ValidityCheck],
     /// The targets as judged.
@@ -27,7 +27,7 @@ pub fn verdict(inputs: &VerdictInputs<'_>) -> Verdict {
         return Verdict { valid, pass: None, sentence: sentence::invalid(inputs.checks) };
     }
     let pass = inputs.targets.iter().all(|target| target.pass);
-    let sentence = sentence::valid(inputs.users, inputs.targets, inputs.metrics, inputs.operations);
+    let sentence = sentence::valid(inputs.load, inputs.targets, inputs.metrics, inputs.operations);
     Verdict { valid, pass: Some(pass), sentence }
 }
 
@@ -80,7 +80,7 @@ mod tests {
     fn said(checks: &[ValidityCheck], targets: &[TargetResult], failed: u64) -> (Option<bool>, String) {
         let (metrics, operations) = ([opm()], [browse(failed)]);
         let found = verdict(&VerdictInputs {
-            users: 20,
+            load: "20 users",
             checks,
             targets,
             metrics: &metrics,
@@ -111,8 +111,14 @@ mod tests {
         let expected = "not valid: send lag p99 9.00 ms (and one more check failed)";
         assert_eq!(said(&checks, &targets, 0), (None, expected.to_string()));
         assert!(
-            !verdict(&VerdictInputs { users: 1, checks: &[], targets: &[], metrics: &[], operations: &[] })
-                .valid
+            !verdict(&VerdictInputs {
+                load: "1 user",
+                checks: &[],
+                targets: &[],
+                metrics: &[],
+                operations: &[]
+            })
+            .valid
         );
     }
 

@@ -9,6 +9,7 @@
 //! Not here: what is done with the seconds (`store`, `analysis`), where sessions come from (`kit`), and which server
 //! answers (`testbed`).
 
+mod arrivals;
 mod belongings;
 pub mod clock;
 mod collector;

@@ -71,6 +71,13 @@ impl Program {
         }
     }
 
+    /// A new user takes the place of `user`.
+    pub(crate) fn forget(&mut self, user: u32) {
+        if let Program::Script(script) = self {
+            script.forget(user);
+        }
+    }
+
     /// Takes a coroutine back, whatever state it is in.
     pub(crate) fn give_back(&mut self, thread: Thread) {
         if let Program::Script(script) = self {

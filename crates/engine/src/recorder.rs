@@ -237,6 +237,17 @@ impl Recorder {
         self.busy.enter(now_ns);
     }
 
+    /// An arrival of the open model began; `waited` when no user had been free.
+    pub(crate) fn arrived(&mut self, waited: bool) {
+        self.interval.arrivals += 1;
+        self.interval.arrivals_waited += u64::from(waited);
+    }
+
+    /// So many arrivals never began, because no user was free.
+    pub(crate) fn turned_away(&mut self, count: u64) {
+        self.interval.arrivals_waited += count;
+    }
+
     /// Makes room for the cells in which draws from the mix are counted.
     pub(crate) fn expect_choices(&mut self, cells: usize) {
         self.interval.choices.resize(cells, 0);

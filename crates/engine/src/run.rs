@@ -125,9 +125,9 @@ pub struct Totals {
 /// Runs the load. The audience is told of every second as it ends; an error of the audience ends the run. A load for
 /// which this machine has too few descriptors or ports is refused before it starts.
 pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience) -> Result<Totals> {
-    let sources = foresight::prepare(&Demand::kept(options.load.users.into()), &options.target)?.sources;
+    let sources = foresight::prepare(&Demand::kept(options.load.places().into()), &options.target)?.sources;
     let target = &Target { sources, ..options.target.clone() };
-    let workers = options.cpus.len().clamp(1, options.load.users.max(1) as usize);
+    let workers = options.cpus.len().clamp(1, options.load.places() as usize);
     let (reports, inbox) = channel();
     let (answers, roll_call) = channel();
     thread::scope(|scope| {
@@ -197,7 +197,8 @@ fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment
     Assignment {
         worker,
         workers,
-        users: options.load.users,
+        users: options.load.places(),
+        load: options.load.clone(),
         schedule: Schedule::new(&options.load),
         seed: options.load.seed,
         host_name: options.target.host.clone(),

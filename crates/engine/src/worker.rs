@@ -16,6 +16,7 @@
 mod answers;
 mod asking;
 mod batch;
+mod comings;
 mod follow;
 mod secure;
 mod visits;
@@ -27,8 +28,10 @@ use std::sync::mpsc::{Receiver, Sender};
 pub(crate) use secure::Secure;
 
 use batch::Batch;
+use comings::Gate;
 use mlua::Thread;
 use model::Interval;
+use model::load::{Arriving, Lifetime, Load};
 use model::{Problem, Result};
 
 use crate::belongings::Belongings;
@@ -65,8 +68,9 @@ pub(crate) struct Assignment {
     pub(crate) worker: usize,
     /// How many threads there are: users are dealt out in turn.
     pub(crate) workers: usize,
-    /// Users over all threads.
+    /// Places of users over all threads.
     pub(crate) users: u32,
+    pub(crate) load: Load,
     pub(crate) schedule: Schedule,
     pub(crate) seed: u64,
     pub(crate) host_name: String,
@@ -127,7 +131,15 @@ struct User {
     /// The first of its connections.
     connections: u32,
     sessions: u32,
+    /// Operations so far, in this place.
+    operations: u32,
     uniques: u32,
+    /// The user's number over all threads, 0-based: other than its place's once the first user has gone.
+    person: u32,
+    /// When its life is over, in the lifetime's own unit; 0 before its first user.
+    life_end: u64,
+    /// From when on it begins no new session.
+    leave_ns: u64,
     /// Where the user stands in the mix.
     mix_state: u16,
     /// The intended start of the session under way or to come.
@@ -154,7 +166,11 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     session_names: Vec<String>,
     wheel: Wheel,
     users: Vec<User>,
+    /// Users who are there or will be, and the gate while it is open.
     present: usize,
+    /// Where arrivals come in; absent in the closed model.
+    gate: Option<Gate>,
+    lifetime: Option<Lifetime>,
     connections: Vec<Connection>,
     free_connections: Vec<u32>,
     /// Free from the next wait on: events that the last one told may still name them.
@@ -198,22 +214,18 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let program = Program::compile(&scenario.program, &host)?;
         let mix = scenario.mix();
         let session_names = mix.names.clone();
+        let lifetime = lifetime(&assignment.load);
         let mine = (assignment.worker as u32..assignment.users).step_by(assignment.workers);
-        let users: Vec<User> = mine
-            .map(|index| User {
-                stream: Stream::new(assignment.seed, u64::from(index)),
-                doing: Doing::Thinking(None),
-                presence: None,
-                belongings: None,
-                connections: NO_CONNECTION,
-                sessions: 0,
-                uniques: 0,
-                mix_state: FRESH,
-                intended_ns: assignment.schedule.start_ns(index),
-            })
-            .collect();
-        let mut wheel = Wheel::new(users.len());
-        users.iter().enumerate().for_each(|(user, state)| wheel.set(user as u32, state.intended_ns));
+        let users: Vec<User> = mine.map(|index| place(&assignment, lifetime, index)).collect();
+        let mut wheel = Wheel::new(users.len() + 1);
+        let gate = Gate::of(&assignment.load, assignment.worker, assignment.workers, users.len() as u32);
+        match &gate {
+            Some(gate) => wheel.set(gate.timer, gate.due_ns()),
+            None => {
+                let places = users.iter().enumerate();
+                places.for_each(|(user, state)| wheel.set(user as u32, state.intended_ns));
+            }
+        }
         let (boundary_ns, session_rows) = {
             let recorder = &mut host.borrow_mut().recorder;
             recorder.expect_choices(mix.cells());
@@ -232,7 +244,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             assignment,
             program,
             wheel,
-            present: users.len(),
+            present: if gate.is_some() { 1 } else { users.len() },
+            gate,
+            lifetime,
             users,
             connections: Vec::new(),
             free_connections: Vec::new(),
@@ -348,6 +362,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     }
 
     fn timer(&mut self, user: u32, deadline_ns: u64) {
+        if user as usize >= self.users.len() {
+            return self.admit();
+        }
         match self.users[user as usize].doing {
             Doing::Thinking(since_ns) => self.begin_session(user, deadline_ns, since_ns),
             Doing::Pausing => self.wake(user, deadline_ns),
@@ -365,4 +382,38 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 fn epoch_s() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs() as i64)
+}
+
+/// How long a user lives. One who arrives stays for one session, if nothing else is said.
+fn lifetime(load: &Load) -> Option<Lifetime> {
+    let arriving = load.arrivals.map(|open| open.arriving);
+    let one = Lifetime::Sessions(model::Distribution::Fixed { value: 1.0 });
+    load.lifetime.or((arriving == Some(Arriving::Sessions)).then_some(one))
+}
+
+/// A place: in the closed model with its first user, who comes when it is time.
+fn place(assignment: &Assignment, lifetime: Option<Lifetime>, index: u32) -> User {
+    let open = assignment.load.arrivals.is_some();
+    // A place of the open model is empty, and who takes it stays as long as there is something to do.
+    let stay = if open { None } else { assignment.schedule.stay_after(index, 0) };
+    let (intended_ns, leave_ns) = stay.unwrap_or((0, u64::MAX));
+    let mut user = User {
+        stream: Stream::new(assignment.seed, u64::from(index)),
+        doing: if open { Doing::Gone } else { Doing::Thinking(None) },
+        presence: None,
+        belongings: None,
+        connections: NO_CONNECTION,
+        sessions: 0,
+        operations: 0,
+        uniques: 0,
+        mix_state: FRESH,
+        person: index,
+        life_end: 0,
+        leave_ns,
+        intended_ns,
+    };
+    if !open {
+        user.life_end = comings::life_end(lifetime, &mut user, intended_ns);
+    }
+    user
 }

@@ -294,6 +294,10 @@ pub struct Interval {
     pub phases: Phases,
     /// The session's own counters.
     pub counters: BTreeMap<String, u64>,
+    /// Arrivals of the open model that began in this second.
+    pub arrivals: u64,
+    /// Of these and of those that never began, the ones for whom no user was free.
+    pub arrivals_waited: u64,
     /// Sessions drawn from the mix, by [`crate::Mix::cells`]; cells beyond its length are 0.
     pub choices: Vec<u64>,
     /// The last [`LAST_SESSIONS`] sessions completed in this second, in the order of their ends.
@@ -347,6 +351,8 @@ impl Interval {
             wire: Wire::default(),
             phases: Phases::nothing(),
             counters: BTreeMap::new(),
+            arrivals: 0,
+            arrivals_waited: 0,
             choices: Vec::new(),
             last_sessions: Vec::new(),
         }
@@ -393,6 +399,8 @@ impl Interval {
         for (name, count) in &other.counters {
             *self.counters.entry(name.clone()).or_default() += count;
         }
+        self.arrivals += other.arrivals;
+        self.arrivals_waited += other.arrivals_waited;
         self.choices.resize(self.choices.len().max(other.choices.len()), 0);
         self.choices.iter_mut().zip(&other.choices).for_each(|(sum, count)| *sum += count);
         self.last_sessions.extend_from_slice(&other.last_sessions);

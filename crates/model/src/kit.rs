@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::load::Lifetime;
 use crate::mix::{Matrix, Sessions};
 use crate::setting::Setting;
 use crate::think::Distribution;
@@ -140,6 +141,8 @@ pub struct Users {
     pub think_unit: Option<String>,
     /// The time from a session's start to the user's next start, instead of `think`.
     pub cycle: Option<Distribution>,
+    /// How long a user lives before a new one takes its place; for ever when absent (with arrivals: one session).
+    pub lifetime: Option<Lifetime>,
     /// Users started per second during ramp-up when no `--ramp-up` is given.
     pub ramp_per_s: f64,
     /// The answer to one request must be complete within this; seconds.

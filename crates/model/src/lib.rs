@@ -12,6 +12,7 @@ pub mod document;
 pub mod hit;
 pub mod interval;
 pub mod kit;
+pub mod load;
 pub mod mix;
 pub mod plan;
 pub mod problem;

@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::document::nearest;
+pub use crate::load::Load;
 use crate::mix::Sessions;
 use crate::problem::{Problem, Problems, Result};
 use crate::qos::QosTarget;
 use crate::recipe::Recipe;
 use crate::setting::{self, Values};
-use crate::{Catalogue, KitManifest, ServiceManifest, StackManifest, units};
+use crate::{Catalogue, KitManifest, ServiceManifest, StackManifest};
 
 /// Everything that a run needs to know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -59,35 +60,6 @@ pub struct PlanTier {
     pub values: Values,
 }
 
-/// How the users arrive and how long they stay.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Load {
-    /// Emulated users in steady state.
-    pub users: u32,
-    /// Seconds over which they start, evenly.
-    pub ramp_up_s: f64,
-    /// Seconds that count.
-    pub steady_s: f64,
-    /// Seconds over which they leave, evenly.
-    pub ramp_down_s: f64,
-    /// Seed of all random streams.
-    pub seed: u64,
-}
-
-impl Default for Load {
-    /// One user for a minute, who is there at once and leaves at once.
-    fn default() -> Load {
-        Load { users: 1, ramp_up_s: 0.0, steady_s: 60.0, ramp_down_s: 0.0, seed: 1 }
-    }
-}
-
-impl Load {
-    /// Seconds from the first user's start to the last one's end.
-    pub fn total_s(&self) -> f64 {
-        self.ramp_up_s + self.steady_s + self.ramp_down_s
-    }
-}
-
 /// Which CPUs serve and which generate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
@@ -132,7 +104,7 @@ impl Plan {
         let params = setting::resolve(&kit.params, &recipe.param, "param.", &mut problems);
         let tiers = resolve_tiers(recipe, &stack, catalogue, &mut problems)?;
         let qos = resolve_qos(recipe, &kit, &mut problems);
-        let load = resolve_load(recipe, &kit, &mut problems);
+        let load = crate::load::resolve(recipe, &kit, &mut problems);
         choose_mix(recipe, &mut kit, &mut problems);
         apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
@@ -252,31 +224,6 @@ fn resolve_qos(recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>) 
     targets
 }
 
-fn resolve_load(recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>) -> Load {
-    let mut seconds =
-        |key: &str, text: &Option<String>, default: f64| match text.as_deref().map(units::duration) {
-            None => default,
-            Some(Ok(duration)) => duration.as_secs_f64(),
-            Some(Err(what)) => {
-                problems.push(Problem::recipe(what).key(key.to_string()));
-                default
-            }
-        };
-    let users = recipe.users.unwrap_or(kit.users.default);
-    let ramp_up_s =
-        seconds("ramp_up", &recipe.ramp_up, (f64::from(users) / kit.users.ramp_per_s).clamp(10.0, 300.0));
-    let steady_s = seconds("steady", &recipe.steady, 60.0);
-    let ramp_down_s = seconds("ramp_down", &recipe.ramp_down, 3.0);
-    if steady_s < 1.0 {
-        let why = "only the steady state counts, so there would be no result";
-        problems.push(Problem::recipe("the steady state must last 1 s or more").key("steady").why(why));
-    }
-    if users == 0 {
-        problems.push(Problem::recipe("a run needs at least one user").key("users"));
-    }
-    Load { users, ramp_up_s, steady_s, ramp_down_s, seed: recipe.seed.unwrap_or(1) }
-}
-
 /// From here on `think` and `cycle` are seconds.
 fn apply_think_unit(kit: &mut KitManifest, params: &Values, problems: &mut Vec<Problem>) {
     let Some(name) = kit.users.think_unit.take() else { return };
@@ -325,6 +272,9 @@ fn check_users(kit: &KitManifest, problems: &mut Vec<Problem>) {
         if let Some(fault) = distribution.as_ref().and_then(|distribution| distribution.fault()) {
             problems.push(Problem::recipe(fault).file(file.clone()).key(key));
         }
+    }
+    if let Some(fault) = kit.users.lifetime.and_then(|lifetime| lifetime.distribution().fault()) {
+        problems.push(Problem::recipe(fault).file(file.clone()).key("users.lifetime"));
     }
     if kit.users.think.is_some() && kit.users.cycle.is_some() {
         problems.push(Problem::recipe("think and cycle exclude each other").file(file).key("users"));

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::load::{Arriving, Pattern, StageRequest};
 use crate::setting::Values;
 
 /// A request for one run. Every part but the kit may be left out.
@@ -20,9 +21,21 @@ pub struct Recipe {
     pub size: Option<String>,
     /// One of the kit's `mixes` instead of its default.
     pub mix: Option<String>,
-    /// Emulated users.
+    /// Emulated users; with `rate` the most that may be there at once.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub users: Option<u32>,
+    /// Arrivals instead of a number of users: `200/s`, or `50/s:400/s` for a rate that rises over the steady state.
+    pub rate: Option<String>,
+    /// How arrivals follow each other; at random (`poisson`) when absent.
+    pub arrivals: Option<Pattern>,
+    /// What arrives: new users with their `sessions` (the default), or `operations` for users who stay.
+    pub arriving: Option<Arriving>,
+    /// How long a user lives before a new one takes its place, instead of the kit's: `15min`, `20 operations`,
+    /// `3 sessions`.
+    pub lifetime: Option<String>,
+    /// Levels one after another instead of one.
+    #[serde(default, rename = "stage")]
+    pub stages: Vec<StageRequest>,
     /// Length of the ramp-up: `20s`.
     pub ramp_up: Option<String>,
     /// Length of the steady state, the only phase that counts: `60s`.

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::interval::{OperationKind, Wire};
+use crate::load::Load;
 use crate::setting::Values;
 
 /// The version of [`RunRecord`]; counts up when a reader of the old one would misread the new one.
@@ -76,7 +77,7 @@ pub struct Setup {
     pub stack: String,
     /// For people.
     pub stack_title: String,
-    /// Emulated users.
+    /// Emulated users; with arrivals the most that may be there at once.
     pub users: u32,
     /// Seconds.
     pub ramp_up_s: f64,
@@ -86,6 +87,9 @@ pub struct Setup {
     pub ramp_down_s: f64,
     /// Seed of all random streams.
     pub seed: u64,
+    /// The load model; absent in records older than load models.
+    #[serde(default)]
+    pub load: Option<Load>,
     /// Mean think time after a session, in seconds; absent when the kit uses a cycle time.
     pub think_mean_s: Option<f64>,
     /// CPUs of the generator.
@@ -110,6 +114,22 @@ pub struct TargetSetup {
     pub server: String,
     /// The host that `--allow-target` allowed; absent on this machine.
     pub allowed: Option<String>,
+}
+
+impl Setup {
+    /// The load in words.
+    pub fn load_words(&self) -> String {
+        self.load_or_users().words()
+    }
+
+    /// What loads the stack in steady state, briefly.
+    pub fn load_headline(&self) -> String {
+        self.load_or_users().headline()
+    }
+
+    fn load_or_users(&self) -> Load {
+        self.load.clone().unwrap_or_else(|| Load { users: self.users, ..Load::default() })
+    }
 }
 
 /// A tier as it was set up.
@@ -184,7 +204,7 @@ pub struct TargetResult {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ValidityCheck {
     /// Stable identifier: `duration`, `generator_cpu`, `generator_thread`, `send_lag`, `users`, `little`, `samples`,
-    /// `tiers`, `alarms`, `consistency`, `errors_all` (`docs/method/validity.md`).
+    /// `tiers`, `alarms`, `consistency`, `errors_all`, `arrivals`, `mix`, `think` (`docs/method/validity.md`).
     pub check: String,
     /// It holds.
     pub ok: bool,

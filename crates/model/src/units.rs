@@ -21,6 +21,32 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs_f64(seconds))
 }
 
+/// Reads a rate or two, per second: `200/s`, `50:400/s`, `50/s:400/s`, `30/min`; a bare number is per second. One rate
+/// is given twice.
+pub fn rates(text: &str) -> Result<(f64, f64), String> {
+    let rate = |text: &str| {
+        let (number, unit) = split_unit(text.trim())?;
+        let per_s = match unit.trim_start_matches('/').trim() {
+            "" | "s" => 1.0,
+            "m" | "min" => 1.0 / 60.0,
+            "h" => 1.0 / 3600.0,
+            other => return Err(format!("`{other}` is not a unit of rates; use /s, /min or /h")),
+        };
+        let rate = number * per_s;
+        let sound = (1e-6..=1e7).contains(&rate);
+        if sound { Ok(rate) } else { Err(format!("`{text}` is not a rate between 1e-6/s and 1e7/s")) }
+    };
+    match text.split_once(':') {
+        None => rate(text).map(|rate| (rate, rate)),
+        Some((from, to)) => {
+            let unit = to.find('/').map_or("", |at| &to[at..]);
+            let from =
+                if from.contains('/') { rate(from)? } else { rate(&format!("{}{unit}", from.trim()))? };
+            Ok((from, rate(to)?))
+        }
+    }
+}
+
 /// Reads `30mb`, `10 GB`, `64k` or a bare number of bytes; units are powers of 1024.
 pub fn size_bytes(text: &str) -> Result<u64, String> {
     let text = text.trim();
@@ -97,6 +123,18 @@ mod tests {
         }
         for text in ["", "s", "5 parsecs", "-3s", "1e99h"] {
             assert!(duration(text).is_err(), "{text} must be refused");
+        }
+    }
+
+    #[test]
+    fn rates_are_read_as_people_write_them() {
+        assert_eq!(rates("200/s"), Ok((200.0, 200.0)));
+        assert_eq!(rates("50:400/s"), Ok((50.0, 400.0)));
+        assert_eq!(rates("60/min : 2/s"), Ok((1.0, 2.0)));
+        assert_eq!(rates("30 / min"), Ok((0.5, 0.5)));
+        assert_eq!(rates("60:120/min"), Ok((1.0, 2.0)));
+        for wrong in ["", "0/s", "fast", "10/fortnight", "1:"] {
+            assert!(rates(wrong).is_err(), "{wrong:?} must be refused");
         }
     }
 

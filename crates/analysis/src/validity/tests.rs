@@ -101,6 +101,7 @@ fn judge(run: &Run) -> Vec<ValidityCheck> {
         planned_steady_s: 60.0,
         steady_s: run.steady_s,
         users: 20,
+        demand: None,
         shares_cpus: run.shares_cpus,
         generator: &run.generator,
         little: &run.little,

@@ -117,6 +117,13 @@ impl Script {
         self.run(stream, |stage| stage.go_on(thread, None))
     }
 
+    /// A new user takes the place of `user`: its first session gets a table of its own.
+    pub(crate) fn forget(&mut self, user: u32) {
+        if let Some(known) = self.known_users.get_mut(user as usize) {
+            *known = false;
+        }
+    }
+
     /// Takes a coroutine back, whatever state it is in.
     pub(crate) fn give_back(&mut self, thread: Thread) {
         if self.stage.reset(&thread) {

@@ -23,22 +23,33 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     pub(super) fn begin_session(&mut self, user: u32, due_ns: u64, thinking_since_ns: Option<u64>) {
         let now_ns = self.now();
         let index = self.global_index(user);
-        let state = &mut self.users[user as usize];
+        let state = &self.users[user as usize];
         let sated = self.assignment.sated(index, state.sessions);
-        if self.stopping || sated || now_ns >= self.assignment.schedule.leave_ns(index) {
+        let leaves = self.stopping || sated || now_ns >= state.leave_ns;
+        let over = thinking_since_ns.is_some() && self.is_life_over(&self.users[user as usize], now_ns);
+        if leaves || (over && self.gate.is_some()) {
             if let Some(since_ns) = thinking_since_ns {
                 self.host.borrow_mut().recorder.think_given_up(now_ns, since_ns);
             }
-            return self.leave(user);
+            return match (self.gate.is_some(), sated) {
+                (true, _) => self.make_room(user),
+                (false, true) => self.leave(user),
+                (false, false) => self.vacate(user, now_ns),
+            };
         }
+        if over {
+            self.renew_in_turn(user, now_ns);
+        }
+        let state = &mut self.users[user as usize];
         let choice = self.chooser.next(state.mix_state, &mut state.stream);
         let session = choice.session;
         state.mix_state = choice.state;
+        // Traces and unique numbers go by the place, which is one user's at a time.
         let mut visit = Visit::new(index + 1, self.session_rows[session], state.intended_ns, now_ns);
         visit.belongings = state.belongings.take();
         visit.uniques = state.uniques;
         state.sessions += 1;
-        let mut stream = state.stream;
+        let (mut stream, number) = (state.stream, state.person.wrapping_add(1));
         {
             let mut host = self.host.borrow_mut();
             host.now_ns = now_ns;
@@ -50,7 +61,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             let name = &self.session_names[session];
             host.trace(|| Step::Session(name.clone()));
         }
-        let (thread, outcome) = self.program.start(session, user, index + 1, &mut stream);
+        let (thread, outcome) = self.program.start(session, user, number, &mut stream);
         self.time_has_passed();
         self.users[user as usize].stream = stream;
         let Some(visit) = self.host.borrow_mut().visit.take() else { return };
@@ -171,7 +182,6 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             let recorder = &mut host.recorder;
             visit.finish(now_ns, recorder);
             recorder.session_ended(now_ns, visit.started_ns);
-            recorder.think_started(now_ns);
             visit.pages.drain(..).for_each(|slot| host.pages.borrow_mut().release(slot));
             if let Some(traces) = &mut host.traces {
                 let step = Step::End(!failed);
@@ -183,6 +193,12 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let state = &mut self.users[user as usize];
         state.belongings = visit.belongings.take();
         state.uniques = visit.uniques;
+        state.operations = state.operations.wrapping_add(visit.operations());
+        if self.ends_stay(user, now_ns) {
+            return self.make_room(user);
+        }
+        self.host.borrow_mut().recorder.think_started(now_ns);
+        let state = &mut self.users[user as usize];
         state.doing = Doing::Thinking(Some(now_ns));
         let next_ns = match (self.scenario.cycle, self.scenario.think) {
             (Some(cycle), _) => visit.intended_ns + nanos(cycle.sample(state.stream.unit())),
@@ -198,6 +214,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     pub(super) fn cut_all(&mut self) {
         let now_ns = self.now();
+        self.close_gate();
         for user in 0..self.users.len() as u32 {
             let state = &mut self.users[user as usize];
             let presence = state.presence.take();
@@ -215,6 +232,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     /// Users between sessions leave: nobody is to begin another one.
     pub(super) fn send_thinkers_home(&mut self, now_ns: u64) {
+        self.close_gate();
         for user in 0..self.users.len() as u32 {
             if let Doing::Thinking(since_ns) = self.users[user as usize].doing {
                 if let Some(since_ns) = since_ns {
@@ -225,7 +243,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
     }
 
-    fn leave(&mut self, user: u32) {
+    pub(super) fn leave(&mut self, user: u32) {
         let state = &mut self.users[user as usize];
         if state.doing == Doing::Gone {
             return;

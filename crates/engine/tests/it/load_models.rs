@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 
 use engine::{Audience, Program, RunOptions, Scenario, Second, Source, Totals, run_on};
 use model::interval::Interval;
+use model::load::{Arrivals, Arriving, Lifetime, Load, Pattern, Stage};
 use model::mix::{Matrix, Mix, Sessions};
-use model::plan::Load;
 use model::{Distribution, Result};
 
 use crate::virtual_net::{MS, Reply, VirtualNet, ok};
@@ -44,7 +44,9 @@ impl Audience for Sum {
 /// Sessions that each ask once, for `/NAME/USER`, followed as `sessions` says.
 fn bench(sessions: Sessions) -> Bench {
     let mix = sessions.resolve().expect("the mix is right");
-    let function = |name: &String| format!("function {name}(user) get('/{name}/' .. user.number) end\n");
+    let function = |name: &String| {
+        format!("function {name}(user) get('/{name}/' .. user.number, nil, {{ name = '{name}' }}) end\n")
+    };
     Bench {
         script: mix.names.iter().map(function).collect(),
         mix,
@@ -218,4 +220,128 @@ fn cycle_times_run_from_start_to_start() {
     let mut cycles: Vec<f64> =
         users.values().flat_map(|user| user.windows(2).map(|pair| pair[1].0 - pair[0].0)).collect();
     assert_distributed("cycles", &mut cycles, |x| ((x - 0.02) / 0.4).clamp(0.0, 1.0));
+}
+
+fn open(pattern: Pattern, arriving: Arriving, from_per_s: f64, to_per_s: f64) -> Bench {
+    let arrivals = Arrivals { pattern, arriving, from_per_s, to_per_s };
+    let load = Load { users: 500, steady_s: 100.0, seed: 11, arrivals: Some(arrivals), ..Load::default() };
+    Bench { load, ..bench(visit()) }
+}
+
+fn gaps(seen: &Seen) -> Vec<f64> {
+    seen.requests.windows(2).map(|pair| pair[1].0 - pair[0].0).collect()
+}
+
+#[test]
+fn random_arrivals_are_exponentially_apart_and_each_is_a_new_user() {
+    let seen = open(Pattern::Poisson, Arriving::Sessions, 40.0, 40.0).run();
+    let count = seen.requests.len();
+    assert!((count as f64 - 4000.0).abs() < 3.29 * 4000f64.sqrt(), "{count} arrivals");
+    assert_distributed("gaps", &mut gaps(&seen), |x| 1.0 - (-40.0 * x).exp());
+    assert_eq!(seen.by_user().len(), count, "nobody comes twice");
+    assert_eq!((seen.whole.arrivals, seen.whole.arrivals_waited), (count as u64, 0));
+    assert!(seen.whole.connects >= count as u64, "each brings its own connection");
+}
+
+#[test]
+fn even_arrivals_are_evenly_apart_whatever_the_server_does() {
+    let mut bench = open(Pattern::Constant, Arriving::Sessions, 50.0, 50.0);
+    bench.answer_ns = 1_500 * MS;
+    let seen = bench.run();
+    assert_eq!(seen.requests.len(), 5000);
+    let gaps = gaps(&seen);
+    assert!(gaps.iter().all(|gap| (gap - 0.02).abs() < 1e-6), "{:?}…", &gaps[..5]);
+}
+
+#[test]
+fn a_ramp_of_arrivals_has_as_many_in_each_part_as_its_rate_says() {
+    let seen = open(Pattern::Poisson, Arriving::Sessions, 10.0, 90.0).run();
+    let mut counts = [0.0; 10];
+    seen.requests.iter().for_each(|(at, _)| counts[(*at as usize / 10).min(9)] += 1.0);
+    let shares: Vec<f64> = (0..10).map(|part| (14.0 + 8.0 * f64::from(part)) / 500.0).collect();
+    assert_shares("parts of the ramp", &counts, &shares);
+}
+
+#[test]
+fn arrivals_of_operations_keep_their_users() {
+    let seen = open(Pattern::Constant, Arriving::Operations, 50.0, 50.0).run();
+    assert_eq!(seen.requests.len(), 5000);
+    assert_eq!(seen.by_user().len(), 1, "one user is enough, as answers take less than the gap");
+    assert_eq!(seen.whole.connects, 1, "and it keeps its connection");
+}
+
+#[test]
+fn an_arrival_without_a_free_user_waits_and_is_timed_from_its_intended_start() {
+    // Two users can serve 20/s at 100 ms each; 40/s are asked for over 10 s. Number k is due at 25·k ms; 0 and 1 begin
+    // at once, then each user begins another one every 100 ms: 100 each, the last one number 199, due at 4.975 s, begun
+    // at 9.925 s and answered at 10.025 s. The 198 others and the 200 that never began have waited.
+    let mut bench = open(Pattern::Constant, Arriving::Sessions, 40.0, 40.0);
+    bench.load.users = 2;
+    bench.load.steady_s = 10.0;
+    bench.answer_ns = 100 * MS;
+    let seen = bench.run();
+    assert_eq!((seen.whole.arrivals, seen.whole.arrivals_waited), (200, 398));
+    let operation =
+        &seen.whole.operations.iter().find(|part| part.completed > 0).expect("something completed");
+    let (response_s, service_s) =
+        (operation.response.max() as f64 / 1e6, operation.service.max() as f64 / 1e6);
+    // A histogram of three digits.
+    assert!((response_s - 5.05).abs() < 0.01, "the last one waited for half of the run: {response_s} s");
+    assert!((service_s - 0.1).abs() < 0.001, "and was served at once: {service_s} s");
+}
+
+#[test]
+fn who_arrives_follows_its_sessions_for_its_lifetime() {
+    let mut bench = open(Pattern::Poisson, Arriving::Sessions, 10.0, 10.0);
+    bench.load.lifetime = Some(Lifetime::Sessions(Distribution::Fixed { value: 3.0 }));
+    bench.think = Some(Distribution::Fixed { value: 0.5 });
+    bench.load.steady_s = 50.0;
+    let seen = bench.run();
+    let whole = |user: &&Vec<(f64, &str)>| user[0].0 < 45.0;
+    let users = seen.by_user();
+    assert!(users.values().filter(whole).all(|sessions| sessions.len() == 3));
+    assert!(users.values().filter(whole).count() > 350);
+}
+
+#[test]
+fn a_new_user_follows_one_whose_lifetime_is_over() {
+    let mut bench = bench(visit());
+    (bench.load.users, bench.think) = (5, Some(Distribution::Fixed { value: 0.09 }));
+    bench.load.lifetime = Some(Lifetime::Operations(Distribution::Fixed { value: 4.0 }));
+    let seen = bench.run();
+    let users = seen.by_user();
+    assert_eq!(seen.requests.len(), 5000, "a session every 100 ms in each place");
+    assert_eq!(users.len(), 1250);
+    assert!(users.values().all(|sessions| sessions.len() == 4));
+    assert_eq!(seen.whole.connects, 1250, "each with a connection of its own");
+    bench.load.lifetime =
+        Some(Lifetime::Seconds(Distribution::Exponential { mean: 2.0, min: 0.0, max: 1e3 }));
+    let lives = bench.run().by_user().len() as f64;
+    // A life of 2 s on average ends with the think (90 % of the time, 45 ms later on average) or the session under way
+    // (5 ms later): 2.041 s from one to the next. As renewals of exponential lives these are 5·100/2.041 = 245, beside
+    // the first user of each place. Of the tenth that begin with a session's end, 1 − exp(−0.09/2) = 4.4 % are over
+    // before they ask for anything: 1.
+    assert!((lives - 249.0).abs() < 3.3 * 245f64.sqrt(), "{lives} lives");
+}
+
+#[test]
+fn users_come_and_go_with_the_stages() {
+    let stage = |level, ramp_s, hold_s| Stage { level, ramp_s, hold_s };
+    let mut bench = bench(visit());
+    bench.think = Some(Distribution::Fixed { value: 0.09 });
+    bench.load.stages =
+        vec![stage(10.0, 0.0, 10.0), stage(40.0, 10.0, 10.0), stage(5.0, 0.0, 10.0), stage(20.0, 0.0, 10.0)];
+    (bench.load.users, bench.load.ramp_up_s, bench.load.steady_s) = (20, 40.0, 10.0);
+    let seen = bench.run();
+    for (from, to, users) in [(1.0, 9.0, 10.0), (21.0, 29.0, 40.0), (31.0, 39.0, 5.0), (41.0, 49.0, 20.0)] {
+        let count = seen.requests.iter().filter(|(at, _)| (from..to).contains(at)).count() as f64;
+        let found = count / (to - from) / 10.0;
+        assert!(
+            (found - users).abs() <= 0.02 * users + 0.01,
+            "{found} users instead of {users} in {from} to {to} s"
+        );
+    }
+    let ramp = seen.requests.iter().filter(|(at, _)| (14.0..16.0).contains(at)).count() as f64 / 20.0;
+    assert!((ramp - 25.0).abs() < 1.5, "{ramp} users in the middle of the ramp from 10 to 40");
+    assert_eq!(seen.by_user().len(), 40 + 15, "who comes back is a new user");
 }

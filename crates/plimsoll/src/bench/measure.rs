@@ -188,7 +188,10 @@ impl Witness<'_> {
         let (per_s, p95, errors) = now(second);
         let response = p95.map(|p95| format!(", p95 {}", units::show_seconds(p95))).unwrap_or_default();
         let failed = if errors > 0 { format!(", {errors} errors") } else { String::new() };
-        let text = format!("{name} {at_s:.0} of {length_s:.0} s: {per_s} operations/s{response}{failed}");
+        let text = format!(
+            "{}, {name} {at_s:.0} of {length_s:.0} s: {per_s} operations/s{response}{failed}",
+            load.headline()
+        );
         self.console.progress(&text, ended_s / load.total_s());
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use analysis::{Little, TierSource, ValidityInputs, VerdictInputs};
+use analysis::{Demand, Little, TierSource, ValidityInputs, VerdictInputs};
 use kit::CheckInputs;
 use model::record::{ConsistencyResult, Outcome, RunRecord, Step};
 use model::{OperationKind, Plan, Problem, Problems, Recipe, Result};
@@ -67,7 +67,7 @@ pub(crate) fn run(
     let stopped = stage.stop();
     keep_logs(&stage, &writer);
     record.steps = std::mem::take(&mut stage.steps);
-    judge(plan, &recording, &mut record);
+    judge(plan, &recording, &mut record)?;
     writer.finish(&record)?;
     let closed = stage.close();
     let run = runs.find(&id)?;
@@ -146,10 +146,15 @@ fn end_of(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Fills in everything that follows from the recording.
-fn judge(plan: &Plan, recording: &Recording, record: &mut RunRecord) {
+fn judge(plan: &Plan, recording: &Recording, record: &mut RunRecord) -> Result<()> {
+    let mix = plan.kit.sessions().resolve()?;
     let Recording { steady, totals, series, .. } = recording;
     let names = &totals.names;
-    let little = Little::of(steady);
+    let load = &plan.load;
+    let little = match load.arrivals {
+        Some(_) => Little::of_arrivals(steady, load.is_steady()),
+        None => Little::of(steady),
+    };
     let host = analysis::host_shares(series, steady);
     record.outcome = recording.outcome;
     record.generator =
@@ -174,7 +179,8 @@ fn judge(plan: &Plan, recording: &Recording, record: &mut RunRecord) {
         outcome: record.outcome,
         planned_steady_s: plan.load.steady_s,
         steady_s: steady.length_s(),
-        users: plan.load.users,
+        users: load.users,
+        demand: Some(Demand { load, mix: &mix, think: plan.kit.users.think, steady }),
         shares_cpus,
         generator: &record.generator,
         little: &little,
@@ -186,7 +192,7 @@ fn judge(plan: &Plan, recording: &Recording, record: &mut RunRecord) {
         evidence: &record.evidence,
     });
     record.verdict = analysis::verdict(&VerdictInputs {
-        users: plan.load.users,
+        load: &load.headline(),
         checks: &record.validity,
         targets: &record.targets,
         metrics: &record.metrics,
@@ -195,4 +201,5 @@ fn judge(plan: &Plan, recording: &Recording, record: &mut RunRecord) {
     if record.outcome == Outcome::Unfinished {
         record.outcome = Outcome::Aborted;
     }
+    Ok(())
 }

@@ -56,6 +56,7 @@ fn setup(plan: &Plan) -> Setup {
         steady_s: plan.load.steady_s,
         ramp_down_s: plan.load.ramp_down_s,
         seed: plan.load.seed,
+        load: Some(plan.load.clone()),
         think_mean_s: plan.kit.users.think.map(|think| think.mean()),
         generator_cpus: plan.placement.generator.clone(),
         stack_cpus: plan.placement.stack.clone(),

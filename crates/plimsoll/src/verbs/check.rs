@@ -97,8 +97,8 @@ fn check_recipe(path: &Path, text: &str, context: &Context) -> Result<String> {
     kit::check_targets(&plan, &context.catalogue)?;
     let load = &plan.load;
     Ok(format!(
-        "{} users of {} ({}) on {}: {} of ramp-up, {} of steady state, {} of ramp-down",
-        load.users,
+        "{} of {} ({}) on {}: {} of ramp-up, {} of steady state, {} of ramp-down",
+        load.words(),
         plan.kit.title,
         plan.size.label,
         plan.stack.name,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use model::load::{Arriving, Pattern};
 use model::setting::{Value, Values};
 use model::{Plan, Problem, Problems, Recipe, Result, document};
 
@@ -23,9 +24,21 @@ pub(crate) struct RecipeArgs {
     /// One of the kit's mixes instead of its default
     #[arg(long, value_name = "NAME")]
     pub(crate) mix: Option<String>,
-    /// Emulated users
+    /// Emulated users; with --rate the most that may be there at once
     #[arg(long, short)]
     pub(crate) users: Option<u32>,
+    /// Arrivals instead of a number of users: 200/s, or 50:400/s for a rate that rises over the steady state
+    #[arg(long, value_name = "RATE")]
+    pub(crate) rate: Option<String>,
+    /// How arrivals follow each other: at random (poisson, the default) or evenly (constant)
+    #[arg(long, value_name = "PATTERN", value_parser = ["poisson", "constant"])]
+    pub(crate) arrivals: Option<String>,
+    /// What arrives: new users with their sessions (the default), or operations for users who stay
+    #[arg(long, value_name = "WHAT", value_parser = ["sessions", "operations"])]
+    pub(crate) arriving: Option<String>,
+    /// How long a user lives before a new one takes its place: 15min, '20 operations', '3 sessions'
+    #[arg(long, value_name = "LIFETIME")]
+    pub(crate) lifetime: Option<String>,
     /// Length of the ramp-up, in which the users start evenly
     #[arg(long, value_name = "TIME")]
     pub(crate) ramp_up: Option<String>,
@@ -76,6 +89,10 @@ impl RecipeArgs {
         override_with(&mut recipe.ramp_up, &self.ramp_up);
         override_with(&mut recipe.steady, &self.steady);
         override_with(&mut recipe.ramp_down, &self.ramp_down);
+        override_with(&mut recipe.rate, &self.rate);
+        override_with(&mut recipe.lifetime, &self.lifetime);
+        recipe.arrivals = self.arrivals.as_deref().map(pattern).or(recipe.arrivals);
+        recipe.arriving = self.arriving.as_deref().map(arriving).or(recipe.arriving);
         recipe.users = self.users.or(recipe.users);
         recipe.seed = self.seed.or(recipe.seed);
         recipe.port = self.port.or(recipe.port);
@@ -95,6 +112,14 @@ impl RecipeArgs {
         let plan = Plan::resolve(&recipe, file.as_deref(), &context.catalogue, &cpus())?;
         Ok((recipe, plan))
     }
+}
+
+fn pattern(word: &str) -> Pattern {
+    if word == "constant" { Pattern::Constant } else { Pattern::Poisson }
+}
+
+fn arriving(word: &str) -> Arriving {
+    if word == "operations" { Arriving::Operations } else { Arriving::Sessions }
 }
 
 /// The CPUs that this process may use.

@@ -52,8 +52,7 @@ impl Audience for Printer<'_> {
 
 pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     let (_, mut plan) = args.recipe.plan(context)?;
-    plan.load =
-        model::plan::Load { users: 1, ramp_up_s: 0.0, steady_s: 3600.0, ramp_down_s: 0.0, ..plan.load };
+    plan.load = model::plan::Load { steady_s: 3600.0, seed: plan.load.seed, ..Default::default() };
     let scenario = kit::scenario(&plan, &context.catalogue)?;
     let (id, _) = crate::bench::outcome::new_id(&plan);
     let keep_failed = context.home.join("failed").join(&id);

@@ -80,6 +80,8 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
         page.timeline.scopes.iter().map(|scope| scope.operation.as_deref().unwrap_or("All operations"));
     let context = json!({
         "record": record,
+        "load": record.setup.load_words(),
+        "load_headline": record.setup.load_headline(),
         "headline": {
             "tone": page.headline.tone.word(),
             "word": page.headline.word,

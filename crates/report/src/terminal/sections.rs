@@ -26,8 +26,8 @@ pub(super) fn setup(page: &Page, width: usize) -> String {
     let (record, setup) = (&page.record, &page.record.setup);
     let what = format!("{} on {}", setup.kit_title, setup.stack_title);
     let load = format!(
-        "{} users, {} s ramp-up, {} s steady state, data set {}, seed {}",
-        figures::number(Some(setup.users.into())),
+        "{}, {} s ramp-up, {} s steady state, data set {}, seed {}",
+        setup.load_words(),
         figures::number(Some(setup.ramp_up_s)),
         figures::number(Some(setup.steady_s)),
         setup.size,

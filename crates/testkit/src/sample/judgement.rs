@@ -77,6 +77,7 @@ fn setup(shape: &Shape) -> Setup {
         steady_s: shape.steady_s.into(),
         ramp_down_s: shape.ramp_down_s.into(),
         seed: 1,
+        load: None,
         think_mean_s: Some(THINK_S),
         generator_cpus: vec![1],
         stack_cpus: vec![0],

@@ -6,6 +6,7 @@ use analysis::{HostShares, Little, Steady, ValidityInputs, VerdictInputs};
 use engine::{Audience, RunOptions, Second, Totals};
 use model::hit::HIT_FORMAT;
 use model::interval::OperationName;
+use model::plan::Load;
 use model::record::{OperationResult, Outcome, TimeSummary, ValidityCheck};
 use model::{HitRecord, Interval, OperationKind, Result, units};
 
@@ -129,7 +130,7 @@ pub(super) fn record(
         generator_cpus: options.cpus.clone(),
         outcome,
         verdict: analysis::verdict(&VerdictInputs {
-            users: 0,
+            load: "",
             checks: &[],
             targets: &[],
             metrics: &[],
@@ -166,6 +167,7 @@ fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &m
         planned_steady_s,
         steady_s,
         users: record.connections,
+        demand: None,
         shares_cpus: false,
         generator: &record.generator,
         little,
@@ -182,8 +184,9 @@ fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &m
         CHECKS.contains(&check.check.as_str()) && !(dealt_out && check.check == "users")
     };
     record.validity = checks.into_iter().filter(applies).collect();
+    let load = Load { users: record.connections, ..Load::default() };
     record.verdict = analysis::verdict(&VerdictInputs {
-        users: record.connections,
+        load: &load.headline(),
         checks: &record.validity,
         targets: &[],
         metrics: &[],

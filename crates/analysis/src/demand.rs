@@ -1,0 +1,138 @@
+//! Whether the generator made the load that was asked for: arrivals, draws from the mix, think times. Each of them is
+//! drawn by the generator itself, so a difference is a fault of the instrument, or of a stack so slow that users were
+//! short.
+
+use model::load::{Load, Pattern};
+use model::record::ValidityCheck;
+use model::{Distribution, Mix};
+
+use crate::sentence;
+use crate::steady::Steady;
+use crate::validity::{check, limits};
+
+/// What was asked for, beside the number of users.
+#[derive(Debug, Clone, Copy)]
+pub struct Demand<'a> {
+    /// The load.
+    pub load: &'a Load,
+    /// Which session comes next.
+    pub mix: &'a Mix,
+    /// The pause after a session.
+    pub think: Option<Distribution>,
+    /// The seconds that count.
+    pub steady: &'a Steady,
+}
+
+/// The checks of the demand: those that say something about this load. So many sessions failed in the steady state.
+pub(crate) fn checks(demand: &Demand<'_>, failed_sessions: u64) -> Vec<ValidityCheck> {
+    let mut checks = Vec::new();
+    if let Some(open) = &demand.load.arrivals {
+        checks.push(arrivals(demand, open.pattern));
+    }
+    checks.push(mix(demand));
+    checks.extend(demand.think.and_then(|think| think_times(demand, think, failed_sessions)));
+    checks
+}
+
+/// Arrivals that began against those intended, and whether any had to wait for a user.
+fn arrivals(demand: &Demand<'_>, pattern: Pattern) -> ValidityCheck {
+    let whole = demand.steady.whole();
+    let (from_s, to_s) = demand.steady.span_s();
+    let profile = demand.load.profile();
+    let intended = profile.area(to_s) - profile.area(from_s);
+    let allowed = match pattern {
+        Pattern::Poisson => limits::NORMAL_QUANTILE * intended.sqrt(),
+        Pattern::Constant => 1.0 + limits::ARRIVALS_RATIO * intended,
+    };
+    let began = whole.arrivals as f64;
+    let in_number = (began - intended).abs() <= allowed;
+    let spread = (pattern == Pattern::Poisson).then(|| dispersion(demand.steady, &profile)).flatten();
+    let as_random = spread.is_none_or(|(chi2, freedom)| {
+        let (low, high) =
+            (chi_square(freedom, -limits::NORMAL_QUANTILE), chi_square(freedom, limits::NORMAL_QUANTILE));
+        (low..=high).contains(&chi2)
+    });
+    let ok = in_number && as_random && whole.arrivals_waited == 0;
+    let sentence = sentence::arrivals(demand, intended, in_number, as_random);
+    check("arrivals", ok, sentence, Some((began, intended)))
+}
+
+/// Fisher's index of dispersion: of Poisson counts by the second, the sum of (count − mean)²/mean is chi-square
+/// distributed (Cox and Lewis, *The Statistical Analysis of Series of Events*, 1966, section 6.3). `None` where the
+/// counts are too small for that.
+fn dispersion(steady: &Steady, profile: &model::load::Profile) -> Option<(f64, usize)> {
+    let mut chi2 = 0.0;
+    for second in steady.seconds() {
+        let begin_s = f64::from(second.number);
+        let expected = profile.area(begin_s + 1.0) - profile.area(begin_s);
+        if expected < limits::LEAST_EXPECTED {
+            return None;
+        }
+        chi2 += (f64::from(second.arrivals) - expected).powi(2) / expected;
+    }
+    let freedom = steady.seconds().len();
+    (freedom > 0).then_some((chi2, freedom))
+}
+
+/// Draws from the mix against its probabilities, by Pearson's chi-square; of a matrix row by row, summed (Anderson and
+/// Goodman, "Statistical inference about Markov chains", Annals of Mathematical Statistics 28(1), 1957).
+fn mix(demand: &Demand<'_>) -> ValidityCheck {
+    let counts = &demand.steady.whole().choices;
+    let count = |cell: usize| counts.get(cell).copied().unwrap_or(0) as f64;
+    let (mut chi2, mut freedom, mut impossible) = (0.0, 0, 0.0);
+    for (first, shares) in demand.mix.draws() {
+        let total: f64 = (0..shares.len()).map(|at| count(first + at)).sum();
+        let (mut rare_expected, mut rare_seen, mut classes) = (0.0, 0.0, 0);
+        for (at, share) in shares.iter().enumerate() {
+            let (seen, expected) = (count(first + at), total * share);
+            if *share == 0.0 {
+                impossible += seen;
+            } else if expected < limits::LEAST_EXPECTED {
+                rare_expected += expected;
+                rare_seen += seen;
+            } else {
+                classes += 1;
+                chi2 += (seen - expected).powi(2) / expected;
+            }
+        }
+        if rare_expected >= limits::LEAST_EXPECTED {
+            classes += 1;
+            chi2 += (rare_seen - rare_expected).powi(2) / rare_expected;
+        }
+        freedom += usize::saturating_sub(classes, 1);
+    }
+    let limit = chi_square(freedom, limits::NORMAL_QUANTILE);
+    // A row may have one class that is not rare, of which the chi-square is no question of chance alone.
+    let ok = impossible == 0.0 && (freedom == 0 || chi2 <= limit);
+    check("mix", ok, sentence::mix(demand, chi2, limit, impossible, freedom), Some((chi2, limit)))
+}
+
+/// The mean of the think times against that of their distribution. A failed session is followed by a pause of its own,
+/// which may be longer.
+fn think_times(demand: &Demand<'_>, think: Distribution, failed_sessions: u64) -> Option<ValidityCheck> {
+    let whole = demand.steady.whole();
+    if whole.thinks == 0 {
+        return None;
+    }
+    let n = whole.thinks as f64;
+    let (mean, intended) = (whole.think_sum_s / n, think.mean());
+    let variance = (whole.think_sum_s2 / n - mean * mean).max(0.0);
+    let pauses = limits::PAUSE_AFTER_FAILURE_S * (failed_sessions as f64 / n).min(1.0);
+    let chance = limits::NORMAL_QUANTILE * (variance / n).sqrt();
+    let allowed = (limits::THINK_RATIO * intended).max(chance) + limits::SEND_LAG_P99_S + pauses;
+    let ok = (mean - intended).abs() <= allowed;
+    Some(check("think", ok, sentence::think(mean, intended, ok), Some((mean, intended))))
+}
+
+/// The chi-square quantile at the normal quantile `z` (Wilson and Hilferty, "The distribution of chi-square",
+/// Proceedings of the National Academy of Sciences 17(12), 1931).
+pub(crate) fn chi_square(freedom: usize, z: f64) -> f64 {
+    let n = freedom as f64;
+    if freedom == 0 {
+        return 0.0;
+    }
+    n * (1.0 - 2.0 / (9.0 * n) + z * (2.0 / (9.0 * n)).sqrt()).max(0.0).powi(3)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! A right recording of each load passes; the smallest spoilt one doesn't.
+
+use model::Interval;
+use model::load::{Arrivals, Arriving};
+use model::mix::Order;
+
+use super::*;
+
+/// A small generator of its own: the room has no other random source than what tests bring.
+struct Draw(u64);
+
+impl Draw {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+fn open(pattern: Pattern, from_per_s: f64, to_per_s: f64) -> Load {
+    let arrivals = Arrivals { pattern, arriving: Arriving::Sessions, from_per_s, to_per_s };
+    Load { arrivals: Some(arrivals), steady_s: 60.0, ..Load::default() }
+}
+
+/// A minute of arrivals as the load asks for them.
+fn minute(load: &Load, draw: &mut Draw) -> Vec<Interval> {
+    let mut seconds: Vec<Interval> = (0..60).map(Interval::empty).collect();
+    let (profile, mut area) = (load.profile(), 0.0);
+    while let Some(at_s) = profile.time_of_area(area) {
+        seconds[(at_s as usize).min(59)].arrivals += 1;
+        area += match load.arrivals.expect("an open load").pattern {
+            Pattern::Constant => 1.0,
+            Pattern::Poisson => -(1.0 - draw.unit()).ln(),
+        };
+    }
+    seconds
+}
+
+fn judged(load: &Load, mix: &Mix, think: Option<Distribution>, seconds: &[Interval]) -> Vec<ValidityCheck> {
+    let steady = Steady::of(seconds, 0.0, 60.0);
+    checks(&Demand { load, mix, think, steady: &steady }, 0)
+}
+
+fn one<'a>(checks: &'a [ValidityCheck], name: &str) -> &'a ValidityCheck {
+    checks.iter().find(|check| check.check == name).unwrap_or_else(|| panic!("no {name} in {checks:?}"))
+}
+
+fn arrivals_hold(load: &Load, seconds: &[Interval]) -> (bool, String) {
+    let checks = judged(load, &Mix::only("visit"), None, seconds);
+    let check = one(&checks, "arrivals");
+    (check.ok, check.sentence.clone())
+}
+
+#[test]
+fn right_arrivals_hold_and_spoilt_ones_do_not() {
+    let mut draw = Draw(3);
+    for pattern in [Pattern::Poisson, Pattern::Constant] {
+        for (from, to) in [(100.0, 100.0), (20.0, 180.0)] {
+            let load = open(pattern, from, to);
+            let right = minute(&load, &mut draw);
+            let (ok, said) = arrivals_hold(&load, &right);
+            assert!(ok, "{pattern:?} {from} to {to}: {said}");
+            let mut fewer = right.clone();
+            fewer.iter_mut().for_each(|second| second.arrivals -= second.arrivals / 10);
+            let (ok, said) = arrivals_hold(&load, &fewer);
+            assert!(!ok && said.contains("arrivals"), "{pattern:?} {from} to {to}, a tenth lost: {said}");
+            let mut waited = right.clone();
+            waited[30].arrivals_waited = 12;
+            let (ok, said) = arrivals_hold(&load, &waited);
+            assert!(!ok && said.contains("12") && said.contains("--users"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn arrivals_that_are_too_even_or_too_lumpy_are_not_poisson() {
+    let load = open(Pattern::Poisson, 100.0, 100.0);
+    let even = minute(&open(Pattern::Constant, 100.0, 100.0), &mut Draw(1));
+    assert!(!arrivals_hold(&load, &even).0, "even arrivals are not random ones");
+    let mut lumpy = even;
+    for second in lumpy.chunks_mut(2) {
+        (second[0].arrivals, second[1].arrivals) = (130, 70);
+    }
+    assert!(!arrivals_hold(&load, &lumpy).0, "nor are lumps");
+}
+
+#[test]
+fn draws_are_compared_with_the_mix() {
+    let weights = vec![0.70, 0.295, 0.005];
+    let mix = Mix { names: vec!["a".into(), "b".into(), "c".into()], order: Order::Weights(weights) };
+    let holds = |choices: Vec<u64>| {
+        let seconds = [Interval { choices, ..Interval::empty(0) }];
+        let checks = judged(&Load::default(), &mix, None, &seconds);
+        one(&checks, "mix").clone()
+    };
+    assert!(holds(vec![700, 295, 5]).ok);
+    assert!(holds(vec![720, 277, 3]).ok, "chance is allowed for");
+    let spoilt = holds(vec![600, 395, 5]);
+    assert!(!spoilt.ok && spoilt.sentence.contains("mix"), "{}", spoilt.sentence);
+    assert!(holds(Vec::new()).ok, "nothing drawn is no fault of the mix");
+}
+
+#[test]
+fn a_matrix_is_compared_row_by_row() {
+    let rows = vec![vec![0.5, 0.5], vec![1.0, 0.0]];
+    let mix = Mix { names: vec!["a".into(), "b".into()], order: Order::Matrix { first: 0, rows } };
+    let holds = |choices: &[u64]| {
+        let seconds = [Interval { choices: choices.to_vec(), ..Interval::empty(0) }];
+        let checks = judged(&Load::default(), &mix, None, &seconds);
+        one(&checks, "mix").clone()
+    };
+    assert!(holds(&[510, 490, 490, 0, 20, 0]).ok);
+    assert!(!holds(&[600, 400, 400, 0, 20, 0]).ok, "a row of even chances is not 600 to 400");
+    let impossible = holds(&[510, 490, 489, 1, 20, 0]);
+    assert!(!impossible.ok && impossible.sentence.contains("never"), "{}", impossible.sentence);
+}
+
+#[test]
+fn think_times_have_the_mean_that_was_asked_for() {
+    let think = Distribution::Exponential { mean: 2.0, min: 0.0, max: 1e3 };
+    let holds = |factor: f64| {
+        let (mut second, mut draw) = (Interval::empty(0), Draw(9));
+        (0..5000).for_each(|_| second.think_ended(factor * think.sample(draw.unit())));
+        let checks = judged(&Load::default(), &Mix::only("visit"), Some(think), &[second]);
+        one(&checks, "think").clone()
+    };
+    assert!(holds(1.0).ok, "{}", holds(1.0).sentence);
+    assert!(!holds(0.9).ok && !holds(1.1).ok);
+    assert!(holds(0.9).sentence.contains("think times"), "{}", holds(0.9).sentence);
+}
+
+#[test]
+fn a_closed_load_without_think_times_is_asked_neither_for_arrivals_nor_for_thinks() {
+    let checks = judged(&Load::default(), &Mix::only("visit"), None, &[Interval::empty(0)]);
+    let names: Vec<&str> = checks.iter().map(|check| check.check.as_str()).collect();
+    assert_eq!(names, ["mix"]);
+}
+
+#[test]
+fn the_chi_square_quantile_is_that_of_tables() {
+    for (freedom, expected) in [(1, 10.83), (5, 20.52), (10, 29.59), (60, 99.61)] {
+        let found = chi_square(freedom, 3.0902);
+        assert!((found / expected - 1.0).abs() < 0.04, "{freedom} degrees: {found} against {expected}");
+    }
+}
