@@ -35,6 +35,8 @@ pub(crate) struct Login {
     name: String,
     password: String,
     proof: Proof,
+    /// How often something was agreed on with the server.
+    agreements: u32,
 }
 
 #[derive(Debug)]
@@ -57,16 +59,22 @@ impl Login {
                 Proof::Basic(line)
             }
         };
-        Ok(Login { name: name.to_string(), password: password.to_string(), proof })
+        Ok(Login { name: name.to_string(), password: password.to_string(), proof, agreements: 0 })
     }
 
-    /// Appends the header line for a request, if there is one yet.
-    pub(crate) fn write_header(&mut self, method: &[u8], target: &[u8], out: &mut Vec<u8>) {
+    /// How often something was agreed on with the server; the last agreement is the one in force.
+    pub(crate) fn agreements(&self) -> u32 {
+        self.agreements
+    }
+
+    /// Appends the header line for a request, if there is one yet, and gives the agreement that it follows.
+    pub(crate) fn write_header(&mut self, method: &[u8], target: &[u8], out: &mut Vec<u8>) -> u32 {
         match &mut self.proof {
             Proof::Basic(line) => out.extend_from_slice(line),
             Proof::Digest(Some(digest)) => digest.write_header(method, target, out),
             Proof::Digest(None) => {}
         }
+        self.agreements
     }
 
     /// The server asks for credentials; true when there is a new answer to that, so that the request is worth
@@ -79,6 +87,7 @@ impl Login {
         }
         let credentials = Credentials { name: &self.name, password: &self.password };
         *agreed = Some(Digest::new(asked, credentials, &format!("{nonce:016x}")));
+        self.agreements += 1;
         true
     }
 }

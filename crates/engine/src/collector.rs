@@ -57,6 +57,9 @@ impl Collector {
         match report {
             Report::Second(worker, second) => self.threads[worker].waiting.push_back(second),
             Report::Finished(worker) => self.threads[worker].finished = true,
+            Report::Ended(at_ns) => {
+                self.totals.elapsed_s = self.totals.elapsed_s.max(at_ns as f64 / 1e9);
+            }
             Report::Traces(_) => {}
         }
     }

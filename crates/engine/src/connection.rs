@@ -84,6 +84,10 @@ pub(crate) struct Exchange {
     pub(crate) page: PageSlot,
     /// Which of the requests that the script waits for together.
     pub(crate) index: u16,
+    /// How often the server asked for credentials.
+    pub(crate) challenged: u8,
+    /// Which of the user's agreements with the server the request carried; 0 for none.
+    pub(crate) proof: u32,
     /// How many redirects have led here.
     pub(crate) redirected: u8,
     /// When the request was issued, connecting included.
@@ -100,6 +104,8 @@ impl Default for Exchange {
             sent: 0,
             page: NO_PAGE,
             index: 0,
+            challenged: 0,
+            proof: 0,
             redirected: 0,
             issued_ns: 0,
             first_byte_ns: None,
@@ -121,6 +127,15 @@ impl Exchange {
             from -= segment.len();
         }
         &[]
+    }
+
+    /// Writes the request's first line only: for a request that is not sent.
+    pub(crate) fn write_line(&mut self) {
+        self.out.clear();
+        self.out.extend_from_slice(&self.draft.method);
+        self.out.push(b' ');
+        self.out.extend_from_slice(&self.draft.target);
+        self.out.extend_from_slice(b" HTTP/1.1\r\n");
     }
 
     /// Whether the whole request has gone out.

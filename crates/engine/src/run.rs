@@ -118,6 +118,8 @@ pub struct Totals {
     pub counters: std::collections::BTreeMap<String, u64>,
     /// Connections opened.
     pub connects: u64,
+    /// From the run's start to the last thread's end; seconds.
+    pub elapsed_s: f64,
     /// Samples of errors.
     pub evidence: Vec<Evidence>,
 }

@@ -104,6 +104,8 @@ pub(crate) enum Report {
     Traces(Vec<Trace>),
     /// All its users have gone; nothing more comes.
     Finished(usize),
+    /// When it stopped; nanoseconds since the run's start.
+    Ended(u64),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -311,7 +313,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             self.free_connections.append(&mut self.closed_connections);
         }
         self.send_traces();
+        let ended_ns = self.now();
         self.end_seconds(self.boundary_ns);
+        let _ = self.outbox.reports.send(Report::Ended(ended_ns));
         Ok(())
     }
 

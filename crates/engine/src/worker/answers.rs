@@ -73,7 +73,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             _ => (0, false),
         };
         if droppable > 0 {
-            let asked = droppable.min(MOST_DROPPED_BYTES);
+            // One more than there should be: what a server sends beyond its answer must not pass for the next one, and a
+            // read that gave less than asked for needs no second one.
+            let asked = droppable.saturating_add(1).min(MOST_DROPPED_BYTES);
             let taken = self.transport.discard(slot, asked);
             if let Ok(length @ 1..) = taken {
                 self.bytes_dropped(slot, length);
@@ -174,25 +176,26 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     pub(super) fn lost(&mut self, slot: u32, message: &str) {
         let connection = &mut self.connections[slot as usize];
         let unanswered = connection.phase == Phase::Waiting && connection.used;
-        let again = connection
-            .exchange
-            .as_mut()
-            .filter(|exchange| unanswered && exchange.draft.is_safe() && exchange.first_byte_ns.is_none());
-        let Some(exchange) = again else {
+        let again = |exchange: &mut Box<Exchange>| {
+            unanswered && exchange.draft.is_safe() && exchange.first_byte_ns.is_none()
+        };
+        let Some(mut exchange) = connection.exchange.take_if(again) else {
             let securing = connection.phase == Phase::Securing;
             let kind = if securing { ErrorKind::Connect } else { ErrorKind::Protocol };
             return self.fail_exchange(slot, kind, message);
         };
         exchange.sent = 0;
-        connection.phase = Phase::Closed;
-        connection.secure = None;
-        let user = connection.user;
-        self.transport.close(slot);
+        let (user, operation) = (connection.user, connection.operation);
+        self.close_connection(slot);
         let presence = self.users[user as usize].presence.as_ref();
         if let Some(row) = presence.and_then(|presence| presence.visit.operation_row()) {
             self.host.borrow_mut().recorder.unanswered(row);
         }
-        self.dispatch(slot);
+        // Not the same slot: the wait that told of this end may tell more of it.
+        let fresh = self.claim_connection(user);
+        self.connections[fresh as usize].operation = operation;
+        self.connections[fresh as usize].exchange = Some(exchange);
+        self.dispatch(fresh);
     }
 
     /// The answer is complete.
@@ -215,7 +218,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let follow_up = self.follow_up(user, &mut exchange, status);
         let expected = exchange.draft.expected_status;
         let fits = if expected == 0 { status < 400 } else { status == expected };
-        self.record_answer(row, &exchange, fits || follow_up == FollowUp::Send);
+        let refused = matches!(follow_up, FollowUp::Refuse(_));
+        self.record_answer(row, &exchange, (fits && !refused) || follow_up == FollowUp::Send);
         self.note_in_cache(user, &exchange, status);
         // A server may answer before it has the whole request; what is left of it must not run into the next one.
         let secure = self.connections[slot as usize].secure.as_ref();
@@ -357,6 +361,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     /// The request failed: its connection is closed, its operation and session fail.
     pub(super) fn fail_exchange(&mut self, slot: u32, kind: ErrorKind, message: &str) {
         let connection = &mut self.connections[slot as usize];
+        if connection.phase == Phase::Closed {
+            return;
+        }
         let user = connection.user;
         let exchange = connection.exchange.take();
         self.close_connection(slot);

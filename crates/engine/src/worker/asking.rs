@@ -68,7 +68,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             if !self.is_fresh(user, &exchange.draft) {
                 return self.issue(user, exchange);
             }
-            self.write_request(user, &mut exchange);
+            exchange.write_line();
             let page = self.pages().borrow_mut().claim_cached(&exchange.out);
             self.host.borrow_mut().recorder.wire().cache_hits += 1;
             if let Some(presence) = &mut self.users[user as usize].presence {
@@ -88,6 +88,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     fn issue(&mut self, user: u32, mut exchange: Box<Exchange>) {
         exchange.redirected = 0;
+        exchange.challenged = 0;
         if let Some(presence) = &mut self.users[user as usize].presence {
             presence.batch.outstanding += 1;
         }
@@ -117,7 +118,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         exchange.sent = 0;
         exchange.first_byte_ns = None;
         let now_s = self.now_s();
-        let Exchange { out, draft, .. } = exchange;
+        let Exchange { out, draft, proof, .. } = exchange;
         let presence = self.users[user as usize].presence.as_mut();
         let belongings = presence.and_then(|presence| presence.visit.belongings.as_deref_mut());
         let Some(Belongings { jar, cache, login, .. }) = belongings else {
@@ -128,7 +129,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
         self.preamble.write(out, draft, Some((jar, now_s)), |out| {
             if let Some(login) = login {
-                login.write_header(&draft.method, &draft.target, out);
+                *proof = login.write_header(&draft.method, &draft.target, out);
             }
             if draft.cached {
                 cache.write_conditions(&draft.target, out);
@@ -209,7 +210,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             self.close_idle(user, |connection| connection.operation != operation);
         }
         let mut slot = self.users[user as usize].connections;
-        while slot != NO_CONNECTION && self.connections[slot as usize].phase != Phase::Idle {
+        let usable = |connection: &Connection| connection.phase == Phase::Idle && !connection.ended;
+        while slot != NO_CONNECTION && !usable(&self.connections[slot as usize]) {
             slot = self.connections[slot as usize].next;
         }
         if slot == NO_CONNECTION {
@@ -219,7 +221,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         slot
     }
 
-    fn claim_connection(&mut self, user: u32) -> u32 {
+    pub(super) fn claim_connection(&mut self, user: u32) -> u32 {
         let slot = self.free_connections.pop().unwrap_or_else(|| {
             self.connections.push(Connection::new());
             self.connections.len() as u32 - 1
@@ -252,6 +254,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     /// Closes a connection, whatever is under way on it, and gives its exchange back.
     pub(super) fn close_connection(&mut self, slot: u32) {
+        if self.connections[slot as usize].phase == Phase::Closed {
+            return;
+        }
         self.say_goodbye(slot);
         self.transport.close(slot);
         let connection = &mut self.connections[slot as usize];
@@ -262,6 +267,10 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         self.closed_connections.push(slot);
         self.unlink(user, slot, next);
         if let Some(exchange) = exchange {
+            if exchange.sent > 0 {
+                // Given up on the way: whether the server saw it is unknown.
+                self.host.borrow_mut().recorder.unanswered(exchange.draft.row);
+            }
             self.recycle(exchange);
         }
     }

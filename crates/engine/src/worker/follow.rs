@@ -11,6 +11,9 @@ use crate::http::request::path_of;
 use crate::random::Stream;
 use crate::transport::Transport;
 
+/// A server may ask for credentials, and once more when its nonce has grown old meanwhile.
+const MOST_CHALLENGES: u8 = 2;
+
 /// What an answer asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FollowUp {
@@ -34,7 +37,11 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
     }
 
-    fn meet_challenge(&mut self, user: u32, exchange: &Exchange) -> FollowUp {
+    fn meet_challenge(&mut self, user: u32, exchange: &mut Exchange) -> FollowUp {
+        if exchange.challenged == MOST_CHALLENGES {
+            return FollowUp::None;
+        }
+        exchange.challenged += 1;
         let nonce = Stream::new(self.now_ns, u64::from(self.global_index(user))).bits();
         let Some(presence) = &mut self.users[user as usize].presence else { return FollowUp::None };
         let belongings = presence.visit.belongings.as_deref_mut();
@@ -42,7 +49,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             return FollowUp::None;
         };
         let mut host = self.host.borrow_mut();
-        let worth_it = {
+        // Another request may have agreed on something new while this one was under way.
+        let worth_it = exchange.proof < login.agreements() || {
             let mut pages = host.pages.borrow_mut();
             login.meet(pages.response(exchange.page).header("www-authenticate"), nonce)
         };

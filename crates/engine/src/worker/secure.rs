@@ -59,8 +59,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let pushed = secure.channel.push(ciphertext, plain);
         connection.ended |= secure.channel.closed();
         if let Err(fault) = pushed {
-            // The alert that tells the server.
-            self.flush(slot);
+            self.alert(slot);
             return self.broken(slot, &fault);
         }
         let done = connection.phase == Phase::Securing && !secure.channel.handshaking();
@@ -118,11 +117,19 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     /// Tells the server that no more comes, if there is room to say so at once.
     pub(super) fn say_goodbye(&mut self, slot: u32) {
-        let Some(mut secure) = self.connections[slot as usize].secure.take() else { return };
-        secure.channel.close();
+        if let Some(secure) = &mut self.connections[slot as usize].secure {
+            secure.channel.close();
+            self.alert(slot);
+            self.connections[slot as usize].secure = None;
+        }
+    }
+
+    /// The last words on a connection that is about to be closed in any case: what can't be said now is not said.
+    fn alert(&mut self, slot: u32) {
+        let Some(secure) = &mut self.connections[slot as usize].secure else { return };
         if secure.flushed() {
             secure.out.clear();
-            // The connection is closed in any case: what can't be said now is not said.
+            secure.sent = 0;
             if secure.channel.pull(&mut secure.out).is_ok() {
                 let _ = self.transport.send(slot, &secure.out);
             }

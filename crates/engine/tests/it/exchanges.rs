@@ -217,3 +217,41 @@ fn the_phases_of_a_request_add_up() {
     assert!(phases.transfer.equivalent(phases.transfer.max(), 20_000), "{} µs", phases.transfer.max());
     assert_eq!((phases.connect.len(), phases.tls.len()), (1, 0));
 }
+
+#[test]
+fn several_requests_that_are_asked_for_credentials_at_once_agree_on_them_together() {
+    let script = "function visit() auth('ann', 'secret', 'digest') \
+        parallel({ '/a', '/b', '/c' }, { connections = 3 }) end";
+    let seen = once(script).against(|_, text| match text.contains("Authorization: Digest ") {
+        true => Reply::After(MS, ok("")),
+        false => {
+            let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n1\", qop=\"auth\", algorithm=MD5";
+            Reply::After(MS, with(401, challenge, ""))
+        }
+    });
+    assert_no_error(&seen);
+    assert_eq!(lines(&seen).len(), 6, "each is asked once: {:?}", lines(&seen));
+}
+
+#[test]
+fn a_server_whose_nonces_are_always_too_old_is_an_error_and_not_a_loop() {
+    let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n1\", qop=\"auth\", stale=true";
+    let script = "function visit() auth('ann', 'secret', 'digest') get('/a') end";
+    let seen = once(script).against(move |_, _| Reply::After(MS, with(401, challenge, "")));
+    assert_eq!(seen.errors("visit", ErrorKind::Status), 1);
+    assert_eq!(lines(&seen).len(), 3, "asked, tried, tried once more");
+}
+
+#[test]
+fn requests_given_up_with_a_failed_one_are_accounted_for() {
+    let script = "function visit() parallel({ '/1', '/2', '/3' }, { connections = 3 }) end";
+    let seen = once(script).against(|_, text| match text.starts_with("GET /2") {
+        true => Reply::After(10 * MS, status(404, "no")),
+        false => Reply::After(50 * MS, ok("")),
+    });
+    let totals = &seen.totals;
+    let counted = |row: usize| totals.completed[row] + totals.failed[row] + totals.unanswered[row];
+    let all: Vec<u64> =
+        ["/1", "/2", "/3"].iter().map(|name| counted(seen.row(OperationKind::Request, name))).collect();
+    assert_eq!(all, [1, 1, 1], "completed, failed and of unknown outcome are all that the server saw");
+}

@@ -160,3 +160,24 @@ fn plain_http_where_tls_was_meant_is_named_as_such() {
     assert_eq!(first.kind, "connect");
     assert!(first.message.contains("plain HTTP"), "{}", first.message);
 }
+
+#[test]
+fn users_live_on_when_a_server_answers_rubbish_and_resets() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for mut peer in listener.incoming().flatten() {
+            // The hello is there and is not read: closing then resets.
+            let _ = peer.peek(&mut [0; 1]);
+            let _ = peer.write_all(b"\x17\x03\x03\x00\x01x");
+        }
+    });
+    let tls = Tls { server_name: "localhost".to_string(), trust: Trust::Anybody, resumption_ratio: 0.0 };
+    let target = Target { tls: Some(tls), ..address.into() };
+    // The script computes for a while, so that the reset is there before the rubbish is read.
+    let script = "function visit() for _ = 1, 500000 do end get('/') end";
+    let (totals, _) = drive(target, script, ConnectionPolicy::Keep);
+    let session =
+        totals.names.iter().position(|name| name.kind == model::OperationKind::Session).expect("a row");
+    assert_eq!(totals.failed[session], 5 * 4, "each of five users goes through its four sessions");
+}

@@ -34,7 +34,10 @@ fn headline(record: &HitRecord, width: usize, paint: Paint) -> String {
         (_, false) => (Tone::Doubtful, "NOT VALID"),
     };
     let said = if record.verdict.valid {
-        let failed = if record.errors.is_empty() { "" } else { ", errors among them" };
+        let failed: u64 = record.errors.values().sum();
+        let all = (record.completed + failed).max(1);
+        let share = figures::percent(Some(failed as f64 / all as f64));
+        let failed = if failed == 0 { String::new() } else { format!(", {share} of them failed") };
         format!("{} requests/s over {} connections{failed}.", rate(record), count(record.connections.into()))
     } else {
         crate::headline::said(&record.verdict.sentence)

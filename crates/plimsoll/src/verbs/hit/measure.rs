@@ -65,6 +65,9 @@ impl<'a> Witness<'a> {
         self.answered += now.completed;
         let at_s = f64::from(second.interval.second) + 1.0;
         let (done, ratio) = match self.seen.length {
+            Length::Seconds(all) if at_s > all + 1.0 => {
+                ("waiting for the last answers, Ctrl-C twice ends it".to_string(), 1.0)
+            }
             Length::Seconds(all) => (format!("{:.0} of {all:.0} s", at_s.min(all)), at_s / all),
             Length::Requests(all) => {
                 (format!("{} of {all} requests", self.answered), self.answered as f64 / all as f64)
@@ -113,7 +116,13 @@ pub(super) fn record(
     let unanswered = row.and_then(|row| totals.unanswered.get(row)).copied().unwrap_or(0);
     let completed = request.as_ref().map_or(0, |row| row.completed);
     let requests = completed + refused;
-    let elapsed_s = if seen.last_ns > 0 { seen.last_ns as f64 / 1e9 } else { seen.all.length_s() };
+    let last_s = seen.last_ns as f64 / 1e9;
+    // Time in which only failures happened is time all the same; waiting for the last answers of a length that was
+    // asked for is not.
+    let elapsed_s = match seen.length {
+        Length::Seconds(asked_s) if outcome == Outcome::Completed => asked_s.max(last_s),
+        _ => totals.elapsed_s,
+    };
     let little = Little::of(&seen.whole);
     let host = HostShares::default();
     let generator = analysis::generator(&seen.whole, &little, options.cpus.len(), totals.connects, host);
@@ -151,7 +160,8 @@ pub(super) fn record(
         validity: Vec::new(),
         evidence: totals.evidence.clone(),
     };
-    judge(seen, &little, &rows, &mut record);
+    let whole = analysis::operations(&seen.whole, &totals.names);
+    judge(seen, &little, if seen.whole.length_s() > 0.0 { &whole } else { &rows }, &mut record);
     record
 }
 
@@ -184,6 +194,9 @@ fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &m
         CHECKS.contains(&check.check.as_str()) && !(dealt_out && check.check == "users")
     };
     record.validity = checks.into_iter().filter(applies).collect();
+    if dealt_out && record.elapsed_s < 1.0 && record.outcome == Outcome::Completed {
+        say_too_short(record);
+    }
     let load = Load { users: record.connections, ..Load::default() };
     record.verdict = analysis::verdict(&VerdictInputs {
         load: &load.headline(),
@@ -192,6 +205,17 @@ fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &m
         metrics: &[],
         operations: rows,
     });
+}
+
+/// So few requests are over before the instrument has looked at itself for a second.
+fn say_too_short(record: &mut HitRecord) {
+    let took = units::show_seconds(record.elapsed_s);
+    if let Some(check) = record.validity.iter_mut().find(|check| check.check == "duration") {
+        check.sentence = format!(
+            "it was over in {took}, too soon for the instrument to judge itself by whole seconds: ask for more requests (-n), \
+             or for a time (-d)"
+        );
+    }
 }
 
 fn method(options: &RunOptions) -> String {
