@@ -18,6 +18,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use engine::run_on;
+use model::load::{Arrivals, Arriving, Pattern};
 use testkit::origin::{Origin, Reply as Answer};
 
 use crate::seen::{Seen, cycling, expect_exactly, expect_no_failure, users};
@@ -87,4 +88,65 @@ fn on_sockets_a_stop_costs_what_the_server_s_own_time_stamps_say() {
         assert!(late >= 12 && late.abs_diff(stamped) <= 1, "{late} late responses, {stamped} by the server");
         run.compare(&operation.response, &response_ns)
     });
+}
+
+/// Arrivals at 100 a second for 20 s against a server that stands still from 5 s to 6 s; what was seen, and when the
+/// server saw each request arrive.
+fn arriving(pattern: Pattern, most_users: u32) -> (Seen, Vec<u64>) {
+    let service = 10 * MS;
+    let (clock, net, log) = VirtualNet::new(move |at, _| {
+        let stopped = (5 * STOP..6 * STOP).contains(&at);
+        Reply::After(if stopped { 6 * STOP - at + service } else { service }, ok("known"))
+    });
+    let mut options = users(most_users, 20.0, SocketAddr::from(([127, 0, 0, 1], 80)));
+    let arriving = Arriving::Sessions;
+    options.load.arrivals = Some(Arrivals { pattern, arriving, from_per_s: 100.0, to_per_s: 100.0 });
+    let mut seen = Seen::default();
+    let totals = run_on(&options, clock, net, &mut seen).expect("the run works");
+    expect_no_failure(&totals);
+    let arrivals = log.borrow().iter().map(|(at, _)| *at).collect();
+    (seen, arrivals)
+}
+
+/// In the open model a stop of H at a rate of r makes r·H arrivals late, the j-th of them by what is left of the stop:
+/// uniformly between 0 and H. Of n arrivals the mean response is s + r·H²/2 / n.
+#[test]
+fn in_the_open_model_every_arrival_of_a_stop_is_late_by_what_is_left_of_it() {
+    let _turn = turn();
+    for pattern in [Pattern::Constant, Pattern::Poisson] {
+        let (seen, arrivals) = arriving(pattern, 1000);
+        let operation = seen.operation("Op");
+        let expected: Vec<u64> = arrivals
+            .iter()
+            .map(|at| if (5 * STOP..6 * STOP).contains(at) { 6 * STOP - at + 10 * MS } else { 10 * MS })
+            .collect();
+        expect_exactly(&operation.response, expected);
+        // Nobody waits for a user, so that a request starts when it was to: service and response are the same.
+        assert_eq!(operation.response, operation.service, "{pattern:?}");
+        let n = arrivals.len() as f64;
+        let theory_ms = 10.0 + 100.0 * 1000.0 / 2.0 / n;
+        let mean_ms = operation.response.mean() / 1e3;
+        // The sum over Poisson arrivals of the stop has the variance r·H³/3 (Campbell's theorem): 5.8 s.
+        let slack_ms = if pattern == Pattern::Constant { 0.5 } else { 3.29 * 5.77e3 / n };
+        assert!(
+            (mean_ms - theory_ms).abs() < slack_ms,
+            "{pattern:?}: mean {mean_ms} ms, theory {theory_ms} ms"
+        );
+    }
+}
+
+/// With 20 users the 21st arrival of the stop has nobody to begin it. It counts from its intended start all the same:
+/// response times are those of as many users as needed, and only service times look well.
+#[test]
+fn arrivals_that_wait_for_a_user_are_charged_from_their_intended_start() {
+    let _turn = turn();
+    let (free, _) = arriving(Pattern::Constant, 1000);
+    let (few, _) = arriving(Pattern::Constant, 20);
+    let slow = |times: &model::interval::Times| times.count_between(500_000, 60_000_000);
+    let (free, few) = (free.operation("Op"), few.operation("Op"));
+    // An arrival at t is answered at 6.01 s: those from 5.00 to 5.51 s take half a second or more.
+    assert_eq!(slow(&free.response), 52);
+    assert!(slow(&few.response) >= slow(&free.response), "{} late responses", slow(&few.response));
+    assert_eq!(slow(&few.service), 20, "service times see one slow answer a user");
+    assert_eq!(few.response.len(), free.response.len(), "no arrival is dropped");
 }
