@@ -124,9 +124,13 @@ impl Generator {
         command
     }
 
-    /// The command line for people.
+    /// The command line for people: the program by its name, wherever it lies here.
     pub(crate) fn line(&self) -> String {
-        self.words
+        let mut words = self.words.clone();
+        if let Some(program) = words.first_mut() {
+            *program = show(Path::new(program).file_name().map_or(Path::new(""), Path::new));
+        }
+        words
             .join(" ")
             .replace("{URL}", &format!("http://127.0.0.1:PORT{}", self.path))
             .replace("{BASE}", "http://127.0.0.1:PORT")

@@ -294,8 +294,11 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     /// Closes all of a user's connections.
     pub(super) fn close_connections(&mut self, user: u32) {
-        while self.users[user as usize].connections != NO_CONNECTION {
-            self.close_connection(self.users[user as usize].connections);
+        let mut slot = self.users[user as usize].connections;
+        while slot != NO_CONNECTION {
+            let next = self.connections[slot as usize].next;
+            self.close_connection(slot);
+            slot = next;
         }
     }
 
