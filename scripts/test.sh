@@ -59,6 +59,10 @@ stage "fuzz" "the reader of answers for 60 s; alone and longer: make fuzz"
 scripts/fuzz.sh 60
 done_in
 
+stage "instructions" "of the generator for one request, beside their budgets; alone: make instructions"
+scripts/instructions.sh
+done_in
+
 # Last, so that cargo's own closing lines close the gate.
 stage "tests" "cargo test --workspace --locked"
 exec cargo test --workspace --locked --no-fail-fast
