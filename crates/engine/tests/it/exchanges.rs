@@ -26,6 +26,15 @@ fn assert_no_error(seen: &Seen) {
     assert!(seen.listener.evidence.is_empty(), "{:?}", seen.listener.evidence);
 }
 
+/// A server that asks for a digest until it gets one.
+fn asking_for_a_digest(_at_ns: u64, text: &str) -> Reply {
+    if text.contains("Authorization: Digest ") {
+        return Reply::After(MS, ok(""));
+    }
+    let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n1\", qop=\"auth\", algorithm=MD5";
+    Reply::After(MS, with(401, challenge, ""))
+}
+
 #[test]
 fn a_redirect_is_followed_within_its_operation_and_counted_apart() {
     let script = "function visit() operation 'Op' local p = get('/a') check(p:has('here'), 'the page') end";
@@ -80,6 +89,8 @@ fn redirects_that_lead_in_a_circle_or_away_are_errors_of_that_request() {
     assert_eq!(away.errors("visit", ErrorKind::Status), 1);
     assert!(away.listener.evidence[0].contains("http://example.org/"), "{:?}", away.listener.evidence);
     assert_eq!(lines(&away).len(), 1, "nothing is sent elsewhere");
+    let request = &away.whole.operations[away.row(OperationKind::Request, "/a")];
+    assert_eq!((request.completed, request.failed()), (0, 1), "a refused redirect is no success");
 }
 
 #[test]
@@ -95,13 +106,7 @@ fn a_session_may_look_at_the_redirect_itself() {
 #[test]
 fn digest_credentials_are_agreed_on_once_and_go_with_every_request_after() {
     let script = "function visit() auth('ann', 'secret', 'digest') get('/a') get('/b') get('/c') end";
-    let seen = once(script).against(|_, text| match text.contains("Authorization: Digest ") {
-        true => Reply::After(MS, ok("")),
-        false => {
-            let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n1\", qop=\"auth\", algorithm=MD5";
-            Reply::After(MS, with(401, challenge, ""))
-        }
-    });
+    let seen = once(script).against(asking_for_a_digest);
     assert_no_error(&seen);
     assert_eq!(lines(&seen), ["GET /a", "GET /a", "GET /b", "GET /c"]);
     let counts: Vec<bool> =
@@ -222,13 +227,7 @@ fn the_phases_of_a_request_add_up() {
 fn several_requests_that_are_asked_for_credentials_at_once_agree_on_them_together() {
     let script = "function visit() auth('ann', 'secret', 'digest') \
         parallel({ '/a', '/b', '/c' }, { connections = 3 }) end";
-    let seen = once(script).against(|_, text| match text.contains("Authorization: Digest ") {
-        true => Reply::After(MS, ok("")),
-        false => {
-            let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n1\", qop=\"auth\", algorithm=MD5";
-            Reply::After(MS, with(401, challenge, ""))
-        }
-    });
+    let seen = once(script).against(asking_for_a_digest);
     assert_no_error(&seen);
     assert_eq!(lines(&seen).len(), 6, "each is asked once: {:?}", lines(&seen));
 }
