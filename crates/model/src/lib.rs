@@ -1,8 +1,9 @@
 //! The nouns and units of Plimsoll (layer 0): what a kit, a service, a stack, a recipe, a plan, a run's record,
 //! a verdict and a problem *are*.
 //!
-//! The principal types are [`Plan`], everything that a run needs, resolved and costed before anything starts, and
-//! [`RunRecord`], everything that a run said. Every other room speaks in these words.
+//! The principal types are [`Plan`], everything that a run needs, resolved and costed before anything starts,
+//! [`RunRecord`], everything that a run said, and [`StudyRecord`], everything that many runs said together. Every other
+//! room speaks in these words.
 //!
 //! Not here: files, clocks, sockets, processes, text for a terminal. A function in this room gives the same answer
 //! for the same arguments, always.
@@ -22,6 +23,7 @@ pub mod record;
 pub mod service;
 pub mod setting;
 pub mod stack;
+pub mod study;
 pub mod think;
 pub mod units;
 
@@ -38,4 +40,5 @@ pub use record::RunRecord;
 pub use service::ServiceManifest;
 pub use setting::{Setting, Value};
 pub use stack::StackManifest;
+pub use study::{StudyRecord, Trial};
 pub use think::Distribution;

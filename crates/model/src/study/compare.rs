@@ -1,0 +1,83 @@
+//! A comparison: which of two is faster?
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What was compared, and what came out.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Compare {
+    /// The load in words: `20 users`.
+    pub load: String,
+    /// The figure that the sentence is about: `mean`, `p95`, `throughput`, `load_line`.
+    pub by: String,
+    /// Differences smaller than this don't matter: 0.01 is 1 %.
+    pub band_ratio: f64,
+    /// B may be worse by this much before the gate fails; no gate when absent.
+    pub gate_ratio: Option<f64>,
+    /// Probability with which every interval shown holds, however often one looks.
+    pub confidence_ratio: f64,
+    /// Blocks that it may take at most.
+    pub most_blocks: u32,
+    /// Steady seconds of a trial.
+    pub window_s: f64,
+    /// Seed of the order within blocks, of the trials' loads and of the bootstrap.
+    pub seed: u64,
+    /// The effect on each figure; the first is the one that the sentence is about.
+    pub effects: Vec<Effect>,
+    /// The verdict; absent as long as it goes on.
+    pub conclusion: Option<Conclusion>,
+    /// The gate held; absent without one.
+    pub gate_held: Option<bool>,
+}
+
+/// The effect on one figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Effect {
+    /// `throughput`, `mean`, `p50`, `p95`, `p99`, `load_line`.
+    pub figure: String,
+    /// The operation; absent for all together.
+    pub operation: Option<String>,
+    /// Which way is better.
+    pub better: Better,
+    /// Its typical value with A.
+    pub a: f64,
+    /// Its typical value with B.
+    pub b: f64,
+    /// B/A: the median of the blocks' ratios.
+    pub ratio: f64,
+    /// Lower end of the interval for `ratio`; absent as long as there are too few blocks.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// Blocks behind it.
+    pub blocks: u32,
+    /// What follows.
+    pub conclusion: Conclusion,
+}
+
+/// Which way a figure is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// Throughput, the load line.
+    Higher,
+    /// Times.
+    Lower,
+}
+
+/// What a comparison says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Conclusion {
+    /// B is better, beyond doubt at the chosen confidence.
+    Faster,
+    /// B is worse.
+    Slower,
+    /// No difference larger than the band.
+    Same,
+    /// Not enough evidence.
+    Open {
+        /// How many more blocks would do, by the noise seen so far.
+        more_blocks: Option<u32>,
+    },
+}

@@ -1,0 +1,160 @@
+//! A find: how many users does this stack carry?
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What was looked for, and what was found.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Find {
+    /// What was looked for.
+    pub goal: FindGoal,
+    /// Absent as long as the search goes on.
+    pub answer: Option<FindAnswer>,
+}
+
+/// What is looked for, how well it must be known, and what that may cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FindGoal {
+    /// Users or arrivals.
+    pub by: By,
+    /// Probability with which the interval holds the load line.
+    pub confidence_ratio: f64,
+    /// Half the interval's length as a share of the load line at which the search may end.
+    pub half_width_ratio: f64,
+    /// Seconds that the whole study may take.
+    pub budget_s: f64,
+    /// Steady seconds of a ramp trial.
+    pub ramp_window_s: f64,
+    /// Steady seconds of a search trial.
+    pub window_s: f64,
+    /// Steady seconds of a confirming trial.
+    pub confirm_s: f64,
+    /// Most search trials.
+    pub most_trials: u32,
+    /// The first load that is tried.
+    pub start: f64,
+    /// The load above which it doesn't look.
+    pub most: f64,
+    /// Seed of the trials' loads and of the bootstrap.
+    pub seed: u64,
+}
+
+impl Default for FindGoal {
+    /// 90 %, half-width 5 %, a quarter of an hour.
+    fn default() -> FindGoal {
+        FindGoal {
+            by: By::Users,
+            confidence_ratio: 0.9,
+            half_width_ratio: 0.05,
+            budget_s: 900.0,
+            ramp_window_s: 8.0,
+            window_s: 25.0,
+            confirm_s: 90.0,
+            most_trials: 12,
+            start: 10.0,
+            most: 100_000.0,
+            seed: 1,
+        }
+    }
+}
+
+/// What the load line is counted in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// Emulated users of the closed model.
+    #[default]
+    Users,
+    /// Arrivals per second of the open model.
+    Rate,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FindAnswer {
+    /// There is a load line.
+    LoadLine(LoadLine),
+    /// There is none that could be stood behind.
+    NoAnswer(NoAnswer),
+}
+
+/// The highest load that still passes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadLine {
+    /// Users, or arrivals per second.
+    pub load: f64,
+    /// Lower end of its interval.
+    pub low: f64,
+    /// Upper end of its interval.
+    pub high: f64,
+    /// The interval is longer than was asked for.
+    pub wide: bool,
+    /// The target that is missed first: `Browse p95 < 300 ms`.
+    pub held_by: String,
+    /// Share of the resampled fits in which it is the first.
+    pub held_by_ratio: f64,
+    /// How steeply ln(observed/limit) of that target rises with ln(load).
+    pub slope: f64,
+    /// The confirming trial that passed just below.
+    pub passed: Option<Confirmation>,
+    /// The confirming trial that failed just above.
+    pub failed: Option<Confirmation>,
+    /// Operations per second at the load line.
+    pub throughput_per_s: Option<f64>,
+    /// Where the line would be if averages were judged instead of percentiles; absent when no average reaches its
+    /// limit in what was measured.
+    pub by_average: Option<f64>,
+}
+
+/// A trial that confirms one side of the line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Confirmation {
+    /// The trial's number.
+    pub trial: u32,
+    /// Users, or arrivals per second.
+    pub load: f64,
+    /// Steady seconds.
+    pub for_s: f64,
+}
+
+/// Why there is no load line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NoAnswer {
+    /// The reason.
+    pub why: WhyNot,
+    /// The load at which it showed.
+    pub load: Option<f64>,
+    /// The evidence, in a sentence.
+    pub evidence: String,
+    /// The highest load that passed, if any.
+    pub highest_passed: Option<f64>,
+    /// The lowest load that failed, if any.
+    pub lowest_failed: Option<f64>,
+}
+
+/// Reasons for which there is no load line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WhyNot {
+    /// The targets are missed at the least load.
+    FailsAtLeast,
+    /// The targets are met at the highest load that was to be tried.
+    NeverFails,
+    /// The generator reached its limit first.
+    GeneratorLimit,
+    /// The machine ran out of ports, descriptors or the like first.
+    MachineLimit,
+    /// The same load gives two different results.
+    Unstable,
+    /// Results change with time at the same load.
+    Drifts,
+    /// No steady state was reached.
+    Unsettled,
+    /// Trials were not valid for another reason of the instrument's.
+    NotValid,
+    /// The time was up before the answer was known.
+    OutOfTime,
+    /// The user ended it.
+    Interrupted,
+}

@@ -1,0 +1,73 @@
+//! A sweep: how does the result depend on these factors?
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::find::{FindAnswer, FindGoal};
+
+/// What was varied, and what each cell said.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Sweep {
+    /// The study file's name: `sun-2008-table3`.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// Where the study comes from.
+    pub source: String,
+    /// What was varied, the slowest first.
+    pub factors: Vec<Factor>,
+    /// What is measured in each cell.
+    pub measurement: Measurement,
+    /// How often each cell is measured.
+    pub repeats: u32,
+    /// In which order.
+    pub order: SweepOrder,
+    /// Seed of the order and of the trials' loads.
+    pub seed: u64,
+    /// One for each arm, in the arms' order.
+    pub cells: Vec<Cell>,
+}
+
+/// Something that is varied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Factor {
+    /// `users`, `stack`, `web.max_worker`, `param.n_searches`.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// Its levels as people write them.
+    pub levels: Vec<String>,
+}
+
+/// What is measured in each cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Measurement {
+    /// One window at a given load.
+    Window {
+        /// Its steady seconds.
+        window_s: f64,
+    },
+    /// The load line.
+    LoadLine(FindGoal),
+}
+
+/// In which order cells are measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SweepOrder {
+    /// Every repeat is a block that holds each cell once, in an order of its own drawn at random.
+    #[default]
+    Random,
+    /// Every repeat goes through the cells as they are written.
+    AsWritten,
+}
+
+/// A combination of levels, and what was found there.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cell {
+    /// The number of the level of each factor.
+    pub levels: Vec<usize>,
+    /// The load line of each repeat, when load lines are measured.
+    pub answers: Vec<FindAnswer>,
+}

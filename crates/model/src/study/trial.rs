@@ -1,0 +1,140 @@
+//! One trial of a study: a load that was driven for a window, and what was seen.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One trial. Its window begins where its steady state was found to begin.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Trial {
+    /// Counts from 1.
+    pub number: u32,
+    /// Which of the study's arms.
+    pub arm: usize,
+    /// The block or repeat that it belongs to, from 0; trials of one block are compared with each other.
+    pub block: u32,
+    /// What it was for.
+    pub purpose: Purpose,
+    /// Users, or arrivals per second.
+    pub load: f64,
+    /// Its run's id, below the study's directory.
+    pub run: String,
+    /// Seconds since the study's first start (over all sittings) at which it began.
+    pub began_s: f64,
+    /// Seconds that it took, with setting the stack up.
+    pub took_s: f64,
+    /// The stack and its data set were set up anew for it.
+    pub fresh: bool,
+    /// Seconds from the end of the ramp-up to the steady state (MSER-5); absent when none was found.
+    pub warm_up_s: Option<f64>,
+    /// Seconds of the window that counts.
+    pub window_s: f64,
+    /// What the window said; absent when nothing was measured in it.
+    pub measured: Option<Measured>,
+    /// Checks of the instrument that did not hold; empty when the trial is valid.
+    pub faults: Vec<Fault>,
+}
+
+/// What a window said.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Measured {
+    /// Each target in the plan's order.
+    pub clauses: Vec<ClauseSeen>,
+    /// Throughput, mean and percentiles of all operations and of each.
+    pub figures: Vec<Figure>,
+    /// Cores kept busy by each tier, the generator among them.
+    pub tiers: Vec<TierCpu>,
+    /// Failed operations as a share of all.
+    pub failed_ratio: f64,
+}
+
+impl Trial {
+    /// The instrument held.
+    pub fn valid(&self) -> bool {
+        self.faults.is_empty() && self.measured.is_some()
+    }
+
+    /// Every target was met; nothing is said of a trial without figures.
+    pub fn pass(&self) -> Option<bool> {
+        self.measured.as_ref().map(|seen| seen.clauses.iter().all(|clause| clause.pass))
+    }
+}
+
+impl Measured {
+    /// The figure of that name and operation.
+    pub fn figure(&self, name: &str, operation: Option<&str>) -> Option<&Figure> {
+        self.figures.iter().find(|figure| figure.name == name && figure.operation.as_deref() == operation)
+    }
+}
+
+/// What a trial is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// Fills caches; its figures are not used.
+    WarmUp,
+    /// Looks for the region in which the answer lies.
+    Ramp,
+    /// Narrows the answer.
+    Search,
+    /// Shows that a load just below the answer passes, or one just above it fails.
+    Confirm,
+    /// Measures an arm of a comparison or a cell of a sweep.
+    Measure,
+}
+
+/// One target against what a window said of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClauseSeen {
+    /// As people write it: `Browse p95 < 300 ms`.
+    pub clause: String,
+    /// Seconds, a ratio for errors, operations per second for throughput, a count for samples.
+    pub observed: Option<f64>,
+    /// In the same unit.
+    pub limit: f64,
+    /// Met.
+    pub pass: bool,
+    /// ln(observed/limit), turned round for targets that ask for at least something: negative when met. Absent
+    /// without samples. A share of errors is taken as (failed + 0.5)/(all + 1).
+    pub margin: Option<f64>,
+    /// Standard error of `margin`, from the batches.
+    pub margin_se: Option<f64>,
+    /// The margin in consecutive parts of the window of equal length.
+    pub batches: Vec<f64>,
+    /// For a percentile ln(mean/limit): what a verdict by the average would go by.
+    pub mean_margin: Option<f64>,
+    /// How many samples there were.
+    pub samples: u64,
+    /// How many it needs.
+    pub samples_needed: u64,
+}
+
+/// Something measured in a window, with how far it can be trusted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Figure {
+    /// `throughput`, `mean`, `p50`, `p95`, `p99`.
+    pub name: String,
+    /// The operation; absent for all together.
+    pub operation: Option<String>,
+    /// The value: operations per second, or seconds.
+    pub value: f64,
+    /// Standard error of its natural logarithm, from batches; absent when there are too few.
+    pub log_se: Option<f64>,
+}
+
+/// Cores kept busy.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TierCpu {
+    /// web, app, db, cache, generator.
+    pub tier: String,
+    /// On average over the window.
+    pub cpu_cores: f64,
+}
+
+/// A check of the instrument that did not hold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fault {
+    /// The check's identifier, as in a run's record: `generator_cpu`, `send_lag`.
+    pub check: String,
+    /// What was seen.
+    pub sentence: String,
+}
