@@ -33,6 +33,9 @@ pub struct FindGoal {
     pub most_trials: u32,
     /// The first load that is tried.
     pub start: f64,
+    /// The load below which it doesn't look.
+    #[serde(default = "one")]
+    pub least: f64,
     /// The load above which it doesn't look.
     pub most: f64,
     /// Seed of the trials' loads and of the bootstrap.
@@ -52,10 +55,30 @@ impl Default for FindGoal {
             confirm_s: 90.0,
             most_trials: 12,
             start: 10.0,
+            least: 1.0,
             most: 100_000.0,
             seed: 1,
         }
     }
+}
+
+impl FindGoal {
+    /// The same goal in a hurry: six minutes, half-width 10 %, shorter windows.
+    pub fn quick(self) -> FindGoal {
+        FindGoal {
+            half_width_ratio: 0.1,
+            budget_s: 360.0,
+            ramp_window_s: 5.0,
+            window_s: 12.0,
+            confirm_s: 30.0,
+            most_trials: 7,
+            ..self
+        }
+    }
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 /// What the load line is counted in.
