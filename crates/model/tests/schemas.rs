@@ -1,10 +1,11 @@
-//! The JSON Schemas of everything that people write in TOML, for editors that complete and check.
+//! The JSON Schemas of everything that people write in TOML, for editors that complete and check, and of what a study
+//! says.
 //!
 //! `UPDATE_SCHEMAS=1 cargo test -p model` writes them anew.
 
 use std::path::Path;
 
-use model::{KitManifest, Recipe, ServiceManifest, StackManifest};
+use model::{KitManifest, Recipe, ServiceManifest, StackManifest, StudyRecord};
 use schemars::{JsonSchema, schema_for};
 
 fn check<T: JsonSchema>(name: &str) {
@@ -23,4 +24,9 @@ fn the_schemas_of_kit_service_stack_and_recipe_are_current() {
     check::<ServiceManifest>("service");
     check::<StackManifest>("stack");
     check::<Recipe>("recipe");
+}
+
+#[test]
+fn the_schema_of_what_a_study_says_is_current() {
+    check::<StudyRecord>("study");
 }

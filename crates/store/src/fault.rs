@@ -52,7 +52,7 @@ pub(crate) fn newer(path: &Path, found: i64, known: i64) -> Problem {
     Problem::environment(format!("the file has format {found}; this Plimsoll reads formats up to {known}"))
         .file(path.display().to_string())
         .why("a number that is read by old rules could be misread without a sign of it")
-        .remedy("a Plimsoll at least as new as the one that made the run")
+        .remedy("a Plimsoll at least as new as the one that wrote it")
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! What the lab keeps of its runs (layer 1): a directory for each, and an index over all of them. The only room that
-//! knows the formats on disk; `docs/reference/run-directory.md` describes them.
+//! What the lab keeps of its runs and studies (layer 1): a directory for each, and an index over all runs. The only
+//! room that knows the formats on disk; `docs/reference/run-directory.md` describes them.
 //!
 //! The principal types are [`Runs`], all runs below a home; [`RunWriter`], one run while it is measured, each second
 //! on the disk as soon as it ends, without a sync; and [`Run`], one run as it was kept, also when the tool was killed
-//! in the middle of it.
+//! in the middle of it. [`Studies`], [`StudyWriter`] and [`Study`] are the same for studies, whose trials are runs.
 //!
 //! ```text
 //! HOME/index.sqlite           a cache over all runs, rebuilt whenever it is missing, damaged or old
@@ -11,6 +11,8 @@
 //! HOME/runs/ID/run.sqlite     seconds, operations, histograms, series, events, evidence
 //! HOME/runs/ID/plan.json      what was to be done
 //! HOME/runs/ID/conf/ logs/    rendered configurations and the servers' own logs
+//! HOME/studies/ID/study.json  model::StudyRecord, replaced at once after each trial
+//! HOME/studies/ID/runs/RUN/   the trials, each a run as above
 //! ```
 //!
 //! Not here: what the numbers mean (`analysis`), how they are shown (`report`), a clock or random numbers (a run's id
@@ -23,6 +25,9 @@ mod id;
 mod index;
 mod run;
 mod runs;
+mod shelf;
+mod studies;
+mod study;
 mod summary;
 mod times;
 mod writer;
@@ -30,5 +35,7 @@ mod writer;
 pub use id::{new_id, utc};
 pub use run::{Run, Seconds};
 pub use runs::Runs;
+pub use studies::{Studies, StudySummary};
+pub use study::{Study, StudyWriter};
 pub use summary::RunSummary;
 pub use writer::RunWriter;

@@ -5,6 +5,7 @@ mod death;
 mod golden;
 mod list;
 mod round_trip;
+mod studies;
 
 use std::path::Path;
 

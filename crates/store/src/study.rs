@@ -1,0 +1,168 @@
+//! One study: as it was kept, and while it is measured.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use model::study::{STUDY_FORMAT, Trial};
+use model::{Problem, Result, StudyRecord};
+
+use crate::run::{LOCK, Run, under_way};
+use crate::runs::Runs;
+use crate::{disk, fault, id};
+
+const RECORD: &str = "study.json";
+
+/// A study as it was kept: finished, under way, or left behind by a tool that died.
+pub struct Study {
+    directory: PathBuf,
+    record: StudyRecord,
+}
+
+impl Study {
+    /// Opens the study kept in `directory`, wherever that is.
+    pub fn open(directory: &Path) -> Result<Study> {
+        Ok(Study { record: read_record(&directory.join(RECORD))?, directory: directory.to_path_buf() })
+    }
+
+    /// What the study says so far.
+    pub fn record(&self) -> &StudyRecord {
+        &self.record
+    }
+
+    /// Where the study is kept.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Bytes of everything kept.
+    pub fn size_bytes(&self) -> u64 {
+        disk::size_bytes(&self.directory)
+    }
+
+    /// Whether a living process is still measuring it.
+    pub fn under_way(&self) -> bool {
+        under_way(&self.directory)
+    }
+
+    /// The run of a trial.
+    pub fn run(&self, trial: &Trial) -> Result<Run> {
+        id::check(&trial.run)?;
+        Run::open(&self.directory.join("runs").join(&trial.run))
+    }
+
+    /// The run of the trial of that number.
+    pub fn run_of(&self, number: u32) -> Result<Run> {
+        let trials = &self.record.trials;
+        match trials.iter().find(|trial| trial.number == number) {
+            Some(trial) => self.run(trial),
+            None => {
+                let what = format!("study {} has no trial {number}", self.record.id);
+                let numbers = match trials.as_slice() {
+                    [] => "it has no trial yet".to_string(),
+                    [only] => format!("its only trial is {}", only.number),
+                    [first, .., last] => format!("its trials are {} to {}", first.number, last.number),
+                };
+                Err(Problem::recipe(what).remedy(numbers).into())
+            }
+        }
+    }
+
+    /// Keeps `bytes` as the file `inner` of the study's directory, such as `report.html`; gives its path.
+    pub fn keep(&self, inner: &str, bytes: &[u8]) -> Result<PathBuf> {
+        let path = disk::below(&self.directory, inner)?;
+        disk::replace(&path, bytes, false)?;
+        Ok(path)
+    }
+}
+
+/// Keeps a study while it is measured. The record on the disk is always a whole one, the old or the new; it is synced
+/// when the study ends, because a sync would disturb the database under test. As long as the writer lives, no other
+/// process can go on with the study.
+pub struct StudyWriter {
+    directory: PathBuf,
+    /// Held, never read: as long as it lives, others see that the study is under way.
+    _lock: File,
+}
+
+impl StudyWriter {
+    /// Makes the directory of `record` below `studies`.
+    pub(crate) fn create(studies: &Path, record: &StudyRecord) -> Result<StudyWriter> {
+        id::check(&record.id)?;
+        let directory = studies.join(&record.id);
+        fs::create_dir(&directory)
+            .map_err(|error| fault::io(&error, "making the study's directory", &directory))?;
+        let writer = StudyWriter { _lock: lock(&directory)?, directory };
+        writer.update(record)?;
+        Ok(writer)
+    }
+
+    /// Takes the study in `directory` up again.
+    pub(crate) fn resume(directory: &Path) -> Result<(StudyRecord, StudyWriter)> {
+        // Locked before it is read: what another process still writes would be lost.
+        let writer = StudyWriter { _lock: lock(directory)?, directory: directory.to_path_buf() };
+        Ok((read_record(&directory.join(RECORD))?, writer))
+    }
+
+    /// Where the study is kept.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The runs of its trials, also of one that was cut short.
+    pub fn runs(&self) -> Result<Runs> {
+        Runs::open(&self.directory)
+    }
+
+    /// Replaces the record by one that knows more.
+    pub fn update(&self, record: &StudyRecord) -> Result<()> {
+        write_record(&self.directory, record, false)
+    }
+
+    /// Ends the sitting: the final record, and one sync of it. Its runs were synced as they ended.
+    pub fn finish(self, record: &StudyRecord) -> Result<PathBuf> {
+        write_record(&self.directory, record, true)?;
+        let sync = File::open(&self.directory).and_then(|directory| directory.sync_all());
+        sync.map_err(|error| fault::io(&error, "syncing the study", &self.directory))?;
+        Ok(self.directory)
+    }
+}
+
+/// The lock stays when the study has ended: two who wait for one that is removed would each make their own.
+fn lock(directory: &Path) -> Result<File> {
+    let path = directory.join(LOCK);
+    let file = File::create(&path).map_err(|error| fault::io(&error, "making", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::Error(error)) => Err(fault::io(&error, "locking", &path).into()),
+        Err(fs::TryLockError::WouldBlock) => {
+            let name = directory.file_name().map(|name| name.to_string_lossy().into_owned());
+            Err(Problem::environment(format!("study {} is still under way", name.unwrap_or_default()))
+                .why("another process is measuring it")
+                .remedy("end it first, with Ctrl-C in its terminal")
+                .into())
+        }
+    }
+}
+
+fn write_record(directory: &Path, record: &StudyRecord, durable: bool) -> Result<()> {
+    let not_json = |error| Problem::bug(format!("a study's record can't be written as JSON: {error}"));
+    let mut text = serde_json::to_string_pretty(record).map_err(not_json)?;
+    text.push('\n');
+    disk::replace(&directory.join(RECORD), text.as_bytes(), durable)
+}
+
+fn read_record(path: &Path) -> Result<StudyRecord> {
+    let text =
+        fs::read_to_string(path).map_err(|error| fault::io(&error, "reading the study's record", path))?;
+    let damaged = |error: serde_json::Error| {
+        Problem::environment(format!("the study's record is damaged: {error}"))
+            .file(path.display().to_string())
+            .remedy("its trials' runs lie beside it, in runs/, each with a record of its own")
+    };
+    let json: serde_json::Value = serde_json::from_str(&text).map_err(damaged)?;
+    let format = json.get("format").and_then(serde_json::Value::as_i64).unwrap_or(0);
+    if format > i64::from(STUDY_FORMAT) {
+        return Err(fault::newer(path, format, i64::from(STUDY_FORMAT)).into());
+    }
+    Ok(serde_json::from_value(json).map_err(damaged)?)
+}
