@@ -3,22 +3,26 @@
 //! The principal type is [`Steady`], the seconds of the steady state, merged; nothing else of a run counts. From it
 //! follow [`operations`], [`phases`], [`targets`], [`metrics`], [`tiers`] and [`generator`]; [`Little`] compares what was counted
 //! with what was integrated; [`validity`] judges the instrument and [`verdict`] the run. The formulas, thresholds and
-//! their sources are in `docs/method/validity.md`.
+//! their sources are in `docs/method/validity.md`. [`measured`] says what a window of a study is worth, by the formulas of
+//! `docs/method/intervals.md`.
 //!
 //! Not here: files, clocks, random sources, anything printed. The same recorded seconds give the same answer, always.
 //! What people read of it is made in one place, [`sentence`].
 
+mod batch;
 mod demand;
 mod generator;
 mod little;
 mod metric;
 mod operation;
 mod phase;
+pub mod random;
 pub mod sentence;
 mod steady;
 mod target;
 mod tier;
 mod times;
+mod trial;
 mod validity;
 mod verdict;
 
@@ -32,6 +36,7 @@ pub use steady::Steady;
 pub use target::targets;
 pub use tier::{TierSource, tiers};
 pub use times::{percentile_s, summary};
+pub use trial::measured;
 pub use validity::{TierEvent, TierFault, ValidityInputs, limits, validity};
 pub use verdict::{VerdictInputs, verdict};
 

@@ -17,7 +17,7 @@ pub fn targets(targets: &[QosTarget], steady: &Steady, names: &[OperationName]) 
     targets.iter().map(|target| judge(target, &seen(target, steady, names))).collect()
 }
 
-fn judge(target: &QosTarget, seen: &OperationInterval) -> TargetResult {
+pub(crate) fn judge(target: &QosTarget, seen: &OperationInterval) -> TargetResult {
     let of_errors = target.measure == Measure::Errors;
     let samples = if of_errors { seen.completed + seen.failed() } else { seen.response.len() };
     let average_s = if of_errors { None } else { mean_s(&seen.response) };
@@ -45,7 +45,7 @@ fn judge(target: &QosTarget, seen: &OperationInterval) -> TargetResult {
 }
 
 /// What the target is about, merged: all operations, or the first of operation, session and request of that name.
-fn seen(target: &QosTarget, steady: &Steady, names: &[OperationName]) -> OperationInterval {
+pub(crate) fn seen(target: &QosTarget, steady: &Steady, names: &[OperationName]) -> OperationInterval {
     let mut merged = OperationInterval::empty();
     let mut add = |index: usize| {
         steady.whole().operations.get(index).into_iter().for_each(|part| merged.merge(part));

@@ -1,0 +1,88 @@
+//! A window cut into consecutive batches, and what their scatter says of a figure of the whole window.
+//!
+//! Responses that follow each other resemble each other, so the scatter of single responses says too little of how far
+//! a window's figure can be trusted. Batches long enough are nearly independent (batch means: Law and Kelton,
+//! *Simulation Modeling and Analysis*, chapter 9); what dependence is left is estimated and allowed for.
+
+use model::Interval;
+
+use crate::steady::Steady;
+
+/// Batches that a window is cut into when it is long enough for seconds to be put together.
+const WANTED: usize = 10;
+
+/// With fewer batches than this their scatter says nothing.
+pub(crate) const LEAST: usize = 4;
+
+/// The correlation between neighbouring batches is taken for at most this: estimated from ten batches, a higher one is
+/// mostly chance.
+const MOST_CORRELATION: f64 = 0.5;
+
+/// The window's batches: 10 to 19 of equal length in whole seconds when the window has at least ten seconds, one a
+/// second when it has fewer; `together` times as long ones, fewer of them, when it is more than 1. Seconds left over
+/// are those at the window's beginning.
+pub(crate) fn cut(seconds: &[Interval], together: usize) -> Vec<Steady> {
+    let each = (seconds.len() / WANTED).max(1) * together.max(1);
+    let surplus = seconds.len() % each;
+    seconds[surplus..].chunks(each).map(window).collect()
+}
+
+/// Consecutive seconds as one.
+pub(crate) fn window(seconds: &[Interval]) -> Steady {
+    let from = seconds.first().map_or(0, |second| second.second);
+    let to = seconds.last().map_or(from, |second| second.second + 1);
+    Steady::of(seconds, f64::from(from), f64::from(to))
+}
+
+/// Standard error of the sum of `residuals`, which are the batches' contributions to an estimate and add up to about
+/// zero: √(k/(k−1) · Σ e² · (1 + r)/(1 − r)), r being the correlation of neighbours where it is positive. `None` for
+/// fewer than [`LEAST`] batches.
+pub(crate) fn sum_se(residuals: &[f64]) -> Option<f64> {
+    let k = residuals.len();
+    if k < LEAST {
+        return None;
+    }
+    let squares: f64 = residuals.iter().map(|e| e * e).sum();
+    let correlation = neighbours(residuals).clamp(0.0, MOST_CORRELATION);
+    let inflated = (1.0 + correlation) / (1.0 - correlation);
+    Some((squares * inflated * k as f64 / (k - 1) as f64).sqrt())
+}
+
+/// Correlation of each value with the next one, around zero; 0 when nothing varies.
+fn neighbours(residuals: &[f64]) -> f64 {
+    let squares: f64 = residuals.iter().map(|e| e * e).sum();
+    let products: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    if squares > 0.0 { products / squares } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_cut_into_ten_to_nineteen_equal_batches_or_into_its_seconds() {
+        let table = [(0, 0, 0), (4, 4, 1), (9, 9, 1), (10, 10, 1), (19, 19, 1), (25, 12, 2), (90, 10, 9)];
+        for (seconds, batches, each_s) in table {
+            let run: Vec<Interval> = (100..100 + seconds).map(Interval::empty).collect();
+            let parts = cut(&run, 1);
+            assert_eq!(parts.len(), batches, "{seconds} s");
+            assert!(parts.iter().all(|part| part.length_s() == f64::from(each_s)), "{seconds} s");
+            let end = parts.last().map_or(100.0, |part| part.span_s().1);
+            assert_eq!(end, f64::from(100 + seconds), "what is left over is at the beginning");
+            assert_eq!(cut(&run, 2).len(), batches / 2, "{seconds} s, twice as long batches");
+        }
+    }
+
+    #[test]
+    fn the_scatter_of_batches_becomes_a_standard_error_and_likeness_of_neighbours_widens_it() {
+        let apart = sum_se(&[1.0, -1.0, 1.0, -1.0, 1.0, -1.0]).expect("six batches");
+        assert!((apart - (6.0f64 * 6.0 / 5.0).sqrt()).abs() < 1e-12, "{apart}");
+        let alike = sum_se(&[1.0, 1.0, 1.0, -1.0, -1.0, -1.0]).expect("six batches");
+        assert!(
+            (alike / apart - 3.0f64.sqrt()).abs() < 1e-12,
+            "r is 3/6, so the variance is 3 times: {alike}"
+        );
+        assert_eq!(sum_se(&[1.0, -1.0, 0.0]), None, "three batches say nothing");
+        assert_eq!(sum_se(&[0.0; 5]), Some(0.0));
+    }
+}

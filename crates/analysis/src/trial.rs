@@ -1,0 +1,91 @@
+//! What the window of a study's trial says: each target with its margin and how far that can be trusted, and the
+//! figures that studies compare.
+
+mod clause;
+mod figure;
+
+use model::interval::OperationName;
+use model::record::TierResult;
+use model::study::{Measured, TierCpu};
+use model::{Interval, OperationInterval, OperationKind, QosTarget};
+
+use crate::batch;
+use crate::steady::Steady;
+
+/// What a window said, from its `seconds` (consecutive, all of them counting), the run's operation `names`, the plan's
+/// `targets` and the run's rows of `tiers` over the same window. `None` when the window has no second.
+///
+/// Targets are judged as [`crate::targets`] judges a run. Errors of estimate come from consecutive batches of the
+/// window; `docs/method/intervals.md` has the formulas. An estimate's error is absent when the window has fewer than
+/// four batches or the figure fewer samples than its percentile needs.
+pub fn measured(
+    seconds: &[Interval],
+    names: &[OperationName],
+    targets: &[QosTarget],
+    tiers: &[TierResult],
+) -> Option<Measured> {
+    if seconds.is_empty() {
+        return None;
+    }
+    let window = Window { seconds, whole: batch::window(seconds), parts: batch::cut(seconds, 1), names };
+    let all = window.of_all();
+    let completed = all.whole.completed;
+    let failed = all.whole.failed();
+    Some(Measured {
+        clauses: clause::clauses(targets, &window),
+        figures: figure::figures(&all, &window),
+        tiers: tiers.iter().filter_map(tier).collect(),
+        failed_ratio: if completed + failed == 0 { 0.0 } else { failed as f64 / (completed + failed) as f64 },
+    })
+}
+
+fn tier(row: &TierResult) -> Option<TierCpu> {
+    Some(TierCpu { tier: row.tier.clone(), cpu_cores: row.cpu_cores? })
+}
+
+/// A window, whole and in batches.
+struct Window<'a> {
+    seconds: &'a [Interval],
+    whole: Steady,
+    parts: Vec<Steady>,
+    names: &'a [OperationName],
+}
+
+/// Everything seen of an operation, or of all together, in the window and in each of its batches.
+struct Seen {
+    whole: OperationInterval,
+    parts: Vec<OperationInterval>,
+    /// Length of the window, in seconds.
+    whole_s: f64,
+}
+
+impl Window<'_> {
+    /// What `of` finds in the window and in each of its batches.
+    fn seen(&self, of: impl Fn(&Steady) -> OperationInterval) -> Seen {
+        Seen {
+            whole: of(&self.whole),
+            parts: self.parts.iter().map(&of).collect(),
+            whole_s: self.whole.length_s(),
+        }
+    }
+
+    /// All operations together.
+    fn of_all(&self) -> Seen {
+        self.seen(|steady| {
+            let mut sum = OperationInterval::empty();
+            let rows = self.names.iter().zip(&steady.whole().operations);
+            let operations = rows.filter(|(name, _)| name.kind == OperationKind::Operation);
+            operations.for_each(|(_, row)| sum.merge(row));
+            sum
+        })
+    }
+
+    /// The row of that index.
+    fn of_row(&self, index: usize) -> Seen {
+        let empty = OperationInterval::empty;
+        self.seen(|steady| steady.whole().operations.get(index).cloned().unwrap_or_else(empty))
+    }
+}
+
+#[cfg(test)]
+mod tests;

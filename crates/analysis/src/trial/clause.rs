@@ -1,0 +1,119 @@
+//! Targets as margins: ln(observed/limit) over the window and over its batches.
+
+use model::qos::Measure;
+use model::record::TargetResult;
+use model::study::ClauseSeen;
+use model::{OperationInterval, QosTarget};
+
+use crate::batch::{self, sum_se};
+use crate::steady::Steady;
+use crate::target;
+use crate::trial::figure::{mean_log_se, percentile_log_se};
+use crate::trial::{Seen, Window};
+
+/// Samples that a batch needs beyond a percentile for the batch's own percentile to be shown.
+const BEYOND_IN_BATCH: f64 = 3.0;
+
+/// A clause for each of `targets`, in their order.
+pub(super) fn clauses(targets: &[QosTarget], window: &Window<'_>) -> Vec<ClauseSeen> {
+    let judged = crate::targets(targets, &window.whole, window.names);
+    targets.iter().zip(judged).map(|(target, result)| clause(target, result, window)).collect()
+}
+
+fn clause(target: &QosTarget, result: TargetResult, window: &Window<'_>) -> ClauseSeen {
+    let seen = window.seen(|steady| target::seen(target, steady, window.names));
+    let batches = batches(target, &seen, window);
+    let tail = matches!(target.measure, Measure::Percentile(_) | Measure::Max);
+    let mean_margin = result.average_s.filter(|_| tail).map(|mean| (mean / target.limit).ln());
+    let margin = margin(target, &result, &seen.whole, 1.0);
+    ClauseSeen {
+        clause: result.target,
+        observed: result.observed,
+        limit: result.limit,
+        pass: result.pass,
+        margin,
+        margin_se: margin.and_then(|_| margin_se(target, &seen, &batches)),
+        batches,
+        mean_margin: mean_margin.filter(|margin| margin.is_finite()),
+        samples: result.samples,
+        samples_needed: result.samples_needed,
+    }
+}
+
+/// ln(observed/limit), negative when met; absent without samples or where the observed value is 0. `share` is the part
+/// of the whole window that was `seen`.
+fn margin(target: &QosTarget, result: &TargetResult, seen: &OperationInterval, share: f64) -> Option<f64> {
+    let observed = match target.measure {
+        Measure::Errors => result.observed.map(|_| error_share(seen, share)),
+        _ => result.observed,
+    };
+    observed.map(|value| (value / target.limit).ln()).filter(|margin| margin.is_finite())
+}
+
+/// Failed operations as a share of all, with `pseudo` of an operation added that failed by half: no failure at all is
+/// then a small share and not minus infinity (Haldane 1956; Anscombe 1956).
+fn error_share(seen: &OperationInterval, pseudo: f64) -> f64 {
+    (seen.failed() as f64 + 0.5 * pseudo) / (attempts(seen) + pseudo)
+}
+
+fn attempts(seen: &OperationInterval) -> f64 {
+    (seen.completed + seen.failed()) as f64
+}
+
+/// The margin in consecutive parts of the window: the batches, put together until a percentile has
+/// [`BEYOND_IN_BATCH`] samples beyond it in each; none when that leaves fewer than [`batch::LEAST`].
+fn batches(target: &QosTarget, seen: &Seen, window: &Window<'_>) -> Vec<f64> {
+    let (have, needed) = match target.measure {
+        Measure::Percentile(percent) => {
+            (seen.whole.response.len() as f64, BEYOND_IN_BATCH / (1.0 - percent / 100.0))
+        }
+        _ => (attempts(&seen.whole), 1.0),
+    };
+    let at_most = (have / needed).floor() as usize;
+    if at_most < batch::LEAST {
+        return Vec::new();
+    }
+    let together = window.parts.len().div_ceil(at_most);
+    let parts = if together == 1 { None } else { Some(batch::cut(window.seconds, together)) };
+    let parts = parts.as_deref().unwrap_or(&window.parts);
+    if parts.len() < batch::LEAST {
+        return Vec::new();
+    }
+    let one = |part: &Steady| {
+        let seen = target::seen(target, part, window.names);
+        margin(target, &target::judge(target, &seen), &seen, 1.0 / parts.len() as f64)
+    };
+    parts.iter().filter_map(one).collect()
+}
+
+fn margin_se(target: &QosTarget, seen: &Seen, batches: &[f64]) -> Option<f64> {
+    match target.measure {
+        Measure::Percentile(percent) => percentile_log_se(seen, percent),
+        Measure::Mean => mean_log_se(seen),
+        Measure::Errors => errors_log_se(seen),
+        // Largest values of batches scatter as much as the largest of the window does, if it is of the extreme-value
+        // family that logarithms of times tend to (Gumbel): taking the largest of several shifts it only.
+        Measure::Max => scatter(batches).map(|se| se * (batches.len() as f64).sqrt()),
+    }
+}
+
+/// Standard error of ln(share of errors): from the batches, and never less than that of a count of independent events,
+/// 1/√(failed + 0.5).
+fn errors_log_se(seen: &Seen) -> Option<f64> {
+    let counts = seen.parts.iter().map(|part| (part.failed() as f64, attempts(part)));
+    let counts: Vec<(f64, f64)> = counts.collect();
+    let (failed, all) = counts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+    if all == 0.0 {
+        return None;
+    }
+    let residuals: Vec<f64> = counts.iter().map(|(part, n)| part - n * failed / all).collect();
+    let events = failed + 0.5;
+    sum_se(&residuals).map(|se| se.max(events.sqrt()) / events)
+}
+
+/// Standard error of the mean of `values`, which are consecutive.
+fn scatter(values: &[f64]) -> Option<f64> {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let residuals: Vec<f64> = values.iter().map(|value| value - mean).collect();
+    sum_se(&residuals).map(|se| se / values.len() as f64)
+}

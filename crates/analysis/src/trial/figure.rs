@@ -1,0 +1,109 @@
+//! Figures of a window and the standard errors of their logarithms, from its batches.
+
+use model::OperationKind;
+use model::interval::Times;
+use model::study::Figure;
+
+use crate::batch::sum_se;
+use crate::times::{mean_s, percentile_s, value_s};
+use crate::trial::{Seen, Window};
+
+/// Percentiles that every study keeps.
+const PERCENTILES: [(&str, f64); 3] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0)];
+
+/// Times are recorded to 0.1 %: uniform within that, a figure can't be known better.
+const RESOLUTION_LOG_SE: f64 = 0.001 / 3.464;
+
+/// Throughput, mean and percentiles of all operations together and of each that occurred; a percentile that its
+/// samples don't support is left out.
+pub(super) fn figures(all: &Seen, window: &Window<'_>) -> Vec<Figure> {
+    let mut found = of_one(None, all);
+    for (index, name) in window.names.iter().enumerate() {
+        if name.kind == OperationKind::Operation {
+            let seen = window.of_row(index);
+            if seen.whole.completed > 0 {
+                found.extend(of_one(Some(&name.name), &seen));
+            }
+        }
+    }
+    found
+}
+
+fn of_one(operation: Option<&str>, seen: &Seen) -> Vec<Figure> {
+    let figure = |name: &str, value: f64, log_se: Option<f64>| Figure {
+        name: name.to_string(),
+        operation: operation.map(str::to_string),
+        value,
+        log_se,
+    };
+    let mut found = vec![figure("throughput", throughput(seen), throughput_log_se(seen))];
+    found.extend(mean_s(&seen.whole.response).map(|value| figure("mean", value, mean_log_se(seen))));
+    for (name, percent) in PERCENTILES {
+        let value = percentile_s(&seen.whole.response, percent);
+        found.extend(value.map(|value| figure(name, value, percentile_log_se(seen, percent))));
+    }
+    found
+}
+
+/// Completions per second.
+pub(super) fn throughput(seen: &Seen) -> f64 {
+    if seen.whole_s > 0.0 { seen.whole.completed as f64 / seen.whole_s } else { 0.0 }
+}
+
+/// Standard error of ln(throughput).
+pub(super) fn throughput_log_se(seen: &Seen) -> Option<f64> {
+    let counts: Vec<f64> = seen.parts.iter().map(|part| part.completed as f64).collect();
+    let sum: f64 = counts.iter().sum();
+    let mean = sum / counts.len() as f64;
+    let residuals: Vec<f64> = counts.iter().map(|count| count - mean).collect();
+    (sum > 0.0).then(|| sum_se(&residuals)).flatten().map(|se| se / sum)
+}
+
+/// Standard error of the logarithm of the mean response time: a ratio of two sums, time and completions, so each
+/// batch's residual is its time minus what its completions would take at the window's mean (Cochran, *Sampling
+/// Techniques*, chapter 6).
+pub(super) fn mean_log_se(seen: &Seen) -> Option<f64> {
+    let sums: Vec<(f64, f64)> = seen.parts.iter().map(|part| of_times(&part.response)).collect();
+    let time: f64 = sums.iter().map(|(time, _)| time).sum();
+    let count: f64 = sums.iter().map(|(_, count)| count).sum();
+    if time <= 0.0 {
+        return None;
+    }
+    let residuals: Vec<f64> = sums.iter().map(|(part, n)| part - n * time / count).collect();
+    sum_se(&residuals).map(|se| (se / time).hypot(RESOLUTION_LOG_SE))
+}
+
+/// Summed times in seconds and their number.
+fn of_times(times: &Times) -> (f64, f64) {
+    (mean_s(times).unwrap_or(0.0) * times.len() as f64, times.len() as f64)
+}
+
+/// Standard error of the logarithm of a percentile (Woodruff 1952): the share of samples beyond the window's percentile
+/// has a standard error from its scatter over the batches; half the distance between the percentiles that lie that
+/// much above and below is the percentile's. Unlike percentiles of batches, a share has no bias in small ones.
+pub(super) fn percentile_log_se(seen: &Seen, percent: f64) -> Option<f64> {
+    let share_se = 100.0 * beyond_se(seen, percent)?;
+    let at = |percent: f64| value_s(&seen.whole.response, percent.clamp(0.0, 100.0)).ln();
+    let half = (at(percent + share_se) - at(percent - share_se)) / 2.0;
+    Some(half.hypot(RESOLUTION_LOG_SE))
+}
+
+/// Standard error of the share of samples beyond the window's percentile, never taken for less than if samples were
+/// independent.
+fn beyond_se(seen: &Seen, percent: f64) -> Option<f64> {
+    let times = &seen.whole.response;
+    if times.is_empty() {
+        return None;
+    }
+    let limit = times.value_at_quantile(percent / 100.0 * (1.0 - 1e-12));
+    let beyond = |times: &Times| (times.len() - times.count_between(0, limit)) as f64;
+    let counts = seen.parts.iter().map(|part| (beyond(&part.response), part.response.len() as f64));
+    let counts: Vec<(f64, f64)> = counts.collect();
+    let (far, all) = counts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+    if all == 0.0 {
+        return None;
+    }
+    let residuals: Vec<f64> = counts.iter().map(|(far_part, part)| far_part - part * far / all).collect();
+    let independent = (percent / 100.0 * (1.0 - percent / 100.0) / all).sqrt();
+    sum_se(&residuals).map(|se| (se / all).max(independent))
+}

@@ -1,0 +1,223 @@
+use super::*;
+use crate::random::Random;
+use model::interval::record_ns;
+use model::study::{ClauseSeen, Figure};
+
+fn names() -> Vec<OperationName> {
+    let name = |kind, name: &str| OperationName { kind, name: name.to_string() };
+    vec![
+        name(OperationKind::Session, "order_cycle"),
+        name(OperationKind::Operation, "Login"),
+        name(OperationKind::Operation, "Browse"),
+        name(OperationKind::Operation, "Purchase"),
+    ]
+}
+
+/// Seconds of logins and browsings with log-normal times around 10 and 50 ms; each second has a mood (first-order
+/// autoregressive, so that neighbours resemble each other) that all its times and their number share.
+struct Stack {
+    per_s: f64,
+    /// Standard deviation of a single time's logarithm.
+    spread: f64,
+    /// Standard deviation of the mood's logarithm.
+    mood: f64,
+    /// Correlation of the moods of neighbouring seconds.
+    memory: f64,
+    failing: f64,
+}
+
+const CALM: Stack = Stack { per_s: 100.0, spread: 0.5, mood: 0.0, memory: 0.0, failing: 0.0 };
+
+impl Stack {
+    fn seconds(&self, count: u32, random: &mut Random) -> Vec<Interval> {
+        let mut mood = random.normal();
+        let mut second = |number: u32| {
+            mood = self.memory * mood + (1.0 - self.memory * self.memory).sqrt() * random.normal();
+            let factor = (self.mood * mood).exp();
+            let mut second = Interval::empty(number);
+            second.operations.resize_with(3, OperationInterval::empty);
+            for (row, each_s) in [(1, 0.010), (2, 0.050)] {
+                let seen = &mut second.operations[row];
+                let count = (self.per_s / factor + self.per_s.sqrt() * random.normal()).max(0.0) as u64;
+                for _ in 0..count {
+                    if random.unit() < self.failing {
+                        seen.errors[2] += 1;
+                    } else {
+                        let took_s = each_s * factor * (self.spread * random.normal()).exp();
+                        seen.completed += 1;
+                        record_ns(&mut seen.response, (took_s * 1e9) as u64);
+                    }
+                }
+            }
+            second
+        };
+        (40..40 + count).map(&mut second).collect()
+    }
+
+    fn measured(&self, count: u32, targets: &[&str], seed: u64) -> Measured {
+        let seconds = self.seconds(count, &mut Random::new(seed));
+        measured(&seconds, &names(), &read(targets), &[]).expect("the window has seconds")
+    }
+}
+
+fn read(targets: &[&str]) -> Vec<QosTarget> {
+    targets.iter().map(|text| text.parse().expect("a target")).collect()
+}
+
+const TARGETS: [&str; 7] = [
+    "p95 < 90ms",
+    "p99 < 150ms",
+    "Browse p90 < 60ms",
+    "Login mean < 30ms",
+    "max < 2s",
+    "errors < 1%",
+    "Purchase p95 < 1s",
+];
+
+#[test]
+fn a_trial_is_judged_as_a_run_is() {
+    let stack = Stack { failing: 0.02, ..CALM };
+    for length in [1, 3, 8, 25, 41] {
+        let seconds = stack.seconds(length, &mut Random::new(u64::from(length)));
+        let run = crate::targets(&read(&TARGETS), &Steady::of(&seconds, 0.0, 1e9), &names());
+        let trial = measured(&seconds, &names(), &read(&TARGETS), &[]).expect("seconds");
+        for (clause, result) in trial.clauses.iter().zip(&run) {
+            assert_eq!((&clause.clause, clause.pass), (&result.target, result.pass), "{length} s");
+            assert_eq!((clause.observed, clause.samples), (result.observed, result.samples), "{length} s");
+        }
+        assert_eq!(trial.clauses.len(), run.len());
+        let failed = run.iter().find(|target| target.target.starts_with("errors")).and_then(|t| t.observed);
+        assert_eq!(Some(trial.failed_ratio), failed);
+    }
+}
+
+#[test]
+fn a_margin_is_the_logarithm_of_observed_over_limit() {
+    for clause in CALM.measured(30, &TARGETS, 1).clauses {
+        let Some(observed) = clause.observed.filter(|_| !clause.clause.starts_with("errors")) else {
+            continue;
+        };
+        assert_eq!(clause.margin, Some((observed / clause.limit).ln()), "{clause:?}");
+        assert_eq!(clause.margin.is_some_and(|margin| margin < 0.0), clause.pass, "{clause:?}");
+        let mean = clause.batches.iter().sum::<f64>() / clause.batches.len() as f64;
+        let near = 4.0 * clause.margin_se.expect("30 s have batches");
+        assert!(
+            clause.clause.starts_with("max") || (mean - clause.margin.expect("observed")).abs() < near,
+            "{clause:?}"
+        );
+    }
+    let seen = CALM.measured(30, &["p95 < 90ms", "mean < 90ms"], 1).clauses;
+    assert_eq!(seen[0].mean_margin, seen[1].margin, "what a verdict by the average would go by");
+    assert_eq!(seen[1].mean_margin, None, "the target is the average");
+}
+
+#[test]
+fn no_failure_at_all_is_a_small_share_and_an_uncertain_one() {
+    let none = CALM.measured(20, &["errors < 1%"], 3).clauses.remove(0);
+    let expected = (0.5 / (none.samples as f64 + 1.0) / 0.01).ln();
+    assert_eq!((none.observed, none.margin), (Some(0.0), Some(expected)));
+    assert!(none.margin_se.is_some_and(|se| (se - 2f64.sqrt()).abs() < 1e-9), "1/√0.5: {none:?}");
+    assert!(none.batches.iter().all(|margin| (margin - expected).abs() < 0.5), "{none:?}");
+    let all = Stack { failing: 1.0, ..CALM }.measured(20, &["errors < 1%", "p95 < 1s"], 3);
+    assert!(all.clauses[0].margin.is_some_and(|margin| (margin - 100f64.ln()).abs() < 1e-3), "{all:?}");
+    assert!(!all.clauses[1].pass && all.clauses[1].margin.is_none(), "no time was seen: {all:?}");
+}
+
+#[test]
+fn what_too_little_was_seen_of_has_no_batches_and_no_error() {
+    let rare = Stack { per_s: 3.0, ..CALM };
+    let clauses = rare.measured(10, &["p99 < 1s", "p50 < 1s", "Purchase p95 < 1s"], 5).clauses;
+    assert!(clauses[0].batches.is_empty() && clauses[0].samples < 100, "{clauses:?}");
+    assert!(clauses[1].batches.len() >= 4, "half of some 60 samples lie beyond the median: {clauses:?}");
+    assert_eq!((clauses[2].margin, clauses[2].pass), (None, false), "it never occurred");
+    let short = CALM.measured(3, &["p95 < 1s"], 5);
+    assert!(short.clauses[0].margin.is_some() && short.clauses[0].margin_se.is_none(), "{short:?}");
+    assert!(short.figures.iter().all(|figure| figure.log_se.is_none()), "{short:?}");
+}
+
+#[test]
+fn a_window_without_a_second_says_nothing_and_one_without_an_operation_fails() {
+    assert!(measured(&[], &names(), &read(&TARGETS), &[]).is_none());
+    let still = [Interval::empty(7), Interval::empty(8)];
+    let seen = measured(&still, &names(), &read(&TARGETS), &[]).expect("it has seconds");
+    assert!(seen.clauses.iter().all(|clause| !clause.pass && clause.margin.is_none()), "{seen:?}");
+    assert_eq!(seen.figure("throughput", None).map(|figure| figure.value), Some(0.0));
+    assert_eq!((seen.figures.len(), seen.failed_ratio), (1, 0.0), "{seen:?}");
+}
+
+#[test]
+fn figures_are_of_all_operations_and_of_each_that_occurred() {
+    let seen = CALM.measured(20, &[], 1);
+    let value = |name: &str, operation: Option<&str>| seen.figure(name, operation).map(|figure| figure.value);
+    let sum = value("throughput", Some("Login")).unwrap_or(0.0)
+        + value("throughput", Some("Browse")).unwrap_or(0.0);
+    assert!(value("throughput", None).is_some_and(|all| (all - sum).abs() < 1e-9), "{seen:?}");
+    assert_eq!(value("throughput", Some("Purchase")), None, "it never occurred");
+    assert_eq!(value("mean", Some("order_cycle")), None, "sessions are another view of the same work");
+    let log_normal = 0.050 * (0.5f64 * 0.5 / 2.0).exp();
+    assert!(
+        value("mean", Some("Browse")).is_some_and(|mean| (mean / log_normal - 1.0).abs() < 0.05),
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn cores_are_those_of_the_tiers_that_were_observed() {
+    let row = |tier: &str, cpu_cores| TierResult {
+        tier: tier.to_string(),
+        cpu_cores,
+        cpu_system_cores: None,
+        cpu_s_per_operation: None,
+        memory_bytes: None,
+        source: String::new(),
+    };
+    let seconds = CALM.seconds(5, &mut Random::new(1));
+    let seen = measured(&seconds, &names(), &[], &[row("web", Some(0.4)), row("db", None)]).expect("seconds");
+    assert_eq!(seen.tiers, [TierCpu { tier: "web".to_string(), cpu_cores: 0.4 }]);
+}
+
+/// The standard deviation of an estimate over many windows, and the root mean square of what it says of itself.
+fn said_and_true(windows: &[Measured], of: impl Fn(&Measured) -> (f64, f64)) -> (f64, f64) {
+    let seen: Vec<(f64, f64)> = windows.iter().map(of).collect();
+    let n = seen.len() as f64;
+    let mean = seen.iter().map(|(value, _)| value).sum::<f64>() / n;
+    let true_se = (seen.iter().map(|(value, _)| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+    let said_se = (seen.iter().map(|(_, se)| se * se).sum::<f64>() / n).sqrt();
+    (said_se, true_se)
+}
+
+fn clause(index: usize) -> impl Fn(&Measured) -> (f64, f64) {
+    move |seen| {
+        let ClauseSeen { margin, margin_se, .. } = &seen.clauses[index];
+        (margin.expect("it occurred"), margin_se.expect("there are batches"))
+    }
+}
+
+fn figure(name: &'static str) -> impl Fn(&Measured) -> (f64, f64) {
+    move |seen| {
+        let Figure { value, log_se, .. } = seen.figure(name, None).expect("it is always there");
+        (value.ln(), log_se.expect("there are batches"))
+    }
+}
+
+#[test]
+fn standard_errors_are_those_of_many_windows() {
+    let moody = Stack { mood: 0.1, memory: 0.4, failing: 0.02, ..CALM };
+    let calm = Stack { failing: 0.02, ..CALM };
+    for (name, stack) in [("calm", &calm), ("moody", &moody)] {
+        let windows: Vec<Measured> = (0..120).map(|seed| stack.measured(24, &TARGETS, 1000 + seed)).collect();
+        let table = [
+            ("p95", said_and_true(&windows, clause(0))),
+            ("p99", said_and_true(&windows, clause(1))),
+            ("mean of one", said_and_true(&windows, clause(3))),
+            ("errors", said_and_true(&windows, clause(5))),
+            ("throughput", said_and_true(&windows, figure("throughput"))),
+            ("mean", said_and_true(&windows, figure("mean"))),
+            ("p50", said_and_true(&windows, figure("p50"))),
+        ];
+        for (what, (said, true_se)) in table {
+            println!("{name} {what}: said {said:.4}, true {true_se:.4}: {:.2}", said / true_se);
+            assert!((0.8..1.4).contains(&(said / true_se)), "{name} {what}: said {said}, true {true_se}");
+        }
+    }
+}
