@@ -87,9 +87,9 @@ fn strip(sentence: &str) -> &str {
 }
 
 /// `text` with a capital letter at its beginning and a full stop at its end.
-fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     let mut letters = text.trim().chars();
-    let Some(first) = letters.next() else { return "Nothing was said about this run.".to_string() };
+    let Some(first) = letters.next() else { return "Nothing was said about it.".to_string() };
     let mut sentence: String = first.to_uppercase().chain(letters).collect();
     if !sentence.ends_with(['.', '!', '?']) {
         sentence.push('.');
@@ -131,6 +131,6 @@ mod tests {
     fn a_sentence_begins_and_ends_as_one() {
         assert_eq!(sentence("p95 missed"), "P95 missed.");
         assert_eq!(sentence("Done."), "Done.");
-        assert_eq!(sentence(" "), "Nothing was said about this run.");
+        assert_eq!(sentence(" "), "Nothing was said about it.");
     }
 }

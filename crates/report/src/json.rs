@@ -23,7 +23,7 @@ pub fn hit_schema() -> String {
     lines(&schemars::schema_for!(HitRecord))
 }
 
-fn lines(value: &impl Serialize) -> String {
+pub(crate) fn lines(value: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(value).expect("records and schemas have string keys only");
     text.push('\n');
     text

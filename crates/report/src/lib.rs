@@ -5,6 +5,8 @@
 //! ([`html`]); its record alone is the JSON that programs read ([`json`]). The HTML's own code is plain ES modules and
 //! CSS in `web/`.
 //!
+//! Of a study of many runs [`study`] makes the same from its record alone, and CSV and JUnit XML beside.
+//!
 //! Not here: what the numbers mean and whether they are good (`analysis`), where they are kept (`store`). Nothing here
 //! runs, prints or opens a file.
 
@@ -14,6 +16,9 @@ mod html;
 mod json;
 mod list;
 mod page;
+#[allow(dead_code)]
+mod scale;
+pub mod study;
 mod terminal;
 mod timeline;
 mod words;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{bundle, thin};
-use crate::{Page, Timeline, figures, words};
+use crate::{Page, Timeline, figures, study, words};
 
 /// How many of a kit's own figures stand at the top.
 const METRICS_SHOWN: usize = 2;
@@ -102,7 +102,7 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
         "errors_sentence": errors_sentence(page),
         "has_errors": !page.timeline.errors.is_empty(),
         "checks": checks(record),
-        "command": command(&record.command),
+        "command": study::words::command(&record.command),
         "directory": page.directory.display().to_string(),
         "data": bundle::in_script(&serde_json::to_string(&data(page)).expect("numbers and strings are JSON")),
         "script_sources": bundle::sources(&[bundle::TRAP, bundle::LIBRARY, &code]),
@@ -204,16 +204,6 @@ fn checks(record: &RunRecord) -> Vec<Check<'_>> {
     checks
 }
 
-/// The command line as it can be pasted into a shell.
-fn command(words: &[String]) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || "-_=./:@,+%".contains(c);
-    let quote = |word: &String| match !word.is_empty() && word.chars().all(bare) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
 fn data(page: &Page) -> Data<'_> {
     let setup = &page.record.setup;
     let curve = |operation: &Option<String>| match operation {
@@ -246,16 +236,5 @@ fn data(page: &Page) -> Data<'_> {
         curves: page.timeline.scopes.iter().map(|scope| curve(&scope.operation)).collect(),
         limits: page.record.targets.iter().filter_map(limit).collect(),
         cpus: page.cpus(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_can_be_pasted_into_a_shell() {
-        let words = ["plimsoll", "run", "dvdstore", "--qos", "p95 < 2s", "it's"].map(str::to_string);
-        assert_eq!(command(&words), r"plimsoll run dvdstore --qos 'p95 < 2s' 'it'\''s'");
     }
 }

@@ -4,7 +4,9 @@ mod draw;
 mod hit;
 mod over_time;
 mod paint;
+mod plot;
 mod sections;
+mod study;
 mod table;
 
 use crate::Page;
@@ -12,6 +14,7 @@ use paint::Paint;
 
 pub use hit::hit;
 pub(crate) use paint::{hidden, plain};
+pub use study::study;
 pub(crate) use table::{Align, Table, shorten};
 
 /// The narrowest terminal that is believed.

@@ -3,15 +3,29 @@
 mod browser;
 mod page;
 mod schema;
+mod study_text;
 mod text;
 mod web;
 
+use std::path::Path;
 use std::sync::OnceLock;
 
 use model::record::Outcome;
 use report::Page;
 use store::Runs;
 use testkit::sample::{Ending, Sample, Shape, run};
+
+/// Fails unless `text` is what the golden file of that name holds; writes it anew with `UPDATE_GOLDEN` set.
+fn assert_golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
+        std::fs::write(&path, text).expect("it can be written");
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_default();
+    let line = golden.lines().zip(text.lines()).position(|(a, b)| a != b);
+    assert!(golden == text, "{name} differs, first in line {:?}:\n{text}", line.map(|line| line + 1));
+}
 
 /// The page of the default run with that ending, made once for all tests.
 fn page(ending: Ending) -> &'static Page {

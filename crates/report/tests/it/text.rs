@@ -1,22 +1,9 @@
 //! What a terminal shows. `UPDATE_GOLDEN=1 cargo test -p report text` writes the golden files anew.
 
-use std::path::Path;
-
 use report::{list_table, terminal};
 use testkit::sample::{Ending, Shape};
 
-use crate::{Kept, page};
-
-fn assert_golden(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
-        std::fs::write(&path, text).expect("it can be written");
-    }
-    let golden = std::fs::read_to_string(&path).unwrap_or_default();
-    let line = golden.lines().zip(text.lines()).position(|(a, b)| a != b);
-    assert!(golden == text, "{name} differs, first in line {:?}:\n{text}", line.map(|line| line + 1));
-}
+use crate::{Kept, assert_golden, page};
 
 #[test]
 fn each_kind_of_run_reads_as_its_golden_file() {

@@ -2,6 +2,7 @@
 
 mod judgement;
 mod load;
+pub mod study;
 
 use model::interval::OperationName;
 use model::record::{Event, Outcome, Series};

@@ -1,0 +1,217 @@
+//! A study's numbers and names as people read them: each with its unit.
+
+use model::StudyRecord;
+use model::load::{Arriving, Load};
+use model::study::{By, Ceiling, ClauseSeen, LoadLine, Purpose, Question, Trial};
+
+use crate::figures;
+
+/// `412 users`, `41.2 sessions/s`: a load of that arm.
+pub(crate) fn load(record: &StudyRecord, arm: usize, load: f64) -> String {
+    let unit = load_unit(record, arm);
+    let number = load_number(record, arm, load);
+    match unit {
+        "users" if number == "1" => "1 user".to_string(),
+        unit => format!("{number}{}{unit}", if unit.starts_with('/') { "" } else { " " }),
+    }
+}
+
+/// `412`, `41.2`: a load of that arm without its unit. Users are whole.
+pub(crate) fn load_number(record: &StudyRecord, arm: usize, load: f64) -> String {
+    let whole = load_unit(record, arm) == "users";
+    figures::number(Some(if whole { load.round() } else { load }))
+}
+
+/// `users`, `sessions/s`, `operations/s`: what that arm's loads are counted in.
+pub(crate) fn load_unit(record: &StudyRecord, arm: usize) -> &'static str {
+    let recipe = record.arms.get(arm).map(|arm| &arm.recipe);
+    let by_rate = match &record.question {
+        Question::Find(find) => find.goal.by == By::Rate,
+        _ => recipe.is_some_and(|recipe| recipe.rate.is_some()),
+    };
+    if !by_rate {
+        return "users";
+    }
+    let resolved = |load: &Load| load.arrivals.map(|arrivals| arrivals.arriving);
+    let arriving = recipe
+        .and_then(|recipe| recipe.arriving)
+        .or_else(|| record.setup.load.as_ref().and_then(resolved))
+        .unwrap_or_default();
+    match arriving {
+        Arriving::Sessions => "sessions/s",
+        Arriving::Operations => "operations/s",
+    }
+}
+
+/// What a target's values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Seconds,
+    Share,
+    PerS,
+    Count,
+}
+
+/// The unit of `clause`, read off its limit as people write it: `300 ms`, `0.1%`, `200/s`, `1000`.
+pub(crate) fn unit(clause: &str) -> Unit {
+    let limit = clause.rsplit(['<', '>', '=']).next().unwrap_or_default().trim();
+    let letters = limit.trim_start_matches(|c: char| c.is_ascii_digit() || ". \u{202f}".contains(c));
+    match letters {
+        "%" => Unit::Share,
+        "" => Unit::Count,
+        rate if rate.starts_with('/') => Unit::PerS,
+        "us" | "µs" | "ms" | "s" | "m" | "min" | "h" => Unit::Seconds,
+        // `2 min 05 s`
+        letters if letters.ends_with('s') => Unit::Seconds,
+        _ => Unit::Count,
+    }
+}
+
+/// A value of a target in its unit: `214 ms`, `0.31 %`, `412/s`.
+pub(crate) fn in_unit(value: Option<f64>, unit: Unit) -> String {
+    match unit {
+        Unit::Seconds => figures::time(value),
+        Unit::Share => figures::percent(value),
+        Unit::PerS => value.map_or_else(|| figures::NOTHING.to_string(), |_| per_s(value)),
+        Unit::Count => figures::number(value),
+    }
+}
+
+/// `387/s`.
+pub(crate) fn per_s(value: Option<f64>) -> String {
+    match figures::number(value) {
+        nothing if nothing == figures::NOTHING => nothing,
+        number => format!("{number}/s"),
+    }
+}
+
+/// What was observed of a target.
+pub(crate) fn observed(clause: &ClauseSeen) -> String {
+    in_unit(clause.observed, unit(&clause.clause))
+}
+
+/// What a trial was for.
+pub(crate) fn purpose(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::WarmUp => "warm-up",
+        Purpose::Ramp => "ramp",
+        Purpose::Search => "search",
+        Purpose::Confirm => "confirm",
+        Purpose::Measure => "measure",
+    }
+}
+
+/// A trial's letter in drawings.
+pub(crate) fn letter(purpose: Purpose) -> char {
+    match purpose {
+        Purpose::WarmUp | Purpose::Ramp => '○',
+        Purpose::Search | Purpose::Measure => '●',
+        Purpose::Confirm => '◆',
+    }
+}
+
+/// What a find's sentence leaves out: the throughput at the line, how steep and how certain it is, where averages
+/// would put it.
+pub(crate) fn line_facts(record: &StudyRecord, line: &LoadLine) -> Vec<String> {
+    let throughput = line
+        .throughput_per_s
+        .map(|per_s| format!("{} operations/s at the load line", figures::number(Some(per_s))));
+    let slope = (line.slope.is_finite() && line.slope > 0.0).then(|| {
+        let more = figures::percent(Some(1.1f64.powf(line.slope) - 1.0));
+        format!(
+            "10 % more load raises {} by about {more} there",
+            line.held_by.split(['<', '>']).next().unwrap_or_default().trim()
+        )
+    });
+    let share = figures::percent(Some(line.held_by_ratio));
+    let first = format!("{} is missed first in {share} of the resampled fits", line.held_by);
+    let average = line.by_average.map(|average| {
+        let further = figures::percent(Some((average / line.load - 1.0).abs()));
+        let way = if average >= line.load { "higher" } else { "lower" };
+        format!("by averages the line would be at {}, {further} {way}", load(record, 0, average))
+    });
+    [throughput, slope, Some(first), average].into_iter().flatten().collect()
+}
+
+/// What the generator can do at most, in a sentence without its end.
+pub(crate) fn ceiling(ceiling: &Ceiling) -> String {
+    let threads =
+        if ceiling.cpus == 1 { "1 thread".to_string() } else { format!("{} threads", ceiling.cpus) };
+    format!(
+        "at most {} requests/s against a server that does nothing ({threads}), {} of CPU each; send lag at a tenth of it {} (p99)",
+        figures::number(Some(ceiling.requests_per_s)),
+        figures::time(Some(ceiling.cpu_s_per_request)),
+        figures::time(Some(ceiling.lag_p99_s))
+    )
+}
+
+/// The command line as it can be pasted into a shell.
+pub(crate) fn command(words: &[String]) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || "-_=./:@,+%".contains(c);
+    let quote = |word: &String| match !word.is_empty() && word.chars().all(bare) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+/// `throughput`, `p95 of Browse`, `load line`: a figure's name.
+pub(crate) fn figure(name: &str, operation: Option<&str>) -> String {
+    let name = name.replace('_', " ");
+    operation.map_or_else(|| name.clone(), |operation| format!("{name} of {operation}"))
+}
+
+/// A figure's value in its unit; `load_unit` is that of a load line.
+pub(crate) fn figure_value(name: &str, value: Option<f64>, load_unit: &str) -> String {
+    match name {
+        "throughput" => per_s(value),
+        "load_line" => format!("{} {load_unit}", figures::number(value)),
+        _ => figures::time(value),
+    }
+}
+
+/// Whether a trial passed, in a word: `passed`, `missed`, `not valid`.
+pub(crate) fn verdict(trial: &Trial) -> &'static str {
+    match (trial.valid(), trial.pass()) {
+        (false, _) => "not valid",
+        (true, Some(true)) => "passed",
+        (true, _) => "missed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unit_of_a_target_is_that_of_its_limit() {
+        for (clause, expected) in [
+            ("Browse p95 < 300 ms", Unit::Seconds),
+            ("p99 < 2s", Unit::Seconds),
+            ("p99 < 2 min 05 s", Unit::Seconds),
+            ("errors < 0.1%", Unit::Share),
+            ("throughput > 200/s", Unit::PerS),
+            ("throughput > 200 /s", Unit::PerS),
+            ("samples > 1 000", Unit::Count),
+        ] {
+            assert_eq!(unit(clause), expected, "{clause}");
+        }
+    }
+
+    #[test]
+    fn values_have_their_unit() {
+        assert_eq!(in_unit(Some(0.214), Unit::Seconds), "214 ms");
+        assert_eq!(in_unit(Some(0.0031), Unit::Share), "0.31 %");
+        assert_eq!(in_unit(None, Unit::PerS), "–");
+        assert_eq!(figure_value("throughput", Some(1234.0), "users"), "1 234/s");
+        assert_eq!(figure_value("load_line", Some(412.0), "users"), "412 users");
+        assert_eq!(figure("load_line", None), "load line");
+        assert_eq!(figure("p95", Some("Browse")), "p95 of Browse");
+    }
+
+    #[test]
+    fn the_command_can_be_pasted_into_a_shell() {
+        let words = ["plimsoll", "run", "dvdstore", "--qos", "p95 < 2s", "it's"].map(str::to_string);
+        assert_eq!(command(&words), r"plimsoll run dvdstore --qos 'p95 < 2s' 'it'\''s'");
+    }
+}

@@ -1,0 +1,74 @@
+//! What every kind of study shows.
+
+use std::path::Path;
+
+use model::StudyRecord;
+use model::study::Question;
+
+use crate::study::words;
+use crate::terminal::paint::{Paint, plain};
+use crate::terminal::table::wrap;
+use crate::{figures, study};
+
+/// How many trials that are not valid are told of one by one.
+const FAULTS_SHOWN: usize = 6;
+
+/// The answer.
+pub(super) fn headline(record: &StudyRecord, width: usize, paint: Paint) -> String {
+    let headline = study::headline(record);
+    let word = headline.word.to_uppercase();
+    let text = wrap(&format!("{word}  {}", plain(&headline.sentence)), width, "  ");
+    let rest = text.strip_prefix(&word).unwrap_or(&text);
+    format!("{}{rest}\n", paint.tone(headline.tone, &word))
+}
+
+/// What was measured on what, and for how long.
+pub(super) fn setup(record: &StudyRecord, width: usize) -> String {
+    let setup = &record.setup;
+    let what = match &record.question {
+        Question::Sweep(sweep) => sweep.title.clone(),
+        _ => format!("{} on {}", setup.kit_title, setup.stack_title),
+    };
+    let took = format!(
+        "data set {}, {} trials in {}, started {}",
+        setup.size,
+        record.trials.len(),
+        figures::duration(Some(record.spent_s)),
+        figures::moment(&record.started)
+    );
+    [what, took].map(|line| wrap(&plain(&line), width, "  ") + "\n").concat()
+}
+
+/// The trials that are not valid, each with its first reason.
+pub(super) fn faults(record: &StudyRecord, width: usize, paint: Paint) -> String {
+    let invalid: Vec<_> = record.trials.iter().filter(|trial| !trial.valid()).collect();
+    if invalid.is_empty() {
+        return String::new();
+    }
+    let title = format!("Not valid: {} of {} trials", invalid.len(), record.trials.len());
+    let mut text = paint.bad(&title) + "\n";
+    for trial in invalid.iter().take(FAULTS_SHOWN) {
+        let why = trial.faults.first().map_or("nothing was measured", |fault| fault.sentence.as_str());
+        let load = words::load(record, trial.arm, trial.load);
+        text.push_str(
+            &(wrap(&format!("  trial {}, {load}: {}", trial.number, plain(why)), width, "    ") + "\n"),
+        );
+    }
+    if invalid.len() > FAULTS_SHOWN {
+        text.push_str(&format!("  and {} more in study.json\n", invalid.len() - FAULTS_SHOWN));
+    }
+    text
+}
+
+/// What the generator can do at most.
+pub(super) fn ceiling(record: &StudyRecord, width: usize) -> String {
+    record.ceiling.as_ref().map_or_else(String::new, |ceiling| {
+        wrap(&format!("Generator: {}", words::ceiling(ceiling)), width, "  ") + "\n"
+    })
+}
+
+/// How to repeat it, and where it is kept.
+pub(super) fn end(record: &StudyRecord, directory: &Path, width: usize) -> String {
+    let again = wrap(&format!("Again: {}", plain(&words::command(&record.command))), width, "  ");
+    format!("{again}\nKept in {}\n", plain(&directory.display().to_string()))
+}

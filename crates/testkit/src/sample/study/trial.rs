@@ -1,0 +1,139 @@
+//! A trial on a made-up stack whose response times rise steeply at its line.
+
+use model::study::{ClauseSeen, Fault, Figure, Measured, Purpose, TierCpu, Trial};
+
+use super::wobble;
+
+/// Mean think time of its users, in seconds.
+const THINK_S: f64 = 1.0;
+
+/// A made-up stack.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stack {
+    /// The load at which `Browse p95` reaches its limit.
+    pub(super) line: f64,
+    /// How steeply its logarithm rises with that of the load, there.
+    pub(super) slope: f64,
+    /// Standard deviation, about, of the logarithm of a trial's times.
+    pub(super) noise: f64,
+    /// The load is arrivals per second and not users.
+    pub(super) by_rate: bool,
+    /// All times are multiplied by this.
+    pub(super) slower: f64,
+}
+
+impl Default for Stack {
+    /// 412 users.
+    fn default() -> Stack {
+        Stack { line: 412.0, slope: 9.0, noise: 0.06, by_rate: false, slower: 1.0 }
+    }
+}
+
+/// A trial that is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) arm: usize,
+    pub(super) block: u32,
+    pub(super) purpose: Purpose,
+    pub(super) load: f64,
+    pub(super) window_s: f64,
+}
+
+impl Stack {
+    /// Carries out `wanted` after `trials`.
+    pub(super) fn measure(self, wanted: Wanted, trials: &mut Vec<Trial>) {
+        let number = trials.len() as u32 + 1;
+        let warm_up_s = 4.0 + (3.0 * (1.0 + wobble(number, 9))).round();
+        let began_s = trials.last().map_or(11.4, |last| last.began_s + last.took_s);
+        trials.push(Trial {
+            number,
+            arm: wanted.arm,
+            block: wanted.block,
+            purpose: wanted.purpose,
+            load: wanted.load,
+            run: format!("20261121-101500-dvdstore-t{number:03}"),
+            began_s,
+            took_s: wanted.window_s + warm_up_s + 3.2,
+            fresh: number == 1 || wanted.purpose == Purpose::Confirm,
+            warm_up_s: Some(warm_up_s),
+            window_s: wanted.window_s,
+            measured: Some(self.measured(number, &wanted)),
+            faults: Vec::new(),
+        });
+    }
+
+    fn measured(self, number: u32, wanted: &Wanted) -> Measured {
+        let share = (wanted.load / self.line).powf(self.slope);
+        // Users who wait don't ask: above the line times grow only as far as there are users.
+        let grown = if share <= 1.0 { share } else { 1.0 + 7.0 * (1.0 - (-(share - 1.0) / 7.0).exp()) };
+        let noise = |which: u32, size: f64| (size * wobble(number, which)).exp();
+        let browse_p95_s = 0.3 * (0.94 * grown + 0.06) * noise(1, self.noise) * self.slower;
+        let p95_s = 0.62 * browse_p95_s * noise(2, 0.02);
+        let (p50_s, p99_s, mean_s) = (0.21 * p95_s, 1.72 * p95_s * noise(3, 0.04), 0.34 * p95_s);
+        let per_s = if self.by_rate { wanted.load * 6.1 } else { wanted.load / (THINK_S + mean_s) };
+        let failed_ratio = if share > 3.0 { 0.0021 * share.min(20.0) / 3.0 } else { 0.0 };
+        let samples = (per_s * wanted.window_s) as u64;
+        let se = 0.35 / (samples as f64 / 100.0).max(1.0).sqrt();
+        let figure = |name: &str, operation: Option<&str>, value: f64, se: f64| Figure {
+            name: name.into(),
+            operation: operation.map(str::to_string),
+            value,
+            log_se: (samples > 500).then_some(se),
+        };
+        let busy = (per_s / (self.line * 0.96 * if self.by_rate { 6.1 } else { 1.0 })).min(1.02);
+        Measured {
+            clauses: vec![
+                clause("Browse p95 < 300 ms", browse_p95_s, 0.3, Some(0.36), samples / 2, (number, se)),
+                clause("p99 < 1.00 s", p99_s, 1.0, Some(mean_s / p99_s), samples, (number, se)),
+                clause("errors < 0.1%", failed_ratio, 0.001, None, samples, (number, 0.0)),
+            ],
+            figures: vec![
+                figure("throughput", None, per_s * noise(4, 0.004), 0.006),
+                figure("mean", None, mean_s, se * 0.6),
+                figure("p50", None, p50_s, se * 0.5),
+                figure("p95", None, p95_s, se),
+                figure("p99", None, p99_s, se * 1.6),
+                figure("throughput", Some("Browse"), per_s * 0.52, 0.008),
+                figure("mean", Some("Browse"), browse_p95_s * 0.36, se * 0.7),
+                figure("p50", Some("Browse"), browse_p95_s * 0.23, se * 0.6),
+                figure("p95", Some("Browse"), browse_p95_s, se * 1.2),
+                figure("p99", Some("Browse"), browse_p95_s * 1.66, se * 1.9),
+            ],
+            tiers: [("web", 0.71 * busy), ("db", 0.27 * busy), ("generator", 0.004 + 0.061 * busy)]
+                .map(|(tier, cpu_cores)| TierCpu { tier: tier.into(), cpu_cores })
+                .to_vec(),
+            failed_ratio,
+        }
+    }
+}
+
+fn clause(
+    text: &str,
+    observed: f64,
+    limit: f64,
+    mean_share: Option<f64>,
+    samples: u64,
+    (number, se): (u32, f64),
+) -> ClauseSeen {
+    let share = if mean_share.is_some() { observed / limit } else { (observed + 5e-5) / limit };
+    let margin = share.ln();
+    ClauseSeen {
+        clause: text.into(),
+        observed: Some(observed),
+        limit,
+        pass: observed < limit,
+        margin: Some(margin),
+        margin_se: (se > 0.0).then_some(se),
+        batches: (0..10).map(|batch| margin + 3.0 * se * wobble(number, 20 + batch)).collect(),
+        mean_margin: mean_share.map(|mean| margin + mean.ln()),
+        samples,
+        samples_needed: if mean_share.is_some() { 100 } else { 1000 },
+    }
+}
+
+/// Marks the last trial as not valid.
+pub(super) fn spoil(trials: &mut [Trial], check: &str, sentence: &str) {
+    if let Some(last) = trials.last_mut() {
+        last.faults.push(Fault { check: check.into(), sentence: sentence.into() });
+    }
+}
