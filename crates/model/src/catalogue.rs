@@ -1,11 +1,11 @@
-//! The catalogue: kits, services and stacks as named texts. Where the bytes come from is the binary's business.
+//! The catalogue: kits, services, stacks and studies as named texts. Where the bytes come from is the binary's business.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::document::{self, nearest};
 use crate::problem::{Problem, Result};
-use crate::{KitManifest, ServiceManifest, StackManifest};
+use crate::{KitManifest, ServiceManifest, StackManifest, StudyFile};
 
 /// Every file of the catalogue by its path in it: `kits/dvdstore/kit.toml`.
 #[derive(Debug, Clone, Default)]
@@ -63,6 +63,11 @@ impl Catalogue {
         self.names("stacks/", ".toml")
     }
 
+    /// Names of the studies.
+    pub fn studies(&self) -> Vec<&str> {
+        self.names("studies/", ".toml")
+    }
+
     /// The manifest of a kit, each file that it names present.
     pub fn kit(&self, name: &str) -> Result<KitManifest> {
         let path = self.find("kit", name, &self.kits(), format!("kits/{name}/kit.toml"))?;
@@ -116,6 +121,17 @@ impl Catalogue {
             return Err(misnamed(&path, text, &stack.name, name).into());
         }
         Ok(stack)
+    }
+
+    /// A study, with the path and the text that its mistakes are told by.
+    pub fn study(&self, name: &str) -> Result<(StudyFile, String, &str)> {
+        let path = self.find("study", name, &self.studies(), format!("studies/{name}.toml"))?;
+        let text = self.text(&path)?;
+        let study = StudyFile::read(&path, text)?;
+        if study.name != name {
+            return Err(misnamed(&path, text, &study.name, name).into());
+        }
+        Ok((study, path, text))
     }
 
     fn names<'a>(&'a self, prefix: &str, suffix: &str) -> Vec<&'a str> {

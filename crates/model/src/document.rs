@@ -4,6 +4,8 @@
 //! The schema is the one that `schemars` derives from the type, so that what is checked, what is documented as JSON
 //! Schema and what is read can't drift apart.
 
+mod line;
+
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -11,6 +13,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::problem::{Problem, Problems, Result};
+
+pub use line::line;
 
 /// Reads `text` as a `T`. `file` is the name that problems carry.
 pub fn read<T: DeserializeOwned + JsonSchema>(file: &str, text: &str) -> Result<T> {

@@ -24,6 +24,7 @@ pub mod service;
 pub mod setting;
 pub mod stack;
 pub mod study;
+pub mod study_file;
 pub mod think;
 pub mod units;
 
@@ -41,4 +42,5 @@ pub use service::ServiceManifest;
 pub use setting::{Setting, Value};
 pub use stack::StackManifest;
 pub use study::{StudyRecord, Trial};
+pub use study_file::{StudyFile, SweepPlan};
 pub use think::Distribution;

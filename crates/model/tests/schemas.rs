@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use model::{KitManifest, Recipe, ServiceManifest, StackManifest, StudyRecord};
+use model::{KitManifest, Recipe, ServiceManifest, StackManifest, StudyFile, StudyRecord};
 use schemars::{JsonSchema, schema_for};
 
 fn check<T: JsonSchema>(name: &str) {
@@ -19,11 +19,12 @@ fn check<T: JsonSchema>(name: &str) {
 }
 
 #[test]
-fn the_schemas_of_kit_service_stack_and_recipe_are_current() {
+fn the_schemas_of_kit_service_stack_recipe_and_study_are_current() {
     check::<KitManifest>("kit");
     check::<ServiceManifest>("service");
     check::<StackManifest>("stack");
     check::<Recipe>("recipe");
+    check::<StudyFile>("study-file");
 }
 
 #[test]

@@ -53,9 +53,9 @@ pub(crate) enum Verb {
     Try(verbs::try_kit::TryArgs),
     /// Stand a stack up with its data and keep it until Ctrl-C
     Up(verbs::up::UpArgs),
-    /// Check a recipe, a kit, a service or a stack without starting anything
+    /// Check a recipe, a study, a kit, a service or a stack without starting anything
     Check(verbs::check::CheckArgs),
-    /// List kits, stacks and services
+    /// List kits, stacks, studies and services
     List(verbs::list::ListArgs),
     /// List the runs that are kept
     Runs(verbs::runs::RunsArgs),

@@ -4,7 +4,7 @@ use toml::Table;
 
 use crate::{Complaint, House};
 
-/// Checks kits, services and stacks.
+/// Checks kits, services, stacks and studies.
 pub fn check(house: &House) -> Vec<Complaint> {
     let mut found = Vec::new();
     for name in house.folders("catalogue/kits") {
@@ -19,6 +19,10 @@ pub fn check(house: &House) -> Vec<Complaint> {
     }
     for (path, _) in house.matching("catalogue/stacks/", ".toml") {
         let name = path.trim_start_matches("catalogue/stacks/").trim_end_matches(".toml");
+        named(house, path, name, &mut found);
+    }
+    for (path, _) in house.matching("catalogue/studies/", ".toml") {
+        let name = path.trim_start_matches("catalogue/studies/").trim_end_matches(".toml");
         named(house, path, name, &mut found);
     }
     found
@@ -61,5 +65,7 @@ mod tests {
         );
         let misnamed = [("catalogue/stacks/lamp.toml", "name = \"lemp\"")];
         assert!(check(&House::of(misnamed))[0].what.contains("lamp"));
+        let misnamed = [("catalogue/studies/workers.toml", "name = \"worker\"")];
+        assert!(check(&House::of(misnamed))[0].what.contains("workers"));
     }
 }

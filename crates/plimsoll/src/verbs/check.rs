@@ -1,23 +1,23 @@
-//! `plimsoll check`: everything wrong with a recipe, a kit, a service or a stack, without starting anything.
+//! `plimsoll check`: everything wrong with a recipe, a study, a kit, a service or a stack, without starting anything.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use model::{Plan, Problem, Problems, Recipe, Result, document, units};
+use model::{Plan, Problem, Problems, Recipe, Result, StudyFile, SweepPlan, document, units};
 
 use crate::context::{Context, read_folder};
 use crate::verbs::recipe_args::cpus;
 
-/// Check a recipe, a kit, a service or a stack without starting anything.
+/// Check a recipe, a study, a kit, a service or a stack without starting anything.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  plimsoll check shop.toml                  a recipe
+  plimsoll check shop.toml                  a recipe or a study
   plimsoll check my-kits/shop               a kit's folder (or its kit.toml)
   plimsoll check catalogue/services/apache  a service's folder
-  plimsoll check dvdstore                   a kit, stack or service of the catalogue")]
+  plimsoll check dvdstore                   a kit, stack, service or study of the catalogue")]
 pub(crate) struct CheckArgs {
     /// A file, a folder, or a name of the catalogue
     what: String,
@@ -49,6 +49,9 @@ fn check_path(path: &Path, context: &mut Context) -> Result<String> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Problem::recipe(format!("failed to read: {error}")).file(path.display().to_string())
     })?;
+    if is_study(&text) {
+        return check_study(path, &text, context);
+    }
     let has_tiers = text.lines().any(|line| line.trim_start().starts_with("[[tier]]"));
     if has_tiers { check_stack_file(path, text, context) } else { check_recipe(path, &text, context) }
 }
@@ -87,6 +90,34 @@ fn check_stack_file(path: &Path, text: String, context: &mut Context) -> Result<
         let folder = path.parent().unwrap_or(Path::new(""));
         as_the_user_says(problems, "stacks/", folder)
     })
+}
+
+/// What only a study has.
+fn is_study(text: &str) -> bool {
+    let has = |start: &str| text.lines().any(|line| line.trim_start().starts_with(start));
+    let lists = ["users", "rate", "stacks"].into_iter().any(|key| {
+        text.lines().any(|line| {
+            let rest = line.trim_start().strip_prefix(key).map(str::trim_start);
+            rest.and_then(|rest| rest.strip_prefix('='))
+                .is_some_and(|rest| rest.trim_start().starts_with('['))
+        })
+    });
+    lists || ["[[factor]]", "[[cell]]", "[find]", "repeats", "window"].into_iter().any(has)
+}
+
+fn check_study(path: &Path, text: &str, context: &Context) -> Result<String> {
+    let file = path.display().to_string();
+    let study = StudyFile::read(&file, text)?;
+    let plan = study.resolve(&file, text, &context.catalogue, &cpus())?;
+    kit::lint(&context.catalogue, &plan.first.kit.name)?;
+    kit::check_targets(&plan.first, &context.catalogue)?;
+    Ok(study_words(&study, &plan))
+}
+
+fn study_words(study: &StudyFile, plan: &SweepPlan) -> String {
+    let (cells, trials) = (plan.arms.len(), plan.arms.len() as u32 * plan.sweep.repeats);
+    let cells = if cells == 1 { "1 cell".to_string() } else { format!("{cells} cells") };
+    format!("study {}: {} ({cells}, {trials} trials)", study.name, study.title)
 }
 
 fn check_recipe(path: &Path, text: &str, context: &Context) -> Result<String> {
@@ -137,9 +168,15 @@ fn check_name(name: &str, context: &Context) -> Result<String> {
         Problems::check(problems)?;
         return Ok(format!("stack {name}: {}", stack.title));
     }
-    let known = [catalogue.kits(), catalogue.services(), catalogue.stacks()].concat();
-    let problem =
-        Problem::recipe(format!("`{name}` is neither a file nor a kit, service or stack of the catalogue"));
+    if catalogue.studies().contains(&name) {
+        let (study, file, text) = catalogue.study(name)?;
+        let plan = study.resolve(&file, text, catalogue, &cpus())?;
+        return Ok(study_words(&study, &plan));
+    }
+    let known = [catalogue.kits(), catalogue.services(), catalogue.stacks(), catalogue.studies()].concat();
+    let problem = Problem::recipe(format!(
+        "`{name}` is neither a file nor a kit, service, stack or study of the catalogue"
+    ));
     Err(match document::nearest(name, known) {
         Some(near) => problem.remedy(format!("`{near}`")),
         None => problem.remedy("`plimsoll list` shows what there is"),

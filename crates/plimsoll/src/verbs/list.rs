@@ -4,11 +4,12 @@ use clap::Args;
 use model::Result;
 
 use crate::context::Context;
+use crate::verbs::recipe_args::cpus;
 
-/// List kits, stacks and services.
+/// List kits, stacks, studies and services.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Show one kit, stack or service with its parameters or knobs
+    /// Show one kit, stack, study or service with its parameters, knobs or cells
     name: Option<String>,
 }
 
@@ -32,6 +33,10 @@ fn overview(context: &Context) -> Result<String> {
     text += "\nStacks\n";
     for name in catalogue.stacks() {
         text += &format!("  {name:<34} {}\n", catalogue.stack(name)?.title);
+    }
+    text += "\nStudies\n";
+    for name in catalogue.studies() {
+        text += &format!("  {name:<34} {}\n", catalogue.study(name)?.0.title);
     }
     text += "\nServices\n";
     for name in catalogue.services() {
@@ -73,6 +78,9 @@ fn one(context: &Context, name: &str) -> Result<String> {
             knobs.concat()
         ));
     }
+    if catalogue.studies().contains(&name) {
+        return study(context, name);
+    }
     let kit = catalogue.kit(name)?;
     let params: Vec<String> = kit.params.iter().map(setting).collect();
     Ok(format!(
@@ -83,4 +91,24 @@ fn one(context: &Context, name: &str) -> Result<String> {
         kit.default_stack,
         params.concat()
     ))
+}
+
+fn study(context: &Context, name: &str) -> Result<String> {
+    let (study, file, text) = context.catalogue.study(name)?;
+    let plan = study.resolve(&file, text, &context.catalogue, &cpus())?;
+    let cells: Vec<String> = plan.arms.iter().map(|arm| format!("  {}\n", arm.label)).collect();
+    Ok(format!(
+        "{name}: {}\nSource: {}\nKit: {} on {}\nCells, each measured {} by `plimsoll sweep {name}`:\n{}",
+        study.title,
+        study.source,
+        plan.first.kit.title,
+        plan.first.stack.name,
+        times(plan.sweep.repeats),
+        cells.concat()
+    ))
+}
+
+/// `once`, `3 times`.
+fn times(count: u32) -> String {
+    if count == 1 { "once".to_string() } else { format!("{count} times") }
 }
