@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::find::FindGoal;
+
 /// What was compared, and what came out.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Compare {
@@ -22,6 +24,9 @@ pub struct Compare {
     pub window_s: f64,
     /// Seed of the order within blocks, of the trials' loads and of the bootstrap.
     pub seed: u64,
+    /// How load lines are looked for; only when they are compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<FindGoal>,
     /// The effect on each figure; the first is the one that the sentence is about.
     pub effects: Vec<Effect>,
     /// The verdict; absent as long as it goes on.

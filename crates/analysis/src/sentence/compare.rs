@@ -1,0 +1,254 @@
+//! What a comparison says, as people read it.
+//!
+//! "Faster by x %" is a share of A: of its time, where times are compared; of its throughput or load line otherwise.
+
+use model::study::{Better, Compare, Conclusion, Effect};
+
+use super::{number, percent};
+use model::units;
+
+/// The answer of a comparison: which is faster and by how much, or that no difference is larger than so much, or that
+/// the evidence is not enough. `spoiled` blocks were not valid.
+pub fn compare(compare: &Compare, spoiled: u32) -> String {
+    let Some(primary) = compare.effects.first() else {
+        return format!("not enough evidence: no block was valid{}", spoiled_blocks(spoiled));
+    };
+    let mut sentence = match &primary.conclusion {
+        Conclusion::Faster => better(primary, "faster"),
+        Conclusion::Slower => better(primary, "slower"),
+        Conclusion::Same => same(primary),
+        Conclusion::Open { more_blocks } => open(primary, *more_blocks),
+    };
+    let confidence = percent(compare.confidence_ratio);
+    let blocks = if primary.blocks == 1 { "block" } else { "blocks" };
+    if primary.low.is_some() {
+        sentence += &format!(" ({confidence} interval, {} {blocks})", primary.blocks);
+    }
+    if let Some(gate) = compare.gate_ratio {
+        sentence += &gate_words(gate, compare.gate_held, primary);
+    }
+    if let Some(contrary) = contradiction(primary, &compare.effects) {
+        sentence += &format!("; but {} says the opposite: {}", figure(&contrary.figure), change(contrary));
+    }
+    sentence + &spoiled_blocks(spoiled)
+}
+
+/// `throughput`, `mean response time`, `95th percentile`: a figure in words.
+pub fn figure(name: &str) -> String {
+    match name {
+        "mean" => "mean response time".to_string(),
+        "p50" => "median response time".to_string(),
+        "load_line" => "load line".to_string(),
+        "throughput" => "throughput".to_string(),
+        other => format!("{} response time", other),
+    }
+}
+
+/// `5.2 % faster [3.1, 7.0]`; without an interval where there is none yet.
+pub fn change(effect: &Effect) -> String {
+    let (by, low, high) = shares(effect);
+    let word = if by >= 0.0 { "faster" } else { "slower" };
+    let (by, low, high) = if by >= 0.0 { (by, low, high) } else { (-by, high.map(|x| -x), low.map(|x| -x)) };
+    match (low, high) {
+        (Some(low), Some(high)) => format!("{} {word} [{}, {}]", percent(by), bare(low), bare(high)),
+        _ => format!("{} {word}", percent(by)),
+    }
+}
+
+/// By which share of A's value B is better: the estimate and both ends of its interval.
+fn shares(effect: &Effect) -> (f64, Option<f64>, Option<f64>) {
+    match effect.better {
+        Better::Higher => (effect.ratio - 1.0, effect.low.map(|x| x - 1.0), effect.high.map(|x| x - 1.0)),
+        Better::Lower => (1.0 - effect.ratio, effect.high.map(|x| 1.0 - x), effect.low.map(|x| 1.0 - x)),
+    }
+}
+
+fn better(effect: &Effect, word: &str) -> String {
+    let (by, low, high) = shares(effect);
+    let (by, ends) = if by >= 0.0 { (by, [low, high]) } else { (-by, [high.map(|x| -x), low.map(|x| -x)]) };
+    let interval = match ends {
+        [Some(low), Some(high)] => format!(" [{}, {}]", bare(low), bare(high)),
+        _ => String::new(),
+    };
+    format!("B is {word} by {}{interval}: {}", percent(by), values(effect))
+}
+
+/// `mean response time 38.2 ms instead of 40.1 ms`.
+fn values(effect: &Effect) -> String {
+    let name = figure(&effect.figure);
+    match effect.figure.as_str() {
+        "throughput" => format!("{name} {}/s instead of {}/s", number(effect.b), number(effect.a)),
+        "load_line" => format!("{name} {} instead of {}", number(effect.b), number(effect.a)),
+        _ => format!("{name} {} instead of {}", units::show_seconds(effect.b), units::show_seconds(effect.a)),
+    }
+}
+
+fn same(effect: &Effect) -> String {
+    let largest =
+        [effect.low, effect.high].into_iter().flatten().map(|x| (x - 1.0).abs()).fold(0.0, f64::max);
+    format!("no difference larger than {}: {}", percent(rounded_up(largest)), values(effect))
+}
+
+fn open(effect: &Effect, more_blocks: Option<u32>) -> String {
+    let more = match more_blocks {
+        Some(1) => " (about 1 more block would do)".to_string(),
+        Some(more) => format!(" (about {} more blocks would do)", number(f64::from(more))),
+        None if effect.blocks < 3 => " (more blocks are needed to tell how many would do)".to_string(),
+        None => " (no number of blocks within reason would do: the noise is too large)".to_string(),
+    };
+    let seen = match (effect.low, effect.high) {
+        (Some(low), Some(high)) => {
+            let (low, high) = (signed(low - 1.0), signed(high - 1.0));
+            format!("{} of B is between {low} and {high} of A's", figure(&effect.figure))
+        }
+        _ if effect.blocks == 0 => "no block was valid".to_string(),
+        _ => values(effect),
+    };
+    format!("not enough evidence{more}: {seen}")
+}
+
+fn gate_words(gate: f64, held: Option<bool>, effect: &Effect) -> String {
+    let gate = percent(gate);
+    match held {
+        Some(true) => format!("; the gate of {gate} holds"),
+        Some(false) => format!("; the gate of {gate} fails"),
+        None if effect.blocks == 0 => format!("; whether the gate of {gate} holds is not known"),
+        None => format!("; whether the gate of {gate} holds is still open"),
+    }
+}
+
+/// A figure of all operations that certainly goes the other way.
+fn contradiction<'a>(primary: &Effect, effects: &'a [Effect]) -> Option<&'a Effect> {
+    let opposite = match primary.conclusion {
+        Conclusion::Faster => Conclusion::Slower,
+        Conclusion::Slower => Conclusion::Faster,
+        _ => return None,
+    };
+    effects.iter().skip(1).find(|effect| effect.operation.is_none() && effect.conclusion == opposite)
+}
+
+fn spoiled_blocks(spoiled: u32) -> String {
+    match spoiled {
+        0 => String::new(),
+        1 => "; 1 more block was not valid".to_string(),
+        _ => format!("; {spoiled} more blocks were not valid"),
+    }
+}
+
+/// A share in per cent without its sign: `3.1`.
+fn bare(ratio: f64) -> String {
+    let sign = if ratio < 0.0 { "−" } else { "" };
+    let text = percent(ratio.abs());
+    format!("{sign}{}", text.trim_end_matches(" %"))
+}
+
+/// `+3.1 %`, `−0.4 %`.
+fn signed(ratio: f64) -> String {
+    let sign = if ratio < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", percent(ratio.abs()))
+}
+
+/// To the next two digits away from zero: a bound must not be rounded to what doesn't hold.
+fn rounded_up(ratio: f64) -> f64 {
+    if ratio <= 0.0 {
+        return 0.0;
+    }
+    let unit = 10f64.powf(ratio.log10().floor() - 1.0);
+    (ratio / unit - 1e-9).ceil() * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn effect(name: &str, ratio: f64, interval: Option<(f64, f64)>, conclusion: Conclusion) -> Effect {
+        let better = if name == "throughput" { Better::Higher } else { Better::Lower };
+        Effect {
+            figure: name.to_string(),
+            operation: None,
+            better,
+            a: if name == "throughput" { 940.0 } else { 0.04 },
+            b: if name == "throughput" { 940.0 * ratio } else { 0.04 * ratio },
+            ratio,
+            low: interval.map(|(low, _)| low),
+            high: interval.map(|(_, high)| high),
+            blocks: 12,
+            conclusion,
+        }
+    }
+
+    fn said(effects: Vec<Effect>, gate: Option<(f64, Option<bool>)>, spoiled: u32) -> String {
+        let asked = Compare {
+            load: "20 users".to_string(),
+            by: effects[0].figure.clone(),
+            band_ratio: 0.01,
+            gate_ratio: gate.map(|(gate, _)| gate),
+            confidence_ratio: 0.95,
+            most_blocks: 20,
+            window_s: 20.0,
+            seed: 1,
+            goal: None,
+            conclusion: Some(effects[0].conclusion.clone()),
+            gate_held: gate.and_then(|(_, held)| held),
+            effects,
+        };
+        compare(&asked, spoiled)
+    }
+
+    #[test]
+    fn each_answer_has_its_sentence() {
+        let open = |more_blocks| Conclusion::Open { more_blocks };
+        let table = [
+            (
+                effect("mean", 0.95, Some((0.93, 0.97)), Conclusion::Faster),
+                "B is faster by 5 % [3, 7]: mean response time 38.0 ms instead of 40.0 ms (95 % interval, 12 blocks)",
+            ),
+            (
+                effect("mean", 1.2, Some((1.1, 1.31)), Conclusion::Slower),
+                "B is slower by 20 % [10, 31]: mean response time 48.0 ms instead of 40.0 ms (95 % interval, 12 blocks)",
+            ),
+            (
+                effect("throughput", 1.1, Some((1.05, 1.15)), Conclusion::Faster),
+                "B is faster by 10 % [5, 15]: throughput 1 034/s instead of 940/s (95 % interval, 12 blocks)",
+            ),
+            (
+                effect("throughput", 0.9, Some((0.85, 0.95)), Conclusion::Slower),
+                "B is slower by 10 % [5, 15]: throughput 846/s instead of 940/s (95 % interval, 12 blocks)",
+            ),
+            (
+                effect("p95", 1.001, Some((0.9951, 1.0042)), Conclusion::Same),
+                "no difference larger than 0.49 %: p95 response time 40.0 ms instead of 40.0 ms (95 % interval, 12 \
+                 blocks)",
+            ),
+            (
+                effect("mean", 1.01, Some((0.96, 1.06)), open(Some(30))),
+                "not enough evidence (about 30 more blocks would do): mean response time of B is between −4 % and +6 % \
+                 of A's (95 % interval, 12 blocks)",
+            ),
+            (
+                effect("mean", 1.01, None, open(Some(1))),
+                "not enough evidence (about 1 more block would do): mean response time 40.4 ms instead of 40.0 ms",
+            ),
+        ];
+        for (effect, expected) in table {
+            assert_eq!(said(vec![effect], None, 0), expected);
+        }
+    }
+
+    #[test]
+    fn a_bound_is_never_rounded_to_what_does_not_hold() {
+        assert!((rounded_up(0.00491) - 0.005).abs() < 1e-12);
+        assert!((rounded_up(0.0049) - 0.0049).abs() < 1e-12);
+        assert_eq!(rounded_up(0.0), 0.0);
+    }
+
+    #[test]
+    fn gates_contradictions_and_spoiled_blocks_are_told() {
+        let slower = effect("mean", 1.2, Some((1.1, 1.31)), Conclusion::Slower);
+        let faster = effect("p99", 0.9, Some((0.85, 0.95)), Conclusion::Faster);
+        let text = said(vec![slower, faster], Some((0.03, Some(false))), 2);
+        assert!(text.contains("; the gate of 3 % fails"), "{text}");
+        assert!(text.contains("; but p99 response time says the opposite: 10 % faster [5, 15]"), "{text}");
+        assert!(text.ends_with("; 2 more blocks were not valid"), "{text}");
+    }
+}
