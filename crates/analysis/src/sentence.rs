@@ -86,6 +86,10 @@ pub(crate) fn duration(inputs: &ValidityInputs<'_>, ok: bool) -> String {
             "it was over after {took}: the instrument judges itself by whole seconds; ask for more"
         );
     }
+    if let (Outcome::Completed, Some(after_s)) = (inputs.outcome, inputs.unsettled_after_s) {
+        let after = units::show_seconds(after_s);
+        return format!("no steady state within {after}: throughput or response times kept changing");
+    }
     let why = match inputs.outcome {
         Outcome::Interrupted => "the run was interrupted",
         Outcome::Aborted => "the run was given up",

@@ -86,6 +86,8 @@ pub struct ValidityInputs<'a> {
     pub planned_steady_s: f64,
     /// Length of it as recorded: [`crate::Steady::length_s`].
     pub steady_s: f64,
+    /// Seconds after which a steady state that was to be found was given up; absent when it was planned or found.
+    pub unsettled_after_s: Option<f64>,
     /// Users as asked for; not asked for in the open model.
     pub users: u32,
     /// What else was asked for, where it is known.
@@ -138,7 +140,8 @@ fn tiers(inputs: &ValidityInputs<'_>) -> ValidityCheck {
 fn duration(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     let long_enough =
         inputs.steady_s >= 1.0 && inputs.steady_s >= inputs.planned_steady_s - limits::MISSING_S;
-    let ok = long_enough && inputs.outcome == Outcome::Completed;
+    let settled = inputs.unsettled_after_s.is_none();
+    let ok = long_enough && settled && inputs.outcome == Outcome::Completed;
     let sentence = sentence::duration(inputs, ok);
     check("duration", ok, sentence, Some((inputs.steady_s, inputs.planned_steady_s)))
 }

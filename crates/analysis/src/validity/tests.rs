@@ -11,6 +11,7 @@ use crate::little::Balance;
 struct Run {
     outcome: Outcome,
     steady_s: f64,
+    unsettled_after_s: Option<f64>,
     shares_cpus: bool,
     generator: GeneratorResult,
     little: Little,
@@ -33,6 +34,7 @@ fn healthy() -> Run {
     Run {
         outcome: Outcome::Completed,
         steady_s: 60.0,
+        unsettled_after_s: None,
         shares_cpus: false,
         generator: GeneratorResult {
             cpu_ratio: 0.2,
@@ -100,6 +102,7 @@ fn judge(run: &Run) -> Vec<ValidityCheck> {
         outcome: run.outcome,
         planned_steady_s: 60.0,
         steady_s: run.steady_s,
+        unsettled_after_s: run.unsettled_after_s,
         users: 20,
         demand: None,
         shares_cpus: run.shares_cpus,
@@ -285,4 +288,10 @@ fn a_run_that_ended_early_says_how() {
         let early = |run: &mut Run| (run.outcome, run.steady_s) = (outcome, steady_s);
         breaks("duration", early, &[part]);
     }
+}
+
+#[test]
+fn a_run_whose_steady_state_was_not_found_says_for_how_long_it_was_looked_for() {
+    let parts = ["no steady state within 46.0 s", "throughput or response times kept changing"];
+    breaks("duration", |run| run.unsettled_after_s = Some(46.0), &parts);
 }

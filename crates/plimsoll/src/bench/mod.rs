@@ -1,9 +1,12 @@
-//! Where the rooms are wired together: a plan becomes a stack with its data, a measured and judged run, a record.
-//!
+//! Where the rooms are wired together: a plan becomes a stack with its data, a measured and judged run, a record; and
+//! a study becomes trials on real stacks.
 
 pub(crate) mod dataset;
+pub(crate) mod judge;
+pub(crate) mod keep;
 pub(crate) mod measure;
 pub(crate) mod outcome;
+pub(crate) mod pace;
 pub(crate) mod server;
 pub(crate) mod setup;
 pub(crate) mod stage;

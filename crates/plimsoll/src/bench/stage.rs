@@ -29,6 +29,8 @@ pub(crate) struct Stage {
     pub(crate) steps: Vec<Step>,
     /// Things that the user should know.
     pub(crate) warnings: Vec<String>,
+    /// What users were told since it stands, for the check of the data.
+    pub(crate) told: kit::CheckInputs,
 }
 
 struct Started {
@@ -75,6 +77,7 @@ impl Stage {
             dataset: None,
             steps: Vec::new(),
             warnings: Vec::new(),
+            told: kit::CheckInputs::default(),
         })
     }
 
@@ -112,7 +115,8 @@ impl Stage {
             .done(&format!("{} is ready ({took}): http://{address}{}", plan.stack.name, plan.kit.front_page));
         let warnings = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone()).collect();
         let started = Some(Started { stack, lab });
-        Ok(Stage { started, target: address.into(), elsewhere: None, dataset, steps, warnings })
+        let (target, told) = (address.into(), kit::CheckInputs::default());
+        Ok(Stage { started, target, elsewhere: None, dataset, steps, warnings, told })
     }
 
     /// The database server, for checks in SQL.

@@ -176,6 +176,7 @@ fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &m
         outcome: record.outcome,
         planned_steady_s,
         steady_s,
+        unsettled_after_s: None,
         users: record.connections,
         demand: None,
         shares_cpus: false,

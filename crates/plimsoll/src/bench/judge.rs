@@ -1,0 +1,82 @@
+//! From what was recorded to a result, the checks of the instrument and the verdict.
+
+use analysis::{Demand, Little, Steady, TierSource, ValidityInputs, VerdictInputs};
+use model::plan::Load;
+use model::record::{Outcome, RunRecord};
+use model::{OperationKind, Plan, Result};
+
+use crate::bench::measure::Recording;
+
+/// What is judged.
+pub(crate) struct Case<'a> {
+    /// What was to be done.
+    pub(crate) plan: &'a Plan,
+    /// The load; its steady state is the one that was wanted, from where it was found.
+    pub(crate) load: &'a Load,
+    /// What was seen.
+    pub(crate) recording: &'a Recording,
+    /// The seconds that count.
+    pub(crate) steady: &'a Steady,
+    /// Seconds after which a steady state that was to be found was given up; absent when it was planned or found.
+    pub(crate) unsettled_after_s: Option<f64>,
+}
+
+/// Fills in everything that follows from the recording.
+pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
+    let Case { plan, load, recording, steady, unsettled_after_s } = *case;
+    let mix = plan.kit.sessions().resolve()?;
+    let Recording { totals, series, .. } = recording;
+    let names = &totals.names;
+    let little = match load.arrivals {
+        Some(_) => Little::of_arrivals(steady, load.is_steady()),
+        None => Little::of(steady),
+    };
+    let host = analysis::host_shares(series, steady);
+    record.outcome = recording.outcome;
+    record.generator =
+        analysis::generator(steady, &little, plan.placement.generator.len(), totals.connects, host);
+    record.operations = analysis::operations(steady, names);
+    record.operations.retain(|row| row.completed > 0 || !row.errors.is_empty());
+    record.phases = analysis::phases(steady);
+    record.wire = steady.whole().wire;
+    record.targets = analysis::targets(&plan.qos, steady, names);
+    record.metrics = analysis::metrics(&plan.kit.metrics, steady, names);
+    let operations = record.operations.iter().filter(|row| row.kind == OperationKind::Operation);
+    let completed = operations.map(|row| row.completed).sum();
+    let sources: Vec<TierSource> = recording
+        .sources
+        .iter()
+        .map(|(tier, source)| TierSource { tier: tier.clone(), source: (*source).to_string() })
+        .collect();
+    record.tiers = analysis::tiers(series, &sources, steady, completed);
+    record.evidence.clone_from(&totals.evidence);
+    let shares_cpus = plan.placement.generator.iter().any(|cpu| plan.placement.stack.contains(cpu));
+    record.validity = analysis::validity(&ValidityInputs {
+        outcome: record.outcome,
+        planned_steady_s: load.steady_s,
+        steady_s: steady.length_s(),
+        unsettled_after_s,
+        users: load.users,
+        demand: Some(Demand { load, mix: &mix, think: plan.kit.users.think, steady }),
+        shares_cpus,
+        generator: &record.generator,
+        little: &little,
+        targets: &record.targets,
+        operations: &record.operations,
+        tier_events: &recording.tier_events,
+        alarms: &recording.alarms,
+        consistency: &record.consistency,
+        evidence: &record.evidence,
+    });
+    record.verdict = analysis::verdict(&VerdictInputs {
+        load: &load.headline(),
+        checks: &record.validity,
+        targets: &record.targets,
+        metrics: &record.metrics,
+        operations: &record.operations,
+    });
+    if record.outcome == Outcome::Unfinished {
+        record.outcome = Outcome::Aborted;
+    }
+    Ok(())
+}

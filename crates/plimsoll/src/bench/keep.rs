@@ -1,0 +1,117 @@
+//! What a run keeps beside its seconds: what was to be done, the servers' logs, the check of the data.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
+
+use kit::CheckInputs;
+use model::record::{ConsistencyResult, RunRecord, Step};
+use model::{Plan, Problem, Recipe, Result};
+use store::{RunWriter, Runs};
+
+use crate::bench::measure::Recording;
+use crate::bench::setup;
+use crate::bench::stage::Stage;
+use crate::context::Context;
+
+/// Server logs are kept up to this size each: the end says more than the beginning.
+const MOST_LOG_BYTES: u64 = 4 << 20;
+
+/// Begins to keep a run of `plan` on `stage` among `runs`, under the id and the time of its start.
+pub(crate) fn begin(
+    runs: &Runs,
+    recipe: &Recipe,
+    plan: &Plan,
+    stage: &Stage,
+    (id, started): (&str, &str),
+    context: &Context,
+) -> Result<(RunRecord, RunWriter)> {
+    let mut record = setup::unfinished(plan, id, started, context);
+    record.setup.tiers = setup::tiers(plan, stage.tiers());
+    setup::elsewhere(plan, stage.elsewhere.as_ref(), &mut record.setup);
+    record.dataset = stage.dataset.clone();
+    let writer = runs.create(&record)?;
+    writer.plan(plan)?;
+    let text = serde_json::to_string_pretty(recipe).map_err(|error| Problem::bug(error.to_string()))?;
+    writer.keep("recipe.json", text.as_bytes())?;
+    for (path, text) in record.setup.tiers.iter().flat_map(|tier| &tier.files) {
+        writer.keep(path, text.as_bytes())?;
+    }
+    Ok((record, writer))
+}
+
+/// The kit's consistency check, unless the database is gone: then the dead tier is reason enough. It goes by
+/// everything that users were told since the stage was set.
+pub(crate) fn check(
+    plan: &Plan,
+    stage: &mut Stage,
+    recording: &Recording,
+    context: &mut Context,
+) -> Vec<ConsistencyResult> {
+    add(&mut stage.told, CheckInputs::of(&recording.totals));
+    if plan.kit.check.is_none() || !recording.tier_events.is_empty() {
+        return Vec::new();
+    }
+    context.console.step("checking the data");
+    let started = Instant::now();
+    let Some(server) = stage.database(plan) else { return Vec::new() };
+    let results = kit::Kit::open(&context.catalogue, &plan.kit.name)
+        .and_then(|kit| kit::check(&kit, &kit::Setup::of_plan(plan), &stage.told, &server));
+    stage.steps.push(Step { name: "check the data".to_string(), took_s: started.elapsed().as_secs_f64() });
+    results.unwrap_or_else(|problems| {
+        let sentence = format!("the consistency check could not be made: {problems}");
+        vec![ConsistencyResult { name: "the check itself".to_string(), ok: false, sentence }]
+    })
+}
+
+fn add(sum: &mut CheckInputs, more: CheckInputs) {
+    let into = |sum: &mut BTreeMap<String, u64>, more: BTreeMap<String, u64>| {
+        more.into_iter().for_each(|(name, count)| *sum.entry(name).or_default() += count);
+    };
+    into(&mut sum.completed, more.completed);
+    into(&mut sum.unanswered, more.unanswered);
+    into(&mut sum.counters, more.counters);
+}
+
+/// Keeps the servers' logs, as far as they can be read.
+pub(crate) fn logs(stage: &Stage, writer: &RunWriter) {
+    for tier in stage.tiers() {
+        for path in &tier.logs {
+            let name =
+                format!("logs/{}/{}", tier.name, tier.relative(path).display().to_string().replace('/', "-"));
+            if let Some(bytes) = end_of(path) {
+                // A log that can't be kept is no reason to lose the run.
+                let _ = writer.keep(&name, &bytes);
+            }
+        }
+    }
+}
+
+fn end_of(path: &Path) -> Option<Vec<u8>> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut file = std::fs::File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(MOST_LOG_BYTES))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(MOST_LOG_BYTES).read_to_end(&mut bytes).ok()?;
+    (!bytes.is_empty()).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_several_runs_on_one_stage_told_their_users_adds_up() {
+        let told = |count: u64| CheckInputs {
+            completed: BTreeMap::from([("Purchase".to_string(), count)]),
+            unanswered: BTreeMap::from([(format!("Op{count}"), 1)]),
+            counters: BTreeMap::new(),
+        };
+        let mut sum = CheckInputs::default();
+        add(&mut sum, told(3));
+        add(&mut sum, told(4));
+        assert_eq!(sum.completed, BTreeMap::from([("Purchase".to_string(), 7)]));
+        assert_eq!(sum.unanswered.len(), 2);
+    }
+}

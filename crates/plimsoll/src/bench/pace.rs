@@ -1,0 +1,69 @@
+//! Where the steady state of a run is: at the seconds that were planned, or (see [`super::settle`]) where it is found
+//! while the run goes on.
+
+use analysis::Steady;
+use engine::Second;
+use model::plan::Load;
+use model::record::Event;
+
+/// Says which phase a run is in, and when enough was measured.
+pub(crate) trait Pace {
+    /// A second has ended.
+    fn second(&mut self, second: &Second<'_>) -> Pacing;
+
+    /// The phase that the second ended in and how far it has come, for people; and the share of all that is done.
+    fn words(&self) -> (String, f64);
+}
+
+/// What followed from a second.
+#[derive(Debug, Default)]
+pub(crate) struct Pacing {
+    /// What began in it.
+    pub(crate) events: Vec<Event>,
+    /// The run may end: nobody needs another second.
+    pub(crate) enough: bool,
+}
+
+/// A phase of the run begins.
+pub(crate) fn phase(second: f64, text: &str) -> Event {
+    Event { second, kind: "phase".to_string(), text: text.to_string() }
+}
+
+/// The phases of a load as they were planned.
+pub(crate) struct Planned {
+    load: Load,
+    ended_s: f64,
+    /// The seconds that count.
+    pub(crate) steady: Steady,
+}
+
+impl Planned {
+    pub(crate) fn of(load: &Load) -> Planned {
+        let (from_s, to_s) = load.steady_span_s();
+        Planned { load: load.clone(), ended_s: 0.0, steady: Steady::new(from_s, to_s) }
+    }
+}
+
+impl Pace for Planned {
+    fn second(&mut self, second: &Second<'_>) -> Pacing {
+        self.steady.push(second.interval);
+        self.ended_s = f64::from(second.interval.second) + 1.0;
+        let (begins_s, ends_s) = self.load.steady_span_s();
+        let marks = [(begins_s, "steady state begins"), (ends_s, "ramp-down begins")];
+        let now = marks.into_iter().filter(|(at_s, _)| (self.ended_s - 1.0..self.ended_s).contains(at_s));
+        Pacing { events: now.map(|(at_s, text)| phase(at_s, text)).collect(), enough: false }
+    }
+
+    fn words(&self) -> (String, f64) {
+        let Load { ramp_up_s, steady_s, ramp_down_s, .. } = self.load;
+        let (name, from_s, length_s) = if self.ended_s <= ramp_up_s {
+            ("ramp-up", 0.0, ramp_up_s)
+        } else if self.ended_s <= ramp_up_s + steady_s {
+            ("steady state", ramp_up_s, steady_s)
+        } else {
+            ("ramp-down", ramp_up_s + steady_s, ramp_down_s)
+        };
+        let at_s = (self.ended_s - from_s).min(length_s);
+        (format!("{name} {at_s:.0} of {length_s:.0} s"), self.ended_s / self.load.total_s())
+    }
+}
