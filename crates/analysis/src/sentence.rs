@@ -314,7 +314,7 @@ pub(crate) fn consistency(statements: &[ConsistencyResult]) -> String {
 }
 
 /// The sentence of a run that is not valid: why, and no figure of the stack.
-pub(crate) fn invalid(checks: &[ValidityCheck]) -> String {
+pub fn invalid(checks: &[ValidityCheck]) -> String {
     let mut broken = checks.iter().filter(|check| !check.ok);
     let first = broken.next().map_or("no check was made", |check| check.sentence.as_str());
     match broken.count() {

@@ -78,7 +78,7 @@ pub fn new_times() -> Times {
 }
 
 /// A placeholder that takes no memory worth the name.
-fn nothing() -> Times {
+pub fn nothing() -> Times {
     Times::new_with_bounds(1, 2, 0).expect("the bounds are constants that hdrhistogram accepts")
 }
 

@@ -14,6 +14,8 @@ const APPEND_EVERY: Duration = Duration::from_secs(10);
 /// Where a verb's words go.
 pub(crate) struct Console {
     quiet: bool,
+    /// Steps are not told: each trial of a study has the same.
+    muted: bool,
     bar: Option<ProgressBar>,
     started: Instant,
     last_line: Option<Instant>,
@@ -23,7 +25,14 @@ pub(crate) struct Console {
 impl Console {
     pub(crate) fn new(quiet: bool) -> Console {
         let terminal = std::io::stderr().is_terminal() && !quiet;
-        Console { quiet, bar: terminal.then(new_bar), started: Instant::now(), last_line: None, lost: None }
+        Console {
+            quiet,
+            muted: false,
+            bar: terminal.then(new_bar),
+            started: Instant::now(),
+            last_line: None,
+            lost: None,
+        }
     }
 
     /// The width of stdout in characters; 100 where it is no terminal.
@@ -35,6 +44,21 @@ impl Console {
     /// Whether results are shown in colour.
     pub(crate) fn colour(&self) -> bool {
         std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    }
+
+    #[allow(dead_code)]
+    /// Whether steps and what is done are not told for a while; gives what it was before.
+    pub(crate) fn mute(&mut self, muted: bool) -> bool {
+        std::mem::replace(&mut self.muted, muted)
+    }
+
+    #[allow(dead_code)]
+    /// A line below the progress, on a terminal; empty for none.
+    pub(crate) fn below(&mut self, text: &str) {
+        if let Some(bar) = &self.bar {
+            let below = if text.is_empty() { String::new() } else { format!("\n  {text}") };
+            bar.set_prefix(below);
+        }
     }
 
     /// A step begins: shown until the next one, kept as a line where there is no terminal.
@@ -52,6 +76,9 @@ impl Console {
         if self.quiet {
             return;
         }
+        if self.muted && self.bar.is_none() {
+            return;
+        }
         if let Some(bar) = &self.bar {
             let share = done_ratio.map(|ratio| format!("{} ", gauge(ratio))).unwrap_or_default();
             bar.set_message(format!("{share}{text}"));
@@ -66,7 +93,7 @@ impl Console {
 
     /// A step is done: stays on the screen.
     pub(crate) fn done(&mut self, text: &str) {
-        if !self.quiet {
+        if !self.quiet && !self.muted {
             self.line(&format!("✓ {text}"));
         }
     }
@@ -117,6 +144,7 @@ impl Console {
     pub(crate) fn clear(&mut self) {
         if let Some(bar) = &self.bar {
             bar.set_message("");
+            bar.set_prefix("");
             bar.finish_and_clear();
             self.bar = Some(new_bar());
         }
@@ -125,7 +153,7 @@ impl Console {
 
 fn new_bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}{prefix}") {
         bar.set_style(style);
     }
     bar

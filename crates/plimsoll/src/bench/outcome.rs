@@ -23,11 +23,11 @@ pub(crate) struct Measured {
     pub(crate) report: Option<PathBuf>,
 }
 
-/// An id for a run or a lab of `plan`, and the time it was made.
-pub(crate) fn new_id(plan: &Plan) -> (String, String) {
+/// An id for a run, a study or a lab, with the `word` that it is about (a kit's name), and the time it was made.
+pub(crate) fn new_id(word: &str) -> (String, String) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let entropy = u64::from(now.subsec_nanos()) << 32 | u64::from(std::process::id());
-    (store::new_id(now.as_secs(), &plan.kit.name, entropy), store::utc(now.as_secs()))
+    (store::new_id(now.as_secs(), word, entropy), store::utc(now.as_secs()))
 }
 
 /// Stages, measures, judges and keeps one run of `plan`.
@@ -39,7 +39,7 @@ pub(crate) fn run(
 ) -> Result<Measured> {
     kit::lint(&context.catalogue, &plan.kit.name)?;
     kit::check_targets(plan, &context.catalogue)?;
-    let (id, started) = new_id(plan);
+    let (id, started) = new_id(&plan.kit.name);
     let keep_failed = context.home.join("failed").join(&id);
     let mut stage = Stage::set(plan, server, &id, keep_failed, context)?;
     for warning in std::mem::take(&mut stage.warnings) {

@@ -54,7 +54,7 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     let (_, mut plan) = args.recipe.plan(context)?;
     plan.load = model::plan::Load { steady_s: 3600.0, seed: plan.load.seed, ..Default::default() };
     let scenario = kit::scenario(&plan, &context.catalogue)?;
-    let (id, _) = crate::bench::outcome::new_id(&plan);
+    let (id, _) = crate::bench::outcome::new_id(&plan.kit.name);
     let keep_failed = context.home.join("failed").join(&id);
     let mut stage = Stage::set(&plan, &args.server, &id, keep_failed, context)?;
     context.console.clear();

@@ -27,7 +27,7 @@ pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
         let problem = Problem::recipe("a target is a server that stands already").key("--target");
         return Err(problem.remedy("leave --target out to stand the kit's stack up").into());
     }
-    let (id, _) = crate::bench::outcome::new_id(&plan);
+    let (id, _) = crate::bench::outcome::new_id(&plan.kit.name);
     let keep_failed = context.home.join("failed").join(&id);
     let mut stage = Stage::set(&plan, &ServerArgs::default(), &id, keep_failed, context)?;
     context.console.result(&format!("http://{}{}", stage.target.host, plan.kit.front_page));

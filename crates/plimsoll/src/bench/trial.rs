@@ -1,0 +1,369 @@
+//! Trials of a study on the real stack.
+//!
+//! [`TrialBench`] serves any list of arms: for an order it makes the arm's stack stand, drives it until enough steady
+//! seconds are in, keeps it as a run of its own below the study, and the study's record anew.
+
+pub(crate) mod arm;
+pub(crate) mod settle;
+pub(crate) mod sitting;
+mod told;
+mod verdict;
+
+use std::time::Instant;
+
+use analysis::Steady;
+use engine::foresight;
+use experiment::{Bench, Order};
+use model::plan::Load;
+use model::record::{Outcome, RunRecord, Step, ValidityCheck};
+use model::study::{Arm, By, Fault, Question, Trial};
+use model::{Interval, Kind, Problem, Result};
+use store::{Run, RunWriter, Study};
+
+use crate::bench::judge::{Case, judge};
+use crate::bench::measure::{Recording, measure};
+use crate::bench::server::ServerArgs;
+use crate::bench::stage::Stage;
+use crate::bench::{ceiling, keep, outcome, setup};
+use crate::context::Context;
+use arm::{ReadyArm, Task};
+use settle::{Ending, Settling};
+use sitting::Sitting;
+
+/// When a trial's window is in, sessions under way may take this long to end.
+const DRAIN_S: f64 = 2.0;
+/// So many trials in a row in which a tier died end the study.
+const MOST_DEATHS: u32 = 3;
+
+/// What the line below the progress says while a trial is under way: from the order and the trials before it.
+pub(crate) type Outlook<'a> = Box<dyn FnMut(&Order, &[Trial]) -> String + 'a>;
+
+/// Where the trials of a study take place.
+pub(crate) struct TrialBench<'a> {
+    pub(crate) context: &'a mut Context,
+    /// The study's record; the verb puts its answer there.
+    pub(crate) sitting: Sitting,
+    arms: Vec<Option<ReadyArm>>,
+    by: By,
+    server: ServerArgs,
+    outlook: Outlook<'a>,
+    standing: Option<Standing>,
+    deaths: u32,
+}
+
+/// The stack that stands, and of which arm it is.
+struct Standing {
+    arm: usize,
+    stage: Stage,
+}
+
+impl<'a> TrialBench<'a> {
+    /// Begins a study: resolves `arms`, refuses what is wrong with any of them, and measures the generator's ceiling.
+    /// `load` is one that the arms will be measured with.
+    pub(crate) fn begin(
+        question: Question,
+        arms: &[Arm],
+        (by, load): (By, f64),
+        server: &ServerArgs,
+        context: &'a mut Context,
+    ) -> Result<TrialBench<'a>> {
+        let ready = ReadyArm::all(arms, by, load, &context.catalogue)?;
+        let none = || Problem::bug("a study without an arm that is measured");
+        let first = ready.iter().flatten().next().ok_or_else(none)?.clone();
+        let sitting = Sitting::begin(question, arms, &first, context)?;
+        TrialBench::open(sitting, ready, by, server, context)
+    }
+
+    /// Goes on with a study that [`Sitting::resume`] took up: its arms as they were, with what this machine and this
+    /// catalogue make of them now.
+    ///
+    /// # Errors
+    /// What is wrong with an arm now, or a kit that has another version: trials before and after can't be compared.
+    pub(crate) fn go_on(
+        sitting: Sitting,
+        (by, load): (By, f64),
+        server: &ServerArgs,
+        context: &'a mut Context,
+    ) -> Result<TrialBench<'a>> {
+        let ready = ReadyArm::all(&sitting.record.arms, by, load, &context.catalogue)?;
+        if let Some(first) = ready.iter().flatten().next() {
+            let now = format!("{}@{}", first.plan.kit.name, first.plan.kit.version);
+            let then = &sitting.record.setup.kit;
+            if now != *then {
+                let what = format!("the study measured {then}; here is {now}");
+                let why = "trials before and after could not be compared";
+                return Err(Problem::recipe(what).why(why).remedy("begin a new study").into());
+            }
+        }
+        TrialBench::open(sitting, ready, by, server, context)
+    }
+
+    fn open(
+        mut sitting: Sitting,
+        arms: Vec<Option<ReadyArm>>,
+        by: By,
+        server: &ServerArgs,
+        context: &'a mut Context,
+    ) -> Result<TrialBench<'a>> {
+        if sitting.record.ceiling.is_none()
+            && let Some(first) = arms.iter().flatten().next()
+        {
+            let began = Instant::now();
+            sitting.record.ceiling = Some(ceiling::measure(&first.plan.placement, context)?);
+            let took_s = began.elapsed().as_secs_f64();
+            sitting.record.steps.push(Step { name: "measure the generator".to_string(), took_s });
+            sitting.save()?;
+        }
+        Ok(TrialBench {
+            context,
+            sitting,
+            arms,
+            by,
+            server: server.clone(),
+            outlook: Box::new(|_, _| String::new()),
+            standing: None,
+            deaths: 0,
+        })
+    }
+
+    /// Says what the line below the progress shows from now on.
+    pub(crate) fn show(&mut self, outlook: impl FnMut(&Order, &[Trial]) -> String + 'a) {
+        self.outlook = Box::new(outlook);
+    }
+
+    /// Requests per second that the run of a trial completed; absent when it can't be read.
+    pub(crate) fn requests_per_s(&self, trial: &Trial) -> Option<f64> {
+        let run = self.sitting.runs().and_then(|runs| runs.find(&trial.run)).ok()?;
+        let rows = run.record().operations.iter();
+        let requests = rows.filter(|row| row.kind == model::OperationKind::Request);
+        Some(requests.map(|row| row.per_s + row.errors.values().sum::<u64>() as f64 / trial.window_s).sum())
+    }
+
+    /// Takes the stack down and ends the sitting with the record as it is. What can't be removed is told, but takes
+    /// no result away.
+    pub(crate) fn end(mut self) -> Result<Study> {
+        if let Some(standing) = self.standing.take() {
+            self.context.console.step("stopping the stack");
+            self.take_down(standing);
+        }
+        self.sitting.end()
+    }
+
+    fn take_down(&mut self, mut standing: Standing) {
+        let stopped = standing.stage.stop();
+        let closed = standing.stage.close();
+        for problems in [stopped.err(), closed.err()].into_iter().flatten() {
+            self.context.console.problem(&problems.to_string());
+        }
+    }
+
+    /// Makes the arm's stack stand; `true` when it was set up anew.
+    fn stand(&mut self, order: &Order, task: &Task, id: &str) -> Result<bool> {
+        let drifts = task.plan.kit.state.drifts;
+        let good = |standing: &Standing| standing.arm == order.arm && !(order.fresh && drifts);
+        if self.standing.as_ref().is_some_and(good) {
+            return Ok(false);
+        }
+        let first = self.standing.is_none();
+        if let Some(standing) = self.standing.take() {
+            self.take_down(standing);
+        }
+        let keep_failed = self.context.home.join("failed").join(id);
+        let muted = self.context.console.mute(!first || !self.sitting.record.trials.is_empty());
+        let stage = Stage::set(&task.plan, &self.server, id, keep_failed, self.context);
+        self.context.console.mute(muted);
+        let mut stage = stage?;
+        for warning in std::mem::take(&mut stage.warnings) {
+            self.context.console.note(&format!("note: {warning}"));
+        }
+        if self.sitting.record.setup.tiers.is_empty() {
+            let mut tiers = setup::tiers(&task.plan, stage.tiers());
+            tiers.iter_mut().for_each(|tier| tier.files.clear());
+            self.sitting.record.setup.tiers = tiers;
+            setup::elsewhere(&task.plan, stage.elsewhere.as_ref(), &mut self.sitting.record.setup);
+        }
+        self.standing = Some(Standing { arm: order.arm, stage });
+        Ok(true)
+    }
+
+    /// Drives the stack that stands, and keeps and judges the run.
+    fn drive(&mut self, task: &Task, id: &str, started: &str) -> Result<Driven> {
+        let Some(standing) = &mut self.standing else {
+            return Err(Problem::bug("a trial without a stack").into());
+        };
+        let stage = &mut standing.stage;
+        let runs = self.sitting.runs()?;
+        let (mut record, mut writer) =
+            keep::begin(&runs, &task.recipe, &task.plan, stage, (id, started), self.context)?;
+        if let Some(check) = no_room(task, stage) {
+            record.validity.push(check);
+            record.steps = std::mem::take(&mut stage.steps);
+            return Driven::refused(record, writer);
+        }
+        let driving = Instant::now();
+        let mut pace = Settling::new(task.ramp_up_s, task.window_s);
+        let recording = measure(&task.plan, stage, &mut writer, &mut pace, DRAIN_S, self.context)
+            .inspect_err(|_| keep::logs(stage, &writer))?;
+        let took_s = driving.elapsed().as_secs_f64();
+        stage.steps.push(Step { name: "drive the users".to_string(), took_s });
+        record.consistency = keep::check(&task.plan, stage, &recording, self.context);
+        keep::logs(stage, &writer);
+        record.steps = std::mem::take(&mut stage.steps);
+        Driven::judge(task, &recording, &pace, record, writer)
+    }
+}
+
+impl Bench for TrialBench<'_> {
+    fn trial(&mut self, order: &Order, trials: &[Trial]) -> Result<Trial> {
+        self.context.interrupt.check()?;
+        let (began_s, began) = (self.sitting.spent_s(), Instant::now());
+        let number = trials.len() as u32 + 1;
+        let arm = self.arms.get(order.arm).and_then(Option::as_ref);
+        let arm = arm.ok_or_else(|| Problem::bug(format!("arm {} is none to measure", order.arm)))?;
+        let catalogue = &self.context.catalogue;
+        let task = arm.task(self.by, order.load, order.window_s, order.seed, catalogue)?;
+        let label = (self.arms.len() > 1).then(|| arm.arm.label.clone());
+        let below = (self.outlook)(order, trials);
+        self.context.console.below(&below);
+        let (id, started) = outcome::new_id(&task.plan.kit.name);
+        let fresh = self.stand(order, &task, &id)?;
+        let driven = self.drive(&task, &id, &started)?;
+        if driven.outcome == Outcome::Interrupted {
+            let what = format!("interrupted in trial {number}");
+            return Err(Problem::new(Kind::Interrupted, what).into());
+        }
+        self.count_deaths(&driven, number)?;
+        let trial = Trial {
+            number,
+            arm: order.arm,
+            block: order.block,
+            purpose: order.purpose,
+            load: order.load,
+            run: id,
+            began_s,
+            took_s: began.elapsed().as_secs_f64(),
+            fresh,
+            warm_up_s: driven.warm_up_s,
+            window_s: driven.window_s,
+            measured: driven.measured,
+            faults: driven.faults,
+        };
+        self.context.console.done(&told::line(&trial, label.as_deref(), self.by));
+        self.sitting.keep_trial(trials, trial.clone())?;
+        Ok(trial)
+    }
+}
+
+impl TrialBench<'_> {
+    /// What a trial has spoilt is set up anew for the next one. Tiers that die again and again end the study.
+    fn count_deaths(&mut self, driven: &Driven, number: u32) -> Result<()> {
+        let named = |check: &str| driven.faults.iter().find(|fault| fault.check == check);
+        if driven.spoilt
+            && let Some(standing) = self.standing.take()
+        {
+            self.take_down(standing);
+        }
+        let Some(death) = named("tiers") else {
+            self.deaths = 0;
+            return Ok(());
+        };
+        self.deaths += 1;
+        if self.deaths < MOST_DEATHS {
+            return Ok(());
+        }
+        let what = format!("a tier died in each of the trials {} to {number}", number + 1 - MOST_DEATHS);
+        Err(Problem::environment(what)
+            .why(death.sentence.clone())
+            .remedy("look at its logs in the study's runs; a lower load, or another stack")
+            .into())
+    }
+}
+
+/// A trial that was driven, kept and judged.
+struct Driven {
+    outcome: Outcome,
+    warm_up_s: Option<f64>,
+    window_s: f64,
+    measured: Option<model::study::Measured>,
+    faults: Vec<Fault>,
+    /// The stack can't be used for another trial.
+    spoilt: bool,
+}
+
+impl Driven {
+    /// A load that this machine has no room for: the run says so and nothing else.
+    fn refused(mut record: RunRecord, writer: RunWriter) -> Result<Driven> {
+        record.outcome = Outcome::Aborted;
+        record.verdict.sentence = analysis::sentence::invalid(&record.validity);
+        writer.finish(&record)?;
+        let faults = verdict::faults(&record, false);
+        let outcome = Outcome::Completed;
+        Ok(Driven { outcome, warm_up_s: None, window_s: 0.0, measured: None, faults, spoilt: false })
+    }
+
+    fn judge(
+        task: &Task,
+        recording: &Recording,
+        pace: &Settling,
+        mut record: RunRecord,
+        writer: RunWriter,
+    ) -> Result<Driven> {
+        let (from, to) = pace.window();
+        let ending = pace.ending();
+        let (steady, seconds) = window(&Run::open(writer.directory())?, from, to)?;
+        let wanted_s = if ending == Some(Ending::Hopeless) { to - from } else { task.window_s };
+        let (ramp_up_s, steady_s) = (f64::from(from), f64::from(wanted_s));
+        let load = Load { ramp_up_s, steady_s, ..task.plan.load.clone() };
+        let unsettled_after_s =
+            (ending == Some(Ending::Unsettled)).then(|| f64::from(Settling::most_s(task.window_s)));
+        let case = Case { plan: &task.plan, load: &load, recording, steady: &steady, unsettled_after_s };
+        judge(&case, &mut record)?;
+        record.setup.ramp_up_s = ramp_up_s;
+        record.setup.steady_s = steady_s;
+        record.setup.load = Some(load);
+        writer.finish(&record)?;
+        let names = &recording.totals.names;
+        let measured = analysis::measured(&seconds, names, &task.plan.qos, &record.tiers);
+        let faults = verdict::faults(&record, ending == Some(Ending::Unsettled));
+        let broken = |fault: &Fault| matches!(fault.check.as_str(), "tiers" | "consistency");
+        let spoilt = ending == Some(Ending::Hopeless) || faults.iter().any(broken);
+        let warm_up_s = match ending {
+            Some(Ending::Settled(warm_up_s)) => Some(f64::from(warm_up_s)),
+            Some(Ending::Hopeless) => Some(f64::from(from - task.ramp_up_s)),
+            Some(Ending::Unsettled) | None => None,
+        };
+        let outcome = record.outcome;
+        Ok(Driven { outcome, warm_up_s, window_s: steady.length_s(), measured, faults, spoilt })
+    }
+}
+
+/// The seconds of a run from `from` to `to`, merged and one by one. They are read back, because where the steady state
+/// began is only known at its end, and a second takes megabytes.
+fn window(run: &Run, from: u32, to: u32) -> Result<(Steady, Vec<Interval>)> {
+    let mut steady = Steady::new(f64::from(from), f64::from(to));
+    let mut kept = Vec::new();
+    let seconds = run.seconds()?;
+    let names = seconds.names().to_vec();
+    for second in seconds {
+        let second = second?;
+        steady.push(&second);
+        if (from..to).contains(&second.second) {
+            kept.push(verdict::slim(second, &names));
+        }
+    }
+    Ok((steady, kept))
+}
+
+/// Whether this machine has too few ports or descriptors for a trial's users.
+fn no_room(task: &Task, stage: &Stage) -> Option<ValidityCheck> {
+    let demand = foresight::Demand::kept(task.plan.load.places().into());
+    let problems = foresight::prepare(&demand, &stage.target).err()?;
+    let said: Vec<&str> = problems.iter().map(|problem| problem.what.as_str()).collect();
+    Some(ValidityCheck {
+        check: "room".to_string(),
+        ok: false,
+        sentence: said.join("; "),
+        observed: None,
+        limit: None,
+    })
+}

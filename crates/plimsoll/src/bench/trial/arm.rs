@@ -1,0 +1,138 @@
+//! An arm of a study, resolved: everything wrong with it is known before anything starts.
+
+use model::study::{Arm, By};
+use model::{Catalogue, Plan, Problems, Recipe, Result};
+
+use crate::bench::trial::settle::Settling;
+use crate::verbs::recipe_args::cpus;
+
+/// Users who may begin in each second of a ramp-up.
+const RAMP_USERS_PER_S: f64 = 50.0;
+/// The longest ramp-up, in seconds.
+const RAMP_MOST_S: f64 = 10.0;
+/// The ramp-up of arrivals, in seconds: they need no more than their rate.
+const RAMP_RATE_S: u32 = 2;
+
+/// An arm that can be measured.
+#[derive(Debug, Clone)]
+pub(crate) struct ReadyArm {
+    /// As the study names it.
+    pub(crate) arm: Arm,
+    /// Its plan at the load that it was resolved with.
+    pub(crate) plan: Plan,
+}
+
+/// What a trial is to do.
+#[derive(Debug, Clone)]
+pub(crate) struct Task {
+    /// The arm's recipe with the trial's load.
+    pub(crate) recipe: Recipe,
+    /// It resolved; its steady state is the longest that the trial may take.
+    pub(crate) plan: Plan,
+    /// Seconds over which the users begin.
+    pub(crate) ramp_up_s: u32,
+    /// Steady seconds wanted.
+    pub(crate) window_s: u32,
+}
+
+impl ReadyArm {
+    /// Every mistake of the arm at once: of the recipe, the kit, the targets. `load` is one that it will be measured
+    /// with.
+    pub(crate) fn of(arm: &Arm, by: By, load: f64, catalogue: &Catalogue) -> Result<ReadyArm> {
+        let plan = Plan::resolve(&with_load(&arm.recipe, by, load, 1, 1, 1), None, catalogue, &cpus())?;
+        kit::lint(catalogue, &plan.kit.name)?;
+        kit::check_targets(&plan, catalogue)?;
+        Ok(ReadyArm { arm: arm.clone(), plan })
+    }
+
+    /// All arms, or everything that is wrong with any of them; arms that stored runs stand for are none to measure.
+    pub(crate) fn all(
+        arms: &[Arm],
+        by: By,
+        load: f64,
+        catalogue: &Catalogue,
+    ) -> Result<Vec<Option<ReadyArm>>> {
+        let mut problems = Vec::new();
+        let mut ready = Vec::new();
+        for arm in arms {
+            match arm.stored_run {
+                Some(_) => ready.push(None),
+                None => match ReadyArm::of(arm, by, load, catalogue) {
+                    Ok(one) => ready.push(Some(one)),
+                    Err(found) => problems.extend(found.into_vec()),
+                },
+            }
+        }
+        // Cells of a sweep share their mistakes.
+        problems.dedup();
+        Problems::check(problems)?;
+        Ok(ready)
+    }
+
+    /// What a trial with this load, window and seed is to do.
+    pub(crate) fn task(
+        &self,
+        by: By,
+        load: f64,
+        window_s: f64,
+        seed: u64,
+        catalogue: &Catalogue,
+    ) -> Result<Task> {
+        let ramp_up_s = ramp_up_s(by, load);
+        let window_s = window_s.ceil().max(1.0) as u32;
+        let most_s = Settling::most_s(window_s);
+        let recipe = with_load(&self.arm.recipe, by, load, ramp_up_s, most_s, seed);
+        let plan = Plan::resolve(&recipe, None, catalogue, &cpus())?;
+        Ok(Task { recipe, plan, ramp_up_s, window_s })
+    }
+}
+
+/// Longer for many users: all at once would be a flood that no real crowd makes.
+fn ramp_up_s(by: By, load: f64) -> u32 {
+    match by {
+        By::Users => (load / RAMP_USERS_PER_S).ceil().clamp(1.0, RAMP_MOST_S) as u32,
+        By::Rate => RAMP_RATE_S,
+    }
+}
+
+fn with_load(recipe: &Recipe, by: By, load: f64, ramp_up_s: u32, steady_s: u32, seed: u64) -> Recipe {
+    let (users, rate) = match by {
+        By::Users => (Some(load.round().max(1.0) as u32), None),
+        By::Rate => (recipe.users, Some(format!("{load}/s"))),
+    };
+    Recipe {
+        users,
+        rate,
+        stages: Vec::new(),
+        ramp_up: Some(format!("{ramp_up_s}s")),
+        steady: Some(format!("{steady_s}s")),
+        ramp_down: Some("0s".to_string()),
+        seed: Some(seed),
+        ..recipe.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_users_begin_more_slowly_and_never_longer_than_ten_seconds() {
+        let table = [(1.0, 1), (50.0, 1), (51.0, 2), (400.0, 8), (90_000.0, 10)];
+        for (users, expected) in table {
+            assert_eq!(ramp_up_s(By::Users, users), expected, "{users} users");
+        }
+        assert_eq!(ramp_up_s(By::Rate, 5_000.0), RAMP_RATE_S);
+    }
+
+    #[test]
+    fn a_trials_recipe_is_the_arms_with_the_trials_load() {
+        let arm = Recipe { kit: "dvdstore".into(), users: Some(7), ..Recipe::default() };
+        let users = with_load(&arm, By::Users, 41.6, 2, 45, 9);
+        assert_eq!((users.users, users.rate, users.seed), (Some(42), None, Some(9)));
+        let rate = with_load(&arm, By::Rate, 41.5, 2, 45, 9);
+        assert_eq!((rate.users, rate.rate.as_deref()), (Some(7), Some("41.5/s")));
+        assert_eq!(model::units::rates("41.5/s"), Ok((41.5, 41.5)), "that is a rate");
+        assert_eq!(rate.steady.as_deref(), Some("45s"));
+    }
+}

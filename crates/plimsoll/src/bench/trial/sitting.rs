@@ -1,0 +1,109 @@
+//! A study while somebody sits at it: its record, kept anew after each trial, and the time that it has taken.
+
+use std::time::Instant;
+
+use model::record::Outcome;
+use model::study::{Arm, Question, STUDY_FORMAT, StudyRecord, Trial};
+use model::{Problem, Result};
+use store::{Runs, Studies, Study, StudyWriter};
+
+use crate::bench::outcome;
+use crate::bench::setup;
+use crate::bench::trial::arm::ReadyArm;
+use crate::context::Context;
+
+/// A study that is being measured.
+pub(crate) struct Sitting {
+    /// What it says so far.
+    pub(crate) record: StudyRecord,
+    writer: StudyWriter,
+    since: Instant,
+    before_s: f64,
+}
+
+impl Sitting {
+    /// Begins a study; `first` is its first arm that is measured.
+    pub(crate) fn begin(
+        question: Question,
+        arms: &[Arm],
+        first: &ReadyArm,
+        context: &Context,
+    ) -> Result<Sitting> {
+        let plan = &first.plan;
+        let (id, started) = outcome::new_id(&format!("{}-{}", question.verb(), plan.kit.name));
+        let setup = setup::unfinished(plan, &id, &started, context).setup;
+        let record = StudyRecord {
+            format: STUDY_FORMAT,
+            id,
+            started,
+            plimsoll: env!("CARGO_PKG_VERSION").to_string(),
+            command: context.command.clone(),
+            outcome: Outcome::Unfinished,
+            sentence: "no answer yet".to_string(),
+            question,
+            arms: arms.to_vec(),
+            setup,
+            ceiling: None,
+            checks: Vec::new(),
+            trials: Vec::new(),
+            spent_s: 0.0,
+            steps: Vec::new(),
+        };
+        let writer = Studies::open(&context.home)?.create(&record)?;
+        Ok(Sitting { record, writer, since: Instant::now(), before_s: 0.0 })
+    }
+
+    /// Goes on with the study of that id, beginning of an id, or `last`.
+    ///
+    /// # Errors
+    /// There is no such study, another process is at it, it is another verb's, or it has its answer.
+    pub(crate) fn resume(name: &str, verb: &str, context: &Context) -> Result<Sitting> {
+        let (record, writer) = Studies::open(&context.home)?.resume(name)?;
+        let found = record.question.verb();
+        if found != verb {
+            let what = format!("study {} is a {found}", record.id);
+            let remedy = format!("plimsoll {found} --resume {}", record.id);
+            return Err(Problem::recipe(what).key("--resume").remedy(remedy).into());
+        }
+        if record.outcome == Outcome::Completed {
+            let what = format!("study {} has its answer: {}", record.id, record.sentence);
+            let remedy = format!("plimsoll show {}", record.id);
+            return Err(Problem::recipe(what).key("--resume").remedy(remedy).into());
+        }
+        let before_s = record.spent_s;
+        Ok(Sitting { record, writer, since: Instant::now(), before_s })
+    }
+
+    /// The trials' runs.
+    pub(crate) fn runs(&self) -> Result<Runs> {
+        self.writer.runs()
+    }
+
+    /// Seconds spent so far, over all sittings.
+    pub(crate) fn spent_s(&self) -> f64 {
+        self.before_s + self.since.elapsed().as_secs_f64()
+    }
+
+    /// Keeps a trial after `before`.
+    pub(crate) fn keep_trial(&mut self, before: &[Trial], trial: Trial) -> Result<()> {
+        self.record.trials = before.to_vec();
+        self.record.trials.push(trial);
+        self.record.sentence = match self.record.trials.len() {
+            1 => "no answer yet: 1 trial".to_string(),
+            trials => format!("no answer yet: {trials} trials"),
+        };
+        self.save()
+    }
+
+    /// Keeps the record as it is now.
+    pub(crate) fn save(&mut self) -> Result<()> {
+        self.record.spent_s = self.spent_s();
+        self.writer.update(&self.record)
+    }
+
+    /// Ends the sitting: the record as it is now, synced. Gives the study as it is kept.
+    pub(crate) fn end(mut self) -> Result<Study> {
+        self.record.spent_s = self.spent_s();
+        Study::open(&self.writer.finish(&self.record)?)
+    }
+}
