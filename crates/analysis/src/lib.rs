@@ -12,6 +12,7 @@
 mod batch;
 mod demand;
 mod generator;
+mod line;
 mod little;
 mod metric;
 mod operation;
@@ -28,6 +29,7 @@ mod verdict;
 
 pub use demand::Demand;
 pub use generator::{HostShares, generator, host_shares};
+pub use line::{Blindness, Line, Sight, Sightings};
 pub use little::{Balance, Little};
 pub use metric::metrics;
 pub use operation::operations;

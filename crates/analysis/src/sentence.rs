@@ -2,6 +2,7 @@
 
 pub mod compare;
 mod demand;
+pub mod find;
 
 pub(crate) use demand::{arrivals, mix, think};
 use model::record::{

@@ -7,6 +7,8 @@
 //!
 //! Not here: mathematics (`analysis`), servers, clocks, files, anything printed.
 
+pub mod find;
+
 use model::Result;
 use model::study::{Purpose, Trial};
 

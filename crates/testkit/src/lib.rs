@@ -3,9 +3,10 @@
 //! [`sample::run`] makes a plausible run, the same every time: its record, its seconds and its series agree with each
 //! other, so that a room that stores or shows runs needs no server and no minute of load to be tested.
 //! [`origin::Origin`] is a server of known delays on a loopback port, with time stamps and counts of its own: what the
-//! load generator says is held against it.
+//! load generator says is held against it. [`stack::Stack`] is a bench on which a whole find takes milliseconds.
 //!
 //! Not here: anything that starts a process.
 
 pub mod origin;
 pub mod sample;
+pub mod stack;

@@ -162,6 +162,8 @@ pub struct NoAnswer {
 pub enum WhyNot {
     /// The targets are missed at the least load.
     FailsAtLeast,
+    /// Where a target that asks for at least something begins to be met, another is already missed.
+    NeverPasses,
     /// The targets are met at the highest load that was to be tried.
     NeverFails,
     /// The generator reached its limit first.

@@ -1,0 +1,269 @@
+//! The load line: the load at which the first of the targets is missed, from trials at several loads.
+//!
+//! The principal type is [`Line`], a cloud of equally likely lines. Each target's crossing is a distribution
+//! ([`crossing`]); the load line is the lowest of the crossings, so a line of the cloud takes one crossing from each
+//! target and keeps the lowest. Two targets are partly measured by the same operations: half of the lines take all
+//! crossings at the same height of their distributions, half at independent ones. The method, and what it reached on
+//! simulated stacks, is in `docs/method/load-line.md`.
+
+mod aside;
+mod crossing;
+mod sight;
+
+use model::study::{Measured, Purpose, Trial};
+
+use crossing::{Crossing, Point, Reading};
+pub use sight::{Blindness, Sight};
+
+/// Lines in the cloud.
+const CLOUD: usize = 400;
+
+/// Margins below this at every load: the target limits nothing here.
+const FAR: f64 = -0.7;
+
+/// Standard deviation added to margins of the ramp: they are short, and the stack may still be warming.
+const RAMP_SPREAD: f64 = 0.3;
+
+/// How far beyond the loads tried the line may lie, in ln(load).
+const BEYOND: f64 = 0.7;
+
+/// A find's trials, and what each is good for.
+#[derive(Debug, Clone)]
+pub struct Sightings<'a> {
+    trials: &'a [Trial],
+    rising: Vec<bool>,
+}
+
+impl<'a> Sightings<'a> {
+    /// Looks at all trials of a find so far.
+    pub fn of(trials: &'a [Trial]) -> Sightings<'a> {
+        Sightings { trials, rising: sight::rising(trials) }
+    }
+
+    /// What this trial is good for.
+    pub fn sight(&self, trial: &Trial) -> Sight {
+        sight::sight(trial, &self.rising)
+    }
+
+    /// Whether it met the targets that get worse with load; absent when it doesn't say.
+    pub fn passes(&self, trial: &Trial) -> Option<bool> {
+        sight::passes(trial, &self.rising)
+    }
+
+    /// The largest margin of a target that gets worse with load, and the target's number in the plan.
+    pub fn worst(&self, trial: &Trial) -> Option<(f64, usize)> {
+        let clauses = &trial.measured.as_ref()?.clauses;
+        let rising = clauses.iter().zip(&self.rising).enumerate().filter(|(_, (_, rising))| **rising);
+        rising
+            .filter_map(|(number, (clause, _))| Some((clause.margin?, number)))
+            .max_by(|one, other| one.0.total_cmp(&other.0))
+    }
+
+    /// The first target that asks for at least something, gets better with load, and is missed in this trial.
+    pub fn wanting(&self, trial: &Trial) -> Option<&'a str> {
+        let number = self.trials.iter().position(|known| known.number == trial.number)?;
+        let clauses = self.trials[number].measured.iter().flat_map(|seen| &seen.clauses);
+        let mut missed = clauses.zip(&self.rising).filter(|(clause, rising)| !**rising && !clause.pass);
+        missed.next().map(|(clause, _)| clause.clause.as_str())
+    }
+
+    /// The highest load that passed.
+    pub fn highest_passed(&self) -> Option<f64> {
+        self.loads(true).max_by(f64::total_cmp)
+    }
+
+    /// The lowest load that failed.
+    pub fn lowest_failed(&self) -> Option<f64> {
+        self.loads(false).min_by(f64::total_cmp)
+    }
+
+    fn loads(&self, pass: bool) -> impl Iterator<Item = f64> {
+        self.trials.iter().filter(move |trial| self.passes(trial) == Some(pass)).map(|trial| trial.load)
+    }
+
+    /// The targets' texts.
+    fn clauses(&self) -> Vec<&'a str> {
+        let seen = self.trials.iter().find_map(|trial| trial.measured.as_ref());
+        seen.iter().flat_map(|seen| &seen.clauses).map(|clause| clause.clause.as_str()).collect()
+    }
+
+    fn usable(&self) -> impl Iterator<Item = (&'a Trial, Sight)> {
+        let all = self.trials.iter().map(|trial| (trial, self.sight(trial)));
+        all.filter(|(_, sight)| !matches!(sight, Sight::Blind(_)))
+    }
+
+    /// What the trials say of target `number`; empty when it limits nothing here.
+    fn points(&self, number: usize) -> Vec<Point> {
+        if !self.rising.get(number).is_some_and(|rising| *rising) {
+            return Vec::new();
+        }
+        let points: Vec<Point> =
+            self.usable().filter_map(|(trial, sight)| reading(trial, sight, number)).collect();
+        let near = |point: &Point| match point.reading {
+            Reading::Margin(margin, _) => margin > FAR,
+            Reading::Over => true,
+            Reading::Under => false,
+        };
+        if points.iter().any(near) { points } else { Vec::new() }
+    }
+
+    /// Where it passed and where it failed, of no target in particular.
+    fn sides(&self) -> Vec<Point> {
+        let side = |trial: &Trial| {
+            let reading = if self.passes(trial)? { Reading::Under } else { Reading::Over };
+            Some(Point { x: trial.load.ln(), reading })
+        };
+        self.trials.iter().filter_map(side).collect()
+    }
+}
+
+fn reading(trial: &Trial, sight: Sight, number: usize) -> Option<Point> {
+    let clause = |seen: &Measured| seen.clauses.get(number).cloned();
+    let clause = trial.measured.as_ref().and_then(clause);
+    let reading = match (sight, clause) {
+        (Sight::Under, _) => Reading::Under,
+        (Sight::Over, Some(clause)) if clause.pass => return None,
+        (Sight::Over, _) => Reading::Over,
+        (Sight::Clear, Some(clause)) => match clause.margin {
+            Some(margin) if margin.is_finite() => Reading::Margin(margin, variance(trial, clause.margin_se)),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(Point { x: trial.load.ln(), reading })
+}
+
+/// Where batches give no standard error, that of a busy stack is supposed: 0.35 in 30 s.
+fn variance(trial: &Trial, margin_se: Option<f64>) -> f64 {
+    let supposed = 0.35 * (30.0 / trial.window_s.max(1.0)).sqrt();
+    let ramp = if trial.purpose == Purpose::Ramp { RAMP_SPREAD } else { 0.0 };
+    margin_se.filter(|se| se.is_finite()).unwrap_or(supposed).powi(2) + ramp * ramp
+}
+
+/// One of the equally likely lines.
+#[derive(Debug, Clone, Copy)]
+struct Draw {
+    /// ln(load).
+    x: f64,
+    slope: f64,
+    /// The target that is missed first, by its place in [`Line::held`].
+    target: usize,
+}
+
+/// The load line and how well it is known.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// The most likely load: the median.
+    pub load: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// The target that is missed first in most of the cloud's lines.
+    pub held_by: Option<String>,
+    /// Its number in the plan.
+    pub held_by_number: Option<usize>,
+    /// The share of these lines.
+    pub held_by_ratio: f64,
+    /// How steeply that target's margin rises with ln(load): the median.
+    pub slope: f64,
+    /// Spread of margins from trial to trial.
+    pub spread: f64,
+    /// In rising order of x.
+    cloud: Vec<Draw>,
+}
+
+impl Line {
+    /// The line with its interval of probability `confidence_ratio`; absent when nothing usable was measured.
+    ///
+    /// `seed` draws which crossings go together.
+    pub fn of(sightings: &Sightings<'_>, confidence_ratio: f64, seed: u64) -> Option<Line> {
+        let loads = || sightings.usable().map(|(trial, _)| trial.load.ln());
+        let range = (loads().min_by(f64::total_cmp)? - BEYOND, loads().max_by(f64::total_cmp)? + BEYOND);
+        let clauses = sightings.clauses();
+        let mut held: Vec<Option<usize>> = Vec::new();
+        let mut crossings = Vec::new();
+        for number in 0..clauses.len() {
+            let points = sightings.points(number);
+            if !points.is_empty() {
+                held.push(Some(number));
+                crossings.push(Crossing::of(&points, range));
+            }
+        }
+        if crossings.is_empty() {
+            held.push(None);
+            crossings.push(Crossing::of(&sightings.sides(), range));
+        }
+        let cloud = cloud(&crossings, seed);
+        let share = |target: usize| {
+            cloud.iter().filter(|draw| draw.target == target).count() as f64 / cloud.len() as f64
+        };
+        let first = (0..held.len()).max_by(|one, other| share(*one).total_cmp(&share(*other)))?;
+        let tail = (1.0 - confidence_ratio.clamp(0.0, 1.0)) / 2.0;
+        let at = |u: f64| cloud[((u * CLOUD as f64) as usize).min(CLOUD - 1)].x.exp();
+        let mut slopes: Vec<f64> =
+            cloud.iter().filter(|draw| draw.target == first).map(|draw| draw.slope).collect();
+        slopes.sort_by(f64::total_cmp);
+        Some(Line {
+            load: at(0.5),
+            low: at(tail),
+            high: at(1.0 - tail),
+            held_by: held[first].map(|number| clauses[number].to_string()),
+            held_by_number: held[first],
+            held_by_ratio: share(first),
+            slope: slopes.get(slopes.len() / 2).copied().unwrap_or(1.0),
+            spread: crossings[first].spread_square.sqrt(),
+            cloud,
+        })
+    }
+
+    /// Half the interval's length as a share of the load line.
+    pub fn half_width_ratio(&self) -> f64 {
+        (self.high - self.low) / (2.0 * self.load)
+    }
+
+    /// Probability that a trial at `load` meets the targets, if its margin has the standard error `margin_se` of its
+    /// own besides the spread from trial to trial.
+    pub fn pass_probability(&self, load: f64, margin_se: f64) -> f64 {
+        let noise = (margin_se * margin_se + self.spread * self.spread).sqrt().max(0.01);
+        let x = load.ln();
+        // The normal distribution by the logistic one, which differs by 0.01 at most (Bowling et al. 2009).
+        let pass =
+            |draw: &Draw| 1.0 / (1.0 + (1.702 * draw.slope * (x - draw.x) / noise).clamp(-50.0, 50.0).exp());
+        self.cloud.iter().map(pass).sum::<f64>() / self.cloud.len() as f64
+    }
+}
+
+fn cloud(crossings: &[Crossing], seed: u64) -> Vec<Draw> {
+    let mut random = Random(seed);
+    let mut cloud: Vec<Draw> = (0..CLOUD)
+        .map(|index| {
+            let together = (index as f64 + 0.5) / CLOUD as f64;
+            let apart = crossings.len() > 1 && index % 2 == 1;
+            let draw = |(target, crossing): (usize, &Crossing)| {
+                let u = if apart { random.unit() } else { together };
+                let (x, slope) = crossing.at(u, random.unit());
+                Draw { x, slope, target }
+            };
+            let lowest =
+                crossings.iter().enumerate().map(draw).min_by(|one, other| one.x.total_cmp(&other.x));
+            lowest.expect("there is at least one crossing")
+        })
+        .collect();
+    cloud.sort_by(|one, other| one.x.total_cmp(&other.x));
+    cloud
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+struct Random(u64);
+
+impl Random {
+    /// Uniform in (0, 1).
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+}

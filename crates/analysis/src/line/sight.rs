@@ -1,0 +1,107 @@
+//! What a trial of a find is good for: its margins, only the side on which it fell, or nothing.
+
+use model::study::{ClauseSeen, Purpose, Trial};
+
+/// What a trial is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sight {
+    /// The instrument held: its margins count.
+    Clear,
+    /// It was overloaded, and so much so that its own checks broke: the load is too high, by how much is not known.
+    Over,
+    /// No target was missed, but there were too few samples to say by how much.
+    Under,
+    /// It says nothing of the stack.
+    Blind(Blindness),
+}
+
+/// Why a trial says nothing of the stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blindness {
+    /// Its figures were never meant to count.
+    WarmUp,
+    /// The generator was the limit.
+    Generator,
+    /// The machine ran out of ports, descriptors or the like.
+    Machine,
+    /// No steady state was found.
+    Unsettled,
+    /// Another check of the instrument broke, or nothing was measured.
+    Instrument,
+}
+
+/// Checks that say that the generator was the limit.
+const GENERATOR: [&str; 3] = ["generator_cpu", "generator_thread", "send_lag"];
+
+/// Checks that an overloaded stack breaks by itself: users hang over the window's edges, arrivals find no free user,
+/// slow operations give few samples, nothing completes, the server logs that it is full.
+const OVERLOAD: [&str; 8] =
+    ["samples", "little", "errors_all", "users", "arrivals", "think", "mix", "alarms"];
+
+/// What each trial is good for. `rising` are the targets that get worse with load, by their number in the plan.
+pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
+    if trial.purpose == Purpose::WarmUp {
+        return Sight::Blind(Blindness::WarmUp);
+    }
+    let broken = |check: &str| trial.faults.iter().any(|fault| fault.check == check);
+    if GENERATOR.into_iter().any(broken) {
+        return Sight::Blind(Blindness::Generator);
+    }
+    if broken("room") {
+        return Sight::Blind(Blindness::Machine);
+    }
+    let by_load = trial.faults.iter().all(|fault| OVERLOAD.contains(&fault.check.as_str()));
+    let missed = trial
+        .measured
+        .iter()
+        .any(|seen| seen.clauses.iter().zip(rising).any(|(clause, rising)| *rising && missed(clause)));
+    let nothing_done = broken("errors_all");
+    match (trial.valid(), trial.warm_up_s.is_some()) {
+        (true, true) => Sight::Clear,
+        (true, false) if missed => Sight::Over,
+        (true, false) => Sight::Blind(Blindness::Unsettled),
+        (false, _) if by_load && (missed || nothing_done) => Sight::Over,
+        (false, _)
+            if trial.measured.is_some() && trial.faults.iter().all(|fault| fault.check == "samples") =>
+        {
+            Sight::Under
+        }
+        (false, _) => Sight::Blind(Blindness::Instrument),
+    }
+}
+
+/// Observed, and not met; what never occurred says nothing.
+fn missed(clause: &ClauseSeen) -> bool {
+    !clause.pass && clause.observed.is_some()
+}
+
+/// Whether each target gets worse with load. A target that asks for at least something (throughput, samples) gets
+/// better with load as a rule: where it is missed at the lowest load it can't be what limits the highest.
+pub(super) fn rising(trials: &[Trial]) -> Vec<bool> {
+    let seen = trials.iter().filter(|trial| trial.purpose != Purpose::WarmUp);
+    let seen = seen.filter_map(|trial| Some((trial.load, trial.measured.as_ref()?)));
+    let Some((_, lowest)) = seen.min_by(|one, other| one.0.total_cmp(&other.0)) else {
+        return Vec::new();
+    };
+    lowest.clauses.iter().map(|clause| !(asks_for_more(clause) && missed(clause))).collect()
+}
+
+/// The target is met above its limit.
+pub(super) fn asks_for_more(clause: &ClauseSeen) -> bool {
+    clause
+        .observed
+        .is_some_and(|observed| observed != clause.limit && (observed > clause.limit) == clause.pass)
+}
+
+/// Whether the targets that get worse with load were met: absent when a trial doesn't say.
+pub(super) fn passes(trial: &Trial, rising: &[bool]) -> Option<bool> {
+    match sight(trial, rising) {
+        Sight::Over => Some(false),
+        Sight::Under => Some(true),
+        Sight::Blind(_) => None,
+        Sight::Clear => {
+            let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses);
+            Some(clauses.zip(rising).all(|(clause, rising)| clause.pass || !rising))
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What is said of a find: the load line, or why there is none and what to try.
+
+use model::study::{By, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot};
+use model::units;
+
+use super::{number, percent};
+
+/// The answer in a sentence or three.
+pub fn answer(goal: &FindGoal, answer: &FindAnswer) -> String {
+    match answer {
+        FindAnswer::LoadLine(line) => load_line(goal, line),
+        FindAnswer::NoAnswer(no_answer) => format!("no load line: {}", why(goal, no_answer)),
+    }
+}
+
+/// `412 users`, `41.2 sessions/s`, `1 user`.
+pub fn load(by: By, load: f64) -> String {
+    match by {
+        By::Users if load == 1.0 => "1 user".to_string(),
+        By::Users => format!("{} users", number(load)),
+        By::Rate => format!("{} sessions/s", number(load)),
+    }
+}
+
+fn load_line(goal: &FindGoal, line: &LoadLine) -> String {
+    let by = goal.by;
+    let mut said = format!(
+        "load line {} [{}, {}] ({} interval)",
+        load(by, line.load),
+        number(line.low),
+        number(line.high),
+        percent(goal.confidence_ratio)
+    );
+    if !line.held_by.is_empty() {
+        said += &format!(", held by {}", holder(&line.held_by));
+        if line.held_by_ratio < 0.8 {
+            said += &format!(" in {} of the resampled fits", percent(line.held_by_ratio));
+        }
+    }
+    let passed = line.passed.as_ref();
+    let failed = line.failed.as_ref();
+    match (passed, failed) {
+        (Some(passed), Some(failed)) => {
+            let long = units::show_seconds(passed.for_s.round());
+            said += &format!("; {} passed for {long}, {} failed", number(passed.load), number(failed.load));
+        }
+        (Some(passed), None) => {
+            let long = units::show_seconds(passed.for_s.round());
+            said += &format!("; {} passed for {long}, none above it was shown to fail", number(passed.load));
+        }
+        (None, Some(failed)) => {
+            said += &format!("; {} failed, none below it was shown to pass", number(failed.load));
+        }
+        (None, None) => said += "; not confirmed: there was no time left for it",
+    }
+    if line.wide {
+        said += "; the interval is longer than asked for: give it more time (--budget)";
+    }
+    if let Some(average) = line.by_average {
+        said +=
+            &format!("; judged by averages it would be {}: the average hides the tail", load(by, average));
+    }
+    said
+}
+
+/// `Browse p95 < 300 ms` is spoken of as `p95 of Browse`.
+fn holder(clause: &str) -> String {
+    let Some((subject, _)) = clause.split_once(['<', '>']) else {
+        return clause.to_string();
+    };
+    let words: Vec<&str> = subject.split_whitespace().collect();
+    match words.as_slice() {
+        [operation @ .., figure] if !operation.is_empty() => format!("{figure} of {}", operation.join(" ")),
+        _ => subject.trim().to_string(),
+    }
+}
+
+fn why(goal: &FindGoal, no_answer: &NoAnswer) -> String {
+    let evidence = &no_answer.evidence;
+    let at = no_answer.load.map(|at| load(goal.by, at)).unwrap_or_default();
+    let bracket = bracket(goal.by, no_answer);
+    match no_answer.why {
+        WhyNot::FailsAtLeast => format!(
+            "the targets are missed at the least load, {at}: {evidence}; look at one user with `plimsoll try`, or set \
+             targets that an idle stack can meet (--qos)"
+        ),
+        WhyNot::NeverPasses => {
+            format!("no load meets all targets: {evidence}; ask for less, or for slower answers (--qos)")
+        }
+        WhyNot::NeverFails => format!(
+            "the targets are still met at {at}, the highest load that was to be tried: {evidence}; allow more (--most), or \
+             set stricter targets (--qos)"
+        ),
+        WhyNot::GeneratorLimit => format!(
+            "the generator reached its limit at {at}, before the stack did: {evidence}; {bracket}; give the generator more \
+             CPUs"
+        ),
+        WhyNot::MachineLimit => {
+            format!("this machine reached a limit of its own at {at}: {evidence}; {bracket}")
+        }
+        WhyNot::Unstable => format!(
+            "unstable: {evidence}; {bracket}; compare runs of both kinds with `plimsoll show`, look for what differs \
+             between starts of the stack"
+        ),
+        WhyNot::Drifts => format!(
+            "the results drift: {evidence}; {bracket}; look for what fills up or wears out (memory, tables, logs), or let \
+             the data be reset for each trial"
+        ),
+        WhyNot::Unsettled => format!(
+            "no steady state was found at {at}: {evidence}; {bracket}; give it longer windows (--window), or look at its \
+             throughput over time with `plimsoll show`"
+        ),
+        WhyNot::NotValid => format!("trials at {at} were not valid: {evidence}; {bracket}"),
+        WhyNot::OutOfTime => format!("the time was up: {evidence}; {bracket}; give it more (--budget)"),
+        WhyNot::Interrupted => {
+            format!("interrupted: {evidence}; {bracket}; go on with `plimsoll find --resume`")
+        }
+    }
+}
+
+fn bracket(by: By, no_answer: &NoAnswer) -> String {
+    match (no_answer.highest_passed, no_answer.lowest_failed) {
+        (Some(passed), Some(failed)) if passed < failed => {
+            format!("{} passed, {} failed", number(passed), load(by, failed))
+        }
+        (Some(passed), Some(failed)) => {
+            format!("{} passed and yet {} failed", number(passed), load(by, failed))
+        }
+        (Some(passed), None) => format!("{} passed, none failed", load(by, passed)),
+        (None, Some(failed)) => format!("{} failed, none passed", load(by, failed)),
+        (None, None) => "no load passed or failed yet".to_string(),
+    }
+}
+
+/// What a trial missed most.
+pub fn missed(trial: &Trial) -> String {
+    worst(trial, |clause| !clause.pass).unwrap_or_else(|| "no target was met".to_string())
+}
+
+/// The target that a trial came nearest to missing.
+pub fn nearest(trial: &Trial) -> String {
+    let nearest = worst(trial, |_| true).map(|seen| format!("nearest to its limit: {seen}"));
+    nearest.unwrap_or_else(|| "nothing was near its limit".to_string())
+}
+
+/// A target that asks for at least something is missed where others are already at their limit.
+pub fn wanting(trial: &Trial, clause: &str) -> String {
+    format!("at {} `{clause}` is not met, and more load misses other targets", number(trial.load))
+}
+
+/// The checks that broke, in their own words.
+pub fn faults(trial: &Trial) -> String {
+    let said: Vec<&str> = trial.faults.iter().map(|fault| fault.sentence.as_str()).collect();
+    match (said.is_empty(), trial.warm_up_s) {
+        (false, _) => said.join("; "),
+        (true, None) => "throughput and response times kept changing until the end of the window".to_string(),
+        (true, Some(_)) => "nothing was measured".to_string(),
+    }
+}
+
+/// `12 trials in 14 min 20 s`.
+pub fn spent(spent_s: f64, trials: usize) -> String {
+    let trials = if trials == 1 { "1 trial".to_string() } else { format!("{trials} trials") };
+    format!("{trials} in {}", units::show_seconds(spent_s.round()))
+}
+
+fn worst(trial: &Trial, counts: impl Fn(&model::study::ClauseSeen) -> bool) -> Option<String> {
+    let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses).filter(|clause| counts(clause));
+    let margin = |clause: &&model::study::ClauseSeen| clause.margin.unwrap_or(f64::NEG_INFINITY);
+    let worst = clauses.max_by(|one, other| margin(one).total_cmp(&margin(other)))?;
+    let Some(margin) = worst.margin else { return Some(format!("`{}` is not met", worst.clause)) };
+    let times = margin.exp();
+    Some(if times >= 1.0 {
+        format!("`{}`, observed {} times its limit", worst.clause, number(times))
+    } else {
+        format!("`{}`, observed {} of its limit", worst.clause, percent(times))
+    })
+}

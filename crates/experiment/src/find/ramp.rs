@@ -1,0 +1,118 @@
+//! The ramp: short trials, upwards by factors, until one load passed and a higher one failed.
+
+use analysis::{Blindness, Sight};
+use model::study::{NoAnswer, Purpose, Trial, WhyNot};
+
+use super::{Case, cost, refusal};
+
+/// Far below all limits: the load is doubled.
+const FAR: f64 = -0.7;
+
+/// Far above a limit: the load is quartered instead of halved.
+const FAR_ABOVE: f64 = 2.0;
+
+/// How often a load is tried at which the instrument did not hold.
+const ATTEMPTS: usize = 2;
+
+/// How near below the instrument's own limit it must have passed before that limit is the answer.
+const NEAR_CEILING: f64 = 1.3;
+
+/// What the ramp wants.
+pub(super) enum Ramp {
+    /// Another trial.
+    Try { load: f64, window_s: f64 },
+    /// There is no load line to be found.
+    Refuse(NoAnswer),
+    /// The line lies between two loads that were tried.
+    Done,
+}
+
+pub(super) fn next(case: &Case<'_>) -> Ramp {
+    let (passed, failed) = (case.seen.highest_passed(), case.seen.lowest_failed());
+    if passed.is_some() && failed.is_some() {
+        return Ramp::Done;
+    }
+    if case.spent_s + cost::trial_s(case.trials, case.goal.ramp_window_s) > case.goal.budget_s {
+        return Ramp::Refuse(refusal::out_of_time(case));
+    }
+    let attempt = |load: f64| Ramp::Try { load: case.round(load), window_s: case.goal.ramp_window_s };
+    let Some(last) = case.of_purpose(Purpose::Ramp).next_back() else {
+        return attempt(case.goal.start);
+    };
+    if let Some(step) = blind(case, last, passed) {
+        return step;
+    }
+    let worst = case.seen.worst(last).map(|(margin, _)| margin);
+    match (passed, failed) {
+        (_, Some(failed)) => {
+            if failed <= case.goal.least && attempts(case, failed) >= ATTEMPTS {
+                return Ramp::Refuse(refusal::fails_at_least(case, last));
+            }
+            attempt(failed / if worst.is_some_and(|margin| margin > FAR_ABOVE) { 4.0 } else { 2.0 })
+        }
+        (Some(passed), None) if passed >= case.goal.most => Ramp::Refuse(refusal::never_fails(case)),
+        (Some(passed), None) => {
+            let factor = if worst.is_none_or(|margin| margin < FAR) { 2.0 } else { 1.5 };
+            let wanted = passed * factor;
+            match ceiling(case) {
+                Some((ceiling, _)) if wanted >= ceiling => below(case, passed, ceiling),
+                _ => attempt(wanted.max(passed + 1.0).min(case.goal.most)),
+            }
+        }
+        (None, None) => attempt(case.goal.start),
+    }
+}
+
+/// What to do when the last trial says nothing of the stack.
+fn blind(case: &Case<'_>, last: &Trial, passed: Option<f64>) -> Option<Ramp> {
+    let Sight::Blind(blindness) = case.seen.sight(last) else { return None };
+    if attempts(case, last.load) < ATTEMPTS {
+        // What didn't settle gets more time.
+        return Some(Ramp::Try { load: last.load, window_s: case.goal.window_s });
+    }
+    Some(match blindness {
+        Blindness::Generator | Blindness::Machine => match passed {
+            Some(passed) => below(case, passed, last.load),
+            None if last.load > case.goal.least => {
+                Ramp::Try { load: case.round(last.load / 2.0), window_s: case.goal.ramp_window_s }
+            }
+            None => Ramp::Refuse(refusal::ceiling(case, last, limit(blindness))),
+        },
+        Blindness::Unsettled => Ramp::Refuse(refusal::blind(case, last, WhyNot::Unsettled)),
+        Blindness::WarmUp | Blindness::Instrument => {
+            Ramp::Refuse(refusal::blind(case, last, WhyNot::NotValid))
+        }
+    })
+}
+
+/// Between a load that passed and one that the generator or the machine can't drive.
+fn below(case: &Case<'_>, passed: f64, ceiling: f64) -> Ramp {
+    let between = case.round((passed * ceiling).sqrt());
+    if ceiling / passed > NEAR_CEILING && between > passed && between < ceiling {
+        return Ramp::Try { load: between, window_s: case.goal.ramp_window_s };
+    }
+    let (_, trial) = self::ceiling(case).expect("a ceiling was seen");
+    let blindness = match case.seen.sight(trial) {
+        Sight::Blind(blindness) => blindness,
+        _ => Blindness::Generator,
+    };
+    Ramp::Refuse(refusal::ceiling(case, trial, limit(blindness)))
+}
+
+/// The lowest load at which the generator or the machine was the limit as often as was tried.
+fn ceiling<'a>(case: &Case<'a>) -> Option<(f64, &'a Trial)> {
+    let limited = |trial: &&Trial| {
+        matches!(case.seen.sight(trial), Sight::Blind(Blindness::Generator | Blindness::Machine))
+            && attempts(case, trial.load) >= ATTEMPTS
+    };
+    let lowest = case.trials.iter().filter(limited).min_by(|one, other| one.load.total_cmp(&other.load));
+    lowest.map(|trial| (trial.load, trial))
+}
+
+fn limit(blindness: Blindness) -> WhyNot {
+    if blindness == Blindness::Machine { WhyNot::MachineLimit } else { WhyNot::GeneratorLimit }
+}
+
+fn attempts(case: &Case<'_>, load: f64) -> usize {
+    case.of_purpose(Purpose::Ramp).filter(|trial| trial.load == load).count()
+}

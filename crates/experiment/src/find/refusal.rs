@@ -1,0 +1,51 @@
+//! Why there is no load line.
+
+use analysis::sentence;
+use model::study::{FindAnswer, FindGoal, NoAnswer, Trial, WhyNot};
+
+use super::Case;
+
+fn refusal(case: &Case<'_>, why: WhyNot, load: Option<f64>, evidence: String) -> NoAnswer {
+    NoAnswer {
+        why,
+        load,
+        evidence,
+        highest_passed: case.seen.highest_passed(),
+        lowest_failed: case.seen.lowest_failed(),
+    }
+}
+
+pub(super) fn fails_at_least(case: &Case<'_>, last: &Trial) -> NoAnswer {
+    refusal(case, WhyNot::FailsAtLeast, Some(last.load), sentence::find::missed(last))
+}
+
+pub(super) fn never_passes(case: &Case<'_>, near: &Trial, wanting: &str) -> NoAnswer {
+    let evidence = sentence::find::wanting(near, wanting);
+    refusal(case, WhyNot::NeverPasses, Some(near.load), evidence)
+}
+
+pub(super) fn never_fails(case: &Case<'_>) -> NoAnswer {
+    let highest = case.trials.iter().rev().find(|trial| case.seen.passes(trial) == Some(true));
+    let evidence = highest.map(sentence::find::nearest).unwrap_or_default();
+    refusal(case, WhyNot::NeverFails, Some(case.goal.most), evidence)
+}
+
+pub(super) fn ceiling(case: &Case<'_>, trial: &Trial, why: WhyNot) -> NoAnswer {
+    refusal(case, why, Some(trial.load), sentence::find::faults(trial))
+}
+
+pub(super) fn blind(case: &Case<'_>, last: &Trial, why: WhyNot) -> NoAnswer {
+    refusal(case, why, Some(last.load), sentence::find::faults(last))
+}
+
+pub(super) fn out_of_time(case: &Case<'_>) -> NoAnswer {
+    let evidence = sentence::find::spent(case.spent_s, case.trials.len());
+    refusal(case, WhyNot::OutOfTime, None, evidence)
+}
+
+/// What is known when the user ends a find.
+pub fn interrupted(goal: &FindGoal, trials: &[Trial], spent_s: f64) -> FindAnswer {
+    let case = Case::of(goal, trials, spent_s);
+    let evidence = sentence::find::spent(spent_s, trials.len());
+    FindAnswer::NoAnswer(refusal(&case, WhyNot::Interrupted, None, evidence))
+}

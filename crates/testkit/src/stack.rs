@@ -1,0 +1,232 @@
+//! Simulated stacks: benches whose load line is known, on which a whole find takes milliseconds.
+//!
+//! [`Stack`] is a formula with noise: its margin is a curve over the load ([`Shape`]), and noise, strays, warming, modes
+//! and drift are laid over it.
+
+mod random;
+
+use experiment::{Bench, Order};
+use model::Result;
+use model::study::{ClauseSeen, Figure, Measured, Purpose, Trial};
+
+pub use random::Random;
+
+/// Seconds of a trial before its window.
+pub const OVERHEAD_S: f64 = 14.0;
+
+/// Batches of a window.
+const BATCHES: usize = 10;
+
+/// Correlation of neighbouring batches.
+const CORRELATION: f64 = 0.3;
+
+/// How the margin of the target that binds rises with the load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Shape {
+    /// With this slope in ln(load) near the line, and a third of it where the margin is below −1.5.
+    Slope(f64),
+    /// Saturated: R = N/X − Z above the knee, where the slope is little more than 1; flat below it.
+    Saturated,
+    /// −2 below the line, +3 above it, with 1 % of load between.
+    Cliff,
+    /// A share that is 0 below the line (of errors, of users who wait) and rises fast above it.
+    Share,
+}
+
+/// A stack that changes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Habit {
+    /// It doesn't.
+    Steady,
+    /// Its margins are higher at first.
+    Warms {
+        /// By so much.
+        by: f64,
+        /// The time constant with which they come down.
+        time_s: f64,
+    },
+    /// Each trial is of one kind or the other, by chance.
+    TwoModes {
+        /// By so much their load lines differ in ln(load).
+        apart: f64,
+    },
+    /// Its load line falls.
+    Drifts {
+        /// By this share of itself a minute.
+        per_minute: f64,
+    },
+}
+
+/// A formula with noise.
+#[derive(Debug, Clone)]
+pub struct Stack {
+    /// The load line.
+    pub line: f64,
+    /// How the margin rises.
+    pub shape: Shape,
+    /// How it changes.
+    pub habit: Habit,
+    /// Standard deviation of the margin in a window of 30 s.
+    pub noise_30_s: f64,
+    /// Standard deviation from trial to trial.
+    pub spread: f64,
+    /// Share of trials whose margin is 1 higher.
+    pub stray_ratio: f64,
+    random: Random,
+    clock_s: f64,
+}
+
+impl Stack {
+    /// A stack with the noise of the project's reference figures: 0.35 in 30 s, 0.08 from trial to trial, 6 % strays.
+    pub fn new(line: f64, shape: Shape, seed: u64) -> Stack {
+        let quiet = matches!(shape, Shape::Saturated | Shape::Cliff | Shape::Share);
+        Stack {
+            line,
+            shape,
+            habit: Habit::Steady,
+            noise_30_s: if quiet { 0.05 } else { 0.35 },
+            spread: if quiet { 0.02 } else { 0.08 },
+            stray_ratio: 0.06,
+            random: Random::new(seed),
+            clock_s: 0.0,
+        }
+    }
+
+    /// The same, and it changes.
+    pub fn that(self, habit: Habit) -> Stack {
+        Stack { habit, ..self }
+    }
+
+    /// Seconds that all trials took so far.
+    pub fn spent_s(&self) -> f64 {
+        self.clock_s
+    }
+
+    /// The margin without noise at a load whose ratio to the load line has the logarithm `x`.
+    fn margin(&self, x: f64) -> f64 {
+        match self.shape {
+            Shape::Slope(slope) => {
+                let m = slope * x;
+                if m < -1.5 { -1.5 + (m + 1.5) / 3.0 } else { m }
+            }
+            // With Z = X/10 and a limit of N*/X - Z; the knee is at 40 % of the line.
+            Shape::Saturated => (((x.exp() - 0.1) / 0.9).max(0.02)).ln().max(-2.5),
+            Shape::Cliff => -2.0 + 5.0 * ((x + 0.004) / 0.01).clamp(0.0, 1.0) + x.min(0.0),
+            Shape::Share => {
+                // 2000 operations, a limit of 1 %.
+                let share: f64 = (0.01 + 0.6 * x).max(0.0);
+                ((share * 2000.0 + 0.5) / 2001.0 / 0.01).ln()
+            }
+        }
+    }
+
+    /// What habit adds to x = ln(load/line), and what to the margin.
+    fn changes(&mut self, middle_s: f64) -> (f64, f64) {
+        match self.habit {
+            Habit::Steady => (0.0, 0.0),
+            Habit::Warms { by, time_s } => (0.0, by * (-middle_s / time_s).exp()),
+            Habit::TwoModes { apart } => {
+                (if self.random.unit() < 0.5 { apart / 2.0 } else { -apart / 2.0 }, 0.0)
+            }
+            Habit::Drifts { per_minute } => (per_minute * middle_s / 60.0, 0.0),
+        }
+    }
+
+    /// Ten correlated batches whose mean has the noise of the window.
+    fn batches(&mut self, centre: f64, window_s: f64) -> Vec<f64> {
+        let mean_sd = self.noise_30_s * (30.0 / window_s).sqrt();
+        // The variance of the mean of n of an AR(1) series is about (1 + r)/(1 − r)/n of that of one.
+        let batch_sd = mean_sd * (BATCHES as f64 * (1.0 - CORRELATION) / (1.0 + CORRELATION)).sqrt();
+        let mut state = self.random.normal();
+        let fresh = (1.0 - CORRELATION * CORRELATION).sqrt();
+        (0..BATCHES)
+            .map(|_| {
+                state = CORRELATION * state + fresh * self.random.normal();
+                centre + batch_sd * state
+            })
+            .collect()
+    }
+
+    fn measured(&mut self, order: &Order, middle_s: f64) -> Measured {
+        let (shift, rise) = self.changes(middle_s);
+        let x = (order.load / self.line).ln() + shift;
+        let stray = if self.random.unit() < self.stray_ratio { 1.0 } else { 0.0 };
+        let centre = self.margin(x) + rise + stray + self.spread * self.random.normal();
+        let batches = self.batches(centre, order.window_s);
+        let p95 = clause("Browse p95 < 300 ms", 0.3, &batches);
+        // The same operations' tail: a lower margin, half of its noise its own.
+        let own = self.batches(0.0, order.window_s);
+        let tail: Vec<f64> = batches
+            .iter()
+            .zip(own)
+            .map(|(one, own)| centre - 0.6 + 0.7 * (one - centre) + 0.7 * own)
+            .collect();
+        let p99 = clause("p99 < 1.00 s", 1.0, &tail);
+        let errors = clause("errors < 1 %", 0.01, &[-3.7; BATCHES]);
+        let throughput = order.load.min(self.line) * 2.0;
+        let figure = |name: &str, value: f64| Figure {
+            name: name.to_string(),
+            operation: None,
+            value,
+            log_se: Some(0.01),
+        };
+        Measured {
+            clauses: vec![p95, p99, errors],
+            figures: vec![figure("throughput", throughput)],
+            tiers: Vec::new(),
+            failed_ratio: 0.0,
+        }
+    }
+}
+
+/// A target with the margin of its batches' mean.
+pub fn clause(text: &str, limit: f64, batches: &[f64]) -> ClauseSeen {
+    let n = batches.len() as f64;
+    let margin = batches.iter().sum::<f64>() / n;
+    let variance = batches.iter().map(|batch| (batch - margin).powi(2)).sum::<f64>() / (n - 1.0);
+    let lagged =
+        batches.windows(2).map(|pair| (pair[0] - margin) * (pair[1] - margin)).sum::<f64>() / (n - 1.0);
+    let correlation = if variance > 0.0 { (lagged / variance + 1.0 / n).clamp(0.0, 0.8) } else { 0.0 };
+    let margin_se = (variance / n * (1.0 + correlation) / (1.0 - correlation)).sqrt();
+    ClauseSeen {
+        clause: text.to_string(),
+        observed: Some(limit * margin.exp()),
+        limit,
+        pass: margin < 0.0,
+        margin: Some(margin),
+        margin_se: Some(margin_se),
+        batches: batches.to_vec(),
+        mean_margin: text.contains('p').then_some(margin - 1.1),
+        samples: 5000,
+        samples_needed: 500,
+    }
+}
+
+/// A trial as a real bench keeps it.
+pub fn trial(order: &Order, number: usize, began_s: f64, measured: Measured) -> Trial {
+    Trial {
+        number: number as u32,
+        arm: order.arm,
+        block: order.block,
+        purpose: order.purpose,
+        load: order.load,
+        run: format!("trials/{number:03}"),
+        began_s,
+        took_s: OVERHEAD_S + order.window_s,
+        fresh: order.fresh || order.purpose == Purpose::WarmUp,
+        warm_up_s: Some(6.0),
+        window_s: order.window_s,
+        measured: Some(measured),
+        faults: Vec::new(),
+    }
+}
+
+impl Bench for Stack {
+    fn trial(&mut self, order: &Order, trials: &[Trial]) -> Result<Trial> {
+        let began_s = self.clock_s;
+        let middle_s = began_s + OVERHEAD_S + order.window_s / 2.0;
+        let measured = self.measured(order, middle_s);
+        self.clock_s += OVERHEAD_S + order.window_s;
+        Ok(trial(order, trials.len() + 1, began_s, measured))
+    }
+}
