@@ -41,7 +41,7 @@ fn of_find(find: &Find) -> (Tone, &'static str) {
         Some(FindAnswer::LoadLine(line)) if line.wide => (Tone::Open, "Load line"),
         Some(FindAnswer::LoadLine(_)) => (Tone::Good, "Load line"),
         Some(FindAnswer::NoAnswer(none)) => match none.why {
-            WhyNot::FailsAtLeast => (Tone::Bad, "No load line"),
+            WhyNot::FailsAtLeast | WhyNot::NeverPasses => (Tone::Bad, "No load line"),
             WhyNot::NeverFails | WhyNot::OutOfTime | WhyNot::Interrupted => (Tone::Open, "No load line"),
             _ => (Tone::Doubtful, "No load line"),
         },

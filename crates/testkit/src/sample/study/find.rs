@@ -24,11 +24,12 @@ pub enum FindEnding {
 
 impl FindEnding {
     /// Every ending.
-    pub const ALL: [FindEnding; 13] = [
+    pub const ALL: [FindEnding; 14] = [
         FindEnding::LoadLine,
         FindEnding::ByRate,
         FindEnding::Unfinished,
         FindEnding::Why(WhyNot::FailsAtLeast),
+        FindEnding::Why(WhyNot::NeverPasses),
         FindEnding::Why(WhyNot::NeverFails),
         FindEnding::Why(WhyNot::GeneratorLimit),
         FindEnding::Why(WhyNot::MachineLimit),
@@ -47,6 +48,7 @@ impl FindEnding {
             FindEnding::ByRate => "by-rate",
             FindEnding::Unfinished => "unfinished",
             FindEnding::Why(WhyNot::FailsAtLeast) => "fails-at-least",
+            FindEnding::Why(WhyNot::NeverPasses) => "never-passes",
             FindEnding::Why(WhyNot::NeverFails) => "never-fails",
             FindEnding::Why(WhyNot::GeneratorLimit) => "generator-limit",
             FindEnding::Why(WhyNot::MachineLimit) => "machine-limit",
@@ -202,6 +204,9 @@ fn damage(why: WhyNot, trials: &mut [Trial]) {
 fn reason(why: WhyNot) -> (Option<f64>, &'static str) {
     match why {
         WhyNot::FailsAtLeast => (Some(1.0), "Browse p95 misses 300 ms with a single user"),
+        WhyNot::NeverPasses => {
+            (Some(412.0), "at 412 users `throughput > 900/s` is not met, and more load misses Browse p95")
+        }
         WhyNot::NeverFails => (Some(4000.0), "4 000 users, the most that were to be tried, still pass"),
         WhyNot::GeneratorLimit => {
             (Some(12800.0), "the generator reached its limit at 12 800 users, before the stack did")
