@@ -10,12 +10,15 @@
 //! What people read of it is made in one place, [`sentence`].
 
 mod batch;
+pub mod bootstrap;
 mod demand;
+pub mod distribution;
 mod generator;
 mod line;
 mod little;
 mod metric;
 mod operation;
+pub mod paired;
 mod phase;
 pub mod random;
 pub mod sentence;

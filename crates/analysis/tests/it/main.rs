@@ -1,5 +1,6 @@
 //! Analysis as a whole: properties that hold for any recording, and simulations with known truth.
 
+mod comparing;
 mod little;
 mod properties;
 mod simulation;

@@ -48,12 +48,16 @@ pub struct Effect {
     pub a: f64,
     /// Its typical value with B.
     pub b: f64,
-    /// B/A: the median of the blocks' ratios.
+    /// B/A: e to the median of the averages of all two blocks' log ratios (Hodges and Lehmann).
     pub ratio: f64,
-    /// Lower end of the interval for `ratio`; absent as long as there are too few blocks.
+    /// Lower end of the interval for `ratio`, which holds however often one looks; absent as long as there are too few
+    /// blocks.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
+    /// The bootstrap's interval (BCa) for who looks only once, shown beside; absent with fewer than five blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<(f64, f64)>,
     /// Blocks behind it.
     pub blocks: u32,
     /// What follows.
