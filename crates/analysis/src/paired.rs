@@ -144,7 +144,7 @@ fn median_of(values: &mut [f64]) -> f64 {
         return f64::NAN;
     }
     let half = values.len() / 2;
-    let even = values.len() % 2 == 0;
+    let even = values.len().is_multiple_of(2);
     let (below, upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
     let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if even { (lower + *upper) / 2.0 } else { *upper }

@@ -8,17 +8,17 @@
 //! that it ever reaches 1/α is at most α (Ville 1939). Symmetric supermartingales: de la Peña 1999; the mixture: Robbins
 //! 1970; the view as a bet: Ramdas, Grünwald, Vovk and Shafer 2023.
 
-/// Strengths λ and their shares of the stake. Chosen by simulation (`docs/method/comparing.md`): strong bets find a
-/// change larger than the noise soon, weak ones make the interval short after many blocks.
-const STRENGTHS: [(f64, f64); 4] = [(0.25, 0.15), (0.5, 0.2), (1.0, 0.3), (1.7, 0.35)];
+/// Strengths λ in quarters, and their shares of the stake. Chosen by simulation (`docs/method/comparing.md`): strong bets
+/// find a change larger than the noise soon, weak ones make the interval short after many values.
+const STRENGTHS: [(i32, f64); 4] = [(1, 0.15), (2, 0.2), (4, 0.3), (7, 0.35)];
 
 /// Distances beyond so many median distances are taken as so many: what an outlier on the wrong side can cost.
 const MOST_DISTANCES: f64 = 1.25;
 
 /// Natural logarithm of the wealth won by betting against `centre`.
 pub(super) fn evidence(values: &[f64], centre: f64) -> f64 {
-    // Logarithms of the wealth on "above" and on "below", for each strength.
-    let mut wealth = [[0.0; 2]; STRENGTHS.len()];
+    // The wealth on "above" and on "below", for each strength. More than a float holds is infinite, and enough.
+    let mut wealth = [[1.0f64; 2]; STRENGTHS.len()];
     let mut distances: Vec<f64> = Vec::with_capacity(values.len());
     for value in values {
         let off = value - centre;
@@ -26,19 +26,16 @@ pub(super) fn evidence(values: &[f64], centre: f64) -> f64 {
         distances.insert(place, off.abs());
         let unit = median_of_sorted(&distances);
         let y = if unit > 0.0 { (off / unit).clamp(-MOST_DISTANCES, MOST_DISTANCES) } else { 0.0 };
-        for ((strength, _), sides) in STRENGTHS.iter().zip(&mut wealth) {
-            let above = ln_factor(strength * y);
-            sides[0] += above;
-            sides[1] += above - 2.0 * strength * y;
+        // exp(−2λy) with λ of a quarter; the other strengths are powers of it.
+        let weakest = (-0.5 * y).exp();
+        for ((quarters, _), [above, below]) in STRENGTHS.iter().zip(&mut wealth) {
+            let odds = weakest.powi(*quarters);
+            *above *= 2.0 / (1.0 + odds);
+            *below *= 2.0 * odds / (1.0 + odds);
         }
     }
     let shares = STRENGTHS.iter().zip(&wealth);
-    shares.map(|((_, share), sides)| share * 0.5 * (sides[0].exp() + sides[1].exp())).sum::<f64>().ln()
-}
-
-/// ln(2/(1 + exp(−2y))).
-fn ln_factor(y: f64) -> f64 {
-    std::f64::consts::LN_2 - (-2.0 * y).exp().ln_1p()
+    shares.map(|((_, share), [above, below])| share * 0.5 * (above + below)).sum::<f64>().ln()
 }
 
 pub(super) fn median_of_sorted(sorted: &[f64]) -> f64 {
