@@ -107,7 +107,8 @@ fn more_blocks(logs: &[f64], estimate: f64, interval: Option<(f64, f64)>, terms:
     let room = estimate.abs().max(terms.band_ratio.ln_1p() - estimate.abs());
     let answers =
         |blocks: &u32| width(*blocks, terms.confidence_ratio).is_some_and(|width| width * scale < room);
-    (have + 1..=MOST_BLOCKS).find(answers).map(|blocks| blocks - have)
+    let least = bet::least(terms.confidence_ratio) as u32;
+    (least.max(have + 1)..=MOST_BLOCKS).find(answers).map(|blocks| blocks - have)
 }
 
 /// About half the interval's length in standard deviations of the values, after `blocks` of them: that of the t mixture
@@ -117,7 +118,7 @@ fn width(blocks: u32, confidence_ratio: f64) -> Option<f64> {
     let n = f64::from(blocks);
     let r = 1.0 + n;
     let k = (r / (1.0 - confidence_ratio).powi(2)).powf(1.0 / n);
-    (k < r && bet::rules_out(blocks as usize, confidence_ratio)).then(|| ((k - 1.0) / (1.0 - k / r)).sqrt())
+    (k < r).then(|| ((k - 1.0) / (1.0 - k / r)).sqrt())
 }
 
 /// The Hodges-Lehmann estimate: the median of the averages of all two values, each with itself too. NaN without any.

@@ -49,7 +49,7 @@ pub(super) fn median_of_sorted(sorted: &[f64]) -> f64 {
 /// All centres against which there is less evidence than 1/(1 − `confidence_ratio`), as an interval around `estimate`;
 /// `None` as long as there are too few values for any centre to be ruled out (seven for 95 %).
 pub(super) fn interval(values: &[f64], estimate: f64, confidence_ratio: f64) -> Option<(f64, f64)> {
-    if !rules_out(values.len(), confidence_ratio) {
+    if values.len() < least(confidence_ratio) {
         return None;
     }
     let enough = -(1.0 - confidence_ratio).ln();
@@ -60,10 +60,15 @@ pub(super) fn interval(values: &[f64], estimate: f64, confidence_ratio: f64) -> 
     Some((end(values, estimate, -spread, enough), end(values, estimate, spread, enough)))
 }
 
-/// Whether so many values can rule any centre out: from very far away they are all on one side and equally far, and no
+/// How many values it takes to rule any centre out: from very far away they are all on one side and equally far, and no
 /// centre has more evidence against it.
-pub(super) fn rules_out(values: usize, confidence_ratio: f64) -> bool {
-    evidence(&vec![1.0; values], 0.0) >= -(1.0 - confidence_ratio).ln()
+pub(super) fn least(confidence_ratio: f64) -> usize {
+    let enough = -(1.0 - confidence_ratio).ln();
+    let mut values = Vec::new();
+    while evidence(&values, 0.0) < enough && values.len() < 1000 {
+        values.push(1.0);
+    }
+    values.len()
 }
 
 /// The outermost centre that can't be ruled out on the side to which `step` points: the first one met on the way in
