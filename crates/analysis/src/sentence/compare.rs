@@ -172,6 +172,7 @@ mod tests {
             ratio,
             low: interval.map(|(low, _)| low),
             high: interval.map(|(_, high)| high),
+            bootstrap: None,
             blocks: 12,
             conclusion,
         }
