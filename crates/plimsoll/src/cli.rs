@@ -21,6 +21,7 @@ Examples:
   plimsoll run dvdstore                                   the default stack, a minute of steady state
   plimsoll run dvdstore --users 50 --set apache.MaxRequestWorkers=64
   plimsoll run dvdstore --stack lighttpd-fpm-mariadb --qos 'p95 < 300ms' --json
+  plimsoll find dvdstore --qos 'p95 < 300ms'              how many users it carries
   plimsoll hit http://127.0.0.1:8080/ -c 100              one request, repeated
   plimsoll try dvdstore                                   one user, every request shown
   plimsoll up dvdstore                                    stand it up to click around
@@ -28,7 +29,7 @@ Examples:
   plimsoll doctor                                         what this machine can and cannot do
 
 Everything is kept below $PLIMSOLL_HOME (as root /srv/plimsoll, else ~/.local/share/plimsoll).
-Exit codes: 0 valid and passed, 1 our bug, 2 bad input or a missing package, 3 run not valid,
+Exit codes: 0 valid and passed, 1 our bug, 2 bad input or a missing package, 3 run not valid or no answer,
 99 a QoS target missed, 105 interrupted (what was measured is kept).";
 
 /// Flags of every verb.
@@ -47,6 +48,8 @@ pub(crate) struct Global {
 pub(crate) enum Verb {
     /// Stand a stack up, drive it with users, measure and judge it
     Run(verbs::run::RunArgs),
+    /// Find how many users a stack serves within its targets, with an interval
+    Find(verbs::find::FindArgs),
     /// Repeat one request over many connections: rate, times, and whether to believe them
     Hit(verbs::hit::HitArgs),
     /// Follow one user through a session, every request printed

@@ -46,13 +46,11 @@ impl Console {
         std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
     }
 
-    #[allow(dead_code)]
     /// Whether steps and what is done are not told for a while; gives what it was before.
     pub(crate) fn mute(&mut self, muted: bool) -> bool {
         std::mem::replace(&mut self.muted, muted)
     }
 
-    #[allow(dead_code)]
     /// A line below the progress, on a terminal; empty for none.
     pub(crate) fn below(&mut self, text: &str) {
         if let Some(bar) = &self.bar {

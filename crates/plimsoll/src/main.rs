@@ -47,6 +47,7 @@ fn main() -> ExitCode {
 fn dispatch(verb: Verb, context: &mut Context) -> Result<u8> {
     match verb {
         Verb::Run(args) => verbs::run::main(&args, context),
+        Verb::Find(args) => verbs::find::main(&args, context),
         Verb::Hit(args) => verbs::hit::main(&args, context),
         Verb::Try(args) => verbs::try_kit::main(&args, context),
         Verb::Up(args) => verbs::up::main(&args, context),

@@ -1,7 +1,6 @@
 //! Where the rooms are wired together: a plan becomes a stack with its data, a measured and judged run, a record; and
 //! a study becomes trials on real stacks.
 
-#[allow(dead_code)]
 pub(crate) mod ceiling;
 pub(crate) mod dataset;
 pub(crate) mod judge;
@@ -12,5 +11,4 @@ pub(crate) mod pace;
 pub(crate) mod server;
 pub(crate) mod setup;
 pub(crate) mod stage;
-#[allow(dead_code)]
 pub(crate) mod trial;

@@ -76,7 +76,8 @@ pub(crate) fn run(
     Ok(Measured { run, report })
 }
 
-fn with_remedy(problems: Problems, remedy: &str) -> Problems {
+/// The same problems, with what to try for the first one unless it says that itself.
+pub(crate) fn with_remedy(problems: Problems, remedy: &str) -> Problems {
     let mut list = problems.into_vec();
     if let Some(first) = list.first_mut() {
         first.remedy.get_or_insert_with(|| remedy.to_string());

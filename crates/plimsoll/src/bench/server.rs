@@ -31,9 +31,26 @@ pub(crate) struct ServerArgs {
     /// Believe these roots only, a PEM file
     #[arg(long, value_name = "FILE")]
     pub(crate) cacert: Option<PathBuf>,
+    /// Share of new TLS connections that resume an earlier session: all, unless [`SingleArgs`] says otherwise.
+    #[arg(skip = 1.0)]
+    pub(crate) resume: f64,
+}
+
+/// The same for verbs of a single run; those of studies have another meaning for `--resume`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct SingleArgs {
+    #[command(flatten)]
+    server: ServerArgs,
     /// Share of new TLS connections that resume an earlier session, 0 to 1
     #[arg(long, value_name = "RATIO", default_value_t = 1.0)]
-    pub(crate) resume: f64,
+    resume: f64,
+}
+
+impl SingleArgs {
+    /// All of them together.
+    pub(crate) fn server(&self) -> ServerArgs {
+        ServerArgs { resume: self.resume, ..self.server.clone() }
+    }
 }
 
 /// Where the load goes.

@@ -169,6 +169,7 @@ impl<'a> TrialBench<'a> {
             self.take_down(standing);
         }
         let keep_failed = self.context.home.join("failed").join(id);
+        // Once is enough: each trial has the same steps.
         let muted = self.context.console.mute(!first || !self.sitting.record.trials.is_empty());
         let stage = Stage::set(&task.plan, &self.server, id, keep_failed, self.context);
         self.context.console.mute(muted);
@@ -227,7 +228,10 @@ impl Bench for TrialBench<'_> {
         self.context.console.below(&below);
         let (id, started) = outcome::new_id(&task.plan.kit.name);
         let fresh = self.stand(order, &task, &id)?;
-        let driven = self.drive(&task, &id, &started)?;
+        let muted = self.context.console.mute(true);
+        let driven = self.drive(&task, &id, &started);
+        self.context.console.mute(muted);
+        let driven = driven?;
         if driven.outcome == Outcome::Interrupted {
             let what = format!("interrupted in trial {number}");
             return Err(Problem::new(Kind::Interrupted, what).into());

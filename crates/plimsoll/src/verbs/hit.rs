@@ -10,7 +10,7 @@ use model::plan::{Load, Placement};
 use model::record::Outcome;
 use model::{HitRecord, Kind, Problem, Result, units};
 
-use crate::bench::server::{Server, ServerArgs};
+use crate::bench::server::{Server, SingleArgs};
 use crate::context::Context;
 use crate::verbs::recipe_args::cpus;
 
@@ -62,7 +62,7 @@ pub(crate) struct HitArgs {
     #[arg(long, value_enum, default_value_t = Connection::Keep)]
     connection: Connection,
     #[command(flatten)]
-    server: ServerArgs,
+    server: SingleArgs,
     /// Print the record as JSON (docs/reference/hit-json.md) instead of the summary
     #[arg(long)]
     json: bool,
@@ -79,7 +79,7 @@ enum Connection {
 
 pub(crate) fn main(args: &HitArgs, context: &mut Context) -> Result<u8> {
     let length = args.length()?;
-    let (mut server, repeat) = (args.server.find(&args.url)?, args.repeat()?);
+    let (mut server, repeat) = (args.server.server().find(&args.url)?, args.repeat()?);
     if let Some(host) = repeat.host {
         server.target.host = host;
     }

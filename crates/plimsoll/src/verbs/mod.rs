@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod clean;
 pub(crate) mod doctor;
+pub(crate) mod find;
 pub(crate) mod hit;
 pub(crate) mod keeper;
 pub(crate) mod list;

@@ -15,6 +15,15 @@ pub(crate) struct RecipeArgs {
     /// A kit's name, or a recipe file (FILE.toml)
     #[arg(value_name = "KIT|RECIPE.toml")]
     pub(crate) kit: String,
+    #[command(flatten)]
+    pub(crate) stack: StackArgs,
+    #[command(flatten)]
+    pub(crate) load: LoadArgs,
+}
+
+/// What serves, what it serves, and what is asked of it.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct StackArgs {
     /// The stack, by name (`plimsoll list` shows them)
     #[arg(long)]
     pub(crate) stack: Option<String>,
@@ -24,30 +33,6 @@ pub(crate) struct RecipeArgs {
     /// One of the kit's mixes instead of its default
     #[arg(long, value_name = "NAME")]
     pub(crate) mix: Option<String>,
-    /// Emulated users; with --rate the most that may be there at once
-    #[arg(long, short)]
-    pub(crate) users: Option<u32>,
-    /// Arrivals instead of a number of users: 200/s, or 50:400/s for a rate that rises over the steady state
-    #[arg(long, value_name = "RATE")]
-    pub(crate) rate: Option<String>,
-    /// How arrivals follow each other: at random (poisson, the default) or evenly (constant)
-    #[arg(long, value_name = "PATTERN", value_parser = ["poisson", "constant"])]
-    pub(crate) arrivals: Option<String>,
-    /// What arrives: new users with their sessions (the default), or operations for users who stay
-    #[arg(long, value_name = "WHAT", value_parser = ["sessions", "operations"])]
-    pub(crate) arriving: Option<String>,
-    /// How long a user lives before a new one takes its place: 15min, '20 operations', '3 sessions'
-    #[arg(long, value_name = "LIFETIME")]
-    pub(crate) lifetime: Option<String>,
-    /// Length of the ramp-up, in which the users start evenly
-    #[arg(long, value_name = "TIME")]
-    pub(crate) ramp_up: Option<String>,
-    /// Length of the steady state, the only phase that counts
-    #[arg(long, visible_alias = "duration", value_name = "TIME")]
-    pub(crate) steady: Option<String>,
-    /// Length of the ramp-down
-    #[arg(long, value_name = "TIME")]
-    pub(crate) ramp_down: Option<String>,
     /// Seed of all random draws: two runs with the same seed send the same requests
     #[arg(long)]
     pub(crate) seed: Option<u64>,
@@ -67,42 +52,43 @@ pub(crate) struct RecipeArgs {
     /// The web tier's TCP port instead of a free one
     #[arg(long)]
     pub(crate) port: Option<u16>,
+    /// How arrivals follow each other: at random (poisson, the default) or evenly (constant)
+    #[arg(long, value_name = "PATTERN", value_parser = ["poisson", "constant"])]
+    pub(crate) arrivals: Option<String>,
+    /// What arrives: new users with their sessions (the default), or operations for users who stay
+    #[arg(long, value_name = "WHAT", value_parser = ["sessions", "operations"])]
+    pub(crate) arriving: Option<String>,
+    /// How long a user lives before a new one takes its place: 15min, '20 operations', '3 sessions'
+    #[arg(long, value_name = "LIFETIME")]
+    pub(crate) lifetime: Option<String>,
+}
+
+/// How much load, and for how long.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct LoadArgs {
+    /// Emulated users; with --rate the most that may be there at once
+    #[arg(long, short)]
+    pub(crate) users: Option<u32>,
+    /// Arrivals instead of a number of users: 200/s, or 50:400/s for a rate that rises over the steady state
+    #[arg(long, value_name = "RATE")]
+    pub(crate) rate: Option<String>,
+    /// Length of the ramp-up, in which the users start evenly
+    #[arg(long, value_name = "TIME")]
+    pub(crate) ramp_up: Option<String>,
+    /// Length of the steady state, the only phase that counts
+    #[arg(long, visible_alias = "duration", value_name = "TIME")]
+    pub(crate) steady: Option<String>,
+    /// Length of the ramp-down
+    #[arg(long, value_name = "TIME")]
+    pub(crate) ramp_down: Option<String>,
 }
 
 impl RecipeArgs {
     /// The recipe, from a file or from the flags; flags win over the file.
     pub(crate) fn recipe(&self) -> Result<(Recipe, Option<String>)> {
-        let (mut recipe, file) = if self.kit.ends_with(".toml") {
-            (read_recipe(Path::new(&self.kit))?, Some(self.kit.clone()))
-        } else {
-            (Recipe { format: 1, kit: self.kit.clone(), ..Recipe::default() }, None)
-        };
-        let override_with = |place: &mut Option<String>, given: &Option<String>| {
-            if given.is_some() {
-                place.clone_from(given);
-            }
-        };
-        override_with(&mut recipe.stack, &self.stack);
-        override_with(&mut recipe.target, &self.target);
-        override_with(&mut recipe.size, &self.size);
-        override_with(&mut recipe.mix, &self.mix);
-        override_with(&mut recipe.ramp_up, &self.ramp_up);
-        override_with(&mut recipe.steady, &self.steady);
-        override_with(&mut recipe.ramp_down, &self.ramp_down);
-        override_with(&mut recipe.rate, &self.rate);
-        override_with(&mut recipe.lifetime, &self.lifetime);
-        recipe.arrivals = self.arrivals.as_deref().map(pattern).or(recipe.arrivals);
-        recipe.arriving = self.arriving.as_deref().map(arriving).or(recipe.arriving);
-        recipe.users = self.users.or(recipe.users);
-        recipe.seed = self.seed.or(recipe.seed);
-        recipe.port = self.port.or(recipe.port);
-        if !self.qos.is_empty() {
-            recipe.qos.clone_from(&self.qos);
-        }
-        let mut problems = Vec::new();
-        recipe.set.extend(pairs("--set", &self.set, &mut problems));
-        recipe.param.extend(pairs("--param", &self.param, &mut problems));
-        Problems::check(problems)?;
+        let (mut recipe, file) = named(&self.kit)?;
+        self.load.lay_over(&mut recipe);
+        self.stack.lay_over(&mut recipe)?;
         Ok((recipe, file))
     }
 
@@ -112,6 +98,71 @@ impl RecipeArgs {
         let plan = Plan::resolve(&recipe, file.as_deref(), &context.catalogue, &cpus())?;
         Ok((recipe, plan))
     }
+}
+
+impl StackArgs {
+    /// The flags that were given.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        let given = [
+            ("--stack", self.stack.is_some()),
+            ("--size", self.size.is_some()),
+            ("--mix", self.mix.is_some()),
+            ("--seed", self.seed.is_some()),
+            ("--qos", !self.qos.is_empty()),
+            ("--set", !self.set.is_empty()),
+            ("--param", !self.param.is_empty()),
+            ("--target", self.target.is_some()),
+            ("--port", self.port.is_some()),
+            ("--arrivals", self.arrivals.is_some()),
+            ("--arriving", self.arriving.is_some()),
+            ("--lifetime", self.lifetime.is_some()),
+        ];
+        given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
+    }
+
+    /// Puts what was given in the place of what the recipe says.
+    pub(crate) fn lay_over(&self, recipe: &mut Recipe) -> Result<()> {
+        override_with(&mut recipe.stack, &self.stack);
+        override_with(&mut recipe.target, &self.target);
+        override_with(&mut recipe.size, &self.size);
+        override_with(&mut recipe.mix, &self.mix);
+        override_with(&mut recipe.lifetime, &self.lifetime);
+        recipe.arrivals = self.arrivals.as_deref().map(pattern).or(recipe.arrivals);
+        recipe.arriving = self.arriving.as_deref().map(arriving).or(recipe.arriving);
+        recipe.seed = self.seed.or(recipe.seed);
+        recipe.port = self.port.or(recipe.port);
+        if !self.qos.is_empty() {
+            recipe.qos.clone_from(&self.qos);
+        }
+        let mut problems = Vec::new();
+        recipe.set.extend(pairs("--set", &self.set, &mut problems));
+        recipe.param.extend(pairs("--param", &self.param, &mut problems));
+        Problems::check(problems)
+    }
+}
+
+impl LoadArgs {
+    fn lay_over(&self, recipe: &mut Recipe) {
+        override_with(&mut recipe.ramp_up, &self.ramp_up);
+        override_with(&mut recipe.steady, &self.steady);
+        override_with(&mut recipe.ramp_down, &self.ramp_down);
+        override_with(&mut recipe.rate, &self.rate);
+        recipe.users = self.users.or(recipe.users);
+    }
+}
+
+fn override_with(place: &mut Option<String>, given: &Option<String>) {
+    if given.is_some() {
+        place.clone_from(given);
+    }
+}
+
+/// The recipe of a kit's name or of a file, and that file.
+pub(crate) fn named(kit: &str) -> Result<(Recipe, Option<String>)> {
+    if kit.ends_with(".toml") {
+        return Ok((read_recipe(Path::new(kit))?, Some(kit.to_string())));
+    }
+    Ok((Recipe { format: 1, kit: kit.to_string(), ..Recipe::default() }, None))
 }
 
 fn pattern(word: &str) -> Pattern {

@@ -5,7 +5,7 @@ use model::record::RunRecord;
 use model::{Kind, Result};
 
 use crate::bench::outcome::{self, Measured};
-use crate::bench::server::ServerArgs;
+use crate::bench::server::SingleArgs;
 use crate::context::Context;
 use crate::verbs::recipe_args::RecipeArgs;
 
@@ -24,7 +24,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     recipe: RecipeArgs,
     #[command(flatten)]
-    server: ServerArgs,
+    server: SingleArgs,
     /// Print the run's record as JSON (docs/reference/run-json.md) instead of the summary
     #[arg(long)]
     json: bool,
@@ -32,7 +32,7 @@ pub(crate) struct RunArgs {
 
 pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
     let (recipe, plan) = args.recipe.plan(context)?;
-    let measured = outcome::run(&recipe, &plan, &args.server, context)?;
+    let measured = outcome::run(&recipe, &plan, &args.server.server(), context)?;
     let Measured { run, report } = &measured;
     let record = run.record();
     if args.json {

@@ -7,7 +7,7 @@ use engine::trace::{Step, Trace};
 use engine::{Audience, Control, RunOptions, Second};
 use model::{Kind, Problem, Result, units};
 
-use crate::bench::server::ServerArgs;
+use crate::bench::server::SingleArgs;
 use crate::bench::stage::Stage;
 use crate::context::Context;
 use crate::verbs::recipe_args::RecipeArgs;
@@ -22,7 +22,7 @@ pub(crate) struct TryArgs {
     #[command(flatten)]
     recipe: RecipeArgs,
     #[command(flatten)]
-    server: ServerArgs,
+    server: SingleArgs,
     /// How many sessions the user goes through
     #[arg(long, default_value_t = 1)]
     sessions: u32,
@@ -56,7 +56,7 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     let scenario = kit::scenario(&plan, &context.catalogue)?;
     let (id, _) = crate::bench::outcome::new_id(&plan.kit.name);
     let keep_failed = context.home.join("failed").join(&id);
-    let mut stage = Stage::set(&plan, &args.server, &id, keep_failed, context)?;
+    let mut stage = Stage::set(&plan, &args.server.server(), &id, keep_failed, context)?;
     context.console.clear();
     let control = Control::default();
     context.interrupt.steer(&control);

@@ -1,0 +1,212 @@
+//! `plimsoll find`: the load line of a stack, from one command.
+
+mod goal;
+mod view;
+
+use analysis::sentence;
+use clap::Args;
+use experiment::{find, pursue};
+use model::record::{Outcome, ValidityCheck};
+use model::study::{Arm, Find, FindAnswer, Question, Trial};
+use model::{Kind, Problem, Problems, Recipe, Result};
+use store::Study;
+
+use crate::bench::ceiling;
+use crate::bench::outcome;
+use crate::bench::server::ServerArgs;
+use crate::bench::trial::TrialBench;
+use crate::bench::trial::sitting::Sitting;
+use crate::context::Context;
+use crate::verbs::recipe_args::{StackArgs, named};
+use goal::GoalArgs;
+
+/// Find how many users a stack serves within its targets, with an interval.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  plimsoll find dvdstore
+  plimsoll find dvdstore --quick --qos 'p95 < 300ms'
+  plimsoll find dvdstore --stack lighttpd-fpm-mariadb --within 3% --budget 30m
+  plimsoll find dvdstore --by rate                       arrivals per second instead of users
+  plimsoll find dvdstore --target http://127.0.0.1:8080  a server that somebody else started
+  plimsoll find --resume last                            go on with one that was interrupted or killed
+
+Every trial is kept at once: `plimsoll show STUDY/3` shows that of trial 3.
+Exit codes: 0 a load line was found, 3 there is none that can be stood behind, 105 interrupted.")]
+pub(crate) struct FindArgs {
+    /// A kit's name, or a recipe file (FILE.toml), whose load is not used
+    #[arg(value_name = "KIT|RECIPE.toml", required_unless_present = "resume")]
+    kit: Option<String>,
+    #[command(flatten)]
+    stack: StackArgs,
+    #[command(flatten)]
+    goal: GoalArgs,
+    #[command(flatten)]
+    server: ServerArgs,
+    /// Go on with a study that was interrupted or killed: its id, the beginning of it, or `last`
+    #[arg(long, value_name = "STUDY")]
+    resume: Option<String>,
+    /// Print the study's record as JSON (docs/reference/study-json.md) instead of the answer in words
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn main(args: &FindArgs, context: &mut Context) -> Result<u8> {
+    let (width, colour) = (context.console.width(), context.console.colour());
+    let bench = match &args.resume {
+        Some(name) => resume(args, name, context)?,
+        None => begin(args, context)?,
+    };
+    let Ended { study, problems } = search(bench)?;
+    let (record, directory) = (study.record(), study.directory());
+    if args.json {
+        context.console.result(report::study::json(record).trim_end());
+    } else {
+        context.console.result(&report::study::terminal(record, directory, width, colour));
+    }
+    match problems {
+        Some(problems) => Err(problems),
+        None => Ok(exit_code(record.outcome, &record.question)),
+    }
+}
+
+/// The exit code that a study's answer stands for.
+fn exit_code(outcome: Outcome, question: &Question) -> u8 {
+    match (outcome, question) {
+        (Outcome::Interrupted, _) => Kind::Interrupted.exit_code(),
+        (_, Question::Find(Find { answer: Some(FindAnswer::LoadLine(_)), .. })) => 0,
+        _ => Kind::Invalid.exit_code(),
+    }
+}
+
+fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>> {
+    let (recipe, file) = named(args.kit.as_deref().unwrap_or_default())?;
+    let mut recipe = without_load(recipe, file.as_deref(), context);
+    args.stack.lay_over(&mut recipe)?;
+    let goal = args.goal.goal(recipe.seed.unwrap_or(1))?;
+    let label = recipe.target.clone().or(recipe.stack.clone());
+    let label = match label {
+        Some(label) => label,
+        None => context.catalogue.kit(&recipe.kit)?.default_stack,
+    };
+    let arm = Arm { label, recipe, levels: Default::default(), stored_run: None };
+    let load = (goal.by, goal.start);
+    let question = Question::Find(Find { goal, answer: None });
+    TrialBench::begin(question, &[arm], load, &args.server, context)
+}
+
+/// Which load is found; what a recipe says of it is told to be left out.
+fn without_load(recipe: Recipe, file: Option<&str>, context: &mut Context) -> Recipe {
+    let given = [
+        ("users", recipe.users.is_some()),
+        ("rate", recipe.rate.is_some()),
+        ("stage", !recipe.stages.is_empty()),
+        ("ramp_up", recipe.ramp_up.is_some()),
+        ("steady", recipe.steady.is_some()),
+        ("ramp_down", recipe.ramp_down.is_some()),
+    ];
+    let given: Vec<&str> = given.into_iter().filter(|(_, given)| *given).map(|(key, _)| key).collect();
+    if let (Some(file), false) = (file, given.is_empty()) {
+        context.console.note(&format!("{file}: {} not used: the load is found", given.join(", ")));
+    }
+    Recipe {
+        users: None,
+        rate: None,
+        stages: Vec::new(),
+        ramp_up: None,
+        steady: None,
+        ramp_down: None,
+        ..recipe
+    }
+}
+
+fn resume<'a>(args: &FindArgs, name: &str, context: &'a mut Context) -> Result<TrialBench<'a>> {
+    refuse_beside_resume(args)?;
+    let mut sitting = Sitting::resume(name, "find", context)?;
+    let goal = match &mut sitting.record.question {
+        Question::Find(find) => {
+            find.answer = None;
+            find.goal.clone()
+        }
+        _ => return Err(Problem::bug("a find is no find").into()),
+    };
+    let (id, kept) = (sitting.record.id.clone(), sitting.record.trials.len());
+    let spent = model::units::show_seconds(sitting.spent_s().round());
+    context.console.done(&format!("going on with {id}: {kept} trials are kept, {spent} spent"));
+    sitting.record.outcome = Outcome::Unfinished;
+    TrialBench::go_on(sitting, (goal.by, goal.start), &args.server, context)
+}
+
+/// What is measured and what for stands in the study: a flag that says it again could only contradict.
+fn refuse_beside_resume(args: &FindArgs) -> Result<()> {
+    let mut given = args.goal.given();
+    given.extend(args.stack.given());
+    given.extend(args.kit.as_ref().map(|_| "KIT"));
+    let problem = |flag: &str| {
+        Problem::recipe(format!("{flag} and --resume exclude each other"))
+            .why("the study says what is looked for, and on what")
+            .remedy("leave it out, or begin a new study")
+    };
+    Problems::check(given.into_iter().map(problem).collect())
+}
+
+/// How a sitting ended.
+struct Ended {
+    study: Study,
+    /// What made going on senseless.
+    problems: Option<Problems>,
+}
+
+/// Measures until the answer is known, the user has enough, or going on is senseless; whatever it is, it is kept.
+fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
+    let Question::Find(Find { goal, .. }) = bench.sitting.record.question.clone() else {
+        return Err(Problem::bug("a find is no find").into());
+    };
+    let before_s = bench.sitting.spent_s();
+    let shown = goal.clone();
+    bench.show(move |_, trials| view::line(&shown, trials, spent_s(trials, before_s)));
+    let mut trials = bench.sitting.record.trials.clone();
+    let next = |trials: &[Trial]| find::next(&goal, trials, spent_s(trials, before_s));
+    let outcome = pursue(next, &mut bench, &mut trials);
+    let spent_s = bench.sitting.spent_s();
+    let (outcome, answer, problems) = match outcome {
+        Ok(answer) => (Outcome::Completed, Some(answer), None),
+        Err(_) if bench.context.interrupt.count() > 0 => {
+            (Outcome::Interrupted, Some(find::interrupted(&goal, &trials, spent_s)), None)
+        }
+        Err(problems) => (Outcome::Aborted, None, Some(problems)),
+    };
+    if let Some(FindAnswer::LoadLine(line)) = &answer {
+        let check = room(&bench, &trials, line.load);
+        bench.sitting.record.checks.extend(check);
+    }
+    let record = &mut bench.sitting.record;
+    record.outcome = outcome;
+    record.sentence = match (&answer, &problems) {
+        (Some(answer), _) => sentence::find::answer(&goal, answer),
+        (None, Some(problems)) => problems.iter().map(|one| one.what.as_str()).collect::<Vec<_>>().join("; "),
+        (None, None) => record.sentence.clone(),
+    };
+    let how = format!("plimsoll find --resume {}", record.id);
+    record.question = Question::Find(Find { goal, answer });
+    if outcome == Outcome::Interrupted {
+        bench.context.console.note(&format!("interrupted; to go on: {how}"));
+    }
+    let study = bench.end()?;
+    Ok(Ended { study, problems: problems.map(|problems| outcome::with_remedy(problems, &how)) })
+}
+
+/// Seconds that the study had taken at the last trial's end. From the trials, so that the same trials give the same
+/// step.
+fn spent_s(trials: &[Trial], before_s: f64) -> f64 {
+    trials.last().map_or(0.0, |last| last.began_s + last.took_s).max(before_s)
+}
+
+/// Whether the generator could have driven five times what the stack took at the line; by the trial nearest to it.
+fn room(bench: &TrialBench<'_>, trials: &[Trial], load: f64) -> Option<ValidityCheck> {
+    let ceiling = bench.sitting.record.ceiling.as_ref()?;
+    let away = |trial: &&Trial| (trial.load / load).ln().abs();
+    let valid = trials.iter().filter(|trial| trial.valid());
+    let nearest = valid.min_by(|one, other| away(one).total_cmp(&away(other)))?;
+    Some(ceiling::check(ceiling, bench.requests_per_s(nearest)?))
+}
