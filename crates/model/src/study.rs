@@ -95,6 +95,9 @@ pub struct Arm {
     /// A stored run that stands for this arm instead of trials: its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored_run: Option<String>,
+    /// A folder of kits, services and stacks that is laid over the catalogue for this arm alone: its path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub catalogue: Option<String>,
 }
 
 /// What the generator can do at most.

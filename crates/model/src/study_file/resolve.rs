@@ -200,7 +200,7 @@ fn arm(study: &StudyFile, design: &Design, levels: &[usize]) -> Arm {
         .collect();
     let label: Vec<String> = named.iter().map(|(name, level)| format!("{name} = {level}")).collect();
     let label = if label.is_empty() { "the only cell".to_string() } else { label.join(", ") };
-    Arm { label, recipe, levels: named.into_iter().collect(), stored_run: None }
+    Arm { label, recipe, levels: named.into_iter().collect(), stored_run: None, catalogue: None }
 }
 
 fn factors(study: &StudyFile, design: &Design) -> Vec<Factor> {

@@ -216,6 +216,19 @@ impl<'a> TrialBench<'a> {
 
 impl Bench for TrialBench<'_> {
     fn trial(&mut self, order: &Order, trials: &[Trial]) -> Result<Trial> {
+        let own = self.arms.get(order.arm).and_then(|arm| arm.as_ref()?.catalogue.clone());
+        let usual = own.map(|own| std::mem::replace(&mut self.context.catalogue, own));
+        let trial = self.in_catalogue(order, trials);
+        if let Some(usual) = usual {
+            self.context.catalogue = usual;
+        }
+        trial
+    }
+}
+
+impl TrialBench<'_> {
+    /// A trial, the catalogue being that of its arm.
+    fn in_catalogue(&mut self, order: &Order, trials: &[Trial]) -> Result<Trial> {
         self.context.interrupt.check()?;
         let (began_s, began) = (self.sitting.spent_s(), Instant::now());
         let number = trials.len() as u32 + 1;
@@ -256,9 +269,7 @@ impl Bench for TrialBench<'_> {
         self.sitting.keep_trial(trials, trial.clone())?;
         Ok(trial)
     }
-}
 
-impl TrialBench<'_> {
     /// What a trial has spoilt is set up anew for the next one. Tiers that die again and again end the study.
     fn count_deaths(&mut self, driven: &Driven, number: u32) -> Result<()> {
         let named = |check: &str| driven.faults.iter().find(|fault| fault.check == check);

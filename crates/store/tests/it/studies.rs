@@ -30,6 +30,7 @@ pub(crate) fn sample() -> StudyRecord {
             recipe,
             levels: Default::default(),
             stored_run: None,
+            catalogue: None,
         }],
         setup: short(Ending::Passed).record.setup,
         ceiling: Some(Ceiling {

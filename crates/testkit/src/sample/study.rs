@@ -64,7 +64,7 @@ fn record(name: &str, parts: Parts) -> StudyRecord {
 /// An arm on the default stack.
 fn arm(label: &str, users: Option<u32>) -> Arm {
     let recipe = Recipe { format: 1, kit: "dvdstore".into(), users, ..Recipe::default() };
-    Arm { label: label.into(), recipe, levels: Default::default(), stored_run: None }
+    Arm { label: label.into(), recipe, levels: Default::default(), stored_run: None, catalogue: None }
 }
 
 /// A number between −1 and 1 that depends on `a` and `b` alone.

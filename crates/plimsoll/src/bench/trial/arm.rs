@@ -1,9 +1,12 @@
 //! An arm of a study, resolved: everything wrong with it is known before anything starts.
 
+use std::path::Path;
+
 use model::study::{Arm, By};
 use model::{Catalogue, Plan, Problems, Recipe, Result};
 
 use crate::bench::trial::settle::Settling;
+use crate::context::read_folder;
 use crate::verbs::recipe_args::cpus;
 
 /// Users who may begin in each second of a ramp-up.
@@ -20,6 +23,8 @@ pub(crate) struct ReadyArm {
     pub(crate) arm: Arm,
     /// Its plan at the load that it was resolved with.
     pub(crate) plan: Plan,
+    /// The catalogue with the arm's own folder laid over it; absent when it has none.
+    pub(crate) catalogue: Option<Catalogue>,
 }
 
 /// What a trial is to do.
@@ -39,10 +44,19 @@ impl ReadyArm {
     /// Every mistake of the arm at once: of the recipe, the kit, the targets. `load` is one that it will be measured
     /// with.
     pub(crate) fn of(arm: &Arm, by: By, load: f64, catalogue: &Catalogue) -> Result<ReadyArm> {
+        let own = match &arm.catalogue {
+            None => None,
+            Some(folder) => {
+                let mut own = catalogue.clone();
+                own.overlay(read_folder(Path::new(folder))?);
+                Some(own)
+            }
+        };
+        let catalogue = own.as_ref().unwrap_or(catalogue);
         let plan = Plan::resolve(&with_load(&arm.recipe, by, load, 1, 1, 1), None, catalogue, &cpus())?;
         kit::lint(catalogue, &plan.kit.name)?;
         kit::check_targets(&plan, catalogue)?;
-        Ok(ReadyArm { arm: arm.clone(), plan })
+        Ok(ReadyArm { arm: arm.clone(), plan, catalogue: own })
     }
 
     /// All arms, or everything that is wrong with any of them; arms that stored runs stand for are none to measure.
