@@ -89,7 +89,7 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
         Some(label) => label,
         None => context.catalogue.kit(&recipe.kit)?.default_stack,
     };
-    let arm = Arm { label, recipe, levels: Default::default(), stored_run: None };
+    let arm = Arm { label, recipe, levels: Default::default(), stored_run: None, catalogue: None };
     let load = (goal.by, goal.start);
     let question = Question::Find(Find { goal, answer: None });
     TrialBench::begin(question, &[arm], load, &args.server, context)
