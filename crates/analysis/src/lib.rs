@@ -29,6 +29,7 @@ mod times;
 mod trial;
 mod validity;
 mod verdict;
+pub mod warm_up;
 
 pub use demand::Demand;
 pub use generator::{HostShares, generator, host_shares};

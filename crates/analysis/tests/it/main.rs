@@ -4,3 +4,4 @@ mod comparing;
 mod little;
 mod properties;
 mod simulation;
+mod warming_up;
