@@ -7,7 +7,10 @@
 //!
 //! Not here: mathematics (`analysis`), servers, clocks, files, anything printed.
 
+pub mod compare;
 pub mod find;
+mod seeds;
+pub mod sweep;
 
 use model::Result;
 use model::study::{Purpose, Trial};

@@ -1,3 +1,6 @@
 //! Policies on simulated stacks whose truth is known.
 
+mod compare;
 mod find;
+mod made_up;
+mod sweep;

@@ -1,0 +1,177 @@
+//! The policy of a comparison: which arm is measured next, and when enough is known.
+//!
+//! Blocks of one trial of each arm follow each other; what changes slowly is the same for both trials of a block and
+//! leaves their ratio alone. The first of two blocks begins with an arm drawn at random, the second with the other one
+//! (ABBA or BAAB), so that a steady drift cancels. Both trials of a block have the same seed. A block of which a trial
+//! was not valid is measured again under a new number, and shown. After each block the evidence is judged by a rule that
+//! allows looking at any time (`analysis::paired`). [`next`] is pure.
+
+mod judgement;
+
+use model::study::{Compare, FindAnswer, FindGoal, Purpose, Trial};
+
+use crate::seeds::derived;
+use crate::{Order, Step, find};
+pub use judgement::{Judgement, judge};
+
+/// The figure whose value is a load line of its own for each arm and block.
+pub const LOAD_LINE: &str = "load_line";
+
+/// What a block measures of each arm.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Asked {
+    /// One window at this load: users, or arrivals per second.
+    Window {
+        /// Users, or arrivals per second.
+        load: f64,
+    },
+    /// The load line, found anew.
+    LoadLine(FindGoal),
+}
+
+/// The trial that is wanted next, or the judgement.
+pub fn next(compare: &Compare, asked: &Asked, trials: &[Trial]) -> Step<Judgement> {
+    let course = Course::of(compare, asked, trials);
+    if let Some(order) = course.open {
+        return Step::Measure(order);
+    }
+    let spoiled = course.blocks.iter().filter(|block| block.pair.is_none()).count() as u32;
+    let valid = course.blocks.len() as u32 - spoiled;
+    let over = valid >= compare.most_blocks || spoiled > most_spoiled(compare);
+    if over || judgement::enough(compare, &course.blocks) {
+        return Step::Answer(judge(compare, &course.blocks));
+    }
+    Step::Measure(course.begin(valid))
+}
+
+/// What the trials so far say; blocks under way are left out.
+pub fn so_far(compare: &Compare, asked: &Asked, trials: &[Trial]) -> Judgement {
+    judge(compare, &Course::of(compare, asked, trials).blocks)
+}
+
+/// So many blocks may be spoiled before a comparison gives up: the machine is not fit for it.
+pub fn most_spoiled(compare: &Compare) -> u32 {
+    2 + compare.most_blocks / 3
+}
+
+/// A block that is over.
+#[derive(Debug, Clone)]
+pub struct Block<'a> {
+    /// Its number.
+    pub number: u32,
+    /// What it says of A and of B; absent when a trial of it was not valid.
+    pub pair: Option<[Side<'a>; 2]>,
+}
+
+/// What a block says of one arm.
+#[derive(Debug, Clone)]
+pub enum Side<'a> {
+    /// A trial's figures.
+    Trial(&'a Trial),
+    /// A load line.
+    Line(f64),
+}
+
+/// The blocks so far.
+struct Course<'a> {
+    compare: &'a Compare,
+    asked: &'a Asked,
+    blocks: Vec<Block<'a>>,
+    /// What the last block still lacks.
+    open: Option<Order>,
+}
+
+impl<'a> Course<'a> {
+    fn of(compare: &'a Compare, asked: &'a Asked, trials: &'a [Trial]) -> Course<'a> {
+        let mut course = Course { compare, asked, blocks: Vec::new(), open: None };
+        let numbers = trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
+        let mut valid = 0;
+        for number in 0..numbers {
+            let own: Vec<&Trial> = trials.iter().filter(|trial| trial.block == number).collect();
+            match course.block(number, &own, valid) {
+                Ok(block) => {
+                    valid += u32::from(block.pair.is_some());
+                    course.blocks.push(block);
+                }
+                Err(order) => course.open = Some(order),
+            }
+        }
+        course
+    }
+
+    /// A block that is over, or the trial that it lacks; `valid` blocks are before it.
+    fn block(&self, number: u32, own: &[&'a Trial], valid: u32) -> Result<Block<'a>, Order> {
+        let mut sides = [None, None];
+        for arm in self.arms(valid) {
+            let of_arm: Vec<&'a Trial> = own.iter().filter(|trial| trial.arm == arm).copied().collect();
+            match self.side(number, arm, &of_arm)? {
+                Some(side) => sides[arm] = Some(side),
+                None => return Ok(Block { number, pair: None }),
+            }
+        }
+        let pair = match sides {
+            [Some(a), Some(b)] => Some([a, b]),
+            _ => None,
+        };
+        Ok(Block { number, pair })
+    }
+
+    /// What a block says of an arm, nothing when it is spoiled, or the trial that is lacking.
+    fn side(&self, block: u32, arm: usize, own: &[&'a Trial]) -> Result<Option<Side<'a>>, Order> {
+        match self.asked {
+            Asked::Window { load } => match own {
+                [] => Err(self.order(block, arm, *load)),
+                [trial, ..] => Ok(trial.valid().then_some(Side::Trial(trial))),
+            },
+            Asked::LoadLine(goal) => {
+                let own: Vec<Trial> = own.iter().map(|trial| (*trial).clone()).collect();
+                let goal = FindGoal { seed: self.seed(block), ..goal.clone() };
+                let spent_s = own.iter().map(|trial| trial.took_s).sum();
+                match find::next(&goal, &own, spent_s) {
+                    Step::Measure(order) => {
+                        Err(Order { arm, block, fresh: order.fresh || own.is_empty(), ..order })
+                    }
+                    Step::Answer(FindAnswer::LoadLine(line)) => Ok(Some(Side::Line(line.load))),
+                    Step::Answer(FindAnswer::NoAnswer(_)) => Ok(None),
+                }
+            }
+        }
+    }
+
+    /// The first trial of a new block; `valid` ones are before it.
+    fn begin(&self, valid: u32) -> Order {
+        let number = self.blocks.last().map_or(0, |block| block.number + 1);
+        let [first, _] = self.arms(valid);
+        match self.side(number, first, &[]) {
+            Err(order) => order,
+            // A search that ends before its first trial: a window stands for it, so that the block is not endless.
+            Ok(_) => self.order(number, first, 1.0),
+        }
+    }
+
+    /// The arms in the order of a block: drawn at random for the first of two, turned round for the second.
+    fn arms(&self, valid: u32) -> [usize; 2] {
+        let turned = derived(self.compare.seed ^ ORDER, u64::from(valid / 2)) & 1 == 1;
+        if turned == (valid % 2 == 0) { [1, 0] } else { [0, 1] }
+    }
+
+    fn order(&self, block: u32, arm: usize, load: f64) -> Order {
+        Order {
+            arm,
+            block,
+            purpose: Purpose::Measure,
+            load,
+            window_s: self.compare.window_s,
+            fresh: true,
+            seed: self.seed(block),
+        }
+    }
+
+    /// The same users for both arms of a block.
+    fn seed(&self, block: u32) -> u64 {
+        derived(self.compare.seed, u64::from(block))
+    }
+}
+
+/// Keeps the stream of orders apart from that of the trials' seeds.
+const ORDER: u64 = 0x6f72_6465_7273;

@@ -1,0 +1,140 @@
+//! What the blocks of a comparison say: the effect on each figure, which of them answers, and whether the gate holds.
+
+use std::collections::BTreeSet;
+
+use analysis::paired::{self, Terms};
+use model::study::{Better, Compare, Conclusion, Effect, Measured};
+
+use super::{Block, LOAD_LINE, Side};
+
+/// Figures in the order in which they are shown.
+const FIGURES: [&str; 5] = ["throughput", "mean", "p50", "p95", "p99"];
+
+/// What the blocks say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// The effect on each figure; the first is the one that was asked about.
+    pub effects: Vec<Effect>,
+    /// What follows from the first.
+    pub conclusion: Conclusion,
+    /// The gate held; absent without one, and as long as that is open.
+    pub gate_held: Option<bool>,
+    /// Blocks behind it.
+    pub valid: u32,
+    /// Blocks that were not valid.
+    pub spoiled: u32,
+}
+
+/// The question is answered: with a gate, whether it holds; else which is better.
+pub(super) fn enough(compare: &Compare, blocks: &[Block<'_>]) -> bool {
+    let primary = effect(compare, &pairs(blocks), (compare.by.clone(), None));
+    match compare.gate_ratio {
+        Some(gate) => held(&primary, gate).is_some(),
+        None => !matches!(primary.conclusion, Conclusion::Open { .. }),
+    }
+}
+
+fn pairs<'b, 'a>(blocks: &'b [Block<'a>]) -> Vec<&'b [Side<'a>; 2]> {
+    blocks.iter().filter_map(|block| block.pair.as_ref()).collect()
+}
+
+/// Judges the blocks that are over.
+pub fn judge(compare: &Compare, blocks: &[Block<'_>]) -> Judgement {
+    let pairs = pairs(blocks);
+    let mut effects: Vec<Effect> =
+        names(compare, &pairs).into_iter().map(|name| effect(compare, &pairs, name)).collect();
+    let first = effects.iter().position(|effect| effect.operation.is_none() && effect.figure == compare.by);
+    if let Some(first) = first {
+        effects[..=first].rotate_right(1);
+    }
+    let primary = effects.first().filter(|_| first.is_some());
+    let conclusion =
+        primary.map_or(Conclusion::Open { more_blocks: None }, |effect| effect.conclusion.clone());
+    let gate_held = compare.gate_ratio.zip(primary).and_then(|(gate, effect)| held(effect, gate));
+    let valid = pairs.len() as u32;
+    Judgement { effects, conclusion, gate_held, valid, spoiled: blocks.len() as u32 - valid }
+}
+
+/// Each figure that every pair has: those of all operations first, then those of each. Always the one asked about.
+fn names(compare: &Compare, pairs: &[&[Side<'_>; 2]]) -> Vec<(String, Option<String>)> {
+    let mut operations: BTreeSet<Option<String>> = BTreeSet::from([None]);
+    if let Some([Side::Trial(trial), _]) = pairs.first() {
+        let figures = trial.measured.iter().flat_map(|seen| &seen.figures);
+        operations.extend(figures.map(|figure| figure.operation.clone()));
+    }
+    let mut names: Vec<(String, Option<String>)> = Vec::new();
+    for operation in operations {
+        names.extend(FIGURES.iter().map(|figure| ((*figure).to_string(), operation.clone())));
+    }
+    let whole = |name: &(String, Option<String>)| {
+        !pairs.is_empty()
+            && pairs.iter().all(|pair| value(&pair[0], name).is_some() && value(&pair[1], name).is_some())
+    };
+    names.retain(whole);
+    let asked = (compare.by.clone(), None);
+    if !names.contains(&asked) {
+        names.insert(0, asked);
+    }
+    names
+}
+
+fn effect(compare: &Compare, pairs: &[&[Side<'_>; 2]], name: (String, Option<String>)) -> Effect {
+    let both = |pair: &&[Side<'_>; 2]| Some((value(&pair[0], &name)?, value(&pair[1], &name)?));
+    let values: Vec<(f64, f64)> = pairs.iter().filter_map(both).collect();
+    let better = better(&name.0);
+    let terms = Terms {
+        better,
+        band_ratio: compare.band_ratio,
+        confidence_ratio: compare.confidence_ratio,
+        seed: compare.seed,
+    };
+    let found = paired::effect(&values, &terms);
+    let (figure, operation) = name;
+    let number = |value: f64| if value.is_finite() { value } else { 0.0 };
+    Effect {
+        figure,
+        operation,
+        better,
+        a: number(found.a),
+        b: number(found.b),
+        ratio: if found.ratio.is_finite() { found.ratio } else { 1.0 },
+        low: found.interval.map(|(low, _)| low),
+        high: found.interval.map(|(_, high)| high),
+        bootstrap: found.bootstrap,
+        blocks: found.blocks,
+        conclusion: found.conclusion,
+    }
+}
+
+fn value(side: &Side<'_>, (figure, operation): &(String, Option<String>)) -> Option<f64> {
+    match side {
+        Side::Line(load) => (figure == LOAD_LINE && operation.is_none()).then_some(*load),
+        Side::Trial(trial) => {
+            let seen: &Measured = trial.measured.as_ref()?;
+            seen.figure(figure, operation.as_deref()).map(|figure| figure.value).filter(|value| *value > 0.0)
+        }
+    }
+}
+
+/// Which way a figure is better.
+pub(super) fn better(figure: &str) -> Better {
+    if figure == "throughput" || figure == LOAD_LINE { Better::Higher } else { Better::Lower }
+}
+
+/// Whether B is certainly no worse than the gate allows (`Some(true)`), certainly worse (`Some(false)`), or neither.
+/// Times may be up to 1 + `gate` times as long, throughput up to as many times less.
+fn held(effect: &Effect, gate: f64) -> Option<bool> {
+    let (low, high) = effect.low.zip(effect.high)?;
+    let (least, most) = match effect.better {
+        Better::Lower => (low, high),
+        Better::Higher => (1.0 / high, 1.0 / low),
+    };
+    let allowed = 1.0 + gate;
+    if most <= allowed {
+        Some(true)
+    } else if least > allowed {
+        Some(false)
+    } else {
+        None
+    }
+}

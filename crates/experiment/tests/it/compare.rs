@@ -1,0 +1,157 @@
+//! Comparisons on a made-up bench.
+
+use experiment::compare::{Asked, Judgement, most_spoiled, next};
+use experiment::{Step, pursue};
+use model::study::{Compare, Conclusion, Trial};
+
+use crate::made_up::MadeUp;
+
+const ASKED: Asked = Asked::Window { load: 20.0 };
+
+fn question(seed: u64) -> Compare {
+    Compare {
+        load: "20 users".to_string(),
+        by: "mean".to_string(),
+        band_ratio: 0.01,
+        gate_ratio: None,
+        confidence_ratio: 0.95,
+        most_blocks: 20,
+        window_s: 10.0,
+        seed,
+        goal: None,
+        effects: Vec::new(),
+        conclusion: None,
+        gate_held: None,
+    }
+}
+
+fn ask(compare: &Compare, bench: &mut MadeUp) -> (Judgement, Vec<Trial>) {
+    let mut trials = Vec::new();
+    let judgement = pursue(|trials| next(compare, &ASKED, trials), bench, &mut trials);
+    (judgement.unwrap_or_else(|problems| panic!("{problems}")), trials)
+}
+
+/// How many of `count` comparisons end with each conclusion: faster, slower, same, open; and their blocks on average.
+fn tally(count: u64, effect: f64, noise: f64, drift: f64) -> ([u32; 4], f64) {
+    let (mut tally, mut blocks) = ([0; 4], 0);
+    for seed in 0..count {
+        let mut bench = MadeUp { drift, ..MadeUp::new(&[0.04, 0.04 * (1.0 + effect)], noise, seed) };
+        let (judgement, _) = ask(&question(seed), &mut bench);
+        blocks += judgement.valid;
+        tally[match judgement.conclusion {
+            Conclusion::Faster => 0,
+            Conclusion::Slower => 1,
+            Conclusion::Same => 2,
+            Conclusion::Open { .. } => 3,
+        }] += 1;
+    }
+    (tally, f64::from(blocks) / count as f64)
+}
+
+#[test]
+fn the_same_stack_twice_is_called_different_in_at_most_seven_of_a_hundred() {
+    let (said, _) = tally(150, 0.0, 0.0141, 0.0);
+    assert!(said[0] + said[1] <= 10, "faster, slower, same, open: {said:?}");
+    let (said, blocks) = tally(60, 0.0, 0.002, 0.0);
+    assert!(
+        said[2] >= 55 && blocks < 14.0,
+        "little noise: no difference, soon: {said:?} after {blocks} blocks"
+    );
+}
+
+#[test]
+fn a_change_of_three_per_cent_is_found_in_the_right_direction() {
+    // Noise of 1.41 % a trial is 2 % of a ratio.
+    for (effect, right, wrong) in [(0.03, 1, 0), (-0.03, 0, 1)] {
+        let (said, blocks) = tally(100, effect, 0.0141, 0.0);
+        assert!(said[right] >= 85 && said[wrong] == 0, "{effect}: {said:?} after {blocks} blocks");
+    }
+}
+
+#[test]
+fn a_drift_of_the_machine_is_no_difference() {
+    // A per cent with each trial: without pairs, or always with A first, it would be one.
+    let (said, _) = tally(100, 0.0, 0.005, 0.01);
+    assert!(said[0] + said[1] <= 7, "faster, slower, same, open: {said:?}");
+    let (said, _) = tally(60, 0.05, 0.005, 0.01);
+    assert!(said[1] >= 55 && said[0] == 0, "and a difference is still seen: {said:?}");
+}
+
+#[test]
+fn two_blocks_go_through_the_arms_both_ways_with_the_same_users() {
+    let mut bench = MadeUp::new(&[0.04, 0.04], 0.02, 3);
+    let (_, trials) = ask(&question(3), &mut bench);
+    let order = |block: u32| -> Vec<usize> {
+        trials.iter().filter(|trial| trial.block == block).map(|trial| trial.arm).collect()
+    };
+    for pair in 0..3 {
+        let (first, second) = (order(2 * pair), order(2 * pair + 1));
+        assert_eq!([first[0], first[1]], [second[1], second[0]], "blocks {} and {}", 2 * pair, 2 * pair + 1);
+    }
+    let firsts: Vec<usize> = (0..20).map(|block| order(block)[0]).collect();
+    assert!(firsts.chunks(2).any(|two| two[0] == 0) && firsts.chunks(2).any(|two| two[0] == 1), "{firsts:?}");
+    for pair in bench.orders.chunks(2) {
+        assert_eq!(pair[0].seed, pair[1].seed, "both arms of a block have the same users");
+        assert!(pair.iter().all(|order| order.fresh && order.load == 20.0));
+    }
+    assert_ne!(bench.orders[0].seed, bench.orders[2].seed, "blocks have users of their own");
+}
+
+#[test]
+fn a_block_with_an_invalid_trial_is_measured_again_and_counted() {
+    let mut bench = MadeUp { invalid: [2, 5].into(), ..MadeUp::new(&[0.04, 0.05], 0.01, 1) };
+    let (judgement, trials) = ask(&question(1), &mut bench);
+    assert_eq!((judgement.spoiled, &judgement.conclusion), (2, &Conclusion::Slower));
+    assert_eq!(judgement.effects[0].blocks, judgement.valid, "only whole blocks count");
+    // Trial 2 is the second of its block, trial 5 the first of its: that one needs no second.
+    assert_eq!(trials.len() as u32, 2 * judgement.valid + 3);
+    let numbers: Vec<u32> = trials.iter().map(|trial| trial.block).collect();
+    assert_eq!(numbers[..7], [0, 0, 1, 1, 2, 3, 3], "a new block has a new number");
+}
+
+#[test]
+fn a_machine_on_which_hardly_a_trial_is_valid_ends_it() {
+    let mut bench = MadeUp { invalid: (1..1000).collect(), ..MadeUp::new(&[0.04, 0.05], 0.01, 1) };
+    let (judgement, trials) = ask(&question(1), &mut bench);
+    assert_eq!((judgement.valid, judgement.conclusion), (0, Conclusion::Open { more_blocks: None }));
+    assert_eq!(trials.len() as u32, most_spoiled(&question(1)) + 1);
+}
+
+#[test]
+fn whatever_was_kept_the_next_trial_is_the_one_that_was_next() {
+    let compare = question(9);
+    let mut bench = MadeUp { invalid: [4].into(), ..MadeUp::new(&[0.04, 0.0412], 0.0141, 9) };
+    let (judgement, trials) = ask(&compare, &mut bench);
+    for (length, order) in bench.orders.iter().enumerate() {
+        assert_eq!(next(&compare, &ASKED, &trials[..length]), Step::Measure(order.clone()), "{length} kept");
+    }
+    assert_eq!(next(&compare, &ASKED, &trials), Step::Answer(judgement));
+}
+
+#[test]
+fn a_gate_ends_it_as_soon_as_it_is_decided() {
+    let gated = |gate, effect, seed| {
+        let compare = Compare { gate_ratio: Some(gate), ..question(seed) };
+        let judgement = ask(&compare, &mut MadeUp::new(&[0.04, 0.04 * (1.0 + effect)], 0.01, seed)).0;
+        (judgement.gate_held, judgement.valid)
+    };
+    for seed in 0..20 {
+        let (held, blocks) = gated(0.03, 0.2, seed);
+        assert!(held == Some(false) && blocks <= 10, "20 % slower: {held:?} after {blocks} blocks");
+        let (held, blocks) = gated(0.1, 0.0, seed);
+        assert!(held == Some(true) && blocks <= 10, "no change: {held:?} after {blocks} blocks");
+        let (held, _) = gated(0.03, -0.2, seed);
+        assert_eq!(held, Some(true), "20 % faster");
+    }
+    let undecided = (0..20).filter(|seed| gated(0.03, 0.03, *seed).0.is_none()).count();
+    assert!(undecided >= 15, "exactly at the gate it stays open: {undecided} of 20");
+}
+
+#[test]
+fn the_figure_asked_about_comes_first_and_the_others_have_intervals_of_their_own() {
+    let compare = Compare { by: "p95".to_string(), ..question(2) };
+    let (judgement, _) = ask(&compare, &mut MadeUp::new(&[0.04, 0.05], 0.01, 2));
+    let names: Vec<&str> = judgement.effects.iter().map(|effect| effect.figure.as_str()).collect();
+    assert_eq!(names, ["p95", "throughput", "mean"]);
+    assert!(judgement.effects.iter().all(|effect| effect.low.is_some()), "{:#?}", judgement.effects);
+}

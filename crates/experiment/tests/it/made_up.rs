@@ -1,0 +1,82 @@
+//! A bench of a formula, for the tests of policies with several arms: each arm's mean response time is known, with
+//! noise, a drift of the machine and trials that are not valid.
+
+use std::collections::BTreeSet;
+
+use experiment::{Bench, Order};
+use model::study::{Fault, Figure, Measured, Trial};
+use model::{Problem, Result};
+use testkit::stack::Random;
+
+/// Several arms of known speed.
+#[derive(Debug, Clone)]
+pub(crate) struct MadeUp {
+    /// Mean response time of each arm, in seconds.
+    pub(crate) mean_s: Vec<f64>,
+    /// Standard deviation of the logarithm of a trial's mean.
+    pub(crate) noise: f64,
+    /// All times rise by this share with each trial.
+    pub(crate) drift: f64,
+    /// Trials, by number, whose instrument fails.
+    pub(crate) invalid: BTreeSet<u32>,
+    /// The user stops it before this trial.
+    pub(crate) stop_at: Option<u32>,
+    /// What was ordered.
+    pub(crate) orders: Vec<Order>,
+    pub(crate) random: Random,
+}
+
+impl MadeUp {
+    pub(crate) fn new(mean_s: &[f64], noise: f64, seed: u64) -> MadeUp {
+        MadeUp {
+            mean_s: mean_s.to_vec(),
+            noise,
+            drift: 0.0,
+            invalid: BTreeSet::new(),
+            stop_at: None,
+            orders: Vec::new(),
+            random: Random::new(seed),
+        }
+    }
+}
+
+impl Bench for MadeUp {
+    fn trial(&mut self, order: &Order, trials: &[Trial]) -> Result<Trial> {
+        let number = trials.len() as u32 + 1;
+        if self.stop_at == Some(number) {
+            return Err(Problem::new(model::Kind::Interrupted, "the user stopped it").into());
+        }
+        self.orders.push(order.clone());
+        let log = self.noise * self.random.normal() + self.drift * f64::from(number);
+        let mean_s = self.mean_s[order.arm] * log.exp();
+        let figure = |name: &str, value: f64| Figure {
+            name: name.to_string(),
+            operation: None,
+            value,
+            log_se: Some(self.noise),
+        };
+        let fault = Fault { check: "send_lag".to_string(), sentence: "the generator was late".to_string() };
+        Ok(Trial {
+            number,
+            arm: order.arm,
+            block: order.block,
+            purpose: order.purpose,
+            load: order.load,
+            run: format!("run-{number}"),
+            began_s: f64::from(number) * 30.0,
+            took_s: 30.0,
+            fresh: order.fresh,
+            warm_up_s: Some(3.0),
+            window_s: order.window_s,
+            measured: Some(Measured {
+                figures: vec![
+                    figure("throughput", order.load / (1.0 + mean_s)),
+                    figure("mean", mean_s),
+                    figure("p95", 3.0 * mean_s),
+                ],
+                ..Measured::default()
+            }),
+            faults: if self.invalid.contains(&number) { vec![fault] } else { Vec::new() },
+        })
+    }
+}
