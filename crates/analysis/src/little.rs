@@ -42,11 +42,23 @@ impl Balance {
     /// but the age of one or two users at an edge has an exponential tail: 3 are exceeded there in 1 window of 70
     /// (e^(−3·√2)), 5 in 1 of 1,200.
     pub fn allowed_s(&self) -> f64 {
-        let exact =
-            (self.difference_s() - self.edges_s).abs() <= limits::LITTLE_EXACT_RATIO * self.integral_s;
-        let errors =
-            if exact { limits::LITTLE_STANDARD_ERRORS_EXACT } else { limits::LITTLE_STANDARD_ERRORS };
+        let errors = if self.is_exact() {
+            limits::LITTLE_STANDARD_ERRORS_EXACT
+        } else {
+            limits::LITTLE_STANDARD_ERRORS
+        };
         (limits::LITTLE_RATIO * self.integral_s).max(errors * self.standard_error_s)
+    }
+
+    /// What was under way at the window's edges explains the whole difference.
+    fn is_exact(&self) -> bool {
+        (self.difference_s() - self.edges_s).abs() <= limits::LITTLE_EXACT_RATIO * self.integral_s
+    }
+
+    /// Less was counted than integrated, and what was still under way at the end is exactly what is missing: the
+    /// bookkeeping is right, and users wait.
+    pub fn lacks_only_what_is_under_way(&self) -> bool {
+        self.difference_s() < 0.0 && self.is_exact()
     }
 
     /// The two sides agree.

@@ -228,7 +228,8 @@ pub(crate) fn users(seen: f64, asked: u32, ok: bool) -> String {
     )
 }
 
-pub(crate) fn little(little: &Little) -> String {
+/// `waiting`: users who are never answered are what the law stumbles over, and a target says so already.
+pub(crate) fn little(little: &Little, waiting: bool) -> String {
     let (what, worst) = little.worst();
     let by_count = format!(
         "{} users by time integral, {} by X·(R+Z)",
@@ -239,6 +240,13 @@ pub(crate) fn little(little: &Little) -> String {
     if worst.holds() {
         let allowed = if worst.integral_s > 0.0 { ratio(worst.allowed_s()) } else { "0 %".to_string() };
         return format!("Little's law holds: {by_count}; largest difference within {allowed}");
+    }
+    if waiting {
+        let open = ratio(worst.difference_s().abs());
+        return format!(
+            "Little's law holds with the users who were still waiting when the steady state ended ({open} of all user \
+             time): the instrument lost nothing, the stack did not answer"
+        );
     }
     if worst.ended == 0 {
         return format!("none of the {what} ended within the steady state; lengthen it (--steady)");
@@ -362,43 +370,57 @@ fn headline(metrics: &[MetricResult], operations: &[OperationResult]) -> String 
 }
 
 fn met(target: &TargetResult) -> String {
-    let (left, right) = split(target);
+    let (left, sign, right) = split(target);
     let margin = target.margin_ratio.map(|margin| format!(" (margin {})", percent(margin)));
-    format!("{left} {} < {right}{}", observed(target), margin.unwrap_or_default())
+    format!("{left} {} {sign} {right}{}", observed(target), margin.unwrap_or_default())
 }
 
 fn miss(target: &TargetResult) -> String {
-    let (left, right) = split(target);
+    let (left, sign, right) = split(target);
     if target.observed.is_none() {
         return format!("{left} has no samples, its limit is {right}");
     }
-    let over = target.margin_ratio.map(|margin| format!(" (over by {})", percent(-margin)));
+    if let Some(over) = left.strip_prefix("waiting over ") {
+        let share = observed(target);
+        return format!(
+            "{share} of users had been waiting for longer than {over} at any moment, not {sign} {right}"
+        );
+    }
+    let word = if sign == '>' { "short" } else { "over" };
+    let over = target.margin_ratio.map(|margin| format!(" ({word} by {})", percent(-margin)));
     let average = target.average_s.filter(|_| target.average_would_pass).map(|average| {
         format!("; the average, {}, would have passed and hides it", units::show_seconds(average))
     });
     format!(
-        "{left} {}, not < {right}{}{}",
+        "{left} {}, not {sign} {right}{}{}",
         observed(target),
         over.unwrap_or_default(),
         average.unwrap_or_default()
     )
 }
 
-fn split(target: &TargetResult) -> (&str, &str) {
-    target.target.split_once(" < ").unwrap_or((&target.target, ""))
+/// What is measured, the sign, the limit.
+fn split(target: &TargetResult) -> (&str, char, &str) {
+    let parts = ['<', '>'].into_iter().find_map(|sign| {
+        let (left, right) = target.target.split_once(sign)?;
+        Some((left.trim_end(), sign, right.trim_start()))
+    });
+    parts.unwrap_or((&target.target, '<', ""))
 }
 
 fn observed(target: &TargetResult) -> String {
     match (target.observed, target.unit.as_str()) {
         (None, _) => "not observed".to_string(),
         (Some(value), "ratio") => percent(value),
+        (Some(value), "1/s") => format!("{}/s", number(value)),
+        (Some(value), "operations") => number(value),
         (Some(value), _) => units::show_seconds(value),
     }
 }
 
 /// Failures are said even where no target is about them.
 fn error_share(operations: &[OperationResult], targets: &[TargetResult]) -> Option<String> {
-    if targets.iter().any(|target| target.unit == "ratio" && !target.pass) {
+    if targets.iter().any(|target| split(target).0.ends_with("errors") && !target.pass) {
         return None;
     }
     let rows = operations.iter().filter(|row| row.kind == OperationKind::Operation);

@@ -11,31 +11,43 @@ use crate::times::{mean_s, value_s};
 /// Judges each target over the steady state.
 ///
 /// A target without an operation is about all operations merged (sessions and requests are other views of the same
-/// work). Times are response times of what completed; the error ratio is failed / (completed + failed). A target is
-/// met when the observed value is strictly below the limit; one about something that never occurred is not met.
+/// work). Times are response times of what completed; the error ratio is failed / (completed + failed). The share of
+/// waiting users is the mean over the seconds' ends of those whose operation had been under way for so long, divided by
+/// the mean number of users. A target is met when [`QosTarget::met_by`] says so; one about something that never
+/// occurred is not met.
 pub fn targets(targets: &[QosTarget], steady: &Steady, names: &[OperationName]) -> Vec<TargetResult> {
-    targets.iter().map(|target| judge(target, &seen(target, steady, names))).collect()
+    targets.iter().map(|target| judge(target, &seen(target, steady, names), steady)).collect()
 }
 
-pub(crate) fn judge(target: &QosTarget, seen: &OperationInterval) -> TargetResult {
-    let of_errors = target.measure == Measure::Errors;
-    let samples = if of_errors { seen.completed + seen.failed() } else { seen.response.len() };
-    let average_s = if of_errors { None } else { mean_s(&seen.response) };
+pub(crate) fn judge(target: &QosTarget, seen: &OperationInterval, steady: &Steady) -> TargetResult {
+    let whole = steady.whole();
+    let user_s = whole.busy_user_s + whole.thinking_user_s;
+    let samples = match target.measure {
+        Measure::Errors => seen.completed + seen.failed(),
+        Measure::Waiting(_) => user_s as u64,
+        Measure::Throughput | Measure::Samples => seen.completed,
+        Measure::Percentile(_) | Measure::Mean | Measure::Max => seen.response.len(),
+    };
+    let average_s = if target.measure.is_time() { mean_s(&seen.response) } else { None };
     let observed = (samples > 0).then(|| match target.measure {
         Measure::Percentile(percent) => value_s(&seen.response, percent),
         Measure::Mean => seen.response.mean() / 1e6,
         Measure::Max => seen.response.max() as f64 / 1e6,
         Measure::Errors => seen.failed() as f64 / samples as f64,
+        Measure::Waiting(_) => whole.waiting_users as f64 / user_s,
+        Measure::Throughput => steady.per_second(seen.completed as f64),
+        Measure::Samples => seen.completed as f64,
     });
-    let pass = observed.is_some_and(|value| value < target.limit);
+    let pass = observed.is_some_and(|value| target.met_by(value));
     let tail = matches!(target.measure, Measure::Percentile(_) | Measure::Max);
+    let sign = if target.measure.at_least() { -1.0 } else { 1.0 };
     TargetResult {
         target: target.to_string(),
         operation: target.operation.clone(),
         observed,
         limit: target.limit,
-        unit: if of_errors { "ratio" } else { "seconds" }.to_string(),
-        margin_ratio: observed.map(|value| 1.0 - value / target.limit),
+        unit: target.measure.unit().to_string(),
+        margin_ratio: observed.map(|value| sign * (1.0 - value / target.limit)),
         pass,
         samples,
         samples_needed: target.samples_needed(),
@@ -121,6 +133,34 @@ mod tests {
             let found = one(text);
             assert_eq!((found.pass, found.samples), (pass, samples), "{text}: {why}: {found:?}");
         }
+    }
+
+    #[test]
+    fn what_is_asked_for_at_least_is_missed_below_its_limit() {
+        let found = one("throughput > 200/s");
+        assert_eq!((found.pass, found.observed, found.margin_ratio), (true, Some(200.0), Some(0.0)));
+        let found = one("Browse throughput > 125/s");
+        assert_eq!((found.pass, found.observed, found.unit.as_str()), (false, Some(100.0), "1/s"));
+        assert!(found.margin_ratio.is_some_and(|margin| (margin + 0.2).abs() < 1e-9), "{found:?}");
+        assert!(one("Login samples > 100").pass && !one("Login samples > 101").pass);
+    }
+
+    #[test]
+    fn users_who_wait_are_a_share_of_all_users_over_time() {
+        let second = |number| Interval {
+            busy_user_s: 30.0,
+            thinking_user_s: 70.0,
+            waiting_users: if number == 1 { 4 } else { 2 },
+            ..Interval::empty(number)
+        };
+        let run: Vec<Interval> = (0..2).map(second).collect();
+        let target: QosTarget = "waiting over 4s < 2%".parse().expect("a target");
+        let found = targets(&[target], &Steady::of(&run, 0.0, 2.0), &names()).remove(0);
+        assert_eq!(
+            (found.observed, found.pass, found.samples),
+            (Some(0.03), false, 200),
+            "6 of 200 user-seconds"
+        );
     }
 
     #[test]

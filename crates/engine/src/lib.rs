@@ -26,6 +26,7 @@ pub mod scenario;
 mod schedule;
 pub mod script;
 mod target;
+mod under_way;
 
 pub mod tls;
 pub mod trace;

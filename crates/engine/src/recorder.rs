@@ -8,6 +8,8 @@ use model::interval::{
 use model::record::Evidence;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::under_way::{self, UnderWay};
+
 /// Row numbers of operations.
 pub(crate) type Row = u16;
 
@@ -85,6 +87,8 @@ pub(crate) struct Recorder {
     boundary_ns: u64,
     busy: Population,
     thinking: Population,
+    under_way: UnderWay,
+    waiting_over_s: u64,
 }
 
 impl Recorder {
@@ -105,6 +109,8 @@ impl Recorder {
             boundary_ns: SECOND_NS,
             busy: Population::default(),
             thinking: Population::default(),
+            under_way: UnderWay::none(),
+            waiting_over_s: under_way::LONGEST_S,
         }
     }
 
@@ -150,6 +156,16 @@ impl Recorder {
     /// A failed session, operation or request.
     pub(crate) fn failed(&mut self, row: Row, kind: ErrorKind) {
         self.interval.operations[usize::from(row)].errors[kind as usize] += 1;
+    }
+
+    /// An operation's first request was issued.
+    pub(crate) fn operation_started(&mut self, now_ns: u64) {
+        self.under_way.enter(now_ns);
+    }
+
+    /// An operation that had started then is over, whatever became of it.
+    pub(crate) fn operation_over(&mut self, started_ns: u64) {
+        self.under_way.leave(started_ns);
     }
 
     /// An operation whose outcome at the server is unknown.
@@ -248,6 +264,12 @@ impl Recorder {
         self.interval.arrivals_waited += count;
     }
 
+    /// Counts at the end of each second the users who have been waiting for longer than `over_s`, which is rounded up
+    /// to whole seconds: ages are known to the second.
+    pub(crate) fn watch_waiting(&mut self, over_s: f64) {
+        self.waiting_over_s = over_s.ceil() as u64;
+    }
+
     /// Makes room for the cells in which draws from the mix are counted.
     pub(crate) fn expect_choices(&mut self, cells: usize) {
         self.interval.choices.resize(cells, 0);
@@ -311,6 +333,7 @@ impl Recorder {
         interval.thinking_user_s = self.thinking.take_integral_s();
         interval.session_age_s = self.busy.age_s(at_ns);
         interval.think_age_s = self.thinking.age_s(at_ns);
+        interval.waiting_users = self.under_way.end_second(self.waiting_over_s);
         let fresh = vec![0; self.unanswered.len()];
         SecondReport {
             interval,

@@ -23,6 +23,8 @@ pub struct Scenario {
     pub timeout_s: f64,
     /// How long a user's connections live.
     pub connections: ConnectionPolicy,
+    /// Users whose operation has been under way for longer than so many seconds are counted as waiting.
+    pub waiting_over_s: f64,
 }
 
 /// The steps of a user's session.
@@ -95,6 +97,7 @@ impl Scenario {
             cycle: None,
             timeout_s: 30.0,
             connections: ConnectionPolicy::default(),
+            waiting_over_s: 10.0,
         }
     }
 

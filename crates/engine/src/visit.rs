@@ -92,10 +92,11 @@ impl Visit {
     }
 
     /// A request of the open operation is on its way, connecting included.
-    pub(crate) fn request_issued(&mut self, now_ns: u64) {
+    pub(crate) fn request_issued(&mut self, now_ns: u64, recorder: &mut Recorder) {
         self.requested = true;
-        if let Some(operation) = &mut self.operation {
-            operation.started_ns.get_or_insert(now_ns);
+        if let Some(operation @ OpenOperation { started_ns: None, .. }) = &mut self.operation {
+            operation.started_ns = Some(now_ns);
+            recorder.operation_started(now_ns);
         }
     }
 
@@ -115,13 +116,22 @@ impl Visit {
     }
 
     /// Forgets the open operation's time: it is not recorded, unless it has failed.
-    pub(crate) fn abandon(&mut self) {
-        self.operation = self.operation.filter(|operation| operation.failure.is_some());
+    pub(crate) fn abandon(&mut self, recorder: &mut Recorder) {
+        if self.operation.is_some_and(|operation| operation.failure.is_none()) {
+            self.take(recorder);
+        }
+    }
+
+    /// The open operation is over, whatever becomes of it.
+    fn take(&mut self, recorder: &mut Recorder) -> Option<OpenOperation> {
+        let operation = self.operation.take()?;
+        operation.started_ns.into_iter().for_each(|started_ns| recorder.operation_over(started_ns));
+        Some(operation)
     }
 
     /// Ends the open operation and records it. An operation that made no request is none, unless it failed.
     pub(crate) fn close(&mut self, recorder: &mut Recorder) {
-        let Some(operation) = self.operation.take() else { return };
+        let Some(operation) = self.take(recorder) else { return };
         match (operation.failure, operation.started_ns) {
             (Some(kind), started_ns) => {
                 recorder.failed(operation.row, kind);
@@ -142,7 +152,7 @@ impl Visit {
 
     /// The end of the run cuts the visit off: its open operation's outcome stays unknown.
     pub(crate) fn cut(&mut self, recorder: &mut Recorder) {
-        if let Some(OpenOperation { row, started_ns: Some(_), .. }) = self.operation.take() {
+        if let Some(OpenOperation { row, started_ns: Some(_), .. }) = self.take(recorder) {
             recorder.unanswered(row);
         }
     }

@@ -231,6 +231,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let (boundary_ns, session_rows) = {
             let recorder = &mut host.borrow_mut().recorder;
             recorder.expect_choices(mix.cells());
+            recorder.watch_waiting(scenario.waiting_over_s);
             let row = |name: &String| recorder.row(model::OperationKind::Session, name.as_bytes());
             let rows = session_names.iter().map(row).collect();
             (recorder.boundary_ns(), rows)

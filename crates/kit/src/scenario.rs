@@ -26,6 +26,7 @@ pub fn scenario(plan: &Plan, catalogue: &Catalogue) -> Result<Scenario> {
         cycle: plan.kit.users.cycle,
         timeout_s: plan.kit.users.timeout_s,
         connections: plan.kit.users.connections,
+        waiting_over_s: plan.waiting_over_s(),
         ..Scenario::of(Program::Script(source))
     })
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::document::{self, nearest};
 use crate::problem::{Problem, Result};
+use crate::qos::QosPreset;
 use crate::{KitManifest, ServiceManifest, StackManifest, StudyFile};
 
 /// Every file of the catalogue by its path in it: `kits/dvdstore/kit.toml`.
@@ -132,6 +133,22 @@ impl Catalogue {
             return Err(misnamed(&path, text, &study.name, name).into());
         }
         Ok((study, path, text))
+    }
+
+    /// Names of the presets of targets.
+    pub fn presets(&self) -> Vec<&str> {
+        self.names("qos/", ".toml")
+    }
+
+    /// A preset of targets.
+    pub fn preset(&self, name: &str) -> Result<QosPreset> {
+        let path = self.find("preset of targets", name, &self.presets(), format!("qos/{name}.toml"))?;
+        let text = self.text(&path)?;
+        let preset: QosPreset = document::read(&path, text)?;
+        if preset.name != name {
+            return Err(misnamed(&path, text, &preset.name, name).into());
+        }
+        Ok(preset)
     }
 
     fn names<'a>(&'a self, prefix: &str, suffix: &str) -> Vec<&'a str> {

@@ -278,6 +278,9 @@ pub struct Interval {
     pub session_age_s: f64,
     /// At the end of this second: time since their start of all thinks in progress, summed; user-seconds.
     pub think_age_s: f64,
+    /// At the end of this second: users whose operation has been under way for longer than the run asks about
+    /// (`waiting over 4 s`). Adds up over threads, and over seconds to user-seconds.
+    pub waiting_users: u64,
     /// How late the generator was: actual minus intended time of sends and of its own 10 ms probe.
     pub lag: Times,
     /// CPU seconds of the generator's threads in this second.
@@ -343,6 +346,7 @@ impl Interval {
             session_sum_s3: 0.0,
             session_age_s: 0.0,
             think_age_s: 0.0,
+            waiting_users: 0,
             lag: nothing(),
             generator_cpu_s: 0.0,
             busiest_thread_cpu_s: 0.0,
@@ -389,6 +393,7 @@ impl Interval {
         self.session_sum_s3 += other.session_sum_s3;
         self.session_age_s += other.session_age_s;
         self.think_age_s += other.think_age_s;
+        self.waiting_users += other.waiting_users;
         add_times(&mut self.lag, &other.lag);
         self.generator_cpu_s += other.generator_cpu_s;
         self.busiest_thread_cpu_s = self.busiest_thread_cpu_s.max(other.busiest_thread_cpu_s);

@@ -9,7 +9,7 @@ use crate::document::nearest;
 pub use crate::load::Load;
 use crate::mix::Sessions;
 use crate::problem::{Problem, Problems, Result};
-use crate::qos::QosTarget;
+use crate::qos::{Measure, QosTarget};
 use crate::recipe::Recipe;
 use crate::setting::{self, Values};
 use crate::{Catalogue, KitManifest, ServiceManifest, StackManifest};
@@ -103,7 +103,7 @@ impl Plan {
         let size = resolve_size(recipe, &kit, &mut problems);
         let params = setting::resolve(&kit.params, &recipe.param, "param.", &mut problems);
         let tiers = resolve_tiers(recipe, &stack, catalogue, &mut problems)?;
-        let qos = resolve_qos(recipe, &kit, &mut problems);
+        let qos = resolve_qos(recipe, &kit, catalogue, &mut problems);
         let load = crate::load::resolve(recipe, &kit, &mut problems);
         choose_mix(recipe, &mut kit, &mut problems);
         apply_think_unit(&mut kit, &params, &mut problems);
@@ -115,6 +115,15 @@ impl Plan {
         let placement = Placement::of_machine(cpus);
         let target = recipe.target.clone();
         Ok(Plan { kit, size, params, stack, tiers, load, qos, placement, port: recipe.port, target })
+    }
+
+    /// Users who have been waiting for longer than this count as waiting; seconds.
+    pub fn waiting_over_s(&self) -> f64 {
+        let asked = self.qos.iter().find_map(|target| match target.measure {
+            Measure::Waiting(over_s) => Some(over_s),
+            _ => None,
+        });
+        asked.unwrap_or(10.0)
     }
 
     /// The tier of that name.
@@ -198,7 +207,12 @@ fn unknown_owner(stack: &StackManifest, key: &str) -> Problem {
     }
 }
 
-fn resolve_qos(recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>) -> Vec<QosTarget> {
+fn resolve_qos(
+    recipe: &Recipe,
+    kit: &KitManifest,
+    catalogue: &Catalogue,
+    problems: &mut Vec<Problem>,
+) -> Vec<QosTarget> {
     let mut targets = Vec::new();
     let mut add = |text: &str, operation: Option<&str>, file: Option<String>| match text.parse::<QosTarget>()
     {
@@ -218,9 +232,36 @@ fn resolve_qos(recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>) 
             let file = format!("kits/{}/kit.toml", kit.name);
             texts.iter().for_each(|text| add(text, operation, Some(file.clone())));
         }
-    } else {
-        recipe.qos.iter().for_each(|text| add(text, None, None));
     }
+    let mut unknown = Vec::new();
+    for text in &recipe.qos {
+        if text.contains(['<', '>']) {
+            add(text, None, None);
+            continue;
+        }
+        // Without a sign it is a preset's name.
+        match catalogue.preset(text.trim()) {
+            Ok(preset) => {
+                let file = format!("qos/{}.toml", preset.name);
+                preset.targets.iter().for_each(|text| add(text, None, Some(file.clone())));
+            }
+            Err(found) => unknown.extend(found.into_vec().into_iter().map(|problem| {
+                let why =
+                    "a target has a sign, as `p95 < 2s` or `errors < 0.1%`; a word alone names a preset";
+                problem.key("qos").why(why)
+            })),
+        }
+    }
+    problems.append(&mut unknown);
+    let waits = targets.iter().filter_map(|target| match target.measure {
+        Measure::Waiting(over_s) => Some(over_s),
+        _ => None,
+    });
+    if waits.clone().zip(waits.skip(1)).any(|(one, next)| one != next) {
+        let what = "two targets ask about users who wait, each over another time";
+        problems.push(Problem::recipe(what).key("qos").remedy("keep one of them"));
+    }
+    targets.extend(QosTarget::implied(&targets));
     targets
 }
 

@@ -1,11 +1,18 @@
 //! Quality-of-service targets: `p95 < 2s`, `mean < 300ms`, `errors < 0.1%`, of all operations or of one.
 
+mod preset;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+pub use preset::QosPreset;
+
 use crate::units;
+
+/// The longest wait that users are asked about: the engine tells no more ages apart.
+const LONGEST_WAIT_S: f64 = 60.0;
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -19,6 +26,35 @@ pub enum Measure {
     Max,
     /// Failed operations as a share of all.
     Errors,
+    /// Users who have been waiting for an answer for longer than so many seconds, as a share of all, on average over
+    /// time. Percentiles are of what was answered: they don't see a user who is never answered.
+    Waiting(f64),
+    /// Operations completed per second, at least.
+    Throughput,
+    /// Operations completed, at least.
+    Samples,
+}
+
+impl Measure {
+    /// The target asks for at least so much, not at most.
+    pub fn at_least(self) -> bool {
+        matches!(self, Measure::Throughput | Measure::Samples)
+    }
+
+    /// A time that operations took.
+    pub fn is_time(self) -> bool {
+        matches!(self, Measure::Percentile(_) | Measure::Mean | Measure::Max)
+    }
+
+    /// The unit of what is observed: `seconds`, `ratio`, `1/s` or `operations`.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Measure::Percentile(_) | Measure::Mean | Measure::Max => "seconds",
+            Measure::Errors | Measure::Waiting(_) => "ratio",
+            Measure::Throughput => "1/s",
+            Measure::Samples => "operations",
+        }
+    }
 }
 
 /// One target. A run passes when every target is met.
@@ -28,7 +64,7 @@ pub struct QosTarget {
     pub operation: Option<String>,
     /// What is measured.
     pub measure: Measure,
-    /// The observed value must be below this: seconds, or a ratio for errors.
+    /// The observed value must be below this, or above it for what is asked for at least; in the measure's unit.
     pub limit: f64,
 }
 
@@ -40,7 +76,39 @@ impl QosTarget {
             Measure::Percentile(percent) => (5.0 / (1.0 - percent / 100.0)).ceil() as u64,
             Measure::Mean | Measure::Max => 30,
             Measure::Errors => (1.0 / self.limit.max(1e-6)).ceil().min(1000.0) as u64,
+            Measure::Waiting(_) | Measure::Throughput | Measure::Samples => 1,
         }
+    }
+
+    /// Whether `observed` meets the target. The limit itself is missed where less is asked for, and met where at least
+    /// so much is.
+    pub fn met_by(&self, observed: f64) -> bool {
+        if self.measure.at_least() { observed >= self.limit } else { observed < self.limit }
+    }
+
+    /// The target that every list of response times implies: a percentile is of what was answered, so it says nothing
+    /// of a user who waits for ever. Of all operations' percentiles the one with the largest limit, read by users: `p99
+    /// < 4s` becomes "at any moment fewer than 1 % of users have been waiting for longer than 4 s". Without one, 5 %
+    /// and 10 s. `None` where no time is asked for, or the list has such a target already.
+    pub fn implied(targets: &[QosTarget]) -> Option<QosTarget> {
+        let waiting = |target: &&QosTarget| matches!(target.measure, Measure::Waiting(_));
+        if targets.iter().any(|target| waiting(&target)) || !targets.iter().any(|t| t.measure.is_time()) {
+            return None;
+        }
+        let of_all = targets.iter().filter(|target| target.operation.is_none());
+        let widest = of_all
+            .filter_map(|target| match target.measure {
+                Measure::Percentile(percent) => Some((target.limit, 1.0 - percent / 100.0)),
+                _ => None,
+            })
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let (limit_s, share) = widest.unwrap_or((10.0, 0.05));
+        if limit_s > LONGEST_WAIT_S {
+            return None;
+        }
+        // Ages are known to the second, and a share of users below 1 % is less than one user of a hundred.
+        let measure = Measure::Waiting(limit_s.max(1.0));
+        Some(QosTarget { operation: None, measure, limit: share.clamp(0.01, 0.05) })
     }
 
     /// The target without its operation: `p95 < 2.00 s`.
@@ -49,7 +117,12 @@ impl QosTarget {
             Measure::Percentile(percent) => format!("p{percent} < {}", units::show_seconds(self.limit)),
             Measure::Mean => format!("mean < {}", units::show_seconds(self.limit)),
             Measure::Max => format!("max < {}", units::show_seconds(self.limit)),
-            Measure::Errors => format!("errors < {}%", self.limit * 100.0),
+            Measure::Errors => format!("errors < {}", share(self.limit)),
+            Measure::Waiting(over_s) => {
+                format!("waiting over {} < {}", units::show_seconds(over_s), share(self.limit))
+            }
+            Measure::Throughput => format!("throughput > {}/s", units::significant(self.limit)),
+            Measure::Samples => format!("samples > {}", self.limit),
         }
     }
 }
@@ -63,32 +136,61 @@ impl fmt::Display for QosTarget {
     }
 }
 
+/// `0.1%`: as many digits as it needs, and none that only binary fractions bring.
+fn share(ratio: f64) -> String {
+    format!("{}%", (ratio * 1e8).round() / 1e6)
+}
+
 impl FromStr for QosTarget {
     type Err = String;
 
-    /// Reads `[OPERATION ]MEASURE < LIMIT`; MEASURE is p50, p99.9, mean, max or errors.
+    /// Reads `[OPERATION ]MEASURE < LIMIT`; MEASURE is p50, p99.9, mean, max, errors or `waiting over 4s`; or
+    /// `[OPERATION ]throughput > 200/s`, `[OPERATION ]samples > 1000`.
     fn from_str(text: &str) -> Result<QosTarget, String> {
-        let (left, right) = text
-            .split_once('<')
+        let (left, sign, right) = ['<', '>']
+            .into_iter()
+            .find_map(|sign| text.split_once(sign).map(|(left, right)| (left, sign, right)))
             .ok_or_else(|| format!("`{text}` is not a target; write it as `p95 < 2s` or `errors < 0.1%`"))?;
         let limit_text = right.trim_start_matches('=').trim();
-        let mut words: Vec<&str> = left.split_whitespace().collect();
-        let measure_word = words.pop().ok_or_else(|| format!("`{text}` does not say what is measured"))?;
-        let operation = (!words.is_empty()).then(|| words.join(" "));
-        let measure = read_measure(measure_word)?;
-        let limit = if measure == Measure::Errors {
-            let (number, scale) =
-                limit_text.strip_suffix('%').map_or((limit_text, 1.0), |number| (number, 0.01));
-            let share: f64 =
-                number.trim().parse().map_err(|_| format!("`{limit_text}` is not a share, such as 0.1%"))?;
-            share * scale
-        } else {
-            units::duration(limit_text)?.as_secs_f64()
-        };
-        if limit <= 0.0 || (measure == Measure::Errors && limit > 1.0) {
+        let (measure, operation) = read_left(left, text)?;
+        if measure.at_least() != (sign == '>') {
+            let right = if measure.at_least() { '>' } else { '<' };
+            return Err(format!("`{text}` asks the wrong way round; write `{} {right} …`", left.trim()));
+        }
+        let limit = read_limit(measure, limit_text)?;
+        let senseless = measure.unit() == "ratio" && limit > 1.0;
+        if limit <= 0.0 || senseless {
             return Err(format!("the limit `{limit_text}` can't be met or can't be missed"));
         }
         Ok(QosTarget { operation, measure, limit })
+    }
+}
+
+/// The measure and the operation, from what stands left of the sign.
+fn read_left(left: &str, text: &str) -> Result<(Measure, Option<String>), String> {
+    if let Some(over) = left.trim().strip_prefix("waiting over ") {
+        let over_s = units::duration(over)?.as_secs_f64();
+        if !(1.0..=LONGEST_WAIT_S).contains(&over_s) {
+            return Err(format!("`{text}`: how long users have waited is known from 1 s to 60 s"));
+        }
+        return Ok((Measure::Waiting(over_s), None));
+    }
+    let mut words: Vec<&str> = left.split_whitespace().collect();
+    let word = words.pop().ok_or_else(|| format!("`{text}` does not say what is measured"))?;
+    Ok((read_measure(word)?, (!words.is_empty()).then(|| words.join(" "))))
+}
+
+fn read_limit(measure: Measure, text: &str) -> Result<f64, String> {
+    match measure {
+        Measure::Errors | Measure::Waiting(_) => {
+            let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+            let share: f64 =
+                number.trim().parse().map_err(|_| format!("`{text}` is not a share, such as 0.1%"))?;
+            Ok(share * scale)
+        }
+        Measure::Throughput => units::rates(text).map(|(rate, _)| rate),
+        Measure::Samples => text.parse().map_err(|_| format!("`{text}` is not a number of operations")),
+        Measure::Percentile(_) | Measure::Mean | Measure::Max => Ok(units::duration(text)?.as_secs_f64()),
     }
 }
 
@@ -97,11 +199,15 @@ fn read_measure(word: &str) -> Result<Measure, String> {
         "mean" | "avg" => Ok(Measure::Mean),
         "max" => Ok(Measure::Max),
         "errors" => Ok(Measure::Errors),
+        "throughput" => Ok(Measure::Throughput),
+        "samples" => Ok(Measure::Samples),
         lower => {
             let percent = lower.strip_prefix('p').and_then(|number| number.parse::<f64>().ok());
             match percent {
                 Some(percent) if (1.0..100.0).contains(&percent) => Ok(Measure::Percentile(percent)),
-                _ => Err(format!("`{word}` is not a measure; use p50 to p99.99, mean, max or errors")),
+                _ => Err(format!(
+                    "`{word}` is not a measure; use p50 to p99.99, mean, max, errors, throughput or samples"
+                )),
             }
         }
     }
@@ -120,6 +226,42 @@ mod tests {
         assert_eq!(target.to_string(), "Browse p99.9 < 300 ms");
         let target: QosTarget = "errors < 0.1%".parse().expect("a target");
         assert!((target.limit - 0.001).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_is_asked_for_at_least_has_its_own_sign() {
+        let target: QosTarget = "throughput > 200/s".parse().expect("a target");
+        assert_eq!((target.measure, target.limit), (Measure::Throughput, 200.0));
+        assert!(target.met_by(200.0) && !target.met_by(199.9));
+        let target: QosTarget = "Browse samples > 1000".parse().expect("a target");
+        assert_eq!(target.to_string(), "Browse samples > 1000");
+        for text in ["throughput < 200/s", "p95 > 2s", "samples > many", "waiting over 100ms < 1%"] {
+            assert!(text.parse::<QosTarget>().is_err(), "{text} must be refused");
+        }
+    }
+
+    #[test]
+    fn every_target_is_read_again_as_it_is_shown() {
+        for text in ["p99.9 < 300 ms", "Login max < 20.0 ms", "errors < 0.1%", "waiting over 4.00 s < 1%"] {
+            let target: QosTarget = text.parse().expect("a target");
+            assert_eq!(target.to_string(), text);
+        }
+        let target: QosTarget = "throughput > 30/min".parse().expect("a target");
+        assert_eq!(target.to_string().parse(), Ok(target));
+    }
+
+    #[test]
+    fn times_imply_that_users_are_answered_at_all() {
+        let implied = |texts: &[&str]| {
+            let targets: Vec<QosTarget> = texts.iter().map(|text| text.parse().expect("a target")).collect();
+            QosTarget::implied(&targets).map(|target| target.to_string())
+        };
+        let said = |text: &str| Some(text.to_string());
+        assert_eq!(implied(&["p95 < 2s", "p99 < 4s", "errors < 0.1%"]), said("waiting over 4.00 s < 1%"));
+        assert_eq!(implied(&["p50 < 1us"]), said("waiting over 1.00 s < 5%"), "half the users is too many");
+        assert_eq!(implied(&["Browse p95 < 1s"]), said("waiting over 10.0 s < 5%"), "others may take longer");
+        assert_eq!(implied(&["errors < 1%"]), None, "no time is asked for");
+        assert_eq!(implied(&["p95 < 2s", "waiting over 9s < 2%"]), None, "the user knows better");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use model::qos::QosPreset;
 use model::{KitManifest, Recipe, ServiceManifest, StackManifest, StudyFile, StudyRecord};
 use schemars::{JsonSchema, schema_for};
 
@@ -24,6 +25,7 @@ fn the_schemas_of_kit_service_stack_recipe_and_study_are_current() {
     check::<ServiceManifest>("service");
     check::<StackManifest>("stack");
     check::<Recipe>("recipe");
+    check::<QosPreset>("qos");
     check::<StudyFile>("study-file");
 }
 

@@ -45,17 +45,25 @@ pub(crate) fn bytes(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| NOTHING.to_string(), units::show_bytes)
 }
 
-/// A value in the unit of a QoS target: `seconds` or `ratio`.
+/// A value in the unit of a QoS target: `seconds`, `ratio`, `1/s` or `operations`.
 pub(crate) fn in_unit(value: Option<f64>, unit: &str) -> String {
-    if unit == "ratio" { percent(value) } else { time(value) }
+    match (value, unit) {
+        (value, "ratio") => percent(value),
+        (Some(value), "1/s" | "operations") => measured(value, unit.trim_end_matches("operations")),
+        (value, _) => time(value),
+    }
 }
 
-/// `53 % under`, `207 % over`: how a target was met or missed.
-pub(crate) fn margin(ratio: Option<f64>) -> String {
+/// `53 % under`, `207 % over`: how a target was met or missed. Of a target for at least so much, whose unit tells it,
+/// under is missed and over is met.
+pub(crate) fn margin(ratio: Option<f64>, unit: &str) -> String {
+    let met_under = !matches!(unit, "1/s" | "operations");
     match finite(ratio) {
         None => NOTHING.to_string(),
-        Some(ratio) if ratio >= 0.0 => format!("{} under", percent(Some(ratio))),
-        Some(ratio) => format!("{} over", percent(Some(-ratio))),
+        Some(ratio) => {
+            let word = if (ratio >= 0.0) == met_under { "under" } else { "over" };
+            format!("{} {word}", percent(Some(ratio.abs())))
+        }
     }
 }
 
@@ -88,8 +96,9 @@ mod tests {
         assert_eq!(duration(Some(600.0)), "10 min 00 s");
         assert_eq!(moment("2026-11-21T03:45:12Z"), "2026-11-21 03:45 UTC");
         assert_eq!(moment("yesterday, früh"), "yesterday, früh");
-        assert_eq!(margin(Some(0.5333)), "53 % under");
-        assert_eq!(margin(Some(-2.07)), "207 % over");
+        assert_eq!(margin(Some(0.5333), "seconds"), "53 % under");
+        assert_eq!(margin(Some(-2.07), "ratio"), "207 % over");
+        assert_eq!(margin(Some(-0.2), "1/s"), "20 % under");
         assert_eq!(in_unit(Some(0.0031), "ratio"), "0.31 %");
         assert_eq!(measured(1440.2, "1/min"), "1 440/min");
         assert_eq!(measured(2.04, "%"), "2.04 %");

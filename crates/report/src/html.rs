@@ -24,7 +24,7 @@ pub fn html(page: &Page) -> String {
     environment.add_filter("bytes", |bytes: Option<u64>| thin(&figures::bytes(bytes)));
     environment.add_filter("thin", |text: String| thin_groups(&text));
     environment.add_filter("visible", |text: String| visible(&text));
-    environment.add_filter("margin", |ratio: Option<f64>| figures::margin(ratio));
+    environment.add_filter("margin", |ratio: Option<f64>, unit: String| figures::margin(ratio, &unit));
     environment
         .add_filter("in_unit", |value: Option<f64>, unit: String| thin(&figures::in_unit(value, &unit)));
     environment.render_str(TEMPLATE, view::of(page)).expect(

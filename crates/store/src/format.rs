@@ -19,7 +19,7 @@ pub(crate) const PLAN_FORMAT: u32 = 1;
 pub(crate) type Figure = (&'static str, fn(&Interval) -> f64, fn(&mut Interval, f64));
 
 /// The scalars of a second, one column each. To add one, add a line; files without it read as 0.
-pub(crate) const FIGURES: [Figure; 25] = [
+pub(crate) const FIGURES: [Figure; 26] = [
     ("busy_user_s", |i| i.busy_user_s, |i, v| i.busy_user_s = v),
     ("thinking_user_s", |i| i.thinking_user_s, |i, v| i.thinking_user_s = v),
     ("thinks", |i| i.thinks as f64, |i, v| i.thinks = v as u64),
@@ -44,6 +44,7 @@ pub(crate) const FIGURES: [Figure; 25] = [
     ("cache_hits", |i| i.wire.cache_hits as f64, |i, v| i.wire.cache_hits = v as u64),
     ("exhausted", |i| i.wire.exhausted as f64, |i, v| i.wire.exhausted = v as u64),
     ("arrivals", |i| i.arrivals as f64, |i, v| i.arrivals = v as u64),
+    ("waiting_users", |i| i.waiting_users as f64, |i, v| i.waiting_users = v as u64),
     ("arrivals_waited", |i| i.arrivals_waited as f64, |i, v| i.arrivals_waited = v as u64),
 ];
 
@@ -166,6 +167,7 @@ mod tests {
             connects,
             arrivals,
             arrivals_waited,
+            waiting_users,
             last_sessions: _,
         } = interval.clone();
         let scalars = [busy_user_s, thinking_user_s, thinks as f64, think_sum_s, think_sum_s2, think_sum_s3]
@@ -183,6 +185,7 @@ mod tests {
                     cache_hits,
                     exhausted,
                     arrivals,
+                    waiting_users,
                     arrivals_waited,
                 ]
                 .map(|n| n as f64),

@@ -8,7 +8,7 @@ use model::{OperationInterval, QosTarget};
 use crate::batch::{self, sum_se};
 use crate::steady::Steady;
 use crate::target;
-use crate::trial::figure::{mean_log_se, percentile_log_se};
+use crate::trial::figure::{mean_log_se, percentile_log_se, throughput_log_se};
 use crate::trial::{Seen, Window};
 
 /// Samples that a batch needs beyond a percentile for the batch's own percentile to be shown.
@@ -25,14 +25,14 @@ fn clause(target: &QosTarget, result: TargetResult, window: &Window<'_>) -> Clau
     let batches = batches(target, &seen, window);
     let tail = matches!(target.measure, Measure::Percentile(_) | Measure::Max);
     let mean_margin = result.average_s.filter(|_| tail).map(|mean| (mean / target.limit).ln());
-    let margin = margin(target, &result, &seen.whole, 1.0);
+    let margin = margin(target, &result, &seen.whole, &window.whole, 1.0);
     ClauseSeen {
         clause: result.target,
         observed: result.observed,
         limit: result.limit,
         pass: result.pass,
         margin,
-        margin_se: margin.and_then(|_| margin_se(target, &seen, &batches)),
+        margin_se: margin.and_then(|_| margin_se(target, &seen, window, &batches)),
         batches,
         mean_margin: mean_margin.filter(|margin| margin.is_finite()),
         samples: result.samples,
@@ -40,14 +40,32 @@ fn clause(target: &QosTarget, result: TargetResult, window: &Window<'_>) -> Clau
     }
 }
 
-/// ln(observed/limit), negative when met; absent without samples or where the observed value is 0. `share` is the part
-/// of the whole window that was `seen`.
-fn margin(target: &QosTarget, result: &TargetResult, seen: &OperationInterval, share: f64) -> Option<f64> {
+/// ln(observed/limit), turned round where at least so much is asked for: negative when met; absent without samples or
+/// where the observed value is 0. `share` is the part of the whole window that was `seen`, `part` its seconds.
+fn margin(
+    target: &QosTarget,
+    result: &TargetResult,
+    seen: &OperationInterval,
+    part: &Steady,
+    share: f64,
+) -> Option<f64> {
     let observed = match target.measure {
         Measure::Errors => result.observed.map(|_| error_share(seen, share)),
+        Measure::Waiting(_) => result.observed.map(|_| waiting_share(part, share)),
         _ => result.observed,
     };
-    observed.map(|value| (value / target.limit).ln()).filter(|margin| margin.is_finite())
+    let sign = if target.measure.at_least() { -1.0 } else { 1.0 };
+    observed.map(|value| sign * (value / target.limit).ln()).filter(|margin| margin.is_finite())
+}
+
+/// Waiting users as a share of all, with `pseudo` of a user-second added of which half was waited, for the same reason
+/// as in [`error_share`].
+fn waiting_share(part: &Steady, pseudo: f64) -> f64 {
+    (part.whole().waiting_users as f64 + 0.5 * pseudo) / (user_s(part) + pseudo)
+}
+
+fn user_s(part: &Steady) -> f64 {
+    part.whole().busy_user_s + part.whole().thinking_user_s
 }
 
 /// Failed operations as a share of all, with `pseudo` of an operation added that failed by half: no failure at all is
@@ -81,27 +99,32 @@ fn batches(target: &QosTarget, seen: &Seen, window: &Window<'_>) -> Vec<f64> {
     }
     let one = |part: &Steady| {
         let seen = target::seen(target, part, window.names);
-        margin(target, &target::judge(target, &seen), &seen, 1.0 / parts.len() as f64)
+        margin(target, &target::judge(target, &seen, part), &seen, part, 1.0 / parts.len() as f64)
     };
     parts.iter().filter_map(one).collect()
 }
 
-fn margin_se(target: &QosTarget, seen: &Seen, batches: &[f64]) -> Option<f64> {
+fn margin_se(target: &QosTarget, seen: &Seen, window: &Window<'_>, batches: &[f64]) -> Option<f64> {
     match target.measure {
         Measure::Percentile(percent) => percentile_log_se(seen, percent),
         Measure::Mean => mean_log_se(seen),
-        Measure::Errors => errors_log_se(seen),
+        Measure::Errors => {
+            share_log_se(seen.parts.iter().map(|part| (part.failed() as f64, attempts(part))).collect())
+        }
+        Measure::Waiting(_) => {
+            let counts = |part: &Steady| (part.whole().waiting_users as f64, user_s(part));
+            share_log_se(window.parts.iter().map(counts).collect())
+        }
+        Measure::Throughput | Measure::Samples => throughput_log_se(seen),
         // Largest values of batches scatter as much as the largest of the window does, if it is of the extreme-value
         // family that logarithms of times tend to (Gumbel): taking the largest of several shifts it only.
         Measure::Max => scatter(batches).map(|se| se * (batches.len() as f64).sqrt()),
     }
 }
 
-/// Standard error of ln(share of errors): from the batches, and never less than that of a count of independent events,
-/// 1/√(failed + 0.5).
-fn errors_log_se(seen: &Seen) -> Option<f64> {
-    let counts = seen.parts.iter().map(|part| (part.failed() as f64, attempts(part)));
-    let counts: Vec<(f64, f64)> = counts.collect();
+/// Standard error of ln(share), from (events, of how many) in each batch, and never less than that of a count of
+/// independent events, 1/√(events + 0.5).
+fn share_log_se(counts: Vec<(f64, f64)>) -> Option<f64> {
     let (failed, all) = counts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
     if all == 0.0 {
         return None;

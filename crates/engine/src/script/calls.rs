@@ -85,8 +85,9 @@ fn auth<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault
 }
 
 fn abandon<'a>(host: &'a RefCell<Host>, _call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    if let Some(visit) = &mut host.borrow_mut().visit {
-        visit.abandon();
+    let host = &mut *host.borrow_mut();
+    if let Some(visit) = &mut host.visit {
+        visit.abandon(&mut host.recorder);
     }
     Ok(Answer::Nothing)
 }

@@ -51,7 +51,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let state = &mut self.users[user as usize];
         state.doing = Doing::Waiting;
         if let Some(presence) = &mut state.presence {
-            presence.visit.request_issued(now_ns);
+            presence.visit.request_issued(now_ns, &mut self.host.borrow_mut().recorder);
         }
         self.wheel.set(user, now_ns + self.timeout_ns);
     }

@@ -43,6 +43,11 @@ fn overview(context: &Context) -> Result<String> {
         let service = catalogue.service(name)?;
         text += &format!("  {name:<34} {} ({} knobs)\n", service.title, service.knobs.len());
     }
+    text += "\nTargets, for --qos NAME\n";
+    for name in catalogue.presets() {
+        let preset = catalogue.preset(name)?;
+        text += &format!("  {name:<34} {}: {}\n", preset.title, preset.targets.join(", "));
+    }
     Ok(text + "\n`plimsoll list NAME` shows parameters and knobs.")
 }
 

@@ -36,7 +36,8 @@ pub(crate) struct StackArgs {
     /// Seed of all random draws: two runs with the same seed send the same requests
     #[arg(long)]
     pub(crate) seed: Option<u64>,
-    /// A QoS target instead of the kit's; may be given several times: 'p95 < 2s', 'Browse p99 < 300ms', 'errors < 0.1%'
+    /// A QoS target instead of the kit's, or a preset such as specweb-banking; may be given several times: 'p95 < 2s',
+    /// 'Browse p99 < 300ms', 'errors < 0.1%', 'throughput > 200/s', 'waiting over 4s < 1%'
     #[arg(long, value_name = "TARGET")]
     pub(crate) qos: Vec<String>,
     /// A knob of a tier or service; may be given several times: apache.MaxRequestWorkers=64

@@ -7,7 +7,7 @@ use std::process::Command;
 use rustix::process::Signal;
 use serde_json::Value as Json;
 
-use crate::tool::{Home, Running, catalogue, have, overlay, skip, turn, wait_for};
+use crate::tool::{Home, Running, catalogue, have, judged, overlay, skip, turn, wait_for};
 
 const STACK: &str = "apache-prefork-modphp-mariadb";
 
@@ -211,4 +211,23 @@ fn a_disk_that_fills_up_while_loading_leaves_nothing_half_loaded() {
     assert_eq!(sets, 0, "a half data set is left");
     let told = told.expect(2);
     assert!(told.stderr.to_lowercase().contains("space") || told.stderr.contains("full"), "{}", told.stderr);
+}
+
+#[test]
+fn users_whom_a_full_pool_never_serves_fail_the_run_although_every_answer_was_quick() {
+    if !have(STACK) {
+        return;
+    }
+    let _turn = turn();
+    let words = "run dvdstore --users 12 --ramp-up 1s --steady 12s --ramp-down 0s --json \
+                 --set web.MaxRequestWorkers=6 --set web.StartServers=6";
+    let told = judged(|| Home::shared().plimsoll(words).arg("--qos=p95 < 2s")).expect(99);
+    let record = told.json();
+    let target = |index: usize| record["targets"][index].clone();
+    assert_eq!(target(0)["pass"], true, "those who are served are served quickly: {}", target(0));
+    assert_eq!(target(1)["target"], "waiting over 2.00 s < 5%");
+    let share = target(1)["observed"].as_f64().expect("a share");
+    assert!((0.1..0.6).contains(&share), "6 of 12 users wait: {share}");
+    let sentence = record["verdict"]["sentence"].as_str().expect("a sentence").to_string();
+    assert!(sentence.contains("of users had been waiting for longer than 2.00 s"), "{sentence}");
 }

@@ -54,7 +54,7 @@ pub(super) fn targets(page: &Page, width: usize, paint: Paint) -> String {
             format!("  {}", plain(&target.target)),
             if target.pass { "met" } else { "MISSED" }.to_string(),
             figures::in_unit(target.observed, &target.unit),
-            figures::margin(target.margin_ratio),
+            figures::margin(target.margin_ratio, &target.unit),
             figures::number(Some(target.samples as f64)),
         ];
         let pass = target.pass;
