@@ -124,6 +124,30 @@ fn no_failure_at_all_is_a_small_share_and_an_uncertain_one() {
 }
 
 #[test]
+fn users_who_wait_have_a_margin_also_where_nobody_does_and_more_than_asked_for_is_below_zero() {
+    let seen = |waiting: u64| {
+        let mut seconds = CALM.seconds(20, &mut Random::new(3));
+        for second in &mut seconds {
+            second.busy_user_s = 40.0;
+            second.thinking_user_s = 60.0;
+            second.waiting_users = waiting;
+        }
+        let targets = read(&["waiting over 4s < 1%", "throughput > 100/s"]);
+        measured(&seconds, &names(), &targets, &[]).expect("the window has seconds").clauses
+    };
+    let (none, many) = (seen(0), seen(20));
+    let margin = |clauses: &[ClauseSeen]| clauses[0].margin.expect("users were there");
+    assert!(margin(&none) < -3.0 && none[0].pass, "{:?}", none[0]);
+    assert!((margin(&many) - 20f64.ln()).abs() < 0.01 && !many[0].pass, "20 % of 1 %: {:?}", many[0]);
+    let throughput = &many[1];
+    assert!(
+        throughput.pass && throughput.margin.is_some_and(|m| (-0.8..-0.6).contains(&m)),
+        "{throughput:?}"
+    );
+    assert!(throughput.margin_se.is_some_and(|se| se > 0.0), "{throughput:?}");
+}
+
+#[test]
 fn what_too_little_was_seen_of_has_no_batches_and_no_error() {
     let rare = Stack { per_s: 3.0, ..CALM };
     let clauses = rare.measured(10, &["p99 < 1s", "p50 < 1s", "Purchase p95 < 1s"], 5).clauses;

@@ -7,3 +7,4 @@ mod session_api;
 mod sockets;
 mod virtual_net;
 mod virtual_time;
+mod waiting;

@@ -13,7 +13,7 @@ use crate::virtual_net::{Log, MS, Reply, VirtualNet, ok, status};
 
 #[derive(Default)]
 pub(crate) struct Listener {
-    seconds: Vec<Interval>,
+    pub(crate) seconds: Vec<Interval>,
     names: Vec<OperationName>,
     pub(crate) evidence: Vec<String>,
 }
@@ -82,7 +82,7 @@ pub(crate) fn bench(script: &'static str) -> Bench {
 }
 
 impl Bench {
-    fn options(&self) -> RunOptions {
+    pub(crate) fn options(&self) -> RunOptions {
         let source = Source {
             size: BTreeMap::from([("customers".to_string(), 20_000.0)]),
             ..Source::of("session.lua", self.script, "visit")
@@ -478,32 +478,4 @@ fn a_broken_script_is_refused_before_anything_starts() {
     let (clock, net, _) = VirtualNet::new(|_, _| Reply::Never);
     let problems = run_on(&options, clock, net, &mut Listener::default()).expect_err("a missing function");
     assert!(problems.to_string().contains("`visit`"), "{problems}");
-}
-
-#[test]
-fn users_who_are_never_answered_are_seen_waiting_although_no_response_time_shows_them() {
-    let bench = Bench {
-        users: 4,
-        timeout_s: 60.0,
-        think: Some(Distribution::Fixed { value: 0.9 }),
-        ..bench("function visit(user) get('/' .. user.number) end")
-    };
-    let mut options = bench.options();
-    options.scenario.waiting_over_s = 2.5;
-    let (clock, net, _) = VirtualNet::new(|_, request| {
-        if request.starts_with("GET /1 ") { Reply::Never } else { Reply::After(100 * MS, ok("")) }
-    });
-    let mut listener = Listener::default();
-    run_on(&options, clock, net, &mut listener).expect("the run works");
-    let slowest = |second: &Interval| second.operations.iter().map(|row| row.response.max()).max();
-    assert!(
-        listener.seconds.iter().filter_map(slowest).all(|max| max < 110_000),
-        "what was answered was quick"
-    );
-    let waiting: Vec<u64> = listener.seconds.iter().map(|second| second.waiting_users).take(10).collect();
-    assert_eq!(
-        waiting,
-        [0, 0, 0, 1, 1, 1, 1, 1, 1, 1],
-        "started in second 0: over 2.5 s at the end of second 3"
-    );
 }
