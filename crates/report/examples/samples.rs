@@ -1,4 +1,4 @@
-//! Writes the report of each kind of made-up run into a directory, for work on `web/`:
+//! Writes the report of each kind of made-up run and study into a directory, for work on `web/`:
 //! `cargo run -p report --example samples -- DIRECTORY`.
 
 #![allow(clippy::print_stdout)]
@@ -6,8 +6,9 @@
 use std::error::Error;
 use std::path::Path;
 
-use report::{Page, html, list_table, terminal};
+use report::{Page, html, list_table, study, terminal};
 use store::Runs;
+use testkit::sample::study::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
 use testkit::sample::{Ending, Sample, Shape, run};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -37,6 +38,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         std::fs::write(target.join(format!("{name}.txt")), terminal(&page, 80, false))?;
     }
     println!("{}", list_table(&runs.list()?, 80));
+    studies(target)
+}
+
+fn studies(target: &Path) -> Result<(), Box<dyn Error>> {
+    let finds = FindEnding::ALL.into_iter().map(find);
+    let compares = CompareEnding::ALL.into_iter().map(compare);
+    let sweeps = SweepShape::ALL.into_iter().map(sweep);
+    for record in finds.chain(compares).chain(sweeps) {
+        let name = record.id.trim_start_matches("20261121-101500-");
+        let text = study::html(&record, target, |run| Some(format!("{run}/report.html")));
+        println!("{name}: {} kB\n\n{}", text.len() / 1024, study::terminal(&record, target, 80, true));
+        std::fs::write(target.join(format!("{name}.html")), text)?;
+    }
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 //! drawn from its data by the code in `web/`.
 
 mod bundle;
+mod study;
 mod view;
 
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
@@ -9,11 +10,27 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use crate::terminal::hidden;
 use crate::{Page, figures};
 
+pub use study::html as study;
+
 const TEMPLATE: &str = include_str!("../../../web/report.html");
+
+/// Parts that pages share: how the machine and the tiers were set up.
+const SHARED: [(&str, &str); 2] = [
+    ("machine.html", include_str!("../../../web/machine.html")),
+    ("tiers.html", include_str!("../../../web/tiers.html")),
+];
 
 /// The page as one HTML file. It works offline, in a browser from 2023 on; without JavaScript it lacks only the
 /// charts. Whatever servers and users supplied is escaped, and the file's own policy lets no script run but ours.
 pub fn html(page: &Page) -> String {
+    let environment = environment();
+    environment.render_str(TEMPLATE, view::of(page)).expect(
+        "the template is a constant and the view has every name in it; a test renders each kind of run",
+    )
+}
+
+/// What all templates can do: escape, and show numbers with their units.
+fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -27,9 +44,10 @@ pub fn html(page: &Page) -> String {
     environment.add_filter("margin", |ratio: Option<f64>, unit: String| figures::margin(ratio, &unit));
     environment
         .add_filter("in_unit", |value: Option<f64>, unit: String| thin(&figures::in_unit(value, &unit)));
-    environment.render_str(TEMPLATE, view::of(page)).expect(
-        "the template is a constant and the view has every name in it; a test renders each kind of run",
-    )
+    for (name, text) in SHARED {
+        environment.add_template(name, text).expect("the template is a constant; a test renders it");
+    }
+    environment
 }
 
 /// Groups of digits of the numbers in a sentence stay on one line.

@@ -1,16 +1,21 @@
 //! What people and programs see of a study: the same record as text, JSON, one HTML file, CSV, JUnit XML.
 
-#[allow(dead_code)]
+pub(crate) mod blocks;
+pub(crate) mod cells;
 pub(crate) mod course;
+mod csv;
 mod headline;
-#[allow(dead_code)]
+mod junit;
 pub(crate) mod words;
 
 use model::StudyRecord;
 
 pub(crate) use headline::of as headline;
 
+pub use self::csv::csv;
+pub use crate::html::study as html;
 pub use crate::terminal::study as terminal;
+pub use junit::junit;
 
 /// `record` as indented JSON with a line break at its end: what `--json` prints and `study.json` holds.
 pub fn json(record: &StudyRecord) -> String {

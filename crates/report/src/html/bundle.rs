@@ -22,6 +22,11 @@ const MODULES: [&str; 4] = [
 const STYLES: [&str; 2] =
     [include_str!("../../../../web/vendor/uplot/uPlot.min.css"), include_str!("../../../../web/page.css")];
 
+/// The style sheets of a study's page.
+pub(super) fn study_style() -> String {
+    [STYLES[1], include_str!("../../../../web/study.css")].join("\n")
+}
+
 /// The style sheets, one after the other.
 pub(super) fn style() -> String {
     STYLES.join("\n")

@@ -2,7 +2,7 @@
 
 use model::StudyRecord;
 use model::load::{Arriving, Load};
-use model::study::{By, Ceiling, ClauseSeen, LoadLine, Purpose, Question, Trial};
+use model::study::{By, Ceiling, ClauseSeen, Conclusion, Effect, LoadLine, Purpose, Question, Trial};
 
 use crate::figures;
 
@@ -165,9 +165,54 @@ pub(crate) fn figure(name: &str, operation: Option<&str>) -> String {
 pub(crate) fn figure_value(name: &str, value: Option<f64>, load_unit: &str) -> String {
     match name {
         "throughput" => per_s(value),
-        "load_line" => format!("{} {load_unit}", figures::number(value)),
+        "load_line" => format!("{} {load_unit}", figures::number(value)).trim_end().to_string(),
         _ => figures::time(value),
     }
+}
+
+/// `-6.1 %`, `+0.4 %`, `+12 %`: what a ratio means as a change, to a tenth of a percent below ten.
+pub(crate) fn change(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    if !percent.is_finite() {
+        return figures::NOTHING.to_string();
+    }
+    let decimals = usize::from(percent.abs() < 9.95);
+    match format!("{percent:+.decimals$} %").as_str() {
+        "+0.0 %" | "-0.0 %" => "0.0 %".to_string(),
+        text => text.to_string(),
+    }
+}
+
+/// `-7.7 to -4.4 %`; a dash as long as there are too few blocks.
+pub(crate) fn interval(effect: &Effect) -> String {
+    match (effect.low, effect.high) {
+        (Some(low), Some(high)) => format!("{} to {}", change(low).trim_end_matches(" %"), change(high)),
+        _ => figures::NOTHING.to_string(),
+    }
+}
+
+/// What follows for one figure, in a word or two.
+pub(crate) fn conclusion(conclusion: &Conclusion) -> String {
+    match conclusion {
+        Conclusion::Faster => "better".to_string(),
+        Conclusion::Slower => "worse".to_string(),
+        Conclusion::Same => "same".to_string(),
+        Conclusion::Open { .. } => "open".to_string(),
+    }
+}
+
+/// `B against A -6.1 % (-7.7 to -4.4 %), A 37.0 ms, B 34.7 ms, 9 blocks: better`.
+pub(crate) fn effect(effect: &Effect) -> String {
+    let value = |value: f64| figure_value(&effect.figure, Some(value), "");
+    format!(
+        "B against A {} ({}), A {}, B {}, {} blocks: {}",
+        change(effect.ratio),
+        interval(effect),
+        value(effect.a),
+        value(effect.b),
+        effect.blocks,
+        conclusion(&effect.conclusion)
+    )
 }
 
 /// Whether a trial passed, in a word: `passed`, `missed`, `not valid`.
@@ -205,6 +250,7 @@ mod tests {
         assert_eq!(in_unit(None, Unit::PerS), "–");
         assert_eq!(figure_value("throughput", Some(1234.0), "users"), "1 234/s");
         assert_eq!(figure_value("load_line", Some(412.0), "users"), "412 users");
+        assert_eq!([0.93934, 1.004, 1.12, 1.0001].map(change), ["-6.1 %", "+0.4 %", "+12 %", "0.0 %"]);
         assert_eq!(figure("load_line", None), "load line");
         assert_eq!(figure("p95", Some("Browse")), "p95 of Browse");
     }

@@ -3,6 +3,7 @@
 mod browser;
 mod page;
 mod schema;
+mod study_data;
 mod study_text;
 mod text;
 mod web;
@@ -10,10 +11,20 @@ mod web;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use model::StudyRecord;
 use model::record::Outcome;
 use report::Page;
 use store::Runs;
 use testkit::sample::{Ending, Sample, Shape, run};
+
+/// Every kind of made-up study, with a name for its files.
+fn studies() -> Vec<(String, StudyRecord)> {
+    use testkit::sample::study::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
+    let finds = FindEnding::ALL.map(|ending| (format!("find-{}", ending.word()), find(ending)));
+    let compares = CompareEnding::ALL.map(|ending| (format!("compare-{}", ending.word()), compare(ending)));
+    let sweeps = SweepShape::ALL.map(|shape| (format!("sweep-{}", shape.word()), sweep(shape)));
+    finds.into_iter().chain(compares).chain(sweeps).collect()
+}
 
 /// Fails unless `text` is what the golden file of that name holds; writes it anew with `UPDATE_GOLDEN` set.
 fn assert_golden(name: &str, text: &str) {

@@ -2,27 +2,66 @@
 
 use std::path::Path;
 
+use model::StudyRecord;
 use report::study::terminal;
-use testkit::sample::study::{FindEnding, find};
+use testkit::sample::study::{CompareEnding, FindEnding, compare, find};
 
-use crate::assert_golden;
+use crate::{assert_golden, studies};
 
-fn text(record: &model::StudyRecord, colour: bool) -> String {
-    terminal(record, Path::new("/srv/plimsoll/studies/one"), 80, colour)
+fn text(record: &StudyRecord, width: usize, colour: bool) -> String {
+    terminal(record, Path::new("/srv/plimsoll/studies/one"), width, colour)
 }
 
 #[test]
-fn every_ending_of_a_find_reads_as_its_golden_file() {
-    for ending in FindEnding::ALL {
-        assert_golden(&format!("study/find-{}.txt", ending.word()), &text(&find(ending), false));
+fn every_kind_of_study_reads_as_its_golden_file_and_fits_into_80_columns() {
+    for (name, record) in studies() {
+        let text = text(&record, 80, false);
+        assert_golden(&format!("study/{name}.txt"), &text);
+        for line in text.lines() {
+            let columns = line.chars().count();
+            assert!(
+                columns <= 80 || line.split(' ').any(|word| word.len() > 60),
+                "{name}, {columns} columns: {line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn colour_adds_nothing_but_colour_to_a_study() {
+    for (name, record) in studies() {
+        let mut stripped = text(&record, 100, true);
+        for code in ["1;31", "1;32", "1;33", "1;36", "31", "0"] {
+            stripped = stripped.replace(&format!("\u{1b}[{code}m"), "");
+        }
+        assert_eq!(stripped, text(&record, 100, false), "{name}");
     }
 }
 
 #[test]
 fn the_answer_is_the_first_line() {
-    let text = text(&find(FindEnding::LoadLine), false);
+    let found = text(&find(FindEnding::LoadLine), 80, false);
     assert!(
-        text.starts_with("LOAD LINE  412 users [398, 421] (90 % interval), held by Browse p95"),
-        "{text}"
+        found.starts_with("LOAD LINE  412 users [398, 421] (90 % interval), held by Browse p95"),
+        "{found}"
     );
+    let compared = text(&compare(CompareEnding::GateFailed), 80, false);
+    assert!(compared.starts_with("GATE FAILED  B is slower by 5.4 %"), "{compared}");
+}
+
+#[test]
+fn names_from_a_hostile_study_do_not_steer_the_terminal() {
+    let mut record = find(FindEnding::LoadLine);
+    record.sentence = "\u{1b}[2J owned".into();
+    record.setup.kit_title = "kit\u{9b}\u{202e}".into();
+    for clause in record
+        .trials
+        .iter_mut()
+        .filter_map(|trial| trial.measured.as_mut())
+        .flat_map(|seen| &mut seen.clauses)
+    {
+        clause.clause = format!("\u{1b}]0;{}", clause.clause);
+    }
+    let text = text(&record, 80, false);
+    assert!(!text.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");
 }

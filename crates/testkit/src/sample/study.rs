@@ -1,13 +1,17 @@
 //! Made-up studies, the same every time: plausible figures, every way to end.
 
+mod compare;
 mod find;
+mod sweep;
 mod trial;
 
 use model::recipe::Recipe;
 use model::record::{Outcome, Step, ValidityCheck};
 use model::study::{Arm, Ceiling, Question, STUDY_FORMAT, StudyRecord, Trial};
 
+pub use compare::{CompareEnding, compare};
 pub use find::{FindEnding, find};
+pub use sweep::{SweepShape, sweep};
 
 use super::{Shape, judgement};
 

@@ -121,7 +121,7 @@ fn trials(record: &StudyRecord, course: &Course, width: usize, paint: Paint) -> 
         cells.push(words::verdict(trial).to_string());
         let good = trial.valid() && trial.pass() == Some(true);
         table.row_painted(cells, move |column, cell| {
-            if column == verdict_column && !good { paint.bad(cell) } else { cell.to_string() }
+            if column == verdict_column && !good { paint.bad(cell.trim_end()) } else { cell.to_string() }
         });
     }
     table.lines(width)

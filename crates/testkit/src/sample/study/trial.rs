@@ -68,8 +68,8 @@ impl Stack {
         let grown = if share <= 1.0 { share } else { 1.0 + 7.0 * (1.0 - (-(share - 1.0) / 7.0).exp()) };
         let noise = |which: u32, size: f64| (size * wobble(number, which)).exp();
         let browse_p95_s = 0.3 * (0.94 * grown + 0.06) * noise(1, self.noise) * self.slower;
-        let p95_s = 0.62 * browse_p95_s * noise(2, 0.02);
-        let (p50_s, p99_s, mean_s) = (0.21 * p95_s, 1.72 * p95_s * noise(3, 0.04), 0.34 * p95_s);
+        let p95_s = 0.62 * browse_p95_s * noise(2, self.noise / 4.0);
+        let (p50_s, p99_s, mean_s) = (0.21 * p95_s, 1.72 * p95_s * noise(3, self.noise / 2.0), 0.34 * p95_s);
         let per_s = if self.by_rate { wanted.load * 6.1 } else { wanted.load / (THINK_S + mean_s) };
         let failed_ratio = if share > 3.0 { 0.0021 * share.min(20.0) / 3.0 } else { 0.0 };
         let samples = (per_s * wanted.window_s) as u64;
