@@ -40,6 +40,7 @@ fn environment() -> Environment<'static> {
     environment.add_filter("number", |value: Option<f64>| thin(&figures::number(value)));
     environment.add_filter("bytes", |bytes: Option<u64>| thin(&figures::bytes(bytes)));
     environment.add_filter("thin", |text: String| thin_groups(&text));
+    environment.add_filter("bound", |text: String| thin(&text));
     environment.add_filter("visible", |text: String| visible(&text));
     environment.add_filter("margin", |ratio: Option<f64>, unit: String| figures::margin(ratio, &unit));
     environment

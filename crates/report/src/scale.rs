@@ -70,10 +70,15 @@ impl Scale {
         let fine = among(&[1.0, 1.5, 2.0, 3.0, 5.0, 7.0]);
         let usual = among(&[1.0, 2.0, 5.0]);
         let coarse = among(&[1.0]);
-        if usual.len() < 3 && fine.len() <= most && fine.len() > usual.len() {
+        if usual.len() < 3 && (2..=most).contains(&fine.len()) && fine.len() > usual.len() {
             return fine;
         }
-        if usual.len() <= most { usual } else { thinned(coarse, most) }
+        match usual.len() {
+            // So short a part of the scale that it is nearly even.
+            0..2 => self.linear_ticks(most).into_iter().filter(|tick| *tick > 0.0).collect(),
+            few if few <= most => usual,
+            _ => thinned(coarse, most),
+        }
     }
 
     fn linear_ticks(&self, most: usize) -> Vec<f64> {
@@ -111,6 +116,8 @@ mod tests {
         assert_eq!(wide.ticks(4), [1.0, 100.0, 1e4, 1e6]);
         let narrow = Scale { kind: Kind::Log, low: 280.0, high: 620.0 };
         assert_eq!(narrow.ticks(8), [300.0, 500.0]);
+        let short = Scale { kind: Kind::Log, low: 381.0, high: 442.0 };
+        assert_eq!(short.ticks(8), [390.0, 400.0, 410.0, 420.0, 430.0, 440.0]);
         let linear = Scale { kind: Kind::Linear, low: 0.0, high: 412.0 };
         assert_eq!(linear.ticks(5), [0.0, 100.0, 200.0, 300.0, 400.0]);
         let around = Scale { kind: Kind::Linear, low: -0.013, high: 0.021 };

@@ -22,6 +22,8 @@ pub(crate) fn check(identifier: &str) -> String {
         "think" => "think times as asked for",
         "alarms" => "the servers' logs",
         "consistency" => "consistent data",
+        "steady" => "a steady state",
+        "ceiling" => "the generator's ceiling",
         other => return other.replace('_', " "),
     };
     words.to_string()

@@ -12,7 +12,7 @@ use model::StudyRecord;
 use model::study::Question;
 use serde_json::{Value, json};
 
-use super::{bundle, environment, thin_groups};
+use super::{bundle, environment, thin_groups, visible};
 use crate::study::words;
 use crate::{figures, study, words as names};
 
@@ -32,7 +32,7 @@ pub fn html(record: &StudyRecord, directory: &Path, link: impl Fn(&str) -> Optio
     for (name, text) in TEMPLATES {
         environment.add_template(name, text).expect("the templates are constants; a test renders each");
     }
-    let context = minijinja::Value::from(minijinja::value::Serde(view(record, directory, &link)));
+    let context = minijinja::Value::from(minijinja::value::Serde(seen(view(record, directory, &link))));
     let page = environment.get_template("study.html").and_then(|template| template.render(context));
     page.expect(
         "the template is a constant and the view has every name in it; a test renders each kind of study",
@@ -72,6 +72,18 @@ fn view(record: &StudyRecord, directory: &Path, link: parts::Link<'_>) -> Value 
         "directory": directory.display().to_string(),
         "style": bundle::study_style(),
     })
+}
+
+/// The view without characters that have no shape of their own and could turn the direction of writing.
+fn seen(view: Value) -> Value {
+    match view {
+        Value::String(text) => Value::String(visible(&text)),
+        Value::Array(values) => values.into_iter().map(seen).collect(),
+        Value::Object(values) => {
+            values.into_iter().map(|(name, value)| (visible(&name), seen(value))).collect()
+        }
+        other => other,
+    }
 }
 
 /// `text` as it can stand in an element or an attribute.

@@ -110,27 +110,28 @@ pub(crate) fn letter(purpose: Purpose) -> char {
     }
 }
 
-/// What a find's sentence leaves out: the throughput at the line, how steep and how certain it is, where averages
-/// would put it.
-pub(crate) fn line_facts(record: &StudyRecord, line: &LoadLine) -> Vec<String> {
-    let throughput = line
-        .throughput_per_s
-        .map(|per_s| format!("{} operations/s at the load line", figures::number(Some(per_s))));
+/// Where averages would put the line, which a find's sentence doesn't say.
+pub(crate) fn by_average(record: &StudyRecord, line: &LoadLine) -> Option<String> {
+    let average = line.by_average?;
+    let further = figures::percent(Some((average / line.load - 1.0).abs()));
+    let way = if average >= line.load { "higher" } else { "lower" };
+    Some(format!("by averages the line would be at {}, {further} {way}", load(record, 0, average)))
+}
+
+/// How steep and how certain a load line is.
+pub(crate) fn line_facts(line: &LoadLine) -> Vec<String> {
     let slope = (line.slope.is_finite() && line.slope > 0.0).then(|| {
         let more = figures::percent(Some(1.1f64.powf(line.slope) - 1.0));
-        format!(
-            "10 % more load raises {} by about {more} there",
-            line.held_by.split(['<', '>']).next().unwrap_or_default().trim()
-        )
+        format!("10 % more load raises {} by about {more} there", clause_name(&line.held_by))
     });
     let share = figures::percent(Some(line.held_by_ratio));
     let first = format!("{} is missed first in {share} of the resampled fits", line.held_by);
-    let average = line.by_average.map(|average| {
-        let further = figures::percent(Some((average / line.load - 1.0).abs()));
-        let way = if average >= line.load { "higher" } else { "lower" };
-        format!("by averages the line would be at {}, {further} {way}", load(record, 0, average))
-    });
-    [throughput, slope, Some(first), average].into_iter().flatten().collect()
+    slope.into_iter().chain([first]).collect()
+}
+
+/// `Browse p95`: a target without its limit.
+pub(crate) fn clause_name(clause: &str) -> &str {
+    clause.split(['<', '>']).next().unwrap_or_default().trim()
 }
 
 /// What the generator can do at most, in a sentence without its end.
@@ -181,6 +182,11 @@ pub(crate) fn change(ratio: f64) -> String {
         "+0.0 %" | "-0.0 %" => "0.0 %".to_string(),
         text => text.to_string(),
     }
+}
+
+/// `-6 %`, `+2.5 %`: a round change without the digits that only a measurement has.
+pub(crate) fn round_change(ratio: f64) -> String {
+    change(ratio).replace(".0 %", " %")
 }
 
 /// `-7.7 to -4.4 %`; a dash as long as there are too few blocks.

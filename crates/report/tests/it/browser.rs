@@ -6,7 +6,7 @@ use std::process::Command;
 use report::html;
 use testkit::sample::{Ending, Shape};
 
-use crate::{Kept, page};
+use crate::{Kept, page, studies};
 
 #[allow(clippy::print_stdout)] // A skipped test says so.
 fn chromium() -> Option<PathBuf> {
@@ -80,4 +80,61 @@ fn a_page_whose_code_fails_is_noticed() {
     let noticed = std::panic::catch_unwind(|| open(&chromium, &file))
         .map_or(true, |document| document.contains("data-errors"));
     assert!(noticed, "neither the console nor the page says that its code failed");
+}
+
+/// Tells the page around it how far a page is wider than its window, and which labels of its charts lie outside of their
+/// picture or on top of each other.
+const RULER: &str = "<script>addEventListener('load',function(){var d=document.documentElement,out=[],on=[];\
+    document.querySelectorAll('svg.chart').forEach(function(s){var b=s.getBoundingClientRect();if(!b.width)return;\
+    var t=[].slice.call(s.querySelectorAll('text')).map(function(t){return[t.textContent,t.getBoundingClientRect()]});\
+    t.forEach(function(a,i){var r=a[1];\
+    if(r.left<b.left-1||r.right>b.right+1||r.top<b.top-1||r.bottom>b.bottom+1)out.push(a[0]);\
+    t.slice(i+1).forEach(function(c){var q=c[1];if(Math.min(r.right,q.right)-Math.max(r.left,q.left)>1&&\
+    Math.min(r.bottom,q.bottom)-Math.max(r.top,q.top)>4)on.push(a[0]+' on '+c[0])})})});\
+    var wide=d.scrollWidth-d.clientWidth;parent.postMessage([innerWidth,wide?'wider by '+wide:'',\
+    out.length?'outside: '+out.join(', '):'',on.length?'overlap: '+on.join(', '):''].join(';'),'*')})</script>";
+
+/// Collects what the pages in its frames tell.
+const COLLECTOR: &str = "<!doctype html><script>var told=0,faults=[];addEventListener('message',function(e){told++;\
+    if(!/^[0-9]+;;;$/.test(e.data))faults.push(e.data);\
+    document.documentElement.dataset.told=told;document.documentElement.dataset.faults=faults.join(' / ')})</script>";
+
+#[test]
+fn every_study_fits_a_phone_a_tablet_and_a_screen_and_no_label_covers_another() {
+    let Some(chromium) = chromium() else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut frames = COLLECTOR.to_string();
+    let widths = [360, 400, 768, 1200];
+    for (name, record) in studies() {
+        let page = report::study::html(&record, Path::new("/srv/plimsoll/studies/one"), |_| None);
+        // The page's own policy lets no script run, so the copy that is measured has none.
+        let policy = page.split("<meta http-equiv=").nth(1).and_then(|rest| rest.split('>').next());
+        let policy = format!("<meta http-equiv={}>", policy.expect("a policy"));
+        std::fs::write(directory.path().join(format!("{name}.html")), page.replacen(&policy, RULER, 1))
+            .unwrap();
+        for width in widths {
+            frames.push_str(&format!(
+                "<iframe width={width} height=900 style=\"border:0\" src=\"{name}.html\"></iframe>"
+            ));
+        }
+    }
+    let file = directory.path().join("frames.html");
+    std::fs::write(&file, frames).unwrap();
+    let document = open(&chromium, &file);
+    let root = document.get(..document.find("<head").unwrap_or(0)).unwrap_or_default();
+    let told = format!("data-told=\"{}\"", studies().len() * widths.len());
+    assert!(root.contains(&told) && root.contains("data-faults=\"\""), "{root}");
+}
+
+#[test]
+fn a_study_opens_without_a_word_on_the_console() {
+    let Some(chromium) = chromium() else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("report.html");
+    for (name, record) in studies() {
+        if ["find-load-line", "compare-gate-failed", "sweep-two-factors"].contains(&name.as_str()) {
+            std::fs::write(&file, report::study::html(&record, directory.path(), |_| None)).unwrap();
+            assert!(open(&chromium, &file).contains("</footer>"), "{name} is whole");
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod page;
 mod schema;
 mod study_data;
 mod study_text;
+mod study_web;
 mod text;
 mod web;
 

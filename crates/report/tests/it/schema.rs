@@ -1,4 +1,4 @@
-//! `docs/reference/run.schema.json` and `hit.schema.json`. `UPDATE_GOLDEN=1 cargo test -p report schema` writes it anew.
+//! `docs/reference/run.schema.json`, `hit.schema.json` and `study.schema.json`. `UPDATE_GOLDEN=1 cargo test -p report schema` writes it anew.
 
 use std::path::Path;
 
@@ -21,6 +21,7 @@ fn assert_current(name: &str, schema: &str) {
 fn the_schemas_in_the_documentation_are_current() {
     assert_current("run.schema.json", &schema());
     assert_current("hit.schema.json", &report::hit_schema());
+    assert_current("study.schema.json", &report::study::schema());
 }
 
 #[test]
@@ -30,6 +31,15 @@ fn every_kind_of_run_is_as_the_schema_says() {
         let record: Value =
             serde_json::from_str(&json(&run(Shape::ending(ending)).record)).expect("it is JSON");
         assert_eq!(mismatches(&schema, &schema, &record, "$"), [""; 0], "{ending:?}");
+    }
+}
+
+#[test]
+fn every_kind_of_study_is_as_the_schema_says() {
+    let schema: Value = serde_json::from_str(&report::study::schema()).expect("it is JSON");
+    for (name, record) in crate::studies() {
+        let record: Value = serde_json::from_str(&report::study::json(&record)).expect("it is JSON");
+        assert_eq!(mismatches(&schema, &schema, &record, "$"), [""; 0], "{name}");
     }
 }
 

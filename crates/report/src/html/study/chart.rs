@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::escape;
 use crate::scale::Scale;
+use crate::terminal::shorten;
 
 /// Widths in which every chart is drawn, in pixels: for a screen or paper, and for a phone. The page shows one.
 const WIDTHS: [(&str, f64); 2] = [("broad", 760.0), ("narrow", 360.0)];
@@ -122,7 +123,12 @@ impl Chart {
         }
         add(body, format_args!("<path class=\"axis\" d=\"M{:.1} {bottom:.1}H{right:.1}\"/>", frame.left));
         let mut free = f64::MIN;
-        for (value, label) in self.x.ticks(if narrow { 5 } else { 10 }) {
+        let ticks = self.x.ticks(if narrow { 5 } else { 10 });
+        // Names are cut to their share of the axis; a number that is cut would be another number.
+        let room = ((frame.width / ticks.len().max(1) as f64 - 8.0) / 6.8).max(4.0) as usize;
+        for (value, label) in ticks {
+            let named = label.starts_with(|c: char| c.is_alphabetic());
+            let label = if named { shorten(&label, room) } else { label };
             let x = self.x_at(frame, value);
             let half = 3.4 * label.chars().count() as f64;
             // A label may reach beyond the frame by the margin, but not beyond the picture.

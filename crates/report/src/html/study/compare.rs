@@ -108,7 +108,7 @@ fn drawn(known: &[(&Effect, f64, f64)], scale: &Scale, band: (f64, f64), class: 
     for tick in scale.ticks(if width < 500.0 { 4 } else { 9 }) {
         let x = at(tick);
         add(&mut body, format_args!("<path class=\"grid\" d=\"M{x:.1} {top}V{bottom:.1}\"/>"));
-        text(&mut body, "middle", (x, bottom + 17.0), &words::change(tick));
+        text(&mut body, "middle", (x, bottom + 17.0), &words::round_change(tick));
     }
     add(&mut body, format_args!("<path class=\"axis\" d=\"M{:.1} {top}V{bottom:.1}\"/>", at(1.0)));
     for (index, ((effect, low, high), name)) in known.iter().zip(&names).enumerate() {
@@ -162,7 +162,7 @@ fn course(compare: &Compare, seen: &[blocks::Block]) -> Option<String> {
         },
         y: Axis {
             scale: Scale::around(known, 0.1)?,
-            labels: Labels::Round(Box::new(words::change)),
+            labels: Labels::Round(Box::new(words::round_change)),
             unit: String::new(),
         },
         band: None,

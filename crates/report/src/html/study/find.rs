@@ -11,6 +11,9 @@ use crate::scale::Scale;
 use crate::study::course::{Course, smooth};
 use crate::study::words::{self, Unit};
 
+/// Loads nearer to the line than this, as a logarithm, are shown on a scale of their own.
+const NEAR: f64 = 0.12;
+
 /// What only a find shows.
 pub(super) fn of(record: &StudyRecord, find: &Find, link: Link<'_>) -> Value {
     let Some(course) = Course::of(record) else { return Value::Null };
@@ -48,9 +51,6 @@ fn top(record: &StudyRecord, find: &Find) -> Vec<Value> {
                 line.throughput_per_s
                     .map(|per_s| parts::figure("Operations there", &words::per_s(Some(per_s)))),
             );
-            top.extend(
-                line.by_average.map(|average| parts::figure("By averages it would be", &load(average))),
-            );
             top
         }
         Some(FindAnswer::NoAnswer(none)) => {
@@ -64,17 +64,21 @@ fn top(record: &StudyRecord, find: &Find) -> Vec<Value> {
 
 fn facts(record: &StudyRecord, find: &Find) -> Vec<String> {
     match &find.answer {
-        Some(FindAnswer::LoadLine(line)) => words::line_facts(record, line),
+        Some(FindAnswer::LoadLine(line)) => {
+            words::by_average(record, line).into_iter().chain(words::line_facts(line)).collect()
+        }
         _ => Vec::new(),
     }
 }
 
-/// Throughput, response times and, where the line is held by something else, that: each against the load.
+/// Throughput, response times and, where the line is held by something else, that: each against the load; and what
+/// the answer was read from, near the line.
 fn charts(record: &StudyRecord, course: &Course) -> Vec<Value> {
     let mut charts: Vec<Option<Value>> = vec![throughput(record, course), response(record, course)];
     if course.clause.is_some_and(|clause| words::unit(&clause.clause) != Unit::Seconds) {
         charts.push(held(record, course));
     }
+    charts.push(near(record, course));
     charts.into_iter().flatten().collect()
 }
 
@@ -182,7 +186,7 @@ fn held(record: &StudyRecord, course: &Course) -> Option<Value> {
         .map(|(trial, value)| (trial.load, *value))
         .collect();
     let values = observed.iter().map(|(_, value)| *value).chain([clause.limit]);
-    let name = clause.clause.split(['<', '>']).next().unwrap_or_default().trim();
+    let name = words::clause_name(&clause.clause);
     let chart = Chart {
         title: format!("{name} against load"),
         x: x_axis(record, course)?,
@@ -204,6 +208,57 @@ fn held(record: &StudyRecord, course: &Course) -> Option<Value> {
     Some(figure(name, &[], &chart))
 }
 
+/// What the answer was read from: how far the target was from its limit in each trial near the line, with the slope
+/// that was found there.
+fn near(record: &StudyRecord, course: &Course) -> Option<Value> {
+    let (line, clause) = (course.line?, course.clause?);
+    let reach = NEAR.max(1.5 * (line.high / line.low).max(1.0).ln());
+    let close = |trial: &Trial| (trial.load / line.load).ln().abs() <= reach;
+    let trials: Vec<(&Trial, f64, Option<f64>)> = course
+        .trials
+        .iter()
+        .filter(|(trial, _)| close(trial))
+        .filter_map(|(trial, seen)| {
+            let seen = seen.clauses.iter().find(|one| one.clause == clause.clause)?;
+            Some((*trial, seen.margin?, seen.margin_se))
+        })
+        .collect();
+    let marks = trials.iter().map(|(trial, margin, se)| Mark {
+        whisker: se.map(|se| ((margin - 1.96 * se).exp(), (margin + 1.96 * se).exp())),
+        ..mark(record, trial, margin.exp(), &format!("{} of the limit", figures::percent(Some(margin.exp()))))
+    });
+    let marks: Vec<Mark> = marks.collect();
+    let loads = trials.iter().map(|(trial, ..)| trial.load).chain([line.low, line.high, line.load]);
+    let x = Axis { scale: Scale::log(loads, 0.06)?, ..x_axis(record, course)? };
+    let ends = marks.iter().flat_map(|mark| {
+        [mark.y, mark.whisker.map_or(mark.y, |(low, _)| low), mark.whisker.map_or(mark.y, |(_, high)| high)]
+    });
+    let y = Scale::log(ends.chain([1.0]), 0.06)?;
+    // The share of the limit is one at the line and rises with the load by the slope, on logarithmic scales.
+    let fitted = |load: f64| (load, (load / line.load).powf(line.slope));
+    let name = words::clause_name(&clause.clause);
+    let chart = Chart {
+        title: format!("{name} as a share of its limit, near the load line"),
+        lines: vec![
+            Line { class: "fit".into(), points: vec![fitted(x.scale.low), fitted(x.scale.high)] },
+            Line { class: "answer".into(), points: vec![(line.load, y.low), (line.load, y.high)] },
+        ],
+        x,
+        y: Axis {
+            scale: y,
+            labels: Labels::Round(Box::new(|share| figures::percent(Some(share)))),
+            unit: String::new(),
+        },
+        band: Some((line.low, line.high)),
+        y_band: None,
+        limit: Some((1.0, clause.clause.clone())),
+        marks,
+        height: 280.0,
+    };
+    let title = format!("{name} as a share of its limit, near the load line");
+    (chart.marks.len() > 1).then(|| figure(&title, &[("fit", "slope found")], &chart))
+}
+
 fn mark(record: &StudyRecord, trial: &Trial, y: f64, value: &str) -> Mark {
     let title = format!(
         "trial {} ({}): {}, {value}, {}",
@@ -220,23 +275,27 @@ fn mark(record: &StudyRecord, trial: &Trial, y: f64, value: &str) -> Mark {
     Mark { x: trial.load, y, shape, class: parts::mark_class(trial).into(), title, whisker: None }
 }
 
+/// A tier's cores by load.
+struct Cores<'a> {
+    tier: &'a str,
+    class: String,
+    points: Vec<(f64, f64)>,
+}
+
 /// Cores by tier against the load.
 fn cpu(record: &StudyRecord, course: &Course) -> Option<Value> {
-    let tiers = course.tiers();
-    let class = |tier: &str, index: usize| parts::tier_class(tier, index);
-    let cores: Vec<(usize, &str, Vec<(f64, f64)>)> =
-        tiers.iter().enumerate().map(|(index, tier)| (index, *tier, course.cores(tier))).collect();
-    let all = cores.iter().flat_map(|(_, _, points)| points.iter().map(|point| point.1));
-    let marks = cores.iter().flat_map(|(index, tier, points)| {
-        points.iter().map(move |(x, y)| Mark {
-            x: *x,
-            y: *y,
-            shape: Shape::Dot,
-            class: class(tier, *index),
-            title: format!("{tier} at {}: {} cores", words::load(record, 0, *x), figures::number(Some(*y))),
-            whisker: None,
-        })
-    });
+    let of =
+        |(index, tier)| Cores { tier, class: parts::tier_class(tier, index), points: course.cores(tier) };
+    let tiers: Vec<Cores> = course.tiers().into_iter().enumerate().map(of).collect();
+    let all = tiers.iter().flat_map(|one| one.points.iter().map(|point| point.1));
+    let mark = |one: &Cores, (x, y): (f64, f64)| Mark {
+        x,
+        y,
+        shape: Shape::Dot,
+        class: one.class.clone(),
+        title: format!("{} at {}: {} cores", one.tier, words::load(record, 0, x), figures::number(Some(y))),
+        whisker: None,
+    };
     let chart = Chart {
         title: "CPU by tier against load".into(),
         x: x_axis(record, course)?,
@@ -248,16 +307,14 @@ fn cpu(record: &StudyRecord, course: &Course) -> Option<Value> {
         band: course.line.map(|line| (line.low, line.high)),
         y_band: None,
         limit: None,
-        lines: cores
+        lines: tiers
             .iter()
-            .map(|(index, tier, points)| Line { class: class(tier, *index), points: smooth(points) })
+            .map(|one| Line { class: one.class.clone(), points: smooth(&one.points) })
             .collect(),
-        marks: marks.collect(),
+        marks: tiers.iter().flat_map(|one| one.points.iter().map(move |point| mark(one, *point))).collect(),
         height: 240.0,
     };
-    let classes: Vec<(String, &str)> =
-        cores.iter().map(|(index, tier, _)| (class(tier, *index), *tier)).collect();
-    let legend: Vec<(&str, &str)> = classes.iter().map(|(class, tier)| (class.as_str(), *tier)).collect();
+    let legend: Vec<(&str, &str)> = tiers.iter().map(|one| (one.class.as_str(), one.tier)).collect();
     Some(figure("Cores kept busy", &legend, &chart))
 }
 

@@ -22,17 +22,36 @@ pub(super) fn of(record: &StudyRecord, sweep: &Sweep, link: Link<'_>) -> Value {
         _ => (Vec::new(), maps(record, sweep, &cells)),
     };
     json!({
+        "figures": top(record, sweep, &cells),
         "title": sweep.title,
         "source": sweep.source,
         "measurement": measurement(sweep),
         "repeats": sweep.repeats,
         "factors": sweep.factors.iter().map(|factor| json!({"title": factor.title, "name": factor.name, "levels": factor.levels})).collect::<Vec<_>>(),
         "lines": matches!(sweep.measurement, Measurement::LoadLine(_)),
+        "joined": charts_are_joined(sweep),
         "charts": charts,
         "maps": maps,
         "cells": cells.iter().map(|cell| row(record, sweep, cell)).collect::<Vec<_>>(),
         "trials": record.trials.iter().map(|trial| parts::trial(record, trial, link)).collect::<Vec<_>>(),
     })
+}
+
+/// The best cell by each figure.
+fn top(record: &StudyRecord, sweep: &Sweep, cells: &[CellSeen]) -> Vec<Value> {
+    let best = |figure: &&str| {
+        let known = cells.iter().filter_map(|cell| Some((cell, cell.value(figure)?)));
+        let highest = matches!(*figure, "throughput" | "load_line");
+        let (cell, value) = known.reduce(|best, one| if (one.1 > best.1) == highest { one } else { best })?;
+        let place = record.arms.get(cell.arm).map_or("", |arm| arm.label.as_str());
+        let word = if highest { "Highest" } else { "Lowest" };
+        let title = format!("{word} {}: {place}", words::figure(figure, None));
+        Some(parts::figure(
+            &title,
+            &words::figure_value(figure, Some(value), words::load_unit(record, cell.arm)),
+        ))
+    };
+    cells::figures(sweep).iter().filter_map(best).collect()
 }
 
 fn measurement(sweep: &Sweep) -> String {
@@ -79,6 +98,11 @@ fn values(factor: &Factor) -> Option<Vec<f64>> {
         plain.or_else(|| units::size_bytes(level).ok().map(|bytes| bytes as f64))
     };
     factor.levels.iter().map(number).collect()
+}
+
+/// Whether lines lead from level to level: names have no order, so nothing lies between them.
+fn charts_are_joined(sweep: &Sweep) -> bool {
+    sweep.factors.first().is_some_and(|factor| values(factor).is_some())
 }
 
 /// One chart for each figure against the only factor.
@@ -130,7 +154,6 @@ fn lines(record: &StudyRecord, sweep: &Sweep, factor: &Factor, cells: &[CellSeen
             band: None,
             y_band: None,
             limit: None,
-            // Names have no order, so nothing lies between them.
             lines: if numbers.is_some() {
                 vec![Line { class: "ink-1".into(), points: means }]
             } else {
@@ -234,16 +257,16 @@ fn heat(
 ) -> Value {
     let cell = here.iter().find(|cell| cell.levels.get(outer..) == Some(&[row, column]));
     let value = cell.and_then(|cell| cell.value(figure));
-    let why = match cell {
-        Some(cell) if !cell.answers.is_empty() => "no load line",
-        Some(cell) if cell.invalid > 0 => "not valid",
-        _ => "not measured",
+    let (why, brief) = match cell {
+        Some(cell) if !cell.answers.is_empty() => ("no load line", "none"),
+        Some(cell) if cell.invalid > 0 => ("not valid", "invalid"),
+        _ => ("not measured", figures::NOTHING),
     };
     match (value, scale) {
         (Some(value), Some(scale)) => {
             let heat = scale.place(value).clamp(0.0, 1.0);
             json!({"value": words::figure_value(figure, Some(value), "").trim_end(), "percent": (heat * 100.0).round(), "hot": heat > 0.58})
         }
-        _ => json!({"value": null, "why": why}),
+        _ => json!({"value": null, "why": why, "brief": brief}),
     }
 }

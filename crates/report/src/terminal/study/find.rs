@@ -33,7 +33,12 @@ fn facts(record: &StudyRecord, find: &Find, course: &Course, width: usize) -> St
         figures::percent(Some(goal.confidence_ratio)),
         figures::duration(Some(goal.budget_s))
     );
-    let found = course.line.iter().flat_map(|line| words::line_facts(record, line));
+    let found = course.line.iter().flat_map(|line| {
+        let there = line
+            .throughput_per_s
+            .map(|per_s| format!("{} operations/s at the load line", figures::number(Some(per_s))));
+        there.into_iter().chain(words::by_average(record, line)).chain(words::line_facts(line))
+    });
     std::iter::once(asked)
         .chain(found)
         .map(|fact| wrap(&format!("  {}", plain(&fact)), width, "    ") + "\n")
@@ -67,7 +72,7 @@ fn drawing(record: &StudyRecord, course: &Course, width: usize) -> String {
     };
     let scales = if log { "both scales logarithmic" } else { "load on a logarithmic scale" };
     let band = course.line.map_or("", |_| "  ░ interval");
-    let name = plain(clause.clause.split(['<', '>']).next().unwrap_or_default());
+    let name = plain(words::clause_name(&clause.clause));
     format!(
         "{name} against load ({scales})\n{}  ○ ramp  ● search  ◆ confirm  × not valid{band}\n",
         plot.lines(width)
@@ -83,7 +88,7 @@ fn axis_label(value: f64, unit: Unit) -> String {
 fn trials(record: &StudyRecord, course: &Course, width: usize, paint: Paint) -> String {
     let unit = words::load_unit(record, 0);
     // The target of the line has a column of its own unless it is the p95 that is shown anyway.
-    let name = course.clause.map(|clause| plain(clause.clause.split(['<', '>']).next().unwrap_or_default()));
+    let name = course.clause.map(|clause| plain(words::clause_name(&clause.clause)));
     let name = name.filter(|name| name != "p95");
     let mut heading = vec![
         ("Trials", Align::Left),

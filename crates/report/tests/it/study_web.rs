@@ -1,0 +1,182 @@
+//! A study's HTML file as text. `UPDATE_GOLDEN=1 cargo test -p report study` writes the golden files anew.
+
+use std::path::Path;
+
+use model::StudyRecord;
+use model::study::{FindAnswer, Question};
+use report::study::html;
+use testkit::sample::study::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
+
+use crate::{assert_golden, studies};
+
+fn page(record: &StudyRecord) -> String {
+    html(record, Path::new("/srv/plimsoll/studies/one"), |run| Some(format!("trials/{run}/report.html")))
+}
+
+/// What a reader sees, a line for each piece of text, without tags, style and the groups' thin spaces.
+fn words(html: &str) -> String {
+    let body = html.split("<body>").nth(1).expect("a body");
+    let mut words = String::new();
+    for piece in body.split('<') {
+        let text = piece.split_once('>').map_or("", |(_, text)| text).trim();
+        if !text.is_empty() {
+            words.push_str(&text.replace('\u{202f}', " "));
+            words.push('\n');
+        }
+    }
+    let entities =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#x27;", "'"), ("&#x2f;", "/"), ("&amp;", "&")];
+    entities.iter().fold(words, |text, (entity, letter)| text.replace(entity, letter))
+}
+
+#[test]
+fn what_is_read_on_each_page_is_as_its_golden_file() {
+    for (name, record) in studies() {
+        assert_golden(&format!("study/{name}.html.txt"), &words(&page(&record)));
+    }
+}
+
+#[test]
+fn the_charts_of_each_kind_are_as_their_golden_file() {
+    let kinds = [
+        ("find", find(FindEnding::LoadLine)),
+        ("compare", compare(CompareEnding::Faster)),
+        ("sweep", sweep(SweepShape::Users)),
+    ];
+    for (name, record) in kinds {
+        let page = page(&record);
+        let drawn =
+            page.split("<svg class=\"chart broad\"").skip(1).filter_map(|rest| rest.split("</svg>").next());
+        let drawn: Vec<String> = drawn.map(|svg| svg.replace('>', ">\n")).collect();
+        assert_golden(&format!("study/{name}.svg.txt"), &drawn.join("\n\n"));
+    }
+}
+
+#[test]
+fn the_figures_on_the_page_are_those_of_the_record() {
+    let record = find(FindEnding::LoadLine);
+    let page = words(&page(&record));
+    let Question::Find(asked) = &record.question else { panic!("it is a find") };
+    let Some(FindAnswer::LoadLine(line)) = &asked.answer else { panic!("it has an answer") };
+    for expected in [
+        format!("{:.0} users", line.load),
+        format!("{:.0} to {:.0} users", line.low, line.high),
+        line.held_by.clone(),
+        format!("by averages the line would be at {:.0} users", line.by_average.expect("there is one")),
+    ] {
+        assert!(page.contains(&expected), "{expected} is missing:\n{page}");
+    }
+    let table =
+        page.split("Trials\n").nth(1).and_then(|rest| rest.split("CPU by tier").next()).expect("the trials");
+    for trial in &record.trials {
+        let seen = trial.measured.as_ref().expect("every trial was measured");
+        let p95 = seen.figure("p95", None).expect("there is one").value;
+        let browse = seen.clauses[0].observed.expect("there is one");
+        for value in [p95, browse] {
+            let shown = model::units::show_seconds(value);
+            assert!(
+                table.lines().any(|line| line == shown),
+                "trial {}: {shown} is missing:\n{table}",
+                trial.number
+            );
+        }
+    }
+}
+
+#[test]
+fn the_effects_on_the_page_are_those_of_the_record() {
+    for ending in CompareEnding::ALL {
+        let record = compare(ending);
+        let page = words(&page(&record));
+        let Question::Compare(asked) = &record.question else { panic!("it is a comparison") };
+        for effect in &asked.effects {
+            let ratio = format!("{:.3}", effect.ratio);
+            assert!(page.lines().any(|line| line == ratio), "{ending:?}: {ratio} is missing:\n{page}");
+        }
+    }
+}
+
+#[test]
+fn a_trial_leads_to_its_own_run_and_only_where_there_is_one() {
+    let record = find(FindEnding::LoadLine);
+    let linked = page(&record);
+    for trial in &record.trials {
+        assert!(
+            linked.contains(&format!("<a href=\"trials&#x2f;{}&#x2f;report.html\">", trial.run)),
+            "{}",
+            trial.run
+        );
+    }
+    let alone = html(&record, Path::new("/tmp"), |_| None);
+    assert!(!alone.contains("<a href"), "no link that leads nowhere");
+}
+
+#[test]
+fn a_missing_cell_is_marked_and_says_why() {
+    let page = page(&sweep(SweepShape::LoadLines));
+    assert_eq!(page.matches("class=\"none\" title=\"no load line\"").count(), 1);
+    assert_eq!(page.matches("class=\"none\" title=\"not measured\"").count(), 1);
+    let page = self::page(&sweep(SweepShape::TwoFactors));
+    assert_eq!(page.matches("class=\"none\"").count(), 2 * 3, "three cells in two maps");
+}
+
+#[test]
+fn what_a_study_names_is_text_and_nothing_else_and_no_code_runs() {
+    let hostile = "</svg><script>window.hostile=1</script><b onclick=x>\"'\u{202e}";
+    let mut record = find(FindEnding::LoadLine);
+    record.sentence = hostile.into();
+    record.setup.kit_title = hostile.into();
+    for seen in record.trials.iter_mut().filter_map(|trial| trial.measured.as_mut()) {
+        seen.clauses.iter_mut().for_each(|clause| clause.clause = format!("{hostile} p95 < 300 ms"));
+        seen.tiers.iter_mut().for_each(|tier| tier.tier = format!("{hostile}{}", tier.tier));
+        seen.figures
+            .iter_mut()
+            .for_each(|figure| figure.operation = figure.operation.as_ref().map(|_| hostile.into()));
+    }
+    let mut swept = sweep(SweepShape::Stacks);
+    if let Question::Sweep(asked) = &mut swept.question {
+        asked.factors[0].title = hostile.into();
+        asked.factors[0].levels.iter_mut().for_each(|level| *level = format!("{hostile}{level}"));
+    }
+    let mut compared = compare(CompareEnding::Faster);
+    if let Question::Compare(asked) = &mut compared.question {
+        asked.effects.iter_mut().for_each(|effect| effect.operation = Some(hostile.into()));
+    }
+    for record in [record, swept, compared] {
+        let page = page(&record);
+        for part in ["<script", "<b onclick", "\u{202e}", "javascript:"] {
+            assert!(!page.contains(part), "{part} reaches the page of {}", record.id);
+        }
+        let policy =
+            page.split("Content-Security-Policy\" content=\"").nth(1).and_then(|rest| rest.split('"').next());
+        let policy = policy.expect("a policy");
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("script-src"), "{policy}");
+    }
+}
+
+#[test]
+fn the_file_needs_nothing_else_and_is_small() {
+    for (name, record) in studies() {
+        let page = page(&record);
+        for outside in [" src=\"", "<link", "@import", "url("] {
+            assert!(!page.contains(outside), "{name}: {outside} asks for another file");
+        }
+        assert!(page.len() < 200_000, "{name}: {} bytes", page.len());
+    }
+}
+
+#[test]
+fn a_sweep_of_two_hundred_cells_stays_below_a_megabyte() {
+    let mut record = sweep(SweepShape::TwoFactors);
+    let Question::Sweep(asked) = &mut record.question else { panic!("it is a sweep") };
+    asked.factors[0].levels = (1..=20).map(|level| level.to_string()).collect();
+    asked.factors[1].levels = (1..=10).map(|level| level.to_string()).collect();
+    asked.cells = (0..200)
+        .map(|index| model::study::Cell { levels: vec![index / 10, index % 10], answers: Vec::new() })
+        .collect();
+    record.arms = record.arms.iter().cycle().take(200).cloned().collect();
+    record.trials = record.trials.iter().cycle().take(600).cloned().collect();
+    record.trials.iter_mut().enumerate().for_each(|(index, trial)| trial.arm = index % 200);
+    let bytes = page(&record).len();
+    assert!(bytes < 1_000_000, "{bytes} bytes");
+}
