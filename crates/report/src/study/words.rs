@@ -189,11 +189,16 @@ pub(crate) fn round_change(ratio: f64) -> String {
     change(ratio).replace(".0 %", " %")
 }
 
-/// `-7.7 to -4.4 %`; a dash as long as there are too few blocks.
+/// `-7.7 to -4.4 %`: an effect's interval; a dash as long as there are too few blocks.
 pub(crate) fn interval(effect: &Effect) -> String {
-    match (effect.low, effect.high) {
-        (Some(low), Some(high)) => format!("{} to {}", change(low).trim_end_matches(" %"), change(high)),
-        _ => figures::NOTHING.to_string(),
+    ends(effect.low.zip(effect.high))
+}
+
+/// `-7.7 to -4.4 %`: an interval of ratios as changes.
+pub(crate) fn ends(ends: Option<(f64, f64)>) -> String {
+    match ends {
+        Some((low, high)) => format!("{} to {}", change(low).trim_end_matches(" %"), change(high)),
+        None => figures::NOTHING.to_string(),
     }
 }
 

@@ -71,6 +71,7 @@ fn row(record: &StudyRecord, effect: &Effect) -> Value {
         "ratio": format!("{:.3}", effect.ratio),
         "change": words::change(effect.ratio),
         "interval": words::interval(effect),
+        "bootstrap": words::ends(effect.bootstrap),
         "blocks": effect.blocks,
         "conclusion": words::conclusion(&effect.conclusion),
         "tone": tone(&effect.conclusion),

@@ -106,6 +106,7 @@ pub fn compare(ending: CompareEnding) -> StudyRecord {
         most_blocks: 20,
         window_s: 20.0,
         seed: 1,
+        goal: None,
         effects,
         conclusion: Some(ending.conclusion()),
         gate_held: gate_ratio.map(|_| false),
@@ -177,7 +178,7 @@ fn effect(
     let blocks = trials.iter().map(|trial| trial.block).max().map_or(0, |last| last + 1);
     let pairs: Vec<(f64, f64)> =
         (0..blocks).filter_map(|block| Some((of(0, block)?, of(1, block)?))).collect();
-    let ratio = median(pairs.iter().map(|(a, b)| b / a));
+    let ratio = typical(&pairs);
     let better = if name == "throughput" { Better::Higher } else { Better::Lower };
     let half = half * (1.0 + 0.25 * wobble(index, 3)) * if name == "throughput" { 0.2 } else { 1.0 };
     let (low, high) = (ratio * (-half).exp(), ratio * half.exp());
@@ -196,6 +197,7 @@ fn effect(
         ratio,
         low: Some(low),
         high: Some(high),
+        bootstrap: (pairs.len() > 4).then(|| (ratio * (-0.7 * half).exp(), ratio * (0.72 * half).exp())),
         blocks: pairs.len() as u32,
         conclusion,
     }
@@ -205,6 +207,14 @@ impl CompareEnding {
     fn open(self) -> Conclusion {
         Conclusion::Open { more_blocks: (self == CompareEnding::Open).then_some(9) }
     }
+}
+
+/// e to the median of the averages of all two log ratios.
+fn typical(pairs: &[(f64, f64)]) -> f64 {
+    let logs: Vec<f64> = pairs.iter().map(|(a, b)| (b / a).ln()).collect();
+    let averages =
+        logs.iter().enumerate().flat_map(|(at, one)| logs[at..].iter().map(move |two| (one + two) / 2.0));
+    median(averages).exp()
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {
