@@ -1,7 +1,8 @@
 //! Intervals by resampling: bias-corrected and accelerated (BCa: Efron 1987; Efron and Tibshirani, *An Introduction to
-//! the Bootstrap*, chapter 14).
+//! the Bootstrap*, chapter 14), and made as much longer as Student's t is than the normal interval, because resamples of
+//! n values scatter too little by √((n − 1)/n) and know nothing of the uncertainty of their scatter (Hesterberg 2015).
 
-use crate::distribution::{normal_below, normal_quantile};
+use crate::distribution::{normal_below, normal_quantile, student_quantile};
 use crate::random::Random;
 
 /// Fewer values than this give no interval: resamples of them are too much alike.
@@ -35,12 +36,13 @@ pub fn bca(
     draws.sort_by(f64::total_cmp);
     let bias = bias(&draws, seen);
     let acceleration = acceleration(values, &statistic);
-    let at = |probability: f64| {
-        let z = bias + normal_quantile(probability);
+    let n = values.len() as f64;
+    let reach = (n / (n - 1.0)).sqrt() * student_quantile(0.5 + confidence_ratio / 2.0, n - 1.0);
+    let at = |normal: f64| {
+        let z = bias + normal;
         quantile(&draws, normal_below(bias + z / (1.0 - acceleration * z)))
     };
-    let tail = (1.0 - confidence_ratio) / 2.0;
-    Some((at(tail), at(1.0 - tail)))
+    Some((at(-reach), at(reach)))
 }
 
 /// How far the resamples' median is from what was seen, in standard normal units; equal values count by half.

@@ -5,7 +5,8 @@ use model::interval::Times;
 use model::study::Figure;
 
 use crate::batch::sum_se;
-use crate::times::{mean_s, percentile_s, value_s};
+use crate::quantile;
+use crate::times::{mean_s, percentile_s};
 use crate::trial::{Seen, Window};
 
 /// Percentiles that every study keeps.
@@ -78,32 +79,9 @@ fn of_times(times: &Times) -> (f64, f64) {
     (mean_s(times).unwrap_or(0.0) * times.len() as f64, times.len() as f64)
 }
 
-/// Standard error of the logarithm of a percentile (Woodruff 1952): the share of samples beyond the window's percentile
-/// has a standard error from its scatter over the batches; half the distance between the percentiles that lie that
-/// much above and below is the percentile's. Unlike percentiles of batches, a share has no bias in small ones.
+/// Standard error of the logarithm of a percentile.
 pub(super) fn percentile_log_se(seen: &Seen, percent: f64) -> Option<f64> {
-    let share_se = 100.0 * beyond_se(seen, percent)?;
-    let at = |percent: f64| value_s(&seen.whole.response, percent.clamp(0.0, 100.0)).ln();
-    let half = (at(percent + share_se) - at(percent - share_se)) / 2.0;
-    Some(half.hypot(RESOLUTION_LOG_SE))
-}
-
-/// Standard error of the share of samples beyond the window's percentile, never taken for less than if samples were
-/// independent.
-fn beyond_se(seen: &Seen, percent: f64) -> Option<f64> {
-    let times = &seen.whole.response;
-    if times.is_empty() {
-        return None;
-    }
-    let limit = times.value_at_quantile(percent / 100.0 * (1.0 - 1e-12));
-    let beyond = |times: &Times| (times.len() - times.count_between(0, limit)) as f64;
-    let counts = seen.parts.iter().map(|part| (beyond(&part.response), part.response.len() as f64));
-    let counts: Vec<(f64, f64)> = counts.collect();
-    let (far, all) = counts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
-    if all == 0.0 {
-        return None;
-    }
-    let residuals: Vec<f64> = counts.iter().map(|(far_part, part)| far_part - part * far / all).collect();
-    let independent = (percent / 100.0 * (1.0 - percent / 100.0) / all).sqrt();
-    sum_se(&residuals).map(|se| (se / all).max(independent))
+    let parts: Vec<&Times> = seen.parts.iter().map(|part| &part.response).collect();
+    let se = quantile::log_se(&seen.whole.response, &parts, percent)?;
+    Some(se.hypot(RESOLUTION_LOG_SE))
 }

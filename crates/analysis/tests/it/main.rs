@@ -1,6 +1,7 @@
 //! Analysis as a whole: properties that hold for any recording, and simulations with known truth.
 
 mod comparing;
+mod covering;
 mod little;
 mod properties;
 mod simulation;

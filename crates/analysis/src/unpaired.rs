@@ -1,0 +1,102 @@
+//! Two windows, or two stored runs, against each other, when nothing was measured in pairs.
+//!
+//! Their intervals hold for what was measured in these windows. How much a figure changes when a stack is set up anew is
+//! not in them: two runs differ by that too, and only a paired comparison sees it.
+
+use model::study::{Better, Conclusion, Figure};
+
+use crate::distribution::student_quantile;
+use crate::paired::Terms;
+
+/// Degrees of freedom of a figure's standard error: a window has ten batches or more.
+const DEGREES: f64 = 9.0;
+
+/// B against A.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnpairedEffect {
+    /// B/A.
+    pub ratio: f64,
+    /// Its interval for who looks only once; absent when a figure has no standard error.
+    pub interval: Option<(f64, f64)>,
+    /// What follows.
+    pub conclusion: Conclusion,
+}
+
+/// The effect of B against A on a figure: the difference of the logarithms, with Welch's t interval (Welch 1947), the
+/// degrees of freedom after Satterthwaite (1946). `None` unless both values are positive numbers.
+pub fn effect(a: &Figure, b: &Figure, terms: &Terms) -> Option<UnpairedEffect> {
+    let usable = |figure: &Figure| figure.value.is_finite() && figure.value > 0.0;
+    if !usable(a) || !usable(b) {
+        return None;
+    }
+    let difference = (b.value / a.value).ln();
+    let far = a.log_se.zip(b.log_se).map(|(a, b)| half_length(a, b, terms.confidence_ratio));
+    let ends = far.map(|far| (difference - far, difference + far));
+    Some(UnpairedEffect {
+        ratio: difference.exp(),
+        interval: ends.map(|(low, high)| (low.exp(), high.exp())),
+        conclusion: conclude(ends, terms),
+    })
+}
+
+fn half_length(a: f64, b: f64, confidence_ratio: f64) -> f64 {
+    let variance = a * a + b * b;
+    let degrees =
+        if variance > 0.0 { DEGREES * variance * variance / (a.powi(4) + b.powi(4)) } else { DEGREES };
+    student_quantile(0.5 + confidence_ratio / 2.0, degrees) * variance.sqrt()
+}
+
+fn conclude(ends: Option<(f64, f64)>, terms: &Terms) -> Conclusion {
+    let band = terms.band_ratio.ln_1p();
+    match ends {
+        Some((low, high)) if low > -band && high < band => Conclusion::Same,
+        Some((low, high)) if low > 0.0 || high < 0.0 => {
+            let more = low > 0.0;
+            if more == (terms.better == Better::Higher) { Conclusion::Faster } else { Conclusion::Slower }
+        }
+        _ => Conclusion::Open { more_blocks: None },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TERMS: Terms = Terms { better: Better::Lower, band_ratio: 0.01, confidence_ratio: 0.95, seed: 1 };
+
+    fn figure(value: f64, log_se: Option<f64>) -> Figure {
+        Figure { name: "p95".to_string(), operation: None, value, log_se }
+    }
+
+    #[test]
+    fn a_difference_is_said_when_the_interval_leaves_zero_out() {
+        let table = [
+            (0.110, Some(0.01), Conclusion::Slower),
+            (0.090, Some(0.01), Conclusion::Faster),
+            (0.101, Some(0.01), Conclusion::Open { more_blocks: None }),
+            (0.1001, Some(0.002), Conclusion::Same),
+            (0.2, None, Conclusion::Open { more_blocks: None }),
+        ];
+        for (b, log_se, expected) in table {
+            let found = effect(&figure(0.1, log_se), &figure(b, log_se), &TERMS).expect("both are positive");
+            assert_eq!(found.conclusion, expected, "{b}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn the_interval_is_welchs() {
+        let found = effect(&figure(1.0, Some(0.03)), &figure(1.0, Some(0.04)), &TERMS).expect("positive");
+        let degrees = 9.0 * 0.0025f64.powi(2) / (0.03f64.powi(4) + 0.04f64.powi(4));
+        let far = student_quantile(0.975, degrees) * 0.05;
+        let (low, high) = found.interval.expect("both have an error");
+        assert!((low.ln() + far).abs() < 1e-12 && (high.ln() - far).abs() < 1e-12, "{found:?}, {far}");
+        assert!((16.0..18.0).contains(&degrees), "{degrees}");
+    }
+
+    #[test]
+    fn what_is_no_positive_number_gives_no_effect() {
+        for (a, b) in [(0.0, 1.0), (1.0, f64::NAN), (f64::INFINITY, 1.0), (-1.0, 1.0)] {
+            assert_eq!(effect(&figure(a, Some(0.1)), &figure(b, Some(0.1)), &TERMS), None, "{a} {b}");
+        }
+    }
+}
