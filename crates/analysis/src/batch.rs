@@ -79,10 +79,12 @@ mod tests {
     fn the_scatter_of_batches_becomes_a_standard_error_and_likeness_of_neighbours_widens_it() {
         let apart = sum_se(&[1.0, -1.0, 1.0, -1.0, 1.0, -1.0]).expect("six batches");
         assert!((apart - (6.0f64 * 6.0 / 5.0).sqrt()).abs() < 1e-12, "{apart}");
-        let alike = sum_se(&[1.0, 1.0, 1.0, -1.0, -1.0, -1.0]).expect("six batches");
+        let alike = sum_se(&[1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0, -1.0]).expect("eight batches");
+        let r = 1.0 / 8.0 + (1.0 + 4.0 / 8.0) / 8.0;
+        let expected = (8.0f64 * 8.0 / 7.0 * (1.0 + r) / (1.0 - r)).sqrt();
         assert!(
-            (alike / apart - 3.0f64.sqrt()).abs() < 1e-12,
-            "r is 3/6, so the variance is 3 times: {alike}"
+            (alike - expected).abs() < 1e-12,
+            "four like and three unlike neighbours: {alike}, not {expected}"
         );
         assert_eq!(sum_se(&[1.0, -1.0, 0.0]), None, "three batches say nothing");
         assert_eq!(sum_se(&[0.0; 5]), Some(0.0));

@@ -52,6 +52,8 @@ fn margin(
     let observed = match target.measure {
         Measure::Errors => result.observed.map(|_| error_share(seen, share)),
         Measure::Waiting(_) => result.observed.map(|_| waiting_share(part, share)),
+        // A tenth of the window has a tenth of its samples.
+        Measure::Samples => result.observed.map(|count| count / share),
         _ => result.observed,
     };
     let sign = if target.measure.at_least() { -1.0 } else { 1.0 };
@@ -85,6 +87,8 @@ fn batches(target: &QosTarget, seen: &Seen, window: &Window<'_>) -> Vec<f64> {
         Measure::Percentile(percent) => {
             (seen.whole.response.len() as f64, BEYOND_IN_BATCH / (1.0 - percent / 100.0))
         }
+        // Users may wait without anything ever ending.
+        Measure::Waiting(_) => (user_s(&window.whole), 1.0),
         _ => (attempts(&seen.whole), 1.0),
     };
     let at_most = (have / needed).floor() as usize;

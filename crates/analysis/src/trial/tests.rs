@@ -112,6 +112,17 @@ fn a_margin_is_the_logarithm_of_observed_over_limit() {
 }
 
 #[test]
+fn batches_of_samples_are_counted_as_if_each_were_the_window() {
+    let seen = CALM.measured(30, &["samples > 1000", "throughput > 100/s"], 1).clauses;
+    for clause in seen {
+        let (margin, se) = clause.margin.zip(clause.margin_se).expect("30 s have batches");
+        let mean = clause.batches.iter().sum::<f64>() / clause.batches.len() as f64;
+        assert!(clause.batches.len() == 10 && (mean - margin).abs() < 4.0 * se, "{clause:?}");
+        assert!(clause.pass && margin < 0.0, "{clause:?}");
+    }
+}
+
+#[test]
 fn no_failure_at_all_is_a_small_share_and_an_uncertain_one() {
     let none = CALM.measured(20, &["errors < 1%"], 3).clauses.remove(0);
     let expected = (0.5 / (none.samples as f64 + 1.0) / 0.01).ln();
@@ -241,7 +252,8 @@ fn standard_errors_are_those_of_many_windows() {
         ];
         for (what, (said, true_se)) in table {
             println!("{name} {what}: said {said:.4}, true {true_se:.4}: {:.2}", said / true_se);
-            assert!((0.8..1.4).contains(&(said / true_se)), "{name} {what}: said {said}, true {true_se}");
+            // Likeness that batches show by chance is allowed for too, so errors are rather said to be too large.
+            assert!((0.8..1.5).contains(&(said / true_se)), "{name} {what}: said {said}, true {true_se}");
         }
     }
 }
