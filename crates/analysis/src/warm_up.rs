@@ -78,10 +78,11 @@ fn marginal(left: &[f64]) -> f64 {
 fn drifts(values: &[f64]) -> bool {
     let (early, late) = values.split_at(values.len() / 2);
     let difference = mean(late) - mean(early);
+    // Likeness of neighbours is not allowed for: it is what a drift looks like within a half.
     let se = |half: &[f64]| {
-        let centre = mean(half);
-        let residuals: Vec<f64> = half.iter().map(|value| value - centre).collect();
-        batch::sum_se(&residuals).map(|se| se / half.len() as f64)
+        let (n, centre) = (half.len() as f64, mean(half));
+        let squares: f64 = half.iter().map(|value| (value - centre).powi(2)).sum();
+        (half.len() >= batch::LEAST).then(|| (squares / (n * (n - 1.0))).sqrt())
     };
     let Some((early_se, late_se)) = se(early).zip(se(late)) else { return false };
     difference.abs() > DRIFT && difference.abs() > BEYOND_CHANCE * early_se.hypot(late_se)
