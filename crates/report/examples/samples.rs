@@ -1,11 +1,12 @@
 //! Writes the report of each kind of made-up run and study into a directory, for work on `web/`:
-//! `cargo run -p report --example samples -- DIRECTORY`.
+//! `cargo run -p report --example samples -- DIRECTORY`. With `study.json` files behind it, only the pages of these.
 
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;
 use std::path::Path;
 
+use model::StudyRecord;
 use report::{Page, html, list_table, study, terminal};
 use store::Runs;
 use testkit::sample::study::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
@@ -15,6 +16,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let target = std::env::args().nth(1).ok_or("a directory is needed")?;
     let (target, home) = (Path::new(&target), tempfile::tempdir()?);
     std::fs::create_dir_all(target)?;
+    let given: Vec<String> = std::env::args().skip(2).collect();
+    if !given.is_empty() {
+        return given
+            .iter()
+            .try_for_each(|path| show(target, &serde_json::from_str(&std::fs::read_to_string(path)?)?));
+    }
     let runs = Runs::open(home.path())?;
     let long = Shape { ramp_up_s: 30, steady_s: 560, ..Shape::default() };
     let shapes = [
@@ -45,12 +52,14 @@ fn studies(target: &Path) -> Result<(), Box<dyn Error>> {
     let finds = FindEnding::ALL.into_iter().map(find);
     let compares = CompareEnding::ALL.into_iter().map(compare);
     let sweeps = SweepShape::ALL.into_iter().map(sweep);
-    for record in finds.chain(compares).chain(sweeps) {
-        let name = record.id.trim_start_matches("20261121-101500-");
-        let text = study::html(&record, target, |run| Some(format!("{run}/report.html")));
-        println!("{name}: {} kB\n\n{}", text.len() / 1024, study::terminal(&record, target, 80, true));
-        std::fs::write(target.join(format!("{name}.html")), text)?;
-    }
+    finds.chain(compares).chain(sweeps).try_for_each(|record| show(target, &record))
+}
+
+fn show(target: &Path, record: &StudyRecord) -> Result<(), Box<dyn Error>> {
+    let name = record.id.trim_start_matches("20261121-101500-");
+    let text = study::html(record, target, |run| Some(format!("{run}/report.html")));
+    println!("{name}: {} kB\n\n{}", text.len() / 1024, study::terminal(record, target, 80, true));
+    std::fs::write(target.join(format!("{name}.html")), text)?;
     Ok(())
 }
 

@@ -47,12 +47,7 @@ fn view(record: &StudyRecord, directory: &Path, link: parts::Link<'_>) -> Value 
         Question::Sweep(sweep) => sweep::of(record, sweep, link),
     };
     let check = |check: &model::record::ValidityCheck| json!({"ok": check.ok, "name": names::check(&check.check), "sentence": check.sentence});
-    let invalid: Vec<Value> = record
-        .trials
-        .iter()
-        .filter(|trial| !trial.valid())
-        .map(|trial| parts::trial(record, trial, link))
-        .collect();
+    let invalid = words::invalid(record).into_iter().map(|trial| parts::trial(record, trial, link));
     json!({
         "record": { "setup": record.setup, "id": record.id, "plimsoll": record.plimsoll, "started": record.started, "steps": record.steps, "checks": record.checks },
         "verb": record.question.verb(),
@@ -67,7 +62,7 @@ fn view(record: &StudyRecord, directory: &Path, link: parts::Link<'_>) -> Value 
         "errors": parts::errors(record),
         "ceiling": record.ceiling.as_ref().map(words::ceiling),
         "checks": record.checks.iter().map(check).collect::<Vec<_>>(),
-        "invalid": invalid,
+        "invalid": invalid.collect::<Vec<_>>(),
         "command": words::command(&record.command),
         "directory": directory.display().to_string(),
         "style": bundle::study_style(),

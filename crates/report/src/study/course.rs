@@ -1,7 +1,7 @@
 //! How a find's figures depend on the load: what its charts, tables and drawings show.
 
 use model::StudyRecord;
-use model::study::{ClauseSeen, FindAnswer, LoadLine, Measured, Question, Trial};
+use model::study::{ClauseSeen, FindAnswer, LoadLine, Measured, Purpose, Question, Trial};
 
 use super::words::{self, Unit};
 
@@ -13,7 +13,7 @@ pub(crate) struct Course<'a> {
     pub(crate) operation: Option<String>,
     /// The answer, when there is one.
     pub(crate) line: Option<&'a LoadLine>,
-    /// Trials with figures, by load.
+    /// Trials with figures, by load; those that only fill caches are left out.
     pub(crate) trials: Vec<(&'a Trial, &'a Measured)>,
 }
 
@@ -25,8 +25,9 @@ impl<'a> Course<'a> {
             Some(FindAnswer::LoadLine(line)) => Some(line),
             _ => None,
         };
+        let counting = record.trials.iter().filter(|trial| trial.purpose != Purpose::WarmUp);
         let mut trials: Vec<(&Trial, &Measured)> =
-            record.trials.iter().filter_map(|trial| Some((trial, trial.measured.as_ref()?))).collect();
+            counting.filter_map(|trial| Some((trial, trial.measured.as_ref()?))).collect();
         trials.sort_by(|a, b| a.0.load.total_cmp(&b.0.load));
         let clause = line.and_then(|line| holding(&trials, line)).or_else(|| nearest(&trials));
         let operation =
@@ -80,14 +81,18 @@ fn holding<'a>(trials: &[(&'a Trial, &'a Measured)], line: &LoadLine) -> Option<
     clauses.find(|clause| clause.clause == line.held_by)
 }
 
-/// The target that is missed first as the load rises; where none is missed, the one with the largest margin.
+/// The target that is missed first as the load rises; where none is missed, the one with the largest margin, of those
+/// about times if there are any: a share of nothing rises from nothing.
 fn nearest<'a>(trials: &[(&'a Trial, &'a Measured)]) -> Option<&'a ClauseSeen> {
     let any_valid = trials.iter().any(|(trial, _)| trial.valid());
     let counting = || trials.iter().filter(|(trial, _)| trial.valid() || !any_valid);
     let missed = counting().find_map(|(_, seen)| seen.clauses.iter().find(|clause| !clause.pass));
     let margin = |clause: &&ClauseSeen| clause.margin.filter(|margin| margin.is_finite()).unwrap_or(f64::MIN);
+    let about_time = |clause: &ClauseSeen| words::unit(&clause.clause) == Unit::Seconds;
     let clauses = counting().flat_map(|(_, seen)| &seen.clauses);
-    missed.or_else(|| clauses.max_by(|a, b| margin(a).total_cmp(&margin(b))))
+    missed.or_else(|| {
+        clauses.max_by(|a, b| about_time(a).cmp(&about_time(b)).then(margin(a).total_cmp(&margin(b))))
+    })
 }
 
 /// `points` by load, those within 3 % of each other's loads as one: the means of their logarithms, or of their values

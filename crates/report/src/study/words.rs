@@ -120,13 +120,25 @@ pub(crate) fn by_average(record: &StudyRecord, line: &LoadLine) -> Option<String
 
 /// How steep and how certain a load line is.
 pub(crate) fn line_facts(line: &LoadLine) -> Vec<String> {
-    let slope = (line.slope.is_finite() && line.slope > 0.0).then(|| {
-        let more = figures::percent(Some(1.1f64.powf(line.slope) - 1.0));
-        format!("10 % more load raises {} by about {more} there", clause_name(&line.held_by))
+    // Of a target that asks for at least something, more load raises nothing.
+    let rises = line.slope.is_finite() && line.slope > 0.0 && !line.held_by.contains('>');
+    let slope = rises.then(|| {
+        let more = (1.1f64.powf(line.slope) - 1.0) * 100.0;
+        format!("10 % more load raises {} by about {more:.0} % there", clause_name(&line.held_by))
     });
     let share = figures::percent(Some(line.held_by_ratio));
     let first = format!("{} is missed first in {share} of the resampled fits", line.held_by);
     slope.into_iter().chain([first]).collect()
+}
+
+/// `Browse p95 as a share of its limit`: what is below 100 % when the target is met.
+pub(crate) fn share_of_limit(clause: &str) -> String {
+    let name = clause_name(clause);
+    if clause.contains('>') {
+        format!("the least {name} as a share of it")
+    } else {
+        format!("{name} as a share of its limit")
+    }
 }
 
 /// `Browse p95`: a target without its limit.
@@ -226,13 +238,25 @@ pub(crate) fn effect(effect: &Effect) -> String {
     )
 }
 
-/// Whether a trial passed, in a word: `passed`, `missed`, `not valid`.
+/// Whether a trial passed, in a word: `passed`, `missed`, `not valid`, `not used`.
 pub(crate) fn verdict(trial: &Trial) -> &'static str {
-    match (trial.valid(), trial.pass()) {
-        (false, _) => "not valid",
-        (true, Some(true)) => "passed",
-        (true, _) => "missed",
+    match (trial.purpose, trial.valid(), trial.pass()) {
+        (Purpose::WarmUp, ..) => "not used",
+        (_, false, _) => "not valid",
+        (_, true, Some(true)) => "passed",
+        (_, true, _) => "missed",
     }
+}
+
+/// The trials of which figures are expected and the instrument did not hold.
+pub(crate) fn invalid(record: &StudyRecord) -> Vec<&Trial> {
+    record.trials.iter().filter(|trial| verdict(trial) == "not valid").collect()
+}
+
+/// A load at a tick of an axis; nothing where there are no such users.
+pub(crate) fn load_tick(record: &StudyRecord, load: f64) -> String {
+    let whole = (load - load.round()).abs() < 1e-6 * load.abs().max(1.0);
+    if whole || load_unit(record, 0) != "users" { load_number(record, 0, load) } else { String::new() }
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ impl Plot<'_> {
             let place = (self.x.place(tick) * (cells - 1) as f64).round() as usize;
             let label = (self.x_label)(tick);
             let begins = place.saturating_sub(label.chars().count() / 2);
-            if begins > names.chars().count() || names.is_empty() {
+            if !label.is_empty() && (begins > names.chars().count() || names.is_empty()) {
                 axis[place] = '┬';
                 names.push_str(&" ".repeat(begins - names.chars().count()));
                 names.push_str(&label);

@@ -239,8 +239,10 @@ pub(super) fn checks(
         return String::new();
     }
     let failed: Vec<_> = checks.iter().filter(|(ok, ..)| !ok).collect();
-    if failed.is_empty() {
-        return format!("Validity: all {} checks hold\n", checks.len());
+    match (failed.len(), checks.len()) {
+        (0, 1) => return "Validity: the one check holds\n".to_string(),
+        (0, all) => return format!("Validity: all {all} checks hold\n"),
+        _ => {}
     }
     let mut text = paint.bad(&format!("Validity: {} of {} checks fail", failed.len(), checks.len())) + "\n";
     for (_, name, sentence) in failed {

@@ -10,11 +10,11 @@ use crate::terminal::shorten;
 const WIDTHS: [(&str, f64); 2] = [("broad", 760.0), ("narrow", 360.0)];
 
 /// What is drawn.
-pub(super) struct Chart {
+pub(super) struct Chart<'a> {
     /// What it shows, for those who can't see it.
     pub(super) title: String,
-    pub(super) x: Axis,
-    pub(super) y: Axis,
+    pub(super) x: Axis<'a>,
+    pub(super) y: Axis<'a>,
     /// A part of the x axis that is shaded.
     pub(super) band: Option<(f64, f64)>,
     /// A part of the y axis that is shaded.
@@ -27,18 +27,18 @@ pub(super) struct Chart {
 }
 
 /// An axis with what stands at its ticks.
-pub(super) struct Axis {
+pub(super) struct Axis<'a> {
     pub(super) scale: Scale,
     /// Labels: fixed ones, or made of round values.
-    pub(super) labels: Labels,
+    pub(super) labels: Labels<'a>,
     /// What it counts.
     pub(super) unit: String,
 }
 
 /// What stands at an axis.
-pub(super) enum Labels {
+pub(super) enum Labels<'a> {
     /// At round values.
-    Round(Box<dyn Fn(f64) -> String>),
+    Round(Box<dyn Fn(f64) -> String + 'a>),
     /// At these values and no others.
     At(Vec<(f64, String)>),
 }
@@ -77,7 +77,7 @@ struct Frame {
     height: f64,
 }
 
-impl Chart {
+impl Chart<'_> {
     /// The chart in every width.
     pub(super) fn svg(&self) -> String {
         WIDTHS.iter().map(|(class, width)| self.in_width(class, *width)).collect()
@@ -133,7 +133,7 @@ impl Chart {
             let half = 3.4 * label.chars().count() as f64;
             // A label may reach beyond the frame by the margin, but not beyond the picture.
             let middle = x.min(right + 14.0 - half).max(half);
-            if middle - half < free {
+            if label.is_empty() || middle - half < free {
                 continue;
             }
             free = middle + half + 8.0;
@@ -210,7 +210,7 @@ impl Chart {
     }
 }
 
-impl Axis {
+impl Axis<'_> {
     fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         match &self.labels {
             Labels::At(labels) => labels.clone(),
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
     use crate::scale::Kind;
 
-    fn axis(low: f64, high: f64) -> Axis {
+    fn axis(low: f64, high: f64) -> Axis<'static> {
         let labels = Labels::Round(Box::new(|value| format!("{value}")));
         Axis { scale: Scale { kind: Kind::Linear, low, high }, labels, unit: "users".into() }
     }

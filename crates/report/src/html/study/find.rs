@@ -88,15 +88,10 @@ fn figure(title: &str, legend: &[(&str, &str)], chart: &Chart) -> Value {
     json!({"title": title, "legend": legend, "svg": chart.svg()})
 }
 
-fn x_axis(record: &StudyRecord, course: &Course) -> Option<Axis> {
+fn x_axis<'a>(record: &'a StudyRecord, course: &Course) -> Option<Axis<'a>> {
     let scale = Scale::log(course.trials.iter().map(|(trial, _)| trial.load), 0.04)?;
-    let users = words::load_unit(record, 0) == "users";
-    let label = move |load: f64| figures::number(Some(if users { load.round() } else { load }));
-    Some(Axis {
-        scale,
-        labels: Labels::Round(Box::new(label)),
-        unit: words::load_unit(record, 0).to_string(),
-    })
+    let labels = Labels::Round(Box::new(move |load| words::load_tick(record, load)));
+    Some(Axis { scale, labels, unit: words::load_unit(record, 0).to_string() })
 }
 
 fn throughput(record: &StudyRecord, course: &Course) -> Option<Value> {
@@ -236,9 +231,9 @@ fn near(record: &StudyRecord, course: &Course) -> Option<Value> {
     let y = Scale::log(ends.chain([1.0]), 0.06)?;
     // The share of the limit is one at the line and rises with the load by the slope, on logarithmic scales.
     let fitted = |load: f64| (load, (load / line.load).powf(line.slope));
-    let name = words::clause_name(&clause.clause);
+    let title = format!("{}, near the load line", words::share_of_limit(&clause.clause));
     let chart = Chart {
-        title: format!("{name} as a share of its limit, near the load line"),
+        title: title.clone(),
         lines: vec![
             Line { class: "fit".into(), points: vec![fitted(x.scale.low), fitted(x.scale.high)] },
             Line { class: "answer".into(), points: vec![(line.load, y.low), (line.load, y.high)] },
@@ -255,7 +250,6 @@ fn near(record: &StudyRecord, course: &Course) -> Option<Value> {
         marks,
         height: 280.0,
     };
-    let title = format!("{name} as a share of its limit, near the load line");
     (chart.marks.len() > 1).then(|| figure(&title, &[("fit", "slope found")], &chart))
 }
 

@@ -66,7 +66,7 @@ fn drawing(record: &StudyRecord, course: &Course, width: usize) -> String {
         points: observed.iter().map(|(trial, value)| (trial.load, *value, letter(trial))).collect(),
         limit: Some((clause.limit, "limit")),
         band: course.line.map(|line| (line.low, line.high)),
-        x_label: &|load| words::load_number(record, 0, load),
+        x_label: &|load| words::load_tick(record, load),
         y_label: &|value| axis_label(value, unit),
         unit: words::load_unit(record, 0),
     };
@@ -124,7 +124,7 @@ fn trials(record: &StudyRecord, course: &Course, width: usize, paint: Paint) -> 
             cells.push(clause.map_or_else(|| figures::NOTHING.to_string(), words::observed));
         }
         cells.push(words::verdict(trial).to_string());
-        let good = trial.valid() && trial.pass() == Some(true);
+        let good = matches!(words::verdict(trial), "passed" | "not used");
         table.row_painted(cells, move |column, cell| {
             if column == verdict_column && !good { paint.bad(cell.trim_end()) } else { cell.to_string() }
         });

@@ -41,7 +41,7 @@ pub(super) fn setup(record: &StudyRecord, width: usize) -> String {
 
 /// The trials that are not valid, each with its first reason.
 pub(super) fn faults(record: &StudyRecord, width: usize, paint: Paint) -> String {
-    let invalid: Vec<_> = record.trials.iter().filter(|trial| !trial.valid()).collect();
+    let invalid = words::invalid(record);
     if invalid.is_empty() {
         return String::new();
     }
