@@ -105,11 +105,13 @@ impl Chart<'_> {
 
     fn bands(&self, frame: &Frame, body: &mut String) {
         if let Some((low, high)) = self.band {
-            let (left, right) = (self.x_at(frame, low), self.x_at(frame, high));
+            let inside = |x: f64| self.x_at(frame, x).clamp(frame.left, frame.left + frame.width);
+            let (left, right) = (inside(low), inside(high));
             rect(body, "band", (left, frame.top), ((right - left).max(1.0), frame.height));
         }
         if let Some((low, high)) = self.y_band {
-            let (bottom, top) = (self.y_at(frame, low), self.y_at(frame, high));
+            let inside = |y: f64| self.y_at(frame, y).clamp(frame.top, frame.top + frame.height);
+            let (bottom, top) = (inside(low), inside(high));
             rect(body, "band", (frame.left, top), (frame.width, (bottom - top).max(1.0)));
         }
     }

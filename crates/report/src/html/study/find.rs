@@ -167,7 +167,9 @@ fn response(record: &StudyRecord, course: &Course) -> Option<Value> {
     };
     let title = operation
         .map_or("Response time of all operations".to_string(), |name| format!("Response time of {name}"));
-    Some(figure(&title, &[("p50", "p50"), ("p95", "p95"), ("p99", "p99")], &chart))
+    let legend: Vec<(&str, &str)> =
+        chart.lines.iter().map(|line| (line.class.as_str(), line.class.as_str())).collect();
+    Some(figure(&title, &legend, &chart))
 }
 
 /// What a target that is not about times was judged by.
@@ -219,7 +221,9 @@ fn near(record: &StudyRecord, course: &Course) -> Option<Value> {
         })
         .collect();
     let marks = trials.iter().map(|(trial, margin, se)| Mark {
-        whisker: se.map(|se| ((margin - 1.96 * se).exp(), (margin + 1.96 * se).exp())),
+        whisker: se
+            .filter(|_| trial.valid())
+            .map(|se| ((margin - 1.96 * se).exp(), (margin + 1.96 * se).exp())),
         ..mark(record, trial, margin.exp(), &format!("{} of the limit", figures::percent(Some(margin.exp()))))
     });
     let marks: Vec<Mark> = marks.collect();
