@@ -35,7 +35,7 @@ pub mod warm_up;
 
 pub use demand::Demand;
 pub use generator::{HostShares, generator, host_shares};
-pub use line::{Blindness, Line, Sight, Sightings};
+pub use line::{Blindness, Line, Sight, Sightings, Stability};
 pub use little::{Balance, Little};
 pub use metric::metrics;
 pub use operation::operations;

@@ -9,11 +9,13 @@
 mod aside;
 mod crossing;
 mod sight;
+mod stability;
 
 use model::study::{Measured, Purpose, Trial};
 
 use crossing::{Crossing, Point, Reading};
 pub use sight::{Blindness, Sight};
+pub use stability::Stability;
 
 /// Lines in the cloud.
 const CLOUD: usize = 400;
@@ -22,7 +24,16 @@ const CLOUD: usize = 400;
 const FAR: f64 = -0.7;
 
 /// Standard deviation added to margins of the ramp: they are short, and the stack may still be warming.
-const RAMP_SPREAD: f64 = 0.3;
+const RAMP_SPREAD: f64 = 0.1;
+
+/// Trials further from the line than this in ln(load) say nothing of its stability.
+const NEAR: f64 = 0.35;
+
+/// The weight of a margin's own standard error beside the noise of all trials.
+const OWN: f64 = 0.2;
+
+/// Variance of a margin in a window of one second where batches say nothing: that of a busy stack, 0.35 in 30 s.
+const SUPPOSED_NOISE: f64 = 3.7;
 
 /// How far beyond the loads tried the line may lie, in ln(load).
 const BEYOND: f64 = 0.7;
@@ -92,19 +103,59 @@ impl<'a> Sightings<'a> {
         all.filter(|(_, sight)| !matches!(sight, Sight::Blind(_)))
     }
 
+    /// The noise of target `number`: the median variance of its margin in a window of one second.
+    fn noise(&self, number: usize) -> f64 {
+        let of = |(trial, _): (&Trial, Sight)| {
+            let se = trial.measured.as_ref()?.clauses.get(number)?.margin_se?;
+            se.is_finite().then_some(se * se * trial.window_s)
+        };
+        let mut known: Vec<f64> = self.usable().filter_map(of).collect();
+        known.sort_by(f64::total_cmp);
+        known.get(known.len() / 2).copied().unwrap_or(SUPPOSED_NOISE)
+    }
+
+    fn readings(&self, number: usize) -> Vec<(&'a Trial, Point)> {
+        let noise = self.noise(number);
+        let of = |(trial, sight)| Some((trial, reading(trial, sight, number, noise)?));
+        self.usable().filter_map(of).collect()
+    }
+
     /// What the trials say of target `number`; empty when it limits nothing here.
     fn points(&self, number: usize) -> Vec<Point> {
         if !self.rising.get(number).is_some_and(|rising| *rising) {
             return Vec::new();
         }
-        let points: Vec<Point> =
-            self.usable().filter_map(|(trial, sight)| reading(trial, sight, number)).collect();
+        let points: Vec<Point> = self.readings(number).into_iter().map(|(_, point)| point).collect();
         let near = |point: &Point| match point.reading {
             Reading::Margin(margin, _) => margin > FAR,
             Reading::Over => true,
             Reading::Under => false,
         };
         if points.iter().any(near) { points } else { Vec::new() }
+    }
+
+    /// Whether one line explains the search and confirming trials near `line`; absent when there are too few of them, or
+    /// no target is known to hold it.
+    pub fn stability(&self, line: &Line) -> Option<Stability> {
+        let readings = self.readings(line.held_by_number?);
+        let near: Vec<(&Trial, f64, f64)> = readings
+            .into_iter()
+            .filter(|(trial, _)| matches!(trial.purpose, Purpose::Search | Purpose::Confirm))
+            .filter(|(trial, _)| (trial.load / line.load).ln().abs() < NEAR)
+            .filter_map(|(trial, point)| match point.reading {
+                Reading::Margin(margin, variance) => Some((trial, margin, variance)),
+                Reading::Over | Reading::Under => None,
+            })
+            .collect();
+        let first_s = near.first()?.0.began_s;
+        let length_s = (near.last()?.0.began_s - first_s).max(1.0);
+        let timed = near.iter().map(|(trial, margin, variance)| stability::Timed {
+            x: trial.load.ln(),
+            margin: *margin,
+            variance: *variance,
+            when: (trial.began_s - first_s) / length_s,
+        });
+        stability::stability(&timed.collect::<Vec<_>>())
     }
 
     /// Where it passed and where it failed, of no target in particular.
@@ -117,7 +168,7 @@ impl<'a> Sightings<'a> {
     }
 }
 
-fn reading(trial: &Trial, sight: Sight, number: usize) -> Option<Point> {
+fn reading(trial: &Trial, sight: Sight, number: usize, noise: f64) -> Option<Point> {
     let clause = |seen: &Measured| seen.clauses.get(number).cloned();
     let clause = trial.measured.as_ref().and_then(clause);
     let reading = match (sight, clause) {
@@ -125,7 +176,9 @@ fn reading(trial: &Trial, sight: Sight, number: usize) -> Option<Point> {
         (Sight::Over, Some(clause)) if clause.pass => return None,
         (Sight::Over, _) => Reading::Over,
         (Sight::Clear, Some(clause)) => match clause.margin {
-            Some(margin) if margin.is_finite() => Reading::Margin(margin, variance(trial, clause.margin_se)),
+            Some(margin) if margin.is_finite() => {
+                Reading::Margin(margin, variance(trial, clause.margin_se, noise))
+            }
             _ => return None,
         },
         _ => return None,
@@ -133,11 +186,13 @@ fn reading(trial: &Trial, sight: Sight, number: usize) -> Option<Point> {
     Some(Point { x: trial.load.ln(), reading })
 }
 
-/// Where batches give no standard error, that of a busy stack is supposed: 0.35 in 30 s.
-fn variance(trial: &Trial, margin_se: Option<f64>) -> f64 {
-    let supposed = 0.35 * (30.0 / trial.window_s.max(1.0)).sqrt();
+/// The variance of a margin: that of its own batches and the one that the stack's `noise` lets expect, weighed.
+/// Ten batches know their variance by a factor of two; a stray trial that happens to look exact would pull the line.
+fn variance(trial: &Trial, margin_se: Option<f64>, noise: f64) -> f64 {
+    let expected = noise / trial.window_s.max(1.0);
+    let own = margin_se.filter(|se| se.is_finite()).map_or(expected, |se| se * se);
     let ramp = if trial.purpose == Purpose::Ramp { RAMP_SPREAD } else { 0.0 };
-    margin_se.filter(|se| se.is_finite()).unwrap_or(supposed).powi(2) + ramp * ramp
+    OWN * own + (1.0 - OWN) * expected + ramp * ramp
 }
 
 /// One of the equally likely lines.

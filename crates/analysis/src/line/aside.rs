@@ -53,11 +53,12 @@ impl Sightings<'_> {
             return Vec::new();
         }
         let clear = self.usable().filter(|(_, sight)| *sight == Sight::Clear);
+        let noise = self.noise(number);
         let points: Vec<Point> = clear
             .filter_map(|(trial, _)| {
                 let clause = trial.measured.as_ref()?.clauses.get(number)?;
                 let margin = clause.mean_margin.or(clause.margin)?;
-                let reading = Reading::Margin(margin, variance(trial, clause.margin_se));
+                let reading = Reading::Margin(margin, variance(trial, clause.margin_se, noise));
                 Some(Point { x: trial.load.ln(), reading })
             })
             .collect();

@@ -13,10 +13,10 @@
 //! around 0.09 with a factor of 2: wide beside what trials say, and what keeps three trials from claiming the world.
 
 /// Margins beyond this count as this.
-const CUT: f64 = 1.0;
+pub(super) const CUT: f64 = 1.0;
 
 /// κ: how far the curve may bend away from a line, as a share of the margin.
-const BEND: f64 = 0.25;
+const BEND: f64 = 0.2;
 
 /// The scale of the t distribution as a share of the standard deviation of what it stands for.
 const T_SCALE_SQUARE: f64 = 0.75;
@@ -156,8 +156,9 @@ impl Grid {
     }
 }
 
-fn slope_prior(slope: f64) -> f64 {
-    (-0.5 * ((slope / 6.0).ln() / 1.2).powi(2)).exp()
+pub(super) fn slope_prior(slope: f64) -> f64 {
+    let away = (slope / 6.0).ln();
+    (-0.5 * (away / if away < 0.0 { 1.0 } else { 1.5 }).powi(2)).exp()
 }
 
 fn spread_prior(spread: f64) -> f64 {

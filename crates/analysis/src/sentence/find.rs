@@ -148,6 +148,25 @@ pub fn wanting(trial: &Trial, clause: &str) -> String {
     format!("at {} `{clause}` is not met, and more load misses other targets", number(trial.load))
 }
 
+/// Trials followed one of two lines.
+pub fn two_modes(by: By, trials: usize, (low, high): (f64, f64)) -> String {
+    format!(
+        "{trials} trials fall into two groups, some as if the line were {}, others as if it were {}",
+        rounded(by, low),
+        rounded(by, high)
+    )
+}
+
+/// The line moved from the first trial to the last.
+pub fn moved(by: By, trials: usize, (first, last): (f64, f64)) -> String {
+    let way = if last < first { "fell" } else { "rose" };
+    format!("over {trials} trials the line {way} from {} to {}", rounded(by, first), rounded(by, last))
+}
+
+fn rounded(by: By, at: f64) -> String {
+    load(by, if by == By::Users { at.round() } else { at })
+}
+
 /// The checks that broke, in their own words.
 pub fn faults(trial: &Trial) -> String {
     let said: Vec<&str> = trial.faults.iter().map(|fault| fault.sentence.as_str()).collect();

@@ -83,6 +83,15 @@ fn failed(case: &Case<'_>, line: &Line) -> Option<Confirmation> {
     all.min_by(|one, other| one.load.total_cmp(&other.load)).map(confirmation)
 }
 
+/// A confirming trial failed below the line or passed above it.
+pub(super) fn contradicted(case: &Case<'_>, line: &Line) -> bool {
+    case.of_purpose(Purpose::Confirm).any(|trial| match case.seen.passes(trial) {
+        Some(true) => trial.load > line.load,
+        Some(false) => trial.load < line.load,
+        None => false,
+    })
+}
+
 fn answer(case: &Case<'_>, line: &Line) -> FindAnswer {
     let near = case.trials.iter().filter(|trial| case.seen.sight(trial) == Sight::Clear);
     let near = near.min_by(|one, other| {

@@ -1,6 +1,6 @@
 //! Why there is no load line.
 
-use analysis::sentence;
+use analysis::{Stability, sentence};
 use model::study::{FindAnswer, FindGoal, NoAnswer, Trial, WhyNot};
 
 use super::Case;
@@ -36,6 +36,16 @@ pub(super) fn ceiling(case: &Case<'_>, trial: &Trial, why: WhyNot) -> NoAnswer {
 
 pub(super) fn blind(case: &Case<'_>, last: &Trial, why: WhyNot) -> NoAnswer {
     refusal(case, why, Some(last.load), sentence::find::faults(last))
+}
+
+pub(super) fn unstable(case: &Case<'_>, seen: &Stability) -> NoAnswer {
+    let evidence = sentence::find::two_modes(case.goal.by, seen.trials, seen.modes);
+    refusal(case, WhyNot::Unstable, Some((seen.modes.0 * seen.modes.1).sqrt()), evidence)
+}
+
+pub(super) fn drifts(case: &Case<'_>, seen: &Stability) -> NoAnswer {
+    let evidence = sentence::find::moved(case.goal.by, seen.trials, seen.moved);
+    refusal(case, WhyNot::Drifts, Some(seen.moved.1), evidence)
 }
 
 pub(super) fn out_of_time(case: &Case<'_>) -> NoAnswer {

@@ -1,13 +1,16 @@
 //! The search: trials around the estimate until its interval is short enough.
 
-use analysis::{Blindness, Line, Sight};
-use model::study::{FindAnswer, Purpose, Trial, WhyNot};
+use analysis::{Blindness, Line, Sight, Stability};
+use model::study::{FindAnswer, NoAnswer, Purpose, Trial, WhyNot};
 
 use super::{Case, confirm, cost, refusal};
 use crate::Step;
 
-/// Search trials before an interval is believed: fewer can't show two modes or a drift.
-const LEAST: usize = 5;
+/// Search trials before an interval is believed: fewer can't show two modes or a drift. Seven for a half-width of 5 %,
+/// four for 10 %.
+fn least(half_width_ratio: f64) -> usize {
+    (0.35 / half_width_ratio).ceil().clamp(4.0, 8.0) as usize
+}
 
 /// Loads around the estimate, as shares of it, low first: a wide enough base for the slope, both sides of the line.
 const OFFSETS: [f64; 3] = [-0.06, 0.05, 0.0];
@@ -18,6 +21,20 @@ const BLIND: usize = 3;
 /// An interval longer than this is no answer.
 const USELESS: f64 = 0.5;
 
+/// Trials more than the most, when something looks strange.
+const EXTRA: usize = 4;
+
+/// Search trials after a confirming one that went the wrong way.
+const AFTER_CONTRADICTION: usize = 3;
+
+/// Probability above which a stack is named unstable or drifting, and trials that it takes.
+const NAMED: f64 = 0.9;
+const NAMED_TRIALS: usize = 6;
+
+/// Probability above which it is looked at longer, and the one at which it is named when no time is left for that.
+const STRANGE: f64 = 0.1;
+const NAMED_AT_LAST: f64 = 0.6;
+
 pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
     if let Some(no_answer) = blind(case) {
         return Step::Answer(FindAnswer::NoAnswer(no_answer));
@@ -25,28 +42,59 @@ pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
     let Some(line) = case.line() else {
         return Step::Answer(FindAnswer::NoAnswer(refusal::out_of_time(case)));
     };
-    if wants_more(case, &line) {
+    let stability = case.seen.stability(&line);
+    if let Some(no_answer) = stability.and_then(|seen| strange(case, &seen, NAMED)) {
+        return Step::Answer(FindAnswer::NoAnswer(no_answer));
+    }
+    if wants_more(case, &line, stability) {
         let load = place(case, &line);
         return Step::Measure(case.order(Purpose::Search, load, window_s(case)));
     }
     if line.half_width_ratio() > USELESS {
         return Step::Answer(FindAnswer::NoAnswer(refusal::out_of_time(case)));
     }
-    confirm::next(case, &line)
+    match (confirm::next(case, &line), stability.and_then(|seen| strange(case, &seen, NAMED_AT_LAST))) {
+        (Step::Answer(_), Some(no_answer)) => Step::Answer(FindAnswer::NoAnswer(no_answer)),
+        (step, _) => step,
+    }
+}
+
+/// Why there is no answer, when two modes or a drift are that probable.
+fn strange(case: &Case<'_>, seen: &Stability, probability: f64) -> Option<NoAnswer> {
+    // While both are still likely, another trial tells which.
+    let clear = seen.two_modes.max(seen.drifts) >= probability
+        || (probability == NAMED_AT_LAST && seen.two_modes + seen.drifts >= probability);
+    if seen.trials < NAMED_TRIALS || !clear {
+        return None;
+    }
+    Some(if seen.two_modes > seen.drifts {
+        refusal::unstable(case, seen)
+    } else {
+        refusal::drifts(case, seen)
+    })
 }
 
 /// The line is not known well enough, and there is time for another trial before the confirming ones.
-fn wants_more(case: &Case<'_>, line: &Line) -> bool {
+fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> bool {
     let made = case.of_purpose(Purpose::Search).count();
-    if made >= case.goal.most_trials as usize || case.of_purpose(Purpose::Confirm).next().is_some() {
+    let confirms = case.of_purpose(Purpose::Confirm).count();
+    let looks_strange = stability.is_some_and(|seen| seen.two_modes + seen.drifts > STRANGE);
+    let wrong = confirm::contradicted(case, line);
+    let most = case.goal.most_trials as usize + if looks_strange || wrong { EXTRA } else { 0 };
+    let reserve_s = 2usize.saturating_sub(confirms) as f64 * cost::trial_s(case.trials, case.goal.confirm_s);
+    let time = case.spent_s + cost::trial_s(case.trials, window_s(case)) + reserve_s <= case.goal.budget_s;
+    if made >= most || !time {
         return false;
+    }
+    if confirms > 0 {
+        let since = case.trials.iter().rev().take_while(|trial| trial.purpose != Purpose::Confirm).count();
+        return looks_strange || (wrong && since < AFTER_CONTRADICTION);
     }
     let clear =
         case.of_purpose(Purpose::Search).filter(|trial| case.seen.sight(trial) == Sight::Clear).count();
-    let reserve_s = 2.0 * cost::trial_s(case.trials, case.goal.confirm_s);
-    let time = case.spent_s + cost::trial_s(case.trials, window_s(case)) + reserve_s <= case.goal.budget_s;
-    let known = clear >= LEAST && line.half_width_ratio() <= case.goal.half_width_ratio;
-    time && !known
+    let known =
+        clear >= least(case.goal.half_width_ratio) && line.half_width_ratio() <= case.goal.half_width_ratio;
+    !known || looks_strange
 }
 
 /// Where the next trial tells most: around the estimate, nearer when it is known better; in the middle of a bracket
@@ -54,7 +102,7 @@ fn wants_more(case: &Case<'_>, line: &Line) -> bool {
 fn place(case: &Case<'_>, line: &Line) -> f64 {
     let made = case.of_purpose(Purpose::Search).count();
     let half = line.half_width_ratio();
-    if half > 0.25 {
+    if half > 0.15 {
         return line.load;
     }
     let offset = OFFSETS[made % OFFSETS.len()];
@@ -76,7 +124,7 @@ fn window_s(case: &Case<'_>) -> f64 {
 }
 
 /// The last trials all said nothing.
-fn blind(case: &Case<'_>) -> Option<model::study::NoAnswer> {
+fn blind(case: &Case<'_>) -> Option<NoAnswer> {
     let last = case.trials.iter().rev().take_while(|trial| matches!(case.seen.sight(trial), Sight::Blind(_)));
     let last: Vec<&Trial> = last.take(BLIND).collect();
     let newest = last.first().filter(|_| last.len() == BLIND)?;
