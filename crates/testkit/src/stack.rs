@@ -1,8 +1,9 @@
 //! Simulated stacks: benches whose load line is known, on which a whole find takes milliseconds.
 //!
 //! [`Stack`] is a formula with noise: its margin is a curve over the load ([`Shape`]), and noise, strays, warming, modes
-//! and drift are laid over it.
+//! and drift are laid over it. [`queue::Queue`] is a real queue, event by event.
 
+pub mod queue;
 mod random;
 
 use experiment::{Bench, Order};

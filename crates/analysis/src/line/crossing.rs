@@ -19,7 +19,7 @@ pub(super) const CUT: f64 = 1.0;
 const BEND: f64 = 0.2;
 
 /// The scale of the t distribution as a share of the standard deviation of what it stands for.
-const T_SCALE_SQUARE: f64 = 0.75;
+const T_SCALE_SQUARE: f64 = 0.7;
 
 /// Slopes: 0.5 times powers of this.
 const SLOPE_STEP: f64 = 1.5;

@@ -6,7 +6,10 @@ use model::study::{FindAnswer, NoAnswer, Purpose, Trial, WhyNot};
 use super::{Case, confirm, cost, refusal};
 use crate::Step;
 
-/// Search trials before an interval is believed: fewer can't show two modes or a drift. Seven for a half-width of 5 %,
+/// Search trials this near the line, in ln(load), say whether it holds.
+const NEAR: f64 = 0.1;
+
+/// So many of them before an interval is believed: fewer can't show two modes or a drift. Seven for a half-width of 5 %,
 /// four for 10 %.
 fn least(half_width_ratio: f64) -> usize {
     (0.35 / half_width_ratio).ceil().clamp(4.0, 8.0) as usize
@@ -90,10 +93,11 @@ fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> boo
         let since = case.trials.iter().rev().take_while(|trial| trial.purpose != Purpose::Confirm).count();
         return looks_strange || (wrong && since < AFTER_CONTRADICTION);
     }
-    let clear =
-        case.of_purpose(Purpose::Search).filter(|trial| case.seen.sight(trial) == Sight::Clear).count();
+    let near = |trial: &&Trial| (trial.load / line.load).ln().abs() < NEAR;
+    let clear = |trial: &&Trial| case.seen.sight(trial) == Sight::Clear;
+    let told = case.of_purpose(Purpose::Search).filter(near).filter(clear).count();
     let known =
-        clear >= least(case.goal.half_width_ratio) && line.half_width_ratio() <= case.goal.half_width_ratio;
+        told >= least(case.goal.half_width_ratio) && line.half_width_ratio() <= case.goal.half_width_ratio;
     !known || looks_strange
 }
 
@@ -106,6 +110,10 @@ fn place(case: &Case<'_>, line: &Line) -> f64 {
         return line.load;
     }
     let offset = OFFSETS[made % OFFSETS.len()];
+    if half <= case.goal.half_width_ratio {
+        // Known well enough: what is left to see is whether it holds. Two modes can look like a cliff from close by.
+        return line.load * (1.0 + offset);
+    }
     line.load * (1.0 + offset.clamp(-half, half))
 }
 

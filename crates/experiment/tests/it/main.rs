@@ -3,4 +3,5 @@
 mod compare;
 mod find;
 mod made_up;
+mod no_answer;
 mod sweep;

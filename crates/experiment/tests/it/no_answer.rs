@@ -1,0 +1,169 @@
+//! Finds that have no answer, and what they say then.
+
+use analysis::sentence;
+use experiment::{Bench, Order, Step, find, pursue};
+use model::Result;
+use model::study::{Fault, FindAnswer, FindGoal, Purpose, Trial, WhyNot};
+use testkit::stack::{Shape, Stack};
+
+/// A stack whose trials are changed before they are handed over.
+struct Changed<F> {
+    stack: Stack,
+    change: F,
+}
+
+impl<F: FnMut(&mut Trial)> Bench for Changed<F> {
+    fn trial(&mut self, order: &Order, trials: &[Trial]) -> Result<Trial> {
+        let mut trial = self.stack.trial(order, trials)?;
+        (self.change)(&mut trial);
+        Ok(trial)
+    }
+}
+
+fn answer(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial)) -> (FindAnswer, Vec<Trial>) {
+    let mut bench = Changed { stack: Stack::new(line, Shape::Slope(9.0), 5), change };
+    let mut trials: Vec<Trial> = Vec::new();
+    let spent_s = |trials: &[Trial]| trials.iter().map(|trial| trial.took_s).sum();
+    let next = |trials: &[Trial]| find::next(goal, trials, spent_s(trials));
+    let answer = pursue(next, &mut bench, &mut trials).expect("the bench never refuses");
+    (answer, trials)
+}
+
+/// The reason and the sentence.
+fn why(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial)) -> (WhyNot, String) {
+    let (answer, trials) = answer(goal, line, change);
+    let said = sentence::find::answer(goal, &answer);
+    match answer {
+        FindAnswer::NoAnswer(no_answer) => (no_answer.why, said),
+        FindAnswer::LoadLine(_) => panic!("it answered after {} trials: {said}", trials.len()),
+    }
+}
+
+fn broken(trial: &mut Trial, check: &str) {
+    trial.faults.push(Fault { check: check.into(), sentence: format!("{check} broke") });
+}
+
+#[test]
+fn a_stack_that_fails_with_one_user_is_said_to() {
+    let (why, said) = why(&FindGoal::default(), 0.3, |_| {});
+    assert_eq!(why, WhyNot::FailsAtLeast, "{said}");
+    assert!(said.contains("least load, 1 user: `Browse p95 < 300 ms`, observed"), "{said}");
+}
+
+#[test]
+fn a_stack_that_never_fails_is_said_to() {
+    let goal = FindGoal { most: 1000.0, ..FindGoal::default() };
+    let (why, said) = why(&goal, 5000.0, |_| {});
+    assert_eq!(why, WhyNot::NeverFails, "{said}");
+    assert!(said.contains("still met at 1 000 users"), "{said}");
+}
+
+#[test]
+fn the_limit_of_the_generator_or_the_machine_is_no_load_line() {
+    for (check, expected) in [("send_lag", WhyNot::GeneratorLimit), ("room", WhyNot::MachineLimit)] {
+        let limited = |trial: &mut Trial| {
+            if trial.load > 600.0 {
+                broken(trial, check);
+            }
+        };
+        let (answer, _) = answer(&FindGoal::default(), 5000.0, limited);
+        let FindAnswer::NoAnswer(no_answer) = answer else { panic!("{answer:?}") };
+        assert_eq!(no_answer.why, expected, "{no_answer:?}");
+        let (passed, limit) =
+            (no_answer.highest_passed.unwrap_or_default(), no_answer.load.unwrap_or_default());
+        assert!(
+            passed <= 600.0 && limit > 600.0 && limit / passed < 1.31,
+            "the limit is approached: {no_answer:?}"
+        );
+    }
+}
+
+#[test]
+fn a_limit_of_the_generator_above_the_load_line_does_no_harm() {
+    let limited = |trial: &mut Trial| {
+        if trial.load > 250.0 {
+            broken(trial, "generator_cpu");
+        }
+    };
+    let (answer, _) = answer(&FindGoal::default(), 200.0, limited);
+    let FindAnswer::LoadLine(line) = answer else { panic!("{answer:?}") };
+    assert!((line.load / 200.0).ln().abs() < 0.08, "{line:?}");
+}
+
+#[test]
+fn trials_without_a_steady_state_or_with_a_broken_instrument_are_no_measurements() {
+    let (reason, said) = why(&FindGoal::default(), 200.0, |trial| trial.warm_up_s = None);
+    assert_eq!(reason, WhyNot::Unsettled, "{said}");
+    let (reason, said) = why(&FindGoal::default(), 200.0, |trial| broken(trial, "consistency"));
+    assert_eq!(reason, WhyNot::NotValid, "{said}");
+    assert!(said.contains("consistency broke"), "{said}");
+}
+
+#[test]
+fn one_broken_trial_in_five_is_measured_again() {
+    let mut count = 0;
+    let sometimes = |trial: &mut Trial| {
+        count += 1;
+        if count % 5 == 0 {
+            broken(trial, "tiers");
+        }
+    };
+    let (answer, _) = answer(&FindGoal::default(), 200.0, sometimes);
+    let FindAnswer::LoadLine(line) = answer else { panic!("{answer:?}") };
+    assert!((line.load / 200.0).ln().abs() < 0.08, "{line:?}");
+}
+
+#[test]
+fn overloaded_trials_that_break_checks_by_their_overload_are_bounds() {
+    let overloaded = |trial: &mut Trial| {
+        if trial.load > 200.0 {
+            broken(trial, "little");
+            let seen = trial.measured.as_mut().expect("a simulated trial is measured");
+            seen.clauses[0].pass = false;
+            seen.clauses[0].margin = None;
+        }
+    };
+    let (answer, _) = answer(&FindGoal::default(), 200.0, overloaded);
+    let FindAnswer::LoadLine(line) = answer else { panic!("{answer:?}") };
+    assert!((line.load / 200.0).ln().abs() < 0.08, "{line:?}");
+}
+
+#[test]
+fn when_the_time_is_up_the_bracket_is_told() {
+    let goal = FindGoal { budget_s: 70.0, ..FindGoal::default() };
+    let (why, said) = why(&goal, 200.0, |_| {});
+    assert_eq!(why, WhyNot::OutOfTime, "{said}");
+    assert!(said.contains("passed, none failed"), "{said}");
+}
+
+#[test]
+fn a_find_goes_on_from_any_trial_as_if_it_had_not_stopped() {
+    let goal = FindGoal::default();
+    let (first, trials) = answer(&goal, 200.0, |_| {});
+    let spent_s = |trials: &[Trial]| trials.iter().map(|trial| trial.took_s).sum();
+    for kept in 0..trials.len() {
+        let Step::Measure(order) = find::next(&goal, &trials[..kept], spent_s(&trials[..kept])) else {
+            panic!("after {kept} trials it was not over");
+        };
+        let then = &trials[kept];
+        assert_eq!((order.purpose, order.load, order.window_s), (then.purpose, then.load, then.window_s));
+        assert_eq!(order.fresh, then.fresh || then.purpose == Purpose::WarmUp);
+    }
+    assert_eq!(find::next(&goal, &trials, spent_s(&trials)), Step::Answer(first));
+}
+
+#[test]
+fn the_outlook_counts_down_and_ends_at_nothing() {
+    let goal = FindGoal::default();
+    let (_, trials) = answer(&goal, 200.0, |_| {});
+    let spent_s = |trials: &[Trial]| trials.iter().map(|trial| trial.took_s).sum();
+    let looks: Vec<find::Outlook> = (0..=trials.len())
+        .map(|kept| find::outlook(&goal, &trials[..kept], spent_s(&trials[..kept])))
+        .collect();
+    assert_eq!(looks[0].stage, find::Stage::WarmUp);
+    assert!(looks[0].left_s > 300.0 && looks[0].bracket == (None, None), "{:?}", looks[0]);
+    let last = looks.last().expect("there is one");
+    assert_eq!((last.stage, last.trials_left, last.left_s), (find::Stage::Answered, 0, 0.0), "{last:?}");
+    let (low, load, high) = last.estimate.expect("it was found");
+    assert!(low < load && load < high, "{last:?}");
+}
