@@ -92,6 +92,7 @@ impl Tally {
         self.why.get(why).copied().unwrap_or_default() as f64 / self.finds as f64
     }
 
+    #[expect(clippy::print_stdout, reason = "the table of the docs is read off the tests")]
     fn show(self, name: &str) -> Tally {
         let answered = self.at_end.len().max(1) as f64;
         println!(
