@@ -6,7 +6,11 @@
 //! their sources are in `docs/method/validity.md`. [`measured`] says what a window of a study is worth, by the formulas of
 //! `docs/method/intervals.md`.
 //!
-//! Not here: files, clocks, random sources, anything printed. The same recorded seconds give the same answer, always.
+//! For studies there are beside it [`warm_up`], where a steady state begins; [`quantile`], [`bootstrap`] and [`unpaired`],
+//! intervals; and [`paired`], comparisons that may be looked at after every block (`docs/method/comparing.md`).
+//!
+//! Not here: files, clocks, anything printed, random sources but a seed that is passed in. The same recorded seconds give
+//! the same answer, always.
 //! What people read of it is made in one place, [`sentence`].
 
 mod batch;

@@ -95,6 +95,36 @@ fn a_change_of_3_percent_is_found_in_14_pairs_with_80_percent_power_and_never_th
     }
 }
 
+/// Natural logarithm of the evidence against zero by the t mixture with unit prior variance, for normal values.
+fn t_mixture(logs: &[f64]) -> f64 {
+    let n = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / n;
+    let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+    let (u, r) = (n * mean * mean / squares, 1.0 + n);
+    0.5 * n * ((1.0 + u) / (1.0 + u / r)).ln() - 0.5 * r.ln()
+}
+
+#[test]
+fn outliers_cost_less_than_with_the_t_mixture() {
+    for arms in [CALM, SPOILT] {
+        let arms = Arms { effect: 0.03f64.ln_1p(), ..arms };
+        let mut random = Random::new(2026);
+        let found = (0..500).filter(|_| {
+            let mut logs = Vec::new();
+            (1..=14).any(|number| {
+                let (a, b) = arms.pair(number, &mut random);
+                logs.push((b / a).ln());
+                number > 2 && t_mixture(&logs) >= 20f64.ln()
+            })
+        });
+        let found = found.count() as f64 / 500.0;
+        let ours = arms.found(14, 500).0;
+        println!("t mixture, {}: {:.1} % found; ours {:.1} %", arms.name, 100.0 * found, 100.0 * ours);
+        assert!(ours > found - 0.05, "{arms:?}: {ours} and {found}");
+        assert!(arms.outliers == 0.0 || ours > found, "{arms:?}: {ours} and {found}");
+    }
+}
+
 #[test]
 fn the_interval_holds_the_true_ratio_at_every_look() {
     for arms in [Arms { effect: 0.03, ..CALM }, Arms { effect: 0.03, ..SPOILT }] {
