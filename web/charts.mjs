@@ -167,6 +167,18 @@ export function cpu(data) {
   return stacked(data, data.timeline.cpu, colours, { top, tick: number }, (cores) => `${number(cores)} cores`, false);
 }
 
+export function lag(data) {
+  const columns = [data.timeline.lag_p99_s];
+  if (largest(columns) === 0) return null;
+  const limits = data.lag_limit_s == null ? [] : [{ seconds: data.lag_limit_s }];
+  const top = ceiling(largest(columns), limits.map((limit) => limit.seconds));
+  const unit = timeUnit(top);
+  const y = { top, tick: (tick) => timeTick(tick, unit) };
+  const chart = overTime(data, [line("p99", "p99", time, { width: 2 })], columns, y, { draw: [limitLines(limits)] });
+  chart.options.height = 150;
+  return chart;
+}
+
 export function errors(data) {
   const sums = stack(data.timeline.errors.map((column) => column.values));
   const y = { top: largest(sums) * 1.12 || 1, tick: number };

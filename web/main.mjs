@@ -1,5 +1,5 @@
 // The report's page: everything that can be read is in the document; this draws the charts.
-import { cpu, errors, percentiles, response, throughput, users } from "./charts.mjs";
+import { cpu, errors, lag, percentiles, response, throughput, users } from "./charts.mjs";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const drawn = new Map();
@@ -15,6 +15,7 @@ const kinds = {
   percentiles: () => percentiles(data, data.timeline.scopes[scope], scope),
   cpu: () => cpu(data),
   errors: () => errors(data),
+  lag: () => lag(data),
 };
 
 // What the pointer shows: the moment, and each series' own value there.

@@ -17,6 +17,9 @@ const SAMPLES_PER_STEP: f64 = 100.0;
 /// No chart shows more steps than this, and none shows fewer than the second number for the sake of samples.
 const STEPS: (f64, f64) = (900.0, 30.0);
 
+/// Other processes of the machine that never used as many cores are not drawn.
+const NOTICED_CORES: f64 = 0.05;
+
 /// A run's course. All vectors are as long as `at_s`; `None` where there is no figure.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Timeline {
@@ -30,8 +33,11 @@ pub struct Timeline {
     pub users: Vec<Option<f64>>,
     /// Failed operations a second, by kind of error; kinds without any are absent.
     pub errors: Vec<Column>,
-    /// Cores kept busy, by tier; the generator is the last.
+    /// Cores kept busy, by tier; the generator is the last. Other processes are among them where they used any to speak
+    /// of.
     pub cpu: Vec<Column>,
+    /// 99th percentile of the send lag, in seconds.
+    pub lag_p99_s: Vec<Option<f64>>,
 }
 
 /// A named column.
@@ -134,6 +140,9 @@ impl Building {
         self.timeline.at_s.push(merged.second);
         self.timeline.users.push(per_s(merged.busy_user_s + merged.thinking_user_s));
         self.generator.push(per_s(merged.generator_cpu_s));
+        let lag = &merged.lag;
+        let late = (!lag.is_empty()).then(|| short(lag.value_at_quantile(0.99) as f64 / 1e6));
+        self.timeline.lag_p99_s.push(late);
         let mut all = OperationInterval::empty();
         let operations = self
             .names
@@ -173,6 +182,12 @@ impl Building {
             .filter(|(tier, _)| tier != "generator")
             .map(|(name, one)| Column { name, values: spread(&one.points, &timeline.at_s, step_s) })
             .collect();
+        let foreign = series.iter().find(|one| one.name == "cpu.foreign_cores");
+        let noticed = |one: &&Series| one.points.iter().any(|(_, cores)| *cores >= NOTICED_CORES);
+        timeline.cpu.extend(foreign.filter(noticed).map(|one| Column {
+            name: "other processes".to_string(),
+            values: spread(&one.points, &timeline.at_s, step_s),
+        }));
         timeline.cpu.push(Column { name: "generator".to_string(), values: generator });
         timeline
     }

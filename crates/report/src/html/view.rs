@@ -62,6 +62,7 @@ struct Data<'a> {
     setup: BTreeMap<&'static str, f64>,
     curves: Vec<Vec<(f64, f64)>>,
     limits: Vec<Limit>,
+    lag_limit_s: Option<f64>,
     cpus: usize,
 }
 
@@ -235,6 +236,12 @@ fn data(page: &Page) -> Data<'_> {
         ]),
         curves: page.timeline.scopes.iter().map(|scope| curve(&scope.operation)).collect(),
         limits: page.record.targets.iter().filter_map(limit).collect(),
+        lag_limit_s: page
+            .record
+            .validity
+            .iter()
+            .find(|check| check.check == "send_lag")
+            .and_then(|check| check.limit),
         cpus: page.cpus(),
     }
 }

@@ -46,8 +46,8 @@ fn the_page_draws_its_charts_without_a_word_on_the_console() {
     let Some(chromium) = chromium() else { return };
     let directory = tempfile::tempdir().expect("a directory");
     let shapes = [
-        (Shape::ending(Ending::Failed), "throughput response users percentiles cpu errors"),
-        (Shape { operations: 20, ..Shape::default() }, "throughput response users percentiles cpu"),
+        (Shape::ending(Ending::Failed), "throughput response users percentiles cpu errors lag"),
+        (Shape { operations: 20, ..Shape::default() }, "throughput response users percentiles cpu lag"),
         (
             Shape { operations: 1, ..Shape::ending(Ending::Unfinished) },
             "throughput response users percentiles",

@@ -48,6 +48,26 @@ fn the_course_adds_up_to_what_was_counted() {
 }
 
 #[test]
+fn send_lag_is_drawn_and_so_is_what_other_processes_used_where_it_is_much() {
+    let mut kept = testkit::sample::run(Shape::ending(Ending::Invalid));
+    let points: Vec<(f64, f64)> = (1..=90).map(|second| (f64::from(second), 0.7)).collect();
+    kept.series.push(model::record::Series {
+        name: "cpu.foreign_cores".into(),
+        tier: None,
+        unit: "cores".into(),
+        points,
+    });
+    let timeline = Kept::of(kept).page().timeline;
+    let tiers: Vec<&str> = timeline.cpu.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(tiers, ["web", "db", "other processes", "generator"]);
+    assert_eq!(timeline.cpu[2].values[30], Some(0.7));
+    let lag = timeline.lag_p99_s;
+    assert_eq!(lag.len(), 90);
+    let worst = lag.iter().flatten().copied().fold(0.0, f64::max);
+    assert!(worst > 0.005, "this run was not valid for its lag, the worst second's is {worst} s");
+}
+
+#[test]
 fn a_long_run_is_merged_into_steps_and_never_thinned() {
     let page = Kept::new(Shape { operations: 1, steady_s: 300, users: 4, ..Shape::default() }).page();
     let timeline = &page.timeline;
