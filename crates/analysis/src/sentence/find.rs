@@ -195,3 +195,81 @@ fn worst(trial: &Trial, counts: impl Fn(&model::study::ClauseSeen) -> bool) -> O
         format!("`{}`, observed {} of its limit", worst.clause, percent(times))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::study::Confirmation;
+
+    fn line() -> LoadLine {
+        let confirmation = |trial, load| Some(Confirmation { trial, load, for_s: 90.0 });
+        LoadLine {
+            load: 412.0,
+            low: 398.0,
+            high: 421.0,
+            wide: false,
+            held_by: "Browse p95 < 300 ms".to_string(),
+            held_by_ratio: 0.97,
+            slope: 9.0,
+            passed: confirmation(17, 399.0),
+            failed: confirmation(18, 436.0),
+            throughput_per_s: Some(940.0),
+            by_average: None,
+        }
+    }
+
+    fn said(goal: &FindGoal, line: LoadLine) -> String {
+        answer(goal, &FindAnswer::LoadLine(line))
+    }
+
+    #[test]
+    fn a_load_line_is_told_with_its_interval_its_holder_and_what_confirmed_it() {
+        assert_eq!(
+            said(&FindGoal::default(), line()),
+            "load line 412 users [398, 421] (90 % interval), held by p95 of Browse; 399 passed for 90 s, 436 failed"
+        );
+    }
+
+    #[test]
+    fn rates_averages_and_doubts_are_told_too() {
+        let rate = FindGoal { by: By::Rate, ..FindGoal::default() };
+        let by_rate = LoadLine { load: 41.2, low: 39.8, high: 42.1, passed: None, failed: None, ..line() };
+        let told = said(&rate, by_rate);
+        assert!(
+            told.starts_with("load line 41.2 sessions/s [39.8, 42.1] (90 % interval), held by"),
+            "{told}"
+        );
+        assert!(told.ends_with("not confirmed: there was no time left for it"), "{told}");
+        let averaged = LoadLine { by_average: Some(610.0), wide: true, held_by_ratio: 0.6, ..line() };
+        let told = said(&FindGoal::default(), averaged);
+        assert!(
+            told.ends_with("judged by averages it would be 610 users: the average hides the tail"),
+            "{told}"
+        );
+        assert!(told.contains("the interval is longer than asked for"), "{told}");
+        assert!(told.contains("held by p95 of Browse in 60 % of the resampled fits"), "{told}");
+    }
+
+    #[test]
+    fn every_reason_says_what_was_seen() {
+        for why in [
+            WhyNot::FailsAtLeast,
+            WhyNot::NeverPasses,
+            WhyNot::NeverFails,
+            WhyNot::GeneratorLimit,
+            WhyNot::MachineLimit,
+            WhyNot::Unstable,
+            WhyNot::Drifts,
+            WhyNot::Unsettled,
+            WhyNot::NotValid,
+            WhyNot::OutOfTime,
+            WhyNot::Interrupted,
+        ] {
+            let evidence = "what was seen".to_string();
+            let (highest_passed, lowest_failed) = (Some(40.0), Some(80.0));
+            let none = NoAnswer { why, load: Some(60.0), evidence, highest_passed, lowest_failed };
+            let told = answer(&FindGoal::default(), &FindAnswer::NoAnswer(none));
+            assert!(told.starts_with("no load line: ") && told.contains("what was seen"), "{why:?}: {told}");
+        }
+    }
+}

@@ -31,12 +31,12 @@ const EXTRA: usize = 4;
 const AFTER_CONTRADICTION: usize = 3;
 
 /// Probability above which a stack is named unstable or drifting, and trials that it takes.
-const NAMED: f64 = 0.9;
-const NAMED_TRIALS: usize = 6;
+const NAMED: f64 = 0.85;
+const NAMED_TRIALS: usize = 8;
 
 /// Probability above which it is looked at longer, and the one at which it is named when no time is left for that.
-const STRANGE: f64 = 0.1;
-const NAMED_AT_LAST: f64 = 0.6;
+const STRANGE: f64 = 0.06;
+const NAMED_AT_LAST: f64 = 0.5;
 
 pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
     if let Some(no_answer) = blind(case) {
