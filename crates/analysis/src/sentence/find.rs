@@ -41,11 +41,11 @@ fn load_line(goal: &FindGoal, line: &LoadLine) -> String {
     let failed = line.failed.as_ref();
     match (passed, failed) {
         (Some(passed), Some(failed)) => {
-            let long = units::show_seconds(passed.for_s.round());
+            let long = whole_seconds(passed.for_s);
             said += &format!("; {} passed for {long}, {} failed", number(passed.load), number(failed.load));
         }
         (Some(passed), None) => {
-            let long = units::show_seconds(passed.for_s.round());
+            let long = whole_seconds(passed.for_s);
             said += &format!("; {} passed for {long}, none above it was shown to fail", number(passed.load));
         }
         (None, Some(failed)) => {
@@ -61,6 +61,11 @@ fn load_line(goal: &FindGoal, line: &LoadLine) -> String {
             &format!("; judged by averages it would be {}: the average hides the tail", load(by, average));
     }
     said
+}
+
+/// `90 s`, `14 min 20 s`: nobody waits for tenths.
+fn whole_seconds(seconds: f64) -> String {
+    if seconds < 119.5 { format!("{seconds:.0} s") } else { units::show_seconds(seconds.round()) }
 }
 
 /// `Browse p95 < 300 ms` is spoken of as `p95 of Browse`.
@@ -180,7 +185,7 @@ pub fn faults(trial: &Trial) -> String {
 /// `12 trials in 14 min 20 s`.
 pub fn spent(spent_s: f64, trials: usize) -> String {
     let trials = if trials == 1 { "1 trial".to_string() } else { format!("{trials} trials") };
-    format!("{trials} in {}", units::show_seconds(spent_s.round()))
+    format!("{trials} in {}", whole_seconds(spent_s))
 }
 
 fn worst(trial: &Trial, counts: impl Fn(&model::study::ClauseSeen) -> bool) -> Option<String> {
