@@ -39,7 +39,7 @@ pub(crate) struct GoalArgs {
     /// Steady time of a confirming trial [default: 90s]
     #[arg(long, value_name = "TIME")]
     confirm: Option<String>,
-    /// Steady time of a search trial [default: 25s]
+    /// Steady time of a search trial [default: 30s]
     #[arg(long, value_name = "TIME")]
     window: Option<String>,
 }
