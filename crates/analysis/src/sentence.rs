@@ -3,6 +3,7 @@
 pub mod compare;
 mod demand;
 pub mod find;
+pub mod sweep;
 
 pub(crate) use demand::{arrivals, mix, think};
 use model::record::{

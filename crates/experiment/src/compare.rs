@@ -12,7 +12,7 @@ use model::study::{Compare, FindAnswer, FindGoal, Purpose, Trial};
 
 use crate::seeds::derived;
 use crate::{Order, Step, find};
-pub use judgement::{Judgement, judge};
+pub use judgement::{Judgement, held, judge};
 
 /// The figure whose value is a load line of its own for each arm and block.
 pub const LOAD_LINE: &str = "load_line";
@@ -152,7 +152,7 @@ impl<'a> Course<'a> {
     /// The arms in the order of a block: drawn at random for the first of two, turned round for the second.
     fn arms(&self, valid: u32) -> [usize; 2] {
         let turned = derived(self.compare.seed ^ ORDER, u64::from(valid / 2)) & 1 == 1;
-        if turned == (valid % 2 == 0) { [1, 0] } else { [0, 1] }
+        if turned == (valid.is_multiple_of(2)) { [1, 0] } else { [0, 1] }
     }
 
     fn order(&self, block: u32, arm: usize, load: f64) -> Order {

@@ -22,6 +22,8 @@ Examples:
   plimsoll run dvdstore --users 50 --set apache.MaxRequestWorkers=64
   plimsoll run dvdstore --stack lighttpd-fpm-mariadb --qos 'p95 < 300ms' --json
   plimsoll find dvdstore --qos 'p95 < 300ms'              how many users it carries
+  plimsoll sweep sun-2008-table3                          a study of the catalogue, every cell
+  plimsoll compare default web.MaxRequestWorkers=64       which is faster
   plimsoll hit http://127.0.0.1:8080/ -c 100              one request, repeated
   plimsoll try dvdstore                                   one user, every request shown
   plimsoll up dvdstore                                    stand it up to click around
@@ -50,6 +52,10 @@ pub(crate) enum Verb {
     Run(verbs::run::RunArgs),
     /// Find how many users a stack serves within its targets, with an interval
     Find(verbs::find::FindArgs),
+    /// Measure every cell of a study: stacks, knobs and loads against each other
+    Sweep(verbs::sweep::SweepArgs),
+    /// Compare two stacks, settings, catalogues or stored runs: which is faster, and by how much
+    Compare(Box<verbs::compare::CompareArgs>),
     /// Repeat one request over many connections: rate, times, and whether to believe them
     Hit(verbs::hit::HitArgs),
     /// Follow one user through a session, every request printed

@@ -48,6 +48,8 @@ fn dispatch(verb: Verb, context: &mut Context) -> Result<u8> {
     match verb {
         Verb::Run(args) => verbs::run::main(&args, context),
         Verb::Find(args) => verbs::find::main(&args, context),
+        Verb::Sweep(args) => verbs::sweep::main(&args, context),
+        Verb::Compare(args) => verbs::compare::main(&args, context),
         Verb::Hit(args) => verbs::hit::main(&args, context),
         Verb::Try(args) => verbs::try_kit::main(&args, context),
         Verb::Up(args) => verbs::up::main(&args, context),

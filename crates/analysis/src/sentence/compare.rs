@@ -11,7 +11,12 @@ use model::units;
 /// the evidence is not enough. `spoiled` blocks were not valid.
 pub fn compare(compare: &Compare, spoiled: u32) -> String {
     let Some(primary) = compare.effects.first() else {
-        return format!("not enough evidence: no block was valid{}", spoiled_blocks(spoiled));
+        let why = match spoiled {
+            0 => "no block is over yet".to_string(),
+            1 => "the only block was not valid".to_string(),
+            _ => format!("none of {spoiled} blocks was valid"),
+        };
+        return format!("not enough evidence: {why}");
     };
     let mut sentence = match &primary.conclusion {
         Conclusion::Faster => better(primary, "faster"),
@@ -25,7 +30,7 @@ pub fn compare(compare: &Compare, spoiled: u32) -> String {
         sentence += &format!(" ({confidence} interval, {} {blocks})", primary.blocks);
     }
     if let Some(gate) = compare.gate_ratio {
-        sentence += &gate_words(gate, compare.gate_held, primary);
+        sentence += &gate_words(gate, compare.gate_held);
     }
     if let Some(contrary) = contradiction(primary, &compare.effects) {
         sentence += &format!("; but {} says the opposite: {}", figure(&contrary.figure), change(contrary));
@@ -101,18 +106,16 @@ fn open(effect: &Effect, more_blocks: Option<u32>) -> String {
             let (low, high) = (signed(low - 1.0), signed(high - 1.0));
             format!("{} of B is between {low} and {high} of A's", figure(&effect.figure))
         }
-        _ if effect.blocks == 0 => "no block was valid".to_string(),
         _ => values(effect),
     };
     format!("not enough evidence{more}: {seen}")
 }
 
-fn gate_words(gate: f64, held: Option<bool>, effect: &Effect) -> String {
+fn gate_words(gate: f64, held: Option<bool>) -> String {
     let gate = percent(gate);
     match held {
         Some(true) => format!("; the gate of {gate} holds"),
         Some(false) => format!("; the gate of {gate} fails"),
-        None if effect.blocks == 0 => format!("; whether the gate of {gate} holds is not known"),
         None => format!("; whether the gate of {gate} holds is still open"),
     }
 }

@@ -55,7 +55,8 @@ pub fn judge(compare: &Compare, blocks: &[Block<'_>]) -> Judgement {
     Judgement { effects, conclusion, gate_held, valid, spoiled: blocks.len() as u32 - valid }
 }
 
-/// Each figure that every pair has: those of all operations first, then those of each. Always the one asked about.
+/// Each figure that every pair has: those of all operations first, then those of each. With pairs always the one asked
+/// about.
 fn names(compare: &Compare, pairs: &[&[Side<'_>; 2]]) -> Vec<(String, Option<String>)> {
     let mut operations: BTreeSet<Option<String>> = BTreeSet::from([None]);
     if let Some([Side::Trial(trial), _]) = pairs.first() {
@@ -72,7 +73,7 @@ fn names(compare: &Compare, pairs: &[&[Side<'_>; 2]]) -> Vec<(String, Option<Str
     };
     names.retain(whole);
     let asked = (compare.by.clone(), None);
-    if !names.contains(&asked) {
+    if !pairs.is_empty() && !names.contains(&asked) {
         names.insert(0, asked);
     }
     names
@@ -123,7 +124,7 @@ pub(super) fn better(figure: &str) -> Better {
 
 /// Whether B is certainly no worse than the gate allows (`Some(true)`), certainly worse (`Some(false)`), or neither.
 /// Times may be up to 1 + `gate` times as long, throughput up to as many times less.
-fn held(effect: &Effect, gate: f64) -> Option<bool> {
+pub fn held(effect: &Effect, gate: f64) -> Option<bool> {
     let (low, high) = effect.low.zip(effect.high)?;
     let (least, most) = match effect.better {
         Better::Lower => (low, high),

@@ -16,7 +16,7 @@ use engine::foresight;
 use experiment::{Bench, Order};
 use model::plan::Load;
 use model::record::{Outcome, RunRecord, Step, ValidityCheck};
-use model::study::{Arm, By, Fault, Question, Trial};
+use model::study::{Arm, By, Fault, Purpose, Question, Trial};
 use model::{Interval, Kind, Problem, Result};
 use store::{Run, RunWriter, Study};
 
@@ -29,6 +29,7 @@ use crate::context::Context;
 use arm::{ReadyArm, Task};
 use settle::{Ending, Settling};
 use sitting::Sitting;
+pub(crate) use verdict::slim;
 
 /// When a trial's window is in, sessions under way may take this long to end.
 const DRAIN_S: f64 = 2.0;
@@ -263,7 +264,7 @@ impl TrialBench<'_> {
             warm_up_s: driven.warm_up_s,
             window_s: driven.window_s,
             measured: driven.measured,
-            faults: driven.faults,
+            faults: about_figures(order.purpose, driven.faults),
         };
         self.context.console.done(&told::line(&trial, label.as_deref(), self.by));
         self.sitting.keep_trial(trials, trial.clone())?;
@@ -292,6 +293,14 @@ impl TrialBench<'_> {
             .remedy("look at its logs in the study's runs; a lower load, or another stack")
             .into())
     }
+}
+
+/// Too few samples to judge a target are no fault where figures are compared and not targets: the clause says so itself.
+fn about_figures(purpose: Purpose, mut faults: Vec<Fault>) -> Vec<Fault> {
+    if purpose == Purpose::Measure {
+        faults.retain(|fault| fault.check != "samples");
+    }
+    faults
 }
 
 /// A trial that was driven, kept and judged.

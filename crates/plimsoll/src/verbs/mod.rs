@@ -2,6 +2,8 @@
 
 pub(crate) mod check;
 pub(crate) mod clean;
+pub(crate) mod closing;
+pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod find;
 pub(crate) mod hit;
@@ -12,5 +14,6 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod show;
+pub(crate) mod sweep;
 pub(crate) mod try_kit;
 pub(crate) mod up;

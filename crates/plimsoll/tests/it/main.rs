@@ -1,10 +1,12 @@
 //! The real binary against real servers: facts and ratios, never speed.
 
 mod bad_input;
+mod compare;
 mod faults;
 mod hit;
 mod kept;
 mod runs;
 mod starved;
+mod sweep;
 mod target;
 mod tool;

@@ -15,7 +15,7 @@ pub(super) fn faults(record: &RunRecord, unsettled: bool) -> Vec<Fault> {
 }
 
 /// A second without what only the run's own record needs: service times, and the rows of requests.
-pub(super) fn slim(mut second: Interval, names: &[OperationName]) -> Interval {
+pub(crate) fn slim(mut second: Interval, names: &[OperationName]) -> Interval {
     for (index, row) in second.operations.iter_mut().enumerate() {
         row.service = nothing();
         if names.get(index).is_none_or(|name| name.kind == OperationKind::Request) {

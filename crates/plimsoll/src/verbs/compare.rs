@@ -1,0 +1,209 @@
+//! `plimsoll compare`: which of two is faster, measured in pairs.
+
+mod question;
+mod side;
+mod stored;
+
+use std::path::PathBuf;
+
+use analysis::sentence;
+use clap::Args;
+use experiment::compare::{self, Asked, Judgement};
+use experiment::pursue;
+use model::record::Outcome;
+use model::study::{Arm, By, Compare, Question, Trial};
+use model::{Kind, Problem, Problems, Result};
+
+use crate::bench::server::ServerArgs;
+use crate::bench::trial::TrialBench;
+use crate::bench::trial::sitting::Sitting;
+use crate::context::Context;
+use crate::verbs::closing::{self, Ended};
+use crate::verbs::recipe_args::StackArgs;
+use question::QuestionArgs;
+use side::Side;
+
+/// Compare two stacks, settings, catalogues or stored runs: which is faster, and by how much.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A and B are each one of
+  default                       the kit's default stack, or that of --stack
+  lighttpd-fpm-mariadb          a stack
+  web.MaxRequestWorkers=64      knobs (param.NAME=VALUE: parameters of the kit), several joined with commas
+  catalogue:DIR                 the kits, services and stacks of a folder laid over the catalogue
+  a combination of these, joined with commas: lighttpd-fpm-mariadb,web.server.max-worker=4
+  20261121-0345                 a stored run, by the beginning of its id; then both are
+
+Examples:
+  plimsoll compare apache-event-fpm-mariadb lighttpd-fpm-mariadb --users 50
+  plimsoll compare default web.MaxRequestWorkers=64
+  plimsoll compare default catalogue:new/ --gate 3% --junit compare.xml     in CI
+  plimsoll compare --resume last
+
+It is decided by the mean response time, unless --by says otherwise: the mean has the least noise, and it moves also
+where the throughput can't, because a fixed number of users waits for each answer before the next request.
+How to read the result: docs/studies.md.
+Exit codes: 0 compared, and a gate held; 99 the gate failed; 3 the gate could not be decided, or no block was valid;
+105 interrupted.")]
+pub(crate) struct CompareArgs {
+    /// What is compared with
+    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    a: Option<String>,
+    /// What is compared
+    #[arg(required_unless_present = "resume", conflicts_with = "resume")]
+    b: Option<String>,
+    /// The kit, or a recipe file (FILE.toml); the catalogue's only one when it has one
+    #[arg(long, value_name = "KIT|RECIPE.toml")]
+    kit: Option<String>,
+    #[command(flatten)]
+    stack: StackArgs,
+    #[command(flatten)]
+    question: QuestionArgs,
+    #[command(flatten)]
+    server: ServerArgs,
+    /// Write the result as JUnit XML to this file: a test case for each figure, and the gate's
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Go on with a comparison that was interrupted or killed: its id, the beginning of it, or `last`
+    #[arg(long, value_name = "STUDY")]
+    resume: Option<String>,
+    /// Print the study's record as JSON (docs/reference/study-json.md) instead of the answer in words
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn main(args: &CompareArgs, context: &mut Context) -> Result<u8> {
+    // The flag of that name is for single runs: studies go on with it.
+    let server = ServerArgs { resume: 1.0, ..args.server.clone() };
+    let ended = match (&args.resume, args.a.as_deref().zip(args.b.as_deref())) {
+        (Some(name), _) => measure(resume(args, name, &server, context)?)?,
+        (None, Some((a, b))) => {
+            let base = side::base(args.kit.as_deref(), &args.stack, context)?;
+            let sides = [Side::read(a, &base, context), Side::read(b, &base, context)];
+            match both(sides)? {
+                [Side::Arm(a), Side::Arm(b)] => {
+                    let bench = begin(args, vec![*a, *b], &server, context)?;
+                    measure(bench)?
+                }
+                [Side::Run(a), Side::Run(b)] => {
+                    args.question.refuse_for_runs()?;
+                    stored::compare(&args.question.stored()?, &a, &b, context)?
+                }
+                _ => return Err(side::mixed(a, b).into()),
+            }
+        }
+        (None, None) => return Err(Problem::recipe("a comparison needs A and B").into()),
+    };
+    let record = ended.study.record();
+    let Question::Compare(compare) = &record.question else {
+        return Err(Problem::bug("a comparison is no comparison").into());
+    };
+    let code = exit_code(compare);
+    if let Some((path, text)) = args.junit.as_ref().zip(report::study::junit(record)) {
+        std::fs::write(path, text).map_err(|error| {
+            let what = format!("failed to write the JUnit XML: {error}");
+            Problem::environment(what).file(path.display().to_string()).key("--junit")
+        })?;
+    }
+    ended.tell(args.json, code, context)
+}
+
+/// The exit code that an answer stands for.
+fn exit_code(compare: &Compare) -> u8 {
+    let seen = compare.effects.first().is_some_and(|effect| effect.blocks > 0);
+    match (compare.gate_ratio, compare.gate_held) {
+        _ if !seen => Kind::Invalid.exit_code(),
+        (None, _) | (Some(_), Some(true)) => 0,
+        (Some(_), Some(false)) => Kind::Qos.exit_code(),
+        (Some(_), None) => Kind::Invalid.exit_code(),
+    }
+}
+
+/// Both sides, or what is wrong with either.
+fn both([a, b]: [Result<Side>; 2]) -> Result<[Side; 2]> {
+    match (a, b) {
+        (Ok(a), Ok(b)) => Ok([a, b]),
+        (a, b) => {
+            let mut problems = Vec::new();
+            for wrong in [a.err(), b.err()].into_iter().flatten() {
+                problems.extend(wrong.into_vec());
+            }
+            problems.dedup();
+            Err(Problems::check(problems)
+                .err()
+                .unwrap_or_else(|| Problem::bug("an error without a problem").into()))
+        }
+    }
+}
+
+fn begin<'a>(
+    args: &CompareArgs,
+    arms: Vec<Arm>,
+    server: &ServerArgs,
+    context: &'a mut Context,
+) -> Result<TrialBench<'a>> {
+    let seed = arms[0].recipe.seed.unwrap_or(1);
+    let (arms, compare, load) = args.question.question(arms, seed, context)?;
+    for line in question::plan(&compare, &arms).lines() {
+        context.console.note(line);
+    }
+    TrialBench::begin(Question::Compare(compare), &arms, load, server, context)
+}
+
+fn resume<'a>(
+    args: &CompareArgs,
+    name: &str,
+    server: &ServerArgs,
+    context: &'a mut Context,
+) -> Result<TrialBench<'a>> {
+    let mut given = args.question.given();
+    given.extend(args.stack.given());
+    given.extend(args.kit.as_ref().map(|_| "--kit"));
+    let problem = |flag: &str| {
+        Problem::recipe(format!("{flag} and --resume exclude each other"))
+            .why("the study says what is compared, and how")
+            .remedy("leave it out, or begin a new study")
+    };
+    Problems::check(given.into_iter().map(problem).collect())?;
+    let mut sitting = Sitting::resume(name, "compare", context)?;
+    let record = &mut sitting.record;
+    let Question::Compare(compare) = &record.question else {
+        return Err(Problem::bug("a comparison is no comparison").into());
+    };
+    let load = question::load_of(compare, &record.arms);
+    record.outcome = Outcome::Unfinished;
+    let (id, kept) = (record.id.clone(), record.trials.len());
+    context.console.done(&format!("going on with {id}: {kept} trials are kept"));
+    TrialBench::go_on(sitting, load, server, context)
+}
+
+/// Measures until the answer is known, the user has enough, or going on is senseless; whatever it is, it is kept.
+fn measure(mut bench: TrialBench<'_>) -> Result<Ended> {
+    let record = &bench.sitting.record;
+    let Question::Compare(mut compare) = record.question.clone() else {
+        return Err(Problem::bug("a comparison is no comparison").into());
+    };
+    let asked = asked(&compare, question::load_of(&compare, &record.arms));
+    let mut trials = record.trials.clone();
+    let (shown, shown_asked) = (compare.clone(), asked.clone());
+    bench.show(move |_, trials| question::line(&shown, &shown_asked, trials));
+    let ended: Result<Judgement> =
+        pursue(|trials: &[Trial]| compare::next(&compare, &asked, trials), &mut bench, &mut trials);
+    let (judgement, ended) = match ended {
+        Ok(judgement) => (judgement, Ok(())),
+        Err(problems) => (compare::so_far(&compare, &asked, &trials), Err(problems)),
+    };
+    compare.effects = judgement.effects;
+    compare.conclusion = ended.is_ok().then_some(judgement.conclusion);
+    compare.gate_held = judgement.gate_held;
+    let sentence = sentence::compare::compare(&compare, judgement.spoiled);
+    bench.sitting.record.question = Question::Compare(compare);
+    closing::close(bench, ended, sentence)
+}
+
+fn asked(compare: &Compare, (_, load): (By, f64)) -> Asked {
+    match &compare.goal {
+        Some(goal) => Asked::LoadLine(goal.clone()),
+        None => Asked::Window { load },
+    }
+}

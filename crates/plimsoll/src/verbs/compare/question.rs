@@ -1,0 +1,256 @@
+//! What a comparison asks, from its flags, and how it goes.
+
+use clap::Args;
+use experiment::compare::{self, Asked, LOAD_LINE};
+use model::study::{Arm, By, Compare, FindGoal, Trial};
+use model::{Plan, Problem, Problems, Result, units};
+
+use crate::context::Context;
+use crate::verbs::recipe_args::cpus;
+
+/// Seconds that a trial takes beside its window, roughly: stop, start, warm-up, judging.
+const BESIDE_S: f64 = 10.0;
+
+/// How it is compared.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct QuestionArgs {
+    /// Emulated users [default: the kit's]
+    #[arg(long, short)]
+    users: Option<u32>,
+    /// Arrivals per second instead of a number of users: 200/s
+    #[arg(long, value_name = "RATE", conflicts_with = "users")]
+    rate: Option<String>,
+    /// Steady time of each trial [default: 15s]
+    #[arg(long, value_name = "TIME")]
+    window: Option<String>,
+    /// Blocks of one trial of each that it may take at most [default: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    most_blocks: Option<u32>,
+    /// Differences smaller than this don't matter [default: 1%]
+    #[arg(long, value_name = "SHARE")]
+    band: Option<String>,
+    /// Probability with which each interval holds, however often one looks [default: 95%]
+    #[arg(long, value_name = "SHARE")]
+    confidence: Option<String>,
+    /// The figure that decides [default: mean]
+    #[arg(long, value_parser = ["mean", "p50", "p95", "p99", "throughput", "load-line"])]
+    by: Option<String>,
+    /// B may be worse by this much: exit 99 when it certainly is by more
+    #[arg(long, value_name = "SHARE")]
+    gate: Option<String>,
+}
+
+impl QuestionArgs {
+    /// The flags that were given.
+    pub(super) fn given(&self) -> Vec<&'static str> {
+        let given = [
+            ("--users", self.users.is_some()),
+            ("--rate", self.rate.is_some()),
+            ("--window", self.window.is_some()),
+            ("--most-blocks", self.most_blocks.is_some()),
+            ("--band", self.band.is_some()),
+            ("--confidence", self.confidence.is_some()),
+            ("--by", self.by.is_some()),
+            ("--gate", self.gate.is_some()),
+        ];
+        given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
+    }
+
+    /// What is asked, without the load; every mistake at once.
+    fn terms(&self, seed: u64) -> Result<Compare> {
+        let mut problems = Vec::new();
+        let mut ratio = |flag: &str, text: &Option<String>, default: f64, low: f64, high: f64| {
+            let Some(text) = text else { return default };
+            let (number, scale) =
+                text.strip_suffix('%').map_or((text.as_str(), 1.0), |number| (number, 0.01));
+            match number.trim().parse::<f64>().map(|value| value * scale) {
+                Ok(value) if (low..=high).contains(&value) => value,
+                _ => {
+                    let (low, high) = (low * 100.0, high * 100.0);
+                    let what = format!("`{text}` is no share between {low}% and {high}%, such as 3%");
+                    problems.push(Problem::recipe(what).key(flag));
+                    default
+                }
+            }
+        };
+        let band_ratio = ratio("--band", &self.band, 0.01, 0.0001, 1.0);
+        let confidence_ratio = ratio("--confidence", &self.confidence, 0.95, 0.5, 0.999);
+        let gate = ratio("--gate", &self.gate, 0.0, 0.0001, 10.0);
+        let window_s = match self.window.as_deref().map(units::duration) {
+            None => 15.0,
+            Some(Ok(window)) if window.as_secs_f64() >= 2.0 => window.as_secs_f64(),
+            Some(Ok(_)) => {
+                problems.push(Problem::recipe("it must be 2 s or more: less says nothing").key("--window"));
+                15.0
+            }
+            Some(Err(what)) => {
+                problems.push(Problem::recipe(what).key("--window"));
+                15.0
+            }
+        };
+        Problems::check(problems)?;
+        let by = self.by.as_deref().unwrap_or("mean").replace('-', "_");
+        let goal = (by == LOAD_LINE).then(|| FindGoal { seed, ..FindGoal::default().quick() });
+        Ok(Compare {
+            load: String::new(),
+            by,
+            band_ratio,
+            gate_ratio: self.gate.is_some().then_some(gate),
+            confidence_ratio,
+            most_blocks: self.most_blocks.unwrap_or(20),
+            window_s,
+            seed,
+            goal,
+            effects: Vec::new(),
+            conclusion: None,
+            gate_held: None,
+        })
+    }
+
+    /// The question, and the arms with the load in their recipes.
+    pub(super) fn question(
+        &self,
+        mut arms: Vec<Arm>,
+        seed: u64,
+        context: &Context,
+    ) -> Result<(Vec<Arm>, Compare, (By, f64))> {
+        let mut compare = self.terms(seed)?;
+        for arm in &mut arms {
+            arm.recipe.users = self.users.or(arm.recipe.users);
+            if self.users.is_some() {
+                arm.recipe.rate = None;
+            }
+            arm.recipe.rate = self.rate.clone().or(arm.recipe.rate.take());
+            arm.recipe.stages.clear();
+        }
+        let first = Plan::resolve(&arms[0].recipe, None, &context.catalogue, &cpus())?;
+        if !first.load.is_steady() {
+            let problem = Problem::recipe("a comparison is made at one rate").key("--rate");
+            return Err(problem.remedy("--rate 200/s").into());
+        }
+        let load = match &first.load.arrivals {
+            Some(open) => (By::Rate, open.from_per_s),
+            None => (By::Users, f64::from(first.load.users)),
+        };
+        compare.load = first.load.headline();
+        if let Some(goal) = &mut compare.goal {
+            goal.by = load.0;
+            compare.load = "the load line of each".to_string();
+        }
+        for arm in arms.iter_mut().filter(|_| load.0 == By::Users) {
+            arm.recipe.users = Some(load.1 as u32);
+        }
+        Ok((arms, compare, load))
+    }
+
+    /// What two stored runs are asked.
+    pub(super) fn stored(&self) -> Result<Compare> {
+        let compare = self.terms(1)?;
+        if compare.by == LOAD_LINE {
+            let problem = Problem::recipe("a stored run has no load line").key("--by");
+            return Err(problem.remedy("mean, p50, p95, p99 or throughput").into());
+        }
+        Ok(compare)
+    }
+
+    /// Stored runs have their load and their length.
+    pub(super) fn refuse_for_runs(&self) -> Result<()> {
+        let senseless = ["--users", "--rate", "--window", "--most-blocks"];
+        let problem = |flag: &str| {
+            Problem::recipe(format!("{flag} says nothing about stored runs")).remedy("leave it out")
+        };
+        let given = self.given();
+        Problems::check(given.into_iter().filter(|flag| senseless.contains(flag)).map(problem).collect())
+    }
+}
+
+/// What loads are counted in, and that of both arms.
+pub(super) fn load_of(compare: &Compare, arms: &[Arm]) -> (By, f64) {
+    if let Some(goal) = &compare.goal {
+        return (goal.by, goal.start);
+    }
+    let recipe = arms.first().map(|arm| &arm.recipe);
+    match recipe.and_then(|recipe| recipe.rate.as_deref()) {
+        Some(rate) => (By::Rate, units::rates(rate).map_or(1.0, |(from, _)| from)),
+        None => (By::Users, recipe.and_then(|recipe| recipe.users).map_or(1.0, f64::from)),
+    }
+}
+
+/// What is compared, how, and how long it may take.
+pub(super) fn plan(compare: &Compare, arms: &[Arm]) -> String {
+    let labels: Vec<&str> = arms.iter().map(|arm| arm.label.as_str()).collect();
+    let figure = analysis::sentence::compare::figure(&compare.by);
+    let each_s = match &compare.goal {
+        Some(goal) => goal.budget_s,
+        None => compare.window_s + BESIDE_S,
+    };
+    let most_s = f64::from(compare.most_blocks) * 2.0 * each_s;
+    format!(
+        "A: {}\nB: {}\nby the {figure} at {}; up to {} blocks of a trial of each, at most about {} (sooner when it is clear)",
+        labels.first().unwrap_or(&"?"),
+        labels.get(1).unwrap_or(&"?"),
+        compare.load,
+        compare.most_blocks,
+        minutes(most_s)
+    )
+}
+
+/// `block 5 of at most 20; so far B is 2.1 % slower [−0.4, 4.6]; about 12 min left at most`.
+pub(super) fn line(compare: &Compare, asked: &Asked, trials: &[Trial]) -> String {
+    let so_far = compare::so_far(compare, asked, trials);
+    let seen = so_far.effects.first().filter(|effect| effect.blocks > 0);
+    let seen = seen.map(|effect| format!("; so far B is {}", analysis::sentence::compare::change(effect)));
+    let blocks = so_far.valid + so_far.spoiled;
+    let spent_s: f64 = trials.iter().map(|trial| trial.took_s).sum();
+    let left = f64::from(compare.most_blocks.saturating_sub(so_far.valid));
+    let each_s = if blocks > 0 { spent_s / f64::from(blocks) } else { 2.0 * (compare.window_s + BESIDE_S) };
+    format!(
+        "block {} of at most {}{}; at most about {} left",
+        so_far.valid + 1,
+        compare.most_blocks,
+        seen.unwrap_or_default(),
+        minutes(left * each_s)
+    )
+}
+
+fn minutes(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{:.0} s", (s / 10.0).ceil() * 10.0),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_flags_the_mean_decides_within_twenty_blocks() {
+        let compare = QuestionArgs::default().terms(4).expect("it is right");
+        assert_eq!((compare.by.as_str(), compare.most_blocks, compare.seed), ("mean", 20, 4));
+        assert_eq!((compare.band_ratio, compare.confidence_ratio, compare.gate_ratio), (0.01, 0.95, None));
+    }
+
+    #[test]
+    fn every_mistake_is_told_at_once() {
+        let wrong = QuestionArgs {
+            band: Some("much".into()),
+            confidence: Some("20%".into()),
+            gate: Some("-3%".into()),
+            window: Some("1s".into()),
+            ..QuestionArgs::default()
+        };
+        let told = wrong.terms(1).expect_err("it is wrong").to_string();
+        for part in ["--band", "--confidence", "--gate", "--window"] {
+            assert!(told.contains(part), "{part} is missing in: {told}");
+        }
+    }
+
+    #[test]
+    fn a_gate_is_a_share() {
+        let gated = QuestionArgs { gate: Some("3%".into()), ..QuestionArgs::default() };
+        let compare = gated.terms(1).expect("it is right");
+        assert!((compare.gate_ratio.expect("a gate") - 0.03).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,155 @@
+//! Two stored runs against each other: not paired, from the seconds that were kept.
+
+use std::time::Instant;
+
+use analysis::paired::Terms;
+use analysis::{sentence, unpaired};
+use model::record::{Outcome, RunRecord};
+use model::study::{Arm, Better, Compare, Effect, Measured, Question, STUDY_FORMAT, StudyRecord};
+use model::{Problem, Problems, Recipe, Result};
+use store::{Run, Studies};
+
+use crate::bench::outcome;
+use crate::bench::trial;
+use crate::context::Context;
+use crate::verbs::closing::Ended;
+
+/// Compares two runs and keeps the answer as a study.
+pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) -> Result<Ended> {
+    let began = Instant::now();
+    Problems::check(incompatible(a.record(), b.record()))?;
+    let (seen_a, seen_b) = (measured(a)?, measured(b)?);
+    let mut compare = Compare { load: a.record().setup.load_headline(), ..asked.clone() };
+    compare.effects = effects(&compare, &seen_a, &seen_b);
+    let primary = compare.effects.first().filter(|effect| effect.figure == compare.by);
+    let Some(primary) = primary.cloned() else {
+        let what = format!("one of the runs has no {}", sentence::compare::figure(&compare.by));
+        return Err(Problem::invalid(what).remedy("a longer run").into());
+    };
+    compare.gate_held = compare.gate_ratio.and_then(|gate| experiment::compare::held(&primary, gate));
+    compare.conclusion = Some(primary.conclusion);
+    let told = sentence::compare::compare(&compare, 0);
+    let sentence = format!("{told}; one run of each, not paired: what drifted between them is in it");
+    let kit = a.record().setup.kit.split('@').next().unwrap_or_default().to_string();
+    let (id, started) = outcome::new_id(&format!("compare-{kit}"));
+    let record = StudyRecord {
+        format: STUDY_FORMAT,
+        id,
+        started,
+        plimsoll: env!("CARGO_PKG_VERSION").to_string(),
+        command: context.command.clone(),
+        outcome: Outcome::Completed,
+        sentence,
+        question: Question::Compare(compare),
+        arms: vec![arm(a.record()), arm(b.record())],
+        setup: a.record().setup.clone(),
+        ceiling: None,
+        checks: Vec::new(),
+        trials: Vec::new(),
+        spent_s: began.elapsed().as_secs_f64(),
+        steps: Vec::new(),
+    };
+    let studies = Studies::open(&context.home)?;
+    let id = record.id.clone();
+    studies.create(&record)?.finish(&record)?;
+    Ok(Ended::of(studies.find(&id)?))
+}
+
+fn arm(record: &RunRecord) -> Arm {
+    let setup = &record.setup;
+    let kit = setup.kit.split('@').next().unwrap_or_default().to_string();
+    Arm {
+        label: format!("{} ({})", setup.stack, record.id),
+        recipe: Recipe { format: 1, kit, stack: Some(setup.stack.clone()), ..Recipe::default() },
+        levels: Default::default(),
+        stored_run: Some(record.id.clone()),
+        catalogue: None,
+    }
+}
+
+/// Everything that makes figures of the two runs incomparable.
+fn incompatible(a: &RunRecord, b: &RunRecord) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for record in [a, b].into_iter().filter(|record| !record.verdict.valid) {
+        let problem = Problem::recipe(format!("run {} is not valid: {}", record.id, record.verdict.sentence));
+        problems.push(problem.why("its figures can't be trusted").remedy("repeat it"));
+    }
+    let (one, other) = (&a.setup, &b.setup);
+    let cpu = |record: &RunRecord| {
+        let machine = &record.setup.machine;
+        let named = machine.iter().filter(|(name, _)| name.to_lowercase().contains("cpu"));
+        named.map(|(_, value)| value.clone()).collect::<Vec<_>>().join(", ")
+    };
+    let params = |setup: &model::record::Setup| {
+        let pairs: Vec<String> = setup.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        pairs.join(", ")
+    };
+    let think = |seconds: Option<f64>| seconds.map_or("a cycle time".to_string(), |s| format!("{s} s"));
+    let differences = [
+        ("kit", one.kit.clone(), other.kit.clone()),
+        ("size", one.size.clone(), other.size.clone()),
+        ("load", one.load_words(), other.load_words()),
+        ("think time", think(one.think_mean_s), think(other.think_mean_s)),
+        ("parameters", params(one), params(other)),
+        ("machine", cpu(a), cpu(b)),
+        ("stack's CPUs", format!("{:?}", one.stack_cpus), format!("{:?}", other.stack_cpus)),
+    ];
+    for (what, one, other) in differences.into_iter().filter(|(_, one, other)| one != other) {
+        let problem = Problem::recipe(format!("the runs differ in their {what}: {one}; {other}"));
+        let why = "a difference of the results would say nothing about the stacks";
+        problems.push(problem.why(why).remedy("runs that differ in their stack or its knobs alone"));
+    }
+    problems
+}
+
+/// The figures of a run's steady state, with their standard errors.
+fn measured(run: &Run) -> Result<Measured> {
+    let setup = &run.record().setup;
+    let from = setup.ramp_up_s.ceil() as u32;
+    let to = (setup.ramp_up_s + setup.steady_s).floor() as u32;
+    let seconds = run.seconds()?;
+    let names = seconds.names().to_vec();
+    let mut kept = Vec::new();
+    for second in seconds {
+        let second = second?;
+        if (from..to).contains(&second.second) {
+            kept.push(trial::slim(second, &names));
+        }
+    }
+    analysis::measured(&kept, &names, &[], &run.record().tiers).ok_or_else(|| {
+        Problem::invalid(format!("run {} has no second of steady state", run.record().id)).into()
+    })
+}
+
+fn effects(compare: &Compare, a: &Measured, b: &Measured) -> Vec<Effect> {
+    let mut effects: Vec<Effect> = Vec::new();
+    for one in &a.figures {
+        let Some(other) = b.figure(&one.name, one.operation.as_deref()) else { continue };
+        let better = if one.name == "throughput" { Better::Higher } else { Better::Lower };
+        let terms = Terms {
+            better,
+            band_ratio: compare.band_ratio,
+            confidence_ratio: compare.confidence_ratio,
+            seed: compare.seed,
+        };
+        let Some(found) = unpaired::effect(one, other, &terms) else { continue };
+        effects.push(Effect {
+            figure: one.name.clone(),
+            operation: one.operation.clone(),
+            better,
+            a: one.value,
+            b: other.value,
+            ratio: found.ratio,
+            low: found.interval.map(|(low, _)| low),
+            high: found.interval.map(|(_, high)| high),
+            bootstrap: None,
+            blocks: 1,
+            conclusion: found.conclusion,
+        });
+    }
+    let first = effects.iter().position(|one| one.operation.is_none() && one.figure == compare.by);
+    if let Some(first) = first {
+        effects[..=first].rotate_right(1);
+    }
+    effects
+}

@@ -1,0 +1,174 @@
+//! `plimsoll sweep`: every cell of a study, measured.
+
+mod outlook;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use experiment::{pursue, sweep};
+use model::record::Outcome;
+use model::study::{Arm, By, Measurement, Question, Sweep, Trial};
+use model::{Kind, Problem, Problems, Result, StudyFile, SweepPlan, units};
+
+use crate::bench::server::ServerArgs;
+use crate::bench::trial::TrialBench;
+use crate::bench::trial::sitting::Sitting;
+use crate::context::Context;
+use crate::verbs::closing;
+use crate::verbs::recipe_args::cpus;
+
+/// Measure every cell of a study: stacks, knobs and loads against each other.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  plimsoll sweep sun-2008-table3              a study of the catalogue (`plimsoll list` shows them)
+  plimsoll sweep workers.toml --plan          what it would do, and how long that takes
+  plimsoll sweep workers.toml --repeats 5 --csv workers.csv
+  plimsoll sweep --resume last                go on with one that was interrupted or killed
+
+How to write a study: docs/studies.md. Every trial is kept at once.
+Exit codes: 0 every cell has a result, 3 a cell has none, 105 interrupted.")]
+pub(crate) struct SweepArgs {
+    /// A study file, or the name of a study of the catalogue
+    #[arg(value_name = "STUDY.toml|NAME", required_unless_present = "resume", conflicts_with = "resume")]
+    study: Option<String>,
+    /// Show what would be measured and how long it would take, and nothing else
+    #[arg(long, conflicts_with = "resume")]
+    plan: bool,
+    /// How often each cell is measured, instead of what the study says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "resume")]
+    repeats: Option<u32>,
+    /// Seed of the order and of the users' random draws
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    seed: Option<u64>,
+    /// Steady time of each trial
+    #[arg(long, value_name = "TIME", conflicts_with = "resume")]
+    window: Option<String>,
+    /// Go on with a study that was interrupted or killed: its id, the beginning of it, or `last`
+    #[arg(long, value_name = "STUDY")]
+    resume: Option<String>,
+    /// Write the results as CSV to this file too
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Print the study's record as JSON (docs/reference/study-json.md) instead of the table
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
+    // A stack of its own is the only server that a cell has.
+    let server = ServerArgs { resume: 1.0, ..ServerArgs::default() };
+    let bench = match &args.resume {
+        Some(name) => resume(name, &server, context)?,
+        None => {
+            let plan = read(args, context)?;
+            let told = outlook::plan(&plan);
+            if args.plan {
+                context.console.result(&told);
+                return Ok(0);
+            }
+            told.lines().for_each(|line| context.console.note(line));
+            let (by, load) = load_of(&plan.sweep, &plan.arms);
+            TrialBench::begin(Question::Sweep(plan.sweep), &plan.arms, (by, load), &server, context)?
+        }
+    };
+    let ended = measure(bench)?;
+    let study = &ended.study;
+    if let Some(path) = &args.csv {
+        let text = report::study::csv(study.record());
+        std::fs::write(path, text).map_err(|error| {
+            let what = format!("failed to write the results: {error}");
+            Problem::environment(what).file(path.display().to_string()).key("--csv")
+        })?;
+    }
+    let code = match &study.record().question {
+        Question::Sweep(sweep) if whole(sweep, &study.record().trials) => 0,
+        _ => Kind::Invalid.exit_code(),
+    };
+    ended.tell(args.json, code, context)
+}
+
+/// The study, with the flags laid over it, every cell's plan checked.
+fn read(args: &SweepArgs, context: &Context) -> Result<SweepPlan> {
+    let name = args.study.as_deref().unwrap_or_default();
+    let (mut study, file, text) = if name.ends_with(".toml") || Path::new(name).is_file() {
+        let text = std::fs::read_to_string(name)
+            .map_err(|error| Problem::recipe(format!("failed to read the study: {error}")).file(name))?;
+        (StudyFile::read(name, &text)?, name.to_string(), text)
+    } else {
+        let (study, file, text) = context.catalogue.study(name)?;
+        (study, file, text.to_string())
+    };
+    study.repeats = args.repeats.or(study.repeats);
+    study.seed = args.seed.or(study.seed);
+    study.window = args.window.clone().or(study.window);
+    let mut plan = study.resolve(&file, &text, &context.catalogue, &cpus())?;
+    if matches!(plan.sweep.measurement, Measurement::Window { .. }) {
+        // What a kit's default says is written down: the study is gone on with by its arms alone.
+        for (arm, load) in plan.arms.iter_mut().zip(&plan.loads) {
+            if arm.recipe.rate.is_none() {
+                arm.recipe.users = Some(*load as u32);
+            }
+        }
+    }
+    Ok(plan)
+}
+
+fn resume<'a>(name: &str, server: &ServerArgs, context: &'a mut Context) -> Result<TrialBench<'a>> {
+    let mut sitting = Sitting::resume(name, "sweep", context)?;
+    let Question::Sweep(sweep) = &sitting.record.question else {
+        return Err(Problem::bug("a sweep is no sweep").into());
+    };
+    let load = load_of(sweep, &sitting.record.arms);
+    let (left, all) = sweep::remaining(sweep, &loads(&sitting.record.arms), &sitting.record.trials);
+    let (id, kept) = (sitting.record.id.clone(), sitting.record.trials.len());
+    let told = format!("going on with {id}: {kept} trials are kept, {left} of {all} measurements are left");
+    context.console.done(&told);
+    sitting.record.outcome = Outcome::Unfinished;
+    TrialBench::go_on(sitting, load, server, context)
+}
+
+/// Users or arrivals per second of each arm, as its recipe says them; 0 where a load line is looked for.
+fn loads(arms: &[Arm]) -> Vec<f64> {
+    let load = |arm: &Arm| match &arm.recipe.rate {
+        Some(rate) => units::rates(rate).map_or(0.0, |(from, _)| from),
+        None => arm.recipe.users.map_or(0.0, f64::from),
+    };
+    arms.iter().map(load).collect()
+}
+
+/// What loads are counted in, and one that is measured.
+fn load_of(sweep: &Sweep, arms: &[Arm]) -> (By, f64) {
+    match &sweep.measurement {
+        Measurement::LoadLine(goal) => (goal.by, goal.start),
+        Measurement::Window { .. } => {
+            let by = if arms.iter().any(|arm| arm.recipe.rate.is_some()) { By::Rate } else { By::Users };
+            (by, loads(arms).first().copied().unwrap_or(1.0))
+        }
+    }
+}
+
+fn measure(mut bench: TrialBench<'_>) -> Result<closing::Ended> {
+    let record = &bench.sitting.record;
+    let Question::Sweep(mut sweep) = record.question.clone() else {
+        return Err(Problem::bug("a sweep is no sweep").into());
+    };
+    let loads = loads(&record.arms);
+    let mut trials = record.trials.clone();
+    let (shown, shown_loads) = (sweep.clone(), loads.clone());
+    bench.show(move |_, trials| outlook::line(&shown, &shown_loads, trials));
+    let ended: Result<Vec<_>, Problems> =
+        pursue(|trials: &[Trial]| sweep::next(&sweep, &loads, trials), &mut bench, &mut trials);
+    let ended = ended.map(|cells| sweep.cells = cells);
+    let sentence = analysis::sentence::sweep::sweep(&sweep, &bench.sitting.record.arms, &trials);
+    bench.sitting.record.question = Question::Sweep(sweep);
+    closing::close(bench, ended, sentence)
+}
+
+/// Every cell has a result.
+fn whole(sweep: &Sweep, trials: &[Trial]) -> bool {
+    (0..sweep.cells.len()).all(|arm| match sweep.measurement {
+        Measurement::Window { .. } => trials.iter().any(|trial| trial.arm == arm && trial.valid()),
+        Measurement::LoadLine(_) => !sweep.cells[arm].answers.is_empty(),
+    })
+}
