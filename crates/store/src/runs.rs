@@ -31,6 +31,11 @@ impl Runs {
         self.shelf.directory.clone()
     }
 
+    /// Ids of all runs, the oldest first.
+    pub fn ids(&self) -> Result<Vec<String>> {
+        self.shelf.ids()
+    }
+
     /// Begins to keep a run: `record` says what is to be done, with [`model::record::Outcome::Unfinished`].
     pub fn create(&self, record: &RunRecord) -> Result<RunWriter> {
         RunWriter::create(&self.shelf.directory, record)

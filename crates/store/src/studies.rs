@@ -58,6 +58,11 @@ impl Studies {
         self.shelf.directory.clone()
     }
 
+    /// Ids of all studies, the oldest first.
+    pub fn ids(&self) -> Result<Vec<String>> {
+        self.shelf.ids()
+    }
+
     /// Begins to keep a study: `record` says what is asked, with [`Outcome::Unfinished`].
     pub fn create(&self, record: &StudyRecord) -> Result<StudyWriter> {
         StudyWriter::create(&self.shelf.directory, record)

@@ -1,23 +1,25 @@
-//! `plimsoll clean`: what killed runs left, and on request runs and data sets.
+//! `plimsoll clean`: what killed runs left, and on request runs, studies and data sets.
 
 use std::fs;
 use std::path::Path;
 
 use clap::Args;
 use model::{Problem, Result, units};
-use store::Runs;
+use store::{Runs, Studies};
 
 use crate::bench::dataset;
 use crate::context::Context;
 
-/// Remove what killed runs left behind; remove runs and data sets.
+/// Remove what killed runs left behind; remove runs, studies and data sets.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   plimsoll clean                     end leftover servers, remove half-made data sets and logs of failed starts
   plimsoll clean --run 20261121-03   remove one run
   plimsoll clean --datasets          remove all data sets; the next run makes its own again
-  plimsoll clean --runs              remove all runs")]
+  plimsoll clean --runs              remove all runs
+  plimsoll clean --study 20261121-10 remove one study with its runs
+  plimsoll clean --studies           remove all studies")]
 pub(crate) struct CleanArgs {
     /// Remove this run
     #[arg(long, value_name = "RUN")]
@@ -25,6 +27,12 @@ pub(crate) struct CleanArgs {
     /// Remove all runs
     #[arg(long)]
     runs: bool,
+    /// Remove this study and the runs of its trials
+    #[arg(long, value_name = "STUDY")]
+    study: Vec<String>,
+    /// Remove all studies
+    #[arg(long)]
+    studies: bool,
     /// Remove all data sets
     #[arg(long)]
     datasets: bool,
@@ -50,6 +58,15 @@ pub(crate) fn main(args: &CleanArgs, context: &mut Context) -> Result<u8> {
     for name in names {
         let bytes = runs.remove(&name)?;
         context.console.result(&format!("removed run {name} ({})", units::show_bytes(bytes)));
+    }
+    let studies = Studies::open(&context.home)?;
+    let mut names = args.study.clone();
+    if args.studies {
+        names.extend(studies.ids()?);
+    }
+    for name in names {
+        let bytes = studies.remove(&name)?;
+        context.console.result(&format!("removed study {name} ({})", units::show_bytes(bytes)));
     }
     if args.datasets {
         let folder = dataset::folder(&context.home);

@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod find;
 pub(crate) mod hit;
 pub(crate) mod keeper;
+pub(crate) mod kept;
 pub(crate) mod list;
 pub(crate) mod recipe_args;
 pub(crate) mod report;
