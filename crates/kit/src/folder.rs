@@ -37,7 +37,11 @@ pub struct Setup {
 impl Setup {
     /// What a plan resolved to.
     pub fn of_plan(plan: &Plan) -> Setup {
-        Setup { size: plan.size.values.clone(), params: plan.params.clone(), seed: plan.load.seed }
+        Setup {
+            size: plan.size.values.clone(),
+            params: plan.params.clone(),
+            seed: plan.data_seed.unwrap_or(plan.load.seed),
+        }
     }
 }
 

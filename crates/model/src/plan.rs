@@ -35,6 +35,10 @@ pub struct Plan {
     pub placement: Placement,
     /// The web tier's TCP port, when a particular one was asked for.
     pub port: Option<u16>,
+    /// Seed of the data set where it is not the load's: a study's trials differ in their users' draws and start from the
+    /// same data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_seed: Option<u64>,
     /// The URL of a server that somebody else started; then the stack has no tiers, and nothing is started.
     #[serde(default)]
     pub target: Option<String>,
@@ -114,7 +118,19 @@ impl Plan {
         Problems::check(problems)?;
         let placement = Placement::of_machine(cpus);
         let target = recipe.target.clone();
-        Ok(Plan { kit, size, params, stack, tiers, load, qos, placement, port: recipe.port, target })
+        Ok(Plan {
+            kit,
+            size,
+            params,
+            stack,
+            tiers,
+            load,
+            qos,
+            placement,
+            port: recipe.port,
+            data_seed: None,
+            target,
+        })
     }
 
     /// Users who have been waiting for longer than this count as waiting; seconds.

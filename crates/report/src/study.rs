@@ -6,6 +6,7 @@ pub(crate) mod course;
 mod csv;
 mod headline;
 mod junit;
+mod list;
 pub(crate) mod words;
 
 use model::StudyRecord;
@@ -16,6 +17,7 @@ pub use self::csv::csv;
 pub use crate::html::study as html;
 pub use crate::terminal::study as terminal;
 pub use junit::junit;
+pub use list::list;
 
 /// `record` as indented JSON with a line break at its end: what `--json` prints and `study.json` holds.
 pub fn json(record: &StudyRecord) -> String {

@@ -17,6 +17,7 @@ use crate::bench::server::ServerArgs;
 use crate::bench::trial::TrialBench;
 use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
+use crate::verbs::kept;
 use crate::verbs::recipe_args::{StackArgs, named};
 use goal::GoalArgs;
 
@@ -64,6 +65,7 @@ pub(crate) fn main(args: &FindArgs, context: &mut Context) -> Result<u8> {
     } else {
         context.console.result(&report::study::terminal(record, directory, width, colour));
     }
+    write_report(&study, args.json, context);
     match problems {
         Some(problems) => Err(problems),
         None => Ok(exit_code(record.outcome, &record.question)),
@@ -209,4 +211,13 @@ fn room(bench: &TrialBench<'_>, trials: &[Trial], load: f64) -> Option<ValidityC
     let valid = trials.iter().filter(|trial| trial.valid());
     let nearest = valid.min_by(|one, other| away(one).total_cmp(&away(other)))?;
     Some(ceiling::check(ceiling, bench.requests_per_s(nearest)?))
+}
+
+/// The report is no reason to lose the answer; its path goes where the answer goes, unless that is for a program.
+fn write_report(study: &Study, quietly: bool, context: &mut Context) {
+    match kept::write_study_report(study) {
+        Ok(path) if quietly => context.console.note(&format!("report: {}", path.display())),
+        Ok(path) => context.console.result(&format!("\nReport: {}", path.display())),
+        Err(problems) => context.console.problem(&problems.to_string()),
+    }
 }

@@ -1,5 +1,7 @@
 //! What a name means: a run, a study, or the run of one of a study's trials.
 
+use std::path::PathBuf;
+
 use model::{Problem, Result};
 use store::{Run, Runs, Studies, Study};
 
@@ -28,6 +30,30 @@ pub(crate) fn find(name: &str, context: &Context) -> Result<Kept> {
         Pick::Study(id) => studies.find(&id).map(Kept::Study),
     }
 }
+
+/// A study's HTML report; it links to the reports of those of its runs that have one.
+pub(crate) fn study_html(study: &Study) -> String {
+    let directory = study.directory();
+    let link = |run: &str| {
+        let path = format!("runs/{run}/report.html");
+        directory.join(&path).is_file().then_some(path)
+    };
+    report::study::html(study.record(), directory, link)
+}
+
+/// Writes the HTML report of a study into its directory, and of each trial's run that has none; gives its path. A run
+/// that can't be read has no report.
+pub(crate) fn write_study_report(study: &Study) -> Result<PathBuf> {
+    for run in study.record().trials.iter().filter_map(|trial| study.run(trial).ok()) {
+        if !run.directory().join(REPORT).exists() {
+            run.keep(REPORT, report::html(&report::Page::of(&run)).as_bytes())?;
+        }
+    }
+    study.keep(REPORT, study_html(study).as_bytes())
+}
+
+/// The file of a report in the directory of what it is about.
+pub(crate) const REPORT: &str = "report.html";
 
 #[derive(Debug, PartialEq)]
 enum Pick {

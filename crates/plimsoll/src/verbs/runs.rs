@@ -2,7 +2,6 @@
 
 use clap::Args;
 use model::{Problem, Result};
-use serde::Serialize;
 use store::{Runs, Studies};
 
 use crate::context::Context;
@@ -33,8 +32,8 @@ pub(crate) fn main(args: &RunsArgs, context: &mut Context) -> Result<u8> {
     let mut runs = if args.studies { Vec::new() } else { Runs::open(&context.home)?.list()? };
     keep_last(&mut runs, args.last);
     let text = match (args.json, args.studies) {
-        (true, false) => json(&runs)?,
-        (true, true) => json(&studies)?,
+        (true, false) => json(serde_json::to_string_pretty(&runs))?,
+        (true, true) => json(serde_json::to_string_pretty(&studies))?,
         (false, true) => report::study::list(&studies, width),
         (false, false) if studies.is_empty() => report::list_table(&runs, width),
         (false, false) => {
@@ -51,6 +50,6 @@ fn keep_last<T>(list: &mut Vec<T>, last: Option<usize>) {
     }
 }
 
-fn json<T: Serialize>(list: &[T]) -> Result<String> {
-    Ok(serde_json::to_string_pretty(list).map_err(|error| Problem::bug(error.to_string()))?)
+fn json(text: serde_json::Result<String>) -> Result<String> {
+    Ok(text.map_err(|error| Problem::bug(error.to_string()))?)
 }

@@ -3,6 +3,7 @@
 mod bad_input;
 mod compare;
 mod faults;
+mod find;
 mod hit;
 mod kept;
 mod runs;

@@ -11,12 +11,8 @@ pub fn list(studies: &[StudySummary], width: usize) -> String {
     if studies.is_empty() {
         return "There are no studies yet.\n".to_string();
     }
-    let heading = [
-        ("study", Align::Left),
-        ("state", Align::Left),
-        ("trials", Align::Right),
-        ("took", Align::Right),
-    ];
+    let heading =
+        [("study", Align::Left), ("state", Align::Left), ("trials", Align::Right), ("took", Align::Right)];
     let cells = |study: &StudySummary| {
         vec![
             plain(&study.id),

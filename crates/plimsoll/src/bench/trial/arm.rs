@@ -96,7 +96,10 @@ impl ReadyArm {
         let window_s = window_s.ceil().max(1.0) as u32;
         let most_s = Settling::most_s(window_s);
         let recipe = with_load(&self.arm.recipe, by, load, ramp_up_s, most_s, seed);
-        let plan = Plan::resolve(&recipe, None, catalogue, &cpus())?;
+        let resolved = Plan::resolve(&recipe, None, catalogue, &cpus())?;
+        // Every trial draws anew, and starts from the same data.
+        let data_seed = self.arm.recipe.seed.unwrap_or(model::load::Load::default().seed);
+        let plan = Plan { data_seed: Some(data_seed), ..resolved };
         Ok(Task { recipe, plan, ramp_up_s, window_s })
     }
 }

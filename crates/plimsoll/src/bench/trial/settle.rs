@@ -174,8 +174,9 @@ fn hopeless(seen: &[Seen]) -> bool {
 
 /// Seconds after the ramp-up at which the steady state began; absent when it has not yet.
 fn warm_up_s(seen: &[Seen]) -> Option<u32> {
-    const SETTLE_S: u32 = 5;
-    (seen.len() as u32 > SETTLE_S).then_some(SETTLE_S)
+    let completed: Vec<f64> = seen.iter().map(|one| one.completed).collect();
+    let mean: Vec<f64> = seen.iter().map(|one| one.response_s / one.completed).collect();
+    analysis::warm_up::steady_from(&completed, &mean).map(|from| from as u32)
 }
 
 #[cfg(test)]
@@ -218,6 +219,24 @@ mod tests {
         let Ending::Settled(warm_up_s) = ending else { panic!("{ending:?}") };
         assert_eq!((from, to - from), (3 + warm_up_s, 20), "{ending:?}");
         assert!(warm_up_s <= 5, "nothing changed, so hardly anything is cut: {warm_up_s} s");
+    }
+
+    #[test]
+    fn a_stack_that_warms_up_is_measured_from_where_it_is_warm() {
+        let (ending, (from, to)) = ended(Settling::new(2, 30), |second| match second {
+            0..12 => (40 + 5 * u64::from(second), 0, 60 - 4 * u64::from(second)),
+            _ => (100 + u64::from(second % 3), 0, 10 + u64::from(second % 2)),
+        });
+        assert!(matches!(ending, Ending::Settled(_)), "{ending:?}");
+        assert!((9..=16).contains(&from), "it was warm at second 12, found was {from}");
+        assert!(to - from >= 30 && to < 60, "{from} to {to}");
+    }
+
+    #[test]
+    fn a_stack_that_never_settles_is_given_up() {
+        let (ending, (from, to)) = ended(Settling::new(2, 30), |second| (100, 0, 10 + 5 * u64::from(second)));
+        assert_eq!(ending, Ending::Unsettled);
+        assert_eq!((to - 2, to - from), (Settling::most_s(30), 30), "its last seconds are what there is");
     }
 
     #[test]

@@ -1,25 +1,21 @@
 //! A trial in a line, for the course of a study.
 
+use analysis::sentence;
 use model::study::{By, ClauseSeen, Purpose, Trial};
 use model::units;
 
 /// `trial 3, search: 45 users, 934 operations/s; p95 8.20 ms < 300 ms`.
 pub(super) fn line(trial: &Trial, arm: Option<&str>, by: By) -> String {
     let arm = arm.map(|label| format!("{label}, ")).unwrap_or_default();
-    let head = format!("trial {}, {}: {arm}{}", trial.number, purpose(trial.purpose), load(trial.load, by));
+    let head = format!(
+        "trial {}, {}: {arm}{}",
+        trial.number,
+        purpose(trial.purpose),
+        sentence::find::load(by, trial.load)
+    );
     let figures = trial.measured.as_ref().and_then(|seen| seen.figure("throughput", None));
-    let rate = figures.map(|figure| format!(", {} operations/s", analysis::sentence::number(figure.value)));
+    let rate = figures.map(|figure| format!(", {} operations/s", sentence::number(figure.value)));
     format!("{head}{}; {}", rate.unwrap_or_default(), judged(trial))
-}
-
-/// Users, or arrivals per second, in words.
-pub(crate) fn load(load: f64, by: By) -> String {
-    let number = analysis::sentence::number(load);
-    match (by, load == 1.0) {
-        (By::Users, true) => "1 user".to_string(),
-        (By::Users, false) => format!("{} users", analysis::sentence::number(load.round())),
-        (By::Rate, _) => format!("{number} arrivals/s"),
-    }
 }
 
 fn purpose(purpose: Purpose) -> &'static str {
@@ -66,13 +62,13 @@ fn said(clause: &ClauseSeen) -> String {
 fn in_its_unit(clause: &str, value: f64) -> String {
     let of = |word: &str| clause.split_whitespace().any(|part| part == word);
     if of("errors") || of("waiting") {
-        return format!("{} %", analysis::sentence::number(value * 100.0));
+        return format!("{} %", sentence::number(value * 100.0));
     }
     if of("throughput") {
-        return format!("{}/s", analysis::sentence::number(value));
+        return format!("{}/s", sentence::number(value));
     }
     if of("samples") {
-        return analysis::sentence::number(value);
+        return sentence::number(value);
     }
     units::show_seconds(value)
 }
