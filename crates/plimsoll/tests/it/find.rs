@@ -164,7 +164,7 @@ fn what_is_wrong_with_a_find_is_told_before_anything_starts() {
     refused("find dvdstore --users 5").says("--users");
     refused("find dvdstore --start 50 --most 20").says("not between 1 and 20");
     refused("find dvdstore --arrivals poisson").says("no rate is given");
-    refused("find --resume nothing").says("nothing");
+    refused("find --resume nothing").says("there are no studies");
     let begun = Studies::open(home.path()).and_then(|studies| studies.ids()).expect("a list");
     assert_eq!(begun, [""; 0], "nothing was begun");
 }

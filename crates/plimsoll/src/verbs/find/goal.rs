@@ -162,7 +162,10 @@ mod tests {
     fn less_time_shortens_the_windows_and_what_is_given_wins() {
         let short = GoalArgs { budget: Some("5m".into()), ..GoalArgs::default() };
         let goal = short.goal(7).expect("it is right");
-        assert_eq!((goal.budget_s, goal.confirm_s, goal.window_s, goal.seed), (300.0, 30.0, 8.0, 7));
+        let third = |usual_s: f64| (usual_s / 3.0).round().max(LEAST_WINDOW_S);
+        let usual = FindGoal::default();
+        assert_eq!((goal.budget_s, goal.seed), (300.0, 7));
+        assert_eq!((goal.confirm_s, goal.window_s), (third(usual.confirm_s), third(usual.window_s)));
         assert!(goal.ramp_window_s >= LEAST_WINDOW_S, "{goal:?}");
         let given = GoalArgs { confirm: Some("60s".into()), window: Some("6s".into()), ..short };
         let goal = given.goal(7).expect("it is right");
