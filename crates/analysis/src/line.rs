@@ -11,7 +11,7 @@ mod crossing;
 mod sight;
 mod stability;
 
-use model::study::{Measured, Purpose, Trial};
+use model::study::{ClauseSeen, Measured, Purpose, Trial};
 
 use crossing::{Crossing, Point, Reading};
 pub use sight::{Blindness, Sight};
@@ -66,6 +66,7 @@ impl<'a> Sightings<'a> {
         let clauses = &trial.measured.as_ref()?.clauses;
         let rising = clauses.iter().zip(&self.rising).enumerate().filter(|(_, (_, rising))| **rising);
         rising
+            .filter(|(_, (clause, _))| !nothing_happened(clause))
             .filter_map(|(number, (clause, _))| Some((clause.margin?, number)))
             .max_by(|one, other| one.0.total_cmp(&other.0))
     }
@@ -168,6 +169,12 @@ impl<'a> Sightings<'a> {
     }
 }
 
+/// A share of errors or of waiting users of which there were none. Its margin says how little can be known of a share
+/// from so few samples, not how near the limit is: the load is below the line, by how much is open.
+fn nothing_happened(clause: &ClauseSeen) -> bool {
+    clause.pass && clause.observed == Some(0.0)
+}
+
 fn reading(trial: &Trial, sight: Sight, number: usize, noise: f64) -> Option<Point> {
     let clause = |seen: &Measured| seen.clauses.get(number).cloned();
     let clause = trial.measured.as_ref().and_then(clause);
@@ -175,6 +182,7 @@ fn reading(trial: &Trial, sight: Sight, number: usize, noise: f64) -> Option<Poi
         (Sight::Under, _) => Reading::Under,
         (Sight::Over, Some(clause)) if clause.pass => return None,
         (Sight::Over, _) => Reading::Over,
+        (Sight::Clear, Some(clause)) if nothing_happened(&clause) => Reading::Under,
         (Sight::Clear, Some(clause)) => match clause.margin {
             Some(margin) if margin.is_finite() => {
                 Reading::Margin(margin, variance(trial, clause.margin_se, noise))

@@ -176,6 +176,7 @@ impl Stack {
             figures: vec![figure("throughput", throughput)],
             tiers: Vec::new(),
             failed_ratio: 0.0,
+            foreign_cores: None,
         }
     }
 }

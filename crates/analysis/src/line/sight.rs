@@ -22,6 +22,8 @@ pub enum Blindness {
     WarmUp,
     /// The generator was the limit.
     Generator,
+    /// Processes that belong to nobody here took the CPU from the generator.
+    Disturbed,
     /// The machine ran out of ports, descriptors or the like.
     Machine,
     /// No steady state was found.
@@ -29,6 +31,9 @@ pub enum Blindness {
     /// Another check of the instrument broke, or nothing was measured.
     Instrument,
 }
+
+/// Cores used by others from which on they, and not its own work, may be why the generator was late.
+const DISTURBING_CORES: f64 = 0.2;
 
 /// Checks that say that the generator was the limit.
 const GENERATOR: [&str; 3] = ["generator_cpu", "generator_thread", "send_lag"];
@@ -44,6 +49,10 @@ pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
         return Sight::Blind(Blindness::WarmUp);
     }
     let broken = |check: &str| trial.faults.iter().any(|fault| fault.check == check);
+    let foreign_cores = trial.measured.as_ref().and_then(|seen| seen.foreign_cores);
+    if GENERATOR.into_iter().any(broken) && foreign_cores.is_some_and(|cores| cores >= DISTURBING_CORES) {
+        return Sight::Blind(Blindness::Disturbed);
+    }
     if GENERATOR.into_iter().any(broken) {
         return Sight::Blind(Blindness::Generator);
     }

@@ -14,6 +14,9 @@ const FAR_ABOVE: f64 = 2.0;
 /// How often a load is tried at which the instrument did not hold.
 const ATTEMPTS: usize = 2;
 
+/// How often when other processes disturbed it: they may end.
+const ATTEMPTS_DISTURBED: usize = 5;
+
 /// How near below the instrument's own limit it must have passed before that limit is the answer.
 const NEAR_CEILING: f64 = 1.3;
 
@@ -66,12 +69,15 @@ pub(super) fn next(case: &Case<'_>) -> Ramp {
 /// What to do when the last trial says nothing of the stack.
 fn blind(case: &Case<'_>, last: &Trial, passed: Option<f64>) -> Option<Ramp> {
     let Sight::Blind(blindness) = case.seen.sight(last) else { return None };
-    if attempts(case, last.load) < ATTEMPTS {
+    let most = if blindness == Blindness::Disturbed { ATTEMPTS_DISTURBED } else { ATTEMPTS };
+    if attempts(case, last.load) < most {
         // What didn't settle gets more time.
         return Some(Ramp::Try { load: last.load, window_s: case.goal.window_s });
     }
     Some(match blindness {
         Blindness::Generator | Blindness::Machine => match passed {
+            // It could be driven after all.
+            Some(passed) if passed >= last.load => return None,
             Some(passed) => below(case, passed, last.load),
             None if last.load > case.goal.least => {
                 Ramp::Try { load: case.round(last.load / 2.0), window_s: case.goal.ramp_window_s }
@@ -79,7 +85,7 @@ fn blind(case: &Case<'_>, last: &Trial, passed: Option<f64>) -> Option<Ramp> {
             None => Ramp::Refuse(refusal::ceiling(case, last, limit(blindness))),
         },
         Blindness::Unsettled => Ramp::Refuse(refusal::blind(case, last, WhyNot::Unsettled)),
-        Blindness::WarmUp | Blindness::Instrument => {
+        Blindness::WarmUp | Blindness::Instrument | Blindness::Disturbed => {
             Ramp::Refuse(refusal::blind(case, last, WhyNot::NotValid))
         }
     })
@@ -101,9 +107,12 @@ fn below(case: &Case<'_>, passed: f64, ceiling: f64) -> Ramp {
 
 /// The lowest load at which the generator or the machine was the limit as often as was tried.
 fn ceiling<'a>(case: &Case<'a>) -> Option<(f64, &'a Trial)> {
-    let limited = |trial: &&Trial| {
+    let blind = |trial: &Trial| {
         matches!(case.seen.sight(trial), Sight::Blind(Blindness::Generator | Blindness::Machine))
-            && attempts(case, trial.load) >= ATTEMPTS
+    };
+    let limited = |trial: &&Trial| {
+        let driven = |other: &Trial| other.load >= trial.load && case.seen.passes(other).is_some();
+        blind(trial) && !case.trials.iter().any(driven) && attempts(case, trial.load) >= ATTEMPTS
     };
     let lowest = case.trials.iter().filter(limited).min_by(|one, other| one.load.total_cmp(&other.load));
     lowest.map(|trial| (trial.load, trial))

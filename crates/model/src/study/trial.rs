@@ -45,6 +45,9 @@ pub struct Measured {
     pub tiers: Vec<TierCpu>,
     /// Failed operations as a share of all.
     pub failed_ratio: f64,
+    /// Cores used by processes that are neither tiers nor the generator; absent where it could not be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign_cores: Option<f64>,
 }
 
 impl Trial {

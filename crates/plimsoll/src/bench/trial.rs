@@ -347,7 +347,9 @@ impl Driven {
         record.setup.load = Some(load);
         writer.finish(&record)?;
         let names = &recording.totals.names;
-        let measured = analysis::measured(&seconds, names, &task.plan.qos, &record.tiers);
+        let foreign_cores = record.generator.foreign_cores;
+        let measured = analysis::measured(&seconds, names, &task.plan.qos, &record.tiers)
+            .map(|seen| model::study::Measured { foreign_cores, ..seen });
         let faults = verdict::faults(&record, ending == Some(Ending::Unsettled));
         let broken = |fault: &Fault| matches!(fault.check.as_str(), "tiers" | "consistency");
         let spoilt = ending == Some(Ending::Hopeless) || faults.iter().any(broken);

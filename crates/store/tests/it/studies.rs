@@ -77,6 +77,7 @@ fn trial(number: u32, load: f64) -> Trial {
             figures: vec![figure],
             tiers: vec![TierCpu { tier: "web".into(), cpu_cores: 0.4 }],
             failed_ratio: 0.0,
+            foreign_cores: None,
         }),
         faults: Vec::new(),
     }

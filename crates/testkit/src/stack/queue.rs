@@ -94,8 +94,7 @@ impl Bench for QueueBench {
         seen.mean_margin = Some((mean_s / self.queue.limit_s).ln());
         let value = times.len() as f64 / order.window_s;
         let throughput = Figure { name: "throughput".into(), operation: None, value, log_se: None };
-        let measured =
-            Measured { clauses: vec![seen], figures: vec![throughput], tiers: Vec::new(), failed_ratio: 0.0 };
+        let measured = Measured { clauses: vec![seen], figures: vec![throughput], ..Measured::default() };
         let began_s = self.spent_s;
         self.spent_s += OVERHEAD_S + order.window_s;
         Ok(trial(order, trials.len() + 1, began_s, measured))

@@ -103,6 +103,7 @@ impl Stack {
                 .map(|(tier, cpu_cores)| TierCpu { tier: tier.into(), cpu_cores })
                 .to_vec(),
             failed_ratio,
+            foreign_cores: None,
         }
     }
 }
