@@ -167,3 +167,57 @@ fn the_outlook_counts_down_and_ends_at_nothing() {
     let (low, load, high) = last.estimate.expect("it was found");
     assert!(low < load && load < high, "{last:?}");
 }
+
+#[test]
+fn a_generator_that_other_processes_hold_up_for_a_while_is_not_called_the_limit() {
+    let mut disturbed = 0;
+    let (answer, trials) = answer(&FindGoal::default(), 300.0, |trial| {
+        if trial.purpose == Purpose::Ramp && trial.load > 50.0 && disturbed < 3 {
+            disturbed += 1;
+            broken(trial, "send_lag");
+            trial.measured.iter_mut().for_each(|seen| seen.foreign_cores = Some(1.6));
+        }
+    });
+    assert_eq!(disturbed, 3);
+    assert!(matches!(answer, FindAnswer::LoadLine(_)), "after {} trials: {answer:?}", trials.len());
+}
+
+#[test]
+fn a_generator_that_other_processes_always_hold_up_is_not_valid_and_they_are_named() {
+    let (why, said) = why(&FindGoal::default(), 300.0, |trial| {
+        broken(trial, "send_lag");
+        trial.measured.iter_mut().for_each(|seen| seen.foreign_cores = Some(1.6));
+    });
+    assert_eq!(why, WhyNot::NotValid, "{said}");
+}
+
+#[test]
+fn a_load_that_was_driven_once_is_no_limit_of_the_generator() {
+    let mut late = 0;
+    let (answer, trials) = answer(&FindGoal::default(), 300.0, |trial| {
+        // Every other ramp trial is late, and its repetition is not.
+        if trial.purpose == Purpose::Ramp && trial.number % 2 == 0 {
+            late += 1;
+            broken(trial, "send_lag");
+        }
+    });
+    assert!(late > 2, "{late} trials were late");
+    assert!(matches!(answer, FindAnswer::LoadLine(_)), "after {} trials: {answer:?}", trials.len());
+}
+
+#[test]
+fn a_share_of_which_there_was_nothing_holds_no_line_and_does_not_slow_the_ramp() {
+    let (answer, trials) = answer(&FindGoal::default(), 300.0, |trial| {
+        for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.clauses) {
+            if clause.clause.starts_with("errors") {
+                // Nothing failed, of so few operations that the margin reads as nearly missed.
+                (clause.observed, clause.margin, clause.margin_se, clause.pass) =
+                    (Some(0.0), Some(-0.02), Some(1.4), true);
+            }
+        }
+    });
+    let FindAnswer::LoadLine(line) = answer else { panic!("no line: {answer:?}") };
+    assert_eq!(line.held_by, "Browse p95 < 300 ms");
+    let ramp: Vec<f64> = trials.iter().filter(|t| t.purpose == Purpose::Ramp).map(|t| t.load).collect();
+    assert!(ramp.starts_with(&[10.0, 20.0, 40.0, 80.0]), "far below the line it doubles: {ramp:?}");
+}
