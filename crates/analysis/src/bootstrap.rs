@@ -40,7 +40,10 @@ pub fn bca(
     let reach = (n / (n - 1.0)).sqrt() * student_quantile(0.5 + confidence_ratio / 2.0, n - 1.0);
     let at = |normal: f64| {
         let z = bias + normal;
-        quantile(&draws, normal_below(bias + z / (1.0 - acceleration * z)))
+        let room = 1.0 - acceleration * z;
+        // So skewed that the correction has no end on this side: the extreme is all that can be said.
+        let extreme = if z > 0.0 { 1.0 } else { 0.0 };
+        quantile(&draws, if room > 0.0 { normal_below(bias + z / room) } else { extreme })
     };
     Some((at(-reach), at(reach)))
 }

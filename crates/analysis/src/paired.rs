@@ -12,6 +12,10 @@ use crate::bootstrap;
 /// Resamples of the plain bootstrap interval.
 const RESAMPLES: usize = 1000;
 
+/// No ratio of times or throughputs is known better than this, however equal the values look: clocks, counts and what
+/// is kept of a distribution end there.
+pub const RESOLUTION: f64 = 0.001;
+
 /// How many blocks are thought of at most when it is reckoned how many more would do.
 const MOST_BLOCKS: u32 = 5_000;
 
@@ -52,11 +56,19 @@ pub struct PairedEffect {
 
 /// The effect seen in `pairs` of (A, B), in the order in which they were measured.
 pub fn effect(pairs: &[(f64, f64)], terms: &Terms) -> PairedEffect {
+    effect_of(pairs, terms, RESOLUTION)
+}
+
+/// The same for figures that are known to a share `resolution` of themselves at best: the interval is never shorter
+/// than that to either side.
+pub fn effect_of(pairs: &[(f64, f64)], terms: &Terms, resolution: f64) -> PairedEffect {
     let usable = |(a, b): &&(f64, f64)| a.is_finite() && b.is_finite() && *a > 0.0 && *b > 0.0;
     let pairs: Vec<(f64, f64)> = pairs.iter().filter(usable).copied().collect();
     let logs: Vec<f64> = pairs.iter().map(|(a, b)| (b / a).ln()).collect();
     let estimate = centre(&logs);
-    let interval = interval(&logs, terms.confidence_ratio);
+    let least = resolution.ln_1p();
+    let interval = interval(&logs, terms.confidence_ratio)
+        .map(|(low, high)| (low.min(estimate - least), high.max(estimate + least)));
     let resampled =
         bootstrap::bca(&logs, |drawn| centre(drawn), terms.confidence_ratio, RESAMPLES, terms.seed);
     let noise = noise(&logs, estimate);
@@ -80,6 +92,11 @@ fn exp(ends: (f64, f64)) -> (f64, f64) {
 /// independent and symmetric around it, of whatever distribution. `None` as long as there are too few.
 pub fn interval(logs: &[f64], confidence_ratio: f64) -> Option<(f64, f64)> {
     bet::interval(logs, centre(logs), confidence_ratio)
+}
+
+/// How many blocks an interval with this confidence takes at least, however clear they are: seven for 95 %.
+pub fn least_blocks(confidence_ratio: f64) -> u32 {
+    bet::least(confidence_ratio) as u32
 }
 
 /// What an interval says: no difference that matters when it lies in the band; a difference when zero lies outside of
@@ -107,7 +124,7 @@ fn more_blocks(logs: &[f64], estimate: f64, interval: Option<(f64, f64)>, terms:
     let room = estimate.abs().max(terms.band_ratio.ln_1p() - estimate.abs());
     let answers =
         |blocks: &u32| width(*blocks, terms.confidence_ratio).is_some_and(|width| width * scale < room);
-    let least = bet::least(terms.confidence_ratio) as u32;
+    let least = least_blocks(terms.confidence_ratio);
     (least.max(have + 1)..=MOST_BLOCKS).find(answers).map(|blocks| blocks - have)
 }
 

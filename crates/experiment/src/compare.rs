@@ -1,11 +1,12 @@
 //! The policy of a comparison: which arm is measured next, and when enough is known.
 //!
 //! Blocks of one trial of each arm follow each other; what changes slowly is the same for both trials of a block and
-//! leaves their ratio alone. The first of two blocks begins with an arm drawn at random, the second with the other one
-//! (ABBA or BAAB), so that a steady drift cancels. Both trials of a block have the same seed. A block of which a trial
-//! was not valid is measured again under a new number, and shown. After each block the evidence is judged by a rule that
-//! allows looking at any time (`analysis::paired`). [`next`] is pure.
+//! leaves their ratio alone. Which arm a block begins with is drawn anew for each block: what changes between its trials
+//! is as often for B as against it, whatever was seen before. Both trials of a block have the same seed. A block of which
+//! a trial was not valid, or did not settle, is measured again under a new number, and shown. After each block the
+//! evidence is judged by a rule that allows looking at any time (`analysis::paired`). [`next`] is pure.
 
+mod fairness;
 mod judgement;
 
 use model::study::{Compare, FindAnswer, FindGoal, Purpose, Trial};
@@ -35,13 +36,13 @@ pub fn next(compare: &Compare, asked: &Asked, trials: &[Trial]) -> Step<Judgemen
     if let Some(order) = course.open {
         return Step::Measure(order);
     }
-    let spoiled = course.blocks.iter().filter(|block| block.pair.is_none()).count() as u32;
+    let spoiled = course.blocks.iter().filter(|block| block.pair.is_err()).count() as u32;
     let valid = course.blocks.len() as u32 - spoiled;
     let over = valid >= compare.most_blocks || spoiled > most_spoiled(compare);
     if over || judgement::enough(compare, &course.blocks) {
         return Step::Answer(judge(compare, &course.blocks));
     }
-    Step::Measure(course.begin(valid))
+    Step::Measure(course.begin())
 }
 
 /// What the trials so far say; blocks under way are left out.
@@ -59,8 +60,19 @@ pub fn most_spoiled(compare: &Compare) -> u32 {
 pub struct Block<'a> {
     /// Its number.
     pub number: u32,
-    /// What it says of A and of B; absent when a trial of it was not valid.
-    pub pair: Option<[Side<'a>; 2]>,
+    /// What it says of A and of B, or which trial spoiled it.
+    pub pair: Result<[Side<'a>; 2], Spoil>,
+}
+
+/// Why a block doesn't count.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spoil {
+    /// The arm whose trial broke.
+    pub arm: usize,
+    /// What broke.
+    pub check: String,
+    /// What was seen.
+    pub sentence: String,
 }
 
 /// What a block says of one arm.
@@ -85,43 +97,41 @@ impl<'a> Course<'a> {
     fn of(compare: &'a Compare, asked: &'a Asked, trials: &'a [Trial]) -> Course<'a> {
         let mut course = Course { compare, asked, blocks: Vec::new(), open: None };
         let numbers = trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
-        let mut valid = 0;
         for number in 0..numbers {
             let own: Vec<&Trial> = trials.iter().filter(|trial| trial.block == number).collect();
-            match course.block(number, &own, valid) {
-                Ok(block) => {
-                    valid += u32::from(block.pair.is_some());
-                    course.blocks.push(block);
-                }
+            match course.block(number, &own) {
+                Ok(block) => course.blocks.push(block),
                 Err(order) => course.open = Some(order),
             }
         }
         course
     }
 
-    /// A block that is over, or the trial that it lacks; `valid` blocks are before it.
-    fn block(&self, number: u32, own: &[&'a Trial], valid: u32) -> Result<Block<'a>, Order> {
-        let mut sides = [None, None];
-        for arm in self.arms(valid) {
+    /// A block that is over, or the trial that it lacks.
+    fn block(&self, number: u32, own: &[&'a Trial]) -> Result<Block<'a>, Order> {
+        let [first, second] = self.arms(number);
+        let side = |arm: usize| {
             let of_arm: Vec<&'a Trial> = own.iter().filter(|trial| trial.arm == arm).copied().collect();
-            match self.side(number, arm, &of_arm)? {
-                Some(side) => sides[arm] = Some(side),
-                None => return Ok(Block { number, pair: None }),
-            }
-        }
-        let pair = match sides {
-            [Some(a), Some(b)] => Some([a, b]),
-            _ => None,
+            self.side(number, arm, &of_arm)
         };
+        // Where the first trial is spoiled the second is not made.
+        let one = match side(first)? {
+            Ok(one) => one,
+            Err(spoil) => return Ok(Block { number, pair: Err(spoil) }),
+        };
+        let pair = side(second)?.map(|other| if first == 0 { [one, other] } else { [other, one] });
         Ok(Block { number, pair })
     }
 
-    /// What a block says of an arm, nothing when it is spoiled, or the trial that is lacking.
-    fn side(&self, block: u32, arm: usize, own: &[&'a Trial]) -> Result<Option<Side<'a>>, Order> {
+    /// What a block says of an arm or what spoiled it, or the trial that is lacking.
+    fn side(&self, block: u32, arm: usize, own: &[&'a Trial]) -> Result<Result<Side<'a>, Spoil>, Order> {
         match self.asked {
             Asked::Window { load } => match own {
                 [] => Err(self.order(block, arm, *load)),
-                [trial, ..] => Ok(trial.valid().then_some(Side::Trial(trial))),
+                [trial, ..] => Ok(match fairness::spoil(trial) {
+                    Some(spoil) => Err(spoil),
+                    None => Ok(Side::Trial(trial)),
+                }),
             },
             Asked::LoadLine(goal) => {
                 let own: Vec<Trial> = own.iter().map(|trial| (*trial).clone()).collect();
@@ -131,17 +141,20 @@ impl<'a> Course<'a> {
                     Step::Measure(order) => {
                         Err(Order { arm, block, fresh: order.fresh || own.is_empty(), ..order })
                     }
-                    Step::Answer(FindAnswer::LoadLine(line)) => Ok(Some(Side::Line(line.load))),
-                    Step::Answer(FindAnswer::NoAnswer(_)) => Ok(None),
+                    Step::Answer(FindAnswer::LoadLine(line)) => Ok(Ok(Side::Line(line.load))),
+                    Step::Answer(FindAnswer::NoAnswer(none)) => {
+                        let sentence = format!("no load line was found: {}", none.evidence);
+                        Ok(Err(Spoil { arm, check: format!("{:?}", none.why), sentence }))
+                    }
                 }
             }
         }
     }
 
-    /// The first trial of a new block; `valid` ones are before it.
-    fn begin(&self, valid: u32) -> Order {
+    /// The first trial of a new block.
+    fn begin(&self) -> Order {
         let number = self.blocks.last().map_or(0, |block| block.number + 1);
-        let [first, _] = self.arms(valid);
+        let [first, _] = self.arms(number);
         match self.side(number, first, &[]) {
             Err(order) => order,
             // A search that ends before its first trial: a window stands for it, so that the block is not endless.
@@ -149,10 +162,10 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// The arms in the order of a block: drawn at random for the first of two, turned round for the second.
-    fn arms(&self, valid: u32) -> [usize; 2] {
-        let turned = derived(self.compare.seed ^ ORDER, u64::from(valid / 2)) & 1 == 1;
-        if turned == (valid.is_multiple_of(2)) { [1, 0] } else { [0, 1] }
+    /// The arms in the order of a block, drawn anew for each: on that rests that each sign of a block's ratio is as
+    /// likely, after whatever came before.
+    fn arms(&self, number: u32) -> [usize; 2] {
+        if derived(self.compare.seed ^ ORDER, u64::from(number)) & 1 == 1 { [1, 0] } else { [0, 1] }
     }
 
     fn order(&self, block: u32, arm: usize, load: f64) -> Order {

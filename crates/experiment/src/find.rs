@@ -53,6 +53,20 @@ impl<'a> Case<'a> {
         self.trials.iter().filter(move |trial| trial.purpose == purpose)
     }
 
+    /// The window at least as long as `least_s` in which the last trial would have had samples enough.
+    fn sampled_s(&self, least_s: f64) -> f64 {
+        let last = self.trials.iter().rev().find(|trial| trial.purpose != Purpose::WarmUp);
+        let clauses = last.and_then(|trial| trial.measured.as_ref()).map(|seen| &seen.clauses);
+        let short = clauses
+            .into_iter()
+            .flatten()
+            .filter(|clause| clause.samples > 0 && clause.samples < clause.samples_needed);
+        let window_s = last.map_or(0.0, |trial| trial.window_s);
+        short
+            .map(|clause| window_s * 1.3 * clause.samples_needed as f64 / clause.samples as f64)
+            .fold(least_s, f64::max)
+    }
+
     /// Users are whole, and loads stay within what was asked for.
     fn round(&self, load: f64) -> f64 {
         let load = if self.goal.by == By::Users { load.round() } else { four_digits(load) };
@@ -61,14 +75,14 @@ impl<'a> Case<'a> {
 
     fn order(&self, purpose: Purpose, load: f64, window_s: f64) -> Order {
         let number = self.trials.len() as u64 + 1;
-        let first_of_ramp = purpose == Purpose::Ramp && self.of_purpose(Purpose::Ramp).next().is_none();
         Order {
             arm: 0,
             block: 0,
             purpose,
             load: self.round(load),
             window_s,
-            fresh: purpose != Purpose::Ramp || first_of_ramp,
+            // The ramp goes on with the stack that the warm-up filled.
+            fresh: purpose != Purpose::Ramp,
             seed: mixed(self.goal.seed, number),
         }
     }

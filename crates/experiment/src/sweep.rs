@@ -27,6 +27,19 @@ pub fn next(sweep: &Sweep, loads: &[f64], trials: &[Trial]) -> Step<Vec<Cell>> {
     Step::Answer(cells)
 }
 
+/// The cells with the answers that `trials` give already: what is known of a sweep that was interrupted. The answer at
+/// place N is that of block N, so a cell's answers end before its first block without one.
+pub fn so_far(sweep: &Sweep, loads: &[f64], trials: &[Trial]) -> Vec<Cell> {
+    let known = |arm: usize, block: u32| match cell(sweep, loads, trials, arm, block) {
+        Step::Answer(answer) => answer,
+        Step::Measure(_) => None,
+    };
+    let answers =
+        |arm: usize| -> Vec<FindAnswer> { (0..sweep.repeats).map_while(|block| known(arm, block)).collect() };
+    let cells = sweep.cells.iter().enumerate();
+    cells.map(|(arm, cell)| Cell { answers: answers(arm), ..cell.clone() }).collect()
+}
+
 /// The cells of a block in the order in which they are measured.
 pub fn order(sweep: &Sweep, block: u32) -> Vec<usize> {
     match sweep.order {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use compare::{Better, Compare, Conclusion, Effect};
+pub use compare::{Better, Compare, Conclusion, Effect, Failed, Failing, Lopsided};
 pub use find::{By, Confirmation, Find, FindAnswer, FindGoal, LoadLine, NoAnswer, WhyNot};
 pub use sweep::{Cell, Factor, Measurement, Sweep, SweepOrder};
 pub use trial::{ClauseSeen, Fault, Figure, Measured, Purpose, TierCpu, Trial};

@@ -57,7 +57,7 @@ impl Sightings<'_> {
         let points: Vec<Point> = clear
             .filter_map(|(trial, _)| {
                 let clause = trial.measured.as_ref()?.clauses.get(number)?;
-                let margin = clause.mean_margin.or(clause.margin)?;
+                let margin = clause.mean_margin.or(clause.margin).filter(|margin| !margin.is_nan())?;
                 let reading = Reading::Margin(margin, variance(trial, clause.margin_se, noise));
                 Some(Point { x: trial.load.ln(), reading })
             })

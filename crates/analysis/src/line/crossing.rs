@@ -31,6 +31,9 @@ const SPREADS: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.4];
 /// Cells of the grid over the crossing.
 const CELLS: usize = 56;
 
+/// How often the grid is laid anew over the part that holds the mass; each time it is shorter by three tenths or more.
+const ZOOMS: usize = 64;
+
 /// What is left of the likelihood of a crossing on the wrong side of a trial that only says passed or failed.
 const STRAY: f64 = 0.03;
 
@@ -69,14 +72,18 @@ impl Crossing {
     /// From what trials said; the crossing lies within `range` of ln(load).
     pub(super) fn of(points: &[Point], range: (f64, f64)) -> Crossing {
         let mut range = range;
-        loop {
-            let grid = Grid::over(points, range);
+        let mut grid = Grid::over(points, range);
+        for _ in 0..ZOOMS {
             let narrow = grid.support();
-            if narrow.1 - narrow.0 > 0.7 * (range.1 - range.0) {
-                return grid.normalised();
+            // What is no number is not narrower either.
+            let narrower = narrow.1 - narrow.0 <= 0.7 * (range.1 - range.0);
+            if !narrower {
+                break;
             }
             range = narrow;
+            grid = Grid::over(points, range);
         }
+        grid.normalised()
     }
 
     /// The crossing at share `u` of the mass, in rising order, and the slope at share `v` of what goes with it.

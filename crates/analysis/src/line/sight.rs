@@ -1,6 +1,6 @@
 //! What a trial of a find is good for: its margins, only the side on which it fell, or nothing.
 
-use model::study::{ClauseSeen, Purpose, Trial};
+use model::study::{ClauseSeen, Measured, Purpose, Trial};
 
 /// What a trial is good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub enum Blindness {
     Machine,
     /// No steady state was found.
     Unsettled,
+    /// A target was missed, by too few samples to say so: a longer window would tell.
+    Samples,
     /// Another check of the instrument broke, or nothing was measured.
     Instrument,
 }
@@ -39,7 +41,8 @@ const DISTURBING_CORES: f64 = 0.2;
 const GENERATOR: [&str; 3] = ["generator_cpu", "generator_thread", "send_lag"];
 
 /// Checks that an overloaded stack breaks by itself: users hang over the window's edges, arrivals find no free user,
-/// slow operations give few samples, nothing completes, the server logs that it is full.
+/// slow operations give few samples, nothing completes, the server logs that it is full. Few samples alone prove no
+/// overload: short windows and rare operations have them too.
 const OVERLOAD: [&str; 8] =
     ["samples", "little", "errors_all", "users", "arrivals", "think", "mix", "alarms"];
 
@@ -60,6 +63,7 @@ pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
         return Sight::Blind(Blindness::Machine);
     }
     let by_load = trial.faults.iter().all(|fault| OVERLOAD.contains(&fault.check.as_str()));
+    let few = trial.measured.is_some() && trial.faults.iter().all(|fault| fault.check == "samples");
     let missed = trial
         .measured
         .iter()
@@ -69,12 +73,9 @@ pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
         (true, true) => Sight::Clear,
         (true, false) if missed => Sight::Over,
         (true, false) => Sight::Blind(Blindness::Unsettled),
+        (false, _) if few && missed => Sight::Blind(Blindness::Samples),
+        (false, _) if few => Sight::Under,
         (false, _) if by_load && (missed || nothing_done) => Sight::Over,
-        (false, _)
-            if trial.measured.is_some() && trial.faults.iter().all(|fault| fault.check == "samples") =>
-        {
-            Sight::Under
-        }
         (false, _) => Sight::Blind(Blindness::Instrument),
     }
 }
@@ -85,14 +86,21 @@ fn missed(clause: &ClauseSeen) -> bool {
 }
 
 /// Whether each target gets worse with load. A target that asks for at least something (throughput, samples) gets
-/// better with load as a rule: where it is missed at the lowest load it can't be what limits the highest.
+/// better with load as a rule: where it is missed at the lowest load it can't be what limits the highest. Only trials
+/// whose instrument held and that settled can show that; until there is one, the others stand in.
 pub(super) fn rising(trials: &[Trial]) -> Vec<bool> {
-    let seen = trials.iter().filter(|trial| trial.purpose != Purpose::WarmUp);
-    let seen = seen.filter_map(|trial| Some((trial.load, trial.measured.as_ref()?)));
-    let Some((_, lowest)) = seen.min_by(|one, other| one.0.total_cmp(&other.0)) else {
+    let counts = |trial: &Trial| trial.valid() && trial.warm_up_s.is_some();
+    let Some(lowest) = lowest(trials, counts).or_else(|| lowest(trials, |_| true)) else {
         return Vec::new();
     };
     lowest.clauses.iter().map(|clause| !(asks_for_more(clause) && missed(clause))).collect()
+}
+
+/// What the trial at the lowest load said, of those that count.
+fn lowest(trials: &[Trial], counts: impl Fn(&Trial) -> bool) -> Option<&Measured> {
+    let seen = trials.iter().filter(|trial| trial.purpose != Purpose::WarmUp && counts(trial));
+    let seen = seen.filter_map(|trial| Some((trial.load, trial.measured.as_ref()?)));
+    seen.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, measured)| measured)
 }
 
 /// The target is met above its limit.

@@ -96,3 +96,13 @@ fn pairs_that_are_no_positive_numbers_say_nothing() {
     assert_eq!((equal.ratio, equal.noise), (1.5f64.ln().exp(), Some(0.0)));
     assert_eq!(equal.conclusion, Conclusion::Faster, "{equal:?}");
 }
+
+#[test]
+fn ties_are_known_to_the_resolution_and_no_better() {
+    let tied = effect(&[(2.0, 2.0); 9], &TERMS);
+    let (low, high) = tied.interval.expect("nine blocks");
+    assert!((low * 1.001 - 1.0).abs() < 1e-9 && (high / 1.001 - 1.0).abs() < 1e-9, "{tied:?}");
+    assert_eq!(tied.conclusion, Conclusion::Same, "{tied:?}");
+    let coarse = effect_of(&[(20.0, 20.0); 9], &TERMS, 0.05);
+    assert!(matches!(coarse.conclusion, Conclusion::Open { .. }), "20 users, one more or less: {coarse:?}");
+}

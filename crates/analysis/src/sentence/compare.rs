@@ -2,10 +2,13 @@
 //!
 //! "Faster by x %" is a share of A: of its time, where times are compared; of its throughput or load line otherwise.
 
-use model::study::{Better, Compare, Conclusion, Effect};
+use model::study::{Better, Compare, Conclusion, Effect, Failed, Failing, Lopsided};
 
 use super::{number, percent};
 use model::units;
+
+/// No bound is said to be shorter than this.
+const RESOLUTION: f64 = 0.001;
 
 /// The answer of a comparison: which is faster and by how much, or that no difference is larger than so much, or that
 /// the evidence is not enough. `spoiled` blocks were not valid.
@@ -16,13 +19,13 @@ pub fn compare(compare: &Compare, spoiled: u32) -> String {
             1 => "the only block was not valid".to_string(),
             _ => format!("none of {spoiled} blocks was valid"),
         };
-        return format!("not enough evidence: {why}");
+        let spoils = compare.lopsided.as_ref().map(|lopsided| format!(": {}", spoils(lopsided)));
+        return format!("not enough evidence: {why}{}", spoils.unwrap_or_default());
     };
-    let mut sentence = match &primary.conclusion {
-        Conclusion::Faster => better(primary, "faster"),
-        Conclusion::Slower => better(primary, "slower"),
-        Conclusion::Same => same(primary),
-        Conclusion::Open { more_blocks } => open(primary, *more_blocks),
+    let mut sentence = match (&compare.lopsided, &compare.failed) {
+        (Some(lopsided), _) => one_sided(primary, lopsided),
+        (None, Some(failed)) => by_failures(primary, failed),
+        (None, None) => by_figures(primary),
     };
     let confidence = percent(compare.confidence_ratio);
     let blocks = if primary.blocks == 1 { "block" } else { "blocks" };
@@ -32,10 +35,88 @@ pub fn compare(compare: &Compare, spoiled: u32) -> String {
     if let Some(gate) = compare.gate_ratio {
         sentence += &gate_words(gate, compare.gate_held);
     }
-    if let Some(contrary) = contradiction(primary, &compare.effects) {
+    if let Some(failed) = &compare.failed {
+        sentence += &format!("; but {}", failures(failed));
+    }
+    let contrary = contradiction(primary, &compare.effects);
+    if let Some(contrary) = contrary.filter(|_| compare.failed.is_none() && compare.lopsided.is_none()) {
         sentence += &format!("; but {} says the opposite: {}", figure(&contrary.figure), change(contrary));
     }
     sentence + &spoiled_blocks(spoiled)
+}
+
+/// The same of two stored runs, which have one window each: there are no blocks to add.
+pub fn stored(compare: &Compare) -> String {
+    let Some(primary) = compare.effects.first() else {
+        return "not enough evidence: the runs have no figure in common".to_string();
+    };
+    let mut sentence = match primary.conclusion {
+        Conclusion::Open { .. } => {
+            format!(
+                "not enough evidence (longer runs, or a paired comparison, would tell): {}",
+                seen(primary)
+            )
+        }
+        _ => by_figures(primary),
+    };
+    if primary.low.is_some() {
+        sentence += &format!(" ({} interval)", percent(compare.confidence_ratio));
+    }
+    if let Some(gate) = compare.gate_ratio {
+        sentence += &gate_words(gate, compare.gate_held);
+    }
+    if let Some(contrary) = contradiction(primary, &compare.effects) {
+        sentence += &format!("; but {} says the opposite: {}", figure(&contrary.figure), change(contrary));
+    }
+    sentence
+}
+
+fn by_figures(primary: &Effect) -> String {
+    match &primary.conclusion {
+        Conclusion::Faster => better(primary, "faster"),
+        Conclusion::Slower => better(primary, "slower"),
+        Conclusion::Same => same(primary),
+        Conclusion::Open { more_blocks } => open(primary, *more_blocks),
+    }
+}
+
+/// Who fails more is not the better one, however soon the rest completed.
+fn by_failures(primary: &Effect, failed: &Failed) -> String {
+    match (failed.arm, &primary.conclusion) {
+        (1, Conclusion::Slower) | (0, Conclusion::Faster) => by_figures(primary),
+        (1, _) => format!("B is worse: of what completed, {}", seen(primary)),
+        (_, Conclusion::Slower) => format!("neither is better: of what completed, {}", seen(primary)),
+        _ => by_figures(primary),
+    }
+}
+
+/// `40 % of B's operations failed (A: 0 %)`.
+fn failures(failed: &Failed) -> String {
+    let (own, other) = match failed.arm {
+        0 => (failed.a_ratio, failed.b_ratio),
+        _ => (failed.b_ratio, failed.a_ratio),
+    };
+    let (name, other_name) = names(failed.arm);
+    let (own, other) = (percent(own), percent(other));
+    match failed.what {
+        Failing::Operations => format!("{own} of {name}'s operations failed ({other_name}: {other})"),
+        Failing::Waiting => format!("{own} of {name}'s users were left waiting ({other_name}: {other})"),
+    }
+}
+
+/// What is left of an arm whose other trials broke is no fair sample of it.
+fn one_sided(primary: &Effect, lopsided: &Lopsided) -> String {
+    format!("not enough evidence: {}; in those that are left, {}", spoils(lopsided), seen(primary))
+}
+
+/// `5 blocks were spoiled by B and 1 by A, most often because the generator was late`.
+fn spoils(Lopsided { arm, spoiled, other, fault }: &Lopsided) -> String {
+    let (name, other_name) = names(*arm);
+    format!("{spoiled} blocks were spoiled by {name} and {other} by {other_name}, most often because {fault}")
+}
+
+fn names(arm: usize) -> (&'static str, &'static str) {
+    if arm == 0 { ("A", "B") } else { ("B", "A") }
 }
 
 /// `throughput`, `mean response time`, `95th percentile`: a figure in words.
@@ -89,8 +170,8 @@ fn values(effect: &Effect) -> String {
 }
 
 fn same(effect: &Effect) -> String {
-    let largest =
-        [effect.low, effect.high].into_iter().flatten().map(|x| (x - 1.0).abs()).fold(0.0, f64::max);
+    let ends = [effect.low, effect.high].into_iter().flatten();
+    let largest = ends.map(|x| (x - 1.0).abs()).fold(RESOLUTION, f64::max);
     format!("no difference larger than {}: {}", percent(rounded_up(largest)), values(effect))
 }
 
@@ -101,14 +182,18 @@ fn open(effect: &Effect, more_blocks: Option<u32>) -> String {
         None if effect.blocks < 3 => " (more blocks are needed to tell how many would do)".to_string(),
         None => " (no number of blocks within reason would do: the noise is too large)".to_string(),
     };
-    let seen = match (effect.low, effect.high) {
+    format!("not enough evidence{more}: {}", seen(effect))
+}
+
+/// Between which shares of A's value B's lies, or both values where that is not known.
+fn seen(effect: &Effect) -> String {
+    match (effect.low, effect.high) {
         (Some(low), Some(high)) => {
             let (low, high) = (signed(low - 1.0), signed(high - 1.0));
             format!("{} of B is between {low} and {high} of A's", figure(&effect.figure))
         }
         _ => values(effect),
-    };
-    format!("not enough evidence{more}: {seen}")
+    }
 }
 
 fn gate_words(gate: f64, held: Option<bool>) -> String {
@@ -182,7 +267,11 @@ mod tests {
     }
 
     fn said(effects: Vec<Effect>, gate: Option<(f64, Option<bool>)>, spoiled: u32) -> String {
-        let asked = Compare {
+        compare(&asked(effects, gate), spoiled)
+    }
+
+    fn asked(effects: Vec<Effect>, gate: Option<(f64, Option<bool>)>) -> Compare {
+        Compare {
             load: "20 users".to_string(),
             by: effects[0].figure.clone(),
             band_ratio: 0.01,
@@ -194,9 +283,10 @@ mod tests {
             goal: None,
             conclusion: Some(effects[0].conclusion.clone()),
             gate_held: gate.and_then(|(_, held)| held),
+            failed: None,
+            lopsided: None,
             effects,
-        };
-        compare(&asked, spoiled)
+        }
     }
 
     #[test]
@@ -237,6 +327,45 @@ mod tests {
         for (effect, expected) in table {
             assert_eq!(said(vec![effect], None, 0), expected);
         }
+    }
+
+    #[test]
+    fn who_fails_more_is_not_called_faster() {
+        let failed = |arm, a_ratio, b_ratio| {
+            let what = Failing::Operations;
+            let failed = Some(Failed { arm, what, a_ratio, b_ratio });
+            let faster = effect("mean", 0.5, Some((0.48, 0.52)), Conclusion::Faster);
+            compare(&Compare { failed, ..asked(vec![faster], Some((0.03, Some(false)))) }, 0)
+        };
+        assert_eq!(
+            failed(1, 0.0, 0.4),
+            "B is worse: of what completed, mean response time of B is between −52 % and −48 % of A's (95 % interval, 12 \
+             blocks); the gate of 3 % fails; but 40 % of B's operations failed (A: 0 %)"
+        );
+        let told = failed(0, 0.4, 0.0);
+        assert!(told.starts_with("B is faster by 50 %"), "{told}");
+        assert!(told.ends_with("; but 40 % of A's operations failed (B: 0 %)"), "{told}");
+    }
+
+    #[test]
+    fn an_arm_that_spoils_its_blocks_is_named_with_what_broke() {
+        let fault = "the generator was late".to_string();
+        let lopsided = Some(Lopsided { arm: 1, spoiled: 5, other: 1, fault });
+        let faster = effect("mean", 0.5, None, Conclusion::Faster);
+        let told = compare(&Compare { lopsided, ..asked(vec![faster], None) }, 6);
+        let expected = "not enough evidence: 5 blocks were spoiled by B and 1 by A, most often because the \
+                        generator was late";
+        assert!(told.starts_with(expected), "{told}");
+    }
+
+    #[test]
+    fn two_stored_runs_have_no_blocks_to_add() {
+        let open = effect("mean", 1.01, Some((0.96, 1.06)), Conclusion::Open { more_blocks: None });
+        assert_eq!(
+            stored(&asked(vec![open], None)),
+            "not enough evidence (longer runs, or a paired comparison, would tell): mean response time of B is between \
+             −4 % and +6 % of A's (95 % interval)"
+        );
     }
 
     #[test]

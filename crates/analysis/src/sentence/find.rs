@@ -1,6 +1,6 @@
 //! What is said of a find: the load line, or why there is none and what to try.
 
-use model::study::{By, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot};
+use model::study::{By, Confirmation, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot};
 use model::units;
 
 use super::{number, percent};
@@ -51,16 +51,31 @@ fn load_line(goal: &FindGoal, line: &LoadLine) -> String {
         (None, Some(failed)) => {
             said += &format!("; {} failed, none below it was shown to pass", number(failed.load));
         }
-        (None, None) => said += "; not confirmed: there was no time left for it",
+        (None, None) if line.confirming == 0 => {
+            said += "; not confirmed: there was no time left for it";
+        }
+        (None, None) => said += "; not confirmed",
     }
+    said += &contradicted(line);
     if line.wide {
         said += "; the interval is longer than asked for: give it more time (--budget)";
     }
-    if let Some(average) = line.by_average {
+    // Within the interval it is no difference that could be told.
+    if let Some(average) = line.by_average.filter(|average| *average > line.high) {
         said +=
             &format!("; judged by averages it would be {}: the average hides the tail", load(by, average));
     }
     said
+}
+
+/// The confirming trials that went the wrong way: `; but 390 failed for 90 s`.
+fn contradicted(line: &LoadLine) -> String {
+    let said = |trial: &Confirmation| {
+        let how = if trial.load <= line.load { "failed" } else { "passed" };
+        format!("{} {how} for {}", number(trial.load), whole_seconds(trial.for_s))
+    };
+    let all: Vec<String> = line.contradicted.iter().map(said).collect();
+    if all.is_empty() { String::new() } else { format!("; but {}", all.join(" and ")) }
 }
 
 /// `90 s`, `14 min 20 s`: nobody waits for tenths.
@@ -70,6 +85,9 @@ fn whole_seconds(seconds: f64) -> String {
 
 /// `Browse p95 < 300 ms` is spoken of as `p95 of Browse`.
 fn holder(clause: &str) -> String {
+    if let Some((over, _)) = clause.strip_prefix("waiting over ").and_then(|rest| rest.split_once('<')) {
+        return format!("users waiting for longer than {}", over.trim());
+    }
     let Some((subject, _)) = clause.split_once(['<', '>']) else {
         return clause.to_string();
     };
@@ -84,6 +102,7 @@ fn why(goal: &FindGoal, no_answer: &NoAnswer) -> String {
     let evidence = &no_answer.evidence;
     let at = no_answer.load.map(|at| load(goal.by, at)).unwrap_or_default();
     let bracket = bracket(goal.by, no_answer);
+    let on_both_sides = no_answer.highest_passed.is_some() && no_answer.lowest_failed.is_some();
     match no_answer.why {
         WhyNot::FailsAtLeast => format!(
             "the targets are missed at the least load, {at}: {evidence}; look at one user with `plimsoll try`, or set \
@@ -95,6 +114,10 @@ fn why(goal: &FindGoal, no_answer: &NoAnswer) -> String {
         WhyNot::NeverFails => format!(
             "the targets are still met at {at}, the highest load that was to be tried: {evidence}; allow more (--most), or \
              set stricter targets (--qos)"
+        ),
+        WhyNot::GeneratorLimit | WhyNot::MachineLimit if on_both_sides => format!(
+            "the loads near the line could not be driven validly, the last of them {at}: {evidence}; {bracket}; give the \
+             generator and the machine more room"
         ),
         WhyNot::GeneratorLimit => format!(
             "the generator reached its limit at {at}, before the stack did: {evidence}; {bracket}; give the generator more \
@@ -117,6 +140,10 @@ fn why(goal: &FindGoal, no_answer: &NoAnswer) -> String {
         ),
         WhyNot::NotValid => format!("trials at {at} were not valid: {evidence}; {bracket}"),
         WhyNot::OutOfTime => format!("the time was up: {evidence}; {bracket}; give it more (--budget)"),
+        WhyNot::NotKnown => format!(
+            "the line is still open, with as many trials as were to be made: {evidence}; {bracket}; give them longer \
+             windows (--window)"
+        ),
         WhyNot::Interrupted => {
             format!("interrupted: {evidence}; {bracket}; go on with `plimsoll find --resume`")
         }
@@ -204,7 +231,6 @@ fn worst(trial: &Trial, counts: impl Fn(&model::study::ClauseSeen) -> bool) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::study::Confirmation;
 
     fn line() -> LoadLine {
         let confirmation = |trial, load| Some(Confirmation { trial, load, for_s: 90.0 });
@@ -218,6 +244,8 @@ mod tests {
             slope: 9.0,
             passed: confirmation(17, 399.0),
             failed: confirmation(18, 436.0),
+            contradicted: Vec::new(),
+            confirming: 2,
             throughput_per_s: Some(940.0),
             by_average: None,
         }
@@ -238,13 +266,17 @@ mod tests {
     #[test]
     fn rates_averages_and_doubts_are_told_too() {
         let rate = FindGoal { by: By::Rate, ..FindGoal::default() };
-        let by_rate = LoadLine { load: 41.2, low: 39.8, high: 42.1, passed: None, failed: None, ..line() };
+        let unconfirmed = LoadLine { passed: None, failed: None, confirming: 0, ..line() };
+        let by_rate = LoadLine { load: 41.2, low: 39.8, high: 42.1, ..unconfirmed };
         let told = said(&rate, by_rate);
         assert!(
             told.starts_with("load line 41.2 sessions/s [39.8, 42.1] (90 % interval), held by"),
             "{told}"
         );
         assert!(told.ends_with("not confirmed: there was no time left for it"), "{told}");
+        let waiting = LoadLine { held_by: "waiting over 4.00 s < 1%".to_string(), ..line() };
+        let told = said(&FindGoal::default(), waiting);
+        assert!(told.contains("held by users waiting for longer than 4.00 s; 399 passed"), "{told}");
         let averaged = LoadLine { by_average: Some(610.0), wide: true, held_by_ratio: 0.6, ..line() };
         let told = said(&FindGoal::default(), averaged);
         assert!(
@@ -253,6 +285,36 @@ mod tests {
         );
         assert!(told.contains("the interval is longer than asked for"), "{told}");
         assert!(told.contains("held by p95 of Browse in 60 % of the resampled fits"), "{told}");
+    }
+
+    #[test]
+    fn what_went_the_wrong_way_is_told_beside_what_went_right() {
+        let wrong = |load| vec![Confirmation { trial: 19, load, for_s: 90.0 }];
+        let failed_below = LoadLine { contradicted: wrong(390.0), confirming: 3, ..line() };
+        let told = said(&FindGoal::default(), failed_below);
+        assert!(told.ends_with("399 passed for 90 s, 436 failed; but 390 failed for 90 s"), "{told}");
+        let passed_above = LoadLine { contradicted: wrong(420.0), confirming: 3, ..line() };
+        let told = said(&FindGoal::default(), passed_above);
+        assert!(told.ends_with("436 failed; but 420 passed for 90 s"), "{told}");
+        let neither = LoadLine { passed: None, failed: None, contradicted: wrong(390.0), ..line() };
+        let told = said(&FindGoal::default(), neither);
+        assert!(told.ends_with("; not confirmed; but 390 failed for 90 s"), "{told}");
+    }
+
+    #[test]
+    fn a_limit_between_loads_that_passed_and_failed_is_not_said_to_come_before_the_stacks() {
+        let none = |lowest_failed| NoAnswer {
+            why: WhyNot::GeneratorLimit,
+            load: Some(60.0),
+            evidence: "it was late".to_string(),
+            highest_passed: Some(40.0),
+            lowest_failed,
+        };
+        let told = |none| answer(&FindGoal::default(), &FindAnswer::NoAnswer(none));
+        assert!(told(none(None)).contains("before the stack did"));
+        let between = told(none(Some(80.0)));
+        assert!(between.contains("could not be driven validly"), "{between}");
+        assert!(!between.contains("before the stack did"), "{between}");
     }
 
     #[test]
@@ -268,6 +330,7 @@ mod tests {
             WhyNot::Unsettled,
             WhyNot::NotValid,
             WhyNot::OutOfTime,
+            WhyNot::NotKnown,
             WhyNot::Interrupted,
         ] {
             let evidence = "what was seen".to_string();

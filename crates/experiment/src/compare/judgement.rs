@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use analysis::paired::{self, Terms};
-use model::study::{Better, Compare, Conclusion, Effect, Measured};
+use model::study::{Better, By, Compare, Conclusion, Effect, Failed, Lopsided, Measured};
 
-use super::{Block, LOAD_LINE, Side};
+use super::{Block, LOAD_LINE, Side, fairness};
 
 /// Figures in the order in which they are shown.
 const FIGURES: [&str; 5] = ["throughput", "mean", "p50", "p95", "p99"];
@@ -15,7 +15,7 @@ const FIGURES: [&str; 5] = ["throughput", "mean", "p50", "p95", "p99"];
 pub struct Judgement {
     /// The effect on each figure; the first is the one that was asked about.
     pub effects: Vec<Effect>,
-    /// What follows from the first.
+    /// What follows from the first, unless one arm failed more or spoiled its blocks.
     pub conclusion: Conclusion,
     /// The gate held; absent without one, and as long as that is open.
     pub gate_held: Option<bool>,
@@ -23,6 +23,10 @@ pub struct Judgement {
     pub valid: u32,
     /// Blocks that were not valid.
     pub spoiled: u32,
+    /// One arm failed clearly more often.
+    pub failed: Option<Failed>,
+    /// One arm spoiled far more blocks.
+    pub lopsided: Option<Lopsided>,
 }
 
 /// The question is answered: with a gate, whether it holds; else which is better.
@@ -35,7 +39,7 @@ pub(super) fn enough(compare: &Compare, blocks: &[Block<'_>]) -> bool {
 }
 
 fn pairs<'b, 'a>(blocks: &'b [Block<'a>]) -> Vec<&'b [Side<'a>; 2]> {
-    blocks.iter().filter_map(|block| block.pair.as_ref()).collect()
+    blocks.iter().filter_map(|block| block.pair.as_ref().ok()).collect()
 }
 
 /// Judges the blocks that are over.
@@ -52,7 +56,35 @@ pub fn judge(compare: &Compare, blocks: &[Block<'_>]) -> Judgement {
         primary.map_or(Conclusion::Open { more_blocks: None }, |effect| effect.conclusion.clone());
     let gate_held = compare.gate_ratio.zip(primary).and_then(|(gate, effect)| held(effect, gate));
     let valid = pairs.len() as u32;
-    Judgement { effects, conclusion, gate_held, valid, spoiled: blocks.len() as u32 - valid }
+    let (failed, lopsided) = (fairness::failed(&pairs), fairness::lopsided(blocks));
+    let (conclusion, gate_held) = match lopsided {
+        Some(_) => (Conclusion::Open { more_blocks: None }, gate_held.filter(|held| !held)),
+        None => by_failures(conclusion, gate_held, failed.as_ref(), compare),
+    };
+    Judgement {
+        effects,
+        conclusion,
+        gate_held,
+        valid,
+        spoiled: blocks.len() as u32 - valid,
+        failed,
+        lopsided,
+    }
+}
+
+/// Failures decide before figures of what completed: who fails more is the worse one. Where that is A, B's figures may
+/// still be better or the same, but nothing is said to be better than B for them.
+fn by_failures(
+    conclusion: Conclusion,
+    gate_held: Option<bool>,
+    failed: Option<&Failed>,
+    compare: &Compare,
+) -> (Conclusion, Option<bool>) {
+    match failed {
+        Some(failed) if failed.arm == 1 => (Conclusion::Slower, compare.gate_ratio.map(|_| false)),
+        Some(_) if conclusion == Conclusion::Slower => (Conclusion::Open { more_blocks: None }, gate_held),
+        _ => (conclusion, gate_held),
+    }
 }
 
 /// Each figure that every pair has: those of all operations first, then those of each. With pairs always the one asked
@@ -89,7 +121,7 @@ fn effect(compare: &Compare, pairs: &[&[Side<'_>; 2]], name: (String, Option<Str
         confidence_ratio: compare.confidence_ratio,
         seed: compare.seed,
     };
-    let found = paired::effect(&values, &terms);
+    let found = paired::effect_of(&values, &terms, resolution(compare, &name.0, &values));
     let (figure, operation) = name;
     let number = |value: f64| if value.is_finite() { value } else { 0.0 };
     Effect {
@@ -105,6 +137,14 @@ fn effect(compare: &Compare, pairs: &[&[Side<'_>; 2]], name: (String, Option<Str
         blocks: found.blocks,
         conclusion: found.conclusion,
     }
+}
+
+/// To which share of itself a figure is known at best: load lines are whole numbers of users.
+fn resolution(compare: &Compare, figure: &str, values: &[(f64, f64)]) -> f64 {
+    let by_users = compare.goal.as_ref().is_some_and(|goal| goal.by == By::Users);
+    let least = values.iter().map(|(a, b)| a.min(*b)).fold(f64::INFINITY, f64::min);
+    let users = if figure == LOAD_LINE && by_users { 1.0 / least.max(1.0) } else { 0.0 };
+    users.max(paired::RESOLUTION)
 }
 
 fn value(side: &Side<'_>, (figure, operation): &(String, Option<String>)) -> Option<f64> {

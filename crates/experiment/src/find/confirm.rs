@@ -4,7 +4,7 @@ use analysis::{Line, Sight};
 use model::study::{By, Confirmation, FindAnswer, LoadLine, Purpose, Trial};
 
 use super::{Case, cost, refusal};
-use crate::Step;
+use crate::Order;
 
 /// An honest stack confirms each side with this probability.
 const SURE: f64 = 0.95;
@@ -15,26 +15,48 @@ const MOST: usize = 4;
 /// The furthest from the line that still confirms something.
 const FURTHEST: f64 = 0.3;
 
-pub(super) fn next(case: &Case<'_>, line: &Line) -> Step<FindAnswer> {
-    let made = case.of_purpose(Purpose::Confirm).count();
-    let window_s = window_s(case);
-    if let (Some(window_s), true) = (window_s, made < MOST) {
-        if passed(case, line).is_none() {
-            let load = distance(case, line, window_s, -1.0);
-            return Step::Measure(case.order(Purpose::Confirm, load, window_s));
-        }
-        if failed(case, line).is_none() {
-            let load = distance(case, line, window_s, 1.0);
-            return Step::Measure(case.order(Purpose::Confirm, load, window_s));
-        }
+/// A confirming trial that asks for more samples gets at most so many times its usual window.
+const LONGEST: f64 = 3.0;
+
+/// The confirming trial that is wanted next; none when both sides are confirmed, or can't be.
+pub(super) fn next(case: &Case<'_>, line: &Line) -> Option<Order> {
+    let window_s = window_s(case)?;
+    if case.of_purpose(Purpose::Confirm).count() >= MOST {
+        return None;
     }
-    Step::Answer(answer(case, line))
+    let below = || passed(case, line).is_none().then(|| load(case, line, window_s, -1.0)).flatten();
+    let above = || failed(case, line).is_none().then(|| load(case, line, window_s, 1.0)).flatten();
+    below().or_else(above).map(|load| case.order(Purpose::Confirm, load, window_s))
 }
 
-/// As asked for, or what the time left allows; absent when that is too little to confirm anything.
+/// As asked for, longer where there were too few samples, or what the time left allows; absent when that is too little
+/// to confirm anything.
 fn window_s(case: &Case<'_>) -> Option<f64> {
     let left_s = case.goal.budget_s - case.spent_s - cost::overhead_s(case.trials);
-    (left_s >= case.goal.window_s).then(|| left_s.min(case.goal.confirm_s))
+    let wanted_s = case.sampled_s(case.goal.confirm_s).min(LONGEST * case.goal.confirm_s);
+    (left_s >= case.goal.window_s).then(|| left_s.min(wanted_s))
+}
+
+/// The load of a confirming trial on that side, within the loads that may be tried; absent when these end before the
+/// line.
+fn load(case: &Case<'_>, line: &Line, window_s: f64, side: f64) -> Option<f64> {
+    let load = case.round(distance(case, line, window_s, side));
+    let right = if side < 0.0 { load <= answered(case, line) } else { load > answered(case, line) };
+    right.then_some(load)
+}
+
+/// The load line as it is answered: the highest whole number of users that still passes, within the loads that may be
+/// tried.
+fn answered(case: &Case<'_>, line: &Line) -> f64 {
+    whole(case, line.load)
+}
+
+fn whole(case: &Case<'_>, load: f64) -> f64 {
+    floored(case, load).clamp(case.goal.least, case.goal.most)
+}
+
+fn floored(case: &Case<'_>, load: f64) -> f64 {
+    if case.goal.by == By::Users { load.floor() } else { load }
 }
 
 /// The load on that side of the line where a trial goes the right way with probability [`SURE`].
@@ -69,30 +91,37 @@ fn confirmation(trial: &Trial) -> Confirmation {
     Confirmation { trial: trial.number, load: trial.load, for_s: trial.window_s }
 }
 
-/// The nearest confirming trial below the line that passed.
+/// The nearest confirming trial below the line that passed, with samples enough to say so.
 fn passed(case: &Case<'_>, line: &Line) -> Option<Confirmation> {
-    let right = |trial: &&Trial| trial.load <= line.load && case.seen.passes(trial) == Some(true);
+    let right = |trial: &&Trial| trial.load <= answered(case, line) && said(case, trial) == Some(true);
     let all = case.of_purpose(Purpose::Confirm).filter(right);
     all.max_by(|one, other| one.load.total_cmp(&other.load)).map(confirmation)
 }
 
 /// The nearest confirming trial above the line that failed.
 fn failed(case: &Case<'_>, line: &Line) -> Option<Confirmation> {
-    let right = |trial: &&Trial| trial.load >= line.load && case.seen.passes(trial) == Some(false);
+    let right = |trial: &&Trial| trial.load > answered(case, line) && said(case, trial) == Some(false);
     let all = case.of_purpose(Purpose::Confirm).filter(right);
     all.min_by(|one, other| one.load.total_cmp(&other.load)).map(confirmation)
 }
 
-/// A confirming trial failed below the line or passed above it.
-pub(super) fn contradicted(case: &Case<'_>, line: &Line) -> bool {
-    case.of_purpose(Purpose::Confirm).any(|trial| match case.seen.passes(trial) {
-        Some(true) => trial.load > line.load,
-        Some(false) => trial.load < line.load,
+/// The confirming trials that failed at the line or below it, or passed above it.
+pub(super) fn contradicted(case: &Case<'_>, line: &Line) -> Vec<Confirmation> {
+    let wrong = |trial: &&Trial| match said(case, trial) {
+        Some(pass) => pass == (trial.load > answered(case, line)),
         None => false,
-    })
+    };
+    case.of_purpose(Purpose::Confirm).filter(wrong).map(confirmation).collect()
 }
 
-fn answer(case: &Case<'_>, line: &Line) -> FindAnswer {
+/// Whether a confirming trial passed; absent when it doesn't say. That no target was missed by too few samples shows
+/// nothing.
+fn said(case: &Case<'_>, trial: &Trial) -> Option<bool> {
+    case.seen.passes(trial).filter(|pass| !pass || case.seen.sight(trial) == Sight::Clear)
+}
+
+/// The line with what confirms it and what denies it.
+pub(super) fn answer(case: &Case<'_>, line: &Line) -> FindAnswer {
     let near = case.trials.iter().filter(|trial| case.seen.sight(trial) == Sight::Clear);
     let near = near.min_by(|one, other| {
         let far = |trial: &Trial| (trial.load / line.load).ln().abs();
@@ -102,26 +131,26 @@ fn answer(case: &Case<'_>, line: &Line) -> FindAnswer {
         return FindAnswer::NoAnswer(refusal::never_passes(case, near, wanting));
     }
     // A confirming trial that went the wrong way is a fact that the interval must not deny.
-    let wrong = |pass: bool| {
-        case.of_purpose(Purpose::Confirm).filter(move |trial| case.seen.passes(trial) == Some(pass))
-    };
-    let low = wrong(false).map(|trial| trial.load).fold(line.low, f64::min);
-    let high = wrong(true).map(|trial| trial.load).fold(line.high, f64::max);
-    // The highest whole number of users that still passes.
-    let whole = |load: f64| if case.goal.by == By::Users { load.floor().max(case.goal.least) } else { load };
-    let half_ratio = (whole(high) - whole(low)) / (2.0 * whole(line.load));
-    let single = case.goal.by == By::Users && whole(high) - whole(low) <= 1.0;
+    let wrong =
+        |pass: bool| case.of_purpose(Purpose::Confirm).filter(move |trial| said(case, trial) == Some(pass));
+    let low = whole(case, wrong(false).map(|trial| trial.load).fold(line.low, f64::min));
+    let high = whole(case, wrong(true).map(|trial| trial.load).fold(line.high, f64::max));
+    let load = answered(case, line);
+    let half_ratio = (high - low) / (2.0 * load);
+    let single = case.goal.by == By::Users && high - low <= 1.0;
     FindAnswer::LoadLine(LoadLine {
-        load: whole(line.load),
-        low: whole(low),
-        high: whole(high),
+        load,
+        low,
+        high,
         wide: half_ratio > case.goal.half_width_ratio * 1.02 && !single,
         held_by: line.held_by.clone().unwrap_or_default(),
         held_by_ratio: line.held_by_ratio,
         slope: line.slope,
         passed: passed(case, line),
         failed: failed(case, line),
+        contradicted: contradicted(case, line),
+        confirming: case.of_purpose(Purpose::Confirm).count() as u32,
         throughput_per_s: case.seen.throughput_per_s(line.load),
-        by_average: case.seen.by_average(line.load).map(whole),
+        by_average: case.seen.by_average(line.load).map(|load| floored(case, load)),
     })
 }

@@ -1,9 +1,9 @@
 //! The ramp: short trials, upwards by factors, until one load passed and a higher one failed.
 
 use analysis::{Blindness, Sight};
-use model::study::{NoAnswer, Purpose, Trial, WhyNot};
+use model::study::{By, NoAnswer, Purpose, Trial, WhyNot};
 
-use super::{Case, cost, refusal};
+use super::{Case, cost, refusal, search};
 
 /// Far below all limits: the load is doubled.
 const FAR: f64 = -0.7;
@@ -56,10 +56,12 @@ pub(super) fn next(case: &Case<'_>) -> Ramp {
         (Some(passed), None) if passed >= case.goal.most => Ramp::Refuse(refusal::never_fails(case)),
         (Some(passed), None) => {
             let factor = if worst.is_none_or(|margin| margin < FAR) { 2.0 } else { 1.5 };
-            let wanted = passed * factor;
+            // Users are whole; a rate may be any.
+            let next = if case.goal.by == By::Users { passed + 1.0 } else { passed };
+            let wanted = (passed * factor).max(next);
             match ceiling(case) {
                 Some((ceiling, _)) if wanted >= ceiling => below(case, passed, ceiling),
-                _ => attempt(wanted.max(passed + 1.0).min(case.goal.most)),
+                _ => attempt(wanted.min(case.goal.most)),
             }
         }
         (None, None) => attempt(case.goal.start),
@@ -71,8 +73,8 @@ fn blind(case: &Case<'_>, last: &Trial, passed: Option<f64>) -> Option<Ramp> {
     let Sight::Blind(blindness) = case.seen.sight(last) else { return None };
     let most = if blindness == Blindness::Disturbed { ATTEMPTS_DISTURBED } else { ATTEMPTS };
     if attempts(case, last.load) < most {
-        // What didn't settle gets more time.
-        return Some(Ramp::Try { load: last.load, window_s: case.goal.window_s });
+        // What didn't settle, or had too few samples, gets more time.
+        return Some(Ramp::Try { load: last.load, window_s: search::window_s(case) });
     }
     Some(match blindness {
         Blindness::Generator | Blindness::Machine => match passed {
@@ -85,7 +87,7 @@ fn blind(case: &Case<'_>, last: &Trial, passed: Option<f64>) -> Option<Ramp> {
             None => Ramp::Refuse(refusal::ceiling(case, last, limit(blindness))),
         },
         Blindness::Unsettled => Ramp::Refuse(refusal::blind(case, last, WhyNot::Unsettled)),
-        Blindness::WarmUp | Blindness::Instrument | Blindness::Disturbed => {
+        Blindness::WarmUp | Blindness::Instrument | Blindness::Disturbed | Blindness::Samples => {
             Ramp::Refuse(refusal::blind(case, last, WhyNot::NotValid))
         }
     })

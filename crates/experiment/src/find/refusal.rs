@@ -53,6 +53,12 @@ pub(super) fn out_of_time(case: &Case<'_>) -> NoAnswer {
     refusal(case, WhyNot::OutOfTime, None, evidence)
 }
 
+/// As many trials as were allowed, or trials of which none said anything, did not tell the line.
+pub(super) fn not_known(case: &Case<'_>) -> NoAnswer {
+    let evidence = sentence::find::spent(case.spent_s, case.trials.len());
+    refusal(case, WhyNot::NotKnown, None, evidence)
+}
+
 /// What is known when the user ends a find.
 pub fn interrupted(goal: &FindGoal, trials: &[Trial], spent_s: f64) -> FindAnswer {
     let case = Case::of(goal, trials, spent_s);

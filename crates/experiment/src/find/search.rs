@@ -39,11 +39,16 @@ const STRANGE: f64 = 0.06;
 const NAMED_AT_LAST: f64 = 0.5;
 
 pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
+    let line = case.line();
     if let Some(no_answer) = blind(case) {
-        return Step::Answer(FindAnswer::NoAnswer(no_answer));
+        let confirming = case.of_purpose(Purpose::Confirm).next().is_some();
+        let known = line.filter(|line| confirming && line.half_width_ratio() <= USELESS);
+        // A line that only its confirming trials could not be driven for is a line still.
+        let answer = known.map_or(FindAnswer::NoAnswer(no_answer), |line| at_last(case, &line));
+        return Step::Answer(answer);
     }
-    let Some(line) = case.line() else {
-        return Step::Answer(FindAnswer::NoAnswer(refusal::out_of_time(case)));
+    let Some(line) = line else {
+        return Step::Answer(FindAnswer::NoAnswer(left_open(case)));
     };
     let stability = case.seen.stability(&line);
     if let Some(no_answer) = stability.and_then(|seen| strange(case, &seen, NAMED)) {
@@ -54,12 +59,29 @@ pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
         return Step::Measure(case.order(Purpose::Search, load, window_s(case)));
     }
     if line.half_width_ratio() > USELESS {
-        return Step::Answer(FindAnswer::NoAnswer(refusal::out_of_time(case)));
+        return Step::Answer(FindAnswer::NoAnswer(left_open(case)));
     }
-    match (confirm::next(case, &line), stability.and_then(|seen| strange(case, &seen, NAMED_AT_LAST))) {
-        (Step::Answer(_), Some(no_answer)) => Step::Answer(FindAnswer::NoAnswer(no_answer)),
-        (step, _) => step,
+    match confirm::next(case, &line) {
+        Some(order) => Step::Measure(order),
+        None => Step::Answer(at_last(case, &line)),
     }
+}
+
+/// The answer when no more trials are made: the line, unless it looks too strange to be one.
+fn at_last(case: &Case<'_>, line: &Line) -> FindAnswer {
+    let seen = case.seen.stability(line);
+    match seen.and_then(|seen| strange(case, &seen, NAMED_AT_LAST)) {
+        Some(no_answer) => FindAnswer::NoAnswer(no_answer),
+        None => confirm::answer(case, line),
+    }
+}
+
+/// The trials don't tell the line, and no more are made: the time is up, or they were as many as were allowed.
+fn left_open(case: &Case<'_>) -> NoAnswer {
+    if case.spent_s + cost::trial_s(case.trials, window_s(case)) > case.goal.budget_s {
+        return refusal::out_of_time(case);
+    }
+    refusal::not_known(case)
 }
 
 /// Why there is no answer, when two modes or a drift are that probable.
@@ -82,7 +104,7 @@ fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> boo
     let made = case.of_purpose(Purpose::Search).count();
     let confirms = case.of_purpose(Purpose::Confirm).count();
     let looks_strange = stability.is_some_and(|seen| seen.two_modes + seen.drifts > STRANGE);
-    let wrong = confirm::contradicted(case, line);
+    let wrong = !confirm::contradicted(case, line).is_empty();
     let most = case.goal.most_trials as usize + if looks_strange || wrong { EXTRA } else { 0 };
     let reserve_s = 2usize.saturating_sub(confirms) as f64 * cost::trial_s(case.trials, case.goal.confirm_s);
     let time = case.spent_s + cost::trial_s(case.trials, window_s(case)) + reserve_s <= case.goal.budget_s;
@@ -118,17 +140,8 @@ fn place(case: &Case<'_>, line: &Line) -> f64 {
 }
 
 /// Longer where targets had too few samples.
-fn window_s(case: &Case<'_>) -> f64 {
-    let short = |trial: &Trial| {
-        let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses);
-        clauses
-            .filter(|clause| clause.samples > 0 && clause.samples < clause.samples_needed)
-            .map(|clause| trial.window_s * 1.3 * clause.samples_needed as f64 / clause.samples as f64)
-            .fold(0.0, f64::max)
-    };
-    let last = case.trials.iter().rev().find(|trial| trial.purpose != Purpose::WarmUp);
-    let wanted = last.map_or(0.0, short);
-    wanted.clamp(case.goal.window_s, case.goal.confirm_s.max(case.goal.window_s))
+pub(super) fn window_s(case: &Case<'_>) -> f64 {
+    case.sampled_s(case.goal.window_s).min(case.goal.confirm_s.max(case.goal.window_s))
 }
 
 /// The last trials all said nothing.

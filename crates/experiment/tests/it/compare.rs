@@ -22,6 +22,8 @@ fn question(seed: u64) -> Compare {
         effects: Vec::new(),
         conclusion: None,
         gate_held: None,
+        failed: None,
+        lopsided: None,
     }
 }
 
@@ -78,23 +80,70 @@ fn a_drift_of_the_machine_is_no_difference() {
 }
 
 #[test]
-fn two_blocks_go_through_the_arms_both_ways_with_the_same_users() {
-    let mut bench = MadeUp::new(&[0.04, 0.04], 0.02, 3);
-    let (_, trials) = ask(&question(3), &mut bench);
-    let order = |block: u32| -> Vec<usize> {
-        trials.iter().filter(|trial| trial.block == block).map(|trial| trial.arm).collect()
+fn each_block_draws_its_order_anew_and_has_the_same_users_for_both_arms() {
+    let mut firsts: Vec<usize> = Vec::new();
+    for seed in 0..20 {
+        let mut bench = MadeUp::new(&[0.04, 0.04], 0.02, seed);
+        ask(&question(seed), &mut bench);
+        firsts.extend(bench.orders.chunks(2).map(|block| block[0].arm));
+        for block in bench.orders.chunks(2) {
+            assert_eq!(block[0].arm + block[1].arm, 1, "each arm once");
+            assert_eq!(block[0].seed, block[1].seed, "both arms of a block have the same users");
+            assert!(block.iter().all(|order| order.fresh && order.load == 20.0));
+        }
+        assert_ne!(bench.orders[0].seed, bench.orders[2].seed, "blocks have users of their own");
+    }
+    let share = |count: usize, of: usize| count as f64 / of as f64;
+    let b_first = share(firsts.iter().sum(), firsts.len());
+    assert!((0.38..0.62).contains(&b_first), "B is the first in {b_first} of {} blocks", firsts.len());
+    let repeated = firsts.windows(2).filter(|two| two[0] == two[1]).count();
+    let repeated = share(repeated, firsts.len() - 1);
+    assert!((0.38..0.62).contains(&repeated), "after one order the other is no likelier: {repeated}");
+}
+
+#[test]
+fn who_fails_more_is_not_faster_and_holds_no_gate() {
+    let failing = |failed_ratio: [f64; 2], gate_ratio| {
+        let failed_ratio = failed_ratio.to_vec();
+        let mut bench = MadeUp { failed_ratio, ..MadeUp::new(&[0.04, 0.02], 0.01, 1) };
+        ask(&Compare { gate_ratio, ..question(1) }, &mut bench).0
     };
-    for pair in 0..3 {
-        let (first, second) = (order(2 * pair), order(2 * pair + 1));
-        assert_eq!([first[0], first[1]], [second[1], second[0]], "blocks {} and {}", 2 * pair, 2 * pair + 1);
-    }
-    let firsts: Vec<usize> = (0..20).map(|block| order(block)[0]).collect();
-    assert!(firsts.chunks(2).any(|two| two[0] == 0) && firsts.chunks(2).any(|two| two[0] == 1), "{firsts:?}");
-    for pair in bench.orders.chunks(2) {
-        assert_eq!(pair[0].seed, pair[1].seed, "both arms of a block have the same users");
-        assert!(pair.iter().all(|order| order.fresh && order.load == 20.0));
-    }
-    assert_ne!(bench.orders[0].seed, bench.orders[2].seed, "blocks have users of their own");
+    let judgement = failing([0.0, 0.4], Some(0.03));
+    assert_eq!((&judgement.conclusion, judgement.gate_held), (&Conclusion::Slower, Some(false)));
+    let failed = judgement.failed.expect("40 % of B's operations failed");
+    assert_eq!((failed.arm, failed.a_ratio, failed.b_ratio), (1, 0.0, 0.4));
+    assert_eq!(failing([0.0, 0.4], None).conclusion, Conclusion::Slower);
+    assert_eq!(failing([0.001, 0.004], None).conclusion, Conclusion::Faster, "a few in a thousand");
+    let other = failing([0.4, 0.0], Some(0.03));
+    assert_eq!((&other.conclusion, other.gate_held), (&Conclusion::Faster, Some(true)));
+    assert_eq!(other.failed.map(|failed| failed.arm), Some(0), "and it is said");
+}
+
+#[test]
+fn nothing_is_better_than_b_because_it_failed_sooner() {
+    let failed_ratio = vec![0.4, 0.0];
+    let mut bench = MadeUp { failed_ratio, ..MadeUp::new(&[0.02, 0.04], 0.01, 1) };
+    let (judgement, _) = ask(&question(1), &mut bench);
+    assert_eq!(judgement.conclusion, Conclusion::Open { more_blocks: None });
+}
+
+#[test]
+fn an_arm_whose_trials_often_break_leaves_no_fair_sample() {
+    let compare = Compare { gate_ratio: Some(0.03), ..question(1) };
+    let mut bench = MadeUp { breaks: Some(1), ..MadeUp::new(&[0.04, 0.02], 0.01, 1) };
+    let (judgement, _) = ask(&compare, &mut bench);
+    assert_eq!((&judgement.conclusion, judgement.gate_held), (&Conclusion::Open { more_blocks: None }, None));
+    let lopsided = judgement.lopsided.expect("only B's trials broke");
+    assert!(lopsided.arm == 1 && lopsided.spoiled >= 3 && lopsided.other == 0, "{lopsided:?}");
+    assert_eq!(lopsided.fault, "the generator was late");
+}
+
+#[test]
+fn a_trial_that_never_settled_spoils_its_block() {
+    let mut bench = MadeUp { unsettled: [2].into(), ..MadeUp::new(&[0.04, 0.05], 0.01, 1) };
+    let (judgement, trials) = ask(&question(1), &mut bench);
+    assert_eq!((judgement.spoiled, judgement.lopsided), (1, None));
+    assert_eq!(trials.len() as u32, 2 * judgement.valid + 2);
 }
 
 #[test]

@@ -19,6 +19,12 @@ pub(crate) struct MadeUp {
     pub(crate) drift: f64,
     /// Trials, by number, whose instrument fails.
     pub(crate) invalid: BTreeSet<u32>,
+    /// The share of each arm's operations that fails; nothing does where it is not said.
+    pub(crate) failed_ratio: Vec<f64>,
+    /// Every trial of this arm whose block has an even number breaks.
+    pub(crate) breaks: Option<usize>,
+    /// Trials, by number, that find no steady state.
+    pub(crate) unsettled: BTreeSet<u32>,
     /// The user stops it before this trial.
     pub(crate) stop_at: Option<u32>,
     /// What was ordered.
@@ -33,6 +39,9 @@ impl MadeUp {
             noise,
             drift: 0.0,
             invalid: BTreeSet::new(),
+            failed_ratio: Vec::new(),
+            breaks: None,
+            unsettled: BTreeSet::new(),
             stop_at: None,
             orders: Vec::new(),
             random: Random::new(seed),
@@ -56,6 +65,7 @@ impl Bench for MadeUp {
             log_se: Some(self.noise),
         };
         let fault = Fault { check: "send_lag".to_string(), sentence: "the generator was late".to_string() };
+        let breaks = self.breaks == Some(order.arm) && order.block.is_multiple_of(2);
         Ok(Trial {
             number,
             arm: order.arm,
@@ -66,7 +76,7 @@ impl Bench for MadeUp {
             began_s: f64::from(number) * 30.0,
             took_s: 30.0,
             fresh: order.fresh,
-            warm_up_s: Some(3.0),
+            warm_up_s: (!self.unsettled.contains(&number)).then_some(3.0),
             window_s: order.window_s,
             measured: Some(Measured {
                 figures: vec![
@@ -74,9 +84,10 @@ impl Bench for MadeUp {
                     figure("mean", mean_s),
                     figure("p95", 3.0 * mean_s),
                 ],
+                failed_ratio: self.failed_ratio.get(order.arm).copied().unwrap_or(0.0),
                 ..Measured::default()
             }),
-            faults: if self.invalid.contains(&number) { vec![fault] } else { Vec::new() },
+            faults: if breaks || self.invalid.contains(&number) { vec![fault] } else { Vec::new() },
         })
     }
 }

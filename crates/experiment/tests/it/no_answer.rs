@@ -221,3 +221,103 @@ fn a_share_of_which_there_was_nothing_holds_no_line_and_does_not_slow_the_ramp()
     let ramp: Vec<f64> = trials.iter().filter(|t| t.purpose == Purpose::Ramp).map(|t| t.load).collect();
     assert!(ramp.starts_with(&[10.0, 20.0, 40.0, 80.0]), "far below the line it doubles: {ramp:?}");
 }
+
+/// A stack with little noise, so that its line is known and only what is changed goes wrong.
+fn quiet(change: impl FnMut(&mut Trial)) -> (FindAnswer, Vec<Trial>) {
+    let mut stack = Stack::new(200.0, Shape::Slope(9.0), 5);
+    (stack.noise_30_s, stack.spread, stack.stray_ratio) = (0.05, 0.02, 0.0);
+    let mut bench = Changed { stack, change };
+    let goal = FindGoal::default();
+    let mut trials: Vec<Trial> = Vec::new();
+    let spent_s = |trials: &[Trial]| trials.iter().map(|trial| trial.took_s).sum();
+    let next = |trials: &[Trial]| find::next(&goal, trials, spent_s(trials));
+    let answer = pursue(next, &mut bench, &mut trials).expect("the bench never refuses");
+    (answer, trials)
+}
+
+/// The targets were met, or not, without a margin that could move the line.
+fn said_to(trial: &mut Trial, pass: bool) {
+    for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.clauses) {
+        (clause.pass, clause.margin, clause.margin_se) = (pass, None, None);
+    }
+}
+
+#[test]
+fn confirming_trials_that_went_the_wrong_way_are_told() {
+    let (answer, _) = quiet(|trial| {
+        if trial.purpose == Purpose::Confirm && trial.load < 200.0 {
+            said_to(trial, false);
+        }
+    });
+    let FindAnswer::LoadLine(line) = &answer else { panic!("{answer:?}") };
+    assert!(!line.contradicted.is_empty() && line.passed.is_none(), "{line:?}");
+    assert!(line.contradicted.iter().all(|trial| trial.load <= line.load), "{line:?}");
+    assert!(line.contradicted.iter().all(|trial| trial.load >= line.low), "{line:?}");
+    let said = sentence::find::answer(&FindGoal::default(), &answer);
+    assert!(said.contains("; but 1") && said.contains(" failed for "), "{said}");
+    assert!(!said.contains("no time left"), "{said}");
+}
+
+#[test]
+fn a_pass_above_the_line_is_told_beside_the_one_below() {
+    let (answer, _) = quiet(|trial| {
+        if trial.purpose == Purpose::Confirm && trial.load > 200.0 {
+            said_to(trial, true);
+        }
+    });
+    let FindAnswer::LoadLine(line) = &answer else { panic!("{answer:?}") };
+    assert!(line.passed.is_some() && line.failed.is_none() && !line.contradicted.is_empty(), "{line:?}");
+    let said = sentence::find::answer(&FindGoal::default(), &answer);
+    assert!(said.contains("none above it was shown to fail; but 2"), "{said}");
+}
+
+#[test]
+fn a_confirming_trial_with_too_few_samples_confirms_nothing_and_is_made_longer() {
+    let (answer, trials) = quiet(|trial| {
+        if trial.purpose == Purpose::Confirm && trial.window_s < 100.0 {
+            broken(trial, "samples");
+            for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.clauses) {
+                (clause.samples, clause.samples_needed) = (400, 500);
+            }
+        }
+    });
+    let FindAnswer::LoadLine(line) = &answer else { panic!("{answer:?}") };
+    let windows: Vec<f64> =
+        trials.iter().filter(|trial| trial.purpose == Purpose::Confirm).map(|trial| trial.window_s).collect();
+    let passed = line.passed.as_ref().map(|passed| passed.for_s);
+    assert!(passed.is_none_or(|for_s| for_s >= 100.0), "{line:?} after {windows:?}");
+    assert!(windows.get(1).is_some_and(|second| *second > windows[0]), "{windows:?}");
+}
+
+#[test]
+fn a_line_whose_confirming_trials_could_not_be_driven_is_answered_unconfirmed() {
+    let (answer, _) = quiet(|trial| {
+        if trial.purpose == Purpose::Confirm {
+            broken(trial, "send_lag");
+        }
+    });
+    let FindAnswer::LoadLine(line) = &answer else { panic!("{answer:?}") };
+    assert_eq!((&line.passed, &line.failed, line.confirming), (&None, &None, 3));
+    let said = sentence::find::answer(&FindGoal::default(), &answer);
+    assert!(said.contains("; not confirmed") && !said.contains("no time left"), "{said}");
+}
+
+#[test]
+fn a_miss_by_too_few_samples_is_looked_at_longer_and_is_no_overload() {
+    let (answer, trials) = quiet(|trial| {
+        if trial.purpose == Purpose::Ramp && trial.load == 40.0 && trial.window_s < 20.0 {
+            broken(trial, "samples");
+            said_to(trial, false);
+        }
+    });
+    let ramp: Vec<f64> = trials.iter().filter(|t| t.purpose == Purpose::Ramp).map(|t| t.load).collect();
+    assert!(ramp.starts_with(&[10.0, 20.0, 40.0, 40.0, 80.0]), "{ramp:?}");
+    assert!(matches!(answer, FindAnswer::LoadLine(_)), "{answer:?}");
+}
+
+#[test]
+fn trials_that_were_used_up_with_time_left_are_not_said_to_have_run_out_of_it() {
+    let goal = FindGoal { most_trials: 0, budget_s: 5000.0, ..FindGoal::default() };
+    let said = sentence::find::answer(&goal, &answer(&goal, 200.0, |_| {}).0);
+    assert!(!said.contains("the time was up"), "{said}");
+}

@@ -1,6 +1,6 @@
 //! Sweeps on a made-up bench.
 
-use experiment::sweep::{next, remaining};
+use experiment::sweep::{next, remaining, so_far};
 use experiment::{Bench, Order, Step, pursue};
 use model::study::{Cell, FindAnswer, FindGoal, Measurement, Sweep, SweepOrder, Trial};
 
@@ -127,6 +127,13 @@ fn a_load_line_is_found_for_every_cell_and_repeat_from_its_own_trials() {
             assert!((found.load / line).ln().abs() < 0.25, "{} instead of {line}", found.load);
         }
     }
+    assert_eq!(so_far(&sweep, &[0.0, 0.0], &trials), cells, "at the end all answers are known");
+    let first = (trials[0].arm, trials[0].block);
+    let searched = trials.iter().take_while(|trial| (trial.arm, trial.block) == first).count();
+    let cut_short = so_far(&sweep, &[0.0, 0.0], &trials[..searched + 1]);
+    let other = 1 - first.0;
+    assert_eq!(cut_short[first.0].answers, cells[first.0].answers[..1], "a search that was over is kept");
+    assert!(cut_short[other].answers.is_empty(), "of one under way nothing is known");
     let visits: Vec<(usize, u32)> = trials.iter().map(|trial| (trial.arm, trial.block)).collect();
     let mut changes = visits.clone();
     changes.dedup();

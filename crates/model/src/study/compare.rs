@@ -33,6 +33,48 @@ pub struct Compare {
     pub conclusion: Option<Conclusion>,
     /// The gate held; absent without one.
     pub gate_held: Option<bool>,
+    /// One of the two failed clearly more often: that decides before any figure of what completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<Failed>,
+    /// One of the two spoiled far more blocks: what is left of it is no fair sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lopsided: Option<Lopsided>,
+}
+
+/// How much more often one of the two failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Failed {
+    /// The arm that failed more often: 0 is A.
+    pub arm: usize,
+    /// What failed.
+    pub what: Failing,
+    /// A's share: the median over the valid blocks.
+    pub a_ratio: f64,
+    /// B's share.
+    pub b_ratio: f64,
+}
+
+/// What a failure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Failing {
+    /// Operations failed.
+    Operations,
+    /// Users were left waiting for longer than a target allows.
+    Waiting,
+}
+
+/// An arm that spoiled far more blocks than the other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Lopsided {
+    /// The arm: 0 is A.
+    pub arm: usize,
+    /// Blocks that it spoiled.
+    pub spoiled: u32,
+    /// Blocks that the other one spoiled.
+    pub other: u32,
+    /// What broke most often, in the words of one of its trials.
+    pub fault: String,
 }
 
 /// The effect on one figure.

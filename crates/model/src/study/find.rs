@@ -63,6 +63,11 @@ impl Default for FindGoal {
 }
 
 impl FindGoal {
+    /// A window shorter than this says nothing: its steady state is found from batches of five seconds.
+    pub const LEAST_WINDOW_S: f64 = 5.0;
+    /// A search needs so many seconds for anything at all.
+    pub const LEAST_BUDGET_S: f64 = 30.0;
+
     /// The same goal in a hurry: six minutes, half-width 10 %, shorter windows.
     pub fn quick(self) -> FindGoal {
         FindGoal {
@@ -72,6 +77,19 @@ impl FindGoal {
             window_s: 12.0,
             confirm_s: 30.0,
             most_trials: 7,
+            ..self
+        }
+    }
+
+    /// The same goal within `budget_s`: less time than it has is shared out among the windows as theirs was.
+    pub fn within_budget(self, budget_s: f64) -> FindGoal {
+        let share = (budget_s / self.budget_s).min(1.0);
+        let window = |usual_s: f64| (usual_s * share).max(FindGoal::LEAST_WINDOW_S.min(usual_s)).round();
+        FindGoal {
+            budget_s,
+            ramp_window_s: window(self.ramp_window_s),
+            window_s: window(self.window_s),
+            confirm_s: window(self.confirm_s),
             ..self
         }
     }
@@ -123,6 +141,12 @@ pub struct LoadLine {
     pub passed: Option<Confirmation>,
     /// The confirming trial that failed just above.
     pub failed: Option<Confirmation>,
+    /// Confirming trials that went the wrong way: they failed at this load or below, or passed above it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contradicted: Vec<Confirmation>,
+    /// Confirming trials that were made, whatever they said.
+    #[serde(default)]
+    pub confirming: u32,
     /// Operations per second at the load line.
     pub throughput_per_s: Option<f64>,
     /// Where the line would be if averages were judged instead of percentiles; absent when no average reaches its
@@ -180,6 +204,8 @@ pub enum WhyNot {
     NotValid,
     /// The time was up before the answer was known.
     OutOfTime,
+    /// As many trials as were allowed did not tell it.
+    NotKnown,
     /// The user ended it.
     Interrupted,
 }

@@ -110,6 +110,8 @@ pub fn compare(ending: CompareEnding) -> StudyRecord {
         effects,
         conclusion: Some(ending.conclusion()),
         gate_held: gate_ratio.map(|_| false),
+        failed: None,
+        lopsided: None,
     });
     let mut arms =
         vec![arm("web.MaxRequestWorkers=150", Some(300)), arm("web.MaxRequestWorkers=64", Some(300))];

@@ -57,6 +57,7 @@ impl FindEnding {
             FindEnding::Why(WhyNot::Unsettled) => "unsettled",
             FindEnding::Why(WhyNot::NotValid) => "not-valid",
             FindEnding::Why(WhyNot::OutOfTime) => "out-of-time",
+            FindEnding::Why(WhyNot::NotKnown) => "not-known",
             FindEnding::Why(WhyNot::Interrupted) => "interrupted",
         }
     }
@@ -129,6 +130,8 @@ fn line(stack: Stack, scale: f64) -> Found {
         slope: 8.7,
         passed: Some(passed),
         failed: Some(failed),
+        contradicted: Vec::new(),
+        confirming: 2,
         throughput_per_s: Some(if stack.by_rate { 251.3 } else { 387.6 }),
         by_average: (!stack.by_rate).then_some(468.4),
     };
@@ -221,6 +224,7 @@ fn reason(why: WhyNot) -> (Option<f64>, &'static str) {
         WhyNot::Unsettled => (Some(412.0), "no steady state at 412 users within 75 s"),
         WhyNot::NotValid => (Some(412.0), "trials near 412 users are not valid: Little's law does not hold"),
         WhyNot::OutOfTime => (None, "the time was up; the line lies between 381 and 571 users"),
+        WhyNot::NotKnown => (None, "12 trials left it open; the line lies between 381 and 571 users"),
         WhyNot::Interrupted => (None, "the user ended it; the line lies between 381 and 571 users"),
     }
 }

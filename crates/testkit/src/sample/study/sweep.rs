@@ -217,6 +217,8 @@ fn search(levels: &[usize], arm: usize, repeat: u32, trials: &mut Vec<Trial>) ->
         slope: 8.9,
         passed: None,
         failed: None,
+        contradicted: Vec::new(),
+        confirming: 0,
         throughput_per_s: Some(load * 0.94),
         by_average: None,
     })

@@ -1,0 +1,79 @@
+//! Whether the figures of two arms may be held against each other at all: who fails more is not faster, and what is left
+//! of an arm whose other trials broke is no fair sample of it.
+
+use model::study::{Failed, Failing, Lopsided, Trial};
+
+use super::{Block, Side, Spoil};
+
+/// One arm fails clearly more when the median of its share is higher by more than this.
+const CLEARLY: f64 = 0.01;
+
+/// So many valid blocks are needed to say so: a single trial may have been unlucky.
+const LEAST_BLOCKS: usize = 3;
+
+/// So many blocks must an arm spoil, and more than so many times as many as the other, to have spoiled them by itself.
+const LEAST_SPOILED: u32 = 3;
+const TIMES: u32 = 3;
+
+/// Who failed clearly more over the valid blocks, and how much: operations first, then users left waiting.
+pub(super) fn failed(pairs: &[&[Side<'_>; 2]]) -> Option<Failed> {
+    if pairs.len() < LEAST_BLOCKS {
+        return None;
+    }
+    [Failing::Operations, Failing::Waiting].into_iter().find_map(|what| {
+        let median = |arm: usize| median(pairs.iter().map(|pair| share(&pair[arm], what)).collect());
+        let (a_ratio, b_ratio) = (median(0), median(1));
+        let arm = usize::from(b_ratio > a_ratio);
+        ((b_ratio - a_ratio).abs() > CLEARLY).then_some(Failed { arm, what, a_ratio, b_ratio })
+    })
+}
+
+/// The share of a trial's operations that failed, or of its users that were left waiting; a load line has none.
+fn share(side: &Side<'_>, what: Failing) -> f64 {
+    let Side::Trial(trial) = side else { return 0.0 };
+    let Some(seen) = &trial.measured else { return 0.0 };
+    match what {
+        Failing::Operations => seen.failed_ratio,
+        Failing::Waiting => {
+            let waiting = seen.clauses.iter().filter(|clause| clause.clause.starts_with("waiting over"));
+            waiting.filter_map(|clause| clause.observed).fold(0.0, f64::max)
+        }
+    }
+}
+
+/// The arm that spoiled far more blocks than the other.
+pub(super) fn lopsided(blocks: &[Block<'_>]) -> Option<Lopsided> {
+    let spoils: Vec<&Spoil> = blocks.iter().filter_map(|block| block.pair.as_ref().err()).collect();
+    let of = |arm: usize| spoils.iter().filter(|spoil| spoil.arm == arm).count() as u32;
+    (0..2).find_map(|arm| {
+        let (spoiled, other) = (of(arm), of(1 - arm));
+        let far = spoiled >= LEAST_SPOILED && spoiled > TIMES * other;
+        far.then(|| Lopsided { arm, spoiled, other, fault: commonest(&spoils, arm) })
+    })
+}
+
+/// What broke most often in an arm's spoiled blocks, as the first of them said it.
+fn commonest(spoils: &[&Spoil], arm: usize) -> String {
+    let own = || spoils.iter().filter(move |spoil| spoil.arm == arm);
+    let count = |check: &str| own().filter(|spoil| spoil.check == check).count();
+    // From the back, because the last of equally large ones is taken.
+    let first = own().rev().max_by_key(|spoil| count(&spoil.check));
+    first.map(|spoil| spoil.sentence.clone()).unwrap_or_default()
+}
+
+/// What spoils a trial: the first check that broke, or that nothing settled or was measured.
+pub(super) fn spoil(trial: &Trial) -> Option<Spoil> {
+    let (check, sentence) = match trial.faults.first() {
+        Some(fault) => (fault.check.as_str(), fault.sentence.as_str()),
+        None if trial.measured.is_none() => ("measured", "nothing was measured"),
+        None if trial.warm_up_s.is_none() => ("settled", "no steady state was found"),
+        None => return None,
+    };
+    Some(Spoil { arm: trial.arm, check: check.to_string(), sentence: sentence.to_string() })
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = |at: usize| values.get(at).copied().unwrap_or(0.0);
+    (middle(values.len() / 2) + middle(values.len().saturating_sub(1) / 2)) / 2.0
+}
