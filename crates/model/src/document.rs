@@ -197,6 +197,11 @@ impl<'a> Check<'a> {
 
     fn range(&mut self, schema: &Json, number: Option<f64>, offset: usize, key: &str) {
         let Some(number) = number else { return };
+        // TOML has `nan` and `inf`, and reads 1e999 as one: neither lies outside of any range.
+        if !number.is_finite() {
+            self.report(offset, key, format!("{number} is no number that can be worked with"));
+            return;
+        }
         let low = schema.get("minimum").and_then(Json::as_f64);
         let high = schema.get("maximum").and_then(Json::as_f64);
         if low.is_some_and(|low| number < low) || high.is_some_and(|high| number > high) {
@@ -326,6 +331,16 @@ mod tests {
             read("s.toml", "name = \"x\"\nlevel = 3\n[inner.a]\nweight = 2\n").expect("it is right");
         assert_eq!(sample.level, Some(3));
         assert_eq!(sample.inner["a"].weight, 2.0);
+    }
+
+    #[test]
+    fn a_number_that_is_none_or_has_no_end_is_refused_with_its_line() {
+        for number in ["nan", "-nan", "inf", "+inf", "-inf"] {
+            let text = format!("name = \"x\"\n[inner.a]\nweight = {number}\n");
+            let messages = messages(&text);
+            assert_eq!(messages.len(), 1, "{number}: {messages:#?}");
+            assert!(messages[0].starts_with("s.toml:3: inner.a.weight: "), "{number}: {messages:#?}");
+        }
     }
 
     #[test]

@@ -87,9 +87,10 @@ impl QosTarget {
     }
 
     /// The target that every list of response times implies: a percentile is of what was answered, so it says nothing
-    /// of a user who waits for ever. Of all operations' percentiles the one with the largest limit, read by users: `p99
-    /// < 4s` becomes "at any moment fewer than 1 % of users have been waiting for longer than 4 s". Without one, 5 %
-    /// and 10 s. `None` where no time is asked for, or the list has such a target already.
+    /// of a user who waits for ever. Of all operations' percentiles the one with the largest limit (of equal ones the
+    /// one that fewest may miss), read by users: `p99 < 4s` becomes "at any moment fewer than 1 % of users have been
+    /// waiting for longer than 4 s". Without one, 5 % and 10 s. `None` where no time is asked for, or the list has such
+    /// a target already.
     pub fn implied(targets: &[QosTarget]) -> Option<QosTarget> {
         let waiting = |target: &&QosTarget| matches!(target.measure, Measure::Waiting(_));
         if targets.iter().any(|target| waiting(&target)) || !targets.iter().any(|t| t.measure.is_time()) {
@@ -101,7 +102,7 @@ impl QosTarget {
                 Measure::Percentile(percent) => Some((target.limit, 1.0 - percent / 100.0)),
                 _ => None,
             })
-            .max_by(|a, b| a.0.total_cmp(&b.0));
+            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
         let (limit_s, share) = widest.unwrap_or((10.0, 0.05));
         if limit_s > LONGEST_WAIT_S {
             return None;
@@ -159,7 +160,7 @@ impl FromStr for QosTarget {
         }
         let limit = read_limit(measure, limit_text)?;
         let senseless = measure.unit() == "ratio" && limit > 1.0;
-        if limit <= 0.0 || senseless {
+        if !limit.is_finite() || limit <= 0.0 || senseless {
             return Err(format!("the limit `{limit_text}` can't be met or can't be missed"));
         }
         Ok(QosTarget { operation, measure, limit })
@@ -258,6 +259,9 @@ mod tests {
         };
         let said = |text: &str| Some(text.to_string());
         assert_eq!(implied(&["p95 < 2s", "p99 < 4s", "errors < 0.1%"]), said("waiting over 4.00 s < 1%"));
+        for texts in [["p95 < 2s", "p99 < 2s"], ["p99 < 2s", "p95 < 2s"]] {
+            assert_eq!(implied(&texts), said("waiting over 2.00 s < 1%"), "whatever the order: {texts:?}");
+        }
         assert_eq!(implied(&["p50 < 1us"]), said("waiting over 1.00 s < 5%"), "half the users is too many");
         assert_eq!(implied(&["Browse p95 < 1s"]), said("waiting over 10.0 s < 5%"), "others may take longer");
         assert_eq!(implied(&["errors < 1%"]), None, "no time is asked for");
@@ -269,6 +273,16 @@ mod tests {
         for text in
             ["", "p95", "p0 < 2s", "p100 < 2s", "p95 < 2 parsecs", "errors < 200%", "median < 1s", "p95 < 0s"]
         {
+            assert!(text.parse::<QosTarget>().is_err(), "{text} must be refused");
+        }
+    }
+
+    #[test]
+    fn a_limit_that_is_no_number_or_has_no_end_is_refused() {
+        let shares = ["errors < nan", "errors < nan%", "errors < inf", "waiting over 4s < nan"];
+        let numbers = ["samples > inf", "samples > nan", "throughput > inf/s", "throughput > nan/s"];
+        let times = ["p95 < nan s", "mean < inf s", "max < infinity"];
+        for text in shares.into_iter().chain(numbers).chain(times) {
             assert!(text.parse::<QosTarget>().is_err(), "{text} must be refused");
         }
     }

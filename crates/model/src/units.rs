@@ -74,7 +74,9 @@ fn split_unit(text: &str) -> Result<(f64, &str), String> {
 /// A duration for people: three significant digits and the unit that suits: `1.42 s`, `38.5 ms`, `940 µs`.
 pub fn show_seconds(seconds: f64) -> String {
     let magnitude = seconds.abs();
-    if magnitude >= 120.0 {
+    if magnitude == 0.0 {
+        "0 s".to_string()
+    } else if magnitude >= 120.0 {
         format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), seconds % 60.0)
     } else if magnitude >= 1.0 {
         format!("{} s", significant(seconds))
@@ -151,6 +153,7 @@ mod tests {
         assert_eq!(show_seconds(1.4231), "1.42 s");
         assert_eq!(show_seconds(0.00000094), "0.940 µs");
         assert_eq!(show_seconds(185.0), "3 min 05 s");
+        assert_eq!(show_seconds(0.0), "0 s");
         assert_eq!(show_bytes(1_400_000_000), "1.40 GB");
     }
 }

@@ -76,7 +76,7 @@ impl Study {
 }
 
 /// Keeps a study while it is measured. The record on the disk is always a whole one, the old or the new; it is synced
-/// when the study ends, because a sync would disturb the database under test. As long as the writer lives, no other
+/// each time, which falls between trials. As long as the writer lives, no other
 /// process can go on with the study.
 pub struct StudyWriter {
     directory: PathBuf,
@@ -108,19 +108,35 @@ impl StudyWriter {
         &self.directory
     }
 
+    /// Keeps `bytes` as the file `inner` of the study's directory.
+    pub fn keep(&self, inner: &str, bytes: &[u8]) -> Result<()> {
+        disk::replace(&disk::below(&self.directory, inner)?, bytes, true)
+    }
+
+    /// The file `inner` of the study's directory; absent when there is none.
+    pub fn kept(&self, inner: &str) -> Result<Option<Vec<u8>>> {
+        let path = disk::below(&self.directory, inner)?;
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(fault::io(&error, "reading", &path).into()),
+        }
+    }
+
     /// The runs of its trials, also of one that was cut short.
     pub fn runs(&self) -> Result<Runs> {
         Runs::open(&self.directory)
     }
 
-    /// Replaces the record by one that knows more.
+    /// Replaces the record by one that knows more, and syncs it: between trials no database is disturbed, and hours of
+    /// measuring must not hang on the power staying on.
     pub fn update(&self, record: &StudyRecord) -> Result<()> {
-        write_record(&self.directory, record, false)
+        write_record(&self.directory, record)
     }
 
     /// Ends the sitting: the final record, and one sync of it. Its runs were synced as they ended.
     pub fn finish(self, record: &StudyRecord) -> Result<PathBuf> {
-        write_record(&self.directory, record, true)?;
+        write_record(&self.directory, record)?;
         let sync = File::open(&self.directory).and_then(|directory| directory.sync_all());
         sync.map_err(|error| fault::io(&error, "syncing the study", &self.directory))?;
         Ok(self.directory)
@@ -144,11 +160,11 @@ fn lock(directory: &Path) -> Result<File> {
     }
 }
 
-fn write_record(directory: &Path, record: &StudyRecord, durable: bool) -> Result<()> {
+fn write_record(directory: &Path, record: &StudyRecord) -> Result<()> {
     let not_json = |error| Problem::bug(format!("a study's record can't be written as JSON: {error}"));
     let mut text = serde_json::to_string_pretty(record).map_err(not_json)?;
     text.push('\n');
-    disk::replace(&directory.join(RECORD), text.as_bytes(), durable)
+    disk::replace(&directory.join(RECORD), text.as_bytes(), true)
 }
 
 fn read_record(path: &Path) -> Result<StudyRecord> {

@@ -165,11 +165,20 @@ fn listed_cells_are_measured_as_they_are_and_their_numbers_are_levels_by_size() 
 #[test]
 fn a_load_line_can_be_looked_for_in_each_cell() {
     let plan = plan(
-        "[find]\nquick = true\nwithin = \"4min\"\n[[factor]]\nknob = \"httpd.pool.workers\"\nvalues = [2, 4]\n",
+        "[find]\nquick = true\nbudget = \"4min\"\n[[factor]]\nknob = \"httpd.pool.workers\"\nvalues = [2, 4]\n",
     );
     let Measurement::LoadLine(goal) = &plan.sweep.measurement else { panic!("{:?}", plan.sweep.measurement) };
     assert_eq!((goal.budget_s, goal.half_width_ratio), (240.0, 0.1));
     assert_eq!(plan.loads, [0.0, 0.0]);
+}
+
+#[test]
+fn a_search_is_told_as_on_the_command_line_and_less_time_shortens_its_windows() {
+    let plan = plan("[find]\nbudget = \"5min\"\nwithin = 0.03\nmost = 4\n");
+    let Measurement::LoadLine(goal) = &plan.sweep.measurement else { panic!("{:?}", plan.sweep.measurement) };
+    assert_eq!((goal.budget_s, goal.half_width_ratio), (300.0, 0.03));
+    assert_eq!((goal.ramp_window_s, goal.window_s, goal.confirm_s), (5.0, 10.0, 30.0));
+    assert_eq!(goal.start, 4.0, "the usual start is moved");
 }
 
 #[test]
@@ -250,6 +259,12 @@ fn what_contradicts_itself_is_refused() {
             "[[factor]]\nparam = \"n\"\nvalues = [1]\n[[cell]]\nusers = 3\n",
             "[[factor]]s and [[cell]]s exclude each other",
         ),
+        ("[find]\nbudget = \"5s\"\n", "it must be 30"),
+        ("[find]\nbudget = \"soon\"\n", "soon"),
+        ("[find]\nstart = 2.5\n", "`2.5` is no number of users"),
+        ("[find]\nmost = inf\n", "inf is no number that can be worked with"),
+        ("[find]\nstart = nan\n", "NaN is no number that can be worked with"),
+        ("[find]\nwithin = \"6min\"\n", "expected a number, found string"),
         ("[find]\nstart = 50.0\nmost = 20.0\n", "the first load, 50, is above the last one, 20"),
     ];
     for (text, expected) in table {

@@ -210,7 +210,8 @@ fn describe(event: &StepEvent, loading: bool) -> String {
     }
 }
 
-fn check_packages(plan: &Plan, context: &Context) -> Result<()> {
+/// What packages the plan's servers need that this machine doesn't have.
+pub(crate) fn check_packages(plan: &Plan, context: &Context) -> Result<()> {
     let services: Vec<&ServiceManifest> = plan.tiers.iter().map(|tier| &tier.service).collect();
     let missing = testbed::packages::missing(&services, &context.home);
     if missing.is_empty() {

@@ -4,6 +4,7 @@
 //! seconds are in, keeps it as a run of its own below the study, and the study's record anew.
 
 pub(crate) mod arm;
+mod identity;
 pub(crate) mod settle;
 pub(crate) mod sitting;
 mod told;
@@ -23,7 +24,7 @@ use store::{Run, RunWriter, Study};
 use crate::bench::judge::{Case, judge};
 use crate::bench::measure::{Recording, measure};
 use crate::bench::server::ServerArgs;
-use crate::bench::stage::Stage;
+use crate::bench::stage::{self, Stage};
 use crate::bench::{ceiling, keep, outcome, setup};
 use crate::context::Context;
 use arm::{ReadyArm, Task};
@@ -69,6 +70,7 @@ impl<'a> TrialBench<'a> {
         context: &'a mut Context,
     ) -> Result<TrialBench<'a>> {
         let ready = ReadyArm::all(arms, by, load, &context.catalogue)?;
+        refuse_early(&ready, server, context)?;
         let none = || Problem::bug("a study without an arm that is measured");
         let first = ready.iter().flatten().next().ok_or_else(none)?.clone();
         let sitting = Sitting::begin(question, arms, &first, context)?;
@@ -79,7 +81,7 @@ impl<'a> TrialBench<'a> {
     /// catalogue make of them now.
     ///
     /// # Errors
-    /// What is wrong with an arm now, or a kit that has another version: trials before and after can't be compared.
+    /// What is wrong with an arm now, or is not as it was: trials before and after can't be compared.
     pub(crate) fn go_on(
         sitting: Sitting,
         (by, load): (By, f64),
@@ -87,15 +89,7 @@ impl<'a> TrialBench<'a> {
         context: &'a mut Context,
     ) -> Result<TrialBench<'a>> {
         let ready = ReadyArm::all(&sitting.record.arms, by, load, &context.catalogue)?;
-        if let Some(first) = ready.iter().flatten().next() {
-            let now = format!("{}@{}", first.plan.kit.name, first.plan.kit.version);
-            let then = &sitting.record.setup.kit;
-            if now != *then {
-                let what = format!("the study measured {then}; here is {now}");
-                let why = "trials before and after could not be compared";
-                return Err(Problem::recipe(what).why(why).remedy("begin a new study").into());
-            }
-        }
+        refuse_early(&ready, server, context)?;
         TrialBench::open(sitting, ready, by, server, context)
     }
 
@@ -106,6 +100,11 @@ impl<'a> TrialBench<'a> {
         server: &ServerArgs,
         context: &'a mut Context,
     ) -> Result<TrialBench<'a>> {
+        let now = identity::of(&arms, server, context);
+        match sitting.kept(identity::FILE)? {
+            Some(then) => identity::check(&then, &now)?,
+            None => sitting.keep(identity::FILE, &now)?,
+        }
         if sitting.record.ceiling.is_none()
             && let Some(first) = arms.iter().flatten().next()
         {
@@ -160,8 +159,9 @@ impl<'a> TrialBench<'a> {
 
     /// Makes the arm's stack stand; `true` when it was set up anew.
     fn stand(&mut self, order: &Order, task: &Task, id: &str) -> Result<bool> {
-        let drifts = task.plan.kit.state.drifts;
-        let good = |standing: &Standing| standing.arm == order.arm && !(order.fresh && drifts);
+        // Trials that are compared all begin alike; those of a find only where the kit's state drifts.
+        let anew = order.fresh && (task.plan.kit.state.drifts || order.purpose == Purpose::Measure);
+        let good = |standing: &Standing| standing.arm == order.arm && !anew;
         if self.standing.as_ref().is_some_and(good) {
             return Ok(false);
         }
@@ -185,7 +185,8 @@ impl<'a> TrialBench<'a> {
             setup::elsewhere(&task.plan, stage.elsewhere.as_ref(), &mut self.sitting.record.setup);
         }
         self.standing = Some(Standing { arm: order.arm, stage });
-        Ok(true)
+        // A server that somebody else started is as the last trial left it.
+        Ok(task.plan.target.is_none())
     }
 
     /// Drives the stack that stands, and keeps and judges the run.
@@ -250,7 +251,7 @@ impl TrialBench<'_> {
             let what = format!("interrupted in trial {number}");
             return Err(Problem::new(Kind::Interrupted, what).into());
         }
-        self.count_deaths(&driven, number)?;
+        let deaths = self.count_deaths(&driven, number);
         let trial = Trial {
             number,
             arm: order.arm,
@@ -267,8 +268,9 @@ impl TrialBench<'_> {
             faults: about_figures(order.purpose, driven.faults),
         };
         self.context.console.done(&told::line(&trial, label.as_deref(), self.by));
+        // The one that ends the study is kept too: it is the one to look at.
         self.sitting.keep_trial(trials, trial.clone())?;
-        Ok(trial)
+        deaths.map(|()| trial)
     }
 
     /// What a trial has spoilt is set up anew for the next one. Tiers that die again and again end the study.
@@ -342,9 +344,11 @@ impl Driven {
             (ending == Some(Ending::Unsettled)).then(|| f64::from(Settling::most_s(task.window_s)));
         let case = Case { plan: &task.plan, load: &load, recording, steady: &steady, unsettled_after_s };
         judge(&case, &mut record)?;
-        record.setup.ramp_up_s = ramp_up_s;
-        record.setup.steady_s = steady_s;
-        record.setup.load = Some(load);
+        // Judged by the window that was wanted; shown with the one that counts, which may be longer.
+        let counted = Load { steady_s: f64::from(to - from), ..load };
+        record.setup.ramp_up_s = counted.ramp_up_s;
+        record.setup.steady_s = counted.steady_s;
+        record.setup.load = Some(counted);
         writer.finish(&record)?;
         let names = &recording.totals.names;
         let foreign_cores = record.generator.foreign_cores;
@@ -378,6 +382,21 @@ fn window(run: &Run, from: u32, to: u32) -> Result<(Steady, Vec<Interval>)> {
         }
     }
     Ok((steady, kept))
+}
+
+/// What would only come out in the middle of a study, when the arm's first trial is due: packages that are missing, a
+/// server that is not allowed or not there.
+fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerArgs, context: &Context) -> Result<()> {
+    let mut problems = Vec::new();
+    for arm in arms.iter().flatten() {
+        let found = match &arm.plan.target {
+            Some(url) => server.find_root(url).map(|_| ()),
+            None => stage::check_packages(&arm.plan, context),
+        };
+        problems.extend(found.err().into_iter().flat_map(model::Problems::into_vec));
+    }
+    problems.dedup();
+    model::Problems::check(problems)
 }
 
 /// Whether this machine has too few ports or descriptors for a trial's users.

@@ -1,12 +1,15 @@
 //! The end of a comparison or a sweep: its outcome and sentence are kept, its pages written, its result told.
 
+use std::path::Path;
+
 use model::record::Outcome;
-use model::{Kind, Problems, Result};
+use model::{Kind, Problem, Problems, Result};
 use store::Study;
 
 use crate::bench::outcome;
 use crate::bench::trial::TrialBench;
 use crate::context::Context;
+use crate::verbs::kept;
 
 /// How a sitting ended.
 pub(crate) struct Ended {
@@ -52,8 +55,8 @@ impl Ended {
 
     /// Keeps the pages, prints the result, and gives the exit code: that of the outcome, else `code`.
     pub(crate) fn tell(self, json: bool, code: u8, context: &mut Context) -> Result<u8> {
-        keep_pages(&self.study, context);
         tell(&self.study, json, context);
+        keep_pages(&self.study, json, context);
         match self.problems {
             Some(problems) => Err(problems),
             None if self.study.record().outcome == Outcome::Interrupted => Ok(Kind::Interrupted.exit_code()),
@@ -62,16 +65,55 @@ impl Ended {
     }
 }
 
-/// Writes report.html and results.csv into the study's directory. The result is kept by now: what fails is told, but
-/// takes nothing away.
-pub(crate) fn keep_pages(study: &Study, context: &mut Context) {
-    let record = study.record();
-    let html = report::study::html(record, study.directory(), |_| None);
-    let pages = [("report.html", html), ("results.csv", report::study::csv(record))];
-    for (name, text) in pages {
-        if let Err(problems) = study.keep(name, text.as_bytes()) {
-            context.console.problem(&problems.to_string());
+/// A file that was asked for beside the result.
+pub(crate) struct Export<'a> {
+    flag: &'static str,
+    path: &'a Path,
+}
+
+impl<'a> Export<'a> {
+    /// Refuses a place that no file can be written to, before hours are spent on what goes there.
+    pub(crate) fn to(flag: &'static str, path: Option<&'a Path>) -> Result<Option<Export<'a>>> {
+        let Some(path) = path else { return Ok(None) };
+        let problem = |what: &str, remedy: String| {
+            Problem::recipe(what).file(path.display().to_string()).key(flag).remedy(remedy)
+        };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            let remedy = format!("mkdir -p {}", folder.display());
+            return Err(problem("the file's folder is not there", remedy).into());
         }
+        if path.is_dir() {
+            return Err(problem("it is a folder", "the name of a file".to_string()).into());
+        }
+        Ok(Some(Export { flag, path }))
+    }
+
+    /// Writes `text` there once the result was told as `told` says. It takes nothing away from the result that this
+    /// fails: only a success is none then.
+    pub(crate) fn write(&self, text: &str, told: Result<u8>, context: &mut Context) -> Result<u8> {
+        let Err(error) = std::fs::write(self.path, text) else { return told };
+        let problem = Problem::environment(format!("failed to write the file: {error}"));
+        let problem = problem.file(self.path.display().to_string()).key(self.flag);
+        context.console.problem(&problem.to_string());
+        match told {
+            Ok(0) => Ok(Kind::Environment.exit_code()),
+            told => told,
+        }
+    }
+}
+
+/// Writes report.html and results.csv into the study's directory and says where the report is, beside the result
+/// unless that is for a program. The result is kept by now: what fails is told, but takes nothing away.
+pub(crate) fn keep_pages(study: &Study, quietly: bool, context: &mut Context) {
+    let csv = study.keep("results.csv", report::study::csv(study.record()).as_bytes());
+    match kept::write_study_report(study) {
+        Ok(path) if quietly => context.console.note(&format!("report: {}", path.display())),
+        Ok(path) => context.console.result(&format!("\nReport: {}", path.display())),
+        Err(problems) => context.console.problem(&problems.to_string()),
+    }
+    if let Err(problems) = csv {
+        context.console.problem(&problems.to_string());
     }
 }
 
@@ -85,4 +127,23 @@ pub(crate) fn tell(study: &Study, json: bool, context: &mut Context) {
         report::study::terminal(record, study.directory(), width, colour)
     };
     context.console.result(text.trim_end());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_refused_where_none_can_be_written() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let refused = |path: &Path| match Export::to("--csv", Some(path)) {
+            Ok(_) => String::new(),
+            Err(problems) => problems.to_string(),
+        };
+        assert!(refused(&dir.path().join("no/results.csv")).contains("folder is not there"));
+        assert!(refused(dir.path()).contains("it is a folder"));
+        assert_eq!(refused(&dir.path().join("results.csv")), "");
+        assert_eq!(refused(Path::new("results.csv")), "");
+        assert!(Export::to("--csv", None).is_ok_and(|none| none.is_none()));
+    }
 }

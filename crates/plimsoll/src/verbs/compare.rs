@@ -13,15 +13,15 @@ use experiment::pursue;
 use model::record::Outcome;
 use model::study::{Arm, By, Compare, Question, Trial};
 use model::{Kind, Problem, Problems, Result};
+use store::Runs;
 
 use crate::bench::server::ServerArgs;
 use crate::bench::trial::TrialBench;
 use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
-use crate::verbs::closing::{self, Ended};
+use crate::verbs::closing::{self, Ended, Export};
 use crate::verbs::recipe_args::StackArgs;
 use question::QuestionArgs;
-use side::Side;
 
 /// Compare two stacks, settings, catalogues or stored runs: which is faster, and by how much.
 #[derive(Debug, Args)]
@@ -73,25 +73,12 @@ pub(crate) struct CompareArgs {
 }
 
 pub(crate) fn main(args: &CompareArgs, context: &mut Context) -> Result<u8> {
+    let junit = Export::to("--junit", args.junit.as_deref())?;
     // The flag of that name is for single runs: studies go on with it.
     let server = ServerArgs { resume: 1.0, ..args.server.clone() };
     let ended = match (&args.resume, args.a.as_deref().zip(args.b.as_deref())) {
         (Some(name), _) => measure(resume(args, name, &server, context)?)?,
-        (None, Some((a, b))) => {
-            let base = side::base(args.kit.as_deref(), &args.stack, context)?;
-            let sides = [Side::read(a, &base, context), Side::read(b, &base, context)];
-            match both(sides)? {
-                [Side::Arm(a), Side::Arm(b)] => {
-                    let bench = begin(args, vec![*a, *b], &server, context)?;
-                    measure(bench)?
-                }
-                [Side::Run(a), Side::Run(b)] => {
-                    args.question.refuse_for_runs()?;
-                    stored::compare(&args.question.stored()?, &a, &b, context)?
-                }
-                _ => return Err(side::mixed(a, b).into()),
-            }
-        }
+        (None, Some((a, b))) => pair(args, a, b, &server, context)?,
         (None, None) => return Err(Problem::recipe("a comparison needs A and B").into()),
     };
     let record = ended.study.record();
@@ -99,13 +86,53 @@ pub(crate) fn main(args: &CompareArgs, context: &mut Context) -> Result<u8> {
         return Err(Problem::bug("a comparison is no comparison").into());
     };
     let code = exit_code(compare);
-    if let Some((path, text)) = args.junit.as_ref().zip(report::study::junit(record)) {
-        std::fs::write(path, text).map_err(|error| {
-            let what = format!("failed to write the JUnit XML: {error}");
-            Problem::environment(what).file(path.display().to_string()).key("--junit")
-        })?;
+    let text = report::study::junit(record);
+    let told = ended.tell(args.json, code, context);
+    match junit.zip(text) {
+        Some((junit, text)) => junit.write(&text, told, context),
+        None => told,
     }
-    ended.tell(args.json, code, context)
+}
+
+/// Two things that are measured now, or two stored runs.
+fn pair(args: &CompareArgs, a: &str, b: &str, server: &ServerArgs, context: &mut Context) -> Result<Ended> {
+    match (side::is_run(a, context), side::is_run(b, context)) {
+        (true, true) => {
+            refuse_for_runs(args)?;
+            let runs = Runs::open(&context.home)?;
+            let [a, b] = both([runs.find(a), runs.find(b)])?;
+            stored::compare(&args.question.stored()?, &a, &b, context)
+        }
+        (false, false) => {
+            let base = side::base(args.kit.as_deref(), &args.stack, context)?;
+            let arms = both([side::arm(a, &base, context), side::arm(b, &base, context)])?;
+            measure(begin(args, arms.into(), server, context)?)
+        }
+        _ => Err(side::mixed(a, b).into()),
+    }
+}
+
+/// Stored runs have their kit, their stack, their load and their length: a flag about these would be without effect.
+fn refuse_for_runs(args: &CompareArgs) -> Result<()> {
+    let mut given = args.question.given_of_trials();
+    given.extend(args.kit.as_ref().map(|_| "--kit"));
+    given.extend(args.stack.given());
+    given.extend(given_of_server(&args.server));
+    let problem =
+        |flag: &str| Problem::recipe(format!("{flag} says nothing about stored runs")).remedy("leave it out");
+    Problems::check(given.into_iter().map(problem).collect())
+}
+
+/// The flags about a server that were given.
+fn given_of_server(server: &ServerArgs) -> Vec<&'static str> {
+    let given = [
+        ("--allow-target", !server.allow_target.is_empty()),
+        ("--unix", server.unix.is_some()),
+        ("--source", !server.source.is_empty()),
+        ("--insecure", server.insecure),
+        ("--cacert", server.cacert.is_some()),
+    ];
+    given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
 }
 
 /// The exit code that an answer stands for.
@@ -120,7 +147,7 @@ fn exit_code(compare: &Compare) -> u8 {
 }
 
 /// Both sides, or what is wrong with either.
-fn both([a, b]: [Result<Side>; 2]) -> Result<[Side; 2]> {
+fn both<T>([a, b]: [Result<T>; 2]) -> Result<[T; 2]> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok([a, b]),
         (a, b) => {
@@ -196,6 +223,8 @@ fn measure(mut bench: TrialBench<'_>) -> Result<Ended> {
     compare.effects = judgement.effects;
     compare.conclusion = ended.is_ok().then_some(judgement.conclusion);
     compare.gate_held = judgement.gate_held;
+    compare.failed = judgement.failed;
+    compare.lopsided = judgement.lopsided;
     let sentence = sentence::compare::compare(&compare, judgement.spoiled);
     bench.sitting.record.question = Question::Compare(compare);
     closing::close(bench, ended, sentence)

@@ -8,7 +8,7 @@ use clap::Args;
 use experiment::{find, pursue};
 use model::record::{Outcome, ValidityCheck};
 use model::study::{Arm, Find, FindAnswer, Question, Trial};
-use model::{Kind, Problem, Problems, Recipe, Result};
+use model::{Kind, Problem, Problems, Result};
 use store::Study;
 
 use crate::bench::ceiling;
@@ -17,8 +17,8 @@ use crate::bench::server::ServerArgs;
 use crate::bench::trial::TrialBench;
 use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
-use crate::verbs::kept;
-use crate::verbs::recipe_args::{StackArgs, named};
+use crate::verbs::closing;
+use crate::verbs::recipe_args::{Decided, StackArgs, named, without_load};
 use goal::GoalArgs;
 
 /// Find how many users a stack serves within its targets, with an interval.
@@ -53,19 +53,14 @@ pub(crate) struct FindArgs {
 }
 
 pub(crate) fn main(args: &FindArgs, context: &mut Context) -> Result<u8> {
-    let (width, colour) = (context.console.width(), context.console.colour());
     let bench = match &args.resume {
         Some(name) => resume(args, name, context)?,
         None => begin(args, context)?,
     };
     let Ended { study, problems } = search(bench)?;
-    let (record, directory) = (study.record(), study.directory());
-    if args.json {
-        context.console.result(report::study::json(record).trim_end());
-    } else {
-        context.console.result(&report::study::terminal(record, directory, width, colour));
-    }
-    write_report(&study, args.json, context);
+    closing::tell(&study, args.json, context);
+    closing::keep_pages(&study, args.json, context);
+    let record = study.record();
     match problems {
         Some(problems) => Err(problems),
         None => Ok(exit_code(record.outcome, &record.question)),
@@ -83,7 +78,7 @@ fn exit_code(outcome: Outcome, question: &Question) -> u8 {
 
 fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>> {
     let (recipe, file) = named(args.kit.as_deref().unwrap_or_default())?;
-    let mut recipe = without_load(recipe, file.as_deref(), context);
+    let mut recipe = without_load(recipe, file.as_deref(), Decided::Load, context);
     args.stack.lay_over(&mut recipe)?;
     let goal = args.goal.goal(recipe.seed.unwrap_or(1))?;
     let label = recipe.target.clone().or(recipe.stack.clone());
@@ -95,31 +90,6 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
     let load = (goal.by, goal.start);
     let question = Question::Find(Find { goal, answer: None });
     TrialBench::begin(question, &[arm], load, &args.server, context)
-}
-
-/// Which load is found; what a recipe says of it is told to be left out.
-fn without_load(recipe: Recipe, file: Option<&str>, context: &mut Context) -> Recipe {
-    let given = [
-        ("users", recipe.users.is_some()),
-        ("rate", recipe.rate.is_some()),
-        ("stage", !recipe.stages.is_empty()),
-        ("ramp_up", recipe.ramp_up.is_some()),
-        ("steady", recipe.steady.is_some()),
-        ("ramp_down", recipe.ramp_down.is_some()),
-    ];
-    let given: Vec<&str> = given.into_iter().filter(|(_, given)| *given).map(|(key, _)| key).collect();
-    if let (Some(file), false) = (file, given.is_empty()) {
-        context.console.note(&format!("{file}: {} not used: the load is found", given.join(", ")));
-    }
-    Recipe {
-        users: None,
-        rate: None,
-        stages: Vec::new(),
-        ramp_up: None,
-        steady: None,
-        ramp_down: None,
-        ..recipe
-    }
 }
 
 fn resume<'a>(args: &FindArgs, name: &str, context: &'a mut Context) -> Result<TrialBench<'a>> {
@@ -211,13 +181,4 @@ fn room(bench: &TrialBench<'_>, trials: &[Trial], load: f64) -> Option<ValidityC
     let valid = trials.iter().filter(|trial| trial.valid());
     let nearest = valid.min_by(|one, other| away(one).total_cmp(&away(other)))?;
     Some(ceiling::check(ceiling, bench.requests_per_s(nearest)?))
-}
-
-/// The report is no reason to lose the answer; its path goes where the answer goes, unless that is for a program.
-fn write_report(study: &Study, quietly: bool, context: &mut Context) {
-    match kept::write_study_report(study) {
-        Ok(path) if quietly => context.console.note(&format!("report: {}", path.display())),
-        Ok(path) => context.console.result(&format!("\nReport: {}", path.display())),
-        Err(problems) => context.console.problem(&problems.to_string()),
-    }
 }

@@ -166,6 +166,40 @@ pub(crate) fn named(kit: &str) -> Result<(Recipe, Option<String>)> {
     Ok((Recipe { format: 1, kit: kit.to_string(), ..Recipe::default() }, None))
 }
 
+/// What a study decides itself, whatever a recipe says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decided {
+    /// The load, and how long it lasts.
+    Load,
+    /// How long it lasts.
+    Phases,
+}
+
+/// The recipe without what is decided otherwise; what its file says of that is told to be left out.
+pub(crate) fn without_load(
+    recipe: Recipe,
+    file: Option<&str>,
+    decided: Decided,
+    context: &mut Context,
+) -> Recipe {
+    let load = decided == Decided::Load;
+    let given = [
+        ("users", load && recipe.users.is_some()),
+        ("rate", load && recipe.rate.is_some()),
+        ("stage", !recipe.stages.is_empty()),
+        ("ramp_up", recipe.ramp_up.is_some()),
+        ("steady", recipe.steady.is_some()),
+        ("ramp_down", recipe.ramp_down.is_some()),
+    ];
+    let given: Vec<&str> = given.into_iter().filter(|(_, given)| *given).map(|(key, _)| key).collect();
+    if let (Some(file), false) = (file, given.is_empty()) {
+        let why = if load { "the load is found" } else { "every trial has a window of its own" };
+        context.console.note(&format!("{file}: {} not used: {why}", given.join(", ")));
+    }
+    let (users, rate) = if load { (None, None) } else { (recipe.users, recipe.rate.clone()) };
+    Recipe { users, rate, stages: Vec::new(), ramp_up: None, steady: None, ramp_down: None, ..recipe }
+}
+
 fn pattern(word: &str) -> Pattern {
     if word == "constant" { Pattern::Constant } else { Pattern::Poisson }
 }

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use experiment::{pursue, sweep};
 use model::record::Outcome;
-use model::study::{Arm, By, Measurement, Question, Sweep, Trial};
+use model::study::{Arm, By, FindAnswer, Measurement, Question, Sweep, Trial};
 use model::{Kind, Problem, Problems, Result, StudyFile, SweepPlan, units};
 
 use crate::bench::server::ServerArgs;
 use crate::bench::trial::TrialBench;
 use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
-use crate::verbs::closing;
+use crate::verbs::closing::{self, Export};
 use crate::verbs::recipe_args::cpus;
 
 /// Measure every cell of a study: stacks, knobs and loads against each other.
@@ -38,7 +38,7 @@ pub(crate) struct SweepArgs {
     /// How often each cell is measured, instead of what the study says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "resume")]
     repeats: Option<u32>,
-    /// Seed of the order and of the users' random draws
+    /// Seed of the order, of the users' random draws and of the data set: another seed is another data set
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     seed: Option<u64>,
     /// Steady time of each trial
@@ -56,6 +56,7 @@ pub(crate) struct SweepArgs {
 }
 
 pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
+    let csv = Export::to("--csv", args.csv.as_deref())?;
     // A stack of its own is the only server that a cell has.
     let server = ServerArgs { resume: 1.0, ..ServerArgs::default() };
     let bench = match &args.resume {
@@ -74,18 +75,16 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
     };
     let ended = measure(bench)?;
     let study = &ended.study;
-    if let Some(path) = &args.csv {
-        let text = report::study::csv(study.record());
-        std::fs::write(path, text).map_err(|error| {
-            let what = format!("failed to write the results: {error}");
-            Problem::environment(what).file(path.display().to_string()).key("--csv")
-        })?;
-    }
     let code = match &study.record().question {
         Question::Sweep(sweep) if whole(sweep, &study.record().trials) => 0,
         _ => Kind::Invalid.exit_code(),
     };
-    ended.tell(args.json, code, context)
+    let text = report::study::csv(study.record());
+    let told = ended.tell(args.json, code, context);
+    match csv {
+        Some(csv) => csv.write(&text, told, context),
+        None => told,
+    }
 }
 
 /// The study, with the flags laid over it, every cell's plan checked.
@@ -159,7 +158,11 @@ fn measure(mut bench: TrialBench<'_>) -> Result<closing::Ended> {
     bench.show(move |_, trials| outlook::line(&shown, &shown_loads, trials));
     let ended: Result<Vec<_>, Problems> =
         pursue(|trials: &[Trial]| sweep::next(&sweep, &loads, trials), &mut bench, &mut trials);
-    let ended = ended.map(|cells| sweep.cells = cells);
+    let (cells, ended) = match ended {
+        Ok(cells) => (cells, Ok(())),
+        Err(problems) => (sweep::so_far(&sweep, &loads, &trials), Err(problems)),
+    };
+    sweep.cells = cells;
     let sentence = analysis::sentence::sweep::sweep(&sweep, &bench.sitting.record.arms, &trials);
     bench.sitting.record.question = Question::Sweep(sweep);
     closing::close(bench, ended, sentence)
@@ -169,6 +172,28 @@ fn measure(mut bench: TrialBench<'_>) -> Result<closing::Ended> {
 fn whole(sweep: &Sweep, trials: &[Trial]) -> bool {
     (0..sweep.cells.len()).all(|arm| match sweep.measurement {
         Measurement::Window { .. } => trials.iter().any(|trial| trial.arm == arm && trial.valid()),
-        Measurement::LoadLine(_) => !sweep.cells[arm].answers.is_empty(),
+        Measurement::LoadLine(_) => {
+            sweep.cells[arm].answers.iter().any(|answer| matches!(answer, FindAnswer::LoadLine(_)))
+        }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::sample::study::{SweepShape, sweep};
+
+    use super::*;
+
+    #[test]
+    fn a_cell_without_a_load_line_has_no_result_whatever_else_was_found_out() {
+        let mut record = sweep(SweepShape::LoadLines);
+        let Question::Sweep(sweep) = &mut record.question else { panic!("it is a sweep") };
+        let lines = |cell: &model::study::Cell| {
+            cell.answers.iter().filter(|answer| matches!(answer, FindAnswer::LoadLine(_))).count()
+        };
+        sweep.cells.retain(|cell| lines(cell) > 0);
+        assert!(!sweep.cells.is_empty() && whole(sweep, &record.trials));
+        sweep.cells[0].answers.retain(|answer| matches!(answer, FindAnswer::NoAnswer(_)));
+        assert!(!whole(sweep, &record.trials));
+    }
 }

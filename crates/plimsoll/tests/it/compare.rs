@@ -1,6 +1,6 @@
 //! Comparisons on the real stack: the direction is never wrong, and a planted slow-down fails a gate.
 
-use crate::tool::{Finished, Home, catalogue, have, overlay, turn};
+use crate::tool::{Finished, Home, catalogue, have, judged, overlay, turn};
 
 const STACK: &str = "apache-prefork-modphp-mariadb";
 
@@ -18,13 +18,23 @@ fn the_same_stack_twice_is_never_called_different() {
         return;
     }
     let _turn = turn();
-    let line = "compare default default --users 5 --window 3s --most-blocks 3 --json";
-    let finished = Home::shared().plimsoll(line).run();
-    assert!(matches!(finished.code, Some(0 | 3)), "{finished:#?}");
-    let said = conclusion(&finished);
-    assert!(said == "same" || said == "open", "{said}: {}", finished.stdout);
+    // At 80 % five blocks are the fewest that can say anything. One such comparison in five may be wrong; that two in a
+    // row are is no chance.
+    let line = "compare default default --users 5 --window 3s --most-blocks 5 --confidence 80% --json";
+    let ask = || Home::shared().plimsoll(line).run();
+    let different = |finished: &Finished| matches!(conclusion(finished).as_str(), "faster" | "slower");
+    let first = ask();
+    let finished = if different(&first) { ask() } else { first };
+    assert!(!different(&finished), "{}", finished.stdout);
     let record = finished.json();
-    assert!(record["trials"].as_array().is_some_and(|trials| trials.len() >= 3), "{record:#}");
+    let trials = record["trials"].as_array().expect("a list of trials");
+    let faulty =
+        |trial: &serde_json::Value| trial["faults"].as_array().is_some_and(|faults| !faults.is_empty());
+    match finished.code {
+        Some(0) => assert!(trials.len() >= 2, "{record:#}"),
+        Some(3) => assert!(trials.iter().any(faulty), "without a fault there is an answer: {record:#}"),
+        _ => panic!("{finished:#?}"),
+    }
     Home::shared().expect_nothing_left();
 }
 
@@ -35,30 +45,20 @@ fn a_page_that_was_made_slower_is_found_and_fails_the_gate() {
     }
     let _turn = turn();
     let path = "kits/dvdstore/app/ds2/dsbrowse.php";
-    let slower = catalogue(path).replacen("require", "usleep(20000);\nrequire", 1);
+    let slower = catalogue(path).replacen("require", "usleep(2000);\nrequire", 1);
     assert!(slower.contains("usleep"), "the page requires the store's functions");
     let dir = overlay(&[(path, &slower)]);
     let junit = dir.path().join("compare.xml");
-    // Seventeen milliseconds against a few: more than any noise, so that few short blocks will do. At 80 % three are
-    // the fewest that can say anything.
-    let line = "compare default --users 3 --window 3s --most-blocks 8 --confidence 80% --gate 3% --json";
-    let finished = Home::shared()
-        .plimsoll(line)
-        .arg(format!("catalogue:{}", dir.path().display()))
-        .arg("--junit")
-        .arg(&junit)
-        .run();
-    let xml = std::fs::read_to_string(&junit).unwrap_or_default();
-    assert!(xml.starts_with("<?xml"), "{finished:#?}");
-    match finished.code {
-        Some(99) => {
-            assert_eq!(conclusion(&finished), "slower", "{}", finished.stdout);
-            assert!(xml.contains("<failure"), "{xml}");
-        }
-        // A machine so busy that hardly a trial was valid.
-        Some(3) => assert_ne!(conclusion(&finished), "faster", "{}", finished.stdout),
-        _ => panic!("{finished:#?}"),
-    }
+    // Two milliseconds on about one: far more than the noise. At 80 % five blocks are the fewest that can say anything.
+    let line = "compare default --users 3 --window 4s --most-blocks 8 --confidence 80% --gate 3% --json";
+    let finished = judged(|| {
+        let tool = Home::shared().plimsoll(line).arg(format!("catalogue:{}", dir.path().display()));
+        tool.arg("--junit").arg(&junit)
+    });
+    let finished = finished.expect(99);
+    assert_eq!(conclusion(&finished), "slower", "{}", finished.stdout);
+    let xml = std::fs::read_to_string(&junit).expect("the JUnit file is written");
+    assert!(xml.starts_with("<?xml") && xml.contains("<failure"), "{xml}");
 }
 
 #[test]
@@ -70,6 +70,13 @@ fn what_can_not_be_compared_is_refused_with_the_reason() {
     refused("default catalogue:nowhere").says("no such folder");
     refused("default default --gate much --by p95").says("no share between");
     refused("--resume last --gate 3%").says("exclude each other");
+    refused("default default --most-blocks 3").says("at least 7 blocks are needed");
+    refused("default default --by load-line --users 5").says("where load lines are compared");
+    refused("default web.MaxRequestWorkers=4 --target http://127.0.0.1:9").says("somebody else's");
+    refused("default default --junit nowhere/compare.xml").says("folder is not there");
+    for flags in ["--stack x", "--kit dvdstore", "--insecure", "--users 5"] {
+        refused(&format!("20260101 20260102 {flags}")).says("says nothing about stored runs");
+    }
 }
 
 #[test]
@@ -81,7 +88,7 @@ fn stored_runs_are_compared_from_their_seconds_and_only_when_they_can_be() {
     let home = Home::shared();
     let run = |words: &str| {
         let line = format!("run dvdstore --users 5 --ramp-up 1s --steady 12s --ramp-down 0s --json {words}");
-        let finished = crate::tool::judged(|| home.plimsoll(&line));
+        let finished = judged(|| home.plimsoll(&line));
         let record = finished.json();
         let valid = record["verdict"]["valid"] == true;
         (record["id"].as_str().expect("an id").to_string(), valid)

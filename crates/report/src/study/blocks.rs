@@ -17,7 +17,9 @@ pub(crate) struct Block {
 pub(crate) fn of(record: &StudyRecord, compare: &Compare) -> Vec<Block> {
     let operation = compare.effects.first().and_then(|effect| effect.operation.as_deref());
     let log = |arm: usize, block: u32| {
-        let here = |trial: &&Trial| trial.arm == arm && trial.block == block && trial.valid();
+        let here = |trial: &&Trial| {
+            trial.arm == arm && trial.block == block && trial.valid() && trial.warm_up_s.is_some()
+        };
         let values =
             record.trials.iter().filter(here).filter_map(|trial| {
                 Some(trial.measured.as_ref()?.figure(&compare.by, operation)?.value.ln())

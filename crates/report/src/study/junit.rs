@@ -8,21 +8,23 @@ use model::study::{Compare, Effect, Question};
 use super::words;
 
 /// The comparison as JUnit XML; absent for other studies. The figure that the sentence is about fails when the gate
-/// did not hold, and is in error when there is no conclusion; the other figures tell what was seen of them.
+/// did not hold, and is in error when there is no conclusion, no valid block, or a gate that could not be decided: what
+/// nobody knows must not be green. The other figures tell what was seen of them.
 pub fn junit(record: &StudyRecord) -> Option<String> {
     let Question::Compare(compare) = &record.question else { return None };
-    let failures = usize::from(compare.gate_held == Some(false));
-    let ended = record.outcome == Outcome::Completed && compare.conclusion.is_some();
-    let errors = usize::from(failures == 0 && !ended);
+    let verdict = Verdict::of(record, compare);
+    let inner = verdict.element(&record.sentence);
     let cases: String = match compare.effects.as_slice() {
         // A comparison that ended before its first block has no figure yet, but says so.
-        [] => case(record, &compare.by, record.spent_s, &verdict(record, failures, errors)),
+        [] => case(record, &compare.by, record.spent_s, &inner),
         effects => effects
             .iter()
             .enumerate()
-            .map(|(index, effect)| of(record, compare, effect, index, failures, errors))
+            .map(|(index, effect)| of(record, compare, effect, (index == 0).then_some(inner.as_str())))
             .collect(),
     };
+    let failures = usize::from(verdict == Verdict::Failure);
+    let errors = usize::from(matches!(verdict, Verdict::Error(_)));
     let tests = compare.effects.len().max(1);
     let figure = |effect: &Effect| {
         format!("{}: {}", words::figure(&effect.figure, effect.operation.as_deref()), words::effect(effect))
@@ -42,30 +44,50 @@ pub fn junit(record: &StudyRecord) -> Option<String> {
     ))
 }
 
-fn of(
-    record: &StudyRecord,
-    compare: &Compare,
-    effect: &Effect,
-    index: usize,
-    failures: usize,
-    errors: usize,
-) -> String {
-    let name = format!("{} at {}", words::figure(&effect.figure, effect.operation.as_deref()), compare.load);
-    // All figures come from the same trials: their time is counted once.
-    let (took_s, inner) = match index {
-        0 => (record.spent_s, verdict(record, failures, errors)),
-        _ => (0.0, String::new()),
-    };
-    case(record, &name, took_s, &inner)
+/// How a CI server shows the figure that decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Success,
+    /// The gate did not hold.
+    Failure,
+    /// Why it is neither: `unfinished`, `not-valid` or `undecided`.
+    Error(&'static str),
 }
 
-fn verdict(record: &StudyRecord, failures: usize, errors: usize) -> String {
-    let message = escape(&record.sentence);
-    match (failures, errors) {
-        (0, 0) => String::new(),
-        (0, _) => format!("        <error message=\"{message}\" type=\"unfinished\">{message}</error>\n"),
-        _ => format!("        <failure message=\"{message}\" type=\"gate\">{message}</failure>\n"),
+impl Verdict {
+    fn of(record: &StudyRecord, compare: &Compare) -> Verdict {
+        let ended = record.outcome == Outcome::Completed && compare.conclusion.is_some();
+        let seen = compare.effects.first().is_some_and(|effect| effect.blocks > 0);
+        match (compare.gate_ratio, compare.gate_held) {
+            (_, Some(false)) => Verdict::Failure,
+            _ if !ended => Verdict::Error("unfinished"),
+            _ if !seen => Verdict::Error("not-valid"),
+            (Some(_), None) => Verdict::Error("undecided"),
+            _ => Verdict::Success,
+        }
     }
+
+    /// What stands in the test case.
+    fn element(self, sentence: &str) -> String {
+        let message = escape(sentence);
+        match self {
+            Verdict::Success => String::new(),
+            Verdict::Failure => {
+                format!("        <failure message=\"{message}\" type=\"gate\">{message}</failure>\n")
+            }
+            Verdict::Error(why) => {
+                format!("        <error message=\"{message}\" type=\"{why}\">{message}</error>\n")
+            }
+        }
+    }
+}
+
+/// The test case of a figure; of the one that decides with `inner`, its verdict.
+fn of(record: &StudyRecord, compare: &Compare, effect: &Effect, inner: Option<&str>) -> String {
+    let name = format!("{} at {}", words::figure(&effect.figure, effect.operation.as_deref()), compare.load);
+    // All figures come from the same trials: their time is counted once.
+    let took_s = if inner.is_some() { record.spent_s } else { 0.0 };
+    case(record, &name, took_s, inner.unwrap_or_default())
 }
 
 fn case(record: &StudyRecord, name: &str, took_s: f64, inner: &str) -> String {

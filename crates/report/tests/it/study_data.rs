@@ -1,7 +1,7 @@
 //! What programs read of a study: JSON, CSV, JUnit XML.
 
 use model::StudyRecord;
-use model::study::Question;
+use model::study::{Compare, Question};
 use report::study::{csv, json, junit};
 use testkit::sample::study::{CompareEnding, SweepShape, compare, sweep};
 
@@ -76,6 +76,39 @@ fn only_a_gate_that_did_not_hold_is_a_failure_and_its_counts_agree() {
         let counts = format!("tests=\"{}\" failures=\"{failures}\" errors=\"0\"", asked.effects.len());
         assert_eq!(text.matches(&counts).count(), 1, "{text}");
     }
+}
+
+#[test]
+fn what_nobody_knows_is_an_error_in_the_figure_that_decides_and_never_a_success() {
+    let undecided = |asked: &mut Compare| {
+        asked.gate_ratio = Some(0.03);
+        asked.gate_held = None;
+    };
+    let unseen = |asked: &mut Compare| asked.effects.iter_mut().for_each(|effect| effect.blocks = 0);
+    type Change<'a> = &'a dyn Fn(&mut Compare);
+    let cases: [(&str, Change<'_>); 2] = [("undecided", &undecided), ("not-valid", &unseen)];
+    for (why, change) in cases {
+        let mut record = compare(CompareEnding::Open);
+        let Question::Compare(asked) = &mut record.question else { panic!("it is a comparison") };
+        change(asked);
+        let tests = asked.effects.len();
+        let text = junit(&record).expect("a comparison has one");
+        assert!(text.contains(&format!("tests=\"{tests}\" failures=\"0\" errors=\"1\"")), "{text}");
+        let first = text.split("</testcase>").next().expect("a test case");
+        let sentence = format!("type=\"{why}\">{}</error>", record.sentence);
+        assert!(first.contains("<error message=") && first.contains(&sentence), "{text}");
+        assert_eq!(text.matches("<error").count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn a_gate_that_held_is_a_success_though_the_difference_is_open() {
+    let mut record = compare(CompareEnding::Open);
+    if let Question::Compare(asked) = &mut record.question {
+        (asked.gate_ratio, asked.gate_held) = (Some(0.03), Some(true));
+    }
+    let text = junit(&record).expect("a comparison has one");
+    assert!(text.contains("failures=\"0\" errors=\"0\"") && !text.contains("<error"), "{text}");
 }
 
 #[test]

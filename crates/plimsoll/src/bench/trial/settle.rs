@@ -32,7 +32,7 @@ pub(crate) enum Ending {
 pub(crate) struct Settling {
     ramp_up_s: u32,
     window_s: u32,
-    /// The load in the words of the line that tells how it goes; empty for none.
+    /// The seconds after the ramp-up.
     seen: Vec<Seen>,
     last: u32,
     ending: Option<Ending>,

@@ -79,6 +79,24 @@ impl Sitting {
         self.writer.runs()
     }
 
+    /// What was kept as the file of that name in the study's directory; absent when there is none.
+    pub(crate) fn kept<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+        let Some(bytes) = self.writer.kept(name)? else { return Ok(None) };
+        let damaged = |error| {
+            Problem::environment(format!("{name} of study {} is damaged: {error}", self.record.id))
+                .why("whether the same would be measured can't be told")
+                .remedy("begin a new study")
+        };
+        Ok(Some(serde_json::from_slice(&bytes).map_err(damaged)?))
+    }
+
+    /// Keeps `value` as the file of that name in the study's directory.
+    pub(crate) fn keep(&self, name: &str, value: &impl serde::Serialize) -> Result<()> {
+        let text = serde_json::to_string_pretty(value)
+            .map_err(|error| Problem::bug(format!("{name} can't be written as JSON: {error}")))?;
+        self.writer.keep(name, text.as_bytes())
+    }
+
     /// Seconds spent so far, over all sittings.
     pub(crate) fn spent_s(&self) -> f64 {
         self.before_s + self.since.elapsed().as_secs_f64()

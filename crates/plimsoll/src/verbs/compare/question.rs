@@ -1,10 +1,12 @@
 //! What a comparison asks, from its flags, and how it goes.
 
+use analysis::paired::least_blocks;
 use clap::Args;
 use experiment::compare::{self, Asked, LOAD_LINE};
 use model::study::{Arm, By, Compare, FindGoal, Trial};
 use model::{Plan, Problem, Problems, Result, units};
 
+use super::side;
 use crate::context::Context;
 use crate::verbs::recipe_args::cpus;
 
@@ -88,8 +90,10 @@ impl QuestionArgs {
                 15.0
             }
         };
-        Problems::check(problems)?;
         let by = self.by.as_deref().unwrap_or("mean").replace('-', "_");
+        problems.extend(self.senseless(&by));
+        problems.extend(self.too_few(confidence_ratio));
+        Problems::check(problems)?;
         let goal = (by == LOAD_LINE).then(|| FindGoal { seed, ..FindGoal::default().quick() });
         Ok(Compare {
             load: String::new(),
@@ -104,6 +108,32 @@ impl QuestionArgs {
             effects: Vec::new(),
             conclusion: None,
             gate_held: None,
+            failed: None,
+            lopsided: None,
+        })
+    }
+
+    /// Flags that say nothing where load lines are compared.
+    fn senseless(&self, by: &str) -> Vec<Problem> {
+        let given = [("--users", self.users.is_some()), ("--window", self.window.is_some())];
+        let problem = |(flag, _): (&str, bool)| {
+            Problem::recipe("it says nothing where load lines are compared")
+                .key(flag)
+                .why("each search tries loads and windows of its own")
+                .remedy("leave it out")
+        };
+        given.into_iter().filter(|(_, given)| *given && by == LOAD_LINE).map(problem).collect()
+    }
+
+    /// Fewer blocks than any answer takes would be measured in vain.
+    fn too_few(&self, confidence_ratio: f64) -> Option<Problem> {
+        let least = least_blocks(confidence_ratio);
+        self.most_blocks.filter(|most| *most < least).map(|_| {
+            let percent = (confidence_ratio * 1e5).round() / 1e3;
+            Problem::recipe(format!("at {percent} % at least {least} blocks are needed"))
+                .key("--most-blocks")
+                .why("fewer can't give an answer, however clear they are")
+                .remedy(format!("{least} or more, or a lower --confidence"))
         })
     }
 
@@ -123,7 +153,8 @@ impl QuestionArgs {
             arm.recipe.rate = self.rate.clone().or(arm.recipe.rate.take());
             arm.recipe.stages.clear();
         }
-        let first = Plan::resolve(&arms[0].recipe, None, &context.catalogue, &cpus())?;
+        let catalogue = side::catalogue(&arms[0], &context.catalogue)?;
+        let first = Plan::resolve(&arms[0].recipe, None, &catalogue, &cpus())?;
         if !first.load.is_steady() {
             let problem = Problem::recipe("a comparison is made at one rate").key("--rate");
             return Err(problem.remedy("--rate 200/s").into());
@@ -153,14 +184,10 @@ impl QuestionArgs {
         Ok(compare)
     }
 
-    /// Stored runs have their load and their length.
-    pub(super) fn refuse_for_runs(&self) -> Result<()> {
-        let senseless = ["--users", "--rate", "--window", "--most-blocks"];
-        let problem = |flag: &str| {
-            Problem::recipe(format!("{flag} says nothing about stored runs")).remedy("leave it out")
-        };
-        let given = self.given();
-        Problems::check(given.into_iter().filter(|flag| senseless.contains(flag)).map(problem).collect())
+    /// The flags that were given and are about trials: stored runs have their load and their length.
+    pub(super) fn given_of_trials(&self) -> Vec<&'static str> {
+        let of_trials = ["--users", "--rate", "--window", "--most-blocks"];
+        self.given().into_iter().filter(|flag| of_trials.contains(flag)).collect()
     }
 }
 
@@ -245,6 +272,32 @@ mod tests {
         for part in ["--band", "--confidence", "--gate", "--window"] {
             assert!(told.contains(part), "{part} is missing in: {told}");
         }
+    }
+
+    #[test]
+    fn blocks_that_can_not_give_an_answer_are_refused() {
+        let few = |most_blocks, confidence: &str| QuestionArgs {
+            most_blocks: Some(most_blocks),
+            confidence: Some(confidence.to_string()),
+            ..QuestionArgs::default()
+        };
+        let told = few(6, "95%").terms(1).expect_err("too few").to_string();
+        assert!(told.contains("--most-blocks: at 95 % at least 7 blocks are needed"), "{told}");
+        assert!(few(7, "95%").terms(1).is_ok());
+        assert!(few(6, "80%").terms(1).is_ok(), "less certainty takes fewer");
+    }
+
+    #[test]
+    fn load_lines_have_loads_and_windows_of_their_own() {
+        let of = |users, window: Option<&str>| QuestionArgs {
+            users,
+            window: window.map(str::to_string),
+            by: Some("load-line".into()),
+            ..QuestionArgs::default()
+        };
+        let told = of(Some(5), Some("9s")).terms(1).expect_err("both say nothing").to_string();
+        assert!(told.contains("--users: it says nothing") && told.contains("--window: it says nothing"));
+        assert!(of(None, None).terms(1).is_ok_and(|compare| compare.goal.is_some()));
     }
 
     #[test]

@@ -1,25 +1,17 @@
 //! What A and B are: a stack, settings, a folder of the catalogue, a combination of these, or a stored run.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use model::setting::Value;
 use model::study::Arm;
-use model::{Problem, Recipe, Result, document};
-use store::{Run, Runs};
+use model::{Catalogue, Problem, Recipe, Result, document};
 
-use crate::context::Context;
-use crate::verbs::recipe_args::{StackArgs, named};
-
-/// One side of a comparison.
-pub(super) enum Side {
-    /// Something that is measured.
-    Arm(Box<Arm>),
-    /// A stored run.
-    Run(Box<Run>),
-}
+use crate::context::{Context, read_folder};
+use crate::verbs::recipe_args::{Decided, StackArgs, named, without_load};
 
 /// What both sides have in common. Without `kit` it is the catalogue's only one.
-pub(super) fn base(kit: Option<&str>, stack: &StackArgs, context: &Context) -> Result<Recipe> {
+pub(super) fn base(kit: Option<&str>, stack: &StackArgs, context: &mut Context) -> Result<Recipe> {
     let kits = context.catalogue.kits();
     let kit = match (kit, kits.as_slice()) {
         (Some(kit), _) => kit.to_string(),
@@ -29,54 +21,72 @@ pub(super) fn base(kit: Option<&str>, stack: &StackArgs, context: &Context) -> R
             return Err(problem.remedy(format!("one of: {}", kits.join(", "))).into());
         }
     };
-    let (mut recipe, _) = named(&kit)?;
+    let (recipe, file) = named(&kit)?;
+    let mut recipe = without_load(recipe, file.as_deref(), Decided::Phases, context);
     stack.lay_over(&mut recipe)?;
     Ok(recipe)
 }
 
-impl Side {
-    /// Reads `text` as the command line has it.
-    pub(super) fn read(text: &str, base: &Recipe, context: &Context) -> Result<Side> {
-        let mut arm = Arm {
-            label: text.to_string(),
-            recipe: base.clone(),
-            levels: Default::default(),
-            stored_run: None,
-            catalogue: None,
-        };
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            if let Some(folder) = part.strip_prefix("catalogue:") {
-                arm.catalogue = Some(absolute(folder)?);
-            } else if let Some((name, value)) = part.split_once('=') {
-                let (name, value) = (name.trim(), Value::Text(value.trim().to_string()));
-                match name.strip_prefix("param.") {
-                    Some(param) => _ = arm.recipe.param.insert(param.to_string(), value),
-                    None => _ = arm.recipe.set.insert(name.to_string(), value),
-                }
-            } else if part == "default" {
-                continue;
-            } else if context.catalogue.stacks().contains(&part) {
-                arm.recipe.stack = Some(part.to_string());
-            } else if text.contains(',') {
-                return Err(unknown(part, context).into());
-            } else {
-                return run(part, context);
+/// Whether `text` is a stored run's name: `last`, or an id or the beginning of one.
+pub(super) fn is_run(text: &str, context: &Context) -> bool {
+    let word = !text.contains([',', '=', ':']) && !context.catalogue.stacks().contains(&text);
+    word && (text == "last" || text.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Reads `text`, what is measured, as the command line has it.
+pub(super) fn arm(text: &str, base: &Recipe, context: &Context) -> Result<Arm> {
+    let mut arm = Arm {
+        label: text.to_string(),
+        recipe: base.clone(),
+        levels: Default::default(),
+        stored_run: None,
+        catalogue: None,
+    };
+    let parts: Vec<&str> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    refuse_beside_target(&parts, base)?;
+    if let Some(folder) = parts.iter().rev().find_map(|part| part.strip_prefix("catalogue:")) {
+        arm.catalogue = Some(absolute(folder)?);
+    }
+    // Names that only the folder has are names too, wherever it stands among the parts.
+    let catalogue = catalogue(&arm, &context.catalogue)?;
+    for part in parts {
+        if part == "default" || part.starts_with("catalogue:") {
+            continue;
+        } else if let Some((name, value)) = part.split_once('=') {
+            let (name, value) = (name.trim(), Value::Text(value.trim().to_string()));
+            match name.strip_prefix("param.") {
+                Some(param) => _ = arm.recipe.param.insert(param.to_string(), value),
+                None => _ = arm.recipe.set.insert(name.to_string(), value),
             }
+        } else if catalogue.stacks().contains(&part) {
+            arm.recipe.stack = Some(part.to_string());
+        } else {
+            return Err(unknown(part, &catalogue).into());
         }
-        Ok(Side::Arm(Box::new(arm)))
     }
+    Ok(arm)
 }
 
-fn run(name: &str, context: &Context) -> Result<Side> {
-    let looks_like_an_id = name == "last" || name.starts_with(|c: char| c.is_ascii_digit());
-    if !looks_like_an_id {
-        return Err(unknown(name, context).into());
-    }
-    Ok(Side::Run(Box::new(Runs::open(&context.home)?.find(name)?)))
+/// The catalogue with the arm's own folder laid over it.
+pub(super) fn catalogue<'a>(arm: &Arm, usual: &'a Catalogue) -> Result<Cow<'a, Catalogue>> {
+    let Some(folder) = &arm.catalogue else { return Ok(Cow::Borrowed(usual)) };
+    let mut own = usual.clone();
+    own.overlay(read_folder(Path::new(folder))?);
+    Ok(Cow::Owned(own))
 }
 
-fn unknown(name: &str, context: &Context) -> Problem {
-    let stacks = context.catalogue.stacks();
+/// Nothing is started for a target, so only the kit's parameters can be said of a side.
+fn refuse_beside_target(parts: &[&str], base: &Recipe) -> Result<()> {
+    let of_stack = parts.iter().find(|part| **part != "default" && !part.starts_with("param."));
+    let (Some(target), Some(part)) = (&base.target, of_stack) else { return Ok(()) };
+    let what = format!("`{part}` needs a stack that is started for it, and {target} is somebody else's");
+    let problem = Problem::recipe(what).key("--target");
+    let why = "both sides would be the same server as it is";
+    Err(problem.why(why).remedy("leave --target out, or say param.NAME=VALUE").into())
+}
+
+fn unknown(name: &str, catalogue: &Catalogue) -> Problem {
+    let stacks = catalogue.stacks();
     let what =
         format!("`{name}` is neither a stack, a setting (tier.knob=value), catalogue:DIR nor a stored run");
     let remedy = match document::nearest(name, stacks.iter().copied()) {

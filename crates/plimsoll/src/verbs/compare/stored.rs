@@ -28,7 +28,7 @@ pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) 
     };
     compare.gate_held = compare.gate_ratio.and_then(|gate| experiment::compare::held(&primary, gate));
     compare.conclusion = Some(primary.conclusion);
-    let told = sentence::compare::compare(&compare, 0);
+    let told = sentence::compare::stored(&compare);
     let sentence = format!("{told}; one run of each, not paired: what drifted between them is in it");
     let kit = a.record().setup.kit.split('@').next().unwrap_or_default().to_string();
     let (id, started) = outcome::new_id(&format!("compare-{kit}"));
@@ -84,10 +84,12 @@ fn incompatible(a: &RunRecord, b: &RunRecord) -> Vec<Problem> {
         let pairs: Vec<String> = setup.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
         pairs.join(", ")
     };
+    let same_server = server(a) == server(b);
     let think = |seconds: Option<f64>| seconds.map_or("a cycle time".to_string(), |s| format!("{s} s"));
     let differences = [
         ("kit", one.kit.clone(), other.kit.clone()),
         ("size", one.size.clone(), other.size.clone()),
+        ("data", data(a, same_server), data(b, same_server)),
         ("load", one.load_words(), other.load_words()),
         ("think time", think(one.think_mean_s), think(other.think_mean_s)),
         ("parameters", params(one), params(other)),
@@ -100,6 +102,22 @@ fn incompatible(a: &RunRecord, b: &RunRecord) -> Vec<Problem> {
         problems.push(problem.why(why).remedy("runs that differ in their stack or its knobs alone"));
     }
     problems
+}
+
+/// What the run began with: its data set's id. That holds the version of the server too, because a data directory is
+/// a server's own; where the servers differ the data is told by what fills it.
+fn data(record: &RunRecord, same_server: bool) -> String {
+    match &record.dataset {
+        None => "none of its own".to_string(),
+        Some(dataset) if same_server => dataset.id.clone(),
+        Some(dataset) => format!("rows {:?}, seed {}", dataset.rows, record.setup.seed),
+    }
+}
+
+/// The server that holds the data, and its version.
+fn server(record: &RunRecord) -> Option<(&str, &str)> {
+    let tier = record.setup.tiers.iter().find(|tier| tier.tier == "db")?;
+    Some((tier.service.as_str(), tier.version.as_str()))
 }
 
 /// The figures of a run's steady state, with their standard errors.

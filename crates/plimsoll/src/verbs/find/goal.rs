@@ -4,10 +4,7 @@ use clap::Args;
 use model::study::{By, FindGoal};
 use model::{Problem, Problems, Result, units};
 
-/// A window shorter than this says nothing: its steady state is found from batches of five seconds.
-const LEAST_WINDOW_S: f64 = 5.0;
-/// A study needs so many seconds for anything at all.
-const LEAST_BUDGET_S: f64 = 30.0;
+const LEAST_WINDOW_S: f64 = FindGoal::LEAST_WINDOW_S;
 
 /// What is looked for, how well it must be known, and what that may cost.
 #[derive(Debug, Clone, Default, Args)]
@@ -70,13 +67,10 @@ impl GoalArgs {
         if self.by.as_deref() == Some("rate") {
             goal.by = By::Rate;
         }
-        let usual_s = goal.budget_s;
-        reading.seconds("--budget", self.budget.as_deref(), LEAST_BUDGET_S, &mut goal.budget_s);
-        // Less time than usual is shared out as usual, unless the windows are given too.
-        let share = (goal.budget_s / usual_s).min(1.0);
-        for window_s in [&mut goal.ramp_window_s, &mut goal.window_s, &mut goal.confirm_s] {
-            *window_s = (*window_s * share).max(LEAST_WINDOW_S.min(*window_s)).round();
-        }
+        let mut budget_s = goal.budget_s;
+        reading.seconds("--budget", self.budget.as_deref(), FindGoal::LEAST_BUDGET_S, &mut budget_s);
+        // It shortens the windows, unless they are given too.
+        goal = goal.within_budget(budget_s);
         reading.seconds("--window", self.window.as_deref(), LEAST_WINDOW_S, &mut goal.window_s);
         reading.seconds("--confirm", self.confirm.as_deref(), LEAST_WINDOW_S, &mut goal.confirm_s);
         goal.ramp_window_s = goal.ramp_window_s.min(goal.window_s);
@@ -84,7 +78,8 @@ impl GoalArgs {
         reading.share("--confidence", self.confidence.as_deref(), (0.5, 0.999), &mut goal.confidence_ratio);
         goal.least = self.least.unwrap_or(goal.least);
         goal.most = self.most.unwrap_or(goal.most);
-        goal.start = self.start.unwrap_or(goal.start.clamp(goal.least, goal.most.max(goal.least)));
+        // `max` and `min` and not `clamp`: what is no number is refused below, and must not end the tool.
+        goal.start = self.start.unwrap_or(goal.start.max(goal.least).min(goal.most));
         reading.loads(&goal);
         Problems::check(reading.problems).map(|()| goal)
     }

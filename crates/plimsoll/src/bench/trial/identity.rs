@@ -1,0 +1,98 @@
+//! What a study measures, in digests: a study that is gone on with must measure the same, or its trials can't be
+//! compared with each other.
+
+use std::collections::BTreeMap;
+
+use model::{Catalogue, Problem, Problems, Result};
+use serde_json::Value as Json;
+use sha2::{Digest, Sha256};
+
+use crate::bench::server::ServerArgs;
+use crate::bench::trial::arm::ReadyArm;
+use crate::context::Context;
+
+/// The file of the study's directory in which it stands.
+pub(crate) const FILE: &str = "identity.json";
+
+/// Digests by what they are of: `arm 1 (web.MaxRequestWorkers=64): files of the catalogue`.
+pub(crate) type Identity = BTreeMap<String, String>;
+
+/// What `arms` measure now, on this machine and with this catalogue.
+pub(crate) fn of(arms: &[Option<ReadyArm>], server: &ServerArgs, context: &Context) -> Identity {
+    let mut identity = Identity::from([
+        ("the version of Plimsoll".to_string(), env!("CARGO_PKG_VERSION").to_string()),
+        ("the flags about the server".to_string(), digest(format!("{server:?}").as_bytes())),
+    ]);
+    for (number, arm) in arms.iter().enumerate() {
+        let Some(arm) = arm else { continue };
+        let name = |what: &str| format!("arm {} ({}): {what}", number + 1, arm.arm.label);
+        let catalogue = arm.catalogue.as_ref().unwrap_or(&context.catalogue);
+        identity.insert(name("its plan"), digest(plan(arm).as_bytes()));
+        identity.insert(name("files of the catalogue"), files(arm, catalogue));
+    }
+    identity
+}
+
+/// The plan without its load, which is the trial's.
+fn plan(arm: &ReadyArm) -> String {
+    let mut plan = serde_json::to_value(&arm.plan).unwrap_or(Json::Null);
+    if let Some(parts) = plan.as_object_mut() {
+        parts.remove("load");
+    }
+    plan.to_string()
+}
+
+/// Everything below the folders of the arm's kit and services.
+fn files(arm: &ReadyArm, catalogue: &Catalogue) -> String {
+    let services = arm.plan.tiers.iter().map(|tier| format!("services/{}", tier.service.name));
+    let folders: Vec<String> = services.chain([format!("kits/{}", arm.plan.kit.name)]).collect();
+    let mut sum = Sha256::new();
+    for folder in &folders {
+        for (path, bytes) in catalogue.below(folder) {
+            sum.update(path.as_bytes());
+            sum.update((bytes.len() as u64).to_le_bytes());
+            sum.update(bytes);
+        }
+    }
+    hex(&sum.finalize())
+}
+
+fn digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Refuses to go on where anything is not as it was, and names all of it.
+pub(crate) fn check(then: &Identity, now: &Identity) -> Result<()> {
+    let differs = |what: &&String| then.get(*what) != now.get(*what);
+    let all: std::collections::BTreeSet<&String> = then.keys().chain(now.keys()).collect();
+    let problem = |what: &String| {
+        Problem::recipe(format!("{what}: not as when the study began"))
+            .why("trials before and after could not be compared")
+            .remedy("give the same --catalogue and server flags as then, or begin a new study")
+    };
+    Problems::check(all.into_iter().filter(differs).map(problem).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_not_as_it_was_is_named() {
+        let identity = |plan: &str| {
+            Identity::from([
+                ("the version of Plimsoll".to_string(), "1".to_string()),
+                ("arm 1 (A): its plan".to_string(), plan.to_string()),
+            ])
+        };
+        assert!(check(&identity("aa"), &identity("aa")).is_ok());
+        let problems = check(&identity("aa"), &identity("bb")).expect_err("the plan differs");
+        assert!(problems.to_string().contains("arm 1 (A): its plan: not as when"), "{problems}");
+        let fewer = Identity::from([("the version of Plimsoll".to_string(), "1".to_string())]);
+        assert!(check(&identity("aa"), &fewer).is_err(), "an arm is missing");
+    }
+}
