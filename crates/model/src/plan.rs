@@ -263,7 +263,7 @@ fn resolve_qos(
             }
             Err(found) => unknown.extend(found.into_vec().into_iter().map(|problem| {
                 let why =
-                    "a target has a sign, as `p95 < 2s` or `errors < 0.1%`; a word alone names a preset";
+                    "without a sign it can only name a preset; a target has one: write it as `p95 < 2s`";
                 problem.key("qos").why(why)
             })),
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use model::qos::{QosPreset, QosTarget};
 use model::{Plan, Problem, Problems, Recipe, Result, StudyFile, SweepPlan, document, units};
 
 use crate::context::{Context, read_folder};
@@ -139,6 +140,13 @@ fn check_recipe(path: &Path, text: &str, context: &Context) -> Result<String> {
     ))
 }
 
+fn check_preset(preset: &QosPreset) -> Result<String> {
+    let wrong = preset.targets.iter().filter_map(|text| text.parse::<QosTarget>().err());
+    let file = format!("qos/{}.toml", preset.name);
+    Problems::check(wrong.map(|what| Problem::recipe(what).file(file.clone()).key("targets")).collect())?;
+    Ok(format!("targets {}: {} ({})", preset.name, preset.title, preset.targets.join(", ")))
+}
+
 fn check_name(name: &str, context: &Context) -> Result<String> {
     let catalogue = &context.catalogue;
     if catalogue.kits().contains(&name) {
@@ -167,6 +175,9 @@ fn check_name(name: &str, context: &Context) -> Result<String> {
         problems.iter_mut().for_each(|problem| _ = problem.place.file.get_or_insert(file.clone()));
         Problems::check(problems)?;
         return Ok(format!("stack {name}: {}", stack.title));
+    }
+    if catalogue.presets().contains(&name) {
+        return check_preset(&catalogue.preset(name)?);
     }
     if catalogue.studies().contains(&name) {
         let (study, file, text) = catalogue.study(name)?;

@@ -86,6 +86,16 @@ fn one(context: &Context, name: &str) -> Result<String> {
     if catalogue.studies().contains(&name) {
         return study(context, name);
     }
+    if catalogue.presets().contains(&name) {
+        let preset = catalogue.preset(name)?;
+        let targets: Vec<String> = preset.targets.iter().map(|target| format!("  {target}\n")).collect();
+        return Ok(format!(
+            "{name}: {}\nSource: {}\nTargets, asked for with --qos {name}:\n{}",
+            preset.title,
+            preset.source,
+            targets.concat()
+        ));
+    }
     let kit = catalogue.kit(name)?;
     let params: Vec<String> = kit.params.iter().map(setting).collect();
     Ok(format!(
