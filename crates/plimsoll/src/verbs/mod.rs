@@ -12,6 +12,7 @@ pub(crate) mod kept;
 pub(crate) mod list;
 pub(crate) mod recipe_args;
 pub(crate) mod report;
+pub(crate) mod roughly;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod show;

@@ -9,6 +9,7 @@ use model::{Plan, Problem, Problems, Result, units};
 use super::side;
 use crate::context::Context;
 use crate::verbs::recipe_args::cpus;
+use crate::verbs::roughly::roughly;
 
 /// Seconds that a trial takes beside its window, roughly: stop, start, warm-up, judging.
 const BESIDE_S: f64 = 10.0;
@@ -218,7 +219,7 @@ pub(super) fn plan(compare: &Compare, arms: &[Arm]) -> String {
         labels.get(1).unwrap_or(&"?"),
         compare.load,
         compare.most_blocks,
-        minutes(most_s)
+        roughly(most_s)
     )
 }
 
@@ -236,16 +237,8 @@ pub(super) fn line(compare: &Compare, asked: &Asked, trials: &[Trial]) -> String
         so_far.valid + 1,
         compare.most_blocks,
         seen.unwrap_or_default(),
-        minutes(left * each_s)
+        roughly(left * each_s)
     )
-}
-
-fn minutes(seconds: f64) -> String {
-    match seconds {
-        s if s < 90.0 => format!("{:.0} s", (s / 10.0).ceil() * 10.0),
-        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.1} h", s / 3600.0),
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use analysis::sentence;
 use experiment::find::{Outlook, Stage, outlook};
 use model::study::{FindGoal, Trial};
 
+use crate::verbs::roughly::roughly;
+
 /// `between 380 and 436 users, about 405 [390, 421]; trial 7, about 4 min left`.
 pub(super) fn line(goal: &FindGoal, trials: &[Trial], spent_s: f64) -> String {
     told(goal, &outlook(goal, trials, spent_s), trials.len() + 1)
@@ -32,15 +34,7 @@ fn told(goal: &FindGoal, seen: &Outlook, number: usize) -> String {
         Stage::Answered => "done",
     };
     let estimate = estimate.unwrap_or_default();
-    format!("trial {number}, {doing}: {known}{estimate}; about {} left", minutes(seen.left_s))
-}
-
-/// Rounded as a guess is: `40 s`, `4 min`.
-fn minutes(seconds: f64) -> String {
-    match seconds {
-        s if s < 90.0 => format!("{:.0} s", (s / 10.0).ceil() * 10.0),
-        s => format!("{:.0} min", s / 60.0),
-    }
+    format!("trial {number}, {doing}: {known}{estimate}; about {} left", roughly(seen.left_s))
 }
 
 #[cfg(test)]

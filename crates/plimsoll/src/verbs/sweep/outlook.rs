@@ -4,6 +4,8 @@ use experiment::sweep;
 use model::SweepPlan;
 use model::study::{Measurement, Sweep, SweepOrder, Trial};
 
+use crate::verbs::roughly::roughly;
+
 /// Seconds that a trial takes beside its window, roughly: stop, start, warm-up, judging.
 const BESIDE_S: f64 = 10.0;
 
@@ -32,7 +34,7 @@ pub(super) fn plan(plan: &SweepPlan) -> String {
     let each = match &sweep.measurement {
         Measurement::Window { window_s } => format!("a window of {window_s:.0} s"),
         Measurement::LoadLine(goal) => {
-            format!("a search for the load line of at most {}", time(goal.budget_s))
+            format!("a search for the load line of at most {}", roughly(goal.budget_s))
         }
     };
     let order = match sweep.order {
@@ -46,7 +48,7 @@ pub(super) fn plan(plan: &SweepPlan) -> String {
         sweep.seed
     );
     let most = if matches!(sweep.measurement, Measurement::LoadLine(_)) { "At most" } else { "About" };
-    text + &format!("{most} {} in all", time(measurements * usual_s(sweep)))
+    text + &format!("{most} {} in all", roughly(measurements * usual_s(sweep)))
 }
 
 /// `measurement 5 of 21, about 6 min left`.
@@ -55,7 +57,7 @@ pub(super) fn line(sweep: &Sweep, loads: &[f64], trials: &[Trial]) -> String {
     let done = all - left;
     let spent_s: f64 = trials.iter().map(|trial| trial.took_s).sum();
     let each_s = if done > 0 { spent_s / done as f64 } else { usual_s(sweep) };
-    format!("measurement {} of {all}, about {} left", done + 1, time(each_s * left as f64))
+    format!("measurement {} of {all}, about {} left", done + 1, roughly(each_s * left as f64))
 }
 
 /// Seconds that a cell takes once, before anything is known.
@@ -63,24 +65,5 @@ fn usual_s(sweep: &Sweep) -> f64 {
     match &sweep.measurement {
         Measurement::Window { window_s } => window_s + BESIDE_S,
         Measurement::LoadLine(goal) => goal.budget_s,
-    }
-}
-
-/// Rounded as a guess is.
-pub(crate) fn time(seconds: f64) -> String {
-    match seconds {
-        s if s < 90.0 => format!("{:.0} s", (s / 10.0).ceil() * 10.0),
-        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.1} h", s / 3600.0),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_rounded_as_guesses_are() {
-        assert_eq!([31.0, 100.0, 7_200.0].map(time), ["40 s", "2 min", "2.0 h"]);
     }
 }
