@@ -85,6 +85,19 @@ pub enum Purpose {
     Measure,
 }
 
+impl Purpose {
+    /// The word in results and on the terminal.
+    pub fn word(self) -> &'static str {
+        match self {
+            Purpose::WarmUp => "warm-up",
+            Purpose::Ramp => "ramp",
+            Purpose::Search => "search",
+            Purpose::Confirm => "confirm",
+            Purpose::Measure => "measure",
+        }
+    }
+}
+
 /// One target against what a window said of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClauseSeen {

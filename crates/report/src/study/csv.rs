@@ -87,7 +87,7 @@ fn row(record: &StudyRecord, trial: &Trial, tiers: &[&str], lines: bool) -> Vec<
     row.extend([
         (trial.block + 1).to_string(),
         trial.number.to_string(),
-        words::purpose(trial.purpose).to_string(),
+        trial.purpose.word().to_string(),
         trial.load.to_string(),
         words::load_unit(record, trial.arm).to_string(),
         number(trial.warm_up_s),

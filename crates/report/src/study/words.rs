@@ -90,17 +90,6 @@ pub(crate) fn observed(clause: &ClauseSeen) -> String {
     in_unit(clause.observed, unit(&clause.clause))
 }
 
-/// What a trial was for.
-pub(crate) fn purpose(purpose: Purpose) -> &'static str {
-    match purpose {
-        Purpose::WarmUp => "warm-up",
-        Purpose::Ramp => "ramp",
-        Purpose::Search => "search",
-        Purpose::Confirm => "confirm",
-        Purpose::Measure => "measure",
-    }
-}
-
 /// A trial's letter in drawings.
 pub(crate) fn letter(purpose: Purpose) -> char {
     match purpose {

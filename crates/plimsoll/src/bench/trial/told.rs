@@ -1,7 +1,7 @@
 //! A trial in a line, for the course of a study.
 
 use analysis::sentence;
-use model::study::{By, ClauseSeen, Purpose, Trial};
+use model::study::{By, ClauseSeen, Trial};
 use model::units;
 
 /// `trial 3, search: 45 users, 934 operations/s; p95 8.20 ms < 300 ms`.
@@ -10,7 +10,7 @@ pub(super) fn line(trial: &Trial, arm: Option<&str>, by: By) -> String {
     let head = format!(
         "trial {}, {}: {arm}{}",
         trial.number,
-        purpose(trial.purpose),
+        trial.purpose.word(),
         sentence::find::load(by, trial.load)
     );
     let figures = trial.measured.as_ref().and_then(|seen| seen.figure("throughput", None));
@@ -18,22 +18,17 @@ pub(super) fn line(trial: &Trial, arm: Option<&str>, by: By) -> String {
     format!("{head}{}; {}", rate.unwrap_or_default(), judged(trial))
 }
 
-fn purpose(purpose: Purpose) -> &'static str {
-    match purpose {
-        Purpose::WarmUp => "warm-up",
-        Purpose::Ramp => "ramp",
-        Purpose::Search => "search",
-        Purpose::Confirm => "confirm",
-        Purpose::Measure => "measure",
-    }
-}
-
 fn judged(trial: &Trial) -> String {
     if let Some(fault) = trial.faults.first() {
         return format!("not valid: {}", fault.sentence);
     }
     let Some(seen) = &trial.measured else { return "nothing was measured".to_string() };
-    let margin = |clause: &ClauseSeen| clause.margin.unwrap_or(f64::NEG_INFINITY);
+    // Nothing failed, or nobody waited: the margin then says how few were asked, not how near the limit is.
+    let nothing = |clause: &ClauseSeen| clause.pass && clause.observed == Some(0.0);
+    let margin = |clause: &ClauseSeen| match clause.margin {
+        Some(margin) if !nothing(clause) => margin,
+        _ => f64::NEG_INFINITY,
+    };
     let worst = |missed: bool| {
         let some = seen.clauses.iter().filter(|clause| clause.pass != missed);
         some.max_by(|a, b| margin(a).total_cmp(&margin(b)))
@@ -71,4 +66,54 @@ fn in_its_unit(clause: &str, value: f64) -> String {
         return sentence::number(value);
     }
     units::show_seconds(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::study::{Measured, Purpose};
+
+    fn clause(text: &str, observed: f64, margin: f64) -> ClauseSeen {
+        ClauseSeen {
+            clause: text.to_string(),
+            observed: Some(observed),
+            limit: 1.0,
+            pass: margin < 0.0,
+            margin: Some(margin),
+            margin_se: None,
+            batches: Vec::new(),
+            mean_margin: None,
+            samples: 100,
+            samples_needed: 100,
+        }
+    }
+
+    fn trial(clauses: Vec<ClauseSeen>) -> Trial {
+        Trial {
+            number: 3,
+            arm: 0,
+            block: 0,
+            purpose: Purpose::Ramp,
+            load: 20.0,
+            run: "run".to_string(),
+            began_s: 0.0,
+            took_s: 10.0,
+            fresh: true,
+            warm_up_s: Some(1.0),
+            window_s: 5.0,
+            measured: Some(Measured { clauses, ..Measured::default() }),
+            faults: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_target_that_is_nearest_to_its_limit_is_told_and_not_one_of_which_nothing_happened() {
+        let p95 = clause("p95 < 2.00 s", 0.3, -1.9);
+        let waiting = clause("waiting over 4.00 s < 1%", 0.0, -0.02);
+        let told = line(&trial(vec![p95, waiting]), None, By::Users);
+        assert!(told.ends_with("met: p95 < 2.00 s (300 ms)"), "{told}");
+        let missed = clause("waiting over 4.00 s < 1%", 0.25, 3.2);
+        let told = line(&trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), missed]), None, By::Users);
+        assert!(told.ends_with("missed: waiting over 4.00 s < 1% (25 %)"), "{told}");
+    }
 }

@@ -261,7 +261,7 @@ fn mark(record: &StudyRecord, trial: &Trial, y: f64, value: &str) -> Mark {
     let title = format!(
         "trial {} ({}): {}, {value}, {}",
         trial.number,
-        words::purpose(trial.purpose),
+        trial.purpose.word(),
         words::load(record, trial.arm, trial.load),
         words::verdict(trial)
     );

@@ -46,7 +46,7 @@ pub(super) fn trial(record: &StudyRecord, trial: &Trial, link: Link<'_>) -> Valu
         "number": trial.number,
         "arm": record.arms.get(trial.arm).map(|arm| arm.label.as_str()),
         "block": trial.block + 1,
-        "purpose": words::purpose(trial.purpose),
+        "purpose": trial.purpose.word(),
         "load": thin_groups(&words::load(record, trial.arm, trial.load)),
         "load_number": thin_groups(&words::load_number(record, trial.arm, trial.load)),
         "warm_up": figures::duration(trial.warm_up_s),

@@ -108,7 +108,7 @@ fn trials(record: &StudyRecord, course: &Course, width: usize, paint: Paint) -> 
         let value = |name: &str| seen.and_then(|seen| Some(seen.figure(name, None)?.value));
         let mut cells = vec![
             format!("  {}", trial.number),
-            words::purpose(trial.purpose).to_string(),
+            trial.purpose.word().to_string(),
             words::load_number(record, trial.arm, trial.load),
             figures::duration(trial.warm_up_s),
             figures::duration(Some(trial.window_s)),
