@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use crate::document::{self, nearest};
 use crate::problem::{Problem, Result};
 use crate::qos::QosPreset;
-use crate::{KitManifest, ServiceManifest, StackManifest, StudyFile};
+use crate::rules::Rule;
+use crate::{FaultFile, KitManifest, RuleFile, ServiceManifest, StackManifest, StudyFile};
 
 /// Every file of the catalogue by its path in it: `kits/dvdstore/kit.toml`.
 #[derive(Debug, Clone, Default)]
@@ -149,6 +150,58 @@ impl Catalogue {
             return Err(misnamed(&path, text, &preset.name, name).into());
         }
         Ok(preset)
+    }
+
+    /// Names of the files of rules.
+    pub fn rule_files(&self) -> Vec<&str> {
+        self.names("rules/", ".toml")
+    }
+
+    /// Every rule of the catalogue, in the order of the files' names and of the rules in them.
+    ///
+    /// # Errors
+    /// Every file that can't be read, and every name that two rules have.
+    pub fn rules(&self) -> Result<Vec<Rule>> {
+        let (mut rules, mut problems): (Vec<Rule>, Vec<Problem>) = (Vec::new(), Vec::new());
+        for name in self.rule_files() {
+            let path = format!("rules/{name}.toml");
+            let file = self.text(&path).and_then(|text| document::read::<RuleFile>(&path, text));
+            let file = match file {
+                Ok(file) => file,
+                Err(found) => {
+                    problems.extend(found.into_vec());
+                    continue;
+                }
+            };
+            if file.name != name {
+                problems.push(misnamed(&path, self.text(&path)?, &file.name, name));
+            }
+            for rule in file.rules {
+                if rules.iter().any(|other| other.name == rule.name) {
+                    let what = format!("two rules are called `{}`", rule.name);
+                    problems.push(Problem::recipe(what).file(&path).key("name"));
+                }
+                rules.push(rule);
+            }
+        }
+        crate::problem::Problems::check(problems)?;
+        Ok(rules)
+    }
+
+    /// Names of the faults.
+    pub fn faults(&self) -> Vec<&str> {
+        self.names("faults/", ".toml")
+    }
+
+    /// A fault.
+    pub fn fault(&self, name: &str) -> Result<FaultFile> {
+        let path = self.find("fault", name, &self.faults(), format!("faults/{name}.toml"))?;
+        let text = self.text(&path)?;
+        let fault: FaultFile = document::read(&path, text)?;
+        if fault.name != name {
+            return Err(misnamed(&path, text, &fault.name, name).into());
+        }
+        Ok(fault)
     }
 
     fn names<'a>(&'a self, prefix: &str, suffix: &str) -> Vec<&'a str> {

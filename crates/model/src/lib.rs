@@ -9,7 +9,9 @@
 //! for the same arguments, always.
 
 pub mod catalogue;
+pub mod diagnosis;
 pub mod document;
+pub mod fault_file;
 pub mod hit;
 pub mod interval;
 pub mod kit;
@@ -20,6 +22,7 @@ pub mod problem;
 pub mod qos;
 pub mod recipe;
 pub mod record;
+pub mod rules;
 pub mod service;
 pub mod setting;
 pub mod stack;
@@ -29,6 +32,8 @@ pub mod think;
 pub mod units;
 
 pub use catalogue::Catalogue;
+pub use diagnosis::{Diagnosis, Doing, Signal};
+pub use fault_file::FaultFile;
 pub use hit::HitRecord;
 pub use interval::{ErrorKind, Interval, OperationInterval, OperationKind};
 pub use kit::{ConnectionPolicy, KitManifest};
@@ -38,6 +43,7 @@ pub use problem::{Kind, Place, Problem, Problems, Result};
 pub use qos::QosTarget;
 pub use recipe::Recipe;
 pub use record::RunRecord;
+pub use rules::{Rule, RuleFile};
 pub use service::ServiceManifest;
 pub use setting::{Setting, Value};
 pub use stack::StackManifest;

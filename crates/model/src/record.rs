@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::diagnosis::{Diagnosis, Injected, Signal};
 use crate::interval::{OperationKind, Wire};
 use crate::load::Load;
 use crate::setting::Values;
@@ -58,6 +59,18 @@ pub struct RunRecord {
     pub steps: Vec<Step>,
     /// What the instrument saw of itself over the steady state.
     pub generator: GeneratorResult,
+    /// Every series over the steady state, in figures.
+    #[serde(default)]
+    pub signals: Vec<Signal>,
+    /// What holds the stack; absent where nothing was watched, and in records older than diagnoses.
+    #[serde(default)]
+    pub diagnosis: Option<Diagnosis>,
+    /// A fault that was injected on purpose; it doesn't make the run invalid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub injected: Option<Injected>,
+    /// What could not be observed, and why, a sentence each.
+    #[serde(default)]
+    pub unseen: Vec<String>,
 }
 
 /// What was asked for, resolved.

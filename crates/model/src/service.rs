@@ -50,6 +50,14 @@ pub struct ServiceManifest {
     /// What must hold between knobs.
     #[serde(default, rename = "constraint")]
     pub constraints: Vec<Constraint>,
+    /// Where it tells about itself.
+    #[serde(default, rename = "status")]
+    pub statuses: Vec<Status>,
+    /// What is taken from there: each becomes a series of the run.
+    #[serde(default, rename = "counter")]
+    pub counters: Vec<Counter>,
+    /// How it takes over changed files while it runs; absent where only a restart does.
+    pub reload: Option<Reload>,
     /// For a database: how a client reaches it and how its data directory is kept.
     pub database: Option<Database>,
 }
@@ -156,6 +164,91 @@ pub struct Alarm {
     pub means: String,
     /// Whether a run in which it appears is invalid.
     pub invalid: bool,
+    /// A name for rules: the signal of this tier that says how often it appeared, once or more.
+    pub signal: Option<String>,
+}
+
+/// Where a server tells about itself.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Status {
+    /// Unique in the service; counters name it.
+    pub name: String,
+    /// Who understands it: the one part of a service that is code, in `observe`.
+    pub reader: Reader,
+    /// The port or socket where it is asked for.
+    pub at: String,
+    /// *Template* of what is asked for there: a path with its query, or a script's file for `fastcgi`.
+    #[serde(default)]
+    pub path: String,
+    /// Only where this holds: a minijinja expression over the knobs; always when absent.
+    pub when: Option<String>,
+    /// Seconds between two readings.
+    #[serde(default = "one_s")]
+    pub every_s: f64,
+}
+
+fn one_s() -> f64 {
+    1.0
+}
+
+/// Who understands a server's status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reader {
+    /// Lines `Name: value` over HTTP (mod_status of Apache and lighttpd with `?auto`); a `Scoreboard` line is counted
+    /// by its letters as `Scoreboard.X`.
+    Lines,
+    /// A JSON object over HTTP; fields within fields have dots between.
+    Json,
+    /// The same over FastCGI.
+    FastcgiJson,
+    /// `SHOW GLOBAL STATUS` over the MySQL protocol; InnoDB's metrics as `innodb.NAME`.
+    Mysql,
+}
+
+/// A figure of a server's own.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Counter {
+    /// The series' name: `workers.busy`.
+    pub name: String,
+    /// The status that has it.
+    pub status: String,
+    /// What it is called there. Several are added up.
+    pub of: Vec<String>,
+    /// Of the value now, or of how fast it grows.
+    pub kind: CounterKind,
+    /// Of a gauge: `workers`. Of a rate: what is counted, per second is added: `queries` becomes `queries/s`.
+    pub unit: String,
+    /// The value is multiplied by this: 0.001 for milliseconds.
+    #[serde(default = "one_s")]
+    pub times: f64,
+    /// The most that it can be: a minijinja expression over the knobs.
+    pub limit: Option<String>,
+    /// What it tells.
+    pub help: String,
+    /// Shown first in reports.
+    #[serde(default)]
+    pub key: bool,
+}
+
+/// How a figure is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CounterKind {
+    /// The value now.
+    Gauge,
+    /// A count since the start: its growth per second.
+    Rate,
+}
+
+/// How a server takes over changed files while it runs.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reload {
+    /// The signal to the main process: `USR1`, `USR2`, `HUP`.
+    pub signal: String,
 }
 
 /// What must hold between knobs.

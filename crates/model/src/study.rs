@@ -18,6 +18,7 @@ pub use find::{By, Confirmation, Find, FindAnswer, FindGoal, LoadLine, NoAnswer,
 pub use sweep::{Cell, Factor, Measurement, Sweep, SweepOrder};
 pub use trial::{ClauseSeen, Fault, Figure, Measured, Purpose, TierCpu, Trial};
 
+use crate::diagnosis::Diagnosis;
 use crate::recipe::Recipe;
 use crate::record::{Outcome, Setup, Step, ValidityCheck};
 
@@ -57,6 +58,9 @@ pub struct StudyRecord {
     pub spent_s: f64,
     /// How long each step took that belongs to no trial.
     pub steps: Vec<Step>,
+    /// Of a find: what holds the stack at its line, and how that shows over the loads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagnosis: Option<Diagnosis>,
 }
 
 /// What was asked, and the answer.

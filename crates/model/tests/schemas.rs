@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use model::qos::QosPreset;
-use model::{KitManifest, Recipe, ServiceManifest, StackManifest, StudyFile, StudyRecord};
+use model::{FaultFile, KitManifest, Recipe, RuleFile, ServiceManifest, StackManifest, StudyFile, StudyRecord};
 use schemars::{JsonSchema, schema_for};
 
 fn check<T: JsonSchema>(name: &str) {
@@ -20,13 +20,15 @@ fn check<T: JsonSchema>(name: &str) {
 }
 
 #[test]
-fn the_schemas_of_kit_service_stack_recipe_and_study_are_current() {
+fn the_schemas_of_what_people_write_are_current() {
     check::<KitManifest>("kit");
     check::<ServiceManifest>("service");
     check::<StackManifest>("stack");
     check::<Recipe>("recipe");
     check::<QosPreset>("qos");
     check::<StudyFile>("study-file");
+    check::<RuleFile>("rules");
+    check::<FaultFile>("fault");
 }
 
 #[test]

@@ -39,6 +39,10 @@ pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, context: &Context
         dataset: None,
         steps: Vec::new(),
         generator: GeneratorResult::default(),
+        signals: Vec::new(),
+        diagnosis: None,
+        injected: None,
+        unseen: Vec::new(),
     }
 }
 

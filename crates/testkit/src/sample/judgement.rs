@@ -47,6 +47,10 @@ pub(super) fn skeleton(shape: &Shape, id: &str) -> RunRecord {
             .map(|(name, took_s)| Step { name: name.into(), took_s })
             .to_vec(),
         generator: GeneratorResult::default(),
+        signals: Vec::new(),
+        diagnosis: None,
+        injected: None,
+        unseen: Vec::new(),
     }
 }
 

@@ -62,6 +62,7 @@ fn record(name: &str, parts: Parts) -> StudyRecord {
         steps: [("check the generator", 9.61), ("copy data", 0.18), ("start db", 1.31), ("start web", 0.24)]
             .map(|(name, took_s)| Step { name: name.into(), took_s })
             .to_vec(),
+        diagnosis: None,
     }
 }
 

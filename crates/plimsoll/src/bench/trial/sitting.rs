@@ -48,6 +48,7 @@ impl Sitting {
             trials: Vec::new(),
             spent_s: 0.0,
             steps: Vec::new(),
+            diagnosis: None,
         };
         let writer = Studies::open(&context.home)?.create(&record)?;
         Ok(Sitting { record, writer, since: Instant::now(), before_s: 0.0 })

@@ -48,6 +48,7 @@ pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) 
         trials: Vec::new(),
         spent_s: began.elapsed().as_secs_f64(),
         steps: Vec::new(),
+        diagnosis: None,
     };
     let studies = Studies::open(&context.home)?;
     let id = record.id.clone();

@@ -1,0 +1,259 @@
+//! What holds a stack where it is: the signals, where the time went, and who is to blame, with the evidence.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A series over the steady state, in figures that rules can weigh.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Signal {
+    /// web, app, db, cache, `generator`, `observers`; absent for the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<String>,
+    /// The series' name (`docs/reference/series.md`): `workers.busy`, `cpu.cores`.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// Mean over the steady state, weighted by time.
+    pub mean: f64,
+    /// The largest point of the steady state.
+    pub max: f64,
+    /// Mean over the part of the ramp-up in which at most a third of the users were there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early: Option<f64>,
+    /// The most that it can be by the configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<f64>,
+    /// `mean` divided by the operations completed per second; for rates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_operation: Option<f64>,
+}
+
+/// Where the time of a mean operation went: what the tiers' threads did while it was under way.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ledger {
+    /// Mean response time of an operation, in seconds: what is divided up.
+    pub response_s: f64,
+    /// The parts, the largest first. They may add up to more than `response_s` where a tier works in parallel.
+    pub parts: Vec<LedgerPart>,
+    /// What no tier accounts for: waiting before a worker took the request; seconds. Never negative.
+    pub unaccounted_s: f64,
+}
+
+/// One part of the time of a mean operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LedgerPart {
+    /// web, app, db, cache.
+    pub tier: String,
+    /// What its threads did.
+    pub doing: Doing,
+    /// Seconds of a mean operation.
+    pub s_per_operation: f64,
+    /// Of the response time.
+    pub share_ratio: f64,
+}
+
+/// What a thread of a tier does while it works on a request, or while it doesn't.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Doing {
+    /// On a CPU.
+    Running,
+    /// Ready to run, without a CPU.
+    WaitingForCpu,
+    /// Waits for the tier behind it.
+    WaitingForCallee,
+    /// Waits for the one who called it: an idle connection that is kept.
+    WaitingForClient,
+    /// Waits for a lock.
+    WaitingForLock,
+    /// Waits for a disk.
+    WaitingForDisk,
+    /// Sleeps until a time.
+    Sleeping,
+    /// Waits for work.
+    Idle,
+    /// Something else.
+    Other,
+}
+
+impl Doing {
+    /// All, in the order in which they are shown.
+    pub const ALL: [Doing; 9] = [
+        Doing::Running,
+        Doing::WaitingForCpu,
+        Doing::WaitingForLock,
+        Doing::WaitingForDisk,
+        Doing::Sleeping,
+        Doing::WaitingForCallee,
+        Doing::WaitingForClient,
+        Doing::Idle,
+        Doing::Other,
+    ];
+
+    /// The word in series' names: `threads.callee`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Doing::Running => "running",
+            Doing::WaitingForCpu => "cpu_wait",
+            Doing::WaitingForCallee => "callee",
+            Doing::WaitingForClient => "client",
+            Doing::WaitingForLock => "lock",
+            Doing::WaitingForDisk => "disk",
+            Doing::Sleeping => "sleep",
+            Doing::Idle => "idle",
+            Doing::Other => "other",
+        }
+    }
+
+    /// For people: what the time went into.
+    pub fn title(self) -> &'static str {
+        match self {
+            Doing::Running => "computing",
+            Doing::WaitingForCpu => "waiting for a CPU",
+            Doing::WaitingForCallee => "waiting for the tier behind",
+            Doing::WaitingForClient => "waiting for its client",
+            Doing::WaitingForLock => "waiting for a lock",
+            Doing::WaitingForDisk => "waiting for a disk",
+            Doing::Sleeping => "sleeping",
+            Doing::Idle => "waiting for work",
+            Doing::Other => "something else",
+        }
+    }
+}
+
+/// What holds a stack, and how sure that is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Diagnosis {
+    /// Whether anything holds it.
+    pub state: Limited,
+    /// The answer for people: what holds it, how one sees that, what to try.
+    pub sentence: String,
+    /// What may hold it, the likeliest first; those that are hardly likely are left out.
+    pub suspects: Vec<Suspect>,
+    /// Where the time went, where the tiers' threads could be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<Ledger>,
+    /// What would have told more but could not be seen, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<String>,
+    /// What was found by taking something away on purpose (`explain --prove`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
+}
+
+/// Whether anything holds a stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Limited {
+    /// The first suspect does, more likely than not.
+    Yes,
+    /// Nothing: the users set the pace, and there is room for more.
+    No,
+    /// Something does, but what was seen doesn't tell what.
+    Unclear,
+}
+
+/// A resource of a tier that may be the limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Suspect {
+    /// The rule that names it.
+    pub rule: String,
+    /// web, app, db, cache, `generator`, `observers`; `host` for the machine.
+    pub tier: String,
+    /// The resource: `cpu`, `workers`, `row locks` (`catalogue/rules`).
+    pub resource: String,
+    /// For people: `every PHP process is taken`.
+    pub title: String,
+    /// Probability that it is the limit, by the rules' weights.
+    pub sure_ratio: f64,
+    /// What speaks for it and against it, the heaviest first.
+    pub evidence: Vec<Clue>,
+    /// What to try.
+    pub tries: Vec<Try>,
+}
+
+/// One piece of evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Clue {
+    /// The signal that was weighed.
+    pub signal: String,
+    /// The figure.
+    pub value: f64,
+    /// How far it was there: 0 not at all, 1 fully.
+    pub strength_ratio: f64,
+    /// What it added to the log-odds.
+    pub weight: f64,
+    /// For people: `5.0 of 5 PHP processes were busy`.
+    pub sentence: String,
+}
+
+/// A setting to try.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Try {
+    /// `app.pm.max_children`; absent where it is no knob that helps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knob: Option<String>,
+    /// Its value in the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<String>,
+    /// Values worth a comparison.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<String>,
+    /// What it does, and what it may cost.
+    pub why: String,
+}
+
+/// What happened to the throughput when something was taken away on purpose.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Proof {
+    /// How much of it was taken.
+    pub taken_ratio: f64,
+    /// Seconds of each window.
+    pub window_s: f64,
+    /// The suspect first, then the innocent one.
+    pub handicaps: Vec<Handicap>,
+    /// What follows from them.
+    pub sentence: String,
+}
+
+/// One handicap and what it did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Handicap {
+    /// The tier that was handicapped.
+    pub tier: String,
+    /// What was taken from it: `15 % of its CPU time`.
+    pub what: String,
+    /// Whether it is the suspect.
+    pub suspect: bool,
+    /// Change of the log throughput divided by that of the log resource: about 1 for the limit, about 0 for others.
+    pub elasticity: Option<f64>,
+    /// Its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<(f64, f64)>,
+    /// Paired windows.
+    pub pairs: u32,
+}
+
+/// A fault that was injected on purpose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Injected {
+    /// Its name in `catalogue/faults`.
+    pub fault: String,
+    /// For people.
+    pub title: String,
+    /// What was done, one sentence each.
+    pub done: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_doing_has_a_word_of_its_own() {
+        let mut words = Doing::ALL.map(Doing::word).to_vec();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), Doing::ALL.len());
+    }
+}
