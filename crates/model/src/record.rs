@@ -158,6 +158,20 @@ pub struct TierSetup {
     pub values: Values,
     /// Rendered configuration files: path in the run directory to text.
     pub files: BTreeMap<String, String>,
+    /// What the server's own figures mean, by the name of their series; those of the machine are the same everywhere
+    /// (`docs/reference/series.md`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, CounterSetup>,
+}
+
+/// What a figure of a server's own means.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CounterSetup {
+    /// What it tells.
+    pub help: String,
+    /// Shown first in reports.
+    #[serde(default)]
+    pub key: bool,
 }
 
 /// How a run ended.

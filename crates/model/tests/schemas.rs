@@ -6,7 +6,9 @@
 use std::path::Path;
 
 use model::qos::QosPreset;
-use model::{FaultFile, KitManifest, Recipe, RuleFile, ServiceManifest, StackManifest, StudyFile, StudyRecord};
+use model::{
+    FaultFile, KitManifest, Recipe, RuleFile, ServiceManifest, StackManifest, StudyFile, StudyRecord,
+};
 use schemars::{JsonSchema, schema_for};
 
 fn check<T: JsonSchema>(name: &str) {

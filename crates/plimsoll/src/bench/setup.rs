@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use model::Plan;
 use model::interval::Wire;
 use model::record::{
-    GeneratorResult, Outcome, PhaseResults, RUN_FORMAT, RunRecord, Setup, TargetSetup, TierSetup, Verdict,
+    CounterSetup, GeneratorResult, Outcome, PhaseResults, RUN_FORMAT, RunRecord, Setup, TargetSetup,
+    TierSetup, Verdict,
 };
+use model::service::Counter;
 use testbed::Tier;
 
 use crate::bench::server::Server;
@@ -94,7 +96,17 @@ pub(crate) fn tiers(plan: &Plan, tiers: &[Tier]) -> Vec<TierSetup> {
             version: tier.version.line.clone(),
             values: values(&tier.name),
             files,
+            counters: counters(plan, &tier.name),
         }
     };
     tiers.iter().map(tier).collect()
+}
+
+/// What the figures of a tier's server mean.
+fn counters(plan: &Plan, tier: &str) -> BTreeMap<String, CounterSetup> {
+    let counters = plan.tier(tier).map(|tier| tier.service.counters.as_slice()).unwrap_or_default();
+    let meaning = |counter: &Counter| {
+        (counter.name.clone(), CounterSetup { help: counter.help.clone(), key: counter.key })
+    };
+    counters.iter().map(meaning).collect()
 }

@@ -43,7 +43,7 @@ fn the_course_adds_up_to_what_was_counted() {
         ["timeout", "status", "check"]
     );
     let tiers: Vec<&str> = timeline.cpu.iter().map(|column| column.name.as_str()).collect();
-    assert_eq!(tiers, ["web", "db", "generator"]);
+    assert_eq!(tiers, ["web", "db", "observers", "generator"]);
     assert!(timeline.cpu.iter().all(|column| column.values.len() == 90));
 }
 
@@ -59,8 +59,8 @@ fn send_lag_is_drawn_and_so_is_what_other_processes_used_where_it_is_much() {
     });
     let timeline = Kept::of(kept).page().timeline;
     let tiers: Vec<&str> = timeline.cpu.iter().map(|column| column.name.as_str()).collect();
-    assert_eq!(tiers, ["web", "db", "other processes", "generator"]);
-    assert_eq!(timeline.cpu[2].values[30], Some(0.7));
+    assert_eq!(tiers, ["web", "db", "observers", "other processes", "generator"]);
+    assert_eq!(timeline.cpu[3].values[30], Some(0.7));
     let lag = timeline.lag_p99_s;
     assert_eq!(lag.len(), 90);
     let worst = lag.iter().flatten().copied().fold(0.0, f64::max);

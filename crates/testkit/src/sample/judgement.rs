@@ -11,7 +11,7 @@ use model::record::{
 use model::{ErrorKind, Interval, RunRecord, Value};
 
 use super::load::THINK_S;
-use super::{Ending, Shape};
+use super::{Ending, Shape, diagnosis, inside};
 
 /// What the record says before anything was measured.
 pub(super) fn skeleton(shape: &Shape, id: &str) -> RunRecord {
@@ -62,6 +62,7 @@ fn setup(shape: &Shape) -> Setup {
             version: version.into(),
             values: values.iter().map(|(name, value)| (name.to_string(), Value::Int(*value))).collect(),
             files: BTreeMap::from([(file.to_string(), text.to_string())]),
+            counters: inside::counters(service),
         }
     };
     Setup {
@@ -154,6 +155,9 @@ pub(super) fn judge(
         users_by_little: (total.busy_user_s + total.thinking_user_s) / steady_s * 1.004,
     };
     record.targets = targets(record, names, &total);
+    let completed: u64 = total.operations[1..=shape.operations].iter().map(|part| part.completed).sum();
+    record.signals = inside::signals(shape, series, completed as f64 / steady_s);
+    diagnosis::explain(record, shape);
     verdict(record, shape);
 }
 

@@ -170,7 +170,7 @@ fn stalled(shape: &Shape, since: u32) -> bool {
 }
 
 /// How much slower the stack is in that second: a checkpoint now and then, and a long stall in a failed run.
-fn slowness(shape: &Shape, second: u32) -> f64 {
+pub(super) fn slowness(shape: &Shape, second: u32) -> f64 {
     let since = second.saturating_sub(shape.ramp_up_s);
     match shape.ending {
         Ending::Failed if stalled(shape, since) => 24.0,

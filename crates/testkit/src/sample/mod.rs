@@ -1,5 +1,7 @@
 //! A made-up run, the same every time: record, seconds and series agree with each other.
 
+mod diagnosis;
+mod inside;
 mod judgement;
 mod load;
 pub mod study;
@@ -71,7 +73,7 @@ pub struct Sample {
     pub record: RunRecord,
     /// What the rows of its intervals are about.
     pub names: Vec<OperationName>,
-    /// CPU and memory by tier, and of the host.
+    /// What was watched of each tier and of the host.
     pub series: Vec<Series>,
     /// What happened.
     pub events: Vec<Event>,
@@ -95,7 +97,8 @@ impl Sample {
 pub fn run(shape: Shape) -> Sample {
     let workload = Workload::new(&shape);
     let names = workload.names();
-    let series = load::series(&shape);
+    let mut series = load::series(&shape);
+    series.extend(inside::series(&shape));
     let id =
         format!("20261121-034512-dvdstore-{:04x}", shape.ending as u32 * 0x1111 + shape.operations as u32);
     let mut record = judgement::skeleton(&shape, &id);

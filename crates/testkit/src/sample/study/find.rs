@@ -8,6 +8,7 @@ use model::study::{
 
 use super::trial::{Stack, Wanted, spoil};
 use super::{Parts, arm, record};
+use crate::sample::diagnosis;
 
 /// How a made-up find ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +95,7 @@ pub fn find(ending: FindEnding) -> StudyRecord {
     let arms = vec![arm("apache-prefork-modphp-mariadb", None)];
     let mut made = record("dvdstore", Parts { question, arms, trials, outcome, sentence, command });
     made.id = format!("20261121-101500-find-dvdstore-{}", ending.word());
+    made.diagnosis = (ending == FindEnding::LoadLine).then(diagnosis::of_a_find);
     made
 }
 
