@@ -11,6 +11,7 @@
 //!
 //! Not here: files, clocks, anything printed, random sources but a seed that is passed in. The same recorded seconds give
 //! the same answer, always.
+//! [`signals`] has every series in figures that rules can weigh.
 //! What people read of it is made in one place, [`sentence`].
 
 mod batch;
@@ -27,6 +28,7 @@ mod phase;
 pub mod quantile;
 pub mod random;
 pub mod sentence;
+pub mod signals;
 mod steady;
 mod target;
 mod tier;

@@ -73,6 +73,8 @@ pub struct LogAlarm {
     pub means: String,
     /// Whether it makes the run invalid.
     pub invalid: bool,
+    /// The signal's name by which rules know it.
+    pub signal: Option<String>,
     /// How often it appeared.
     pub count: u64,
 }

@@ -75,6 +75,8 @@ pub struct AlarmSeen {
     pub means: String,
     /// Whether a run in which it appears is invalid.
     pub invalid: bool,
+    /// The signal's name by which rules know it.
+    pub signal: Option<String>,
 }
 
 /// How a tier stopped.
@@ -174,6 +176,7 @@ impl Stack {
                     line: line.clone(),
                     means: alarm.means.clone(),
                     invalid: alarm.invalid,
+                    signal: alarm.signal.clone(),
                 }));
             }
         }

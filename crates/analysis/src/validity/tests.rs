@@ -231,6 +231,7 @@ fn a_tier_that_died_or_restarted_is_named_with_its_log() {
 #[test]
 fn a_log_alarm_counts_only_where_its_service_says_so() {
     let alarm = |invalid| LogAlarm {
+        signal: None,
         tier: "web".into(),
         line: "server reached MaxRequestWorkers".into(),
         means: "requests queued for a worker".into(),

@@ -1,5 +1,6 @@
 //! From what was recorded to a result, the checks of the instrument and the verdict.
 
+use analysis::signals::{Watched, signals};
 use analysis::{Demand, Little, Steady, TierSource, ValidityInputs, VerdictInputs};
 use model::plan::Load;
 use model::record::{Outcome, RunRecord};
@@ -17,13 +18,15 @@ pub(crate) struct Case<'a> {
     pub(crate) recording: &'a Recording,
     /// The seconds that count.
     pub(crate) steady: &'a Steady,
+    /// The seconds in which at most a third of the users were there.
+    pub(crate) early: &'a Steady,
     /// Seconds after which a steady state that was to be found was given up; absent when it was planned or found.
     pub(crate) unsettled_after_s: Option<f64>,
 }
 
 /// Fills in everything that follows from the recording.
 pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
-    let Case { plan, load, recording, steady, unsettled_after_s } = *case;
+    let Case { plan, load, recording, steady, early, unsettled_after_s } = *case;
     let mix = plan.kit.sessions().resolve()?;
     let Recording { totals, series, .. } = recording;
     let names = &totals.names;
@@ -74,6 +77,17 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         targets: &record.targets,
         metrics: &record.metrics,
         operations: &record.operations,
+    });
+    record.signals = signals(&Watched {
+        series,
+        limits: &[],
+        alarms: &recording.alarms,
+        steady,
+        early,
+        names,
+        targets: &record.targets,
+        generator_cpus: plan.placement.generator.len(),
+        stack_cpus: plan.placement.stack.len(),
     });
     if record.outcome == Outcome::Unfinished {
         record.outcome = Outcome::Aborted;

@@ -145,6 +145,7 @@ impl Witness<'_> {
                 line: seen.line.clone(),
                 means: seen.means.clone(),
                 invalid: seen.invalid,
+                signal: seen.signal.clone(),
                 count: 0,
             };
             let alarm = self.alarms.entry(key).or_insert_with(fresh);

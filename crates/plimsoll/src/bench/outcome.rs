@@ -61,8 +61,9 @@ pub(crate) fn run(
     let stopped = stage.stop();
     keep::logs(&stage, &writer);
     record.steps = std::mem::take(&mut stage.steps);
-    let (load, steady) = (&plan.load, &pace.steady);
-    judge(&Case { plan, load, recording: &recording, steady, unsettled_after_s: None }, &mut record)?;
+    let (load, steady, early) = (&plan.load, &pace.steady, &pace.early);
+    let case = Case { plan, load, recording: &recording, steady, early, unsettled_after_s: None };
+    judge(&case, &mut record)?;
     writer.finish(&record)?;
     let closed = stage.close();
     let run = runs.find(&id)?;

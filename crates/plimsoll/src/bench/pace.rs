@@ -35,18 +35,28 @@ pub(crate) struct Planned {
     ended_s: f64,
     /// The seconds that count.
     pub(crate) steady: Steady,
+    /// The seconds in which at most a third of the users were there.
+    pub(crate) early: Steady,
+}
+
+/// The seconds of a ramp-up in which at most a third of the users were there; none yet.
+pub(crate) fn early(ramp_up_s: f64) -> Steady {
+    let (from_s, to_s) = analysis::signals::early_span_s(ramp_up_s);
+    Steady::new(from_s, to_s)
 }
 
 impl Planned {
     pub(crate) fn of(load: &Load) -> Planned {
         let (from_s, to_s) = load.steady_span_s();
-        Planned { load: load.clone(), ended_s: 0.0, steady: Steady::new(from_s, to_s) }
+        let early = early(load.ramp_up_s);
+        Planned { load: load.clone(), ended_s: 0.0, steady: Steady::new(from_s, to_s), early }
     }
 }
 
 impl Pace for Planned {
     fn second(&mut self, second: &Second<'_>) -> Pacing {
         self.steady.push(second.interval);
+        self.early.push(second.interval);
         self.ended_s = f64::from(second.interval.second) + 1.0;
         let (begins_s, ends_s) = self.load.steady_span_s();
         let marks = [(begins_s, "steady state begins"), (ends_s, "ramp-down begins")];

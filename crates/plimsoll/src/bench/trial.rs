@@ -23,6 +23,7 @@ use store::{Run, RunWriter, Study};
 
 use crate::bench::judge::{Case, judge};
 use crate::bench::measure::{Recording, measure};
+use crate::bench::pace::early;
 use crate::bench::server::ServerArgs;
 use crate::bench::stage::{self, Stage};
 use crate::bench::{ceiling, keep, outcome, setup};
@@ -336,13 +337,21 @@ impl Driven {
     ) -> Result<Driven> {
         let (from, to) = pace.window();
         let ending = pace.ending();
-        let (steady, seconds) = window(&Run::open(writer.directory())?, from, to)?;
+        let mut early = early(f64::from(task.ramp_up_s));
+        let (steady, seconds) = window(&Run::open(writer.directory())?, (from, to), &mut early)?;
         let wanted_s = if ending == Some(Ending::Hopeless) { to - from } else { task.window_s };
         let (ramp_up_s, steady_s) = (f64::from(from), f64::from(wanted_s));
         let load = Load { ramp_up_s, steady_s, ..task.plan.load.clone() };
         let unsettled_after_s =
             (ending == Some(Ending::Unsettled)).then(|| f64::from(Settling::most_s(task.window_s)));
-        let case = Case { plan: &task.plan, load: &load, recording, steady: &steady, unsettled_after_s };
+        let case = Case {
+            plan: &task.plan,
+            load: &load,
+            recording,
+            steady: &steady,
+            early: &early,
+            unsettled_after_s,
+        };
         judge(&case, &mut record)?;
         // Judged by the window that was wanted; shown with the one that counts, which may be longer.
         let counted = Load { steady_s: f64::from(to - from), ..load };
@@ -369,7 +378,7 @@ impl Driven {
 
 /// The seconds of a run from `from` to `to`, merged and one by one. They are read back, because where the steady state
 /// began is only known at its end, and a second takes megabytes.
-fn window(run: &Run, from: u32, to: u32) -> Result<(Steady, Vec<Interval>)> {
+fn window(run: &Run, (from, to): (u32, u32), early: &mut Steady) -> Result<(Steady, Vec<Interval>)> {
     let mut steady = Steady::new(f64::from(from), f64::from(to));
     let mut kept = Vec::new();
     let seconds = run.seconds()?;
@@ -377,6 +386,7 @@ fn window(run: &Run, from: u32, to: u32) -> Result<(Steady, Vec<Interval>)> {
     for second in seconds {
         let second = second?;
         steady.push(&second);
+        early.push(&second);
         if (from..to).contains(&second.second) {
             kept.push(verdict::slim(second, &names));
         }

@@ -1,0 +1,156 @@
+//! Every series of a run over its steady state, in figures that rules can weigh: how much, at most, of what limit, for
+//! each operation, and at a third of the users.
+//!
+//! Beside the series there are signals that follow from them or from the users' side: [`run`] tells of the run as a whole
+//! (`run.response_growth`), [`derived`] relates series of a tier to each other (`sql.rows_read_per_row`).
+
+mod derived;
+mod run;
+
+use model::diagnosis::Signal;
+use model::interval::OperationName;
+use model::record::{Series, TargetResult};
+use model::{Interval, OperationInterval, OperationKind};
+
+use crate::steady::Steady;
+use crate::tier::time_mean;
+use crate::validity::LogAlarm;
+
+/// A part of the ramp-up shorter than this tells more of the start than of the stack; seconds.
+const LEAST_EARLY_S: f64 = 2.0;
+
+/// The most that a series of a tier can be by the configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    /// web, app, db, cache, `generator`; absent for the host.
+    pub tier: Option<String>,
+    /// The series' name.
+    pub name: String,
+    /// In the series' unit.
+    pub value: f64,
+}
+
+/// What was watched.
+#[derive(Debug, Clone, Copy)]
+pub struct Watched<'a> {
+    /// Every series of the run.
+    pub series: &'a [Series],
+    /// The most that they can be.
+    pub limits: &'a [Limit],
+    /// What the tiers' logs said.
+    pub alarms: &'a [LogAlarm],
+    /// The users' side, over the seconds that count.
+    pub steady: &'a Steady,
+    /// The same over the part of the ramp-up in which at most a third of the users were there.
+    pub early: &'a Steady,
+    /// What the rows of a second are about.
+    pub names: &'a [OperationName],
+    /// The targets as judged.
+    pub targets: &'a [TargetResult],
+    /// How many CPUs the generator has.
+    pub generator_cpus: usize,
+    /// How many CPUs the tiers have.
+    pub stack_cpus: usize,
+}
+
+impl Watched<'_> {
+    /// The seconds of the ramp-up that count as early; nothing when they are too few.
+    fn early(&self) -> Option<&Steady> {
+        (self.early.length_s() >= LEAST_EARLY_S).then_some(self.early)
+    }
+
+    /// What all operations together did in these seconds.
+    fn operations(&self, seconds: &Interval) -> OperationInterval {
+        let mut all = OperationInterval::empty();
+        for (name, row) in self.names.iter().zip(&seconds.operations) {
+            if name.kind == OperationKind::Operation {
+                all.merge(row);
+            }
+        }
+        all
+    }
+
+    fn per_s(&self) -> f64 {
+        self.steady.per_second(self.operations(self.steady.whole()).completed as f64)
+    }
+}
+
+/// Where a ramp-up of so many seconds has brought a third of the users: the seconds before it are the early ones.
+pub fn early_span_s(ramp_up_s: f64) -> (f64, f64) {
+    (0.0, ramp_up_s / 3.0)
+}
+
+/// Every signal: of the series in their order, then of what follows from them, then of the run as a whole.
+pub fn signals(watched: &Watched<'_>) -> Vec<Signal> {
+    let per_s = watched.per_s();
+    let mut signals: Vec<Signal> =
+        watched.series.iter().filter_map(|series| of_series(series, per_s, watched)).collect();
+    derived::add(watched, per_s, &mut signals);
+    signals.extend(watched.alarms.iter().filter_map(alarm));
+    signals.extend(run::signals(watched));
+    signals
+}
+
+fn of_series(series: &Series, per_s: f64, watched: &Watched<'_>) -> Option<Signal> {
+    let span = watched.steady.span_s();
+    let mean = time_mean(&series.points, span)?;
+    let inside = series.points.iter().filter(|(at, _)| *at > span.0 && *at <= span.1);
+    let max = inside.map(|(_, value)| *value).fold(mean, f64::max);
+    let early = watched.early().and_then(|early| time_mean(&series.points, early.span_s()));
+    let limit = watched
+        .limits
+        .iter()
+        .find(|limit| limit.tier == series.tier && limit.name == series.name)
+        .map(|limit| limit.value)
+        .or_else(|| cpus(series, watched));
+    let is_rate = series.unit.ends_with("/s") || series.unit == "cores";
+    Some(Signal {
+        tier: series.tier.clone(),
+        name: series.name.clone(),
+        unit: series.unit.clone(),
+        mean,
+        max,
+        early,
+        limit: limit.filter(|limit| *limit > 0.0),
+        per_operation: (is_rate && per_s > 0.0).then(|| mean / per_s),
+    })
+}
+
+/// The CPUs that the CPU time of a tier or of the generator can take at most.
+fn cpus(series: &Series, watched: &Watched<'_>) -> Option<f64> {
+    let of_cpus = matches!(series.name.as_str(), "cpu.cores" | "cpu.wait_cores");
+    let cpus = match series.tier.as_deref()? {
+        "generator" | "observers" => watched.generator_cpus,
+        _ => watched.stack_cpus,
+    };
+    of_cpus.then_some(cpus as f64)
+}
+
+/// A line of a log that rules know by a name: how often it appeared, in the whole run.
+fn alarm(alarm: &LogAlarm) -> Option<Signal> {
+    let count = alarm.count as f64;
+    let signal = figure(&alarm.signal.clone()?, "lines", count);
+    Some(Signal { tier: Some(alarm.tier.clone()), ..signal })
+}
+
+/// A signal of one figure.
+fn figure(name: &str, unit: &str, value: f64) -> Signal {
+    Signal {
+        tier: None,
+        name: name.to_string(),
+        unit: unit.to_string(),
+        mean: value,
+        max: value,
+        early: None,
+        limit: None,
+        per_operation: None,
+    }
+}
+
+/// The signal of that name of a tier; of the machine or of the run without one.
+pub(crate) fn find<'a>(signals: &'a [Signal], tier: Option<&str>, name: &str) -> Option<&'a Signal> {
+    signals.iter().find(|signal| signal.tier.as_deref() == tier && signal.name == name)
+}
+
+#[cfg(test)]
+mod tests;

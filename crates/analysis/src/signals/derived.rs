@@ -1,0 +1,65 @@
+//! Signals that relate series to each other.
+
+use model::diagnosis::Signal;
+
+use super::{Watched, figure, find};
+
+/// Name, numerator and the sum of denominators: both sides are means over the steady state.
+const RATIOS: [(&str, &str, &[&str]); 4] = [
+    ("sql.rows_read_per_row", "sql.rows_read_next", &["sql.rows_sent"]),
+    ("sql.pool_miss_ratio", "sql.pool_reads", &["sql.pool_requests"]),
+    ("sql.tmp_disk_ratio", "sql.tmp_disk_tables", &["sql.tmp_tables"]),
+    ("opcache.hit_ratio", "opcache.hits", &["opcache.hits", "opcache.misses"]),
+];
+
+/// Less than this of the denominator makes no ratio.
+const LEAST: f64 = 1e-3;
+
+/// Adds what follows from `signals`; what was watched itself stays.
+pub(super) fn add(watched: &Watched<'_>, per_s: f64, signals: &mut Vec<Signal>) {
+    let tiers = tiers(signals);
+    for tier in &tiers {
+        for (name, numerator, denominators) in RATIOS {
+            if find(signals, Some(tier), name).is_none()
+                && let Some(ratio) = ratio(signals, tier, numerator, denominators)
+            {
+                signals.push(of(tier, figure(name, "ratio", ratio)));
+            }
+        }
+    }
+    let cores = |tier: &String| find(signals, Some(tier), "cpu.cores").map(|signal| signal.mean);
+    let used: Vec<(String, f64)> =
+        tiers.iter().filter_map(|tier| Some((tier.clone(), cores(tier)?))).collect();
+    let all: f64 = used.iter().map(|(_, cores)| cores).sum();
+    if all > 0.0 {
+        let shares =
+            used.iter().map(|(tier, cores)| of(tier, figure("cpu.share_ratio", "ratio", cores / all)));
+        signals.extend(shares);
+    }
+    if !used.is_empty() && find(signals, None, "stack.busy_ratio").is_none() && watched.stack_cpus > 0 {
+        signals.push(figure("stack.busy_ratio", "ratio", all / watched.stack_cpus as f64));
+    }
+    if per_s > 0.0 {
+        signals.push(figure("run.operations_per_s", "operations/s", per_s));
+    }
+}
+
+/// The tiers of the stack: neither the generator nor the observers.
+fn tiers(signals: &[Signal]) -> Vec<String> {
+    let mut tiers: Vec<String> = signals.iter().filter_map(|signal| signal.tier.clone()).collect();
+    tiers.retain(|tier| tier != "generator" && tier != "observers");
+    tiers.sort();
+    tiers.dedup();
+    tiers
+}
+
+fn ratio(signals: &[Signal], tier: &str, numerator: &str, denominators: &[&str]) -> Option<f64> {
+    let above = find(signals, Some(tier), numerator)?.mean;
+    let below = denominators.iter().map(|name| find(signals, Some(tier), name).map(|signal| signal.mean));
+    let below = below.sum::<Option<f64>>()?;
+    (below > LEAST).then(|| above / below)
+}
+
+fn of(tier: &str, signal: Signal) -> Signal {
+    Signal { tier: Some(tier.to_string()), ..signal }
+}

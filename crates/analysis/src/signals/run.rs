@@ -1,0 +1,71 @@
+//! Signals of the run as a whole: what its users saw. Rules reach them as `run:NAME`.
+
+use model::diagnosis::Signal;
+use model::interval::Times;
+use model::{ErrorKind, OperationInterval};
+
+use super::{Watched, figure};
+use crate::steady::Steady;
+use crate::times::mean_s;
+
+/// A first SYN that was dropped is sent again after 1 s (RFC 6298, section 2): a connection that took longer than this
+/// was refused at first. No handshake on a healthy network comes near it. Microseconds.
+const SLOW_START_US: u64 = 900_000;
+/// With less growth of the users than this, growth of the throughput means nothing.
+const LEAST_USER_GROWTH: f64 = 1.5;
+
+/// All of them, as far as the run tells.
+pub(super) fn signals(watched: &Watched<'_>) -> Vec<Signal> {
+    let steady = watched.steady;
+    let all = watched.operations(steady.whole());
+    let mut found = Vec::new();
+    let mut add = |name: &str, unit: &str, value: Option<f64>| {
+        found.extend(value.filter(|value| value.is_finite()).map(|value| figure(name, unit, value)));
+    };
+    let judged = watched.targets.len();
+    let missed = watched.targets.iter().filter(|target| !target.pass).count();
+    add("run.missed_targets", "ratio", share(missed as f64, judged as f64));
+    let tried = (all.completed + all.failed()) as f64;
+    add("run.failed_ratio", "ratio", share(all.failed() as f64, tried));
+    for (kind, count) in ErrorKind::ALL.iter().zip(all.errors) {
+        add(&format!("run.{}_errors", kind.word()), "ratio", share(count as f64, tried));
+    }
+    let whole = steady.whole();
+    let (busy, users) = (whole.busy_user_s, whole.busy_user_s + whole.thinking_user_s);
+    add("run.waiting_ratio", "ratio", share(whole.waiting_users as f64, users));
+    add("run.response_share", "ratio", share(busy, users));
+    add("run.slow_start_ratio", "ratio", slow(&whole.phases.connect));
+    add("run.connects_per_operation", "connects", share(whole.connects as f64, tried));
+    let early = watched.early();
+    if let Some(early) = early {
+        add("run.throughput_growth", "ratio", throughput_growth(watched, early, &all));
+    }
+    let early_s = early.and_then(|early| mean_s(&watched.operations(early.whole()).response));
+    if let (Some(now_s), Some(early_s)) = (mean_s(&all.response), early_s.filter(|s| *s > 0.0)) {
+        add("run.response_growth", "times", Some(now_s / early_s));
+    }
+    let response = mean_s(&all.response).map(|now_s| figure("run.response_s", "s", now_s));
+    found.extend(response.map(|signal| Signal { early: early_s, ..signal }));
+    found
+}
+
+/// How far the throughput rose with the users: 1 as much as they, 0 not at all. Absent where they hardly rose.
+fn throughput_growth(watched: &Watched<'_>, early: &Steady, now: &OperationInterval) -> Option<f64> {
+    let before = watched.operations(early.whole());
+    let per_s = |seconds: &Steady, all: &OperationInterval| seconds.per_second(all.completed as f64);
+    let users =
+        |seconds: &Steady| seconds.per_second(seconds.whole().busy_user_s + seconds.whole().thinking_user_s);
+    let users = share(users(watched.steady), users(early)).filter(|growth| *growth >= LEAST_USER_GROWTH)?;
+    let done = share(per_s(watched.steady, now), per_s(early, &before))?;
+    Some(((done - 1.0) / (users - 1.0)).clamp(0.0, 1.0))
+}
+
+/// The share of connections that took as long as one whose first packet was dropped.
+fn slow(connect: &Times) -> Option<f64> {
+    let slow = connect.count_between(SLOW_START_US, connect.high());
+    share(slow as f64, connect.len() as f64)
+}
+
+fn share(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}

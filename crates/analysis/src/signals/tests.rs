@@ -1,0 +1,146 @@
+use model::diagnosis::Signal;
+use model::interval::{OperationName, record_ns};
+use model::record::{Series, TargetResult};
+use model::{Interval, OperationInterval, OperationKind};
+
+use super::{Limit, Watched, find, signals};
+use crate::Steady;
+use crate::validity::LogAlarm;
+
+/// Ten seconds in which 10 operations a second complete within 100 ms, 90 seconds in which 20 do within 400 ms.
+fn run() -> Vec<Interval> {
+    let second = |number: u32| {
+        let steady = number >= 30;
+        let mut interval = Interval::empty(number);
+        let mut row = OperationInterval::empty();
+        let (count, took_ns) = if steady { (20, 400_000_000) } else { (10, 100_000_000) };
+        (0..count).for_each(|_| record_ns(&mut row.response, took_ns));
+        row.completed = count;
+        interval.operations.push(row);
+        let users = if steady { 12.0 } else { 3.0 };
+        interval.busy_user_s = users / 4.0;
+        interval.thinking_user_s = users * 3.0 / 4.0;
+        for nanos in [200_000, 300_000, 1_003_000_000, 250_000] {
+            record_ns(&mut interval.phases.connect, nanos);
+        }
+        interval
+    };
+    (0..120).map(second).collect()
+}
+
+fn series(tier: Option<&str>, name: &str, unit: &str, early: f64, steady: f64) -> Series {
+    let value = |second: u32| if second <= 30 { early } else { steady };
+    let points = (1..=120).map(|second| (f64::from(second), value(second))).collect();
+    Series { name: name.to_string(), tier: tier.map(str::to_string), unit: unit.to_string(), points }
+}
+
+fn found() -> Vec<Signal> {
+    let run = run();
+    let series = [
+        series(Some("web"), "cpu.cores", "cores", 0.1, 0.6),
+        series(Some("db"), "cpu.cores", "cores", 0.1, 0.2),
+        series(Some("web"), "workers.busy", "workers", 1.0, 4.0),
+        series(Some("db"), "sql.rows_read_next", "rows/s", 0.0, 4000.0),
+        series(Some("db"), "sql.rows_sent", "rows/s", 0.0, 40.0),
+    ];
+    let limit = Limit { tier: Some("web".into()), name: "workers.busy".into(), value: 4.0 };
+    let alarm = LogAlarm {
+        tier: "web".into(),
+        line: "reached".into(),
+        means: String::new(),
+        invalid: false,
+        signal: Some("workers.reached".into()),
+        count: 2,
+    };
+    let target = |pass| TargetResult {
+        target: "p95 < 300 ms".into(),
+        operation: None,
+        observed: Some(0.4),
+        limit: 0.3,
+        unit: "seconds".into(),
+        margin_ratio: None,
+        pass,
+        samples: 100,
+        samples_needed: 20,
+        average_would_pass: false,
+        average_s: None,
+    };
+    signals(&Watched {
+        series: &series,
+        limits: &[limit],
+        alarms: &[alarm],
+        steady: &Steady::of(&run, 30.0, 120.0),
+        early: &Steady::of(&run, 0.0, 10.0),
+        names: &[OperationName { kind: OperationKind::Operation, name: "Browse".into() }],
+        targets: &[target(true), target(false)],
+        generator_cpus: 1,
+        stack_cpus: 1,
+    })
+}
+
+fn of(tier: Option<&str>, name: &str) -> Signal {
+    let signals = found();
+    find(&signals, tier, name).unwrap_or_else(|| panic!("{name} of {tier:?} in {signals:#?}")).clone()
+}
+
+fn close(found: f64, expected: f64) -> bool {
+    (found - expected).abs() <= 2e-3 * expected.abs()
+}
+
+#[test]
+fn a_series_has_its_mean_its_early_mean_its_limit_and_its_cost_per_operation() {
+    let workers = of(Some("web"), "workers.busy");
+    assert_eq!((workers.mean, workers.max, workers.early, workers.limit), (4.0, 4.0, Some(1.0), Some(4.0)));
+    assert_eq!(workers.per_operation, None, "workers are no rate");
+    let cpu = of(Some("web"), "cpu.cores");
+    assert!(close(cpu.per_operation.expect("CPU time is a rate"), 0.03), "{cpu:?}");
+    assert_eq!(cpu.limit, Some(1.0), "the stack's only CPU");
+}
+
+#[test]
+fn what_follows_from_series_is_a_signal_too() {
+    assert!(close(of(Some("db"), "sql.rows_read_per_row").mean, 100.0));
+    assert!(close(of(Some("web"), "cpu.share_ratio").mean, 0.75));
+    assert!(close(of(None, "stack.busy_ratio").mean, 0.8), "nobody watched it: the tiers' sum");
+    assert_eq!(of(Some("web"), "workers.reached").mean, 2.0);
+}
+
+#[test]
+fn the_run_tells_what_its_users_saw() {
+    let table = [
+        ("run.missed_targets", 0.5, "one of two"),
+        ("run.failed_ratio", 0.0, "nothing failed"),
+        ("run.response_s", 0.4, "every one took that long"),
+        ("run.response_growth", 4.0, "from 100 to 400 ms"),
+        ("run.throughput_growth", 1.0 / 3.0, "four times the users, twice the operations"),
+        ("run.response_share", 0.25, "a quarter of the users' time"),
+        ("run.slow_start_ratio", 0.25, "one connection in four took a second"),
+        ("run.operations_per_s", 20.0, "in steady state"),
+    ];
+    for (name, expected, why) in table {
+        let signal = of(None, name);
+        assert!(close(signal.mean, expected), "{why}: {signal:?}");
+    }
+    assert_eq!(of(None, "run.response_s").early.map(|s| (s * 1e3).round()), Some(100.0));
+}
+
+#[test]
+fn a_short_ramp_up_tells_nothing_of_growth() {
+    let run = run();
+    let names = [OperationName { kind: OperationKind::Operation, name: "Browse".into() }];
+    let (steady, early) = (Steady::of(&run, 30.0, 120.0), Steady::of(&run, 0.0, 1.9));
+    let signals = signals(&Watched {
+        series: &[series(Some("web"), "cpu.cores", "cores", 0.1, 0.6)],
+        limits: &[],
+        alarms: &[],
+        steady: &steady,
+        early: &early,
+        names: &names,
+        targets: &[],
+        generator_cpus: 1,
+        stack_cpus: 1,
+    });
+    assert_eq!(find(&signals, Some("web"), "cpu.cores").and_then(|signal| signal.early), None);
+    assert!(find(&signals, None, "run.response_growth").is_none());
+    assert!(find(&signals, None, "run.missed_targets").is_none(), "there is no target");
+}
