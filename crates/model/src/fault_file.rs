@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Recipe;
+use crate::{Catalogue, Problem, Recipe, Result, StackManifest};
 
 /// A fault, the run that shows it, and the diagnosis that is right.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -88,4 +88,144 @@ pub enum Injection {
         /// What stands there instead.
         replace: String,
     },
+}
+
+impl FaultFile {
+    /// What can't be injected into a stack; `elsewhere` when somebody else started it.
+    pub fn mistakes(&self, stack: &StackManifest, elsewhere: bool) -> Vec<Problem> {
+        let file = format!("faults/{}.toml", self.name);
+        let wrong = |what: String| Problem::recipe(what).file(file.clone()).key("inject");
+        let mut found = Vec::new();
+        if elsewhere {
+            let problem = wrong("a server that somebody else started can't be injected with a fault".into());
+            found.push(problem.key("fault").remedy("leave `fault` or `target` out"));
+            return found;
+        }
+        for injection in &self.injections {
+            if let Some(tier) = injection.tier()
+                && !stack.tiers.iter().any(|one| one.name == tier)
+            {
+                found.push(wrong(format!("stack {} has no tier `{tier}`", stack.name)));
+            }
+            found.extend(injection.mistake().map(wrong));
+        }
+        found
+    }
+
+    /// Replaces the parts of the catalogue that the fault patches.
+    ///
+    /// # Errors
+    /// A file that is not there, and a part that is not in it exactly once.
+    pub fn patch(&self, catalogue: &mut Catalogue) -> Result<()> {
+        for injection in &self.injections {
+            let Injection::Patch { file, find, replace } = injection else { continue };
+            let text = catalogue.text(file)?;
+            let count = text.matches(find.as_str()).count();
+            if count != 1 {
+                let what = format!("fault {} replaces a part that occurs {count} times, not once", self.name);
+                return Err(Problem::recipe(what).file(file).key("inject.find").into());
+            }
+            let patched = text.replacen(find.as_str(), replace, 1).into_bytes();
+            catalogue.overlay([(file.clone(), patched.into())].into());
+        }
+        Ok(())
+    }
+}
+
+impl Injection {
+    /// The tier that it is done to.
+    pub fn tier(&self) -> Option<&str> {
+        match self {
+            Injection::CpuQuota { tier, .. }
+            | Injection::Descriptors { tier, .. }
+            | Injection::DiskWrites { tier, .. } => Some(tier),
+            Injection::CpuHog { .. } | Injection::Patch { .. } => None,
+        }
+    }
+
+    fn mistake(&self) -> Option<String> {
+        match self {
+            Injection::CpuQuota { cores, .. } if !(0.01..=4096.0).contains(cores) => {
+                Some(format!("{cores} cores are no quota: at least 0.01"))
+            }
+            Injection::CpuHog { processes: 0, .. } => Some("no process is no hog".to_string()),
+            Injection::Descriptors { limit, .. } if *limit < 16 => {
+                Some(format!("no server starts with {limit} descriptors: at least 16"))
+            }
+            Injection::DiskWrites { per_s: 0, .. } => {
+                Some("a tier without any write never starts".to_string())
+            }
+            _ => None,
+        }
+    }
+
+    /// What is done, in a sentence.
+    pub fn sentence(&self) -> String {
+        match self {
+            Injection::CpuQuota { tier, cores } => {
+                format!("tier {tier} may use {cores} cores of CPU time")
+            }
+            Injection::CpuHog { processes, on_generator } => {
+                let place = if *on_generator { "the generator's" } else { "the stack's" };
+                format!("{processes} processes that belong to nobody compute on {place} CPUs")
+            }
+            Injection::Descriptors { tier, limit } => {
+                format!("a process of tier {tier} may have {limit} descriptors")
+            }
+            Injection::DiskWrites { tier, per_s } => {
+                format!("tier {tier} may do {per_s} writes per second on its disk")
+            }
+            Injection::Patch { file, .. } => format!("a part of {file} is replaced"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(find: &str) -> FaultFile {
+        FaultFile {
+            format: 1,
+            name: "slow".into(),
+            title: "slow".into(),
+            why: "it waits".into(),
+            quick: false,
+            expect: Expected::Healthy,
+            recipe: Recipe::default(),
+            injections: vec![Injection::Patch {
+                file: "kits/a/a.php".into(),
+                find: find.into(),
+                replace: "usleep(1); b();".into(),
+            }],
+        }
+    }
+
+    #[test]
+    fn a_patch_replaces_a_part_that_occurs_exactly_once() {
+        let files = [("kits/a/a.php".to_string(), b"a(); b(); a();".to_vec().into())];
+        let mut catalogue = Catalogue::new(files.into());
+        fault("b();").patch(&mut catalogue).expect("it occurs once");
+        assert_eq!(catalogue.text("kits/a/a.php"), Ok("a(); usleep(1); b(); a();"));
+        for (find, count) in [("a();", "2 times"), ("c();", "0 times")] {
+            let refused = fault(find).patch(&mut catalogue).expect_err(find).to_string();
+            assert!(refused.contains(count), "{refused}");
+        }
+    }
+
+    #[test]
+    fn an_injection_into_a_tier_that_is_not_there_is_refused() {
+        let stack = StackManifest {
+            format: 1,
+            name: "bare".into(),
+            title: "bare".into(),
+            provides: Vec::new(),
+            tiers: Vec::new(),
+        };
+        let quota = Injection::CpuQuota { tier: "app".into(), cores: 0.0 };
+        let found = FaultFile { injections: vec![quota], ..fault("b();") }.mistakes(&stack, false);
+        let said: Vec<&str> = found.iter().map(|problem| problem.what.as_str()).collect();
+        assert_eq!(said, ["stack bare has no tier `app`", "0 cores are no quota: at least 0.01"]);
+        assert!(fault("b();").mistakes(&stack, true)[0].what.contains("somebody else"));
+    }
 }

@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::document::nearest;
+use crate::fault_file::Injection;
 pub use crate::load::Load;
 use crate::mix::Sessions;
 use crate::problem::{Problem, Problems, Result};
 use crate::qos::{Measure, QosTarget};
 use crate::recipe::Recipe;
 use crate::setting::{self, Values};
-use crate::{Catalogue, KitManifest, ServiceManifest, StackManifest};
+use crate::{Catalogue, FaultFile, KitManifest, ServiceManifest, StackManifest};
 
 /// Everything that a run needs to know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,6 +43,9 @@ pub struct Plan {
     /// The URL of a server that somebody else started; then the stack has no tiers, and nothing is started.
     #[serde(default)]
     pub target: Option<String>,
+    /// What is injected on purpose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<FaultFile>,
 }
 
 /// A data set's size.
@@ -109,6 +113,8 @@ impl Plan {
         let tiers = resolve_tiers(recipe, &stack, catalogue, &mut problems)?;
         let qos = resolve_qos(recipe, &kit, catalogue, &mut problems);
         let load = crate::load::resolve(recipe, &kit, &mut problems);
+        let fault = recipe.fault.as_deref().map(|name| catalogue.fault(name)).transpose()?;
+        problems.extend(fault.iter().flat_map(|fault| fault.mistakes(&stack, recipe.target.is_some())));
         choose_mix(recipe, &mut kit, &mut problems);
         apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
@@ -130,6 +136,7 @@ impl Plan {
             port: recipe.port,
             data_seed: None,
             target,
+            fault,
         })
     }
 
@@ -145,6 +152,11 @@ impl Plan {
     /// The tier of that name.
     pub fn tier(&self, name: &str) -> Option<&PlanTier> {
         self.tiers.iter().find(|tier| tier.name == name)
+    }
+
+    /// What is done to the stack or to the machine on purpose.
+    pub fn injections(&self) -> &[Injection] {
+        self.fault.as_ref().map_or(&[], |fault| &fault.injections)
     }
 
     /// The tier that holds the data set.

@@ -57,4 +57,73 @@ pub struct Recipe {
     pub target: Option<String>,
     /// The web tier's TCP port; a free one when absent.
     pub port: Option<u16>,
+    /// A fault of the catalogue that is injected on purpose: `plimsoll faults` shows them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+}
+
+impl Recipe {
+    /// This recipe, with what it leaves open as `defaults` say. Settings are joined one by one; of lists one stands.
+    pub fn or(self, defaults: &Recipe) -> Recipe {
+        let text = |own: Option<String>, other: &Option<String>| own.or_else(|| other.clone());
+        let joined = |own: Values, other: &Values| {
+            let mut values = other.clone();
+            values.extend(own);
+            values
+        };
+        // Users and arrivals exclude each other as a choice of how to load.
+        let loads = self.users.is_some() || self.rate.is_some() || !self.stages.is_empty();
+        Recipe {
+            stack: text(self.stack, &defaults.stack),
+            size: text(self.size, &defaults.size),
+            mix: text(self.mix, &defaults.mix),
+            users: if loads { self.users } else { defaults.users },
+            rate: if loads { self.rate } else { defaults.rate.clone() },
+            stages: if loads { self.stages } else { defaults.stages.clone() },
+            arrivals: self.arrivals.or(defaults.arrivals),
+            arriving: self.arriving.or(defaults.arriving),
+            lifetime: text(self.lifetime, &defaults.lifetime),
+            ramp_up: text(self.ramp_up, &defaults.ramp_up),
+            steady: text(self.steady, &defaults.steady),
+            ramp_down: text(self.ramp_down, &defaults.ramp_down),
+            seed: self.seed.or(defaults.seed),
+            qos: if self.qos.is_empty() { defaults.qos.clone() } else { self.qos },
+            param: joined(self.param, &defaults.param),
+            set: joined(self.set, &defaults.set),
+            target: text(self.target, &defaults.target),
+            port: self.port.or(defaults.port),
+            fault: text(self.fault, &defaults.fault),
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Value;
+
+    #[test]
+    fn what_a_recipe_says_wins_over_its_defaults_setting_by_setting() {
+        let set = |pairs: &[(&str, i64)]| {
+            pairs.iter().map(|(name, value)| (name.to_string(), Value::Int(*value))).collect::<Values>()
+        };
+        let defaults = Recipe {
+            kit: "other".into(),
+            users: Some(60),
+            steady: Some("20s".into()),
+            set: set(&[("web.MaxRequestWorkers", 4), ("db.max_connections", 10)]),
+            ..Recipe::default()
+        };
+        let own = Recipe {
+            kit: "dvdstore".into(),
+            rate: Some("5/s".into()),
+            set: set(&[("web.MaxRequestWorkers", 8)]),
+            ..Recipe::default()
+        };
+        let both = own.or(&defaults);
+        assert_eq!((both.kit.as_str(), both.steady.as_deref()), ("dvdstore", Some("20s")));
+        assert_eq!((both.users, both.rate.as_deref()), (None, Some("5/s")), "a load is one choice");
+        assert_eq!(both.set, set(&[("web.MaxRequestWorkers", 8), ("db.max_connections", 10)]));
+    }
 }

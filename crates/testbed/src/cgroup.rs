@@ -69,7 +69,8 @@ pub(crate) fn holds(group: &Path, pid: u32) -> bool {
     members(group).contains(&pid)
 }
 
-fn members(group: &Path) -> Vec<u32> {
+/// The processes in a group and below it.
+pub(crate) fn members(group: &Path) -> Vec<u32> {
     let mut found: Vec<u32> = fs::read_to_string(group.join("cgroup.procs"))
         .unwrap_or_default()
         .lines()
@@ -110,8 +111,11 @@ pub(crate) fn end(group: &Path) -> Result<usize> {
 }
 
 fn populated(group: &Path) -> bool {
-    let events = fs::read_to_string(group.join("cgroup.events")).unwrap_or_default();
-    events.lines().any(|line| line == "populated 1")
+    match fs::read_to_string(group.join("cgroup.events")) {
+        Ok(events) => events.lines().any(|line| line == "populated 1"),
+        // A hierarchy of v1 does not tell.
+        Err(_) => members(group).into_iter().filter_map(Identity::of).any(Identity::runs),
+    }
 }
 
 /// Removes a group and those below it, then the parent if no other lab uses it.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Problem, Result};
 
+use crate::inject::Holds;
 use crate::keeper::{Keeper, KeeperCommand};
 use crate::launch::{Confinement, Launch, Running, Spawner};
 use crate::ledger::{Entry, FORMAT, Ledger};
@@ -123,6 +124,7 @@ pub(crate) struct Site {
     keeper: Mutex<Option<Keeper>>,
     spawner: Spawner,
     instances: AtomicU32,
+    pub(crate) holds: Holds,
 }
 
 impl Site {
@@ -163,6 +165,7 @@ impl Site {
             keeper: Mutex::new(Some(keeper)),
             spawner: Spawner::start()?,
             instances: AtomicU32::new(1),
+            holds: Holds::default(),
             owner,
         };
         disk::make_private_dir(&site.dir, site.owner.of_files())?;
@@ -192,11 +195,25 @@ impl Site {
         group.as_deref().map_or(Ok(0), cgroup::end)?;
         let marker = format!("{}/{instance}/", self.marker);
         Family { started, marker: &marker, uid: self.owner.uid }.end()?;
-        group.as_deref().map_or(Ok(()), cgroup::remove)
+        group.as_deref().map_or(Ok(()), cgroup::remove)?;
+        self.holds.remove(instance)
+    }
+
+    /// The group of an instance, whether it is there or not.
+    pub(crate) fn instance_dir(&self, instance: &str) -> Option<PathBuf> {
+        self.cgroup.as_ref().map(|group| group.join(instance))
+    }
+
+    /// Writes a change down.
+    pub(crate) fn note(&self, entry: &Entry) -> Result<()> {
+        match self.ledger.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            Some(ledger) => ledger.append(entry),
+            None => Err(Problem::bug("a change of a lab that is closed").into()),
+        }
     }
 
     /// What the environment of a tier's processes says; no other tier's begins like it.
-    fn tier_marker(&self, instance: &str, tier: &str) -> String {
+    pub(crate) fn tier_marker(&self, instance: &str, tier: &str) -> String {
         format!("{}/{instance}/{tier}/", self.marker)
     }
 
@@ -211,6 +228,16 @@ impl Site {
 
     /// Starts a process and writes it down.
     pub(crate) fn launch(&self, launch: &Launch, instance: &str) -> Result<Running> {
+        self.launch_with(launch, instance, None)
+    }
+
+    /// The same, with a limit of descriptors instead of all that it may have.
+    pub(crate) fn launch_with(
+        &self,
+        launch: &Launch,
+        instance: &str,
+        descriptors: Option<u64>,
+    ) -> Result<Running> {
         let group = self.tier_group(instance, &launch.tier);
         let made = group
             .as_deref()
@@ -220,15 +247,13 @@ impl Site {
             uid: self.owner.of_files(),
             marker: self.tier_marker(instance, &launch.tier),
             entrance: made.flatten(),
+            descriptors,
         };
         let child = self.spawner.spawn(launch, confinement)?;
         // A child that has not been waited for keeps its number and start time, even when it is dead.
         let identity = Identity::of(child.id())
             .ok_or_else(|| Problem::bug(format!("process {} has no entry in /proc", child.id())))?;
-        let written = match self.ledger.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
-            Some(ledger) => ledger.append(&Entry::Process { tier: launch.tier.clone(), process: identity }),
-            None => Err(Problem::bug("a process was started in a lab that is closed").into()),
-        };
+        let written = self.note(&Entry::Process { tier: launch.tier.clone(), process: identity });
         if let Err(problems) = written {
             self.end_tier(instance, &launch.tier, &[identity])?;
             return Err(problems);

@@ -62,6 +62,8 @@ pub(crate) struct Confinement {
     pub(crate) uid: Option<u32>,
     pub(crate) marker: String,
     pub(crate) entrance: Option<OwnedFd>,
+    /// The most descriptors that it may have, if fewer than the tool.
+    pub(crate) descriptors: Option<u64>,
 }
 
 /// The thread that forks.
@@ -136,6 +138,7 @@ struct ChildSetup {
     entrance: Option<OwnedFd>,
     cpus: Option<CpuSet>,
     uid: Option<u32>,
+    descriptors: Option<u64>,
 }
 
 impl ChildSetup {
@@ -143,7 +146,8 @@ impl ChildSetup {
         let mut set = CpuSet::new();
         launch.cpus.iter().filter(|cpu| **cpu < CpuSet::MAX_CPU).for_each(|cpu| set.set(*cpu));
         let cpus = (!launch.cpus.is_empty()).then_some(set);
-        ChildSetup { tool: getpid(), entrance: confinement.entrance, cpus, uid: confinement.uid }
+        let Confinement { uid, entrance, descriptors, .. } = confinement;
+        ChildSetup { tool: getpid(), entrance, cpus, uid, descriptors }
     }
 
     fn enter(&self) -> io::Result<()> {
@@ -154,7 +158,8 @@ impl ChildSetup {
         }
         close_on_exec_from(3);
         let files = getrlimit(Resource::Nofile);
-        setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum })?;
+        let most = self.descriptors.or(files.maximum);
+        setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most })?;
         if let Some(cpus) = &self.cpus {
             sched_setaffinity(None, cpus)?;
         }

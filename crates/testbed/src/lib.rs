@@ -11,7 +11,9 @@
 //! of data in `catalogue/services`.
 
 mod cgroup;
+mod controller;
 mod disk;
+mod inject;
 pub mod keeper;
 mod lab;
 mod launch;

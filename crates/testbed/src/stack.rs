@@ -114,6 +114,11 @@ impl Stack {
         Stack { site, instance, directories: vec![dir], tiers: Vec::new(), servers: Vec::new(), over: false }
     }
 
+    /// Whose it is, and which instance of it.
+    pub(crate) fn place(&self) -> (&Site, &str) {
+        (&self.site, &self.instance)
+    }
+
     pub(crate) fn add_directory(&mut self, dir: PathBuf) {
         self.directories.push(dir);
     }

@@ -6,6 +6,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use model::fault_file::Injection;
 use model::plan::PlanTier;
 use model::{Catalogue, Kind, Plan, Problem, Result};
 
@@ -78,6 +79,10 @@ impl Lab {
         starting.write_app()?;
         for index in 0..starting.layout.tiers.len() {
             starting.tier(index, &mut stack)?;
+        }
+        // When all are ready: a start is not what is to be slow.
+        if !options.loading {
+            options.plan.injections().iter().try_for_each(|injection| stack.inject(injection))?;
         }
         Ok(stack)
     }
@@ -255,7 +260,12 @@ impl<'a, 'o> Starting<'a, 'o> {
             output: ready.dir.join(CONSOLE),
             cpus: self.layout.cpus.clone(),
         };
-        self.site.launch(&launch, &self.instance)
+        let limits = self.options.plan.injections().iter().filter_map(|injection| match injection {
+            Injection::Descriptors { tier: name, limit } if *name == tier.name => Some(*limit),
+            _ => None,
+        });
+        let descriptors = limits.min().filter(|_| !self.options.loading);
+        self.site.launch_with(&launch, &self.instance, descriptors)
     }
 
     fn wait(&self, index: usize, running: &mut Running) -> Result<Outcome> {

@@ -52,7 +52,7 @@ fn open(home: &str, id: &str, cgroups: bool) -> Result<Lab, Problems> {
 fn stack(lab: &Lab) -> Result<(), Problems> {
     let catalogue = tiny::catalogue();
     let plan = tiny::plan(&catalogue, "apache-event-fpm-mariadb", &[]);
-    let stack = lab.start(StartOptions {
+    let mut stack = lab.start(StartOptions {
         plan: &plan,
         catalogue: &catalogue,
         data_snapshot: None,
@@ -62,6 +62,8 @@ fn stack(lab: &Lab) -> Result<(), Problems> {
         cancel: &|| false,
         on_step: &mut |_| {},
     })?;
+    // Where it can be done: what it makes must go too.
+    _ = stack.set_cpu_quota("db", Some(0.5));
     say_and_wait(lab, stack.tiers()[0].pid)
 }
 

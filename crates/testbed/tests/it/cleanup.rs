@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use testbed::{KeeperCommand, Lab, LabOptions, sweep};
 
 use crate::bench::{EVENT, home, keeper, programs_are_there};
+use crate::held::{controllers_are_there, groups_of};
 use crate::waiting::{own_user, processes_in, processes_of, processes_of_user, wait_until};
 
 fn open(home: &Path, id: &str) -> model::Result<Lab> {
@@ -83,6 +84,7 @@ impl Tool {
         }
         assert!(!self.dir.exists(), "{} must be gone", self.dir.display());
         assert!(self.group.iter().all(|group| !group.exists()), "{:?} must be gone", self.group);
+        assert_eq!(groups_of(&self.id), Vec::<PathBuf>::new(), "no group of any controller may be left");
         let left: Vec<_> =
             fs::read_dir(self.home.join("instances")).expect("a directory").flatten().collect();
         assert!(
@@ -145,6 +147,9 @@ fn a_killed_tool_leaves_nothing_of_real_servers() {
             "database, PHP, web server run: {:?}",
             tool.living()
         );
+        if controllers_are_there() {
+            assert_eq!(groups_of(&tool.id).len(), 1, "the database is held back");
+        }
         tool.ends(Signal::KILL);
         tool.expect_nothing_left();
     }

@@ -1,0 +1,131 @@
+//! What is done to a standing stack on purpose: a tier is held back by a controller of the kernel. Every group is a line of
+//! the lab's ledger, so that whoever ends the lab removes it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use model::fault_file::Injection;
+use model::{Problem, Result};
+
+use crate::cgroup;
+use crate::controller::{Controller, Hierarchy};
+use crate::lab::Site;
+use crate::ledger::Entry;
+use crate::process::{Family, Identity};
+use crate::stack::Stack;
+
+/// How often the processes of a tier are looked through until all are in their group: one may fork in between.
+const LOOKS: u32 = 100;
+
+impl Stack {
+    /// Does to the stack what a fault says; patches and processes beside the stack are the caller's.
+    ///
+    /// # Errors
+    /// A controller that this machine does not have, or does not let us use.
+    pub fn inject(&mut self, injection: &Injection) -> Result<()> {
+        match injection {
+            Injection::CpuQuota { tier, cores } => self.set_cpu_quota(tier, Some(*cores)),
+            Injection::DiskWrites { tier, per_s } => self.limit_writes(tier, *per_s),
+            // A server's own limit is there from its start.
+            Injection::Descriptors { .. } | Injection::CpuHog { .. } | Injection::Patch { .. } => Ok(()),
+        }
+    }
+
+    /// Lets a tier use so many cores of CPU time from now on; `None` lifts that.
+    ///
+    /// # Errors
+    /// A tier that is not there; a machine without the controller.
+    pub fn set_cpu_quota(&mut self, tier: &str, cores: Option<f64>) -> Result<()> {
+        let (hierarchy, group) = self.held(tier, Controller::Cpu)?;
+        hierarchy.limit_cpu(&group, cores)
+    }
+
+    fn limit_writes(&mut self, tier: &str, per_s: u64) -> Result<()> {
+        let (hierarchy, group) = self.held(tier, Controller::Disk)?;
+        let dir = self.tier(tier).map(|tier| tier.dir.clone()).unwrap_or_default();
+        hierarchy.limit_writes(&group, &dir, per_s)
+    }
+
+    /// The group of a tier in a controller's hierarchy, with all its processes.
+    fn held(&mut self, tier: &str, controller: Controller) -> Result<(Hierarchy, PathBuf)> {
+        let found = self.tier(tier).ok_or_else(|| Problem::bug(format!("there is no tier `{tier}`")))?;
+        let (group, pid) = (found.cgroup.clone(), found.pid);
+        let (site, instance) = self.place();
+        let hierarchy = controller.find(site.instance_dir(instance).as_deref())?;
+        if hierarchy.unified {
+            let group = group.ok_or_else(|| Problem::bug("a unified hierarchy without a tier's group"))?;
+            return Ok((hierarchy, group));
+        }
+        let held = site.hold(&hierarchy, instance, tier)?;
+        let members = || match &group {
+            Some(group) => cgroup::members(group),
+            None => site.family_of(instance, tier, pid),
+        };
+        enter(&held, members)?;
+        Ok((hierarchy, held))
+    }
+}
+
+/// Moves processes into a group until none is outside.
+fn enter(group: &Path, members: impl Fn() -> Vec<u32>) -> Result<()> {
+    let procs = group.join("cgroup.procs");
+    for _ in 0..LOOKS {
+        let inside = cgroup::members(group);
+        let outside: Vec<u32> = members().into_iter().filter(|pid| !inside.contains(pid)).collect();
+        if outside.is_empty() {
+            return Ok(());
+        }
+        // One that has ended meanwhile can't be moved, and need not be.
+        outside.iter().for_each(|pid| _ = fs::write(&procs, pid.to_string()));
+    }
+    let what = format!("the tier's processes can't be moved into {}", group.display());
+    Err(Problem::environment(what).remedy("run as root, or have the group delegated").into())
+}
+
+impl Site {
+    /// A tier's group in a hierarchy of its own; made and written down when it is not there yet.
+    fn hold(&self, hierarchy: &Hierarchy, instance: &str, tier: &str) -> Result<PathBuf> {
+        let lab = hierarchy.base.join(&self.marker);
+        if self.holds.note(&lab) {
+            self.note(&Entry::Cgroup { path: lab.clone() })?;
+        }
+        let instance = lab.join(instance);
+        let group = instance.join(tier);
+        cgroup::make(&group)?;
+        [&hierarchy.base, &lab, &instance].into_iter().for_each(|above| hierarchy.outweigh(above));
+        Ok(group)
+    }
+
+    /// The processes of a tier, where no group holds them.
+    fn family_of(&self, instance: &str, tier: &str, pid: u32) -> Vec<u32> {
+        let started: Vec<Identity> = Identity::of(pid).into_iter().collect();
+        let marker = self.tier_marker(instance, tier);
+        let family = Family { started: &started, marker: &marker, uid: self.owner.uid };
+        family.living().into_iter().map(|process| process.pid).collect()
+    }
+}
+
+/// The lab's groups in hierarchies of their own.
+#[derive(Debug, Default)]
+pub(crate) struct Holds {
+    groups: std::sync::Mutex<Vec<PathBuf>>,
+}
+
+impl Holds {
+    /// Remembers a group; whether it is new.
+    fn note(&self, group: &Path) -> bool {
+        let mut groups = self.groups.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let new = !groups.iter().any(|one| one == group);
+        if new {
+            groups.push(group.to_path_buf());
+        }
+        new
+    }
+
+    /// Removes the groups of an instance; its processes have ended.
+    pub(crate) fn remove(&self, instance: &str) -> Result<()> {
+        let groups = self.groups.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut inner = groups.iter().map(|group| group.join(instance)).filter(|group| group.exists());
+        inner.try_for_each(|group| cgroup::remove(&group))
+    }
+}
