@@ -30,6 +30,7 @@ mod render;
 pub mod snapshot;
 mod stack;
 mod start;
+mod status;
 mod sweep;
 mod undo;
 
@@ -38,6 +39,7 @@ pub use lab::{Lab, LabOptions};
 pub use launch::{Launch, Running};
 pub use stack::{AlarmSeen, Death, Stack, Stopped, Tier};
 pub use start::{StartOptions, Step, StepEvent};
+pub use status::check as check_statuses;
 pub use sweep::{Swept, sweep};
 
 /// The directory in which labs make their cgroups; `None` where this process may make none.

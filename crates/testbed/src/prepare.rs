@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use minijinja::Value;
 use model::plan::PlanTier;
 use model::setting::Values;
-use model::{Catalogue, Plan, Problem, Problems, Result};
+use model::{Catalogue, Plan, Problem, Problems, Result, ServerJob};
 
 use crate::lab::Site;
 use crate::port::Claim;
 use crate::program::{self, Program};
 use crate::ready::Question;
 use crate::render::{Common, Own, Reach, Renderer};
+use crate::status;
 
 /// The application's files: (path in the document root, bytes).
 pub(crate) type AppFiles = Vec<(PathBuf, Vec<u8>)>;
@@ -46,6 +47,7 @@ pub(crate) struct ReadyTier {
     pub(crate) inits: Vec<ReadyCommand>,
     pub(crate) settles: Vec<ReadyCommand>,
     pub(crate) question: Question,
+    pub(crate) job: ServerJob,
 }
 
 /// What of a plan is started, and where.
@@ -147,8 +149,9 @@ impl Layout<'_> {
                 .file(&rendering.manifest)
                 .key("ready")
         })?;
+        let job = rendering.keep(status::resolve(renderer, tier, reach, &context));
         Problems::check(rendering.problems)?;
-        Ok(ReadyTier { dir, program, args, env, files, inits, settles, question })
+        Ok(ReadyTier { dir, program, args, env, files, inits, settles, question, job })
     }
 
     /// The kit's application: (path in the document root, bytes).

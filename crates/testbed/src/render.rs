@@ -45,7 +45,7 @@ fn path_value(path: &Path) -> Value {
     Value::from(path.to_string_lossy().into_owned())
 }
 
-fn setting_value(value: &model::Value) -> Value {
+pub(crate) fn setting_value(value: &model::Value) -> Value {
     match value {
         model::Value::Bool(value) => Value::from(*value),
         model::Value::Int(value) => Value::from(*value),
@@ -55,7 +55,7 @@ fn setting_value(value: &model::Value) -> Value {
 }
 
 /// A knob's name as a template writes it: `pm.max_children` is `pm_max_children`.
-fn variable(knob: &str) -> String {
+pub(crate) fn variable(knob: &str) -> String {
     knob.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
 }
 
@@ -161,12 +161,21 @@ impl Renderer {
 
     /// Whether an expression over the context is true.
     pub(crate) fn holds(&self, file: &str, expression: &str, context: &Value) -> Result<bool> {
-        let value = self
-            .environment
+        Ok(self.worked_out(file, "constraint.must", expression, context)?.is_true())
+    }
+
+    /// What an expression over the context is; `key` is where it stands in `file`.
+    pub(crate) fn worked_out(
+        &self,
+        file: &str,
+        key: &str,
+        expression: &str,
+        context: &Value,
+    ) -> Result<Value> {
+        self.environment
             .compile_expression(expression)
             .and_then(|expression| expression.eval(context.clone()))
-            .map_err(|error| mistake(file, &error).key("constraint.must"))?;
-        Ok(value.is_true())
+            .map_err(|error| mistake(file, &error).key(key).into())
     }
 }
 

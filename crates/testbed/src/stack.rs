@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use model::{Problem, Problems, Result, ServiceManifest};
+use model::{Problem, Problems, Result, ServerJob, ServiceManifest};
 use rustix::process::Signal;
 
 use crate::disk;
@@ -48,6 +48,8 @@ pub struct Tier {
     pub files: Vec<PathBuf>,
     /// Its logs: the error log first, the console last. Some may not exist.
     pub logs: Vec<PathBuf>,
+    /// What it tells about itself, and where.
+    pub job: ServerJob,
     pub(crate) settles: Vec<ReadyCommand>,
     pub(crate) cpus: Vec<usize>,
     pub(crate) loading: bool,

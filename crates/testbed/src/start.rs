@@ -308,6 +308,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             data_dir: tier.service.database.as_ref().map(|database| ready.dir.join(&database.data_dir)),
             files: ready.files.iter().map(|(path, _)| ready.dir.join(path)).collect(),
             logs: self.logs(index),
+            job: ready.job.clone(),
             settles: ready.settles.iter().map(ReadyCommand::again).collect(),
             cpus: self.layout.cpus.clone(),
             loading: self.layout.loading,

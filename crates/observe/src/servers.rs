@@ -1,0 +1,198 @@
+//! Each server's own numbers: its status is read in threads of its own, and taken when a sample is asked for.
+//!
+//! The principal type is [`Servers`]. A reading has a deadline below its interval: one that is not answered by then is
+//! told as `status.unanswered`, and its figures are absent until the next one that is. A rate is over the time between
+//! two readings; a count that fell (the server began anew) gives none.
+//!
+//! What is read costs the servers something: a status over HTTP is a request on a connection that is closed again, so
+//! that no worker is kept; the database is asked on one connection that is kept, since opening one costs more.
+
+mod counters;
+mod exchange;
+mod fastcgi;
+mod figures;
+mod http;
+mod reader;
+mod sql;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use model::record::Series;
+use model::server_job::{CounterJob, ServerJob};
+
+use self::counters::Counters;
+use self::figures::Figures;
+use self::reader::Reader;
+
+/// Of its interval, what a reading may take.
+const DEADLINE_RATIO: f64 = 0.8;
+/// Readings that nobody asked for are forgotten, the oldest first.
+const KEPT: usize = 32;
+
+/// The statuses of all tiers, each read by a thread of its own.
+#[derive(Debug)]
+pub struct Servers {
+    tiers: Vec<Tier>,
+    stop: Arc<Stop>,
+}
+
+#[derive(Debug)]
+struct Tier {
+    name: String,
+    statuses: Vec<Status>,
+}
+
+#[derive(Debug)]
+struct Status {
+    shelf: Arc<Shelf>,
+    every: Duration,
+    counters: Counters,
+    last_ended: Instant,
+}
+
+/// A finished reading.
+#[derive(Debug)]
+struct Reading {
+    /// When half of the time that it took was over.
+    at: Instant,
+    /// Nothing where it was not answered in time, or not with what can be understood.
+    figures: Option<Figures>,
+}
+
+/// Where a thread leaves its readings.
+#[derive(Debug, Default)]
+struct Shelf(Mutex<VecDeque<Reading>>);
+
+/// Wakes the threads at the end.
+#[derive(Debug, Default)]
+struct Stop {
+    over: Mutex<bool>,
+    rung: Condvar,
+}
+
+impl Servers {
+    /// Begins to read. Where a thread can't be started the status counts as unanswered.
+    pub fn start(jobs: &[ServerJob]) -> Servers {
+        let stop = Arc::new(Stop::default());
+        let count = jobs.iter().map(|job| job.statuses.len()).sum::<usize>().max(1);
+        let mut number = 0;
+        let tiers = jobs.iter().map(|job| Tier {
+            name: job.tier.clone(),
+            statuses: job
+                .statuses
+                .iter()
+                .map(|status| {
+                    let every = Duration::from_secs_f64(status.every_s.clamp(0.1, 3600.0));
+                    // One after the other, so that the servers are not all asked at the same moment.
+                    let first = every.min(Duration::from_secs(1)).mul_f64(number as f64 / count as f64);
+                    number += 1;
+                    let counters: Vec<CounterJob> = job
+                        .counters
+                        .iter()
+                        .filter(|counter| counter.status == status.name)
+                        .cloned()
+                        .collect();
+                    let reader = Reader::new(status, &counters);
+                    let shelf = Arc::new(Shelf::default());
+                    keep_reading(reader, Arc::clone(&shelf), Arc::clone(&stop), first, every);
+                    Status { shelf, every, counters: Counters::new(counters), last_ended: Instant::now() }
+                })
+                .collect(),
+        });
+        let tiers = tiers.collect();
+        Servers { tiers, stop }
+    }
+
+    /// What was read since the last call, a series each. `at_s` is the second of the run now; each point has the
+    /// second in which its reading was made. Never waits for a server.
+    pub fn sample(&mut self, at_s: f64) -> Vec<Series> {
+        let now = Instant::now();
+        let mut found = Vec::new();
+        for tier in &mut self.tiers {
+            let mut unanswered = None;
+            for status in &mut tier.statuses {
+                let readings = status.shelf.take();
+                if let Some(last) = readings.back() {
+                    status.last_ended = last.at;
+                }
+                let overdue = now.duration_since(status.last_ended) > 2 * status.every;
+                let failed = overdue || readings.iter().any(|reading| reading.figures.is_none());
+                if failed || !readings.is_empty() {
+                    unanswered = Some(unanswered.unwrap_or(false) || failed);
+                }
+                for reading in readings {
+                    let Some(figures) = &reading.figures else { continue };
+                    let read_s = at_s - now.saturating_duration_since(reading.at).as_secs_f64();
+                    status.counters.take(reading.at, read_s, figures);
+                }
+                found.extend(status.counters.told(&tier.name));
+            }
+            if let Some(unanswered) = unanswered {
+                found.push(Series {
+                    name: "status.unanswered".to_string(),
+                    tier: Some(tier.name.clone()),
+                    unit: "ratio".to_string(),
+                    points: vec![(at_s, f64::from(u8::from(unanswered)))],
+                });
+            }
+        }
+        found
+    }
+}
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        // Not joined: a thread that waits for a server ends when that answers or its deadline is over.
+        *self.stop.over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.stop.rung.notify_all();
+    }
+}
+
+impl Shelf {
+    fn put(&self, reading: Reading) {
+        let mut readings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if readings.len() == KEPT {
+            readings.pop_front();
+        }
+        readings.push_back(reading);
+    }
+
+    fn take(&self) -> VecDeque<Reading> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Stop {
+    /// Whether it is over; waits for that until `then` at most.
+    fn over_by(&self, then: Instant) -> bool {
+        let over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = then.saturating_duration_since(Instant::now());
+        let (over, _) =
+            self.rung.wait_timeout_while(over, left, |over| !*over).unwrap_or_else(PoisonError::into_inner);
+        *over
+    }
+}
+
+fn keep_reading(mut reader: Reader, shelf: Arc<Shelf>, stop: Arc<Stop>, first: Duration, every: Duration) {
+    let mut next = Instant::now() + first;
+    let read = move || {
+        while !stop.over_by(next) {
+            let begun = Instant::now();
+            let figures = reader.read(begun + every.mul_f64(DEADLINE_RATIO));
+            let took = begun.elapsed();
+            shelf.put(Reading { at: begun + took / 2, figures: figures.ok() });
+            // What was missed is not caught up with.
+            next += every;
+            while next < Instant::now() {
+                next += every;
+            }
+        }
+    };
+    // Without a thread nothing is ever read, which the sample tells as unanswered.
+    _ = std::thread::Builder::new().name("status".to_string()).stack_size(512 * 1024).spawn(read);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Readings become points: gauges as they are, counts as their growth per second.
+
+use std::time::Instant;
+
+use model::record::Series;
+use model::server_job::CounterJob;
+use model::service::CounterKind;
+
+use super::figures::Figures;
+
+/// The counters of one status.
+#[derive(Debug)]
+pub(super) struct Counters(Vec<Counter>);
+
+#[derive(Debug)]
+struct Counter {
+    job: CounterJob,
+    /// The last reading that had it: when, and what it was.
+    last: Option<(Instant, f64)>,
+    points: Vec<(f64, f64)>,
+}
+
+impl Counters {
+    pub(super) fn new(jobs: Vec<CounterJob>) -> Counters {
+        Counters(jobs.into_iter().map(|job| Counter { job, last: None, points: Vec::new() }).collect())
+    }
+
+    /// Takes a reading made at `at`, which is second `read_s` of the run.
+    pub(super) fn take(&mut self, at: Instant, read_s: f64, figures: &Figures) {
+        for counter in &mut self.0 {
+            let value = counter.value(at, figures);
+            counter.points.extend(value.map(|value| (read_s, value)));
+        }
+    }
+
+    /// The points since the last call.
+    pub(super) fn told(&mut self, tier: &str) -> Vec<Series> {
+        let series = |counter: &mut Counter| Series {
+            name: counter.job.name.clone(),
+            tier: Some(tier.to_string()),
+            unit: counter.job.unit.clone(),
+            points: std::mem::take(&mut counter.points),
+        };
+        self.0.iter_mut().filter(|counter| !counter.points.is_empty()).map(series).collect()
+    }
+}
+
+impl Counter {
+    fn value(&mut self, at: Instant, figures: &Figures) -> Option<f64> {
+        // A sum that lacks a part would be another figure.
+        let parts = self.job.of.iter().map(|name| figures.get(name).copied());
+        let value = parts.sum::<Option<f64>>()? * self.job.times;
+        if self.job.kind == CounterKind::Gauge {
+            return Some(value);
+        }
+        let (then, before) = self.last.replace((at, value))?;
+        let elapsed_s = at.saturating_duration_since(then).as_secs_f64();
+        // A count that fell began anew in between: nobody knows how far it came before.
+        (value >= before && elapsed_s > 0.0).then(|| (value - before) / elapsed_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn counter(kind: CounterKind, of: &[&str]) -> Counters {
+        Counters::new(vec![CounterJob {
+            name: "sql.queries".into(),
+            status: "status".into(),
+            of: of.iter().map(ToString::to_string).collect(),
+            kind,
+            unit: "queries/s".into(),
+            times: 0.5,
+            limit: None,
+        }])
+    }
+
+    fn figures(pairs: &[(&str, f64)]) -> Figures {
+        pairs.iter().map(|(name, value)| (name.to_string(), *value)).collect()
+    }
+
+    fn points(counters: &mut Counters) -> Vec<(f64, f64)> {
+        counters.told("db").into_iter().flat_map(|series| series.points).collect()
+    }
+
+    #[test]
+    fn a_rate_is_over_the_time_between_the_two_readings() {
+        let mut counters = counter(CounterKind::Rate, &["a", "b"]);
+        let start = Instant::now();
+        counters.take(start, 1.0, &figures(&[("a", 10.0), ("b", 1.0)]));
+        assert_eq!(points(&mut counters), [], "one reading is no rate");
+        counters.take(start + Duration::from_secs(2), 3.0, &figures(&[("a", 14.0), ("b", 5.0)]));
+        assert_eq!(points(&mut counters), [(3.0, 2.0)], "8 in 2 s, times 0.5");
+        assert_eq!(points(&mut counters), [], "a point is told once");
+    }
+
+    #[test]
+    fn a_count_that_began_anew_gives_no_rate_and_is_the_base_of_the_next() {
+        let mut counters = counter(CounterKind::Rate, &["a"]);
+        let start = Instant::now();
+        for (second, value) in [(0, 100.0), (1, 4.0), (2, 6.0)] {
+            counters.take(start + Duration::from_secs(second), second as f64, &figures(&[("a", value)]));
+        }
+        assert_eq!(points(&mut counters), [(2.0, 1.0)]);
+    }
+
+    #[test]
+    fn a_sum_that_lacks_a_part_is_absent_and_a_gauge_is_as_it_is() {
+        let mut counters = counter(CounterKind::Gauge, &["a", "b"]);
+        counters.take(Instant::now(), 1.0, &figures(&[("a", 10.0)]));
+        counters.take(Instant::now(), 2.0, &figures(&[("a", 10.0), ("b", 4.0)]));
+        assert_eq!(points(&mut counters), [(2.0, 7.0)]);
+    }
+}

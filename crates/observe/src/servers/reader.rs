@@ -1,0 +1,45 @@
+//! One status, read again and again.
+
+use std::io;
+use std::time::Instant;
+
+use model::server_job::{CounterJob, StatusJob};
+use model::service;
+
+use super::exchange::wrong;
+use super::figures::{self, Figures};
+use super::sql::Database;
+use super::{fastcgi, http};
+
+/// Reads one status.
+#[derive(Debug)]
+pub(super) struct Reader {
+    job: StatusJob,
+    database: Option<Database>,
+}
+
+impl Reader {
+    /// Reads what these counters need.
+    pub(super) fn new(job: &StatusJob, counters: &[CounterJob]) -> Reader {
+        let is_database = job.reader == service::Reader::Mysql;
+        let names = counters.iter().flat_map(|counter| counter.of.iter().map(String::as_str));
+        Reader { job: job.clone(), database: is_database.then(|| Database::new(job, names)) }
+    }
+
+    /// Asks and waits until `deadline` at most.
+    pub(super) fn read(&mut self, deadline: Instant) -> io::Result<Figures> {
+        if let Some(database) = &mut self.database {
+            return database.read(deadline);
+        }
+        let (at, path) = (&self.job.at, self.job.path.as_str());
+        let json = |body: Vec<u8>| figures::json(&body).ok_or(wrong("the answer is no JSON object"));
+        match self.job.reader {
+            service::Reader::Lines => {
+                http::get(at, path, deadline).map(|body| figures::lines(&String::from_utf8_lossy(&body)))
+            }
+            service::Reader::Json => http::get(at, path, deadline).and_then(json),
+            service::Reader::FastcgiJson => fastcgi::get(at, path, deadline).and_then(json),
+            service::Reader::Mysql => Err(wrong("a database is asked otherwise")),
+        }
+    }
+}

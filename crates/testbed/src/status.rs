@@ -1,0 +1,244 @@
+//! What a service's `[[status]]` and `[[counter]]` mean for an instance that stands: ports and sockets instead of names,
+//! texts instead of templates, numbers instead of expressions.
+
+use std::collections::BTreeSet;
+
+use minijinja::Value;
+use model::plan::PlanTier;
+use model::server_job::{CounterJob, StatusJob, StatusPlace};
+use model::service::{Counter, CounterKind, ServiceManifest, Status};
+use model::{Catalogue, Problem, Problems, Result, ServerJob, document};
+
+use crate::render::{Reach, Renderer, setting_value, variable};
+
+/// What a tier's server is asked: its statuses that hold with these knobs, and the counters that they have.
+pub(crate) fn resolve(
+    renderer: &Renderer,
+    tier: &PlanTier,
+    reach: &Reach,
+    context: &Value,
+) -> Result<ServerJob> {
+    let service = &tier.service;
+    let file = format!("services/{}/service.toml", service.name);
+    let mut job = ServerJob { tier: tier.name.clone(), ..ServerJob::default() };
+    for status in &service.statuses {
+        let holds = match &status.when {
+            Some(when) => renderer.worked_out(&file, "status.when", when, context)?.is_true(),
+            None => true,
+        };
+        if holds {
+            job.statuses.push(StatusJob {
+                name: status.name.clone(),
+                reader: status.reader,
+                at: place(status, reach).ok_or_else(|| nowhere(status).file(&file).key("status.at"))?,
+                path: renderer.text(&file, &status.path, context)?,
+                user: service.database.as_ref().map(|database| database.user.clone()),
+                every_s: status.every_s,
+            });
+        }
+    }
+    for counter in &service.counters {
+        if job.statuses.iter().any(|status| status.name == counter.status) {
+            let limit = counter.limit.as_ref();
+            let limit = limit.map(|limit| number(renderer, &file, limit, context)).transpose()?;
+            job.counters.push(resolved(counter, limit));
+        }
+    }
+    Ok(job)
+}
+
+fn place(status: &Status, reach: &Reach) -> Option<StatusPlace> {
+    let port = reach.ports.get(&status.at).map(|port| StatusPlace::Port(*port));
+    port.or_else(|| reach.sockets.get(&status.at).cloned().map(StatusPlace::Socket))
+}
+
+fn nowhere(status: &Status) -> Problem {
+    Problem::recipe(format!("status `{}` is at `{}`, which is no port or socket", status.name, status.at))
+}
+
+fn number(renderer: &Renderer, file: &str, expression: &str, context: &Value) -> Result<f64> {
+    let value = renderer.worked_out(file, "counter.limit", expression, context)?;
+    f64::try_from(value.clone()).map_err(|_| {
+        let what = format!("a limit must be a number, and `{expression}` is {value}");
+        Problem::recipe(what).file(file).key("counter.limit").into()
+    })
+}
+
+fn resolved(counter: &Counter, limit: Option<f64>) -> CounterJob {
+    let per_s = if counter.kind == CounterKind::Rate { "/s" } else { "" };
+    CounterJob {
+        name: counter.name.clone(),
+        status: counter.status.clone(),
+        of: counter.of.clone(),
+        kind: counter.kind,
+        unit: format!("{}{per_s}", counter.unit),
+        times: counter.times,
+        limit,
+    }
+}
+
+/// Everything wrong with a service's statuses and counters that shows without an instance: names of nothing, and
+/// expressions that do not parse or use a name that is no knob. Each with its line.
+pub fn check(catalogue: &Catalogue, service: &ServiceManifest) -> Result<()> {
+    let file = format!("services/{}/service.toml", service.name);
+    let renderer = Renderer::new(catalogue)?;
+    let knobs = service.knobs.iter();
+    let mut context: Vec<(String, Value)> =
+        knobs.map(|knob| (variable(&knob.name), setting_value(&knob.default))).collect();
+    context.extend([("cpus", 1), ("memory_bytes", 1 << 30)].map(|(name, n)| (name.into(), Value::from(n))));
+    let text = catalogue.text(&file)?;
+    let mut check =
+        Check { file: &file, text, renderer, context: Value::from_pairs(context), problems: Vec::new() };
+    let mut names = BTreeSet::new();
+    for (index, status) in service.statuses.iter().enumerate() {
+        check.status(index, status, service, !names.insert(&status.name));
+    }
+    let mut seen = BTreeSet::new();
+    for (index, counter) in service.counters.iter().enumerate() {
+        check.counter(index, counter, service, !seen.insert(&counter.name));
+    }
+    Problems::check(check.problems)
+}
+
+struct Check<'a> {
+    file: &'a str,
+    text: &'a str,
+    renderer: Renderer,
+    context: Value,
+    problems: Vec<Problem>,
+}
+
+impl Check<'_> {
+    fn status(&mut self, index: usize, status: &Status, service: &ServiceManifest, again: bool) {
+        let list = ("status", index);
+        if again {
+            self.wrong(list, "name", Problem::recipe(format!("two statuses are called `{}`", status.name)));
+        }
+        let known: Vec<&str> = service.ports.iter().chain(&service.sockets).map(String::as_str).collect();
+        if !known.contains(&status.at.as_str()) {
+            self.wrong(list, "at", nowhere(status).remedy(format!("one of: {}", known.join(", "))));
+        }
+        if !(0.1..=3600.0).contains(&status.every_s) {
+            let what = format!("{} s is no interval between 0.1 and 3600", status.every_s);
+            self.wrong(list, "every_s", Problem::recipe(what));
+        }
+        if let Some(when) = &status.when {
+            let result = self.renderer.worked_out(self.file, "status.when", when, &self.context);
+            self.keep(list, "when", result.map(|_| ()));
+        }
+    }
+
+    fn counter(&mut self, index: usize, counter: &Counter, service: &ServiceManifest, again: bool) {
+        let list = ("counter", index);
+        if again {
+            self.wrong(list, "name", Problem::recipe(format!("two counters are called `{}`", counter.name)));
+        }
+        if counter.of.is_empty() {
+            self.wrong(list, "of", Problem::recipe(format!("counter `{}` is of nothing", counter.name)));
+        }
+        let known: Vec<&str> = service.statuses.iter().map(|status| status.name.as_str()).collect();
+        if !known.contains(&counter.status.as_str()) {
+            let what =
+                format!("counter `{}` is of status `{}`, which there is not", counter.name, counter.status);
+            let near = document::nearest(&counter.status, known.iter().copied());
+            let remedy = near.map_or(format!("one of: {}", known.join(", ")), |near| format!("`{near}`"));
+            self.wrong(list, "status", Problem::recipe(what).remedy(remedy));
+        }
+        if let Some(limit) = &counter.limit {
+            let result = number(&self.renderer, self.file, limit, &self.context);
+            self.keep(list, "limit", result.map(|_| ()));
+        }
+    }
+
+    fn keep(&mut self, list: (&str, usize), key: &str, result: Result<()>) {
+        for problem in result.err().map(Problems::into_vec).unwrap_or_default() {
+            self.wrong(list, key, problem);
+        }
+    }
+
+    /// The line of the manifest instead of the line in the expression.
+    fn wrong(&mut self, (list, index): (&str, usize), key: &str, mut problem: Problem) {
+        problem.place.line = document::line(self.text, &[list, &index.to_string(), key]);
+        self.problems.push(problem.file(self.file).key(format!("{list}.{key}")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    const SERVICE: &str = r#"format = 1
+name = "x"
+title = "X"
+ports = ["http"]
+logs = ["logs/error.log"]
+packages = { why = "a test" }
+program = { binary = "x", args = [], version_args = [], known_versions = [] }
+ready = { probe = "http", within_s = 1 }
+stop = { signal = "TERM", within_s = 1 }
+
+[[status]]
+name = "page"
+reader = "lines"
+at = "htp"
+when = "workers >"
+
+[[status]]
+name = "page"
+reader = "lines"
+at = "http"
+
+[[counter]]
+name = "busy"
+status = "pag"
+of = ["Busy"]
+kind = "gauge"
+unit = "workers"
+limit = "wrkers * 2"
+help = "busy"
+
+[[counter]]
+name = "idle"
+status = "page"
+of = []
+kind = "gauge"
+unit = "workers"
+limit = "'many'"
+help = "idle"
+
+[[counter]]
+name = "right"
+status = "page"
+of = ["Right"]
+kind = "rate"
+unit = "requests"
+limit = "workers * cpus"
+help = "right"
+
+[[knob]]
+name = "workers"
+type = "int"
+default = 1
+help = "workers"
+"#;
+
+    #[test]
+    fn every_mistake_of_statuses_and_counters_is_told_with_its_line() {
+        let text: Cow<'static, [u8]> = Cow::Borrowed(SERVICE.as_bytes());
+        let catalogue = Catalogue::new(BTreeMap::from([("services/x/service.toml".to_string(), text)]));
+        let service = catalogue.service("x").expect("a manifest of the right form");
+        let problems = check(&catalogue, &service).expect_err("it has six mistakes").into_vec();
+        let told: Vec<(Option<u32>, String)> =
+            problems.iter().map(|problem| (problem.place.line, problem.to_string())).collect();
+        let lines: Vec<u32> = told.iter().filter_map(|(line, _)| *line).collect();
+        assert_eq!(lines, [14, 15, 18, 24, 28, 34, 37], "{told:#?}");
+        for (index, part) in
+            [(0, "`htp`"), (2, "two statuses"), (3, "`page`"), (4, "wrkers"), (6, "a number")]
+        {
+            assert!(told[index].1.contains(part), "{part} in {}", told[index].1);
+        }
+    }
+}
