@@ -79,6 +79,19 @@ pub(crate) fn measured(value: f64, unit: &str) -> String {
     }
 }
 
+/// A value of a series in the series' own unit: `1.90 MB/s`, `2 140 queries/s`, `11 %`, `4.2 workers`.
+pub(crate) fn in_series_unit(value: f64, unit: &str) -> String {
+    match unit {
+        "bytes" | "bytes/s" => {
+            let size = bytes(Some(value.max(0.0).round() as u64));
+            if unit == "bytes" { size } else { format!("{size}/s") }
+        }
+        // A share of the time is read as one.
+        "s/s" => number(Some(value)),
+        unit => measured(value, unit),
+    }
+}
+
 fn finite(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite())
 }
@@ -103,5 +116,11 @@ mod tests {
         assert_eq!(measured(1440.2, "1/min"), "1 440/min");
         assert_eq!(measured(2.04, "%"), "2.04 %");
         assert_eq!(measured(7.0, "orders"), "7 orders");
+        assert_eq!(in_series_unit(1.9e6, "bytes/s"), "1.90 MB/s");
+        assert_eq!(in_series_unit(2140.2, "queries/s"), "2 140 queries/s");
+        assert_eq!(
+            (in_series_unit(0.11, "ratio"), in_series_unit(4.2, "s/s")),
+            ("11 %".into(), "4.2".into())
+        );
     }
 }

@@ -10,11 +10,14 @@
 //! Not here: what the numbers mean and whether they are good (`analysis`), where they are kept (`store`). Nothing here
 //! runs, prints or opens a file.
 
+mod explained;
 mod figures;
 mod headline;
 mod html;
+mod inside;
 mod json;
 mod list;
+mod meanings;
 mod page;
 #[allow(dead_code)]
 mod scale;
@@ -25,6 +28,7 @@ mod words;
 
 pub use headline::{Headline, Tone};
 pub use html::html;
+pub use inside::{Figure, Inside, TierInside};
 pub use json::{hit_json, hit_schema, json, schema};
 pub use list::list_table;
 pub use page::Page;

@@ -9,6 +9,7 @@ use model::{OperationKind, RunRecord};
 use store::Run;
 
 use crate::headline::Headline;
+use crate::inside::{self, Inside};
 use crate::timeline::{self, Timeline};
 
 /// Everything that is shown of a run.
@@ -23,6 +24,8 @@ pub struct Page {
     pub counts: (u64, u64),
     /// The run's course.
     pub timeline: Timeline,
+    /// What tiers, servers and the machine told over time.
+    pub inside: Inside,
     /// What happened at which moment.
     pub events: Vec<Event>,
     /// What could not be read, and why.
@@ -51,6 +54,7 @@ impl Page {
         let events = note(&mut notes, run.events()).unwrap_or_default();
         let timeline = note(&mut notes, timeline::of(run, &record, &series)).unwrap_or_default();
         let (all, counts) = together(&record, &steady, &names);
+        let inside = inside::of(&record, &series, &timeline);
         notes.dedup();
         Page {
             headline: Headline::of(&record, run.under_way()),
@@ -58,6 +62,7 @@ impl Page {
             all,
             counts,
             timeline,
+            inside,
             events,
             notes,
             directory: run.directory().to_path_buf(),

@@ -9,7 +9,7 @@ use serde::Serialize;
 use store::Run;
 
 /// Widths of a step, in seconds.
-const STEPS_S: [u32; 11] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800];
+pub(crate) const STEPS_S: [u32; 11] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800];
 
 /// A step holds at least this many operations where the run allows it: p99 needs 100.
 const SAMPLES_PER_STEP: f64 = 100.0;
@@ -206,7 +206,7 @@ fn push_scope(scope: &mut Scope, part: &OperationInterval, seconds: u32) {
 }
 
 /// The mean of the points in each step. A point tells of the second that ended with it, and comes a little early or late.
-fn spread(points: &[(f64, f64)], at_s: &[u32], step_s: u32) -> Vec<Option<f64>> {
+pub(crate) fn spread(points: &[(f64, f64)], at_s: &[u32], step_s: u32) -> Vec<Option<f64>> {
     let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for (second, value) in points.iter().filter(|(second, _)| *second >= 0.0) {
         let of = (second.round() as u32).saturating_sub(1);

@@ -2,6 +2,7 @@
 
 mod draw;
 mod hit;
+mod holds;
 mod over_time;
 mod paint;
 mod plot;
@@ -10,6 +11,8 @@ mod study;
 mod table;
 
 use crate::Page;
+use crate::explained::Tried;
+use holds::Detail;
 use paint::Paint;
 
 pub use hit::hit;
@@ -28,22 +31,29 @@ const WIDEST: usize = 110;
 pub fn terminal(page: &Page, width: usize, colour: bool) -> String {
     let width = width.clamp(NARROWEST, WIDEST);
     let paint = Paint { colour };
+    let record = &page.record;
+    let (tried, diagnosis) = (Tried::of_run(record), record.diagnosis.as_ref());
     let mut sections = vec![
         sections::headline(page, width, paint),
+        diagnosis.map(|diagnosis| holds::answer(diagnosis, width, paint)).unwrap_or_default(),
+        record.injected.as_ref().map(|fault| holds::injected(fault, width, paint)).unwrap_or_default(),
         sections::setup(page, width),
+        over_time::course(page, width),
         sections::targets(page, width, paint),
         sections::operations(page, width, paint),
         sections::phases(page, width),
         sections::metrics(page),
+        diagnosis.map(|diagnosis| holds::reasons(diagnosis, tried, Detail::Brief, width)).unwrap_or_default(),
         sections::tiers(page, width),
-        over_time::course(page, width),
+        over_time::inside(page, width),
         sections::errors(page, width, paint),
+        holds::unseen(&record.unseen, width),
         sections::notes(page, width),
         sections::files(page),
     ];
     // Why a run is not valid is read before its figures; that all checks hold, after them.
-    let place = if page.record.verdict.valid { sections.len() - 1 } else { 1 };
-    sections.insert(place, sections::checks(&page.record.validity, &page.record.consistency, width, paint));
+    let place = if record.verdict.valid { sections.len() - 2 } else { 1 };
+    sections.insert(place, sections::checks(&record.validity, &record.consistency, width, paint));
     let mut text = String::new();
     for section in sections.iter().filter(|section| !section.is_empty()) {
         if !text.is_empty() {

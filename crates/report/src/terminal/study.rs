@@ -11,13 +11,15 @@ use model::StudyRecord;
 use model::study::Question;
 
 use super::paint::Paint;
-use super::{NARROWEST, WIDEST};
+use super::{NARROWEST, WIDEST, holds};
 
 /// The study as text for a terminal of `width` columns, the answer first; `directory` is where it is kept.
 pub fn study(record: &StudyRecord, directory: &Path, width: usize, colour: bool) -> String {
     let width = width.clamp(NARROWEST, WIDEST);
     let paint = Paint { colour };
-    let mut sections = vec![parts::headline(record, width, paint), parts::setup(record, width)];
+    let answer = record.diagnosis.as_ref().map(|diagnosis| holds::answer(diagnosis, width, paint));
+    let mut sections =
+        vec![parts::headline(record, width, paint), answer.unwrap_or_default(), parts::setup(record, width)];
     sections.extend(match &record.question {
         Question::Find(find) => find::sections(record, find, width, paint),
         Question::Compare(compare) => compare::sections(record, compare, width, paint),

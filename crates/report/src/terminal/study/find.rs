@@ -3,11 +3,13 @@
 use model::StudyRecord;
 use model::study::{Find, Trial};
 
+use crate::explained::Tried;
 use crate::figures;
 use crate::scale::Scale;
 use crate::study::course::Course;
 use crate::study::words::{self, Unit};
 use crate::terminal::draw::sparkline;
+use crate::terminal::holds::{self, Detail};
 use crate::terminal::paint::{Paint, plain};
 use crate::terminal::plot::Plot;
 use crate::terminal::table::{Align, Table, wrap};
@@ -19,9 +21,16 @@ pub(super) fn sections(record: &StudyRecord, find: &Find, width: usize, paint: P
         facts(record, find, &course, width),
         drawing(record, &course, width),
         trials(record, &course, width, paint),
+        reasons(record, width),
         tiers(record, &course, width),
         errors(record, &course, width),
     ]
+}
+
+/// Where the time goes at the line, who is suspected, what to try.
+fn reasons(record: &StudyRecord, width: usize) -> String {
+    let reasons = |diagnosis| holds::reasons(diagnosis, Tried::of_study(record), Detail::Brief, width);
+    record.diagnosis.as_ref().map(reasons).unwrap_or_default()
 }
 
 /// What the sentence leaves out: throughput there, steepness, certainty, the verdict by averages.

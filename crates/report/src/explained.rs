@@ -1,0 +1,243 @@
+//! What holds a stack, in the words and figures that every rendering of a diagnosis shares.
+
+use model::diagnosis::{Clue, Diagnosis, Doing, Ledger, Suspect, Try};
+use model::record::Setup;
+use model::study::{By, Find, FindAnswer, Question};
+use model::{RunRecord, StudyRecord};
+
+use crate::figures;
+use crate::headline::sentence;
+use crate::study::words::command;
+
+/// Parts of the ledger smaller than this, as a share of all, are left out: nobody could see them.
+const SEEN_RATIO: f64 = 0.005;
+
+/// A part of the time of a mean operation.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Part {
+    /// web, app, db, cache; absent for what no tier accounts for.
+    pub(crate) tier: Option<String>,
+    /// What its threads did; absent for what no tier accounts for.
+    pub(crate) doing: Option<Doing>,
+    /// `db: waiting for a lock`.
+    pub(crate) name: String,
+    /// Seconds of a mean operation.
+    pub(crate) s_per_operation: f64,
+    /// Of the whole bar: of the response time, or of all parts where they add up to more.
+    pub(crate) share_ratio: f64,
+}
+
+/// The parts of a ledger that can be seen, the largest first and last what no tier accounts for.
+pub(crate) fn parts(ledger: &Ledger) -> Vec<Part> {
+    let known: f64 = ledger.parts.iter().map(|part| part.s_per_operation).sum();
+    let whole_s = ledger.response_s.max(known + ledger.unaccounted_s);
+    if !(whole_s > 0.0 && whole_s.is_finite()) {
+        return Vec::new();
+    }
+    let of_tiers = ledger.parts.iter().map(|part| Part {
+        tier: Some(part.tier.clone()),
+        doing: Some(part.doing),
+        name: format!("{}: {}", part.tier, part.doing.title()),
+        s_per_operation: part.s_per_operation,
+        share_ratio: part.s_per_operation / whole_s,
+    });
+    let rest = Part {
+        tier: None,
+        doing: None,
+        name: "accounted for by no tier".to_string(),
+        s_per_operation: ledger.unaccounted_s,
+        share_ratio: ledger.unaccounted_s / whole_s,
+    };
+    of_tiers.chain([rest]).filter(|part| part.share_ratio >= SEEN_RATIO).collect()
+}
+
+/// What the ledger is about: `A mean operation took 82.0 ms.`
+pub(crate) fn ledger_sentence(ledger: &Ledger) -> String {
+    let took = figures::time(Some(ledger.response_s));
+    let known: f64 = ledger.parts.iter().map(|part| part.s_per_operation).sum();
+    if known > ledger.response_s * 1.05 {
+        return format!("A mean operation took {took}; tiers that work at the same time add up to more.");
+    }
+    format!("A mean operation took {took}. This is what the tiers did meanwhile.")
+}
+
+/// The answer as a sentence with a capital letter and a full stop.
+pub(crate) fn answer(diagnosis: &Diagnosis) -> String {
+    sentence(&diagnosis.sentence)
+}
+
+/// `db, row locks`: where a suspect is. A resource that names its tier is not told twice.
+pub(crate) fn place(suspect: &Suspect) -> String {
+    let resource = if suspect.resource == "cpu" { "CPU" } else { suspect.resource.as_str() };
+    match suspect.tier.as_str() {
+        "host" => format!("the machine, {resource}"),
+        tier => format!("{tier}, {resource}"),
+    }
+}
+
+/// `93 % sure`; never certain, because weights of evidence never are.
+pub(crate) fn sure(ratio: f64) -> String {
+    match ratio {
+        ratio if !ratio.is_finite() => "not known how sure".to_string(),
+        ratio if ratio >= 0.995 => "over 99 % sure".to_string(),
+        ratio if ratio < 0.01 => "under 1 % sure".to_string(),
+        ratio => format!("{:.0} % sure", ratio * 100.0),
+    }
+}
+
+/// What a piece of evidence does to a suspicion: `speaks for it, strongly`.
+pub(crate) fn direction(clue: &Clue) -> &'static str {
+    match clue.weight {
+        weight if weight < -1.0 => "strongly against",
+        weight if weight < 0.0 => "against",
+        weight if weight > 1.0 => "strongly for",
+        weight if weight > 0.0 => "for",
+        _ => "neither",
+    }
+}
+
+/// What a try changes: `db.innodb_flush_log_at_trx_commit: 2 or 0 instead of 1`; absent where it is no knob.
+pub(crate) fn change(one: &Try) -> Option<String> {
+    let knob = one.knob.as_ref()?;
+    let values = one.values.join(" or ");
+    Some(match (values.is_empty(), &one.now) {
+        (true, None) => knob.clone(),
+        (true, Some(now)) => format!("{knob}: now {now}"),
+        (false, None) => format!("{knob}: {values}"),
+        (false, Some(now)) => format!("{knob}: {values} instead of {now}"),
+    })
+}
+
+/// What a diagnosis is about: enough of a run or study to say how a setting is tried.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tried<'a> {
+    /// What was measured.
+    pub(crate) setup: &'a Setup,
+    /// The command line that measured it.
+    pub(crate) command: &'a [String],
+    /// The load that both are compared at: `--users 40`, as flag and value; absent for the kit's own.
+    pub(crate) load: Option<(&'a str, f64)>,
+    /// A fault was injected: only the run itself has it, a comparison hasn't.
+    pub(crate) injected: bool,
+}
+
+impl<'a> Tried<'a> {
+    /// In a run.
+    pub(crate) fn of_run(record: &'a RunRecord) -> Tried<'a> {
+        let setup = &record.setup;
+        let arrivals = setup.load.as_ref().is_some_and(|load| load.arrivals.is_some());
+        let load = (!arrivals).then_some(("--users", f64::from(setup.users)));
+        Tried { setup, command: &record.command, load, injected: record.injected.is_some() }
+    }
+
+    /// In a study: at its load line where it has one.
+    pub(crate) fn of_study(record: &'a StudyRecord) -> Tried<'a> {
+        let load = match &record.question {
+            Question::Find(Find { goal, answer: Some(FindAnswer::LoadLine(line)) }) => {
+                Some((if goal.by == By::Rate { "--rate" } else { "--users" }, line.load))
+            }
+            _ => None,
+        };
+        Tried { setup: &record.setup, command: &record.command, load, injected: false }
+    }
+}
+
+/// The command line that tries the first value of a knob: a comparison with what was measured, or the run again where
+/// a fault was injected into it. Absent where there is no knob or no stack of ours.
+pub(crate) fn try_command(tried: Tried<'_>, one: &Try) -> Option<String> {
+    let (knob, value) = (one.knob.as_ref()?, one.values.first()?);
+    if tried.setup.target.is_some() {
+        return None;
+    }
+    if tried.injected {
+        let again = tried.command.iter().cloned().chain(["--set".to_string(), format!("{knob}={value}")]);
+        return Some(command(&again.collect::<Vec<_>>()));
+    }
+    let own = settings(tried.command);
+    let base = if own.is_empty() { "default".to_string() } else { own.join(",") };
+    let other = own.iter().cloned().chain([format!("{knob}={value}")]).collect::<Vec<_>>().join(",");
+    let kit = tried.setup.kit.split('@').next().unwrap_or_default();
+    let mut line =
+        ["plimsoll", "compare", base.as_str(), other.as_str(), "--kit", kit].map(str::to_string).to_vec();
+    line.extend(["--stack", &tried.setup.stack, "--size", &tried.setup.size].map(str::to_string));
+    if let Some((flag, load)) = tried.load {
+        let load = if flag == "--users" { load.round() } else { load };
+        line.extend([flag.to_string(), load.to_string()]);
+    }
+    Some(command(&line))
+}
+
+/// The knobs that a command line set: what follows `--set`.
+fn settings(command: &[String]) -> Vec<String> {
+    let after = command.iter().zip(command.iter().skip(1)).filter(|(flag, _)| *flag == "--set");
+    let joined = command.iter().filter_map(|word| word.strip_prefix("--set="));
+    after.map(|(_, value)| value.clone()).chain(joined.map(str::to_string)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::diagnosis::LedgerPart;
+    use testkit::sample::{Ending, Shape, run};
+
+    fn ledger(response_s: f64, parts: &[(Doing, f64)], unaccounted_s: f64) -> Ledger {
+        let part = |(doing, s): &(Doing, f64)| LedgerPart {
+            tier: "web".into(),
+            doing: *doing,
+            s_per_operation: *s,
+            share_ratio: s / response_s,
+        };
+        Ledger { response_s, parts: parts.iter().map(part).collect(), unaccounted_s }
+    }
+
+    #[test]
+    fn the_parts_of_a_ledger_fill_its_bar_and_no_more_also_where_tiers_work_at_the_same_time() {
+        let even = parts(&ledger(0.1, &[(Doing::Running, 0.06), (Doing::WaitingForLock, 0.0001)], 0.0399));
+        let names: Vec<&str> = even.iter().map(|part| part.name.as_str()).collect();
+        assert_eq!(names, ["web: computing", "accounted for by no tier"], "what can't be seen is left out");
+        let over = parts(&ledger(0.1, &[(Doing::Running, 0.12), (Doing::WaitingForDisk, 0.08)], 0.0));
+        let sum: f64 = over.iter().map(|part| part.share_ratio).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{over:?}");
+        assert_eq!(parts(&ledger(0.0, &[], 0.0)), []);
+    }
+
+    #[test]
+    fn nothing_is_ever_certain() {
+        assert_eq!([1.0, 0.93, 0.001].map(sure), ["over 99 % sure", "93 % sure", "under 1 % sure"]);
+    }
+
+    #[test]
+    fn a_setting_is_tried_beside_what_was_measured_with_all_that_was_set_there() {
+        let mut record = run(Shape { steady_s: 30, ..Shape::ending(Ending::Failed) }).record;
+        let tries = record.diagnosis.take().expect("one").suspects.remove(0).tries;
+        let mut of = |command: &[&str], injected: bool| {
+            record.command = command.iter().map(|word| word.to_string()).collect();
+            let tried = Tried {
+                setup: &record.setup,
+                command: &record.command,
+                load: Some(("--users", 40.0)),
+                injected,
+            };
+            try_command(tried, &tries[0]).expect("a knob has a command")
+        };
+        assert_eq!(
+            of(&["plimsoll", "run", "dvdstore"], false),
+            "plimsoll compare default db.innodb_flush_log_at_trx_commit=2 --kit dvdstore --stack \
+             apache-prefork-modphp-mariadb --size small --users 40"
+        );
+        assert!(
+            of(&["plimsoll", "run", "dvdstore", "--set", "web.MaxRequestWorkers=9"], false).starts_with(
+                "plimsoll compare web.MaxRequestWorkers=9 web.MaxRequestWorkers=9,db.innodb_flush_log_at_trx_commit=2 "
+            )
+        );
+        assert_eq!(
+            of(&["plimsoll", "run", "dvdstore", "--fault", "hot-row"], true),
+            "plimsoll run dvdstore --fault hot-row --set db.innodb_flush_log_at_trx_commit=2"
+        );
+        let bare = Try { knob: None, now: None, values: Vec::new(), why: "write less".into() };
+        assert_eq!(
+            (change(&bare), change(&tries[0]).as_deref()),
+            (None, Some("db.innodb_flush_log_at_trx_commit: 2 or 0 instead of 1"))
+        );
+    }
+}
