@@ -26,6 +26,17 @@ pub(crate) fn parse_stat(text: &str, ticks_per_s: f64) -> Option<ProcessUsage> {
     })
 }
 
+/// CPU seconds of all threads of process `id`, also of those that ended; its children are not counted.
+pub(crate) fn own_cpu_s(id: u32) -> Option<f64> {
+    parse_own(&std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?, ticks_per_s())
+}
+
+fn parse_own(stat: &str, ticks_per_s: f64) -> Option<f64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+    let mut ticks = || fields.next()?.parse::<u64>().ok();
+    Some((ticks()? + ticks()?) as f64 / ticks_per_s)
+}
+
 /// Every process of the machine at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct ProcessTable {
@@ -108,6 +119,7 @@ mod tests {
     fn a_name_with_parentheses_does_not_shift_the_fields() {
         let expected = ProcessUsage { parent: 42, user_s: 2.8, system_s: 0.7 };
         assert_eq!(parse_stat(STAT, 100.0), Some(expected));
+        assert_eq!(parse_own(STAT, 100.0), Some(3.0), "without its children");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::cgroup;
+use crate::own::OwnProbe;
 use crate::process::{ProcessTable, resident_bytes};
 use crate::reread::Reread;
 
@@ -33,6 +34,8 @@ impl TierSample {
 pub struct TierProbe {
     name: String,
     group: Option<Group>,
+    /// Where it is this very process, and has no cgroup.
+    own: Option<OwnProbe>,
     main_process: u32,
     floor: (f64, f64),
     reads: u64,
@@ -59,7 +62,17 @@ impl TierProbe {
     /// A probe of tier `name`, whose processes are all in `cgroup2_dir`, or else below `main_process`.
     pub fn new(name: &str, cgroup2_dir: Option<PathBuf>, main_process: u32) -> TierProbe {
         let group = cgroup2_dir.and_then(Group::open);
-        TierProbe { name: name.to_string(), group, main_process, floor: (0.0, 0.0), reads: 0, processes: 0 }
+        let name = name.to_string();
+        TierProbe { name, group, own: None, main_process, floor: (0.0, 0.0), reads: 0, processes: 0 }
+    }
+
+    /// A probe of this process: by its cgroup where that holds nothing else.
+    pub fn of_self(name: &str) -> TierProbe {
+        let id = std::process::id();
+        let alone = |group: &PathBuf| cgroup::processes(group) == [id];
+        let probe = TierProbe::new(name, cgroup::cgroup2_of(id).filter(alone), id);
+        let own = probe.group.is_none().then(OwnProbe::open);
+        TierProbe { own, ..probe }
     }
 
     /// web, app, db, cache.
@@ -69,20 +82,28 @@ impl TierProbe {
 
     /// Where the CPU time comes from, for the result.
     pub fn source(&self) -> &'static str {
-        if self.group.is_some() { "cgroup2 cpu.stat" } else { "/proc" }
+        match (&self.group, &self.own) {
+            (Some(_), _) => "cgroup2 cpu.stat",
+            (None, Some(_)) => "clock_gettime",
+            (None, None) => "/proc",
+        }
     }
 
     /// Whether [`Self::sample`] needs a table of the machine's processes.
     pub fn needs_table(&self) -> bool {
-        self.group.is_none()
+        self.group.is_none() && self.own.is_none()
     }
 
     /// What the tier has used until now; `None` when it is gone. `table` may be empty unless
     /// [`Self::needs_table`].
     pub fn sample(&mut self, table: &ProcessTable) -> Option<TierSample> {
-        let (user_s, system_s) = match &mut self.group {
-            Some(group) => cgroup::parse_cpu_stat(group.cpu.text()?)?,
-            None => table.tree_cpu_s(self.main_process)?,
+        let (user_s, system_s) = match (&mut self.group, &mut self.own) {
+            (Some(group), _) => cgroup::parse_cpu_stat(group.cpu.text()?)?,
+            (None, Some(own)) => {
+                let used = own.sample();
+                (used.cpu_s - used.system_s, used.system_s)
+            }
+            (None, None) => table.tree_cpu_s(self.main_process)?,
         };
         // Between the end of a child and the wait for it a process tree seems to have used less than before.
         self.floor = (self.floor.0.max(user_s), self.floor.1.max(system_s));
@@ -98,9 +119,10 @@ impl TierProbe {
         if self.processes > PROCESSES_EACH_TIME && !self.reads.is_multiple_of(OTHERWISE_EVERY) {
             return None;
         }
-        let processes = match &self.group {
-            Some(group) => cgroup::processes(&group.directory),
-            None => table.tree(self.main_process),
+        let processes = match (&self.group, &self.own) {
+            (Some(group), _) => cgroup::processes(&group.directory),
+            (None, Some(_)) => vec![self.main_process],
+            (None, None) => table.tree(self.main_process),
         };
         self.processes = processes.len();
         resident_bytes(processes.into_iter())

@@ -1,110 +1,105 @@
 //! All probes of a run, read together once a second.
 
-use std::collections::BTreeMap;
+use std::time::Duration;
 
 use model::record::Series;
 
 use crate::host::{HostProbe, HostSample};
-use crate::own::{OwnProbe, OwnSample};
-use crate::process::ProcessTable;
+use crate::job::{Job, OBSERVERS, TierJob};
+use crate::points::Points;
+use crate::process::{self, ProcessTable};
+use crate::servers::Servers;
 use crate::tier::{TierProbe, TierSample};
-
-/// The tier that stands for this process.
-const GENERATOR: &str = "generator";
 
 /// Beyond this many, the busy share of each single CPU is left out: it would be most of the data.
 const CPUS_SHOWN: usize = 32;
 
-/// Reads every tier, the host and this process. A point of a rate holds for the time since the point before it.
-///
-/// | series | of | unit |
-/// |---|---|---|
-/// | `cpu.cores`, `cpu.system_cores` | each tier, `generator` | cores |
-/// | `memory.bytes` | each tier, `generator` | bytes |
-/// | `cpu.wait_cores` | `generator` | cores: seconds per second that its threads waited for a CPU |
-/// | `cpu.busy_cores`, `cpu.foreign_cores` | host | cores |
-/// | `cpu.steal_ratio` | host | ratio of all CPUs |
-/// | `cpuN.busy_ratio` | host | ratio of that CPU |
+/// Reads every tier, the host and the observers themselves. A point of a rate holds for the time since the point
+/// before it. The series are in `docs/reference/series.md`.
 #[derive(Debug)]
 pub struct Watch {
+    /// The observers last.
     tiers: Vec<TierProbe>,
+    generator: u32,
     host: Option<HostProbe>,
-    own: OwnProbe,
+    servers: Servers,
     last: Option<Snapshot>,
-    series: BTreeMap<(String, Option<String>), Series>,
 }
 
 #[derive(Debug)]
 struct Snapshot {
     at_s: f64,
     tiers: Vec<Option<TierSample>>,
+    generator_cpu_s: Option<f64>,
     host: Option<HostSample>,
-    own: OwnSample,
-    waits: BTreeMap<u32, f64>,
 }
 
 impl Watch {
-    /// A watch over these tiers, the host and this process.
-    pub fn new(tiers: Vec<TierProbe>) -> Watch {
-        Watch { tiers, host: HostProbe::open(), own: OwnProbe::open(), last: None, series: BTreeMap::new() }
+    /// A watch over the tiers of `job`, the host and this process, which is the observer.
+    pub fn new(job: &Job) -> Watch {
+        let of_job = |tier: &TierJob| TierProbe::new(&tier.name, tier.cgroup.clone(), tier.pid);
+        let mut tiers: Vec<TierProbe> = job.tiers.iter().map(of_job).collect();
+        tiers.push(TierProbe::of_self(OBSERVERS));
+        Watch {
+            tiers,
+            generator: job.generator,
+            host: HostProbe::open(),
+            servers: Servers::start(&job.servers),
+            last: None,
+        }
     }
 
     /// Reads everything at `at_s` seconds of the run and gives the new points, a series each. The first call gives
-    /// only memory: a rate needs two. Calls that are less than a millisecond apart give nothing new.
+    /// only what is no rate. Calls that are less than a millisecond apart give nothing new.
     pub fn sample(&mut self, at_s: f64) -> Vec<Series> {
         if self.last.as_ref().is_some_and(|last| at_s - last.at_s < 1e-3) {
             return Vec::new();
         }
         let now = self.snapshot(at_s);
-        let mut points = Points { at_s, found: Vec::new() };
+        let mut points = Points::at(at_s);
         self.memory(&now, &mut points);
         if let Some(last) = &self.last {
             self.rates(last, &now, &mut points);
         }
         self.last = Some(now);
-        for one in &points.found {
-            let key = (one.name.clone(), one.tier.clone());
-            self.series
-                .entry(key)
-                .or_insert_with(|| Series { points: Vec::new(), ..one.clone() })
-                .points
-                .extend_from_slice(&one.points);
-        }
+        points.found.extend(self.servers.sample(at_s));
         points.found
     }
 
-    /// All points until now.
-    pub fn series(&self) -> Vec<Series> {
-        self.series.values().cloned().collect()
+    /// Each tier with where its CPU time comes from.
+    pub fn sources(&self) -> Vec<(String, String)> {
+        self.tiers.iter().map(|tier| (tier.name().to_string(), tier.source().to_string())).collect()
     }
 
-    /// Each tier, and `generator`, with where its CPU time comes from.
-    pub fn sources(&self) -> Vec<(String, &'static str)> {
-        let tiers = self.tiers.iter().map(|tier| (tier.name().to_string(), tier.source()));
-        tiers.chain([(GENERATOR.to_string(), "clock_gettime")]).collect()
+    /// What can't be seen on this machine, and why.
+    pub fn unseen(&self) -> Vec<String> {
+        let host = self.host.is_none().then(|| "the machine's CPUs: /proc/stat can't be read".to_string());
+        host.into_iter().collect()
     }
+
+    /// How long until the next look between two samples; for ever when there is nothing to look at.
+    pub(crate) fn next_look(&self) -> Option<Duration> {
+        None
+    }
+
+    /// A look between two samples.
+    pub(crate) fn look(&mut self) {}
 
     fn snapshot(&mut self, at_s: f64) -> Snapshot {
         let needs_table = self.tiers.iter().any(TierProbe::needs_table);
         let table = if needs_table { ProcessTable::scan() } else { ProcessTable::default() };
-        let waits = self.own.threads().into_iter().filter_map(|thread| Some((thread.id, thread.wait_s?)));
         Snapshot {
             at_s,
-            waits: waits.collect(),
             tiers: self.tiers.iter_mut().map(|tier| tier.sample(&table)).collect(),
-            own: self.own.sample(),
+            generator_cpu_s: process::own_cpu_s(self.generator),
             host: self.host.as_mut().and_then(HostProbe::sample),
         }
     }
 
     fn memory(&self, now: &Snapshot, points: &mut Points) {
         for (tier, sample) in self.tiers.iter().zip(&now.tiers) {
-            if let Some(bytes) = sample.and_then(|sample| sample.memory_bytes) {
-                points.add("memory.bytes", Some(tier.name()), "bytes", bytes as f64);
-            }
-        }
-        if let Some(bytes) = now.own.memory_bytes {
-            points.add("memory.bytes", Some(GENERATOR), "bytes", bytes as f64);
+            let bytes = sample.and_then(|sample| sample.memory_bytes).map(|bytes| bytes as f64);
+            points.add_known("memory.bytes", Some(tier.name()), "bytes", bytes);
         }
     }
 
@@ -120,14 +115,9 @@ impl Watch {
                 points.add("cpu.system_cores", Some(tier.name()), "cores", system);
             }
         }
-        let own_cores = (now.own.cpu_s - last.own.cpu_s) / elapsed_s;
-        known_cores += own_cores;
-        points.add("cpu.cores", Some(GENERATOR), "cores", own_cores);
-        let system = (now.own.system_s - last.own.system_s).max(0.0) / elapsed_s;
-        points.add("cpu.system_cores", Some(GENERATOR), "cores", system);
-        // A thread that began in between has waited only since then; one that ended takes its account with it.
-        let waited: f64 = now.waits.iter().map(|(id, wait)| wait - last.waits.get(id).unwrap_or(&0.0)).sum();
-        points.add("cpu.wait_cores", Some(GENERATOR), "cores", waited.max(0.0) / elapsed_s);
+        if let (Some(now), Some(last)) = (now.generator_cpu_s, last.generator_cpu_s) {
+            known_cores += (now - last).max(0.0) / elapsed_s;
+        }
         if let (Some(now), Some(last)) = (&now.host, &last.host) {
             host_rates(last, now, known_cores, points);
         }
@@ -154,22 +144,6 @@ fn host_rates(last: &HostSample, now: &HostSample, known_cores: f64, points: &mu
     }
 }
 
-struct Points {
-    at_s: f64,
-    found: Vec<Series>,
-}
-
-impl Points {
-    fn add(&mut self, name: &str, tier: Option<&str>, unit: &str, value: f64) {
-        self.found.push(Series {
-            name: name.to_string(),
-            tier: tier.map(str::to_string),
-            unit: unit.to_string(),
-            points: vec![(self.at_s, value)],
-        });
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,7 +160,7 @@ mod tests {
         let last = HostSample { all: times(0.0, 0.0, 0.0), each: vec![(0, times(0.0, 0.0, 0.0)); 2] };
         let each = vec![(0, times(1.0, 0.0, 0.0)), (1, times(0.5, 0.4, 0.1))];
         let now = HostSample { all: times(1.5, 0.4, 0.1), each };
-        let mut points = Points { at_s: 1.0, found: Vec::new() };
+        let mut points = Points::at(1.0);
         host_rates(&last, &now, 0.6, &mut points);
         let close = |name, expected: f64| {
             assert!(
@@ -202,13 +176,16 @@ mod tests {
 
     #[test]
     fn the_first_reading_has_no_rates_and_a_tier_that_is_gone_has_none_at_all() {
-        let mut watch = Watch::new(vec![TierProbe::new("web", None, u32::MAX)]);
+        let gone = TierJob { name: "web".to_string(), pid: u32::MAX, ..TierJob::default() };
+        let job = Job { tiers: vec![gone], generator: std::process::id(), ..Job::default() };
+        let mut watch = Watch::new(&job);
         let first = watch.sample(0.0);
-        assert!(first.iter().all(|series| series.name == "memory.bytes"), "{first:?}");
+        assert!(first.iter().all(|series| !series.name.starts_with("cpu.")), "{first:?}");
         assert!(watch.sample(0.0).is_empty(), "no time has passed");
         let second = watch.sample(1.0);
-        assert!(value(&second, "cpu.cores", Some(GENERATOR)).is_some(), "{second:?}");
+        assert!(value(&second, "cpu.cores", Some(OBSERVERS)).is_some(), "{second:?}");
         assert_eq!(value(&second, "cpu.cores", Some("web")), None, "{second:?}");
-        assert_eq!(watch.sources()[0], ("web".to_string(), "/proc"));
+        assert_eq!(watch.sources()[0], ("web".to_string(), "/proc".to_string()));
+        assert_eq!(watch.sources()[1].0, OBSERVERS);
     }
 }

@@ -79,4 +79,7 @@ pub(crate) enum Verb {
     /// Ends a lab whose tool has died; started by plimsoll itself
     #[command(hide = true)]
     Keeper(verbs::keeper::KeeperArgs),
+    /// Watches the machine and the tiers while a run lasts; started by plimsoll itself
+    #[command(hide = true)]
+    Observer,
 }

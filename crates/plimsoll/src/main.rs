@@ -19,8 +19,10 @@ use context::Context;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    if let Verb::Keeper(args) = cli.verb {
-        return verbs::keeper::main(&args);
+    match &cli.verb {
+        Verb::Keeper(args) => return verbs::keeper::main(args),
+        Verb::Observer => return verbs::observer::main(),
+        _ => {}
     }
     let mut context = match Context::new(&cli.global) {
         Ok(context) => context,
@@ -60,7 +62,7 @@ fn dispatch(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Report(args) => verbs::report::main(&args, context),
         Verb::Doctor(args) => verbs::doctor::main(&args, context),
         Verb::Clean(args) => verbs::clean::main(&args, context),
-        Verb::Keeper(_) => Ok(0),
+        Verb::Keeper(_) | Verb::Observer => Ok(0),
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Child;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Problem, Result};
 
+use crate::helper::{Helper, Helping};
 use crate::inject::Holds;
 use crate::keeper::{Keeper, KeeperCommand};
 use crate::launch::{Confinement, Launch, Running, Spawner};
@@ -100,6 +102,14 @@ impl Lab {
     /// A program that can't be executed; an output file that can't be written.
     pub fn launch(&self, launch: &Launch) -> Result<Running> {
         self.site.launch(launch, "0")
+    }
+
+    /// Starts a helper of the tool in a cgroup of its own: it ends with the lab at the latest.
+    ///
+    /// # Errors
+    /// A program that can't be executed.
+    pub fn help(&self, helper: &Helper) -> Result<Helping> {
+        self.site.help(helper)
     }
 
     /// Ends everything, removes everything, dismisses the keeper.
@@ -250,16 +260,36 @@ impl Site {
             descriptors,
         };
         let child = self.spawner.spawn(launch, confinement)?;
+        let identity = self.write_down(&child, instance, &launch.tier)?;
+        let cgroup = group.filter(|group| cgroup::holds(group, identity.pid));
+        Ok(Running { child, identity, cgroup })
+    }
+
+    /// The same for a process of the tool itself, which keeps the tool's user and talks with it.
+    pub(crate) fn help(&self, helper: &Helper) -> Result<Helping> {
+        let instance = "0";
+        let group = self.tier_group(instance, &helper.name);
+        let entrance = match group.as_deref() {
+            Some(group) => cgroup::make(group).map(|()| cgroup::entrance(group))?,
+            None => None,
+        };
+        let marker = self.tier_marker(instance, &helper.name);
+        let child =
+            helper.spawn(&self.spawner, Confinement { uid: None, marker, entrance, descriptors: None })?;
+        let identity = self.write_down(&child, instance, &helper.name)?;
+        Ok(Helping::of(child, group.filter(|group| cgroup::holds(group, identity.pid)), None))
+    }
+
+    fn write_down(&self, child: &Child, instance: &str, tier: &str) -> Result<Identity> {
         // A child that has not been waited for keeps its number and start time, even when it is dead.
         let identity = Identity::of(child.id())
             .ok_or_else(|| Problem::bug(format!("process {} has no entry in /proc", child.id())))?;
-        let written = self.note(&Entry::Process { tier: launch.tier.clone(), process: identity });
+        let written = self.note(&Entry::Process { tier: tier.to_string(), process: identity });
         if let Err(problems) = written {
-            self.end_tier(instance, &launch.tier, &[identity])?;
+            self.end_tier(instance, tier, &[identity])?;
             return Err(problems);
         }
-        let cgroup = group.filter(|group| cgroup::holds(group, identity.pid));
-        Ok(Running { child, identity, cgroup })
+        Ok(identity)
     }
 
     pub(crate) fn close(&self) -> Result<()> {

@@ -89,17 +89,21 @@ impl Spawner {
 
     /// Starts the process; it is in its cgroup when this returns.
     pub(crate) fn spawn(&self, launch: &Launch, confinement: Confinement) -> Result<Child> {
-        let command = command(launch, confinement)?;
-        let (answer, result) = mpsc::channel();
-        let gone = || Problem::bug("the thread that starts servers has ended");
-        self.requests.send((command, answer)).map_err(|_| gone())?;
-        result.recv().map_err(|_| gone())?.map_err(|error| {
+        self.run(command(launch, confinement)?)?.map_err(|error| {
             let problem = Problem::environment(format!("failed to start {}: {error}", launch.program.display()));
             let hidden = error.kind() == io::ErrorKind::PermissionDenied;
             let remedy = "every directory above PLIMSOLL_HOME must let other users enter (chmod o+x), since servers \
                           run as a user of their own";
             if hidden { problem.tier(&launch.tier).remedy(remedy) } else { problem.tier(&launch.tier) }.into()
         })
+    }
+
+    /// Forks from the thread that lives as long as this value.
+    pub(crate) fn run(&self, command: Command) -> Result<io::Result<Child>> {
+        let (answer, result) = mpsc::channel();
+        let gone = || Problem::bug("the thread that starts servers has ended");
+        self.requests.send((command, answer)).map_err(|_| gone())?;
+        result.recv().map_err(|_| gone().into())
     }
 }
 
@@ -125,11 +129,16 @@ fn command(launch: &Launch, confinement: Confinement) -> Result<Command> {
         .stdin(input)
         .stdout(Stdio::from(output))
         .stderr(Stdio::from(errors));
-    let child = ChildSetup::new(launch, confinement);
+    confine(&mut command, &launch.cpus, confinement);
+    Ok(command)
+}
+
+/// Lets the child of `command` enter its confinement before it becomes the program.
+pub(crate) fn confine(command: &mut Command, cpus: &[usize], confinement: Confinement) {
+    let child = ChildSetup::new(cpus, confinement);
     // SAFETY: `enter` runs between fork and exec in a process with one thread; it makes system calls only, on values
     // that were prepared before the fork. It neither allocates nor locks.
     unsafe { command.pre_exec(move || child.enter()) };
-    Ok(command)
 }
 
 /// All that the child needs, made before the fork.
@@ -142,10 +151,10 @@ struct ChildSetup {
 }
 
 impl ChildSetup {
-    fn new(launch: &Launch, confinement: Confinement) -> ChildSetup {
+    fn new(cpus: &[usize], confinement: Confinement) -> ChildSetup {
         let mut set = CpuSet::new();
-        launch.cpus.iter().filter(|cpu| **cpu < CpuSet::MAX_CPU).for_each(|cpu| set.set(*cpu));
-        let cpus = (!launch.cpus.is_empty()).then_some(set);
+        cpus.iter().filter(|cpu| **cpu < CpuSet::MAX_CPU).for_each(|cpu| set.set(*cpu));
+        let cpus = (!cpus.is_empty()).then_some(set);
         let Confinement { uid, entrance, descriptors, .. } = confinement;
         ChildSetup { tool: getpid(), entrance, cpus, uid, descriptors }
     }

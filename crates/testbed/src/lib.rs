@@ -13,6 +13,7 @@
 mod cgroup;
 mod controller;
 mod disk;
+mod helper;
 mod inject;
 pub mod keeper;
 mod lab;
@@ -34,6 +35,7 @@ mod status;
 mod sweep;
 mod undo;
 
+pub use helper::{Helper, Helping};
 pub use keeper::KeeperCommand;
 pub use lab::{Lab, LabOptions};
 pub use launch::{Launch, Running};

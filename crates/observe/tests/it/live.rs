@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use observe::{TierProbe, Watch, cgroup2_mount};
+use observe::{Job, TierJob, Watch, cgroup2_mount};
 
 /// A shell whose child burns CPU; killed by its id when dropped.
 struct Burner(Child);
@@ -54,10 +54,11 @@ impl Drop for Group {
 }
 
 /// Samples until the tier has burnt half a CPU second, and gives what the watch then says.
-fn watch_until_burnt(probe: TierProbe) -> (f64, f64, Watch) {
-    let mut watch = Watch::new(vec![probe]);
+fn watch_until_burnt(cgroup: Option<PathBuf>, pid: u32) -> (f64, f64, f64, Watch) {
+    let tier = TierJob { name: "web".to_string(), cgroup, pid, ..TierJob::default() };
+    let mut watch = Watch::new(&Job { tiers: vec![tier], generator: std::process::id(), ..Job::default() });
     let start = Instant::now();
-    let mut burnt_s = 0.0;
+    let (mut burnt_s, mut bytes) = (0.0, 0.0);
     watch.sample(0.0);
     let mut last = 0.0;
     while burnt_s < 0.5 {
@@ -65,27 +66,27 @@ fn watch_until_burnt(probe: TierProbe) -> (f64, f64, Watch) {
         std::thread::park_timeout(Duration::from_millis(20));
         let at = start.elapsed().as_secs_f64();
         for series in watch.sample(at) {
-            if series.name == "cpu.cores" && series.tier.as_deref() == Some("web") {
-                burnt_s += series.points[0].1 * (at - last);
+            match (series.name.as_str(), series.tier.as_deref()) {
+                ("cpu.cores", Some("web")) => burnt_s += series.points[0].1 * (at - last),
+                ("memory.bytes", Some("web")) => bytes = series.points[0].1,
+                _ => {}
             }
         }
         last = at;
     }
-    (burnt_s, last, watch)
+    (burnt_s, last, bytes, watch)
 }
 
-fn check(burnt_s: f64, elapsed_s: f64, watch: &Watch) {
+fn check(burnt_s: f64, elapsed_s: f64, bytes: f64) {
     assert!(burnt_s <= 1.05 * elapsed_s + 0.05, "one loop burnt {burnt_s} CPU seconds in {elapsed_s} s");
-    let memory = watch.series().into_iter().find(|series| series.name == "memory.bytes");
-    let bytes = memory.and_then(|series| series.points.last().copied()).map_or(0.0, |point| point.1);
     assert!((100_000.0..1e9).contains(&bytes), "{bytes} bytes of two shells");
 }
 
 #[test]
 fn cpu_burnt_in_a_process_tree_is_found_in_it() {
     let burner = Burner::start(None);
-    let (burnt_s, elapsed_s, watch) = watch_until_burnt(TierProbe::new("web", None, burner.0.id()));
-    check(burnt_s, elapsed_s, &watch);
+    let (burnt_s, elapsed_s, bytes, watch) = watch_until_burnt(None, burner.0.id());
+    check(burnt_s, elapsed_s, bytes);
     assert_eq!(watch.sources()[0].1, "/proc");
 }
 
@@ -95,16 +96,15 @@ fn cpu_burnt_in_a_cgroup_is_found_in_it() {
         return println!("skipped: no cgroup v2 directory can be made here");
     };
     let burner = Burner::start(Some(&group.0));
-    let probe = TierProbe::new("web", Some(group.0.clone()), burner.0.id());
-    assert_eq!(probe.source(), "cgroup2 cpu.stat");
-    let (burnt_s, elapsed_s, watch) = watch_until_burnt(probe);
-    check(burnt_s, elapsed_s, &watch);
+    let (burnt_s, elapsed_s, bytes, watch) = watch_until_burnt(Some(group.0.clone()), burner.0.id());
+    check(burnt_s, elapsed_s, bytes);
+    assert_eq!(watch.sources()[0].1, "cgroup2 cpu.stat");
     drop(burner);
 }
 
 #[test]
 fn a_reading_costs_less_than_a_thousandth_of_a_second_each_second() {
-    let mut watch = Watch::new(Vec::new());
+    let mut watch = Watch::new(&Job::default());
     let own = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     watch.sample(0.0);
     let before = own();

@@ -49,10 +49,11 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
     let sources: Vec<TierSource> = recording
         .sources
         .iter()
-        .map(|(tier, source)| TierSource { tier: tier.clone(), source: (*source).to_string() })
+        .map(|(tier, source)| TierSource { tier: tier.clone(), source: source.clone() })
         .collect();
     record.tiers = analysis::tiers(series, &sources, steady, completed);
     record.evidence.clone_from(&totals.evidence);
+    record.unseen.clone_from(&recording.unseen);
     let shares_cpus = plan.placement.generator.iter().any(|cpu| plan.placement.stack.contains(cpu));
     record.validity = analysis::validity(&ValidityInputs {
         outcome: record.outcome,

@@ -7,11 +7,11 @@ use analysis::{LogAlarm, TierEvent, TierFault};
 use engine::{Audience, Control, RunOptions, Second, Stop, Totals};
 use model::record::{Event, Outcome, Series};
 use model::{Interval, OperationKind, Plan, Result, units};
-use observe::{TierProbe, Watch};
 use store::RunWriter;
 
 use crate::bench::pace::{Pace, phase};
 use crate::bench::stage::Stage;
+use crate::bench::watching::{Seen, Watching};
 use crate::console::Console;
 use crate::context::Context;
 
@@ -28,10 +28,12 @@ pub(crate) struct Recording {
     pub(crate) tier_events: Vec<TierEvent>,
     /// Alarms in the tiers' logs.
     pub(crate) alarms: Vec<LogAlarm>,
-    /// CPU and memory of tiers, generator and host.
+    /// What was watched: tiers, generator, observers and host.
     pub(crate) series: Vec<Series>,
     /// Where the tiers' figures come from.
-    pub(crate) sources: Vec<(String, &'static str)>,
+    pub(crate) sources: Vec<(String, String)>,
+    /// What could not be watched, and why.
+    pub(crate) unseen: Vec<String>,
 }
 
 /// Drives `stage` with the plan's load until it is over or `pace` has enough; every second goes to `writer` as it
@@ -54,8 +56,7 @@ pub(crate) fn measure(
         drain_s: drain_s.min(plan.kit.users.timeout_s),
         tracing: false,
     };
-    let probes = stage.tiers().iter();
-    let probes = probes.map(|tier| TierProbe::new(&tier.name, tier.cgroup.clone(), tier.pid)).collect();
+    let watching = Watching::begin(plan, stage);
     let control = Control::default();
     context.interrupt.steer(&control);
     writer.event(&phase(0.0, "ramp-up begins"))?;
@@ -66,26 +67,27 @@ pub(crate) fn measure(
         pace,
         console: &mut context.console,
         control: &control,
-        watch: Watch::new(probes),
+        watching,
         tier_events: Vec::new(),
         alarms: BTreeMap::new(),
         clock: None,
     };
-    witness.watch.sample(0.0);
+    witness.watching.sample(0.0);
     let totals = engine::run(&options, &control, &mut witness);
     context.interrupt.release();
     let totals = totals?;
     let now_s = witness.clock.map_or(0.0, |(first, named_s)| named_s + first.elapsed().as_secs_f64());
     witness.look_at_tiers(now_s)?;
-    let (watch, tier_events) = (witness.watch, witness.tier_events);
-    let alarms = witness.alarms.into_values().collect();
+    let Witness { watching, tier_events, alarms, writer, .. } = witness;
+    let alarms = alarms.into_values().collect();
+    let Seen { last, series, sources, unseen } = watching.end();
+    writer.samples(&last)?;
     let outcome = match (tier_events.is_empty(), context.interrupt.count()) {
         (false, _) => Outcome::Aborted,
         (true, 0) => Outcome::Completed,
         (true, _) => Outcome::Interrupted,
     };
-    let (series, sources) = (watch.series(), watch.sources());
-    Ok(Recording { totals, outcome, tier_events, alarms, series, sources })
+    Ok(Recording { totals, outcome, tier_events, alarms, series, sources, unseen })
 }
 
 /// Keeps what happens, second by second.
@@ -96,7 +98,7 @@ struct Witness<'a> {
     pace: &'a mut dyn Pace,
     console: &'a mut Console,
     control: &'a Control,
-    watch: Watch,
+    watching: Watching,
     tier_events: Vec<TierEvent>,
     alarms: BTreeMap<(String, String), LogAlarm>,
     /// When the first second was told, and what it was called then.
@@ -110,7 +112,7 @@ impl Audience for Witness<'_> {
         self.writer.evidence(second.evidence)?;
         let ended_s = f64::from(interval.second) + 1.0;
         let (first, named_s) = *self.clock.get_or_insert_with(|| (Instant::now(), ended_s));
-        let samples = self.watch.sample(named_s + first.elapsed().as_secs_f64());
+        let samples = self.watching.sample(named_s + first.elapsed().as_secs_f64());
         self.writer.samples(&samples)?;
         let pacing = self.pace.second(second);
         pacing.events.iter().try_for_each(|event| self.writer.event(event))?;

@@ -12,3 +12,4 @@ pub(crate) mod server;
 pub(crate) mod setup;
 pub(crate) mod stage;
 pub(crate) mod trial;
+pub(crate) mod watching;

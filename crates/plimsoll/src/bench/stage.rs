@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use model::record::{DatasetResult, Step};
 use model::{Plan, Problem, Result, ServiceManifest, units};
-use testbed::{KeeperCommand, Lab, LabOptions, Stack, StartOptions, StepEvent, Tier};
+use testbed::{Helper, Helping, KeeperCommand, Lab, LabOptions, Stack, StartOptions, StepEvent, Tier};
 
 use crate::bench::dataset;
 use crate::bench::server::{Server, ServerArgs};
@@ -127,6 +127,11 @@ impl Stage {
     /// The tiers that were started here.
     pub(crate) fn tiers(&self) -> &[Tier] {
         self.started.as_ref().map_or(&[], |started| started.stack.tiers())
+    }
+
+    /// Starts a helper of the tool: in the lab where there is one.
+    pub(crate) fn help(&self, helper: &Helper) -> Result<Helping> {
+        self.started.as_ref().map_or_else(|| helper.start_alone(), |started| started.lab.help(helper))
     }
 
     /// Tiers that have died since the last call.

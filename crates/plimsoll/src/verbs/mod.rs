@@ -10,6 +10,7 @@ pub(crate) mod hit;
 pub(crate) mod keeper;
 pub(crate) mod kept;
 pub(crate) mod list;
+pub(crate) mod observer;
 pub(crate) mod recipe_args;
 pub(crate) mod report;
 pub(crate) mod roughly;

@@ -1,0 +1,58 @@
+//! What is to be watched, and how the tool and its observer talk.
+//!
+//! The observer reads its [`Job`] from the first line of its standard input and says with a first [`Answer`] that it is
+//! ready. Then each line `sample AT_S` is answered by one line, an [`Answer`] in JSON.
+
+use std::path::PathBuf;
+
+use model::ServerJob;
+use model::record::Series;
+use serde::{Deserialize, Serialize};
+
+/// The tier that stands for the process that drives the load.
+pub const GENERATOR: &str = "generator";
+
+/// The tier that stands for what watches.
+pub const OBSERVERS: &str = "observers";
+
+/// What is to be watched.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Job {
+    /// The tiers, those behind after those before or the other way round: their order says nothing.
+    pub tiers: Vec<TierJob>,
+    /// The process that drives the load; its use is not foreign.
+    pub generator: u32,
+    /// The CPUs that the tiers may use; all when empty.
+    pub stack_cpus: Vec<usize>,
+    /// What the tiers' servers are asked.
+    pub servers: Vec<ServerJob>,
+}
+
+/// A tier to be watched.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct TierJob {
+    /// web, app, db, cache.
+    pub name: String,
+    /// Its cgroup v2 directory, where it has one.
+    pub cgroup: Option<PathBuf>,
+    /// Its main process.
+    pub pid: u32,
+    /// The TCP ports that it listens on.
+    pub ports: Vec<u16>,
+    /// The unix sockets that it listens on.
+    pub sockets: Vec<PathBuf>,
+}
+
+/// What the observer says.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// New points, a series each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Series>,
+    /// Each tier with where its CPU time comes from; in the first answer only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<(String, String)>,
+    /// What can't be seen here and why, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<String>,
+}

@@ -1,0 +1,143 @@
+//! The observer's whole life: the body of the tool's hidden verb.
+//!
+//! One thread waits for the next line of its input and, meanwhile, for the next look at the threads. It ends when its
+//! input ends, which it does at the latest when the tool does.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+use model::{Problem, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::job::{Answer, Job};
+use crate::watch::Watch;
+
+/// Reads a job and then one question a line from `input`; every answer is a line of `output`.
+///
+/// # Errors
+/// An input that is no job; an output that nobody reads.
+pub fn run(input: impl AsFd, mut output: impl Write) -> Result<()> {
+    let mut lines = Lines::new(input.as_fd())?;
+    let wrong = |what: String| Problem::bug(format!("the observer is started by the tool only: {what}"));
+    let Some(first) = lines.next(None)? else { return Ok(()) };
+    let job: Job = serde_json::from_str(&first).map_err(|error| wrong(error.to_string()))?;
+    let mut watch = Watch::new(&job);
+    say(&mut output, &Answer { sources: watch.sources(), unseen: watch.unseen(), ..Answer::default() })?;
+    loop {
+        let patience = watch.next_look();
+        let Some(line) = lines.next(patience)? else { return Ok(()) };
+        if line.is_empty() {
+            watch.look();
+            continue;
+        }
+        let at_s = line.strip_prefix("sample ").and_then(|at_s| at_s.parse().ok());
+        let at_s = at_s.ok_or_else(|| wrong(format!("`{line}` is no question")))?;
+        say(&mut output, &Answer { series: watch.sample(at_s), ..Answer::default() })?;
+    }
+}
+
+fn say(output: &mut impl Write, answer: &Answer) -> Result<()> {
+    let mut line = serde_json::to_vec(answer).map_err(|error| Problem::bug(error.to_string()))?;
+    line.push(b'\n');
+    let told = output.write_all(&line).and_then(|()| output.flush());
+    told.map_err(|error| Problem::environment(format!("failed to answer the tool: {error}")).into())
+}
+
+/// Lines of a pipe, with a limit to the waiting.
+struct Lines {
+    input: File,
+    read: Vec<u8>,
+}
+
+impl Lines {
+    fn new(input: BorrowedFd<'_>) -> Result<Lines> {
+        let own = input.try_clone_to_owned().map_err(failed)?;
+        Ok(Lines { input: File::from(own), read: Vec::new() })
+    }
+
+    /// The next line without its end; empty when none came within `patience`, `None` at the end.
+    fn next(&mut self, patience: Option<Duration>) -> Result<Option<String>> {
+        let deadline = patience.map(|patience| Instant::now() + patience);
+        loop {
+            if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.read.drain(..=end).collect();
+                return Ok(Some(String::from_utf8_lossy(&line[..end]).into_owned()));
+            }
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if !readable(&self.input, left)? {
+                return Ok(Some(String::new()));
+            }
+            let mut part = [0; 4096];
+            match io::Read::read(&mut self.input, &mut part) {
+                Ok(0) => return Ok(None),
+                Ok(length) => self.read.extend_from_slice(&part[..length]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(failed(error).into()),
+            }
+        }
+    }
+}
+
+fn readable(input: &File, patience: Option<Duration>) -> Result<bool> {
+    let limit = patience.and_then(|patience| Timespec::try_from(patience).ok());
+    match poll(&mut [PollFd::new(input, PollFlags::IN)], limit.as_ref()) {
+        Ok(ready) => Ok(ready > 0),
+        Err(rustix::io::Errno::INTR) => Ok(false),
+        Err(error) => Err(failed(error.into()).into()),
+    }
+}
+
+fn failed(error: io::Error) -> Problem {
+    Problem::environment(format!("failed to read from the tool: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::OBSERVERS;
+
+    /// What the observer says when the tool says `input` and ends.
+    fn answers(input: &str) -> (Result<()>, Vec<Answer>) {
+        let (reader, mut writer) = io::pipe().expect("a pipe");
+        writer.write_all(input.as_bytes()).expect("a pipe holds so much");
+        drop(writer);
+        let mut output = Vec::new();
+        let ended = run(&reader, &mut output);
+        let text = String::from_utf8(output).expect("JSON is UTF-8");
+        (ended, text.lines().map(|line| serde_json::from_str(line).expect("an answer")).collect())
+    }
+
+    #[test]
+    fn every_question_has_an_answer_and_the_end_of_the_questions_is_the_end() {
+        let job = serde_json::to_string(&Job::default()).expect("a job has a text");
+        let (ended, said) = answers(&format!("{job}\nsample 0\nsample 1.25\n"));
+        ended.expect("it ends well");
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert_eq!(said[0].sources.last().map(|(tier, _)| tier.as_str()), Some(OBSERVERS), "{said:?}");
+        assert!(said[2].series.iter().any(|one| one.name == "cpu.cores"), "{said:?}");
+        assert!(said[2].series.iter().all(|one| one.points[0].0 == 1.25), "{said:?}");
+    }
+
+    #[test]
+    fn what_is_no_job_or_no_question_is_refused() {
+        assert!(answers("nonsense\n").0.is_err());
+        let job = serde_json::to_string(&Job::default()).expect("a job has a text");
+        assert!(answers(&format!("{job}\nhow are you\n")).0.is_err());
+        assert!(answers("").0.is_ok(), "the tool died before it said anything");
+    }
+
+    #[test]
+    fn a_line_that_comes_in_parts_is_one_line_and_waiting_has_an_end() {
+        let (reader, mut writer) = io::pipe().expect("a pipe");
+        let mut lines = Lines::new(reader.as_fd()).expect("a copy of it");
+        writer.write_all(b"sam").expect("a pipe holds so much");
+        assert_eq!(lines.next(Some(Duration::ZERO)).expect("it can be read").as_deref(), Some(""));
+        writer.write_all(b"ple 1\nsample 2\n").expect("a pipe holds so much");
+        assert_eq!(lines.next(None).expect("it can be read").as_deref(), Some("sample 1"));
+        assert_eq!(lines.next(None).expect("it can be read").as_deref(), Some("sample 2"));
+        drop(writer);
+        assert_eq!(lines.next(None).expect("it can be read"), None);
+    }
+}

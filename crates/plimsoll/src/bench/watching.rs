@@ -1,0 +1,289 @@
+//! The run's watch: the observer, a process of its own, asked once a second and never waited for, and the tool's look
+//! at itself.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{ChildStdin, ChildStdout};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use model::record::Series;
+use model::{Plan, Problem, Result};
+use observe::{Answer, GENERATOR, Job, OBSERVERS, OwnWatch, TierJob};
+use testbed::{Helper, Helping};
+
+use crate::bench::stage::Stage;
+
+/// How long the observer may take to say that it is ready; also to end.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the end of a run waits for the last answer.
+const LAST: Duration = Duration::from_secs(2);
+/// So many answers late, it is given up: the pipe would fill, and what it says is about another time.
+const MOST_LATE: u32 = 30;
+
+/// What a run watches.
+pub(crate) struct Watching {
+    own: OwnWatch,
+    observer: Option<Observer>,
+    kept: BTreeMap<(String, Option<String>), Series>,
+    sources: Vec<(String, String)>,
+    unseen: Vec<String>,
+}
+
+/// What was seen.
+pub(crate) struct Seen {
+    /// Points that came after the last call of [`Watching::sample`].
+    pub(crate) last: Vec<Series>,
+    /// All points.
+    pub(crate) series: Vec<Series>,
+    /// Each tier with where its CPU time comes from.
+    pub(crate) sources: Vec<(String, String)>,
+    /// What could not be seen, and why.
+    pub(crate) unseen: Vec<String>,
+}
+
+impl Watching {
+    /// Starts the observer of `stage` and waits until it is ready. A run without one goes on, and says so.
+    pub(crate) fn begin(plan: &Plan, stage: &Stage) -> Watching {
+        Watching::with(Observer::start(plan, stage))
+    }
+
+    fn with(observer: Result<(Observer, Answer), String>) -> Watching {
+        let mut watching = Watching {
+            own: OwnWatch::open(),
+            observer: None,
+            kept: BTreeMap::new(),
+            sources: Vec::new(),
+            unseen: Vec::new(),
+        };
+        match observer {
+            Ok((observer, first)) => {
+                watching.observer = Some(observer);
+                watching.take(first);
+            }
+            Err(why) => watching.unseen.push(format!("{EVERYTHING}: {why}")),
+        }
+        // Where figures of the tool itself come from, wherever it stands among the others.
+        let observers = watching.sources.iter().position(|(tier, _)| tier == OBSERVERS);
+        let own = (GENERATOR.to_string(), "clock_gettime".to_string());
+        watching.sources.insert(observers.unwrap_or(watching.sources.len()), own);
+        watching
+    }
+
+    /// Asks the observer for the points at `at_s` seconds of the run; gives those that have come since the last call,
+    /// and the tool's own.
+    pub(crate) fn sample(&mut self, at_s: f64) -> Vec<Series> {
+        let mut new = self.own.sample(at_s);
+        self.keep(&new);
+        if let Some(mut observer) = self.observer.take() {
+            let mut lost = None;
+            while let Some(answer) = observer.ready(&mut lost) {
+                new.extend(self.take(answer));
+            }
+            match lost.or_else(|| observer.ask(at_s).err()) {
+                None => self.observer = Some(observer),
+                Some(why) => self.unseen.push(format!("{EVERYTHING} after {at_s:.0} s: {why}")),
+            }
+        }
+        new
+    }
+
+    /// Waits a little for what was asked last, and ends the observer.
+    pub(crate) fn end(mut self) -> Seen {
+        let mut last = Vec::new();
+        if let Some(mut observer) = self.observer.take() {
+            while observer.unanswered > 0 {
+                match observer.wait(LAST) {
+                    Ok(answer) => last.extend(self.take(answer)),
+                    Err(why) => {
+                        self.unseen.push(format!("the last of what was watched: {why}"));
+                        break;
+                    }
+                }
+            }
+            let Observer { helping, input, .. } = observer;
+            drop(input);
+            helping.end(PATIENCE);
+        }
+        Seen { last, series: self.kept.into_values().collect(), sources: self.sources, unseen: self.unseen }
+    }
+
+    fn take(&mut self, answer: Answer) -> Vec<Series> {
+        self.keep(&answer.series);
+        self.sources.extend(answer.sources);
+        self.unseen.extend(answer.unseen);
+        answer.series
+    }
+
+    fn keep(&mut self, new: &[Series]) {
+        for one in new {
+            let key = (one.name.clone(), one.tier.clone());
+            let kept = self.kept.entry(key).or_insert_with(|| Series { points: Vec::new(), ..one.clone() });
+            kept.points.extend_from_slice(&one.points);
+        }
+    }
+}
+
+const EVERYTHING: &str = "the machine and the tiers";
+
+/// The tool's end of a running observer.
+struct Observer {
+    helping: Helping,
+    input: ChildStdin,
+    answers: Receiver<Answer>,
+    unanswered: u32,
+}
+
+impl Observer {
+    fn start(plan: &Plan, stage: &Stage) -> Result<(Observer, Answer), String> {
+        let said = |problems: model::Problems| problems.to_string();
+        let helper = Helper {
+            name: OBSERVERS.to_string(),
+            program: std::env::current_exe().map_err(|error| error.to_string())?,
+            args: vec!["observer".into()],
+            cpus: plan.placement.generator.clone(),
+        };
+        let mut observer = Observer::open(stage.help(&helper).map_err(said)?).map_err(said)?;
+        let job = serde_json::to_string(&job(plan, stage)).map_err(|error| error.to_string())?;
+        observer.tell(&job)?;
+        let first = observer.wait(PATIENCE)?;
+        Ok((observer, first))
+    }
+
+    fn open(mut helping: Helping) -> Result<Observer> {
+        let deaf = || Problem::bug("a helper has an input and an output");
+        let input = helping.input.take().ok_or_else(deaf)?;
+        let output = helping.output.take().ok_or_else(deaf)?;
+        Ok(Observer { helping, input, answers: follow(output)?, unanswered: 0 })
+    }
+
+    fn ask(&mut self, at_s: f64) -> Result<(), String> {
+        if self.unanswered >= MOST_LATE {
+            return Err(format!("the observer has not answered for {MOST_LATE} s"));
+        }
+        self.tell(&format!("sample {at_s}"))
+    }
+
+    /// A line never fills the pipe: so few are under way.
+    fn tell(&mut self, line: &str) -> Result<(), String> {
+        self.unanswered += 1;
+        let told = self.input.write_all(format!("{line}\n").as_bytes());
+        told.map_err(|error| format!("the observer has ended ({error})"))
+    }
+
+    /// An answer that is there already; `lost` says when there will be none.
+    fn ready(&mut self, lost: &mut Option<String>) -> Option<Answer> {
+        match self.wait(Duration::ZERO) {
+            Ok(answer) => Some(answer),
+            Err(why) => {
+                *lost = (why == GONE).then_some(why);
+                None
+            }
+        }
+    }
+
+    fn wait(&mut self, patience: Duration) -> Result<Answer, String> {
+        match self.answers.recv_timeout(patience) {
+            Ok(answer) => {
+                self.unanswered = self.unanswered.saturating_sub(1);
+                Ok(answer)
+            }
+            Err(RecvTimeoutError::Timeout) => Err("the observer does not answer".to_string()),
+            Err(RecvTimeoutError::Disconnected) => Err(GONE.to_string()),
+        }
+    }
+}
+
+const GONE: &str = "the observer has ended";
+
+/// A thread that reads answers until there are no more.
+fn follow(output: ChildStdout) -> Result<Receiver<Answer>> {
+    let (sender, answers) = sync_channel(2 * MOST_LATE as usize);
+    let read = move || {
+        let lines = BufReader::new(output).lines().map_while(|line| line.ok());
+        let answers = lines.map_while(|line| serde_json::from_str(&line).ok());
+        answers.map(|answer| sender.send(answer)).take_while(std::result::Result::is_ok).for_each(drop);
+    };
+    let thread = thread::Builder::new().name("watching".to_string()).spawn(read);
+    thread.map_err(|error| Problem::environment(format!("failed to start a thread: {error}")))?;
+    Ok(answers)
+}
+
+fn job(plan: &Plan, stage: &Stage) -> Job {
+    let tier = |tier: &testbed::Tier| TierJob {
+        name: tier.name.clone(),
+        cgroup: tier.cgroup.clone(),
+        pid: tier.pid,
+        ports: tier.ports.values().copied().collect(),
+        sockets: tier.sockets.values().cloned().collect(),
+    };
+    Job {
+        tiers: stage.tiers().iter().map(tier).collect(),
+        generator: std::process::id(),
+        stack_cpus: plan.placement.stack.clone(),
+        servers: stage.tiers().iter().map(|tier| tier.job.clone()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A watch whose observer is a shell script.
+    fn watching(script: &str) -> Watching {
+        let helper = Helper {
+            name: OBSERVERS.to_string(),
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), script.into()],
+            cpus: Vec::new(),
+        };
+        let helping = helper.start_alone().expect("there is a shell");
+        let mut observer = Observer::open(helping).expect("it has pipes");
+        Watching::with(
+            observer.tell("{}").and_then(|()| observer.wait(PATIENCE)).map(|first| (observer, first)),
+        )
+    }
+
+    const POINT: &str =
+        r#"{"series":[{"name":"cpu.cores","tier":"db","unit":"cores","points":[[1.0,0.5]]}]}"#;
+
+    #[test]
+    fn what_is_answered_late_is_kept_all_the_same() {
+        let mut watching = watching(&format!("read job; echo '{{}}'; read ask; echo '{POINT}'; read end"));
+        let now = watching.sample(1.0);
+        assert!(now.iter().all(|one| one.tier.as_deref() != Some("db")), "nothing is waited for: {now:?}");
+        let seen = watching.end();
+        assert_eq!(seen.last.len(), 1, "{:?}", seen.last);
+        assert_eq!(seen.unseen, Vec::<String>::new());
+        let generator = |one: &Series| one.tier.as_deref() == Some(GENERATOR);
+        assert!(seen.series.iter().any(generator) && !seen.series.iter().all(generator), "{:?}", seen.series);
+    }
+
+    #[test]
+    fn a_run_goes_on_without_an_observer_and_says_so() {
+        let mut watching = watching("read job; echo '{}'; read ask; exit 7");
+        // It ends after the first question; the pipe's end is seen at one of the next.
+        for second in 1..1000 {
+            assert!(!watching.sample(f64::from(second)).is_empty(), "the tool still sees itself");
+            if watching.observer.is_none() {
+                break;
+            }
+            thread::yield_now();
+        }
+        let said = watching.end().unseen;
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].contains("the observer has"), "{said:?}");
+    }
+
+    #[test]
+    fn an_observer_that_hangs_is_given_up_and_one_that_does_not_start_is_told() {
+        let mut hanging = watching("read job; echo '{}'; exec sleep 1000");
+        (0..=MOST_LATE).for_each(|second| _ = hanging.sample(f64::from(second)));
+        assert!(hanging.observer.is_none());
+        assert!(hanging.end().unseen[0].contains("has not answered"));
+        let none = Watching::with(Err("no such program".to_string())).end();
+        assert_eq!(none.unseen, ["the machine and the tiers: no such program"]);
+        assert_eq!(none.sources, [(GENERATOR.to_string(), "clock_gettime".to_string())]);
+    }
+}
