@@ -11,14 +11,17 @@
 //!
 //! Not here: files, clocks, anything printed, random sources but a seed that is passed in. The same recorded seconds give
 //! the same answer, always.
-//! [`signals`] has every series in figures that rules can weigh.
+//! [`signals`] has every series in figures that rules can weigh, [`ledger`] where the time of an operation went, and
+//! [`diagnosis`] what holds the stack (`docs/method/diagnosis.md`).
 //! What people read of it is made in one place, [`sentence`].
 
 mod batch;
 pub mod bootstrap;
 mod demand;
+pub mod diagnosis;
 pub mod distribution;
 mod generator;
+pub mod ledger;
 mod line;
 mod little;
 mod metric;

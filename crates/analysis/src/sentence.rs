@@ -2,6 +2,7 @@
 
 pub mod compare;
 mod demand;
+pub mod diagnosis;
 pub mod find;
 pub mod sweep;
 

@@ -134,7 +134,7 @@ fn alarm(alarm: &LogAlarm) -> Option<Signal> {
 }
 
 /// A signal of one figure.
-fn figure(name: &str, unit: &str, value: f64) -> Signal {
+pub(crate) fn figure(name: &str, unit: &str, value: f64) -> Signal {
     Signal {
         tier: None,
         name: name.to_string(),

@@ -2,6 +2,7 @@
 
 mod comparing;
 mod covering;
+mod diagnosing;
 mod little;
 mod properties;
 mod simulation;

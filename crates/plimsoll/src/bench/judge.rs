@@ -4,8 +4,10 @@ use analysis::signals::{Watched, signals};
 use analysis::{Demand, Little, Steady, TierSource, ValidityInputs, VerdictInputs};
 use model::plan::Load;
 use model::record::{Outcome, RunRecord};
+use model::rules::Rule;
 use model::{OperationKind, Plan, Result};
 
+use crate::bench::diagnose;
 use crate::bench::measure::Recording;
 
 /// What is judged.
@@ -20,13 +22,15 @@ pub(crate) struct Case<'a> {
     pub(crate) steady: &'a Steady,
     /// The seconds in which at most a third of the users were there.
     pub(crate) early: &'a Steady,
+    /// What may hold a stack.
+    pub(crate) rules: &'a [Rule],
     /// Seconds after which a steady state that was to be found was given up; absent when it was planned or found.
     pub(crate) unsettled_after_s: Option<f64>,
 }
 
 /// Fills in everything that follows from the recording.
 pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
-    let Case { plan, load, recording, steady, early, unsettled_after_s } = *case;
+    let Case { plan, load, recording, steady, early, rules, unsettled_after_s } = *case;
     let mix = plan.kit.sessions().resolve()?;
     let Recording { totals, series, .. } = recording;
     let names = &totals.names;
@@ -90,6 +94,8 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         generator_cpus: plan.placement.generator.len(),
         stack_cpus: plan.placement.stack.len(),
     });
+    let services = plan.tiers.iter().map(|tier| (tier.service.name.clone(), tier.service.clone())).collect();
+    diagnose::fill_in(record, rules, &services);
     if record.outcome == Outcome::Unfinished {
         record.outcome = Outcome::Aborted;
     }

@@ -39,6 +39,7 @@ pub(crate) fn run(
 ) -> Result<Measured> {
     kit::lint(&context.catalogue, &plan.kit.name)?;
     kit::check_targets(plan, &context.catalogue)?;
+    let rules = context.catalogue.rules()?;
     let (id, started) = new_id(&plan.kit.name);
     let keep_failed = context.home.join("failed").join(&id);
     let mut stage = Stage::set(plan, server, &id, keep_failed, context)?;
@@ -62,7 +63,8 @@ pub(crate) fn run(
     keep::logs(&stage, &writer);
     record.steps = std::mem::take(&mut stage.steps);
     let (load, steady, early) = (&plan.load, &pace.steady, &pace.early);
-    let case = Case { plan, load, recording: &recording, steady, early, unsettled_after_s: None };
+    let case =
+        Case { plan, load, recording: &recording, steady, early, rules: &rules, unsettled_after_s: None };
     judge(&case, &mut record)?;
     writer.finish(&record)?;
     let closed = stage.close();

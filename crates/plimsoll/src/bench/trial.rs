@@ -17,6 +17,7 @@ use engine::foresight;
 use experiment::{Bench, Order};
 use model::plan::Load;
 use model::record::{Outcome, RunRecord, Step, ValidityCheck};
+use model::rules::Rule;
 use model::study::{Arm, By, Fault, Purpose, Question, Trial};
 use model::{Interval, Kind, Problem, Result};
 use store::{Run, RunWriter, Study};
@@ -47,6 +48,8 @@ pub(crate) struct TrialBench<'a> {
     /// The study's record; the verb puts its answer there.
     pub(crate) sitting: Sitting,
     arms: Vec<Option<ReadyArm>>,
+    /// What may hold a stack.
+    rules: Vec<Rule>,
     by: By,
     server: ServerArgs,
     outlook: Outlook<'a>,
@@ -117,6 +120,7 @@ impl<'a> TrialBench<'a> {
         }
         Ok(TrialBench {
             context,
+            rules: context.catalogue.rules()?,
             sitting,
             arms,
             by,
@@ -213,7 +217,7 @@ impl<'a> TrialBench<'a> {
         record.consistency = keep::check(&task.plan, stage, &recording, self.context);
         keep::logs(stage, &writer);
         record.steps = std::mem::take(&mut stage.steps);
-        Driven::judge(task, &recording, &pace, record, writer)
+        Driven::judge(task, &recording, &pace, &self.rules, (record, writer))
     }
 }
 
@@ -332,8 +336,8 @@ impl Driven {
         task: &Task,
         recording: &Recording,
         pace: &Settling,
-        mut record: RunRecord,
-        writer: RunWriter,
+        rules: &[Rule],
+        (mut record, writer): (RunRecord, RunWriter),
     ) -> Result<Driven> {
         let (from, to) = pace.window();
         let ending = pace.ending();
@@ -350,6 +354,7 @@ impl Driven {
             recording,
             steady: &steady,
             early: &early,
+            rules,
             unsettled_after_s,
         };
         judge(&case, &mut record)?;

@@ -1,0 +1,116 @@
+//! What holds a stack: rules weighed against the signals of a run. `docs/method/diagnosis.md` says how.
+//!
+//! Pure: the same record, rules and services give the same diagnosis, so that one can be made anew from a stored run.
+
+mod blame;
+mod tries;
+mod weigh;
+
+use std::collections::BTreeMap;
+
+use model::ServiceManifest;
+use model::diagnosis::{Diagnosis, Limited, Signal, Suspect};
+use model::record::TierSetup;
+use model::rules::{About, Rule};
+
+use crate::signals::find;
+use crate::{ledger, sentence};
+
+/// A suspect less likely than this isn't shown.
+const LEAST_SURE_RATIO: f64 = 0.02;
+/// More suspects than this help nobody.
+const MOST_SUSPECTS: usize = 8;
+/// More failures than this are no accident.
+const FAILED_RATIO: f64 = 0.01;
+/// Responses so many times as long as at a third of the users, and a throughput that kept up with them so little.
+const GROWN: (f64, f64) = (3.0, 0.5);
+
+/// What is diagnosed.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// Every signal of the run.
+    pub signals: &'a [Signal],
+    /// The tiers as they were set up, in the order of their start.
+    pub tiers: &'a [TierSetup],
+    /// What may hold a stack.
+    pub rules: &'a [Rule],
+    /// The tiers' services by name, for their titles and knobs.
+    pub services: &'a BTreeMap<String, ServiceManifest>,
+    /// What could not be observed.
+    pub unseen: &'a [String],
+}
+
+/// The signals with those of the ledger, and the diagnosis that they give.
+pub fn diagnose(case: &Case<'_>) -> (Vec<Signal>, Diagnosis) {
+    let order: Vec<&str> = case.tiers.iter().map(|tier| tier.tier.as_str()).collect();
+    let mut signals: Vec<Signal> =
+        case.signals.iter().filter(|signal| !ledger::is_of_ledger(signal)).cloned().collect();
+    let ledger = ledger::ledger(&order, &signals);
+    if let Some(ledger) = &ledger {
+        let more = ledger::signals(ledger, &order, &signals);
+        signals.extend(more);
+    }
+    let mut suspects = suspects(case, &signals);
+    blame::upstream(&order, &signals, &mut suspects);
+    let mut suspects: Vec<Suspect> = suspects.into_iter().map(weigh::Weighed::suspect).collect();
+    suspects.sort_by(|one, other| other.sure_ratio.total_cmp(&one.sure_ratio));
+    suspects.retain(|suspect| suspect.sure_ratio >= LEAST_SURE_RATIO);
+    keep_likeliest(&mut suspects);
+    suspects.truncate(MOST_SUSPECTS);
+    let state = state(&suspects, &signals);
+    let mut diagnosis = Diagnosis {
+        state,
+        sentence: String::new(),
+        suspects,
+        ledger,
+        unseen: case.unseen.to_vec(),
+        proof: None,
+    };
+    diagnosis.sentence = sentence::diagnosis::sentence(&diagnosis, &signals);
+    (signals, diagnosis)
+}
+
+/// Each rule for each tier that it can be about.
+fn suspects(case: &Case<'_>, signals: &[Signal]) -> Vec<weigh::Weighed> {
+    let mut found = Vec::new();
+    for rule in case.rules {
+        let subjects: Vec<weigh::Subject<'_>> = match rule.about {
+            About::Tier => weigh::Subject::tiers(case.tiers, &rule.services),
+            About::Host => vec![weigh::Subject::machine()],
+            About::Generator => vec![weigh::Subject::named("generator")],
+            About::Observers => vec![weigh::Subject::named("observers")],
+        };
+        for subject in subjects {
+            if let Some(mut weighed) = weigh::weigh(rule, &subject, signals) {
+                weighed.tries = tries::tries(rule, &subject, case);
+                found.push(weighed);
+            }
+        }
+    }
+    found
+}
+
+/// Two rules may name the same resource: the likelier one, which comes first, stands for both.
+fn keep_likeliest(suspects: &mut Vec<Suspect>) {
+    let mut named: Vec<(String, String)> = Vec::new();
+    suspects.retain(|suspect| {
+        let name = (suspect.tier.clone(), suspect.resource.clone());
+        let fresh = !named.contains(&name);
+        named.push(name);
+        fresh
+    });
+}
+
+/// Whether anything holds the stack: a suspect that is likelier than not; else nothing where the users set the pace
+/// and their targets are met.
+fn state(suspects: &[Suspect], signals: &[Signal]) -> Limited {
+    if suspects.first().is_some_and(|suspect| suspect.sure_ratio >= 0.5) {
+        return Limited::Yes;
+    }
+    let run = |name: &str| find(signals, None, name).map(|signal| signal.mean);
+    let missed = run("run.missed_targets").is_some_and(|share| share > 0.0);
+    let failed = run("run.failed_ratio").is_some_and(|share| share > FAILED_RATIO);
+    let grown = run("run.response_growth").is_some_and(|times| times > GROWN.0)
+        && run("run.throughput_growth").is_some_and(|growth| growth < GROWN.1);
+    if missed || failed || grown { Limited::Unclear } else { Limited::No }
+}

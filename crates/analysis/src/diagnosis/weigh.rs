@@ -1,0 +1,162 @@
+//! One rule, one tier: how far each piece of evidence is there, and what that makes of the odds.
+
+use model::diagnosis::{Clue, Signal, Suspect, Try};
+use model::record::TierSetup;
+use model::rules::{EvidenceRule, FigureOf, Rule};
+
+use crate::sentence;
+use crate::signals::find;
+
+/// Evidence that adds less than this to the log-odds isn't told.
+const LEAST_WEIGHT: f64 = 0.05;
+
+/// What a rule is applied to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Subject<'a> {
+    /// The tier's name; `host` for the machine.
+    pub(super) tier: &'a str,
+    /// As it was set up, when it is a tier of the stack.
+    pub(super) setup: Option<&'a TierSetup>,
+    /// The tier behind it.
+    callee: Option<&'a str>,
+    /// The tier that its own signals carry.
+    own: Option<&'a str>,
+}
+
+impl<'a> Subject<'a> {
+    /// The tiers that run one of `services`, any of them when that is empty. Each calls the one that started before it.
+    pub(super) fn tiers(tiers: &'a [TierSetup], services: &[String]) -> Vec<Subject<'a>> {
+        let subject = |index: usize, setup: &'a TierSetup| Subject {
+            tier: &setup.tier,
+            setup: Some(setup),
+            callee: index.checked_sub(1).map(|before| tiers[before].tier.as_str()),
+            own: Some(&setup.tier),
+        };
+        let wanted = |setup: &TierSetup| services.is_empty() || services.contains(&setup.service);
+        tiers
+            .iter()
+            .enumerate()
+            .filter(|(_, setup)| wanted(setup))
+            .map(|(index, setup)| subject(index, setup))
+            .collect()
+    }
+
+    /// The machine.
+    pub(super) fn machine() -> Subject<'a> {
+        Subject { tier: "host", setup: None, callee: None, own: None }
+    }
+
+    /// The generator or the observers.
+    pub(super) fn named(tier: &'a str) -> Subject<'a> {
+        Subject { tier, setup: None, callee: None, own: Some(tier) }
+    }
+
+    fn signal<'s>(&self, name: &str, signals: &'s [Signal]) -> Option<&'s Signal> {
+        match name.split_once(':') {
+            Some(("host", name)) => find(signals, None, name),
+            Some(("run", name)) => find(signals, None, &format!("run.{name}")),
+            Some(("callee", name)) => find(signals, Some(self.callee?), name),
+            _ => find(signals, self.own, name),
+        }
+    }
+}
+
+/// A rule that may hold.
+#[derive(Debug, Clone)]
+pub(super) struct Weighed {
+    rule: String,
+    pub(super) tier: String,
+    resource: String,
+    title: String,
+    log_odds: f64,
+    clues: Vec<Clue>,
+    pub(super) tries: Vec<Try>,
+}
+
+impl Weighed {
+    /// Its probability.
+    pub(super) fn sure_ratio(&self) -> f64 {
+        1.0 / (1.0 + (-self.log_odds).exp())
+    }
+
+    /// Adds a piece of evidence.
+    pub(super) fn add(&mut self, clue: Clue) {
+        self.log_odds += clue.weight;
+        self.clues.push(clue);
+    }
+
+    /// As it is told: the heaviest evidence first, what hardly counted left out.
+    pub(super) fn suspect(mut self) -> Suspect {
+        self.clues.retain(|clue| clue.weight.abs() >= LEAST_WEIGHT);
+        self.clues.sort_by(|one, other| other.weight.abs().total_cmp(&one.weight.abs()));
+        Suspect {
+            sure_ratio: self.sure_ratio(),
+            rule: self.rule,
+            tier: self.tier,
+            resource: self.resource,
+            title: self.title,
+            evidence: self.clues,
+            tries: self.tries,
+        }
+    }
+}
+
+/// Weighs `rule` for `subject`; nothing where evidence that it needs is not there.
+pub(super) fn weigh(rule: &Rule, subject: &Subject<'_>, signals: &[Signal]) -> Option<Weighed> {
+    let mut weighed = Weighed {
+        rule: rule.name.clone(),
+        tier: subject.tier.to_string(),
+        resource: rule.resource.clone(),
+        title: rule.title.replace("{tier}", subject.tier),
+        log_odds: rule.prior,
+        clues: Vec::new(),
+        tries: Vec::new(),
+    };
+    for evidence in &rule.evidence {
+        let clue =
+            subject.signal(&evidence.signal, signals).and_then(|signal| clue(evidence, signal, subject));
+        match clue {
+            Some(clue) if clue.strength_ratio > 0.0 => weighed.add(clue),
+            _ if evidence.needed => return None,
+            _ => {}
+        }
+    }
+    Some(weighed)
+}
+
+fn clue(evidence: &EvidenceRule, signal: &Signal, subject: &Subject<'_>) -> Option<Clue> {
+    let value = figure(evidence.figure, signal).filter(|value| value.is_finite())?;
+    let strength_ratio = ((value - evidence.from) / (evidence.full - evidence.from)).clamp(0.0, 1.0);
+    // A share of a limit is told as both: `4.0 of 4 workers`.
+    let (told, unit) = match evidence.figure {
+        FigureOf::OfLimit | FigureOf::Mean => (signal.mean, signal.unit.as_str()),
+        FigureOf::Max => (value, signal.unit.as_str()),
+        FigureOf::PerOperation | FigureOf::Growth => (value, ""),
+    };
+    let limit = signal.limit.map(|limit| sentence::diagnosis::quantity(limit, &signal.unit));
+    let said = evidence
+        .say
+        .replace("{value}", &sentence::diagnosis::quantity(told, unit))
+        .replace("{limit}", limit.as_deref().unwrap_or("?"))
+        .replace("{tier}", subject.tier)
+        .replace("{callee}", subject.callee.unwrap_or("the tier behind"));
+    Some(Clue {
+        signal: evidence.signal.clone(),
+        value,
+        strength_ratio,
+        weight: evidence.weight * strength_ratio,
+        sentence: said,
+    })
+}
+
+/// The figure of a signal that a rule asks for; absent where the signal doesn't have it.
+pub(crate) fn figure(figure: FigureOf, signal: &Signal) -> Option<f64> {
+    let ratio = |below: Option<f64>| below.filter(|below| *below > 0.0).map(|below| signal.mean / below);
+    match figure {
+        FigureOf::Mean => Some(signal.mean),
+        FigureOf::Max => Some(signal.max),
+        FigureOf::OfLimit => ratio(signal.limit),
+        FigureOf::PerOperation => signal.per_operation,
+        FigureOf::Growth => ratio(signal.early),
+    }
+}

@@ -1,0 +1,116 @@
+//! The ledger: what the tiers' threads did while a mean operation was under way.
+//!
+//! By Little's law (Little, *Operations Research* 9, 1961) a mean of `n` threads doing something, with `x` operations
+//! completed per second, is `n / x` seconds of a mean operation. Computing and waiting for a CPU come from the kernel's
+//! exact accounts; the other states are sampled. What a tier waits for its callee is replaced by what the callee did
+//! meanwhile, so that nothing is counted twice.
+
+use model::diagnosis::{Doing, Ledger, LedgerPart, Signal};
+
+use crate::signals::{figure, find};
+
+/// Counters by which a server says how many of its threads have work, and how many of those are always the observer's
+/// own question. Threads beyond that number wait for work in ways that look like locks or disks.
+const BUSY: [(&str, f64); 3] = [("workers.busy", 1.0), ("children.busy", 0.0), ("sql.running", 1.0)];
+
+/// What is sampled, the most specific first: so it is believed when a server's own count leaves less room than the sample.
+const SAMPLED: [Doing; 4] = [Doing::WaitingForDisk, Doing::Sleeping, Doing::WaitingForLock, Doing::Other];
+
+/// Parts smaller than this share of the response time are left out.
+const LEAST_RATIO: f64 = 0.001;
+
+/// What a tier's threads did, in mean threads.
+#[derive(Debug, Clone)]
+struct Work {
+    tier: String,
+    doing: Vec<(Doing, f64)>,
+    callee: f64,
+}
+
+impl Work {
+    /// All but the wait for the callee.
+    fn own(&self) -> f64 {
+        self.doing.iter().map(|(_, threads)| threads).sum()
+    }
+}
+
+/// The ledger of a run by its signals. `tiers` are named in the order in which they start: each calls those before it.
+/// Absent where nobody looked at the tiers' threads, or nothing completed.
+pub fn ledger(tiers: &[&str], signals: &[Signal]) -> Option<Ledger> {
+    let per_s = find(signals, None, "run.operations_per_s")?.mean;
+    let response_s = find(signals, None, "run.response_s")?.mean;
+    let sampled = |tier: &&str| find(signals, Some(tier), "threads.running").is_some();
+    if per_s <= 0.0 || response_s <= 0.0 || !tiers.iter().any(sampled) {
+        return None;
+    }
+    let mut parts = Vec::new();
+    let mut accounted_s = 0.0;
+    let mut behind_s = 0.0;
+    for work in tiers.iter().map(|tier| work(tier, signals)) {
+        let explained_s = behind_s;
+        behind_s = (work.own() + work.callee) / per_s;
+        let beyond_s = (work.callee / per_s - explained_s).max(0.0);
+        let doing = work.doing.iter().map(|(doing, threads)| (*doing, threads / per_s));
+        for (doing, s_per_operation) in doing.chain([(Doing::WaitingForCallee, beyond_s)]) {
+            accounted_s += s_per_operation;
+            let share_ratio = s_per_operation / response_s;
+            if share_ratio >= LEAST_RATIO {
+                parts.push(LedgerPart { tier: work.tier.clone(), doing, s_per_operation, share_ratio });
+            }
+        }
+    }
+    parts.sort_by(|one, other| other.s_per_operation.total_cmp(&one.s_per_operation));
+    Some(Ledger { response_s, parts, unaccounted_s: (response_s - accounted_s).max(0.0) })
+}
+
+/// Signals that tell the ledger to rules: `ledger.WORD` as shares of the response time, `work.WORD` as shares of the
+/// time in which the tier was at work (there `callee` is the whole wait), `run.unaccounted_ratio`.
+pub fn signals(ledger: &Ledger, tiers: &[&str], signals: &[Signal]) -> Vec<Signal> {
+    let mut found = Vec::new();
+    for tier in tiers {
+        let mut add = |name: String, value: f64| {
+            found.push(Signal { tier: Some(tier.to_string()), ..figure(&name, "ratio", value) });
+        };
+        for part in ledger.parts.iter().filter(|part| part.tier == *tier) {
+            add(format!("ledger.{}", part.doing.word()), part.share_ratio);
+        }
+        let work = work(tier, signals);
+        let all = work.own() + work.callee;
+        if all > 0.0 {
+            for (doing, threads) in work.doing.iter().chain([&(Doing::WaitingForCallee, work.callee)]) {
+                add(format!("work.{}", doing.word()), threads / all);
+            }
+        }
+    }
+    found.push(figure("run.unaccounted_ratio", "ratio", ledger.unaccounted_s / ledger.response_s));
+    found
+}
+
+/// Whether a signal is one of those of [`signals`].
+pub(crate) fn is_of_ledger(signal: &Signal) -> bool {
+    ["ledger.", "work.", "run.unaccounted_ratio"].iter().any(|begin| signal.name.starts_with(begin))
+}
+
+fn work(tier: &str, signals: &[Signal]) -> Work {
+    let mean = |name: &str| find(signals, Some(tier), name).map(|signal| signal.mean.max(0.0));
+    let threads = |doing: Doing| mean(&format!("threads.{}", doing.word()));
+    let running = mean("cpu.cores").or_else(|| threads(Doing::Running)).unwrap_or(0.0);
+    let waiting = mean("cpu.wait_cores").or_else(|| threads(Doing::WaitingForCpu)).unwrap_or(0.0);
+    let mut doing = vec![(Doing::Running, running), (Doing::WaitingForCpu, waiting)];
+    let callee = threads(Doing::WaitingForCallee).unwrap_or(0.0);
+    let busy = BUSY.iter().find_map(|(name, own)| Some((mean(name)? - own).max(0.0)));
+    let mut room = busy.map_or(f64::INFINITY, |busy| (busy - running - waiting - callee).max(0.0));
+    for state in SAMPLED {
+        let seen = threads(state).unwrap_or(0.0).min(room);
+        // Without a count of its own by the server, nobody knows whether something else is work.
+        let counts = state != Doing::Other || busy.is_some();
+        if counts {
+            room -= seen;
+            doing.push((state, seen));
+        }
+    }
+    Work { tier: tier.to_string(), doing, callee }
+}
+
+#[cfg(test)]
+mod tests;

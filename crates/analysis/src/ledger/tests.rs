@@ -1,0 +1,72 @@
+use model::diagnosis::{Doing, Signal};
+
+use super::*;
+
+fn of(tier: &str, name: &str, mean: f64) -> Signal {
+    Signal { tier: Some(tier.to_string()), ..figure(name, "threads", mean) }
+}
+
+/// Ten operations a second of 400 ms each: four are under way on average.
+fn run() -> Vec<Signal> {
+    vec![
+        figure("run.operations_per_s", "operations/s", 10.0),
+        figure("run.response_s", "s", 0.4),
+        of("app", "cpu.cores", 0.5),
+        of("app", "cpu.wait_cores", 0.2),
+        of("app", "threads.running", 0.6),
+        of("app", "threads.callee", 1.5),
+        of("db", "cpu.cores", 0.2),
+        of("db", "cpu.wait_cores", 0.1),
+        of("db", "threads.running", 0.2),
+        of("db", "threads.lock", 20.0),
+        of("db", "threads.disk", 1.0),
+        of("db", "sql.running", 2.4),
+    ]
+}
+
+fn share(ledger: &Ledger, tier: &str, doing: Doing) -> f64 {
+    let part = ledger.parts.iter().find(|part| part.tier == tier && part.doing == doing);
+    part.map_or(0.0, |part| (part.share_ratio * 1e4).round() / 1e4)
+}
+
+#[test]
+fn a_callers_wait_is_what_its_callee_did_and_what_nobody_did_was_waiting_before() {
+    let ledger = ledger(&["db", "app"], &run()).expect("threads were watched");
+    assert_eq!(share(&ledger, "app", Doing::Running), 0.125, "{ledger:#?}");
+    assert_eq!(share(&ledger, "app", Doing::WaitingForCpu), 0.05);
+    assert_eq!(share(&ledger, "db", Doing::WaitingForDisk), 0.25);
+    assert_eq!(
+        share(&ledger, "db", Doing::WaitingForLock),
+        0.025,
+        "the server says that 1.4 of its threads work: the other locks are idle threads"
+    );
+    assert_eq!(
+        share(&ledger, "app", Doing::WaitingForCallee),
+        0.025,
+        "1.5 threads waited, 1.4 did something"
+    );
+    assert!((ledger.unaccounted_s - 0.18).abs() < 1e-9, "{ledger:#?}");
+    assert_eq!(ledger.parts[0].doing, Doing::WaitingForDisk, "the largest comes first");
+}
+
+#[test]
+fn the_ledgers_signals_tell_shares_of_the_response_and_of_the_tiers_own_work() {
+    let run = run();
+    let tiers = ["db", "app"];
+    let signals = signals(&ledger(&tiers, &run).expect("threads were watched"), &tiers, &run);
+    let value = |tier, name| find(&signals, tier, name).map(|signal| (signal.mean * 1e3).round());
+    assert_eq!(value(Some("app"), "work.callee"), Some(682.0), "1.5 of 2.2 threads");
+    assert_eq!(value(Some("db"), "ledger.disk"), Some(250.0));
+    assert_eq!(value(None, "run.unaccounted_ratio"), Some(450.0));
+    assert!(signals.iter().all(is_of_ledger));
+}
+
+#[test]
+fn without_threads_or_operations_there_is_no_ledger() {
+    let mut unseen = run();
+    unseen.retain(|signal| !signal.name.starts_with("threads."));
+    assert_eq!(ledger(&["db", "app"], &unseen), None);
+    let mut nothing = run();
+    nothing[0].mean = 0.0;
+    assert_eq!(ledger(&["db", "app"], &nothing), None);
+}

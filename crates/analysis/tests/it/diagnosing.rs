@@ -1,0 +1,198 @@
+//! The catalogue's rules on made-up and recorded signals: each names its own resource first, and all are silent on a
+//! healthy stack.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use analysis::diagnosis::{Case, diagnose};
+use model::diagnosis::{Diagnosis, Limited, Signal};
+use model::record::TierSetup;
+use model::rules::Rule;
+use model::{Catalogue, ServiceManifest};
+use toml::{Table, Value};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn catalogue() -> Catalogue {
+    let mut files = BTreeMap::new();
+    let folder = root().join("catalogue");
+    let mut open = vec![folder.clone()];
+    while let Some(directory) = open.pop() {
+        for entry in std::fs::read_dir(&directory).expect("the catalogue's folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path.strip_prefix(&folder).expect("it is below").to_string_lossy().into_owned();
+                files.insert(name, Cow::Owned(std::fs::read(&path).expect("a file")));
+            }
+        }
+    }
+    Catalogue::new(files)
+}
+
+/// The stack: database, PHP-FPM and a web server, with their knobs' defaults.
+struct Stack {
+    rules: Vec<Rule>,
+    services: BTreeMap<String, ServiceManifest>,
+    tiers: Vec<TierSetup>,
+}
+
+fn stack(web: &str) -> Stack {
+    let catalogue = catalogue();
+    let rules = catalogue.rules().unwrap_or_else(|problems| panic!("{problems}"));
+    let services: BTreeMap<String, ServiceManifest> = ["mariadb", "php-fpm", web]
+        .into_iter()
+        .map(|name| {
+            (name.to_string(), catalogue.service(name).unwrap_or_else(|problems| panic!("{problems}")))
+        })
+        .collect();
+    let tier = |tier: &str, service: &str| TierSetup {
+        tier: tier.to_string(),
+        service: service.to_string(),
+        version: String::new(),
+        values: model::setting::resolve(&services[service].knobs, &BTreeMap::new(), "", &mut Vec::new()),
+        files: BTreeMap::new(),
+        counters: Default::default(),
+    };
+    let tiers = vec![tier("db", "mariadb"), tier("app", "php-fpm"), tier("web", web)];
+    Stack { rules, services, tiers }
+}
+
+fn table(file: &str) -> Table {
+    let path = root().join("crates/analysis/tests/diagnosis").join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn signals(table: &Table) -> BTreeMap<String, Signal> {
+    table["signals"]
+        .as_table()
+        .expect("signals are a table")
+        .iter()
+        .map(|(name, value)| (name.clone(), signal(name, value)))
+        .collect()
+}
+
+fn signal(name: &str, value: &Value) -> Signal {
+    let number = |value: &Value| value.as_float().or(value.as_integer().map(|whole| whole as f64));
+    let figures: Vec<f64> = match value {
+        Value::Array(list) => list.iter().filter_map(number).collect(),
+        one => number(one).into_iter().collect(),
+    };
+    let (tier, name) = name.split_once(':').expect("`TIER:NAME`");
+    let unit = if name.ends_with("_ratio") || name.contains("errors") { "ratio" } else { "" };
+    Signal {
+        tier: (!tier.is_empty()).then(|| tier.to_string()),
+        name: name.to_string(),
+        unit: unit.to_string(),
+        mean: figures[0],
+        max: figures[0],
+        early: None,
+        limit: figures.get(1).copied().filter(|limit| *limit > 0.0),
+        per_operation: figures.get(2).copied(),
+    }
+}
+
+/// The tiers' shares of the CPU time, as the signals of a run have them.
+fn with_shares(mut signals: BTreeMap<String, Signal>) -> Vec<Signal> {
+    let tiers = ["web", "app", "db"];
+    let cores = |signals: &BTreeMap<String, Signal>, tier: &str| signals[&format!("{tier}:cpu.cores")].mean;
+    let all: f64 = tiers.iter().map(|tier| cores(&signals, tier)).sum();
+    for tier in tiers {
+        let share = Value::Float(cores(&signals, tier) / all);
+        let name = format!("{tier}:cpu.share_ratio");
+        let made = signal(&name, &share);
+        signals.insert(name, made);
+    }
+    signals.into_values().collect()
+}
+
+fn diagnosis(stack: &Stack, signals: &[Signal]) -> Diagnosis {
+    let case =
+        Case { signals, tiers: &stack.tiers, rules: &stack.rules, services: &stack.services, unseen: &[] };
+    diagnose(&case).1
+}
+
+/// The suspects in a line each, for a test that fails.
+fn told(diagnosis: &Diagnosis) -> String {
+    let line = |suspect: &model::diagnosis::Suspect| {
+        let clues: Vec<String> = suspect
+            .evidence
+            .iter()
+            .map(|clue| format!("{} {:+.2} ({})", clue.signal, clue.weight, clue.sentence))
+            .collect();
+        format!("{:.2} {} {}: {}", suspect.sure_ratio, suspect.tier, suspect.resource, clues.join("; "))
+    };
+    let lines: Vec<String> = diagnosis.suspects.iter().map(line).collect();
+    format!("{:?}: {}\n{}", diagnosis.state, diagnosis.sentence, lines.join("\n"))
+}
+
+#[test]
+fn each_rule_names_its_own_resource_first() {
+    let healthy = signals(&table("healthy.toml"));
+    let mut wrong = Vec::new();
+    for (name, case) in &table("rules.toml") {
+        let case = case.as_table().expect("a case is a table");
+        let stack = stack(case.get("service").and_then(Value::as_str).unwrap_or("apache"));
+        let mut now = healthy.clone();
+        now.extend(signals(case));
+        let found = diagnosis(&stack, &with_shares(now));
+        let expected: Vec<&str> =
+            case["expect"].as_array().expect("tier and resource").iter().filter_map(Value::as_str).collect();
+        let first = found.suspects.first();
+        let right = found.state == Limited::Yes
+            && first.is_some_and(|first| {
+                first.rule == *name && [first.tier.as_str(), first.resource.as_str()] == expected[..]
+            });
+        if !right {
+            wrong.push(format!("{name}: {}", told(&found)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn every_rule_has_a_case() {
+    let cases = table("rules.toml");
+    for rule in stack("apache").rules {
+        assert!(cases.contains_key(&rule.name), "tests/diagnosis/rules.toml has no [{}]", rule.name);
+    }
+}
+
+#[test]
+fn every_rule_is_silent_on_a_healthy_stack() {
+    for web in ["apache", "lighttpd"] {
+        let found = diagnosis(&stack(web), &with_shares(signals(&table("healthy.toml"))));
+        assert_eq!(found.state, Limited::No, "{}", told(&found));
+        let loud: Vec<_> = found.suspects.iter().filter(|suspect| suspect.sure_ratio > 0.25).collect();
+        assert!(loud.is_empty(), "{}", told(&found));
+    }
+}
+
+#[test]
+fn what_is_limited_by_nothing_that_was_seen_is_unclear() {
+    let mut signals = signals(&table("healthy.toml"));
+    signals.get_mut(":run.missed_targets").expect("it is there").mean = 1.0;
+    let found = diagnosis(&stack("apache"), &with_shares(signals));
+    assert_eq!(found.state, Limited::Unclear, "{}", told(&found));
+}
+
+#[test]
+fn the_sentence_names_tier_evidence_and_what_to_try() {
+    let mut now = signals(&table("healthy.toml"));
+    now.extend(signals(table("rules.toml")["php-workers"].as_table().expect("a table")));
+    let found = diagnosis(&stack("lighttpd"), &with_shares(now));
+    assert_eq!(
+        found.sentence,
+        "app holds it: every PHP process is taken (2 of 2 PHP processes were busy; 31 requests waited in its \
+         queue); try app.pm.max_children = 10, 20",
+        "{}",
+        told(&found)
+    );
+    let attempt = &found.suspects[0].tries[0];
+    assert_eq!(attempt.now.as_deref(), Some("5"), "the knob in force");
+}
