@@ -85,7 +85,7 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
     });
     record.signals = signals(&Watched {
         series,
-        limits: &[],
+        limits: &recording.limits,
         alarms: &recording.alarms,
         steady,
         early,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use analysis::signals::Limit;
 use analysis::{LogAlarm, TierEvent, TierFault};
 use engine::{Audience, Control, RunOptions, Second, Stop, Totals};
 use model::record::{Event, Outcome, Series};
@@ -30,6 +31,8 @@ pub(crate) struct Recording {
     pub(crate) alarms: Vec<LogAlarm>,
     /// What was watched: tiers, generator, observers and host.
     pub(crate) series: Vec<Series>,
+    /// The most that the servers' own figures can be.
+    pub(crate) limits: Vec<Limit>,
     /// Where the tiers' figures come from.
     pub(crate) sources: Vec<(String, String)>,
     /// What could not be watched, and why.
@@ -56,6 +59,7 @@ pub(crate) fn measure(
         drain_s: drain_s.min(plan.kit.users.timeout_s),
         tracing: false,
     };
+    let limits = limits(stage);
     let watching = Watching::begin(plan, stage);
     let control = Control::default();
     context.interrupt.steer(&control);
@@ -87,7 +91,17 @@ pub(crate) fn measure(
         (true, 0) => Outcome::Completed,
         (true, _) => Outcome::Interrupted,
     };
-    Ok(Recording { totals, outcome, tier_events, alarms, series, sources, unseen })
+    Ok(Recording { totals, outcome, tier_events, alarms, series, limits, sources, unseen })
+}
+
+/// The most that the tiers' counters can be by their configuration.
+fn limits(stage: &Stage) -> Vec<Limit> {
+    let counters =
+        stage.tiers().iter().flat_map(|tier| tier.job.counters.iter().map(move |one| (&tier.name, one)));
+    let limit = |(tier, counter): (&String, &model::server_job::CounterJob)| {
+        Some(Limit { tier: Some(tier.clone()), name: counter.name.clone(), value: counter.limit? })
+    };
+    counters.filter_map(limit).collect()
 }
 
 /// Keeps what happens, second by second.

@@ -104,6 +104,7 @@ impl<'a> TrialBench<'a> {
         server: &ServerArgs,
         context: &'a mut Context,
     ) -> Result<TrialBench<'a>> {
+        let rules = context.catalogue.rules()?;
         let now = identity::of(&arms, server, context);
         match sitting.kept(identity::FILE)? {
             Some(then) => identity::check(&then, &now)?,
@@ -120,7 +121,7 @@ impl<'a> TrialBench<'a> {
         }
         Ok(TrialBench {
             context,
-            rules: context.catalogue.rules()?,
+            rules,
             sitting,
             arms,
             by,
