@@ -1,5 +1,5 @@
 // The report's charts, drawn by uPlot. One function a chart; each gives uPlot's options and data.
-import { clock, number, percentile, time, timeTick, timeUnit } from "./format.mjs";
+import { clock, measured, number, percentile, time, timeTick, timeUnit } from "./format.mjs";
 import { ceiling, curveColumns, largest, logRange, logTicks, oneOf, percentileTicks, phases, roomy, stack, within } from "./series.mjs";
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
@@ -25,26 +25,43 @@ const CLOCK_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 72
 const timeAxis = () => axis({ incrs: CLOCK_STEPS, values: (_, ticks) => ticks.map(clock), grid: { show: false }, space: 64, size: 30 });
 const leftAxis = (values) => axis({ values: (_, ticks) => ticks.map(values), size: 64, space: 36 });
 
-// Shades what does not count, and names the phases where there is room.
+// Shades what does not count.
 function shade(setup) {
+  return (u) => {
+    const { ctx, bbox } = u;
+    ctx.save();
+    ctx.fillStyle = colour("shade");
+    for (const phase of phases(setup, u.scales.x.min, u.scales.x.max).filter((one) => !one.counts)) {
+      const left = u.valToPos(phase.from, "x", true);
+      ctx.fillRect(left, bbox.top, u.valToPos(phase.to, "x", true) - left, bbox.height);
+    }
+    ctx.restore();
+  };
+}
+
+// A word on a chart: what it stands on does not strike it through.
+function write(ctx, text, x, y) {
+  ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.lineWidth = 3 * devicePixelRatio;
+  ctx.strokeStyle = colour("page");
+  ctx.setLineDash([]);
+  ctx.lineJoin = "round";
+  ctx.strokeText(text, x, y);
+  ctx.fillText(text, x, y);
+}
+
+// Names the phases where there is room.
+function phaseNames(setup) {
   return (u) => {
     const { ctx, bbox } = u;
     const ratio = devicePixelRatio;
     ctx.save();
     ctx.font = `${11 * ratio}px system-ui, sans-serif`;
-    ctx.textAlign = "center";
-    ctx.textBaseline = "top";
+    [ctx.textAlign, ctx.textBaseline, ctx.fillStyle] = ["center", "top", colour("muted")];
     for (const phase of phases(setup, u.scales.x.min, u.scales.x.max)) {
       const left = u.valToPos(phase.from, "x", true);
       const width = u.valToPos(phase.to, "x", true) - left;
-      if (!phase.counts) {
-        ctx.fillStyle = colour("shade");
-        ctx.fillRect(left, bbox.top, width, bbox.height);
-      }
-      if (width > ctx.measureText(phase.name).width + 12 * ratio) {
-        ctx.fillStyle = colour("muted");
-        ctx.fillText(phase.name, left + width / 2, bbox.top + 4 * ratio);
-      }
+      if (width > ctx.measureText(phase.name).width + 12 * ratio) write(ctx, phase.name, left + width / 2, bbox.top + 4 * ratio);
     }
     ctx.restore();
   };
@@ -96,22 +113,50 @@ function eventLines(events, named) {
   };
 }
 
+// A dashed line at a height of the axis, with its name beneath it.
+function markLine(at, name, tone) {
+  return (u) => {
+    const { ctx, bbox } = u;
+    const [ratio, y] = [devicePixelRatio, u.valToPos(at, "y", true)];
+    ctx.save();
+    ctx.strokeStyle = ctx.fillStyle = colour(tone);
+    ctx.lineWidth = ratio;
+    ctx.setLineDash([5 * ratio, 4 * ratio]);
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    [ctx.textAlign, ctx.textBaseline] = ["right", "top"];
+    write(ctx, name, bbox.left + bbox.width - 4 * ratio, y + 3 * ratio);
+    ctx.restore();
+  };
+}
+
 const line = (label, name, show, extra = {}) =>
   ({ label, stroke: colour(name), width: 1.75, points: { show: false }, show: true, read: show, ...extra });
 
+// Where every chart over time ends.
+const lastSecond = ({ timeline: { at_s, step_s } }) => at_s[at_s.length - 1] + step_s;
+
+// The axis of all charts over time: as it was zoomed, or the whole run.
+const wholeRun = (end) => ({ time: false, range: (_, from, to) => [from ?? 0, to ?? end] });
+
+// One moment under the pointer, one part of the run, in all charts over time.
+const together = () => ({ sync: { key: "run" }, points: { size: 7 }, y: false, drag: { x: true, y: false } });
+
 function overTime(data, series, columns, y, hooks = {}) {
   const { at_s, step_s } = data.timeline;
-  const end = at_s[at_s.length - 1] + step_s;
+  const end = lastSecond(data);
   return {
     options: {
       height: 210,
       padding: [10, 20, 0, 0],
-      scales: { x: { time: false, range: (_, from, to) => [from ?? 0, to ?? end] }, y: { range: [0, y.top] } },
+      scales: { x: wholeRun(end), y: { range: [0, y.top] } },
       axes: [timeAxis(), leftAxis(y.tick)],
       series: [{ read: clock }, ...series],
       legend: { show: false },
-      cursor: { sync: { key: "run" }, points: { size: 7 }, y: false, drag: { x: true, y: false } },
-      hooks: { drawClear: [shade(data.setup)], draw: [...(hooks.draw ?? []), eventLines(data.events, hooks.named)] },
+      cursor: together(),
+      hooks: { drawClear: [shade(data.setup)], draw: [...(hooks.draw ?? []), phaseNames(data.setup), eventLines(data.events, hooks.named)] },
     },
     // A step's point stands at its middle.
     data: [at_s.map((at) => at + step_s / 2), ...columns],
@@ -158,13 +203,16 @@ function stacked(data, columns, colours, y, read, bars) {
 }
 
 export function cpu(data) {
-  const known = ["web", "app", "db", "cache", "generator"];
+  const known = ["web", "app", "db", "cache", "generator", "observers"];
   const spare = ["other-1", "other-2", "other-3"];
   const others = data.timeline.cpu.map((column) => column.name).filter((name) => !known.includes(name));
   const colours = (name) => `tier-${known.includes(name) ? name : spare[others.indexOf(name) % spare.length]}`;
   const total = largest(stack(data.timeline.cpu.map((column) => column.values)));
-  const top = Math.max(data.cpus, total) * 1.02;
-  return stacked(data, data.timeline.cpu, colours, { top, tick: number }, (cores) => `${number(cores)} cores`, false);
+  const top = Math.max(data.cpus, total) * 1.14;
+  const chart = stacked(data, data.timeline.cpu, colours, { top, tick: number }, (cores) => `${number(cores)} cores`, false);
+  const name = data.cpus === 1 ? "the machine's CPU" : `all ${data.cpus} CPUs`;
+  chart.options.hooks.draw.unshift(markLine(data.cpus, name, "muted"));
+  return chart;
 }
 
 export function lag(data) {
@@ -183,6 +231,30 @@ export function errors(data) {
   const sums = stack(data.timeline.errors.map((column) => column.values));
   const y = { top: largest(sums) * 1.12 || 1, tick: number };
   return stacked(data, data.timeline.errors, (kind) => `error-${kind}`, y, (rate) => `${number(rate)}/s`, true);
+}
+
+// A figure of a tier, its server or the machine, small: no axes, its numbers stand around it.
+export function signal(data, index) {
+  const { at_s, step_s, signals } = data.inside;
+  const { unit, limit, values } = signals[index];
+  const most = largest([values]);
+  const top = ceiling(most, limit == null ? [] : [limit]);
+  const end = lastSecond(data);
+  const limits = limit == null || limit > top ? [] : [markLine(limit, "limit", "bad")];
+  return {
+    options: {
+      height: 64,
+      padding: [4, 0, 0, 0],
+      scales: { x: wholeRun(end), y: { range: [0, top] } },
+      axes: [{ show: false }, { show: false }],
+      series: [{ read: clock }, line("", "ink-1", (value) => measured(value, unit), { width: 1.5, fill: colour("fill-1") })],
+      legend: { show: false },
+      cursor: { ...together(), points: { size: 5 } },
+      hooks: { drawClear: [shade(data.setup)], draw: [...limits, eventLines(data.events, false)] },
+    },
+    data: [at_s.map((at) => at + step_s / 2), values],
+    end,
+  };
 }
 
 // Marks each limit of a percentile where the curve has to stay below it.

@@ -28,6 +28,40 @@ export function number(value) {
   return fraction ? `${grouped}.${fraction}` : grouped;
 }
 
+// A share: 12 %, 0.31 %.
+export function percent(ratio) {
+  if (ratio == null || !Number.isFinite(ratio)) return NOTHING;
+  const value = ratio * 100;
+  if (value >= 99.95 && value < 100) return "over 99.9 %";
+  if (value >= 99.5 && value < 99.95) return `${value.toFixed(1)} %`;
+  const text = Math.abs(value) >= 10 ? value.toFixed(0) : significant(value);
+  return `${text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text} %`;
+}
+
+// A size: 1.40 GB, powers of 1000.
+export function size(bytes) {
+  if (bytes == null || !Number.isFinite(bytes)) return NOTHING;
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let [value, unit] = [Math.max(0, Math.round(bytes)), 0];
+  for (; value >= 1000 && unit < units.length - 1; unit += 1) value /= 1000;
+  return `${significant(value)} ${units[unit]}`;
+}
+
+// A value of a series in the series' own unit: 1.90 MB/s, 2 140 queries/s, 11 %. As crates/report/src/figures.rs has it.
+export function measured(value, unit) {
+  if (value == null || !Number.isFinite(value)) return NOTHING;
+  switch (unit) {
+    case "": case "1": case "s/s": return number(value);
+    case "s": case "seconds": return time(value);
+    case "ratio": return percent(value);
+    case "bytes": return size(value);
+    case "bytes/s": return `${size(value)}/s`;
+    case "1/s": return `${number(value)}/s`;
+    case "1/min": return `${number(value)}/min`;
+    default: return `${number(value)} ${unit}`;
+  }
+}
+
 // A label of a time axis, short and without false digits: 20 ms, 1.5 s. All labels of an axis share `unit`.
 export function timeTick(seconds, unit) {
   if (seconds === 0) return "0";

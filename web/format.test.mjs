@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { clock, number, percentile, significant, time, timeTick, timeUnit } from "./format.mjs";
+import { clock, measured, number, percent, percentile, significant, size, time, timeTick, timeUnit } from "./format.mjs";
 
 test("times have three significant digits and the unit that suits, as in Rust", () => {
   const table = [
@@ -30,4 +30,14 @@ test("moments read as on a clock", () => {
 test("percentiles read as people write them", () => {
   assert.equal(percentile(100 * (1 - 1 / 1000)), "p99.9");
   assert.equal(percentile(95), "p95");
+});
+
+test("a value of a series has the series' own unit, as in Rust", () => {
+  const table = [
+    [1.9e6, "bytes/s", "1.90 MB/s"], [2140.2, "queries/s", "2\u202f140 queries/s"], [0.11, "ratio", "11 %"],
+    [4.2, "s/s", "4.2"], [0.0007, "s", "700 µs"], [9400, "1/s", "9\u202f400/s"], [null, "threads", "–"],
+  ];
+  for (const [value, unit, text] of table) assert.equal(measured(value, unit), text, unit);
+  assert.deepEqual([0.9999, 0.997, 0.0031, 1].map(percent), ["over 99.9 %", "99.7 %", "0.31 %", "100 %"]);
+  assert.deepEqual([0, 999, 1000, 1.4e9].map(size), ["0 B", "999 B", "1.00 kB", "1.40 GB"]);
 });

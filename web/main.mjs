@@ -1,5 +1,5 @@
 // The report's page: everything that can be read is in the document; this draws the charts.
-import { cpu, errors, lag, percentiles, response, throughput, users } from "./charts.mjs";
+import { cpu, errors, lag, percentiles, response, signal, throughput, users } from "./charts.mjs";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const drawn = new Map();
@@ -17,6 +17,15 @@ const kinds = {
   errors: () => errors(data),
   lag: () => lag(data),
 };
+
+// What draws a figure's chart.
+const drawing = (figure) => kinds[figure.dataset.chart] ?? (() => signal(data, Number(figure.dataset.signal)));
+
+// What the pointer shows in a small chart: its value.
+function now(figure, u) {
+  const step = u.cursor.idx;
+  figure.querySelector(".now").textContent = step == null ? "" : u.series[1].read(u.data[1][step]);
+}
 
 // What the pointer shows: the moment, and each series' own value there.
 function legend(figure, u) {
@@ -48,34 +57,36 @@ function follow(u, key) {
     if (apart) other.setScale("x", { min, max });
   }
   const whole = min <= 0 && max >= u.end;
+  document.querySelectorAll("details.folded").forEach((one) => one.addEventListener("toggle", unfold));
   document.getElementById("unzoom").hidden = whole;
   zoom = whole ? null : { min, max };
 }
 
 function draw(figure) {
-  const kind = figure.dataset.chart;
-  drawn.get(kind)?.destroy();
-  drawn.delete(kind);
+  drawn.get(figure)?.destroy();
+  drawn.delete(figure);
   const place = figure.querySelector(".plot");
-  const chart = kinds[kind]();
+  const chart = drawing(figure)();
   place.replaceChildren();
   figure.hidden = chart == null;
   if (!chart) return;
   const { options, data: columns, end } = chart;
+  const show = figure.dataset.chart ? legend : now;
   const shares = end != null;
-  options.width = "print" in document.documentElement.dataset ? PAPER : place.clientWidth;
-  options.hooks.setCursor = [(u) => legend(figure, u)];
+  const paper = "print" in document.documentElement.dataset && figure.dataset.chart;
+  options.width = paper ? PAPER : place.clientWidth;
+  options.hooks.setCursor = [(u) => show(figure, u)];
   const u = new uPlot(options, columns, place);
   u.end = end;
   u.shares = shares;
-  drawn.set(kind, u);
+  drawn.set(figure, u);
   if (shares) {
     u.setScale("x", { min: zoom?.min ?? 0, max: zoom?.max ?? end });
     u.hooks.setScale = [...(u.hooks.setScale ?? []), follow];
     // uPlot itself resets to the data's own range, which ends half a step early.
     place.addEventListener("dblclick", () => queueMicrotask(unzoom));
   }
-  legend(figure, u);
+  show(figure, u);
 }
 
 function unzoom() {
@@ -85,8 +96,15 @@ function unzoom() {
   }
 }
 
-const figures = [...document.querySelectorAll("[data-chart]")];
-const drawAll = () => figures.forEach(draw);
+const figures = [...document.querySelectorAll("[data-chart], [data-signal]")];
+const folded = (figure) => figure.closest("details:not([open])") != null;
+// What is folded away has no width yet, and is drawn when it is opened.
+const drawAll = () => figures.filter((figure) => !folded(figure)).forEach(draw);
+
+function unfold({ target }) {
+  const inside = figures.filter((figure) => target.contains(figure));
+  if (target.open) inside.filter((figure) => !drawn.has(figure)).forEach(draw);
+}
 
 function choose(event) {
   scope = Number(event.target.value);
@@ -95,7 +113,7 @@ function choose(event) {
 
 function fit() {
   for (const figure of figures) {
-    const u = drawn.get(figure.dataset.chart);
+    const u = drawn.get(figure);
     const width = figure.querySelector(".plot").clientWidth;
     if (u && width > 0 && width !== u.width) u.setSize({ width, height: u.height });
   }
@@ -104,10 +122,13 @@ function fit() {
 if (data.timeline.at_s.length > 1) {
   drawAll();
   document.getElementById("scope")?.addEventListener("change", choose);
+  document.querySelectorAll("details.folded").forEach((one) => one.addEventListener("toggle", unfold));
   document.getElementById("unzoom").addEventListener("click", unzoom);
   new ResizeObserver(fit).observe(document.body);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => [...drawn.keys()].forEach(draw));
   addEventListener("beforeprint", () => { document.documentElement.dataset.print = ""; drawAll(); });
   addEventListener("afterprint", () => { delete document.documentElement.dataset.print; drawAll(); });
 }
-document.documentElement.dataset.ready = [...drawn.keys()].join(" ") || "nothing to draw";
+const drawnKinds = [...drawn.keys()].map((figure) => figure.dataset.chart).filter(Boolean);
+document.documentElement.dataset.ready = drawnKinds.join(" ") || "nothing to draw";
+document.documentElement.dataset.drawn = drawn.size;

@@ -2,10 +2,13 @@
 //! drawn from its data by the code in `web/`.
 
 mod bundle;
+mod holds;
+mod inside;
 mod study;
 mod view;
 
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use serde_json::Value;
 
 use crate::terminal::hidden;
 use crate::{Page, figures};
@@ -14,8 +17,12 @@ pub use study::html as study;
 
 const TEMPLATE: &str = include_str!("../../../web/report.html");
 
-/// Parts that pages share: how the machine and the tiers were set up.
-const SHARED: [(&str, &str); 2] = [
+/// The tiers' own figures over time.
+const INSIDE: &str = include_str!("../../../web/inside.html");
+
+/// Parts that pages share: what holds the stack, how the machine and the tiers were set up.
+const SHARED: [(&str, &str); 3] = [
+    ("holds.html", include_str!("../../../web/holds.html")),
     ("machine.html", include_str!("../../../web/machine.html")),
     ("tiers.html", include_str!("../../../web/tiers.html")),
 ];
@@ -23,7 +30,8 @@ const SHARED: [(&str, &str); 2] = [
 /// The page as one HTML file. It works offline, in a browser from 2023 on; without JavaScript it lacks only the
 /// charts. Whatever servers and users supplied is escaped, and the file's own policy lets no script run but ours.
 pub fn html(page: &Page) -> String {
-    let environment = environment();
+    let mut environment = environment();
+    environment.add_template("inside.html", INSIDE).expect("the template is a constant; a test renders it");
     environment.render_str(TEMPLATE, view::of(page)).expect(
         "the template is a constant and the view has every name in it; a test renders each kind of run",
     )
@@ -51,6 +59,14 @@ fn environment() -> Environment<'static> {
     environment
 }
 
+/// The colour of a tier; those without one of their own share three.
+fn tier_class(tier: &str, index: usize) -> String {
+    match tier {
+        "web" | "app" | "db" | "cache" | "generator" | "observers" => format!("tier-{tier}"),
+        _ => format!("tier-other-{}", index % 3 + 1),
+    }
+}
+
 /// Groups of digits of the numbers in a sentence stay on one line.
 fn thin_groups(sentence: &str) -> String {
     let letters: Vec<char> = sentence.chars().collect();
@@ -70,4 +86,16 @@ fn thin(text: &str) -> String {
 /// `text` with its lines, but with `·` for other control characters and for those that turn the direction of writing.
 fn visible(text: &str) -> String {
     text.chars().map(|c| if matches!(c, '\n' | '\t') || !hidden(c) { c } else { '·' }).collect()
+}
+
+/// The view without characters that have no shape of their own and could turn the direction of writing.
+fn seen(view: Value) -> Value {
+    match view {
+        Value::String(text) => Value::String(visible(&text)),
+        Value::Array(values) => values.into_iter().map(seen).collect(),
+        Value::Object(values) => {
+            values.into_iter().map(|(name, value)| (visible(&name), seen(value))).collect()
+        }
+        other => other,
+    }
 }

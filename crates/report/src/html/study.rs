@@ -12,7 +12,8 @@ use model::StudyRecord;
 use model::study::Question;
 use serde_json::{Value, json};
 
-use super::{bundle, environment, thin_groups, visible};
+use super::{bundle, environment, holds, seen, thin_groups};
+use crate::explained::Tried;
 use crate::study::words;
 use crate::{figures, study, words as names};
 
@@ -56,6 +57,7 @@ fn view(record: &StudyRecord, directory: &Path, link: parts::Link<'_>) -> Value 
             _ => format!("{} on {}", record.setup.kit_title, record.setup.stack_title),
         },
         "headline": { "tone": headline.tone.word(), "word": headline.word, "sentence": thin_groups(&headline.sentence) },
+        "holds": record.diagnosis.as_ref().map(|diagnosis| holds::of(diagnosis, Tried::of_study(record))),
         "trials": record.trials.len(),
         "spent": figures::duration(Some(record.spent_s)),
         "of": specific,
@@ -67,18 +69,6 @@ fn view(record: &StudyRecord, directory: &Path, link: parts::Link<'_>) -> Value 
         "directory": directory.display().to_string(),
         "style": bundle::study_style(),
     })
-}
-
-/// The view without characters that have no shape of their own and could turn the direction of writing.
-fn seen(view: Value) -> Value {
-    match view {
-        Value::String(text) => Value::String(visible(&text)),
-        Value::Array(values) => values.into_iter().map(seen).collect(),
-        Value::Object(values) => {
-            values.into_iter().map(|(name, value)| (visible(&name), seen(value))).collect()
-        }
-        other => other,
-    }
 }
 
 /// `text` as it can stand in an element or an attribute.

@@ -8,7 +8,8 @@ use model::{QosTarget, RunRecord};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{bundle, thin};
+use super::{bundle, holds, inside, seen, thin};
+use crate::explained::Tried;
 use crate::{Page, Timeline, figures, study, words};
 
 /// How many of a kit's own figures stand at the top.
@@ -58,6 +59,7 @@ struct Part<'a> {
 #[derive(Serialize)]
 struct Data<'a> {
     timeline: &'a Timeline,
+    inside: inside::Drawn<'a>,
     events: Vec<&'a Event>,
     setup: BTreeMap<&'static str, f64>,
     curves: Vec<Vec<(f64, f64)>>,
@@ -90,6 +92,9 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
             "caveat": page.headline.caveat(),
         },
         "figures": top_figures(page),
+        "holds": record.diagnosis.as_ref().map(|diagnosis| seen(holds::of(diagnosis, Tried::of_run(record)))),
+        "inside": seen(inside::of(page).into()),
+        "injected": seen(json!(record.injected)),
         "notes": page.notes,
         "gauges": record.targets.iter().map(gauge).collect::<Vec<_>>(),
         "charts": page.timeline.at_s.len() > 1,
@@ -228,6 +233,7 @@ fn data(page: &Page) -> Data<'_> {
     };
     Data {
         timeline: &page.timeline,
+        inside: inside::drawn(page),
         events: page.happenings().collect(),
         setup: BTreeMap::from([
             ("ramp_up_s", setup.ramp_up_s),

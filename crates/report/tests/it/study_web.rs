@@ -120,7 +120,11 @@ fn a_trial_leads_to_its_own_run_and_only_where_there_is_one() {
         );
     }
     let alone = html(&record, Path::new("/tmp"), |_| None);
-    assert!(!alone.contains("<a href"), "no link that leads nowhere");
+    assert_eq!(alone.matches("<a href").count(), 1, "no link that leads nowhere");
+    assert!(
+        alone.contains("<a href=\"#holds\">") && alone.contains("id=\"holds\""),
+        "only the one to the reasons"
+    );
 }
 
 #[test]

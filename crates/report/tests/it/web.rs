@@ -19,11 +19,13 @@ fn the_verdict_comes_first_and_the_configuration_last() {
     let html = html(page(Ending::Failed));
     let order = [
         "class=\"verdict bad\"",
-        "id=\"targets\"",
+        "class=\"answer\"",
         "id=\"course\"",
         "id=\"percentiles\"",
+        "id=\"targets\"",
         "id=\"operations\"",
         "id=\"requests\"",
+        "id=\"holds\"",
         "id=\"tiers\"",
         "id=\"errors\"",
         "id=\"validity\"",
@@ -85,18 +87,115 @@ fn the_file_needs_nothing_else_and_its_policy_says_so() {
 }
 
 #[test]
-fn ten_minutes_of_twenty_operations_stay_below_a_megabyte() {
-    let mut page = Kept::new(Shape { operations: 20, steady_s: 30, ..Shape::ending(Ending::Failed) }).page();
+fn ten_minutes_of_twenty_operations_and_a_hundred_and_fifty_series_stay_below_a_megabyte() {
+    let shape = Shape { operations: 20, steady_s: 30, ..Shape::ending(Ending::Failed) };
+    let mut sample = testkit::sample::run(shape);
+    let more = sample.series.iter().filter(|one| one.tier.as_deref() == Some("db")).cloned();
+    let more: Vec<_> =
+        more.map(|one| model::record::Series { name: format!("more.{}", one.name), ..one }).collect();
+    sample.series.extend(more);
+    assert!(sample.series.len() >= 150, "{} series", sample.series.len());
+    let mut page = Kept::of(sample).page();
+    // Ten minutes of seconds take long to make; their values are those of the minute that was made, again and again.
     let timeline = &mut page.timeline;
     let long = |values: &mut Vec<Option<f64>>| *values = values.iter().copied().cycle().take(600).collect();
     timeline.at_s = (0..600).collect();
     long(&mut timeline.users);
+    long(&mut timeline.lag_p99_s);
     timeline.errors.iter_mut().chain(&mut timeline.cpu).for_each(|column| long(&mut column.values));
     for scope in &mut timeline.scopes {
         [&mut scope.per_s, &mut scope.p50_s, &mut scope.p95_s, &mut scope.p99_s].into_iter().for_each(long);
     }
+    (page.inside.step_s, page.inside.at_s) = (2, (0..600).step_by(2).collect());
+    let tiers = page.inside.tiers.iter_mut().flat_map(|tier| tier.first.iter_mut().chain(&mut tier.more));
+    tiers.for_each(|figure| figure.values = figure.values.iter().copied().cycle().take(300).collect());
     let html = html(&page);
     assert!(html.len() < 1_000_000, "{} bytes", html.len());
+}
+
+#[test]
+fn small_charts_have_at_most_three_hundred_points_however_long_the_run() {
+    let page = Kept::new(Shape { operations: 1, steady_s: 700, users: 40, ..Shape::default() }).page();
+    assert_eq!((page.inside.step_s, page.inside.at_s.len()), (5, 146));
+    let figure = &page.inside.tiers[0].first[0];
+    assert_eq!(figure.values.len(), 146);
+    let signal = figure.signal.as_ref().expect("it has one");
+    let steady: Vec<f64> = figure.values[4..144].iter().flatten().copied().collect();
+    let mean = steady.iter().sum::<f64>() / steady.len() as f64;
+    assert!((mean / signal.mean - 1.0).abs() < 0.01, "{mean} drawn, {} recorded", signal.mean);
+}
+
+#[test]
+fn what_holds_the_stack_is_told_first_and_then_with_its_reasons() {
+    let html = html(page(Ending::Failed));
+    let answer = "Row locks in db hold it";
+    let verdict = html.split("id=\"course\"").next().expect("the beginning");
+    assert!(
+        verdict.contains(answer) && verdict.contains("Injected on purpose: all purchases update one row")
+    );
+    let holds = html.split("id=\"holds\"").nth(1).and_then(|rest| rest.split("id=\"tiers\"").next());
+    let holds = holds.expect("a section");
+    for part in [
+        answer,
+        "db: waiting for a lock",
+        "style=\"width: 61.0%\"",
+        "93 % sure",
+        "Every Apache process is taken",
+        "strongly against",
+        "db.innodb_flush_log_at_trx_commit: 2 or 0 instead of 1",
+        "plimsoll run dvdstore --users 40 --set db.innodb_flush_log_at_trx_commit=2",
+        "0.61 to 1.03",
+        "innodb_status_output_locks is off",
+    ] {
+        assert!(holds.contains(part), "{part} is missing in {holds}");
+    }
+    assert!(!self::html(page(Ending::Unfinished)).contains("id=\"holds\""), "nobody has judged it");
+    assert!(html.contains("this kernel has no memory.pressure"), "what could not be seen is repeated");
+}
+
+fn html_of(sample: testkit::sample::Sample) -> String {
+    html(&Kept::of(sample).page())
+}
+
+#[test]
+fn what_the_diagnosis_cites_comes_first_and_the_rest_is_folded() {
+    let html = html(page(Ending::Failed));
+    let tiers =
+        html.split("id=\"tiers\"").nth(1).and_then(|rest| rest.split("id=\"errors\"").next()).expect("it");
+    let place = |part: &str| tiers.find(part).unwrap_or_else(|| panic!("no {part}"));
+    let order = [
+        "<h4>sql.row_lock_time <span class=\"cited\">",
+        "<h4>sql.queries</h4>",
+        "more figures of db</summary>",
+        "<h4>sql.tmp_tables</h4>",
+        "<h4>workers.busy <span class=\"cited\">",
+        "more figures of web</summary>",
+        "<h4>stack.busy_ratio</h4>",
+    ];
+    let places = order.map(place);
+    assert!(places.is_sorted(), "{places:?}");
+    assert!(
+        tiers.contains("of 150 workers") && tiers.contains("transactions that wait for a row, on average")
+    );
+    assert!(tiers.contains("The same throughout:") && !tiers.contains("<h4>sql.log_waits"));
+}
+
+#[test]
+fn a_hostile_diagnosis_is_text_too() {
+    let mut sample = testkit::sample::run(Shape { steady_s: 30, ..Shape::ending(Ending::Failed) });
+    let hostile = "</script><script>window.hostile=1</script>\u{202e}";
+    let diagnosis = sample.record.diagnosis.as_mut().expect("it has one");
+    diagnosis.sentence = hostile.into();
+    diagnosis.suspects.iter_mut().for_each(|suspect| suspect.title = hostile.into());
+    diagnosis.suspects[0].evidence[0].sentence = hostile.into();
+    diagnosis.suspects[0].tries[0].knob = Some(hostile.into());
+    sample.record.unseen = vec![hostile.into()];
+    sample.record.injected.as_mut().expect("it has one").title = hostile.into();
+    let made = sample.series.iter_mut().find(|one| one.name == "sql.queries").expect("it is there");
+    (made.name, made.unit) = (hostile.into(), hostile.into());
+    let html = html_of(sample);
+    assert!(!html.contains("<script>window.hostile") && !html.contains('\u{202e}'));
+    assert_eq!(html.matches("<script").count(), 4, "ours and no other");
 }
 
 #[test]

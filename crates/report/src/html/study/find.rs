@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::chart::{Axis, Chart, Labels, Line, Mark, Shape};
 use super::parts::{self, Link};
 use crate::figures;
+use crate::html::tier_class;
 use crate::scale::Scale;
 use crate::study::course::{Course, smooth};
 use crate::study::words::{self, Unit};
@@ -282,8 +283,7 @@ struct Cores<'a> {
 
 /// Cores by tier against the load.
 fn cpu(record: &StudyRecord, course: &Course) -> Option<Value> {
-    let of =
-        |(index, tier)| Cores { tier, class: parts::tier_class(tier, index), points: course.cores(tier) };
+    let of = |(index, tier)| Cores { tier, class: tier_class(tier, index), points: course.cores(tier) };
     let tiers: Vec<Cores> = course.tiers().into_iter().enumerate().map(of).collect();
     let all = tiers.iter().flat_map(|one| one.points.iter().map(|point| point.1));
     let mark = |one: &Cores, (x, y): (f64, f64)| Mark {

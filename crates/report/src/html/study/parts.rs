@@ -25,14 +25,6 @@ pub(super) fn mark_class(trial: &Trial) -> &'static str {
     }
 }
 
-/// The colour of a tier; those without one of their own share three.
-pub(super) fn tier_class(tier: &str, index: usize) -> String {
-    match tier {
-        "web" | "app" | "db" | "cache" | "generator" => format!("tier-{tier}"),
-        _ => format!("tier-other-{}", index % 3 + 1),
-    }
-}
-
 /// A trial as a row of a table.
 pub(super) fn trial(record: &StudyRecord, trial: &Trial, link: Link<'_>) -> Value {
     let seen = trial.measured.as_ref();
