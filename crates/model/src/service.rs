@@ -178,7 +178,7 @@ pub struct Status {
     pub reader: Reader,
     /// The port or socket where it is asked for.
     pub at: String,
-    /// *Template* of what is asked for there: a path with its query, or a script's file for `fastcgi`.
+    /// *Template* of what is asked for there: a path with its query, or a script's file for `fastcgi_json`.
     #[serde(default)]
     pub path: String,
     /// Only where this holds: a minijinja expression over the knobs; always when absent.
@@ -226,6 +226,8 @@ pub struct Counter {
     pub times: f64,
     /// The most that it can be: a minijinja expression over the knobs.
     pub limit: Option<String>,
+    /// Only where this holds: a minijinja expression over the knobs; always when absent.
+    pub when: Option<String>,
     /// What it tells.
     pub help: String,
     /// Shown first in reports.

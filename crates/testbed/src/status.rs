@@ -22,11 +22,7 @@ pub(crate) fn resolve(
     let file = format!("services/{}/service.toml", service.name);
     let mut job = ServerJob { tier: tier.name.clone(), ..ServerJob::default() };
     for status in &service.statuses {
-        let holds = match &status.when {
-            Some(when) => renderer.worked_out(&file, "status.when", when, context)?.is_true(),
-            None => true,
-        };
-        if holds {
+        if holds(renderer, &file, "status.when", status.when.as_ref(), context)? {
             job.statuses.push(StatusJob {
                 name: status.name.clone(),
                 reader: status.reader,
@@ -38,13 +34,18 @@ pub(crate) fn resolve(
         }
     }
     for counter in &service.counters {
-        if job.statuses.iter().any(|status| status.name == counter.status) {
+        let asked = job.statuses.iter().any(|status| status.name == counter.status);
+        if asked && holds(renderer, &file, "counter.when", counter.when.as_ref(), context)? {
             let limit = counter.limit.as_ref();
             let limit = limit.map(|limit| number(renderer, &file, limit, context)).transpose()?;
             job.counters.push(resolved(counter, limit));
         }
     }
     Ok(job)
+}
+
+fn holds(renderer: &Renderer, file: &str, key: &str, when: Option<&String>, context: &Value) -> Result<bool> {
+    when.map_or(Ok(true), |when| Ok(renderer.worked_out(file, key, when, context)?.is_true()))
 }
 
 fn place(status: &Status, reach: &Reach) -> Option<StatusPlace> {
@@ -122,10 +123,8 @@ impl Check<'_> {
             let what = format!("{} s is no interval between 0.1 and 3600", status.every_s);
             self.wrong(list, "every_s", Problem::recipe(what));
         }
-        if let Some(when) = &status.when {
-            let result = self.renderer.worked_out(self.file, "status.when", when, &self.context);
-            self.keep(list, "when", result.map(|_| ()));
-        }
+        let result = holds(&self.renderer, self.file, "status.when", status.when.as_ref(), &self.context);
+        self.keep(list, "when", result.map(|_| ()));
     }
 
     fn counter(&mut self, index: usize, counter: &Counter, service: &ServiceManifest, again: bool) {
@@ -144,6 +143,8 @@ impl Check<'_> {
             let remedy = near.map_or(format!("one of: {}", known.join(", ")), |near| format!("`{near}`"));
             self.wrong(list, "status", Problem::recipe(what).remedy(remedy));
         }
+        let result = holds(&self.renderer, self.file, "counter.when", counter.when.as_ref(), &self.context);
+        self.keep(list, "when", result.map(|_| ()));
         if let Some(limit) = &counter.limit {
             let result = number(&self.renderer, self.file, limit, &self.context);
             self.keep(list, "limit", result.map(|_| ()));

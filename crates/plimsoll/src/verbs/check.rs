@@ -157,6 +157,7 @@ fn check_name(name: &str, context: &Context) -> Result<String> {
     }
     if catalogue.services().contains(&name) {
         let service = catalogue.service(name)?;
+        testbed::check_statuses(catalogue, &service)?;
         return Ok(format!("service {name}: {} with {} knobs", service.title, service.knobs.len()));
     }
     if catalogue.stacks().contains(&name) {

@@ -7,6 +7,7 @@ mod data;
 mod faults;
 mod held;
 mod packaging;
+mod servers;
 mod stacks;
 mod tiny;
 mod waiting;
