@@ -4,7 +4,7 @@ SHELL := /bin/bash
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fuzz bench instructions build clean
+.PHONY: help demo test lint faults fuzz bench instructions build clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -23,6 +23,9 @@ bench: ## install wrk, h2load, oha, k6 and nginx, measure the generator beside t
 
 instructions: ## count the generator's instructions a request and compare them with benches/instructions.toml
 	@scripts/instructions.sh
+
+faults: ## inject known bottlenecks and print whether the diagnosis finds them, about 20 minutes
+	@scripts/faults.sh
 
 fuzz: ## fuzz the reader of answers for 5 minutes; longer: scripts/fuzz.sh SECONDS
 	@scripts/fuzz.sh

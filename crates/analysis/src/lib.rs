@@ -30,6 +30,7 @@ pub mod paired;
 mod phase;
 pub mod quantile;
 pub mod random;
+pub mod score;
 pub mod sentence;
 pub mod signals;
 mod steady;

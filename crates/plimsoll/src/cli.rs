@@ -56,6 +56,8 @@ pub(crate) enum Verb {
     Sweep(verbs::sweep::SweepArgs),
     /// Compare two stacks, settings, catalogues or stored runs: which is faster, and by how much
     Compare(Box<verbs::compare::CompareArgs>),
+    /// Inject known bottlenecks on purpose and see whether the diagnosis finds them
+    Faults(verbs::faults::FaultsArgs),
     /// Repeat one request over many connections: rate, times, and whether to believe them
     Hit(verbs::hit::HitArgs),
     /// Follow one user through a session, every request printed
@@ -82,4 +84,7 @@ pub(crate) enum Verb {
     /// Watches the machine and the tiers while a run lasts; started by plimsoll itself
     #[command(hide = true)]
     Observer,
+    /// Takes CPU time on purpose; started by plimsoll itself
+    #[command(hide = true)]
+    Hog,
 }

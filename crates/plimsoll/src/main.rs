@@ -22,6 +22,7 @@ fn main() -> ExitCode {
     match &cli.verb {
         Verb::Keeper(args) => return verbs::keeper::main(args),
         Verb::Observer => return verbs::observer::main(),
+        Verb::Hog => bench::hog::compute(),
         _ => {}
     }
     let mut context = match Context::new(&cli.global) {
@@ -52,6 +53,7 @@ fn dispatch(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Find(args) => verbs::find::main(&args, context),
         Verb::Sweep(args) => verbs::sweep::main(&args, context),
         Verb::Compare(args) => verbs::compare::main(&args, context),
+        Verb::Faults(args) => verbs::faults::main(&args, context),
         Verb::Hit(args) => verbs::hit::main(&args, context),
         Verb::Try(args) => verbs::try_kit::main(&args, context),
         Verb::Up(args) => verbs::up::main(&args, context),
@@ -62,7 +64,7 @@ fn dispatch(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Report(args) => verbs::report::main(&args, context),
         Verb::Doctor(args) => verbs::doctor::main(&args, context),
         Verb::Clean(args) => verbs::clean::main(&args, context),
-        Verb::Keeper(_) | Verb::Observer => Ok(0),
+        Verb::Keeper(_) | Verb::Observer | Verb::Hog => Ok(0),
     }
 }
 

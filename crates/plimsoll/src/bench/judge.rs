@@ -1,7 +1,7 @@
 //! From what was recorded to a result, the checks of the instrument and the verdict.
 
 use analysis::signals::{Watched, signals};
-use analysis::{Demand, Little, Steady, TierSource, ValidityInputs, VerdictInputs};
+use analysis::{Demand, Little, LogAlarm, Steady, TierSource, ValidityInputs, VerdictInputs};
 use model::plan::Load;
 use model::record::{Outcome, RunRecord};
 use model::rules::Rule;
@@ -59,6 +59,7 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
     record.evidence.clone_from(&totals.evidence);
     record.unseen.clone_from(&recording.unseen);
     let shares_cpus = plan.placement.generator.iter().any(|cpu| plan.placement.stack.contains(cpu));
+    let alarms = alarms(plan, &recording.alarms);
     record.validity = analysis::validity(&ValidityInputs {
         outcome: record.outcome,
         planned_steady_s: load.steady_s,
@@ -72,7 +73,7 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         targets: &record.targets,
         operations: &record.operations,
         tier_events: &recording.tier_events,
-        alarms: &recording.alarms,
+        alarms: &alarms,
         consistency: &record.consistency,
         evidence: &record.evidence,
     });
@@ -100,4 +101,12 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         record.outcome = Outcome::Aborted;
     }
     Ok(())
+}
+
+/// A tier that was held back on purpose may complain about it: that is told, and makes no run invalid. All else stays as
+/// it is; a generator that was starved on purpose has still measured nothing.
+fn alarms(plan: &Plan, seen: &[LogAlarm]) -> Vec<LogAlarm> {
+    let held = |tier: &str| plan.injections().iter().any(|injection| injection.tier() == Some(tier));
+    let told = |alarm: &LogAlarm| LogAlarm { invalid: alarm.invalid && !held(&alarm.tier), ..alarm.clone() };
+    seen.iter().map(told).collect()
 }

@@ -5,8 +5,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use kit::CheckInputs;
+use model::diagnosis::Injected;
+use model::fault_file::Injection;
 use model::record::{ConsistencyResult, RunRecord, Step};
-use model::{Plan, Problem, Recipe, Result};
+use model::{FaultFile, Plan, Problem, Recipe, Result};
 use store::{RunWriter, Runs};
 
 use crate::bench::measure::Recording;
@@ -30,6 +32,7 @@ pub(crate) fn begin(
     record.setup.tiers = setup::tiers(plan, stage.tiers());
     setup::elsewhere(plan, stage.elsewhere.as_ref(), &mut record.setup);
     record.dataset = stage.dataset.clone();
+    record.injected = plan.fault.as_ref().map(injected);
     let writer = runs.create(&record)?;
     writer.plan(plan)?;
     let text = serde_json::to_string_pretty(recipe).map_err(|error| Problem::bug(error.to_string()))?;
@@ -38,6 +41,12 @@ pub(crate) fn begin(
         writer.keep(path, text.as_bytes())?;
     }
     Ok((record, writer))
+}
+
+/// What was done on purpose, as the record says it. A control says so too: nothing was done.
+fn injected(fault: &FaultFile) -> Injected {
+    let done = fault.injections.iter().map(Injection::sentence).collect();
+    Injected { fault: fault.name.clone(), title: fault.title.clone(), done }
 }
 
 /// The kit's consistency check, unless the database is gone: then the dead tier is reason enough. It goes by

@@ -4,6 +4,7 @@
 pub(crate) mod ceiling;
 pub(crate) mod dataset;
 pub(crate) mod diagnose;
+pub(crate) mod hog;
 pub(crate) mod judge;
 pub(crate) mod keep;
 pub(crate) mod measure;

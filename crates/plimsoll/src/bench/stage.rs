@@ -11,8 +11,8 @@ use model::record::{DatasetResult, Step};
 use model::{Plan, Problem, Result, ServiceManifest, units};
 use testbed::{Helper, Helping, KeeperCommand, Lab, LabOptions, Stack, StartOptions, StepEvent, Tier};
 
-use crate::bench::dataset;
 use crate::bench::server::{Server, ServerArgs};
+use crate::bench::{dataset, hog};
 use crate::context::Context;
 
 /// A stack that runs on its data set, or a server that somebody else started. Dropping it ends what was started.
@@ -114,6 +114,7 @@ impl Stage {
             .console
             .done(&format!("{} is ready ({took}): http://{address}{}", plan.stack.name, plan.kit.front_page));
         let warnings = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone()).collect();
+        hog::start(plan, &lab)?;
         let started = Some(Started { stack, lab });
         let (target, told) = (address.into(), kit::CheckInputs::default());
         Ok(Stage { started, target, elsewhere: None, dataset, steps, warnings, told })

@@ -18,7 +18,7 @@ use crate::bench::trial::TrialBench;
 use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
 use crate::verbs::closing;
-use crate::verbs::recipe_args::{Decided, StackArgs, named, without_load};
+use crate::verbs::recipe_args::{Decided, StackArgs, named, with_fault, without_load};
 use goal::GoalArgs;
 
 /// Find how many users a stack serves within its targets, with an interval.
@@ -80,6 +80,7 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
     let (recipe, file) = named(args.kit.as_deref().unwrap_or_default())?;
     let mut recipe = without_load(recipe, file.as_deref(), Decided::Load, context);
     args.stack.lay_over(&mut recipe)?;
+    let recipe = without_load(with_fault(recipe, &context.catalogue)?, None, Decided::Load, context);
     let goal = args.goal.goal(recipe.seed.unwrap_or(1))?;
     let label = recipe.target.clone().or(recipe.stack.clone());
     let label = match label {

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use model::load::{Arriving, Pattern};
 use model::setting::{Value, Values};
-use model::{Plan, Problem, Problems, Recipe, Result, document};
+use model::{Catalogue, Plan, Problem, Problems, Recipe, Result, document};
 
 use crate::context::Context;
 
@@ -62,6 +62,9 @@ pub(crate) struct StackArgs {
     /// How long a user lives before a new one takes its place: 15min, '20 operations', '3 sessions'
     #[arg(long, value_name = "LIFETIME")]
     pub(crate) lifetime: Option<String>,
+    /// Inject a fault of the catalogue on purpose; what it needs of stack, load and settings is the default
+    #[arg(long, value_name = "NAME", conflicts_with = "target")]
+    pub(crate) fault: Option<String>,
 }
 
 /// How much load, and for how long.
@@ -93,9 +96,13 @@ impl RecipeArgs {
         Ok((recipe, file))
     }
 
-    /// The plan on this machine.
-    pub(crate) fn plan(&self, context: &Context) -> Result<(Recipe, Plan)> {
+    /// The plan on this machine. The context's catalogue is patched as the recipe's fault says.
+    pub(crate) fn plan(&self, context: &mut Context) -> Result<(Recipe, Plan)> {
         let (recipe, file) = self.recipe()?;
+        let recipe = with_fault(recipe, &context.catalogue)?;
+        if let Some(fault) = &recipe.fault {
+            context.catalogue.fault(fault)?.patch(&mut context.catalogue)?;
+        }
         let plan = Plan::resolve(&recipe, file.as_deref(), &context.catalogue, &cpus())?;
         Ok((recipe, plan))
     }
@@ -117,6 +124,7 @@ impl StackArgs {
             ("--arrivals", self.arrivals.is_some()),
             ("--arriving", self.arriving.is_some()),
             ("--lifetime", self.lifetime.is_some()),
+            ("--fault", self.fault.is_some()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
     }
@@ -128,6 +136,7 @@ impl StackArgs {
         override_with(&mut recipe.size, &self.size);
         override_with(&mut recipe.mix, &self.mix);
         override_with(&mut recipe.lifetime, &self.lifetime);
+        override_with(&mut recipe.fault, &self.fault);
         recipe.arrivals = self.arrivals.as_deref().map(pattern).or(recipe.arrivals);
         recipe.arriving = self.arriving.as_deref().map(arriving).or(recipe.arriving);
         recipe.seed = self.seed.or(recipe.seed);
@@ -155,6 +164,17 @@ impl LoadArgs {
 fn override_with(place: &mut Option<String>, given: &Option<String>) {
     if given.is_some() {
         place.clone_from(given);
+    }
+}
+
+/// The recipe, with what it leaves open as its fault needs it.
+pub(crate) fn with_fault(recipe: Recipe, catalogue: &Catalogue) -> Result<Recipe> {
+    match &recipe.fault {
+        Some(name) => {
+            let defaults = catalogue.fault(name)?.recipe;
+            Ok(recipe.or(&defaults))
+        }
+        None => Ok(recipe),
     }
 }
 

@@ -4,6 +4,7 @@ mod bad_input;
 mod compare;
 mod faults;
 mod find;
+mod ground_truth;
 mod hit;
 mod kept;
 mod runs;

@@ -23,7 +23,7 @@ pub(crate) struct ReadyArm {
     pub(crate) arm: Arm,
     /// Its plan at the load that it was resolved with.
     pub(crate) plan: Plan,
-    /// The catalogue with the arm's own folder laid over it; absent when it has none.
+    /// The catalogue with the arm's own folder laid over it and patched by its fault; absent when it has neither.
     pub(crate) catalogue: Option<Catalogue>,
 }
 
@@ -44,14 +44,13 @@ impl ReadyArm {
     /// Every mistake of the arm at once: of the recipe, the kit, the targets. `load` is one that it will be measured
     /// with.
     pub(crate) fn of(arm: &Arm, by: By, load: f64, catalogue: &Catalogue) -> Result<ReadyArm> {
-        let own = match &arm.catalogue {
-            None => None,
-            Some(folder) => {
-                let mut own = catalogue.clone();
-                own.overlay(read_folder(Path::new(folder))?);
-                Some(own)
-            }
-        };
+        let mut own = (arm.catalogue.is_some() || arm.recipe.fault.is_some()).then(|| catalogue.clone());
+        if let (Some(own), Some(folder)) = (&mut own, &arm.catalogue) {
+            own.overlay(read_folder(Path::new(folder))?);
+        }
+        if let (Some(own), Some(fault)) = (&mut own, &arm.recipe.fault) {
+            own.fault(fault)?.patch(own)?;
+        }
         let catalogue = own.as_ref().unwrap_or(catalogue);
         let plan = Plan::resolve(&with_load(&arm.recipe, by, load, 1, 1, 1), None, catalogue, &cpus())?;
         kit::lint(catalogue, &plan.kit.name)?;

@@ -8,7 +8,7 @@ use model::study::Arm;
 use model::{Catalogue, Problem, Recipe, Result, document};
 
 use crate::context::{Context, read_folder};
-use crate::verbs::recipe_args::{Decided, StackArgs, named, without_load};
+use crate::verbs::recipe_args::{Decided, StackArgs, named, with_fault, without_load};
 
 /// What both sides have in common. Without `kit` it is the catalogue's only one.
 pub(super) fn base(kit: Option<&str>, stack: &StackArgs, context: &mut Context) -> Result<Recipe> {
@@ -24,7 +24,8 @@ pub(super) fn base(kit: Option<&str>, stack: &StackArgs, context: &mut Context) 
     let (recipe, file) = named(&kit)?;
     let mut recipe = without_load(recipe, file.as_deref(), Decided::Phases, context);
     stack.lay_over(&mut recipe)?;
-    Ok(recipe)
+    let recipe = with_fault(recipe, &context.catalogue)?;
+    Ok(without_load(recipe, None, Decided::Phases, context))
 }
 
 /// Whether `text` is a stored run's name: `last`, or an id or the beginning of one.

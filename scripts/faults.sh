@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Injects every fault of the catalogue on the real stacks and prints whether the diagnosis finds them; arguments go to
+# `plimsoll faults`. Takes about 20 minutes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/toolchain.sh
+echo "building the release binary (some minutes the first time)"
+cargo build --release --locked -p plimsoll
+
+plimsoll="${CARGO_TARGET_DIR:-target}/release/plimsoll"
+"$plimsoll" doctor --install
+exec "$plimsoll" faults "$@"
