@@ -3,6 +3,7 @@
 //! Pure: the same record, rules and services give the same diagnosis, so that one can be made anew from a stored run.
 
 mod blame;
+pub mod shape;
 mod tries;
 mod weigh;
 
@@ -54,7 +55,8 @@ pub fn diagnose(case: &Case<'_>) -> (Vec<Signal>, Diagnosis) {
     blame::upstream(&order, &signals, &mut suspects);
     let mut suspects: Vec<Suspect> = suspects.into_iter().map(weigh::Weighed::suspect).collect();
     suspects.sort_by(|one, other| other.sure_ratio.total_cmp(&one.sure_ratio));
-    suspects.retain(|suspect| suspect.sure_ratio >= LEAST_SURE_RATIO);
+    let spoken_for = |suspect: &Suspect| suspect.evidence.iter().any(|clue| clue.weight > 0.0);
+    suspects.retain(|suspect| suspect.sure_ratio >= LEAST_SURE_RATIO && spoken_for(suspect));
     keep_likeliest(&mut suspects);
     suspects.truncate(MOST_SUSPECTS);
     let state = state(&suspects, &signals);

@@ -28,6 +28,7 @@ Examples:
   plimsoll try dvdstore                                   one user, every request shown
   plimsoll up dvdstore                                    stand it up to click around
   plimsoll show last                                      the last run again
+  plimsoll explain last                                   what holds its stack, and what to try
   plimsoll doctor                                         what this machine can and cannot do
 
 Everything is kept below $PLIMSOLL_HOME (as root /srv/plimsoll, else ~/.local/share/plimsoll).
@@ -72,6 +73,8 @@ pub(crate) enum Verb {
     Runs(verbs::runs::RunsArgs),
     /// Show a kept run in the terminal
     Show(verbs::show::ShowArgs),
+    /// Tell what holds the stack of a kept run or find, how one sees it, and what to try
+    Explain(verbs::explain::ExplainArgs),
     /// Write a kept run's HTML report
     Report(verbs::report::ReportArgs),
     /// Tell what this machine can and cannot do; install what is missing

@@ -61,6 +61,7 @@ fn dispatch(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::List(args) => verbs::list::main(&args, context),
         Verb::Runs(args) => verbs::runs::main(&args, context),
         Verb::Show(args) => verbs::show::main(&args, context),
+        Verb::Explain(args) => verbs::explain::main(&args, context),
         Verb::Report(args) => verbs::report::main(&args, context),
         Verb::Doctor(args) => verbs::doctor::main(&args, context),
         Verb::Clean(args) => verbs::clean::main(&args, context),

@@ -32,5 +32,5 @@ pub use inside::{Figure, Inside, TierInside};
 pub use json::{hit_json, hit_schema, json, schema};
 pub use list::list_table;
 pub use page::Page;
-pub use terminal::{hit, terminal};
+pub use terminal::{explain, explain_study, hit, terminal};
 pub use timeline::{Column, Scope, Timeline};

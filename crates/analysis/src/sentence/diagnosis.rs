@@ -47,11 +47,15 @@ pub fn attempt(attempt: &Try) -> String {
     }
 }
 
-fn held(suspect: &Suspect) -> String {
+/// That a suspect is the limit, how one sees it, what to try.
+pub(crate) fn held(suspect: &Suspect) -> String {
     let seen = evidence(suspect);
     let seen = if seen.is_empty() { String::new() } else { format!(" ({seen})") };
-    let attempt = suspect.tries.first().map(attempt);
-    let attempt = attempt.map(|words| format!("; try {words}")).unwrap_or_default();
+    let attempt = suspect.tries.first().map(|first| {
+        let colon = if first.knob.is_some() { "" } else { ":" };
+        format!("; try{colon} {}", attempt(first))
+    });
+    let attempt = attempt.unwrap_or_default();
     format!("{} holds it: {}{seen}{attempt}", who(&suspect.tier), suspect.title)
 }
 

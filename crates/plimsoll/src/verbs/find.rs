@@ -1,6 +1,7 @@
 //! `plimsoll find`: the load line of a stack, from one command.
 
 mod goal;
+pub(crate) mod limit;
 mod view;
 
 use analysis::sentence;
@@ -162,11 +163,22 @@ fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
     };
     let how = format!("plimsoll find --resume {}", record.id);
     record.question = Question::Find(Find { goal, answer });
+    explained(&mut bench);
     if outcome == Outcome::Interrupted {
         bench.context.console.note(&format!("interrupted; to go on: {how}"));
     }
     let study = bench.end()?;
     Ok(Ended { study, problems: problems.map(|problems| outcome::with_remedy(problems, &how)) })
+}
+
+/// Fills in what holds the stack. That it can't be told takes nothing away from the answer.
+fn explained(bench: &mut TrialBench<'_>) {
+    let record = &bench.sitting.record;
+    let run = |trial: &Trial| Ok(bench.sitting.runs()?.find(&trial.run)?.record().clone());
+    match limit::of(record, run, &bench.context.catalogue) {
+        Ok(diagnosis) => bench.sitting.record.diagnosis = diagnosis,
+        Err(problems) => bench.context.console.problem(&problems.to_string()),
+    }
 }
 
 /// Seconds that the study had taken at the last trial's end. From the trials, so that the same trials give the same

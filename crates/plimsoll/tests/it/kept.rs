@@ -16,6 +16,9 @@ fn a_run_is_listed_shown_and_reported_until_it_is_removed() {
     let id = home.last_run()["id"].as_str().expect("an id").to_string();
     home.plimsoll("runs").run().expect(0).says(&id);
     home.plimsoll(&format!("show {}", &id[..18])).run().expect(0).says("Browse");
+    home.plimsoll("explain last").run().expect(0).says(&id);
+    let why = home.plimsoll("explain last --json").run().expect(0).json();
+    assert_eq!(why["state"], home.last_run()["diagnosis"]["state"], "the same rules say the same: {why}");
     let path = home.plimsoll("report last").run().expect(0).stdout.trim().to_string();
     let html = std::fs::read_to_string(&path).expect("the report is there");
     assert!(html.len() > 50_000, "{} bytes", html.len());

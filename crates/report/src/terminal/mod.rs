@@ -1,6 +1,7 @@
 //! A page as text: what a run prints at its end. Reads the same without colour.
 
 mod draw;
+mod explain;
 mod hit;
 mod holds;
 mod over_time;
@@ -15,6 +16,7 @@ use crate::explained::Tried;
 use holds::Detail;
 use paint::Paint;
 
+pub use explain::{explain, explain_study};
 pub use hit::hit;
 pub(crate) use paint::{hidden, plain};
 pub use study::study;

@@ -1,6 +1,6 @@
 //! What a terminal shows. `UPDATE_GOLDEN=1 cargo test -p report text` writes the golden files anew.
 
-use report::{list_table, terminal};
+use report::{explain, list_table, terminal};
 use testkit::sample::{Ending, Shape};
 
 use crate::{Kept, assert_golden, page};
@@ -16,6 +16,14 @@ fn each_kind_of_run_reads_as_its_golden_file() {
     ] {
         assert_golden(name, &terminal(page(ending), 80, false));
     }
+}
+
+#[test]
+fn what_holds_a_stack_is_explained_with_every_reason() {
+    let record = &page(Ending::Failed).record;
+    assert_golden("explained.txt", &explain(record, 80, false));
+    let unwatched = model::RunRecord { diagnosis: None, ..record.clone() };
+    assert!(explain(&unwatched, 80, false).contains("Nothing was watched that tells what holds it."));
 }
 
 #[test]

@@ -1,0 +1,43 @@
+//! What `explain` prints: what holds the stack, and every reason.
+
+use model::diagnosis::Diagnosis;
+use model::{RunRecord, StudyRecord};
+
+use super::holds::{self, Detail};
+use super::paint::{Paint, plain};
+use super::table::wrap;
+use super::{NARROWEST, WIDEST};
+use crate::explained::Tried;
+
+/// What holds the stack of a run; a sentence where nobody can say.
+pub fn explain(record: &RunRecord, width: usize, colour: bool) -> String {
+    let about = format!("run {}: {} on {}", record.id, record.setup.load_words(), record.setup.stack_title);
+    let width = width.clamp(NARROWEST, WIDEST);
+    let fault = record.injected.as_ref().map(|fault| holds::injected(fault, width, Paint { colour }));
+    text(&about, record.diagnosis.as_ref(), fault, Tried::of_run(record), (width, colour))
+}
+
+/// What holds the stack of a find at its line.
+pub fn explain_study(record: &StudyRecord, width: usize, colour: bool) -> String {
+    let about = format!("study {}: {}", record.id, record.sentence);
+    let width = width.clamp(NARROWEST, WIDEST);
+    text(&about, record.diagnosis.as_ref(), None, Tried::of_study(record), (width, colour))
+}
+
+fn text(
+    about: &str,
+    diagnosis: Option<&Diagnosis>,
+    fault: Option<String>,
+    tried: Tried<'_>,
+    (width, colour): (usize, bool),
+) -> String {
+    let about = wrap(&plain(about), width, "  ") + "\n";
+    let Some(diagnosis) = diagnosis else {
+        return about + "Nothing was watched that tells what holds it.\n";
+    };
+    let answer = holds::answer(diagnosis, width, Paint { colour });
+    let reasons = holds::reasons(diagnosis, tried, Detail::Full, width);
+    let parts = [answer + &about, fault.unwrap_or_default(), reasons];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n")
+}
