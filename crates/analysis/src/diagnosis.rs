@@ -3,9 +3,12 @@
 //! Pure: the same record, rules and services give the same diagnosis, so that one can be made anew from a stored run.
 
 mod blame;
+mod check;
 pub mod shape;
 mod tries;
 mod weigh;
+
+pub use check::check;
 
 use std::collections::BTreeMap;
 

@@ -9,9 +9,11 @@ use model::diagnosis::{Doing, Ledger, LedgerPart, Signal};
 
 use crate::signals::{figure, find};
 
-/// Counters by which a server says how many of its threads have work, and how many of those are always the observer's
-/// own question. Threads beyond that number wait for work in ways that look like locks or disks.
-const BUSY: [(&str, f64); 3] = [("workers.busy", 1.0), ("children.busy", 0.0), ("sql.running", 1.0)];
+/// Counters by which a server says how many of its threads have work, how many of those are always the observer's own
+/// question, and which of them only keep a connection. Threads beyond that number wait for work in ways that look like
+/// locks or disks.
+const BUSY: [(&str, f64, &str); 3] =
+    [("workers.busy", 1.0, "workers.keepalive"), ("children.busy", 0.0, ""), ("sql.running", 1.0, "")];
 
 /// What is sampled, the most specific first: so it is believed when a server's own count leaves less room than the sample.
 const SAMPLED: [Doing; 4] = [Doing::WaitingForDisk, Doing::Sleeping, Doing::WaitingForLock, Doing::Other];
@@ -98,7 +100,9 @@ fn work(tier: &str, signals: &[Signal]) -> Work {
     let waiting = mean("cpu.wait_cores").or_else(|| threads(Doing::WaitingForCpu)).unwrap_or(0.0);
     let mut doing = vec![(Doing::Running, running), (Doing::WaitingForCpu, waiting)];
     let callee = threads(Doing::WaitingForCallee).unwrap_or(0.0);
-    let busy = BUSY.iter().find_map(|(name, own)| Some((mean(name)? - own).max(0.0)));
+    let busy = BUSY
+        .iter()
+        .find_map(|(name, own, kept)| Some((mean(name)? - own - mean(kept).unwrap_or(0.0)).max(0.0)));
     let mut room = busy.map_or(f64::INFINITY, |busy| (busy - running - waiting - callee).max(0.0));
     for state in SAMPLED {
         let seen = threads(state).unwrap_or(0.0).min(room);

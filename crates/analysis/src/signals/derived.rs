@@ -4,13 +4,19 @@ use model::diagnosis::Signal;
 
 use super::{Watched, figure, find};
 
-/// Name, numerator and the sum of denominators: both sides are means over the steady state.
-const RATIOS: [(&str, &str, &[&str]); 4] = [
-    ("sql.rows_read_per_row", "sql.rows_read_next", &["sql.rows_sent"]),
-    ("sql.pool_miss_ratio", "sql.pool_reads", &["sql.pool_requests"]),
-    ("sql.tmp_disk_ratio", "sql.tmp_disk_tables", &["sql.tmp_tables"]),
-    ("opcache.hit_ratio", "opcache.hits", &["opcache.hits", "opcache.misses"]),
+/// Name, unit, numerator and the sum of denominators: both sides are means over the steady state.
+const RATIOS: [(&str, &str, &str, &[&str]); 4] = [
+    ("sql.rows_read_per_row", "rows", "sql.rows_read_next", &["sql.rows_sent"]),
+    ("sql.pool_miss_ratio", "ratio", "sql.pool_reads", &["sql.pool_requests"]),
+    ("sql.tmp_disk_ratio", "ratio", "sql.tmp_disk_tables", &["sql.tmp_tables"]),
+    ("opcache.hit_ratio", "ratio", "opcache.hits", &["opcache.hits", "opcache.misses"]),
 ];
+
+/// What a database's busy threads do that is known exactly: what is left of them waits for a disk or a lock of its own.
+const SQL_KNOWN: [&str; 3] = ["cpu.cores", "cpu.wait_cores", "sql.row_lock_now"];
+
+/// The observers' own statement is always among those that run.
+const OWN_STATEMENT: f64 = 1.0;
 
 /// Less than this of the denominator makes no ratio.
 const LEAST: f64 = 1e-3;
@@ -19,12 +25,15 @@ const LEAST: f64 = 1e-3;
 pub(super) fn add(watched: &Watched<'_>, per_s: f64, signals: &mut Vec<Signal>) {
     let tiers = tiers(signals);
     for tier in &tiers {
-        for (name, numerator, denominators) in RATIOS {
+        for (name, unit, numerator, denominators) in RATIOS {
             if find(signals, Some(tier), name).is_none()
                 && let Some(ratio) = ratio(signals, tier, numerator, denominators)
             {
-                signals.push(of(tier, figure(name, "ratio", ratio)));
+                signals.push(of(tier, figure(name, unit, ratio)));
             }
+        }
+        if let Some(waiting) = waiting(signals, tier) {
+            signals.push(of(tier, figure("sql.waiting", "threads", waiting)));
         }
     }
     let cores = |tier: &String| find(signals, Some(tier), "cpu.cores").map(|signal| signal.mean);
@@ -51,6 +60,13 @@ fn tiers(signals: &[Signal]) -> Vec<String> {
     tiers.sort();
     tiers.dedup();
     tiers
+}
+
+/// Mean statements that neither compute, nor wait for a CPU, nor for a row.
+fn waiting(signals: &[Signal], tier: &str) -> Option<f64> {
+    let mean = |name: &str| find(signals, Some(tier), name).map(|signal| signal.mean);
+    let known: f64 = SQL_KNOWN.iter().filter_map(|name| mean(name)).sum();
+    mean("cpu.wait_cores").and(mean("sql.running")).map(|busy| (busy - OWN_STATEMENT - known).max(0.0))
 }
 
 fn ratio(signals: &[Signal], tier: &str, numerator: &str, denominators: &[&str]) -> Option<f64> {

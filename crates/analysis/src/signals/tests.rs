@@ -42,6 +42,9 @@ fn found() -> Vec<Signal> {
         series(Some("web"), "workers.busy", "workers", 1.0, 4.0),
         series(Some("db"), "sql.rows_read_next", "rows/s", 0.0, 4000.0),
         series(Some("db"), "sql.rows_sent", "rows/s", 0.0, 40.0),
+        series(Some("db"), "cpu.wait_cores", "cores", 0.0, 0.3),
+        series(Some("db"), "sql.running", "statements", 0.0, 5.0),
+        series(Some("db"), "sql.row_lock_now", "statements", 0.0, 1.5),
     ];
     let limit = Limit { tier: Some("web".into()), name: "workers.busy".into(), value: 4.0 };
     let alarm = LogAlarm {
@@ -100,6 +103,10 @@ fn a_series_has_its_mean_its_early_mean_its_limit_and_its_cost_per_operation() {
 #[test]
 fn what_follows_from_series_is_a_signal_too() {
     assert!(close(of(Some("db"), "sql.rows_read_per_row").mean, 100.0));
+    assert!(
+        close(of(Some("db"), "sql.waiting").mean, 2.0),
+        "5 less our own, 0.2 that compute, 0.3 and 1.5 that wait"
+    );
     assert!(close(of(Some("web"), "cpu.share_ratio").mean, 0.75));
     assert!(close(of(None, "stack.busy_ratio").mean, 0.8), "nobody watched it: the tiers' sum");
     assert_eq!(of(Some("web"), "workers.reached").mean, 2.0);

@@ -42,11 +42,15 @@ struct Stack {
 }
 
 fn stack(web: &str) -> Stack {
+    stack_of(&[("db", "mariadb"), ("app", "php-fpm"), ("web", web)])
+}
+
+fn stack_of(tiers: &[(&str, &str)]) -> Stack {
     let catalogue = catalogue();
     let rules = catalogue.rules().unwrap_or_else(|problems| panic!("{problems}"));
-    let services: BTreeMap<String, ServiceManifest> = ["mariadb", "php-fpm", web]
-        .into_iter()
-        .map(|name| {
+    let services: BTreeMap<String, ServiceManifest> = tiers
+        .iter()
+        .map(|(_, name)| {
             (name.to_string(), catalogue.service(name).unwrap_or_else(|problems| panic!("{problems}")))
         })
         .collect();
@@ -58,7 +62,7 @@ fn stack(web: &str) -> Stack {
         files: BTreeMap::new(),
         counters: Default::default(),
     };
-    let tiers = vec![tier("db", "mariadb"), tier("app", "php-fpm"), tier("web", web)];
+    let tiers = tiers.iter().map(|(name, service)| tier(name, service)).collect();
     Stack { rules, services, tiers }
 }
 
@@ -153,6 +157,50 @@ fn each_rule_names_its_own_resource_first() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn real_faults_are_named_first() {
+    let mut wrong = Vec::new();
+    for (name, case) in &table("recorded.toml") {
+        let case = case.as_table().expect("a case is a table");
+        let pairs = case["tiers"].as_array().expect("tiers").iter().filter_map(Value::as_array);
+        let tiers: Vec<(&str, &str)> = pairs
+            .map(|pair| (pair[0].as_str().expect("a tier"), pair[1].as_str().expect("a service")))
+            .collect();
+        let signals: Vec<Signal> = signals(case).into_values().collect();
+        let found = diagnosis(&stack_of(&tiers), &signals);
+        let expected: Vec<&str> =
+            case["expect"].as_array().expect("tier and resource").iter().filter_map(Value::as_str).collect();
+        let first = found.suspects.first();
+        if first.is_none_or(|first| [first.tier.as_str(), first.resource.as_str()] != expected[..]) {
+            wrong.push(format!("{name}: {}", told(&found)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn every_signal_and_knob_of_a_rule_exists() {
+    let catalogue = catalogue();
+    let all = catalogue.services().into_iter().map(|name| {
+        (name.to_string(), catalogue.service(name).unwrap_or_else(|problems| panic!("{problems}")))
+    });
+    let services: BTreeMap<String, ServiceManifest> = all.collect();
+    let mut rules = catalogue.rules().unwrap_or_else(|problems| panic!("{problems}"));
+    let wrong = |rules: &[Rule]| {
+        let said: Vec<String> =
+            analysis::diagnosis::check(rules, &services).iter().map(ToString::to_string).collect();
+        said.join("\n")
+    };
+    assert_eq!(wrong(&rules), "");
+    let rule = rules.iter_mut().find(|rule| rule.name == "web-workers").expect("it is there");
+    rule.evidence[0].signal = "worker.busy".to_string();
+    rule.tries[0].knob = Some("MaxRequestWorker".to_string());
+    let said = wrong(&rules);
+    assert!(said.contains("nobody writes a signal `worker.busy`"), "{said}");
+    assert!(said.contains("`workers.busy`"), "the nearest name is told: {said}");
+    assert!(said.contains("no service has a knob `MaxRequestWorker`"), "{said}");
 }
 
 #[test]

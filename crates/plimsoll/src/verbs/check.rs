@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use model::qos::{QosPreset, QosTarget};
-use model::{Plan, Problem, Problems, Recipe, Result, StudyFile, SweepPlan, document, units};
+use model::{
+    Catalogue, Plan, Problem, Problems, Recipe, Result, RuleFile, StudyFile, SweepPlan, document, units,
+};
 
 use crate::context::{Context, read_folder};
 use crate::verbs::recipe_args::cpus;
@@ -147,6 +149,20 @@ fn check_preset(preset: &QosPreset) -> Result<String> {
     Ok(format!("targets {}: {} ({})", preset.name, preset.title, preset.targets.join(", ")))
 }
 
+/// The rules of a file, against every service: signals and knobs that there are, names that are unique among all.
+fn check_rules(name: &str, catalogue: &Catalogue) -> Result<String> {
+    let mut services = BTreeMap::new();
+    for service in catalogue.services() {
+        services.insert(service.to_string(), catalogue.service(service)?);
+    }
+    let file = format!("rules/{name}.toml");
+    let found: RuleFile = document::read(&file, catalogue.text(&file)?)?;
+    let rules = catalogue.rules()?;
+    let problems = analysis::diagnosis::check(&rules, &services);
+    Problems::check(problems.into_iter().map(|problem| problem.file(&file)).collect())?;
+    Ok(format!("rules {name}: {} ({} rules)", found.title, found.rules.len()))
+}
+
 fn check_name(name: &str, context: &Context) -> Result<String> {
     let catalogue = &context.catalogue;
     if catalogue.kits().contains(&name) {
@@ -179,6 +195,9 @@ fn check_name(name: &str, context: &Context) -> Result<String> {
     }
     if catalogue.presets().contains(&name) {
         return check_preset(&catalogue.preset(name)?);
+    }
+    if catalogue.rule_files().contains(&name) {
+        return check_rules(name, catalogue);
     }
     if catalogue.studies().contains(&name) {
         let (study, file, text) = catalogue.study(name)?;
