@@ -39,6 +39,11 @@ fi
 if ! command -v node >/dev/null; then
     scripts/install.sh "the report's scripts have tests of their own" nodejs
 fi
+if ! command -v npm >/dev/null; then
+    scripts/install.sh "the driver of the report's tests in a browser is an npm package" npm
+fi
+# Only the driver: the browser is Debian's.
+npm ci --prefix crates/report/tests/browser --ignore-scripts --no-audit --no-fund --loglevel=error
 peers=()
 command -v wrk >/dev/null || peers+=(wrk)
 command -v valgrind >/dev/null || peers+=(valgrind)

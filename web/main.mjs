@@ -3,8 +3,8 @@ import { cpu, errors, lag, percentiles, response, signal, throughput, users } fr
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const drawn = new Map();
-// Width of a chart on paper, in pixels: A4 and Letter have room for it.
-const PAPER = 660;
+// Widths of a chart on paper, in pixels: A4 and Letter have room for one large or three small ones.
+const PAPER = { large: 660, small: 200 };
 let scope = 0;
 let zoom = null;
 
@@ -73,8 +73,8 @@ function draw(figure) {
   const { options, data: columns, end } = chart;
   const show = figure.dataset.chart ? legend : now;
   const shares = end != null;
-  const paper = "print" in document.documentElement.dataset && figure.dataset.chart;
-  options.width = paper ? PAPER : place.clientWidth;
+  const paper = figure.dataset.chart ? PAPER.large : PAPER.small;
+  options.width = "print" in document.documentElement.dataset ? paper : place.clientWidth;
   options.hooks.setCursor = [(u) => show(figure, u)];
   const u = new uPlot(options, columns, place);
   u.end = end;

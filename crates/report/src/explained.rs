@@ -12,6 +12,24 @@ use crate::study::words::command;
 /// Parts of the ledger smaller than this, as a share of all, are left out: nobody could see them.
 const SEEN_RATIO: f64 = 0.005;
 
+/// A suspect that is less likely than this is only named, unless it is the first.
+const LIKELY_RATIO: f64 = 0.1;
+
+/// How many suspects are told of at length: the limit and its runner-up among them.
+const SUSPECTS_TOLD: usize = 3;
+
+/// The suspects that are told of at length, and those that are only named.
+pub(crate) fn suspects(diagnosis: &Diagnosis) -> (&[Suspect], &[Suspect]) {
+    let all = diagnosis.suspects.as_slice();
+    let likely = all.iter().take(SUSPECTS_TOLD).take_while(|one| one.sure_ratio >= LIKELY_RATIO).count();
+    all.split_at(likely.max(1).min(all.len()))
+}
+
+/// `db, disk (3 % sure)`: a suspect in a few words.
+pub(crate) fn named(suspect: &Suspect) -> String {
+    format!("{} ({})", place(suspect), sure(suspect.sure_ratio))
+}
+
 /// A part of the time of a mean operation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Part {

@@ -11,6 +11,9 @@ use crate::timeline::{STEPS_S, Timeline, spread};
 /// A small chart shows no more points than this, so that the report of a long run stays small.
 const POINTS: u32 = 300;
 
+/// Nothing that is watched is read less often; a longer gap is one, in seconds.
+const LONGEST_GAP_S: u32 = 15;
+
 /// The tiers from the users to the data; others follow, the instrument's own last.
 const ORDER: [&str; 6] = ["web", "app", "cache", "db", "generator", "observers"];
 
@@ -95,8 +98,26 @@ fn figure(record: &RunRecord, one: &Series, at_s: &[u32], step_s: u32) -> Figure
         help: help.to_string(),
         cited: false,
         signal: record.signals.iter().find(own).cloned(),
-        values: spread(&one.points, at_s, step_s),
+        values: filled(
+            spread(&one.points, at_s, step_s),
+            one.unit.ends_with("/s"),
+            LONGEST_GAP_S.div_ceil(step_s),
+        ),
     }
+}
+
+/// What is read less often than once a step holds until it is read again, and a rate since it was read before. A gap of
+/// more than `most` steps stays one.
+fn filled(mut values: Vec<Option<f64>>, rate: bool, most: u32) -> Vec<Option<f64>> {
+    let known: Vec<usize> = (0..values.len()).filter(|index| values[*index].is_some()).collect();
+    for pair in known.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        if to - from <= most as usize {
+            let value = values[if rate { to } else { from }];
+            values[from + 1..to].fill(value);
+        }
+    }
+    values
 }
 
 /// What a tier's service says of a figure of its own, and whether it is a key one.
@@ -187,5 +208,19 @@ impl Figure {
     /// The value of a figure that was the same throughout.
     pub fn constant(&self) -> Option<f64> {
         self.values.iter().flatten().next().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_now_and_then_holds_until_it_is_read_again_and_a_long_gap_stays() {
+        let values = vec![None, Some(1.0), None, None, Some(4.0), None];
+        let some = |values: [f64; 4]| values.map(Some).to_vec();
+        assert_eq!(filled(values.clone(), false, 5)[1..5], some([1.0, 1.0, 1.0, 4.0]));
+        assert_eq!(filled(values.clone(), true, 5)[1..5], some([1.0, 4.0, 4.0, 4.0]));
+        assert_eq!(filled(values.clone(), true, 2), values);
     }
 }

@@ -188,7 +188,13 @@ impl Building {
             name: "other processes".to_string(),
             values: spread(&one.points, &timeline.at_s, step_s),
         }));
-        timeline.cpu.push(Column { name: "generator".to_string(), values: generator });
+        // A second in which only the generator was seen, the last one mostly, is a gap and no fall of all others.
+        let seen = |step: usize| {
+            timeline.cpu.is_empty() || timeline.cpu.iter().any(|one| one.values[step].is_some())
+        };
+        let generator = generator.into_iter().enumerate().map(|(step, cores)| cores.filter(|_| seen(step)));
+        let values = generator.collect();
+        timeline.cpu.push(Column { name: "generator".to_string(), values });
         timeline
     }
 }

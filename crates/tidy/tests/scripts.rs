@@ -122,7 +122,7 @@ fn complete(cargo: &str) -> Machine {
     let machine = Machine::new();
     let note = |name: &str| format!("echo \"{name} $*\" >> {}", machine.log().display());
     let (log_cargo, log_node, log_plimsoll) = (note("cargo"), note("node"), note("plimsoll"));
-    let log_bench = note("bench");
+    let (log_bench, log_npm) = (note("bench"), note("npm"));
     for profile in ["debug", "release"] {
         fs::create_dir(machine.programs.path().join(profile)).expect("a folder");
     }
@@ -132,6 +132,7 @@ fn complete(cargo: &str) -> Machine {
         .with("cc", "exit 0")
         .with("chromium", "exit 0")
         .with("node", &log_node)
+        .with("npm", &log_npm)
         .with("wrk", "exit 0")
         .with("valgrind", "exit 0")
         .with("release/bench", &log_bench)
@@ -155,6 +156,7 @@ fn the_gate_goes_through_its_stages_and_closes_with_cargos_own_lines() {
         "cargo test",
         "cargo build",
         "plimsoll doctor",
+        "npm ci",
         "cargo build",
         "bench instructions",
         "cargo test",

@@ -13,7 +13,8 @@ const FULL_WEIGHT: f64 = 2.0;
 
 /// What `web/holds.html` shows.
 pub(super) fn of(diagnosis: &Diagnosis, tried: Tried<'_>) -> Value {
-    let suspects = diagnosis.suspects.iter().enumerate();
+    let (told, others) = explained::suspects(diagnosis);
+    let suspects = told.iter().enumerate();
     let held = diagnosis.state == Limited::Yes;
     json!({
         "sentence": explained::answer(diagnosis),
@@ -22,6 +23,7 @@ pub(super) fn of(diagnosis: &Diagnosis, tried: Tried<'_>) -> Value {
             "parts": explained::parts(ledger).iter().map(part).collect::<Vec<_>>(),
         })),
         "suspects": suspects.map(|(index, one)| suspect(one, held && index == 0, tried)).collect::<Vec<_>>(),
+        "others": others.iter().map(explained::named).collect::<Vec<_>>(),
         "proof": diagnosis.proof.as_ref().map(proof),
         "unseen": diagnosis.unseen.iter().map(|one| sentence(one)).collect::<Vec<_>>(),
     })

@@ -61,7 +61,11 @@ fn ledger(ledger: &Ledger, width: usize) -> String {
 fn suspects(diagnosis: &Diagnosis, tried: Tried<'_>, detail: Detail, width: usize) -> String {
     let held = diagnosis.state == Limited::Yes;
     let mut text = String::new();
-    for (index, suspect) in diagnosis.suspects.iter().enumerate() {
+    let (told, others) = match detail {
+        Detail::Brief => explained::suspects(diagnosis),
+        Detail::Full => (diagnosis.suspects.as_slice(), [].as_slice()),
+    };
+    for (index, suspect) in told.iter().enumerate() {
         let rank = if index == 0 && held { "Limit" } else { "Suspect" };
         let title = format!(
             "{rank}: {} ({}), {}",
@@ -76,6 +80,10 @@ fn suspects(diagnosis: &Diagnosis, tried: Tried<'_>, detail: Detail, width: usiz
         if index == 0 || detail == Detail::Full {
             text.push_str(&tries(suspect, tried, width));
         }
+    }
+    if !others.is_empty() {
+        let names: Vec<String> = others.iter().map(explained::named).collect();
+        text.push_str(&(wrap(&plain(&format!("Hardly likely: {}", names.join("; "))), width, "  ") + "\n"));
     }
     text
 }

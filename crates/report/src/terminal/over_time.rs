@@ -60,7 +60,7 @@ pub(super) fn inside(page: &Page, width: usize) -> String {
     let widest = |text: &dyn Fn(&Row<'_>) -> usize| rows.iter().map(text).max().unwrap_or(0);
     let names = widest(&|(name, ..)| name.chars().count()).min(28);
     let most = widest(&|(.., most)| most.chars().count());
-    let cells = width.saturating_sub(names + most + 6).clamp(12, 48);
+    let cells = width.saturating_sub(names + most + 6).clamp(12, 48).min(page.timeline.at_s.len());
     let line = |(name, values, most): &Row<'_>| {
         let line = sparkline(values, cells);
         shorten(&format!("  {:<names$}  {line:<cells$}  {most}", shorten(name, names)), width) + "\n"

@@ -9,7 +9,7 @@ use testkit::sample::{Ending, Shape};
 use crate::{Kept, page, studies};
 
 #[allow(clippy::print_stdout)] // A skipped test says so.
-fn chromium() -> Option<PathBuf> {
+pub(crate) fn chromium() -> Option<PathBuf> {
     let known = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
     let found = known.into_iter().map(PathBuf::from).find(|path| path.exists());
     if found.is_none() {

@@ -2,6 +2,7 @@
 
 mod browser;
 mod page;
+mod playwright;
 mod schema;
 mod study_data;
 mod study_text;

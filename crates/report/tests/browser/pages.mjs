@@ -1,0 +1,243 @@
+// The reports of made-up runs and of a find in Debian's Chromium: PAGES has NAME.html and the NAME.json behind it.
+// `cargo test -p report browser` makes them and runs this.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+import { number, time } from "../../../../web/format.mjs";
+
+const pages = process.env.PAGES;
+const WIDTHS = [400, 800, 1200];
+const THEMES = ["light", "dark"];
+const RUNS = ["failed", "one-operation", "twenty-operations"];
+const ALL = [...RUNS, "find"];
+let browser;
+
+before(async () => {
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+});
+after(() => browser?.close());
+
+const record = (name) => JSON.parse(readFileSync(`${pages}/${name}.json`, "utf8"));
+const plain = (text) => text.replace(/\u202f/g, " ").replace(/\s+/g, " ").trim();
+const plainNumber = (value) => plain(number(value));
+const plainTime = (value) => plain(time(value));
+
+// Opens a page, does something with it, and fails on any word on the console and on any request beside the page.
+async function open(name, { width = 1200, theme = "light" }, use) {
+  const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: theme });
+  const heard = [];
+  page.on("console", (message) => heard.push(message.text()));
+  page.on("pageerror", (error) => heard.push(String(error)));
+  page.on("request", (request) => {
+    if (request.url() !== `file://${pages}/${name}.html`) heard.push(`a request: ${request.url()}`);
+  });
+  try {
+    await page.goto(`file://${pages}/${name}.html`);
+    await page.waitForFunction(() => document.readyState === "complete");
+    await use(page);
+    assert.deepEqual(heard, [], `${name} at ${width} px, ${theme}`);
+  } finally {
+    await page.close();
+  }
+}
+
+// The cells of a table's rows, without rows that span it.
+const cells = (page, table) =>
+  page.$$eval(`${table} tbody tr:not(.group)`, (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+
+// The parts of a page that reach beyond its window, and texts whose colour is too near to what is behind them.
+function faults() {
+  const found = [];
+  const root = document.documentElement;
+  if (root.scrollWidth > innerWidth) found.push(`the page is ${root.scrollWidth} px wide in a window of ${innerWidth}`);
+  const inside = (element) => element.closest(".scroll, pre, svg, .visually-hidden") != null;
+  for (const element of document.querySelectorAll("main *")) {
+    const box = element.getBoundingClientRect();
+    if (box.width > 0 && box.right > innerWidth + 1 && !inside(element)) {
+      found.push(`${element.tagName} .${element.className} ends at ${box.right}`);
+    }
+  }
+  const painter = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const channels = (css) => {
+    painter.clearRect(0, 0, 1, 1);
+    painter.fillStyle = css;
+    painter.fillRect(0, 0, 1, 1);
+    return [...painter.getImageData(0, 0, 1, 1).data];
+  };
+  // WCAG 2.2, relative luminance and contrast ratio.
+  const light = (css) => {
+    const [r, g, b] = channels(css).map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (element) => {
+    for (let one = element; one; one = one.parentElement) {
+      const back = getComputedStyle(one).backgroundColor;
+      if (channels(back)[3] > 250) return back;
+    }
+    return "white";
+  };
+  const texts = "h1, h2, h3, h4, .quiet, .lead, .answer, .met, .missed, .cited, .summary, .sure + span, .word, td, th, dt, dd, summary";
+  for (const element of document.querySelectorAll(texts)) {
+    if (element.closest(".heat")) continue;
+    const [a, b] = [light(getComputedStyle(element).color), light(behind(element))].sort((one, other) => other - one);
+    if ((a + 0.05) / (b + 0.05) < 4.5) found.push(`contrast ${((a + 0.05) / (b + 0.05)).toFixed(2)}: ${element.className} ${element.textContent.slice(0, 30)}`);
+  }
+  return [...new Set(found)].slice(0, 10);
+}
+
+for (const name of ALL) {
+  test(`${name} is clean, readable and no wider than its window at three widths, in both themes and in print`, async () => {
+    for (const width of WIDTHS) {
+      for (const theme of THEMES) {
+        await open(name, { width, theme }, async (page) => {
+          for (const details of await page.$$("details:not([open]) > summary")) await details.click();
+          assert.deepEqual(await page.evaluate(faults), [], `${name} at ${width} px, ${theme}`);
+          await page.emulateMedia({ colorScheme: theme === "dark" ? "light" : "dark" });
+          assert.deepEqual(await page.evaluate(faults), [], `${name} at ${width} px, from ${theme} to the other theme`);
+        });
+      }
+    }
+    await open(name, { width: 718, theme: "dark" }, async (page) => {
+      const paper = await page.pdf({ format: "A4", margin: { left: "10mm", right: "10mm" } });
+      assert.equal(paper.subarray(0, 5).toString(), "%PDF-");
+      await page.emulateMedia({ media: "print" });
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(wide <= 0, `${name} is ${wide} px wider than its paper`);
+    });
+  });
+}
+
+for (const name of RUNS) {
+  test(`the figures of ${name} are those of its JSON`, async () => {
+    const { operations, targets, tiers, diagnosis, verdict } = record(name);
+    await open(name, {}, async (page) => {
+      const rows = (await cells(page, "#operations table")).map((row) => row.slice(0, 9).map(plain));
+      const kinds = ["operation", "session", "request"];
+      const expected = kinds.flatMap((kind) => operations.filter((row) => row.kind === kind)).map((row) => {
+        const { mean_s, p50_s, p95_s, p99_s, max_s } = row.response;
+        const failed = Object.values(row.errors).reduce((sum, count) => sum + count, 0);
+        return [row.name, ...[row.completed, row.per_s, failed].map(plainNumber), ...[mean_s, p50_s, p95_s, p99_s, max_s].map(plainTime)];
+      });
+      assert.deepEqual(rows, expected.map((row) => row.map(plain)));
+      const seen = (await cells(page, "#targets table")).map((row) => [plain(row[0]), plain(row[1]), plain(row[5])]);
+      assert.equal(seen.length, targets.length);
+      targets.forEach((target, index) => {
+        assert.ok(seen[index][0].startsWith(target.target), seen[index][0]);
+        assert.equal(seen[index][1], target.pass ? "met" : "missed");
+        assert.ok(seen[index][2].startsWith(plainNumber(target.samples)), seen[index][2]);
+      });
+      const cores = (await cells(page, "#tiers table")).map((row) => [plain(row[0]), plain(row[1]), plain(row[3])]);
+      assert.deepEqual(cores, tiers.map((one) => [one.tier, plainNumber(one.cpu_cores), plainTime(one.cpu_s_per_operation)]));
+      const answer = plain(await page.textContent(".verdict"));
+      assert.ok(answer.toLowerCase().includes(diagnosis.sentence.toLowerCase()), answer);
+      assert.ok(answer.includes(verdict.sentence), answer);
+      const parts = (await page.$$eval(".parts b", (all) => all.map((one) => one.textContent))).map(plain);
+      const { ledger } = diagnosis;
+      assert.deepEqual(parts, [...ledger.parts.map((part) => part.s_per_operation), ledger.unaccounted_s].map(plainTime));
+    });
+  });
+}
+
+test("the figures of the find are those of its JSON", async () => {
+  const { trials, question, diagnosis } = record("find");
+  await open("find", {}, async (page) => {
+    const rows = (await cells(page, "#trials table")).map((row) => row.map(plain));
+    assert.equal(rows.length, trials.length);
+    const figure = (trial, name) => trial.measured.figures.find((one) => one.name === name && one.operation == null)?.value;
+    trials.forEach((trial, index) => {
+      const [, load, , , per_s, p95] = rows[index];
+      assert.deepEqual([load, per_s, p95], [plainNumber(trial.load), plainNumber(figure(trial, "throughput")), plainTime(figure(trial, "p95"))]);
+    });
+    const top = plain(await page.textContent(".figures"));
+    assert.ok(top.includes(`${plainNumber(question.answer?.load ?? 412)} users`), top);
+    const text = plain(await page.textContent("main"));
+    assert.ok(text.toLowerCase().includes(diagnosis.sentence.toLowerCase()));
+    assert.ok((await page.$$("#curve svg.chart")).length > 0, "the capacity curve is drawn");
+  });
+});
+
+// Where a part of a chart's width lies, on the screen.
+async function spot(page, figure, share) {
+  const over = page.locator(`${figure} .u-over`).first();
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  return [box.x + box.width * share, box.y + box.height / 2];
+}
+
+async function drag(page, figure, from, to) {
+  const [left, y] = await spot(page, figure, from);
+  const [right] = await spot(page, figure, to);
+  await page.mouse.move(left, y);
+  await page.mouse.down();
+  await page.mouse.move(right, y, { steps: 5 });
+  await page.mouse.up();
+}
+
+// The moment that a chart shows where the pointer is, in seconds.
+async function moment(page, figure, share) {
+  await page.mouse.move(...(await spot(page, figure, share)));
+  const text = await page.textContent(`${figure} .moment`);
+  const [seconds, minutes = "0"] = text.replace(" s", "").split(":").reverse();
+  return Number(minutes) * 60 + Number(seconds);
+}
+
+for (const name of RUNS) {
+  test(`over ${name} the pointer shows the values of all charts at one moment`, async () => {
+    await open(name, {}, async (page) => {
+      const data = JSON.parse(await page.textContent("#data"));
+      const { at_s, step_s, scopes } = data.timeline;
+      await page.mouse.move(...(await spot(page, "[data-chart=throughput]", 0.6)));
+      const shown = await page.textContent("[data-chart=throughput] .legend b");
+      const end = at_s.at(-1) + step_s;
+      const index = Math.floor((0.6 * end) / step_s);
+      const near = [index - 1, index, index + 1].map((step) => number(scopes[0].per_s[step]));
+      assert.ok(near.includes(shown), `${shown} is none of ${near}`);
+      const others = await page.$$eval("[data-chart]:not([hidden]):not([data-chart=percentiles]) .moment", (all) => all.map((one) => one.textContent));
+      assert.equal(new Set(others).size, 1, `all charts tell one moment: ${others}`);
+      const small = await page.$$eval(".multiples", (all) => all[0].querySelectorAll(".now").length);
+      const told = await page.$$eval(".multiples", (all) => [...all[0].querySelectorAll(".now")].filter((one) => one.textContent).length);
+      assert.ok(small > 0 && told === small, `${told} of ${small} small charts tell their value`);
+    });
+  });
+}
+
+test("zooming one chart zooms the others, large and small, and a double click shows the whole run again", async () => {
+  await open("failed", {}, async (page) => {
+    const cpu = "[data-chart=cpu]";
+    assert.ok((await moment(page, cpu, 0.02)) < 5);
+    await drag(page, "[data-chart=throughput]", 0.4, 0.6);
+    assert.ok(await page.isVisible("#unzoom"));
+    const [left, right] = [await moment(page, cpu, 0.02), await moment(page, cpu, 0.98)];
+    assert.ok(left > 33 && right < 57, `from ${left} to ${right} s`);
+    // A chart that is drawn only now shows the same part.
+    await page.click("details.folded > summary");
+    await page.mouse.move(...(await spot(page, "details.folded [data-signal]", 0.02)));
+    const there = await page.textContent(`${cpu} .moment`);
+    assert.ok(Number(there.replace(" s", "")) > 33, there);
+    await page.mouse.dblclick(...(await spot(page, cpu, 0.5)));
+    assert.ok(!(await page.isVisible("#unzoom")));
+    assert.ok((await moment(page, "[data-chart=response]", 0.02)) < 5);
+    await drag(page, ".multiples [data-signal]", 0.5, 0.9);
+    const begin = await moment(page, "[data-chart=response]", 0.02);
+    assert.ok(begin > 40 && begin < 52, `the small chart zoomed the large one to ${begin} s`);
+    await page.click("#unzoom");
+    assert.ok((await moment(page, cpu, 0.98)) > 85);
+  });
+});
+
+test("an operation can be chosen, and what is folded is drawn when it is opened", async () => {
+  await open("twenty-operations", { width: 400 }, async (page) => {
+    const drawn = () => page.$$eval("canvas", (all) => all.length);
+    const first = await drawn();
+    for (const summary of await page.$$("details.folded > summary")) await summary.click();
+    await page.waitForFunction(() => [...document.querySelectorAll("[data-signal] .plot")].every((plot) => plot.firstChild));
+    assert.ok((await drawn()) > first);
+    await page.selectOption("#scope", { label: "Best Sellers" });
+    const data = JSON.parse(await page.textContent("#data"));
+    const best = data.timeline.scopes.find((scope) => scope.operation === "Best Sellers");
+    await page.mouse.move(...(await spot(page, "[data-chart=throughput]", 0.5)));
+    const shown = await page.textContent("[data-chart=throughput] .legend b");
+    assert.ok(best.per_s.map(number).includes(shown), shown);
+  });
+});

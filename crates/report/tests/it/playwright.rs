@@ -1,0 +1,62 @@
+//! The reports in Debian's Chromium, driven by playwright-core: `tests/browser/pages.mjs`. Without Node.js, Chromium or
+//! the package the test says so and passes, unless `CI` is set.
+
+use std::path::Path;
+use std::process::Command;
+
+use testkit::sample::study::{FindEnding, find};
+use testkit::sample::{Ending, Shape};
+
+use crate::Kept;
+use crate::browser::chromium;
+
+/// Whether the driver is installed.
+#[allow(clippy::print_stdout)] // A skipped test says so.
+fn driver(folder: &Path) -> bool {
+    let node = Command::new("node").arg("--version").output().is_ok_and(|output| output.status.success());
+    let there = node && folder.join("node_modules/playwright-core").is_dir();
+    if !there {
+        let how =
+            format!("install nodejs and npm, then: npm ci --ignore-scripts --prefix {}", folder.display());
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "no playwright-core: {how}");
+        println!("skipped: no playwright-core here; {how}");
+    }
+    there
+}
+
+/// Writes the pages that are looked at, each with the JSON behind it.
+fn write(directory: &Path) {
+    let write = |name: &str, text: String| {
+        std::fs::write(directory.join(name), text).expect("the directory is there");
+    };
+    for (name, shape) in [
+        ("failed", Shape::ending(Ending::Failed)),
+        ("one-operation", Shape { operations: 1, ..Shape::default() }),
+        ("twenty-operations", Shape { operations: 20, ..Shape::ending(Ending::Failed) }),
+    ] {
+        let page = Kept::new(shape).page();
+        write(&format!("{name}.html"), report::html(&page));
+        write(&format!("{name}.json"), report::json(&page.record));
+    }
+    let record = find(FindEnding::LoadLine);
+    write("find.html", report::study::html(&record, directory, |_| None));
+    write("find.json", report::study::json(&record));
+}
+
+#[test]
+fn the_reports_do_in_a_browser_what_a_reader_expects_of_them() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser");
+    let (Some(chromium), true) = (chromium(), driver(&folder)) else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    write(directory.path());
+    let output = Command::new("node")
+        .arg("--test")
+        .arg(folder.join("pages.mjs"))
+        .env("PAGES", directory.path())
+        .env("CHROMIUM", chromium)
+        .output()
+        .expect("node starts");
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{told}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!told.contains("# pass 0"), "no test ran:\n{told}");
+}
