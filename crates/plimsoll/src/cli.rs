@@ -77,6 +77,8 @@ pub(crate) enum Verb {
     Explain(verbs::explain::ExplainArgs),
     /// Write a kept run's HTML report
     Report(verbs::report::ReportArgs),
+    /// Give a run's figures to Prometheus or an OpenTelemetry collector while it is measured
+    Export(verbs::export::ExportArgs),
     /// Tell what this machine can and cannot do; install what is missing
     Doctor(verbs::doctor::DoctorArgs),
     /// Remove what killed runs left behind; remove runs and data sets

@@ -63,6 +63,7 @@ fn dispatch(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Show(args) => verbs::show::main(&args, context),
         Verb::Explain(args) => verbs::explain::main(&args, context),
         Verb::Report(args) => verbs::report::main(&args, context),
+        Verb::Export(args) => verbs::export::main(&args, context),
         Verb::Doctor(args) => verbs::doctor::main(&args, context),
         Verb::Clean(args) => verbs::clean::main(&args, context),
         Verb::Keeper(_) | Verb::Observer | Verb::Hog => Ok(0),

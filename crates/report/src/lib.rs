@@ -21,6 +21,7 @@ mod meanings;
 mod page;
 #[allow(dead_code)]
 mod scale;
+mod series;
 pub mod study;
 mod terminal;
 mod timeline;
@@ -32,5 +33,6 @@ pub use inside::{Figure, Inside, TierInside};
 pub use json::{hit_json, hit_schema, json, schema};
 pub use list::list_table;
 pub use page::Page;
+pub use series::{series_csv, series_json};
 pub use terminal::{explain, explain_study, hit, terminal};
 pub use timeline::{Column, Scope, Timeline};

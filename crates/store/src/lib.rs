@@ -23,6 +23,7 @@ mod fault;
 mod format;
 mod id;
 mod index;
+mod now;
 mod run;
 mod runs;
 mod shelf;
@@ -33,6 +34,7 @@ mod times;
 mod writer;
 
 pub use id::{new_id, utc};
+pub use now::under_way;
 pub use run::{Run, Seconds};
 pub use runs::Runs;
 pub use studies::{Studies, StudySummary};

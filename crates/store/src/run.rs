@@ -56,12 +56,18 @@ impl Run {
 
     /// The seconds of the run, to be read one at a time.
     pub fn seconds(&self) -> Result<Seconds> {
+        self.seconds_after(None)
+    }
+
+    /// The seconds that came after `last`, of a run that is still being measured.
+    pub fn seconds_after(&self, last: Option<u32>) -> Result<Seconds> {
         let path = self.directory.join(DATABASE);
         let database = self.database()?;
         let doing = |error: &rusqlite::Error| fault::sql(error, "reading the run's seconds", &path);
         let names = read_names(&database).map_err(|error| doing(&error))?;
-        let seconds = rows(&database, "SELECT second FROM second ORDER BY second", |row| row.get(0))
-            .map_err(|e| doing(&e))?;
+        let from = last.map_or(0, |last| u64::from(last) + 1);
+        let query = format!("SELECT second FROM second WHERE second >= {from} ORDER BY second");
+        let seconds = rows(&database, &query, |row| row.get(0)).map_err(|e| doing(&e))?;
         Ok(Seconds { path, database, names, seconds, next: 0, empty: new_times() })
     }
 
@@ -84,6 +90,18 @@ impl Run {
                 }
             }
             Ok(series.into_values().collect())
+        })
+    }
+
+    /// The series, each with its last point only.
+    pub fn latest(&self) -> Result<Vec<Series>> {
+        let query = "SELECT s.name, s.tier, s.unit, p.second, p.value FROM series s JOIN sample p ON p.rowid = \
+                     (SELECT rowid FROM sample WHERE series = s.id ORDER BY second DESC LIMIT 1) ORDER BY s.id";
+        self.read("reading the run's last samples", |database| {
+            rows(database, query, |row| {
+                let points = vec![(row.get(3)?, row.get(4)?)];
+                Ok(Series { name: row.get(0)?, tier: row.get(1)?, unit: row.get(2)?, points })
+            })
         })
     }
 

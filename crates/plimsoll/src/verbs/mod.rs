@@ -6,6 +6,7 @@ pub(crate) mod closing;
 pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod export;
 pub(crate) mod faults;
 pub(crate) mod find;
 pub(crate) mod hit;

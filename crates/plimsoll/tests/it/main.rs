@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod compare;
+mod export;
 mod faults;
 mod find;
 mod ground_truth;

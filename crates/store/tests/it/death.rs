@@ -40,6 +40,9 @@ fn all_seconds_but_the_last_survive_the_death_of_the_tool() {
         .filter_map(|line| line.strip_prefix("kept ")?.parse::<u32>().ok());
     let last = kept.take_while(|second| *second <= 40).last().expect("it keeps seconds");
     assert!(Runs::open(home.path()).unwrap().find("last").unwrap().under_way(), "it lives");
+    let seen = store::under_way(home.path()).expect("the home is there").expect("one is under way");
+    let later = seen.seconds_after(Some(last - 1)).expect("its seconds can be read");
+    assert_eq!(later.map(|second| second.unwrap().second).next(), Some(last), "only what is new is read");
     doomed.kill().expect("it can be killed");
     doomed.wait().expect("it is dead");
 
@@ -47,6 +50,7 @@ fn all_seconds_but_the_last_survive_the_death_of_the_tool() {
     let run = runs.find("last").expect("the run is there");
     assert_eq!(run.record().outcome, Outcome::Unfinished);
     assert!(!run.under_way(), "its writer is dead");
+    assert!(store::under_way(home.path()).expect("the home is there").is_none(), "nobody is measuring");
     let seconds = run.seconds().expect("its seconds can be read");
     assert!(seconds.len() > last as usize, "{} seconds are left of {last} and more", seconds.len());
     for second in seconds {

@@ -40,6 +40,9 @@ fn what_is_read_is_what_was_written() {
     let differs = read.lines().zip(written.lines()).find(|(read, written)| read != written);
     assert!(read == written, "the first line that differs: {differs:?}");
     assert_eq!(run.series().expect("series"), sample.series);
+    let last = |series: &model::record::Series| series.points.last().copied();
+    let lasts: Vec<_> = sample.series.iter().filter(|series| last(series).is_some()).map(last).collect();
+    assert_eq!(run.latest().expect("last points").iter().map(last).collect::<Vec<_>>(), lasts);
     assert_eq!(run.events().expect("events"), sample.events);
     assert_eq!(run.evidence().expect("evidence"), sample.record.evidence);
     let seconds = run.seconds().expect("seconds");
