@@ -46,13 +46,22 @@ fn field(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(value)
 }
 
-/// Ids in `cgroup.procs`, of the directory and of those below it.
+/// Ids of the processes in a cgroup and in those below it.
 pub(crate) fn processes(directory: &Path) -> Vec<u32> {
-    let text = std::fs::read_to_string(directory.join("cgroup.procs")).unwrap_or_default();
+    ids(directory, "cgroup.procs")
+}
+
+/// Ids of the threads in a cgroup and in those below it.
+pub(crate) fn threads(directory: &Path) -> Vec<u32> {
+    ids(directory, "cgroup.threads")
+}
+
+fn ids(directory: &Path, file: &str) -> Vec<u32> {
+    let text = std::fs::read_to_string(directory.join(file)).unwrap_or_default();
     let mut found: Vec<u32> = text.lines().filter_map(|line| line.parse().ok()).collect();
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            found.extend(processes(&entry.path()));
+            found.extend(ids(&entry.path(), file));
         }
     }
     found
@@ -101,5 +110,6 @@ mod tests {
             return assert!(cgroup2_mount().is_none(), "cgroup2 is mounted, so every process is in one");
         };
         assert!(processes(&directory).contains(&std::process::id()), "{}", directory.display());
+        assert!(threads(&directory).len() >= processes(&directory).len());
     }
 }

@@ -22,6 +22,8 @@ mod points;
 mod process;
 mod reread;
 mod servers;
+mod sockets;
+mod threads;
 mod tier;
 mod watch;
 

@@ -9,6 +9,7 @@ use crate::job::{Job, OBSERVERS, TierJob};
 use crate::points::Points;
 use crate::process::{self, ProcessTable};
 use crate::servers::Servers;
+use crate::threads::Threads;
 use crate::tier::{TierProbe, TierSample};
 
 /// Beyond this many, the busy share of each single CPU is left out: it would be most of the data.
@@ -23,6 +24,7 @@ pub struct Watch {
     generator: u32,
     host: Option<HostProbe>,
     servers: Servers,
+    threads: Option<Threads>,
     last: Option<Snapshot>,
 }
 
@@ -45,6 +47,7 @@ impl Watch {
             generator: job.generator,
             host: HostProbe::open(),
             servers: Servers::start(&job.servers),
+            threads: Threads::open(job),
             last: None,
         }
     }
@@ -62,6 +65,9 @@ impl Watch {
             self.rates(last, &now, &mut points);
         }
         self.last = Some(now);
+        if let Some(threads) = &mut self.threads {
+            threads.sample(&mut points);
+        }
         points.found.extend(self.servers.sample(at_s));
         points.found
     }
@@ -74,16 +80,24 @@ impl Watch {
     /// What can't be seen on this machine, and why.
     pub fn unseen(&self) -> Vec<String> {
         let host = self.host.is_none().then(|| "the machine's CPUs: /proc/stat can't be read".to_string());
-        host.into_iter().collect()
+        let threads = match &self.threads {
+            Some(threads) => threads.unseen(),
+            None => vec!["what threads do: this kernel has no /proc/PID/syscall".to_string()],
+        };
+        host.into_iter().chain(threads).collect()
     }
 
     /// How long until the next look between two samples; for ever when there is nothing to look at.
     pub(crate) fn next_look(&self) -> Option<Duration> {
-        None
+        self.threads.as_ref().and_then(Threads::patience)
     }
 
     /// A look between two samples.
-    pub(crate) fn look(&mut self) {}
+    pub(crate) fn look(&mut self) {
+        if let Some(threads) = &mut self.threads {
+            threads.look();
+        }
+    }
 
     fn snapshot(&mut self, at_s: f64) -> Snapshot {
         let needs_table = self.tiers.iter().any(TierProbe::needs_table);

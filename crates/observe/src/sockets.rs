@@ -1,0 +1,216 @@
+//! Sockets of this machine, asked of the kernel by sock_diag(7): one by its inode, or those that are listened on.
+//!
+//! `/proc/net` has the same as text of all sockets; this is asked ten times a second about single ones.
+
+use std::path::PathBuf;
+
+use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use netlink_packet_sock_diag::SockDiagMessage;
+use netlink_packet_sock_diag::constants::{AF_INET, IPPROTO_TCP};
+use netlink_packet_sock_diag::inet::{self, InetRequest, SocketId};
+use netlink_packet_sock_diag::unix::{self, UnixRequest, UnixResponse, nlas::Nla, nlas::UnixDiagName};
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_SOCK_DIAG};
+
+/// A unix socket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UnixSocket {
+    /// Its number in the file system of sockets: of `socket:[INODE]`.
+    pub(crate) inode: u64,
+    /// The path that it is bound to; a connection that was accepted has that of the socket it came by.
+    pub(crate) path: Option<PathBuf>,
+    /// The other end's inode.
+    pub(crate) peer: Option<u64>,
+    /// Connections that wait to be accepted, where it is listened on.
+    pub(crate) waiting: Option<u64>,
+}
+
+/// A TCP socket that is listened on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TcpListener {
+    /// Its number in the file system of sockets.
+    pub(crate) inode: u64,
+    /// Its port.
+    pub(crate) port: u16,
+    /// Connections that wait to be accepted.
+    pub(crate) waiting: u64,
+}
+
+/// Asks the kernel about sockets.
+pub(crate) struct Sockets {
+    socket: Socket,
+    buffer: Vec<u8>,
+}
+
+impl std::fmt::Debug for Sockets {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Sockets")
+    }
+}
+
+impl Sockets {
+    /// `None` where this kernel doesn't tell.
+    pub(crate) fn open() -> Option<Sockets> {
+        let mut socket = Socket::new(NETLINK_SOCK_DIAG).ok()?;
+        socket.bind_auto().ok()?;
+        socket.connect(&SocketAddr::new(0, 0)).ok()?;
+        let mut sockets = Sockets { socket, buffer: vec![0; 32 * 1024] };
+        sockets.unix_listeners()?;
+        Some(sockets)
+    }
+
+    /// A unix socket by its inode; `None` when it is gone, or of another kind.
+    pub(crate) fn unix(&mut self, inode: u64) -> Option<UnixSocket> {
+        let request = UnixRequest {
+            state_flags: unix::StateFlags::all(),
+            inode: u32::try_from(inode).ok()?,
+            show_flags: unix::ShowFlags::NAME | unix::ShowFlags::PEER,
+            cookie: [0xff; 8],
+        };
+        let answers = self.ask(SockDiagMessage::UnixRequest(request), NLM_F_REQUEST)?;
+        answers.into_iter().find_map(unix_of)
+    }
+
+    /// Every unix socket that is listened on.
+    pub(crate) fn unix_listeners(&mut self) -> Option<Vec<UnixSocket>> {
+        let request = UnixRequest {
+            state_flags: unix::StateFlags::LISTEN,
+            inode: 0,
+            show_flags: unix::ShowFlags::NAME | unix::ShowFlags::RQLEN,
+            cookie: [0xff; 8],
+        };
+        let answers = self.ask(SockDiagMessage::UnixRequest(request), NLM_F_REQUEST | NLM_F_DUMP)?;
+        Some(answers.into_iter().filter_map(unix_of).collect())
+    }
+
+    /// Every TCP socket of IPv4 that is listened on.
+    pub(crate) fn tcp_listeners(&mut self) -> Option<Vec<TcpListener>> {
+        let request = InetRequest {
+            family: AF_INET,
+            protocol: IPPROTO_TCP,
+            extensions: inet::ExtensionFlags::empty(),
+            states: inet::StateFlags::LISTEN,
+            socket_id: SocketId::new_v4(),
+        };
+        let answers = self.ask(SockDiagMessage::InetRequest(request), NLM_F_REQUEST | NLM_F_DUMP)?;
+        let listener = |answer: SockDiagMessage| match answer {
+            SockDiagMessage::InetResponse(response) => Some(TcpListener {
+                inode: u64::from(response.header.inode),
+                port: response.header.socket_id.source_port,
+                waiting: u64::from(response.header.recv_queue),
+            }),
+            _ => None,
+        };
+        Some(answers.into_iter().filter_map(listener).collect())
+    }
+
+    /// All answers to a question. The kernel has them ready when the question is told, so nothing is waited for.
+    fn ask(&mut self, question: SockDiagMessage, flags: u16) -> Option<Vec<SockDiagMessage>> {
+        let mut header = NetlinkHeader::default();
+        header.flags = flags;
+        let mut message = NetlinkMessage::new(header, question.into());
+        message.finalize();
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        self.socket.send(&bytes, 0).ok()?;
+        let mut found = Vec::new();
+        loop {
+            let length = self.socket.recv(&mut &mut self.buffer[..], libc::MSG_DONTWAIT).ok()?;
+            let mut rest = self.buffer.get(..length)?;
+            while !rest.is_empty() {
+                let answer = <NetlinkMessage<SockDiagMessage>>::deserialize(rest).ok()?;
+                match answer.payload {
+                    NetlinkPayload::InnerMessage(one) => found.push(one),
+                    NetlinkPayload::Done(_) => return Some(found),
+                    // Asked about one socket that is not there.
+                    _ => return (flags & NLM_F_DUMP == 0).then_some(found),
+                }
+                let whole = (answer.header.length as usize).max(1).next_multiple_of(4);
+                rest = rest.get(whole..).unwrap_or_default();
+            }
+            if flags & NLM_F_DUMP == 0 {
+                return Some(found);
+            }
+        }
+    }
+}
+
+fn unix_of(answer: SockDiagMessage) -> Option<UnixSocket> {
+    let SockDiagMessage::UnixResponse(response) = answer else { return None };
+    let path = match response.name() {
+        Some(UnixDiagName::Pathname(path)) => Some(PathBuf::from(path)),
+        Some(UnixDiagName::Abstract(_)) | None => None,
+    };
+    Some(UnixSocket {
+        inode: u64::from(response.header.inode),
+        path,
+        peer: response.peer().map(u64::from),
+        waiting: waiting(&response),
+    })
+}
+
+fn waiting(response: &UnixResponse) -> Option<u64> {
+    response.nlas.iter().find_map(|nla| match nla {
+        Nla::ReceiveQueueLength(waiting, _) => Some(u64::from(*waiting)),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::read_link;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    fn inode(fd: &impl AsRawFd) -> u64 {
+        let link = read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).expect("it is open");
+        let text = link.to_str().expect("ASCII").trim_start_matches("socket:[").trim_end_matches(']');
+        text.parse().expect("a number")
+    }
+
+    /// Also a container may be without it.
+    fn open() -> Option<Sockets> {
+        let sockets = Sockets::open();
+        if sockets.is_none() {
+            assert!(std::env::var_os("CI").is_none(), "CI must have sock_diag");
+            println!("skipped: this kernel does not tell about sockets");
+        }
+        sockets
+    }
+
+    #[test]
+    fn both_ends_of_a_unix_connection_and_its_queue_are_found() {
+        let Some(mut sockets) = open() else { return };
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("a.sock");
+        let listener = UnixListener::bind(&path).expect("a path");
+        let out = UnixStream::connect(&path).expect("it listens");
+        let queue = |sockets: &mut Sockets| {
+            let all = sockets.unix_listeners().expect("it told before");
+            all.into_iter().find(|one| one.path.as_ref() == Some(&path)).expect("it is listened on")
+        };
+        assert_eq!(queue(&mut sockets).waiting, Some(1));
+        assert_eq!(queue(&mut sockets).inode, inode(&listener));
+        let (accepted, _) = listener.accept().expect("one waits");
+        assert_eq!(queue(&mut sockets).waiting, Some(0));
+        let (here, there) = (sockets.unix(inode(&out)), sockets.unix(inode(&accepted)));
+        let (here, there) = (here.expect("it is open"), there.expect("it is open"));
+        assert_eq!((here.path, here.peer), (None, Some(there.inode)));
+        assert_eq!((there.path.as_ref(), there.peer), (Some(&path), Some(inode(&out))));
+        let none = inode(&out);
+        drop(out);
+        assert_eq!(sockets.unix(none), None, "it is gone");
+        assert!(sockets.unix_listeners().is_some(), "an answer of an error leaves nothing behind");
+    }
+
+    #[test]
+    fn a_tcp_port_that_is_listened_on_tells_who_waits() {
+        let Some(mut sockets) = open() else { return };
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("it is bound");
+        let _waits = std::net::TcpStream::connect(address).expect("it listens");
+        let all = sockets.tcp_listeners().expect("this kernel tells about TCP");
+        let found = all.iter().find(|one| one.port == address.port()).expect("it is listened on");
+        assert_eq!((found.inode, found.waiting), (inode(&listener), 1));
+    }
+}

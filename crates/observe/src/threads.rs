@@ -1,0 +1,284 @@
+//! What the tiers' threads do: a few of them, drawn anew, are looked at some ten times a second.
+//!
+//! The principal type is [`Threads`]. A look at a thread reads `/proc/TID/syscall` and, where that says that it waits
+//! on a descriptor, what that descriptor is. What was seen is scaled to mean numbers of threads (`threads.WORD`), so
+//! that divided by the throughput it is seconds per operation (Little's law). Looks are drawn with chance, in threads
+//! and in time, so that no rhythm of the servers can hide from them.
+
+mod call;
+mod judge;
+mod look;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use model::diagnosis::Doing;
+
+use crate::cgroup;
+use crate::job::{Job, TierJob};
+use crate::points::Points;
+use crate::process::ProcessTable;
+use crate::sockets::Sockets;
+use look::{Look, Place as Standing};
+
+/// Looks a second, on average.
+const LOOKS_PER_S: f64 = 10.0;
+/// So many threads of each tier are looked at each time.
+const THREADS_EACH: usize = 8;
+/// CPU seconds a second that looking may take; where threads are dear to look at, fewer are.
+const BUDGET: f64 = 0.005;
+
+/// The words that are sampled.
+const WORDS: [Doing; 8] = [
+    Doing::Running,
+    Doing::WaitingForLock,
+    Doing::WaitingForDisk,
+    Doing::Sleeping,
+    Doing::WaitingForCallee,
+    Doing::WaitingForClient,
+    Doing::Idle,
+    Doing::Other,
+];
+
+/// Looks at the threads of all tiers.
+#[derive(Debug)]
+pub(crate) struct Threads {
+    tiers: Vec<Tier>,
+    sockets: Option<Sockets>,
+    listening: HashSet<u64>,
+    random: Random,
+    next: Instant,
+    each: usize,
+    spent_s: f64,
+    looks: u32,
+}
+
+#[derive(Debug)]
+struct Tier {
+    job: TierJob,
+    standing: Standing,
+    /// All its threads, as of the last second.
+    ids: Vec<u32>,
+    serving: HashSet<u32>,
+    queues: HashSet<u64>,
+    things: HashMap<u64, judge::Thing>,
+    /// Mean threads in each word, times looks.
+    sums: BTreeMap<&'static str, f64>,
+    looks: u32,
+}
+
+impl Threads {
+    /// Looks at the tiers of `job`; `None` where this machine doesn't let us.
+    pub(crate) fn open(job: &Job) -> Option<Threads> {
+        // Of this very thread the text is always `running`: the file is there, so the kernel can.
+        std::fs::read_to_string("/proc/self/syscall").ok()?;
+        let tiers = job.tiers.iter().map(|tier| Tier::new(tier, job)).collect();
+        let mut threads = Threads {
+            tiers,
+            sockets: Sockets::open(),
+            listening: HashSet::new(),
+            random: Random::seeded(),
+            next: Instant::now(),
+            each: THREADS_EACH,
+            spent_s: 0.0,
+            looks: 0,
+        };
+        threads.refresh();
+        Some(threads)
+    }
+
+    /// What of the tiers' threads can't be seen, and why.
+    pub(crate) fn unseen(&self) -> Vec<String> {
+        let closed = self.tiers.iter().filter(|tier| {
+            !tier.ids.is_empty()
+                && tier.ids.iter().all(|id| std::fs::read(format!("/proc/{id}/syscall")).is_err())
+        });
+        let mut found: Vec<String> = closed
+            .map(|tier| {
+                let name = &tier.job.name;
+                format!("what the threads of {name} do: /proc/PID/syscall can't be read without the right to trace them")
+            })
+            .collect();
+        if self.sockets.is_none() && !self.tiers.is_empty() {
+            found.push("whom threads wait for: the kernel has no sock_diag for unix sockets".to_string());
+        }
+        found
+    }
+
+    /// How long until the next look.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        (!self.tiers.is_empty()).then(|| self.next.saturating_duration_since(Instant::now()))
+    }
+
+    /// A look, if it is time for one.
+    pub(crate) fn look(&mut self) {
+        let now = Instant::now();
+        if now < self.next {
+            return;
+        }
+        // Between half and one and a half times the mean.
+        self.next = now + Duration::from_secs_f64((0.5 + self.random.ratio()) / LOOKS_PER_S);
+        let before = own_cpu_s();
+        for tier in &mut self.tiers {
+            tier.look(self.each, &mut self.random, &mut self.sockets, &self.listening);
+        }
+        self.spent_s += own_cpu_s() - before;
+        self.looks += 1;
+    }
+
+    /// Mean numbers of threads since the last call.
+    pub(crate) fn sample(&mut self, points: &mut Points) {
+        for tier in &mut self.tiers {
+            let looks = std::mem::take(&mut tier.looks);
+            let mut sums = std::mem::take(&mut tier.sums);
+            for doing in WORDS.iter().filter(|_| looks > 0) {
+                let threads = sums.remove(doing.word()).unwrap_or(0.0) / f64::from(looks);
+                points.add(&format!("threads.{}", doing.word()), Some(&tier.job.name), "threads", threads);
+            }
+            points.add("threads.count", Some(&tier.job.name), "threads", tier.ids.len() as f64);
+        }
+        self.keep_to_budget();
+        self.refresh();
+    }
+
+    /// As many threads each time as the budget allows for at the price that they had.
+    fn keep_to_budget(&mut self) {
+        let (spent_s, looks) = (std::mem::take(&mut self.spent_s), std::mem::take(&mut self.looks));
+        if looks > 0 && spent_s > 0.0 {
+            let price_s = spent_s / f64::from(looks) / self.each as f64;
+            self.each = ((BUDGET / LOOKS_PER_S / price_s) as usize).clamp(1, THREADS_EACH);
+        }
+    }
+
+    fn refresh(&mut self) {
+        let needs_table = self.tiers.iter().any(|tier| tier.job.cgroup.is_none());
+        let table = if needs_table { ProcessTable::scan() } else { ProcessTable::default() };
+        self.tiers.iter_mut().for_each(|tier| tier.refresh(&table));
+        if let Some(sockets) = &mut self.sockets {
+            let tcp = sockets.tcp_listeners().unwrap_or_default().into_iter().map(|one| one.inode);
+            let unix = sockets.unix_listeners().unwrap_or_default().into_iter().map(|one| one.inode);
+            self.listening = tcp.chain(unix).collect();
+        }
+    }
+}
+
+impl Tier {
+    fn new(tier: &TierJob, job: &Job) -> Tier {
+        // Where another tier listens on a port, a connection over TCP may lead there.
+        let behind = job.tiers.iter().filter(|other| other.name != tier.name);
+        let ports = behind.flat_map(|other| other.ports.iter().copied()).collect();
+        Tier {
+            job: tier.clone(),
+            standing: Standing { sockets: own_sockets(tier), ports, ..Standing::default() },
+            ids: Vec::new(),
+            serving: HashSet::new(),
+            queues: HashSet::new(),
+            things: HashMap::new(),
+            sums: BTreeMap::new(),
+            looks: 0,
+        }
+    }
+
+    fn refresh(&mut self, table: &ProcessTable) {
+        self.ids = match &self.job.cgroup {
+            Some(group) => cgroup::threads(group),
+            None => table.tree(self.job.pid).into_iter().flat_map(tasks).collect(),
+        };
+        self.standing.master = (self.ids.len() > 1 && self.has_children(table)).then_some(self.job.pid);
+        let ids: HashSet<u32> = self.ids.iter().copied().collect();
+        self.serving.retain(|id| ids.contains(id));
+        if self.things.len() > MOST_KNOWN {
+            self.things.clear();
+        }
+        if self.standing.image.is_none() {
+            self.standing.image = look::image(self.job.pid);
+        }
+    }
+
+    fn has_children(&self, table: &ProcessTable) -> bool {
+        match &self.job.cgroup {
+            Some(group) => cgroup::processes(group).len() > 1,
+            None => table.tree(self.job.pid).len() > 1,
+        }
+    }
+
+    fn look(
+        &mut self,
+        most: usize,
+        random: &mut Random,
+        sockets: &mut Option<Sockets>,
+        listening: &HashSet<u64>,
+    ) {
+        if self.ids.is_empty() {
+            return;
+        }
+        let drawn = most.min(self.ids.len());
+        let weight = self.ids.len() as f64 / drawn as f64;
+        let mut addresses = HashSet::new();
+        for index in 0..drawn {
+            let other = index + random.below(self.ids.len() - index);
+            self.ids.swap(index, other);
+            let mut look = Look {
+                id: self.ids[index],
+                standing: &self.standing,
+                serving: &mut self.serving,
+                queues: &mut self.queues,
+                things: &mut self.things,
+                addresses: &mut addresses,
+                sockets: sockets.as_mut(),
+                listening,
+            };
+            if let Some(doing) = look.doing() {
+                *self.sums.entry(doing.word()).or_default() += weight;
+            }
+        }
+        self.looks += 1;
+    }
+}
+
+/// Sockets that were seen are known until there are so many.
+const MOST_KNOWN: usize = 20_000;
+
+fn own_sockets(tier: &TierJob) -> Vec<PathBuf> {
+    tier.sockets.clone()
+}
+
+fn tasks(id: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+fn own_cpu_s() -> f64 {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
+}
+
+/// Xorshift (Marsaglia 2003): good enough to draw threads.
+#[derive(Debug)]
+struct Random(u64);
+
+impl Random {
+    fn seeded() -> Random {
+        use std::hash::{BuildHasher, RandomState};
+        Random(RandomState::new().hash_one(std::process::id()) | 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, most: usize) -> usize {
+        (self.next() >> 16) as usize % most.max(1)
+    }
+
+    fn ratio(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! One look at one thread, through `/proc`.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use model::diagnosis::Doing;
+
+use super::call::{self, Place as Where};
+use super::judge::{Around, Thing, doing};
+use crate::sockets::Sockets;
+
+/// Where a tier stands among the others.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    /// The unix sockets that it listens on.
+    pub(super) sockets: Vec<PathBuf>,
+    /// The TCP ports that tiers behind it may listen on.
+    pub(super) ports: Vec<u16>,
+    /// Its main process, where that only looks after the others.
+    pub(super) master: Option<u32>,
+    /// Where the program's own variables lie in its memory.
+    pub(super) image: Option<Range<u64>>,
+}
+
+/// A look at a thread, with what is known of its tier.
+pub(super) struct Look<'a> {
+    pub(super) id: u32,
+    pub(super) standing: &'a Place,
+    /// Threads that were seen with a connection.
+    pub(super) serving: &'a mut HashSet<u32>,
+    /// Addresses at which several threads waited at once.
+    pub(super) queues: &'a mut HashSet<u64>,
+    /// Sockets by their inode.
+    pub(super) things: &'a mut HashMap<u64, Thing>,
+    /// Addresses at which threads wait now.
+    pub(super) addresses: &'a mut HashSet<u64>,
+    pub(super) sockets: Option<&'a mut Sockets>,
+    /// Inodes of the sockets that are listened on.
+    pub(super) listening: &'a HashSet<u64>,
+}
+
+impl Look<'_> {
+    /// What the thread does; `None` when it is gone or can't be looked at.
+    pub(super) fn doing(&mut self) -> Option<Doing> {
+        let text = fs::read_to_string(format!("/proc/{}/syscall", self.id)).ok()?;
+        let place = call::parse(&text)?;
+        if let Where::Call(call) = &place
+            && call.number == libc::SYS_futex
+        {
+            // The two halves of a condition variable are four bytes apart.
+            let address = call.args[0] & !7;
+            if !self.addresses.insert(address) {
+                self.queues.insert(address);
+            }
+        }
+        let found = doing(&place, self);
+        if matches!(found, Doing::WaitingForClient | Doing::WaitingForCallee) {
+            self.serving.insert(self.id);
+        }
+        Some(found)
+    }
+
+    fn socket(&mut self, inode: u64) -> Thing {
+        if self.listening.contains(&inode) {
+            return Thing::Listener;
+        }
+        if let Some(known) = self.things.get(&inode) {
+            return *known;
+        }
+        let found = match self.sockets.as_mut().map(|sockets| sockets.unix(inode)) {
+            // Without the kernel's word a web server's sockets are its clients'.
+            None => Thing::Other,
+            Some(Some(unix)) => match &unix.path {
+                Some(path) if self.standing.sockets.contains(path) => Thing::Served,
+                Some(_) => Thing::Other,
+                None => Thing::Called,
+            },
+            Some(None) => self.tcp(inode),
+        };
+        self.things.insert(inode, found);
+        found
+    }
+
+    /// A socket that is none of the unix ones. Only where a tier behind listens on a port can it lead there.
+    fn tcp(&self, inode: u64) -> Thing {
+        if self.standing.ports.is_empty() {
+            return Thing::Served;
+        }
+        let text = fs::read_to_string("/proc/net/tcp").unwrap_or_default();
+        match remote_port(&text, inode) {
+            Some(port) if self.standing.ports.contains(&port) => Thing::Called,
+            Some(_) => Thing::Served,
+            None => Thing::Other,
+        }
+    }
+}
+
+impl Around for Look<'_> {
+    fn thing(&mut self, fd: u64) -> Thing {
+        let Ok(link) = fs::read_link(format!("/proc/{}/fd/{fd}", self.id)) else { return Thing::Other };
+        let Some(text) = link.to_str() else { return Thing::File };
+        match text.strip_prefix("socket:[").and_then(|rest| rest.strip_suffix(']')?.parse().ok()) {
+            Some(inode) => self.socket(inode),
+            // Apache names the file of its turn after what it is for, e.g. `accept-lock.4711`.
+            None if text.starts_with('/') && text.contains("accept") => Thing::Turn,
+            None if text.starts_with("/dev/") => Thing::Other,
+            None if text.starts_with('/') => Thing::File,
+            None => Thing::Other,
+        }
+    }
+
+    fn first_polled(&mut self, address: u64) -> Option<u64> {
+        let mut fd = [0; 4];
+        let memory = File::open(format!("/proc/{}/mem", self.id)).ok()?;
+        memory.read_exact_at(&mut fd, address).ok()?;
+        u64::try_from(i32::from_ne_bytes(fd)).ok()
+    }
+
+    fn is_queue(&mut self, address: u64) -> bool {
+        self.queues.contains(&(address & !7))
+            || self.standing.image.as_ref().is_some_and(|image| image.contains(&address))
+    }
+
+    fn serves(&self) -> bool {
+        self.serving.contains(&self.id)
+    }
+
+    fn is_master(&self) -> bool {
+        self.standing.master == Some(self.id)
+    }
+}
+
+/// Where the variables of a process's program lie: from the first to the last mapping of its file, and the anonymous
+/// one right behind them.
+pub(super) fn image(id: u32) -> Option<Range<u64>> {
+    let program = fs::read_link(format!("/proc/{id}/exe")).ok()?;
+    image_in(&fs::read_to_string(format!("/proc/{id}/maps")).ok()?, program.to_str()?)
+}
+
+fn image_in(maps: &str, program: &str) -> Option<Range<u64>> {
+    let mut found: Option<Range<u64>> = None;
+    for line in maps.lines() {
+        let (addresses, rest) = line.split_once(' ')?;
+        let (from, to) = addresses.split_once('-')?;
+        let (from, to) = (u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?);
+        let named = rest.split_ascii_whitespace().nth(4);
+        match &mut found {
+            None if named == Some(program) => found = Some(from..to),
+            Some(image) if named == Some(program) => image.end = to,
+            Some(image) if named.is_none() && image.end == from => image.end = to,
+            Some(_) => break,
+            None => {}
+        }
+    }
+    found
+}
+
+/// The remote port of the socket with that inode, from `/proc/net/tcp` (proc(5)).
+fn remote_port(text: &str, inode: u64) -> Option<u16> {
+    let inode = inode.to_string();
+    text.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().take(10).collect();
+        let of_it = fields.get(9) == Some(&inode.as_str());
+        of_it.then(|| u16::from_str_radix(fields.get(2)?.split_once(':')?.1, 16).ok())?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_programs_variables_are_its_files_mappings_and_what_lies_right_behind() {
+        let maps = "\
+555af0000000-555af0800000 r--p 00000000 fe:00 123   /usr/sbin/mariadbd
+555af0800000-555af1000000 r-xp 00800000 fe:00 123   /usr/sbin/mariadbd
+555af1000000-555af1200000 rw-p 01000000 fe:00 123   /usr/sbin/mariadbd
+555af1200000-555af1900000 rw-p 00000000 00:00 0
+555af3000000-555af5000000 rw-p 00000000 00:00 0     [heap]
+7f0000000000-7f0000100000 rw-p 00000000 00:00 0
+";
+        assert_eq!(image_in(maps, "/usr/sbin/mariadbd"), Some(0x555a_f000_0000..0x555a_f190_0000));
+        assert_eq!(image_in(maps, "/usr/sbin/other"), None);
+        assert!(image(std::process::id()).is_some_and(|image| image.end > image.start));
+    }
+
+    #[test]
+    fn the_remote_port_is_found_by_the_inode() {
+        let text = "\
+  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:9AB1 00000000:0000 0A 00000000:00000000 00:00000000 00000000 61000        0 6655907 1 0 100 0 0 10 0
+   1: 0100007F:8E2A 0100007F:0CEA 01 00000000:00000000 00:00000000 00000000 61000        0 6655999 1 0 20 4 30 10 -1
+";
+        assert_eq!(remote_port(text, 6_655_999), Some(3306));
+        assert_eq!(remote_port(text, 1), None);
+    }
+}

@@ -1,0 +1,123 @@
+//! Real threads, each in a wait of its own, seen from outside.
+
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::{Child, Command, Stdio};
+
+use super::*;
+
+/// A python that waits as it is told, ended by the end of its input or by its id.
+struct Waiting(Child);
+
+impl Waiting {
+    fn start(program: &str) -> Waiting {
+        let mut command = Command::new("python3");
+        command.args(["-c", program]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("python3 is there: apt-get install python3");
+        let mut ready = [0; 1];
+        child
+            .stdout
+            .as_mut()
+            .expect("it has an output")
+            .read_exact(&mut ready)
+            .expect("it says when it is ready");
+        Waiting(child)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        _ = self.0.kill();
+        _ = self.0.wait();
+    }
+}
+
+fn may_look(id: u32) -> bool {
+    let may = std::fs::read_to_string(format!("/proc/{id}/syscall")).is_ok();
+    if !may {
+        assert!(std::env::var_os("CI").is_none(), "CI must be allowed to look at its own processes");
+        println!("skipped: /proc/PID/syscall can't be read here");
+    }
+    may
+}
+
+/// Looks until all threads of the process do what is expected of some, or a minute is over.
+fn seen(id: u32, sockets: Vec<PathBuf>, expected: &[(Doing, f64)]) {
+    if !may_look(id) {
+        return;
+    }
+    let tier = TierJob { name: "app".to_string(), pid: id, sockets, ..TierJob::default() };
+    let mut threads = Threads::open(&Job { tiers: vec![tier], ..Job::default() }).expect("this kernel tells");
+    let start = Instant::now();
+    loop {
+        threads.next = Instant::now();
+        threads.look();
+        let mut points = Points::at(1.0);
+        threads.sample(&mut points);
+        let value = |doing: &Doing| {
+            let name = format!("threads.{}", doing.word());
+            points.found.iter().find(|one| one.name == name).map_or(0.0, |one| one.points[0].1)
+        };
+        if expected.iter().all(|(doing, count)| value(doing) == *count) {
+            return;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "expected {expected:?}, found {:?}", points.found);
+        std::thread::yield_now();
+    }
+}
+
+const READY: &str = "import sys,os; sys.stdout.write('r'); sys.stdout.flush()\n";
+
+#[test]
+fn a_thread_that_sleeps_and_one_that_waits_for_a_lock_are_told_apart() {
+    let sleeps = Waiting::start(&format!("{READY}import time; time.sleep(1000)"));
+    seen(sleeps.0.id(), Vec::new(), &[(Doing::Sleeping, 1.0), (Doing::WaitingForLock, 0.0)]);
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let path = file.path().to_str().expect("a temporary directory's name is text").to_string();
+    let lock = format!("import fcntl\nfile = open('{path}')\n");
+    let _holds = Waiting::start(&format!("{lock}fcntl.flock(file, fcntl.LOCK_EX)\n{READY}sys.stdin.read()"));
+    let waits = Waiting::start(&format!("{lock}{READY}fcntl.flock(file, fcntl.LOCK_EX)"));
+    seen(waits.0.id(), Vec::new(), &[(Doing::WaitingForLock, 1.0), (Doing::Sleeping, 0.0)]);
+}
+
+#[test]
+fn a_connection_that_was_made_leads_to_the_callee_and_one_that_was_accepted_to_the_client() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("behind.sock");
+    let listener = UnixListener::bind(&path).expect("a path");
+    let text = path.to_str().expect("a temporary directory's name is text");
+    let connect = format!("import socket\ns = socket.socket(socket.AF_UNIX)\ns.connect('{text}')\n");
+    let calls = Waiting::start(&format!("{connect}{READY}s.recv(1)"));
+    let _accepted = listener.accept().expect("one waits");
+    seen(calls.0.id(), Vec::new(), &[(Doing::WaitingForCallee, 1.0)]);
+
+    let own = directory.path().join("own.sock");
+    let own_text = own.to_str().expect("a temporary directory's name is text").to_string();
+    let serve = format!(
+        "import socket,sys\ns = socket.socket(socket.AF_UNIX)\ns.bind('{own_text}')\ns.listen(1)\n{READY}c,_ = \
+         s.accept()\nc.send(b'x')\nc.recv(1)"
+    );
+    let serves = Waiting::start(&serve);
+    seen(serves.0.id(), vec![own.clone()], &[(Doing::Idle, 1.0)]);
+    let mut client = UnixStream::connect(&own).expect("it listens");
+    client.read_exact(&mut [0]).expect("it greets");
+    seen(serves.0.id(), vec![own], &[(Doing::WaitingForClient, 1.0)]);
+    client.write_all(b"x").expect("it reads");
+}
+
+#[test]
+fn threads_that_wait_together_wait_for_work_and_one_alone_that_serves_waits_for_a_lock() {
+    let together = Waiting::start(&format!(
+        "import threading\nlock = threading.Lock()\nlock.acquire()\nfor _ in range(3):\n \
+         threading.Thread(target=lock.acquire, daemon=True).start()\n{READY}sys.stdin.read()"
+    ));
+    seen(together.0.id(), Vec::new(), &[(Doing::Idle, 4.0), (Doing::WaitingForLock, 0.0)]);
+}
+
+#[test]
+fn random_numbers_are_below_their_limit_and_reach_it() {
+    let mut random = Random::seeded();
+    let drawn: HashSet<usize> = (0..1000).map(|_| random.below(5)).collect();
+    assert_eq!(drawn, (0..5).collect());
+    assert!((0..1000).map(|_| random.ratio()).all(|ratio| (0.0..1.0).contains(&ratio)));
+}
