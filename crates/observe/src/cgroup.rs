@@ -16,6 +16,24 @@ pub fn cgroup2_of(id: u32) -> Option<PathBuf> {
     Some(cgroup2_mount()?.join(path))
 }
 
+/// The directory of process `id` in the v1 hierarchy of a controller.
+pub(crate) fn v1_of(id: u32, controller: &str) -> Option<PathBuf> {
+    let of = |list: &str| list.split(',').any(|one| one == controller);
+    let own = std::fs::read_to_string(format!("/proc/{id}/cgroup")).ok()?;
+    let path = own.lines().find_map(|line| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        of(fields.next()?).then_some(fields.next()?)
+    })?;
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let point = mounts.lines().find_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        let mut fields = right.split(' ');
+        let found = fields.next() == Some("cgroup") && of(fields.nth(1)?);
+        found.then(|| left.split(' ').nth(4)).flatten()
+    })?;
+    Some(Path::new(point).join(path.trim_start_matches('/')))
+}
+
 /// The mount point of the first cgroup2 file system whose root is mounted (proc(5): `… ROOT MOUNT-POINT OPTIONS …
 /// - TYPE …`; spaces are octal).
 fn mount_in(mountinfo: &str) -> Option<PathBuf> {
@@ -41,7 +59,7 @@ pub(crate) fn parse_memory_stat(text: &str) -> Option<u64> {
     Some(field(text, "anon")? + field(text, "file_mapped").unwrap_or(0))
 }
 
-fn field(text: &str, name: &str) -> Option<u64> {
+pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
     let value = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok();
     text.lines().find_map(value)
 }

@@ -12,7 +12,9 @@
 //! Not here: starting or confining anything (`testbed`), means over a run (`analysis`).
 
 mod cgroup;
+mod facilities;
 mod host;
+mod host_more;
 mod job;
 mod machine;
 pub mod observer;
@@ -25,9 +27,11 @@ mod servers;
 mod sockets;
 mod threads;
 mod tier;
+mod tier_more;
 mod watch;
 
 pub use cgroup::{cgroup2_mount, cgroup2_of};
+pub use facilities::{Facility, facilities};
 pub use host::{CpuTimes, HostProbe, HostSample};
 pub use job::{Answer, GENERATOR, Job, OBSERVERS, TierJob};
 pub use machine::machine;

@@ -84,7 +84,7 @@ impl OwnProbe {
 
 /// Seconds on a CPU and seconds of waiting for one (Documentation/scheduler/sched-stats.rst); all zero where the
 /// kernel keeps no account.
-fn parse_schedstat(text: &str) -> Option<(f64, f64)> {
+pub(crate) fn parse_schedstat(text: &str) -> Option<(f64, f64)> {
     let mut fields = text.split_ascii_whitespace().map(|field| field.parse::<u64>().ok());
     let (ran, waited, slices) = (fields.next()??, fields.next()??, fields.next()??);
     (slices > 0).then_some((ran as f64 / 1e9, waited as f64 / 1e9))

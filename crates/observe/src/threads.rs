@@ -10,7 +10,6 @@ mod judge;
 mod look;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use model::diagnosis::Doing;
@@ -66,6 +65,8 @@ struct Tier {
     /// Mean threads in each word, times looks.
     sums: BTreeMap<&'static str, f64>,
     looks: u32,
+    /// Connections that wait to be accepted.
+    queue: Option<u64>,
 }
 
 impl Threads {
@@ -151,14 +152,32 @@ impl Threads {
         }
     }
 
+    /// How many connections wait to be accepted, as of the last sample.
+    pub(crate) fn queues(&self, points: &mut Points) {
+        for tier in &self.tiers {
+            let waiting = tier.queue.map(|waiting| waiting as f64);
+            points.add_known("listen.queue", Some(&tier.job.name), "connections", waiting);
+        }
+    }
+
     fn refresh(&mut self) {
         let needs_table = self.tiers.iter().any(|tier| tier.job.cgroup.is_none());
         let table = if needs_table { ProcessTable::scan() } else { ProcessTable::default() };
         self.tiers.iter_mut().for_each(|tier| tier.refresh(&table));
         if let Some(sockets) = &mut self.sockets {
-            let tcp = sockets.tcp_listeners().unwrap_or_default().into_iter().map(|one| one.inode);
-            let unix = sockets.unix_listeners().unwrap_or_default().into_iter().map(|one| one.inode);
-            self.listening = tcp.chain(unix).collect();
+            let tcp = sockets.tcp_listeners().unwrap_or_default();
+            let unix = sockets.unix_listeners().unwrap_or_default();
+            for tier in &mut self.tiers {
+                let of_port =
+                    tcp.iter().filter(|one| tier.job.ports.contains(&one.port)).map(|one| one.waiting);
+                let of_path = unix
+                    .iter()
+                    .filter(|one| one.path.as_ref().is_some_and(|path| tier.job.sockets.contains(path)));
+                let waiting: Vec<u64> = of_port.chain(of_path.filter_map(|one| one.waiting)).collect();
+                tier.queue = (!waiting.is_empty()).then(|| waiting.iter().sum());
+            }
+            let tcp = tcp.iter().map(|one| one.inode);
+            self.listening = tcp.chain(unix.iter().map(|one| one.inode)).collect();
         }
     }
 }
@@ -170,13 +189,14 @@ impl Tier {
         let ports = behind.flat_map(|other| other.ports.iter().copied()).collect();
         Tier {
             job: tier.clone(),
-            standing: Standing { sockets: own_sockets(tier), ports, ..Standing::default() },
+            standing: Standing { sockets: tier.sockets.clone(), ports, ..Standing::default() },
             ids: Vec::new(),
             serving: HashSet::new(),
             queues: HashSet::new(),
             things: HashMap::new(),
             sums: BTreeMap::new(),
             looks: 0,
+            queue: None,
         }
     }
 
@@ -239,10 +259,6 @@ impl Tier {
 
 /// Sockets that were seen are known until there are so many.
 const MOST_KNOWN: usize = 20_000;
-
-fn own_sockets(tier: &TierJob) -> Vec<PathBuf> {
-    tier.sockets.clone()
-}
 
 fn tasks(id: u32) -> Vec<u32> {
     let entries = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();

@@ -5,12 +5,14 @@ use std::time::Duration;
 use model::record::Series;
 
 use crate::host::{HostProbe, HostSample};
+use crate::host_more::HostMore;
 use crate::job::{Job, OBSERVERS, TierJob};
 use crate::points::Points;
 use crate::process::{self, ProcessTable};
 use crate::servers::Servers;
 use crate::threads::Threads;
 use crate::tier::{TierProbe, TierSample};
+use crate::tier_more::TierMore;
 
 /// Beyond this many, the busy share of each single CPU is left out: it would be most of the data.
 const CPUS_SHOWN: usize = 32;
@@ -25,6 +27,8 @@ pub struct Watch {
     host: Option<HostProbe>,
     servers: Servers,
     threads: Option<Threads>,
+    more: Vec<TierMore>,
+    machine: HostMore,
     last: Option<Snapshot>,
 }
 
@@ -42,12 +46,16 @@ impl Watch {
         let of_job = |tier: &TierJob| TierProbe::new(&tier.name, tier.cgroup.clone(), tier.pid);
         let mut tiers: Vec<TierProbe> = job.tiers.iter().map(of_job).collect();
         tiers.push(TierProbe::of_self(OBSERVERS));
+        let grouped = job.tiers.iter().filter_map(|tier| Some((tier, tier.cgroup.as_ref()?)));
+        let more = grouped.map(|(tier, group)| TierMore::open(&tier.name, group, tier.pid)).collect();
         Watch {
             tiers,
             generator: job.generator,
             host: HostProbe::open(),
             servers: Servers::start(&job.servers),
             threads: Threads::open(job),
+            more,
+            machine: HostMore::open(&job.stack_cpus),
             last: None,
         }
     }
@@ -65,8 +73,11 @@ impl Watch {
             self.rates(last, &now, &mut points);
         }
         self.last = Some(now);
+        self.machine.sample(at_s, &mut points);
+        self.more.iter_mut().for_each(|tier| tier.sample(at_s, &mut points));
         if let Some(threads) = &mut self.threads {
             threads.sample(&mut points);
+            threads.queues(&mut points);
         }
         points.found.extend(self.servers.sample(at_s));
         points.found
@@ -84,7 +95,7 @@ impl Watch {
             Some(threads) => threads.unseen(),
             None => vec!["what threads do: this kernel has no /proc/PID/syscall".to_string()],
         };
-        host.into_iter().chain(threads).collect()
+        host.into_iter().chain(threads).chain(self.machine.unseen()).collect()
     }
 
     /// How long until the next look between two samples; for ever when there is nothing to look at.

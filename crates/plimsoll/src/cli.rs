@@ -41,6 +41,9 @@ pub(crate) struct Global {
     /// Lay the kits, services and stacks of this folder over the built-in catalogue
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) catalogue: Option<PathBuf>,
+    /// Whether the machine and the tiers are watched: `off` tells what watching costs
+    #[arg(long, global = true, hide = true, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
+    pub(crate) observe: String,
     /// Print results and errors only
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,

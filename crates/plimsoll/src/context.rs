@@ -24,6 +24,8 @@ pub(crate) struct Context {
     pub(crate) console: Console,
     /// Ctrl-C and SIGTERM.
     pub(crate) interrupt: Interrupt,
+    /// Whether the machine and the tiers are watched while users run.
+    pub(crate) observes: bool,
     /// The command line as given, for the record.
     pub(crate) command: Vec<String>,
 }
@@ -39,6 +41,7 @@ impl Context {
             catalogue,
             console: Console::new(global.quiet),
             interrupt: Interrupt::watch()?,
+            observes: global.observe == "on",
             command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         })
     }

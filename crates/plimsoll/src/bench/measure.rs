@@ -60,7 +60,7 @@ pub(crate) fn measure(
         tracing: false,
     };
     let limits = limits(stage);
-    let watching = Watching::begin(plan, stage);
+    let watching = Watching::begin(plan, stage, context.observes);
     let control = Control::default();
     context.interrupt.steer(&control);
     writer.event(&phase(0.0, "ramp-up begins"))?;

@@ -45,8 +45,9 @@ pub(crate) struct Seen {
 
 impl Watching {
     /// Starts the observer of `stage` and waits until it is ready. A run without one goes on, and says so.
-    pub(crate) fn begin(plan: &Plan, stage: &Stage) -> Watching {
-        Watching::with(Observer::start(plan, stage))
+    pub(crate) fn begin(plan: &Plan, stage: &Stage, wanted: bool) -> Watching {
+        let off = || Err("switched off by --observe off".to_string());
+        Watching::with(if wanted { Observer::start(plan, stage) } else { off() })
     }
 
     fn with(observer: Result<(Observer, Answer), String>) -> Watching {

@@ -34,6 +34,7 @@ pub(crate) fn main(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
         return install(args, context);
     }
     let mut findings = findings::machine(context);
+    findings.extend(findings::sight());
     findings.extend(packages(context)?);
     if !args.no_ceiling {
         findings.extend(ceiling::measure(context)?);

@@ -72,6 +72,18 @@ pub(super) fn machine(context: &Context) -> Vec<Finding> {
     vec![cpu_finding(), home_finding(&context.home), user_finding(), cgroup_finding(), descriptor_finding()]
 }
 
+/// What can be seen of a run, and what is lost where it can't. None of it is needed to measure.
+pub(super) fn sight() -> Vec<Finding> {
+    let of = |one: observe::Facility| match one.found {
+        Some(found) => Finding::good(format!("sees {}", one.name), found),
+        None => Finding {
+            grade: Grade::Limited,
+            ..Finding::good(format!("sees {}", one.name), format!("not here; lost: {}", one.lost))
+        },
+    };
+    observe::facilities(testbed::cgroup_root().as_deref()).into_iter().map(of).collect()
+}
+
 fn cpu_finding() -> Finding {
     let cpus = cpus();
     let placement = model::plan::Placement::of_machine(&cpus);
