@@ -222,6 +222,14 @@ fn every_rule_is_silent_on_a_healthy_stack() {
 }
 
 #[test]
+fn busy_cpus_hold_nothing_as_long_as_users_set_the_pace() {
+    let mut signals = signals(&table("healthy.toml"));
+    signals.get_mut(":stack.busy_ratio").expect("it is there").mean = 0.95;
+    let found = diagnosis(&stack("apache"), &with_shares(signals));
+    assert_eq!(found.state, Limited::No, "{}", told(&found));
+}
+
+#[test]
 fn what_is_limited_by_nothing_that_was_seen_is_unclear() {
     let mut signals = signals(&table("healthy.toml"));
     signals.get_mut(":run.missed_targets").expect("it is there").mean = 1.0;
