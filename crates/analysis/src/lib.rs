@@ -20,6 +20,7 @@ pub mod bootstrap;
 mod demand;
 pub mod diagnosis;
 pub mod distribution;
+pub mod elasticity;
 mod generator;
 pub mod ledger;
 mod line;

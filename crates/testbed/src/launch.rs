@@ -57,6 +57,13 @@ pub struct Running {
     pub cgroup: Option<PathBuf>,
 }
 
+impl Running {
+    /// Takes note of its end, so that nothing of it is left in the table of processes: for one that its lab has ended.
+    pub fn reap(mut self) {
+        _ = self.child.try_wait();
+    }
+}
+
 /// How a process is confined, besides what [`Launch`] says.
 pub(crate) struct Confinement {
     pub(crate) uid: Option<u32>,

@@ -10,6 +10,7 @@
 //! (`experiment`), anything for a terminal (`plimsoll`). No server program is named in this room: services are folders
 //! of data in `catalogue/services`.
 
+mod apply;
 mod cgroup;
 mod controller;
 mod disk;

@@ -116,6 +116,15 @@ impl Stack {
         Stack { site, instance, directories: vec![dir], tiers: Vec::new(), servers: Vec::new(), over: false }
     }
 
+    /// Tells a tier to take over its changed files; whether it can.
+    pub(crate) fn reload(&mut self, tier: &str) -> bool {
+        let found = self.tiers.iter().zip(&self.servers).find(|(one, _)| one.name == tier);
+        found.is_some_and(|(_, server)| {
+            let signal = server.service.reload.as_ref().and_then(|reload| reload_signal(&reload.signal));
+            signal.is_some_and(|signal| server.running.identity.signal(signal))
+        })
+    }
+
     /// Whose it is, and which instance of it.
     pub(crate) fn place(&self) -> (&Site, &str) {
         (&self.site, &self.instance)
@@ -266,6 +275,15 @@ fn ends_within(server: &mut Server, start: Instant, patience: Duration) -> bool 
         }
     }
     false
+}
+
+fn reload_signal(name: &str) -> Option<Signal> {
+    match name {
+        "USR1" => Some(Signal::USR1),
+        "USR2" => Some(Signal::USR2),
+        "HUP" => Some(Signal::HUP),
+        _ => None,
+    }
 }
 
 fn signal_of(name: &str) -> Signal {

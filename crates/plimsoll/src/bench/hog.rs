@@ -3,17 +3,18 @@
 
 use model::fault_file::Injection;
 use model::{Plan, Problem, Result};
-use testbed::{Lab, Launch};
+use testbed::{Lab, Launch, Running};
 
 /// Starts the hogs that the plan's fault asks for; they end with the lab.
-pub(crate) fn start(plan: &Plan, lab: &Lab) -> Result<()> {
+pub(crate) fn start(plan: &Plan, lab: &Lab) -> Result<Vec<Running>> {
+    let mut hogs = Vec::new();
     for injection in plan.injections() {
         let Injection::CpuHog { processes, on_generator } = injection else { continue };
         let program = std::env::current_exe()
             .map_err(|error| Problem::environment(format!("failed to find this program: {error}")))?;
         let cpus = if *on_generator { &plan.placement.generator } else { &plan.placement.stack };
         for _ in 0..*processes {
-            lab.launch(&Launch {
+            hogs.push(lab.launch(&Launch {
                 tier: "hog".to_string(),
                 program: program.clone(),
                 args: vec!["hog".into()],
@@ -22,10 +23,10 @@ pub(crate) fn start(plan: &Plan, lab: &Lab) -> Result<()> {
                 input: None,
                 output: lab.dir().join("hog.log"),
                 cpus: cpus.clone(),
-            })?;
+            })?);
         }
     }
-    Ok(())
+    Ok(hogs)
 }
 
 /// Computes until it is ended.

@@ -10,6 +10,7 @@ pub(crate) mod keep;
 pub(crate) mod measure;
 pub(crate) mod outcome;
 pub(crate) mod pace;
+pub(crate) mod prove;
 pub(crate) mod server;
 pub(crate) mod setup;
 pub(crate) mod stage;

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use model::record::{DatasetResult, Step};
 use model::{Plan, Problem, Result, ServiceManifest, units};
-use testbed::{Helper, Helping, KeeperCommand, Lab, LabOptions, Stack, StartOptions, StepEvent, Tier};
+use testbed::{
+    Helper, Helping, KeeperCommand, Lab, LabOptions, Running, Stack, StartOptions, StepEvent, Tier,
+};
 
 use crate::bench::server::{Server, ServerArgs};
 use crate::bench::{dataset, hog};
@@ -37,6 +39,8 @@ struct Started {
     /// Declared before the lab: it ends first.
     stack: Stack,
     lab: Lab,
+    /// What a fault runs beside the stack.
+    hogs: Vec<Running>,
 }
 
 impl Stage {
@@ -114,8 +118,8 @@ impl Stage {
             .console
             .done(&format!("{} is ready ({took}): http://{address}{}", plan.stack.name, plan.kit.front_page));
         let warnings = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone()).collect();
-        hog::start(plan, &lab)?;
-        let started = Some(Started { stack, lab });
+        let hogs = hog::start(plan, &lab)?;
+        let started = Some(Started { stack, lab, hogs });
         let (target, told) = (address.into(), kit::CheckInputs::default());
         Ok(Stage { started, target, elsewhere: None, dataset, steps, warnings, told })
     }
@@ -133,6 +137,11 @@ impl Stage {
     /// Starts a helper of the tool: in the lab where there is one.
     pub(crate) fn help(&self, helper: &Helper) -> Result<Helping> {
         self.started.as_ref().map_or_else(|| helper.start_alone(), |started| started.lab.help(helper))
+    }
+
+    /// The stack that was started here.
+    pub(crate) fn stack(&mut self) -> Option<&mut Stack> {
+        self.started.as_mut().map(|started| &mut started.stack)
     }
 
     /// Tiers that have died since the last call.
@@ -156,9 +165,11 @@ impl Stage {
 
     /// Removes everything.
     pub(crate) fn close(self) -> Result<()> {
-        let Some(Started { stack, lab }) = self.started else { return Ok(()) };
+        let Some(Started { stack, lab, hogs }) = self.started else { return Ok(()) };
         drop(stack);
-        lab.close()
+        let closed = lab.close();
+        hogs.into_iter().for_each(Running::reap);
+        closed
     }
 }
 

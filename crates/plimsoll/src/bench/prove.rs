@@ -1,0 +1,240 @@
+//! Proof by intervention: a kept run's stack stands up again and is driven without a pause, while in short windows a part
+//! of the suspect's resource is taken, or of an innocent tier's, or nothing. What the throughput does then tells whether
+//! the suspect holds it.
+
+mod handicap;
+
+use analysis::elasticity;
+use analysis::random::Random;
+use engine::{Audience, Control, RunOptions, Second, Stop};
+use model::diagnosis::{Handicap, Proof};
+use model::{OperationKind, Plan, Problem, Recipe, Result, RunRecord};
+use store::Run;
+
+use crate::bench::outcome;
+use crate::bench::server::ServerArgs;
+use crate::bench::stage::Stage;
+use crate::console::Console;
+use crate::context::Context;
+use crate::verbs::recipe_args::cpus;
+use handicap::Take;
+
+/// Seconds of a window that count.
+const WINDOW_S: u32 = 8;
+/// Seconds before them, in which what was taken makes itself felt.
+const SETTLE_S: u32 = 2;
+/// Blocks of three windows; seven are needed for an interval.
+const BLOCKS: u32 = 8;
+
+/// What is done in a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Window {
+    Baseline,
+    Suspect,
+    Innocent,
+}
+
+/// Proves or refutes what the diagnosis in a run's `record` says. Ctrl-C ends it with what it has.
+pub(crate) fn prove(run: &Run, record: &RunRecord, context: &mut Context) -> Result<Proof> {
+    let usual = context.catalogue.clone();
+    let proof = in_catalogue(run, record, context);
+    context.catalogue = usual;
+    proof
+}
+
+fn in_catalogue(run: &Run, record: &RunRecord, context: &mut Context) -> Result<Proof> {
+    let plan = plan(run, context)?;
+    let takes = Take::both(record, &plan)?;
+    let (id, _) = outcome::new_id(&plan.kit.name);
+    let keep_failed = context.home.join("failed").join(&id);
+    let server = ServerArgs { resume: 1.0, ..ServerArgs::default() };
+    let mut stage = Stage::set(&plan, &server, &id, keep_failed, context)?;
+    let stack = stage.stack().ok_or_else(|| Problem::bug("a run without a stack of its own"))?;
+    // All tiers alike, from the first window on: a group of its own changes how a tier is scheduled.
+    plan.tiers.iter().try_for_each(|tier| takes.release(&tier.name, stack))?;
+    let windows = order(record.setup.seed);
+    let driven = drive(&plan, &takes, &windows, &mut stage, context);
+    let stopped = stage.stop();
+    stage.close()?;
+    stopped?;
+    Ok(sum_up(&takes, &driven?))
+}
+
+/// The run's own plan, to be driven for as long as all windows take.
+fn plan(run: &Run, context: &mut Context) -> Result<Plan> {
+    let path = run.directory().join("recipe.json");
+    let unread = |what: String| Problem::recipe(what).file(path.display().to_string());
+    let text = std::fs::read(&path).map_err(|error| unread(format!("failed to read the recipe: {error}")))?;
+    let recipe: Recipe = serde_json::from_slice(&text).map_err(|error| unread(error.to_string()))?;
+    if recipe.target.is_some() || recipe.rate.is_some() || !recipe.stages.is_empty() {
+        let what = "only a stack of its own, driven by a number of users, can be handicapped";
+        return Err(Problem::recipe(what).key("--prove").into());
+    }
+    if let Some(fault) = &recipe.fault {
+        context.catalogue.fault(fault)?.patch(&mut context.catalogue)?;
+    }
+    let steady_s = BLOCKS * 3 * (SETTLE_S + WINDOW_S);
+    let recipe = Recipe { steady: Some(format!("{steady_s}s")), ramp_down: Some("0s".into()), ..recipe };
+    let file = path.display().to_string();
+    Plan::resolve(&recipe, Some(&file), &context.catalogue, &cpus())
+}
+
+/// Blocks of all three kinds, each in an order drawn anew.
+fn order(seed: u64) -> Vec<Window> {
+    let mut random = Random::new(seed);
+    let mut windows = Vec::new();
+    for _ in 0..BLOCKS {
+        let mut block = vec![Window::Baseline, Window::Suspect, Window::Innocent];
+        while !block.is_empty() {
+            windows.push(block.swap_remove(random.below(block.len())));
+        }
+    }
+    windows
+}
+
+/// Operations completed per second in each whole window.
+fn drive(
+    plan: &Plan,
+    takes: &Take,
+    windows: &[Window],
+    stage: &mut Stage,
+    context: &mut Context,
+) -> Result<Vec<(Window, f64)>> {
+    let options = RunOptions {
+        scenario: kit::scenario(plan, &context.catalogue)?,
+        load: plan.load.clone(),
+        target: stage.target.clone(),
+        cpus: plan.placement.generator.clone(),
+        most_sessions: None,
+        sessions_in_all: None,
+        drain_s: 2.0,
+        tracing: false,
+    };
+    let control = Control::default();
+    context.interrupt.steer(&control);
+    let mut prover = Prover {
+        begins_s: plan.load.ramp_up_s.ceil() as u32,
+        takes,
+        windows,
+        stage,
+        console: &mut context.console,
+        control: &control,
+        sums: Vec::new(),
+    };
+    let ended = engine::run(&options, &control, &mut prover);
+    let sums = prover.sums;
+    context.interrupt.release();
+    ended?;
+    let whole = sums.into_iter().filter(|sum| sum.seconds == WINDOW_S);
+    Ok(whole.map(|sum| (sum.window, sum.completed as f64 / f64::from(WINDOW_S))).collect())
+}
+
+/// What a window has given so far.
+struct Sum {
+    window: Window,
+    seconds: u32,
+    completed: u64,
+}
+
+struct Prover<'a> {
+    begins_s: u32,
+    takes: &'a Take,
+    windows: &'a [Window],
+    stage: &'a mut Stage,
+    console: &'a mut Console,
+    control: &'a Control,
+    sums: Vec<Sum>,
+}
+
+impl Audience for Prover<'_> {
+    fn second(&mut self, second: &Second<'_>) -> Result<()> {
+        let ended_s = second.interval.second + 1;
+        if let Some(death) = self.stage.deaths().into_iter().next() {
+            let what = format!("tier {} ended: {}", death.tier, death.status);
+            return Err(Problem::environment(what).why("nothing can be proved without it").into());
+        }
+        self.count(second);
+        let length_s = SETTLE_S + WINDOW_S;
+        let done_s = ended_s.saturating_sub(self.begins_s);
+        if ended_s >= self.begins_s && done_s.is_multiple_of(length_s) {
+            self.turn(done_s / length_s)?;
+        }
+        let all_s = self.begins_s + self.windows.len() as u32 * length_s;
+        let (number, all) = (self.sums.len(), self.windows.len());
+        let text =
+            format!("window {number} of {all}: {}", self.takes.words(self.sums.last().map(|sum| sum.window)));
+        self.console.progress(&text, f64::from(ended_s) / f64::from(all_s));
+        Ok(())
+    }
+}
+
+impl Prover<'_> {
+    /// A second counts for the window under way when it has settled.
+    fn count(&mut self, second: &Second<'_>) {
+        let at_s = second.interval.second.saturating_sub(self.begins_s) % (SETTLE_S + WINDOW_S);
+        let Some(sum) = self.sums.last_mut().filter(|_| at_s >= SETTLE_S) else { return };
+        let rows = second.names.iter().zip(&second.interval.operations);
+        let operations = rows.filter(|(name, _)| name.kind == OperationKind::Operation);
+        sum.completed += operations.map(|(_, row)| row.completed).sum::<u64>();
+        sum.seconds += 1;
+    }
+
+    /// The next window begins.
+    fn turn(&mut self, index: u32) -> Result<()> {
+        let before = self.sums.last().map_or(Window::Baseline, |sum| sum.window);
+        let next = self.windows.get(index as usize).copied();
+        let stack = self.stage.stack().ok_or_else(|| Problem::bug("a run without a stack of its own"))?;
+        self.takes.change(before, next.unwrap_or(Window::Baseline), stack)?;
+        match next {
+            Some(window) => self.sums.push(Sum { window, seconds: 0, completed: 0 }),
+            None => self.control.ask(Stop::Gently),
+        }
+        Ok(())
+    }
+}
+
+/// The pairs of each block.
+fn sum_up(takes: &Take, driven: &[(Window, f64)]) -> Proof {
+    let of = |block: &[(Window, f64)], wanted: Window| {
+        block.iter().find(|(window, _)| *window == wanted).map(|(_, per_s)| *per_s)
+    };
+    let handicap = |wanted: Window| -> Option<Handicap> {
+        let one = takes.of(wanted)?;
+        let pairs: Vec<(f64, f64)> = driven
+            .chunks(3)
+            .filter_map(|block| Some((of(block, Window::Baseline)?, of(block, wanted)?)))
+            .collect();
+        let (elasticity, interval, pairs) = elasticity::elasticity(&pairs, one.left_ratio());
+        let suspect = wanted == Window::Suspect;
+        Some(Handicap {
+            tier: one.tier().to_string(),
+            what: one.what(),
+            suspect,
+            elasticity,
+            interval,
+            pairs,
+        })
+    };
+    let handicaps: Vec<Handicap> =
+        [Window::Suspect, Window::Innocent].into_iter().filter_map(handicap).collect();
+    let taken_ratio = takes.of(Window::Suspect).map_or(0.0, |one| 1.0 - one.left_ratio());
+    let sentence = elasticity::sentence(&handicaps);
+    Proof { taken_ratio, window_s: f64::from(WINDOW_S), handicaps, sentence }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_block_has_each_kind_of_window_once_and_not_always_in_the_same_order() {
+        let windows = order(7);
+        assert_eq!(windows.len() as u32, BLOCKS * 3);
+        let blocks: Vec<&[Window]> = windows.chunks(3).collect();
+        for kind in [Window::Baseline, Window::Suspect, Window::Innocent] {
+            assert!(blocks.iter().all(|block| block.contains(&kind)));
+        }
+        assert!(blocks.iter().any(|block| block != &blocks[0]));
+        assert_eq!(windows, order(7), "the same seed gives the same order");
+    }
+}

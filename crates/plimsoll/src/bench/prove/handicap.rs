@@ -1,0 +1,173 @@
+//! What is taken from the suspect and from an innocent tier, and how it is given back.
+
+use model::diagnosis::Suspect;
+use model::fault_file::Injection;
+use model::setting::Apply;
+use model::{Plan, Problem, Result, RunRecord, Value};
+use testbed::Stack;
+
+use super::Window;
+
+/// How much of a resource is left.
+const LEFT_RATIO: f64 = 0.85;
+/// Resources that come down to the CPU time of their tier.
+const OF_CPU: [&str; 5] = ["cpu", "cpu quota", "opcache", "index", "connects"];
+
+/// One handicap.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum One {
+    /// CPU time: what the tier could have, and how much of it is left; cores. `quota` is what a fault leaves it anyway.
+    Cpu { tier: String, could_cores: f64, quota: Option<f64> },
+    /// A pool's knob: its value, and one that is smaller.
+    Pool { tier: String, knob: String, full: i64, less: i64 },
+}
+
+impl One {
+    pub(super) fn tier(&self) -> &str {
+        match self {
+            One::Cpu { tier, .. } | One::Pool { tier, .. } => tier,
+        }
+    }
+
+    pub(super) fn left_ratio(&self) -> f64 {
+        match self {
+            One::Cpu { .. } => LEFT_RATIO,
+            One::Pool { full, less, .. } => *less as f64 / *full as f64,
+        }
+    }
+
+    pub(super) fn what(&self) -> String {
+        match self {
+            One::Cpu { could_cores, .. } => {
+                format!("15 % of the {could_cores:.2} cores that it could have")
+            }
+            One::Pool { knob, full, less, .. } => format!("{} of {knob} {full}", full - less),
+        }
+    }
+
+    fn set(&self, taken: bool, stack: &mut Stack) -> Result<()> {
+        match self {
+            One::Cpu { tier, could_cores, quota } => {
+                stack.set_cpu_quota(tier, if taken { Some(could_cores * LEFT_RATIO) } else { *quota })
+            }
+            One::Pool { tier, knob, full, less } => {
+                stack.set_knob(tier, knob, &if taken { less } else { full }.to_string())
+            }
+        }
+    }
+}
+
+/// Both handicaps.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Take {
+    suspect: One,
+    innocent: Option<One>,
+    quotas: Vec<(String, f64)>,
+}
+
+impl Take {
+    /// What is taken to prove the first suspect of a run.
+    ///
+    /// # Errors
+    /// A run without a suspect; a resource of which no part can be taken.
+    pub(super) fn both(record: &RunRecord, plan: &Plan) -> Result<Take> {
+        let suspects = record.diagnosis.iter().flat_map(|diagnosis| &diagnosis.suspects);
+        let suspect = suspects.into_iter().next().ok_or_else(|| {
+            Problem::invalid("the run's diagnosis names nothing that could be proved").key("--prove")
+        })?;
+        let quotas = quotas(plan);
+        let one = of(suspect, record, plan, &quotas)?;
+        let others = plan.tiers.iter().map(|tier| tier.name.as_str()).filter(|name| *name != one.tier());
+        let used = |tier: &str| used_cores(record, tier).unwrap_or(0.0);
+        // Of the least busy tier a part can be missed; where it can't, that tells something too.
+        let innocent = others.min_by(|one, other| used(one).total_cmp(&used(other)));
+        let innocent = innocent.and_then(|tier| cpu(tier, record, plan, &quotas));
+        Ok(Take { suspect: one, innocent, quotas })
+    }
+
+    pub(super) fn of(&self, window: Window) -> Option<&One> {
+        match window {
+            Window::Baseline => None,
+            Window::Suspect => Some(&self.suspect),
+            Window::Innocent => self.innocent.as_ref(),
+        }
+    }
+
+    /// Puts a tier where it is when nothing is taken.
+    pub(super) fn release(&self, tier: &str, stack: &mut Stack) -> Result<()> {
+        let quota = self.quotas.iter().find(|(name, _)| name == tier).map(|(_, cores)| *cores);
+        stack.set_cpu_quota(tier, quota)
+    }
+
+    /// From one window to the next.
+    pub(super) fn change(&self, before: Window, next: Window, stack: &mut Stack) -> Result<()> {
+        if before == next {
+            return Ok(());
+        }
+        self.of(before).map_or(Ok(()), |one| one.set(false, stack))?;
+        self.of(next).map_or(Ok(()), |one| one.set(true, stack))
+    }
+
+    pub(super) fn words(&self, window: Option<Window>) -> String {
+        match window.map(|window| (window, self.of(window))) {
+            None => "ramp-up".to_string(),
+            Some((_, Some(one))) => format!("{} taken from tier {}", one.what(), one.tier()),
+            Some((_, None)) => "nothing taken".to_string(),
+        }
+    }
+}
+
+fn quotas(plan: &Plan) -> Vec<(String, f64)> {
+    let quota = |injection: &Injection| match injection {
+        Injection::CpuQuota { tier, cores } => Some((tier.clone(), *cores)),
+        _ => None,
+    };
+    plan.injections().iter().filter_map(quota).collect()
+}
+
+fn of(suspect: &Suspect, record: &RunRecord, plan: &Plan, quotas: &[(String, f64)]) -> Result<One> {
+    let pool = suspect.tries.iter().find_map(|one| pool(one.knob.as_deref()?, &suspect.tier, plan));
+    let wanted = if OF_CPU.contains(&suspect.resource.as_str()) {
+        cpu(&suspect.tier, record, plan, quotas)
+    } else {
+        pool
+    };
+    wanted.ok_or_else(|| {
+        let what =
+            format!("no part of {} {} can be taken while the stack stands", suspect.tier, suspect.resource);
+        let remedy = "change what it suggests and use `plimsoll compare`";
+        Problem::invalid(what).key("--prove").remedy(remedy).into()
+    })
+}
+
+/// What a tier could have: what it uses and what nobody uses, or its fair share of the CPUs if that is more. A part of
+/// what it uses would be missed by any tier: CPU time goes with the throughput.
+fn cpu(tier: &str, record: &RunRecord, plan: &Plan, quotas: &[(String, f64)]) -> Option<One> {
+    let used = used_cores(record, tier)?;
+    let quota = quotas.iter().find(|(name, _)| name == tier).map(|(_, cores)| *cores);
+    let all: f64 = plan.tiers.iter().filter_map(|tier| used_cores(record, &tier.name)).sum();
+    let cores = plan.placement.stack.len() as f64;
+    let could_cores = (used + (cores - all).max(0.0)).max(cores / plan.tiers.len() as f64);
+    let could_cores = quota.map_or(could_cores, |quota| quota.min(could_cores));
+    Some(One::Cpu { tier: tier.to_string(), could_cores, quota })
+}
+
+fn used_cores(record: &RunRecord, tier: &str) -> Option<f64> {
+    record.tiers.iter().find(|row| row.tier == tier)?.cpu_cores
+}
+
+/// A knob of the tier that bounds how many are served at once and comes into force by a reload.
+fn pool(knob: &str, tier: &str, plan: &Plan) -> Option<One> {
+    let name = knob.strip_prefix(tier)?.strip_prefix('.')?;
+    let planned = plan.tier(tier)?;
+    let setting = planned.service.knobs.iter().find(|one| one.name == name)?;
+    let Some(Value::Int(full)) = planned.values.get(name) else { return None };
+    let less = ((*full as f64 * LEFT_RATIO).floor() as i64).max(setting.min.unwrap_or(1.0) as i64).max(1);
+    let reloads = setting.apply == Apply::Reload && planned.service.reload.is_some();
+    (reloads && less < *full).then(|| One::Pool {
+        tier: tier.to_string(),
+        knob: name.to_string(),
+        full: *full,
+        less,
+    })
+}
