@@ -47,9 +47,12 @@ impl Controller {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let bases = legacy_bases(&mounts, &own, self.names().0);
+        // Another lab that was the last one may remove it between the two: so this tries again.
         let usable = |base: &PathBuf| {
-            fs::create_dir_all(base).is_ok()
-                && OpenOptions::new().write(true).open(base.join("cgroup.procs")).is_ok()
+            (0..10).any(|_| {
+                fs::create_dir_all(base).is_ok()
+                    && OpenOptions::new().write(true).open(base.join("cgroup.procs")).is_ok()
+            })
         };
         let legacy = bases.into_iter().map(|base| base.join("plimsoll")).find(usable);
         if let Some(base) = legacy {
