@@ -29,6 +29,9 @@ const FAILED_RATIO: f64 = 0.01;
 /// Responses so many times as long as at a third of the users, and a throughput that kept up with them so little.
 const GROWN: (f64, f64) = (3.0, 0.5);
 
+/// Users who wait for answers for more of their time than this don't set the pace.
+const WAITING_SHARE: f64 = 0.75;
+
 /// What is diagnosed.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
@@ -117,5 +120,6 @@ fn state(suspects: &[Suspect], signals: &[Signal]) -> Limited {
     let failed = run("run.failed_ratio").is_some_and(|share| share > FAILED_RATIO);
     let grown = run("run.response_growth").is_some_and(|times| times > GROWN.0)
         && run("run.throughput_growth").is_some_and(|growth| growth < GROWN.1);
-    if missed || failed || grown { Limited::Unclear } else { Limited::No }
+    let waiting = run("run.response_share").is_some_and(|share| share > WAITING_SHARE);
+    if missed || failed || grown || waiting { Limited::Unclear } else { Limited::No }
 }

@@ -18,6 +18,8 @@ use crate::validity::LogAlarm;
 
 /// A part of the ramp-up shorter than this tells more of the start than of the stack; seconds.
 const LEAST_EARLY_S: f64 = 2.0;
+/// A reading this much after the end of a span is still one of its last second.
+const LATE_S: f64 = 1.0;
 
 /// The most that a series of a tier can be by the configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,7 +95,12 @@ pub fn signals(watched: &Watched<'_>) -> Vec<Signal> {
 
 fn of_series(series: &Series, per_s: f64, watched: &Watched<'_>) -> Option<Signal> {
     let span = watched.steady.span_s();
-    let mean = time_mean(&series.points, span)?;
+    let is_rate = series.unit.ends_with("/s") || series.unit == "cores";
+    let mean = if is_rate {
+        time_mean(&series.points, span)
+    } else {
+        time_mean(levels(&series.points, span), span)
+    }?;
     let inside = series.points.iter().filter(|(at, _)| *at > span.0 && *at <= span.1);
     let max = inside.map(|(_, value)| *value).fold(mean, f64::max);
     let early = watched.early().and_then(|early| time_mean(&series.points, early.span_s()));
@@ -103,7 +110,6 @@ fn of_series(series: &Series, per_s: f64, watched: &Watched<'_>) -> Option<Signa
         .find(|limit| limit.tier == series.tier && limit.name == series.name)
         .map(|limit| limit.value)
         .or_else(|| cpus(series, watched));
-    let is_rate = series.unit.ends_with("/s") || series.unit == "cores";
     Some(Signal {
         tier: series.tier.clone(),
         name: series.name.clone(),
@@ -114,6 +120,13 @@ fn of_series(series: &Series, per_s: f64, watched: &Watched<'_>) -> Option<Signa
         limit: limit.filter(|limit| *limit > 0.0),
         per_operation: (is_rate && per_s > 0.0).then(|| mean / per_s),
     })
+}
+
+/// The points of a level that tell of `span`: one that was read after its end tells of another time, such as the answer
+/// of a server that was too full to give one before.
+fn levels(points: &[(f64, f64)], span: (f64, f64)) -> &[(f64, f64)] {
+    let end = points.partition_point(|(at, _)| *at <= span.1 + LATE_S);
+    &points[..end]
 }
 
 /// The CPUs that the CPU time of a tier or of the generator can take at most.

@@ -39,13 +39,17 @@ pub fn tiers(series: &[Series], sources: &[TierSource], steady: &Steady, complet
     sources.iter().map(row).collect()
 }
 
+/// No point stands for more than so many seconds before it: what is read least often is read every 5 s, and after a
+/// longer silence nobody knows what was.
+const LONGEST_S: f64 = 15.0;
+
 /// The mean over `span` of a series of rates in which each point holds since the point before it: weighted by the
 /// time that each lies inside the span, because samples are never exactly a second apart. Absent when no point does.
 pub(crate) fn time_mean(points: &[(f64, f64)], span: (f64, f64)) -> Option<f64> {
     let (mut sum, mut weight) = (0.0, 0.0);
     let mut since = f64::NEG_INFINITY;
     for (at, value) in points {
-        let start = if since.is_finite() { since } else { at - 1.0 };
+        let start = if since.is_finite() { since.max(at - LONGEST_S) } else { at - 1.0 };
         let inside = (at.min(span.1) - start.max(span.0)).max(0.0);
         sum += value * inside;
         weight += inside;

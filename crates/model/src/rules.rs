@@ -35,6 +35,10 @@ pub struct Rule {
     /// Only tiers with one of these services; any when empty.
     #[serde(default)]
     pub services: Vec<String>,
+    /// Whether a tier behind that is likelier to be guilty clears it: waiting goes up to the callers. Not where the
+    /// evidence is of something that no callee brings about, such as dropped connections.
+    #[serde(default = "yes")]
+    pub cleared_by_callee: bool,
     /// Log-odds without any evidence; negative.
     pub prior: f64,
     /// What speaks for it and against it.
@@ -43,6 +47,10 @@ pub struct Rule {
     /// What to try when it is the limit, the best first.
     #[serde(default, rename = "try")]
     pub tries: Vec<TryRule>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// What a rule is about.
@@ -113,6 +121,18 @@ pub struct TryRule {
     /// These values, where factors make no sense; those in force are left out.
     #[serde(default)]
     pub values: Vec<crate::setting::Value>,
+    /// Only those of `values` that are on this side of the one in force.
+    pub only: Option<Side>,
     /// What it does, and what it may cost.
     pub why: String,
+}
+
+/// A side of the value in force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// More of it.
+    Larger,
+    /// Less of it.
+    Smaller,
 }

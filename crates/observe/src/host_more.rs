@@ -6,6 +6,7 @@ use crate::points::Points;
 use crate::process::ticks_per_s;
 use crate::reread::Reread;
 use crate::tier_more::stalled_s;
+use crate::watch::CPUS_SHOWN;
 
 /// Reads the machine once a second.
 #[derive(Debug)]
@@ -94,13 +95,10 @@ impl HostMore {
 
     fn cpus(&self, counts: &Counts, rate: &impl Fn(&str) -> Option<f64>, points: &mut Points) {
         let (mut busy, mut of) = (0.0, 0);
+        let few = counts.keys().filter(|name| name.starts_with("busy.")).count() <= CPUS_SHOWN;
         for number in counts.keys().filter_map(|name| name.strip_prefix("busy.")) {
-            points.add_known(
-                &format!("cpu{number}.softirq_ratio"),
-                None,
-                "ratio",
-                rate(&format!("softirq.{number}")).map(|ratio| ratio.min(1.0)),
-            );
+            let softirq = rate(&format!("softirq.{number}")).filter(|_| few).map(|ratio| ratio.min(1.0));
+            points.add_known(&format!("cpu{number}.softirq_ratio"), None, "ratio", softirq);
             let ours = |number: usize| self.stack.is_empty() || self.stack.contains(&number);
             if let (Some(true), Some(cores)) =
                 (number.parse().ok().map(ours), rate(&format!("busy.{number}")))
@@ -226,13 +224,24 @@ fn stat(text: &str, counts: &mut Counts) {
     }
 }
 
+/// Whether `name` is a partition of `disk`: `sda1`, `nvme0n1p1`; `dm-10` is none of `dm-1`.
+fn is_part(name: &str, disk: &str) -> bool {
+    let Some(rest) = name.strip_prefix(disk) else { return false };
+    let rest = if disk.ends_with(|c: char| c.is_ascii_digit()) {
+        rest.strip_prefix('p').unwrap_or("")
+    } else {
+        rest
+    };
+    !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Whole disks only: a partition's name is its disk's with a number, and would count twice.
 fn disks(text: &str, counts: &mut Counts) {
     let mut names: Vec<String> = Vec::new();
     for line in text.lines() {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let (Some(name), Some(_)) = (fields.get(2), fields.get(13)) else { continue };
-        let of_another = names.iter().any(|disk| name.starts_with(disk.as_str()) && name != disk);
+        let of_another = names.iter().any(|disk| is_part(name, disk));
         if of_another || name.starts_with("loop") || name.starts_with("ram") {
             continue;
         }
@@ -292,6 +301,16 @@ mod tests {
         let mut counts = Counts::new();
         read(path, text, &mut counts);
         counts
+    }
+
+    #[test]
+    fn a_partition_is_told_from_a_disk_whose_name_is_longer() {
+        for (name, disk) in [("sda1", "sda"), ("nvme0n1p2", "nvme0n1")] {
+            assert!(is_part(name, disk), "{name} is a part of {disk}");
+        }
+        for (name, disk) in [("dm-10", "dm-1"), ("sdaa", "sda"), ("nvme0n10", "nvme0n1"), ("sda", "sda")] {
+            assert!(!is_part(name, disk), "{name} is no part of {disk}");
+        }
     }
 
     #[test]

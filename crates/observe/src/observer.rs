@@ -25,6 +25,8 @@ pub fn run(input: impl AsFd, mut output: impl Write) -> Result<()> {
     let job: Job = serde_json::from_str(&first).map_err(|error| wrong(error.to_string()))?;
     let mut watch = Watch::new(&job);
     say(&mut output, &Answer { sources: watch.sources(), unseen: watch.unseen(), ..Answer::default() })?;
+    // Counts have the time at which they are read: on a busy machine that is later than the question.
+    let mut base: Option<(Instant, f64)> = None;
     loop {
         let patience = watch.next_look();
         let Some(line) = lines.next(patience)? else { return Ok(()) };
@@ -33,7 +35,9 @@ pub fn run(input: impl AsFd, mut output: impl Write) -> Result<()> {
             continue;
         }
         let at_s = line.strip_prefix("sample ").and_then(|at_s| at_s.parse().ok());
-        let at_s = at_s.ok_or_else(|| wrong(format!("`{line}` is no question")))?;
+        let asked_s = at_s.ok_or_else(|| wrong(format!("`{line}` is no question")))?;
+        let (began, named_s) = *base.get_or_insert_with(|| (Instant::now(), asked_s));
+        let at_s = named_s + began.elapsed().as_secs_f64();
         say(&mut output, &Answer { series: watch.sample(at_s), ..Answer::default() })?;
     }
 }

@@ -15,7 +15,7 @@ use crate::tier::{TierProbe, TierSample};
 use crate::tier_more::TierMore;
 
 /// Beyond this many, the busy share of each single CPU is left out: it would be most of the data.
-const CPUS_SHOWN: usize = 32;
+pub(crate) const CPUS_SHOWN: usize = 32;
 
 /// Reads every tier, the host and the observers themselves. A point of a rate holds for the time since the point
 /// before it. The series are in `docs/reference/series.md`.

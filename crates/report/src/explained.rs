@@ -135,8 +135,8 @@ pub(crate) struct Tried<'a> {
     pub(crate) command: &'a [String],
     /// The load that both are compared at: `--users 40`, as flag and value; absent for the kit's own.
     pub(crate) load: Option<(&'a str, f64)>,
-    /// A fault was injected: only the run itself has it, a comparison hasn't.
-    pub(crate) injected: bool,
+    /// The fault that was injected: only a run has it, a comparison hasn't.
+    pub(crate) fault: Option<&'a str>,
 }
 
 impl<'a> Tried<'a> {
@@ -145,7 +145,8 @@ impl<'a> Tried<'a> {
         let setup = &record.setup;
         let arrivals = setup.load.as_ref().is_some_and(|load| load.arrivals.is_some());
         let load = (!arrivals).then_some(("--users", f64::from(setup.users)));
-        Tried { setup, command: &record.command, load, injected: record.injected.is_some() }
+        let fault = record.injected.as_ref().map(|injected| injected.fault.as_str());
+        Tried { setup, command: &record.command, load, fault }
     }
 
     /// In a study: at its load line where it has one.
@@ -156,7 +157,7 @@ impl<'a> Tried<'a> {
             }
             _ => None,
         };
-        Tried { setup: &record.setup, command: &record.command, load, injected: false }
+        Tried { setup: &record.setup, command: &record.command, load, fault: None }
     }
 }
 
@@ -167,14 +168,16 @@ pub(crate) fn try_command(tried: Tried<'_>, one: &Try) -> Option<String> {
     if tried.setup.target.is_some() {
         return None;
     }
-    if tried.injected {
-        let again = tried.command.iter().cloned().chain(["--set".to_string(), format!("{knob}={value}")]);
-        return Some(command(&again.collect::<Vec<_>>()));
-    }
     let own = settings(tried.command);
+    let kit = tried.setup.kit.split('@').next().unwrap_or_default();
+    if let Some(fault) = tried.fault {
+        let mut line = ["plimsoll", "run", kit, "--fault", fault].map(str::to_string).to_vec();
+        let set = own.into_iter().chain([format!("{knob}={value}")]);
+        line.extend(set.flat_map(|setting| ["--set".to_string(), setting]));
+        return Some(command(&line));
+    }
     let base = if own.is_empty() { "default".to_string() } else { own.join(",") };
     let other = own.iter().cloned().chain([format!("{knob}={value}")]).collect::<Vec<_>>().join(",");
-    let kit = tried.setup.kit.split('@').next().unwrap_or_default();
     let mut line =
         ["plimsoll", "compare", base.as_str(), other.as_str(), "--kit", kit].map(str::to_string).to_vec();
     line.extend(["--stack", &tried.setup.stack, "--size", &tried.setup.size].map(str::to_string));
@@ -228,28 +231,28 @@ mod tests {
     fn a_setting_is_tried_beside_what_was_measured_with_all_that_was_set_there() {
         let mut record = run(Shape { steady_s: 30, ..Shape::ending(Ending::Failed) }).record;
         let tries = record.diagnosis.take().expect("one").suspects.remove(0).tries;
-        let mut of = |command: &[&str], injected: bool| {
+        let mut of = |command: &[&str], fault: Option<&str>| {
             record.command = command.iter().map(|word| word.to_string()).collect();
             let tried = Tried {
                 setup: &record.setup,
                 command: &record.command,
                 load: Some(("--users", 40.0)),
-                injected,
+                fault,
             };
             try_command(tried, &tries[0]).expect("a knob has a command")
         };
         assert_eq!(
-            of(&["plimsoll", "run", "dvdstore"], false),
+            of(&["plimsoll", "run", "dvdstore"], None),
             "plimsoll compare default db.innodb_flush_log_at_trx_commit=2 --kit dvdstore --stack \
              apache-prefork-modphp-mariadb --size small --users 40"
         );
         assert!(
-            of(&["plimsoll", "run", "dvdstore", "--set", "web.MaxRequestWorkers=9"], false).starts_with(
+            of(&["plimsoll", "run", "dvdstore", "--set", "web.MaxRequestWorkers=9"], None).starts_with(
                 "plimsoll compare web.MaxRequestWorkers=9 web.MaxRequestWorkers=9,db.innodb_flush_log_at_trx_commit=2 "
             )
         );
         assert_eq!(
-            of(&["plimsoll", "run", "dvdstore", "--fault", "hot-row"], true),
+            of(&["plimsoll", "faults", "--quick"], Some("hot-row")),
             "plimsoll run dvdstore --fault hot-row --set db.innodb_flush_log_at_trx_commit=2"
         );
         let bare = Try { knob: None, now: None, values: Vec::new(), why: "write less".into() };

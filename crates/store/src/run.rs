@@ -54,6 +54,18 @@ impl Run {
         Ok(path)
     }
 
+    /// Replaces the record by one that knows more; it is on the disk when this returns.
+    pub fn update(&self, record: &RunRecord) -> Result<()> {
+        let mut text = serde_json::to_string_pretty(record)
+            .map_err(|error| Problem::bug(format!("a record can't be written as JSON: {error}")))?;
+        text.push('\n');
+        disk::replace(&self.directory.join(RECORD), text.as_bytes(), true)?;
+        // The new name, too.
+        File::open(&self.directory)
+            .and_then(|directory| directory.sync_all())
+            .map_err(|error| fault::io(&error, "syncing the run", &self.directory).into())
+    }
+
     /// The seconds of the run, to be read one at a time.
     pub fn seconds(&self) -> Result<Seconds> {
         self.seconds_after(None)

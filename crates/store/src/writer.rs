@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use model::interval::{OperationInterval, OperationName};
 use model::record::{Event, Evidence, Series};
@@ -11,6 +12,9 @@ use rusqlite::{Connection, Transaction, params, params_from_iter, types::Value a
 
 use crate::times::{self, Encoder};
 use crate::{disk, fault, format, id, run};
+
+/// So long those who read a run at its end are waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Keeps a run. Each second is on the disk when [`RunWriter::second`] returns, as far as the death of this process is
 /// concerned: no sync is done before [`RunWriter::finish`], because it would disturb the database under test. A
@@ -171,12 +175,10 @@ impl RunWriter {
 
     /// Ends the run: the final record, and one sync of everything. Gives the run's directory.
     pub fn finish(self, record: &RunRecord) -> Result<PathBuf> {
-        let path = self.directory.join(run::DATABASE);
-        // Out of WAL, so that the finished run is one file that can also be read where nothing may be written.
-        let close = "PRAGMA synchronous = FULL; PRAGMA journal_mode = DELETE;";
-        self.database.execute_batch(close).map_err(|error| fault::sql(&error, "closing", &path))?;
-        drop(self.database);
+        // First of all: nothing below may take the result away.
         write_record(&self.directory, record, true)?;
+        close(self.database)
+            .map_err(|error| fault::sql(&error, "closing", &self.directory.join(run::DATABASE)))?;
         _ = fs::remove_file(self.directory.join(run::LOCK));
         disk::sync_tree(&self.directory)
             .map_err(|error| fault::io(&error, "syncing the run", &self.directory))?;
@@ -217,6 +219,25 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     database.execute_batch("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL;")?;
     format::create(&database)?;
     Ok(database)
+}
+
+/// Out of WAL, so that the finished run is one file that can also be read where nothing may be written. Somebody who
+/// follows the run reads it now and then, which this waits for; one who never lets go leaves it in WAL.
+fn close(database: Connection) -> rusqlite::Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match database.execute_batch("PRAGMA synchronous = FULL; PRAGMA journal_mode = DELETE;") {
+            Ok(()) => return Ok(()),
+            Err(error) if !busy(&error) => return Err(error),
+            Err(_) if Instant::now() > deadline => return Ok(()),
+            Err(_) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+fn busy(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked))
 }
 
 fn append_operation(

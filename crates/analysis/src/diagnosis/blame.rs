@@ -22,7 +22,9 @@ pub(super) fn upstream(tiers: &[&str], signals: &[Signal], suspects: &mut [Weigh
         let Some(wait) = find(signals, Some(tier), "work.callee").map(|signal| signal.mean) else { continue };
         let (from, full) = CALLEE_RATIO;
         let strength_ratio = ((wait - from) / (full - from)).clamp(0.0, 1.0) * sure;
-        for suspect in suspects.iter_mut().filter(|suspect| suspect.tier == *tier) {
+        for suspect in
+            suspects.iter_mut().filter(|suspect| suspect.tier == *tier && suspect.cleared_by_callee)
+        {
             suspect.add(Clue {
                 signal: "work.callee".to_string(),
                 value: wait,

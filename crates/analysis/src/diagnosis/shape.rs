@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(workers.evidence[0].sentence, "it shows from 40 users on; at 39 it was 30 % likely");
         assert!((workers.sure_ratio - 0.864).abs() < 1e-3, "e times the odds: {workers:?}");
         assert!(found.suspects[0].evidence.is_empty(), "it was there at every load");
-        assert_eq!(found.sentence, "app holds it: it is full");
+        assert_eq!(found.sentence, "app holds the stack: it is full");
     }
 
     #[test]

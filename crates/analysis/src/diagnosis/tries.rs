@@ -3,7 +3,7 @@
 use model::ServiceManifest;
 use model::diagnosis::Try;
 use model::record::TierSetup;
-use model::rules::{Rule, TryRule};
+use model::rules::{Rule, Side, TryRule};
 use model::setting::{Setting, Type, Value};
 
 use super::Case;
@@ -52,11 +52,7 @@ fn knob<'a>(name: &str, subject: &Subject<'a>, case: &Case<'a>) -> Option<(&'a T
 
 /// The rule's own values and the present one times its factors, as the knob takes them, without the one in force.
 fn values(rule: &TryRule, setting: &Setting, now: &Value) -> Vec<Value> {
-    let present = match now {
-        Value::Int(value) => Some(*value as f64),
-        Value::Float(value) => Some(*value),
-        Value::Bool(_) | Value::Text(_) => None,
-    };
+    let present = figure(now);
     // 0 stands for "automatic" wherever a knob takes it: there is nothing to multiply.
     let scaled = present.filter(|present| *present > 0.0).into_iter().flat_map(|present| {
         rule.factors.iter().map(move |factor| match setting.kind {
@@ -68,12 +64,29 @@ fn values(rule: &TryRule, setting: &Setting, now: &Value) -> Vec<Value> {
     for value in scaled.chain(rule.values.iter().cloned()) {
         if let Ok(value) = setting.accept(&value)
             && value != *now
+            && on_side(rule.only, &value, present)
             && !found.contains(&value)
         {
             found.push(value);
         }
     }
     found
+}
+
+fn figure(value: &Value) -> Option<f64> {
+    match value {
+        Value::Int(value) => Some(*value as f64),
+        Value::Float(value) => Some(*value),
+        Value::Bool(_) | Value::Text(_) => None,
+    }
+}
+
+fn on_side(side: Option<Side>, value: &Value, present: Option<f64>) -> bool {
+    match (side, figure(value), present) {
+        (Some(Side::Larger), Some(value), Some(present)) => value > present,
+        (Some(Side::Smaller), Some(value), Some(present)) => value < present,
+        _ => true,
+    }
 }
 
 /// As `--set` takes it: sizes in whole units where they are.

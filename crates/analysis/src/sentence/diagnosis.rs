@@ -56,7 +56,7 @@ pub(crate) fn held(suspect: &Suspect) -> String {
         format!("; try{colon} {}", attempt(first))
     });
     let attempt = attempt.unwrap_or_default();
-    format!("{} holds it: {}{seen}{attempt}", who(&suspect.tier), suspect.title)
+    format!("{} holds the stack: {}{seen}{attempt}", who(&suspect.tier), suspect.title)
 }
 
 /// What speaks for it, the heaviest first.
@@ -68,8 +68,11 @@ fn evidence(suspect: &Suspect) -> String {
 
 fn free(signals: &[Signal]) -> String {
     let busy = find(signals, None, "stack.busy_ratio").map(|signal| signal.mean.clamp(0.0, 1.0));
-    let room = busy.map(|busy| format!("; its CPUs were {} busy", percent(busy))).unwrap_or_default();
-    format!("nothing holds it: the users set the pace, and their targets are met{room}")
+    let room = busy.map(|busy| format!("; the stack's CPUs were {} busy", percent(busy))).unwrap_or_default();
+    let met = find(signals, None, "run.missed_targets").map_or("", |_| ", and their targets are met");
+    format!(
+        "nothing holds the stack: the users set the pace{met}{room}; `plimsoll find` tells how many it carries"
+    )
 }
 
 fn unclear(suspect: Option<&Suspect>) -> String {
@@ -77,5 +80,5 @@ fn unclear(suspect: Option<&Suspect>) -> String {
         let sure = percent(suspect.sure_ratio);
         format!("; likeliest ({sure}) is {}: {}", who(&suspect.tier), suspect.title)
     });
-    format!("something holds it, but what was seen doesn't tell what{}", likeliest.unwrap_or_default())
+    format!("something holds the stack, but what was seen doesn't tell what{}", likeliest.unwrap_or_default())
 }

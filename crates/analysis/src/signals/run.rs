@@ -33,7 +33,9 @@ pub(super) fn signals(watched: &Watched<'_>) -> Vec<Signal> {
     let whole = steady.whole();
     let (busy, users) = (whole.busy_user_s, whole.busy_user_s + whole.thinking_user_s);
     add("run.waiting_ratio", "ratio", share(whole.waiting_users as f64, users));
-    add("run.response_share", "ratio", share(busy, users));
+    // Users who arrive at a rate leave when they are done: that they never pause says nothing.
+    let pausing = (whole.arrivals == 0).then_some(busy);
+    add("run.response_share", "ratio", pausing.and_then(|busy| share(busy, users)));
     add("run.slow_start_ratio", "ratio", slow(&whole.phases.connect));
     add("run.connects_per_operation", "connects", share(whole.connects as f64, tried));
     let early = watched.early();

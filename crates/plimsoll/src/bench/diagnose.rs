@@ -6,10 +6,10 @@ use analysis::diagnosis::{Case, diagnose};
 use model::rules::Rule;
 use model::{Catalogue, RunRecord, ServiceManifest};
 
-/// Fills in what holds the stack, by `rules`, and the signals that tell where the time went. A run on a server that
-/// somebody else started, of which nothing was watched but the users' side, has no diagnosis.
+/// Fills in what holds the stack, by `rules`, and the signals that tell where the time went. A run of which nothing was
+/// watched but the users' side, with observers off or on a server that somebody else started, has no diagnosis.
 pub(crate) fn fill_in(record: &mut RunRecord, rules: &[Rule], services: &BTreeMap<String, ServiceManifest>) {
-    if record.setup.tiers.is_empty() || record.signals.is_empty() {
+    if !watched(record) {
         return;
     }
     let proof = record.diagnosis.take().and_then(|before| before.proof);
@@ -22,6 +22,13 @@ pub(crate) fn fill_in(record: &mut RunRecord, rules: &[Rule], services: &BTreeMa
     });
     record.signals = signals;
     record.diagnosis = Some(model::Diagnosis { proof, ..diagnosis });
+}
+
+/// Whether any tier was seen at work: without observers the users' side alone tells nothing of the stack.
+fn watched(record: &RunRecord) -> bool {
+    let of_tier =
+        |name: &Option<String>| record.setup.tiers.iter().any(|tier| Some(&tier.tier) == name.as_ref());
+    record.signals.iter().any(|signal| signal.name == "cpu.cores" && of_tier(&signal.tier))
 }
 
 /// The services of a kept run's tiers, as far as the catalogue has them: their knobs say what can be tried.

@@ -3,6 +3,7 @@
 //! the suspect holds it.
 
 mod handicap;
+mod same;
 
 use analysis::elasticity;
 use analysis::random::Random;
@@ -44,14 +45,16 @@ pub(crate) fn prove(run: &Run, record: &RunRecord, context: &mut Context) -> Res
 
 fn in_catalogue(run: &Run, record: &RunRecord, context: &mut Context) -> Result<Proof> {
     let plan = plan(run, context)?;
-    let takes = Take::both(record, &plan)?;
+    same::check(&plan, record)?;
+    let mut takes = Take::both(record, &plan)?;
     let (id, _) = outcome::new_id(&plan.kit.name);
     let keep_failed = context.home.join("failed").join(&id);
     let server = ServerArgs { resume: 1.0, ..ServerArgs::default() };
     let mut stage = Stage::set(&plan, &server, &id, keep_failed, context)?;
     let stack = stage.stack().ok_or_else(|| Problem::bug("a run without a stack of its own"))?;
-    // All tiers alike, from the first window on: a group of its own changes how a tier is scheduled.
-    plan.tiers.iter().try_for_each(|tier| takes.release(&tier.name, stack))?;
+    if let Some(reason) = takes.settle(&plan, stack)? {
+        context.console.note(&format!("nothing is taken from another tier: {reason}"));
+    }
     let windows = order(record.setup.seed);
     let driven = drive(&plan, &takes, &windows, &mut stage, context);
     let stopped = stage.stop();
@@ -73,7 +76,8 @@ fn plan(run: &Run, context: &mut Context) -> Result<Plan> {
     if let Some(fault) = &recipe.fault {
         context.catalogue.fault(fault)?.patch(&mut context.catalogue)?;
     }
-    let steady_s = BLOCKS * 3 * (SETTLE_S + WINDOW_S);
+    // One second more than the windows take: they begin with a whole second, and never at 0.
+    let steady_s = BLOCKS * 3 * (SETTLE_S + WINDOW_S) + 1;
     let recipe = Recipe { steady: Some(format!("{steady_s}s")), ramp_down: Some("0s".into()), ..recipe };
     let file = path.display().to_string();
     Plan::resolve(&recipe, Some(&file), &context.catalogue, &cpus())
@@ -92,14 +96,14 @@ fn order(seed: u64) -> Vec<Window> {
     windows
 }
 
-/// Operations completed per second in each whole window.
+/// What each whole window has given.
 fn drive(
     plan: &Plan,
     takes: &Take,
     windows: &[Window],
     stage: &mut Stage,
     context: &mut Context,
-) -> Result<Vec<(Window, f64)>> {
+) -> Result<Vec<Driven>> {
     let options = RunOptions {
         scenario: kit::scenario(plan, &context.catalogue)?,
         load: plan.load.clone(),
@@ -113,7 +117,7 @@ fn drive(
     let control = Control::default();
     context.interrupt.steer(&control);
     let mut prover = Prover {
-        begins_s: plan.load.ramp_up_s.ceil() as u32,
+        begins_s: (plan.load.ramp_up_s.ceil() as u32).max(1),
         takes,
         windows,
         stage,
@@ -126,17 +130,33 @@ fn drive(
     context.interrupt.release();
     ended?;
     let whole = sums.into_iter().filter(|sum| sum.seconds == WINDOW_S);
-    Ok(whole.map(|sum| (sum.window, sum.completed as f64 / f64::from(WINDOW_S))).collect())
+    let driven = whole.map(|sum| {
+        let per_s = sum.completed as f64 / f64::from(WINDOW_S);
+        Driven { index: sum.index, window: sum.window, per_s }
+    });
+    Ok(driven.collect())
+}
+
+/// What a whole window has given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Driven {
+    /// Its place among all windows, also those that are not whole.
+    index: usize,
+    window: Window,
+    /// Operations completed per second.
+    per_s: f64,
 }
 
 /// What a window has given so far.
 struct Sum {
+    index: usize,
     window: Window,
     seconds: u32,
     completed: u64,
 }
 
 struct Prover<'a> {
+    /// At this end of a second the first window begins: 1 or later, since the end of no second is at 0.
     begins_s: u32,
     takes: &'a Take,
     windows: &'a [Window],
@@ -153,11 +173,15 @@ impl Audience for Prover<'_> {
             let what = format!("tier {} ended: {}", death.tier, death.status);
             return Err(Problem::environment(what).why("nothing can be proved without it").into());
         }
+        // Users who leave are no throughput of a window.
+        if self.control.stop() != Stop::No {
+            return Ok(());
+        }
         self.count(second);
         let length_s = SETTLE_S + WINDOW_S;
         let done_s = ended_s.saturating_sub(self.begins_s);
         if ended_s >= self.begins_s && done_s.is_multiple_of(length_s) {
-            self.turn(done_s / length_s)?;
+            self.turn((done_s / length_s) as usize)?;
         }
         let all_s = self.begins_s + self.windows.len() as u32 * length_s;
         let (number, all) = (self.sums.len(), self.windows.len());
@@ -180,31 +204,24 @@ impl Prover<'_> {
     }
 
     /// The next window begins.
-    fn turn(&mut self, index: u32) -> Result<()> {
+    fn turn(&mut self, index: usize) -> Result<()> {
         let before = self.sums.last().map_or(Window::Baseline, |sum| sum.window);
-        let next = self.windows.get(index as usize).copied();
+        let next = self.windows.get(index).copied();
         let stack = self.stage.stack().ok_or_else(|| Problem::bug("a run without a stack of its own"))?;
         self.takes.change(before, next.unwrap_or(Window::Baseline), stack)?;
         match next {
-            Some(window) => self.sums.push(Sum { window, seconds: 0, completed: 0 }),
+            Some(window) => self.sums.push(Sum { index, window, seconds: 0, completed: 0 }),
             None => self.control.ask(Stop::Gently),
         }
         Ok(())
     }
 }
 
-/// The pairs of each block.
-fn sum_up(takes: &Take, driven: &[(Window, f64)]) -> Proof {
-    let of = |block: &[(Window, f64)], wanted: Window| {
-        block.iter().find(|(window, _)| *window == wanted).map(|(_, per_s)| *per_s)
-    };
+/// What follows from the pairs of each block.
+fn sum_up(takes: &Take, driven: &[Driven]) -> Proof {
     let handicap = |wanted: Window| -> Option<Handicap> {
         let one = takes.of(wanted)?;
-        let pairs: Vec<(f64, f64)> = driven
-            .chunks(3)
-            .filter_map(|block| Some((of(block, Window::Baseline)?, of(block, wanted)?)))
-            .collect();
-        let (elasticity, interval, pairs) = elasticity::elasticity(&pairs, one.left_ratio());
+        let (elasticity, interval, pairs) = elasticity::elasticity(&pairs(driven, wanted), one.left_ratio());
         let suspect = wanted == Window::Suspect;
         Some(Handicap {
             tier: one.tier().to_string(),
@@ -218,8 +235,22 @@ fn sum_up(takes: &Take, driven: &[(Window, f64)]) -> Proof {
     let handicaps: Vec<Handicap> =
         [Window::Suspect, Window::Innocent].into_iter().filter_map(handicap).collect();
     let taken_ratio = takes.of(Window::Suspect).map_or(0.0, |one| 1.0 - one.left_ratio());
-    let sentence = elasticity::sentence(&handicaps);
+    let mut sentence = elasticity::sentence(&handicaps);
+    if takes.is_alone() {
+        sentence += " Nothing was taken from another tier: this machine lets no CPU quota be set.";
+    }
     Proof { taken_ratio, window_s: f64::from(WINDOW_S), handicaps, sentence }
+}
+
+/// The throughputs (with nothing taken, in the wanted window) of each block whose windows are all whole.
+fn pairs(driven: &[Driven], wanted: Window) -> Vec<(f64, f64)> {
+    let of =
+        |block: &[Driven], wanted: Window| block.iter().find(|one| one.window == wanted).map(|one| one.per_s);
+    driven
+        .chunk_by(|one, next| one.index / 3 == next.index / 3)
+        .filter(|block| block.len() == 3)
+        .filter_map(|block| Some((of(block, Window::Baseline)?, of(block, wanted)?)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -236,5 +267,24 @@ mod tests {
         }
         assert!(blocks.iter().any(|block| block != &blocks[0]));
         assert_eq!(windows, order(7), "the same seed gives the same order");
+    }
+
+    #[test]
+    fn a_window_that_is_not_whole_takes_its_block_with_it_and_no_other() {
+        let all: Vec<Driven> = order(7)
+            .into_iter()
+            .enumerate()
+            .map(|(index, window)| Driven { index, window, per_s: (index / 3) as f64 })
+            .collect();
+        let of_blocks = |numbers: &[u32]| -> Vec<(f64, f64)> {
+            numbers.iter().map(|number| (f64::from(*number), f64::from(*number))).collect()
+        };
+        assert_eq!(pairs(&all, Window::Suspect), of_blocks(&[0, 1, 2, 3, 4, 5, 6, 7]));
+        for lost in [3, 4, 5] {
+            let rest: Vec<Driven> = all.iter().copied().filter(|one| one.index != lost).collect();
+            assert_eq!(pairs(&rest, Window::Suspect), of_blocks(&[0, 2, 3, 4, 5, 6, 7]), "without {lost}");
+        }
+        assert_eq!(pairs(&all[..5], Window::Innocent), of_blocks(&[0]));
+        assert_eq!(pairs(&[], Window::Suspect), of_blocks(&[]));
     }
 }

@@ -1,7 +1,8 @@
 //! `plimsoll explain`: what holds the stack of a kept run or find, how one sees it, and what to try.
 
 use clap::Args;
-use model::{Problem, Result, RunRecord, StudyRecord};
+use model::diagnosis::Proof;
+use model::{Kind, Problem, Result, RunRecord, StudyRecord};
 
 use crate::bench::{diagnose, prove};
 use crate::context::Context;
@@ -18,7 +19,7 @@ Examples:
   plimsoll explain last --prove         take 15 % from the suspect and from another tier, for four minutes
 
 It is worked out anew from what was kept, by the rules of this version (docs/method/diagnosis.md).
-Exit codes: 0 it was told, 2 bad input, 3 nothing was watched that tells it.")]
+Exit codes: 0 it was told, 2 bad input, 3 nothing was watched that tells it, 105 interrupted.")]
 pub(crate) struct ExplainArgs {
     /// The run or study: its id, the beginning of it, or `last`; STUDY/N is the run of its trial N
     #[arg(default_value = "last", value_name = "RUN|STUDY")]
@@ -27,18 +28,20 @@ pub(crate) struct ExplainArgs {
     #[arg(long)]
     json: bool,
     /// Stand the run's stack up again and take a part of the suspect's resource in short windows, and of another tier's:
-    /// what the throughput does then proves or refutes the diagnosis; it is kept with the run
+    /// what the throughput does then proves or refutes the diagnosis; it is kept with the run, unless one with more
+    /// windows is there
     #[arg(long)]
     prove: bool,
 }
 
 pub(crate) fn main(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
     let (width, colour) = (context.console.width(), context.console.colour());
+    let mut unkept = None;
     let (text, diagnosis) = match kept::find(&args.run, context)? {
         Kept::Run(run) => {
             let mut record = of_run(run.record(), context)?;
             if args.prove {
-                prove(&run, &mut record, context)?;
+                unkept = prove(&run, &mut record, context)?;
             }
             (report::explain(&record, width, colour), record.diagnosis)
         }
@@ -56,20 +59,38 @@ pub(crate) fn main(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
     if args.json {
         let json = serde_json::to_string_pretty(&diagnosis);
         context.console.result(&json.map_err(|error| Problem::bug(error.to_string()))?);
+        unkept.iter().for_each(|text| context.console.note(text));
     } else {
         context.console.result(text.trim_end());
+        unkept.iter().for_each(|text| context.console.result(&format!("\n{text}")));
     }
-    Ok(if diagnosis.is_some() { 0 } else { model::Kind::Invalid.exit_code() })
+    Ok(match diagnosis {
+        _ if context.interrupt.count() > 0 => Kind::Interrupted.exit_code(),
+        Some(_) => 0,
+        None => Kind::Invalid.exit_code(),
+    })
 }
 
-/// Proves what the record says of its run, and keeps that with the run.
-fn prove(run: &store::Run, record: &mut RunRecord, context: &mut Context) -> Result<()> {
+/// Proves what the record says of its run, and keeps that with the run; if it doesn't, this says why.
+fn prove(run: &store::Run, record: &mut RunRecord, context: &mut Context) -> Result<Option<String>> {
     let proof = prove::prove(run, record, context)?;
-    if let Some(diagnosis) = &mut record.diagnosis {
-        diagnosis.proof = Some(proof);
+    let Some(diagnosis) = &mut record.diagnosis else { return Ok(None) };
+    if let Some(why) = unkept(&proof, diagnosis.proof.as_ref()) {
+        return Ok(Some(format!("The new proof is not kept: {why}. It says: {}", proof.sentence)));
     }
-    let text = serde_json::to_vec_pretty(&record).map_err(|error| Problem::bug(error.to_string()))?;
-    run.keep("run.json", &text).map(|_| ())
+    diagnosis.proof = Some(proof);
+    run.update(record)?;
+    Ok(None)
+}
+
+/// Why a new proof is not worth keeping: it has no pair of windows, or fewer than the one that is kept.
+fn unkept(new: &Proof, kept: Option<&Proof>) -> Option<String> {
+    let pairs = |proof: &Proof| proof.handicaps.iter().map(|one| one.pairs).min().unwrap_or(0);
+    let (count, before) = (pairs(new), kept.map_or(0, pairs));
+    if count < before {
+        return Some(format!("it has {count} whole pairs of windows, the one that is kept {before}"));
+    }
+    (count == 0).then(|| "no pair of its windows is whole".to_string())
 }
 
 /// A kept run's record with what the present rules make of it.
@@ -79,4 +100,40 @@ pub(crate) fn of_run(record: &RunRecord, context: &Context) -> Result<RunRecord>
     let services = diagnose::services(&record, &context.catalogue);
     diagnose::fill_in(&mut record, &rules, &services);
     Ok(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::diagnosis::Handicap;
+
+    use super::*;
+
+    fn proof(pairs: &[u32]) -> Proof {
+        let handicap = |pairs: &u32| Handicap {
+            tier: "web".to_string(),
+            what: "15 % of its CPU time".to_string(),
+            suspect: true,
+            elasticity: None,
+            interval: None,
+            pairs: *pairs,
+        };
+        let handicaps = pairs.iter().map(handicap).collect();
+        Proof { taken_ratio: 0.15, window_s: 8.0, handicaps, sentence: "Open.".to_string() }
+    }
+
+    fn kept(new: &[u32], before: Option<&[u32]>) -> bool {
+        unkept(&proof(new), before.map(proof).as_ref()).is_none()
+    }
+
+    #[test]
+    fn a_proof_that_was_interrupted_replaces_none_with_more_pairs() {
+        assert!(kept(&[8, 8], None));
+        assert!(kept(&[1], None));
+        assert!(kept(&[8, 8], Some(&[8, 8])));
+        assert!(kept(&[3, 3], Some(&[0, 0])));
+        assert!(!kept(&[0, 0], None), "interrupted in the ramp-up");
+        assert!(!kept(&[], None));
+        assert!(!kept(&[0, 0], Some(&[8, 8])));
+        assert!(!kept(&[7, 7], Some(&[8, 8])));
+    }
 }

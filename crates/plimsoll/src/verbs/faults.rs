@@ -51,11 +51,18 @@ pub(crate) fn main(args: &FaultsArgs, context: &mut Context) -> Result<u8> {
         return Ok(0);
     }
     let began = Instant::now();
-    let mut rows = Vec::new();
+    let (mut rows, mut broken) = (Vec::new(), None);
     let orders: Vec<(u32, &FaultFile)> =
         (1..=args.repeat).flat_map(|number| faults.iter().map(move |fault| (number, fault))).collect();
     for (index, (number, fault)) in orders.iter().enumerate() {
-        let row = one(fault, *number, context)?;
+        let row = match one(fault, *number, context) {
+            Ok(row) => row,
+            // The runs until then are worth their table.
+            Err(problems) => {
+                broken = Some(problems);
+                break;
+            }
+        };
         let place = format!("{} of {}", index + 1, orders.len());
         context.console.done(&format!("{place}  {}", table::line(&row)));
         rows.push(row);
@@ -73,7 +80,16 @@ pub(crate) fn main(args: &FaultsArgs, context: &mut Context) -> Result<u8> {
         table::text(&rows, &judged, &score, took_s)
     };
     context.console.result(&text);
+    if let Some(problems) = broken {
+        return Err(problems);
+    }
     refuse_skips(&rows)?;
+    if judged.is_empty() && context.interrupt.count() == 0 {
+        return Err(Problem::environment("no fault could be injected on this machine")
+            .why("nothing was held against what is known")
+            .remedy("the reasons stand in the table")
+            .into());
+    }
     let code = match (context.interrupt.count(), score.meets(args.quick)) {
         (0, true) => 0,
         (0, false) => Kind::Qos.exit_code(),

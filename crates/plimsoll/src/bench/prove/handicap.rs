@@ -2,8 +2,8 @@
 
 use model::diagnosis::Suspect;
 use model::fault_file::Injection;
-use model::setting::Apply;
-use model::{Plan, Problem, Result, RunRecord, Value};
+use model::setting::{Apply, Values};
+use model::{Kind, Plan, Problem, Result, RunRecord, Value};
 use testbed::Stack;
 
 use super::Window;
@@ -63,6 +63,8 @@ pub(super) struct Take {
     suspect: One,
     innocent: Option<One>,
     quotas: Vec<(String, f64)>,
+    /// No CPU quota can be set here, so that no other tier can be handicapped.
+    alone: bool,
 }
 
 impl Take {
@@ -82,7 +84,7 @@ impl Take {
         // Of the least busy tier a part can be missed; where it can't, that tells something too.
         let innocent = others.min_by(|one, other| used(one).total_cmp(&used(other)));
         let innocent = innocent.and_then(|tier| cpu(tier, record, plan, &quotas));
-        Ok(Take { suspect: one, innocent, quotas })
+        Ok(Take { suspect: one, innocent, quotas, alone: false })
     }
 
     pub(super) fn of(&self, window: Window) -> Option<&One> {
@@ -93,8 +95,29 @@ impl Take {
         }
     }
 
-    /// Puts a tier where it is when nothing is taken.
-    pub(super) fn release(&self, tier: &str, stack: &mut Stack) -> Result<()> {
+    /// Whether only the suspect can be handicapped on this machine.
+    pub(super) fn is_alone(&self) -> bool {
+        self.alone
+    }
+
+    /// Puts all tiers where they are when nothing is taken, from the first window on: a group of its own changes how a
+    /// tier is scheduled. A pool can be proved where no group can be made, but no other tier beside it: then this gives
+    /// the reason.
+    ///
+    /// # Errors
+    /// A machine that lets no CPU quota be set, where the suspect or a fault needs one.
+    pub(super) fn settle(&mut self, plan: &Plan, stack: &mut Stack) -> Result<Option<String>> {
+        let released = plan.tiers.iter().try_for_each(|tier| self.release(&tier.name, stack));
+        let Err(found) = released else { return Ok(None) };
+        let needed = !self.quotas.is_empty() || matches!(self.suspect, One::Cpu { .. });
+        if needed || found.iter().any(|problem| problem.kind != Kind::Environment) {
+            return Err(found);
+        }
+        (self.innocent, self.alone) = (None, true);
+        Ok(found.into_vec().into_iter().next().map(|problem| problem.what))
+    }
+
+    fn release(&self, tier: &str, stack: &mut Stack) -> Result<()> {
         let quota = self.quotas.iter().find(|(name, _)| name == tier).map(|(_, cores)| *cores);
         stack.set_cpu_quota(tier, quota)
     }
@@ -132,6 +155,8 @@ fn of(suspect: &Suspect, record: &RunRecord, plan: &Plan, quotas: &[(String, f64
     } else {
         pool
     };
+    // The generator, the observers and the host are no tiers of the plan: nothing of theirs can be taken.
+    let wanted = wanted.filter(|_| plan.tier(&suspect.tier).is_some());
     wanted.ok_or_else(|| {
         let what =
             format!("no part of {} {} can be taken while the stack stands", suspect.tier, suspect.resource);
@@ -162,12 +187,49 @@ fn pool(knob: &str, tier: &str, plan: &Plan) -> Option<One> {
     let planned = plan.tier(tier)?;
     let setting = planned.service.knobs.iter().find(|one| one.name == name)?;
     let Some(Value::Int(full)) = planned.values.get(name) else { return None };
-    let less = ((*full as f64 * LEFT_RATIO).floor() as i64).max(setting.min.unwrap_or(1.0) as i64).max(1);
     let reloads = setting.apply == Apply::Reload && planned.service.reload.is_some();
-    (reloads && less < *full).then(|| One::Pool {
-        tier: tier.to_string(),
-        knob: name.to_string(),
-        full: *full,
-        less,
-    })
+    let less = reduced(*full, setting.min.unwrap_or(1.0) as i64, step(name, &planned.values))?;
+    reloads.then(|| One::Pool { tier: tier.to_string(), knob: name.to_string(), full: *full, less })
+}
+
+/// What a pool's size is a multiple of: Apache's threaded MPMs round `MaxRequestWorkers` down to whole processes.
+fn step(knob: &str, values: &Values) -> i64 {
+    let prefork = matches!(values.get("mpm"), Some(Value::Text(mpm)) if mpm == "prefork");
+    match values.get("ThreadsPerChild") {
+        Some(Value::Int(threads)) if knob == "MaxRequestWorkers" && !prefork => (*threads).max(1),
+        _ => 1,
+    }
+}
+
+/// A pool's size when a part of it is taken: at least `least`, below `full`, a multiple of `step`; absent if none is.
+fn reduced(full: i64, least: i64, step: i64) -> Option<i64> {
+    let least = least.max(1);
+    let wanted = ((full as f64 * LEFT_RATIO).floor() as i64).max(least);
+    let less = wanted / step * step;
+    (least..full).contains(&less).then_some(less)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_of_threads_is_reduced_by_whole_processes() {
+        let values = |mpm: &str| {
+            let mpm = ("mpm".to_string(), Value::Text(mpm.to_string()));
+            Values::from([mpm, ("ThreadsPerChild".to_string(), Value::Int(25))])
+        };
+        assert_eq!(step("MaxRequestWorkers", &values("event")), 25);
+        assert_eq!(step("MaxRequestWorkers", &values("worker")), 25);
+        assert_eq!(step("MaxRequestWorkers", &values("prefork")), 1);
+        assert_eq!(step("pm.max_children", &Values::new()), 1);
+        assert_eq!(reduced(150, 1, 25), Some(125));
+        assert_eq!(reduced(50, 1, 25), Some(25), "what is said is what Apache makes of it");
+        assert_eq!(reduced(25, 1, 25), None, "no process would be left");
+        assert_eq!(reduced(4, 1, 1), Some(3));
+        assert_eq!(reduced(1, 1, 1), None);
+        let half =
+            One::Pool { tier: "web".to_string(), knob: "MaxRequestWorkers".to_string(), full: 50, less: 25 };
+        assert_eq!((half.what().as_str(), half.left_ratio()), ("25 of MaxRequestWorkers 50", 0.5));
+    }
 }

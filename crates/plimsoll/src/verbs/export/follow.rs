@@ -1,5 +1,7 @@
 //! A run as it grows: what has come since the last look is added up.
 
+use std::time::{Duration, SystemTime};
+
 use model::interval::{ErrorKind, OperationKind, OperationName, Times, add_times, new_times};
 use model::record::Series;
 use model::{Interval, Result, RunRecord};
@@ -22,6 +24,8 @@ pub(super) struct Followed {
     waiting_users: u64,
     connects: u64,
     under_way: bool,
+    /// When the run's first second began, as far as the first look told: it must not move between two pushes.
+    began: Option<SystemTime>,
 }
 
 /// An operation or a request since the run's start.
@@ -47,7 +51,13 @@ impl Followed {
             waiting_users: 0,
             connects: 0,
             under_way: true,
+            began: None,
         }
+    }
+
+    /// When the run's first second began.
+    pub(super) fn began(&self) -> Option<SystemTime> {
+        self.began
     }
 
     pub(super) fn id(&self) -> &str {
@@ -117,6 +127,9 @@ impl Followed {
         }
         if fresh {
             self.latest = self.run.latest()?;
+        }
+        if self.began.is_none() && self.last.is_some() {
+            self.began = SystemTime::now().checked_sub(Duration::from_secs(self.second().into()));
         }
         Ok(fresh)
     }

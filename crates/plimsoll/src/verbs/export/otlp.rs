@@ -93,7 +93,7 @@ impl Collector {
 pub(super) fn body(followed: &Followed) -> Value {
     let record = followed.record();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let began = now.saturating_sub(Duration::from_secs(followed.second().into()));
+    let began = followed.began().and_then(|began| began.duration_since(UNIX_EPOCH).ok()).unwrap_or(now);
     let moment = Moment { began: began.as_nanos().to_string(), now: now.as_nanos().to_string() };
     let resource = [
         ("service.name", "plimsoll"),

@@ -18,7 +18,7 @@ pub(crate) fn of(
 ) -> Result<Option<Diagnosis>> {
     let Question::Find(find) = &record.question else { return Ok(None) };
     let rules = catalogue.rules()?;
-    let counts = |trial: &&Trial| trial.purpose != Purpose::WarmUp && trial.measured.is_some();
+    let counts = |trial: &&Trial| trial.purpose != Purpose::WarmUp && trial.valid();
     let mut seen = Vec::new();
     for trial in record.trials.iter().filter(counts) {
         let Ok(mut one) = run(trial) else { continue };
