@@ -7,7 +7,7 @@ use minijinja::Value;
 use model::plan::PlanTier;
 use model::server_job::{CounterJob, StatusJob, StatusPlace};
 use model::service::{Counter, CounterKind, ServiceManifest, Status};
-use model::{Catalogue, Problem, Problems, Result, ServerJob, document};
+use model::{Catalogue, Problem, Problems, Result, ServerJob, Setting, document};
 
 use crate::render::{Reach, Renderer, setting_value, variable};
 
@@ -84,8 +84,10 @@ pub fn check(catalogue: &Catalogue, service: &ServiceManifest) -> Result<()> {
     let file = format!("services/{}/service.toml", service.name);
     let renderer = Renderer::new(catalogue)?;
     let knobs = service.knobs.iter();
+    // As an instance has them: `96M` is a number of bytes there.
+    let default = |knob: &Setting| knob.accept(&knob.default).unwrap_or_else(|_| knob.default.clone());
     let mut context: Vec<(String, Value)> =
-        knobs.map(|knob| (variable(&knob.name), setting_value(&knob.default))).collect();
+        knobs.map(|knob| (variable(&knob.name), setting_value(&default(knob)))).collect();
     context.extend([("cpus", 1), ("memory_bytes", 1 << 30)].map(|(name, n)| (name.into(), Value::from(n))));
     let text = catalogue.text(&file)?;
     let mut check =
@@ -216,7 +218,7 @@ status = "page"
 of = ["Right"]
 kind = "rate"
 unit = "requests"
-limit = "workers * cpus"
+limit = "workers * cpus + memory * 0.8"
 help = "right"
 
 [[knob]]
@@ -224,6 +226,12 @@ name = "workers"
 type = "int"
 default = 1
 help = "workers"
+
+[[knob]]
+name = "memory"
+type = "size"
+default = "96M"
+help = "memory"
 "#;
 
     #[test]
