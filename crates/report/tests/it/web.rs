@@ -143,7 +143,7 @@ fn what_holds_the_stack_is_told_first_and_then_with_its_reasons() {
         "Every Apache process is taken",
         "strongly against",
         "db.innodb_flush_log_at_trx_commit: 2 or 0 instead of 1",
-        "plimsoll run dvdstore --users 40 --set db.innodb_flush_log_at_trx_commit=2",
+        "plimsoll run dvdstore --fault hot-row --set db.innodb_flush_log_at_trx_commit=2",
         "0.61 to 1.03",
         "innodb_status_output_locks is off",
     ] {
