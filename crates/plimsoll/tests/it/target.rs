@@ -48,7 +48,7 @@ fn a_run_against_a_server_that_somebody_else_started_says_so_and_starts_nothing(
     assert_eq!(target["server"], server.address().to_string(), "{target}");
     assert!(target["allowed"].is_null(), "{target}");
     let tiers: Vec<_> = record["tiers"].as_array().into_iter().flatten().map(|tier| &tier["tier"]).collect();
-    assert_eq!(tiers, ["generator"], "no tier is watched");
+    assert_eq!(tiers, ["generator", "observers"], "no tier of a stack is watched");
     assert!(
         record["dataset"].is_null() && record["consistency"] == serde_json::json!([]),
         "no data is checked"
