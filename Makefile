@@ -31,8 +31,7 @@ fuzz: ## fuzz the reader of answers for 5 minutes; longer: scripts/fuzz.sh SECON
 	@scripts/fuzz.sh
 
 build: ## the release binary, target/release/plimsoll
-	@scripts/toolchain.sh
-	cargo build --release --locked -p plimsoll
+	@scripts/release.sh
 
 clean: ## remove what cargo built; `plimsoll clean` removes what runs left behind
 	cargo clean

@@ -3,10 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/toolchain.sh
-echo "building the release binary (some minutes the first time)"
-cargo build --release --locked -p plimsoll
-
+scripts/release.sh
 plimsoll="${CARGO_TARGET_DIR:-target}/release/plimsoll"
 "$plimsoll" doctor --install --stack apache-prefork-modphp-mariadb
 exec "$plimsoll" run dvdstore

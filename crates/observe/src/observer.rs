@@ -99,6 +99,9 @@ fn failed(error: io::Error) -> Problem {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::thread;
+
     use super::*;
     use crate::job::OBSERVERS;
 
@@ -114,18 +117,31 @@ mod tests {
     }
 
     #[test]
-    fn every_question_has_an_answer_and_the_end_of_the_questions_is_the_end() {
-        let job = serde_json::to_string(&Job::default()).expect("a job has a text");
-        // They come all at once, as after a stall: only the first says what time it is.
-        let questions: String = (0..200).map(|number| format!("sample {}\n", 1000 * number)).collect();
-        let (ended, said) = answers(&format!("{job}\n{questions}"));
-        ended.expect("it ends well");
-        assert_eq!(said.len(), 201, "{said:?}");
-        assert_eq!(said[0].sources.last().map(|(tier, _)| tier.as_str()), Some(OBSERVERS), "{said:?}");
-        let points: Vec<_> = said.iter().flat_map(|answer| &answer.series).collect();
-        assert!(points.iter().any(|one| one.name == "cpu.cores"), "{said:?}");
-        let in_time = |one: &&model::record::Series| (0.0..900.0).contains(&one.points[0].0);
-        assert!(points.iter().all(in_time), "a count has the time at which it was read: {said:?}");
+    fn every_question_has_an_answer_with_the_time_of_its_reading_and_the_end_of_the_questions_is_the_end() {
+        let (questions, mut ask) = io::pipe().expect("a pipe");
+        let (hear, answers) = io::pipe().expect("a pipe");
+        let observer = thread::spawn(move || run(&questions, answers));
+        let mut hear = BufReader::new(hear);
+        let mut say = |line: &str| {
+            ask.write_all(format!("{line}\n").as_bytes()).expect("the observer listens");
+            let mut answer = String::new();
+            hear.read_line(&mut answer).expect("the observer answers");
+            serde_json::from_str::<Answer>(&answer).expect("an answer")
+        };
+        let first = say(&serde_json::to_string(&Job::default()).expect("a job has a text"));
+        assert_eq!(first.sources.last().map(|(tier, _)| tier.as_str()), Some(OBSERVERS), "{first:?}");
+        // Only the first question says what time it is: the others come as after a stall, with times long past or
+        // far ahead. A rate needs a millisecond, so it is asked until one came.
+        let began = Instant::now();
+        let mut told = say("sample 0").series;
+        while !told.iter().any(|one| one.name == "cpu.cores") && began.elapsed().as_secs() < 60 {
+            told.extend(say("sample 1000").series);
+        }
+        let read = 0.0..=began.elapsed().as_secs_f64();
+        assert!(told.iter().any(|one| one.name == "cpu.cores"), "no rate in a minute: {told:?}");
+        assert!(told.iter().all(|one| read.contains(&one.points[0].0)), "read within {read:?}: {told:?}");
+        drop(ask);
+        observer.join().expect("no panic").expect("it ends well");
     }
 
     #[test]

@@ -28,18 +28,6 @@ const THREADS_EACH: usize = 8;
 /// CPU seconds a second that looking may take; where threads are dear to look at, fewer are.
 const BUDGET: f64 = 0.005;
 
-/// The words that are sampled.
-const WORDS: [Doing; 8] = [
-    Doing::Running,
-    Doing::WaitingForLock,
-    Doing::WaitingForDisk,
-    Doing::Sleeping,
-    Doing::WaitingForCallee,
-    Doing::WaitingForClient,
-    Doing::Idle,
-    Doing::Other,
-];
-
 /// Looks at the threads of all tiers.
 #[derive(Debug)]
 pub(crate) struct Threads {
@@ -133,7 +121,9 @@ impl Threads {
         for tier in &mut self.tiers {
             let looks = std::mem::take(&mut tier.looks);
             let mut sums = std::mem::take(&mut tier.sums);
-            for doing in WORDS.iter().filter(|_| looks > 0) {
+            // Waiting for a CPU can't be told from running by a look; the kernel counts it.
+            let sampled = Doing::ALL.iter().filter(|doing| **doing != Doing::WaitingForCpu);
+            for doing in sampled.filter(|_| looks > 0) {
                 let threads = sums.remove(doing.word()).unwrap_or(0.0) / f64::from(looks);
                 points.add(&format!("threads.{}", doing.word()), Some(&tier.job.name), "threads", threads);
             }

@@ -55,7 +55,7 @@ pub(super) fn doing(place: &Place, around: &mut impl Around) -> Doing {
 fn of_call(call: &Call, around: &mut impl Around) -> Doing {
     let fd = call.args[0] as u32;
     let is = |set: &[c_long]| set.contains(&call.number);
-    if is(&IDLE) {
+    if is(&IDLE) || is(&IDLE_OF_OLD) {
         Doing::Idle
     } else if is(&SLEEP) {
         Doing::Sleeping
@@ -173,23 +173,13 @@ const MEMORY: [c_long; 6] = [
     libc::SYS_brk,
 ];
 
-/// Waiting for whatever comes next.
+/// Waiting for whatever comes next, by calls that only older architectures have.
 #[cfg(target_arch = "x86_64")]
-const IDLE: [c_long; 12] = [
-    libc::SYS_epoll_wait,
-    libc::SYS_pause,
-    libc::SYS_select,
-    libc::SYS_accept,
-    libc::SYS_accept4,
-    libc::SYS_epoll_pwait,
-    libc::SYS_io_getevents,
-    libc::SYS_io_uring_enter,
-    libc::SYS_rt_sigtimedwait,
-    libc::SYS_rt_sigsuspend,
-    libc::SYS_wait4,
-    libc::SYS_waitid,
-];
+const IDLE_OF_OLD: [c_long; 3] = [libc::SYS_epoll_wait, libc::SYS_pause, libc::SYS_select];
 #[cfg(not(target_arch = "x86_64"))]
+const IDLE_OF_OLD: [c_long; 0] = [];
+
+/// Waiting for whatever comes next.
 const IDLE: [c_long; 9] = [
     libc::SYS_accept,
     libc::SYS_accept4,

@@ -39,6 +39,20 @@ pub(crate) struct Recording {
     pub(crate) unseen: Vec<String>,
 }
 
+/// The plan's load on `stage`; at the end sessions under way may take `drain_s` seconds.
+pub(crate) fn options(plan: &Plan, stage: &Stage, drain_s: f64, context: &Context) -> Result<RunOptions> {
+    Ok(RunOptions {
+        scenario: kit::scenario(plan, &context.catalogue)?,
+        load: plan.load.clone(),
+        target: stage.target.clone(),
+        cpus: plan.placement.generator.clone(),
+        most_sessions: None,
+        sessions_in_all: None,
+        drain_s: drain_s.min(plan.kit.users.timeout_s),
+        tracing: false,
+    })
+}
+
 /// Drives `stage` with the plan's load until it is over or `pace` has enough; every second goes to `writer` as it
 /// ends. At the end sessions under way may take `drain_s` seconds.
 pub(crate) fn measure(
@@ -49,16 +63,7 @@ pub(crate) fn measure(
     drain_s: f64,
     context: &mut Context,
 ) -> Result<Recording> {
-    let options = RunOptions {
-        scenario: kit::scenario(plan, &context.catalogue)?,
-        load: plan.load.clone(),
-        target: stage.target.clone(),
-        cpus: plan.placement.generator.clone(),
-        most_sessions: None,
-        sessions_in_all: None,
-        drain_s: drain_s.min(plan.kit.users.timeout_s),
-        tracing: false,
-    };
+    let options = options(plan, stage, drain_s, context)?;
     let limits = limits(stage);
     let watching = Watching::begin(plan, stage, context.observes);
     let control = Control::default();

@@ -7,14 +7,14 @@ mod same;
 
 use analysis::elasticity;
 use analysis::random::Random;
-use engine::{Audience, Control, RunOptions, Second, Stop};
+use engine::{Audience, Control, Second, Stop};
 use model::diagnosis::{Handicap, Proof};
 use model::{OperationKind, Plan, Problem, Recipe, Result, RunRecord};
 use store::Run;
 
-use crate::bench::outcome;
 use crate::bench::server::ServerArgs;
 use crate::bench::stage::Stage;
+use crate::bench::{measure, outcome};
 use crate::console::Console;
 use crate::context::Context;
 use crate::verbs::recipe_args::cpus;
@@ -26,6 +26,8 @@ const WINDOW_S: u32 = 8;
 const SETTLE_S: u32 = 2;
 /// Blocks of three windows; seven are needed for an interval.
 const BLOCKS: u32 = 8;
+/// At the end sessions under way may take so many seconds.
+const DRAIN_S: f64 = 2.0;
 
 /// What is done in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,16 +106,7 @@ fn drive(
     stage: &mut Stage,
     context: &mut Context,
 ) -> Result<Vec<Driven>> {
-    let options = RunOptions {
-        scenario: kit::scenario(plan, &context.catalogue)?,
-        load: plan.load.clone(),
-        target: stage.target.clone(),
-        cpus: plan.placement.generator.clone(),
-        most_sessions: None,
-        sessions_in_all: None,
-        drain_s: 2.0,
-        tracing: false,
-    };
+    let options = measure::options(plan, stage, DRAIN_S, context)?;
     let control = Control::default();
     context.interrupt.steer(&control);
     let mut prover = Prover {
