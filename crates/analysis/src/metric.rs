@@ -15,6 +15,7 @@ pub fn metrics(metrics: &[Metric], steady: &Steady, names: &[OperationName]) -> 
             Per::Total => Some(counted),
             Per::Second => Some(steady.per_second(counted)),
             Per::Minute => Some(60.0 * steady.per_second(counted)),
+            Per::Mean | Per::Percentile(_) => None,
             Per::Of(other) => {
                 let base = count(other, steady, names);
                 (base > 0).then(|| counted / base as f64)
@@ -60,6 +61,10 @@ mod tests {
             unit: String::new(),
             of: of.to_string(),
             per,
+            times: 1.0,
+            at_least: None,
+            at_most: None,
+            why: None,
         };
         let found = metrics(&[metric], &Steady::of(&run, 0.0, 2.0), &names);
         found.first().map(|result| result.value)

@@ -178,7 +178,7 @@ fn metrics(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
     for metric in &kit.manifest.metrics {
         let of = match &metric.per {
             Per::Of(other) => Some(other),
-            Per::Total | Per::Second | Per::Minute => None,
+            Per::Total | Per::Second | Per::Minute | Per::Mean | Per::Percentile(_) => None,
         };
         for name in [&metric.of].into_iter().chain(of).filter(|name| !known.contains(name.as_str())) {
             let what = format!(

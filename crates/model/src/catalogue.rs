@@ -79,15 +79,21 @@ impl Catalogue {
         let optional =
             [("data", &kit.data), ("schema", &kit.schema), ("finish", &kit.finish), ("check", &kit.check)];
         let named = optional.into_iter().filter_map(|(key, file)| file.as_deref().map(|file| (key, file)));
+        let made = kit.file_set.iter().map(|set| ("script", set.script.as_str()));
         let fed = kit.feeders.iter().map(|feeder| ("file", feeder.file.as_str()));
         let sent = kit.files.iter().map(|file| ("files", file.as_str()));
-        for (key, file) in named.chain([("session", kit.session.as_str())]).chain(fed).chain(sent) {
+        for (key, file) in named.chain([("session", kit.session.as_str())]).chain(made).chain(fed).chain(sent)
+        {
             if !self.files.contains_key(&format!("kits/{name}/{file}")) {
                 problems.push(missing_file(&path, text, key, file, &format!("kits/{name}")));
             }
         }
-        if self.below(&format!("kits/{name}/{}", kit.app)).next().is_none() {
-            problems.push(missing_file(&path, text, "app", &kit.app, &format!("kits/{name}")));
+        for app in kit.app.iter().filter(|app| self.below(&format!("kits/{name}/{app}")).next().is_none()) {
+            problems.push(missing_file(&path, text, "app", app, &format!("kits/{name}")));
+        }
+        if kit.app.is_none() && kit.file_set.is_none() {
+            let what = "there is neither an `app` nor a `file_set`: the web tier would have nothing to serve";
+            problems.push(Problem::recipe(what).file(&path).key("app"));
         }
         if kit.name != name {
             problems.push(misnamed(&path, text, &kit.name, name));
@@ -98,13 +104,24 @@ impl Catalogue {
 
     /// The manifest of a service, each template that it names present.
     pub fn service(&self, name: &str) -> Result<ServiceManifest> {
-        let path = self.find("service", name, &self.services(), format!("services/{name}/service.toml"))?;
+        self.service_of("services", &self.services(), name)
+    }
+
+    /// The manifest of a service of the kit's own, in its folder `services/`.
+    pub fn kit_service(&self, kit: &str, name: &str) -> Result<ServiceManifest> {
+        let folder = format!("kits/{kit}/services");
+        self.service_of(&folder, &self.names(&format!("{folder}/"), "/service.toml"), name)
+    }
+
+    fn service_of(&self, folder: &str, known: &[&str], name: &str) -> Result<ServiceManifest> {
+        let own = format!("{folder}/{name}");
+        let path = self.find("service", name, known, format!("{own}/service.toml"))?;
         let text = self.text(&path)?;
         let service: ServiceManifest = document::read(&path, text)?;
         let mut problems = Vec::new();
         for file in service.templates.iter().map(|template| &template.from) {
-            if !self.files.contains_key(&format!("services/{name}/{file}")) {
-                problems.push(missing_file(&path, text, "from", file, &format!("services/{name}")));
+            if !self.files.contains_key(&format!("{own}/{file}")) {
+                problems.push(missing_file(&path, text, "from", file, &own));
             }
         }
         if service.name != name {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::load::Lifetime;
 use crate::mix::{Matrix, Sessions};
-use crate::setting::Setting;
+use crate::setting::{Setting, Values};
 use crate::think::Distribution;
 use crate::units;
 
@@ -27,10 +27,11 @@ pub struct KitManifest {
     pub title: String,
     /// Where the workload comes from.
     pub source: String,
-    /// What a stack must provide: `web+php`, `sql`.
+    /// What a stack must provide: `web+files`, `web+php`, `sql`, `cache`; `php+gd` and the like are parts of PHP.
     pub needs: Vec<String>,
-    /// The folder that the web tier serves; files ending in `.j2` are rendered and lose that ending.
-    pub app: String,
+    /// The folder that the web tier serves; files ending in `.j2` are rendered and lose that ending. Without one the web
+    /// tier serves the file set.
+    pub app: Option<String>,
     /// The users' sessions, in Lua.
     pub session: String,
     /// The rows of the data set, in Lua.
@@ -43,6 +44,16 @@ pub struct KitManifest {
     pub finish: Option<String>,
     /// The consistency check after a run, in Lua.
     pub check: Option<String>,
+    /// Files that belong to the data set.
+    pub file_set: Option<FileSet>,
+    /// Scripted stand-ins for what the application calls: services of the kit's own, in its folder `services/`. They
+    /// start before the stack's tiers.
+    #[serde(default, rename = "stub")]
+    pub stubs: Vec<Stub>,
+    /// Knobs by `tier.knob` that this workload wants otherwise than a server's default, where the stack has that tier.
+    /// What a stack or a recipe says wins.
+    #[serde(default)]
+    pub set: Values,
     /// A page that must answer with status 200 before users start; checked once.
     pub front_page: String,
     /// How a run changes the data, and what is done about it.
@@ -83,6 +94,18 @@ pub struct KitManifest {
     /// Figures of the kit's own, beside the usual ones.
     #[serde(default, rename = "metric")]
     pub metrics: Vec<Metric>,
+    /// How far the load may be from what the kit declares; the usual limits when absent.
+    pub tolerance: Option<Tolerance>,
+}
+
+/// How far the load may be from what the kit declares before the run is not valid.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tolerance {
+    /// Each session's share of all against the declared one; percentage points.
+    pub mix_points: Option<f64>,
+    /// Each session's mean pause against its distribution's mean; a ratio.
+    pub pause_ratio: Option<f64>,
 }
 
 /// How a size such as `30mb` follows from the named ones: a named size's numbers times (asked for / its nominal
@@ -104,6 +127,32 @@ pub struct Scale {
     pub below: Option<String>,
     /// The named size whose numbers are scaled.
     pub from: String,
+}
+
+/// Files that belong to the data set. They are made once on all cores and kept beside the database's snapshot; templates
+/// see their directory as `file_set`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FileSet {
+    /// The script that says which files there are, and what is in them: `files.lua`.
+    pub script: String,
+    /// Whether a run adds files: then each run has a directory of its own, whose files are links to the kept ones.
+    #[serde(default)]
+    pub writable: bool,
+    /// The parameter that says what the server finds in the page cache when users start: `cold` nothing of the file
+    /// set, `warm` all of it that fits, read from inside the web tier's cgroup, the last file of the script first.
+    /// Nothing is done when absent.
+    pub page_cache: Option<String>,
+}
+
+/// A scripted stand-in for a service that the application calls.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stub {
+    /// The tier's name, as templates and reports have it.
+    pub tier: String,
+    /// The folder in the kit's `services/`.
+    pub service: String,
 }
 
 /// How a run changes the data, and what is done about it.
@@ -141,6 +190,11 @@ pub struct Users {
     pub think_unit: Option<String>,
     /// The time from a session's start to the user's next start, instead of `think`.
     pub cycle: Option<Distribution>,
+    /// Where the pause differs by session: the distribution instead of that of `think` or `cycle`, whichever the kit has.
+    #[serde(default)]
+    pub by_session: BTreeMap<String, Distribution>,
+    /// The number of the size that says for how many users the data was loaded: more are refused.
+    pub loaded_for: Option<String>,
     /// How long a user lives before a new one takes its place; for ever when absent (with arrivals: one session).
     pub lifetime: Option<Lifetime>,
     /// Users started per second during ramp-up when no `--ramp-up` is given.
@@ -148,7 +202,7 @@ pub struct Users {
     /// The answer to one request must be complete within this; seconds.
     #[serde(default = "default_timeout_s")]
     pub timeout_s: f64,
-    /// How long a user's connections live: `keep`, `per_operation` or `per_request`.
+    /// How long a user's connections live: `keep`, `per_session`, `per_operation` or `per_request`.
     #[serde(default)]
     pub connections: ConnectionPolicy,
 }
@@ -160,6 +214,8 @@ pub enum ConnectionPolicy {
     /// Until the user leaves or the server closes them.
     #[default]
     Keep,
+    /// Until the end of a session.
+    PerSession,
     /// Until the end of an operation.
     PerOperation,
     /// For one request.
@@ -222,6 +278,19 @@ pub struct Metric {
     pub of: String,
     /// Reported as a rate, a share of another counter, or a plain number.
     pub per: Per,
+    /// The figure is multiplied by this: 8e-6 makes Mbit/s of bytes per second.
+    #[serde(default = "one")]
+    pub times: f64,
+    /// Below this the run is not valid: it was not this workload.
+    pub at_least: Option<f64>,
+    /// Above this the run is not valid.
+    pub at_most: Option<f64>,
+    /// Why a figure outside of these bounds spoils the result, for the verdict.
+    pub why: Option<String>,
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 /// How a metric's count is reported.
@@ -236,6 +305,10 @@ pub enum Per {
     Minute,
     /// As a ratio of the named counter, session or operation.
     Of(String),
+    /// The mean response time of the operation or session (`all`: of all operations); seconds.
+    Mean,
+    /// A percentile of the response time of the operation or session (`all`: of all operations); seconds.
+    Percentile(f64),
 }
 
 impl KitManifest {

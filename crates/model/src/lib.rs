@@ -30,6 +30,7 @@ pub mod stack;
 pub mod study;
 pub mod study_file;
 pub mod think;
+pub mod tier_setting;
 pub mod units;
 
 pub use catalogue::Catalogue;

@@ -13,6 +13,7 @@ use crate::problem::{Problem, Problems, Result};
 use crate::qos::{Measure, QosTarget};
 use crate::recipe::Recipe;
 use crate::setting::{self, Values};
+use crate::tier_setting;
 use crate::{Catalogue, FaultFile, KitManifest, ServiceManifest, StackManifest};
 
 /// Everything that a run needs to know.
@@ -64,8 +65,21 @@ pub struct PlanTier {
     pub name: String,
     /// The server program.
     pub service: ServiceManifest,
+    /// The service's folder in the catalogue: `services/apache`, or one of the kit's own.
+    #[serde(default)]
+    pub folder: String,
     /// Its knobs in force.
     pub values: Values,
+    /// How many processes of the server program there are, each with a directory, ports and sockets of its own.
+    #[serde(default = "one_instance")]
+    pub instances: u32,
+    /// What the tier's processes may take; page cache that they filled counts. No limit when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_limit_bytes: Option<u64>,
+}
+
+fn one_instance() -> u32 {
+    1
 }
 
 /// Which CPUs serve and which generate.
@@ -110,7 +124,7 @@ impl Plan {
         }
         let size = resolve_size(recipe, &kit, &mut problems);
         let params = setting::resolve(&kit.params, &recipe.param, "param.", &mut problems);
-        let tiers = resolve_tiers(recipe, &stack, catalogue, &mut problems)?;
+        let tiers = resolve_tiers(recipe, &kit, &stack, catalogue, &mut problems)?;
         let qos = resolve_qos(recipe, &kit, catalogue, &mut problems);
         let load = crate::load::resolve(recipe, &kit, &mut problems);
         let fault = recipe.fault.as_deref().map(|name| catalogue.fault(name)).transpose()?;
@@ -118,6 +132,7 @@ impl Plan {
         choose_mix(recipe, &mut kit, &mut problems);
         apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
+        problems.extend(too_many_users(&kit, &size, &load));
         if let Some(file) = file {
             problems.iter_mut().for_each(|problem| _ = problem.place.file.get_or_insert(file.to_string()));
         }
@@ -195,37 +210,81 @@ fn resolve_size(recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>)
 
 fn resolve_tiers(
     recipe: &Recipe,
+    kit: &KitManifest,
     stack: &StackManifest,
     catalogue: &Catalogue,
     problems: &mut Vec<Problem>,
 ) -> Result<Vec<PlanTier>> {
     let mut given: BTreeMap<&str, Values> = BTreeMap::new();
     for (key, value) in recipe.set.iter().filter(|_| !stack.tiers.is_empty()) {
-        match key.split_once('.').and_then(|(owner, knob)| Some((find_tier(stack, owner)?, knob))) {
+        match key.split_once('.').and_then(|(owner, knob)| Some((find_tier(kit, stack, owner)?, knob))) {
             Some((tier, knob)) => _ = given.entry(tier).or_default().insert(knob.to_string(), value.clone()),
-            None => problems.push(unknown_owner(stack, key)),
+            None => problems.push(unknown_owner(kit, stack, key)),
         }
     }
     let mut tiers = Vec::new();
+    for stub in kit.stubs.iter().filter(|_| recipe.target.is_none()) {
+        let folder = format!("kits/{}/services/{}", kit.name, stub.service);
+        let service = catalogue.kit_service(&kit.name, &stub.service)?;
+        tiers.push(resolve_tier(
+            (&stub.tier, folder, service),
+            given.remove(stub.tier.as_str()).unwrap_or_default(),
+            problems,
+        ));
+    }
     for tier in &stack.tiers {
         let service = catalogue.service(&tier.service)?;
-        let mut values = tier.set.clone();
+        let mut values = kit_values(kit, &tier.name, &service);
+        values.extend(tier.set.clone());
         values.extend(given.remove(tier.name.as_str()).unwrap_or_default());
-        let values = setting::resolve(&service.knobs, &values, &format!("set.{}.", tier.name), problems);
-        tiers.push(PlanTier { name: tier.name.clone(), service, values });
+        let folder = format!("services/{}", tier.service);
+        tiers.push(resolve_tier((&tier.name, folder, service), values, problems));
     }
     Ok(tiers)
 }
 
-fn find_tier<'a>(stack: &'a StackManifest, owner: &str) -> Option<&'a str> {
-    let found = stack.tiers.iter().find(|tier| tier.name == owner || tier.service == owner);
-    found.map(|tier| tier.name.as_str())
+/// What the kit wants for a tier, of the knobs that the service has: another server's are not for this one.
+fn kit_values(kit: &KitManifest, tier: &str, service: &ServiceManifest) -> Values {
+    let own = |knob: &str| {
+        tier_setting::all(service.most_instances).iter().chain(&service.knobs).any(|known| known.name == knob)
+    };
+    let wanted = kit.set.iter().filter_map(|(key, value)| {
+        let (owner, knob) = key.split_once('.')?;
+        (owner == tier && own(knob)).then(|| (knob.to_string(), value.clone()))
+    });
+    wanted.collect()
 }
 
-fn unknown_owner(stack: &StackManifest, key: &str) -> Problem {
+fn resolve_tier(
+    (name, folder, service): (&str, String, ServiceManifest),
+    mut values: Values,
+    problems: &mut Vec<Problem>,
+) -> PlanTier {
+    let prefix = format!("set.{name}.");
+    let shared = tier_setting::all(service.most_instances);
+    let is_shared = |knob: &str| shared.iter().any(|setting| setting.name == knob);
+    let given: Values =
+        values.iter().filter(|(knob, _)| is_shared(knob)).map(|(k, v)| (k.clone(), v.clone())).collect();
+    values.retain(|knob, _| !is_shared(knob));
+    let given = setting::resolve(&shared, &given, &prefix, problems);
+    let values = setting::resolve(&service.knobs, &values, &prefix, problems);
+    let (instances, memory_limit_bytes) = tier_setting::read(&given);
+    PlanTier { name: name.to_string(), service, folder, values, instances, memory_limit_bytes }
+}
+
+/// The tiers' names, each with its service's: the stack's, then the kit's stubs.
+fn owners<'a>(kit: &'a KitManifest, stack: &'a StackManifest) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let tiers = stack.tiers.iter().map(|tier| (tier.name.as_str(), tier.service.as_str()));
+    tiers.chain(kit.stubs.iter().map(|stub| (stub.tier.as_str(), stub.service.as_str())))
+}
+
+fn find_tier<'a>(kit: &'a KitManifest, stack: &'a StackManifest, owner: &str) -> Option<&'a str> {
+    owners(kit, stack).find(|(tier, service)| *tier == owner || *service == owner).map(|(tier, _)| tier)
+}
+
+fn unknown_owner(kit: &KitManifest, stack: &StackManifest, key: &str) -> Problem {
     let owner = key.split('.').next().unwrap_or(key);
-    let names: Vec<&str> =
-        stack.tiers.iter().flat_map(|tier| [tier.name.as_str(), tier.service.as_str()]).collect();
+    let names: Vec<&str> = owners(kit, stack).flat_map(|(tier, service)| [tier, service]).collect();
     let problem =
         Problem::recipe(format!("`{owner}` is neither a tier nor a service of stack {}", stack.name))
             .key(format!("set.{key}"));
@@ -348,6 +407,23 @@ fn check_users(kit: &KitManifest, problems: &mut Vec<Problem>) {
     if kit.users.think.is_some() && kit.users.cycle.is_some() {
         problems.push(Problem::recipe("think and cycle exclude each other").file(file).key("users"));
     }
+}
+
+/// More users than the data was loaded for would share what each should have alone.
+fn too_many_users(kit: &KitManifest, size: &Size, load: &Load) -> Option<Problem> {
+    let name = kit.users.loaded_for.as_ref().filter(|_| load.arrivals.is_none())?;
+    let most = size.values.get(name).copied();
+    let file = format!("kits/{}/kit.toml", kit.name);
+    let Some(most) = most else {
+        let what = format!("`{name}` is not a number of the size {}", size.label);
+        return Some(Problem::recipe(what).file(file).key("users.loaded_for"));
+    };
+    let asked = f64::from(load.users);
+    (asked > most).then(|| {
+        let what = format!("{asked} users, but a data set of size {} is for {most}", size.label);
+        let why = "they would share accounts and rows, and the result would be that of another workload";
+        Problem::recipe(what).key("users").why(why).remedy(format!("--size with {name} of at least {asked}"))
+    })
 }
 
 #[cfg(test)]

@@ -44,6 +44,13 @@ pub struct ServiceManifest {
     /// Lines of the error log that mean trouble during a run.
     #[serde(default, rename = "alarm")]
     pub alarms: Vec<Alarm>,
+    /// Parts of it that only some workloads or settings need.
+    #[serde(default, rename = "module")]
+    pub modules: Vec<Module>,
+    /// How many instances of it a tier may have (`--set TIER.instances=4`); 1 when absent.
+    #[serde(default = "one_instance")]
+    #[schemars(range(min = 1, max = 256))]
+    pub most_instances: u32,
     /// Its knobs.
     #[serde(default, rename = "knob")]
     pub knobs: Vec<Setting>,
@@ -75,6 +82,24 @@ pub struct Packages {
     pub unpack: Vec<String>,
     /// What they are for, in a few words, said before anything is installed.
     pub why: String,
+}
+
+fn one_instance() -> u32 {
+    1
+}
+
+/// A part of a server that only some workloads or settings need: packages that are wanted where it is used, and files
+/// that must then exist.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Module {
+    /// A minijinja expression over the knobs and `kit.needs`: `'"php+gd" in kit.needs'`.
+    pub when: String,
+    /// Installed and unpacked like the program's own.
+    pub packages: Packages,
+    /// Files that must exist then.
+    #[serde(default)]
+    pub files: Vec<String>,
 }
 
 /// The program.

@@ -156,7 +156,8 @@ impl Layout<'_> {
 
     /// The kit's application: (path in the document root, bytes).
     fn app(&self, renderer: &Renderer, context: &Value) -> Result<AppFiles> {
-        let folder = format!("kits/{}/{}", self.plan.kit.name, self.plan.kit.app.trim_end_matches('/'));
+        let Some(app) = &self.plan.kit.app else { return Ok(Vec::new()) };
+        let folder = format!("kits/{}/{}", self.plan.kit.name, app.trim_end_matches('/'));
         let mut problems = Vec::new();
         let mut files = Vec::new();
         for (path, bytes) in self.catalogue.below(&folder) {
@@ -187,7 +188,7 @@ struct Rendering<'a> {
 
 impl<'a> Rendering<'a> {
     fn new(catalogue: &'a Catalogue, tier: &'a PlanTier, renderer: &'a Renderer) -> Rendering<'a> {
-        let manifest = format!("services/{}/service.toml", tier.service.name);
+        let manifest = format!("{}/service.toml", tier.folder);
         Rendering { catalogue, tier, renderer, manifest, problems: Vec::new() }
     }
 
@@ -239,7 +240,7 @@ impl<'a> Rendering<'a> {
     }
 
     fn file(&mut self, from: &str, context: &Value) -> String {
-        let name = format!("services/{}/{from}", self.tier.service.name);
+        let name = format!("{}/{from}", self.tier.folder);
         let result = self.catalogue.text(&name).and_then(|text| self.renderer.text(&name, text, context));
         self.keep(result)
     }

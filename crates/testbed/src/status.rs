@@ -19,7 +19,7 @@ pub(crate) fn resolve(
     context: &Value,
 ) -> Result<ServerJob> {
     let service = &tier.service;
-    let file = format!("services/{}/service.toml", service.name);
+    let file = format!("{}/service.toml", tier.folder);
     let mut job = ServerJob { tier: tier.name.clone(), ..ServerJob::default() };
     for status in &service.statuses {
         if holds(renderer, &file, "status.when", status.when.as_ref(), context)? {

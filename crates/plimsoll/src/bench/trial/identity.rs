@@ -44,7 +44,7 @@ fn plan(arm: &ReadyArm) -> String {
 
 /// Everything below the folders of the arm's kit and services.
 fn files(arm: &ReadyArm, catalogue: &Catalogue) -> String {
-    let services = arm.plan.tiers.iter().map(|tier| format!("services/{}", tier.service.name));
+    let services = arm.plan.tiers.iter().map(|tier| tier.folder.clone());
     let folders: Vec<String> = services.chain([format!("kits/{}", arm.plan.kit.name)]).collect();
     let mut sum = Sha256::new();
     for folder in &folders {
