@@ -1,0 +1,1 @@
+expect("persons are not lost", query "SELECT COUNT(*) FROM PERSON", size.users)
