@@ -230,6 +230,11 @@ pub enum Reader {
     FastcgiJson,
     /// `SHOW GLOBAL STATUS` over the MySQL protocol; InnoDB's metrics as `innodb.NAME`.
     Mysql,
+    /// nginx's `stub_status` over HTTP: `active`, `accepts`, `handled`, `dropped` (accepted and not handled), `requests`,
+    /// `reading`, `writing`, `waiting`.
+    Nginx,
+    /// `stats` of memcached's text protocol: its names.
+    Memcached,
 }
 
 /// A figure of a server's own.

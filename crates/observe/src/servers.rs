@@ -12,6 +12,7 @@ mod exchange;
 mod fastcgi;
 mod figures;
 mod http;
+mod plain;
 mod reader;
 mod sql;
 

@@ -21,6 +21,7 @@ mod lab;
 mod launch;
 mod ledger;
 mod log;
+mod needed;
 mod owner;
 pub mod packages;
 mod port;
@@ -40,9 +41,10 @@ pub use helper::{Helper, Helping};
 pub use keeper::KeeperCommand;
 pub use lab::{Lab, LabOptions};
 pub use launch::{Launch, Running};
+pub use needed::Needed;
 pub use stack::{AlarmSeen, Death, Stack, Stopped, Tier};
 pub use start::{StartOptions, Step, StepEvent};
-pub use status::check as check_statuses;
+pub use status::check as check_service;
 pub use sweep::{Swept, sweep};
 
 /// The directory in which labs make their cgroups; `None` where this process may make none.

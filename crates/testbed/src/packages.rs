@@ -7,8 +7,9 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use model::{Problem, Result, ServiceManifest};
+use model::{Problem, Result};
 
+use crate::needed::{Needed, Part};
 use crate::{disk, program};
 
 /// How a package gets onto the machine.
@@ -31,32 +32,53 @@ pub struct Missing {
     pub how: How,
 }
 
-/// The packages that services lack, each once. Nothing of a service is missing if its program and files are there,
-/// wherever they came from.
-pub fn missing(services: &[&ServiceManifest], home: &Path) -> Vec<Missing> {
+/// The packages that services lack, each once. Nothing of a part is missing if its program and files are there, wherever
+/// they came from; what an unpacked program links to is looked for in any case, since nobody else sees to it.
+pub fn missing(services: &[Needed<'_>], home: &Path) -> Vec<Missing> {
     let mut found: Vec<Missing> = Vec::new();
-    for service in services {
-        let files = &service.program.files;
-        if program::find(&service.program.binary, home).is_some()
-            && files.iter().all(|path| program::has_file(path, home))
-        {
-            continue;
-        }
-        let installs = service
-            .packages
-            .install
-            .iter()
-            .filter(|name| !is_installed(name))
-            .map(|name| (name, How::Install));
-        let unpacks =
-            service.packages.unpack.iter().filter(|name| !program::unpacked(home).join(name).is_dir());
-        for (package, how) in installs.chain(unpacks.map(|name| (name, How::Unpack))) {
+    for part in services.iter().flat_map(Needed::parts) {
+        let unpacks = part.packages.unpack.iter().filter(|name| !program::unpacked(home).join(name).is_dir());
+        let (installs, unpacks): (Vec<&String>, Vec<&String>) = match presence(&part, home) {
+            Presence::Whole => continue,
+            Presence::Unpacked => (lacking(&part), Vec::new()),
+            Presence::None => (lacking(&part), unpacks.collect()),
+        };
+        let installs = installs.into_iter().map(|name| (name, How::Install));
+        for (package, how) in installs.chain(unpacks.into_iter().map(|name| (name, How::Unpack))) {
             if !found.iter().any(|one| one.package == *package) {
-                found.push(Missing { package: package.clone(), why: service.packages.why.clone(), how });
+                found.push(Missing { package: package.clone(), why: part.packages.why.clone(), how });
             }
         }
     }
     found
+}
+
+/// How much of a part is on this machine.
+enum Presence {
+    /// All of it, from a package that is installed or from elsewhere.
+    Whole,
+    /// The program, out of a package that was only unpacked.
+    Unpacked,
+    /// Not all of it.
+    None,
+}
+
+fn presence(part: &Part<'_>, home: &Path) -> Presence {
+    if !part.files.iter().all(|path| program::has_file(path, home)) {
+        return Presence::None;
+    }
+    match part.binary.map(|binary| program::find(binary, home)) {
+        Some(Some(program)) if program.root.as_os_str().is_empty() => Presence::Whole,
+        Some(Some(_)) => Presence::Unpacked,
+        Some(None) => Presence::None,
+        // Without a file to look for only the packages themselves tell.
+        None if part.files.is_empty() => Presence::None,
+        None => Presence::Whole,
+    }
+}
+
+fn lacking<'a>(part: &Part<'a>) -> Vec<&'a String> {
+    part.packages.install.iter().filter(|name| !is_installed(name)).collect()
 }
 
 fn is_installed(package: &str) -> bool {
@@ -66,9 +88,9 @@ fn is_installed(package: &str) -> bool {
 
 /// The line that installs what services need, for an administrator. Packages that are unpacked are not in it: they need
 /// no administrator.
-pub fn apt_line(services: &[&ServiceManifest]) -> String {
-    let mut names: Vec<&str> =
-        services.iter().flat_map(|service| &service.packages.install).map(String::as_str).collect();
+pub fn apt_line(services: &[Needed<'_>]) -> String {
+    let parts = services.iter().flat_map(Needed::parts);
+    let mut names: Vec<&str> = parts.flat_map(|part| &part.packages.install).map(String::as_str).collect();
     names.sort_unstable();
     names.dedup();
     line(&names)

@@ -11,6 +11,7 @@ use model::setting::Values;
 use model::{Catalogue, Plan, Problem, Problems, Result, ServerJob};
 
 use crate::lab::Site;
+use crate::needed::Needed;
 use crate::port::Claim;
 use crate::program::{self, Program};
 use crate::ready::Question;
@@ -118,7 +119,9 @@ impl Layout<'_> {
         let tier = self.tiers[index];
         let dir = self.dir.join(&tier.name);
         let mut rendering = Rendering::new(self.catalogue, tier, renderer);
-        let program = program::of_service(&tier.service, &site.home).unwrap_or_else(|found| {
+        let needed = Needed::by_tier(tier, &self.plan.kit);
+        let program = needed.and_then(|needed| program::of_service(&needed, &site.home));
+        let program = program.unwrap_or_else(|found| {
             rendering.problems.extend(found.into_vec().into_iter().map(|problem| problem.tier(&tier.name)));
             Program { path: PathBuf::new(), root: PathBuf::new() }
         });

@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 
 use model::{Problem, Result, ServiceManifest};
 
+use crate::needed::Needed;
+
 /// A program that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
@@ -77,10 +79,15 @@ fn executable(path: &Path) -> bool {
 ///
 /// # Errors
 /// What is missing, with the line that installs it.
-pub fn of_service(service: &ServiceManifest, home: &Path) -> Result<Program> {
+pub fn of_service(needed: &Needed<'_>, home: &Path) -> Result<Program> {
+    let service = needed.service;
     let found = find(&service.program.binary, home);
-    let lacking: Vec<&str> =
-        service.program.files.iter().map(String::as_str).filter(|path| !has_file(path, home)).collect();
+    let lacking: Vec<&str> = needed
+        .parts()
+        .flat_map(|part| part.files)
+        .map(String::as_str)
+        .filter(|path| !has_file(path, home))
+        .collect();
     match found {
         Some(program) if lacking.is_empty() => Ok(program),
         found => {
@@ -91,8 +98,10 @@ pub fn of_service(service: &ServiceManifest, home: &Path) -> Result<Program> {
                 ),
                 Some(_) => format!("{} is not complete: it lacks {}", service.title, lacking.join(", ")),
             };
-            let line = crate::packages::apt_line(&[service]);
-            let remedy = match &service.packages.unpack[..] {
+            let line = crate::packages::apt_line(std::slice::from_ref(needed));
+            let unpacks: Vec<&str> =
+                needed.parts().flat_map(|part| &part.packages.unpack).map(String::as_str).collect();
+            let remedy = match &unpacks[..] {
                 [] => line,
                 names => format!(
                     "`plimsoll doctor --install`, which unpacks {}; it needs {line}",

@@ -82,6 +82,7 @@ impl Common<'_> {
             ("name", Value::from(self.plan.kit.name.as_str())),
             ("params", Value::from_pairs(params)),
             ("size", Value::from_pairs(size)),
+            ("needs", Value::from(self.plan.kit.needs.clone())),
         ];
         Map::from([
             ("tiers".to_string(), Value::from_pairs(tiers)),

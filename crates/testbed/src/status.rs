@@ -9,6 +9,7 @@ use model::server_job::{CounterJob, StatusJob, StatusPlace};
 use model::service::{Counter, CounterKind, ServiceManifest, Status};
 use model::{Catalogue, Problem, Problems, Result, ServerJob, Setting, document};
 
+use crate::needed;
 use crate::render::{Reach, Renderer, setting_value, variable};
 
 /// What a tier's server is asked: its statuses that hold with these knobs, and the counters that they have.
@@ -78,16 +79,18 @@ fn resolved(counter: &Counter, limit: Option<f64>) -> CounterJob {
     }
 }
 
-/// Everything wrong with a service's statuses and counters that shows without an instance: names of nothing, and
-/// expressions that do not parse or use a name that is no knob. Each with its line.
-pub fn check(catalogue: &Catalogue, service: &ServiceManifest) -> Result<()> {
-    let file = format!("services/{}/service.toml", service.name);
+/// Everything wrong with a service's modules, statuses and counters that shows without an instance: names of nothing, and
+/// expressions that do not parse or use a name that is no knob. Each with its line. `folder` is the service's.
+pub fn check(catalogue: &Catalogue, folder: &str, service: &ServiceManifest) -> Result<()> {
+    let file = format!("{folder}/service.toml");
+    needed::check(catalogue.text(&file)?, &file, service)?;
     let renderer = Renderer::new(catalogue)?;
     let knobs = service.knobs.iter();
     // As an instance has them: `96M` is a number of bytes there.
     let default = |knob: &Setting| knob.accept(&knob.default).unwrap_or_else(|_| knob.default.clone());
     let mut context: Vec<(String, Value)> =
         knobs.map(|knob| (variable(&knob.name), setting_value(&default(knob)))).collect();
+    context.push(("kit".to_string(), Value::from_pairs([("needs", Value::from(Vec::<String>::new()))])));
     context.extend([("cpus", 1), ("memory_bytes", 1 << 30)].map(|(name, n)| (name.into(), Value::from(n))));
     let text = catalogue.text(&file)?;
     let mut check =
@@ -239,7 +242,7 @@ help = "memory"
         let text: Cow<'static, [u8]> = Cow::Borrowed(SERVICE.as_bytes());
         let catalogue = Catalogue::new(BTreeMap::from([("services/x/service.toml".to_string(), text)]));
         let service = catalogue.service("x").expect("a manifest of the right form");
-        let problems = check(&catalogue, &service).expect_err("it has six mistakes").into_vec();
+        let problems = check(&catalogue, "services/x", &service).expect_err("it has six mistakes").into_vec();
         let told: Vec<(Option<u32>, String)> =
             problems.iter().map(|problem| (problem.place.line, problem.to_string())).collect();
         let lines: Vec<u32> = told.iter().filter_map(|(line, _)| *line).collect();

@@ -9,7 +9,7 @@ use model::service;
 use super::exchange::wrong;
 use super::figures::{self, Figures};
 use super::sql::Database;
-use super::{fastcgi, http};
+use super::{fastcgi, http, plain};
 
 /// Reads one status.
 #[derive(Debug)]
@@ -39,6 +39,11 @@ impl Reader {
             }
             service::Reader::Json => http::get(at, path, deadline).and_then(json),
             service::Reader::FastcgiJson => fastcgi::get(at, path, deadline).and_then(json),
+            service::Reader::Nginx => {
+                let read = |body: Vec<u8>| plain::nginx(&body).ok_or(wrong("the answer is not nginx's"));
+                http::get(at, path, deadline).and_then(read)
+            }
+            service::Reader::Memcached => plain::memcached(at, deadline),
             service::Reader::Mysql => Err(wrong("a database is asked otherwise")),
         }
     }

@@ -42,7 +42,7 @@ pub(crate) fn ensure(
     };
     let kit = kit::Kit::open(&context.catalogue, &plan.kit.name)?;
     let setup = kit::Setup::of_plan(plan);
-    let program = testbed::program::of_service(&tier.service, &context.home)?;
+    let program = testbed::program::of_service(&testbed::Needed::by_tier(tier, &plan.kit)?, &context.home)?;
     let version = testbed::program::version(&program, &tier.service);
     let server_word = format!("{} {}", tier.service.name, version.line);
     let id = kit::data::dataset_id(&kit, &setup, &plan.size.label, &server_word)?;

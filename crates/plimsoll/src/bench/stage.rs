@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use model::record::{DatasetResult, Step};
-use model::{Plan, Problem, Result, ServiceManifest, units};
+use model::{Plan, Problem, Result, units};
 use testbed::{
-    Helper, Helping, KeeperCommand, Lab, LabOptions, Running, Stack, StartOptions, StepEvent, Tier,
+    Helper, Helping, KeeperCommand, Lab, LabOptions, Needed, Running, Stack, StartOptions, StepEvent, Tier,
 };
 
 use crate::bench::server::{Server, ServerArgs};
@@ -229,7 +229,7 @@ fn describe(event: &StepEvent, loading: bool) -> String {
 
 /// What packages the plan's servers need that this machine doesn't have.
 pub(crate) fn check_packages(plan: &Plan, context: &Context) -> Result<()> {
-    let services: Vec<&ServiceManifest> = plan.tiers.iter().map(|tier| &tier.service).collect();
+    let services = Needed::by_plan(plan)?;
     let missing = testbed::packages::missing(&services, &context.home);
     if missing.is_empty() {
         return Ok(());

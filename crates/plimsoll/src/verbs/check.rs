@@ -163,17 +163,25 @@ fn check_rules(name: &str, catalogue: &Catalogue) -> Result<String> {
     Ok(format!("rules {name}: {} ({} rules)", found.title, found.rules.len()))
 }
 
+/// The services of the kit's own.
+fn check_stubs(plan: &Plan, catalogue: &Catalogue) -> Result<()> {
+    let stubs = plan.tiers.iter().filter(|tier| plan.kit.stubs.iter().any(|stub| stub.tier == tier.name));
+    let checked = stubs.map(|stub| testbed::check_service(catalogue, &stub.folder, &stub.service));
+    Problems::check(checked.filter_map(std::result::Result::err).flat_map(Problems::into_vec).collect())
+}
+
 fn check_name(name: &str, context: &Context) -> Result<String> {
     let catalogue = &context.catalogue;
     if catalogue.kits().contains(&name) {
         kit::lint(catalogue, name)?;
         let recipe = Recipe { format: 1, kit: name.to_string(), ..Recipe::default() };
         let plan = Plan::resolve(&recipe, None, catalogue, &cpus())?;
+        check_stubs(&plan, catalogue)?;
         return Ok(format!("kit {name}@{}: {}", plan.kit.version, plan.kit.title));
     }
     if catalogue.services().contains(&name) {
         let service = catalogue.service(name)?;
-        testbed::check_statuses(catalogue, &service)?;
+        testbed::check_service(catalogue, &format!("services/{name}"), &service)?;
         return Ok(format!("service {name}: {} with {} knobs", service.title, service.knobs.len()));
     }
     if catalogue.stacks().contains(&name) {
@@ -183,7 +191,9 @@ fn check_name(name: &str, context: &Context) -> Result<String> {
             match catalogue.service(&tier.service) {
                 Ok(service) => {
                     let prefix = format!("tier {}.set.", tier.name);
-                    model::setting::resolve(&service.knobs, &tier.set, &prefix, &mut problems);
+                    let shared = model::tier_setting::all(service.most_instances);
+                    let knobs = [shared, service.knobs].concat();
+                    model::setting::resolve(&knobs, &tier.set, &prefix, &mut problems);
                 }
                 Err(found) => problems.extend(found.into_vec()),
             }

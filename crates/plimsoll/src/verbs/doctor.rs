@@ -2,12 +2,15 @@
 
 mod ceiling;
 mod findings;
+mod parts;
 
 use clap::Args;
-use model::{Problem, Result, ServiceManifest};
+use model::{Problem, Result};
+use testbed::Needed;
 
 use crate::context::Context;
 use findings::Finding;
+use parts::Parts;
 
 /// Tell what this machine can and cannot do; install what is missing.
 #[derive(Debug, Args)]
@@ -49,12 +52,12 @@ pub(crate) fn main(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
 fn packages(context: &Context) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for name in context.catalogue.stacks() {
-        let services = services_of(context, name)?;
-        let services: Vec<&ServiceManifest> = services.iter().collect();
-        let missing = testbed::packages::missing(&services, &context.home);
+        let parts = Parts::of_stack(context, name)?;
+        let needed = parts.needed()?;
+        let missing = testbed::packages::missing(&needed, &context.home);
         let subject = format!("stack {name}");
         findings.push(if missing.is_empty() {
-            Finding::good(subject, versions(context, &services))
+            Finding::good(subject, versions(context, &needed))
         } else {
             let list: Vec<&str> = missing.iter().map(|one| one.package.as_str()).collect();
             let remedy = format!("plimsoll doctor --install --stack {name}");
@@ -64,19 +67,15 @@ fn packages(context: &Context) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-fn versions(context: &Context, services: &[&ServiceManifest]) -> String {
-    let version = |service: &&ServiceManifest| {
-        let program = testbed::program::of_service(service, &context.home).ok()?;
+fn versions(context: &Context, services: &[Needed<'_>]) -> String {
+    let version = |needed: &Needed<'_>| {
+        let service = needed.service;
+        let program = testbed::program::of_service(needed, &context.home).ok()?;
         let version = testbed::program::version(&program, service);
         let unknown = if version.warning.is_some() { " (never tried here)" } else { "" };
         Some(format!("{} {}{unknown}", service.name, version.number))
     };
     services.iter().filter_map(version).collect::<Vec<_>>().join(", ")
-}
-
-fn services_of(context: &Context, stack: &str) -> Result<Vec<ServiceManifest>> {
-    let stack = context.catalogue.stack(stack)?;
-    stack.tiers.iter().map(|tier| context.catalogue.service(&tier.service)).collect()
 }
 
 fn install(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
@@ -88,26 +87,20 @@ fn install(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
     } else {
         args.stack.clone()
     };
-    let mut services: Vec<ServiceManifest> = Vec::new();
-    for stack in &stacks {
-        for service in services_of(context, stack)? {
-            if !services.iter().any(|known| known.name == service.name) {
-                services.push(service);
-            }
-        }
-    }
-    let services: Vec<&ServiceManifest> = services.iter().collect();
-    let missing = testbed::packages::missing(&services, &context.home);
+    let parts: Vec<Parts> =
+        stacks.iter().map(|stack| Parts::of_stack(context, stack)).collect::<Result<_>>()?;
+    let needed = parts.iter().map(Parts::needed).collect::<Result<Vec<_>>>()?.concat();
+    let missing = testbed::packages::missing(&needed, &context.home);
     if missing.is_empty() {
         context.console.done(&format!("everything for {} is here", stacks.join(", ")));
         return Ok(0);
     }
     let console = &mut context.console;
     testbed::packages::install(&missing, &context.home, &mut |text| console.note(text))?;
-    let still = testbed::packages::missing(&services, &context.home);
+    let still = testbed::packages::missing(&needed, &context.home);
     if let Some(one) = still.first() {
         let what = format!("{} is still missing after its installation", one.package);
-        return Err(Problem::environment(what).remedy(testbed::packages::apt_line(&services)).into());
+        return Err(Problem::environment(what).remedy(testbed::packages::apt_line(&needed)).into());
     }
     context.console.done(&format!("installed what {} needs; no daemon was started", stacks.join(", ")));
     Ok(0)

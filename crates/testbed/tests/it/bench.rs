@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use model::{Catalogue, Plan, ServiceManifest};
 use tempfile::TempDir;
-use testbed::{KeeperCommand, Lab, LabOptions, Stack, StartOptions, StepEvent, packages};
+use testbed::{KeeperCommand, Lab, LabOptions, Needed, Stack, StartOptions, StepEvent, packages};
 
 use crate::tiny::{catalogue, plan};
 
@@ -43,9 +43,21 @@ pub(crate) struct Bench {
 impl Bench {
     /// `None` when this machine lacks a server of the stack.
     pub(crate) fn new(name: &str, stack: &str) -> Option<Bench> {
-        let catalogue = catalogue();
+        Bench::with(name, stack, |_| (), |catalogue, stack| plan(catalogue, stack, &[]))
+    }
+
+    /// The same for another kit, which `add` lays over the catalogue and `plan` resolves.
+    pub(crate) fn with(
+        name: &str,
+        stack: &str,
+        add: impl Fn(&mut Catalogue),
+        plan: impl Fn(&Catalogue, &str) -> Plan,
+    ) -> Option<Bench> {
+        let mut catalogue = catalogue();
+        add(&mut catalogue);
         let home = home();
-        if !programs_are_there(home.path(), stack) {
+        programs(home.path());
+        if !are_there(home.path(), stack, &plan(&catalogue, stack)) {
             return None;
         }
         let id = format!("{name}-{}", std::process::id());
@@ -93,8 +105,11 @@ impl Bench {
 /// Whether the servers of a stack are on this machine; if not the reason is printed, and with CI=true that is a failure.
 pub(crate) fn programs_are_there(home: &Path, stack: &str) -> bool {
     programs(home);
-    let plan = plan(&catalogue(), stack, &[]);
-    let services: Vec<&ServiceManifest> = plan.tiers.iter().map(|tier| &tier.service).collect();
+    are_there(home, stack, &plan(&catalogue(), stack, &[]))
+}
+
+fn are_there(home: &Path, stack: &str, plan: &Plan) -> bool {
+    let services = Needed::by_plan(plan).expect("right modules");
     let missing = packages::missing(&services, home);
     let names: Vec<&str> = missing.iter().map(|one| one.package.as_str()).collect();
     if !missing.is_empty() {
@@ -113,7 +128,8 @@ fn programs(home: &Path) {
         let catalogue = catalogue();
         let services: Vec<ServiceManifest> =
             catalogue.services().iter().map(|name| catalogue.service(name).expect("a service")).collect();
-        let mut missing = packages::missing(&services.iter().collect::<Vec<_>>(), &cache);
+        let all: Vec<Needed<'_>> = services.iter().map(Needed::whole).collect();
+        let mut missing = packages::missing(&all, &cache);
         missing.retain(|one| one.how == packages::How::Unpack);
         if let Err(problems) = packages::install(&missing, &cache, &mut |line| eprintln!("{line}")) {
             eprintln!("{problems}");

@@ -5,6 +5,7 @@ mod bench;
 mod cleanup;
 mod data;
 mod faults;
+mod files;
 mod held;
 mod packaging;
 mod servers;

@@ -1,7 +1,7 @@
 //! Packages: what is missing, the line for an administrator, and unpacking where the network allows.
 
 use testbed::packages::{self, How};
-use testbed::program;
+use testbed::{Needed, program};
 
 use crate::bench::home;
 use crate::tiny::catalogue;
@@ -11,10 +11,21 @@ fn nothing_that_would_start_a_daemon_is_ever_installed() {
     let catalogue = catalogue();
     for name in catalogue.services() {
         let service = catalogue.service(name).expect("a service");
-        let daemons = ["apache2", "lighttpd", "mariadb-server", "php8.2-fpm", "nginx", "memcached"];
-        let installed = service.packages.install.iter().find(|package| daemons.contains(&package.as_str()));
+        let daemons = [
+            "apache2",
+            "lighttpd",
+            "mariadb-server",
+            "php8.2-fpm",
+            "nginx",
+            "nginx-light",
+            "memcached",
+            "h2o",
+        ];
+        let modules = service.modules.iter().map(|module| &module.packages);
+        let mut all = [&service.packages].into_iter().chain(modules).flat_map(|packages| &packages.install);
+        let installed = all.find(|package| daemons.contains(&package.as_str()));
         assert_eq!(installed, None, "{name} installs a package that starts the system's own service");
-        assert!(!packages::apt_line(&[&service]).contains("php8.2-fpm"));
+        assert!(!packages::apt_line(&[Needed::whole(&service)]).contains("php8.2-fpm"));
     }
 }
 
@@ -25,7 +36,7 @@ fn a_missing_program_names_its_packages_once_with_the_reason() {
     service.program.binary = "no-such-lighttpd".into();
     service.packages.install = vec!["no-such-library".into(), "dpkg".into()];
     let home = home();
-    let missing = packages::missing(&[&service, &service], home.path());
+    let missing = packages::missing(&[Needed::whole(&service), Needed::whole(&service)], home.path());
     let found: Vec<(&str, How)> = missing.iter().map(|one| (one.package.as_str(), one.how)).collect();
     assert_eq!(
         found,
@@ -34,7 +45,7 @@ fn a_missing_program_names_its_packages_once_with_the_reason() {
     );
     assert!(missing.iter().all(|one| one.why == "the web server"));
     assert_eq!(
-        packages::apt_line(&[&service, &service]),
+        packages::apt_line(&[Needed::whole(&service), Needed::whole(&service)]),
         "apt-get install --no-install-recommends dpkg no-such-library"
     );
 }

@@ -1,0 +1,175 @@
+//! What a server needs where it is used: its program, and the parts of it (`[[module]]`) that its knobs or the workload
+//! ask for.
+
+use model::plan::PlanTier;
+use model::service::{Module, Packages};
+use model::setting::{self, Values};
+use model::{Catalogue, KitManifest, Problem, Problems, Result, ServiceManifest, document};
+
+use minijinja::Value;
+
+use crate::render::{Renderer, setting_value, variable};
+
+/// A service with those of its modules that are needed.
+#[derive(Debug, Clone)]
+pub struct Needed<'a> {
+    /// The service.
+    pub service: &'a ServiceManifest,
+    modules: Vec<&'a Module>,
+}
+
+impl<'a> Needed<'a> {
+    /// What a tier needs for a workload.
+    ///
+    /// # Errors
+    /// A module's `when` that does not parse or uses a name that is no knob.
+    pub fn by_tier(tier: &'a PlanTier, kit: &KitManifest) -> Result<Needed<'a>> {
+        Needed::new(&tier.service, &tier.folder, &tier.values, &kit.needs)
+    }
+
+    /// What all tiers of a plan need.
+    ///
+    /// # Errors
+    /// As [`Needed::by_tier`].
+    pub fn by_plan(plan: &'a model::Plan) -> Result<Vec<Needed<'a>>> {
+        plan.tiers.iter().map(|tier| Needed::by_tier(tier, &plan.kit)).collect()
+    }
+
+    /// What a service needs with the knobs `given` (the others have their defaults) for workloads that need `needs`.
+    ///
+    /// # Errors
+    /// A module's `when` as above; knobs that the service doesn't have.
+    pub fn with(service: &'a ServiceManifest, given: &Values, needs: &[String]) -> Result<Needed<'a>> {
+        let mut problems = Vec::new();
+        let values = setting::resolve(&service.knobs, given, "set.", &mut problems);
+        Problems::check(problems)?;
+        Needed::new(service, &format!("services/{}", service.name), &values, needs)
+    }
+
+    /// A service with every module that it has.
+    pub fn whole(service: &'a ServiceManifest) -> Needed<'a> {
+        Needed { service, modules: service.modules.iter().collect() }
+    }
+
+    fn new(
+        service: &'a ServiceManifest,
+        folder: &str,
+        values: &Values,
+        needs: &[String],
+    ) -> Result<Needed<'a>> {
+        let mut modules = Vec::new();
+        if !service.modules.is_empty() {
+            let renderer = Renderer::new(&Catalogue::default())?;
+            let context = context(values, needs);
+            let file = format!("{folder}/service.toml");
+            for module in &service.modules {
+                if renderer.worked_out(&file, "module.when", &module.when, &context)?.is_true() {
+                    modules.push(module);
+                }
+            }
+        }
+        Ok(Needed { service, modules })
+    }
+
+    /// The parts: the program first, each with its packages and the files that must exist.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Part<'a>> + '_ {
+        let service = self.service;
+        let program = Part {
+            binary: Some(&service.program.binary),
+            packages: &service.packages,
+            files: &service.program.files,
+        };
+        let part =
+            |module: &&'a Module| Part { binary: None, packages: &module.packages, files: &module.files };
+        [program].into_iter().chain(self.modules.iter().map(part))
+    }
+}
+
+/// A part of a service.
+pub(crate) struct Part<'a> {
+    /// The program, of the part that has it.
+    pub(crate) binary: Option<&'a str>,
+    pub(crate) packages: &'a Packages,
+    pub(crate) files: &'a [String],
+}
+
+fn context(values: &Values, needs: &[String]) -> Value {
+    let knobs = values.iter().map(|(name, value)| (variable(name), setting_value(value)));
+    let kit = Value::from_pairs([("needs", Value::from(needs.to_vec()))]);
+    Value::from_pairs(knobs.chain([("kit".to_string(), kit)]))
+}
+
+/// Everything wrong with a service's modules that shows without a workload: each with its line.
+pub(crate) fn check(text: &str, file: &str, service: &ServiceManifest) -> Result<()> {
+    let renderer = Renderer::new(&Catalogue::default())?;
+    let context = context(&setting::resolve(&service.knobs, &Values::new(), "", &mut Vec::new()), &[]);
+    let mut problems = Vec::new();
+    for (index, module) in service.modules.iter().enumerate() {
+        let mut wrong = |key: &str, mut problem: Problem| {
+            problem.place.line = document::line(text, &["module", &index.to_string(), key]);
+            problems.push(problem.file(file).key(format!("module.{key}")));
+        };
+        let result = renderer.worked_out(file, "module.when", &module.when, &context);
+        for problem in result.err().map(Problems::into_vec).unwrap_or_default() {
+            wrong("when", problem);
+        }
+        if module.packages.install.is_empty() && module.packages.unpack.is_empty() {
+            wrong("packages", Problem::recipe("a module without a package brings nothing"));
+        }
+    }
+    Problems::check(problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SERVICE: &str = r#"format = 1
+name = "x"
+title = "X"
+ports = ["http"]
+logs = ["logs/error.log"]
+packages = { install = ["x"], why = "a test" }
+program = { binary = "x", args = [], version_args = [], known_versions = [] }
+ready = { probe = "http", within_s = 1 }
+stop = { signal = "TERM", within_s = 1 }
+
+[[module]]
+when = 'php == "module"'
+packages = { install = ["x-php"], why = "PHP" }
+
+[[module]]
+when = '"php+gd" in kit.needs and php != "none"'
+packages = { install = ["x-gd"], why = "pictures" }
+
+[[knob]]
+name = "php"
+type = "choice"
+default = "none"
+values = ["none", "module"]
+help = "PHP"
+"#;
+
+    fn packages(php: &str, needs: &[&str]) -> Vec<String> {
+        let service: ServiceManifest = document::read("service.toml", SERVICE).expect("a right manifest");
+        let given = Values::from([("php".to_string(), model::Value::Text(php.to_string()))]);
+        let needs: Vec<String> = needs.iter().map(ToString::to_string).collect();
+        let needed = Needed::with(&service, &given, &needs).expect("right expressions");
+        needed.parts().flat_map(|part| part.packages.install.clone()).collect()
+    }
+
+    #[test]
+    fn a_module_is_needed_where_its_knob_or_the_workload_says_so() {
+        assert_eq!(packages("none", &["php+gd"]), ["x"]);
+        assert_eq!(packages("module", &["web+php"]), ["x", "x-php"]);
+        assert_eq!(packages("module", &["web+php", "php+gd"]), ["x", "x-php", "x-gd"]);
+    }
+
+    #[test]
+    fn a_module_that_asks_for_a_knob_that_is_none_is_told_with_its_line() {
+        let text = SERVICE.replace("php == \"module\"", "pph == \"module\"");
+        let service: ServiceManifest = document::read("service.toml", &text).expect("a manifest");
+        let problems = check(&text, "service.toml", &service).expect_err("`pph` is no knob").into_vec();
+        assert_eq!(problems.iter().map(|problem| problem.place.line).collect::<Vec<_>>(), [Some(12)]);
+    }
+}
