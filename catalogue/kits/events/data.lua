@@ -36,7 +36,7 @@ end
 local function comments(event)
   for number = 1, random(0, 20) do
     local made = calendar.text(-random(0, 540)) .. " 00:00:00"
-    emit("COMMENTS_RATING", 20 * (event - 1) + number, names.of(any_user()), event, letters(random(10, 1000)),
+    emit("COMMENTS_RATING", 20 * (event - 1) + number, names.of(any_user()), event, words.letters(10, 1000),
       random(2, 5), made, made)
   end
 end

@@ -1,16 +1,28 @@
 -- The file store: a picture and a thumbnail of each person and event, and a leaflet of each event. They are the same
--- master files over and over, as in the original's loader; here as links, which cost no room.
+-- five files over and over, as in the original's loader; here as links, which cost no room.
 
-local function place(folder, id, name)
-  return string.format("%s/%03d/%03d/%s", folder, id % 1000, id // 1000000 % 1000, name)
+local function add(folder, id, name, original)
+  file(string.format("%s/%03d/%03d/%s", folder, id % 1000, id // 1000000 % 1000, name), { copy = "media/" .. original })
 end
 
-for id = 1, size.users do
-  file(place("persons", id, "p" .. id .. ".jpg"), { copy = "media/person.jpg" })
-  file(place("personThumbs", id, "p" .. id .. "t.jpg"), { copy = "media/person_thumb.jpg" })
+local function persons(first, last)
+  for id = first, last do
+    add("persons", id, "p" .. id .. ".jpg", "person.jpg")
+    add("personThumbs", id, "p" .. id .. "t.jpg", "person_thumb.jpg")
+  end
 end
-for id = 1, size.events do
-  file(place("events", id, "e" .. id .. ".jpg"), { copy = "media/event.jpg" })
-  file(place("eventThumbs", id, "e" .. id .. "t.jpg"), { copy = "media/event_thumb.jpg" })
-  file(place("eventLits", id, "e" .. id .. "l.pdf"), { copy = "media/event.pdf" })
+
+local function events(first, last)
+  for id = first, last do
+    add("events", id, "e" .. id .. ".jpg", "event.jpg")
+    add("eventThumbs", id, "e" .. id .. "t.jpg", "event_thumb.jpg")
+    add("eventLits", id, "e" .. id .. "l.pdf", "event.pdf")
+  end
 end
+
+return {
+  parts = {
+    { name = "persons", count = size.users, chunk = 1000, make = persons },
+    { name = "events", count = size.events, chunk = 1000, make = events },
+  },
+}

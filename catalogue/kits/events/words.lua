@@ -8,10 +8,21 @@ function words.name(least, most)
   return text:sub(1, 1) .. text:sub(2):lower()
 end
 
+-- So many small letters: the helpers draw 64 at a time.
+local function small_letters(count)
+  local parts = {}
+  while count > 64 do
+    parts[#parts + 1] = letters(64)
+    count = count - 64
+  end
+  parts[#parts + 1] = letters(count)
+  return table.concat(parts):lower()
+end
+
 -- Words of 1 to 12 letters with blanks between them, between `least` and `most` characters in all.
 function words.text(least, most)
   local total = random(least, most)
-  local raw, parts, at = letters(total):lower(), {}, 1
+  local raw, parts, at = small_letters(total), {}, 1
   while at <= total do
     local stop = math.min(at + random(1, 12) - 1, total)
     -- No blank at the end: a word takes what one too many would leave.
@@ -57,5 +68,8 @@ function words.address()
   local country = chance(0.5) and "USA" or words.name(6, 16)
   return street, second, letters(random(4, 14)), letters(2), digits(5), country
 end
+
+-- Capital letters, between `least` and `most` of them.
+function words.letters(least, most) return small_letters(random(least, most)):upper() end
 
 return words

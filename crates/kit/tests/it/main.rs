@@ -1,5 +1,6 @@
 //! Kits from the outside: the catalogue's kit against a real MariaDB and real PHP.
 
+mod calendar;
 mod consistency;
 mod identity;
 mod linting;

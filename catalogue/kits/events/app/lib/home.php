@@ -76,7 +76,12 @@ function refresh_if_old(): void
     if ($mark !== null) {
         // The visitor has the page; where the server allows it, the connection is free as well.
         function_exists('fastcgi_finish_request') && fastcgi_finish_request();
-        make_home($mark);
+        try {
+            make_home($mark);
+        } catch (Throwable $error) {
+            // The page is out already, and the next visitor may have more luck.
+            error_log("events: the home page could not be made anew: $error");
+        }
     }
 }
 
