@@ -46,7 +46,7 @@ pub use qos::QosTarget;
 pub use recipe::Recipe;
 pub use record::RunRecord;
 pub use rules::{Rule, RuleFile};
-pub use server_job::{CounterJob, ServerJob, StatusJob, StatusPlace};
+pub use server_job::{Asked, CounterJob, ServerJob, StatusJob, StatusPlace};
 pub use service::ServiceManifest;
 pub use setting::{Setting, Value};
 pub use stack::StackManifest;

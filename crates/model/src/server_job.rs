@@ -25,14 +25,21 @@ pub struct StatusJob {
     pub name: String,
     /// Who understands it.
     pub reader: Reader,
-    /// Where it is.
-    pub at: StatusPlace,
-    /// What is asked for there: a path with its query, or a script's file.
-    pub path: String,
+    /// Where it is asked for, of each instance of the tier: what they say is added up.
+    pub asked: Vec<Asked>,
     /// The account, where the reader needs one.
     pub user: Option<String>,
     /// Seconds between two readings.
     pub every_s: f64,
+}
+
+/// Where one instance is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Where it is.
+    pub at: StatusPlace,
+    /// What is asked for there: a path with its query, or a script's file.
+    pub path: String,
 }
 
 /// An end of a connection on this machine.
@@ -62,4 +69,11 @@ pub struct CounterJob {
     pub times: f64,
     /// The most that it can be.
     pub limit: Option<f64>,
+}
+
+impl CounterJob {
+    /// Whether it is a share: those of several instances are no sum.
+    pub fn is_share(&self) -> bool {
+        self.unit == "ratio"
+    }
 }

@@ -4,6 +4,8 @@
 //! told as `status.unanswered`, and its figures are absent until the next one that is. A rate is over the time between
 //! two readings; a count that fell (the server began anew) gives none.
 //!
+//! Of a tier with several instances each is asked; the tier's figure is their sum, of shares (`ratio`) their mean.
+//!
 //! What is read costs the servers something: a status over HTTP is a request on a connection that is closed again, so
 //! that no worker is kept; the database is asked on one connection that is kept, since opening one costs more.
 
@@ -58,8 +60,9 @@ struct Status {
 struct Reading {
     /// When half of the time that it took was over.
     at: Instant,
-    /// Nothing where it was not answered in time, or not with what can be understood.
-    figures: Option<Figures>,
+    /// Of each instance. Nothing where one was not answered in time, or not with what can be understood: a sum that lacks
+    /// a part would be another figure.
+    figures: Option<Vec<Figures>>,
 }
 
 /// Where a thread leaves its readings.
@@ -95,9 +98,10 @@ impl Servers {
                         .filter(|counter| counter.status == status.name)
                         .cloned()
                         .collect();
-                    let reader = Reader::new(status, &counters);
+                    let readers =
+                        status.asked.iter().map(|asked| Reader::new(status, asked, &counters)).collect();
                     let shelf = Arc::new(Shelf::default());
-                    keep_reading(reader, Arc::clone(&shelf), Arc::clone(&stop), first, every);
+                    keep_reading(readers, Arc::clone(&shelf), Arc::clone(&stop), first, every);
                     Status { shelf, every, counters: Counters::new(counters), last_ended: Instant::now() }
                 })
                 .collect(),
@@ -176,14 +180,20 @@ impl Stop {
     }
 }
 
-fn keep_reading(mut reader: Reader, shelf: Arc<Shelf>, stop: Arc<Stop>, first: Duration, every: Duration) {
+fn keep_reading(
+    mut readers: Vec<Reader>,
+    shelf: Arc<Shelf>,
+    stop: Arc<Stop>,
+    first: Duration,
+    every: Duration,
+) {
     let mut next = Instant::now() + first;
     let read = move || {
         while !stop.over_by(next) {
             let begun = Instant::now();
-            let figures = reader.read(begun + every.mul_f64(DEADLINE_RATIO));
+            let figures = read_all(&mut readers, begun, every.mul_f64(DEADLINE_RATIO));
             let took = begun.elapsed();
-            shelf.put(Reading { at: begun + took / 2, figures: figures.ok() });
+            shelf.put(Reading { at: begun + took / 2, figures });
             // What was missed is not caught up with.
             next += every;
             while next < Instant::now() {
@@ -193,6 +203,17 @@ fn keep_reading(mut reader: Reader, shelf: Arc<Shelf>, stop: Arc<Stop>, first: D
     };
     // Without a thread nothing is ever read, which the sample tells as unanswered.
     _ = std::thread::Builder::new().name("status".to_string()).stack_size(512 * 1024).spawn(read);
+}
+
+/// Asks the instances one after the other: one that does not answer has no more than its share of the time.
+fn read_all(readers: &mut [Reader], begun: Instant, patience: Duration) -> Option<Vec<Figures>> {
+    let count = readers.len() as f64;
+    let mut all = Vec::new();
+    for (number, reader) in readers.iter_mut().enumerate() {
+        let deadline = begun + patience.mul_f64((number + 1) as f64 / count);
+        all.push(reader.read(deadline).ok());
+    }
+    all.into_iter().collect()
 }
 
 #[cfg(test)]

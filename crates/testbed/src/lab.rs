@@ -81,6 +81,11 @@ impl Lab {
         &self.site.home
     }
 
+    /// Its directory in memory, where the machine has such a file system; gone when the lab is closed.
+    pub fn memory_dir(&self) -> Option<&Path> {
+        self.site.memory.as_deref()
+    }
+
     /// The number of the user that its servers run as.
     pub fn uid(&self) -> u32 {
         self.site.owner.uid
@@ -127,6 +132,8 @@ pub(crate) struct Site {
     pub(crate) home: PathBuf,
     pub(crate) dir: PathBuf,
     pub(crate) sockets: PathBuf,
+    /// A directory in memory, where the machine has such a file system.
+    pub(crate) memory: Option<PathBuf>,
     pub(crate) owner: Owner,
     pub(crate) marker: String,
     pub(crate) cgroup: Option<PathBuf>,
@@ -152,13 +159,14 @@ impl Site {
         let token = token(options.id);
         let marker = format!("{}.{token}", options.id);
         let sockets = socket_dir(&dir, &token)?;
+        let memory = memory_dir(&token);
         let group =
             if options.cgroups { cgroup::writable_base() } else { None }.map(|base| base.join(&marker));
         let opened =
             Entry::Opened { format: FORMAT, marker: marker.clone(), boot: boot_id(), uid: owner.uid };
         // Written before it is made: a death in between leaves a line for nothing, not a thing without a line.
         ledger.append(&opened)?;
-        for path in [&sockets, &dir] {
+        for path in [&sockets, &dir].into_iter().chain(&memory) {
             ledger.append(&Entry::Directory { path: path.clone() })?;
         }
         if let Some(path) = &group {
@@ -169,6 +177,7 @@ impl Site {
             home,
             dir,
             sockets,
+            memory,
             marker,
             cgroup: group,
             ledger: Mutex::new(Some(ledger)),
@@ -180,6 +189,7 @@ impl Site {
         };
         disk::make_private_dir(&site.dir, site.owner.of_files())?;
         disk::make_private_dir(&site.sockets, site.owner.of_files())?;
+        site.memory.as_deref().map_or(Ok(()), |path| disk::make_private_dir(path, site.owner.of_files()))?;
         site.cgroup.as_deref().map_or(Ok(()), cgroup::make)?;
         Ok(site)
     }
@@ -347,6 +357,12 @@ fn token(id: &str) -> String {
     hasher.write(id.as_bytes());
     hasher.write_u32(std::process::id());
     format!("{:012x}", hasher.finish() & 0xffff_ffff_ffff)
+}
+
+/// In the file system that Linux keeps in memory, where it is mounted.
+fn memory_dir(token: &str) -> Option<PathBuf> {
+    let shared = Path::new("/dev/shm");
+    shared.is_dir().then(|| shared.join(format!("plimsoll-{token}")))
 }
 
 /// In the lab's directory where the path is short enough, else in the temporary directory.

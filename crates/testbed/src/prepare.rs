@@ -39,7 +39,17 @@ impl ReadyCommand {
 /// A tier, ready to be written and started.
 #[derive(Debug)]
 pub(crate) struct ReadyTier {
+    /// Its instances.
+    pub(crate) servers: Vec<ReadyServer>,
+    /// What they tell together.
+    pub(crate) job: ServerJob,
+}
+
+/// One instance of a tier's server.
+#[derive(Debug)]
+pub(crate) struct ReadyServer {
     pub(crate) dir: PathBuf,
+    pub(crate) memory_dir: Option<PathBuf>,
     pub(crate) program: Program,
     pub(crate) args: Vec<String>,
     pub(crate) env: Vec<(String, String)>,
@@ -48,7 +58,6 @@ pub(crate) struct ReadyTier {
     pub(crate) inits: Vec<ReadyCommand>,
     pub(crate) settles: Vec<ReadyCommand>,
     pub(crate) question: Question,
-    pub(crate) job: ServerJob,
 }
 
 /// What of a plan is started, and where.
@@ -56,14 +65,16 @@ pub(crate) struct Layout<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) catalogue: &'a Catalogue,
     pub(crate) loading: bool,
-    /// The instance's directory.
+    /// The stack's directory.
     pub(crate) dir: PathBuf,
     pub(crate) sockets: PathBuf,
+    /// Its directory in memory, where the machine has such a file system.
+    pub(crate) memory: Option<PathBuf>,
     pub(crate) cpus: Vec<usize>,
     /// The tiers that are started, in order.
     pub(crate) tiers: Vec<&'a PlanTier>,
-    /// Their claimed ports.
-    pub(crate) claims: Vec<Claim>,
+    /// The claimed ports of each instance of each of them.
+    pub(crate) claims: Vec<Vec<Claim>>,
 }
 
 impl Layout<'_> {
@@ -71,17 +82,21 @@ impl Layout<'_> {
         self.dir.join("www")
     }
 
-    pub(crate) fn reach(&self) -> BTreeMap<String, Reach> {
-        let reach = |(tier, claim): (&&PlanTier, &Claim)| {
-            let socket = |name: &String| (name.clone(), self.sockets.join(format!("{name}.sock")));
-            let reach = Reach {
-                ports: claim.ports.clone(),
-                sockets: tier.service.sockets.iter().map(socket).collect(),
-                user: tier.service.database.as_ref().map(|database| database.user.clone()),
+    pub(crate) fn reach(&self) -> BTreeMap<String, Vec<Reach>> {
+        let of_tier = |(tier, claims): (&&PlanTier, &Vec<Claim>)| {
+            let reach = |(instance, claim): (usize, &Claim)| {
+                let socket = |name: &String| {
+                    (name.clone(), self.sockets.join(format!("{}.sock", numbered(name, instance))))
+                };
+                Reach {
+                    ports: claim.ports.clone(),
+                    sockets: tier.service.sockets.iter().map(socket).collect(),
+                    user: tier.service.database.as_ref().map(|database| database.user.clone()),
+                }
             };
-            (tier.name.clone(), reach)
+            (tier.name.clone(), claims.iter().enumerate().map(reach).collect())
         };
-        self.tiers.iter().zip(&self.claims).map(reach).collect()
+        self.tiers.iter().zip(&self.claims).map(of_tier).collect()
     }
 
     /// Renders all tiers, and the application's files unless a data set is being loaded.
@@ -116,8 +131,26 @@ impl Layout<'_> {
     }
 
     fn tier(&self, index: usize, site: &Site, renderer: &Renderer, common: &Common<'_>) -> Result<ReadyTier> {
+        let (mut servers, mut jobs) = (Vec::new(), Vec::new());
+        for instance in 0..self.claims[index].len() {
+            let (server, job) = self.server((index, instance), site, renderer, common)?;
+            servers.push(server);
+            jobs.push(job);
+        }
+        Ok(ReadyTier { servers, job: status::merged(jobs) })
+    }
+
+    fn server(
+        &self,
+        (index, instance): (usize, usize),
+        site: &Site,
+        renderer: &Renderer,
+        common: &Common<'_>,
+    ) -> Result<(ReadyServer, ServerJob)> {
         let tier = self.tiers[index];
-        let dir = self.dir.join(&tier.name);
+        let name = numbered(&tier.name, instance);
+        let dir = self.dir.join(&name);
+        let memory_dir = self.memory.as_ref().map(|memory| memory.join(&name));
         let mut rendering = Rendering::new(self.catalogue, tier, renderer);
         let needed = Needed::by_tier(tier, &self.plan.kit);
         let program = needed.and_then(|needed| program::of_service(&needed, &site.home));
@@ -125,8 +158,15 @@ impl Layout<'_> {
             rendering.problems.extend(found.into_vec().into_iter().map(|problem| problem.tier(&tier.name)));
             Program { path: PathBuf::new(), root: PathBuf::new() }
         });
-        let own =
-            |values| Own { tier, values, dir: &dir, program: &program.path, program_root: &program.root };
+        let own = |values| Own {
+            tier,
+            values,
+            instance,
+            dir: &dir,
+            memory_dir: memory_dir.as_deref(),
+            program: &program.path,
+            program_root: &program.root,
+        };
         let values = rendering.loading_values(self.loading, &common.for_tier(&own(&tier.values)));
         let context = common.for_tier(&own(&values));
         rendering.check_constraints(&context);
@@ -146,7 +186,7 @@ impl Layout<'_> {
             service.database.as_ref().map(|database| database.settles.as_slice()).unwrap_or_default();
         let settles = rendering.commands(settles, &context);
         let empty = Reach::default();
-        let reach = common.reach.get(&tier.name).unwrap_or(&empty);
+        let reach = common.reach.get(&tier.name).and_then(|all| all.get(instance)).unwrap_or(&empty);
         let question = Question::new(&service.ready, service.ports.first(), reach).map_err(|what| {
             Problem::recipe(format!("{} can't be probed: {what}", service.name))
                 .file(&rendering.manifest)
@@ -154,7 +194,8 @@ impl Layout<'_> {
         })?;
         let job = rendering.keep(status::resolve(renderer, tier, reach, &context));
         Problems::check(rendering.problems)?;
-        Ok(ReadyTier { dir, program, args, env, files, inits, settles, question, job })
+        let server = ReadyServer { dir, memory_dir, program, args, env, files, inits, settles, question };
+        Ok((server, job))
     }
 
     /// The kit's application: (path in the document root, bytes).
@@ -274,7 +315,12 @@ fn available_memory_bytes() -> u64 {
     kilobytes.map_or(1 << 30, |kilobytes| kilobytes * 1024)
 }
 
+/// What something of an instance is called: that of the first has the plain name, that of the second `NAME-2`.
+pub(crate) fn numbered(name: &str, instance: usize) -> String {
+    if instance == 0 { name.to_string() } else { format!("{name}-{}", instance + 1) }
+}
+
 /// The path of a rendered file, for messages.
-pub(crate) fn main_file(tier: &ReadyTier) -> Option<&Path> {
+pub(crate) fn main_file(tier: &ReadyServer) -> Option<&Path> {
     tier.files.first().map(|(path, _)| Path::new(path))
 }

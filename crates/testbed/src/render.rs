@@ -10,7 +10,7 @@ use model::plan::PlanTier;
 use model::setting::Values;
 use model::{Catalogue, Plan, Problem, Result};
 
-/// Where a tier can be reached, known before anything is rendered.
+/// Where an instance of a tier can be reached, known before anything is rendered.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reach {
     pub(crate) ports: BTreeMap<String, u16>,
@@ -22,7 +22,8 @@ pub(crate) struct Reach {
 /// What all templates of a stack see.
 pub(crate) struct Common<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) reach: &'a BTreeMap<String, Reach>,
+    /// Of each tier, its instances: one at least.
+    pub(crate) reach: &'a BTreeMap<String, Vec<Reach>>,
     pub(crate) web_root: &'a Path,
     pub(crate) uid: u32,
     pub(crate) cpus: usize,
@@ -34,7 +35,11 @@ pub(crate) struct Common<'a> {
 pub(crate) struct Own<'a> {
     pub(crate) tier: &'a PlanTier,
     pub(crate) values: &'a Values,
+    /// Which of its instances, from 0.
+    pub(crate) instance: usize,
     pub(crate) dir: &'a Path,
+    /// Its directory in memory, where the machine has such a file system.
+    pub(crate) memory_dir: Option<&'a Path>,
     pub(crate) program: &'a Path,
     pub(crate) program_root: &'a Path,
 }
@@ -72,10 +77,21 @@ fn reach_values(reach: &Reach) -> Map {
     map
 }
 
+/// A tier as others see it: its first instance by the tier's own names, and a list of all.
+fn tier_values(instances: &[Reach]) -> Map {
+    let mut map = instances.first().map(reach_values).unwrap_or_default();
+    let list = instances.iter().map(|reach| {
+        let own = reach_values(reach).into_iter().filter(|(name, _)| name != "user");
+        Value::from_pairs(own)
+    });
+    map.insert("instances".to_string(), Value::from(list.collect::<Vec<_>>()));
+    map
+}
+
 impl Common<'_> {
     fn values(&self) -> Map {
         let tiers =
-            self.reach.iter().map(|(name, reach)| (name.clone(), Value::from_pairs(reach_values(reach))));
+            self.reach.iter().map(|(name, reach)| (name.clone(), Value::from_pairs(tier_values(reach))));
         let params = self.plan.params.iter().map(|(name, value)| (name.clone(), setting_value(value)));
         let size = self.plan.size.values.iter().map(|(name, value)| (name.clone(), number(*value)));
         let kit = [
@@ -105,10 +121,13 @@ impl Common<'_> {
         let mut map: Map =
             own.values.iter().map(|(name, value)| (variable(name), setting_value(value))).collect();
         map.extend(self.values());
-        if let Some(reach) = self.reach.get(&own.tier.name) {
+        if let Some(reach) = self.reach.get(&own.tier.name).and_then(|reach| reach.get(own.instance)) {
             map.extend(reach_values(reach).into_iter().filter(|(name, _)| name != "user"));
         }
         map.insert("dir".to_string(), path_value(own.dir));
+        if let Some(memory_dir) = own.memory_dir {
+            map.insert("memory_dir".to_string(), path_value(memory_dir));
+        }
         map.insert("program".to_string(), path_value(own.program));
         map.insert("program_root".to_string(), path_value(own.program_root));
         if let Some(database) = &own.tier.service.database {

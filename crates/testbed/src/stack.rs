@@ -30,23 +30,25 @@ pub struct Tier {
     pub service: String,
     /// What the program says about itself.
     pub version: Version,
-    /// Its main process.
+    /// Its main process; of several instances that of the first.
     pub pid: u32,
+    /// The main processes of all its instances.
+    pub pids: Vec<u32>,
     /// Its cgroup, with all its processes, where one could be made.
     pub cgroup: Option<PathBuf>,
-    /// Where users or other tiers reach it, if it listens on a port.
+    /// Where users or other tiers reach it (its first instance), if it listens on a port.
     pub address: Option<SocketAddr>,
-    /// All its ports by name.
+    /// All its ports by name; those of the second instance are called `NAME-2`.
     pub ports: BTreeMap<String, u16>,
-    /// Its sockets by name.
+    /// Its sockets by name, likewise.
     pub sockets: BTreeMap<String, PathBuf>,
-    /// Its directory, gone when the stack is dropped.
+    /// Its directory, gone when the stack is dropped. The second instance has one called `TIER-2` beside it.
     pub dir: PathBuf,
     /// A database's data directory: what a snapshot copies once the stack has stopped.
     pub data_dir: Option<PathBuf>,
-    /// Its rendered files.
+    /// Its rendered files, of all instances.
     pub files: Vec<PathBuf>,
-    /// Its logs: the error log first, the console last. Some may not exist.
+    /// Its logs, instance by instance: the error log first, the console last. Some may not exist.
     pub logs: Vec<PathBuf>,
     /// What it tells about itself, and where.
     pub job: ServerJob,
@@ -60,7 +62,7 @@ pub struct Tier {
 pub struct Death {
     /// The tier.
     pub tier: String,
-    /// How it ended: `exit status: 1`, `signal: 9 (SIGKILL)`.
+    /// How it ended: `exit status: 1`, `signal: 9 (SIGKILL)`; of several instances also which one.
     pub status: String,
     /// The last lines of its log.
     pub log_tail: Vec<String>,
@@ -94,10 +96,22 @@ pub struct Stopped {
 
 #[derive(Debug)]
 struct Server {
-    running: Running,
+    /// One for each instance.
+    processes: Vec<Process>,
     service: ServiceManifest,
     followers: Vec<Follower>,
+}
+
+#[derive(Debug)]
+struct Process {
+    running: Running,
     dead: bool,
+}
+
+impl Server {
+    fn identities(&self) -> Vec<Identity> {
+        self.processes.iter().map(|process| process.running.identity).collect()
+    }
 }
 
 /// A stack that runs. Dropping it kills what still runs and removes its files.
@@ -121,7 +135,8 @@ impl Stack {
         let found = self.tiers.iter().zip(&self.servers).find(|(one, _)| one.name == tier);
         found.is_some_and(|(_, server)| {
             let signal = server.service.reload.as_ref().and_then(|reload| reload_signal(&reload.signal));
-            signal.is_some_and(|signal| server.running.identity.signal(signal))
+            let tell = |signal| server.identities().into_iter().all(|process| process.signal(signal));
+            signal.is_some_and(tell)
         })
     }
 
@@ -134,17 +149,18 @@ impl Stack {
         self.directories.push(dir);
     }
 
-    pub(crate) fn add(&mut self, tier: Tier, running: Running, service: ServiceManifest) {
+    pub(crate) fn add(&mut self, tier: Tier, running: Vec<Running>, service: ServiceManifest) {
         let followers = tier.logs.iter().cloned().map(Follower::new).collect();
+        let processes = running.into_iter().map(|running| Process { running, dead: false }).collect();
         self.tiers.push(tier);
-        self.servers.push(Server { running, service, followers, dead: false });
+        self.servers.push(Server { processes, service, followers });
     }
 
     /// Ends and forgets the tier that was added last.
     pub(crate) fn remove_last(&mut self) -> Result<()> {
         if let (Some(tier), Some(mut server)) = (self.tiers.pop(), self.servers.pop()) {
-            self.site.end_tier(&self.instance, &tier.name, &[server.running.identity])?;
-            _ = server.running.child.wait();
+            self.site.end_tier(&self.instance, &tier.name, &server.identities())?;
+            server.processes.iter_mut().for_each(|process| _ = process.running.child.wait());
         }
         Ok(())
     }
@@ -167,14 +183,21 @@ impl Stack {
     /// Tiers whose main process ended since the last call. Never blocks.
     pub fn deaths(&mut self) -> Vec<Death> {
         let mut deaths = Vec::new();
-        for (tier, server) in self.tiers.iter().zip(&mut self.servers) {
-            if server.dead || self.over {
-                continue;
-            }
-            if let Ok(Some(status)) = server.running.child.try_wait() {
-                server.dead = true;
-                let log_tail = log::tails(&tier.logs, SHOWN_LINES);
-                deaths.push(Death { tier: tier.name.clone(), status: status.to_string(), log_tail });
+        for (tier, server) in self.tiers.iter().zip(&mut self.servers).filter(|_| !self.over) {
+            let count = server.processes.len();
+            let logs_of_one = tier.logs.len() / count.max(1);
+            for (instance, process) in server.processes.iter_mut().enumerate() {
+                let Ok(Some(status)) = process.running.child.try_wait() else { continue };
+                if std::mem::replace(&mut process.dead, true) {
+                    continue;
+                }
+                let logs = tier.logs.iter().skip(instance * logs_of_one).take(logs_of_one).cloned();
+                let log_tail = log::tails(&logs.collect::<Vec<_>>(), SHOWN_LINES);
+                let status = match count {
+                    1 => status.to_string(),
+                    _ => format!("{status}, instance {} of {count}", instance + 1),
+                };
+                deaths.push(Death { tier: tier.name.clone(), status, log_tail });
             }
         }
         deaths
@@ -232,11 +255,12 @@ impl Stack {
 
     fn end(&mut self) -> Result<()> {
         self.over = true;
-        let started: Vec<Identity> = self.servers.iter().map(|server| server.running.identity).collect();
+        let started: Vec<Identity> = self.servers.iter().flat_map(Server::identities).collect();
         let ended = self.site.end_instance(&self.instance, &started);
         let mut problems = ended.err().map(Problems::into_vec).unwrap_or_default();
         // Only the dead are waited for: whoever could not be killed is left to the lab's undo.
-        self.servers.iter_mut().for_each(|server| _ = server.running.child.try_wait());
+        let processes = self.servers.iter_mut().flat_map(|server| &mut server.processes);
+        processes.for_each(|process| _ = process.running.child.try_wait());
         for directory in &self.directories {
             problems.extend(disk::remove_dir(directory).err().into_iter().flat_map(Problems::into_vec));
         }
@@ -253,22 +277,31 @@ impl Drop for Stack {
 
 fn stop_one(site: &Site, instance: &str, tier: &Tier, server: &mut Server) -> Result<Stopped> {
     let start = Instant::now();
-    let identity = server.running.identity;
-    let mut clean = false;
-    if !server.dead && matches!(server.running.child.try_wait(), Ok(None)) {
-        let patience = Duration::from_secs_f64(server.service.stop.within_s.clamp(0.0, 3600.0));
-        clean =
-            identity.signal(signal_of(&server.service.stop.signal)) && ends_within(server, start, patience);
+    let patience = Duration::from_secs_f64(server.service.stop.within_s.clamp(0.0, 3600.0));
+    let signal = signal_of(&server.service.stop.signal);
+    // All are told before any is waited for.
+    let told = server.processes.iter_mut().map(|process| process.told(signal)).collect::<Vec<_>>();
+    let mut clean = true;
+    for (process, told) in server.processes.iter_mut().zip(told) {
+        clean &= told && ends_within(process, start, patience);
+        process.dead = true;
     }
-    server.dead = true;
-    site.end_tier(instance, &tier.name, &[identity])?;
-    _ = server.running.child.wait();
+    site.end_tier(instance, &tier.name, &server.identities())?;
+    server.processes.iter_mut().for_each(|process| _ = process.running.child.wait());
     Ok(Stopped { tier: tier.name.clone(), took: start.elapsed(), clean })
 }
 
-fn ends_within(server: &mut Server, start: Instant, patience: Duration) -> bool {
+impl Process {
+    /// Sends a signal, if it still runs.
+    fn told(&mut self, signal: Signal) -> bool {
+        let runs = !self.dead && matches!(self.running.child.try_wait(), Ok(None));
+        runs && self.running.identity.signal(signal)
+    }
+}
+
+fn ends_within(process: &mut Process, start: Instant, patience: Duration) -> bool {
     while start.elapsed() < patience {
-        match server.running.child.try_wait() {
+        match process.running.child.try_wait() {
             Ok(None) => std::thread::sleep(Duration::from_millis(2)),
             Ok(Some(_)) => return true,
             Err(_) => return false,
@@ -310,8 +343,9 @@ fn settle(site: &Site, instance: &str, tier: &Tier) -> Result<()> {
 
 /// The path of a tier's directory as a kept copy names it, for the tool that keeps logs beyond the stack's life.
 impl Tier {
-    /// A file of this tier relative to its directory: `logs/error.log`.
+    /// A file of this tier relative to its directory: `logs/error.log`; one of its second instance: `TIER-2/logs/error.log`.
     pub fn relative<'a>(&self, path: &'a Path) -> &'a Path {
-        path.strip_prefix(&self.dir).unwrap_or(path)
+        let above = self.dir.parent().unwrap_or(&self.dir);
+        path.strip_prefix(&self.dir).or_else(|_| path.strip_prefix(above)).unwrap_or(path)
     }
 }

@@ -1,5 +1,6 @@
 //! Starting a stack: tier by tier, each ready before the next begins.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -13,7 +14,7 @@ use model::{Catalogue, Kind, Plan, Problem, Result};
 use crate::lab::{Lab, Site};
 use crate::launch::{Launch, Running};
 use crate::port::Claim;
-use crate::prepare::{AppFiles, Layout, ReadyCommand, ReadyTier, main_file};
+use crate::prepare::{AppFiles, Layout, ReadyCommand, ReadyServer, ReadyTier, main_file, numbered};
 use crate::stack::{Stack, Tier};
 use crate::{disk, log, program, snapshot};
 
@@ -76,6 +77,7 @@ impl Lab {
         let mut stack =
             Stack::new(Arc::clone(&self.site), starting.instance.clone(), starting.layout.dir.clone());
         stack.add_directory(starting.layout.sockets.clone());
+        starting.layout.memory.iter().for_each(|memory| stack.add_directory(memory.clone()));
         starting.write_app()?;
         for index in 0..starting.layout.tiers.len() {
             starting.tier(index, &mut stack)?;
@@ -115,7 +117,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             return Err(Problem::recipe(what).key("stack").into());
         }
         let wanted = options.web_port.or(plan.port);
-        let claims = tiers.iter().map(|tier| claim(tier, wanted)).collect::<Result<Vec<Claim>>>()?;
+        let claims = tiers.iter().map(|tier| claims(tier, wanted)).collect::<Result<Vec<Vec<Claim>>>>()?;
         let mut cpus = plan.placement.stack.clone();
         if options.loading {
             cpus.extend(plan.placement.generator.iter().filter(|cpu| !plan.placement.stack.contains(cpu)));
@@ -127,6 +129,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             loading: options.loading,
             dir: site.dir.join(&instance),
             sockets: site.sockets.join(&instance),
+            memory: site.memory.as_ref().map(|memory| memory.join(&instance)),
             cpus,
             tiers,
             claims,
@@ -148,16 +151,24 @@ impl<'a, 'o> Starting<'a, 'o> {
     }
 
     fn write_tier(&self, index: usize) -> Result<()> {
-        let tier = &self.ready[index];
+        self.ready[index].servers.iter().try_for_each(|server| self.write_server(index, server))
+    }
+
+    fn write_server(&self, index: usize, server: &ReadyServer) -> Result<()> {
         for folder in ["", "logs", "tmp"] {
-            disk::make_private_dir(&tier.dir.join(folder), self.owner())?;
+            disk::make_private_dir(&server.dir.join(folder), self.owner())?;
+        }
+        if let (Some(memory), Some(dir)) = (&self.layout.memory, &server.memory_dir) {
+            disk::make_private_dir(memory, self.owner())?;
+            disk::make_private_dir(dir, self.owner())?;
         }
         let logs = self.layout.tiers[index].service.logs.iter();
         logs.filter_map(|log| Path::new(log).parent())
-            .try_for_each(|folder| disk::make_private_dir(&tier.dir.join(folder), self.owner()))?;
-        tier.files
+            .try_for_each(|folder| disk::make_private_dir(&server.dir.join(folder), self.owner()))?;
+        server
+            .files
             .iter()
-            .try_for_each(|(path, text)| disk::write(&tier.dir.join(path), text.as_bytes(), self.owner()))
+            .try_for_each(|(path, text)| disk::write(&server.dir.join(path), text.as_bytes(), self.owner()))
     }
 
     fn step(&mut self, index: usize, step: Step, took: Option<Duration>) {
@@ -165,36 +176,41 @@ impl<'a, 'o> Starting<'a, 'o> {
         (self.options.on_step)(StepEvent { tier, step, took });
     }
 
-    /// Starts one tier and adds it to the stack.
+    /// Starts all instances of one tier and adds it to the stack.
     fn tier(&mut self, index: usize, stack: &mut Stack) -> Result<()> {
         self.write_tier(index)?;
-        self.fill_data(index)?;
+        for instance in 0..self.ready[index].servers.len() {
+            self.fill_data(index, instance)?;
+        }
         for attempt in 1.. {
             let start = Instant::now();
-            self.layout.claims[index].release();
+            self.layout.claims[index].iter_mut().for_each(Claim::release);
             self.step(index, Step::Start, None);
-            let mut running = self.launch(index)?;
-            let outcome = self.wait(index, &mut running);
-            // The stack has it now, so that whatever comes next ends it.
-            let tier = self.describe(index, &running);
-            stack.add(tier, running, self.layout.tiers[index].service.clone());
+            let mut running = Vec::new();
+            let launched = self.launch(index, &mut running);
+            let outcome = launched.and_then(|()| self.wait_for_all(index, &mut running));
+            // The stack has them now, so that whatever comes next ends them.
+            if !running.is_empty() {
+                let tier = self.describe(index, &running);
+                stack.add(tier, running, self.layout.tiers[index].service.clone());
+            }
             match outcome? {
-                Outcome::Ready => {
+                (Outcome::Ready, _) => {
                     self.step(index, Step::Start, Some(start.elapsed()));
                     return Ok(());
                 }
-                Outcome::Ended(_) if self.port_was_taken(index) && attempt < PORT_TRIES => {
+                (Outcome::Ended(_), _) if self.port_was_taken(index) && attempt < PORT_TRIES => {
                     stack.remove_last()?;
                     self.claim_again(index)?;
                 }
-                Outcome::Ended(status) => {
-                    return Err(self
-                        .failure(index, &format!("ended with {status} before it was ready"))
-                        .into());
+                (Outcome::Ended(status), instance) => {
+                    let what = format!("ended with {status} before it was ready");
+                    return Err(self.failure(index, instance, &what).into());
                 }
-                Outcome::Late => {
+                (Outcome::Late, instance) => {
                     let within_s = self.layout.tiers[index].service.ready.within_s;
-                    return Err(self.failure(index, &format!("was not ready within {within_s} s")).into());
+                    let what = format!("was not ready within {within_s} s");
+                    return Err(self.failure(index, instance, &what).into());
                 }
             }
         }
@@ -202,23 +218,24 @@ impl<'a, 'o> Starting<'a, 'o> {
     }
 
     fn port_was_taken(&self, index: usize) -> bool {
-        let asked =
-            self.wanted.is_some_and(|port| self.layout.claims[index].ports.values().any(|p| *p == port));
-        !asked && self.layout.claims[index].lost()
+        let claims = &self.layout.claims[index];
+        let has = |claim: &Claim, port| claim.ports.values().any(|one| *one == port);
+        let asked = self.wanted.is_some_and(|port| claims.iter().any(|claim| has(claim, port)));
+        !asked && claims.iter().any(Claim::lost)
     }
 
     /// Other ports for a tier; what names them is rendered again.
     fn claim_again(&mut self, index: usize) -> Result<()> {
-        self.layout.claims[index] = claim(self.layout.tiers[index], None)?;
+        self.layout.claims[index] = claims(self.layout.tiers[index], None)?;
         (self.ready, self.app) = self.layout.prepare(self.site)?;
         self.write_app()?;
         self.write_tier(index)
     }
 
     /// A database gets a copy of the snapshot; whatever has nothing runs its `[[init]]` commands.
-    fn fill_data(&mut self, index: usize) -> Result<()> {
+    fn fill_data(&mut self, index: usize, instance: usize) -> Result<()> {
         let tier = self.layout.tiers[index];
-        let dir = self.ready[index].dir.clone();
+        let dir = self.ready[index].servers[instance].dir.clone();
         if let Some(database) = &tier.service.database {
             let data = dir.join(&database.data_dir);
             if let Some(from) = self.options.data_snapshot {
@@ -230,8 +247,8 @@ impl<'a, 'o> Starting<'a, 'o> {
             }
             disk::make_private_dir(&data, self.owner())?;
         }
-        for number in 0..self.ready[index].inits.len() {
-            let command = &self.ready[index].inits[number];
+        for number in 0..self.ready[index].servers[instance].inits.len() {
+            let command = &self.ready[index].servers[instance].inits[number];
             let title = command.title.clone();
             let job = Job::new(self.site, &self.instance, &tier.name, &dir, &self.layout.cpus);
             let start = Instant::now();
@@ -241,35 +258,49 @@ impl<'a, 'o> Starting<'a, 'o> {
                 took: None,
             });
             if let Err(what) = job.run(command, self.options.cancel)? {
-                return Err(self.failure(index, &what).into());
+                return Err(self.failure(index, instance, &what).into());
             }
             self.step(index, Step::Command(title), Some(start.elapsed()));
         }
         Ok(())
     }
 
-    fn launch(&self, index: usize) -> Result<Running> {
-        let (tier, ready) = (self.layout.tiers[index], &self.ready[index]);
-        let launch = Launch {
-            tier: tier.name.clone(),
-            program: ready.program.path.clone(),
-            args: ready.args.iter().map(Into::into).collect(),
-            env: ready.env.clone(),
-            dir: ready.dir.clone(),
-            input: None,
-            output: ready.dir.join(CONSOLE),
-            cpus: self.layout.cpus.clone(),
-        };
+    fn launch(&self, index: usize, running: &mut Vec<Running>) -> Result<()> {
+        let tier = self.layout.tiers[index];
         let limits = self.options.plan.injections().iter().filter_map(|injection| match injection {
             Injection::Descriptors { tier: name, limit } if *name == tier.name => Some(*limit),
             _ => None,
         });
         let descriptors = limits.min().filter(|_| !self.options.loading);
-        self.site.launch_with(&launch, &self.instance, descriptors)
+        for server in &self.ready[index].servers {
+            let launch = Launch {
+                tier: tier.name.clone(),
+                program: server.program.path.clone(),
+                args: server.args.iter().map(Into::into).collect(),
+                env: server.env.clone(),
+                dir: server.dir.clone(),
+                input: None,
+                output: server.dir.join(CONSOLE),
+                cpus: self.layout.cpus.clone(),
+            };
+            running.push(self.site.launch_with(&launch, &self.instance, descriptors)?);
+        }
+        Ok(())
     }
 
-    fn wait(&self, index: usize, running: &mut Running) -> Result<Outcome> {
-        let (tier, ready) = (self.layout.tiers[index], &self.ready[index]);
+    /// Waits until all instances are ready; else what became of the first that is not, and which one that is.
+    fn wait_for_all(&self, index: usize, running: &mut [Running]) -> Result<(Outcome, usize)> {
+        for (instance, running) in running.iter_mut().enumerate() {
+            let outcome = self.wait(index, instance, running)?;
+            if !matches!(outcome, Outcome::Ready) {
+                return Ok((outcome, instance));
+            }
+        }
+        Ok((Outcome::Ready, 0))
+    }
+
+    fn wait(&self, index: usize, instance: usize, running: &mut Running) -> Result<Outcome> {
+        let (tier, ready) = (self.layout.tiers[index], &self.ready[index].servers[instance]);
         let start = Instant::now();
         let mut pause = Duration::from_millis(1);
         loop {
@@ -291,43 +322,55 @@ impl<'a, 'o> Starting<'a, 'o> {
         }
     }
 
-    fn describe(&self, index: usize, running: &Running) -> Tier {
+    /// What is known of a tier whose first instance was started, at least.
+    fn describe(&self, index: usize, running: &[Running]) -> Tier {
         let (tier, ready) = (self.layout.tiers[index], &self.ready[index]);
+        let first = &ready.servers[0];
         let reach = self.layout.reach().remove(&tier.name).unwrap_or_default();
-        let first_port = tier.service.ports.first().and_then(|name| reach.ports.get(name));
+        let first_port = tier.service.ports.first().and_then(|name| reach.first()?.ports.get(name).copied());
+        let (mut ports, mut sockets) = (BTreeMap::new(), BTreeMap::new());
+        for (instance, reach) in reach.into_iter().enumerate() {
+            ports.extend(reach.ports.into_iter().map(|(name, port)| (numbered(&name, instance), port)));
+            sockets.extend(reach.sockets.into_iter().map(|(name, path)| (numbered(&name, instance), path)));
+        }
+        let files = ready
+            .servers
+            .iter()
+            .flat_map(|server| server.files.iter().map(|(path, _)| server.dir.join(path)));
         Tier {
             name: tier.name.clone(),
             service: tier.service.name.clone(),
-            version: program::version(&ready.program, &tier.service),
-            pid: running.identity.pid,
-            cgroup: running.cgroup.clone(),
-            address: first_port.map(|port| crate::port::address(*port)),
-            ports: reach.ports,
-            sockets: reach.sockets,
-            dir: ready.dir.clone(),
-            data_dir: tier.service.database.as_ref().map(|database| ready.dir.join(&database.data_dir)),
-            files: ready.files.iter().map(|(path, _)| ready.dir.join(path)).collect(),
-            logs: self.logs(index),
+            version: program::version(&first.program, &tier.service),
+            pid: running[0].identity.pid,
+            pids: running.iter().map(|running| running.identity.pid).collect(),
+            cgroup: running[0].cgroup.clone(),
+            address: first_port.map(crate::port::address),
+            ports,
+            sockets,
+            dir: first.dir.clone(),
+            data_dir: tier.service.database.as_ref().map(|database| first.dir.join(&database.data_dir)),
+            files: files.collect(),
+            logs: (0..ready.servers.len()).flat_map(|instance| self.logs(index, instance)).collect(),
             job: ready.job.clone(),
-            settles: ready.settles.iter().map(ReadyCommand::again).collect(),
+            settles: first.settles.iter().map(ReadyCommand::again).collect(),
             cpus: self.layout.cpus.clone(),
             loading: self.layout.loading,
         }
     }
 
-    fn logs(&self, index: usize) -> Vec<PathBuf> {
-        let dir = &self.ready[index].dir;
+    fn logs(&self, index: usize, instance: usize) -> Vec<PathBuf> {
+        let dir = &self.ready[index].servers[instance].dir;
         let own = self.layout.tiers[index].service.logs.iter().map(|log| dir.join(log));
         own.chain([dir.join(CONSOLE)]).collect()
     }
 
     /// What a failed start says; its files and logs are kept.
-    fn failure(&self, index: usize, what: &str) -> Problem {
-        let (tier, ready) = (self.layout.tiers[index], &self.ready[index]);
-        let kept = self.options.keep_failed.join(&tier.name);
+    fn failure(&self, index: usize, instance: usize, what: &str) -> Problem {
+        let (tier, ready) = (self.layout.tiers[index], &self.ready[index].servers[instance]);
+        let kept = self.options.keep_failed.join(numbered(&tier.name, instance));
         // What an earlier failure left there would be taken for this one's.
         _ = disk::remove_dir(&kept);
-        let logs = self.logs(index);
+        let logs = self.logs(index, instance);
         let named = ready.files.iter().map(|(path, _)| ready.dir.join(path)).chain(logs.iter().cloned());
         let could_keep = named.filter(|path| path.exists()).all(|path| {
             let to = kept.join(path.strip_prefix(&ready.dir).unwrap_or(&path));
@@ -362,8 +405,11 @@ fn tells_of_a_full_disk(line: &str) -> bool {
 /// Where a server's standard output and error go, relative to its tier's directory.
 pub(crate) const CONSOLE: &str = "logs/console.log";
 
-fn claim(tier: &PlanTier, wanted: Option<u16>) -> Result<Claim> {
-    Claim::new(&tier.service.ports, wanted.filter(|_| tier.name == "web"))
+/// Ports for each instance of a tier; the one that is asked for is the web tier's first.
+fn claims(tier: &PlanTier, wanted: Option<u16>) -> Result<Vec<Claim>> {
+    let wanted = wanted.filter(|_| tier.name == "web");
+    let claim = |instance| Claim::new(&tier.service.ports, wanted.filter(|_| instance == 0));
+    (0..tier.instances.max(1)).map(claim).collect()
 }
 
 fn interrupted(tier: &str) -> Problem {

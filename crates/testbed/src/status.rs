@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use minijinja::Value;
 use model::plan::PlanTier;
-use model::server_job::{CounterJob, StatusJob, StatusPlace};
+use model::server_job::{Asked, CounterJob, StatusJob, StatusPlace};
 use model::service::{Counter, CounterKind, ServiceManifest, Status};
 use model::{Catalogue, Problem, Problems, Result, ServerJob, Setting, document};
 
 use crate::needed;
 use crate::render::{Reach, Renderer, setting_value, variable};
 
-/// What a tier's server is asked: its statuses that hold with these knobs, and the counters that they have.
+/// What an instance of a tier is asked: its statuses that hold with these knobs, and the counters that they have.
 pub(crate) fn resolve(
     renderer: &Renderer,
     tier: &PlanTier,
@@ -27,8 +27,10 @@ pub(crate) fn resolve(
             job.statuses.push(StatusJob {
                 name: status.name.clone(),
                 reader: status.reader,
-                at: place(status, reach).ok_or_else(|| nowhere(status).file(&file).key("status.at"))?,
-                path: renderer.text(&file, &status.path, context)?,
+                asked: vec![Asked {
+                    at: place(status, reach).ok_or_else(|| nowhere(status).file(&file).key("status.at"))?,
+                    path: renderer.text(&file, &status.path, context)?,
+                }],
                 user: service.database.as_ref().map(|database| database.user.clone()),
                 every_s: status.every_s,
             });
@@ -43,6 +45,24 @@ pub(crate) fn resolve(
         }
     }
     Ok(job)
+}
+
+/// The jobs of a tier's instances as one: each is asked, and limits add up as what they limit does. Of shares the mean is
+/// told, so that their limit stays.
+pub(crate) fn merged(jobs: Vec<ServerJob>) -> ServerJob {
+    let mut jobs = jobs.into_iter();
+    let mut all = jobs.next().unwrap_or_default();
+    for job in jobs {
+        for (status, more) in all.statuses.iter_mut().zip(job.statuses) {
+            status.asked.extend(more.asked);
+        }
+        for (counter, more) in all.counters.iter_mut().zip(job.counters) {
+            if !counter.is_share() {
+                counter.limit = counter.limit.zip(more.limit).map(|(one, other)| one + other);
+            }
+        }
+    }
+    all
 }
 
 fn holds(renderer: &Renderer, file: &str, key: &str, when: Option<&String>, context: &Value) -> Result<bool> {

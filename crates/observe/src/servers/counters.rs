@@ -15,18 +15,18 @@ pub(super) struct Counters(Vec<Counter>);
 #[derive(Debug)]
 struct Counter {
     job: CounterJob,
-    /// The last reading that had it: when, and what it was.
-    last: Option<(Instant, f64)>,
+    /// Of each instance, the last reading that had it: when, and what it was.
+    last: Vec<Option<(Instant, f64)>>,
     points: Vec<(f64, f64)>,
 }
 
 impl Counters {
     pub(super) fn new(jobs: Vec<CounterJob>) -> Counters {
-        Counters(jobs.into_iter().map(|job| Counter { job, last: None, points: Vec::new() }).collect())
+        Counters(jobs.into_iter().map(|job| Counter { job, last: Vec::new(), points: Vec::new() }).collect())
     }
 
-    /// Takes a reading made at `at`, which is second `read_s` of the run.
-    pub(super) fn take(&mut self, at: Instant, read_s: f64, figures: &Figures) {
+    /// Takes a reading of all instances made at `at`, which is second `read_s` of the run.
+    pub(super) fn take(&mut self, at: Instant, read_s: f64, figures: &[Figures]) {
         for counter in &mut self.0 {
             let value = counter.value(at, figures);
             counter.points.extend(value.map(|value| (read_s, value)));
@@ -46,14 +46,24 @@ impl Counters {
 }
 
 impl Counter {
-    fn value(&mut self, at: Instant, figures: &Figures) -> Option<f64> {
+    /// The sum over the instances, of shares their mean. Each instance's growth is its own: one that began anew must not
+    /// hide in a sum that grew all the same.
+    fn value(&mut self, at: Instant, figures: &[Figures]) -> Option<f64> {
+        self.last.resize(figures.len(), None);
+        let values: Vec<Option<f64>> =
+            (0..figures.len()).map(|instance| self.of_one(instance, at, &figures[instance])).collect();
+        let sum = values.into_iter().sum::<Option<f64>>()?;
+        Some(if self.job.is_share() { sum / figures.len().max(1) as f64 } else { sum })
+    }
+
+    fn of_one(&mut self, instance: usize, at: Instant, figures: &Figures) -> Option<f64> {
         // A sum that lacks a part would be another figure.
         let parts = self.job.of.iter().map(|name| figures.get(name).copied());
         let value = parts.sum::<Option<f64>>()? * self.job.times;
         if self.job.kind == CounterKind::Gauge {
             return Some(value);
         }
-        let (then, before) = self.last.replace((at, value))?;
+        let (then, before) = self.last[instance].replace((at, value))?;
         let elapsed_s = at.saturating_duration_since(then).as_secs_f64();
         // A count that fell began anew in between: nobody knows how far it came before.
         (value >= before && elapsed_s > 0.0).then(|| (value - before) / elapsed_s)
@@ -78,8 +88,8 @@ mod tests {
         }])
     }
 
-    fn figures(pairs: &[(&str, f64)]) -> Figures {
-        pairs.iter().map(|(name, value)| (name.to_string(), *value)).collect()
+    fn figures(pairs: &[(&str, f64)]) -> [Figures; 1] {
+        [pairs.iter().map(|(name, value)| (name.to_string(), *value)).collect()]
     }
 
     fn points(counters: &mut Counters) -> Vec<(f64, f64)> {
@@ -113,5 +123,23 @@ mod tests {
         counters.take(Instant::now(), 1.0, &figures(&[("a", 10.0)]));
         counters.take(Instant::now(), 2.0, &figures(&[("a", 10.0), ("b", 4.0)]));
         assert_eq!(points(&mut counters), [(2.0, 7.0)]);
+    }
+
+    #[test]
+    fn instances_add_up_each_with_its_own_growth_and_shares_have_their_mean() {
+        let both = |one: f64, other: f64| [one, other].map(|value| Figures::from([("a".to_string(), value)]));
+        let start = Instant::now();
+        let second = |second| start + Duration::from_secs(second);
+        let mut rate = counter(CounterKind::Rate, &["a"]);
+        rate.take(second(0), 0.0, &both(100.0, 10.0));
+        rate.take(second(1), 1.0, &both(104.0, 20.0));
+        // The first began anew; the sum of both counts grew all the same.
+        rate.take(second(2), 2.0, &both(1.0, 220.0));
+        rate.take(second(3), 3.0, &both(3.0, 222.0));
+        assert_eq!(points(&mut rate), [(1.0, 7.0), (3.0, 2.0)], "times 0.5");
+        let mut share = counter(CounterKind::Gauge, &["a"]);
+        share.0[0].job.unit = "ratio".into();
+        share.take(second(0), 0.0, &both(1.0, 0.5));
+        assert_eq!(points(&mut share), [(0.0, 0.375)], "times 0.5");
     }
 }

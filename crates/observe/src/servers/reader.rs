@@ -1,9 +1,9 @@
-//! One status, read again and again.
+//! One status of one instance, read again and again.
 
 use std::io;
 use std::time::Instant;
 
-use model::server_job::{CounterJob, StatusJob};
+use model::server_job::{Asked, CounterJob, StatusJob};
 use model::service;
 
 use super::exchange::wrong;
@@ -14,16 +14,18 @@ use super::{fastcgi, http, plain};
 /// Reads one status.
 #[derive(Debug)]
 pub(super) struct Reader {
-    job: StatusJob,
+    reader: service::Reader,
+    asked: Asked,
     database: Option<Database>,
 }
 
 impl Reader {
-    /// Reads what these counters need.
-    pub(super) fn new(job: &StatusJob, counters: &[CounterJob]) -> Reader {
+    /// Reads what these counters need, of one of the instances.
+    pub(super) fn new(job: &StatusJob, asked: &Asked, counters: &[CounterJob]) -> Reader {
         let is_database = job.reader == service::Reader::Mysql;
         let names = counters.iter().flat_map(|counter| counter.of.iter().map(String::as_str));
-        Reader { job: job.clone(), database: is_database.then(|| Database::new(job, names)) }
+        let database = is_database.then(|| Database::new(job, asked, names));
+        Reader { reader: job.reader, asked: asked.clone(), database }
     }
 
     /// Asks and waits until `deadline` at most.
@@ -31,9 +33,9 @@ impl Reader {
         if let Some(database) = &mut self.database {
             return database.read(deadline);
         }
-        let (at, path) = (&self.job.at, self.job.path.as_str());
+        let (at, path) = (&self.asked.at, self.asked.path.as_str());
         let json = |body: Vec<u8>| figures::json(&body).ok_or(wrong("the answer is no JSON object"));
-        match self.job.reader {
+        match self.reader {
             service::Reader::Lines => {
                 http::get(at, path, deadline).map(|body| figures::lines(&String::from_utf8_lossy(&body)))
             }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
 
-use model::server_job::{StatusJob, StatusPlace};
+use model::server_job::{Asked, StatusJob, StatusPlace};
 use mysql::prelude::Queryable;
 use mysql::{Conn, OptsBuilder};
 
@@ -27,7 +27,7 @@ pub(super) struct Database {
 
 impl Database {
     /// Asks for these names only: what is not sent need not be read.
-    pub(super) fn new<'a>(job: &StatusJob, names: impl Iterator<Item = &'a str>) -> Database {
+    pub(super) fn new<'a>(job: &StatusJob, asked: &Asked, names: impl Iterator<Item = &'a str>) -> Database {
         let (metrics, status): (BTreeSet<&str>, BTreeSet<&str>) =
             names.partition(|name| name.starts_with(METRIC));
         let metrics: BTreeSet<&str> = metrics.iter().map(|name| &name[METRIC.len()..]).collect();
@@ -37,7 +37,7 @@ impl Database {
             .tcp_connect_timeout(Some(patience))
             .read_timeout(Some(patience))
             .write_timeout(Some(patience));
-        let options = match &job.at {
+        let options = match &asked.at {
             StatusPlace::Socket(path) => options.socket(path.to_str()).prefer_socket(true),
             StatusPlace::Port(port) => {
                 options.ip_or_hostname(Some("127.0.0.1")).tcp_port(*port).prefer_socket(false)
@@ -92,19 +92,19 @@ mod tests {
 
     #[test]
     fn only_what_counters_need_is_asked_for_and_nothing_that_is_no_name() {
+        let asked = Asked { at: StatusPlace::Socket("/nowhere".into()), path: String::new() };
         let job = StatusJob {
             name: "status".into(),
             reader: Reader::Mysql,
-            at: StatusPlace::Socket("/nowhere".into()),
-            path: String::new(),
+            asked: Vec::new(),
             user: None,
             every_s: 1.0,
         };
         let names = ["Questions", "innodb.lock_deadlocks", "Threads_running", "x') OR ('1"];
-        let database = Database::new(&job, names.into_iter());
+        let database = Database::new(&job, &asked, names.into_iter());
         let status = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Questions','Threads_running')";
         assert_eq!(database.status.as_deref(), Some(status));
         assert!(database.metrics.is_some_and(|text| text.ends_with("NAME IN ('lock_deadlocks')")));
-        assert_eq!(Database::new(&job, ["Questions"].into_iter()).metrics, None);
+        assert_eq!(Database::new(&job, &asked, ["Questions"].into_iter()).metrics, None);
     }
 }

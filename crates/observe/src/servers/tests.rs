@@ -1,7 +1,7 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
-use model::server_job::{StatusJob, StatusPlace};
+use model::server_job::{Asked, StatusJob, StatusPlace};
 use model::service::{self, CounterKind};
 
 use super::*;
@@ -12,8 +12,7 @@ fn job(port: u16, every_s: f64) -> ServerJob {
         statuses: vec![StatusJob {
             name: "status".into(),
             reader: service::Reader::Lines,
-            at: StatusPlace::Port(port),
-            path: "/status?auto".into(),
+            asked: vec![Asked { at: StatusPlace::Port(port), path: "/status?auto".into() }],
             user: None,
             every_s,
         }],

@@ -36,7 +36,9 @@ fn wrong(error: impl ToString) -> Problem {
 fn say_and_wait(lab: &Lab, pid: u32) -> Result<(), Problems> {
     let dir = lab.dir().display();
     let group = lab.cgroup().map(|path| path.display().to_string()).unwrap_or_default();
-    let line = format!("{pid}\t{}\t{dir}\t{group}\t{}\n", lab.keeper_pid().unwrap_or(0), lab.uid());
+    let memory = lab.memory_dir().map(|path| path.display().to_string()).unwrap_or_default();
+    let (keeper, uid) = (lab.keeper_pid().unwrap_or(0), lab.uid());
+    let line = format!("{pid}\t{keeper}\t{dir}\t{group}\t{uid}\t{memory}\n");
     std::io::stdout().write_all(line.as_bytes()).map_err(wrong)?;
     std::io::stdin().read_to_end(&mut Vec::new()).map_err(wrong)?;
     Ok(())

@@ -29,6 +29,7 @@ struct Tool {
     keeper: u32,
     dir: PathBuf,
     group: Option<PathBuf>,
+    memory: Option<PathBuf>,
     uid: u32,
 }
 
@@ -55,11 +56,15 @@ impl Tool {
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
         let fields: Vec<&str> = line.trim_end_matches('\n').split('\t').collect();
-        assert_eq!(fields.len(), 5, "the actor says where everything is, not {line:?}");
+        assert_eq!(fields.len(), 6, "the actor says where everything is, not {line:?}");
         let dir = PathBuf::from(fields[2]);
         let group = (!fields[3].is_empty()).then(|| PathBuf::from(fields[3]));
+        let memory = (!fields[5].is_empty()).then(|| PathBuf::from(fields[5]));
+        // As a server leaves a file that is being uploaded.
+        memory.iter().for_each(|memory| fs::write(memory.join("upload"), "half").expect("a file"));
         let number = |text: &str| text.parse::<u32>().expect("a number");
-        Tool { keeper: number(fields[1]), uid: number(fields[4]), child, id, home: home.into(), dir, group }
+        let (keeper, uid, home) = (number(fields[1]), number(fields[4]), home.into());
+        Tool { keeper, uid, child, id, home, dir, group, memory }
     }
 
     fn living(&self) -> Vec<(u32, String)> {
@@ -84,6 +89,7 @@ impl Tool {
         }
         assert!(!self.dir.exists(), "{} must be gone", self.dir.display());
         assert!(self.group.iter().all(|group| !group.exists()), "{:?} must be gone", self.group);
+        assert!(self.memory.iter().all(|memory| !memory.exists()), "{:?} must be gone", self.memory);
         assert_eq!(groups_of(&self.id), Vec::<PathBuf>::new(), "no group of any controller may be left");
         let left: Vec<_> =
             fs::read_dir(self.home.join("instances")).expect("a directory").flatten().collect();

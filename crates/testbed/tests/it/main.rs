@@ -2,6 +2,7 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says why")]
 
 mod bench;
+mod cached;
 mod cleanup;
 mod data;
 mod faults;

@@ -34,6 +34,7 @@ fn a_missing_program_names_its_packages_once_with_the_reason() {
     let catalogue = catalogue();
     let mut service = catalogue.service("lighttpd").expect("a service");
     service.program.binary = "no-such-lighttpd".into();
+    service.modules.clear();
     service.packages.install = vec!["no-such-library".into(), "dpkg".into()];
     let home = home();
     let missing = packages::missing(&[Needed::whole(&service), Needed::whole(&service)], home.path());
