@@ -7,7 +7,8 @@
 //! `docs/method/intervals.md`.
 //!
 //! For studies there are beside it [`warm_up`], where a steady state begins; [`quantile`], [`bootstrap`] and [`unpaired`],
-//! intervals; and [`paired`], comparisons that may be looked at after every block (`docs/method/comparing.md`).
+//! intervals; and [`paired`], comparisons that may be looked at after every block (`docs/method/comparing.md`); [`published`] puts
+//! published figures beside those of a sweep (`docs/method/published.md`).
 //!
 //! Not here: files, clocks, anything printed, random sources but a seed that is passed in. The same recorded seconds give
 //! the same answer, always.
@@ -29,6 +30,7 @@ mod metric;
 mod operation;
 pub mod paired;
 mod phase;
+pub mod published;
 pub mod quantile;
 pub mod random;
 pub mod score;
@@ -55,7 +57,7 @@ pub use steady::Steady;
 pub use target::targets;
 pub use tier::{TierSource, tiers};
 pub use times::{percentile_s, summary};
-pub use trial::measured;
+pub use trial::{Also, measured};
 pub use validity::{TierEvent, TierFault, ValidityInputs, limits, validity};
 pub use verdict::{VerdictInputs, verdict};
 

@@ -5,6 +5,7 @@ mod clause;
 mod figure;
 
 use model::interval::OperationName;
+use model::kit::Metric;
 use model::record::TierResult;
 use model::study::{Measured, TierCpu};
 use model::{Interval, OperationInterval, OperationKind, QosTarget};
@@ -12,8 +13,19 @@ use model::{Interval, OperationInterval, OperationKind, QosTarget};
 use crate::batch;
 use crate::steady::Steady;
 
+/// Figures that a study wants beside those that every trial keeps.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Also<'a> {
+    /// Percentiles of all operations together and of each: 90.0.
+    pub percentiles: &'a [f64],
+    /// The kit's own figures.
+    pub metrics: &'a [Metric],
+}
+
 /// What a window said, from its `seconds` (consecutive, all of them counting), the run's operation `names`, the plan's
 /// `targets` and the run's rows of `tiers` over the same window. `None` when the window has no second.
+///
+/// `also` says what is kept beside the usual figures.
 ///
 /// Targets are judged as [`crate::targets`] judges a run. Errors of estimate come from consecutive batches of the
 /// window; `docs/method/intervals.md` has the formulas. An estimate's error is absent when the window has fewer than
@@ -23,6 +35,7 @@ pub fn measured(
     names: &[OperationName],
     targets: &[QosTarget],
     tiers: &[TierResult],
+    also: &Also<'_>,
 ) -> Option<Measured> {
     if seconds.is_empty() {
         return None;
@@ -33,7 +46,8 @@ pub fn measured(
     let failed = all.whole.failed();
     Some(Measured {
         clauses: clause::clauses(targets, &window),
-        figures: figure::figures(&all, &window),
+        figures: figure::figures(&all, &window, also.percentiles),
+        metrics: figure::metrics(also.metrics, &window),
         tiers: tiers.iter().filter_map(tier).collect(),
         failed_ratio: if completed + failed == 0 { 0.0 } else { failed as f64 / (completed + failed) as f64 },
         foreign_cores: None,

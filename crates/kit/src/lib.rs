@@ -17,6 +17,6 @@ pub mod data;
 
 pub use check::{CheckInputs, check};
 pub use folder::{Kit, Setup};
-pub use lint::{check_targets, lint};
+pub use lint::{check_published, check_targets, lint};
 pub use scenario::scenario;
 pub use sql::Server;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use engine::script::sandbox::{self, Modules};
 use model::kit::{FeedMode, FeederDeclaration, OnEnd, Per};
+use model::study::Published;
 use model::{Catalogue, Plan, Problem, Problems, QosTarget, Result, document, setting};
 
 use crate::data;
@@ -41,6 +42,20 @@ pub fn check_targets(plan: &Plan, catalogue: &Catalogue) -> Result<()> {
     let unknown = wanted.filter(|(_, name)| !known().any(|known| known == *name)).map(|(target, name)| {
         let what = format!("there is no operation or session `{name}` in kit {}", kit.manifest.name);
         near(Problem::recipe(what).key(format!("qos `{target}`")), name, known().map(String::as_str))
+    });
+    Problems::check(unknown.collect())
+}
+
+/// Every published figure is of an operation or session that the kit has.
+pub fn check_published(kit: &str, tables: &[Published], catalogue: &Catalogue) -> Result<()> {
+    let kit = Kit::open(catalogue, kit)?;
+    let names = Names::of(kit.text(&kit.manifest.session)?);
+    let known = || names.operations.iter();
+    let unknown = tables.iter().filter_map(|table| {
+        let name = table.figure.operation.as_ref().filter(|name| !known().any(|known| known == *name))?;
+        let what = format!("there is no operation `{name}` in kit {}", kit.manifest.name);
+        let key = format!("published `{}`: of = `{}`", table.title, table.of);
+        Some(near(Problem::recipe(what).key(key), name, known().map(String::as_str)))
     });
     Problems::check(unknown.collect())
 }

@@ -41,6 +41,11 @@ impl Measure {
         matches!(self, Measure::Throughput | Measure::Samples)
     }
 
+    /// Reads what stands left of a target's sign: `p95`, `mean`, `throughput`.
+    pub fn read(word: &str) -> Result<Measure, String> {
+        read_measure(word)
+    }
+
     /// A time that operations took.
     pub fn is_time(self) -> bool {
         matches!(self, Measure::Percentile(_) | Measure::Mean | Measure::Max)

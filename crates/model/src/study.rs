@@ -5,6 +5,7 @@
 
 pub mod compare;
 pub mod find;
+pub mod published;
 pub mod sweep;
 pub mod trial;
 
@@ -15,7 +16,10 @@ use serde::{Deserialize, Serialize};
 
 pub use compare::{Better, Compare, Conclusion, Effect, Failed, Failing, Lopsided};
 pub use find::{By, Confirmation, Find, FindAnswer, FindGoal, LoadLine, NoAnswer, WhyNot};
-pub use sweep::{Cell, Factor, Measurement, Sweep, SweepOrder};
+pub use published::{
+    Agreement, Claim, ClaimOrder, Estimate, Published, PublishedFigure, PublishedPair, PublishedRow,
+};
+pub use sweep::{Cell, Factor, Form, Measurement, Sweep, SweepOrder};
 pub use trial::{ClauseSeen, Fault, Figure, Measured, Purpose, TierCpu, Trial};
 
 use crate::diagnosis::Diagnosis;
@@ -58,6 +62,9 @@ pub struct StudyRecord {
     pub spent_s: f64,
     /// How long each step took that belongs to no trial.
     pub steps: Vec<Step>,
+    /// Every server that was started, by name, with its version: of all arms.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub servers: BTreeMap<String, String>,
     /// Of a find: what holds the stack at its line, and how that shows over the loads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diagnosis: Option<Diagnosis>,

@@ -3,7 +3,9 @@
 
 mod design;
 mod find;
+mod full;
 mod level;
+mod published;
 mod resolve;
 #[cfg(test)]
 mod tests;
@@ -14,11 +16,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use find::FindRequest;
+pub use full::FullRequest;
+pub use published::{ClaimRequest, PublishedRequest, PublishedValue, Where};
 pub use resolve::SweepPlan;
 
 use crate::setting::{Value, Values};
-use crate::study::SweepOrder;
-use crate::{Catalogue, Result, document};
+use crate::study::{Form, SweepOrder};
+use crate::{Catalogue, Problems, Result, document};
 
 /// A study as its file says it: every combination of the levels of its factors (or the cells that it lists) is
 /// measured, several times over.
@@ -39,6 +43,9 @@ pub struct StudyFile {
     pub kit: String,
     /// The data set's size: a name, or bytes such as `30mb`.
     pub size: Option<String>,
+    /// Sizes of the data set; a factor when there are several.
+    #[serde(default)]
+    pub sizes: Vec<String>,
     /// One of the kit's `mixes` instead of its default.
     pub mix: Option<String>,
     /// Stacks by name; a factor when there are several. The kit's default when absent.
@@ -79,6 +86,14 @@ pub struct StudyFile {
     pub seed: Option<u64>,
     /// Steady seconds of a trial: `20s`, which is the default.
     pub window: Option<String>,
+    /// What `--full` measures instead: the study as it was published, where its usual form is a short one.
+    pub full: Option<FullRequest>,
+    /// What differs from where the study comes from, a sentence each: hardware, versions, what is scaled.
+    #[serde(default)]
+    pub differs: Vec<String>,
+    /// Tables of figures that were published, to stand beside what is measured.
+    #[serde(default)]
+    pub published: Vec<PublishedRequest>,
 }
 
 /// A `[[factor]]`: one knob, one parameter of the kit, or several settings that change together.
@@ -137,6 +152,8 @@ pub enum Scale {
 pub struct CellRequest {
     /// The stack.
     pub stack: Option<String>,
+    /// The data set's size.
+    pub size: Option<String>,
     /// Emulated users.
     pub users: Option<u32>,
     /// Arrivals instead of users: `200/s`.
@@ -155,15 +172,42 @@ impl StudyFile {
         document::read(file, text)
     }
 
-    /// Resolves the study on a machine with the given CPUs, the plan of each cell checked. Every mistake is reported
-    /// at once, with its line in `text`, which was read from `file`.
+    /// Resolves a form of the study on a machine with the given CPUs, the plan of each cell checked. Every mistake is
+    /// reported at once, with its line in `text`, which was read from `file`.
     pub fn resolve(
         &self,
+        form: Form,
         file: &str,
         text: &str,
         catalogue: &Catalogue,
         cpus: &[usize],
     ) -> Result<SweepPlan> {
-        resolve::resolve(self, &resolve::Source { file, text }, catalogue, cpus)
+        resolve::resolve(self, form, &resolve::Source { file, text }, catalogue, cpus)
+    }
+
+    /// Resolves every form that the study has, its usual one first; the mistakes of all are reported at once.
+    pub fn resolve_all(
+        &self,
+        file: &str,
+        text: &str,
+        catalogue: &Catalogue,
+        cpus: &[usize],
+    ) -> Result<Vec<SweepPlan>> {
+        let (mut plans, mut problems) = (Vec::new(), Vec::new());
+        let full = self.full.as_ref().map(|_| Form::Full);
+        for form in [Some(Form::Short), full].into_iter().flatten() {
+            match self.resolve(form, file, text, catalogue, cpus) {
+                Ok(plan) => plans.push(plan),
+                Err(found) => problems.extend(found.into_vec()),
+            }
+        }
+        // What both forms share is wrong in both.
+        let mut told = Vec::new();
+        problems.retain(|problem| {
+            let new = !told.contains(problem);
+            told.push(problem.clone());
+            new
+        });
+        Problems::check(problems).map(|()| plans)
     }
 }

@@ -173,6 +173,7 @@ impl Stack {
         };
         Measured {
             clauses: vec![p95, p99, errors],
+            metrics: Vec::new(),
             figures: vec![figure("throughput", throughput)],
             tiers: Vec::new(),
             failed_ratio: 0.0,

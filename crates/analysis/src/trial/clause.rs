@@ -8,7 +8,7 @@ use model::{OperationInterval, QosTarget};
 use crate::batch::{self, sum_se};
 use crate::steady::Steady;
 use crate::target;
-use crate::trial::figure::{mean_log_se, percentile_log_se, throughput_log_se};
+use crate::trial::figure::{mean_log_se, mean_se, percentile_log_se, throughput_log_se};
 use crate::trial::{Seen, Window};
 
 /// Samples that a batch needs beyond a percentile for the batch's own percentile to be shown.
@@ -122,7 +122,7 @@ fn margin_se(target: &QosTarget, seen: &Seen, window: &Window<'_>, batches: &[f6
         Measure::Throughput | Measure::Samples => throughput_log_se(seen),
         // Largest values of batches scatter as much as the largest of the window does, if it is of the extreme-value
         // family that logarithms of times tend to (Gumbel): taking the largest of several shifts it only.
-        Measure::Max => scatter(batches).map(|se| se * (batches.len() as f64).sqrt()),
+        Measure::Max => mean_se(batches).map(|se| se * (batches.len() as f64).sqrt()),
     }
 }
 
@@ -136,11 +136,4 @@ fn share_log_se(counts: Vec<(f64, f64)>) -> Option<f64> {
     let residuals: Vec<f64> = counts.iter().map(|(part, n)| part - n * failed / all).collect();
     let events = failed + 0.5;
     sum_se(&residuals).map(|se| se.max(events.sqrt()) / events)
-}
-
-/// Standard error of the mean of `values`, which are consecutive.
-fn scatter(values: &[f64]) -> Option<f64> {
-    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let residuals: Vec<f64> = values.iter().map(|value| value - mean).collect();
-    sum_se(&residuals).map(|se| se / values.len() as f64)
 }

@@ -2,35 +2,39 @@
 
 use model::OperationKind;
 use model::interval::Times;
+use model::kit::Metric;
+use model::record::MetricResult;
 use model::study::Figure;
 
-use crate::batch::sum_se;
+use crate::batch::{self, sum_se};
 use crate::quantile;
 use crate::times::{mean_s, percentile_s};
 use crate::trial::{Seen, Window};
 
 /// Percentiles that every study keeps.
-const PERCENTILES: [(&str, f64); 3] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0)];
+const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
 
 /// Times are recorded to 0.1 %: uniform within that, a figure can't be known better.
 const RESOLUTION_LOG_SE: f64 = 0.001 / 3.464;
 
 /// Throughput, mean and percentiles of all operations together and of each that occurred; a percentile that its
 /// samples don't support is left out.
-pub(super) fn figures(all: &Seen, window: &Window<'_>) -> Vec<Figure> {
-    let mut found = of_one(None, all);
+pub(super) fn figures(all: &Seen, window: &Window<'_>, also: &[f64]) -> Vec<Figure> {
+    let others = also.iter().filter(|percent| !PERCENTILES.contains(percent));
+    let percentiles: Vec<f64> = PERCENTILES.iter().chain(others).copied().collect();
+    let mut found = of_one(None, all, &percentiles);
     for (index, name) in window.names.iter().enumerate() {
         if name.kind == OperationKind::Operation {
             let seen = window.of_row(index);
             if seen.whole.completed > 0 {
-                found.extend(of_one(Some(&name.name), &seen));
+                found.extend(of_one(Some(&name.name), &seen, &percentiles));
             }
         }
     }
     found
 }
 
-fn of_one(operation: Option<&str>, seen: &Seen) -> Vec<Figure> {
+fn of_one(operation: Option<&str>, seen: &Seen, percentiles: &[f64]) -> Vec<Figure> {
     let figure = |name: &str, value: f64, log_se: Option<f64>| Figure {
         name: name.to_string(),
         operation: operation.map(str::to_string),
@@ -39,11 +43,34 @@ fn of_one(operation: Option<&str>, seen: &Seen) -> Vec<Figure> {
     };
     let mut found = vec![figure("throughput", throughput(seen), throughput_log_se(seen))];
     found.extend(mean_s(&seen.whole.response).map(|value| figure("mean", value, mean_log_se(seen))));
-    for (name, percent) in PERCENTILES {
-        let value = percentile_s(&seen.whole.response, percent);
-        found.extend(value.map(|value| figure(name, value, percentile_log_se(seen, percent))));
+    for percent in percentiles {
+        let value = percentile_s(&seen.whole.response, *percent);
+        let name = format!("p{percent}");
+        found.extend(value.map(|value| figure(&name, value, percentile_log_se(seen, *percent))));
     }
     found
+}
+
+/// The kit's own figures that have a value; the error is from how far the batches' own values differ.
+pub(super) fn metrics(wanted: &[Metric], window: &Window<'_>) -> Vec<Figure> {
+    let parts: Vec<_> = window.parts.iter().map(|part| crate::metrics(wanted, part, window.names)).collect();
+    let figure = |result: MetricResult| {
+        let of_part = |part: &Vec<MetricResult>| {
+            let value = part.iter().find(|one| one.name == result.name)?.value;
+            (value > 0.0).then(|| value.ln())
+        };
+        let logs: Option<Vec<f64>> = parts.iter().map(of_part).collect();
+        let log_se = logs.filter(|logs| logs.len() >= batch::LEAST).and_then(|logs| mean_se(&logs));
+        Figure { name: result.name, operation: None, value: result.value, log_se }
+    };
+    crate::metrics(wanted, &window.whole, window.names).into_iter().map(figure).collect()
+}
+
+/// Standard error of the mean of `values`, which are consecutive.
+pub(super) fn mean_se(values: &[f64]) -> Option<f64> {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let residuals: Vec<f64> = values.iter().map(|value| value - mean).collect();
+    sum_se(&residuals).map(|se| se / values.len() as f64)
 }
 
 /// Completions per second.

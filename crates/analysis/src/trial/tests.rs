@@ -56,7 +56,7 @@ impl Stack {
 
     fn measured(&self, count: u32, targets: &[&str], seed: u64) -> Measured {
         let seconds = self.seconds(count, &mut Random::new(seed));
-        measured(&seconds, &names(), &read(targets), &[]).expect("the window has seconds")
+        measured(&seconds, &names(), &read(targets), &[], &Also::default()).expect("the window has seconds")
     }
 }
 
@@ -80,7 +80,7 @@ fn a_trial_is_judged_as_a_run_is() {
     for length in [1, 3, 8, 25, 41] {
         let seconds = stack.seconds(length, &mut Random::new(u64::from(length)));
         let run = crate::targets(&read(&TARGETS), &Steady::of(&seconds, 0.0, 1e9), &names());
-        let trial = measured(&seconds, &names(), &read(&TARGETS), &[]).expect("seconds");
+        let trial = measured(&seconds, &names(), &read(&TARGETS), &[], &Also::default()).expect("seconds");
         for (clause, result) in trial.clauses.iter().zip(&run) {
             assert_eq!((&clause.clause, clause.pass), (&result.target, result.pass), "{length} s");
             assert_eq!((clause.observed, clause.samples), (result.observed, result.samples), "{length} s");
@@ -144,7 +144,7 @@ fn users_who_wait_have_a_margin_also_where_nobody_does_and_more_than_asked_for_i
             second.waiting_users = waiting;
         }
         let targets = read(&["waiting over 4s < 1%", "throughput > 100/s"]);
-        measured(&seconds, &names(), &targets, &[]).expect("the window has seconds").clauses
+        measured(&seconds, &names(), &targets, &[], &Also::default()).expect("the window has seconds").clauses
     };
     let (none, many) = (seen(0), seen(20));
     let margin = |clauses: &[ClauseSeen]| clauses[0].margin.expect("users were there");
@@ -172,12 +172,38 @@ fn what_too_little_was_seen_of_has_no_batches_and_no_error() {
 
 #[test]
 fn a_window_without_a_second_says_nothing_and_one_without_an_operation_fails() {
-    assert!(measured(&[], &names(), &read(&TARGETS), &[]).is_none());
+    assert!(measured(&[], &names(), &read(&TARGETS), &[], &Also::default()).is_none());
     let still = [Interval::empty(7), Interval::empty(8)];
-    let seen = measured(&still, &names(), &read(&TARGETS), &[]).expect("it has seconds");
+    let seen = measured(&still, &names(), &read(&TARGETS), &[], &Also::default()).expect("it has seconds");
     assert!(seen.clauses.iter().all(|clause| !clause.pass && clause.margin.is_none()), "{seen:?}");
     assert_eq!(seen.figure("throughput", None).map(|figure| figure.value), Some(0.0));
     assert_eq!((seen.figures.len(), seen.failed_ratio), (1, 0.0), "{seen:?}");
+}
+
+#[test]
+fn what_a_study_wants_beside_the_usual_figures_is_kept_with_its_error() {
+    use model::kit::{Metric, Per};
+    let seconds = CALM.seconds(20, &mut Random::new(1));
+    let metric = Metric {
+        name: "logins".into(),
+        title: "Logins".into(),
+        unit: "1/min".into(),
+        of: "Login".into(),
+        per: Per::Minute,
+        times: 1.0,
+        at_least: None,
+        at_most: None,
+        why: None,
+    };
+    let also = Also { percentiles: &[90.0, 95.0], metrics: &[metric] };
+    let seen = measured(&seconds, &names(), &[], &[], &also).expect("seconds");
+    let value = |name: &str| seen.figure(name, Some("Browse")).expect("it was asked for").value;
+    assert!(value("p50") < value("p90") && value("p90") < value("p95"), "{seen:?}");
+    assert_eq!(seen.figures.iter().filter(|figure| figure.name == "p95").count(), 3, "not twice: {seen:?}");
+    let logins = seen.figure("throughput", Some("Login")).expect("there were some");
+    assert!((seen.metrics[0].value / logins.value / 60.0 - 1.0).abs() < 1e-9, "{seen:?}");
+    let (ours, theirs) = (seen.metrics[0].log_se.expect("batches"), logins.log_se.expect("batches"));
+    assert!((ours / theirs - 1.0).abs() < 0.1, "about the same error: {ours} {theirs}");
 }
 
 #[test]
@@ -207,7 +233,8 @@ fn cores_are_those_of_the_tiers_that_were_observed() {
         source: String::new(),
     };
     let seconds = CALM.seconds(5, &mut Random::new(1));
-    let seen = measured(&seconds, &names(), &[], &[row("web", Some(0.4)), row("db", None)]).expect("seconds");
+    let seen = measured(&seconds, &names(), &[], &[row("web", Some(0.4)), row("db", None)], &Also::default())
+        .expect("seconds");
     assert_eq!(seen.tiers, [TierCpu { tier: "web".to_string(), cpu_cores: 0.4 }]);
 }
 

@@ -189,7 +189,7 @@ fn window(source: Source, random: &mut Random) -> Measured {
         Interval { operations: vec![row], ..Interval::empty(number as u32) }
     });
     let seconds: Vec<Interval> = seconds.collect();
-    analysis::measured(&seconds, &names, &[], &[]).expect("it has seconds")
+    analysis::measured(&seconds, &names, &[], &[], &analysis::Also::default()).expect("it has seconds")
 }
 
 #[test]

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::find::{FindAnswer, FindGoal};
+use super::published::Published;
 
 /// What was varied, and what each cell said.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +27,26 @@ pub struct Sweep {
     pub seed: u64,
     /// One for each arm, in the arms' order.
     pub cells: Vec<Cell>,
+    /// Which form of the study this is; absent when it has only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<Form>,
+    /// Published figures beside ours.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<Published>,
+    /// What differs from where the study comes from, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differs: Vec<String>,
+}
+
+/// A form of a study.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// The usual one: minutes.
+    #[default]
+    Short,
+    /// As it was published: `--full`.
+    Full,
 }
 
 /// Something that is varied.

@@ -41,6 +41,9 @@ pub struct Measured {
     pub clauses: Vec<ClauseSeen>,
     /// Throughput, mean and percentiles of all operations and of each.
     pub figures: Vec<Figure>,
+    /// The kit's own figures: each by its name, in its unit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<Figure>,
     /// Cores kept busy by each tier, the generator among them.
     pub tiers: Vec<TierCpu>,
     /// Failed operations as a share of all.
@@ -127,7 +130,7 @@ pub struct ClauseSeen {
 /// Something measured in a window, with how far it can be trusted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
-    /// `throughput`, `mean`, `p50`, `p95`, `p99`.
+    /// `throughput`, `mean`, `p50`, `p95`, `p99`, other percentiles that a study asks for; a metric's name.
     pub name: String,
     /// The operation; absent for all together.
     pub operation: Option<String>,

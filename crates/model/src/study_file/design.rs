@@ -29,7 +29,7 @@ pub(super) fn design(file: &StudyFile, found: &mut Found) -> Design {
 
 /// Every combination of the levels; a list of one is no factor, but part of every cell.
 fn grid(file: &StudyFile, found: &mut Found) -> Design {
-    let mut columns = vec![stacks(file)];
+    let mut columns = vec![stacks(file), sizes(file)];
     columns.extend(file.factors.iter().enumerate().filter_map(|(at, factor)| column(factor, at, found)));
     columns.extend([users(file), rates(file)]);
     columns.retain(|column| !column.levels.is_empty());
@@ -72,6 +72,11 @@ fn stacks(file: &StudyFile) -> Column {
     Column { name: "stack".to_string(), levels: levels(&file.stacks, "stacks", change) }
 }
 
+fn sizes(file: &StudyFile) -> Column {
+    let change = |size: &String| Change { size: Some(size.clone()), ..Change::default() };
+    Column { name: "size".to_string(), levels: levels(&file.sizes, "sizes", change) }
+}
+
 fn users(file: &StudyFile) -> Column {
     let change = |users: &u32| Change { users: Some(*users), ..Change::default() };
     Column { name: "users".to_string(), levels: levels(&file.users, "users", change) }
@@ -84,7 +89,12 @@ fn rates(file: &StudyFile) -> Column {
 
 /// The cells of the file. What any of them says, all must say, or it would be a matter of chance what the others have.
 fn listed(file: &StudyFile, found: &mut Found) -> Design {
-    let several = [("stacks", file.stacks.len()), ("users", file.users.len()), ("rate", file.rate.len())];
+    let several = [
+        ("stacks", file.stacks.len()),
+        ("sizes", file.sizes.len()),
+        ("users", file.users.len()),
+        ("rate", file.rate.len()),
+    ];
     for (key, _) in several.iter().filter(|(_, count)| *count > 1) {
         let what = format!("a list of {key} and [[cell]]s exclude each other");
         found
@@ -141,6 +151,9 @@ fn said(cell: &CellRequest) -> Vec<(String, Level)> {
     };
     if let Some(stack) = &cell.stack {
         add("stack", stack.clone(), Change { stack: Some(stack.clone()), ..Change::default() });
+    }
+    if let Some(size) = &cell.size {
+        add("size", size.clone(), Change { size: Some(size.clone()), ..Change::default() });
     }
     for (name, value) in &cell.set {
         let set = [(name.clone(), value.clone())].into();

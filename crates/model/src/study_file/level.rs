@@ -8,6 +8,7 @@ use crate::setting::{Value, Values};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Change {
     pub(super) stack: Option<String>,
+    pub(super) size: Option<String>,
     pub(super) users: Option<u32>,
     pub(super) rate: Option<String>,
     pub(super) set: Values,

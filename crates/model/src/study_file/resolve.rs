@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::StudyFile;
 use super::design::{Design, Found, design};
 use super::level::{Change, Level, key_of, path};
+use super::{StudyFile, published};
 use crate::document;
 use crate::plan::Plan;
 use crate::problem::{Problem, Problems, Result};
 use crate::recipe::Recipe;
-use crate::study::{Arm, Cell, Factor, Measurement, Sweep};
+use crate::study::{Arm, Cell, Factor, Form, Measurement, Sweep};
 use crate::units;
 use crate::{Catalogue, StackManifest};
 
@@ -35,31 +35,62 @@ pub(super) struct Source<'a> {
     pub(super) text: &'a str,
 }
 
-impl Source<'_> {
+/// A form of a study where it was read.
+struct Read<'a> {
+    study: &'a StudyFile,
+    form: Form,
+    source: &'a Source<'a>,
+}
+
+impl Read<'_> {
+    fn line(&self, path: &[String]) -> Option<u32> {
+        let place = self.study.place_in(self.form, path);
+        let steps: Vec<&str> = place.iter().map(String::as_str).collect();
+        document::line(self.source.text, &steps)
+    }
+
     fn place(&self, path: &[String], mut problem: Problem) -> Problem {
-        let steps: Vec<&str> = path.iter().map(String::as_str).collect();
-        problem.place.line = document::line(self.text, &steps);
-        problem.file(self.file).key(key_of(path))
+        problem.place.line = self.line(path);
+        problem.file(self.source.file).key(key_of(&self.study.place_in(self.form, path)))
     }
 }
 
-/// Resolves `study`.
+/// Each of `names` once, in their order.
+pub(super) fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut unique = Vec::new();
+    for name in names {
+        if !unique.contains(&name) {
+            unique.push(name);
+        }
+    }
+    unique
+}
+
+/// Resolves a form of `file`.
 pub(super) fn resolve(
-    study: &StudyFile,
+    file: &StudyFile,
+    form: Form,
     source: &Source<'_>,
     catalogue: &Catalogue,
     cpus: &[usize],
 ) -> Result<SweepPlan> {
     let mut found = Found::new();
+    let formed = file.in_form(form)?;
+    let study: &StudyFile = &formed;
+    let read = Read { study: file, form, source };
     let design = design(study, &mut found);
     let measurement = measurement(study, &mut found);
     check_load(study, &design, &mut found);
     check_overlap(study, &design, &mut found);
-    check_titles(study, &design, &mut found);
+    let others = other_designs(file, form);
+    check_titles(study, &design, &others, &mut found);
+    check_size(study, &mut found);
+    let kit = catalogue.kit(&study.kit).ok();
+    let published = published::tables(study, &design, &others, kit.as_ref(), &mut found);
     let arms: Vec<Arm> = design.combinations.iter().map(|levels| arm(study, &design, levels)).collect();
     let mut problems: Vec<Problem> =
-        found.into_iter().map(|(path, problem)| source.place(&path, problem)).collect();
-    let (loads, first) = check_cells(&design, &arms, source, catalogue, cpus, &mut problems);
+        found.into_iter().map(|(path, problem)| read.place(&path, problem)).collect();
+    let (loads, first) = check_cells(&design, &arms, &read, catalogue, cpus, &mut problems);
     Problems::check(problems)?;
     let first = first.ok_or_else(|| Problem::recipe("the study has no cell").file(source.file))?;
     let sweep = Sweep {
@@ -72,6 +103,9 @@ pub(super) fn resolve(
         order: study.order.unwrap_or_default(),
         seed: study.seed.unwrap_or(1),
         cells: cells_of(&design),
+        form: file.full.as_ref().map(|_| form),
+        published,
+        differs: study.differs.clone(),
     };
     let loads = if study.find.is_some() { vec![0.0; arms.len()] } else { loads };
     Ok(SweepPlan { sweep, arms, loads, first })
@@ -151,8 +185,27 @@ fn check_overlap(study: &StudyFile, design: &Design, found: &mut Found) {
     }
 }
 
-fn check_titles(study: &StudyFile, design: &Design, found: &mut Found) {
-    let names: Vec<&str> = design.columns.iter().map(|column| column.name.as_str()).collect();
+/// The designs of the study's forms that are not `form`; what is wrong with them is told when they are resolved.
+fn other_designs(file: &StudyFile, form: Form) -> Vec<Design> {
+    let others = [Form::Short, Form::Full].into_iter().filter(|other| *other != form);
+    let studies = others.filter_map(|other| file.in_form(other).ok());
+    studies.map(|study| design(&study, &mut Found::new())).collect()
+}
+
+/// A size is either the same everywhere or varied.
+fn check_size(study: &StudyFile, found: &mut Found) {
+    let varied =
+        [("sizes", !study.sizes.is_empty()), ("cell", study.cells.iter().any(|cell| cell.size.is_some()))];
+    for (key, _) in varied.into_iter().filter(|(_, varied)| *varied && study.size.is_some()) {
+        let problem = Problem::recipe("`size` is the same in every cell, and the cells say other sizes");
+        let remedy = if key == "sizes" { "leave one of `size` and `sizes` out" } else { "leave `size` out" };
+        found.push((path(&["size"]), problem.remedy(remedy)));
+    }
+}
+
+fn check_titles(study: &StudyFile, design: &Design, others: &[Design], found: &mut Found) {
+    let designs = std::iter::once(design).chain(others);
+    let names = unique(designs.flat_map(|design| &design.columns).map(|column| column.name.as_str()));
     for name in study.titles.keys().filter(|name| !names.contains(&name.as_str())) {
         let problem = Problem::recipe(format!("`{name}` is no factor of this study"));
         let remedy = match document::nearest(name, names.iter().copied()) {
@@ -186,7 +239,8 @@ fn arm(study: &StudyFile, design: &Design, levels: &[usize]) -> Arm {
         ..Recipe::default()
     };
     for (_, level) in chosen(design, levels) {
-        let Change { stack, users, rate, set, param } = level.change.clone();
+        let Change { stack, size, users, rate, set, param } = level.change.clone();
+        recipe.size = size.or(recipe.size);
         recipe.stack = stack.or(recipe.stack);
         recipe.users = users.or(recipe.users);
         recipe.rate = rate.or(recipe.rate);
@@ -235,7 +289,7 @@ struct Mistake {
 fn check_cells(
     design: &Design,
     arms: &[Arm],
-    source: &Source<'_>,
+    read: &Read<'_>,
     catalogue: &Catalogue,
     cpus: &[usize],
     problems: &mut Vec<Problem>,
@@ -266,7 +320,7 @@ fn check_cells(
             problem.what += &format!(" (in the cell {}{others})", arms[first].label);
         }
         let elsewhere = problem.place.file.is_some();
-        problems.push(if elsewhere { problem } else { located(problem, design, first, source) });
+        problems.push(if elsewhere { problem } else { located(problem, design, first, read) });
     }
     (loads, first)
 }
@@ -297,7 +351,7 @@ fn canonical(stack: &StackManifest, key: &str) -> String {
 }
 
 /// Puts a problem of a plan where the study file says what it is about: a level, or what all cells have.
-fn located(mut problem: Problem, design: &Design, cell: usize, source: &Source<'_>) -> Problem {
+fn located(mut problem: Problem, design: &Design, cell: usize, read: &Read<'_>) -> Problem {
     let key = problem.place.key.clone().unwrap_or_default();
     let (table, name) = key.split_once('.').unwrap_or((key.as_str(), ""));
     let knob = |name: &str| name.split_once('.').map_or(name.to_string(), |(_, knob)| knob.to_string());
@@ -305,6 +359,7 @@ fn located(mut problem: Problem, design: &Design, cell: usize, source: &Source<'
         "set" => change.set.keys().any(|known| knob(known) == knob(name)),
         "param" => change.param.contains_key(name),
         "stack" => change.stack.is_some(),
+        "size" => change.size.is_some(),
         "users" => change.users.is_some(),
         "rate" => change.rate.is_some(),
         _ => false,
@@ -318,9 +373,9 @@ fn located(mut problem: Problem, design: &Design, cell: usize, source: &Source<'
         None if name.is_empty() => path(&[table]),
         None => path(&[table, name]),
     };
-    let steps: Vec<&str> = path.iter().map(String::as_str).collect();
-    problem.place.line = document::line(source.text, &steps);
-    if key.is_empty() { problem.file(source.file) } else { problem.file(source.file).key(key) }
+    problem.place.line = read.line(&path);
+    let file = read.source.file;
+    if key.is_empty() { problem.file(file) } else { problem.file(file).key(key) }
 }
 
 /// Within a level that sets several knobs, the one that is meant.

@@ -1,5 +1,7 @@
 //! Study files against a catalogue of a few lines.
 
+mod forms;
+
 use super::*;
 use crate::study::{Measurement, SweepOrder};
 
@@ -21,6 +23,7 @@ why = "nothing is written"
 reset = "none"
 [sizes]
 small = { rows = 1 }
+large = { rows = 9 }
 [users]
 default = 5
 ramp_per_s = 10
@@ -36,6 +39,12 @@ default = 3
 min = 1
 max = 9
 help = "how many"
+[[metric]]
+name = "mbit_per_s"
+title = "Throughput"
+unit = "Mbit/s"
+of = "bytes"
+per = "second"
 "#;
 const SERVICE: &str = r#"
 format = 1
@@ -96,7 +105,12 @@ fn catalogue() -> Catalogue {
 const HEAD: &str = "format = 1\nname = \"s\"\ntitle = \"S\"\nkit = \"shop\"\n";
 
 fn resolve(text: &str) -> Result<SweepPlan> {
-    StudyFile::read("s.toml", text)?.resolve("s.toml", text, &catalogue(), &[0, 1])
+    let mut plans = resolve_all(text)?;
+    Ok(plans.remove(0))
+}
+
+fn resolve_all(text: &str) -> Result<Vec<SweepPlan>> {
+    StudyFile::read("s.toml", text)?.resolve_all("s.toml", text, &catalogue(), &[0, 1])
 }
 
 fn plan(rest: &str) -> SweepPlan {

@@ -173,6 +173,15 @@ impl Stage {
     }
 }
 
+/// Makes the plan's data set if nobody has yet, in a lab of its own; nothing of it stands afterwards.
+pub(crate) fn make_data(plan: &Plan, id: &str, steps: &mut Vec<Step>, context: &mut Context) -> Result<()> {
+    check_packages(plan, context)?;
+    let lab = open_lab(id, context)?;
+    let made = dataset::ensure(plan, &lab, steps, context);
+    lab.close()?;
+    made.map(drop)
+}
+
 fn open_lab(id: &str, context: &Context) -> Result<Lab> {
     let program = std::env::current_exe()
         .map_err(|error| Problem::environment(format!("failed to find this program: {error}")))?;

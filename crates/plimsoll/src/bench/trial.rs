@@ -10,6 +10,7 @@ pub(crate) mod sitting;
 mod told;
 mod verdict;
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use analysis::Steady;
@@ -132,6 +133,25 @@ impl<'a> TrialBench<'a> {
         })
     }
 
+    /// Makes the data sets of all arms that nobody has made yet, so that no trial waits for one. Each is made once,
+    /// whatever the number of arms that start from it. A single one is made by the first trial, which shows it.
+    pub(crate) fn make_data(&mut self) -> Result<()> {
+        let mut wanted = BTreeMap::new();
+        for arm in self.arms.iter().flatten().filter(|arm| arm.plan.target.is_none()) {
+            let catalogue = arm.catalogue.as_ref().unwrap_or(&self.context.catalogue);
+            let load = &arm.plan.load;
+            let load = load.arrivals.map_or(f64::from(load.users), |open| open.from_per_s);
+            let plan = arm.task(self.by, load, 1.0, 1, catalogue)?.plan;
+            let server = plan.database().map(|tier| tier.service.name.clone());
+            wanted.entry((plan.size.label.clone(), server, plan.data_seed)).or_insert(plan);
+        }
+        for plan in wanted.values().filter(|_| wanted.len() > 1) {
+            let (id, _) = outcome::new_id(&plan.kit.name);
+            stage::make_data(plan, &id, &mut self.sitting.record.steps, self.context)?;
+        }
+        Ok(())
+    }
+
     /// Says what the line below the progress shows from now on.
     pub(crate) fn show(&mut self, outlook: impl FnMut(&Order, &[Trial]) -> String + 'a) {
         self.outlook = Box::new(outlook);
@@ -183,6 +203,10 @@ impl<'a> TrialBench<'a> {
         let mut stage = stage?;
         for warning in std::mem::take(&mut stage.warnings) {
             self.context.console.note(&format!("note: {warning}"));
+        }
+        for tier in stage.tiers() {
+            let servers = &mut self.sitting.record.servers;
+            servers.entry(tier.service.clone()).or_insert_with(|| tier.version.line.clone());
         }
         if self.sitting.record.setup.tiers.is_empty() {
             let mut tiers = setup::tiers(&task.plan, stage.tiers());
@@ -244,6 +268,7 @@ impl TrialBench<'_> {
         let arm = arm.ok_or_else(|| Problem::bug(format!("arm {} is none to measure", order.arm)))?;
         let catalogue = &self.context.catalogue;
         let task = arm.task(self.by, order.load, order.window_s, order.seed, catalogue)?;
+        let task = Task { percentiles: percentiles(&self.sitting.record.question), ..task };
         let label = (self.arms.len() > 1).then(|| arm.arm.label.clone());
         let below = (self.outlook)(order, trials);
         self.context.console.below(&below);
@@ -301,6 +326,15 @@ impl TrialBench<'_> {
             .remedy("look at its logs in the study's runs; a lower load, or another stack")
             .into())
     }
+}
+
+/// What published tables want beside the percentiles that every trial keeps.
+fn percentiles(question: &Question) -> Vec<f64> {
+    let Question::Sweep(sweep) = question else { return Vec::new() };
+    let mut wanted: Vec<f64> = sweep.published.iter().filter_map(|table| table.figure.percentile()).collect();
+    wanted.sort_by(f64::total_cmp);
+    wanted.dedup();
+    wanted
 }
 
 /// Too few samples to judge a target are no fault where figures are compared and not targets: the clause says so itself.
@@ -367,7 +401,8 @@ impl Driven {
         writer.finish(&record)?;
         let names = &recording.totals.names;
         let foreign_cores = record.generator.foreign_cores;
-        let measured = analysis::measured(&seconds, names, &task.plan.qos, &record.tiers)
+        let also = analysis::Also { percentiles: &task.percentiles, metrics: &task.plan.kit.metrics };
+        let measured = analysis::measured(&seconds, names, &task.plan.qos, &record.tiers, &also)
             .map(|seen| model::study::Measured { foreign_cores, ..seen });
         let faults = verdict::faults(&record, ending == Some(Ending::Unsettled));
         let broken = |fault: &Fault| matches!(fault.check.as_str(), "tiers" | "consistency");

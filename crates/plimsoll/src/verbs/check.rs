@@ -98,29 +98,44 @@ fn check_stack_file(path: &Path, text: String, context: &mut Context) -> Result<
 /// What only a study has.
 fn is_study(text: &str) -> bool {
     let has = |start: &str| text.lines().any(|line| line.trim_start().starts_with(start));
-    let lists = ["users", "rate", "stacks"].into_iter().any(|key| {
+    let lists = ["users", "rate", "stacks", "sizes"].into_iter().any(|key| {
         text.lines().any(|line| {
             let rest = line.trim_start().strip_prefix(key).map(str::trim_start);
             rest.and_then(|rest| rest.strip_prefix('='))
                 .is_some_and(|rest| rest.trim_start().starts_with('['))
         })
     });
-    lists || ["[[factor]]", "[[cell]]", "[find]", "repeats", "window"].into_iter().any(has)
+    lists
+        || ["[[factor]]", "[[cell]]", "[find]", "[full]", "[[published]]", "repeats", "window"]
+            .into_iter()
+            .any(has)
 }
 
 fn check_study(path: &Path, text: &str, context: &Context) -> Result<String> {
     let file = path.display().to_string();
     let study = StudyFile::read(&file, text)?;
-    let plan = study.resolve(&file, text, &context.catalogue, &cpus())?;
-    kit::lint(&context.catalogue, &plan.first.kit.name)?;
-    kit::check_targets(&plan.first, &context.catalogue)?;
-    Ok(study_words(&study, &plan))
+    kit::lint(&context.catalogue, &study.kit)?;
+    check_forms(&study, &file, text, &context.catalogue)
 }
 
-fn study_words(study: &StudyFile, plan: &SweepPlan) -> String {
-    let (cells, trials) = (plan.arms.len(), plan.arms.len() as u32 * plan.sweep.repeats);
-    let cells = if cells == 1 { "1 cell".to_string() } else { format!("{cells} cells") };
-    format!("study {}: {} ({cells}, {trials} trials)", study.name, study.title)
+/// Every form of a study, with what its kit knows of targets and published figures.
+fn check_forms(study: &StudyFile, file: &str, text: &str, catalogue: &Catalogue) -> Result<String> {
+    let plans = study.resolve_all(file, text, catalogue, &cpus())?;
+    for plan in &plans {
+        kit::check_targets(&plan.first, catalogue)?;
+        kit::check_published(&study.kit, &plan.sweep.published, catalogue)?;
+    }
+    Ok(study_words(study, &plans))
+}
+
+fn study_words(study: &StudyFile, plans: &[SweepPlan]) -> String {
+    let form = |plan: &SweepPlan| {
+        let (cells, trials) = (plan.arms.len(), plan.arms.len() as u32 * plan.sweep.repeats);
+        let cells = if cells == 1 { "1 cell".to_string() } else { format!("{cells} cells") };
+        format!("{cells}, {trials} trials")
+    };
+    let forms: Vec<String> = plans.iter().map(form).collect();
+    format!("study {}: {} ({})", study.name, study.title, forms.join("; --full: "))
 }
 
 fn check_recipe(path: &Path, text: &str, context: &Context) -> Result<String> {
@@ -211,8 +226,7 @@ fn check_name(name: &str, context: &Context) -> Result<String> {
     }
     if catalogue.studies().contains(&name) {
         let (study, file, text) = catalogue.study(name)?;
-        let plan = study.resolve(&file, text, catalogue, &cpus())?;
-        return Ok(study_words(&study, &plan));
+        return check_forms(&study, &file, text, catalogue);
     }
     let known = [catalogue.kits(), catalogue.services(), catalogue.stacks(), catalogue.studies()].concat();
     let problem = Problem::recipe(format!(

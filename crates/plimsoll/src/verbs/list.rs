@@ -2,6 +2,7 @@
 
 use clap::Args;
 use model::Result;
+use model::study::Form;
 
 use crate::context::Context;
 use crate::verbs::recipe_args::cpus;
@@ -110,16 +111,17 @@ fn one(context: &Context, name: &str) -> Result<String> {
 
 fn study(context: &Context, name: &str) -> Result<String> {
     let (study, file, text) = context.catalogue.study(name)?;
-    let plan = study.resolve(&file, text, &context.catalogue, &cpus())?;
+    let plan = study.resolve(Form::Short, &file, text, &context.catalogue, &cpus())?;
     let cells: Vec<String> = plan.arms.iter().map(|arm| format!("  {}\n", arm.label)).collect();
     Ok(format!(
-        "{name}: {}\nSource: {}\nKit: {} on {}\nCells, each measured {} by `plimsoll sweep {name}`:\n{}",
+        "{name}: {}\nSource: {}\nKit: {} on {}\nCells, each measured {} by `plimsoll sweep {name}`:\n{}{}",
         study.title,
         study.source,
         plan.first.kit.title,
         plan.first.stack.name,
         times(plan.sweep.repeats),
-        cells.concat()
+        cells.concat(),
+        if study.full.is_some() { "As it was published, with --full.\n" } else { "" }
     ))
 }
 

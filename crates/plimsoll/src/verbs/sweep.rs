@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use experiment::{pursue, sweep};
 use model::record::Outcome;
-use model::study::{Arm, By, FindAnswer, Measurement, Question, Sweep, Trial};
+use model::study::{Arm, By, FindAnswer, Form, Measurement, Question, Sweep, Trial};
 use model::{Kind, Problem, Problems, Result, StudyFile, SweepPlan, units};
 
 use crate::bench::server::ServerArgs;
@@ -23,6 +23,7 @@ use crate::verbs::recipe_args::cpus;
 Examples:
   plimsoll sweep sun-2008-table3              a study of the catalogue (`plimsoll list` shows them)
   plimsoll sweep workers.toml --plan          what it would do, and how long that takes
+  plimsoll sweep debox-2004-table10 --full    a study as it was published, where its usual form is a short one
   plimsoll sweep workers.toml --repeats 5 --csv workers.csv
   plimsoll sweep --resume last                go on with one that was interrupted or killed
 
@@ -35,6 +36,9 @@ pub(crate) struct SweepArgs {
     /// Show what would be measured and how long it would take, and nothing else
     #[arg(long, conflicts_with = "resume")]
     plan: bool,
+    /// Measure the study as it was published, not in its short form: hours
+    #[arg(long, conflicts_with = "resume")]
+    full: bool,
     /// How often each cell is measured, instead of what the study says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "resume")]
     repeats: Option<u32>,
@@ -101,7 +105,13 @@ fn read(args: &SweepArgs, context: &Context) -> Result<SweepPlan> {
     study.repeats = args.repeats.or(study.repeats);
     study.seed = args.seed.or(study.seed);
     study.window = args.window.clone().or(study.window);
-    let mut plan = study.resolve(&file, &text, &context.catalogue, &cpus())?;
+    if let Some(full) = &mut study.full {
+        full.repeats = args.repeats.or(full.repeats);
+        full.window = args.window.clone().or(full.window.clone());
+    }
+    let form = if args.full { Form::Full } else { Form::Short };
+    let mut plan = study.resolve(form, &file, &text, &context.catalogue, &cpus())?;
+    kit::check_published(&study.kit, &plan.sweep.published, &context.catalogue)?;
     if matches!(plan.sweep.measurement, Measurement::Window { .. }) {
         // What a kit's default says is written down: the study is gone on with by its arms alone.
         for (arm, load) in plan.arms.iter_mut().zip(&plan.loads) {
@@ -156,13 +166,15 @@ fn measure(mut bench: TrialBench<'_>) -> Result<closing::Ended> {
     let mut trials = record.trials.clone();
     let (shown, shown_loads) = (sweep.clone(), loads.clone());
     bench.show(move |_, trials| outlook::line(&shown, &shown_loads, trials));
-    let ended: Result<Vec<_>, Problems> =
-        pursue(|trials: &[Trial]| sweep::next(&sweep, &loads, trials), &mut bench, &mut trials);
+    let ended: Result<Vec<_>, Problems> = bench.make_data().and_then(|()| {
+        pursue(|trials: &[Trial]| sweep::next(&sweep, &loads, trials), &mut bench, &mut trials)
+    });
     let (cells, ended) = match ended {
         Ok(cells) => (cells, Ok(())),
         Err(problems) => (sweep::so_far(&sweep, &loads, &trials), Err(problems)),
     };
     sweep.cells = cells;
+    analysis::published::beside(&mut sweep, &trials);
     let sentence = analysis::sentence::sweep::sweep(&sweep, &bench.sitting.record.arms, &trials);
     bench.sitting.record.question = Question::Sweep(sweep);
     closing::close(bench, ended, sentence)

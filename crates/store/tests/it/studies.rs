@@ -43,6 +43,7 @@ pub(crate) fn sample() -> StudyRecord {
         trials: vec![trial(1, 10.0), trial(2, 20.0)],
         spent_s: 40.5,
         steps: vec![Step { name: "measure the generator".into(), took_s: 3.1 }],
+        servers: Default::default(),
         diagnosis: None,
     }
 }

@@ -62,6 +62,9 @@ fn record(name: &str, parts: Parts) -> StudyRecord {
         steps: [("check the generator", 9.61), ("copy data", 0.18), ("start db", 1.31), ("start web", 0.24)]
             .map(|(name, took_s)| Step { name: name.into(), took_s })
             .to_vec(),
+        servers: [("apache", "Apache/2.4.62"), ("mariadb", "10.11.14-MariaDB")]
+            .map(|(name, version)| (name.to_string(), version.to_string()))
+            .into(),
         diagnosis: None,
     }
 }

@@ -38,6 +38,8 @@ pub(crate) struct Task {
     pub(crate) ramp_up_s: u32,
     /// Steady seconds wanted.
     pub(crate) window_s: u32,
+    /// Percentiles that are kept beside the usual ones.
+    pub(crate) percentiles: Vec<f64>,
 }
 
 impl ReadyArm {
@@ -99,7 +101,7 @@ impl ReadyArm {
         // Every trial draws anew, and starts from the same data.
         let data_seed = self.arm.recipe.seed.unwrap_or(model::load::Load::default().seed);
         let plan = Plan { data_seed: Some(data_seed), ..resolved };
-        Ok(Task { recipe, plan, ramp_up_s, window_s })
+        Ok(Task { recipe, plan, ramp_up_s, window_s, percentiles: Vec::new() })
     }
 }
 

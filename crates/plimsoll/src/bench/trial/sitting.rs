@@ -48,6 +48,7 @@ impl Sitting {
             trials: Vec::new(),
             spent_s: 0.0,
             steps: Vec::new(),
+            servers: Default::default(),
             diagnosis: None,
         };
         let writer = Studies::open(&context.home)?.create(&record)?;

@@ -48,6 +48,7 @@ pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) 
         trials: Vec::new(),
         spent_s: began.elapsed().as_secs_f64(),
         steps: Vec::new(),
+        servers: Default::default(),
         diagnosis: None,
     };
     let studies = Studies::open(&context.home)?;
@@ -135,7 +136,7 @@ fn measured(run: &Run) -> Result<Measured> {
             kept.push(trial::slim(second, &names));
         }
     }
-    analysis::measured(&kept, &names, &[], &run.record().tiers).ok_or_else(|| {
+    analysis::measured(&kept, &names, &[], &run.record().tiers, &analysis::Also::default()).ok_or_else(|| {
         Problem::invalid(format!("run {} has no second of steady state", run.record().id)).into()
     })
 }

@@ -2,7 +2,7 @@
 
 use experiment::sweep;
 use model::SweepPlan;
-use model::study::{Measurement, Sweep, SweepOrder, Trial};
+use model::study::{Form, Measurement, Sweep, SweepOrder, Trial};
 
 use crate::verbs::roughly::roughly;
 
@@ -19,7 +19,14 @@ pub(super) fn plan(plan: &SweepPlan) -> String {
     if !sweep.source.is_empty() {
         text += &format!("Source: {}\n", sweep.source);
     }
-    text += &format!("Kit: {} ({})\n", plan.first.kit.title, plan.first.size.label);
+    let sizes = sweep.factors.iter().find(|factor| factor.name == "size");
+    let size = sizes.map_or(plan.first.size.label.clone(), |factor| factor.levels.join(", "));
+    text += &format!("Kit: {} ({size})\n", plan.first.kit.title);
+    match sweep.form {
+        Some(Form::Short) => text += "Form: the short one; --full measures it as it was published\n",
+        Some(Form::Full) => text += "Form: the full one, as it was published\n",
+        None => {}
+    }
     for factor in &sweep.factors {
         text += &format!("Factor {}: {}\n", factor.title, factor.levels.join(", "));
     }

@@ -133,6 +133,9 @@ pub fn sweep(shape: SweepShape) -> StudyRecord {
         order: SweepOrder::Random,
         seed: 1,
         cells,
+        form: None,
+        published: Vec::new(),
+        differs: Vec::new(),
     });
     let command = vec!["plimsoll", "sweep", "sun-2008-table3"];
     let mut made = record("sample", Parts { question, arms, trials, outcome, sentence, command });

@@ -102,6 +102,7 @@ impl Stack {
             tiers: [("web", 0.71 * busy), ("db", 0.27 * busy), ("generator", 0.004 + 0.061 * busy)]
                 .map(|(tier, cpu_cores)| TierCpu { tier: tier.into(), cpu_cores })
                 .to_vec(),
+            metrics: Vec::new(),
             failed_ratio,
             foreign_cores: None,
         }

@@ -1,0 +1,240 @@
+//! Published figures beside measured ones: values with their intervals, ratios, and whether the order agrees.
+//!
+//! All of it is in logarithms: figures differ by factors. Each repeat is a block, so what two cells share in a block
+//! (the time of day, the users' draws) cancels in their ratio. How far repeats differ is pooled over all cells of the
+//! sweep, because three repeats of one cell say little of it; where two cells differ more from block to block than
+//! that, or a window's own error is larger, the larger counts. `docs/method/published.md` has the formulas.
+
+use std::collections::BTreeMap;
+
+use model::study::{
+    Agreement, ClaimOrder, Estimate, FindAnswer, Published, PublishedFigure, PublishedPair, Sweep, Trial,
+};
+
+use crate::distribution::student_quantile;
+
+/// Probability with which an interval misses.
+const MISSES: f64 = 0.05;
+/// Rounds after which the means of cells and blocks no longer change where blocks are incomplete.
+const ROUNDS: usize = 60;
+
+/// Fills in what `trials` say beside each published table of `sweep`.
+pub fn beside(sweep: &mut Sweep, trials: &[Trial]) {
+    let mut tables = std::mem::take(&mut sweep.published);
+    for table in &mut tables {
+        let seen = Seen::of(sweep, trials, &table.figure);
+        fill(table, &seen);
+    }
+    sweep.published = tables;
+}
+
+fn fill(table: &mut Published, seen: &Seen) {
+    for row in &mut table.rows {
+        row.ours = row.cell.and_then(|cell| seen.value(cell, table.figure.times));
+    }
+    table.base = table.rows.iter().position(|row| row.ours.is_some());
+    let base = table.base.and_then(|base| table.rows.get(base)).cloned();
+    for (at, row) in table.rows.iter_mut().enumerate() {
+        row.ratio = base.as_ref().map(|base| row.value / base.value);
+        row.ours_ratio = match base.as_ref().and_then(|base| base.cell).zip(row.cell) {
+            _ if table.base == Some(at) => {
+                row.ours.map(|ours| Estimate { value: 1.0, low: None, high: None, ..ours })
+            }
+            Some((base, cell)) => seen.ratio(base, cell, MISSES),
+            None => None,
+        };
+    }
+    table.pairs = pairs(table, seen);
+    for claim in &mut table.claims {
+        let measured: Vec<usize> =
+            claim.cells.iter().copied().filter(|cell| seen.value(*cell, 1.0).is_some()).collect();
+        let all = two_of(&measured);
+        let misses = MISSES / all.len().max(1) as f64;
+        let pair = |(first, second): &(usize, usize)| {
+            let ours = seen.ratio(*first, *second, misses)?;
+            Some(PublishedPair {
+                first: *first,
+                second: *second,
+                published: None,
+                ours,
+                says: claimed(claim.order, &ours),
+            })
+        };
+        claim.pairs = all.iter().filter_map(pair).collect();
+    }
+}
+
+/// Each pair of rows of which both sides have a figure and the published ones differ.
+fn pairs(table: &Published, seen: &Seen) -> Vec<PublishedPair> {
+    let rows: Vec<usize> = (0..table.rows.len()).filter(|row| table.rows[*row].ours.is_some()).collect();
+    let published = |(first, second): (usize, usize)| table.rows[second].value / table.rows[first].value;
+    let ordered: Vec<(usize, usize)> = two_of(&rows)
+        .into_iter()
+        .filter(|pair| published(*pair) != 1.0 && !same_cell(table, *pair))
+        .collect();
+    let misses = MISSES / ordered.len().max(1) as f64;
+    let pair = |(first, second): &(usize, usize)| {
+        let ours = seen.ratio(table.rows[*first].cell?, table.rows[*second].cell?, misses)?;
+        let published = published((*first, *second));
+        let order = if published > 1.0 { ClaimOrder::Rises } else { ClaimOrder::Falls };
+        let says = claimed(order, &ours);
+        Some(PublishedPair { first: *first, second: *second, published: Some(published), ours, says })
+    };
+    ordered.iter().filter_map(pair).collect()
+}
+
+fn same_cell(table: &Published, (first, second): (usize, usize)) -> bool {
+    table.rows[first].cell == table.rows[second].cell
+}
+
+fn two_of(list: &[usize]) -> Vec<(usize, usize)> {
+    let later = |(at, first): (usize, &usize)| {
+        let first = *first;
+        list[at + 1..].iter().map(move |second| (first, *second))
+    };
+    list.iter().enumerate().flat_map(later).collect()
+}
+
+/// What a measured ratio says of an order. That two cells are the same can be contradicted and not shown.
+fn claimed(order: ClaimOrder, ours: &Estimate) -> Agreement {
+    let above = ours.low.is_some_and(|low| low > 1.0);
+    let below = ours.high.is_some_and(|high| high < 1.0);
+    match (order, above, below) {
+        (ClaimOrder::Rises, true, _) | (ClaimOrder::Falls, _, true) => Agreement::Agrees,
+        (_, false, false) => Agreement::Open,
+        _ => Agreement::Contradicts,
+    }
+}
+
+/// The logarithm of a figure in one repeat, and its error within the window.
+#[derive(Debug, Clone, Copy)]
+struct Log {
+    value: f64,
+    se: f64,
+}
+
+/// A figure in every cell and block.
+struct Seen {
+    /// By cell: the block's number and what was seen.
+    cells: Vec<BTreeMap<u32, Log>>,
+    /// Variance of repeats of one cell, with its degrees of freedom.
+    within_cells: Option<(f64, f64)>,
+    /// The same after what each block has in common was taken away.
+    within_blocks: Option<(f64, f64)>,
+}
+
+impl Seen {
+    fn of(sweep: &Sweep, trials: &[Trial], figure: &PublishedFigure) -> Seen {
+        let mut cells = vec![BTreeMap::new(); sweep.cells.len()];
+        for (cell, seen) in sweep.cells.iter().zip(&mut cells) {
+            for (block, answer) in cell.answers.iter().enumerate().filter(|_| figure.name == "load_line") {
+                if let FindAnswer::LoadLine(line) = answer {
+                    add(seen, block as u32, line.load, None);
+                }
+            }
+        }
+        for trial in trials.iter().filter(|trial| trial.valid()) {
+            let found = trial.measured.as_ref().and_then(|measured| figure.of(measured));
+            if let Some((found, seen)) = found.zip(cells.get_mut(trial.arm)) {
+                add(seen, trial.block, found.value, found.log_se);
+            }
+        }
+        Seen { within_cells: variance(&cells, false), within_blocks: variance(&cells, true), cells }
+    }
+
+    /// The geometric mean of a cell's repeats; nothing without any.
+    fn value(&self, cell: usize, times: f64) -> Option<Estimate> {
+        let logs: Vec<Log> = self.cells.get(cell)?.values().copied().collect();
+        if logs.is_empty() {
+            return None;
+        }
+        let error = self.within_cells.map(|(pooled, degrees)| {
+            let values: Vec<f64> = logs.iter().map(|log| log.value).collect();
+            let windows = logs.iter().map(|log| log.se * log.se).sum::<f64>();
+            (error(&values, pooled, windows), degrees)
+        });
+        let mean = logs.iter().map(|log| log.value).sum::<f64>() / logs.len() as f64;
+        Some(estimate(mean + times.ln(), error, MISSES, logs.len()))
+    }
+
+    /// The second cell's figure as a ratio to the first's, over the blocks that have both.
+    fn ratio(&self, first: usize, second: usize, misses: f64) -> Option<Estimate> {
+        let (first, second) = (self.cells.get(first)?, self.cells.get(second)?);
+        let both: Vec<(Log, Log)> =
+            first.iter().filter_map(|(block, log)| Some((*log, *second.get(block)?))).collect();
+        if both.is_empty() {
+            return None;
+        }
+        let ratios: Vec<f64> = both.iter().map(|(a, b)| b.value - a.value).collect();
+        let windows = both.iter().map(|(a, b)| a.se * a.se + b.se * b.se).sum::<f64>();
+        let error =
+            self.within_blocks.map(|(pooled, degrees)| (error(&ratios, 2.0 * pooled, windows), degrees));
+        let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+        Some(estimate(mean, error, misses, ratios.len()))
+    }
+}
+
+fn add(seen: &mut BTreeMap<u32, Log>, block: u32, value: f64, log_se: Option<f64>) {
+    if value > 0.0 && value.is_finite() {
+        seen.insert(block, Log { value: value.ln(), se: log_se.unwrap_or(0.0) });
+    }
+}
+
+/// Standard error of the mean of `values`: from the `pooled` variance of one, from how far they differ themselves, or
+/// from their windows' summed variances, whichever is largest.
+fn error(values: &[f64], pooled: f64, windows: f64) -> f64 {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let own = if values.len() > 1 { squares / (count - 1.0) / count } else { 0.0 };
+    (pooled / count).max(own).max(windows / (count * count)).sqrt()
+}
+
+fn estimate(mean: f64, error: Option<(f64, f64)>, misses: f64, repeats: usize) -> Estimate {
+    let half = error.map(|(se, degrees)| se * student_quantile(1.0 - misses / 2.0, degrees));
+    Estimate {
+        value: mean.exp(),
+        low: half.map(|half| (mean - half).exp()),
+        high: half.map(|half| (mean + half).exp()),
+        repeats: repeats as u32,
+    }
+}
+
+/// Variance of what is left of each repeat when its cell's mean (and its block's) is taken away; absent when nothing can
+/// be left.
+fn variance(cells: &[BTreeMap<u32, Log>], of_blocks: bool) -> Option<(f64, f64)> {
+    let mut left: Vec<(usize, u32, f64)> = Vec::new();
+    for (cell, seen) in cells.iter().enumerate() {
+        left.extend(seen.iter().map(|(block, log)| (cell, *block, log.value)));
+    }
+    let count = |key: &dyn Fn(&(usize, u32, f64)) -> u64| {
+        left.iter().map(key).collect::<std::collections::BTreeSet<u64>>().len()
+    };
+    let by_cell = |one: &(usize, u32, f64)| one.0 as u64;
+    let by_block = |one: &(usize, u32, f64)| u64::from(one.1);
+    let taken = count(&by_cell) + if of_blocks { count(&by_block).saturating_sub(1) } else { 0 };
+    let degrees = left.len().checked_sub(taken).filter(|degrees| *degrees > 0)? as f64;
+    // Incomplete blocks need rounds: taking cells' means away changes those of blocks.
+    for _ in 0..ROUNDS {
+        take_means(&mut left, &by_cell);
+        if of_blocks {
+            take_means(&mut left, &by_block);
+        }
+    }
+    Some((left.iter().map(|(_, _, rest)| rest * rest).sum::<f64>() / degrees, degrees))
+}
+
+fn take_means(left: &mut [(usize, u32, f64)], key: &dyn Fn(&(usize, u32, f64)) -> u64) {
+    let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
+    for one in left.iter() {
+        let sum = sums.entry(key(one)).or_default();
+        *sum = (sum.0 + one.2, sum.1 + 1.0);
+    }
+    for one in left.iter_mut() {
+        let (sum, count) = sums[&key(one)];
+        one.2 -= sum / count;
+    }
+}
+
+#[cfg(test)]
+mod tests;

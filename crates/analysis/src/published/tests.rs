@@ -1,0 +1,184 @@
+use super::*;
+use crate::random::Random;
+use model::study::{Cell, Claim, Figure, Measured, Measurement, PublishedRow, Purpose, SweepOrder};
+
+fn trial(arm: usize, block: u32, value: f64) -> Trial {
+    let figure = Figure { name: "throughput".into(), operation: None, value, log_se: Some(0.001) };
+    Trial {
+        number: 1,
+        arm,
+        block,
+        purpose: Purpose::Measure,
+        load: 10.0,
+        run: "r".into(),
+        began_s: 0.0,
+        took_s: 1.0,
+        fresh: true,
+        warm_up_s: Some(1.0),
+        window_s: 10.0,
+        measured: Some(Measured { figures: vec![figure], ..Measured::default() }),
+        faults: Vec::new(),
+    }
+}
+
+/// A sweep of as many cells as `published` has values, the last of which nobody measures.
+fn sweep(published: &[f64], claims: Vec<Claim>) -> Sweep {
+    let rows = published.iter().enumerate().map(|(at, value)| {
+        let cell = (at + 1 < published.len()).then_some(at);
+        PublishedRow::new(&format!("row {at}"), *value, cell)
+    });
+    let table = Published {
+        title: "T".into(),
+        of: "throughput".into(),
+        figure: PublishedFigure { name: "throughput".into(), times: 1.0, ..PublishedFigure::default() },
+        unit: "operations/s".into(),
+        source: "S".into(),
+        rows: rows.collect(),
+        base: None,
+        pairs: Vec::new(),
+        claims,
+    };
+    Sweep {
+        name: "s".into(),
+        title: "S".into(),
+        source: "S".into(),
+        factors: Vec::new(),
+        measurement: Measurement::Window { window_s: 10.0 },
+        repeats: 3,
+        order: SweepOrder::Random,
+        seed: 1,
+        cells: vec![Cell::default(); published.len() - 1],
+        form: None,
+        published: vec![table],
+        differs: Vec::new(),
+    }
+}
+
+/// Repeats of each mean, noisy by `noise` and with a mood of each block that all its cells share.
+fn trials(means: &[f64], repeats: u32, noise: f64, seed: u64) -> Vec<Trial> {
+    let mut random = Random::new(seed);
+    let mut trials = Vec::new();
+    for block in 0..repeats {
+        let mood = 0.2 * random.normal();
+        for (arm, mean) in means.iter().enumerate() {
+            trials.push(trial(arm, block, mean * (mood + noise * random.normal()).exp()));
+        }
+    }
+    trials
+}
+
+fn filled(published: &[f64], means: &[f64], repeats: u32, noise: f64, seed: u64) -> Published {
+    let mut sweep = sweep(published, Vec::new());
+    beside(&mut sweep, &trials(means, repeats, noise, seed));
+    sweep.published.remove(0)
+}
+
+#[test]
+fn cells_that_lie_apart_agree_or_contradict_and_near_ones_are_open() {
+    let table = filled(&[250.0, 122.0, 240.0, 99.0], &[1000.0, 1500.0, 1003.0], 4, 0.01, 1);
+    let says: Vec<(usize, usize, Agreement)> =
+        table.pairs.iter().map(|pair| (pair.first, pair.second, pair.says)).collect();
+    assert_eq!(
+        says,
+        [(0, 1, Agreement::Contradicts), (0, 2, Agreement::Open), (1, 2, Agreement::Contradicts)]
+    );
+    let table = filled(&[250.0, 122.0, 240.0, 99.0], &[1000.0, 500.0, 1003.0], 4, 0.01, 1);
+    assert_eq!(table.pairs[0].says, Agreement::Agrees);
+    assert!(table.rows[3].ours.is_none() && table.rows[3].ratio == Some(99.0 / 250.0));
+    assert_eq!((table.base, table.rows[0].ours_ratio.map(|one| one.value)), (Some(0), Some(1.0)));
+}
+
+#[test]
+fn what_a_block_has_in_common_cancels_in_a_ratio_and_not_in_a_value() {
+    let table = filled(&[1.0, 2.0, 3.0, 9.0], &[100.0, 110.0, 121.0], 4, 0.005, 7);
+    let width = |one: Option<Estimate>| {
+        let one = one.expect("it was measured");
+        (one.high.expect("there are repeats") / one.low.expect("there are repeats")).ln()
+    };
+    assert!(width(table.rows[1].ours_ratio) < 0.05, "{:?}", table.rows[1]);
+    assert!(width(table.rows[1].ours) > 0.1, "the mood is part of a value's interval: {:?}", table.rows[1]);
+}
+
+#[test]
+fn one_trial_each_gives_values_and_no_word_about_order() {
+    let table = filled(&[250.0, 122.0, 99.0], &[100.0, 900.0], 1, 0.01, 1);
+    let ours = table.rows[0].ours.expect("it was measured");
+    assert!(ours.low.is_none() && ours.repeats == 1, "{ours:?}");
+    assert_eq!(table.pairs[0].says, Agreement::Open);
+}
+
+#[test]
+fn equal_cells_seem_to_differ_in_few_tables() {
+    let wrong = (0..400).filter(|seed| {
+        let table = filled(&[1.0, 2.0, 3.0, 4.0, 5.0, 9.0], &[100.0; 5], 3, 0.03, *seed);
+        table.pairs.iter().any(|pair| pair.says != Agreement::Open)
+    });
+    let wrong = wrong.count();
+    assert!(wrong <= 32, "{wrong} of 400 tables; 20 are to be expected at most");
+}
+
+#[test]
+fn the_interval_of_a_ratio_holds_it_as_often_as_it_says() {
+    let hit = (0..400).filter(|seed| {
+        let table = filled(&[1.0, 2.0, 3.0, 9.0], &[100.0, 120.0, 90.0], 3, 0.03, *seed);
+        let ratio = table.rows[1].ours_ratio.expect("it was measured");
+        ratio.low.is_some_and(|low| low < 1.2) && ratio.high.is_some_and(|high| high > 1.2)
+    });
+    let hit = hit.count();
+    assert!(hit >= 372, "{hit} of 400");
+}
+
+#[test]
+fn a_missing_trial_takes_its_block_out_of_its_pairs_and_nothing_else() {
+    let mut sweep = sweep(&[1.0, 2.0, 3.0, 9.0], Vec::new());
+    let mut seen = trials(&[100.0, 200.0, 300.0], 3, 0.01, 3);
+    seen.retain(|trial| (trial.arm, trial.block) != (1, 2));
+    beside(&mut sweep, &seen);
+    let table = &sweep.published[0];
+    assert_eq!(table.pairs.iter().map(|pair| pair.ours.repeats).collect::<Vec<_>>(), [2, 3, 2]);
+    assert!(table.pairs.iter().all(|pair| pair.says == Agreement::Agrees), "{:?}", table.pairs);
+}
+
+#[test]
+fn that_cells_are_the_same_can_be_contradicted_and_never_shown() {
+    let claim = |cells: &[usize]| Claim {
+        says: "the same".into(),
+        order: ClaimOrder::Same,
+        cells: cells.to_vec(),
+        pairs: Vec::new(),
+    };
+    let mut sweep = sweep(&[1.0, 1.0, 1.0, 1.0], vec![claim(&[0, 1]), claim(&[1, 2])]);
+    beside(&mut sweep, &trials(&[100.0, 100.4, 150.0], 4, 0.01, 5));
+    let table = &sweep.published[0];
+    assert!(table.pairs.is_empty(), "equal values have no order");
+    assert_eq!(table.claims[0].pairs[0].says, Agreement::Open);
+    assert_eq!(table.claims[1].pairs[0].says, Agreement::Contradicts);
+}
+
+#[test]
+fn load_lines_stand_beside_published_ones() {
+    let mut sweep = sweep(&[100.0, 200.0, 9.0], Vec::new());
+    sweep.published[0].figure.name = "load_line".into();
+    let line = |load: f64| {
+        FindAnswer::LoadLine(model::study::LoadLine {
+            load,
+            low: load,
+            high: load,
+            wide: false,
+            held_by: "p95 < 1s".into(),
+            held_by_ratio: 1.0,
+            slope: 1.0,
+            passed: None,
+            failed: None,
+            contradicted: Vec::new(),
+            confirming: 0,
+            throughput_per_s: None,
+            by_average: None,
+        })
+    };
+    sweep.cells[0].answers = vec![line(50.0), line(51.0)];
+    sweep.cells[1].answers = vec![line(90.0), line(92.0)];
+    beside(&mut sweep, &[]);
+    let table = &sweep.published[0];
+    assert_eq!(table.pairs[0].says, Agreement::Agrees, "{table:?}");
+}
