@@ -7,6 +7,7 @@ mod csv;
 mod headline;
 mod junit;
 mod list;
+pub(crate) mod published;
 pub(crate) mod words;
 
 use model::StudyRecord;

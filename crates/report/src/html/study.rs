@@ -4,6 +4,7 @@ mod chart;
 mod compare;
 mod find;
 mod parts;
+mod published;
 mod sweep;
 
 use std::path::Path;
@@ -17,11 +18,12 @@ use crate::explained::Tried;
 use crate::study::words;
 use crate::{figures, study, words as names};
 
-const TEMPLATES: [(&str, &str); 5] = [
+const TEMPLATES: [(&str, &str); 6] = [
     ("study.html", include_str!("../../../../web/study.html")),
     ("find.html", include_str!("../../../../web/find.html")),
     ("compare.html", include_str!("../../../../web/compare.html")),
     ("sweep.html", include_str!("../../../../web/sweep.html")),
+    ("published.html", include_str!("../../../../web/published.html")),
     ("trials.html", include_str!("../../../../web/trials.html")),
 ];
 
@@ -59,6 +61,7 @@ fn view(record: &StudyRecord, directory: &Path, link: parts::Link<'_>) -> Value 
         "headline": { "tone": headline.tone.word(), "word": headline.word, "sentence": thin_groups(&headline.sentence) },
         "holds": record.diagnosis.as_ref().map(|diagnosis| holds::of(diagnosis, Tried::of_study(record))),
         "trials": record.trials.len(),
+        "data_set": words::data_set(record),
         "spent": figures::duration(Some(record.spent_s)),
         "of": specific,
         "errors": parts::errors(record),

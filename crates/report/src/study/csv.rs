@@ -45,6 +45,7 @@ pub fn csv(record: &StudyRecord) -> String {
             .flatten()
             .map(str::to_string),
     );
+    heading.extend(sweep(record).iter().flat_map(|sweep| beside(sweep)));
     heading.push("run".to_string());
     let rows = record.trials.iter().map(|trial| row(record, trial, &tiers, lines));
     for row in std::iter::once(heading).chain(rows) {
@@ -109,8 +110,26 @@ fn row(record: &StudyRecord, trial: &Trial, tiers: &[&str], lines: bool) -> Vec<
         let ends = [line.map(|line| line.load), line.map(|line| line.low), line.map(|line| line.high)];
         row.extend(ends.map(number));
     }
+    for table in sweep(record).iter().flat_map(|sweep| &sweep.published) {
+        let ours = seen.and_then(|seen| Some(table.figure.of(seen)?.value * table.figure.times));
+        let published = table.rows.iter().find(|row| row.cell == Some(trial.arm)).map(|row| row.value);
+        row.extend([number(ours), number(published)]);
+    }
     row.push(trial.run.clone());
     row
+}
+
+/// Two columns for each published table: our figure in the table's unit, and the published one of that cell.
+fn beside(sweep: &Sweep) -> Vec<String> {
+    let mut heading: Vec<String> = Vec::new();
+    for table in &sweep.published {
+        let name = table.of.replace(' ', "_");
+        let taken =
+            heading.iter().filter(|known| **known == name || known.starts_with(&format!("{name}#"))).count();
+        let name = if taken == 0 { name } else { format!("{name}#{}", taken + 1) };
+        heading.extend([name.clone(), format!("published_{name}")]);
+    }
+    heading
 }
 
 /// The load line of the trial's cell and repeat.

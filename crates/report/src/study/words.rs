@@ -2,7 +2,7 @@
 
 use model::StudyRecord;
 use model::load::{Arriving, Load};
-use model::study::{By, Ceiling, ClauseSeen, Conclusion, Effect, LoadLine, Purpose, Question, Trial};
+use model::study::{By, Ceiling, ClauseSeen, Conclusion, Effect, Form, LoadLine, Purpose, Question, Trial};
 
 use crate::figures;
 
@@ -40,6 +40,26 @@ pub(crate) fn load_unit(record: &StudyRecord, arm: usize) -> &'static str {
     match arriving {
         Arriving::Sessions => "sessions/s",
         Arriving::Operations => "operations/s",
+    }
+}
+
+/// `data set small`, `data sets 500mb, 3.3gb`: what the trials ran on.
+pub(crate) fn data_set(record: &StudyRecord) -> String {
+    let varied = match &record.question {
+        Question::Sweep(sweep) => sweep.factors.iter().find(|factor| factor.name == "size"),
+        _ => None,
+    };
+    match varied {
+        Some(factor) => format!("data sets {}", factor.levels.join(", ")),
+        None => format!("data set {}", record.setup.size),
+    }
+}
+
+/// Which form of a study was measured.
+pub(crate) fn form(form: Form) -> &'static str {
+    match form {
+        Form::Short => "the short one; --full measures it as it was published",
+        Form::Full => "the full one, as it was published",
     }
 }
 

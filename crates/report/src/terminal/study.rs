@@ -3,6 +3,7 @@
 mod compare;
 mod find;
 mod parts;
+mod published;
 mod sweep;
 
 use std::path::Path;

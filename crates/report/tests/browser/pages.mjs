@@ -1,4 +1,4 @@
-// The reports of made-up runs and of a find in Debian's Chromium: PAGES has NAME.html and the NAME.json behind it.
+// The reports of made-up runs, of a find and of a study beside published figures in Debian's Chromium: PAGES has NAME.html and the NAME.json behind it.
 // `cargo test -p report browser` makes them and runs this.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ const pages = process.env.PAGES;
 const WIDTHS = [400, 800, 1200];
 const THEMES = ["light", "dark"];
 const RUNS = ["failed", "one-operation", "twenty-operations"];
-const ALL = [...RUNS, "find"];
+const ALL = [...RUNS, "find", "published"];
 let browser;
 
 before(async () => {
@@ -205,6 +205,22 @@ for (const name of RUNS) {
     });
   });
 }
+
+test("published figures stand beside ours, and the chart has a mark for each", async () => {
+  const tables = record("published").question.sweep.published;
+  const rows = tables.flatMap((table) => table.rows);
+  await open("published", {}, async (page) => {
+    const shown = await cells(page, "#published table");
+    assert.equal(shown.length, rows.length);
+    for (const [index, row] of rows.entries()) {
+      const [label, , published, ours] = shown[index].map(plain);
+      assert.deepEqual([label, published, ours], [row.label, String(row.value), row.ours ? plainNumber(row.ours.value) : "–"]);
+    }
+    const marks = (kind) => page.locator(`#published svg.broad .mark.${kind}`).count();
+    assert.equal(await marks("quiet"), rows.length);
+    assert.equal(await marks("plain"), rows.filter((row) => row.ours).length);
+  });
+});
 
 test("zooming one chart zooms the others, large and small, and a double click shows the whole run again", async () => {
   await open("failed", {}, async (page) => {

@@ -3,6 +3,7 @@
 mod browser;
 mod page;
 mod playwright;
+mod published;
 mod schema;
 mod study_data;
 mod study_text;
@@ -24,8 +25,16 @@ fn studies() -> Vec<(String, StudyRecord)> {
     use testkit::sample::study::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
     let finds = FindEnding::ALL.map(|ending| (format!("find-{}", ending.word()), find(ending)));
     let compares = CompareEnding::ALL.map(|ending| (format!("compare-{}", ending.word()), compare(ending)));
-    let sweeps = SweepShape::ALL.map(|shape| (format!("sweep-{}", shape.word()), sweep(shape)));
+    let sweeps = SweepShape::ALL.map(|shape| (format!("sweep-{}", shape.word()), beside(sweep(shape))));
     finds.into_iter().chain(compares).chain(sweeps).collect()
+}
+
+/// The study with what its trials say beside what was published, as a sweep leaves it.
+fn beside(mut record: StudyRecord) -> StudyRecord {
+    if let model::study::Question::Sweep(sweep) = &mut record.question {
+        analysis::published::beside(sweep, &record.trials);
+    }
+    record
 }
 
 /// Fails unless `text` is what the golden file of that name holds; writes it anew with `UPDATE_GOLDEN` set.

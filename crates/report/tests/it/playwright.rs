@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use testkit::sample::study::{FindEnding, find};
+use testkit::sample::study::{FindEnding, SweepShape, find, sweep};
 use testkit::sample::{Ending, Shape};
 
-use crate::Kept;
 use crate::browser::chromium;
+use crate::{Kept, beside};
 
 /// Whether the driver is installed.
 #[allow(clippy::print_stdout)] // A skipped test says so.
@@ -41,6 +41,9 @@ fn write(directory: &Path) {
     let record = find(FindEnding::LoadLine);
     write("find.html", report::study::html(&record, directory, |_| None));
     write("find.json", report::study::json(&record));
+    let record = beside(sweep(SweepShape::Published));
+    write("published.html", report::study::html(&record, directory, |_| None));
+    write("published.json", report::study::json(&record));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod compare;
 mod find;
+mod published;
 mod sweep;
 mod trial;
 

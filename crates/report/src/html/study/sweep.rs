@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::chart::{Axis, Chart, Labels, Line, Mark, Shape};
 use super::parts::{self, Link};
+use super::published;
 use crate::figures;
 use crate::scale::{Kind, Scale};
 use crate::study::cells::{self, CellSeen};
@@ -30,6 +31,9 @@ pub(super) fn of(record: &StudyRecord, sweep: &Sweep, link: Link<'_>) -> Value {
         "factors": sweep.factors.iter().map(|factor| json!({"title": factor.title, "name": factor.name, "levels": factor.levels})).collect::<Vec<_>>(),
         "lines": matches!(sweep.measurement, Measurement::LoadLine(_)),
         "joined": charts_are_joined(sweep),
+        "form": sweep.form.map(words::form),
+        "published": published::of(record, sweep),
+        "differs": published::differs(record, sweep),
         "charts": charts,
         "maps": maps,
         "cells": cells.iter().map(|cell| row(record, sweep, cell)).collect::<Vec<_>>(),

@@ -30,8 +30,8 @@ pub(super) fn setup(record: &StudyRecord, width: usize) -> String {
         _ => format!("{} on {}", setup.kit_title, setup.stack_title),
     };
     let took = format!(
-        "data set {}, {} trials in {}, started {}",
-        setup.size,
+        "{}, {} trials in {}, started {}",
+        words::data_set(record),
         record.trials.len(),
         figures::duration(Some(record.spent_s)),
         figures::moment(&record.started)

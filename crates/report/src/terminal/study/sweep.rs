@@ -3,6 +3,7 @@
 use model::StudyRecord;
 use model::study::{Factor, Measurement, Sweep};
 
+use super::published;
 use crate::figures;
 use crate::study::cells::{self, CellSeen};
 use crate::study::words;
@@ -20,6 +21,7 @@ pub(super) fn sections(record: &StudyRecord, sweep: &Sweep, width: usize, paint:
         }
         _ => sections.push(table(record, sweep, &cells, width, paint)),
     }
+    sections.extend(published::sections(record, sweep, width));
     sections
 }
 
@@ -38,11 +40,12 @@ fn facts(sweep: &Sweep, cells: &[CellSeen], width: usize) -> String {
     let missing =
         if missing == 0 { String::new() } else { format!(", {missing} of them without a valid trial") };
     let times = if sweep.repeats == 1 { "once".to_string() } else { format!("{} times", sweep.repeats) };
-    let lines = [
+    let mut lines = vec![
         format!("varied: {}", factors.collect::<Vec<_>>().join("; ")),
         format!("measured: {what} in {} cells{missing}, each {times}", cells.len()),
         format!("source: {}", sweep.source),
     ];
+    lines.extend(sweep.form.map(|form| format!("form: {}", words::form(form))));
     lines.iter().map(|line| wrap(&format!("  {}", plain(line)), width, "    ") + "\n").collect()
 }
 

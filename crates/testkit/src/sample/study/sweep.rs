@@ -3,10 +3,11 @@
 use model::Value;
 use model::record::Outcome;
 use model::study::{
-    Arm, Cell, Factor, FindAnswer, FindGoal, LoadLine, Measurement, NoAnswer, Purpose, Question, StudyRecord,
-    Sweep, SweepOrder, Trial, WhyNot,
+    Arm, Cell, Factor, FindAnswer, FindGoal, Form, LoadLine, Measurement, NoAnswer, Purpose, Question,
+    StudyRecord, Sweep, SweepOrder, Trial, WhyNot,
 };
 
+use super::published;
 use super::trial::{Stack, Wanted, spoil};
 use super::{Parts, arm, record};
 
@@ -21,17 +22,20 @@ pub enum SweepShape {
     TwoFactors,
     /// Web processes by PHP processes by users.
     ThreeFactors,
+    /// Three servers over two data sets beside published figures, three repeats.
+    Published,
     /// Load lines of two stacks by buffer pool, two repeats; one cell has no answer and one is missing.
     LoadLines,
 }
 
 impl SweepShape {
     /// Every shape.
-    pub const ALL: [SweepShape; 5] = [
+    pub const ALL: [SweepShape; 6] = [
         SweepShape::Users,
         SweepShape::Stacks,
         SweepShape::TwoFactors,
         SweepShape::ThreeFactors,
+        SweepShape::Published,
         SweepShape::LoadLines,
     ];
 
@@ -42,6 +46,7 @@ impl SweepShape {
             SweepShape::Stacks => "stacks",
             SweepShape::TwoFactors => "two-factors",
             SweepShape::ThreeFactors => "three-factors",
+            SweepShape::Published => "published",
             SweepShape::LoadLines => "load-lines",
         }
     }
@@ -69,6 +74,10 @@ impl SweepShape {
                 factor("app.max_children", "PHP processes", &["8", "32"]),
                 factor("users", "Users", &["100", "200", "300", "400"]),
             ],
+            SweepShape::Published => vec![
+                factor("stack", "Server", &["apache-prefork", "lighttpd", "nginx"]),
+                factor("size", "Data set", &["500mb", "3.3gb"]),
+            ],
             SweepShape::LoadLines => vec![
                 factor("stack", "Stack", &["apache-prefork-modphp-mariadb", "lighttpd-fpm-mariadb"]),
                 factor("db.innodb_buffer_pool_size", "Buffer pool", &["16M", "64M", "256M"]),
@@ -78,7 +87,7 @@ impl SweepShape {
 
     fn repeats(self) -> u32 {
         match self {
-            SweepShape::Users | SweepShape::Stacks => 3,
+            SweepShape::Users | SweepShape::Stacks | SweepShape::Published => 3,
             SweepShape::TwoFactors | SweepShape::LoadLines => 2,
             SweepShape::ThreeFactors => 1,
         }
@@ -106,6 +115,9 @@ pub fn sweep(shape: SweepShape) -> StudyRecord {
             let wanted =
                 Wanted { arm: index, block: repeat, purpose: Purpose::Measure, load: users, window_s: 30.0 };
             stack_of(shape, levels).measure(wanted, &mut trials);
+            if shape == SweepShape::Published {
+                published::metric(&mut trials, index, repeat);
+            }
             if shape == SweepShape::Users && (repeat, index) == (1, 2) {
                 spoil(&mut trials, "steal", "the hypervisor took 7.1 % of the CPUs' time; the limit is 2 %");
             }
@@ -133,9 +145,9 @@ pub fn sweep(shape: SweepShape) -> StudyRecord {
         order: SweepOrder::Random,
         seed: 1,
         cells,
-        form: None,
-        published: Vec::new(),
-        differs: Vec::new(),
+        form: (shape == SweepShape::Published).then_some(Form::Short),
+        published: if shape == SweepShape::Published { published::tables() } else { Vec::new() },
+        differs: if shape == SweepShape::Published { published::differs() } else { Vec::new() },
     });
     let command = vec!["plimsoll", "sweep", "sun-2008-table3"];
     let mut made = record("sample", Parts { question, arms, trials, outcome, sentence, command });
@@ -163,6 +175,7 @@ fn arm_of(shape: SweepShape, factors: &[Factor], levels: &[usize]) -> Arm {
         match name.as_str() {
             "users" => arm.recipe.users = level.parse().ok(),
             "stack" => arm.recipe.stack = Some(level.clone()),
+            "size" => arm.recipe.size = Some(level.clone()),
             knob => _ = arm.recipe.set.insert(knob.to_string(), Value::Text(level.clone())),
         }
         arm.levels.insert(name.clone(), level.clone());

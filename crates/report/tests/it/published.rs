@@ -1,0 +1,122 @@
+//! Published figures beside ours: only what can be said is said.
+
+use std::path::Path;
+
+use model::StudyRecord;
+use model::study::{Agreement, Question, Sweep};
+use report::study::{csv, html, terminal};
+use testkit::sample::study::{SweepShape, sweep};
+
+use crate::beside;
+
+fn sample(change: impl FnOnce(&mut StudyRecord)) -> StudyRecord {
+    let mut record = sweep(SweepShape::Published);
+    change(&mut record);
+    beside(record)
+}
+
+fn asked(record: &StudyRecord) -> &Sweep {
+    let Question::Sweep(sweep) = &record.question else { panic!("it is a sweep") };
+    sweep
+}
+
+/// The terminal's text in one line.
+fn text(record: &StudyRecord) -> String {
+    let text = terminal(record, Path::new("/srv/plimsoll/studies/one"), 100, false);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn page(record: &StudyRecord) -> String {
+    html(record, Path::new("/srv/plimsoll/studies/one"), |_| None)
+}
+
+#[test]
+fn each_published_value_stands_beside_ours_also_where_we_have_none() {
+    let record = sample(|_| {});
+    let (text, page) = (text(&record), page(&record));
+    for value in ["324.9", "434.3", "1284.7", "177.4", "199.1", "661.8", "3.68"] {
+        let number: f64 = value.parse().expect("a number");
+        let shown = asked(&record).published.iter().flat_map(|table| &table.rows);
+        assert_eq!(shown.filter(|row| row.value == number).count(), 1, "{value}");
+    }
+    assert!(text.contains("500 MB, Haboob 324.9 – – 0.748 – –"), "{text}");
+    assert!(text.contains("Ratios are to 500 MB, Apache, on either side."), "{text}");
+    assert!(
+        page.contains("<th scope=\"row\">500 MB, Haboob</th><td>1</td><td>324.9</td><td>–</td>"),
+        "{page}"
+    );
+    assert!(text.contains("Apache was 1.3.27.") && page.contains("Apache was 1.3.27."));
+    assert!(text.contains("apache (Apache/2.4.62)") && text.contains("This machine: "), "{text}");
+}
+
+#[test]
+fn pairs_that_lie_apart_are_said_to_agree_or_not_and_the_others_are_not_distinguishable() {
+    let record = sample(|_| {});
+    let table = &asked(&record).published[0];
+    let says = |first: usize, second: usize| {
+        let pair = table.pairs.iter().find(|pair| (pair.first, pair.second) == (first, second));
+        pair.expect("both were measured").says
+    };
+    assert_eq!(says(1, 2), Agreement::Agrees);
+    assert_eq!(
+        says(3, 4),
+        Agreement::Contradicts,
+        "print has New Flash above Apache at 3.3 GB, we have it below"
+    );
+    let text = text(&record);
+    assert!(
+        text.contains("Order: of 6 pairs 5 as published, 1 the other way round, 0 not distinguishable"),
+        "{text}"
+    );
+    assert!(text.contains("The other way round: 3.3 GB, New Flash against 3.3 GB, Apache is"), "{text}");
+    assert!(
+        text.contains("\"all servers have similar throughput on the larger workload\" Contradicted by"),
+        "{text}"
+    );
+}
+
+#[test]
+fn one_trial_of_each_cell_says_nothing_about_order() {
+    let record = sample(|record| record.trials.retain(|trial| trial.block == 0));
+    let text = text(&record);
+    assert!(text.contains("Order: each cell has one trial") && !text.contains("as published,"), "{text}");
+    assert!(!text.contains("Contradicted"), "{text}");
+}
+
+#[test]
+fn a_table_of_which_nothing_was_measured_is_shown_without_a_chart() {
+    let record = sample(|record| record.trials.clear());
+    let (text, page) = (text(&record), page(&record));
+    assert!(text.contains("No cell of this table was measured."), "{text}");
+    assert!(page.contains("id=\"published\"") && !page.contains("published and measured, as ratios"));
+}
+
+#[test]
+fn the_chart_has_a_mark_for_each_value_of_either_side() {
+    let page = page(&sample(|_| {}));
+    let chart = page.split("aria-label=\"Throughput on Linux").nth(1).expect("a chart");
+    let chart = chart.split("</svg>").next().expect("its end");
+    assert_eq!(chart.matches("class=\"mark quiet\"").count(), 5);
+    assert_eq!(chart.matches("class=\"mark plain\"").count(), 4);
+    assert_eq!(chart.matches("class=\"whisker plain\"").count(), 3, "the base has no interval");
+}
+
+#[test]
+fn the_csv_has_our_figure_and_the_published_one_of_the_cell() {
+    let record = sample(|_| {});
+    let text = csv(&record);
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let heading = reader.headers().expect("a heading").clone();
+    let column =
+        |title: &str| heading.iter().position(|one| one == title).unwrap_or_else(|| panic!("no {title}"));
+    let (ours, published, p95) = (column("mbit_per_s"), column("published_mbit_per_s"), column("p95"));
+    for (row, trial) in reader.records().zip(&record.trials) {
+        let row = row.expect("every row has the heading's length");
+        let seen = trial.measured.as_ref().expect("it was measured");
+        assert_eq!(row[ours].parse::<f64>().ok(), Some(seen.metrics[0].value));
+        let expected = [Some(434.3), Some(177.4), None, None, Some(1284.7), Some(199.1)][trial.arm];
+        assert_eq!(row[published].parse::<f64>().ok(), expected, "cell {}", trial.arm);
+        let p95_s = seen.figure("p95", None).expect("there is one").value;
+        assert_eq!(row[p95].parse::<f64>().ok(), Some(p95_s * 1e3), "in the table's unit");
+    }
+}

@@ -1,0 +1,63 @@
+//! What a made-up sweep has beside published figures.
+
+use model::study::{Claim, ClaimOrder, Figure, Published, PublishedFigure, PublishedRow, Trial};
+
+use super::wobble;
+
+/// Mbit/s of each cell.
+const MBIT_PER_S: [f64; 6] = [2_310.0, 412.0, 4_120.0, 405.0, 4_630.0, 380.0];
+
+/// Gives the last trial the metric of its cell; each repeat has a mood of its own.
+pub(super) fn metric(trials: &mut [Trial], cell: usize, repeat: u32) {
+    let Some(last) = trials.last_mut() else { return };
+    let moved = 0.03 * wobble(repeat, 77) + 0.012 * wobble(last.number, 78);
+    let figure = Figure {
+        name: "mbit_per_s".into(),
+        operation: None,
+        value: MBIT_PER_S[cell] * moved.exp(),
+        log_se: Some(0.004),
+    };
+    last.measured.iter_mut().for_each(|measured| measured.metrics = vec![figure.clone()]);
+}
+
+/// Two tables: of a metric, with servers that were not measured, and of a time, with a claim.
+pub(super) fn tables() -> Vec<Published> {
+    let table = |title: &str, of: &str, figure: PublishedFigure, unit: &str| Published {
+        title: title.into(),
+        of: of.into(),
+        figure,
+        unit: unit.into(),
+        source: "DeBox 2004, table 10".into(),
+        rows: Vec::new(),
+        base: None,
+        pairs: Vec::new(),
+        claims: Vec::new(),
+    };
+    let metric = PublishedFigure { name: "mbit_per_s".into(), operation: None, metric: true, times: 1.0 };
+    let p95 = PublishedFigure { name: "p95".into(), operation: None, metric: false, times: 1e3 };
+    let row = PublishedRow::new;
+    let mut throughput = table("Throughput on Linux with 1 GB of memory", "mbit_per_s", metric, "Mbit/s");
+    throughput.rows = vec![
+        row("500 MB, Haboob", 324.9, None),
+        row("500 MB, Apache", 434.3, Some(0)),
+        row("500 MB, New Flash", 1284.7, Some(4)),
+        row("3.3 GB, Apache", 177.4, Some(1)),
+        row("3.3 GB, New Flash", 199.1, Some(5)),
+    ];
+    throughput.claims = vec![Claim {
+        says: "all servers have similar throughput on the larger workload".into(),
+        order: ClaimOrder::Same,
+        cells: vec![1, 3, 5],
+        pairs: Vec::new(),
+    }];
+    let mut times = table("Response time at 3.3 GB", "p95", p95, "ms");
+    times.rows = vec![row("Apache", 661.8, Some(1)), row("New Flash", 3.68, Some(5))];
+    vec![throughput, times]
+}
+
+/// What differs from the paper.
+pub(super) fn differs() -> Vec<String> {
+    ["The paper's server had a 3.0 GHz Pentium 4 and two gigabit adapters.", "Apache was 1.3.27."]
+        .map(String::from)
+        .to_vec()
+}
