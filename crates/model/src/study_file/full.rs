@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CellRequest, FactorRequest, FindRequest, StudyFile};
-use crate::problem::Problem;
+use crate::problem::{Problem, Result};
 use crate::setting::Values;
 use crate::study::Form;
 
@@ -50,13 +50,13 @@ impl StudyFile {
     ///
     /// # Errors
     /// The study has no full form.
-    pub(super) fn in_form(&self, form: Form) -> Result<Cow<'_, StudyFile>, Problem> {
+    pub(super) fn in_form(&self, form: Form) -> Result<Cow<'_, StudyFile>> {
         if form == Form::Short {
             return Ok(Cow::Borrowed(self));
         }
         let Some(full) = self.full.clone() else {
             let what = format!("study {} has no [full]: its only form is the usual one", self.name);
-            return Err(Problem::recipe(what).key("--full").remedy("leave --full out"));
+            return Err(Problem::recipe(what).key("--full").remedy("leave --full out").into());
         };
         let mut study = self.clone();
         study.size = full.size.or(study.size);

@@ -235,8 +235,8 @@ mod tests {
     #[test]
     fn a_ratio_has_three_digits() {
         assert_eq!(
-            [0.4884, 0.9949, 1.0, 9.99, 12.34].map(|value| ratio(Some(value))),
-            ["0.488", "0.995", "1.00", "9.99", "12.3"]
+            [0.00556, 0.0499, 0.4884, 0.9949, 1.0, 9.99, 12.34].map(|value| ratio(Some(value))),
+            ["0.00556", "0.0499", "0.488", "0.995", "1.00", "9.99", "12.3"]
         );
         assert_eq!(ratio(None), "–");
     }

@@ -78,6 +78,7 @@ fn trial(number: u32, load: f64) -> Trial {
             clauses: vec![clause],
             figures: vec![figure],
             tiers: vec![TierCpu { tier: "web".into(), cpu_cores: 0.4 }],
+            metrics: Vec::new(),
             failed_ratio: 0.0,
             foreign_cores: None,
         }),
