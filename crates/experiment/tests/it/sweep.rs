@@ -19,6 +19,9 @@ fn question(repeats: u32, order: SweepOrder) -> Sweep {
         order,
         seed: 5,
         cells: (0..4).map(|at| Cell { levels: vec![at / 2, at % 2], answers: Vec::new() }).collect(),
+        form: None,
+        published: Vec::new(),
+        differs: Vec::new(),
     }
 }
 
