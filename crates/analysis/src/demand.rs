@@ -1,9 +1,17 @@
-//! Whether the generator made the load that was asked for: arrivals, draws from the mix, think times. Each of them is
+//! Whether the generator made the load that was asked for: arrivals, draws from the mix, pauses. Each of them is
 //! drawn by the generator itself, so a difference is a fault of the instrument, or of a stack so slow that users were
 //! short.
 
+mod chain;
+mod pauses;
+mod shares;
+
+pub(crate) use pauses::Fault;
+pub(crate) use shares::Seen;
+
+use model::kit::Tolerance;
 use model::load::{Load, Pattern};
-use model::record::ValidityCheck;
+use model::record::{OperationResult, ValidityCheck};
 use model::{Distribution, Mix};
 
 use crate::sentence;
@@ -17,20 +25,26 @@ pub struct Demand<'a> {
     pub load: &'a Load,
     /// Which session comes next.
     pub mix: &'a Mix,
-    /// The pause after a session.
-    pub think: Option<Distribution>,
+    /// The pause after each session of the mix, where it has one.
+    pub pauses: &'a [Option<Distribution>],
+    /// Pauses are the rest of a cycle, which runs from start to start.
+    pub by_cycles: bool,
+    /// How far the load may be from what was asked for.
+    pub tolerance: Tolerance,
     /// The seconds that count.
     pub steady: &'a Steady,
 }
 
-/// The checks of the demand: those that say something about this load. So many sessions failed in the steady state.
-pub(crate) fn checks(demand: &Demand<'_>, failed_sessions: u64) -> Vec<ValidityCheck> {
+/// The checks of the demand: those that say something about this load. `sessions` are the rows of those that ended in
+/// the steady state.
+pub(crate) fn checks(demand: &Demand<'_>, sessions: &[&OperationResult]) -> Vec<ValidityCheck> {
     let mut checks = Vec::new();
     if let Some(open) = &demand.load.arrivals {
         checks.push(arrivals(demand, open.pattern));
     }
     checks.push(mix(demand));
-    checks.extend(demand.think.and_then(|think| think_times(demand, think, failed_sessions)));
+    checks.extend(demand.tolerance.mix_points.and_then(|points| shares::judged(demand, points, sessions)));
+    checks.extend(pauses::judged(demand));
     checks
 }
 
@@ -105,23 +119,6 @@ fn mix(demand: &Demand<'_>) -> ValidityCheck {
     // A row may have one class that is not rare, of which the chi-square is no question of chance alone.
     let ok = impossible == 0.0 && (freedom == 0 || chi2 <= limit);
     check("mix", ok, sentence::mix(demand, chi2, limit, impossible, freedom), Some((chi2, limit)))
-}
-
-/// The mean of the think times against that of their distribution. A failed session is followed by a pause of its own,
-/// which may be longer.
-fn think_times(demand: &Demand<'_>, think: Distribution, failed_sessions: u64) -> Option<ValidityCheck> {
-    let whole = demand.steady.whole();
-    if whole.thinks == 0 {
-        return None;
-    }
-    let n = whole.thinks as f64;
-    let (mean, intended) = (whole.think_sum_s / n, think.mean());
-    let variance = (whole.think_sum_s2 / n - mean * mean).max(0.0);
-    let pauses = limits::PAUSE_AFTER_FAILURE_S * (failed_sessions as f64 / n).min(1.0);
-    let chance = limits::NORMAL_QUANTILE * (variance / n).sqrt();
-    let allowed = (limits::THINK_RATIO * intended).max(chance) + limits::SEND_LAG_P99_S + pauses;
-    let ok = (mean - intended).abs() <= allowed;
-    Some(check("think", ok, sentence::think(mean, intended, ok), Some((mean, intended))))
 }
 
 /// The chi-square quantile at the normal quantile `z` (Wilson and Hilferty, "The distribution of chi-square",

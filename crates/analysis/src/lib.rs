@@ -50,7 +50,7 @@ pub use demand::Demand;
 pub use generator::{HostShares, generator, host_shares};
 pub use line::{Blindness, Line, Sight, Sightings, Stability};
 pub use little::{Balance, Little};
-pub use metric::metrics;
+pub use metric::{Bound, bounds, metrics};
 pub use operation::operations;
 pub use phase::phases;
 pub use steady::Steady;

@@ -6,7 +6,7 @@ pub mod diagnosis;
 pub mod find;
 pub mod sweep;
 
-pub(crate) use demand::{arrivals, mix, think};
+pub(crate) use demand::{arrivals, bound, mix, pauses, shares};
 use model::record::{
     ConsistencyResult, Evidence, GeneratorResult, MetricResult, OperationResult, Outcome, TargetResult,
     ValidityCheck,
@@ -363,6 +363,9 @@ pub(crate) fn valid(
 fn headline(metrics: &[MetricResult], operations: &[OperationResult]) -> String {
     match metrics.first() {
         Some(metric) if metric.unit.is_empty() => format!("{} {}", metric.title, number(metric.value)),
+        Some(metric) if metric.unit == "s" => {
+            format!("{} {}", metric.title, units::show_seconds(metric.value))
+        }
         Some(metric) => format!("{} {}", number(metric.value), metric.unit),
         None => {
             let rows = operations.iter().filter(|row| row.kind == OperationKind::Operation);
@@ -474,7 +477,10 @@ mod tests {
             title: "Rollback share".into(),
             value: 0.0213,
             unit: unit.into(),
+            at_least: None,
+            at_most: None,
         };
+        assert_eq!(headline(&[metric("s")], &[]), "Rollback share 21.3 ms");
         assert_eq!(headline(&[metric("")], &[]), "Rollback share 0.021");
         assert_eq!(headline(&[metric("of orders")], &[]), "0.021 of orders");
         assert_eq!(headline(&[], &[]), "0 operations/s");

@@ -8,6 +8,7 @@ use model::record::{
 
 use crate::demand::{self, Demand};
 use crate::little::Little;
+use crate::metric::Bound;
 use crate::sentence;
 
 /// The thresholds.
@@ -32,10 +33,12 @@ pub mod limits {
     pub const LEAST_EXPECTED: f64 = 5.0;
     /// Even arrivals: the share that may be missing at the window's ends.
     pub const ARRIVALS_RATIO: f64 = 0.01;
-    /// Think times: how far their mean may be from the one asked for.
-    pub const THINK_RATIO: f64 = 0.02;
-    /// Think times: the engine's pause after a session that failed; seconds.
-    pub const PAUSE_AFTER_FAILURE_S: f64 = 0.05;
+    /// Pauses: how far their mean may be from the one asked for, where the kit says nothing else.
+    pub const PAUSE_RATIO: f64 = 0.02;
+    /// Pauses: fewer than this after sessions of one name are not judged by themselves for having been kept.
+    pub const PAUSES_JUDGED: u64 = 30;
+    /// How likely chance may break a check of a run that is right, where that is set by itself.
+    pub const FALSE_ALARM: f64 = 1e-4;
     /// Seconds of steady state that may be missing: its two ends need not be whole seconds.
     pub const MISSING_S: f64 = 2.0;
 }
@@ -110,6 +113,8 @@ pub struct ValidityInputs<'a> {
     pub alarms: &'a [LogAlarm],
     /// The kit's consistency check.
     pub consistency: &'a [ConsistencyResult],
+    /// The kit's own figures that have bounds: [`crate::bounds`].
+    pub bounds: &'a [Bound],
     /// Offending answers, for a cause.
     pub evidence: &'a [Evidence],
 }
@@ -122,10 +127,21 @@ pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<ValidityCheck> {
         checks.push(users(inputs));
     }
     let sessions = inputs.operations.iter().filter(|row| row.kind == OperationKind::Session);
-    let failed_sessions = sessions.flat_map(|row| row.errors.values()).sum();
-    checks.extend(inputs.demand.iter().flat_map(|demand| demand::checks(demand, failed_sessions)));
+    let sessions: Vec<&OperationResult> = sessions.collect();
+    checks.extend(inputs.demand.iter().flat_map(|demand| demand::checks(demand, &sessions)));
     checks.extend([little(inputs), samples(inputs), alarms(inputs), consistency(inputs)]);
+    checks.extend(inputs.bounds.iter().map(bound));
     checks
+}
+
+/// A kit's own figure within its bounds. One that is not there has not been judged, and holds.
+fn bound(bound: &Bound) -> ValidityCheck {
+    let Bound { metric, value, at_least, at_most, .. } = bound;
+    let low = at_least.is_some_and(|least| value.is_some_and(|value| value < least));
+    let high = at_most.is_some_and(|most| value.is_some_and(|value| value > most));
+    let limit = if low { *at_least } else { at_most.or(*at_least) };
+    let sentence = sentence::bound(bound, low, high);
+    check(&format!("metric:{metric}"), !(low || high), sentence, value.zip(limit))
 }
 
 pub(crate) fn check(name: &str, ok: bool, sentence: String, figures: Option<(f64, f64)>) -> ValidityCheck {

@@ -60,7 +60,14 @@ mod tests {
     }
 
     fn opm() -> MetricResult {
-        MetricResult { name: "opm".into(), title: "Orders".into(), value: 1234.2, unit: "orders/min".into() }
+        MetricResult {
+            name: "opm".into(),
+            title: "Orders".into(),
+            value: 1234.2,
+            unit: "orders/min".into(),
+            at_least: None,
+            at_most: None,
+        }
     }
 
     fn browse(failed: u64) -> OperationResult {

@@ -2,8 +2,8 @@
 //! law is checked with. Nothing here allocates once every name has been seen.
 
 use model::interval::{
-    ErrorKind, Interval, LAST_SESSIONS, OperationInterval, OperationKind, OperationName, SessionEnd, Wire,
-    record_ns, record_ns_times,
+    ErrorKind, Interval, LAST_SESSIONS, OperationInterval, OperationKind, OperationName, Pauses, SessionEnd,
+    Wire, record_ns, record_ns_times,
 };
 use model::record::Evidence;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -280,6 +280,26 @@ impl Recorder {
         self.interval.choices[cell] += 1;
     }
 
+    /// Makes room for the pauses after so many sessions.
+    pub(crate) fn expect_pauses(&mut self, sessions: usize) {
+        self.interval.pauses.resize(sessions, Pauses::default());
+    }
+
+    /// A pause after a session of that number in the mix was drawn.
+    pub(crate) fn pause_drawn(&mut self, session: u16, drawn_s: f64) {
+        let pauses = &mut self.interval.pauses[usize::from(session)];
+        pauses.drawn += 1;
+        pauses.drawn_sum_s += drawn_s;
+    }
+
+    /// A pause after a session of that number ended: as drawn, and as it was.
+    pub(crate) fn pause_ended(&mut self, session: u16, asked_s: f64, took_s: f64) {
+        let pauses = &mut self.interval.pauses[usize::from(session)];
+        pauses.ended += 1;
+        pauses.asked_sum_s += asked_s;
+        pauses.took_sum_s += took_s;
+    }
+
     /// A user's session ended, however it ended.
     pub(crate) fn session_ended(&mut self, now_ns: u64, started_ns: u64) {
         self.busy.leave(now_ns, started_ns);
@@ -328,6 +348,7 @@ impl Recorder {
         next.second = second + 1;
         next.operations.resize_with(self.row_names.len(), OperationInterval::empty);
         next.choices.resize(self.interval.choices.len(), 0);
+        next.pauses.resize(self.interval.pauses.len(), Pauses::default());
         let mut interval = std::mem::replace(&mut self.interval, next);
         interval.busy_user_s = self.busy.take_integral_s();
         interval.thinking_user_s = self.thinking.take_integral_s();

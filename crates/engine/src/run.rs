@@ -230,7 +230,8 @@ fn work(options: &RunOptions, place: Place<'_>, outbox: Outbox, control: &Contro
     // The clock's origin is only known when every thread is armed: until then nobody reads the clock.
     let clock = MonotonicClock::default();
     let transport = EpollTransport::new(place.target, clock.clone())
-        .map_err(|error| Problem::environment(format!("failed to prepare connections: {error}")))?;
+        .map_err(|error| Problem::environment(format!("failed to prepare connections: {error}")))?
+        .acknowledging(options.scenario.acknowledge);
     let worker = Worker::arm(clock.clone(), transport, &options.scenario, assignment, outbox)?;
     let _ = place.armed.send(());
     drop(place.armed);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-pub use model::ConnectionPolicy;
 use model::setting::Values;
+pub use model::{Acknowledge, ConnectionPolicy};
 use model::{Distribution, Mix};
 
 use crate::script::feeder::Feeder;
@@ -19,10 +19,14 @@ pub struct Scenario {
     pub think: Option<Distribution>,
     /// The time from one session's start to the next one's, instead of `think`.
     pub cycle: Option<Distribution>,
+    /// Where that differs by session: the distribution instead of `think` or `cycle`, whichever there is.
+    pub by_session: BTreeMap<String, Distribution>,
     /// The answer to a request must be complete within this; seconds.
     pub timeout_s: f64,
     /// How long a user's connections live.
     pub connections: ConnectionPolicy,
+    /// How what is received is acknowledged, over TCP.
+    pub acknowledge: Acknowledge,
     /// Users whose operation has been under way for longer than so many seconds are counted as waiting.
     pub waiting_over_s: f64,
 }
@@ -95,8 +99,10 @@ impl Scenario {
             program,
             think: None,
             cycle: None,
+            by_session: BTreeMap::new(),
             timeout_s: 30.0,
             connections: ConnectionPolicy::default(),
+            acknowledge: Acknowledge::default(),
             waiting_over_s: 10.0,
         }
     }

@@ -28,11 +28,17 @@ pub enum Step {
         took_ns: u64,
         /// Bytes received.
         bytes: u64,
+        /// Bytes of the request's own body.
+        sent_bytes: u64,
+        /// One of several that the session asked for together.
+        beside: bool,
         /// The beginning of the body.
         body: String,
     },
     /// The user pauses; nanoseconds.
     Think(u64),
+    /// The user becomes a new visitor: no connections, cookies, credentials, cache.
+    Forget,
     /// The session's own counter.
     Count(String, u64),
     /// An error, in words.

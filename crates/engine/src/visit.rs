@@ -24,12 +24,16 @@ pub(crate) struct Visit {
     pub(crate) user_number: u32,
     /// The session's row.
     pub(crate) session_row: Row,
+    /// The session's number in the mix.
+    pub(crate) session: u16,
     /// When it should have started.
     pub(crate) intended_ns: u64,
     /// When it did.
     pub(crate) started_ns: u64,
     /// The script called `fail`: the error that ends it is no fault of the script.
     pub(crate) failed_on_purpose: bool,
+    /// The script called `forget`: its connections are to be closed.
+    pub(crate) forgets: bool,
     /// The first failure of any of its operations.
     pub(crate) failure: Option<ErrorKind>,
     /// The answers that the script may look at.
@@ -52,9 +56,11 @@ impl Visit {
         Visit {
             user_number,
             session_row,
+            session: 0,
             intended_ns,
             started_ns: now_ns,
             failed_on_purpose: false,
+            forgets: false,
             failure: None,
             pages: SmallVec::new(),
             belongings: None,

@@ -18,6 +18,7 @@ mod asking;
 mod batch;
 mod comings;
 mod follow;
+mod pausing;
 mod secure;
 mod visits;
 
@@ -33,6 +34,7 @@ use mlua::Thread;
 use model::Interval;
 use model::load::{Arriving, Lifetime, Load};
 use model::{Problem, Result};
+use pausing::{Pace, Pause};
 
 use crate::belongings::Belongings;
 use crate::clock::Clock;
@@ -144,6 +146,8 @@ struct User {
     leave_ns: u64,
     /// Where the user stands in the mix.
     mix_state: u16,
+    /// The pause that it is in; none before its first session, nor after one that failed.
+    pause: Option<Pause>,
     /// The intended start of the session under way or to come.
     intended_ns: u64,
 }
@@ -162,6 +166,7 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     scenario: Scenario,
     assignment: Assignment,
     chooser: Chooser,
+    pace: Pace,
     session_rows: Vec<crate::recorder::Row>,
     host: SharedHost,
     program: Program,
@@ -231,6 +236,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let (boundary_ns, session_rows) = {
             let recorder = &mut host.borrow_mut().recorder;
             recorder.expect_choices(mix.cells());
+            recorder.expect_pauses(mix.names.len());
             recorder.watch_waiting(scenario.waiting_over_s);
             let row = |name: &String| recorder.row(model::OperationKind::Session, name.as_bytes());
             let rows = session_names.iter().map(row).collect();
@@ -240,6 +246,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             clock,
             transport,
             chooser: Chooser::of(&mix),
+            pace: Pace::of(scenario, &mix.names),
             session_names,
             session_rows,
             timeout_ns: nanos(scenario.timeout_s),
@@ -412,6 +419,7 @@ fn place(assignment: &Assignment, lifetime: Option<Lifetime>, index: u32) -> Use
         operations: 0,
         uniques: 0,
         mix_state: FRESH,
+        pause: None,
         person: index,
         life_end: 0,
         leave_ns,

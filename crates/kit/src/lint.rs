@@ -1,10 +1,13 @@
 //! What can be said about a kit without running it: every file compiles, and every name that one file takes from
 //! another exists there.
 
+mod metrics;
+mod users;
+
 use std::collections::BTreeSet;
 
 use engine::script::sandbox::{self, Modules};
-use model::kit::{FeedMode, FeederDeclaration, OnEnd, Per};
+use model::kit::{FeedMode, FeederDeclaration, OnEnd};
 use model::study::Published;
 use model::{Catalogue, Plan, Problem, Problems, QosTarget, Result, document, setting};
 
@@ -24,7 +27,8 @@ pub fn lint(catalogue: &Catalogue, name: &str) -> Result<()> {
     let session = kit.text(&kit.manifest.session)?;
     let names = Names::of(session);
     mix(&kit, &names, &mut problems);
-    metrics(&kit, &names, &mut problems);
+    users::check(&kit, &mut problems);
+    metrics::check(&kit, &names, &mut problems);
     qos(&kit, &names, &mut problems);
     if problems.is_empty() {
         trial(&kit, &mut problems);
@@ -182,29 +186,6 @@ fn mix(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
             let what = format!("{} has no function `{name}`", kit.manifest.session);
             let problem = place(kit, what, &format!("{prefix}{part}{name}"));
             problems.push(near(problem, name, names.functions.iter().map(String::as_str)));
-        }
-    }
-}
-
-fn metrics(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
-    let sessions = kit.manifest.session_names();
-    let known: BTreeSet<&str> =
-        names.operations.iter().chain(&names.counters).chain(&sessions).map(String::as_str).collect();
-    for metric in &kit.manifest.metrics {
-        let of = match &metric.per {
-            Per::Of(other) => Some(other),
-            Per::Total | Per::Second | Per::Minute | Per::Mean | Per::Percentile(_) => None,
-        };
-        for name in [&metric.of].into_iter().chain(of).filter(|name| !known.contains(name.as_str())) {
-            let what = format!(
-                "`{name}` is neither a counter nor an operation nor a session of {}",
-                kit.manifest.session
-            );
-            problems.push(near(
-                place(kit, what, &format!("metric.{}", metric.name)),
-                name,
-                known.iter().copied(),
-            ));
         }
     }
 }

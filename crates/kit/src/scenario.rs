@@ -24,8 +24,10 @@ pub fn scenario(plan: &Plan, catalogue: &Catalogue) -> Result<Scenario> {
     Ok(Scenario {
         think: plan.kit.users.think,
         cycle: plan.kit.users.cycle,
+        by_session: plan.kit.users.by_session.clone(),
         timeout_s: plan.kit.users.timeout_s,
         connections: plan.kit.users.connections,
+        acknowledge: plan.acknowledge(),
         waiting_over_s: plan.waiting_over_s(),
         ..Scenario::of(Program::Script(source))
     })

@@ -240,6 +240,34 @@ pub struct SessionEnd {
     pub took_ns: u64,
 }
 
+/// Pauses after sessions of one name: the rest of a cycle, or thinking. Those after sessions that failed, or asked for
+/// nothing, are no part of the load that was asked for and are not counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Pauses {
+    /// Drawn in this second: counted when they begin, so that a window's own length favours neither short nor long ones.
+    pub drawn: u64,
+    /// Sum of [`Self::drawn`] in seconds.
+    pub drawn_sum_s: f64,
+    /// Ended in this second by the start of the user's next session.
+    pub ended: u64,
+    /// Sum of what was drawn for [`Self::ended`]; seconds.
+    pub asked_sum_s: f64,
+    /// Sum of what became of them: with think times from end to start; with cycle times from start to start, or where
+    /// the session outlasted the cycle drawn for it that; each with the generator's own lateness. Seconds.
+    pub took_sum_s: f64,
+}
+
+impl Pauses {
+    /// Adds another second's, or another thread's.
+    pub fn merge(&mut self, other: &Pauses) {
+        self.drawn += other.drawn;
+        self.drawn_sum_s += other.drawn_sum_s;
+        self.ended += other.ended;
+        self.asked_sum_s += other.asked_sum_s;
+        self.took_sum_s += other.took_sum_s;
+    }
+}
+
 /// How many of the last completed sessions a second keeps (DVD Store's `rt_tot_lastn_max` looks at 100).
 pub const LAST_SESSIONS: usize = 100;
 
@@ -303,6 +331,8 @@ pub struct Interval {
     pub arrivals_waited: u64,
     /// Sessions drawn from the mix, by [`crate::Mix::cells`]; cells beyond its length are 0.
     pub choices: Vec<u64>,
+    /// Pauses after sessions, in the order of the mix's names; sessions beyond its length had none.
+    pub pauses: Vec<Pauses>,
     /// The last [`LAST_SESSIONS`] sessions completed in this second, in the order of their ends.
     pub last_sessions: Vec<SessionEnd>,
 }
@@ -358,6 +388,7 @@ impl Interval {
             arrivals: 0,
             arrivals_waited: 0,
             choices: Vec::new(),
+            pauses: Vec::new(),
             last_sessions: Vec::new(),
         }
     }
@@ -372,7 +403,9 @@ impl Interval {
         phases.clear();
         let mut choices = std::mem::take(&mut self.choices);
         choices.fill(0);
-        *self = Interval { operations, lag, phases, choices, ..Interval::bare(self.second) };
+        let mut pauses = std::mem::take(&mut self.pauses);
+        pauses.fill(Pauses::default());
+        *self = Interval { operations, lag, phases, choices, pauses, ..Interval::bare(self.second) };
     }
 
     /// Adds another second's or another thread's; `second` stays.
@@ -408,6 +441,8 @@ impl Interval {
         self.arrivals_waited += other.arrivals_waited;
         self.choices.resize(self.choices.len().max(other.choices.len()), 0);
         self.choices.iter_mut().zip(&other.choices).for_each(|(sum, count)| *sum += count);
+        self.pauses.resize(self.pauses.len().max(other.pauses.len()), Pauses::default());
+        self.pauses.iter_mut().zip(&other.pauses).for_each(|(sum, part)| sum.merge(part));
         self.last_sessions.extend_from_slice(&other.last_sessions);
         self.last_sessions.sort_by_key(|session| session.ended_ns);
         let surplus = self.last_sessions.len().saturating_sub(LAST_SESSIONS);

@@ -99,7 +99,7 @@ pub struct KitManifest {
 }
 
 /// How far the load may be from what the kit declares before the run is not valid.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
     /// Each session's share of all against the declared one; percentage points.
@@ -205,6 +205,37 @@ pub struct Users {
     /// How long a user's connections live: `keep`, `per_session`, `per_operation` or `per_request`.
     #[serde(default)]
     pub connections: ConnectionPolicy,
+    /// The parameter that says how the users' side acknowledges what it receives: `delayed`, as their kernel does by
+    /// itself, or `at_once`. Delayed when absent.
+    pub acknowledge: Option<String>,
+}
+
+impl Users {
+    /// The pause after a session of that name; none where the next one begins at once.
+    pub fn pause_after(&self, session: &str) -> Option<Distribution> {
+        self.by_session.get(session).copied().or(self.cycle).or(self.think)
+    }
+}
+
+/// How the users' side of a connection acknowledges what it receives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Acknowledge {
+    /// As the kernel does by itself: of a connection of questions and answers, up to 40 ms later.
+    #[default]
+    Delayed,
+    /// As soon as it has been received.
+    AtOnce,
+}
+
+impl Acknowledge {
+    /// What a parameter's value asks for.
+    pub fn of(word: &str) -> Option<Acknowledge> {
+        match word {
+            "delayed" => Some(Acknowledge::Delayed),
+            "at_once" => Some(Acknowledge::AtOnce),
+            _ => None,
+        }
+    }
 }
 
 /// How long a user's connections live.
@@ -312,6 +343,11 @@ pub enum Per {
 }
 
 impl KitManifest {
+    /// For how many users a data set with these numbers was loaded; absent when for any number.
+    pub fn most_users(&self, size: &BTreeMap<String, f64>) -> Option<f64> {
+        self.users.loaded_for.as_ref().and_then(|number| size.get(number)).copied()
+    }
+
     /// The name of the database that holds the kit's tables.
     pub fn database_name(&self) -> &str {
         self.database.as_deref().unwrap_or(&self.name)

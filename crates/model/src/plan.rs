@@ -14,7 +14,7 @@ use crate::qos::{Measure, QosTarget};
 use crate::recipe::Recipe;
 use crate::setting::{self, Values};
 use crate::tier_setting;
-use crate::{Catalogue, FaultFile, KitManifest, ServiceManifest, StackManifest};
+use crate::{Acknowledge, Catalogue, FaultFile, KitManifest, ServiceManifest, StackManifest};
 
 /// Everything that a run needs to know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -132,6 +132,7 @@ impl Plan {
         choose_mix(recipe, &mut kit, &mut problems);
         apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
+        problems.extend(acknowledge(&kit, &params).err());
         problems.extend(too_many_users(&kit, &size, &load));
         if let Some(file) = file {
             problems.iter_mut().for_each(|problem| _ = problem.place.file.get_or_insert(file.to_string()));
@@ -162,6 +163,12 @@ impl Plan {
             _ => None,
         });
         asked.unwrap_or(10.0)
+    }
+
+    /// How the users' side acknowledges what it receives.
+    pub fn acknowledge(&self) -> Acknowledge {
+        // A plan is not resolved with a value that means neither.
+        acknowledge(&self.kit, &self.params).unwrap_or_default()
     }
 
     /// The tier of that name.
@@ -367,6 +374,21 @@ fn apply_think_unit(kit: &mut KitManifest, params: &Values, problems: &mut Vec<P
     };
     kit.users.think = kit.users.think.map(|think| think.scaled(factor));
     kit.users.cycle = kit.users.cycle.map(|cycle| cycle.scaled(factor));
+    kit.users.by_session.values_mut().for_each(|pause| *pause = pause.scaled(factor));
+}
+
+/// What the parameter that the kit names for it says.
+fn acknowledge(kit: &KitManifest, params: &Values) -> std::result::Result<Acknowledge, Problem> {
+    let Some(name) = &kit.users.acknowledge else { return Ok(Acknowledge::default()) };
+    let word = match params.get(name) {
+        Some(setting::Value::Text(word)) => Acknowledge::of(word),
+        _ => None,
+    };
+    word.ok_or_else(|| {
+        let what = format!("`{name}` is not a parameter of this kit whose value is delayed or at_once");
+        let file = format!("kits/{}/kit.toml", kit.name);
+        Problem::recipe(what).file(file).key("users.acknowledge")
+    })
 }
 
 /// From here on the kit's sessions are those asked for.
@@ -396,10 +418,17 @@ fn choose_mix(recipe: &Recipe, kit: &mut KitManifest, problems: &mut Vec<Problem
 
 fn check_users(kit: &KitManifest, problems: &mut Vec<Problem>) {
     let file = format!("kits/{}/kit.toml", kit.name);
-    for (key, distribution) in [("users.think", &kit.users.think), ("users.cycle", &kit.users.cycle)] {
-        if let Some(fault) = distribution.as_ref().and_then(|distribution| distribution.fault()) {
+    let named = kit.users.by_session.iter().map(|(name, pause)| (format!("users.by_session.{name}"), *pause));
+    let usual = [("users.think", kit.users.think), ("users.cycle", kit.users.cycle)];
+    let usual = usual.into_iter().filter_map(|(key, pause)| Some((key.to_string(), pause?)));
+    for (key, pause) in usual.chain(named) {
+        if let Some(fault) = pause.fault() {
             problems.push(Problem::recipe(fault).file(file.clone()).key(key));
         }
+    }
+    if !kit.users.by_session.is_empty() && kit.users.think.is_none() && kit.users.cycle.is_none() {
+        let what = "pauses by session need a `think` or a `cycle` that says which of the two they are";
+        problems.push(Problem::recipe(what).file(file.clone()).key("users.by_session"));
     }
     if let Some(fault) = kit.users.lifetime.and_then(|lifetime| lifetime.distribution().fault()) {
         problems.push(Problem::recipe(fault).file(file.clone()).key("users.lifetime"));

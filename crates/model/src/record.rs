@@ -349,8 +349,14 @@ pub struct MetricResult {
     pub title: String,
     /// The value.
     pub value: f64,
-    /// Its unit.
+    /// Its unit; of times `s`.
     pub unit: String,
+    /// Below this the run is not valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+    /// Above this the run is not valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
 }
 
 /// A tier over the steady state.

@@ -1,6 +1,7 @@
 //! Numbers as they are shown, everywhere the same: with a unit, with three significant digits, a dash where there is
 //! nothing.
 
+use model::record::MetricResult;
 use model::units;
 
 /// What stands where there is no figure.
@@ -77,6 +78,14 @@ pub(crate) fn measured(value: f64, unit: &str) -> String {
         "1/s" => format!("{}/s", number(Some(value))),
         unit => format!("{} {unit}", number(Some(value))),
     }
+}
+
+/// What a kit's own figure must be for the run to be valid; absent where it may be anything: `at least 6.0 %`.
+pub(crate) fn bounds(metric: &MetricResult) -> Option<String> {
+    let bound = |word: &str, bound: Option<f64>| Some(format!("{word} {}", measured(bound?, &metric.unit)));
+    let bounds = [bound("at least", metric.at_least), bound("at most", metric.at_most)];
+    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+    (!bounds.is_empty()).then(|| bounds.join(", "))
 }
 
 /// A value of a series in the series' own unit: `1.90 MB/s`, `2 140 queries/s`, `11 %`, `4.2 workers`.

@@ -19,12 +19,14 @@ pub(crate) fn check(identifier: &str) -> String {
         "room" => "ports and descriptors",
         "arrivals" => "arrivals as asked for",
         "mix" => "the mix as asked for",
+        "mix_shares" => "shares of the sessions",
         "think" => "think times as asked for",
+        "cycle" => "cycle times as asked for",
         "alarms" => "the servers' logs",
         "consistency" => "consistent data",
         "steady" => "a steady state",
         "ceiling" => "the generator's ceiling",
-        other => return other.replace('_', " "),
+        other => return other.trim_start_matches("metric:").replace('_', " "),
     };
     words.to_string()
 }

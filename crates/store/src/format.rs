@@ -106,7 +106,7 @@ pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     let columns: String =
         blobs.chain(FIGURES.iter().map(|(name, ..)| format!(", {name} REAL NOT NULL"))).collect();
     connection.execute_batch(&format!(
-        "CREATE TABLE second (second INTEGER PRIMARY KEY, last_sessions BLOB, choices BLOB{columns});"
+        "CREATE TABLE second (second INTEGER PRIMARY KEY, last_sessions BLOB, choices BLOB, pauses BLOB{columns});"
     ))?;
     connection.execute("INSERT INTO format VALUES ('run.sqlite', ?1)", [SQLITE_FORMAT])?;
     Ok(())
@@ -149,6 +149,7 @@ mod tests {
             phases: _,
             counters: _,
             choices: _,
+            pauses: _,
             busy_user_s,
             thinking_user_s,
             thinks,

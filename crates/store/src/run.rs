@@ -194,6 +194,10 @@ impl Seconds {
                 let choices = blob(row, "choices").map_err(text)?;
                 interval.choices = times::decode_choices(choices.as_deref().unwrap_or_default());
             }
+            if has("pauses") {
+                let pauses = blob(row, "pauses").map_err(text)?;
+                interval.pauses = times::decode_pauses(pauses.as_deref().unwrap_or_default());
+            }
             for (name, _, put) in format::DISTRIBUTIONS.iter().filter(|(name, ..)| has(name)) {
                 self.put_times(put(&mut interval), row, name)?;
             }

@@ -2,7 +2,7 @@
 //! core more than the disk is worth. An empty histogram is NULL. Beside them, the ends of the last sessions.
 
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
-use model::interval::{SessionEnd, Times};
+use model::interval::{Pauses, SessionEnd, Times};
 
 /// The first four bytes of a plain V2 histogram.
 const COOKIE: u32 = 0x1c84_9313;
@@ -85,6 +85,28 @@ pub(crate) fn decode_choices(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks().0.iter().map(|count| u64::from_le_bytes(*count)).collect()
 }
 
+/// Pauses in a second, five numbers of 8 bytes a session; little-endian.
+pub(crate) fn encode_pauses(pauses: &[Pauses]) -> Vec<u8> {
+    let numbers = |seen: &Pauses| {
+        let Pauses { drawn, drawn_sum_s, ended, asked_sum_s, took_sum_s } = *seen;
+        [drawn as f64, drawn_sum_s, ended as f64, asked_sum_s, took_sum_s]
+    };
+    pauses.iter().flat_map(numbers).flat_map(f64::to_le_bytes).collect()
+}
+
+/// The pauses behind `bytes`; cut-off ones at their end are left out.
+pub(crate) fn decode_pauses(bytes: &[u8]) -> Vec<Pauses> {
+    let numbers: Vec<f64> = bytes.as_chunks().0.iter().map(|number| f64::from_le_bytes(*number)).collect();
+    let pauses = |part: &[f64; 5]| Pauses {
+        drawn: part[0] as u64,
+        drawn_sum_s: part[1],
+        ended: part[2] as u64,
+        asked_sum_s: part[3],
+        took_sum_s: part[4],
+    };
+    numbers.as_chunks().0.iter().map(pauses).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use model::interval::new_times;
@@ -103,6 +125,14 @@ mod tests {
         let bytes = encoder.encode(&sample()).expect("it encodes");
         assert_eq!(decode(&bytes.expect("it is not empty"), &new_times()), Ok(sample()));
         assert_eq!(encoder.encode(&new_times()), Ok(None), "an empty histogram takes no room");
+    }
+
+    #[test]
+    fn pauses_are_read_as_they_were_written() {
+        let seen = Pauses { drawn: 3, drawn_sum_s: 1.5, ended: 2, asked_sum_s: 1.0, took_sum_s: 1.25 };
+        let bytes = encode_pauses(&[Pauses::default(), seen]);
+        assert_eq!(decode_pauses(&bytes), [Pauses::default(), seen]);
+        assert_eq!(decode_pauses(&bytes[..79]), [Pauses::default()], "a cut-off one is left out");
     }
 
     #[test]

@@ -50,9 +50,9 @@ impl RunWriter {
         let database = open(&path).map_err(|error| fault::sql(&error, "making the run's database", &path))?;
         let blobs = format::DISTRIBUTIONS.iter().map(|(name, ..)| *name);
         let columns: Vec<&str> = blobs.chain(format::FIGURES.iter().map(|(name, ..)| *name)).collect();
-        let places = vec!["?"; columns.len() + 3].join(", ");
+        let places = vec!["?"; columns.len() + 4].join(", ");
         let insert_second = format!(
-            "INSERT INTO second (second, last_sessions, choices, {}) VALUES ({places})",
+            "INSERT INTO second (second, last_sessions, choices, pauses, {}) VALUES ({places})",
             columns.join(", ")
         );
         let (encoder, series) = (Encoder::default(), BTreeMap::new());
@@ -106,7 +106,9 @@ impl RunWriter {
         }
         let last_sessions = times::encode_sessions(&interval.last_sessions);
         let choices = times::encode_choices(&interval.choices);
-        let mut cells = vec![Cell::from(interval.second), Cell::from(last_sessions), Cell::from(choices)];
+        let pauses = times::encode_pauses(&interval.pauses);
+        let mut cells: Vec<Cell> = vec![interval.second.into()];
+        cells.extend([last_sessions, choices, pauses].map(Cell::from));
         for (_, get, _) in &format::DISTRIBUTIONS {
             cells.push(Cell::from(encoder.encode(get(interval))?));
         }

@@ -1,6 +1,7 @@
 //! A right recording of each load passes; the smallest spoilt one doesn't.
 
 use model::Interval;
+use model::interval::Pauses;
 use model::load::{Arrivals, Arriving};
 use model::mix::Order;
 
@@ -37,7 +38,8 @@ fn minute(load: &Load, draw: &mut Draw) -> Vec<Interval> {
 
 fn judged(load: &Load, mix: &Mix, think: Option<Distribution>, seconds: &[Interval]) -> Vec<ValidityCheck> {
     let steady = Steady::of(seconds, 0.0, 60.0);
-    checks(&Demand { load, mix, think, steady: &steady }, 0)
+    let tolerance = Tolerance::default();
+    checks(&Demand { load, mix, pauses: &[think], by_cycles: false, tolerance, steady: &steady }, &[])
 }
 
 fn one<'a>(checks: &'a [ValidityCheck], name: &str) -> &'a ValidityCheck {
@@ -114,18 +116,116 @@ fn a_matrix_is_compared_row_by_row() {
     assert!(!impossible.ok && impossible.sentence.contains("never"), "{}", impossible.sentence);
 }
 
+/// A second in which so many pauses were drawn and kept, each as `draw` and `keep` say.
+fn paused(n: u64, mut draw: impl FnMut() -> f64, keep: impl Fn(f64) -> f64) -> Interval {
+    let mut pauses = Pauses { drawn: n, ended: n, ..Pauses::default() };
+    for _ in 0..n {
+        let drawn_s = draw();
+        pauses.drawn_sum_s += drawn_s;
+        pauses.asked_sum_s += drawn_s;
+        pauses.took_sum_s += keep(drawn_s);
+    }
+    Interval { pauses: vec![pauses], ..Interval::empty(0) }
+}
+
 #[test]
 fn think_times_have_the_mean_that_was_asked_for() {
-    let think = Distribution::Exponential { mean: 2.0, min: 0.0, max: 1e3 };
+    let think = Distribution::Exponential { mean: 2.0, min: 0.0, max: 20.0 };
     let holds = |factor: f64| {
-        let (mut second, mut draw) = (Interval::empty(0), Draw(9));
-        (0..5000).for_each(|_| second.think_ended(factor * think.sample(draw.unit())));
+        let mut draw = Draw(9);
+        let second = paused(5000, || factor * think.sample(draw.unit()), |drawn_s| drawn_s);
         let checks = judged(&Load::default(), &Mix::only("visit"), Some(think), &[second]);
         one(&checks, "think").clone()
     };
     assert!(holds(1.0).ok, "{}", holds(1.0).sentence);
-    assert!(!holds(0.9).ok && !holds(1.1).ok);
-    assert!(holds(0.9).sentence.contains("think times"), "{}", holds(0.9).sentence);
+    assert!(!holds(0.85).ok && !holds(1.15).ok);
+    assert!(holds(0.85).sentence.contains("think times"), "{}", holds(0.85).sentence);
+}
+
+#[test]
+fn a_few_draws_break_nothing_by_chance() {
+    let think = Distribution::ShiftedExponential { mean: 5.0, min: 3.0, max: 25.0 };
+    for seed in 0..2000 {
+        let mut draw = Draw(seed * 7919 + 1);
+        let n = 1 + seed % 40;
+        let second = paused(n, || think.sample(draw.unit()), |drawn_s| drawn_s);
+        let checks = judged(&Load::default(), &Mix::only("visit"), Some(think), &[second]);
+        assert!(one(&checks, "think").ok, "{n} draws: {}", one(&checks, "think").sentence);
+    }
+}
+
+/// A cycle of 5 s of two sessions, `quick` and `slow`.
+fn cycles(quick: Pauses, slow: Pauses, tolerance: Tolerance) -> ValidityCheck {
+    let mix = Mix { names: vec!["quick".into(), "slow".into()], order: Order::Weights(vec![0.9, 0.1]) };
+    let second = Interval { pauses: vec![quick, slow], ..Interval::empty(0) };
+    let steady = Steady::of(&[second], 0.0, 60.0);
+    let cycle = Some(Distribution::Fixed { value: 5.0 });
+    let pauses = &[cycle, cycle];
+    let load = &Load::default();
+    let demand = Demand { load, mix: &mix, pauses, by_cycles: true, tolerance, steady: &steady };
+    one(&checks(&demand, &[]), "cycle").clone()
+}
+
+fn fixed(n: u64, took_s: f64) -> Pauses {
+    let asked_s = n as f64 * 5.0;
+    Pauses { drawn: n, drawn_sum_s: asked_s, ended: n, asked_sum_s: asked_s, took_sum_s: n as f64 * took_s }
+}
+
+#[test]
+fn sessions_that_outlast_their_cycles_are_too_much_load() {
+    let tolerance = Tolerance { mix_points: None, pause_ratio: Some(0.02) };
+    assert!(cycles(fixed(900, 5.0), fixed(100, 5.09), tolerance).ok, "1.8 % is within 2 %");
+    let slow = cycles(fixed(900, 5.0), fixed(100, 5.2), tolerance);
+    assert!(
+        !slow.ok && slow.sentence.contains("after slow") && slow.sentence.contains("outlasted"),
+        "{slow:?}"
+    );
+    let wider = Tolerance { pause_ratio: Some(0.05), ..tolerance };
+    assert!(cycles(fixed(900, 5.0), fixed(100, 5.2), wider).ok, "a kit may allow more");
+    assert!(cycles(fixed(900, 5.0), fixed(5, 9.0), tolerance).ok, "five are not judged by themselves");
+    assert!(!cycles(fixed(40, 5.0), fixed(5, 9.0), tolerance).ok, "but with the others");
+}
+
+#[test]
+fn what_was_drawn_wrong_is_the_instrument_s_fault() {
+    let short = Pauses { drawn_sum_s: 900.0 * 4.8, ..fixed(900, 5.0) };
+    let check = cycles(short, fixed(100, 5.0), Tolerance::default());
+    assert!(!check.ok && check.sentence.contains("report it"), "{}", check.sentence);
+}
+
+fn session(name: &str, completed: u64) -> OperationResult {
+    let names =
+        [model::interval::OperationName { kind: model::OperationKind::Session, name: name.to_string() }];
+    let seen = model::OperationInterval { completed, ..model::OperationInterval::empty() };
+    let second = Interval { operations: vec![seen], ..Interval::empty(0) };
+    crate::operations(&Steady::of(&[second], 0.0, 1.0), &names).swap_remove(0)
+}
+
+/// The check of shares of a matrix whose long run is two of `a` to one of `b`.
+fn shares_of(a: u64, b: u64, users: u32) -> ValidityCheck {
+    let rows = vec![vec![0.5, 0.5], vec![1.0, 0.0]];
+    let mix = Mix { names: vec!["a".into(), "b".into()], order: Order::Matrix { first: 0, rows } };
+    let load = Load { users, ..Load::default() };
+    let tolerance = Tolerance { mix_points: Some(2.0), pause_ratio: None };
+    let steady = Steady::of(&[Interval::empty(0)], 0.0, 60.0);
+    let pauses = &[None, None];
+    let demand = Demand { load: &load, mix: &mix, pauses, by_cycles: false, tolerance, steady: &steady };
+    let (a, b) = (session("a", a), session("b", b));
+    one(&checks(&demand, &[&a, &b]), "mix_shares").clone()
+}
+
+#[test]
+fn shares_are_within_points_and_a_short_run_is_allowed_its_chance() {
+    assert!(shares_of(68_000, 32_000, 10).ok, "1.3 points");
+    let off = shares_of(70_000, 30_000, 10);
+    assert!(
+        !off.ok && off.sentence.contains("30.0 %") && off.sentence.contains("33.3 %"),
+        "{}",
+        off.sentence
+    );
+    let short = shares_of(35, 15, 10);
+    assert!(short.ok && short.sentence.contains("chance"), "the same shares of 50: {}", short.sentence);
+    assert!(!shares_of(49, 1, 10).ok, "what chance never does is not allowed to it");
 }
 
 #[test]

@@ -4,7 +4,8 @@ use model::load::Pattern;
 use model::units;
 
 use super::{number, percent};
-use crate::demand::Demand;
+use crate::demand::{Demand, Fault, Seen};
+use crate::metric::Bound;
 
 pub(crate) fn arrivals(demand: &Demand<'_>, intended: f64, in_number: bool, as_random: bool) -> String {
     let whole = demand.steady.whole();
@@ -64,13 +65,75 @@ pub(crate) fn mix(demand: &Demand<'_>, chi2: f64, limit: f64, impossible: f64, f
     )
 }
 
-pub(crate) fn think(mean_s: f64, intended_s: f64, ok: bool) -> String {
-    let (mean, intended) = (units::show_seconds(mean_s), units::show_seconds(intended_s));
+/// `kept_s` is the mean as it was and as it was drawn, of all; `fault` the session that is furthest off.
+pub(crate) fn pauses(by_cycles: bool, kept_s: (f64, f64), fault: Option<(&str, Fault)>) -> String {
+    let what = if by_cycles { "cycle times" } else { "think times" };
+    let Some((name, fault)) = fault else {
+        let (kept, asked) = (units::show_seconds(kept_s.0), units::show_seconds(kept_s.1));
+        return format!("{what} were {kept} on average, {asked} asked for");
+    };
+    let (seen, asked) = (units::show_seconds(fault.seen_s), units::show_seconds(fault.asked_s));
+    let figures = format!("{what} after {name} were {seen} on average instead of {asked}");
+    if !fault.drawn_right {
+        return format!("{figures} when drawn; this is a fault of the instrument, report it");
+    }
+    let why = match by_cycles {
+        true => {
+            "sessions outlasted their cycles, so that the stack got less load than was asked for: ask for fewer users"
+        }
+        false => "the generator was late (see send_lag)",
+    };
+    format!("{figures}: {why}")
+}
+
+pub(crate) fn shares(worst: &Seen<'_>, points: f64, ok: bool) -> String {
+    let share = |ratio: f64| format!("{:.1} %", 100.0 * ratio);
+    let figures = format!(
+        "{} was {} of the sessions that completed, {} asked for",
+        worst.name,
+        share(worst.ratio),
+        share(worst.expected_ratio)
+    );
+    let limit = match worst.allowed_ratio > points / 100.0 {
+        true => format!(
+            "{} points allowed instead of {}: chance does so much in a run of this length",
+            units::significant(100.0 * worst.allowed_ratio),
+            units::significant(points)
+        ),
+        false => format!("{} points allowed", units::significant(points)),
+    };
     if ok {
-        return format!("think times were {mean} on average, {intended} asked for");
+        return format!("{figures}, the furthest off of all ({limit})");
     }
     format!(
-        "think times were {mean} on average instead of {intended}: the load was not the one asked for; the generator was \
-         late (see send_lag), or the steady state is too short for times this long (--steady)"
+        "{figures} ({limit}): it was another mix; sessions that fail are missing from it, see the errors, or run longer \
+         (--steady)"
     )
+}
+
+pub(crate) fn bound(bound: &Bound, low: bool, high: bool) -> String {
+    let show = |value: f64| measured(value, &bound.unit);
+    let limits = [("at least", bound.at_least), ("at most", bound.at_most)];
+    let limits: Vec<String> =
+        limits.iter().filter_map(|(word, limit)| Some(format!("{word} {}", show((*limit)?)))).collect();
+    let limits = limits.join(" and ");
+    let Some(value) = bound.value else {
+        return format!("{}: not judged, because there was none; {limits} asked for", bound.title);
+    };
+    let seen = format!("{}: {}", bound.title, show(value));
+    if !(low || high) {
+        return format!("{seen}, {limits} asked for");
+    }
+    let why = bound.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    format!("{seen} instead of {limits}{why}")
+}
+
+/// A figure with its unit; seconds as people read times.
+fn measured(value: f64, unit: &str) -> String {
+    match unit {
+        "s" => units::show_seconds(value),
+        "ratio" => percent(value),
+        "" => number(value),
+        unit => format!("{} {unit}", number(value)),
+    }
 }

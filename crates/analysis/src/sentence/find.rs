@@ -112,8 +112,8 @@ fn why(goal: &FindGoal, no_answer: &NoAnswer) -> String {
             format!("no load meets all targets: {evidence}; ask for less, or for slower answers (--qos)")
         }
         WhyNot::NeverFails => format!(
-            "the targets are still met at {at}, the highest load that was to be tried: {evidence}; allow more (--most), or \
-             set stricter targets (--qos)"
+            "the targets are still met at {at}, the highest load that was to be tried: {evidence}; allow more (--most; a \
+             kit's data may be for so many only: --size), or set stricter targets (--qos)"
         ),
         WhyNot::GeneratorLimit | WhyNot::MachineLimit if on_both_sides => format!(
             "the loads near the line could not be driven validly, the last of them {at}: {evidence}; {bracket}; give the \

@@ -113,6 +113,7 @@ fn judge(run: &Run) -> Vec<ValidityCheck> {
         tier_events: &run.tier_events,
         alarms: &run.alarms,
         consistency: &run.consistency,
+        bounds: &[],
         evidence: &run.evidence,
     })
 }

@@ -6,6 +6,40 @@ use super::cookies::{self, Jar};
 use super::response::{Body, Expected};
 use crate::recorder::Row;
 
+/// The statuses that a session takes for the right answer; those below 400 when it names none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// 0 where there is none.
+    named: [u16; Wanted::MOST],
+}
+
+impl Wanted {
+    /// So many statuses can be named.
+    pub(crate) const MOST: usize = 4;
+
+    /// Adds a status; false when there is no room for it.
+    pub(crate) fn name(&mut self, status: u16) -> bool {
+        let place = self.named.iter_mut().find(|place| **place == 0);
+        place.map(|place| *place = status).is_some()
+    }
+
+    /// Whether the session named this very status.
+    pub(crate) fn names(&self, status: u16) -> bool {
+        status != 0 && self.named.contains(&status)
+    }
+
+    /// Whether an answer of this status is the right one.
+    pub(crate) fn fits(&self, status: u16) -> bool {
+        if self.named[0] == 0 { status < 400 } else { self.names(status) }
+    }
+
+    /// For messages.
+    pub(crate) fn words(&self) -> String {
+        let named: Vec<String> = self.named.iter().filter(|one| **one != 0).map(u16::to_string).collect();
+        if named.is_empty() { "one below 400".to_string() } else { named.join(" or ") }
+    }
+}
+
 /// A request as a session asks for it. The generator adds Host, cookies, credentials and lengths when it is sent; its
 /// buffers are used again for the next one.
 #[derive(Debug, Default)]
@@ -28,8 +62,8 @@ pub(crate) struct Draft {
     pub(crate) row: Row,
     /// Whether the row was named by the session, and stays the same for redirects.
     pub(crate) named: bool,
-    /// The status that the session expects; 0 means any below 400.
-    pub(crate) expected_status: u16,
+    /// What the session takes for the right answer.
+    pub(crate) wanted: Wanted,
     /// So many redirects are followed.
     pub(crate) redirects: u8,
     /// The body of the answer is not kept.
@@ -50,7 +84,7 @@ impl Draft {
         self.has_body = false;
         self.row = 0;
         self.named = false;
-        self.expected_status = 0;
+        self.wanted = Wanted::default();
         self.redirects = 0;
         self.discard = false;
         self.cached = false;

@@ -9,6 +9,7 @@ use super::json;
 use super::pairs;
 use super::parts;
 use super::stack::{Answer, Argument, Call, Fault, List};
+use crate::http::request::Wanted;
 use crate::random::Stream;
 
 /// `get(path, query, options)`
@@ -159,7 +160,7 @@ fn method<'a>(argument: Argument<'a, '_>) -> Result<&'a [u8], Fault> {
     }
 }
 
-const OPTIONS: &str = "expect (a status), redirects (0 to 50), discard, compressed, name, headers, query, form, json, multipart, body, type";
+const OPTIONS: &str = "expect (a status or several), redirects (0 to 50), discard, compressed, name, headers, query, form, json, multipart, body, type";
 /// Followed unless the session says otherwise, as browsers do.
 const MOST_REDIRECTS: u8 = 10;
 const FORM: &[u8] = b"application/x-www-form-urlencoded";
@@ -179,7 +180,7 @@ struct Written<'a> {
     body: Vec<u8>,
     segments: Vec<Arc<[u8]>>,
     has_body: bool,
-    expected_status: u16,
+    wanted: Wanted,
     redirects: u8,
     discard: bool,
     cached: bool,
@@ -198,7 +199,7 @@ impl<'a> Written<'a> {
             body: Vec::new(),
             segments: Vec::new(),
             has_body: false,
-            expected_status: 0,
+            wanted: Wanted::default(),
             redirects: MOST_REDIRECTS,
             discard: false,
             cached: false,
@@ -213,7 +214,7 @@ impl<'a> Written<'a> {
             headers: &self.headers,
             body: self.has_body.then_some((self.own_type.unwrap_or(&self.content_type), &self.body[..])),
             segments: &self.segments,
-            expected_status: self.expected_status,
+            wanted: self.wanted,
             redirects: self.redirects,
             discard: self.discard,
             cached: self.cached,
@@ -261,10 +262,27 @@ impl<'a> Written<'a> {
         Ok(())
     }
 
+    /// `404`, or `{ 200, 304 }`.
+    fn expect(&mut self, statuses: Argument<'_, '_>) -> Result<(), Fault> {
+        let mut wanted = Wanted::default();
+        let mut name = |status: Argument<'_, '_>| match status {
+            Argument::Integer(status @ 100..=599) if wanted.name(status as u16) => Ok(()),
+            _ => Err(Fault::new(format!("expect takes a status, or a list of at most {}", Wanted::MOST))),
+        };
+        match statuses {
+            Argument::List(list) if list.len() > 0 => {
+                (1..=list.len() as i64).try_for_each(|number| list.at(number, &mut name))?;
+            }
+            one => name(one)?,
+        }
+        self.wanted = wanted;
+        Ok(())
+    }
+
     fn option(&mut self, key: Argument<'a, '_>, value: Argument<'a, '_>, host: &Host) -> Result<(), Fault> {
         let Argument::Text(key) = key else { return Err(Fault::new("options have names")) };
         match (key, value) {
-            (b"expect", Argument::Integer(status @ 100..=599)) => self.expected_status = status as u16,
+            (b"expect", statuses) => self.expect(statuses)?,
             (b"redirects", Argument::Integer(most @ 0..=50)) => self.redirects = most as u8,
             (b"discard", Argument::Truth(truth)) => self.discard = truth,
             (b"compressed", Argument::Truth(truth)) if truth => {

@@ -17,7 +17,7 @@ pub(crate) type SharedHost = Rc<RefCell<Host>>;
 
 /// Defines the session API as globals of `lua`.
 pub(crate) fn install(lua: &Lua, host: &SharedHost) -> mlua::Result<()> {
-    let calls: [(&str, Native<RefCell<Host>>); 15] = [
+    let calls: [(&str, Native<RefCell<Host>>); 16] = [
         ("operation", operation),
         ("check", check),
         ("fail", fail),
@@ -29,6 +29,7 @@ pub(crate) fn install(lua: &Lua, host: &SharedHost) -> mlua::Result<()> {
         ("head", ask::head),
         ("post", ask::post),
         ("auth", auth),
+        ("forget", forget),
         ("put", ask::put),
         ("delete", ask::delete),
         ("request", ask::request),
@@ -36,6 +37,7 @@ pub(crate) fn install(lua: &Lua, host: &SharedHost) -> mlua::Result<()> {
     ];
     let globals = lua.globals();
     calls.iter().try_for_each(|(name, call)| globals.raw_set(*name, define(lua, host, *call)?))?;
+    globals.raw_set("users", host.borrow().users())?;
     // A session must not catch the errors that end it, nor yield past the engine.
     for name in ["pcall", "xpcall", "coroutine"] {
         globals.raw_set(name, Value::Nil)?;
@@ -81,6 +83,12 @@ fn auth<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault
         _ => return Err(Fault::new("auth's third argument is \"basic\" or \"digest\"")),
     };
     host.borrow_mut().log_in(name, password, scheme).map_err(Fault::new)?;
+    Ok(Answer::Nothing)
+}
+
+/// `forget()`: from now on the user is a new visitor. Its `user` table stays.
+fn forget<'a>(host: &'a RefCell<Host>, _call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    host.borrow_mut().forget();
     Ok(Answer::Nothing)
 }
 

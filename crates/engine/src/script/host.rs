@@ -11,7 +11,7 @@ use model::record::Evidence;
 use super::page::{NO_PAGE, PageSlot, Pages};
 use super::parts::Files;
 use crate::belongings::{Login, Scheme};
-use crate::http::request::{Draft, path_of};
+use crate::http::request::{Draft, Wanted, path_of};
 use crate::recorder::Recorder;
 use crate::trace::{Step, Trace};
 use crate::visit::Visit;
@@ -42,8 +42,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) body: Option<(&'a [u8], &'a [u8])>,
     /// The rest of the body, in pieces that are not copied.
     pub(crate) segments: &'a [Arc<[u8]>],
-    /// The status that the session expects; 0 means any below 400.
-    pub(crate) expected_status: u16,
+    /// What the session takes for the right answer.
+    pub(crate) wanted: Wanted,
     /// So many redirects are followed.
     pub(crate) redirects: u8,
     /// The body of the answer is not kept.
@@ -92,6 +92,11 @@ impl Host {
             target: Vec::new(),
             form: Vec::new(),
         }
+    }
+
+    /// How many users there are at most, over all threads.
+    pub(crate) fn users(&self) -> u64 {
+        self.users
     }
 
     /// A number that no other call of any user in this run is given: a user counts from its own number in steps of
@@ -147,7 +152,7 @@ impl Host {
         draft.segments.extend_from_slice(asked.segments);
         draft.named = asked.name.is_some();
         draft.row = self.recorder.row(OperationKind::Request, asked.name.unwrap_or(path_of(asked.target)));
-        draft.expected_status = asked.expected_status;
+        draft.wanted = asked.wanted;
         draft.redirects = asked.redirects;
         draft.discard = asked.discard;
         draft.cached = asked.cached;
@@ -167,6 +172,15 @@ impl Host {
             visit.belongings.get_or_insert_default().login = Some(Box::new(login));
         }
         Ok(())
+    }
+
+    /// The server is to take the user for somebody it has never seen.
+    pub(crate) fn forget(&mut self) {
+        if let Some(visit) = &mut self.visit {
+            visit.belongings = None;
+            visit.forgets = true;
+        }
+        self.trace(|| Step::Forget);
     }
 
     /// A pause within the session: it ends the open operation.

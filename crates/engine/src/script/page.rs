@@ -255,6 +255,7 @@ fn body<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<&'a [u8], Fault
 fn member<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     match call.text(2) {
         Some(b"status") => Ok(Answer::Integer(i64::from(view(pages, call)?.1.response.status()))),
+        Some(b"bytes") => Ok(Answer::Integer(view(pages, call)?.1.response.body_bytes() as i64)),
         _ => Ok(Answer::Member(2)),
     }
 }

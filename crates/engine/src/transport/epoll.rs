@@ -10,6 +10,8 @@ use rustix::net::{self, RecvFlags, SendFlags, sockopt};
 
 use super::socket::{Dialler, discard_tcp};
 use super::{Ready, Transport};
+use model::Acknowledge;
+
 use crate::clock::{Clock, MonotonicClock};
 use crate::target::Target;
 
@@ -35,6 +37,8 @@ pub struct EpollTransport {
     events: Vec<Event>,
     /// Empty for TCP.
     scratch: Vec<u8>,
+    /// What is received is acknowledged as soon as it has been.
+    at_once: bool,
 }
 
 impl EpollTransport {
@@ -45,7 +49,21 @@ impl EpollTransport {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let scratch = vec![0; if dialler.is_tcp() { 0 } else { SCRATCH_BYTES }];
         let events = Vec::with_capacity(BATCH);
-        Ok(EpollTransport { epoll, dialler, clock, slots: Vec::new(), events, scratch })
+        Ok(EpollTransport { epoll, dialler, clock, slots: Vec::new(), events, scratch, at_once: false })
+    }
+
+    /// Acknowledges what is received in that way; a unix socket has nothing to acknowledge.
+    pub fn acknowledging(self, how: Acknowledge) -> EpollTransport {
+        let at_once = how == Acknowledge::AtOnce && self.dialler.is_tcp();
+        EpollTransport { at_once, ..self }
+    }
+
+    /// The kernel's wish for quick acknowledgements passes after some of them (tcp(7), TCP_QUICKACK): it is renewed
+    /// with each piece that was received, which sends what is owed. A refusal changes no byte, so it is no error.
+    fn acknowledge(&self, socket: &OwnedFd) {
+        if self.at_once {
+            _ = sockopt::set_tcp_quickack(socket, true);
+        }
     }
 
     fn socket(&self, slot: u32) -> io::Result<&OwnedFd> {
@@ -88,17 +106,23 @@ impl Transport for EpollTransport {
     }
 
     fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> io::Result<usize> {
+        let socket = self.socket(slot)?;
         loop {
-            match net::recv(self.socket(slot)?.as_fd(), &mut *buffer, RecvFlags::empty()) {
+            match net::recv(socket.as_fd(), &mut *buffer, RecvFlags::empty()) {
                 Err(Errno::INTR) => {}
-                result => return Ok(result?.0),
+                result => {
+                    let received = result?.0;
+                    self.acknowledge(socket);
+                    return Ok(received);
+                }
             }
         }
     }
 
     fn discard(&mut self, slot: u32, most: usize) -> io::Result<usize> {
         if self.dialler.is_tcp() {
-            return discard_tcp(self.socket(slot)?, most);
+            let socket = self.socket(slot)?;
+            return discard_tcp(socket, most).inspect(|_| self.acknowledge(socket));
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         let most = most.min(scratch.len());

@@ -213,11 +213,11 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         };
         let took_ns = self.now_ns.saturating_sub(exchange.issued_ns);
         self.store_cookies(user, &exchange.draft.target, exchange.page);
-        self.trace_answer(user, exchange.page, took_ns);
+        self.trace_answer(user, &exchange, took_ns);
         let row = exchange.draft.row;
         let follow_up = self.follow_up(user, &mut exchange, status);
-        let expected = exchange.draft.expected_status;
-        let fits = if expected == 0 { status < 400 } else { status == expected };
+        let wanted = exchange.draft.wanted;
+        let fits = wanted.fits(status);
         let refused = matches!(follow_up, FollowUp::Refuse(_));
         self.record_answer(row, &exchange, (fits && !refused) || follow_up == FollowUp::Send);
         self.note_in_cache(user, &exchange, status);
@@ -241,8 +241,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             }
             FollowUp::None => {
                 self.show(user, exchange, false);
-                let wanted = if expected == 0 { "one below 400".to_string() } else { expected.to_string() };
-                self.fail_batch(user, ErrorKind::Status, &format!("status {status}, expected {wanted}"));
+                let message = format!("status {status}, expected {}", wanted.words());
+                self.fail_batch(user, ErrorKind::Status, &message);
             }
         }
     }
@@ -316,12 +316,15 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
     }
 
-    fn trace_answer(&mut self, user: u32, page: u32, took_ns: u64) {
+    fn trace_answer(&mut self, user: u32, exchange: &Exchange, took_ns: u64) {
         if self.host.borrow().traces.is_none() {
             return;
         }
         let number = self.global_index(user) + 1;
         let at_ns = self.now_ns;
+        let presence = self.users[user as usize].presence.as_ref();
+        let beside = presence.is_some_and(|presence| presence.batch.parallel);
+        let page = exchange.page;
         let mut host = self.host.borrow_mut();
         let pages = std::rc::Rc::clone(&host.pages);
         let Some(traces) = &mut host.traces else { return };
@@ -333,6 +336,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             status: response.status(),
             took_ns,
             bytes: response.received_bytes(),
+            sent_bytes: exchange.draft.body_bytes() as u64,
+            beside,
             body: crate::script::page::excerpt(response),
         };
         traces.push(crate::trace::Trace { at_ns, user: number, step });

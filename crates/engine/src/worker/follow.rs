@@ -30,7 +30,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     pub(super) fn follow_up(&mut self, user: u32, exchange: &mut Exchange, status: u16) -> FollowUp {
         match status {
             // A session that expects this very status wants to see it.
-            _ if exchange.draft.expected_status == status => FollowUp::None,
+            _ if exchange.draft.wanted.names(status) => FollowUp::None,
             401 => self.meet_challenge(user, exchange),
             300..=399 if exchange.draft.redirects > 0 => self.redirect(exchange, status),
             _ => FollowUp::None,

@@ -7,7 +7,7 @@ use model::interval::ErrorKind;
 use super::batch::Batch;
 use super::{Doing, Presence, Worker};
 use crate::clock::Clock;
-use crate::schedule::nanos;
+use crate::scenario::ConnectionPolicy;
 use crate::script::host::Action;
 use crate::script::page::Pages;
 use crate::script::session::Outcome;
@@ -46,6 +46,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         state.mix_state = choice.state;
         // Traces and unique numbers go by the place, which is one user's at a time.
         let mut visit = Visit::new(index + 1, self.session_rows[session], state.intended_ns, now_ns);
+        visit.session = session as u16;
+        let pause = state.pause.take().filter(|_| thinking_since_ns.is_some());
         visit.belongings = state.belongings.take();
         visit.uniques = state.uniques;
         state.sessions += 1;
@@ -54,6 +56,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             let mut host = self.host.borrow_mut();
             host.now_ns = now_ns;
             host.recorder.session_started(now_ns, thinking_since_ns);
+            pause.into_iter().for_each(|pause| pause.end(now_ns.saturating_sub(due_ns), &mut host.recorder));
             host.recorder.lag(now_ns.saturating_sub(due_ns));
             choice.cell.into_iter().for_each(|cell| host.recorder.chosen(cell));
             host.visit = Some(Box::new(visit));
@@ -119,6 +122,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     /// Does what the script asked for.
     fn proceed(&mut self, user: u32, outcome: Outcome) {
+        self.be_forgotten(user);
         let action = self.host.borrow().action;
         match (outcome, action) {
             (Outcome::Waits, Action::Request) => self.send_request(user),
@@ -143,6 +147,14 @@ impl<C: Clock, T: Transport> Worker<C, T> {
                     self.fail_session(user, kind, &message);
                 }
             }
+        }
+    }
+
+    /// After `forget()` nothing of the user's connections is left; between two requests none of them is in use.
+    fn be_forgotten(&mut self, user: u32) {
+        let presence = self.users[user as usize].presence.as_mut();
+        if presence.is_some_and(|presence| std::mem::take(&mut presence.visit.forgets)) {
+            self.close_connections(user);
         }
     }
 
@@ -190,6 +202,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
         thread.into_iter().for_each(|thread| self.program.give_back(thread));
         self.between_operations(user);
+        if self.scenario.connections == ConnectionPolicy::PerSession {
+            self.close_connections(user);
+        }
         let state = &mut self.users[user as usize];
         state.belongings = visit.belongings.take();
         state.uniques = visit.uniques;
@@ -200,14 +215,19 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         self.host.borrow_mut().recorder.think_started(now_ns);
         let state = &mut self.users[user as usize];
         state.doing = Doing::Thinking(Some(now_ns));
-        let next_ns = match (self.scenario.cycle, self.scenario.think) {
-            (Some(cycle), _) => visit.intended_ns + nanos(cycle.sample(state.stream.unit())),
-            (None, Some(think)) => now_ns + nanos(think.sample(state.stream.unit())),
-            (None, None) => now_ns,
+        let next_ns = match self.pace.draw(&visit, now_ns, &mut state.stream) {
+            Some((pause, next_ns)) => {
+                if !(failed || idle) {
+                    pause.begin(&mut self.host.borrow_mut().recorder);
+                    state.pause = Some(pause);
+                }
+                next_ns
+            }
+            None => now_ns,
         };
         let start_ns = if failed || idle { next_ns.max(now_ns + PAUSE_AFTER_FAILURE_NS) } else { next_ns };
         // A cycle's next start stays where it was intended: what a failure delays is charged to the server.
-        state.intended_ns = if self.scenario.cycle.is_some() { next_ns } else { start_ns };
+        state.intended_ns = if self.pace.is_by_cycles() { next_ns } else { start_ns };
         // A start that the server has made impossible in time is not the generator's lag.
         self.wheel.set(user, start_ns.max(now_ns));
     }

@@ -206,8 +206,103 @@ fn connections_live_as_long_as_the_scenario_says() {
         (seen.totals.connects, closing)
     };
     assert_eq!(connects(ConnectionPolicy::Keep), (1, 0));
+    assert_eq!(connects(ConnectionPolicy::PerSession), (2, 0));
     assert_eq!(connects(ConnectionPolicy::PerOperation), (4, 0));
     assert_eq!(connects(ConnectionPolicy::PerRequest), (6, 6));
+}
+
+#[test]
+fn the_end_of_a_session_closes_all_its_connections_however_it_ends() {
+    let per_session = |script, sessions| {
+        let connections = ConnectionPolicy::PerSession;
+        let bench = Bench { most_sessions: Some(sessions), connections, ..bench(script) };
+        bench.against(|_, _| Reply::After(10 * MS, ok("")))
+    };
+    let seen = per_session("function visit() parallel({ '/1', '/2', '/3' }, { connections = 3 }) end", 2);
+    assert_no_error(&seen);
+    assert_eq!(seen.totals.connects, 6, "three for each of two sessions");
+    let failed = per_session("function visit() get('/a') fail('on purpose') end", 3);
+    assert_eq!(failed.totals.connects, 3, "failed ones too");
+}
+
+#[test]
+fn a_page_tells_the_length_of_its_body_also_of_one_that_was_dropped_or_came_in_chunks() {
+    let script = "function visit() \
+        local kept, dropped = get('/a').bytes, get('/a', nil, { discard = true }).bytes \
+        local chunked, dropped_chunks = get('/chunks').bytes, get('/chunks', nil, { discard = true }).bytes \
+        local none = head('/a').bytes \
+        check(kept == 5000 and dropped == 5000, kept .. ' and ' .. dropped) \
+        check(chunked == 7 and dropped_chunks == 7, chunked .. ' and ' .. dropped_chunks) \
+        check(none == 0, 'the answer to HEAD has no body, whatever it says') \
+        local coded = get('/gzip') check(coded.bytes == 3 and coded.status == 200, 'as it came, coded') \
+        local both = parallel({ '/a', { 'GET', '/chunks', { discard = true } } }) \
+        check(both[1].bytes == 5000 and both[2].bytes == 7, 'beside each other') end";
+    let seen = once(script).against(|_, text| {
+        let chunks =
+            b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nfour\r\n3\r\nabc\r\n0\r\n\r\n";
+        let answer = match text.split(' ').nth(1) {
+            Some("/chunks") => chunks.to_vec(),
+            Some("/gzip") => with(200, "Content-Encoding: gzip", "abc"),
+            _ if text.starts_with("HEAD") => b"HTTP/1.1 200 X\r\nContent-Length: 5000\r\n\r\n".to_vec(),
+            _ => ok(&"x".repeat(5000)),
+        };
+        Reply::After(MS, answer)
+    });
+    assert_no_error(&seen);
+}
+
+#[test]
+fn a_user_that_is_forgotten_is_a_new_visitor_to_the_server() {
+    let script = "function visit(user) auth('ann', 'secret') user.kept = 1 \
+        get('/a') parallel({ '/a' }, { cache = true }) forget() \
+        parallel({ '/b' }, { cache = true }) get('/c') check(user.kept == 1, 'its own table stays') end";
+    let seen = once(script).against(|_, text| {
+        let cached = "Cache-Control: max-age=1000\r\nETag: \"v1\"\r\nSet-Cookie: s=1; Path=/";
+        let headers = if text.starts_with("GET /b") { "Set-Cookie: s=2; Path=/" } else { cached };
+        Reply::After(MS, with(200, headers, ""))
+    });
+    assert_no_error(&seen);
+    assert_eq!(lines(&seen), ["GET /a", "GET /a", "GET /b", "GET /c"]);
+    assert_eq!(seen.totals.connects, 2, "one before and one after");
+    let log = seen.log.borrow();
+    let has = |at: usize, line: &str| log[at].1.contains(line);
+    assert!(has(1, "Cookie: s=1\r\n") && has(1, "Authorization: Basic"), "{}", log[1].1);
+    assert!(!has(2, "Cookie:") && !has(2, "Authorization:"), "{}", log[2].1);
+    assert!(has(3, "Cookie: s=2\r\n"), "cookies are kept again: {}", log[3].1);
+}
+
+#[test]
+fn what_a_forgotten_user_s_cache_knew_is_asked_for_again() {
+    let script = "function visit() for _ = 1, 2 do \
+        parallel({ '/a' }, { cache = true }) parallel({ '/a' }, { cache = true }) forget() end end";
+    let seen = once(script).against(|_, _| Reply::After(MS, with(200, "Cache-Control: max-age=1000", "")));
+    assert_no_error(&seen);
+    assert_eq!((lines(&seen).len(), seen.whole.wire.cache_hits), (2, 2));
+}
+
+#[test]
+fn several_statuses_may_be_right() {
+    let script = "function visit() \
+        local since = { headers = { ['If-Modified-Since'] = 'Sat, 01 Jan 2000 00:00:00 GMT' }, expect = { 200, 304 } } \
+        check(get('/kept', nil, since).status == 304, 'not modified') \
+        check(get('/new', nil, since).status == 200, 'modified') get('/gone', nil, since) end";
+    let seen = once(script).against(|_, text| {
+        let code = match text.split(' ').nth(1) {
+            Some("/kept") => 304,
+            Some("/new") => 200,
+            _ => 204,
+        };
+        Reply::After(MS, status(code, ""))
+    });
+    assert_eq!(lines(&seen).len(), 3);
+    assert_eq!(seen.errors("visit", ErrorKind::Status), 1, "{:?}", seen.listener.evidence);
+    let said = &seen.listener.evidence[0];
+    assert!(said.contains("status 204, expected 200 or 304"), "{said}");
+    for wrong in ["{}", "{ 200, 700 }", "'ok'", "{ 200, 201, 202, 203, 204 }"] {
+        let script = format!("function visit() get('/a', nil, {{ expect = {wrong} }}) end");
+        let seen = once(script.leak()).against(|_, _| Reply::After(MS, ok("")));
+        assert_eq!(seen.errors("visit", ErrorKind::Script), 1, "{wrong}: {:?}", seen.listener.evidence);
+    }
 }
 
 #[test]
@@ -253,4 +348,14 @@ fn requests_given_up_with_a_failed_one_are_accounted_for() {
     let all: Vec<u64> =
         ["/1", "/2", "/3"].iter().map(|name| counted(seen.row(OperationKind::Request, name))).collect();
     assert_eq!(all, [1, 1, 1], "completed, failed and of unknown outcome are all that the server saw");
+}
+
+#[test]
+fn a_session_knows_how_many_users_there_are() {
+    let script = "function visit(user) \
+        check(users == 3 and user.number >= 1 and user.number <= users, users .. ' users') get('/a') end";
+    let seen =
+        Bench { users: 3, most_sessions: Some(1), ..bench(script) }.against(|_, _| Reply::After(MS, ok("")));
+    assert!(seen.listener.evidence.is_empty(), "{:?}", seen.listener.evidence);
+    assert_eq!(seen.log.borrow().len(), 3);
 }

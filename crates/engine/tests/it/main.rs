@@ -1,7 +1,9 @@
 //! The engine from the outside: exact on virtual time, true on real sockets.
 
+mod acknowledgements;
 mod exchanges;
 mod load_models;
+mod pauses;
 mod secure;
 mod session_api;
 mod sockets;

@@ -81,6 +81,17 @@ impl FindGoal {
         }
     }
 
+    /// The same goal up to `most` users, or nothing where it doesn't look further anyway: a data set is for so many.
+    pub fn up_to(&self, most: f64) -> Option<FindGoal> {
+        let further = self.by == By::Users && most < self.most;
+        further.then(|| FindGoal {
+            most,
+            start: self.start.min(most),
+            least: self.least.min(most),
+            ..self.clone()
+        })
+    }
+
     /// The same goal within `budget_s`: less time than it has is shared out among the windows as theirs was.
     pub fn within_budget(self, budget_s: f64) -> FindGoal {
         let share = (budget_s / self.budget_s).min(1.0);

@@ -98,7 +98,7 @@ pub(super) fn resolve(
         title: study.title.clone(),
         source: study.source.clone(),
         factors: factors(study, &design),
-        measurement,
+        measurement: up_to_the_data(measurement, &first),
         repeats: study.repeats.unwrap_or(1),
         order: study.order.unwrap_or_default(),
         seed: study.seed.unwrap_or(1),
@@ -109,6 +109,14 @@ pub(super) fn resolve(
     };
     let loads = if study.find.is_some() { vec![0.0; arms.len()] } else { loads };
     Ok(SweepPlan { sweep, arms, loads, first })
+}
+
+/// A load line is not looked for above the users that the data set is for: all cells have the same.
+fn up_to_the_data(measurement: Measurement, first: &Plan) -> Measurement {
+    match (measurement, first.kit.most_users(&first.size.values)) {
+        (Measurement::LoadLine(goal), Some(most)) => Measurement::LoadLine(goal.up_to(most).unwrap_or(goal)),
+        (other, _) => other,
+    }
 }
 
 fn measurement(study: &StudyFile, found: &mut Found) -> Measurement {

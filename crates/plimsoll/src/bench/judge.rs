@@ -32,6 +32,8 @@ pub(crate) struct Case<'a> {
 pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
     let Case { plan, load, recording, steady, early, rules, unsettled_after_s } = *case;
     let mix = plan.kit.sessions().resolve()?;
+    let users = &plan.kit.users;
+    let pauses: Vec<_> = mix.names.iter().map(|session| users.pause_after(session)).collect();
     let Recording { totals, series, .. } = recording;
     let names = &totals.names;
     let little = match load.arrivals {
@@ -66,7 +68,14 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         steady_s: steady.length_s(),
         unsettled_after_s,
         users: load.users,
-        demand: Some(Demand { load, mix: &mix, think: plan.kit.users.think, steady }),
+        demand: Some(Demand {
+            load,
+            mix: &mix,
+            pauses: &pauses,
+            by_cycles: users.cycle.is_some(),
+            tolerance: plan.kit.tolerance.unwrap_or_default(),
+            steady,
+        }),
         shares_cpus,
         generator: &record.generator,
         little: &little,
@@ -75,6 +84,7 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         tier_events: &recording.tier_events,
         alarms: &alarms,
         consistency: &record.consistency,
+        bounds: &analysis::bounds(&plan.kit.metrics, steady, names),
         evidence: &record.evidence,
     });
     record.verdict = analysis::verdict(&VerdictInputs {

@@ -8,8 +8,8 @@ use analysis::sentence;
 use clap::Args;
 use experiment::{find, pursue};
 use model::record::{Outcome, ValidityCheck};
-use model::study::{Arm, Find, FindAnswer, Question, Trial};
-use model::{Kind, Problem, Problems, Result};
+use model::study::{Arm, Find, FindAnswer, FindGoal, Question, Trial};
+use model::{Kind, Problem, Problems, Recipe, Result};
 use store::Study;
 
 use crate::bench::ceiling;
@@ -83,6 +83,7 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
     args.stack.lay_over(&mut recipe)?;
     let recipe = without_load(with_fault(recipe, &context.catalogue)?, None, Decided::Load, context);
     let goal = args.goal.goal(recipe.seed.unwrap_or(1))?;
+    let goal = up_to_the_data(goal, &recipe, context)?;
     let label = recipe.target.clone().or(recipe.stack.clone());
     let label = match label {
         Some(label) => label,
@@ -92,6 +93,19 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
     let load = (goal.by, goal.start);
     let question = Question::Find(Find { goal, answer: None });
     TrialBench::begin(question, &[arm], load, &args.server, context)
+}
+
+/// Doesn't look for more users than the data set is for, and says so.
+fn up_to_the_data(goal: FindGoal, recipe: &Recipe, context: &mut Context) -> Result<FindGoal> {
+    let kit = context.catalogue.kit(&recipe.kit)?;
+    let size = recipe.size.as_ref().unwrap_or(&kit.default_size);
+    let values = kit.size(size).map_err(|what| Problem::recipe(what).key("size"))?;
+    let Some(most) = kit.most_users(&values) else { return Ok(goal) };
+    let Some(capped) = goal.up_to(most) else { return Ok(goal) };
+    let told =
+        format!("a data set of size {size} is for {most} users: it looks no further (--size for more)");
+    context.console.note(&told);
+    Ok(capped)
 }
 
 fn resume<'a>(args: &FindArgs, name: &str, context: &'a mut Context) -> Result<TrialBench<'a>> {

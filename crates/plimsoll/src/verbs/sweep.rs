@@ -73,6 +73,11 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
                 return Ok(0);
             }
             told.lines().for_each(|line| context.console.note(line));
+            if let Some(most) = up_to_the_data(&plan) {
+                let told =
+                    format!("no load line is looked for above {most} users: the data set is for so many");
+                context.console.note(&told);
+            }
             let (by, load) = load_of(&plan.sweep, &plan.arms);
             TrialBench::begin(Question::Sweep(plan.sweep), &plan.arms, (by, load), &server, context)?
         }
@@ -89,6 +94,12 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
         Some(csv) => csv.write(&text, told, context),
         None => told,
     }
+}
+
+/// Where the search for a load line ends because the data set ends there.
+fn up_to_the_data(plan: &SweepPlan) -> Option<f64> {
+    let most = plan.first.kit.most_users(&plan.first.size.values)?;
+    matches!(&plan.sweep.measurement, Measurement::LoadLine(goal) if goal.most == most).then_some(most)
 }
 
 /// The study, with the flags laid over it, every cell's plan checked.

@@ -1,16 +1,17 @@
 //! `plimsoll try`: one user, every request printed.
 
-use std::fmt::Write as _;
+mod shown;
 
 use clap::Args;
 use engine::trace::{Step, Trace};
 use engine::{Audience, Control, RunOptions, Second};
-use model::{Kind, Problem, Result, units};
+use model::{Kind, Problem, Result};
 
 use crate::bench::server::SingleArgs;
 use crate::bench::stage::Stage;
 use crate::context::Context;
 use crate::verbs::recipe_args::RecipeArgs;
+use shown::Shown;
 
 /// Follow one user through a session, every request printed.
 #[derive(Debug, Args)]
@@ -33,7 +34,7 @@ pub(crate) struct TryArgs {
 
 struct Printer<'a> {
     context: &'a mut Context,
-    bodies: bool,
+    shown: Shown,
     failed: u64,
 }
 
@@ -45,7 +46,7 @@ impl Audience for Printer<'_> {
     fn traces(&mut self, traces: &[Trace]) {
         for trace in traces {
             self.failed += u64::from(matches!(trace.step, Step::Error(_)));
-            self.context.console.result(&describe(trace, self.bodies));
+            self.shown.step(trace).iter().for_each(|text| self.context.console.result(text));
         }
     }
 }
@@ -70,9 +71,11 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
         drain_s: 5.0,
         tracing: true,
     };
-    let mut printer = Printer { context, bodies: args.bodies, failed: 0 };
+    let mut printer = Printer { context, shown: Shown::new(args.bodies), failed: 0 };
     engine::run(&options, &control, &mut printer)?;
     let failed = printer.failed;
+    let last = printer.shown.end();
+    last.iter().for_each(|text| context.console.result(text));
     context.interrupt.release();
     let deaths = stage.deaths();
     stage.stop()?;
@@ -86,28 +89,4 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
         return Ok(Kind::Interrupted.exit_code());
     }
     Ok(if failed > 0 { Kind::Qos.exit_code() } else { 0 })
-}
-
-fn describe(trace: &Trace, bodies: bool) -> String {
-    let mut text = format!("{:>9.3} s  ", trace.at_ns as f64 / 1e9);
-    // Writing to a String can't fail.
-    let _ = match &trace.step {
-        Step::Session(name) => write!(text, "session {name} of user {}", trace.user),
-        Step::Operation(name) => write!(text, "  {name}"),
-        Step::Request { request, status, took_ns, bytes, body } => {
-            let took = units::show_seconds(*took_ns as f64 / 1e9);
-            let shown = if bodies { format!("\n{}", indent(body)) } else { String::new() };
-            write!(text, "    {request}\n             {status}, {}, {took}{shown}", units::show_bytes(*bytes))
-        }
-        Step::Think(nanos) => write!(text, "  thinks {}", units::show_seconds(*nanos as f64 / 1e9)),
-        Step::Count(name, n) => write!(text, "    counts {name} + {n}"),
-        Step::Error(message) => write!(text, "    FAILED {message}"),
-        Step::End(true) => write!(text, "session ends"),
-        Step::End(false) => write!(text, "session ends, FAILED"),
-    };
-    text
-}
-
-fn indent(body: &str) -> String {
-    body.lines().map(|line| format!("               | {line}\n")).collect::<String>().trim_end().to_string()
 }

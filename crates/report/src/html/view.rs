@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::OperationKind;
-use model::record::{Event, OperationResult, PhaseResult, TargetResult};
+use model::record::{Event, MetricResult, OperationResult, PhaseResult, TargetResult};
 use model::{QosTarget, RunRecord};
 use serde::Serialize;
 use serde_json::json;
@@ -123,8 +123,9 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
 fn top_figures(page: &Page) -> Vec<Figure> {
     let figure = |title: &str, value: String| Figure { title: title.to_string(), value: thin(&value) };
     let metrics = page.record.metrics.iter().take(METRICS_SHOWN);
-    let mut top: Vec<Figure> =
-        metrics.map(|metric| figure(&metric.title, figures::measured(metric.value, &metric.unit))).collect();
+    let mut top: Vec<Figure> = metrics
+        .map(|metric| figure(&with_bounds(metric), figures::measured(metric.value, &metric.unit)))
+        .collect();
     if page.counts == (0, 0) {
         return top;
     }
@@ -133,6 +134,13 @@ fn top_figures(page: &Page) -> Vec<Figure> {
     top.push(figure("Response time, p95", figures::time(page.all.p95_s)));
     top.push(figure("Failed operations", figures::percent(page.failed_ratio())));
     top
+}
+
+fn with_bounds(metric: &MetricResult) -> String {
+    match figures::bounds(metric) {
+        Some(bounds) => format!("{} ({bounds})", metric.title),
+        None => metric.title.clone(),
+    }
 }
 
 /// Where the observed value stands on a gauge whose limit is at two thirds; in percent of its length.

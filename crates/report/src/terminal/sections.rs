@@ -145,11 +145,9 @@ pub(super) fn metrics(page: &Page) -> String {
     let titles = page.record.metrics.iter().map(|metric| plain(&metric.title).chars().count());
     let width = titles.max().unwrap_or(0);
     let line = |metric: &model::record::MetricResult| {
-        format!(
-            "{:<width$}  {}\n",
-            plain(&metric.title),
-            plain(&figures::measured(metric.value, &metric.unit))
-        )
+        let bounds = figures::bounds(metric).map(|bounds| format!("  ({bounds})")).unwrap_or_default();
+        let value = figures::measured(metric.value, &metric.unit) + &bounds;
+        format!("{:<width$}  {}\n", plain(&metric.title), plain(&value))
     };
     page.record.metrics.iter().map(line).collect()
 }

@@ -135,6 +135,8 @@ pub(super) fn judge(
         title: title.into(),
         value,
         unit: unit.into(),
+        at_least: None,
+        at_most: None,
     };
     record.metrics = vec![
         metric("opm", "Orders per minute", orders, "1/min"),

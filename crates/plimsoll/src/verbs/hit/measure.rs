@@ -187,6 +187,7 @@ fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &m
         tier_events: &[],
         alarms: &[],
         consistency: &[],
+        bounds: &[],
         evidence: &record.evidence,
     });
     // A user who has done its share of the requests leaves before the others.

@@ -1,0 +1,78 @@
+//! Whether the sessions that ended had the shares that the mix asks for, within points.
+
+use model::mix::Order;
+use model::record::{OperationResult, ValidityCheck};
+
+use super::Demand;
+use super::chain::{self, Share};
+use crate::sentence;
+use crate::validity::{check, limits};
+
+/// A session's share as it was.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Seen<'a> {
+    /// The session.
+    pub(crate) name: &'a str,
+    /// Its share of all that completed.
+    pub(crate) ratio: f64,
+    /// Its share in the long run.
+    pub(crate) expected_ratio: f64,
+    /// How far it may be off: the points of the kit, or more where chance alone does more.
+    pub(crate) allowed_ratio: f64,
+}
+
+impl Seen<'_> {
+    /// Its distance from the long run in what is allowed.
+    fn excess(&self) -> f64 {
+        (self.ratio - self.expected_ratio).abs() / self.allowed_ratio
+    }
+}
+
+/// Each completed session's share against that of the long run. It may be off by the kit's points. In a short run chance
+/// alone does more: then by as many standard errors of the chain as chance exceeds in one run of 10,000, and by what the
+/// beginning of each user's walk leaves. Absent where nothing completed, or the mix has no long run.
+pub(super) fn judged(
+    demand: &Demand<'_>,
+    points: f64,
+    sessions: &[&OperationResult],
+) -> Option<ValidityCheck> {
+    let completed =
+        |name: &String| sessions.iter().find(|row| row.name == *name).map_or(0.0, |row| row.completed as f64);
+    let names = &demand.mix.names;
+    let total: f64 = names.iter().map(completed).sum();
+    let shares = long_run(&demand.mix.order, names.len())?;
+    if total == 0.0 {
+        return None;
+    }
+    let users = f64::from(demand.load.users);
+    let seen = names.iter().zip(&shares).map(|(name, share)| {
+        let chance = limits::NORMAL_QUANTILE * (share.variance / total).sqrt();
+        let allowed_ratio = (points / 100.0).max(chance + users * share.beginning / total);
+        Seen { name, ratio: completed(name) / total, expected_ratio: share.expected, allowed_ratio }
+    });
+    let worst = seen.max_by(|a, b| a.excess().total_cmp(&b.excess()))?;
+    let ok = worst.excess() <= 1.0;
+    let figures = Some((worst.ratio, worst.expected_ratio));
+    Some(check("mix_shares", ok, sentence::shares(&worst, points, ok), figures))
+}
+
+fn long_run(order: &Order, sessions: usize) -> Option<Vec<Share>> {
+    match order {
+        Order::Weights(weights) => {
+            let share = |p: &f64| Share { expected: *p, variance: p * (1.0 - p), beginning: 0.0 };
+            Some(weights.iter().map(share).collect())
+        }
+        Order::Matrix { rows, .. } => chain::shares(rows),
+        Order::Sequence(order) => {
+            let length = order.len() as f64;
+            let times = |session: usize| order.iter().filter(|one| **one == session).count() as f64;
+            // Of one user's part of the last round at most all, and at least none, are of one name.
+            let share = |session: usize| Share {
+                expected: times(session) / length,
+                variance: 0.0,
+                beginning: times(session),
+            };
+            Some((0..sessions).map(share).collect())
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Pauses between a user's sessions: how long they are to be, and how long they became.
+
+use model::Distribution;
+
+use crate::random::Stream;
+use crate::recorder::Recorder;
+use crate::scenario::Scenario;
+use crate::schedule::nanos;
+use crate::visit::Visit;
+
+/// How long users pause after each session.
+#[derive(Debug)]
+pub(super) struct Pace {
+    /// From start to start, not from end to start.
+    by_cycles: bool,
+    /// In the order of the mix's names.
+    after: Vec<Option<Distribution>>,
+}
+
+impl Pace {
+    /// The pauses that the scenario asks for after the sessions of those names.
+    pub(super) fn of(scenario: &Scenario, sessions: &[String]) -> Pace {
+        let usual = scenario.cycle.or(scenario.think);
+        let after = |name: &String| scenario.by_session.get(name).copied().or(usual);
+        Pace { by_cycles: scenario.cycle.is_some(), after: sessions.iter().map(after).collect() }
+    }
+
+    /// Whether pauses are the rest of a cycle.
+    pub(super) fn is_by_cycles(&self) -> bool {
+        self.by_cycles
+    }
+
+    /// The pause after `visit`, which ends now, and when the next session is intended to start; absent where there is
+    /// to be none.
+    pub(super) fn draw(&self, visit: &Visit, now_ns: u64, stream: &mut Stream) -> Option<(Pause, u64)> {
+        let asked_s = self.after[usize::from(visit.session)]?.sample(stream.unit());
+        let lasted_s = now_ns.saturating_sub(visit.started_ns) as f64 / 1e9;
+        let (from_ns, held_s) =
+            if self.by_cycles { (visit.intended_ns, asked_s.max(lasted_s)) } else { (now_ns, asked_s) };
+        let pause = Pause { session: visit.session, asked_s: asked_s as f32, held_s: held_s as f32 };
+        Some((pause, from_ns + nanos(asked_s)))
+    }
+}
+
+/// A pause as it is recorded when it ends. Every user has one: its times are kept to seven digits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pause {
+    session: u16,
+    /// As drawn.
+    asked_s: f32,
+    /// As it is if the generator is not late.
+    held_s: f32,
+}
+
+impl Pause {
+    /// It begins.
+    pub(super) fn begin(self, recorder: &mut Recorder) {
+        recorder.pause_drawn(self.session, f64::from(self.asked_s));
+    }
+
+    /// It ends, so much later than it could have.
+    pub(super) fn end(self, late_ns: u64, recorder: &mut Recorder) {
+        let took_s = f64::from(self.held_s) + late_ns as f64 / 1e9;
+        recorder.pause_ended(self.session, f64::from(self.asked_s), took_s);
+    }
+}
