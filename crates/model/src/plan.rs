@@ -132,7 +132,7 @@ impl Plan {
         choose_mix(recipe, &mut kit, &mut problems);
         apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
-        problems.extend(acknowledge(&kit, &params).err());
+        check_acknowledge(&kit, &params, &mut problems);
         problems.extend(too_many_users(&kit, &size, &load));
         if let Some(file) = file {
             problems.iter_mut().for_each(|problem| _ = problem.place.file.get_or_insert(file.to_string()));
@@ -377,18 +377,22 @@ fn apply_think_unit(kit: &mut KitManifest, params: &Values, problems: &mut Vec<P
     kit.users.by_session.values_mut().for_each(|pause| *pause = pause.scaled(factor));
 }
 
-/// What the parameter that the kit names for it says.
-fn acknowledge(kit: &KitManifest, params: &Values) -> std::result::Result<Acknowledge, Problem> {
-    let Some(name) = &kit.users.acknowledge else { return Ok(Acknowledge::default()) };
-    let word = match params.get(name) {
+/// What the parameter that the kit names for it says; absent when it says neither.
+fn acknowledge(kit: &KitManifest, params: &Values) -> Option<Acknowledge> {
+    let Some(name) = &kit.users.acknowledge else { return Some(Acknowledge::default()) };
+    match params.get(name) {
         Some(setting::Value::Text(word)) => Acknowledge::of(word),
         _ => None,
-    };
-    word.ok_or_else(|| {
+    }
+}
+
+fn check_acknowledge(kit: &KitManifest, params: &Values, problems: &mut Vec<Problem>) {
+    if acknowledge(kit, params).is_none() {
+        let name = kit.users.acknowledge.as_deref().unwrap_or_default();
         let what = format!("`{name}` is not a parameter of this kit whose value is delayed or at_once");
         let file = format!("kits/{}/kit.toml", kit.name);
-        Problem::recipe(what).file(file).key("users.acknowledge")
-    })
+        problems.push(Problem::recipe(what).file(file).key("users.acknowledge"));
+    }
 }
 
 /// From here on the kit's sessions are those asked for.

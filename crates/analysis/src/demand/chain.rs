@@ -81,7 +81,8 @@ mod tests {
 
     #[test]
     fn draws_that_are_independent_have_the_binomial_s_variance() {
-        let shares = shares(&vec![vec![0.2, 0.3, 0.5]; 3]).expect("a chain");
+        let row = || vec![0.2, 0.3, 0.5];
+        let shares = shares(&[row(), row(), row()]).expect("a chain");
         for (share, p) in shares.iter().zip([0.2, 0.3, 0.5]) {
             close(share.expected, p);
             close(share.variance, p * (1.0 - p));

@@ -1,6 +1,7 @@
 //! The engine from the outside: exact on virtual time, true on real sockets.
 
 mod acknowledgements;
+mod events_kit;
 mod exchanges;
 mod load_models;
 mod pauses;

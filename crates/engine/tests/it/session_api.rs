@@ -272,7 +272,7 @@ fn wrong_requests_are_errors_with_their_line() {
         ("parallel({})", "1 to 1000 requests"),
         ("parallel({ 'a' })", "not a path"),
         ("request('GET IT', '/')", "a method is wanted"),
-        ("get('/', nil, { expect = 'ok' })", "option `expect`"),
+        ("get('/', nil, { expect = 'ok' })", "expect takes a status, or a list of at most 4"),
         ("get('/', nil, { form = { a = 1 }, body = 'b' })", "option `"),
         ("local t = { 2, 1 } table.sort(t, function() get('/') end)", "can't wait here"),
         ("local p = get('/') get('/') p:has('x')", "this page is gone"),

@@ -14,7 +14,7 @@ use crate::virtual_net::{Log, MS, Reply, VirtualNet, ok, status};
 #[derive(Default)]
 pub(crate) struct Listener {
     pub(crate) seconds: Vec<Interval>,
-    names: Vec<OperationName>,
+    pub(crate) names: Vec<OperationName>,
     pub(crate) evidence: Vec<String>,
 }
 

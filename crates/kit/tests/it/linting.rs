@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use crate::shop::{catalogue, changed};
 
 #[test]
-fn the_catalogue_s_kit_has_no_fault() {
-    kit::lint(&catalogue(), "dvdstore").unwrap_or_else(|problems| panic!("{problems}"));
+fn the_catalogue_s_kits_have_no_fault() {
+    for name in ["dvdstore", "events"] {
+        kit::lint(&catalogue(), name).unwrap_or_else(|problems| panic!("{name}: {problems}"));
+    }
 }
 
 #[test]
@@ -81,16 +83,67 @@ fn every_fault_is_named_with_its_file_and_the_nearest_name() {
         ("data.lua", "INVENTORY = 1 }", "INVENTRY = 1 }", "kits/dvdstore/data.lua: parts[2]", "INVENTRY"),
         ("finish.sql.j2", "{% endif %}", "{% endiff %}", "kits/dvdstore/finish.sql.j2:", "endiff"),
     ];
-    for (file, right, wrong, place, word) in cases {
-        let problems =
-            kit::lint(&changed(file, |text| text.replace(right, wrong)), "dvdstore").expect_err(wrong);
-        let text = problems.to_string();
-        assert!(
-            text.contains(place) && text.contains(word),
-            "{wrong} should be found at {place} with {word}:\n{text}"
-        );
-        assert_eq!(problems.exit_code(), 2, "{text}");
-    }
+    cases.into_iter().for_each(assert_found);
+}
+
+#[test]
+fn what_users_figures_and_tolerances_name_is_there_and_can_be_kept() {
+    let cases = [
+        (
+            "kit.toml",
+            "per = \"minute\"",
+            "per = \"mean\"\nat_least = 3\nat_most = 2",
+            "kits/dvdstore/kit.toml: metric.opm",
+            "no run would be valid",
+        ),
+        (
+            "kit.toml",
+            "of = \"rollbacks\"\nper = \"total\"",
+            "of = \"rollbacks\"\nper = { percentile = 90 }",
+            "kits/dvdstore/kit.toml: metric.rollbacks",
+            "neither an operation nor a session",
+        ),
+        (
+            "kit.toml",
+            "think_unit = \"think_time\"",
+            "loaded_for = \"customer\"",
+            "kits/dvdstore/kit.toml: users.loaded_for",
+            "`customers`",
+        ),
+        (
+            "kit.toml",
+            "think_unit = \"think_time\"",
+            "acknowledge = \"think_time\"",
+            "kits/dvdstore/kit.toml: users.acknowledge",
+            "a choice of delayed and at_once",
+        ),
+        (
+            "kit.toml",
+            "think_unit = \"think_time\"",
+            "by_session = { order_cicle = { distribution = \"fixed\", value = 1.0 } }",
+            "kits/dvdstore/kit.toml: users.by_session.order_cicle",
+            "`order_cycle`",
+        ),
+        (
+            "kit.toml",
+            "[mix]\norder_cycle = 1",
+            "[tolerance]\nmix_points = 0.0\n[mix]\norder_cycle = 1",
+            "kits/dvdstore/kit.toml: tolerance.mix_points",
+            "allows nothing",
+        ),
+    ];
+    cases.into_iter().for_each(assert_found);
+}
+
+/// A file, what is right in it, what is made of that, where that is said to be wrong, and a word of what is said.
+fn assert_found((file, right, wrong, place, word): (&str, &str, &str, &str, &str)) {
+    let problems = kit::lint(&changed(file, |text| text.replace(right, wrong)), "dvdstore").expect_err(wrong);
+    let text = problems.to_string();
+    assert!(
+        text.contains(place) && text.contains(word),
+        "{wrong} should be found at {place} with {word}:\n{text}"
+    );
+    assert_eq!(problems.exit_code(), 2, "{text}");
 }
 
 #[test]

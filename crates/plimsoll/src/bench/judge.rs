@@ -32,8 +32,7 @@ pub(crate) struct Case<'a> {
 pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
     let Case { plan, load, recording, steady, early, rules, unsettled_after_s } = *case;
     let mix = plan.kit.sessions().resolve()?;
-    let users = &plan.kit.users;
-    let pauses: Vec<_> = mix.names.iter().map(|session| users.pause_after(session)).collect();
+    let pauses: Vec<_> = mix.names.iter().map(|session| plan.kit.users.pause_after(session)).collect();
     let Recording { totals, series, .. } = recording;
     let names = &totals.names;
     let little = match load.arrivals {
@@ -60,7 +59,6 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
     record.tiers = analysis::tiers(series, &sources, steady, completed);
     record.evidence.clone_from(&totals.evidence);
     record.unseen.clone_from(&recording.unseen);
-    let shares_cpus = plan.placement.generator.iter().any(|cpu| plan.placement.stack.contains(cpu));
     let alarms = alarms(plan, &recording.alarms);
     record.validity = analysis::validity(&ValidityInputs {
         outcome: record.outcome,
@@ -72,11 +70,11 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
             load,
             mix: &mix,
             pauses: &pauses,
-            by_cycles: users.cycle.is_some(),
+            by_cycles: plan.kit.users.cycle.is_some(),
             tolerance: plan.kit.tolerance.unwrap_or_default(),
             steady,
         }),
-        shares_cpus,
+        shares_cpus: shares_cpus(plan),
         generator: &record.generator,
         little: &little,
         targets: &record.targets,
@@ -111,6 +109,11 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         record.outcome = Outcome::Aborted;
     }
     Ok(())
+}
+
+/// CPUs of the generator are also the stack's.
+fn shares_cpus(plan: &Plan) -> bool {
+    plan.placement.generator.iter().any(|cpu| plan.placement.stack.contains(cpu))
 }
 
 /// A tier that was held back on purpose may complain about it: that is told, and makes no run invalid. All else stays as
