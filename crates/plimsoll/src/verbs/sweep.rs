@@ -23,7 +23,7 @@ use crate::verbs::recipe_args::cpus;
 Examples:
   plimsoll sweep sun-2008-table3              a study of the catalogue (`plimsoll list` shows them)
   plimsoll sweep workers.toml --plan          what it would do, and how long that takes
-  plimsoll sweep debox-2004-table10 --full    a study as it was published, where its usual form is a short one
+  plimsoll sweep sun-2008-table2 --full       a study as it was published, where its usual form is a short one
   plimsoll sweep workers.toml --repeats 5 --csv workers.csv
   plimsoll sweep --resume last                go on with one that was interrupted or killed
 
