@@ -43,10 +43,12 @@ pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
     }
     context.console.note("Ctrl-C ends it");
     while context.interrupt.count() == 0 {
-        if let Some(death) = stage.deaths().first() {
+        // The others go on: what a stack does without one of its servers may be what somebody wants to see.
+        for death in stage.deaths() {
             let tail = death.log_tail.join("\n    ");
-            let what = format!("the server ended ({}); its log says:\n    {tail}", death.status);
-            return Err(Problem::environment(what).tier(&death.tier).into());
+            let what =
+                format!("{}: the server ended ({}); its log says:\n    {tail}", death.tier, death.status);
+            context.console.problem(&what);
         }
         std::thread::sleep(Duration::from_millis(100));
     }
