@@ -34,7 +34,7 @@ fn catalogue() -> Catalogue {
     Catalogue::new(files)
 }
 
-/// The stack: database, PHP-FPM and a web server, with their knobs' defaults.
+/// The stack: database, cache, PHP-FPM and a web server, with their knobs' defaults.
 struct Stack {
     rules: Vec<Rule>,
     services: BTreeMap<String, ServiceManifest>,
@@ -42,7 +42,7 @@ struct Stack {
 }
 
 fn stack(web: &str) -> Stack {
-    stack_of(&[("db", "mariadb"), ("app", "php-fpm"), ("web", web)])
+    stack_of(&[("db", "mariadb"), ("cache", "memcached"), ("app", "php-fpm"), ("web", web)])
 }
 
 fn stack_of(tiers: &[(&str, &str)]) -> Stack {
@@ -142,6 +142,7 @@ fn each_rule_names_its_own_resource_first() {
     for (name, case) in &table("rules.toml") {
         let case = case.as_table().expect("a case is a table");
         let stack = stack(case.get("service").and_then(Value::as_str).unwrap_or("apache"));
+        let rule = case.get("rule").and_then(Value::as_str).unwrap_or(name);
         let mut now = healthy.clone();
         now.extend(signals(case));
         let found = diagnosis(&stack, &with_shares(now));
@@ -150,7 +151,7 @@ fn each_rule_names_its_own_resource_first() {
         let first = found.suspects.first();
         let right = found.state == Limited::Yes
             && first.is_some_and(|first| {
-                first.rule == *name && [first.tier.as_str(), first.resource.as_str()] == expected[..]
+                first.rule == rule && [first.tier.as_str(), first.resource.as_str()] == expected[..]
             });
         if !right {
             wrong.push(format!("{name}: {}", told(&found)));
@@ -218,7 +219,7 @@ fn every_rule_has_a_case() {
 
 #[test]
 fn every_rule_is_silent_on_a_healthy_stack() {
-    for web in ["apache", "lighttpd"] {
+    for web in ["apache", "lighttpd", "nginx", "h2o"] {
         let found = diagnosis(&stack(web), &with_shares(signals(&table("healthy.toml"))));
         assert_eq!(found.state, Limited::No, "{}", told(&found));
         let loud: Vec<_> = found.suspects.iter().filter(|suspect| suspect.sure_ratio > 0.25).collect();

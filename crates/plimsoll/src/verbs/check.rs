@@ -185,56 +185,74 @@ fn check_stubs(plan: &Plan, catalogue: &Catalogue) -> Result<()> {
     Problems::check(checked.filter_map(std::result::Result::err).flat_map(Problems::into_vec).collect())
 }
 
+/// Checks one thing of the catalogue; what it is, in a few words.
+type Check = fn(&str, &Catalogue) -> Result<String>;
+
+/// Everything of that name: a stack may be called like the one server that it has.
 fn check_name(name: &str, context: &Context) -> Result<String> {
     let catalogue = &context.catalogue;
-    if catalogue.kits().contains(&name) {
-        kit::lint(catalogue, name)?;
-        let recipe = Recipe { format: 1, kit: name.to_string(), ..Recipe::default() };
-        let plan = Plan::resolve(&recipe, None, catalogue, &cpus())?;
-        check_stubs(&plan, catalogue)?;
-        return Ok(format!("kit {name}@{}: {}", plan.kit.version, plan.kit.title));
-    }
-    if catalogue.services().contains(&name) {
-        let service = catalogue.service(name)?;
-        testbed::check_service(catalogue, &format!("services/{name}"), &service)?;
-        return Ok(format!("service {name}: {} with {} knobs", service.title, service.knobs.len()));
-    }
-    if catalogue.stacks().contains(&name) {
-        let stack = catalogue.stack(name)?;
-        let mut problems = Vec::new();
-        for tier in &stack.tiers {
-            match catalogue.service(&tier.service) {
-                Ok(service) => {
-                    let prefix = format!("tier {}.set.", tier.name);
-                    let shared = model::tier_setting::all(service.most_instances);
-                    let knobs = [shared, service.knobs].concat();
-                    model::setting::resolve(&knobs, &tier.set, &prefix, &mut problems);
-                }
-                Err(found) => problems.extend(found.into_vec()),
-            }
+    let kinds: [(Vec<&str>, Check); 6] = [
+        (catalogue.kits(), check_kit),
+        (catalogue.services(), check_service),
+        (catalogue.stacks(), check_stack),
+        (catalogue.presets(), |name, catalogue| check_preset(&catalogue.preset(name)?)),
+        (catalogue.rule_files(), check_rules),
+        (catalogue.studies(), |name, catalogue| {
+            let (study, file, text) = catalogue.study(name)?;
+            check_forms(&study, &file, text, catalogue)
+        }),
+    ];
+    let mut said = Vec::new();
+    for (names, check) in kinds {
+        if names.contains(&name) {
+            said.push(check(name, catalogue)?);
         }
-        let file = format!("stacks/{name}.toml");
-        problems.iter_mut().for_each(|problem| _ = problem.place.file.get_or_insert(file.clone()));
-        Problems::check(problems)?;
-        return Ok(format!("stack {name}: {}", stack.title));
     }
-    if catalogue.presets().contains(&name) {
-        return check_preset(&catalogue.preset(name)?);
+    if said.is_empty() { Err(unknown(name, catalogue)) } else { Ok(said.join("\nok: ")) }
+}
+
+fn check_kit(name: &str, catalogue: &Catalogue) -> Result<String> {
+    kit::lint(catalogue, name)?;
+    let recipe = Recipe { format: 1, kit: name.to_string(), ..Recipe::default() };
+    let plan = Plan::resolve(&recipe, None, catalogue, &cpus())?;
+    check_stubs(&plan, catalogue)?;
+    Ok(format!("kit {name}@{}: {}", plan.kit.version, plan.kit.title))
+}
+
+fn check_service(name: &str, catalogue: &Catalogue) -> Result<String> {
+    let service = catalogue.service(name)?;
+    testbed::check_service(catalogue, &format!("services/{name}"), &service)?;
+    Ok(format!("service {name}: {} with {} knobs", service.title, service.knobs.len()))
+}
+
+fn check_stack(name: &str, catalogue: &Catalogue) -> Result<String> {
+    let stack = catalogue.stack(name)?;
+    let mut problems = Vec::new();
+    for tier in &stack.tiers {
+        match catalogue.service(&tier.service) {
+            Ok(service) => {
+                let prefix = format!("tier {}.set.", tier.name);
+                let shared = model::tier_setting::all(service.most_instances);
+                let knobs = [shared, service.knobs].concat();
+                model::setting::resolve(&knobs, &tier.set, &prefix, &mut problems);
+            }
+            Err(found) => problems.extend(found.into_vec()),
+        }
     }
-    if catalogue.rule_files().contains(&name) {
-        return check_rules(name, catalogue);
-    }
-    if catalogue.studies().contains(&name) {
-        let (study, file, text) = catalogue.study(name)?;
-        return check_forms(&study, &file, text, catalogue);
-    }
+    let file = format!("stacks/{name}.toml");
+    problems.iter_mut().for_each(|problem| _ = problem.place.file.get_or_insert(file.clone()));
+    Problems::check(problems)?;
+    Ok(format!("stack {name}: {}", stack.title))
+}
+
+fn unknown(name: &str, catalogue: &Catalogue) -> Problems {
     let known = [catalogue.kits(), catalogue.services(), catalogue.stacks(), catalogue.studies()].concat();
     let problem = Problem::recipe(format!(
         "`{name}` is neither a file nor a kit, service, stack or study of the catalogue"
     ));
-    Err(match document::nearest(name, known) {
+    match document::nearest(name, known) {
         Some(near) => problem.remedy(format!("`{near}`")),
         None => problem.remedy("`plimsoll list` shows what there is"),
     }
-    .into())
+    .into()
 }

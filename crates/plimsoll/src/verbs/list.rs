@@ -63,26 +63,27 @@ fn one(context: &Context, name: &str) -> Result<String> {
         };
         format!("  {:<32} {}{range}\n      {}\n", setting.name, setting.default, setting.help)
     };
+    // A stack may be called like the one server that it has.
+    let mut text = String::new();
     if catalogue.stacks().contains(&name) {
         let stack = catalogue.stack(name)?;
         let tiers: Vec<String> =
             stack.tiers.iter().map(|tier| format!("  {:<6} {}\n", tier.name, tier.service)).collect();
-        return Ok(format!(
-            "{}: {}\nTiers, in the order in which they start:\n{}",
-            name,
-            stack.title,
-            tiers.concat()
-        ));
+        text +=
+            &format!("{name}: {}\nTiers, in the order in which they start:\n{}", stack.title, tiers.concat());
     }
     if catalogue.services().contains(&name) {
         let service = catalogue.service(name)?;
         let knobs: Vec<String> = service.knobs.iter().map(setting).collect();
-        return Ok(format!(
-            "{}: {}\nKnobs (name, default, range), set by --set {name}.KNOB=VALUE:\n{}",
-            name,
+        let gap = if text.is_empty() { "" } else { "\n" };
+        text += &format!(
+            "{gap}{name}: {}\nKnobs (name, default, range), set by --set {name}.KNOB=VALUE:\n{}",
             service.title,
             knobs.concat()
-        ));
+        );
+    }
+    if !text.is_empty() {
+        return Ok(text);
     }
     if catalogue.studies().contains(&name) {
         return study(context, name);

@@ -30,6 +30,16 @@ fn nothing_that_would_start_a_daemon_is_ever_installed() {
 }
 
 #[test]
+fn every_service_of_the_catalogue_passes_its_check() {
+    let catalogue = catalogue();
+    for name in catalogue.services() {
+        let service = catalogue.service(name).unwrap_or_else(|problems| panic!("{problems}"));
+        let checked = testbed::check_service(&catalogue, &format!("services/{name}"), &service);
+        checked.unwrap_or_else(|problems| panic!("{name}: {problems}"));
+    }
+}
+
+#[test]
 fn a_missing_program_names_its_packages_once_with_the_reason() {
     let catalogue = catalogue();
     let mut service = catalogue.service("lighttpd").expect("a service");
