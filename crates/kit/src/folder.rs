@@ -58,7 +58,8 @@ impl Kit {
         }
         let mut texts = BTreeMap::new();
         let optional = [&manifest.data, &manifest.schema, &manifest.finish, &manifest.check];
-        for file in optional.into_iter().flatten().chain([&manifest.session]) {
+        let scripts = manifest.file_set.iter().map(|set| &set.script);
+        for file in optional.into_iter().flatten().chain(scripts).chain([&manifest.session]) {
             texts.insert(file.clone(), catalogue.text(&format!("{folder}/{file}"))?.to_string());
         }
         let (feeders, files) = (feeders(catalogue, &manifest)?, files(catalogue, &manifest)?);

@@ -1,5 +1,5 @@
 //! Kits (layer 2): a kit's folder in the catalogue becomes a scenario for the engine ([`scenario`]), a data set in a
-//! database ([`data::load`]) and a correctness check after a run ([`check()`]).
+//! database ([`data::load`]), a set of files ([`files::make`]) and a correctness check after a run ([`check()`]).
 //!
 //! The principal type is [`Kit`], a folder that has been read. A new workload is a new folder; nothing in this room
 //! knows a particular one.
@@ -14,6 +14,7 @@ mod script;
 mod sql;
 
 pub mod data;
+pub mod files;
 
 pub use check::{CheckInputs, check};
 pub use folder::{Kit, Setup};

@@ -12,6 +12,7 @@ use model::study::Published;
 use model::{Catalogue, Plan, Problem, Problems, QosTarget, Result, document, setting};
 
 use crate::data;
+use crate::files;
 use crate::folder::{Kit, Setup};
 use crate::script;
 use crate::sql::file;
@@ -24,6 +25,7 @@ pub fn lint(catalogue: &Catalogue, name: &str) -> Result<()> {
     params(&kit, &mut problems);
     sizes(&kit, &mut problems);
     feeders(&kit, &mut problems);
+    file_set(&kit, &mut problems);
     let session = kit.text(&kit.manifest.session)?;
     let names = Names::of(session);
     mix(&kit, &names, &mut problems);
@@ -31,7 +33,7 @@ pub fn lint(catalogue: &Catalogue, name: &str) -> Result<()> {
     metrics::check(&kit, &names, &mut problems);
     qos(&kit, &names, &mut problems);
     if problems.is_empty() {
-        trial(&kit, &mut problems);
+        trial(&kit, catalogue, &mut problems);
     }
     Problems::check(problems)
 }
@@ -205,8 +207,34 @@ fn qos(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The data script declares its parts, and the SQL files render, with the defaults.
-fn trial(kit: &Kit, problems: &mut Vec<Problem>) {
+/// A web tier has something to serve, and `page_cache` names a parameter with both its choices.
+fn file_set(kit: &Kit, problems: &mut Vec<Problem>) {
+    let manifest = &kit.manifest;
+    let Some(set) = &manifest.file_set else {
+        if manifest.app.is_none() {
+            let what = "there is neither an app nor a file_set: the web tier has nothing to serve";
+            problems.push(place(kit, what.to_string(), "app"));
+        }
+        return;
+    };
+    let Some(name) = &set.page_cache else { return };
+    let known = manifest.params.iter().map(|param| param.name.as_str());
+    match manifest.params.iter().find(|param| param.name == *name) {
+        None => {
+            let problem = place(kit, format!("`{name}` is not a parameter"), "file_set.page_cache");
+            problems.push(near(problem, name, known));
+        }
+        Some(param) if !["cold", "warm"].iter().all(|way| param.values.iter().any(|value| value == way)) => {
+            let what = format!("the parameter `{name}` must be a choice with `cold` and `warm`");
+            problems.push(place(kit, what, "file_set.page_cache"));
+        }
+        Some(_) => {}
+    }
+}
+
+/// The data script declares its parts, the script of the file set names its files, and the SQL files render, with the
+/// defaults.
+fn trial(kit: &Kit, catalogue: &Catalogue, problems: &mut Vec<Problem>) {
     let params = setting::resolve(&kit.manifest.params, &setting::Values::new(), "param.", problems);
     let size = match kit.manifest.size(&kit.manifest.default_size) {
         Ok(size) => size,
@@ -214,6 +242,9 @@ fn trial(kit: &Kit, problems: &mut Vec<Problem>) {
     };
     let setup = Setup { size, params, seed: 1 };
     if let Err(found) = data::declared_tables(kit, &setup) {
+        problems.extend(found.into_vec());
+    }
+    if let Err(found) = files::list(kit, &setup, catalogue) {
         problems.extend(found.into_vec());
     }
     for sql in [&kit.manifest.schema, &kit.manifest.finish].into_iter().flatten() {

@@ -17,6 +17,7 @@ mod host;
 mod host_more;
 mod job;
 mod machine;
+mod memory_limit;
 pub mod observer;
 mod own;
 mod own_watch;

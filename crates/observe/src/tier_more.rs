@@ -1,9 +1,11 @@
-//! What holds a tier back: its CPU quota, how long it waits for CPUs, PSI, and what it does to the disk.
+//! What holds a tier back: its CPU quota, its limit of memory, how long it waits for CPUs, PSI, and what it does to the
+//! disk.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::cgroup;
+use crate::memory_limit::MemoryLimit;
 use crate::points::Points;
 use crate::reread::Reread;
 
@@ -21,6 +23,7 @@ pub(crate) struct TierMore {
     group: PathBuf,
     main: u32,
     quota: Option<Quota>,
+    limit: Option<MemoryLimit>,
     pressure: Vec<(&'static str, Reread)>,
     last: Option<Last>,
     waits: HashMap<u32, (f64, f64)>,
@@ -58,6 +61,7 @@ impl TierMore {
             group: group.to_path_buf(),
             main,
             quota: None,
+            limit: None,
             pressure: pressure.collect(),
             last: None,
             waits: HashMap::new(),
@@ -75,6 +79,12 @@ impl TierMore {
         // A quota may be set while the tier runs.
         if self.quota.is_none() && self.samples.is_multiple_of(DESCRIPTORS_EVERY) {
             self.quota = Quota::of(&self.group, self.main);
+        }
+        if self.limit.is_none() && self.samples == 0 {
+            self.limit = MemoryLimit::of(&self.group, self.main);
+        }
+        if let Some(limit) = &mut self.limit {
+            limit.sample(&tier, at_s, points);
         }
         let quota = self.quota.as_mut();
         let (quota_cores, throttled_s) =

@@ -92,6 +92,9 @@ pub(crate) enum Verb {
     /// Watches the machine and the tiers while a run lasts; started by plimsoll itself
     #[command(hide = true)]
     Observer,
+    /// Reads files from inside of a tier; started by plimsoll itself
+    #[command(hide = true)]
+    Reader,
     /// Takes CPU time on purpose; started by plimsoll itself
     #[command(hide = true)]
     Hog,

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
     match &cli.verb {
         Verb::Keeper(args) => return verbs::keeper::main(args),
         Verb::Observer => return verbs::observer::main(),
+        Verb::Reader => return verbs::reader::main(),
         Verb::Hog => bench::hog::compute(),
         _ => {}
     }
@@ -66,7 +67,7 @@ fn dispatch(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Export(args) => verbs::export::main(&args, context),
         Verb::Doctor(args) => verbs::doctor::main(&args, context),
         Verb::Clean(args) => verbs::clean::main(&args, context),
-        Verb::Keeper(_) | Verb::Observer | Verb::Hog => Ok(0),
+        Verb::Keeper(_) | Verb::Observer | Verb::Reader | Verb::Hog => Ok(0),
     }
 }
 

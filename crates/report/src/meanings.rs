@@ -5,7 +5,7 @@
 type Meaning = (&'static str, &'static str, bool);
 
 /// Of tiers, of the generator and of the observers.
-const OF_TIERS: [Meaning; 19] = [
+const OF_TIERS: [Meaning; 23] = [
     ("cpu.cores", "CPU used", false),
     ("cpu.system_cores", "CPU used in the kernel", false),
     ("cpu.wait_cores", "threads that were ready to run but had no CPU", true),
@@ -15,6 +15,10 @@ const OF_TIERS: [Meaning; 19] = [
     ("pressure.io_ratio", "share of the time in which some task waited for a disk", false),
     ("pressure.memory_ratio", "share of the time in which some task waited for memory", false),
     ("memory.bytes", "anonymous and mapped memory", true),
+    ("memory.limit_bytes", "its limit of memory", false),
+    ("memory.charged_bytes", "what counts against its limit of memory, page cache included", true),
+    ("memory.page_cache_bytes", "page cache that counts against its limit of memory", true),
+    ("memory.limit_hits", "how often memory was taken back from it at its limit", false),
     ("processes.count", "processes", false),
     ("threads.count", "threads", false),
     ("descriptors.count", "open files and sockets", false),

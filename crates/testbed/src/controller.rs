@@ -1,4 +1,4 @@
-//! Controllers of the kernel that hold a group of processes back: CPU time, and writes to a disk. Where a controller has a
+//! Controllers of the kernel that hold a group of processes back: CPU time, writes to a disk, memory. Where a controller has a
 //! hierarchy of its own (v1) that one is used, and else the unified one, if the controller is free there.
 
 use std::fs::{self, OpenOptions};
@@ -22,6 +22,7 @@ const MOST_SHARES: &str = "262144";
 pub(crate) enum Controller {
     Cpu,
     Disk,
+    Memory,
 }
 
 /// Where a controller's groups are.
@@ -39,6 +40,7 @@ impl Controller {
         match self {
             Controller::Cpu => ("cpu", "cpu"),
             Controller::Disk => ("blkio", "io"),
+            Controller::Memory => ("memory", "memory"),
         }
     }
 
@@ -132,6 +134,19 @@ impl Hierarchy {
         if !self.unified {
             _ = fs::write(group.join("cpu.shares"), MOST_SHARES);
         }
+    }
+
+    /// Lets the processes of a group take so much memory, the page cache that they fill included, and no swap instead.
+    pub(crate) fn limit_memory(&self, group: &Path, bytes: u64) -> Result<()> {
+        let bytes = bytes.to_string();
+        let (limit, swap, swap_bytes) = match self.unified {
+            true => ("memory.max", "memory.swap.max", "0"),
+            // Memory and swap together: no less than memory alone.
+            false => ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", bytes.as_str()),
+        };
+        write(&group.join(limit), &bytes)?;
+        // Absent where the kernel doesn't account swap; then it doesn't belong to any group.
+        if group.join(swap).exists() { write(&group.join(swap), swap_bytes) } else { Ok(()) }
     }
 
     /// Lets the processes of a group do so many writes a second on the disk that holds `on`.

@@ -33,7 +33,7 @@ impl Helper {
     pub fn start_alone(&self) -> Result<Helping> {
         let spawner = Spawner::start()?;
         let confinement =
-            Confinement { uid: None, marker: self.name.clone(), entrance: None, descriptors: None };
+            Confinement { uid: None, marker: self.name.clone(), entrances: Vec::new(), descriptors: None };
         let child = self.spawn(&spawner, confinement)?;
         Ok(Helping::of(child, None, Some(spawner)))
     }

@@ -84,7 +84,7 @@ fn enter(group: &Path, members: impl Fn() -> Vec<u32>) -> Result<()> {
 
 impl Site {
     /// A tier's group in a hierarchy of its own; made and written down when it is not there yet.
-    fn hold(&self, hierarchy: &Hierarchy, instance: &str, tier: &str) -> Result<PathBuf> {
+    pub(crate) fn hold(&self, hierarchy: &Hierarchy, instance: &str, tier: &str) -> Result<PathBuf> {
         let lab = hierarchy.base.join(&self.marker);
         if self.holds.note(&lab) {
             self.note(&Entry::Cgroup { path: lab.clone() })?;
@@ -109,6 +109,8 @@ impl Site {
 #[derive(Debug, Default)]
 pub(crate) struct Holds {
     groups: std::sync::Mutex<Vec<PathBuf>>,
+    /// Groups that every process of an instance's tier enters as it starts.
+    entered: std::sync::Mutex<Vec<(String, String, PathBuf)>>,
 }
 
 impl Holds {
@@ -122,8 +124,25 @@ impl Holds {
         new
     }
 
+    /// From now on every process of the instance's tier enters the group as it starts.
+    pub(crate) fn enter_with(&self, instance: &str, tier: &str, group: PathBuf) {
+        let mut entered = self.entered.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        entered.push((instance.to_string(), tier.to_string(), group));
+    }
+
+    /// The groups that the processes of the instance's tier enter.
+    pub(crate) fn entered(&self, instance: &str, tier: &str) -> Vec<PathBuf> {
+        let entered = self.entered.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let of_tier = entered.iter().filter(|(own, name, _)| own == instance && name == tier);
+        of_tier.map(|(.., group)| group.clone()).collect()
+    }
+
     /// Removes the groups of an instance; its processes have ended.
     pub(crate) fn remove(&self, instance: &str) -> Result<()> {
+        self.entered
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .retain(|(own, ..)| own != instance);
         let groups = self.groups.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut inner = groups.iter().map(|group| group.join(instance)).filter(|group| group.exists());
         inner.try_for_each(|group| cgroup::remove(&group))

@@ -1,6 +1,7 @@
 //! A lab: what one run of the tool owns on this machine.
 
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -266,11 +267,15 @@ impl Site {
         let confinement = Confinement {
             uid: self.owner.of_files(),
             marker: self.tier_marker(instance, &launch.tier),
-            entrance: made.flatten(),
+            entrances: self.entrances(made.flatten(), instance, &launch.tier),
             descriptors,
         };
         let child = self.spawner.spawn(launch, confinement)?;
         let identity = self.write_down(&child, instance, &launch.tier)?;
+        if let Err(problems) = self.check_inside(instance, &launch.tier, identity.pid) {
+            self.end_tier(instance, &launch.tier, &[identity])?;
+            return Err(problems);
+        }
         let cgroup = group.filter(|group| cgroup::holds(group, identity.pid));
         Ok(Running { child, identity, cgroup })
     }
@@ -284,10 +289,30 @@ impl Site {
             None => None,
         };
         let marker = self.tier_marker(instance, &helper.name);
+        let entrances = entrance.into_iter().collect();
         let child =
-            helper.spawn(&self.spawner, Confinement { uid: None, marker, entrance, descriptors: None })?;
+            helper.spawn(&self.spawner, Confinement { uid: None, marker, entrances, descriptors: None })?;
         let identity = self.write_down(&child, instance, &helper.name)?;
         Ok(Helping::of(child, group.filter(|group| cgroup::holds(group, identity.pid)), None))
+    }
+
+    /// The same in the groups of a tier: what the helper uses counts as the tier's.
+    pub(crate) fn help_inside(&self, helper: &Helper, instance: &str, tier: &str) -> Result<Helping> {
+        let entrance = self.tier_group(instance, tier).and_then(|group| cgroup::entrance(&group));
+        let marker = self.tier_marker(instance, tier);
+        let entrances = self.entrances(entrance, instance, tier);
+        let child =
+            helper.spawn(&self.spawner, Confinement { uid: None, marker, entrances, descriptors: None })?;
+        let identity = self.write_down(&child, instance, tier)?;
+        let helping = Helping::of(child, None, None);
+        self.check_inside(instance, tier, identity.pid)?;
+        Ok(helping)
+    }
+
+    /// What a process of a tier writes its number to: its own group's file, and those of groups that hold it.
+    fn entrances(&self, own: Option<OwnedFd>, instance: &str, tier: &str) -> Vec<OwnedFd> {
+        let held = self.holds.entered(instance, tier);
+        own.into_iter().chain(held.iter().filter_map(|group| cgroup::entrance(group))).collect()
     }
 
     fn write_down(&self, child: &Child, instance: &str, tier: &str) -> Result<Identity> {

@@ -68,7 +68,7 @@ impl Running {
 pub(crate) struct Confinement {
     pub(crate) uid: Option<u32>,
     pub(crate) marker: String,
-    pub(crate) entrance: Option<OwnedFd>,
+    pub(crate) entrances: Vec<OwnedFd>,
     /// The most descriptors that it may have, if fewer than the tool.
     pub(crate) descriptors: Option<u64>,
 }
@@ -151,7 +151,7 @@ pub(crate) fn confine(command: &mut Command, cpus: &[usize], confinement: Confin
 /// All that the child needs, made before the fork.
 struct ChildSetup {
     tool: Pid,
-    entrance: Option<OwnedFd>,
+    entrances: Vec<OwnedFd>,
     cpus: Option<CpuSet>,
     uid: Option<u32>,
     descriptors: Option<u64>,
@@ -162,13 +162,13 @@ impl ChildSetup {
         let mut set = CpuSet::new();
         cpus.iter().filter(|cpu| **cpu < CpuSet::MAX_CPU).for_each(|cpu| set.set(*cpu));
         let cpus = (!cpus.is_empty()).then_some(set);
-        let Confinement { uid, entrance, descriptors, .. } = confinement;
-        ChildSetup { tool: getpid(), entrance, cpus, uid, descriptors }
+        let Confinement { uid, entrances, descriptors, .. } = confinement;
+        ChildSetup { tool: getpid(), entrances, cpus, uid, descriptors }
     }
 
     fn enter(&self) -> io::Result<()> {
         setsid()?;
-        if let Some(entrance) = &self.entrance {
+        for entrance in &self.entrances {
             // Without the right to, the process runs outside of the group and is ended by its identity.
             _ = rustix::io::write(entrance, b"0");
         }

@@ -65,6 +65,8 @@ pub(crate) struct Layout<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) catalogue: &'a Catalogue,
     pub(crate) loading: bool,
+    /// The directory of the kit's kept file set.
+    pub(crate) kept_files: Option<PathBuf>,
     /// The stack's directory.
     pub(crate) dir: PathBuf,
     pub(crate) sockets: PathBuf,
@@ -78,8 +80,23 @@ pub(crate) struct Layout<'a> {
 }
 
 impl Layout<'_> {
+    /// What the web tier serves: the application, or without one the file set.
     pub(crate) fn web_root(&self) -> PathBuf {
-        self.dir.join("www")
+        match self.file_set() {
+            Some(files) if self.plan.kit.app.is_none() => files,
+            _ => self.dir.join("www"),
+        }
+    }
+
+    /// The directory of the file set as the servers see it.
+    pub(crate) fn file_set(&self) -> Option<PathBuf> {
+        self.own_files().or_else(|| self.kept_files.clone())
+    }
+
+    /// The run's own directory of links, where the kit's runs write into the file set.
+    pub(crate) fn own_files(&self) -> Option<PathBuf> {
+        let writable = self.plan.kit.file_set.as_ref().is_some_and(|set| set.writable);
+        (writable && self.kept_files.is_some()).then(|| self.dir.join("files"))
     }
 
     pub(crate) fn reach(&self) -> BTreeMap<String, Vec<Reach>> {
@@ -103,11 +120,12 @@ impl Layout<'_> {
     pub(crate) fn prepare(&self, site: &Site) -> Result<(Vec<ReadyTier>, AppFiles)> {
         let renderer = Renderer::new(self.catalogue)?;
         let reach = self.reach();
-        let web_root = self.web_root();
+        let (web_root, file_set) = (self.web_root(), self.file_set());
         let common = Common {
             plan: self.plan,
             reach: &reach,
             web_root: &web_root,
+            file_set: file_set.as_deref(),
             uid: site.owner.uid,
             cpus: self.cpus.len(),
             memory_bytes: available_memory_bytes(),

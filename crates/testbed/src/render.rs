@@ -25,6 +25,7 @@ pub(crate) struct Common<'a> {
     /// Of each tier, its instances: one at least.
     pub(crate) reach: &'a BTreeMap<String, Vec<Reach>>,
     pub(crate) web_root: &'a Path,
+    pub(crate) file_set: Option<&'a Path>,
     pub(crate) uid: u32,
     pub(crate) cpus: usize,
     pub(crate) memory_bytes: u64,
@@ -100,7 +101,8 @@ impl Common<'_> {
             ("size", Value::from_pairs(size)),
             ("needs", Value::from(self.plan.kit.needs.clone())),
         ];
-        Map::from([
+        let file_set = self.file_set.map(|path| ("file_set".to_string(), path_value(path)));
+        let mut map = Map::from([
             ("tiers".to_string(), Value::from_pairs(tiers)),
             ("kit".to_string(), Value::from_pairs(kit)),
             ("web_root".to_string(), path_value(self.web_root)),
@@ -108,7 +110,9 @@ impl Common<'_> {
             ("cpus".to_string(), Value::from(self.cpus)),
             ("memory_bytes".to_string(), Value::from(self.memory_bytes)),
             ("loading".to_string(), Value::from(self.loading)),
-        ])
+        ]);
+        map.extend(file_set);
+        map
     }
 
     /// The context of the kit's own files.

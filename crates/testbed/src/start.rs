@@ -16,7 +16,7 @@ use crate::launch::{Launch, Running};
 use crate::port::Claim;
 use crate::prepare::{AppFiles, Layout, ReadyCommand, ReadyServer, ReadyTier, main_file, numbered};
 use crate::stack::{Stack, Tier};
-use crate::{disk, log, program, snapshot};
+use crate::{disk, links, log, program, snapshot};
 
 /// How often a tier whose free port was taken by somebody else in between is started with another.
 const PORT_TRIES: u32 = 5;
@@ -31,6 +31,9 @@ pub struct StartOptions<'a> {
     pub catalogue: &'a Catalogue,
     /// A data directory to start the database from (a copy of it); an empty one is initialised when absent.
     pub data_snapshot: Option<&'a Path>,
+    /// The directory of the kit's file set: what templates see as `file_set`, or what its links lead to where a run
+    /// writes into it.
+    pub file_set: Option<&'a Path>,
     /// Only the database tier, with the knobs of its `[database.load]`, on all CPUs of the plan: a data set is to be
     /// loaded.
     pub loading: bool,
@@ -123,8 +126,10 @@ impl<'a, 'o> Starting<'a, 'o> {
             cpus.extend(plan.placement.generator.iter().filter(|cpu| !plan.placement.stack.contains(cpu)));
         }
         let instance = site.next_instance().to_string();
+        let file_set = options.file_set.filter(|_| !options.loading).map(Path::to_path_buf);
         let layout = Layout {
             plan,
+            kept_files: file_set,
             catalogue: options.catalogue,
             loading: options.loading,
             dir: site.dir.join(&instance),
@@ -145,6 +150,16 @@ impl<'a, 'o> Starting<'a, 'o> {
     fn write_app(&self) -> Result<()> {
         disk::make_private_dir(&self.layout.dir, self.owner())?;
         disk::make_private_dir(&self.layout.sockets, self.owner())?;
+        if let (Some(kept), Some(own)) = (&self.layout.kept_files, self.layout.own_files()) {
+            // When a port was lost this comes a second time.
+            let made = own.is_dir();
+            if !made {
+                links::link_tree(kept, &own, self.owner())?;
+            }
+        }
+        if self.layout.plan.kit.app.is_none() {
+            return Ok(());
+        }
         let root = self.layout.web_root();
         disk::make_private_dir(&root, self.owner())?;
         self.app.iter().try_for_each(|(path, bytes)| disk::write(&root.join(path), bytes, self.owner()))
@@ -179,6 +194,9 @@ impl<'a, 'o> Starting<'a, 'o> {
     /// Starts all instances of one tier and adds it to the stack.
     fn tier(&mut self, index: usize, stack: &mut Stack) -> Result<()> {
         self.write_tier(index)?;
+        if !self.layout.loading {
+            self.site.limit_memory(&self.instance, self.layout.tiers[index])?;
+        }
         for instance in 0..self.ready[index].servers.len() {
             self.fill_data(index, instance)?;
         }

@@ -42,9 +42,11 @@ pub fn dataset_id(kit: &Kit, setup: &Setup, size_label: &str, server_version: &s
     Ok(format!("{}-{label}-{word}", manifest.name))
 }
 
-/// The Lua files that rows can depend on: all but the session and the check.
+/// The Lua files that rows can depend on: all but the session, the check and the script of the file set.
 fn row_makers(kit: &Kit) -> impl Iterator<Item = (&String, &String)> {
-    let others = [Some(&kit.manifest.session), kit.manifest.check.as_ref()];
+    let manifest = &kit.manifest;
+    let files = manifest.file_set.as_ref().map(|set| &set.script);
+    let others = [Some(&manifest.session), manifest.check.as_ref(), files];
     kit.modules.iter().filter(move |(name, _)| {
         others.iter().flatten().all(|file| file.trim_end_matches(".lua") != name.as_str())
     })

@@ -2,6 +2,7 @@
 
 mod calendar;
 mod consistency;
+mod file_set;
 mod identity;
 mod linting;
 mod loading;

@@ -10,7 +10,7 @@ use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
 use testbed::{Lab, Stack, snapshot};
 
-use crate::bench::stage;
+use crate::bench::stage::{self, Kept};
 use crate::context::Context;
 
 /// The version of `dataset.json`.
@@ -64,7 +64,7 @@ pub(crate) fn ensure(
 }
 
 /// One plimsoll makes a data set, others wait for it.
-fn lock(id: &str, context: &mut Context) -> Result<fs::File> {
+pub(crate) fn lock(id: &str, context: &mut Context) -> Result<fs::File> {
     let folder = folder(&context.home);
     let path = folder.join(format!(".{id}.lock"));
     let failed = |error: &std::io::Error| {
@@ -103,7 +103,7 @@ fn make(
 ) -> Result<DatasetResult> {
     let started = Instant::now();
     let keep_failed = context.home.join("failed").join(id);
-    let (mut stack, _) = stage::start(plan, lab, None, true, &keep_failed, steps, context)?;
+    let (mut stack, _) = stage::start(plan, lab, Kept::default(), true, &keep_failed, steps, context)?;
     let server = server(plan, &stack).ok_or_else(|| Problem::bug("the database tier has no socket"))?;
     let loaded = {
         let (console, interrupt) = (&mut context.console, &context.interrupt);
@@ -159,12 +159,8 @@ fn publish(
     let copied = snapshot::copy(data_dir, &half.join("data"), &leave_out).and_then(|report| {
         let text = serde_json::to_string_pretty(&about(report.bytes)).unwrap_or_default();
         fs::write(half.join(ABOUT), text).map_err(|error| io("describe", &error))?;
-        // What has the name but can't be read is not used by anybody; the lock keeps others from making it.
-        if place.exists() {
-            let broken = folder.join(format!(".broken-{lab_word}"));
-            fs::rename(&place, &broken).map_err(|error| io("replace", &error))?;
-            let _ = fs::remove_dir_all(&broken);
-        }
+        set_aside(&place, &folder.join(format!(".broken-{lab_word}")))
+            .map_err(|error| io("replace", &error))?;
         snapshot::publish(&half, &place)?;
         Ok(report.bytes)
     });
@@ -172,6 +168,16 @@ fn publish(
         let _ = fs::remove_dir_all(&half);
     }
     copied
+}
+
+/// Removes what has a data set's name but can't be read: it is not used by anybody, and whoever holds the lock makes it
+/// anew.
+pub(crate) fn set_aside(place: &Path, broken: &Path) -> std::io::Result<()> {
+    if place.exists() {
+        fs::rename(place, broken)?;
+        let _ = fs::remove_dir_all(broken);
+    }
+    Ok(())
 }
 
 fn about(id: &str, bytes: u64, rows: &std::collections::BTreeMap<String, u64>, load_s: f64) -> Json {
@@ -196,7 +202,7 @@ fn read_about(place: &Path, id: &str) -> Option<DatasetResult> {
 }
 
 /// Loading is no measurement: it may use the generator's CPUs too.
-fn all_cpus(plan: &Plan) -> usize {
+pub(crate) fn all_cpus(plan: &Plan) -> usize {
     let mut cpus = [plan.placement.stack.clone(), plan.placement.generator.clone()].concat();
     cpus.sort_unstable();
     cpus.dedup();

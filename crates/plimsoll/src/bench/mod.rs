@@ -4,12 +4,14 @@
 pub(crate) mod ceiling;
 pub(crate) mod dataset;
 pub(crate) mod diagnose;
+pub(crate) mod file_set;
 pub(crate) mod hog;
 pub(crate) mod judge;
 pub(crate) mod keep;
 pub(crate) mod measure;
 pub(crate) mod outcome;
 pub(crate) mod pace;
+pub(crate) mod page_cache;
 pub(crate) mod prove;
 pub(crate) mod server;
 pub(crate) mod setup;

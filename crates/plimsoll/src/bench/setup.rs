@@ -39,6 +39,7 @@ pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, context: &Context
         consistency: Vec::new(),
         evidence: Vec::new(),
         dataset: None,
+        file_set: None,
         steps: Vec::new(),
         generator: GeneratorResult::default(),
         signals: Vec::new(),

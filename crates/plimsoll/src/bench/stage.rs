@@ -7,14 +7,14 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use model::record::{DatasetResult, Step};
+use model::record::{DatasetResult, FileSetResult, Step};
 use model::{Plan, Problem, Result, units};
 use testbed::{
     Helper, Helping, KeeperCommand, Lab, LabOptions, Needed, Running, Stack, StartOptions, StepEvent, Tier,
 };
 
 use crate::bench::server::{Server, ServerArgs};
-use crate::bench::{dataset, hog};
+use crate::bench::{dataset, file_set, hog, page_cache};
 use crate::context::Context;
 
 /// A stack that runs on its data set, or a server that somebody else started. Dropping it ends what was started.
@@ -27,6 +27,8 @@ pub(crate) struct Stage {
     pub(crate) elsewhere: Option<Server>,
     /// How its data came to be.
     pub(crate) dataset: Option<DatasetResult>,
+    /// The files that it serves, and what of them was in memory when it was ready.
+    pub(crate) file_set: Option<FileSetResult>,
     /// What was done, and how long it took.
     pub(crate) steps: Vec<Step>,
     /// Things that the user should know.
@@ -79,6 +81,7 @@ impl Stage {
             target: server.target.clone(),
             elsewhere: Some(server),
             dataset: None,
+            file_set: None,
             steps: Vec::new(),
             warnings: Vec::new(),
             told: kit::CheckInputs::default(),
@@ -95,12 +98,21 @@ impl Stage {
         check_packages(plan, context)?;
         let mut steps = Vec::new();
         let lab = open_lab(id, context)?;
+        lab.check_limits(plan)?;
         let data = dataset::ensure(plan, &lab, &mut steps, context)?;
+        let files = file_set::ensure(plan, &mut steps, context)?;
         context.interrupt.check()?;
         let started = Instant::now();
         let (stack, copy_s) = {
-            let snapshot = data.as_ref().map(|data| data.path.as_path());
-            start(plan, &lab, snapshot, false, &keep_failed, &mut steps, context)?
+            let kept = Kept {
+                snapshot: data.as_ref().map(|data| data.path.as_path()),
+                files: files.as_ref().map(|files| files.root.as_path()),
+            };
+            start(plan, &lab, kept, false, &keep_failed, &mut steps, context)?
+        };
+        let file_set = match files {
+            Some(files) => Some(page_cache::prepare(plan, &stack, files, &mut steps, context)?),
+            None => None,
         };
         let dataset = data.map(|data| DatasetResult { copy_s, ..data.result });
         let address = stack.web_address().ok_or_else(|| {
@@ -121,7 +133,7 @@ impl Stage {
         let hogs = hog::start(plan, &lab)?;
         let started = Some(Started { stack, lab, hogs });
         let (target, told) = (address.into(), kit::CheckInputs::default());
-        Ok(Stage { started, target, elsewhere: None, dataset, steps, warnings, told })
+        Ok(Stage { started, target, elsewhere: None, dataset, file_set, steps, warnings, told })
     }
 
     /// The database server, for checks in SQL.
@@ -189,11 +201,20 @@ fn open_lab(id: &str, context: &Context) -> Result<Lab> {
     Lab::open(&LabOptions { home: &context.home, id, keeper, cgroups: true })
 }
 
+/// What was made once and is kept: a stack starts from it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Kept<'a> {
+    /// The database's data directory.
+    pub(crate) snapshot: Option<&'a std::path::Path>,
+    /// The directory of the file set.
+    pub(crate) files: Option<&'a std::path::Path>,
+}
+
 /// Starts the plan's tiers (or, to load, its database alone); also says how long the copy of the data took.
 pub(crate) fn start(
     plan: &Plan,
     lab: &Lab,
-    snapshot: Option<&std::path::Path>,
+    kept: Kept<'_>,
     loading: bool,
     keep_failed: &std::path::Path,
     steps: &mut Vec<Step>,
@@ -216,7 +237,8 @@ pub(crate) fn start(
     let stack = lab.start(StartOptions {
         plan,
         catalogue: &context.catalogue,
-        data_snapshot: snapshot,
+        data_snapshot: kept.snapshot,
+        file_set: kept.files,
         loading,
         web_port: None,
         keep_failed,

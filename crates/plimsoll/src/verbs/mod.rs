@@ -14,6 +14,7 @@ pub(crate) mod keeper;
 pub(crate) mod kept;
 pub(crate) mod list;
 pub(crate) mod observer;
+pub(crate) mod reader;
 pub(crate) mod recipe_args;
 pub(crate) mod report;
 pub(crate) mod roughly;

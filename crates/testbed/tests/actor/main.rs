@@ -23,8 +23,10 @@ fn main() -> Result<(), Problems> {
             panic!("as asked")
         }
         ["stack", home, id, mode] => stack(&open(home, id, mode == "group")?),
+        ["read"] => testbed::page_cache::read(std::io::stdin().lock(), std::io::stdout().lock())
+            .map_err(|error| wrong(error).into()),
         ["copy", from, to, limit] => copy(Path::new(from), Path::new(to), limit),
-        _ => Err(Problem::bug("keeper, hold, panic, stack or copy").into()),
+        _ => Err(Problem::bug("keeper, hold, panic, stack, read or copy").into()),
     }
 }
 
@@ -58,6 +60,7 @@ fn stack(lab: &Lab) -> Result<(), Problems> {
         plan: &plan,
         catalogue: &catalogue,
         data_snapshot: None,
+        file_set: None,
         loading: false,
         web_port: None,
         keep_failed: &lab.home().join("failed"),

@@ -37,6 +37,8 @@ pub(crate) struct Bench {
     pub(crate) lab: Lab,
     pub(crate) id: String,
     pub(crate) steps: Vec<StepEvent>,
+    /// The directory of a kept file set.
+    pub(crate) files: Option<PathBuf>,
     home: TempDir,
 }
 
@@ -62,7 +64,7 @@ impl Bench {
         }
         let id = format!("{name}-{}", std::process::id());
         let lab = Lab::open(&LabOptions { home: home.path(), id: &id, keeper: keeper(), cgroups: true });
-        Some(Bench { catalogue, lab: lab.expect("a lab"), id, steps: Vec::new(), home })
+        Some(Bench { catalogue, lab: lab.expect("a lab"), id, steps: Vec::new(), files: None, home })
     }
 
     pub(crate) fn home(&self) -> &Path {
@@ -93,6 +95,7 @@ impl Bench {
             plan,
             catalogue: &self.catalogue,
             data_snapshot: data,
+            file_set: self.files.as_deref(),
             loading,
             web_port: None,
             keep_failed: &kept,

@@ -8,6 +8,7 @@ mod data;
 mod faults;
 mod files;
 mod held;
+mod kept_files;
 mod packaging;
 mod servers;
 mod stacks;

@@ -33,6 +33,7 @@ pub(super) fn skeleton(shape: &Shape, id: &str) -> RunRecord {
         tiers: Vec::new(),
         consistency: Vec::new(),
         evidence: Vec::new(),
+        file_set: None,
         dataset: Some(DatasetResult {
             id: "dvdstore-small-1-v1-9d41c0".into(),
             bytes: 41_943_040,

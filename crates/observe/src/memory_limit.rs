@@ -1,0 +1,167 @@
+//! A tier's limit of memory: what counts against it, how much of that is page cache, and how often it was reached.
+
+use std::path::{Path, PathBuf};
+
+use crate::cgroup;
+use crate::points::Points;
+use crate::reread::Reread;
+
+/// Without a limit v1 says the largest number of whole pages.
+const NO_LIMIT_FROM: f64 = (1u64 << 60) as f64;
+
+/// A tier's group with a limit of memory: one of v2 with the controller, or one of v1.
+#[derive(Debug)]
+pub(crate) struct MemoryLimit {
+    limit: PathBuf,
+    charged: Reread,
+    stat: Reread,
+    /// The name of the page cache in `stat`.
+    cache: &'static str,
+    hits: Hits,
+    last: Option<(f64, f64)>,
+}
+
+/// Where it stands how often the limit was reached.
+#[derive(Debug)]
+enum Hits {
+    /// v2: the line `max` of a file.
+    Line(Reread),
+    /// v1: a file with a number.
+    Whole(Reread),
+}
+
+impl MemoryLimit {
+    /// The limit of the tier whose processes are in `group`, `main` among them; `None` where it has none.
+    pub(crate) fn of(group: &Path, main: u32) -> Option<MemoryLimit> {
+        MemoryLimit::unified(group).or_else(|| {
+            // The same tier of the same lab: another group's limit is not this tier's own.
+            let own: Vec<_> = group.components().rev().take(3).collect();
+            let held = cgroup::v1_of(main, "memory")?;
+            let same = held.components().rev().take(3).eq(own);
+            same.then(|| MemoryLimit::legacy(&held)).flatten()
+        })
+    }
+
+    fn unified(group: &Path) -> Option<MemoryLimit> {
+        let open = |name: &str| Reread::open(group.join(name));
+        MemoryLimit {
+            limit: group.join("memory.max"),
+            charged: open("memory.current")?,
+            stat: open("memory.stat")?,
+            cache: "file",
+            hits: Hits::Line(open("memory.events")?),
+            last: None,
+        }
+        .limited()
+    }
+
+    fn legacy(group: &Path) -> Option<MemoryLimit> {
+        let open = |name: &str| Reread::open(group.join(name));
+        MemoryLimit {
+            limit: group.join("memory.limit_in_bytes"),
+            charged: open("memory.usage_in_bytes")?,
+            stat: open("memory.stat")?,
+            cache: "cache",
+            hits: Hits::Whole(open("memory.failcnt")?),
+            last: None,
+        }
+        .limited()
+    }
+
+    fn limited(self) -> Option<MemoryLimit> {
+        self.bytes().is_some().then_some(self)
+    }
+
+    fn bytes(&self) -> Option<f64> {
+        let bytes: f64 = std::fs::read_to_string(&self.limit).ok()?.trim().parse().ok()?;
+        (bytes < NO_LIMIT_FROM).then_some(bytes)
+    }
+
+    /// Adds what was seen at `at_s` seconds of the run.
+    pub(crate) fn sample(&mut self, tier: &str, at_s: f64, points: &mut Points) {
+        points.add_known("memory.limit_bytes", Some(tier), "bytes", self.bytes());
+        let charged = self.charged.text().and_then(|text| text.trim().parse().ok());
+        points.add_known("memory.charged_bytes", Some(tier), "bytes", charged);
+        let cache = self.stat.text().and_then(|text| cgroup::field(text, self.cache));
+        points.add_known("memory.page_cache_bytes", Some(tier), "bytes", cache.map(|bytes| bytes as f64));
+        let Some(hits) = self.hits.read() else { return };
+        if let Some((then_s, then)) = self.last.replace((at_s, hits)).filter(|(then_s, _)| at_s > *then_s) {
+            let per_s = (hits - then).max(0.0) / (at_s - then_s);
+            points.add("memory.limit_hits", Some(tier), "times/s", per_s);
+        }
+    }
+}
+
+impl Hits {
+    fn read(&mut self) -> Option<f64> {
+        match self {
+            Hits::Line(file) => cgroup::field(file.text()?, "max").map(|count| count as f64),
+            Hits::Whole(file) => file.text()?.trim().parse().ok(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(points: &Points) -> Vec<(&str, f64)> {
+        points.found.iter().map(|one| (one.name.as_str(), one.points[0].1)).collect()
+    }
+
+    fn sampled(
+        files: [(&str, &str); 4],
+        hits: (&str, &str),
+        of: fn(&Path) -> Option<MemoryLimit>,
+    ) -> Vec<(String, f64)> {
+        let group = tempfile::tempdir().expect("a temporary directory");
+        let write = |file: &str, text: &str| std::fs::write(group.path().join(file), text).expect("writable");
+        files.iter().for_each(|(file, text)| write(file, text));
+        let mut limit = of(group.path()).expect("it has a limit");
+        limit.sample("web", 1.0, &mut Points::at(1.0));
+        write(hits.0, hits.1);
+        let mut points = Points::at(3.0);
+        limit.sample("web", 3.0, &mut points);
+        values(&points).into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+    }
+
+    #[test]
+    fn both_hierarchies_tell_the_same() {
+        let expected = [
+            ("memory.limit_bytes", 1000.0),
+            ("memory.charged_bytes", 900.0),
+            ("memory.page_cache_bytes", 700.0),
+            ("memory.limit_hits", 10.0),
+        ]
+        .map(|(name, value)| (name.to_string(), value));
+        let unified = [
+            ("memory.max", "1000\n"),
+            ("memory.current", "900\n"),
+            ("memory.stat", "anon 100\nfile 700\n"),
+            ("memory.events", "low 0\nhigh 0\nmax 5\noom 0\n"),
+        ];
+        let hits = ("memory.events", "low 0\nhigh 0\nmax 25\noom 0\n");
+        assert_eq!(sampled(unified, hits, MemoryLimit::unified), expected);
+        let legacy = [
+            ("memory.limit_in_bytes", "1000\n"),
+            ("memory.usage_in_bytes", "900\n"),
+            ("memory.stat", "cache 700\nrss 100\n"),
+            ("memory.failcnt", "5\n"),
+        ];
+        assert_eq!(sampled(legacy, ("memory.failcnt", "25\n"), MemoryLimit::legacy), expected);
+    }
+
+    #[test]
+    fn a_group_without_a_limit_has_none() {
+        let group = tempfile::tempdir().expect("a temporary directory");
+        for (file, text) in [
+            ("memory.max", "max\n"),
+            ("memory.current", "9\n"),
+            ("memory.stat", "file 7\n"),
+            ("memory.events", "max 5\n"),
+        ] {
+            std::fs::write(group.path().join(file), text).expect("writable");
+        }
+        assert!(MemoryLimit::unified(group.path()).is_none());
+    }
+}

@@ -1,0 +1,132 @@
+//! The file set of a plan: made once, kept beside the data sets, served or linked to by each run.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use kit::files::{self, FileList, MADE, MakeOptions};
+use model::record::{FileSetResult, Step};
+use model::{Plan, Problem, Result, units};
+use serde_json::Value as Json;
+
+use crate::bench::dataset;
+use crate::context::Context;
+
+/// The version of `file_set.json`.
+const FORMAT: u64 = 1;
+const ABOUT: &str = "file_set.json";
+/// So many files of a kept set are compared byte by byte with what was made, whenever it is opened.
+const SAMPLE: usize = 16;
+
+/// A file set at hand.
+pub(crate) struct FileSet {
+    /// The directory of the files.
+    pub(crate) root: PathBuf,
+    /// Every file, in the order in which the kit's script names them.
+    pub(crate) paths: Vec<PathBuf>,
+    /// For the record.
+    pub(crate) result: FileSetResult,
+}
+
+/// The plan's file set: an earlier one that is still what it was, or a new one. `None` for a kit without.
+pub(crate) fn ensure(plan: &Plan, steps: &mut Vec<Step>, context: &mut Context) -> Result<Option<FileSet>> {
+    if plan.kit.file_set.is_none() {
+        return Ok(None);
+    }
+    let kit = kit::Kit::open(&context.catalogue, &plan.kit.name)?;
+    let list = files::list(&kit, &kit::Setup::of_plan(plan), &context.catalogue)?;
+    let list = list.ok_or_else(|| Problem::bug("a kit that lost its file set"))?;
+    let id = list.id(&plan.size.label);
+    let place = dataset::folder(&context.home).join(&id);
+    let result = match kept(&place, &id, &list, context) {
+        Some(result) => result,
+        None => {
+            let lock = dataset::lock(&id, context)?;
+            // Another plimsoll may have made it meanwhile.
+            let result = match kept(&place, &id, &list, context) {
+                Some(result) => result,
+                None => make(plan, &list, &id, &place, steps, context)?,
+            };
+            drop(lock);
+            result
+        }
+    };
+    let root = place.join(MADE);
+    let paths = list.files().map(|(path, _)| root.join(path)).collect();
+    Ok(Some(FileSet { root, paths, result }))
+}
+
+/// What is kept under the set's name, if it is whole; one that is not as it was made is told of, and made anew.
+fn kept(place: &Path, id: &str, list: &FileList, context: &mut Context) -> Option<FileSetResult> {
+    let about: Json = serde_json::from_slice(&fs::read(place.join(ABOUT)).ok()?).ok()?;
+    let number = |key: &str| about.get(key)?.as_u64();
+    let (files, bytes) = (list.count(), list.bytes());
+    if (number("format")?, number("files")?, number("bytes")?) != (FORMAT, files, bytes) {
+        return None;
+    }
+    if let Err(problems) = files::check(list, place, SAMPLE) {
+        context.console.note(&format!("the kept file set is not used, it is made anew: {problems}"));
+        return None;
+    }
+    let made_s = about.get("made_s")?.as_f64()?;
+    Some(FileSetResult { id: id.to_string(), files, bytes, made_s, reused: true, page_cache: None })
+}
+
+fn make(
+    plan: &Plan,
+    list: &FileList,
+    id: &str,
+    place: &Path,
+    steps: &mut Vec<Step>,
+    context: &mut Context,
+) -> Result<FileSetResult> {
+    let folder = dataset::folder(&context.home);
+    let word = std::process::id();
+    let (half, broken) =
+        (folder.join(format!(".half-{id}-{word}")), folder.join(format!(".broken-{id}-{word}")));
+    let io = |what: &str, error: &std::io::Error| {
+        Problem::environment(format!("failed to {what} the file set: {error}"))
+            .file(half.display().to_string())
+    };
+    // Servers run as a user of their own and must be able to enter.
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755))
+        .map_err(|error| io("make room for", &error))?;
+    let (files, bytes) = (list.count(), list.bytes());
+    let size = units::show_bytes(bytes);
+    context.console.step(&format!("making {files} files, {size} ({id}): this is done once"));
+    let started = Instant::now();
+    let console = &mut context.console;
+    files::make(MakeOptions {
+        list,
+        into: &half,
+        threads: dataset::all_cpus(plan),
+        on_progress: &mut |making| {
+            let (done, per_s) = (making.done as f64, making.done as f64 / started.elapsed().as_secs_f64());
+            let text = format!(
+                "making files: {} of {size}, {}/s",
+                units::show_bytes(making.done),
+                units::show_bytes(per_s as u64)
+            );
+            console.progress(&text, done / making.total.max(1) as f64);
+        },
+        cancelled: &context.interrupt.cancelled,
+    })?;
+    let made_s = started.elapsed().as_secs_f64();
+    let about =
+        serde_json::json!({ "format": FORMAT, "id": id, "files": files, "bytes": bytes, "made_s": made_s });
+    let named = fs::write(half.join(ABOUT), format!("{about:#}"))
+        .and_then(|()| dataset::set_aside(place, &broken))
+        .and_then(|()| fs::rename(&half, place));
+    if let Err(error) = named {
+        let _ = fs::remove_dir_all(&half);
+        return Err(io("name", &error).into());
+    }
+    steps.push(Step { name: "make the file set".to_string(), took_s: made_s });
+    context.console.done(&format!(
+        "file set {id}: {files} files, {size}, made in {} ({}/s)",
+        units::show_seconds(made_s),
+        units::show_bytes((bytes as f64 / made_s) as u64)
+    ));
+    Ok(FileSetResult { id: id.to_string(), files, bytes, made_s, reused: false, page_cache: None })
+}

@@ -1,0 +1,101 @@
+//! File sets and the memory of a tier: what a server reads counts against its limit, and a run never changes what is kept.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use model::kit::FileSet;
+use testbed::{Stack, page_cache};
+
+use crate::bench::{Bench, LIGHTTPD, get};
+use crate::held::groups_of;
+use crate::tiny::overlay;
+
+const LIMIT_BYTES: u64 = 32 << 20;
+
+/// What counts as the web tier's memory; `None` where this machine has no such controller.
+fn charged(bench: &Bench, stack: &Stack) -> Option<u64> {
+    let unified = stack.tier("web")?.cgroup.clone().map(|group| group.join("memory.current"));
+    let legacy = groups_of(&bench.id).into_iter().map(|group| group.join("1/web/memory.usage_in_bytes"));
+    let text = unified.into_iter().chain(legacy).find_map(|path| fs::read_to_string(path).ok())?;
+    text.trim().parse().ok()
+}
+
+fn read_inside(stack: &Stack, files: &[PathBuf]) -> u64 {
+    let actor = Path::new(env!("CARGO_BIN_EXE_testbed-actor"));
+    let read = stack.read_inside("web", (actor, &["read"]), files, &|| false, &mut |_| ());
+    read.unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+#[test]
+fn what_a_tier_reads_first_counts_as_its_memory_and_no_more_than_its_limit_stays() {
+    let Some(mut bench) = Bench::new("charge", LIGHTTPD) else { return };
+    let plan = bench.plan(LIGHTTPD, &[("web.cgroup.memory", "32M")]);
+    if let Err(problems) = bench.lab.check_limits(&plan) {
+        let said = problems.to_string();
+        assert!(said.contains("--set web.cgroup.memory=0"), "{said}");
+        return eprintln!("skipped: {said}");
+    }
+    let stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
+    // On a disk: files in memory alone can't be evicted.
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let files: Vec<PathBuf> = (0..48).map(|number| dir.path().join(number.to_string())).collect();
+    files.iter().for_each(|path| fs::write(path, vec![1; 1 << 20]).expect("it is writable"));
+    let charge = || charged(&bench, &stack).expect("a group with a limit");
+
+    // We wrote them: they are ours, and the server may read all of them for nothing.
+    let before = charge();
+    assert_eq!(read_inside(&stack, &files), 48 << 20);
+    let whole = page_cache::residency(&files).expect("they can be mapped");
+    assert_eq!((whole.resident_bytes, whole.bytes), (48 << 20, 48 << 20));
+    assert!(charge() < before + (4 << 20), "{before} bytes before, {} after", charge());
+
+    page_cache::evict(&files, dir.path()).expect("they are there");
+    assert_eq!(page_cache::residency(&files).expect("they can be mapped").resident_bytes, 0);
+    assert_eq!(read_inside(&stack, &files), 48 << 20);
+    let resident = page_cache::residency(&files).expect("they can be mapped").resident_bytes;
+    assert!(charge() <= LIMIT_BYTES, "{} bytes", charge());
+    assert!(charge() > LIMIT_BYTES * 8 / 10, "near the limit: {} bytes", charge());
+    assert!(resident <= LIMIT_BYTES && resident > LIMIT_BYTES / 2, "{resident} bytes are resident");
+    let last = page_cache::residency(&files[47..]).expect("it can be mapped");
+    assert_eq!(last.resident_bytes, last.bytes, "what was read last remains");
+
+    drop(stack);
+    bench.lab.close().expect("a clean end");
+    assert_eq!(groups_of(&bench.id), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_run_adds_and_replaces_files_of_its_own_and_the_kept_ones_stay() {
+    let Some(mut bench) = Bench::new("files", LIGHTTPD) else { return };
+    let kept = bench.home().join("kept set");
+    fs::create_dir_all(kept.join("a")).expect("a directory");
+    for name in ["a/one", "a/two"] {
+        fs::write(kept.join(name), "kept").expect("it is writable");
+        fs::set_permissions(kept.join(name), fs::Permissions::from_mode(0o444)).expect("it is ours");
+    }
+    bench.files = Some(kept.clone());
+    let page = "<?php $d = '{{ file_set }}/a'; \
+                echo @file_put_contents(\"$d/one\", 'x') === false ? 'refused ' : 'written '; \
+                file_put_contents(\"$d/new\", 'new'); rename(\"$d/new\", \"$d/two\"); mkdir(\"$d/b\"); \
+                echo file_get_contents(\"$d/one\"), ' ', file_get_contents(\"$d/two\");\n";
+    bench.catalogue.overlay(overlay(&[("kits/tiny/app/files.php.j2", page)]));
+    let mut plan = bench.plan(LIGHTTPD, &[]);
+    plan.kit.file_set = Some(FileSet { script: "files.lua".into(), writable: true, page_cache: None });
+    let stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
+    let own = stack.tier("web").expect("a tier").dir.parent().expect("the instance").join("files");
+    let inode = |path: PathBuf| fs::metadata(path).expect("it is there").ino();
+    assert_eq!(inode(own.join("a/one")), inode(kept.join("a/one")));
+    let said = get(stack.web_address().expect("an address"), "/files.php");
+    // Not as root, the servers are the user whose files these are.
+    if rustix::process::geteuid().is_root() {
+        assert!(said.contains("refused kept new"), "{said}");
+    }
+    assert_ne!(inode(own.join("a/two")), inode(kept.join("a/two")), "the run has replaced its link");
+    drop(stack);
+    assert!(!own.exists(), "the run's own directory goes with it");
+    for name in ["a/one", "a/two"] {
+        assert_eq!(fs::read_to_string(kept.join(name)).expect("it is kept"), "kept");
+    }
+    bench.lab.close().expect("a clean end");
+}
