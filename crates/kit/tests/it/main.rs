@@ -9,3 +9,4 @@ mod loading;
 mod pages;
 mod private_server;
 mod shop;
+mod static_kit;

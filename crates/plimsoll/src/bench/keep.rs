@@ -32,7 +32,7 @@ pub(crate) fn begin(
     record.setup.tiers = setup::tiers(plan, stage.tiers());
     setup::elsewhere(plan, stage.elsewhere.as_ref(), &mut record.setup);
     record.dataset = stage.dataset.clone();
-    record.file_set = stage.file_set.clone();
+    record.file_set = stage.file_set.as_ref().map(|files| files.result.clone());
     record.injected = plan.fault.as_ref().map(injected);
     let writer = runs.create(&record)?;
     writer.plan(plan)?;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use model::record::{FileSetResult, PageCacheResult, Step};
+use model::record::{PageCacheResult, Step};
 use model::{Plan, Problem, Result, Value, units};
 use testbed::{Stack, page_cache};
 
@@ -16,24 +16,24 @@ const TIER: &str = "web";
 /// Longer than this, the console tells how far it is.
 const SILENT: Duration = Duration::from_secs(2);
 
-/// Brings the page cache into the state that the kit's parameter asks for; what came of it is in the result.
+/// Brings the page cache into the state that the kit's parameter asks for, and says what came of it; `None` where it asks
+/// for none.
 pub(crate) fn prepare(
     plan: &Plan,
     stack: &Stack,
-    files: FileSet,
+    files: &FileSet,
     steps: &mut Vec<Step>,
     context: &mut Context,
-) -> Result<FileSetResult> {
-    let FileSet { root, paths, mut result } = files;
-    let param = plan.kit.file_set.as_ref().and_then(|set| set.page_cache.as_ref());
-    let Some(Value::Text(asked)) = param.and_then(|name| plan.params.get(name)) else { return Ok(result) };
+) -> Result<Option<PageCacheResult>> {
+    let FileSet { root, paths, result } = files;
+    let Some(asked) = asked(plan) else { return Ok(None) };
     let started = Instant::now();
-    page_cache::evict(&paths, &root)?;
-    let left_bytes = page_cache::residency(&paths)?.resident_bytes;
+    page_cache::evict(paths, root)?;
+    let left_bytes = page_cache::residency(paths)?.resident_bytes;
     if asked == "warm" {
         warm(stack, paths.clone(), result.bytes, context)?;
     }
-    let found = page_cache::residency(&paths)?;
+    let found = page_cache::residency(paths)?;
     let took_s = started.elapsed().as_secs_f64();
     let resident_ratio = found.resident_bytes as f64 / found.bytes.max(1) as f64;
     let resident_bytes = found.resident_bytes;
@@ -44,9 +44,22 @@ pub(crate) fn prepare(
         units::show_bytes(found.bytes),
         resident_ratio * 100.0
     ));
-    result.page_cache =
-        Some(PageCacheResult { asked: asked.clone(), left_bytes, resident_bytes, resident_ratio, took_s });
-    Ok(result)
+    let asked = asked.to_string();
+    Ok(Some(PageCacheResult { asked, left_bytes, resident_bytes, resident_ratio, took_s }))
+}
+
+/// Whether each trial must begin with an empty cache: the one before has filled it.
+pub(crate) fn is_cold(plan: &Plan) -> bool {
+    asked(plan) == Some("cold")
+}
+
+/// The value of the parameter that the kit names.
+fn asked(plan: &Plan) -> Option<&str> {
+    let param = plan.kit.file_set.as_ref()?.page_cache.as_ref()?;
+    match plan.params.get(param)? {
+        Value::Text(asked) => Some(asked),
+        _ => None,
+    }
 }
 
 /// The last file of the kit's script is read first: where not all fit, the first ones remain.

@@ -7,14 +7,15 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use model::record::{DatasetResult, FileSetResult, Step};
+use model::record::{DatasetResult, Step};
 use model::{Plan, Problem, Result, units};
 use testbed::{
     Helper, Helping, KeeperCommand, Lab, LabOptions, Needed, Running, Stack, StartOptions, StepEvent, Tier,
 };
 
+use crate::bench::file_set::{self, FileSet};
 use crate::bench::server::{Server, ServerArgs};
-use crate::bench::{dataset, file_set, hog, page_cache};
+use crate::bench::{dataset, hog, page_cache};
 use crate::context::Context;
 
 /// A stack that runs on its data set, or a server that somebody else started. Dropping it ends what was started.
@@ -28,7 +29,7 @@ pub(crate) struct Stage {
     /// How its data came to be.
     pub(crate) dataset: Option<DatasetResult>,
     /// The files that it serves, and what of them was in memory when it was ready.
-    pub(crate) file_set: Option<FileSetResult>,
+    pub(crate) file_set: Option<FileSet>,
     /// What was done, and how long it took.
     pub(crate) steps: Vec<Step>,
     /// Things that the user should know.
@@ -110,10 +111,10 @@ impl Stage {
             };
             start(plan, &lab, kept, false, &keep_failed, &mut steps, context)?
         };
-        let file_set = match files {
-            Some(files) => Some(page_cache::prepare(plan, &stack, files, &mut steps, context)?),
-            None => None,
-        };
+        let mut file_set = files;
+        if let Some(files) = &mut file_set {
+            files.result.page_cache = page_cache::prepare(plan, &stack, files, &mut steps, context)?;
+        }
         let dataset = data.map(|data| DatasetResult { copy_s, ..data.result });
         let address = stack.web_address().ok_or_else(|| {
             Problem::recipe(format!("stack {} has no tier `web` with a port", plan.stack.name))
@@ -134,6 +135,17 @@ impl Stage {
         let started = Some(Started { stack, lab, hogs });
         let (target, told) = (address.into(), kit::CheckInputs::default());
         Ok(Stage { started, target, elsewhere: None, dataset, file_set, steps, warnings, told })
+    }
+
+    /// Makes a stage that has served already what it was for its first users, as far as the page cache goes: a cold one is
+    /// emptied again.
+    pub(crate) fn cool(&mut self, plan: &Plan, context: &mut Context) -> Result<()> {
+        let (Some(started), Some(files)) = (&self.started, &mut self.file_set) else { return Ok(()) };
+        if page_cache::is_cold(plan) {
+            files.result.page_cache =
+                page_cache::prepare(plan, &started.stack, files, &mut self.steps, context)?;
+        }
+        Ok(())
     }
 
     /// The database server, for checks in SQL.

@@ -188,8 +188,11 @@ impl<'a> TrialBench<'a> {
         // Trials that are compared all begin alike; those of a find only where the kit's state drifts.
         let anew = order.fresh && (task.plan.kit.state.drifts || order.purpose == Purpose::Measure);
         let good = |standing: &Standing| standing.arm == order.arm && !anew;
-        if self.standing.as_ref().is_some_and(good) {
-            return Ok(false);
+        if let Some(standing) = self.standing.as_mut().filter(|standing| good(standing)) {
+            let muted = self.context.console.mute(true);
+            let cooled = standing.stage.cool(&task.plan, self.context);
+            self.context.console.mute(muted);
+            return cooled.map(|()| false);
         }
         let first = self.standing.is_none();
         if let Some(standing) = self.standing.take() {
