@@ -10,6 +10,7 @@ mod hit;
 mod kept;
 mod runs;
 mod starved;
+mod static_files;
 mod sweep;
 mod target;
 mod tool;

@@ -194,6 +194,23 @@ impl Running {
         rustix::process::kill_process(pid, signal).expect("our own child can be signalled");
     }
 
+    /// Reads stdout until `wanted` finds something in a line; that line is not part of what [`Self::wait`] gives.
+    pub(crate) fn first_line(&mut self, wanted: impl Fn(&str) -> Option<String>) -> String {
+        let out = self.child.stdout.as_mut().expect("stdout is piped");
+        let (mut line, mut byte) = (Vec::new(), [0]);
+        while out.read(&mut byte).expect("it can be read") > 0 {
+            if byte[0] != b'\n' {
+                line.push(byte[0]);
+                continue;
+            }
+            if let Some(found) = wanted(&String::from_utf8_lossy(&line)) {
+                return found;
+            }
+            line.clear();
+        }
+        panic!("{} ended without the line", self.line);
+    }
+
     pub(crate) fn wait(mut self) -> Finished {
         let (mut stdout, mut stderr) = (String::new(), String::new());
         let mut out = self.child.stdout.take().expect("stdout is piped");

@@ -1,0 +1,146 @@
+//! The static kit on a real server: its answers are the files, the page cache is what was asked for, and what is wrong
+//! on disk is noticed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use serde_json::Value as Json;
+
+use crate::tool::{Home, have, skip, turn};
+
+const SHORT: &str = "--stack nginx --ramp-up 1s --steady 3s --ramp-down 0s";
+const LIMIT_BYTES: f64 = (24 << 20) as f64;
+
+/// Whether the servers are here, and files can be evicted from the page cache.
+fn can_be_measured() -> bool {
+    const TMPFS: i64 = 0x0102_1994;
+    let home = Home::shared().path();
+    let kind = rustix::fs::statfs(home).map(|about| about.f_type as i64);
+    if kind.is_ok_and(|kind| kind == TMPFS) {
+        return skip("the temporary directory is in memory: its files can't be evicted");
+    }
+    have("nginx")
+}
+
+/// A short run's record; whether it was judged well is not the question here.
+fn record(home: &Home, words: &str) -> Json {
+    let ended = home.plimsoll(&format!("run static {words} --json")).run();
+    assert!(ended.code.is_some_and(|code| matches!(code, 0 | 3 | 99)), "{ended:?}");
+    home.last_run()
+}
+
+fn operation<'a>(record: &'a Json, name: &str) -> &'a Json {
+    let rows = record["operations"].as_array().expect("operations");
+    rows.iter().find(|row| row["name"] == name && row["kind"] == "operation").expect(name)
+}
+
+fn errors(record: &Json, name: &str, kind: &str) -> u64 {
+    operation(record, name)["errors"][kind].as_u64().unwrap_or_default()
+}
+
+fn metric(record: &Json, name: &str) -> f64 {
+    let rows = record["metrics"].as_array().expect("metrics");
+    rows.iter().find(|row| row["name"] == name).and_then(|row| row["value"].as_f64()).expect(name)
+}
+
+#[test]
+fn every_class_is_answered_with_its_files_or_with_not_modified() {
+    let _turn = turn();
+    if !can_be_measured() {
+        return;
+    }
+    let record =
+        record(Home::shared(), &format!("{SHORT} --users 16 --param verify=1 --param conditional=0.2"));
+    let mut completed = 0.0;
+    for class in 0..4 {
+        let row = operation(&record, &format!("class{class}"));
+        let count = row["completed"].as_f64().expect("a count");
+        assert!(count > 0.0 && row["errors"].as_object().expect("errors").is_empty(), "{row}");
+        completed += count;
+    }
+    let share = metric(&record, "not_modified");
+    assert!((0.15..0.25).contains(&share), "{share} of the requests");
+    // Every answer that was not 304 was compared; a session under way at the edge counts here or there.
+    let compared = metric(&record, "verified") / completed;
+    assert!((compared + share - 1.0).abs() < 0.01, "{compared} were compared, {share} were not modified");
+    let set = &record["file_set"];
+    assert_eq!((set["files"].as_u64(), set["bytes"].as_u64()), (Some(360), Some(51_194_840)), "{set}");
+    assert_eq!(set["page_cache"]["resident_ratio"], 1.0, "it fits, and warm is the default: {set}");
+    Home::shared().expect_nothing_left();
+}
+
+#[test]
+fn a_cold_cache_is_empty_and_a_warm_one_holds_what_the_limit_lets_it() {
+    let _turn = turn();
+    if !can_be_measured() {
+        return;
+    }
+    let limited = format!("{SHORT} --users 16 --set web.cgroup.memory=24M");
+    let ended =
+        Home::shared().plimsoll(&format!("run static {limited} --param page_cache=cold --json")).run();
+    if ended.code == Some(2) && ended.stderr.contains("--set web.cgroup.memory=0") {
+        skip(&ended.stderr);
+        return;
+    }
+    let cold = Home::shared().last_run();
+    let warm = record(Home::shared(), &limited);
+    let cache = |record: &Json, key: &str| record["file_set"]["page_cache"][key].as_f64().expect("a number");
+    assert_eq!((cache(&cold, "left_bytes"), cache(&cold, "resident_bytes")), (0.0, 0.0));
+    let resident = cache(&warm, "resident_bytes");
+    assert!(resident > LIMIT_BYTES / 2.0 && resident <= LIMIT_BYTES, "{resident} bytes of 51 MB");
+    // The set is twice the limit: what users ask for pushes out what is there.
+    let signal = |name: &str, figure: &str| {
+        let rows = warm["signals"].as_array().expect("signals");
+        let row = rows.iter().find(|row| row["name"] == name && row["tier"] == "web");
+        row.and_then(|row| row[figure].as_f64()).unwrap_or_else(|| panic!("{name} is not among the signals"))
+    };
+    assert!(signal("memory.charged_bytes", "max") <= LIMIT_BYTES);
+    assert!(signal("memory.charged_bytes", "mean") > 0.7 * LIMIT_BYTES);
+    assert!(signal("memory.page_cache_bytes", "mean") > 0.5 * LIMIT_BYTES);
+    assert!(signal("memory.limit_hits", "max") > 0.0, "it was at its limit");
+    assert!(signal("io.read_bytes", "max") > 0.0, "what was not in memory came from the disk");
+    for class in 0..4 {
+        assert!(operation(&warm, &format!("class{class}"))["errors"].as_object().expect("errors").is_empty());
+    }
+    Home::shared().expect_nothing_left();
+}
+
+#[test]
+fn a_file_that_is_other_or_gone_is_noticed_by_users_and_made_anew_by_the_next_run() {
+    let _turn = turn();
+    if !can_be_measured() {
+        return;
+    }
+    let home = Home::new();
+    let mut child = home.plimsoll("up static --stack nginx --set web.cgroup.memory=0").start();
+    let address = child.first_line(|line| line.strip_prefix("http://").map(str::to_string));
+    let address = address.split('/').next().expect("a host").to_string();
+    let set = kept_set(&home);
+    let other = set.join("file_set/dir00000/class1_4");
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o644)).expect("it is ours");
+    fs::write(&other, vec![b'x'; 5120]).expect("it is ours");
+    fs::remove_file(set.join("file_set/dir00000/class0_4")).expect("it is ours");
+    let ended = home
+        .plimsoll(&format!(
+            "run static --target http://{address} --ramp-up 1s --steady 3s --ramp-down 0s --users 8 --param verify=1 --json"
+        ))
+        .run();
+    assert!(matches!(ended.code, Some(3 | 99)), "errors fail the target: {ended:?}");
+    let record = home.last_run();
+    assert!(errors(&record, "class1", "check") > 0, "{}", operation(&record, "class1"));
+    assert!(errors(&record, "class0", "status") > 0, "{}", operation(&record, "class0"));
+    assert!(record["file_set"].is_null(), "a server that stands already has files of its own");
+    child.signal(rustix::process::Signal::INT);
+    child.wait().expect(0);
+    home.plimsoll("try static --stack nginx").run().expect(0).says("it is made anew");
+    assert!(set.join("file_set/dir00000/class0_4").exists());
+    home.expect_nothing_left();
+}
+
+/// The only file set of a home.
+fn kept_set(home: &Home) -> PathBuf {
+    let entries = fs::read_dir(home.path().join("datasets")).expect("data sets").flatten();
+    let set = entries.map(|entry| entry.path().join("files")).find(|path| path.is_dir());
+    set.expect("a file set was made")
+}
