@@ -26,8 +26,8 @@ pub(crate) struct MemoryLimit {
 enum Hits {
     /// v2: the line `max` of a file.
     Line(Reread),
-    /// v1: a file with a number.
-    Whole(Reread),
+    /// v1: a file with a number, and one for memory and swap together, which is asked first where both have the same limit.
+    Whole(Reread, Option<Reread>),
 }
 
 impl MemoryLimit {
@@ -62,7 +62,7 @@ impl MemoryLimit {
             charged: open("memory.usage_in_bytes")?,
             stat: open("memory.stat")?,
             cache: "cache",
-            hits: Hits::Whole(open("memory.failcnt")?),
+            hits: Hits::Whole(open("memory.failcnt")?, open("memory.memsw.failcnt")),
             last: None,
         }
         .limited()
@@ -96,7 +96,10 @@ impl Hits {
     fn read(&mut self) -> Option<f64> {
         match self {
             Hits::Line(file) => cgroup::field(file.text()?, "max").map(|count| count as f64),
-            Hits::Whole(file) => file.text()?.trim().parse().ok(),
+            Hits::Whole(memory, both) => {
+                let number = |file: &mut Reread| file.text()?.trim().parse::<f64>().ok();
+                Some(number(memory)? + both.as_mut().and_then(number).unwrap_or_default())
+            }
         }
     }
 }
@@ -125,6 +128,11 @@ mod tests {
         values(&points).into_iter().map(|(name, value)| (name.to_string(), value)).collect()
     }
 
+    fn with_swap(group: &Path) -> Option<MemoryLimit> {
+        std::fs::write(group.join("memory.memsw.failcnt"), "0\n").expect("writable");
+        MemoryLimit::legacy(group)
+    }
+
     #[test]
     fn both_hierarchies_tell_the_same() {
         let expected = [
@@ -149,6 +157,8 @@ mod tests {
             ("memory.failcnt", "5\n"),
         ];
         assert_eq!(sampled(legacy, ("memory.failcnt", "25\n"), MemoryLimit::legacy), expected);
+        // With one limit for both, it is the swap's count that grows: 20 times in two seconds.
+        assert_eq!(sampled(legacy, ("memory.memsw.failcnt", "20\n"), with_swap), expected);
     }
 
     #[test]

@@ -16,7 +16,7 @@ const LIMIT_BYTES: f64 = (24 << 20) as f64;
 fn can_be_measured() -> bool {
     const TMPFS: i64 = 0x0102_1994;
     let home = Home::shared().path();
-    let kind = rustix::fs::statfs(home).map(|about| about.f_type as i64);
+    let kind = rustix::fs::statfs(home).map(|about| about.f_type);
     if kind.is_ok_and(|kind| kind == TMPFS) {
         return skip("the temporary directory is in memory: its files can't be evicted");
     }
