@@ -201,7 +201,8 @@ impl Stage {
 pub(crate) fn make_data(plan: &Plan, id: &str, steps: &mut Vec<Step>, context: &mut Context) -> Result<()> {
     check_packages(plan, context)?;
     let lab = open_lab(id, context)?;
-    let made = dataset::ensure(plan, &lab, steps, context);
+    let made =
+        dataset::ensure(plan, &lab, steps, context).and_then(|_| file_set::ensure(plan, steps, context));
     lab.close()?;
     made.map(drop)
 }

@@ -1,0 +1,100 @@
+//! A study beside published figures on real servers: a scaled form of `debox-2004-table10`.
+
+use crate::tool::{Home, have, overlay, turn};
+
+const STUDY: &str = "\
+format = 1
+name = \"table10\"
+title = \"Servers over sets of files\"
+source = \"DeBox 2004, table 10\"
+kit = \"static\"
+stacks = [\"apache-prefork\", \"lighttpd\"]
+sizes = [\"5mb\", \"20mb\"]
+users = [16]
+repeats = 2
+window = \"3s\"
+differs = [\"The paper had 1 GB of memory.\"]
+[set]
+\"web.cgroup.memory\" = \"256M\"
+[full]
+sizes = [\"500mb\", \"3.3gb\"]
+users = [1024]
+[[published]]
+title = \"Throughput on Linux\"
+of = \"throughput\"
+unit = \"Mbit/s\"
+[[published.value]]
+as = \"500 MB, Haboob\"
+value = 324.9
+[[published.value]]
+where = { stack = \"apache-prefork\", size = [\"5mb\", \"500mb\"] }
+as = \"500 MB, Apache\"
+value = 434.3
+[[published.value]]
+where = { stack = \"apache-prefork\", size = [\"20mb\", \"3.3gb\"] }
+as = \"3.3 GB, Apache\"
+value = 177.4
+[[published]]
+title = \"Response time at 3.3 GB\"
+of = \"response_median\"
+unit = \"ms\"
+[[published.value]]
+where = { stack = \"apache-prefork\", size = [\"20mb\", \"3.3gb\"] }
+as = \"Apache\"
+value = 0.61
+";
+
+#[test]
+fn the_papers_numbers_stand_beside_ours_cell_by_cell() {
+    if !have("apache-prefork") || !have("lighttpd") {
+        return;
+    }
+    let _turn = turn();
+    let home = Home::new();
+    let dir = overlay(&[("table10.toml", STUDY)]);
+    let file = dir.path().join("table10.toml");
+    home.plimsoll("check").arg(&file).run().expect(0).says("4 cells, 8 trials; --full: 4 cells, 8 trials");
+    home.plimsoll("sweep --full --plan").arg(&file).run().expect(0).says("500mb, 3.3gb").says("the full one");
+    let finished = home.plimsoll("sweep").arg(&file).run();
+    assert!(
+        matches!(finished.code, Some(0 | 3)),
+        "on a busy machine a cell may be without a valid trial: {finished:#?}"
+    );
+    finished
+        .says("Beside what was published: Throughput on Linux, Mbit/s")
+        .says("500 MB, Haboob")
+        .says("The paper had 1 GB of memory.")
+        .says("These servers: apache (");
+    let studies = home.path().join("studies");
+    let directory =
+        std::fs::read_dir(&studies).expect("studies").flatten().next().expect("the study is kept").path();
+    let text = std::fs::read_to_string(directory.join("study.json")).expect("study.json is there");
+    let record: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let rows = record["question"]["sweep"]["published"][0]["rows"].as_array().expect("rows");
+    let published: Vec<f64> = rows.iter().filter_map(|row| row["value"].as_f64()).collect();
+    assert_eq!(published, [324.9, 434.3, 177.4]);
+    assert!(rows[0]["ours"].is_null(), "nobody has Haboob any more: {rows:#?}");
+    for (row, arm) in [(&rows[1], 0), (&rows[2], 1)] {
+        assert_eq!(row["cell"], arm, "{row:#}");
+        let valid = |trial: &&serde_json::Value| {
+            trial["arm"] == arm && trial["faults"].as_array().is_some_and(Vec::is_empty)
+        };
+        let metric = |trial: &serde_json::Value| {
+            let metrics = trial["measured"]["metrics"].as_array()?;
+            metrics.iter().find(|metric| metric["name"] == "throughput")?["value"].as_f64()
+        };
+        let trials = record["trials"].as_array().expect("trials");
+        let values: Vec<f64> = trials.iter().filter(valid).filter_map(metric).collect();
+        let mean = (values.iter().map(|value| value.ln()).sum::<f64>() / values.len().max(1) as f64).exp();
+        let ours = row["ours"]["value"].as_f64();
+        assert_eq!(ours.is_some(), !values.is_empty(), "{row:#}");
+        assert!(ours.is_none_or(|ours| ours > 0.0 && (ours / mean - 1.0).abs() < 1e-9), "{ours:?} {mean}");
+    }
+    let page = std::fs::read_to_string(directory.join("report.html")).expect("the page is there");
+    assert!(
+        page.contains("id=\"published\"") && page.contains("500 MB, Haboob") && page.contains("What differs")
+    );
+    let csv = std::fs::read_to_string(directory.join("results.csv")).expect("results.csv is there");
+    assert!(csv.lines().next().is_some_and(|head| head.contains("throughput,published_throughput")), "{csv}");
+    home.expect_nothing_left();
+}
