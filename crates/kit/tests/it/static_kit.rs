@@ -84,9 +84,12 @@ fn drawn(function: &str, calls: u64, size: &str) -> (HashMap<String, u64>, HashM
         paths, seen = {}, {}
         local function add(list, name) list[name] = (list[name] or 0) + 1 end
         local page = setmetatable({}, { __len = function(page) return lengths[page.path] end })
-        function page:header(name) return tostring(lengths[self.path]) end
         function page:match() return lengths[self.path] .. " " .. self.path end
-        function get(path) add(paths, path) page.path = path return page end
+        function get(path)
+          add(paths, path)
+          page.path, page.bytes = path, lengths[path]
+          return page
+        end
         function operation(name) add(seen, name) end
         function count(name, n) if not n then add(seen, name) end end
         function check(truth, what) if not truth then error(what .. " " .. page.path) end end
