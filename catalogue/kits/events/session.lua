@@ -220,9 +220,12 @@ local function with_address(fields)
   return table.move(address, 1, #address, #fields + 1, fields)
 end
 
--- Sends a form with its files, and gives the address that the server answers with.
-local function upload(form, fields, files)
-  local answer = post(form.action, nil, { multipart = filled_in(form, fields, files), redirects = 0, expect = 302 })
+-- Sends a form with its files, and gives the address that the server answers with; nothing where it answers with another
+-- status of those that are right.
+local function upload(form, fields, files, right)
+  local options = { multipart = filled_in(form, fields, files), redirects = 0, expect = right or 302 }
+  local answer = post(form.action, nil, options)
+  if answer.status ~= 302 then return nil end
   return answer:header("Location") or fail("no address of what was posted")
 end
 
@@ -231,15 +234,22 @@ function AddPerson(user)
   if user.name then log_out(user) end
   local form = form_for(open(user, "/addPerson.php", nil, "Register"), "/addPersonResult.php")
   fetch_statics(user, statics.form)
-  -- Numbers behind those of the data set that no other user takes.
-  user.added = (user.added or 0) + 1
-  local number = size.users + (user.added - 1) * users + user.number
-  local name, first, last = names.of(number), words.name(2, 12), words.name(5, 15)
-  local where = upload(form, with_address {
-    { "user_name", name }, { "password", number }, { "passwordx", number }, { "first_name", first },
-    { "last_name", last }, { "email", first .. "_" .. last .. "@" .. letters(random(3, 10)):lower() .. ".com" },
-    { "timezone", "PST" }, { "summary", alphanumeric(250, 2500) }, { "addpersonsubmit", "Create" },
-  }, { { name = "user_image", file = "media/person.jpg", type = "image/jpeg" } })
+  -- Numbers behind those of the data set that no other user takes; on a stack that had users before, the next free one.
+  user.added = user.added or 0
+  local first, last = words.name(2, 12), words.name(5, 15)
+  local name, where
+  for _ = 1, 100 do
+    local number = size.users + user.added * users + user.number
+    user.added = user.added + 1
+    name = names.of(number)
+    where = upload(form, with_address {
+      { "user_name", name }, { "password", number }, { "passwordx", number }, { "first_name", first },
+      { "last_name", last }, { "email", first .. "_" .. last .. "@" .. letters(random(3, 10)):lower() .. ".com" },
+      { "timezone", "PST" }, { "summary", alphanumeric(250, 2500) }, { "addpersonsubmit", "Create" },
+    }, { { name = "user_image", file = "media/person.jpg", type = "image/jpeg" } }, { 302, 409 })
+    if where then break end
+  end
+  if not where then fail("no free user name in 100 tries") end
   check(open(user, where, nil, "Person " .. name):has(last), "the new person's page")
   count "registered"
 end

@@ -49,23 +49,26 @@ local function fetch()
     paths[number] = path
   end
 
-  count "requests"
   if conditional > 0 and chance(conditional) then
     get(path, nil, since)
+    count "requests"
     count "not_modified"
     return
   end
   local length = bytes[file]
   if chance(verify) then
     local page = get(path, nil, kept)
+    count "requests"
+    count("bytes", #page)
     check(#page == length, "the file's length")
     check(page:match("^[^\n]*") == length .. " " .. path, "the file's first line")
     count "verified"
   else
     local page = get(path, nil, counted)
+    count "requests"
+    count("bytes", page.bytes)
     check(page.bytes == length, "the file's length")
   end
-  count("bytes", length)
 end
 
 function five(user)

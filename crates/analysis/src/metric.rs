@@ -23,6 +23,8 @@ pub struct Bound {
     pub at_least: Option<f64>,
     /// Above this the run is not valid.
     pub at_most: Option<f64>,
+    /// The steady seconds that it takes to judge it, where there were fewer.
+    pub lacks_s: Option<f64>,
     /// Why.
     pub why: Option<String>,
 }
@@ -52,6 +54,7 @@ pub fn bounds(metrics: &[Metric], steady: &Steady, names: &[OperationName]) -> V
         value: value(metric, steady, names),
         at_least: metric.at_least,
         at_most: metric.at_most,
+        lacks_s: (steady.length_s() < metric.judged_from_s).then_some(metric.judged_from_s),
         why: metric.why.clone(),
     };
     bounded.map(bound).collect()
@@ -126,6 +129,7 @@ mod tests {
             per,
             times: 1.0,
             at_least: None,
+            judged_from_s: 0.0,
             at_most: None,
             why: None,
         }
@@ -184,11 +188,14 @@ mod tests {
         let (run, names) = run();
         let steady = Steady::of(&run, 0.0, 2.0);
         let bounded = |of: &str| Metric { at_least: Some(5.0), ..metric(of, Per::Of(of.to_string())) };
-        let all = [metric("Purchase", Per::Total), bounded("Purchase"), bounded("Never")];
-        let values: Vec<Option<f64>> =
-            bounds(&all, &steady, &names).iter().map(|bound| bound.value).collect();
-        assert_eq!(values, [Some(1.0), None]);
-        assert_eq!(metrics(&all, &steady, &names).len(), 2);
+        let later = Metric { judged_from_s: 2.5, ..bounded("Purchase") };
+        let all = [metric("Purchase", Per::Total), bounded("Purchase"), bounded("Never"), later];
+        let found = bounds(&all, &steady, &names);
+        let values: Vec<Option<f64>> = found.iter().map(|bound| bound.value).collect();
+        assert_eq!(values, [Some(1.0), None, Some(1.0)]);
+        let lacks: Vec<Option<f64>> = found.iter().map(|bound| bound.lacks_s).collect();
+        assert_eq!(lacks, [None, None, Some(2.5)], "two seconds are fewer than it takes");
+        assert_eq!(metrics(&all, &steady, &names).len(), 3);
     }
 
     #[test]

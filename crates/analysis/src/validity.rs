@@ -134,9 +134,10 @@ pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<ValidityCheck> {
     checks
 }
 
-/// A kit's own figure within its bounds. One that is not there has not been judged, and holds.
+/// A kit's own figure within its bounds. One that is not there, or of too short a time, has not been judged, and holds.
 fn bound(bound: &Bound) -> ValidityCheck {
-    let Bound { metric, value, at_least, at_most, .. } = bound;
+    let Bound { metric, at_least, at_most, .. } = bound;
+    let value = bound.value.filter(|_| bound.lacks_s.is_none());
     let low = at_least.is_some_and(|least| value.is_some_and(|value| value < least));
     let high = at_most.is_some_and(|most| value.is_some_and(|value| value > most));
     let limit = if low { *at_least } else { at_most.or(*at_least) };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::setting::Values;
-pub use model::{Acknowledge, ConnectionPolicy};
+pub use model::{Acknowledge, ConnectionPolicy, Resend};
 use model::{Distribution, Mix};
 
 use crate::script::feeder::Feeder;
@@ -25,6 +25,8 @@ pub struct Scenario {
     pub timeout_s: f64,
     /// How long a user's connections live.
     pub connections: ConnectionPolicy,
+    /// Which requests are sent once more where a kept connection was closed before a byte of the answer came.
+    pub resend: Resend,
     /// How what is received is acknowledged, over TCP.
     pub acknowledge: Acknowledge,
     /// Users whose operation has been under way for longer than so many seconds are counted as waiting.
@@ -102,6 +104,7 @@ impl Scenario {
             by_session: BTreeMap::new(),
             timeout_s: 30.0,
             connections: ConnectionPolicy::default(),
+            resend: Resend::default(),
             acknowledge: Acknowledge::default(),
             waiting_over_s: 10.0,
         }

@@ -27,6 +27,7 @@ pub fn scenario(plan: &Plan, catalogue: &Catalogue) -> Result<Scenario> {
         by_session: plan.kit.users.by_session.clone(),
         timeout_s: plan.kit.users.timeout_s,
         connections: plan.kit.users.connections,
+        resend: plan.kit.users.resend,
         acknowledge: plan.acknowledge(),
         waiting_over_s: plan.waiting_over_s(),
         ..Scenario::of(Program::Script(source))

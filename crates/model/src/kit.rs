@@ -205,9 +205,27 @@ pub struct Users {
     /// How long a user's connections live: `keep`, `per_session`, `per_operation` or `per_request`.
     #[serde(default)]
     pub connections: ConnectionPolicy,
+    /// Steady seconds when none are asked for.
+    #[serde(default = "default_steady_s")]
+    pub steady_s: f64,
+    /// Which requests are sent once more, on a new connection, where a kept one was closed before a byte of the answer
+    /// came: `safe`, or `all` as browsers do.
+    #[serde(default)]
+    pub resend: Resend,
     /// The parameter that says how the users' side acknowledges what it receives: `delayed`, as their kernel does by
     /// itself, or `at_once`. Delayed when absent.
     pub acknowledge: Option<String>,
+}
+
+/// Which requests are sent once more where a kept connection was closed before a byte of the answer came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Resend {
+    /// Those that change nothing: GET and HEAD.
+    #[default]
+    Safe,
+    /// All, as browsers do: a server that closes an idle connection just then has not seen the request.
+    All,
 }
 
 impl Users {
@@ -255,6 +273,10 @@ pub enum ConnectionPolicy {
 
 fn default_timeout_s() -> f64 {
     30.0
+}
+
+fn default_steady_s() -> f64 {
+    60.0
 }
 
 /// Rows for sessions: `feed.NAME()` gives one.
@@ -316,6 +338,9 @@ pub struct Metric {
     pub at_least: Option<f64>,
     /// Above this the run is not valid.
     pub at_most: Option<f64>,
+    /// Steady seconds from which on these bounds are judged: users need so long to be what they are in the long run.
+    #[serde(default)]
+    pub judged_from_s: f64,
     /// Why a figure outside of these bounds spoils the result, for the verdict.
     pub why: Option<String>,
 }

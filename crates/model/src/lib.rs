@@ -38,7 +38,7 @@ pub use diagnosis::{Diagnosis, Doing, Signal};
 pub use fault_file::FaultFile;
 pub use hit::HitRecord;
 pub use interval::{ErrorKind, Interval, OperationInterval, OperationKind};
-pub use kit::{Acknowledge, ConnectionPolicy, KitManifest};
+pub use kit::{Acknowledge, ConnectionPolicy, KitManifest, Resend};
 pub use mix::Mix;
 pub use plan::Plan;
 pub use problem::{Kind, Place, Problem, Problems, Result};

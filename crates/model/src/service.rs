@@ -63,6 +63,10 @@ pub struct ServiceManifest {
     /// What is taken from there: each becomes a series of the run.
     #[serde(default, rename = "counter")]
     pub counters: Vec<Counter>,
+    /// Threads that serve nobody, by the beginnings of their names (`/proc/PID/task/TID/comm`): nobody waits for what
+    /// they wait for.
+    #[serde(default)]
+    pub background_threads: Vec<String>,
     /// How it takes over changed files while it runs; absent where only a restart does.
     pub reload: Option<Reload>,
     /// For a database: how a client reaches it and how its data directory is kept.

@@ -41,6 +41,8 @@ pub struct TierJob {
     pub ports: Vec<u16>,
     /// The unix sockets that it listens on.
     pub sockets: Vec<PathBuf>,
+    /// Beginnings of the names of its threads that serve nobody.
+    pub background_threads: Vec<String>,
 }
 
 /// What the observer says.

@@ -2,7 +2,8 @@
 //!
 //! `/proc/net` has the same as text of all sockets; this is asked ten times a second about single ones.
 
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
 use netlink_packet_sock_diag::SockDiagMessage;
@@ -22,6 +23,19 @@ pub(crate) struct UnixSocket {
     pub(crate) peer: Option<u64>,
     /// Connections that wait to be accepted, where it is listened on.
     pub(crate) waiting: Option<u64>,
+}
+
+impl UnixSocket {
+    /// Whether it is bound to `declared`, or to that with a number behind it: lighttpd makes `php.sock-0` of `php.sock`
+    /// for the programs that it spawns.
+    pub(crate) fn belongs_to(&self, declared: &Path) -> bool {
+        let path = self.path.as_ref().map(|path| path.as_os_str().as_bytes());
+        match path.and_then(|path| path.strip_prefix(declared.as_os_str().as_bytes())) {
+            Some([]) => true,
+            Some([b'-', number @ ..]) => !number.is_empty() && number.iter().all(u8::is_ascii_digit),
+            _ => false,
+        }
+    }
 }
 
 /// A TCP socket that is listened on.

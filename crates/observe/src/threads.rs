@@ -18,7 +18,7 @@ use crate::cgroup;
 use crate::job::{Job, TierJob};
 use crate::points::Points;
 use crate::process::ProcessTable;
-use crate::sockets::Sockets;
+use crate::sockets::{Sockets, TcpListener, UnixSocket};
 use look::{Look, Place as Standing};
 
 /// Looks a second, on average.
@@ -158,13 +158,7 @@ impl Threads {
             let tcp = sockets.tcp_listeners().unwrap_or_default();
             let unix = sockets.unix_listeners().unwrap_or_default();
             for tier in &mut self.tiers {
-                let of_port =
-                    tcp.iter().filter(|one| tier.job.ports.contains(&one.port)).map(|one| one.waiting);
-                let of_path = unix
-                    .iter()
-                    .filter(|one| one.path.as_ref().is_some_and(|path| tier.job.sockets.contains(path)));
-                let waiting: Vec<u64> = of_port.chain(of_path.filter_map(|one| one.waiting)).collect();
-                tier.queue = (!waiting.is_empty()).then(|| waiting.iter().sum());
+                tier.queue = waiting(&tier.job, &tcp, &unix);
             }
             let tcp = tcp.iter().map(|one| one.inode);
             self.listening = tcp.chain(unix.iter().map(|one| one.inode)).collect();
@@ -176,10 +170,15 @@ impl Tier {
     fn new(tier: &TierJob, job: &Job) -> Tier {
         // Where another tier listens on a port, a connection over TCP may lead there.
         let behind = job.tiers.iter().filter(|other| other.name != tier.name);
-        let ports = behind.flat_map(|other| other.ports.iter().copied()).collect();
+        let standing = Standing {
+            sockets: tier.sockets.clone(),
+            ports: behind.flat_map(|other| other.ports.iter().copied()).collect(),
+            background: tier.background_threads.clone(),
+            ..Standing::default()
+        };
         Tier {
             job: tier.clone(),
-            standing: Standing { sockets: tier.sockets.clone(), ports, ..Standing::default() },
+            standing,
             ids: Vec::new(),
             serving: HashSet::new(),
             queues: HashSet::new(),
@@ -249,6 +248,14 @@ impl Tier {
 
 /// Sockets that were seen are known until there are so many.
 const MOST_KNOWN: usize = 20_000;
+
+/// Connections that wait at the tier's ports and sockets, together; `None` where it listens on none.
+fn waiting(job: &TierJob, tcp: &[TcpListener], unix: &[UnixSocket]) -> Option<u64> {
+    let of_port = tcp.iter().filter(|one| job.ports.contains(&one.port)).map(|one| one.waiting);
+    let of_path = unix.iter().filter(|one| job.sockets.iter().any(|declared| one.belongs_to(declared)));
+    let waiting: Vec<u64> = of_port.chain(of_path.filter_map(|one| one.waiting)).collect();
+    (!waiting.is_empty()).then(|| waiting.iter().sum())
+}
 
 fn tasks(id: u32) -> Vec<u32> {
     let entries = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use analysis::Steady;
 use model::interval::{OperationName, add_times, new_times};
-use model::record::{Event, Series, TimeSummary};
+use model::record::{Event, OperationResult, Series, TimeSummary};
 use model::{OperationKind, RunRecord};
 use store::Run;
 
@@ -69,9 +69,17 @@ impl Page {
         }
     }
 
-    /// Sessions, operations or requests of the record.
-    pub(crate) fn rows(&self, kind: OperationKind) -> impl Iterator<Item = &model::record::OperationResult> {
-        self.record.operations.iter().filter(move |result| result.kind == kind)
+    /// Sessions, operations or requests of the record; no session that has the name of an operation, which is all that
+    /// it does.
+    pub(crate) fn rows(&self, kind: OperationKind) -> impl Iterator<Item = &OperationResult> {
+        let rows = self.record.operations.iter().filter(move |row| row.kind == kind);
+        rows.filter(move |row| !self.repeats_an_operation(row))
+    }
+
+    fn repeats_an_operation(&self, row: &OperationResult) -> bool {
+        let named_so =
+            |other: &OperationResult| other.kind == OperationKind::Operation && other.name == row.name;
+        row.kind == OperationKind::Session && self.record.operations.iter().any(named_so)
     }
 
     /// What happened beside the phases, which the charts shade: tiers that died, alarms of their logs.

@@ -52,6 +52,8 @@ pub struct Tier {
     pub logs: Vec<PathBuf>,
     /// What it tells about itself, and where.
     pub job: ServerJob,
+    /// Beginnings of the names of its threads that serve nobody.
+    pub background_threads: Vec<String>,
     pub(crate) settles: Vec<ReadyCommand>,
     pub(crate) cpus: Vec<usize>,
     pub(crate) loading: bool,

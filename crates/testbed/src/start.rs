@@ -351,10 +351,8 @@ impl<'a, 'o> Starting<'a, 'o> {
             ports.extend(reach.ports.into_iter().map(|(name, port)| (numbered(&name, instance), port)));
             sockets.extend(reach.sockets.into_iter().map(|(name, path)| (numbered(&name, instance), path)));
         }
-        let files = ready
-            .servers
-            .iter()
-            .flat_map(|server| server.files.iter().map(|(path, _)| server.dir.join(path)));
+        let servers = ready.servers.iter();
+        let files = servers.flat_map(|one| one.files.iter().map(|(path, _)| one.dir.join(path)));
         Tier {
             name: tier.name.clone(),
             service: tier.service.name.clone(),
@@ -370,6 +368,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             files: files.collect(),
             logs: (0..ready.servers.len()).flat_map(|instance| self.logs(index, instance)).collect(),
             job: ready.job.clone(),
+            background_threads: tier.service.background_threads.clone(),
             settles: first.settles.iter().map(ReadyCommand::again).collect(),
             cpus: self.layout.cpus.clone(),
             loading: self.layout.loading,

@@ -121,6 +121,12 @@ pub(crate) fn bound(bound: &Bound, low: bool, high: bool) -> String {
         return format!("{}: not judged, because there was none; {limits} asked for", bound.title);
     };
     let seen = format!("{}: {}", bound.title, show(value));
+    if let Some(lacks_s) = bound.lacks_s {
+        let takes = units::show_seconds(lacks_s);
+        return format!(
+            "{seen}; not judged: {limits} holds of users who have been there for {takes} of steady state"
+        );
+    }
     if !(low || high) {
         return format!("{seen}, {limits} asked for");
     }

@@ -191,6 +191,7 @@ fn what_a_study_wants_beside_the_usual_figures_is_kept_with_its_error() {
         of: "Login".into(),
         per: Per::Minute,
         times: 1.0,
+        judged_from_s: 0.0,
         at_least: None,
         at_most: None,
         why: None,

@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::connection::{Exchange, NO_CONNECTION, Phase};
 use crate::http::response::Fault;
 use crate::recorder::Row;
-use crate::scenario::ConnectionPolicy;
+use crate::scenario::{ConnectionPolicy, Resend};
 use crate::script::page::NO_PAGE;
 use crate::tls::TlsFault;
 use crate::trace::Step;
@@ -171,13 +171,14 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     }
 
     /// The connection broke. When it had been used before and not a byte of the answer has come, the server may have
-    /// closed it in good faith before it saw the request: a GET or HEAD is repeated once on a new connection
-    /// (RFC 9110 section 9.2.2), and the first try's outcome stays unknown.
+    /// closed it in good faith before it saw the request: a GET or HEAD (RFC 9110 section 9.2.2), or whatever the
+    /// scenario resends, is repeated once on a new connection, and the first try's outcome stays unknown.
     pub(super) fn lost(&mut self, slot: u32, message: &str) {
         let connection = &mut self.connections[slot as usize];
         let unanswered = connection.phase == Phase::Waiting && connection.used;
+        let all = self.scenario.resend == Resend::All;
         let again = |exchange: &mut Box<Exchange>| {
-            unanswered && exchange.draft.is_safe() && exchange.first_byte_ns.is_none()
+            unanswered && (all || exchange.draft.is_safe()) && exchange.first_byte_ns.is_none()
         };
         let Some(mut exchange) = connection.exchange.take_if(again) else {
             let securing = connection.phase == Phase::Securing;

@@ -1,7 +1,8 @@
 //! What lies between a session's call and the pages that it gets: redirects, proofs of who the user is, several
 //! connections at once, the user's cache, and how long connections live. All on virtual time.
 
-use engine::scenario::ConnectionPolicy;
+use engine::scenario::{ConnectionPolicy, Resend};
+use model::Distribution;
 use model::interval::{ErrorKind, OperationKind};
 
 use crate::virtual_net::{MS, Reply, ok, status};
@@ -358,4 +359,30 @@ fn a_session_knows_how_many_users_there_are() {
         Bench { users: 3, most_sessions: Some(1), ..bench(script) }.against(|_, _| Reply::After(MS, ok("")));
     assert!(seen.listener.evidence.is_empty(), "{:?}", seen.listener.evidence);
     assert_eq!(seen.log.borrow().len(), 3);
+}
+
+#[test]
+fn a_post_is_sent_once_more_only_where_the_kit_says_so() {
+    let posted = |resend: Resend| {
+        let mut requests = 0;
+        let seen = Bench {
+            think: Some(Distribution::Fixed { value: 1.0 }),
+            resend,
+            ..bench("function visit() operation 'Op' post('/a', { b = 1 }) end")
+        }
+        .against(move |_, _| {
+            requests += 1;
+            if requests == 2 { Reply::Close(MS) } else { Reply::After(MS, ok("")) }
+        });
+        let row = seen.row(OperationKind::Operation, "Op");
+        let sent: Vec<bool> = seen.log.borrow().iter().map(|(_, text)| text.ends_with("b=1")).collect();
+        assert!(sent.iter().all(|whole| *whole), "each time with its body");
+        (
+            seen.completed(OperationKind::Operation, "Op"),
+            seen.errors("Op", ErrorKind::Protocol),
+            seen.totals.unanswered[row],
+        )
+    };
+    assert_eq!(posted(Resend::Safe), (9, 1, 0));
+    assert_eq!(posted(Resend::All), (10, 0, 1), "the first try's outcome stays unknown");
 }

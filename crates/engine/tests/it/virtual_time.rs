@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use engine::scenario::ConnectionPolicy;
+use engine::scenario::{ConnectionPolicy, Resend};
 use engine::{Audience, Program, RunOptions, Scenario, Second, Source, Totals, run_on};
 use model::interval::{ErrorKind, Interval, OperationKind, OperationName};
 use model::plan::Load;
@@ -61,6 +61,7 @@ pub(crate) struct Bench {
     pub(crate) most_sessions: Option<u32>,
     pub(crate) timeout_s: f64,
     pub(crate) connections: ConnectionPolicy,
+    pub(crate) resend: Resend,
     pub(crate) refuse: bool,
     pub(crate) stall: Option<(u64, u64)>,
 }
@@ -76,6 +77,7 @@ pub(crate) fn bench(script: &'static str) -> Bench {
         most_sessions: None,
         timeout_s: 5.0,
         connections: ConnectionPolicy::Keep,
+        resend: Resend::Safe,
         refuse: false,
         stall: None,
     }
@@ -92,6 +94,7 @@ impl Bench {
             cycle: self.cycle,
             timeout_s: self.timeout_s,
             connections: self.connections,
+            resend: self.resend,
             ..Scenario::of(Program::Script(source))
         };
         let load = Load {

@@ -84,7 +84,7 @@ impl Request<'_> {
         Load {
             users,
             ramp_up_s: self.seconds("ramp_up", recipe.ramp_up.as_deref(), ramp_up_s),
-            steady_s: self.seconds("steady", recipe.steady.as_deref(), 60.0),
+            steady_s: self.seconds("steady", recipe.steady.as_deref(), kit.users.steady_s),
             ramp_down_s: self.seconds("ramp_down", recipe.ramp_down.as_deref(), 3.0),
             seed: recipe.seed.unwrap_or(1),
             arrivals: rates.and_then(|(from, to)| self.arrivals(from, to)),

@@ -37,8 +37,8 @@ pub(super) trait Around {
     fn is_queue(&mut self, address: u64) -> bool;
     /// Whether the thread is one that serves connections, by what it was seen doing.
     fn serves(&self) -> bool;
-    /// Whether it is the one that only looks after the others.
-    fn is_master(&self) -> bool;
+    /// Whether it serves nobody: it looks after the others, or after memory and the like.
+    fn serves_nobody(&self) -> bool;
 }
 
 /// What a thread at `place` does.
@@ -48,8 +48,8 @@ pub(super) fn doing(place: &Place, around: &mut impl Around) -> Doing {
         Place::Fault => Doing::WaitingForDisk,
         Place::Call(call) => of_call(call, around),
     };
-    // It wakes from time to time to look after the others; nobody waits for it.
-    if around.is_master() { Doing::Idle } else { found }
+    // Such a thread wakes from time to time to do its chores; nobody waits for it.
+    if found != Doing::Idle && around.serves_nobody() { Doing::Idle } else { found }
 }
 
 fn of_call(call: &Call, around: &mut impl Around) -> Doing {

@@ -23,6 +23,8 @@ pub(super) struct Place {
     pub(super) master: Option<u32>,
     /// Where the program's own variables lie in its memory.
     pub(super) image: Option<Range<u64>>,
+    /// Beginnings of the names of its threads that serve nobody.
+    pub(super) background: Vec<String>,
 }
 
 /// A look at a thread, with what is known of its tier.
@@ -61,6 +63,15 @@ impl Look<'_> {
             self.serving.insert(self.id);
         }
         Some(found)
+    }
+
+    fn is_background(&self) -> bool {
+        let background = &self.standing.background;
+        if background.is_empty() {
+            return false;
+        }
+        let name = fs::read_to_string(format!("/proc/{}/comm", self.id)).unwrap_or_default();
+        background.iter().any(|beginning| name.starts_with(beginning))
     }
 
     fn socket(&mut self, inode: u64) -> Thing {
@@ -128,8 +139,8 @@ impl Around for Look<'_> {
         self.serving.contains(&self.id)
     }
 
-    fn is_master(&self) -> bool {
-        self.standing.master == Some(self.id)
+    fn serves_nobody(&self) -> bool {
+        self.standing.master == Some(self.id) || self.is_background()
     }
 }
 

@@ -44,10 +44,13 @@ fn may_look(id: u32) -> bool {
 
 /// Looks until all threads of the process do what is expected of some, or a minute is over.
 fn seen(id: u32, sockets: Vec<PathBuf>, expected: &[(Doing, f64)]) {
-    if !may_look(id) {
+    seen_of(TierJob { name: "app".to_string(), pid: id, sockets, ..TierJob::default() }, expected);
+}
+
+fn seen_of(tier: TierJob, expected: &[(Doing, f64)]) {
+    if !may_look(tier.pid) {
         return;
     }
-    let tier = TierJob { name: "app".to_string(), pid: id, sockets, ..TierJob::default() };
     let mut threads = Threads::open(&Job { tiers: vec![tier], ..Job::default() }).expect("this kernel tells");
     let start = Instant::now();
     loop {
@@ -113,6 +116,53 @@ fn threads_that_wait_together_wait_for_work_and_one_alone_that_serves_waits_for_
          threading.Thread(target=lock.acquire, daemon=True).start()\n{READY}sys.stdin.read()"
     ));
     seen(together.0.id(), Vec::new(), &[(Doing::Idle, 4.0), (Doing::WaitingForLock, 0.0)]);
+}
+
+#[test]
+fn a_thread_named_as_one_that_serves_nobody_idles_and_another_that_sleeps_does_not() {
+    let sleeps = Waiting::start(&format!(
+        "import threading,time\ndef chores():\n open('/proc/thread-self/comm', 'w').write('mc-lrumaint')\n \
+         named.set()\n time.sleep(1000)\nnamed = threading.Event()\nthreading.Thread(target=chores, \
+         daemon=True).start()\nnamed.wait()\n{READY}time.sleep(1000)"
+    ));
+    let tier = |background: &[&str]| TierJob {
+        name: "cache".to_string(),
+        pid: sleeps.0.id(),
+        background_threads: background.iter().map(ToString::to_string).collect(),
+        ..TierJob::default()
+    };
+    seen_of(tier(&["mc-log", "mc-lru"]), &[(Doing::Idle, 1.0), (Doing::Sleeping, 1.0)]);
+    seen_of(tier(&["mc-log"]), &[(Doing::Idle, 0.0), (Doing::Sleeping, 2.0)]);
+}
+
+#[test]
+fn connections_wait_at_a_declared_socket_and_at_those_numbered_after_it() {
+    let listener = |path: &str, waiting| UnixSocket {
+        inode: 1,
+        path: Some(PathBuf::from(path)),
+        peer: None,
+        waiting: Some(waiting),
+    };
+    let unnamed = UnixSocket { inode: 1, path: None, peer: None, waiting: Some(512) };
+    let unix = [
+        listener("/s/php.sock-0", 1),
+        listener("/s/php.sock-12", 2),
+        listener("/s/php.sock", 4),
+        listener("/s/php.sock-", 8),
+        listener("/s/php.sock-0a", 16),
+        listener("/s/php.sock0", 32),
+        listener("/s/php.sock-0/x", 64),
+        listener("/other/php.sock-0", 128),
+        listener("/s/php", 256),
+        unnamed,
+    ];
+    let tcp = |port, waiting| TcpListener { inode: 2, port, waiting };
+    let tcp = [tcp(80, 1024), tcp(81, 2048)];
+    let job = |sockets, ports| TierJob { sockets, ports, ..TierJob::default() };
+    let php = || vec![PathBuf::from("/s/php.sock")];
+    assert_eq!(waiting(&job(php(), Vec::new()), &tcp, &unix), Some(1 + 2 + 4));
+    assert_eq!(waiting(&job(php(), vec![80]), &tcp, &unix), Some(1 + 2 + 4 + 1024));
+    assert_eq!(waiting(&job(Vec::new(), vec![82]), &tcp, &unix), None);
 }
 
 #[test]

@@ -218,6 +218,7 @@ fn job(plan: &Plan, stage: &Stage) -> Job {
         pid: tier.pid,
         ports: tier.ports.values().copied().collect(),
         sockets: tier.sockets.values().cloned().collect(),
+        background_threads: tier.background_threads.clone(),
     };
     Job {
         tiers: stage.tiers().iter().map(tier).collect(),

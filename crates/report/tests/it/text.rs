@@ -1,6 +1,6 @@
 //! What a terminal shows. `UPDATE_GOLDEN=1 cargo test -p report text` writes the golden files anew.
 
-use report::{explain, list_table, terminal};
+use report::{explain, html, json, list_table, terminal};
 use testkit::sample::{Ending, Shape};
 
 use crate::{Kept, assert_golden, page};
@@ -33,6 +33,22 @@ fn twenty_operations_with_long_names_fit_into_80_columns() {
     assert_golden("twenty-operations.txt", &text);
     let widest = text.lines().max_by_key(|line| line.chars().count()).expect("there is text");
     assert!(widest.chars().count() <= 80, "{} columns: {widest}", widest.chars().count());
+}
+
+#[test]
+fn a_session_named_as_its_only_operation_is_shown_once_and_kept_in_the_record() {
+    let mut page = Kept::ending(Ending::Passed).page();
+    assert!(terminal(&page, 80, false).contains("order_cycle is the whole session"));
+    assert!(html(&page).contains("Whole sessions"));
+    let name = page.record.operations[1].name.clone();
+    page.record.operations[0].name = name.clone();
+    let text = terminal(&page, 80, false);
+    let table = text.split("Operations  ").nth(1).expect("a table").split("\n\n").next().expect("its lines");
+    let rows = table.lines().filter(|line| line.starts_with(&format!("  {name} "))).count();
+    assert_eq!((rows, text.contains("is the whole session")), (1, false), "{text}");
+    assert!(!html(&page).contains("Whole sessions"));
+    let kept = json(&page.record).matches(&format!("\"name\": \"{name}\"")).count();
+    assert_eq!(kept, 2, "programs read both");
 }
 
 #[test]

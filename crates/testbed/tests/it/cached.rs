@@ -218,6 +218,7 @@ fn several_caches_are_one_tier_whose_figures_add_up() {
         let members = fs::read_to_string(group.join("cgroup.procs")).expect("a cgroup");
         assert!(cache.pids.iter().all(|pid| members.lines().any(|line| line == pid.to_string())));
     }
+    expect_background_threads(cache);
     let limit = cache.job.counters.iter().find(|one| one.name == "cache.bytes").and_then(|one| one.limit);
     assert_eq!(limit, Some(64.0 * f64::from(1 << 20)));
     // 64 keys on four servers: no single one has them all.
@@ -236,6 +237,15 @@ fn several_caches_are_one_tier_whose_figures_add_up() {
     assert!(!memory.as_ref().expect("/dev/shm").join("1").exists(), "files in memory go with the stack");
     bench.lab.close().expect("a clean end");
     assert!(!memory.expect("/dev/shm").exists());
+}
+
+/// Each name that the service declares is that of a thread of the real program.
+fn expect_background_threads(tier: &testbed::Tier) {
+    let tasks = fs::read_dir(format!("/proc/{}/task", tier.pid)).expect("it runs").flatten();
+    let names: Vec<String> =
+        tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok()).collect();
+    let known = |declared: &String| names.iter().any(|name| name.starts_with(declared.as_str()));
+    assert!(!tier.background_threads.is_empty() && tier.background_threads.iter().all(known), "{names:?}");
 }
 
 fn kill(pid: u32) {

@@ -11,7 +11,7 @@ struct Told {
     polled: Option<u64>,
     queues: Vec<u64>,
     serves: bool,
-    master: bool,
+    serves_nobody: bool,
 }
 
 impl Around for Told {
@@ -27,14 +27,14 @@ impl Around for Told {
     fn serves(&self) -> bool {
         self.serves
     }
-    fn is_master(&self) -> bool {
-        self.master
+    fn serves_nobody(&self) -> bool {
+        self.serves_nobody
     }
 }
 
 fn told() -> Told {
     let things = vec![(3, Thing::Listener), (8, Thing::Served), (9, Thing::Called), (6, Thing::File)];
-    Told { things, polled: None, queues: vec![0x555a_dede_4248], serves: true, master: false }
+    Told { things, polled: None, queues: vec![0x555a_dede_4248], serves: true, serves_nobody: false }
 }
 
 fn of(line: &str, mut around: Told) -> Doing {
@@ -57,7 +57,7 @@ fn a_process_of_apache_prefork_waits_for_work_its_client_or_the_database() {
     assert_eq!(of(turn, Told { things: vec![(5, Thing::Turn)], ..told() }), Doing::Idle);
     assert_eq!(of(turn, told()), Doing::WaitingForLock, "a session's file");
     let parent = "270 0x0 0x0 0x0 0x0 0x7ffd4a23ad50 0x0 0x7ffd4a23ad40 0x7f8ff56e5954";
-    assert_eq!(of(parent, Told { master: true, ..told() }), Doing::Idle);
+    assert_eq!(of(parent, Told { serves_nobody: true, ..told() }), Doing::Idle);
     assert_eq!(of(parent, told()), Doing::Sleeping, "a list of nothing, by one that serves");
 }
 
@@ -82,6 +82,17 @@ fn a_thread_of_mariadb_waits_for_a_row_the_log_its_client_or_to_be_used_again() 
         Doing::WaitingForDisk,
         "a page comes from disk"
     );
+}
+
+#[test]
+fn a_thread_of_memcached_that_looks_after_its_memory_idles_unless_it_runs() {
+    let usleep = "230 0x0 0x0 0x7f2636ffcad0 0x0 0x0 0x0 0x7f2636ffca90 0x7f26468ed545";
+    let chores = || Told { serves: false, serves_nobody: true, ..told() };
+    assert_eq!(of(usleep, chores()), Doing::Idle);
+    assert_eq!(of(usleep, Told { serves: false, ..told() }), Doing::Sleeping, "nobody said so");
+    let lock = "202 0x555af373bdbc 0x80 0x2 0x0 0x0 0x0 0x7f705d5feba0 0x7f707aaa3f16";
+    assert_eq!(of(lock, chores()), Doing::Idle);
+    assert_eq!(of("running", chores()), Doing::Running);
 }
 
 #[test]
