@@ -48,9 +48,9 @@ pub mod warm_up;
 
 pub use demand::Demand;
 pub use generator::{HostShares, generator, host_shares};
-pub use line::{Blindness, Line, Sight, Sightings, Stability};
+pub use line::{Blindness, Line, Sight, Sightings, Stability, by_overload};
 pub use little::{Balance, Little};
-pub use metric::{Bound, bounds, metrics};
+pub use metric::{Bound, bounds, metrics, of_users};
 pub use operation::operations;
 pub use phase::phases;
 pub use steady::Steady;

@@ -14,7 +14,7 @@ mod stability;
 use model::study::{ClauseSeen, Measured, Purpose, Trial};
 
 use crossing::{Crossing, Point, Reading};
-pub use sight::{Blindness, Sight};
+pub use sight::{Blindness, Sight, by_overload};
 pub use stability::Stability;
 
 /// Lines in the cloud.

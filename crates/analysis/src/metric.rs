@@ -100,6 +100,12 @@ fn response(of: &str, steady: &Steady, names: &[OperationName]) -> Times {
 /// `users` stands for the time that users were there: by the second their number, by operation what one of them takes.
 const USERS: &str = "users";
 
+/// Whether the figure is of the users' time: its bounds are about the load that was asked for, which an overloaded stack
+/// does not let them make.
+pub fn of_users(metric: &Metric) -> bool {
+    metric.of == USERS
+}
+
 /// Completions of what `of` names, else the session's counter, which is 0 until it first counts.
 fn count(of: &str, steady: &Steady, names: &[OperationName]) -> f64 {
     let whole = steady.whole();

@@ -1,14 +1,15 @@
 //! Published figures beside measured ones: values with their intervals, ratios, and whether the order agrees.
 //!
 //! All of it is in logarithms: figures differ by factors. Each repeat is a block, so what two cells share in a block
-//! (the time of day, the users' draws) cancels in their ratio. How far repeats differ is pooled over all cells of the
-//! sweep, because three repeats of one cell say little of it; where two cells differ more from block to block than
-//! that, or a window's own error is larger, the larger counts. `docs/method/published.md` has the formulas.
+//! (the time of day, the users' draws) cancels in their ratio. How far repeats differ is pooled over the cells that a table
+//! or a claim names, and each pair has an interval from its own repeats alone besides: the wider of the two counts,
+//! because cells may differ in noise. `docs/method/published.md` has the formulas.
 
 use std::collections::BTreeMap;
 
 use model::study::{
-    Agreement, ClaimOrder, Estimate, FindAnswer, Published, PublishedFigure, PublishedPair, Sweep, Trial,
+    Agreement, Claim, ClaimOrder, Estimate, FindAnswer, Published, PublishedFigure, PublishedPair, Sweep,
+    Trial,
 };
 
 use crate::distribution::student_quantile;
@@ -28,7 +29,9 @@ pub fn beside(sweep: &mut Sweep, trials: &[Trial]) {
     sweep.published = tables;
 }
 
-fn fill(table: &mut Published, seen: &Seen) {
+fn fill(table: &mut Published, all: &Seen) {
+    let named: Vec<usize> = table.rows.iter().filter_map(|row| row.cell).collect();
+    let seen = &all.among(&named);
     for row in &mut table.rows {
         row.ours = row.cell.and_then(|cell| seen.value(cell, table.figure.times));
     }
@@ -46,22 +49,22 @@ fn fill(table: &mut Published, seen: &Seen) {
     }
     table.pairs = pairs(table, seen);
     for claim in &mut table.claims {
-        let measured: Vec<usize> =
-            claim.cells.iter().copied().filter(|cell| seen.value(*cell, 1.0).is_some()).collect();
-        let all = two_of(&measured);
-        let misses = MISSES / all.len().max(1) as f64;
-        let pair = |(first, second): &(usize, usize)| {
-            let ours = seen.ratio(*first, *second, misses)?;
-            Some(PublishedPair {
-                first: *first,
-                second: *second,
-                published: None,
-                ours,
-                says: claimed(claim.order, &ours),
-            })
-        };
-        claim.pairs = all.iter().filter_map(pair).collect();
+        claim.pairs = claim_pairs(claim, &all.among(&claim.cells));
     }
+}
+
+/// Each pair of a claim's cells that were measured.
+fn claim_pairs(claim: &Claim, seen: &Seen) -> Vec<PublishedPair> {
+    let measured: Vec<usize> =
+        claim.cells.iter().copied().filter(|cell| seen.value(*cell, 1.0).is_some()).collect();
+    let all = two_of(&measured);
+    let misses = MISSES / all.len().max(1) as f64;
+    let pair = |(first, second): &(usize, usize)| {
+        let ours = seen.ratio(*first, *second, misses)?;
+        let says = claimed(claim.order, &ours);
+        Some(PublishedPair { first: *first, second: *second, published: None, ours, says })
+    };
+    all.iter().filter_map(pair).collect()
 }
 
 /// Each pair of rows of which both sides have a figure and the published ones differ.
@@ -139,7 +142,19 @@ impl Seen {
                 add(seen, trial.block, found.value, found.log_se);
             }
         }
+        Seen::from(cells)
+    }
+
+    fn from(cells: Vec<BTreeMap<u32, Log>>) -> Seen {
         Seen { within_cells: variance(&cells, false), within_blocks: variance(&cells, true), cells }
+    }
+
+    /// The same with `named` cells alone: what other cells' repeats do is no matter to these.
+    fn among(&self, named: &[usize]) -> Seen {
+        let kept = |(cell, seen): (usize, &BTreeMap<u32, Log>)| {
+            if named.contains(&cell) { seen.clone() } else { BTreeMap::new() }
+        };
+        Seen::from(self.cells.iter().enumerate().map(kept).collect())
     }
 
     /// The geometric mean of a cell's repeats; nothing without any.
@@ -148,13 +163,10 @@ impl Seen {
         if logs.is_empty() {
             return None;
         }
-        let error = self.within_cells.map(|(pooled, degrees)| {
-            let values: Vec<f64> = logs.iter().map(|log| log.value).collect();
-            let windows = logs.iter().map(|log| log.se * log.se).sum::<f64>();
-            (error(&values, pooled, windows), degrees)
-        });
-        let mean = logs.iter().map(|log| log.value).sum::<f64>() / logs.len() as f64;
-        Some(estimate(mean + times.ln(), error, MISSES, logs.len()))
+        let values: Vec<f64> = logs.iter().map(|log| log.value).collect();
+        let windows = logs.iter().map(|log| log.se * log.se).sum::<f64>();
+        let half = half_width(&values, self.within_cells, windows, MISSES);
+        Some(estimate(mean(&values) + times.ln(), half, logs.len()))
     }
 
     /// The second cell's figure as a ratio to the first's, over the blocks that have both.
@@ -167,10 +179,9 @@ impl Seen {
         }
         let ratios: Vec<f64> = both.iter().map(|(a, b)| b.value - a.value).collect();
         let windows = both.iter().map(|(a, b)| a.se * a.se + b.se * b.se).sum::<f64>();
-        let error =
-            self.within_blocks.map(|(pooled, degrees)| (error(&ratios, 2.0 * pooled, windows), degrees));
-        let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
-        Some(estimate(mean, error, misses, ratios.len()))
+        let pooled = self.within_blocks.map(|(variance, degrees)| (2.0 * variance, degrees));
+        let half = half_width(&ratios, pooled, windows, misses);
+        Some(estimate(mean(&ratios), half, ratios.len()))
     }
 }
 
@@ -180,18 +191,30 @@ fn add(seen: &mut BTreeMap<u32, Log>, block: u32, value: f64, log_se: Option<f64
     }
 }
 
-/// Standard error of the mean of `values`: from the `pooled` variance of one, from how far they differ themselves, or
-/// from their windows' summed variances, whichever is largest.
-fn error(values: &[f64], pooled: f64, windows: f64) -> f64 {
+/// Half the interval of the mean of `values`: the wider one of two. The first is from the `pooled` variance of one (with
+/// its degrees of freedom) or their `windows`' summed variances, whichever is larger. It holds where all cells are
+/// equally noisy. The second is from how far the values differ themselves, with the degrees of freedom that they have.
+/// It holds whatever other cells do, and being the wider one where there are few values it misses more seldom than
+/// `misses`. Absent when nothing is pooled; a single value has the first alone.
+fn half_width(values: &[f64], pooled: Option<(f64, f64)>, windows: f64, misses: f64) -> Option<f64> {
+    let (pooled, degrees) = pooled?;
     let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let own = if values.len() > 1 { squares / (count - 1.0) / count } else { 0.0 };
-    (pooled / count).max(own).max(windows / (count * count)).sqrt()
+    let quantile = |degrees: f64| student_quantile(1.0 - misses / 2.0, degrees);
+    let alike = (pooled / count).max(windows / (count * count)).sqrt() * quantile(degrees);
+    if values.len() < 2 {
+        return Some(alike);
+    }
+    let centre = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
+    let own = (squares / (count - 1.0) / count).sqrt() * quantile(count - 1.0);
+    Some(alike.max(own))
 }
 
-fn estimate(mean: f64, error: Option<(f64, f64)>, misses: f64, repeats: usize) -> Estimate {
-    let half = error.map(|(se, degrees)| se * student_quantile(1.0 - misses / 2.0, degrees));
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn estimate(mean: f64, half: Option<f64>, repeats: usize) -> Estimate {
     Estimate {
         value: mean.exp(),
         low: half.map(|half| (mean - half).exp()),

@@ -9,10 +9,12 @@ const CURVE_POINTS_PER_DECADE: usize = 15;
 /// The curve never goes beyond the 99.9999th percentile.
 const CURVE_DECADES: usize = 6;
 
-/// The percentile in seconds, or `None` when the samples don't support it: at least one is expected to lie beyond it,
-/// that is 20 samples for p95, 100 for p99, 1,000 for p99.9. With fewer, the "percentile" is the maximum in disguise.
+/// The percentile in seconds, or `None` when the samples don't support it: at least one is expected to lie beyond it, on
+/// the side that has fewer, that is 20 samples for p95 and for p5, 100 for p99, 1,000 for p99.9. With fewer, the
+/// "percentile" is the maximum (or the minimum) in disguise.
 pub fn percentile_s(times: &Times, percent: f64) -> Option<f64> {
-    let beyond = times.len() as f64 * (1.0 - percent / 100.0);
+    let below = percent / 100.0;
+    let beyond = times.len() as f64 * below.min(1.0 - below);
     (beyond > 1.0 - 1e-9).then(|| value_s(times, percent))
 }
 
@@ -108,6 +110,14 @@ mod tests {
             let found = summary(&milliseconds(n));
             let given = [found.p50_s, found.p90_s, found.p95_s, found.p99_s, found.p999_s];
             assert_eq!(given.map(|value| value.is_some()), expected, "{n} samples: {why}");
+        }
+    }
+
+    #[test]
+    fn a_low_percentile_needs_as_many_samples_as_the_high_one_opposite() {
+        for (percent, needed) in [(5.0, 20), (10.0, 10), (1.0, 100)] {
+            assert!(percentile_s(&milliseconds(needed - 1), percent).is_none(), "p{percent}");
+            assert!(close(percentile_s(&milliseconds(needed), percent), 0.001), "p{percent}");
         }
     }
 

@@ -252,8 +252,10 @@ pub struct Pauses {
     pub ended: u64,
     /// Sum of what was drawn for [`Self::ended`]; seconds.
     pub asked_sum_s: f64,
-    /// Sum of what became of them: with think times from end to start; with cycle times from start to start, or where
-    /// the session outlasted the cycle drawn for it that; each with the generator's own lateness. Seconds.
+    /// Sum of what became of them: of a think time what was drawn; of a cycle time what was drawn, or the session's
+    /// length from its actual start where that is longer; each with the generator's own lateness at the next start. Of a
+    /// user who is behind the intended starts and catches up, that is not the time from start to start, which may be
+    /// shorter than the cycle. Seconds.
     pub took_sum_s: f64,
 }
 

@@ -1,7 +1,9 @@
 //! A directory of links to kept files: made at once whatever their size, and what is written there stays there. A kept
 //! file belongs to the tool's user and is read-only, so that a server can replace a link but never change the file.
 
-use std::fs;
+use std::fs::{self, File, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
 
 use model::Result;
@@ -9,8 +11,18 @@ use model::Result;
 use crate::disk;
 
 /// Makes `to` a tree like `from`: directories of `owner`'s own, in which every file is a link to the kept one. Sockets,
-/// pipes and symbolic links are left out. Both must lie on the same file system.
+/// pipes and symbolic links are left out. Both must lie on the same file system. A kept file that has as many links as
+/// the file system allows is copied instead.
 pub(crate) fn link_tree(from: &Path, to: &Path, owner: Option<u32>) -> Result<()> {
+    link_tree_by(from, to, owner, &|kept, target| fs::hard_link(kept, target))
+}
+
+fn link_tree_by(
+    from: &Path,
+    to: &Path,
+    owner: Option<u32>,
+    link: &dyn Fn(&Path, &Path) -> io::Result<()>,
+) -> Result<()> {
     disk::make_private_dir(to, owner)?;
     let read = |error: std::io::Error| disk::failed("read", from, &error);
     for entry in fs::read_dir(from).map_err(read)? {
@@ -18,18 +30,36 @@ pub(crate) fn link_tree(from: &Path, to: &Path, owner: Option<u32>) -> Result<()
         let kind = entry.file_type().map_err(read)?;
         let target = to.join(entry.file_name());
         if kind.is_dir() {
-            link_tree(&entry.path(), &target, owner)?;
+            link_tree_by(&entry.path(), &target, owner, link)?;
         } else if kind.is_file() {
-            fs::hard_link(entry.path(), &target).map_err(|error| disk::failed("link", &target, &error))?;
+            link_or_copy(&entry.path(), &target, link)
+                .map_err(|error| disk::failed("link", &target, &error))?;
         }
     }
     Ok(())
 }
 
+fn link_or_copy(kept: &Path, target: &Path, link: &dyn Fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
+    match link(kept, target) {
+        Err(error) if error.kind() == ErrorKind::TooManyLinks => copy(kept, target),
+        linked => linked,
+    }
+}
+
+/// A copy is for servers what a link is: of the same owner, who isn't their user, of the same moment, and read-only.
+fn copy(kept: &Path, target: &Path) -> io::Result<()> {
+    let about = fs::metadata(kept)?;
+    fs::copy(kept, target)?;
+    let copy = File::open(target)?;
+    copy.set_permissions(Permissions::from_mode(0o444))?;
+    copy.set_modified(about.modified()?)?;
+    fchown(&copy, Some(about.uid()), Some(about.gid()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::time::{Duration, UNIX_EPOCH};
 
     #[test]
     fn links_are_to_the_same_files_and_replacing_one_leaves_the_kept_file() {
@@ -46,5 +76,29 @@ mod tests {
         fs::rename(run.join("a/other"), run.join("a/b/one")).expect("a link can be replaced");
         assert_eq!(fs::read(kept.join("a/b/one")).expect("it is there"), b"kept");
         assert!(!kept.join("a/new").exists());
+    }
+    #[test]
+    fn a_kept_file_with_too_many_links_is_copied_with_its_owner_and_moment() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (kept, run) = (dir.path().join("kept"), dir.path().join("run"));
+        fs::create_dir(&kept).expect("a directory");
+        fs::write(kept.join("one"), b"kept").expect("a file");
+        let moment = UNIX_EPOCH + Duration::from_secs(946_684_800);
+        let file = File::options().write(true).open(kept.join("one")).expect("it is there");
+        file.set_modified(moment).expect("it is ours");
+        let most = |from: &Path, to: &Path| match fs::metadata(from)?.nlink() {
+            1 => fs::hard_link(from, to),
+            _ => Err(ErrorKind::TooManyLinks.into()),
+        };
+        link_tree_by(&kept, &run, None, &most).expect("the first is a link");
+        let again = dir.path().join("again");
+        link_tree_by(&kept, &again, None, &most).expect("the second is a copy");
+        let about = |path: &Path| fs::metadata(path.join("one")).expect("it is there");
+        let (linked, copied) = (about(&run), about(&again));
+        assert_eq!(linked.ino(), about(&kept).ino());
+        assert_ne!(copied.ino(), linked.ino());
+        assert_eq!((copied.uid(), copied.gid()), (linked.uid(), linked.gid()));
+        assert_eq!((copied.mode() & 0o777, copied.modified().expect("a time")), (0o444, moment));
+        assert_eq!(fs::read(again.join("one")).expect("it is there"), b"kept");
     }
 }

@@ -52,7 +52,10 @@ impl Site {
             let hierarchy = Controller::Memory.find(self.instance_dir(instance).as_deref())?;
             if hierarchy.unified {
                 let group = own.ok_or_else(|| Problem::bug("a unified hierarchy without a tier's group"))?;
-                return hierarchy.limit_memory(&group, bytes);
+                hierarchy.limit_memory(&group, bytes)?;
+                // Its processes enter it anyway, as their tier's own; now it is also checked that they have.
+                self.holds.enter_with(instance, &tier.name, group);
+                return Ok(());
             }
             let group = self.hold(&hierarchy, instance, &tier.name)?;
             hierarchy.limit_memory(&group, bytes)?;
@@ -64,14 +67,18 @@ impl Site {
 
     /// A process that is outside of its tier's limit has all memory of the machine.
     pub(crate) fn check_inside(&self, instance: &str, tier: &str, pid: u32) -> Result<()> {
-        // One that has ended already is in no group any more, and takes nothing.
-        let runs = || Identity::of(pid).is_some_and(Identity::runs);
-        let outside = |group: &PathBuf| !cgroup::holds(group, pid) && runs();
-        match self.holds.entered(instance, tier).into_iter().find(outside) {
+        match not_entered(self.holds.entered(instance, tier), pid) {
             Some(group) => Err(cannot_enter(tier, &group)),
             None => Ok(()),
         }
     }
+}
+
+/// The first group that a process should be in and is not.
+fn not_entered(groups: Vec<PathBuf>, pid: u32) -> Option<PathBuf> {
+    // One that has ended already is in no group any more, and takes nothing.
+    let runs = || Identity::of(pid).is_some_and(Identity::runs);
+    groups.into_iter().find(|group| !cgroup::holds(group, pid) && runs())
 }
 
 fn cannot_enter(tier: &str, group: &Path) -> Problems {
@@ -79,4 +86,25 @@ fn cannot_enter(tier: &str, group: &Path) -> Problems {
         .why("its memory would not be limited")
         .remedy(format!("run as root, or --set {tier}.cgroup.memory=0"))
         .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_outside_of_a_group_that_limits_it_is_found_while_it_runs() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let groups = ["own", "other"].map(|name| dir.path().join(name));
+        let own = std::process::id();
+        for (group, member) in groups.iter().zip([own, own + 1]) {
+            std::fs::create_dir(group).expect("a directory");
+            std::fs::write(group.join("cgroup.procs"), format!("{member}\n")).expect("a file");
+        }
+        assert_eq!(not_entered(groups[..1].to_vec(), own), None);
+        assert_eq!(not_entered(groups.to_vec(), own), Some(groups[1].clone()));
+        assert_eq!(not_entered(groups.to_vec(), u32::MAX), None, "there is no such process");
+        let said = cannot_enter("web", &groups[1]).to_string();
+        assert!(said.contains("--set web.cgroup.memory=0"), "{said}");
+    }
 }

@@ -174,9 +174,9 @@ mod tests {
 
     #[test]
     fn what_is_evicted_is_not_resident_and_what_is_read_is() {
-        // Of a real disk: files in memory alone can't be evicted.
-        let dir =
-            tempfile::tempdir_in(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target")).expect("a directory");
+        // Beside this program, which is on a real disk: files in memory alone can't be evicted.
+        let program = std::env::current_exe().expect("this program");
+        let dir = tempfile::tempdir_in(program.parent().expect("its directory")).expect("a directory");
         let path = dir.path().join("file");
         std::fs::write(&path, vec![7; 1 << 20]).expect("it is writable");
         let files = [path];

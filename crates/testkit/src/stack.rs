@@ -221,6 +221,7 @@ pub fn trial(order: &Order, number: usize, began_s: f64, measured: Measured) -> 
         window_s: order.window_s,
         measured: Some(measured),
         faults: Vec::new(),
+        overloaded: Vec::new(),
     }
 }
 

@@ -49,6 +49,17 @@ const OVERLOAD: [&str; 10] =
 /// So begin the checks of a kit's own figures, which an overloaded stack breaks too.
 const METRIC: &str = "metric:";
 
+/// Of these the checks of the load that was asked for: the figures of a window that breaks only them are those of an
+/// overloaded stack, and hold.
+const ASKED_FOR: [&str; 2] = ["cycle", "mix_shares"];
+
+/// Whether `check` says of a window at a given load only that the stack could not carry it; `of_users` are the names of
+/// the kit's figures of its users' time.
+pub fn by_overload(check: &str, of_users: &[&str]) -> bool {
+    let metric = check.strip_prefix(METRIC).is_some_and(|name| of_users.contains(&name));
+    metric || ASKED_FOR.contains(&check)
+}
+
 /// What each trial is good for. `rising` are the targets that get worse with load, by their number in the plan.
 pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
     if trial.purpose == Purpose::WarmUp {

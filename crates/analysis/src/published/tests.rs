@@ -1,6 +1,6 @@
 use super::*;
 use crate::random::Random;
-use model::study::{Cell, Claim, Figure, Measured, Measurement, PublishedRow, Purpose, SweepOrder};
+use model::study::{Cell, Figure, Measured, Measurement, PublishedRow, Purpose, SweepOrder};
 
 fn trial(arm: usize, block: u32, value: f64) -> Trial {
     let figure = Figure { name: "throughput".into(), operation: None, value, log_se: Some(0.001) };
@@ -18,6 +18,7 @@ fn trial(arm: usize, block: u32, value: f64) -> Trial {
         window_s: 10.0,
         measured: Some(Measured { figures: vec![figure], ..Measured::default() }),
         faults: Vec::new(),
+        overloaded: Vec::new(),
     }
 }
 
@@ -131,7 +132,7 @@ fn the_interval_of_a_ratio_holds_it_as_often_as_it_says() {
 #[test]
 fn a_missing_trial_takes_its_block_out_of_its_pairs_and_nothing_else() {
     let mut sweep = sweep(&[1.0, 2.0, 3.0, 9.0], Vec::new());
-    let mut seen = trials(&[100.0, 200.0, 300.0], 3, 0.01, 3);
+    let mut seen = trials(&[100.0, 200.0, 400.0], 3, 0.001, 3);
     seen.retain(|trial| (trial.arm, trial.block) != (1, 2));
     beside(&mut sweep, &seen);
     let table = &sweep.published[0];
@@ -181,4 +182,62 @@ fn load_lines_stand_beside_published_ones() {
     beside(&mut sweep, &[]);
     let table = &sweep.published[0];
     assert_eq!(table.pairs[0].says, Agreement::Agrees, "{table:?}");
+}
+
+/// Five cells with little noise and seven equal ones with ten times as much, nothing else being different.
+fn unequally_noisy(repeats: u32, seed: u64) -> Vec<Trial> {
+    let mut random = Random::new(seed);
+    let mut trials = Vec::new();
+    for block in 0..repeats {
+        let mood = 0.2 * random.normal();
+        for arm in 0..12 {
+            let noise = if arm < 5 { 0.01 } else { 0.1 };
+            trials.push(trial(arm, block, 100.0 * (mood + noise * random.normal()).exp()));
+        }
+    }
+    trials
+}
+
+#[test]
+fn equal_cells_of_unequal_noise_seem_to_differ_in_few_tables() {
+    let published: Vec<f64> = (1..=13).map(f64::from).collect();
+    for repeats in [2, 3] {
+        let wrong = (0..300).filter(|seed| {
+            let mut sweep = sweep(&published, Vec::new());
+            beside(&mut sweep, &unequally_noisy(repeats, *seed));
+            sweep.published[0].pairs.iter().any(|pair| pair.says != Agreement::Open)
+        });
+        let wrong = wrong.count();
+        assert!(wrong <= 24, "{wrong} of 300 tables of {repeats} repeats; 15 are to be expected at most");
+    }
+}
+
+#[test]
+fn the_noise_of_cells_that_a_claim_does_not_name_is_no_matter_to_it() {
+    let named = |cells: &[usize]| Claim {
+        says: "more".into(),
+        order: ClaimOrder::Rises,
+        cells: cells.to_vec(),
+        pairs: Vec::new(),
+    };
+    let mut sweep = sweep(&[1.0; 13], vec![named(&[0, 1])]);
+    let mut seen = unequally_noisy(4, 1);
+    for trial in seen.iter_mut().filter(|trial| trial.arm == 1) {
+        trial.measured.iter_mut().for_each(|measured| measured.figures[0].value *= 1.12);
+    }
+    beside(&mut sweep, &seen);
+    let pair = &sweep.published[0].claims[0].pairs[0];
+    assert_eq!(pair.says, Agreement::Agrees, "{pair:?}");
+}
+
+#[test]
+fn an_overloaded_trial_counts_and_one_with_a_fault_does_not() {
+    let mark = || model::study::Fault { check: "cycle".into(), sentence: "it was overloaded".into() };
+    let mut seen = trials(&[100.0, 200.0], 3, 0.01, 3);
+    seen[0].overloaded = vec![mark()];
+    seen[1].faults = vec![mark()];
+    let mut sweep = sweep(&[1.0, 2.0, 9.0], Vec::new());
+    beside(&mut sweep, &seen);
+    let repeats = |row: usize| sweep.published[0].rows[row].ours.map(|ours| ours.repeats);
+    assert_eq!([repeats(0), repeats(1)], [Some(3), Some(2)]);
 }

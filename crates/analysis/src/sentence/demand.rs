@@ -79,7 +79,8 @@ pub(crate) fn pauses(by_cycles: bool, kept_s: (f64, f64), fault: Option<(&str, F
     }
     let why = match by_cycles {
         true => {
-            "sessions outlasted their cycles, so that the stack got less load than was asked for: ask for fewer users"
+            "sessions outlasted their cycles (each counts with the longer of the two), so that users fell behind what \
+             was asked for: ask for fewer users"
         }
         false => "the generator was late (see send_lag)",
     };

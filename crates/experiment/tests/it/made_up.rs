@@ -88,6 +88,7 @@ impl Bench for MadeUp {
                 ..Measured::default()
             }),
             faults: if breaks || self.invalid.contains(&number) { vec![fault] } else { Vec::new() },
+            overloaded: Vec::new(),
         })
     }
 }

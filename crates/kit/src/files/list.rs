@@ -1,7 +1,7 @@
 //! Which files a set has, as its script says: every path and length, before anything is written.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -16,7 +16,14 @@ use crate::folder::{Kit, Setup};
 use crate::script;
 
 /// Counts up whenever the same list makes other bytes: kept sets are then made anew.
-const CONTENT_VERSION: u64 = 1;
+const CONTENT_VERSION: u64 = 2;
+/// So many names one copy of a kit's file has at most, then another one is made: ext4 lets a file have 65,000, and each
+/// run that links to a set at the same time adds as many again.
+pub(super) const NAMES_EACH: u64 = 1000;
+/// What a file takes beyond its length, at most, where blocks are as large as a page; with its entry.
+pub(super) const ROUNDING_BYTES: u64 = 4096 + NAME_BYTES;
+/// What one more name of a file takes.
+pub(super) const NAME_BYTES: u64 = 256;
 /// More files than this are a mistake of the script.
 const MOST_FILES: usize = 10_000_000;
 /// The stream of the script's top level; no chunk has it.
@@ -62,6 +69,31 @@ impl FileList {
         self.entries.iter().map(|entry| self.length(entry)).sum()
     }
 
+    /// What they take on disk, at most: what is linked counts once for each copy, and every name and inode a little.
+    pub fn disk_bytes(&self) -> u64 {
+        let mut names: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut bytes = 0;
+        for entry in &self.entries {
+            match &entry.source {
+                Source::Copy(name) => *names.entry(name).or_default() += 1,
+                Source::Made(_) | Source::Text(_) => bytes += self.length(entry) + ROUNDING_BYTES,
+            }
+        }
+        bytes + names.into_iter().map(|(name, count)| self.linked_bytes(name, count)).sum::<u64>()
+    }
+
+    /// What `count` names of one of the kit's files take.
+    fn linked_bytes(&self, name: &str, count: u64) -> u64 {
+        let copies = count.div_ceil(NAMES_EACH);
+        copies * (self.original_length(name) + ROUNDING_BYTES) + (count - copies) * NAME_BYTES
+    }
+
+    /// Every directory below the set's own, parents before what is in them.
+    pub(super) fn folders(&self) -> BTreeSet<&str> {
+        let paths = self.entries.iter().map(|entry| entry.path.as_str());
+        paths.flat_map(|path| path.match_indices('/').map(move |(end, _)| &path[..end])).collect()
+    }
+
     /// Every path with its length, in the script's order.
     pub fn files(&self) -> impl DoubleEndedIterator<Item = (&str, u64)> {
         self.entries.iter().map(|entry| (entry.path.as_str(), self.length(entry)))
@@ -71,8 +103,12 @@ impl FileList {
         match &entry.source {
             Source::Made(bytes) => *bytes,
             Source::Text(text) => text.len() as u64,
-            Source::Copy(name) => self.originals.get(name).map_or(0, |bytes| bytes.len() as u64),
+            Source::Copy(name) => self.original_length(name),
         }
+    }
+
+    fn original_length(&self, name: &str) -> u64 {
+        self.originals.get(name).map_or(0, |bytes| bytes.len() as u64)
     }
 
     /// A stable word for the set that [`super::make`] would make: the same for the same files, another for others.

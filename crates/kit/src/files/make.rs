@@ -1,6 +1,6 @@
 //! Making a file set on all cores. The first failure of any thread stops all, and nothing of the set is left.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -14,7 +14,7 @@ use model::{Kind, Problem, Problems, Result, units};
 
 use super::content::Content;
 use super::failed;
-use super::list::{Entry, FileList, Source};
+use super::list::{Entry, FileList, NAME_BYTES, NAMES_EACH, ROUNDING_BYTES, Source};
 
 /// The folder of the files below the directory of the set, so that what is known of it can stand beside them.
 pub const MADE: &str = "files";
@@ -33,10 +33,10 @@ pub struct MakeOptions<'a> {
     pub cancelled: &'a AtomicBool,
 }
 
-/// How far a set has come.
+/// How far a set has come, in what it takes on disk ([`FileList::disk_bytes`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Making {
-    /// Bytes written so far.
+    /// Bytes so far.
     pub done: u64,
     /// Bytes in all.
     pub total: u64,
@@ -46,14 +46,14 @@ pub struct Making {
 const TICK: Duration = Duration::from_millis(100);
 /// What a thread writes at once.
 const BUFFER_BYTES: usize = 256 * 1024;
-/// What a file takes beyond its length, at most, where blocks are as large as a page; with its entry.
-const ROUNDING_BYTES: u64 = 4096 + 256;
 /// Beyond the set itself: a disk that is full to the brim serves nobody.
 const SPARE_BYTES: u64 = 64 << 20;
 /// 1 January 2000, 00:00:00 GMT.
 const MODIFIED_S: u64 = 946_684_800;
 /// Servers run as another user: they may read the files, nobody may write them.
 const FILE_MODE: u32 = 0o444;
+/// They may enter every directory.
+const FOLDER_MODE: u32 = 0o755;
 
 /// Makes every file and syncs them to disk; how long that took in seconds.
 ///
@@ -73,12 +73,12 @@ fn check_room(list: &FileList, on: &Path) -> Result<()> {
     let free = rustix::fs::statvfs(on)
         .map_err(|error| failed("see how much room the disk has", on, &error.into()))?;
     let free_bytes = free.f_bavail.saturating_mul(free.f_frsize);
-    let needed = list.bytes() + list.count() * ROUNDING_BYTES + SPARE_BYTES;
+    let needed = list.disk_bytes() + SPARE_BYTES;
     if needed <= free_bytes {
         return Ok(());
     }
     let what = format!(
-        "the file set needs {} on this disk ({} files with {}), which has {} free",
+        "the file set needs {} on this disk ({} files, {} as they are served), which has {} free",
         units::show_bytes(needed),
         list.count(),
         units::show_bytes(list.bytes()),
@@ -94,10 +94,9 @@ fn check_room(list: &FileList, on: &Path) -> Result<()> {
 fn make_all(options: MakeOptions<'_>) -> Result<()> {
     let MakeOptions { list, into, threads, on_progress, cancelled } = options;
     let root = into.join(MADE);
-    let folders: BTreeSet<&str> =
-        list.entries.iter().filter_map(|entry| Some(entry.path.rsplit_once('/')?.0)).collect();
+    make_folder(into)?;
     make_folder(&root)?;
-    folders.iter().try_for_each(|folder| make_folder(&root.join(folder)))?;
+    list.folders().iter().try_for_each(|folder| make_folder(&root.join(folder)))?;
     let work = Work {
         list,
         root: &root,
@@ -107,7 +106,7 @@ fn make_all(options: MakeOptions<'_>) -> Result<()> {
         failed: Mutex::default(),
         links: list.originals.keys().map(|name| (name.as_str(), Mutex::default())).collect(),
     };
-    let total = list.bytes();
+    let total = list.disk_bytes();
     thread::scope(|scope| {
         let crew: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(|| work.run())).collect();
         let mut told = Instant::now();
@@ -130,7 +129,9 @@ fn make_all(options: MakeOptions<'_>) -> Result<()> {
 }
 
 fn make_folder(path: &Path) -> Result<()> {
-    let made = fs::DirBuilder::new().recursive(true).mode(0o755).create(path);
+    let made = fs::DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path);
+    // Whatever the umask.
+    let made = made.and_then(|()| fs::set_permissions(path, fs::Permissions::from_mode(FOLDER_MODE)));
     made.map_err(|error| failed("make a directory of the file set", path, &error).into())
 }
 
@@ -143,7 +144,29 @@ struct Work<'a> {
     cancelled: &'a AtomicBool,
     failed: Mutex<Option<Problems>>,
     /// The last copy of each of the kit's files, which others are links to.
-    links: BTreeMap<&'a str, Mutex<Option<PathBuf>>>,
+    links: BTreeMap<&'a str, Mutex<Option<Linked>>>,
+}
+
+/// A copy and how many names it has.
+struct Linked {
+    original: PathBuf,
+    names: u64,
+}
+
+impl Linked {
+    /// Gives it one more name; false where it has as many as it may have.
+    fn name(&mut self, path: &Path) -> io::Result<bool> {
+        if self.names >= NAMES_EACH {
+            return Ok(false);
+        }
+        match fs::hard_link(&self.original, path) {
+            Ok(()) => self.names += 1,
+            // A file system that allows fewer.
+            Err(error) if error.kind() == io::ErrorKind::TooManyLinks => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        Ok(true)
+    }
 }
 
 impl Work<'_> {
@@ -175,8 +198,9 @@ impl Work<'_> {
                         break;
                     }
                     file.write_all(&buffer[..count])?;
-                    self.written.fetch_add(count as u64, Ordering::Relaxed);
+                    self.wrote(count as u64);
                 }
+                self.wrote(ROUNDING_BYTES);
                 date(&file)
             }
             Source::Text(text) => self.whole(path, text),
@@ -187,28 +211,29 @@ impl Work<'_> {
     fn whole(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut file = new_file(path)?;
         file.write_all(bytes)?;
-        self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.wrote(bytes.len() as u64 + ROUNDING_BYTES);
         date(&file)
     }
 
-    /// The first file of that content is written, the others are links to it, as many as the file system allows; then
-    /// another one is written.
+    fn wrote(&self, bytes: u64) {
+        self.written.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The first file of that content is written, the others are links to it, up to [`NAMES_EACH`]; then another one is
+    /// written.
     fn link(&self, name: &str, path: &Path) -> io::Result<()> {
         let (Some(bytes), Some(last)) = (self.list.originals.get(name), self.links.get(name)) else {
             return Err(io::Error::other("a copy of a file that was not listed"));
         };
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-        let linked = last.as_ref().map(|original| fs::hard_link(original, path));
-        match linked {
-            Some(Ok(())) => {
-                self.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-                return Ok(());
-            }
-            Some(Err(error)) if error.kind() != io::ErrorKind::TooManyLinks => return Err(error),
-            Some(Err(_)) | None => {}
+        if let Some(linked) = last.as_mut()
+            && linked.name(path)?
+        {
+            self.wrote(NAME_BYTES);
+            return Ok(());
         }
         self.whole(path, bytes)?;
-        *last = Some(path.to_path_buf());
+        *last = Some(Linked { original: path.to_path_buf(), names: 1 });
         Ok(())
     }
 }

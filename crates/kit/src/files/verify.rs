@@ -1,6 +1,7 @@
 //! Whether a kept file set is still what was made: every path and length, and the content of a sample.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use model::{Problem, Result};
@@ -9,13 +10,17 @@ use super::failed;
 use super::list::FileList;
 use super::make::{MADE, bytes_of};
 
-/// Compares the set in `place` (where [`super::make`] made it) with its list: each file is there with its length, and
-/// the content of `sample` of them, evenly spread over the list, is what it was.
+/// Compares the set in `place` (where [`super::make`] made it) with its list: servers, which run as another user, can
+/// enter each directory, each file is there with its length, and the content of `sample` of them, evenly spread over the
+/// list, is what it was.
 ///
 /// # Errors
-/// The first file that is not as it was made.
+/// The first directory or file that is not as it was made.
 pub fn check(list: &FileList, place: &Path, sample: usize) -> Result<()> {
     let root = place.join(MADE);
+    check_enterable(place)?;
+    check_enterable(&root)?;
+    list.folders().iter().try_for_each(|folder| check_enterable(&root.join(folder)))?;
     for (path, length) in list.files() {
         let path = root.join(path);
         let about = fs::symlink_metadata(&path)
@@ -36,4 +41,14 @@ pub fn check(list: &FileList, place: &Path, sample: usize) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses a directory that other users can't enter.
+fn check_enterable(dir: &Path) -> Result<()> {
+    let about = fs::metadata(dir).map_err(|error| failed("find a directory of the file set", dir, &error))?;
+    if about.permissions().mode() & 0o001 != 0 {
+        return Ok(());
+    }
+    let what = "other users can't enter a directory of the kept file set";
+    Err(Problem::environment(what).file(dir.display().to_string()).into())
 }

@@ -104,6 +104,51 @@ fn a_set_is_made_as_its_script_says_and_nobody_may_write_it() {
 }
 
 #[test]
+fn a_kits_file_is_written_again_after_a_thousand_names_and_takes_room_as_often() {
+    let body = "for n = 1, 2500 do file('d/' .. n, { copy = 'media/photo.jpg' }) end";
+    let list = listed(&naming(body), 1).expect("the script is right");
+    let (served, on_disk) = (list.bytes(), list.disk_bytes());
+    assert_eq!(served, 2500 * 18);
+    assert_eq!(on_disk, 3 * (18 + 4096) + 2500 * 256, "three copies, and a little for each name");
+    let home = tempfile::tempdir().expect("a directory");
+    let place = home.path().join("set");
+    make(&list, &place).expect("there is room");
+    let mut names: BTreeMap<u64, u64> = BTreeMap::new();
+    for (path, _) in list.files() {
+        let about = fs::metadata(place.join(MADE).join(path)).expect("it was made");
+        names.insert(about.ino(), about.nlink());
+    }
+    let mut counts: Vec<u64> = names.into_values().collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [500, 1000, 1000]);
+    files::check(&list, &place, 16).expect("it is what was made");
+}
+
+#[test]
+fn other_users_can_enter_every_directory_and_a_kept_set_with_a_closed_one_is_refused() {
+    let list = listed(&naming("file('a/b/one', { bytes = 1 })"), 1).expect("the script is right");
+    let home = tempfile::tempdir().expect("a directory");
+    let place = home.path().join("set");
+    let folders = ["", MADE, "files/a", "files/a/b"].map(|folder| place.join(folder));
+    let set_mode = |folder: &Path, mode| {
+        fs::set_permissions(folder, fs::Permissions::from_mode(mode)).expect("it is ours");
+    };
+    // As a strict umask would have them.
+    fs::create_dir_all(place.join("files/a/b")).expect("a directory");
+    folders.iter().for_each(|folder| set_mode(folder, 0o700));
+    make(&list, &place).expect("there is room");
+    for folder in &folders {
+        let mode = fs::metadata(folder).expect("it was made").permissions().mode();
+        assert_eq!(mode & 0o777, 0o755, "{}", folder.display());
+        set_mode(folder, 0o750);
+        let text = files::check(&list, &place, 1).expect_err("it is closed").to_string();
+        assert!(text.contains("can't enter"), "{text}");
+        set_mode(folder, 0o755);
+    }
+    files::check(&list, &place, 1).expect("it is what was made");
+}
+
+#[test]
 fn contents_follow_the_seed_and_are_hard_to_shorten() {
     let script =
         naming("file('big', { bytes = 600000 }) file('none', { bytes = 0 }) file('tiny', { bytes = 5 })");

@@ -32,6 +32,10 @@ pub struct Trial {
     pub measured: Option<Measured>,
     /// Checks of the instrument that did not hold; empty when the trial is valid.
     pub faults: Vec<Fault>,
+    /// Checks that did not hold because the load of a sweep was more than the stack carried: the trial counts, and its
+    /// cell is overloaded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overloaded: Vec<Fault>,
 }
 
 /// What a window said.

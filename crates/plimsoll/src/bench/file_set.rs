@@ -18,6 +18,8 @@ const FORMAT: u64 = 1;
 const ABOUT: &str = "file_set.json";
 /// So many files of a kept set are compared byte by byte with what was made, whenever it is opened.
 const SAMPLE: usize = 16;
+/// What a set takes on disk is told where it differs from the files' lengths by more than one part in so many.
+const MUCH: u64 = 10;
 
 /// A file set at hand.
 pub(crate) struct FileSet {
@@ -92,8 +94,8 @@ fn make(
     // Servers run as a user of their own and must be able to enter.
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755))
         .map_err(|error| io("make room for", &error))?;
-    let (files, bytes) = (list.count(), list.bytes());
-    let size = units::show_bytes(bytes);
+    let (files, bytes, disk_bytes) = (list.count(), list.bytes(), list.disk_bytes());
+    let size = size(bytes, disk_bytes);
     context.console.step(&format!("making {files} files, {size} ({id}): this is done once"));
     let started = Instant::now();
     let console = &mut context.console;
@@ -104,11 +106,13 @@ fn make(
         on_progress: &mut |making| {
             let (done, per_s) = (making.done as f64, making.done as f64 / started.elapsed().as_secs_f64());
             let text = format!(
-                "making files: {} of {size}, {}/s",
+                "making files: {} of {}, {}/s",
                 units::show_bytes(making.done),
+                units::show_bytes(making.total),
                 units::show_bytes(per_s as u64)
             );
-            console.progress(&text, done / making.total.max(1) as f64);
+            // More than was foreseen where the file system allows few links.
+            console.progress(&text, (done / making.total.max(1) as f64).min(1.0));
         },
         cancelled: &context.interrupt.cancelled,
     })?;
@@ -126,7 +130,29 @@ fn make(
     context.console.done(&format!(
         "file set {id}: {files} files, {size}, made in {} ({}/s)",
         units::show_seconds(made_s),
-        units::show_bytes((bytes as f64 / made_s) as u64)
+        units::show_bytes((disk_bytes as f64 / made_s) as u64)
     ));
     Ok(FileSetResult { id: id.to_string(), files, bytes, made_s, reused: false, page_cache: None })
+}
+
+/// What a set's files have as they are served, and what they take on disk where that is something else: links take no
+/// room, small files more than their length.
+fn size(bytes: u64, disk_bytes: u64) -> String {
+    let served = units::show_bytes(bytes);
+    if disk_bytes.abs_diff(bytes) <= bytes / MUCH {
+        return served;
+    }
+    format!("{served} as they are served, {} on disk", units::show_bytes(disk_bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_set_takes_on_disk_is_told_where_it_is_something_else() {
+        assert_eq!(size(51_000_000, 52_000_000), "51.0 MB");
+        assert_eq!(size(80_000_000_000, 300_000_000), "80.0 GB as they are served, 300 MB on disk");
+        assert_eq!(size(1000, 43_000), "1.00 kB as they are served, 43.0 kB on disk");
+    }
 }

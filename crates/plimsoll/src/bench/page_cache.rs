@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use model::record::{PageCacheResult, Step};
 use model::{Plan, Problem, Result, Value, units};
-use testbed::{Stack, page_cache};
+use testbed::Stack;
+use testbed::page_cache::{self, Residency};
 
 use crate::bench::file_set::FileSet;
 use crate::context::Context;
@@ -15,6 +16,11 @@ use crate::context::Context;
 const TIER: &str = "web";
 /// Longer than this, the console tells how far it is.
 const SILENT: Duration = Duration::from_secs(2);
+/// More of the file set than this in memory after it was evicted, and the run would measure another cache.
+const MOST_LEFT_RATIO: f64 = 0.01;
+/// Pages that somebody is just reading or sending stay: so many times it is tried, with a pause between.
+const TRIES: usize = 5;
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// Brings the page cache into the state that the kit's parameter asks for, and says what came of it; `None` where it asks
 /// for none.
@@ -28,8 +34,7 @@ pub(crate) fn prepare(
     let FileSet { root, paths, result } = files;
     let Some(asked) = asked(plan) else { return Ok(None) };
     let started = Instant::now();
-    page_cache::evict(paths, root)?;
-    let left_bytes = page_cache::residency(paths)?.resident_bytes;
+    let left_bytes = evict(paths, root, asked)?;
     if asked == "warm" {
         warm(stack, paths.clone(), result.bytes, context)?;
     }
@@ -46,6 +51,42 @@ pub(crate) fn prepare(
     ));
     let asked = asked.to_string();
     Ok(Some(PageCacheResult { asked, left_bytes, resident_bytes, resident_ratio, took_s }))
+}
+
+/// Takes the file set out of memory; how many bytes of it stay there, which are few.
+fn evict(paths: &[PathBuf], root: &Path, asked: &str) -> Result<u64> {
+    let mut left = Residency::default();
+    for tried in 0..TRIES {
+        if tried > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        page_cache::evict(paths, root)?;
+        left = page_cache::residency(paths)?;
+        if is_out(left) {
+            break;
+        }
+    }
+    if is_out(left) { Ok(left.resident_bytes) } else { Err(not_evicted(left, root, asked).into()) }
+}
+
+fn is_out(left: Residency) -> bool {
+    left.resident_bytes as f64 <= left.bytes as f64 * MOST_LEFT_RATIO
+}
+
+fn not_evicted(left: Residency, root: &Path, asked: &str) -> Problem {
+    let what = format!(
+        "{} of the file set's {} can't be evicted from the page cache, which is to be {asked}",
+        units::show_bytes(left.resident_bytes),
+        units::show_bytes(left.bytes)
+    );
+    let why = match asked {
+        "cold" => "the result would be that of a cache that is warm already",
+        _ => "what the server sends from there would not count as its memory, whatever its limit",
+    };
+    Problem::environment(what).file(root.display().to_string()).why(why).remedy(
+        "a PLIMSOLL_HOME on a disk's file system (files on tmpfs are nowhere but in memory), and no other run on the \
+         same file set at the same time",
+    )
 }
 
 /// Whether each trial must begin with an empty cache: the one before has filled it.
@@ -79,4 +120,28 @@ fn warm(stack: &Stack, mut paths: Vec<PathBuf>, total: u64, context: &mut Contex
     let cancel = || interrupt.count() > 0;
     let program: (&Path, &[&str]) = (&program, &["reader"]);
     stack.read_inside(TIER, program, &paths, &cancel, &mut told).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hundredth_that_stays_in_memory_is_let_pass_and_no_more() {
+        let left = |resident_bytes| Residency { resident_bytes, bytes: 100_000 };
+        assert!(is_out(left(0)) && is_out(left(1000)) && !is_out(left(1001)));
+        assert!(is_out(Residency::default()), "empty files have no pages");
+    }
+
+    #[test]
+    fn a_set_that_stays_in_memory_is_refused_with_its_place_the_reason_and_what_to_try() {
+        let left = Residency { resident_bytes: 40_000_000, bytes: 51_000_000 };
+        for (asked, why) in [("cold", "warm already"), ("warm", "not count as its memory")] {
+            let problem = not_evicted(left, Path::new("/srv/plimsoll/datasets/set/files"), asked);
+            let text = problem.to_string();
+            for part in ["40.0 MB", "51.0 MB", asked, why, "/srv/plimsoll/datasets/set/files", "tmpfs"] {
+                assert!(text.contains(part), "`{part}` is not said: {text}");
+            }
+        }
+    }
 }

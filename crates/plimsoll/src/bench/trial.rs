@@ -286,6 +286,8 @@ impl TrialBench<'_> {
             return Err(Problem::new(Kind::Interrupted, what).into());
         }
         let deaths = self.count_deaths(&driven, number);
+        let given = given(&self.sitting.record.question, order.purpose);
+        let (faults, overloaded) = verdict::marks(driven.faults, &task.plan.kit.metrics, given);
         let trial = Trial {
             number,
             arm: order.arm,
@@ -299,7 +301,8 @@ impl TrialBench<'_> {
             warm_up_s: driven.warm_up_s,
             window_s: driven.window_s,
             measured: driven.measured,
-            faults: about_figures(order.purpose, driven.faults),
+            faults: about_figures(order.purpose, faults),
+            overloaded,
         };
         self.context.console.done(&told::line(&trial, label.as_deref(), self.by));
         // The one that ends the study is kept too: it is the one to look at.
@@ -338,6 +341,11 @@ fn percentiles(question: &Question) -> Vec<f64> {
     wanted.sort_by(f64::total_cmp);
     wanted.dedup();
     wanted
+}
+
+/// The load is a sweep's own, whether the stack carries it or not.
+fn given(question: &Question, purpose: Purpose) -> bool {
+    matches!(question, Question::Sweep(_)) && purpose == Purpose::Measure
 }
 
 /// Too few samples to judge a target are no fault where figures are compared and not targets: the clause says so itself.

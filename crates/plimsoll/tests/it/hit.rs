@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use engine::null_server::NullServer;
@@ -54,9 +55,10 @@ struct Nginx {
 
 impl Nginx {
     fn start() -> Option<Nginx> {
-        let program = ["/usr/sbin/nginx", "/usr/bin/nginx"]
-            .into_iter()
-            .find(|path| fs::exists(path).is_ok_and(|is| is))?;
+        // The system's, or the one that was unpacked for the stacks.
+        let unpacked = Home::shared().path().join("programs/nginx/usr/sbin/nginx");
+        let places = ["/usr/sbin/nginx".into(), "/usr/bin/nginx".into(), unpacked];
+        let program: PathBuf = places.into_iter().find(|path: &PathBuf| path.exists())?;
         let dir = tempfile::tempdir().expect("a temporary directory");
         let port = free_port();
         let path = dir.path().display();

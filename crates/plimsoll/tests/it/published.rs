@@ -1,6 +1,10 @@
 //! A study beside published figures on real servers: a scaled form of `debox-2004-table10`.
 
-use crate::tool::{Home, have, overlay, turn};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+
+use crate::tool::{Finished, Home, have, overlay, turn};
 
 const STUDY: &str = "\
 format = 1
@@ -44,6 +48,29 @@ as = \"Apache\"
 value = 0.61
 ";
 
+/// Sweeps the study, and finds what it kept: the latest of the home's studies. On a busy machine a cell may be without a
+/// valid trial.
+fn swept(home: &Home, file: &Path) -> (Finished, PathBuf, Json) {
+    let finished = home.plimsoll("sweep").arg(file).run();
+    assert!(matches!(finished.code, Some(0 | 3)), "{finished:#?}");
+    let studies = std::fs::read_dir(home.path().join("studies")).expect("studies").flatten();
+    let kept = studies.map(|entry| entry.path()).filter(|path| path.join("study.json").is_file());
+    let directory = kept.max().expect("the study is kept");
+    let text = std::fs::read_to_string(directory.join("study.json")).expect("study.json is there");
+    let record = serde_json::from_str(&text).expect("it is JSON");
+    (finished, directory, record)
+}
+
+/// A value of ours stands beside a published one.
+fn any_of_ours(record: &Json) -> bool {
+    let rows = record["question"]["sweep"]["published"][0]["rows"].as_array();
+    rows.is_some_and(|rows| rows.iter().any(|row| row["ours"]["value"].is_number()))
+}
+
+fn faults(record: &Json) -> Vec<&Json> {
+    record["trials"].as_array().into_iter().flatten().map(|trial| &trial["faults"]).collect()
+}
+
 #[test]
 fn the_papers_numbers_stand_beside_ours_cell_by_cell() {
     if !have("apache-prefork") || !have("lighttpd") {
@@ -55,31 +82,25 @@ fn the_papers_numbers_stand_beside_ours_cell_by_cell() {
     let file = dir.path().join("table10.toml");
     home.plimsoll("check").arg(&file).run().expect(0).says("4 cells, 8 trials; --full: 4 cells, 8 trials");
     home.plimsoll("sweep --full --plan").arg(&file).run().expect(0).says("500mb, 3.3gb").says("the full one");
-    let finished = home.plimsoll("sweep").arg(&file).run();
-    assert!(
-        matches!(finished.code, Some(0 | 3)),
-        "on a busy machine a cell may be without a valid trial: {finished:#?}"
-    );
+    let (mut finished, mut directory, mut record) = swept(&home, &file);
+    if !any_of_ours(&record) {
+        (finished, directory, record) = swept(&home, &file);
+    }
+    assert!(any_of_ours(&record), "no trial of two sweeps is valid: {:#?}", faults(&record));
     finished
         .says("Beside what was published: Throughput on Linux, Mbit/s")
         .says("500 MB, Haboob")
         .says("The paper had 1 GB of memory.")
         .says("These servers: apache (");
-    let studies = home.path().join("studies");
-    let directory =
-        std::fs::read_dir(&studies).expect("studies").flatten().next().expect("the study is kept").path();
-    let text = std::fs::read_to_string(directory.join("study.json")).expect("study.json is there");
-    let record: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
     let rows = record["question"]["sweep"]["published"][0]["rows"].as_array().expect("rows");
     let published: Vec<f64> = rows.iter().filter_map(|row| row["value"].as_f64()).collect();
     assert_eq!(published, [324.9, 434.3, 177.4]);
     assert!(rows[0]["ours"].is_null(), "nobody has Haboob any more: {rows:#?}");
     for (row, arm) in [(&rows[1], 0), (&rows[2], 1)] {
         assert_eq!(row["cell"], arm, "{row:#}");
-        let valid = |trial: &&serde_json::Value| {
-            trial["arm"] == arm && trial["faults"].as_array().is_some_and(Vec::is_empty)
-        };
-        let metric = |trial: &serde_json::Value| {
+        let valid =
+            |trial: &&Json| trial["arm"] == arm && trial["faults"].as_array().is_some_and(Vec::is_empty);
+        let metric = |trial: &Json| {
             let metrics = trial["measured"]["metrics"].as_array()?;
             metrics.iter().find(|metric| metric["name"] == "throughput")?["value"].as_f64()
         };

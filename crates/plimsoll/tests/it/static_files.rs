@@ -3,7 +3,8 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use serde_json::Value as Json;
 
@@ -12,12 +13,35 @@ use crate::tool::{Home, have, skip, turn};
 const SHORT: &str = "--stack nginx --ramp-up 1s --steady 3s --ramp-down 0s";
 const LIMIT_BYTES: f64 = (24 << 20) as f64;
 
+/// A home of these tests where the one of all tests is in memory.
+static OF_DISK: LazyLock<Home> = LazyLock::new(|| Home::below(&place()));
+
+/// Where files can be evicted from the page cache and servers can enter: the temporary directory, or cargo's.
+fn place() -> PathBuf {
+    let cargo = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let better = is_in_memory(&std::env::temp_dir()) && !is_in_memory(&cargo) && can_be_entered(&cargo);
+    if better { cargo } else { std::env::temp_dir() }
+}
+
+/// The home that these tests share.
+fn shared() -> &'static Home {
+    if place() == std::env::temp_dir() { Home::shared() } else { &OF_DISK }
+}
+
+fn is_in_memory(dir: &Path) -> bool {
+    const TMPFS: i64 = 0x0102_1994;
+    rustix::fs::statfs(dir).is_ok_and(|about| about.f_type == TMPFS)
+}
+
+/// Servers run as a user of their own.
+fn can_be_entered(dir: &Path) -> bool {
+    let open = |dir: &Path| fs::metadata(dir).is_ok_and(|about| about.permissions().mode() & 0o001 != 0);
+    dir.ancestors().all(open)
+}
+
 /// Whether the servers are here, and files can be evicted from the page cache.
 fn can_be_measured() -> bool {
-    const TMPFS: i64 = 0x0102_1994;
-    let home = Home::shared().path();
-    let kind = rustix::fs::statfs(home).map(|about| about.f_type);
-    if kind.is_ok_and(|kind| kind == TMPFS) {
+    if is_in_memory(&place()) {
         return skip("the temporary directory is in memory: its files can't be evicted");
     }
     have("nginx")
@@ -50,8 +74,7 @@ fn every_class_is_answered_with_its_files_or_with_not_modified() {
     if !can_be_measured() {
         return;
     }
-    let record =
-        record(Home::shared(), &format!("{SHORT} --users 16 --param verify=1 --param conditional=0.2"));
+    let record = record(shared(), &format!("{SHORT} --users 16 --param verify=1 --param conditional=0.2"));
     let mut completed = 0.0;
     for class in 0..4 {
         let row = operation(&record, &format!("class{class}"));
@@ -67,7 +90,7 @@ fn every_class_is_answered_with_its_files_or_with_not_modified() {
     let set = &record["file_set"];
     assert_eq!((set["files"].as_u64(), set["bytes"].as_u64()), (Some(360), Some(51_194_840)), "{set}");
     assert_eq!(set["page_cache"]["resident_ratio"], 1.0, "it fits, and warm is the default: {set}");
-    Home::shared().expect_nothing_left();
+    shared().expect_nothing_left();
 }
 
 #[test]
@@ -77,14 +100,13 @@ fn a_cold_cache_is_empty_and_a_warm_one_holds_what_the_limit_lets_it() {
         return;
     }
     let limited = format!("{SHORT} --users 16 --set web.cgroup.memory=24M");
-    let ended =
-        Home::shared().plimsoll(&format!("run static {limited} --param page_cache=cold --json")).run();
+    let ended = shared().plimsoll(&format!("run static {limited} --param page_cache=cold --json")).run();
     if ended.code == Some(2) && ended.stderr.contains("--set web.cgroup.memory=0") {
         skip(&ended.stderr);
         return;
     }
-    let cold = Home::shared().last_run();
-    let warm = record(Home::shared(), &limited);
+    let cold = shared().last_run();
+    let warm = record(shared(), &limited);
     let cache = |record: &Json, key: &str| record["file_set"]["page_cache"][key].as_f64().expect("a number");
     assert_eq!((cache(&cold, "left_bytes"), cache(&cold, "resident_bytes")), (0.0, 0.0));
     let resident = cache(&warm, "resident_bytes");
@@ -103,7 +125,7 @@ fn a_cold_cache_is_empty_and_a_warm_one_holds_what_the_limit_lets_it() {
     for class in 0..4 {
         assert!(operation(&warm, &format!("class{class}"))["errors"].as_object().expect("errors").is_empty());
     }
-    Home::shared().expect_nothing_left();
+    shared().expect_nothing_left();
 }
 
 #[test]
@@ -112,7 +134,7 @@ fn a_file_that_is_other_or_gone_is_noticed_by_users_and_made_anew_by_the_next_ru
     if !can_be_measured() {
         return;
     }
-    let home = Home::new();
+    let home = Home::below(&place());
     let mut child = home.plimsoll("up static --stack nginx --set web.cgroup.memory=0").start();
     let address = child.first_line(|line| line.strip_prefix("http://").map(str::to_string));
     let address = address.split('/').next().expect("a host").to_string();

@@ -81,6 +81,11 @@ impl CellSeen<'_> {
         ends.reduce(|(low, high), (lower, higher)| (low.min(lower), high.max(higher)))
     }
 
+    /// A trial that counts was beyond what the stack carried.
+    pub(crate) fn overloaded(&self) -> bool {
+        self.trials.iter().any(|trial| !trial.overloaded.is_empty())
+    }
+
     /// The largest share of failed operations.
     pub(crate) fn failed_ratio(&self) -> Option<f64> {
         self.trials.iter().filter_map(|trial| Some(trial.measured.as_ref()?.failed_ratio)).reduce(f64::max)

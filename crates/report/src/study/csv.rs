@@ -84,7 +84,8 @@ fn row(record: &StudyRecord, trial: &Trial, tiers: &[&str], lines: bool) -> Vec<
     };
     let seen = trial.measured.as_ref();
     let figure = |name: &str| number(seen.and_then(|seen| Some(seen.figure(name, None)?.value)));
-    let faults: Vec<&str> = trial.faults.iter().map(|fault| fault.check.as_str()).collect();
+    let faults = trial.faults.iter().chain(&trial.overloaded);
+    let faults: Vec<&str> = faults.map(|fault| fault.check.as_str()).collect();
     row.extend([
         (trial.block + 1).to_string(),
         trial.number.to_string(),

@@ -3,7 +3,7 @@
 use model::StudyRecord;
 use model::study::{Agreement, Claim, ClaimOrder, Estimate, Published, PublishedPair, Sweep};
 
-use super::words;
+use super::{cells, words};
 use crate::figures;
 
 /// More contradictions than these are only counted.
@@ -90,7 +90,7 @@ pub(crate) fn order(table: &Published) -> Vec<String> {
         return vec![format!("{what}: there is no order to compare.")];
     }
     if unknown(&table.pairs) {
-        return vec![ONCE.to_string()];
+        return vec![TOO_FEW.to_string()];
     }
     let count = |says: Agreement| table.pairs.iter().filter(|pair| pair.says == says).count();
     let (agree, contrary, open) =
@@ -116,8 +116,7 @@ pub(crate) fn order(table: &Published) -> Vec<String> {
     said
 }
 
-const ONCE: &str =
-    "Order: each cell has one trial, so how far repeats differ is not known, and nothing is said.";
+const TOO_FEW: &str = "Order: too few valid trials to know how far repeats differ, and nothing is said.";
 
 fn unknown(pairs: &[PublishedPair]) -> bool {
     pairs.iter().all(|pair| pair.ours.low.is_none())
@@ -141,8 +140,7 @@ fn found(record: &StudyRecord, sweep: &Sweep, claim: &Claim, (of, unit): (&str, 
         return "Fewer than two of these cells were measured.".to_string();
     }
     if unknown(&claim.pairs) {
-        return "Each cell has one trial, so how far repeats differ is not known, and nothing is said."
-            .to_string();
+        return "Too few valid trials to know how far repeats differ, and nothing is said.".to_string();
     }
     let label = |cell: usize| label(record, sweep, claim, cell);
     let against = |pair: &PublishedPair| {
@@ -159,24 +157,60 @@ fn found(record: &StudyRecord, sweep: &Sweep, claim: &Claim, (of, unit): (&str, 
     if !contrary.is_empty() {
         return format!("Contradicted by our {of} ({unit}): {}.", contrary.join("; "));
     }
+    let lacking = lacking(claim, label);
     let (agree, open) = (of_kind(Agreement::Agrees).count(), of_kind(Agreement::Open).count());
     if claim.order != ClaimOrder::Same && open == 0 {
         let all: Vec<String> = claim.pairs.iter().take(TOLD).map(against).collect();
-        return format!("Confirmed by our {of} ({unit}): {}.", all.join("; "));
+        let all = all.join("; ");
+        return match lacking {
+            None => format!("Confirmed by our {of} ({unit}): {all}."),
+            Some(lacking) => format!("As said as far as our {of} ({unit}) was measured: {all}; {lacking}."),
+        };
     }
     let widest = claim.pairs.iter().filter_map(|pair| Some((pair.ours.low?, pair.ours.high?)));
     let widest = widest.reduce(|(low, high), (lower, higher)| (low.min(lower), high.max(higher)));
     let range = words::ends(widest);
+    let lacking = lacking.map(|lacking| format!("; {lacking}")).unwrap_or_default();
     if claim.order == ClaimOrder::Same {
+        let far = if lacking.is_empty() { "" } else { " as far as it was measured" };
         return format!(
-            "Not contradicted by our {of} ({unit}): not distinguishable; differences lie within {range}."
+            "Not contradicted by our {of} ({unit}){far}: not distinguishable; differences lie within {range}{lacking}."
         );
     }
     format!(
         "Neither confirmed nor contradicted by our {of} ({unit}): {open} of {} pairs are not distinguishable, {agree} as \
-         said; differences lie within {range}.",
+         said; differences lie within {range}{lacking}.",
         claim.pairs.len()
     )
+}
+
+/// What a claim can't be judged by: cells that are in no pair, else that some pairs are missing; nothing where all are
+/// there.
+fn lacking(claim: &Claim, label: impl Fn(usize) -> String) -> Option<String> {
+    let cells = claim.cells.len();
+    if claim.pairs.len() >= cells * cells.saturating_sub(1) / 2 {
+        return None;
+    }
+    let paired = |cell: usize| claim.pairs.iter().any(|pair| pair.first == cell || pair.second == cell);
+    let alone: Vec<String> =
+        claim.cells.iter().filter(|cell| !paired(**cell)).map(|cell| label(*cell)).collect();
+    match alone.as_slice() {
+        [] => Some("the other pairs were never measured in the same repeat".to_string()),
+        alone => Some(format!("without {}, of which nothing could be compared", alone.join(" and "))),
+    }
+}
+
+/// The overloaded cells; nothing where there is none.
+fn overloaded(record: &StudyRecord, sweep: &Sweep) -> Option<String> {
+    let cells = cells::of(record, sweep);
+    let label = |cell: &cells::CellSeen| record.arms.get(cell.arm).map(|arm| arm.label.clone());
+    let labels: Vec<String> = cells.iter().filter(|cell| cell.overloaded()).filter_map(label).collect();
+    (!labels.is_empty()).then(|| {
+        format!(
+            "Overloaded, so that the stack got less load than was asked for, or another mix: {}.",
+            labels.join("; ")
+        )
+    })
 }
 
 /// A cell by those factors in which the claim's cells differ.
@@ -200,6 +234,7 @@ fn label(record: &StudyRecord, sweep: &Sweep, claim: &Claim, cell: usize) -> Str
 /// What differs: the study's own sentences, then what the record knows of this machine and its servers.
 pub(crate) fn differs(record: &StudyRecord, sweep: &Sweep) -> Vec<String> {
     let mut said = sweep.differs.clone();
+    said.extend(overloaded(record, sweep));
     let machine = |name: &str| record.setup.machine.get(name).map(String::as_str);
     let parts = [
         machine("cpu.count").map(|count| format!("{count} CPUs")),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::StudyRecord;
-use model::study::{Agreement, Question, Sweep};
+use model::study::{Agreement, ClaimOrder, Fault, Question, Sweep};
 use report::study::{csv, html, terminal};
 use testkit::sample::study::{SweepShape, sweep};
 
@@ -79,8 +79,45 @@ fn pairs_that_lie_apart_are_said_to_agree_or_not_and_the_others_are_not_distingu
 fn one_trial_of_each_cell_says_nothing_about_order() {
     let record = sample(|record| record.trials.retain(|trial| trial.block == 0));
     let text = text(&record);
-    assert!(text.contains("Order: each cell has one trial") && !text.contains("as published,"), "{text}");
+    assert!(text.contains("Order: too few valid trials to know how far repeats differ"), "{text}");
+    assert!(!text.contains("as published,"), "{text}");
     assert!(!text.contains("Contradicted"), "{text}");
+}
+
+/// The sample with that order of its claim's cells, the last of them without a trial.
+fn without_the_last_cell(order: ClaimOrder, value: f64) -> String {
+    let record = sample(|record| {
+        record.trials.retain(|trial| trial.arm != 5);
+        for trial in record.trials.iter_mut().filter(|trial| trial.arm == 3) {
+            trial.measured.iter_mut().for_each(|seen| seen.metrics[0].value *= value);
+        }
+        let Question::Sweep(sweep) = &mut record.question else { panic!("it is a sweep") };
+        sweep.published[0].claims[0].order = order;
+    });
+    text(&record)
+}
+
+#[test]
+fn a_claim_of_which_a_cell_is_missing_is_not_confirmed_and_the_cell_is_named() {
+    for (order, times) in [(ClaimOrder::Rises, 5.0), (ClaimOrder::Same, 1.026)] {
+        let text = without_the_last_cell(order, times);
+        assert!(!text.contains("Confirmed by") && text.contains("was measured: "), "{order:?}: {text}");
+        assert!(text.contains("without Server nginx, of which nothing could be compared"), "{text}");
+    }
+}
+
+#[test]
+fn an_overloaded_cell_says_so_and_its_figures_stand_beside_the_paper() {
+    let record = sample(|record| {
+        let mark = Fault { check: "cycle".into(), sentence: "sessions outlasted their cycles".into() };
+        record.trials.iter_mut().filter(|trial| trial.arm == 0).for_each(|trial| {
+            trial.overloaded = vec![mark.clone()];
+        });
+    });
+    assert!(asked(&record).published[0].rows[1].ours.is_some_and(|ours| ours.repeats == 3));
+    for shown in [text(&record), page(&record)] {
+        assert!(shown.contains("Overloaded, so that the stack got less load"), "{shown}");
+    }
 }
 
 #[test]

@@ -83,6 +83,7 @@ fn trial(number: u32, load: f64) -> Trial {
             foreign_cores: None,
         }),
         faults: Vec::new(),
+        overloaded: Vec::new(),
     }
 }
 

@@ -5,9 +5,10 @@ declare(strict_types=1);
 function add_comment(int $event, string $name, string $comment, int $rating): void
 {
     transaction(function () use ($event, $name, $comment, $rating): void {
+        // The event first: a comment's foreign key takes a shared lock on it, and two visitors who both hold that one wait for each other.
+        run('UPDATE SOCIALEVENT SET totalscore = totalscore + ?, numberofvotes = numberofvotes + 1 WHERE socialeventid = ?', [$rating, $event]);
         run('INSERT INTO COMMENTS_RATING (username, socialeventid, comments, ratings, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)',
             [$name, $event, $comment, $rating, timestamp(), timestamp()]);
-        run('UPDATE SOCIALEVENT SET totalscore = totalscore + ?, numberofvotes = numberofvotes + 1 WHERE socialeventid = ?', [$rating, $event]);
     });
 }
 

@@ -66,6 +66,8 @@ function transaction(callable $work): mixed
             if ($try === 3 || !in_array(error_number($error), [DEADLOCK, LOCK_TIMEOUT], true)) {
                 throw $error;
             }
+            // Not both again at the same moment: 1 to 20 ms.
+            usleep(random_int(1_000, 20_000));
         }
     }
 }

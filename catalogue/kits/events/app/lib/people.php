@@ -68,8 +68,8 @@ function accept(string $who, string $asked): void
 /** Takes back a request, refuses one, or ends a friendship: nothing is left between the two. */
 function revoke(string $who, string $other): void
 {
-    run('DELETE FROM PERSON_PERSON WHERE (Person_username = ? AND friends_username = ?) OR (Person_username = ? AND friends_username = ?)',
-        [$who, $other, $other, $who]);
+    transaction(fn () => run('DELETE FROM PERSON_PERSON WHERE (Person_username = ? AND friends_username = ?) OR (Person_username = ? AND friends_username = ?)',
+        [$who, $other, $other, $who]));
 }
 
 /** A new person in a new place; false when the name is taken. Their picture's names follow from the number. */

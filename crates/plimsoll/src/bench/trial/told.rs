@@ -103,6 +103,7 @@ mod tests {
             window_s: 5.0,
             measured: Some(Measured { clauses, ..Measured::default() }),
             faults: Vec::new(),
+            overloaded: Vec::new(),
         }
     }
 

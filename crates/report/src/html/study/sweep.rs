@@ -92,6 +92,7 @@ fn row(record: &StudyRecord, sweep: &Sweep, cell: &CellSeen) -> Value {
         "answers": answers.collect::<Vec<_>>(),
         "valid": cell.trials.len(),
         "trials": cell.trials.len() + cell.invalid,
+        "overloaded": cell.overloaded(),
     })
 }
 

@@ -124,7 +124,8 @@ fn table(record: &StudyRecord, sweep: &Sweep, cells: &[CellSeen], width: usize, 
             });
         }
         row.push(if lines { interval(cell) } else { figures::percent(cell.failed_ratio()) });
-        row.push(format!("{} of {}", cell.trials.len(), cell.trials.len() + cell.invalid));
+        let overloaded = if cell.overloaded() { ", overloaded" } else { "" };
+        row.push(format!("{} of {}{overloaded}", cell.trials.len(), cell.trials.len() + cell.invalid));
         let bad = cell.invalid > 0;
         table.row_painted(
             row,

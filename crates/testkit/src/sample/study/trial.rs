@@ -59,6 +59,7 @@ impl Stack {
             window_s: wanted.window_s,
             measured: Some(self.measured(number, &wanted)),
             faults: Vec::new(),
+            overloaded: Vec::new(),
         });
     }
 
