@@ -126,7 +126,11 @@ impl Plan {
         let params = setting::resolve(&kit.params, &recipe.param, "param.", &mut problems);
         let tiers = resolve_tiers(recipe, &kit, &stack, catalogue, &mut problems)?;
         let qos = resolve_qos(recipe, &kit, catalogue, &mut problems);
-        let load = crate::load::resolve(recipe, &kit, &mut problems);
+        let mut load = crate::load::resolve(recipe, &kit, &mut problems);
+        if let Some(most) = kit.loaded_for(&size.values).filter(|_| recipe.users.is_none()) {
+            // The kit's default number of users is for its default size.
+            load.users = load.users.min((most as u32).max(1));
+        }
         let fault = recipe.fault.as_deref().map(|name| catalogue.fault(name)).transpose()?;
         problems.extend(fault.iter().flat_map(|fault| fault.mistakes(&stack, recipe.target.is_some())));
         choose_mix(recipe, &mut kit, &mut problems);

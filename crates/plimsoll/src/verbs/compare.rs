@@ -35,9 +35,9 @@ A and B are each one of
   20261121-0345                 a stored run, by the beginning of its id; then both are
 
 Examples:
-  plimsoll compare apache-event-fpm-mariadb lighttpd-fpm-mariadb --users 50
-  plimsoll compare default web.MaxRequestWorkers=64
-  plimsoll compare default catalogue:new/ --gate 3% --junit compare.xml     in CI
+  plimsoll compare apache-event-fpm-mariadb lighttpd-fpm-mariadb --kit dvdstore --users 50
+  plimsoll compare default web.MaxRequestWorkers=64 --kit dvdstore
+  plimsoll compare default catalogue:new/ --kit dvdstore --gate 3% --junit compare.xml     in CI
   plimsoll compare --resume last
 
 It is decided by the mean response time, unless --by says otherwise: the mean has the least noise, and it moves also

@@ -20,7 +20,7 @@ fn the_same_stack_twice_is_never_called_different() {
     let _turn = turn();
     // At 80 % five blocks are the fewest that can say anything. One such comparison in five may be wrong; that two in a
     // row are is no chance.
-    let line = "compare default default --users 5 --window 3s --most-blocks 5 --confidence 80% --json";
+    let line = "compare default default --kit dvdstore --users 5 --window 3s --most-blocks 5 --confidence 80% --json";
     let ask = || Home::shared().plimsoll(line).run();
     let different = |finished: &Finished| matches!(conclusion(finished).as_str(), "faster" | "slower");
     let first = ask();
@@ -50,7 +50,7 @@ fn a_page_that_was_made_slower_is_found_and_fails_the_gate() {
     let dir = overlay(&[(path, &slower)]);
     let junit = dir.path().join("compare.xml");
     // Two milliseconds on about one: far more than the noise. At 80 % five blocks are the fewest that can say anything.
-    let line = "compare default --users 3 --window 4s --most-blocks 8 --confidence 80% --gate 3% --json";
+    let line = "compare default --kit dvdstore --users 3 --window 4s --most-blocks 8 --confidence 80% --gate 3% --json";
     let finished = judged(|| {
         let tool = Home::shared().plimsoll(line).arg(format!("catalogue:{}", dir.path().display()));
         tool.arg("--junit").arg(&junit)
@@ -65,15 +65,17 @@ fn a_page_that_was_made_slower_is_found_and_fails_the_gate() {
 fn what_can_not_be_compared_is_refused_with_the_reason() {
     let home = Home::shared();
     let refused = |words: &str| home.plimsoll(&format!("compare {words}")).run().expect(2);
-    refused("default lighttpd-fpm-mariadbb").says("`lighttpd-fpm-mariadb`");
-    refused("default web.MaxRequestWorker=4").says("`MaxRequestWorkers`");
-    refused("default catalogue:nowhere").says("no such folder");
-    refused("default default --gate much --by p95").says("no share between");
+    refused("default web.MaxRequestWorkers=4").says("--kit").says("dvdstore, events");
+    let refused_kit = |words: &str| refused(&format!("{words} --kit dvdstore"));
+    refused_kit("default lighttpd-fpm-mariadbb").says("`lighttpd-fpm-mariadb`");
+    refused_kit("default web.MaxRequestWorker=4").says("`MaxRequestWorkers`");
+    refused_kit("default catalogue:nowhere").says("no such folder");
+    refused_kit("default default --gate much --by p95").says("no share between");
     refused("--resume last --gate 3%").says("exclude each other");
-    refused("default default --most-blocks 3").says("at least 7 blocks are needed");
-    refused("default default --by load-line --users 5").says("where load lines are compared");
-    refused("default web.MaxRequestWorkers=4 --target http://127.0.0.1:9").says("somebody else's");
-    refused("default default --junit nowhere/compare.xml").says("folder is not there");
+    refused_kit("default default --most-blocks 3").says("at least 7 blocks are needed");
+    refused_kit("default default --by load-line --users 5").says("where load lines are compared");
+    refused_kit("default web.MaxRequestWorkers=4 --target http://127.0.0.1:9").says("somebody else's");
+    refused_kit("default default --junit nowhere/compare.xml").says("folder is not there");
     for flags in ["--stack x", "--kit dvdstore", "--insecure", "--users 5"] {
         refused(&format!("20260101 20260102 {flags}")).says("says nothing about stored runs");
     }
