@@ -118,9 +118,8 @@ fn a_cold_cache_is_empty_and_a_warm_one_holds_what_the_limit_lets_it() {
         row.and_then(|row| row[figure].as_f64()).unwrap_or_else(|| panic!("{name} is not among the signals"))
     };
     assert!(signal("memory.charged_bytes", "max") <= LIMIT_BYTES);
-    assert!(signal("memory.charged_bytes", "mean") > 0.7 * LIMIT_BYTES);
+    assert!(signal("memory.charged_bytes", "mean") > 0.9 * LIMIT_BYTES, "it was at its limit");
     assert!(signal("memory.page_cache_bytes", "mean") > 0.5 * LIMIT_BYTES);
-    assert!(signal("memory.limit_hits", "max") > 0.0, "it was at its limit");
     assert!(signal("io.read_bytes", "max") > 0.0, "what was not in memory came from the disk");
     for class in 0..4 {
         assert!(operation(&warm, &format!("class{class}"))["errors"].as_object().expect("errors").is_empty());

@@ -68,7 +68,7 @@ fn a_study_is_shown_before_it_is_measured_and_refused_with_its_mistakes() {
     let home = Home::shared();
     home.plimsoll("sweep sun-2008-table3 --plan").run().expect(0).says("Cells: 7").says("in all");
     home.plimsoll("sweep sun-2008-table3 --csv nowhere/x.csv").run().expect(2).says("folder is not there");
-    home.plimsoll("sweep sun-2008-table").run().expect(2).says("`sun-2008-table3`");
+    home.plimsoll("sweep sun-2008-tabl3").run().expect(2).says("`sun-2008-table3`");
     let wrong = STUDY.replace("[8, 64]", "[8, 0]").replace("users = [3, 6]", "user = [3]");
     let dir = overlay(&[("two-by-two.toml", &wrong)]);
     let file = dir.path().join("two-by-two.toml");
