@@ -373,6 +373,14 @@ impl KitManifest {
         self.users.loaded_for.as_ref().and_then(|number| size.get(number)).copied()
     }
 
+    /// The number of users at which a search for the load line begins where nobody says another: the kit's usual one when
+    /// users pause, because one such user is next to nothing; absent when they don't.
+    pub fn first_load(&self) -> Option<f64> {
+        let pauses = self.users.by_session.values().chain(&self.users.cycle).chain(&self.users.think);
+        let pause_s = pauses.map(Distribution::mean).fold(0.0, f64::max);
+        (pause_s > 0.0).then(|| f64::from(self.users.default))
+    }
+
     /// The name of the database that holds the kit's tables.
     pub fn database_name(&self) -> &str {
         self.database.as_deref().unwrap_or(&self.name)

@@ -85,14 +85,15 @@ pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
         .measured
         .iter()
         .any(|seen| seen.clauses.iter().zip(rising).any(|(clause, rising)| *rising && missed(clause)));
-    let nothing_done = broken("errors_all");
+    // No target need be missed for that: users whose answers outlast their cycles are not the load that was asked for.
+    let not_carried = broken("errors_all") || broken("cycle");
     match (trial.valid(), trial.warm_up_s.is_some()) {
         (true, true) => Sight::Clear,
         (true, false) if missed => Sight::Over,
         (true, false) => Sight::Blind(Blindness::Unsettled),
         (false, _) if few && missed => Sight::Blind(Blindness::Samples),
         (false, _) if few => Sight::Under,
-        (false, _) if by_load && (missed || nothing_done) => Sight::Over,
+        (false, _) if by_load && (missed || not_carried) => Sight::Over,
         (false, _) => Sight::Blind(Blindness::Instrument),
     }
 }

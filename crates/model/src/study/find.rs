@@ -92,6 +92,12 @@ impl FindGoal {
         })
     }
 
+    /// The same goal, beginning with `first` users where it counts in users, within what it looks at.
+    pub fn starting_at(self, first: Option<f64>) -> FindGoal {
+        let first = first.filter(|_| self.by == By::Users).unwrap_or(self.start);
+        FindGoal { start: first.max(self.least).min(self.most), ..self }
+    }
+
     /// The same goal within `budget_s`: less time than it has is shared out among the windows as theirs was.
     pub fn within_budget(self, budget_s: f64) -> FindGoal {
         let share = (budget_s / self.budget_s).min(1.0);

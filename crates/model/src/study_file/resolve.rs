@@ -98,7 +98,7 @@ pub(super) fn resolve(
         title: study.title.clone(),
         source: study.source.clone(),
         factors: factors(study, &design),
-        measurement: up_to_the_data(measurement, &first),
+        measurement: up_to_the_data(starting(measurement, study, &first), &first),
         repeats: study.repeats.unwrap_or(1),
         order: study.order.unwrap_or_default(),
         seed: study.seed.unwrap_or(1),
@@ -109,6 +109,17 @@ pub(super) fn resolve(
     };
     let loads = if study.find.is_some() { vec![0.0; arms.len()] } else { loads };
     Ok(SweepPlan { sweep, arms, loads, first })
+}
+
+/// A search for the load line begins where the kit says, unless the study does.
+fn starting(measurement: Measurement, study: &StudyFile, first: &Plan) -> Measurement {
+    let said = study.find.as_ref().is_some_and(|find| find.start.is_some());
+    match measurement {
+        Measurement::LoadLine(goal) if !said => {
+            Measurement::LoadLine(goal.starting_at(first.kit.first_load()))
+        }
+        other => other,
+    }
 }
 
 /// A load line is not looked for above the users that the data set is for: all cells have the same.

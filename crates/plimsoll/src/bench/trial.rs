@@ -237,7 +237,7 @@ impl<'a> TrialBench<'a> {
             return Driven::refused(record, writer);
         }
         let driving = Instant::now();
-        let mut pace = Settling::new(task.ramp_up_s, task.window_s);
+        let mut pace = Settling::new(task.ramp_up_s, task.least_warm_up_s, task.window_s);
         let recording = measure(&task.plan, stage, &mut writer, &mut pace, DRAIN_S, self.context)
             .inspect_err(|_| keep::logs(stage, &writer))?;
         let took_s = driving.elapsed().as_secs_f64();
@@ -392,8 +392,8 @@ impl Driven {
         let wanted_s = if ending == Some(Ending::Hopeless) { to - from } else { task.window_s };
         let (ramp_up_s, steady_s) = (f64::from(from), f64::from(wanted_s));
         let load = Load { ramp_up_s, steady_s, ..task.plan.load.clone() };
-        let unsettled_after_s =
-            (ending == Some(Ending::Unsettled)).then(|| f64::from(Settling::most_s(task.window_s)));
+        let most_s = Settling::most_s(task.least_warm_up_s, task.window_s);
+        let unsettled_after_s = (ending == Some(Ending::Unsettled)).then(|| f64::from(most_s));
         let case = Case {
             plan: &task.plan,
             load: &load,

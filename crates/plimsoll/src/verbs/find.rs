@@ -82,7 +82,10 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
     let mut recipe = without_load(recipe, file.as_deref(), Decided::Load, context);
     args.stack.lay_over(&mut recipe)?;
     let recipe = without_load(with_fault(recipe, &context.catalogue)?, None, Decided::Load, context);
-    let goal = args.goal.goal(recipe.seed.unwrap_or(1))?;
+    let mut goal = args.goal.goal(recipe.seed.unwrap_or(1))?;
+    if !args.goal.starts() {
+        goal = goal.starting_at(context.catalogue.kit(&recipe.kit)?.first_load());
+    }
     let goal = up_to_the_data(goal, &recipe, context)?;
     let label = recipe.target.clone().or(recipe.stack.clone());
     let label = match label {

@@ -16,6 +16,10 @@ const RAMP_MOST_S: f64 = 10.0;
 /// The ramp-up of arrivals, in seconds: they need no more than their rate.
 const RAMP_RATE_S: u32 = 2;
 
+/// Users who began a moment ago are all early in their pauses. After so many mean pauses the age of a pause is what it
+/// is in the long run, but for 5 % (e^-3) where pauses are exponential.
+const PAUSES_BEFORE_STEADY: f64 = 3.0;
+
 /// An arm that can be measured.
 #[derive(Debug, Clone)]
 pub(crate) struct ReadyArm {
@@ -36,6 +40,8 @@ pub(crate) struct Task {
     pub(crate) plan: Plan,
     /// Seconds over which the users begin.
     pub(crate) ramp_up_s: u32,
+    /// Seconds after that before a steady state may begin.
+    pub(crate) least_warm_up_s: u32,
     /// Steady seconds wanted.
     pub(crate) window_s: u32,
     /// Percentiles that are kept beside the usual ones.
@@ -95,13 +101,14 @@ impl ReadyArm {
     ) -> Result<Task> {
         let ramp_up_s = ramp_up_s(by, load);
         let window_s = window_s.ceil().max(1.0) as u32;
-        let most_s = Settling::most_s(window_s);
+        let least_warm_up_s = least_warm_up_s(by, &self.plan);
+        let most_s = Settling::most_s(least_warm_up_s, window_s);
         let recipe = with_load(&self.arm.recipe, by, load, ramp_up_s, most_s, seed);
         let resolved = Plan::resolve(&recipe, None, catalogue, &cpus())?;
         // Every trial draws anew, and starts from the same data.
         let data_seed = self.arm.recipe.seed.unwrap_or(model::load::Load::default().seed);
         let plan = Plan { data_seed: Some(data_seed), ..resolved };
-        Ok(Task { recipe, plan, ramp_up_s, window_s, percentiles: Vec::new() })
+        Ok(Task { recipe, plan, ramp_up_s, least_warm_up_s, window_s, percentiles: Vec::new() })
     }
 }
 
@@ -110,6 +117,17 @@ fn ramp_up_s(by: By, load: f64) -> u32 {
     match by {
         By::Users => (load / RAMP_USERS_PER_S).ceil().clamp(1.0, RAMP_MOST_S) as u32,
         By::Rate => RAMP_RATE_S,
+    }
+}
+
+/// By the longest mean pause between sessions. Arrivals have none.
+fn least_warm_up_s(by: By, plan: &Plan) -> u32 {
+    let users = &plan.kit.users;
+    let pauses = users.by_session.values().copied().chain(users.cycle).chain(users.think);
+    let longest_s = pauses.map(|pause| pause.mean()).fold(0.0, f64::max);
+    match by {
+        By::Users => (PAUSES_BEFORE_STEADY * longest_s).ceil() as u32,
+        By::Rate => 0,
     }
 }
 

@@ -31,6 +31,8 @@ pub(crate) enum Ending {
 /// Finds the steady state of a trial.
 pub(crate) struct Settling {
     ramp_up_s: u32,
+    /// Seconds after the ramp-up before which no steady state begins.
+    least_warm_up_s: u32,
     window_s: u32,
     /// The seconds after the ramp-up.
     seen: Vec<Seen>,
@@ -52,14 +54,15 @@ struct Seen {
 }
 
 impl Settling {
-    /// For a ramp-up of so many whole seconds and a window of so many.
-    pub(crate) fn new(ramp_up_s: u32, window_s: u32) -> Settling {
-        Settling { ramp_up_s, window_s: window_s.max(1), seen: Vec::new(), last: 0, ending: None }
+    /// For a ramp-up of so many whole seconds, a warm-up of at least so many, and a window of so many.
+    pub(crate) fn new(ramp_up_s: u32, least_warm_up_s: u32, window_s: u32) -> Settling {
+        let window_s = window_s.max(1);
+        Settling { ramp_up_s, least_warm_up_s, window_s, seen: Vec::new(), last: 0, ending: None }
     }
 
     /// Seconds after the ramp-up in which the trial must have ended.
-    pub(crate) fn most_s(window_s: u32) -> u32 {
-        window_s + window_s.max(LEAST_PATIENCE_S)
+    pub(crate) fn most_s(least_warm_up_s: u32, window_s: u32) -> u32 {
+        least_warm_up_s + window_s + window_s.max(LEAST_PATIENCE_S)
     }
 
     /// How it ended; absent when something else ended it.
@@ -83,12 +86,23 @@ impl Settling {
         if hopeless(&self.seen) {
             return Some(Ending::Hopeless);
         }
-        if length >= self.window_s
-            && let Some(warm_up_s) = warm_up_s(&self.seen).filter(|begin| length - begin >= self.window_s)
+        if length >= self.least_warm_up_s + self.window_s
+            && let Some(warm_up_s) = self.warm_up_s().filter(|begin| length - begin >= self.window_s)
         {
             return Some(Ending::Settled(warm_up_s));
         }
-        (length >= Settling::most_s(self.window_s)).then_some(Ending::Unsettled)
+        let most_s = Settling::most_s(self.least_warm_up_s, self.window_s);
+        (length >= most_s).then_some(Ending::Unsettled)
+    }
+
+    /// Seconds after the ramp-up at which the steady state began; absent when it has not yet. It is looked for among the
+    /// seconds after the least warm-up.
+    fn warm_up_s(&self) -> Option<u32> {
+        let seen = self.seen.get(self.least_warm_up_s as usize..)?;
+        let completed: Vec<f64> = seen.iter().map(|one| one.completed).collect();
+        let mean: Vec<f64> = seen.iter().map(|one| one.response_s / one.completed).collect();
+        let from = analysis::warm_up::steady_from(&completed, &mean)?;
+        Some(self.least_warm_up_s + from as u32)
     }
 }
 
@@ -114,16 +128,20 @@ impl Pace for Settling {
 
     fn words(&self) -> (String, f64) {
         let length = self.seen.len() as u32;
-        let all = f64::from(self.ramp_up_s + self.window_s);
+        let before_s = self.ramp_up_s + self.least_warm_up_s;
+        let all = f64::from(before_s + self.window_s);
         if self.last < self.ramp_up_s {
             let at = self.last + 1;
             return (format!("ramp-up {at} of {} s", self.ramp_up_s), f64::from(at) / all);
         }
-        let steady = warm_up_s(&self.seen).map_or(0, |begin| length - begin.min(length));
-        let done = f64::from(self.ramp_up_s + steady.min(self.window_s)) / all;
+        let steady = self.warm_up_s().map_or(0, |begin| length - begin.min(length));
+        let done = |steady: u32| f64::from(before_s + steady.min(self.window_s)) / all;
         match steady {
-            0 => (format!("warming up for {length} s"), done),
-            _ => (format!("steady {} of {} s", steady.min(self.window_s), self.window_s), done),
+            0 => {
+                let done = f64::from(self.ramp_up_s + length.min(self.least_warm_up_s)) / all;
+                (format!("warming up for {length} s"), done)
+            }
+            _ => (format!("steady {} of {} s", steady.min(self.window_s), self.window_s), done(steady)),
         }
     }
 }
@@ -172,13 +190,6 @@ fn hopeless(seen: &[Seen]) -> bool {
     failing || stuck || short
 }
 
-/// Seconds after the ramp-up at which the steady state began; absent when it has not yet.
-fn warm_up_s(seen: &[Seen]) -> Option<u32> {
-    let completed: Vec<f64> = seen.iter().map(|one| one.completed).collect();
-    let mean: Vec<f64> = seen.iter().map(|one| one.response_s / one.completed).collect();
-    analysis::warm_up::steady_from(&completed, &mean).map(|from| from as u32)
-}
-
 #[cfg(test)]
 mod tests {
     use model::Interval;
@@ -216,7 +227,7 @@ mod tests {
     #[test]
     fn a_calm_stack_is_measured_for_the_window_and_no_longer_than_it_takes() {
         let calm = |second: u32| (100 + u64::from(7 * second % 5), 0, 10 + u64::from(5 * second % 3));
-        let (ending, (from, to)) = ended(Settling::new(3, 20), calm);
+        let (ending, (from, to)) = ended(Settling::new(3, 0, 20), calm);
         let Ending::Settled(warm_up_s) = ending else { panic!("{ending:?}") };
         assert_eq!(from, 3 + warm_up_s);
         assert!(to - from >= 20 && to <= 3 + 30, "nothing changed, and it took from {from} to {to}");
@@ -224,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_stack_that_warms_up_is_measured_from_where_it_is_warm() {
-        let (ending, (from, to)) = ended(Settling::new(2, 30), |second| match second {
+        let (ending, (from, to)) = ended(Settling::new(2, 0, 30), |second| match second {
             0..12 => (40 + 5 * u64::from(second), 0, 60 - 4 * u64::from(second)),
             _ => (100 + u64::from(second % 3), 0, 10 + u64::from(second % 2)),
         });
@@ -234,15 +245,23 @@ mod tests {
     }
 
     #[test]
+    fn no_steady_state_begins_before_the_least_warm_up_is_over() {
+        let calm = |second: u32| (100 + u64::from(7 * second % 5), 0, 10 + u64::from(5 * second % 3));
+        let (ending, (from, to)) = ended(Settling::new(2, 15, 10), calm);
+        let Ending::Settled(warm_up_s) = ending else { panic!("{ending:?}") };
+        assert!(warm_up_s >= 15 && to - from >= 10 && to <= 2 + 15 + 20, "{warm_up_s} s, {from} to {to}");
+    }
+
+    #[test]
     fn a_stack_that_never_settles_is_given_up() {
-        let (ending, (from, to)) = ended(Settling::new(2, 30), |second| (100, 0, 10 + 5 * u64::from(second)));
+        let (ending, (from, to)) = ended(Settling::new(2, 0, 30), |second| (100, 0, 10 + 5 * u64::from(second)));
         assert_eq!(ending, Ending::Unsettled);
-        assert_eq!((to - 2, to - from), (Settling::most_s(30), 30), "its last seconds are what there is");
+        assert_eq!((to - 2, to - from), (Settling::most_s(0, 30), 30), "its last seconds are what there is");
     }
 
     #[test]
     fn what_mostly_fails_is_not_sat_out() {
-        let (ending, (from, to)) = ended(Settling::new(2, 90), |second| match second {
+        let (ending, (from, to)) = ended(Settling::new(2, 0, 90), |second| match second {
             0..5 => (100, 0, 10),
             _ => (40, 60, 900),
         });
@@ -253,14 +272,14 @@ mod tests {
 
     #[test]
     fn a_stack_that_answers_nobody_any_more_is_hopeless() {
-        let (ending, (_, to)) = ended(Settling::new(2, 90), |second| ((second < 10).into(), 0, 10));
+        let (ending, (_, to)) = ended(Settling::new(2, 0, 90), |second| ((second < 10).into(), 0, 10));
         assert_eq!(ending, Ending::Hopeless);
         assert!((20..30).contains(&to), "{to}");
     }
 
     #[test]
     fn a_few_failures_are_not_hopeless() {
-        let (ending, _) = ended(Settling::new(2, 20), |_| (90, 10, 10));
+        let (ending, _) = ended(Settling::new(2, 0, 20), |_| (90, 10, 10));
         assert!(matches!(ending, Ending::Settled(_)), "{ending:?}");
     }
 }

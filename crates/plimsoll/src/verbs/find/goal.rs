@@ -24,7 +24,7 @@ pub(crate) struct GoalArgs {
     /// Time that the whole study may take [default: 15m]
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
-    /// The first load that is tried [default: 10]
+    /// The first load that is tried [default: 10, or the kit's usual users where they pause]
     #[arg(long, value_name = "N")]
     start: Option<f64>,
     /// The load below which it doesn't look [default: 1]
@@ -57,6 +57,11 @@ impl GoalArgs {
             ("--window", self.window.is_some()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
+    }
+
+    /// The first load was said.
+    pub(crate) fn starts(&self) -> bool {
+        self.start.is_some()
     }
 
     /// What is looked for; every mistake at once.
