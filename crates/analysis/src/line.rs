@@ -179,11 +179,11 @@ fn reading(trial: &Trial, sight: Sight, number: usize, noise: f64) -> Option<Poi
     let clause = |seen: &Measured| seen.clauses.get(number).cloned();
     let clause = trial.measured.as_ref().and_then(clause);
     let reading = match (sight, clause) {
-        (Sight::Under, _) => Reading::Under,
+        (Sight::Under, Some(clause)) if clause.samples < clause.samples_needed => Reading::Under,
         (Sight::Over, Some(clause)) if clause.pass => return None,
         (Sight::Over, _) => Reading::Over,
-        (Sight::Clear, Some(clause)) if nothing_happened(&clause) => Reading::Under,
-        (Sight::Clear, Some(clause)) => match clause.margin {
+        (Sight::Clear | Sight::Under, Some(clause)) if nothing_happened(&clause) => Reading::Under,
+        (Sight::Clear | Sight::Under, Some(clause)) => match clause.margin {
             Some(margin) if margin.is_finite() => {
                 Reading::Margin(margin, variance(trial, clause.margin_se, noise))
             }

@@ -13,7 +13,7 @@ mod refusal;
 mod search;
 
 use analysis::{Line, Sightings};
-use model::study::{By, FindAnswer, FindGoal, Purpose, Trial};
+use model::study::{By, ClauseSeen, FindAnswer, FindGoal, Purpose, Trial};
 
 use crate::{Order, Step};
 pub use outlook::{Outlook, Stage, outlook};
@@ -53,14 +53,15 @@ impl<'a> Case<'a> {
         self.trials.iter().filter(move |trial| trial.purpose == purpose)
     }
 
-    /// The window at least as long as `least_s` in which the last trial would have had samples enough.
-    fn sampled_s(&self, least_s: f64) -> f64 {
+    /// The window at least as long as `least_s` in which the last trial would have had samples enough of the targets
+    /// that `matter`.
+    fn sampled_s(&self, least_s: f64, matters: impl Fn(&ClauseSeen) -> bool) -> f64 {
         let last = self.trials.iter().rev().find(|trial| trial.purpose != Purpose::WarmUp);
         let clauses = last.and_then(|trial| trial.measured.as_ref()).map(|seen| &seen.clauses);
         let short = clauses
             .into_iter()
             .flatten()
-            .filter(|clause| clause.samples > 0 && clause.samples < clause.samples_needed);
+            .filter(|clause| clause.samples > 0 && clause.samples < clause.samples_needed && matters(clause));
         let window_s = last.map_or(0.0, |trial| trial.window_s);
         short
             .map(|clause| window_s * 1.3 * clause.samples_needed as f64 / clause.samples as f64)

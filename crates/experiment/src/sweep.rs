@@ -78,7 +78,8 @@ fn cell(sweep: &Sweep, loads: &[f64], trials: &[Trial], arm: usize, block: u32) 
         }
         Measurement::LoadLine(goal) => {
             let own: Vec<Trial> = own.cloned().collect();
-            let goal = FindGoal { seed: derived(goal.seed, u64::from(block)), ..goal.clone() };
+            let seed = derived(goal.seed, u64::from(block));
+            let goal = FindGoal { seed, ..sweep.cells[arm].goal(goal) };
             let spent_s = own.iter().map(|trial| trial.took_s).sum();
             match find::next(&goal, &own, spent_s) {
                 Step::Measure(order) => {

@@ -76,6 +76,9 @@ pub struct PlanTier {
     /// What the tier's processes may take; page cache that they filled counts. No limit when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_limit_bytes: Option<u64>,
+    /// How many cores' time the tier's processes may use together. No limit when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_limit_cores: Option<f64>,
 }
 
 fn one_instance() -> u32 {
@@ -279,8 +282,9 @@ fn resolve_tier(
     values.retain(|knob, _| !is_shared(knob));
     let given = setting::resolve(&shared, &given, &prefix, problems);
     let values = setting::resolve(&service.knobs, &values, &prefix, problems);
-    let (instances, memory_limit_bytes) = tier_setting::read(&given);
-    PlanTier { name: name.to_string(), service, folder, values, instances, memory_limit_bytes }
+    let tier_setting::Asked { instances, memory_limit_bytes, cpu_limit_cores } = tier_setting::read(&given);
+    let name = name.to_string();
+    PlanTier { name, service, folder, values, instances, memory_limit_bytes, cpu_limit_cores }
 }
 
 /// The tiers' names, each with its service's: the stack's, then the kit's stubs.

@@ -35,8 +35,8 @@ pub struct TierJob {
     pub name: String,
     /// Its cgroup v2 directory, where it has one.
     pub cgroup: Option<PathBuf>,
-    /// Its main process.
-    pub pid: u32,
+    /// The main processes of its instances.
+    pub pids: Vec<u32>,
     /// The TCP ports that it listens on.
     pub ports: Vec<u16>,
     /// The unix sockets that it listens on.

@@ -56,13 +56,14 @@ impl ProcessTable {
         ProcessTable { processes: entries.filter_map(read).collect() }
     }
 
-    /// `root` and everything below it, `root` first; empty when it is gone.
-    pub fn tree(&self, root: u32) -> Vec<u32> {
+    /// `roots` and everything below them, the roots first; one that is gone is left out.
+    pub fn trees(&self, roots: &[u32]) -> Vec<u32> {
         let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
         for (id, usage) in &self.processes {
             children.entry(usage.parent).or_default().push(*id);
         }
-        let mut found: Vec<u32> = self.processes.contains_key(&root).then_some(root).into_iter().collect();
+        let living = roots.iter().copied().filter(|root| self.processes.contains_key(root));
+        let mut found: Vec<u32> = living.collect();
         let mut next = 0;
         while let Some(id) = found.get(next).copied() {
             found.extend(children.remove(&id).unwrap_or_default());
@@ -71,11 +72,11 @@ impl ProcessTable {
         found
     }
 
-    /// User and kernel CPU seconds of `root` and everything below it.
-    pub fn tree_cpu_s(&self, root: u32) -> Option<(f64, f64)> {
-        let tree = self.tree(root);
-        let used = tree.iter().filter_map(|id| self.processes.get(id));
-        (!tree.is_empty())
+    /// User and kernel CPU seconds of `roots` and everything below them; `None` when all are gone.
+    pub fn trees_cpu_s(&self, roots: &[u32]) -> Option<(f64, f64)> {
+        let trees = self.trees(roots);
+        let used = trees.iter().filter_map(|id| self.processes.get(id));
+        (!trees.is_empty())
             .then(|| used.fold((0.0, 0.0), |sum, one| (sum.0 + one.user_s, sum.1 + one.system_s)))
     }
 }
@@ -137,12 +138,17 @@ mod tests {
         let table = [(1, 0), (10, 1), (11, 10), (12, 11), (20, 1), (21, 20)];
         let processes = table.map(|(id, parent)| (id, one(parent))).into();
         let table = ProcessTable { processes };
-        let mut tree = table.tree(10);
+        let mut tree = table.trees(&[10]);
         assert_eq!(tree[0], 10);
         tree.sort_unstable();
         assert_eq!(tree, [10, 11, 12]);
-        assert_eq!(table.tree_cpu_s(10), Some((3.0, 1.5)));
-        assert_eq!(table.tree_cpu_s(99), None, "it is gone");
+        assert_eq!(table.trees_cpu_s(&[10]), Some((3.0, 1.5)));
+        assert_eq!(table.trees_cpu_s(&[99]), None, "it is gone");
+        let mut both = table.trees(&[20, 10, 99]);
+        assert_eq!(both[..2], [20, 10]);
+        both.sort_unstable();
+        assert_eq!(both, [10, 11, 12, 20, 21]);
+        assert_eq!(table.trees_cpu_s(&[20, 10, 99]), Some((5.0, 2.5)), "of those that are left");
     }
 
     #[test]
@@ -154,7 +160,7 @@ mod tests {
     #[test]
     fn this_process_is_in_the_table_and_has_memory() {
         let id = std::process::id();
-        assert_eq!(ProcessTable::scan().tree(id).first(), Some(&id));
+        assert_eq!(ProcessTable::scan().trees(&[id]).first(), Some(&id));
         assert!(resident_bytes([id].into_iter()).is_some_and(|bytes| bytes > 100_000));
         assert_eq!(resident_bytes([u32::MAX].into_iter()), None, "a process that is gone has no figure");
     }

@@ -192,24 +192,27 @@ impl Tier {
     fn refresh(&mut self, table: &ProcessTable) {
         self.ids = match &self.job.cgroup {
             Some(group) => cgroup::threads(group),
-            None => table.tree(self.job.pid).into_iter().flat_map(tasks).collect(),
+            None => table.trees(&self.job.pids).into_iter().flat_map(tasks).collect(),
         };
-        self.standing.master = (self.ids.len() > 1 && self.has_children(table)).then_some(self.job.pid);
+        let masters = if self.have_children(table) { self.job.pids.as_slice() } else { &[] };
+        self.standing.masters = masters.to_vec();
         let ids: HashSet<u32> = self.ids.iter().copied().collect();
         self.serving.retain(|id| ids.contains(id));
         if self.things.len() > MOST_KNOWN {
             self.things.clear();
         }
-        if self.standing.image.is_none() {
-            self.standing.image = look::image(self.job.pid);
+        if self.standing.images.is_empty() {
+            self.standing.images = self.job.pids.iter().filter_map(|id| look::image(*id)).collect();
         }
     }
 
-    fn has_children(&self, table: &ProcessTable) -> bool {
-        match &self.job.cgroup {
-            Some(group) => cgroup::processes(group).len() > 1,
-            None => table.tree(self.job.pid).len() > 1,
-        }
+    /// Its main processes have others below them; its instances run the same program, so that all have or none.
+    fn have_children(&self, table: &ProcessTable) -> bool {
+        let processes = match &self.job.cgroup {
+            Some(group) => cgroup::processes(group),
+            None => table.trees(&self.job.pids),
+        };
+        processes.len() > self.job.pids.len()
     }
 
     fn look(

@@ -29,14 +29,14 @@ impl TierSample {
     }
 }
 
-/// Reads one tier: from its cgroup where it has one, else from its main process and everything below that.
+/// Reads one tier: from its cgroup where it has one, else from its main processes and everything below them.
 #[derive(Debug)]
 pub struct TierProbe {
     name: String,
     group: Option<Group>,
     /// Where it is this very process, and has no cgroup.
     own: Option<OwnProbe>,
-    main_process: u32,
+    main_processes: Vec<u32>,
     floor: (f64, f64),
     reads: u64,
     processes: usize,
@@ -59,18 +59,18 @@ impl Group {
 }
 
 impl TierProbe {
-    /// A probe of tier `name`, whose processes are all in `cgroup2_dir`, or else below `main_process`.
-    pub fn new(name: &str, cgroup2_dir: Option<PathBuf>, main_process: u32) -> TierProbe {
+    /// A probe of tier `name`, whose processes are all in `cgroup2_dir`, or else `main_processes` and those below them.
+    pub fn new(name: &str, cgroup2_dir: Option<PathBuf>, main_processes: &[u32]) -> TierProbe {
         let group = cgroup2_dir.and_then(Group::open);
-        let name = name.to_string();
-        TierProbe { name, group, own: None, main_process, floor: (0.0, 0.0), reads: 0, processes: 0 }
+        let (name, main_processes) = (name.to_string(), main_processes.to_vec());
+        TierProbe { name, group, own: None, main_processes, floor: (0.0, 0.0), reads: 0, processes: 0 }
     }
 
     /// A probe of this process: by its cgroup where that holds nothing else.
     pub fn of_self(name: &str) -> TierProbe {
         let id = std::process::id();
         let alone = |group: &PathBuf| cgroup::processes(group) == [id];
-        let probe = TierProbe::new(name, cgroup::cgroup2_of(id).filter(alone), id);
+        let probe = TierProbe::new(name, cgroup::cgroup2_of(id).filter(alone), &[id]);
         let own = probe.group.is_none().then(OwnProbe::open);
         TierProbe { own, ..probe }
     }
@@ -103,7 +103,7 @@ impl TierProbe {
                 let used = own.sample();
                 (used.cpu_s - used.system_s, used.system_s)
             }
-            (None, None) => table.tree_cpu_s(self.main_process)?,
+            (None, None) => table.trees_cpu_s(&self.main_processes)?,
         };
         // Between the end of a child and the wait for it a process tree seems to have used less than before.
         self.floor = (self.floor.0.max(user_s), self.floor.1.max(system_s));
@@ -121,8 +121,8 @@ impl TierProbe {
         }
         let processes = match (&self.group, &self.own) {
             (Some(group), _) => cgroup::processes(&group.directory),
-            (None, Some(_)) => vec![self.main_process],
-            (None, None) => table.tree(self.main_process),
+            (None, Some(_)) => self.main_processes.clone(),
+            (None, None) => table.trees(&self.main_processes),
         };
         self.processes = processes.len();
         resident_bytes(processes.into_iter())
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_tier_with_a_cgroup_is_read_from_it() {
         let directory = group("usage_usec 30\nuser_usec 2000000\nsystem_usec 500000\n", Some("anon 4096\n"));
-        let mut probe = TierProbe::new("db", Some(directory.path().to_path_buf()), 0);
+        let mut probe = TierProbe::new("db", Some(directory.path().to_path_buf()), &[]);
         let sample = probe.sample(&ProcessTable::default()).expect("the files are there");
         assert_eq!(sample, TierSample { user_s: 2.0, system_s: 0.5, memory_bytes: Some(4096) });
         assert_eq!(probe.source(), "cgroup2 cpu.stat");
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn cpu_time_never_falls() {
         let directory = group("user_usec 2000000\nsystem_usec 500000\n", Some("anon 1\n"));
-        let mut probe = TierProbe::new("db", Some(directory.path().to_path_buf()), 0);
+        let mut probe = TierProbe::new("db", Some(directory.path().to_path_buf()), &[]);
         probe.sample(&ProcessTable::default()).expect("the files are there");
         fs::write(directory.path().join("cpu.stat"), "user_usec 1900000\nsystem_usec 600000\n")
             .expect("it is writable");
@@ -166,11 +166,11 @@ mod tests {
     #[test]
     fn a_cgroup_that_can_not_be_read_leaves_the_process_tree() {
         let directory = group("nonsense\n", None);
-        let mut probe = TierProbe::new("web", Some(directory.path().to_path_buf()), std::process::id());
+        let mut probe = TierProbe::new("web", Some(directory.path().to_path_buf()), &[std::process::id()]);
         assert_eq!((probe.source(), probe.needs_table()), ("/proc", true));
         let sample = probe.sample(&ProcessTable::scan()).expect("this process lives");
         assert!(sample.memory_bytes.is_some_and(|bytes| bytes > 100_000), "{sample:?}");
-        let mut gone = TierProbe::new("web", None, u32::MAX);
+        let mut gone = TierProbe::new("web", None, &[u32::MAX]);
         assert_eq!(gone.sample(&ProcessTable::scan()), None);
     }
 }

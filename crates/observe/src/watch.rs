@@ -43,11 +43,13 @@ struct Snapshot {
 impl Watch {
     /// A watch over the tiers of `job`, the host and this process, which is the observer.
     pub fn new(job: &Job) -> Watch {
-        let of_job = |tier: &TierJob| TierProbe::new(&tier.name, tier.cgroup.clone(), tier.pid);
+        let of_job = |tier: &TierJob| TierProbe::new(&tier.name, tier.cgroup.clone(), &tier.pids);
         let mut tiers: Vec<TierProbe> = job.tiers.iter().map(of_job).collect();
         tiers.push(TierProbe::of_self(OBSERVERS));
-        let grouped = job.tiers.iter().filter_map(|tier| Some((tier, tier.cgroup.as_ref()?)));
-        let more = grouped.map(|(tier, group)| TierMore::open(&tier.name, group, tier.pid)).collect();
+        // All instances of a tier share one group.
+        let grouped =
+            job.tiers.iter().filter_map(|tier| Some((tier, tier.cgroup.as_ref()?, *tier.pids.first()?)));
+        let more = grouped.map(|(tier, group, main)| TierMore::open(&tier.name, group, main)).collect();
         Watch {
             tiers,
             generator: job.generator,
@@ -201,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_first_reading_has_no_rates_and_a_tier_that_is_gone_has_none_at_all() {
-        let gone = TierJob { name: "web".to_string(), pid: u32::MAX, ..TierJob::default() };
+        let gone = TierJob { name: "web".to_string(), pids: vec![u32::MAX], ..TierJob::default() };
         let job = Job { tiers: vec![gone], generator: std::process::id(), ..Job::default() };
         let mut watch = Watch::new(&job);
         let first = watch.sample(0.0);

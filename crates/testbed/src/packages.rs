@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use model::{Problem, Result};
@@ -33,14 +33,15 @@ pub struct Missing {
 }
 
 /// The packages that services lack, each once. Nothing of a part is missing if its program and files are there, wherever
-/// they came from; what an unpacked program links to is looked for in any case, since nobody else sees to it.
+/// they came from; what an unpacked program links to is looked for in any case, since nobody else sees to it. Libraries
+/// are there when the loader finds all of them, whatever this release of the system calls their packages.
 pub fn missing(services: &[Needed<'_>], home: &Path) -> Vec<Missing> {
     let mut found: Vec<Missing> = Vec::new();
     for part in services.iter().flat_map(Needed::parts) {
         let unpacks = part.packages.unpack.iter().filter(|name| !program::unpacked(home).join(name).is_dir());
         let (installs, unpacks): (Vec<&String>, Vec<&String>) = match presence(&part, home) {
             Presence::Whole => continue,
-            Presence::Unpacked => (lacking(&part), Vec::new()),
+            Presence::Unpacked(program) => (lacking_beside(&part, &program), Vec::new()),
             Presence::None => (lacking(&part), unpacks.collect()),
         };
         let installs = installs.into_iter().map(|name| (name, How::Install));
@@ -58,7 +59,7 @@ enum Presence {
     /// All of it, from a package that is installed or from elsewhere.
     Whole,
     /// The program, out of a package that was only unpacked.
-    Unpacked,
+    Unpacked(PathBuf),
     /// Not all of it.
     None,
 }
@@ -69,7 +70,7 @@ fn presence(part: &Part<'_>, home: &Path) -> Presence {
     }
     match part.binary.map(|binary| program::find(binary, home)) {
         Some(Some(program)) if program.root.as_os_str().is_empty() => Presence::Whole,
-        Some(Some(_)) => Presence::Unpacked,
+        Some(Some(program)) => Presence::Unpacked(program.path),
         Some(None) => Presence::None,
         // Without a file to look for only the packages themselves tell.
         None if part.files.is_empty() => Presence::None,
@@ -79,6 +80,29 @@ fn presence(part: &Part<'_>, home: &Path) -> Presence {
 
 fn lacking<'a>(part: &Part<'a>) -> Vec<&'a String> {
     part.packages.install.iter().filter(|name| !is_installed(name)).collect()
+}
+
+/// What an unpacked `program` lacks.
+fn lacking_beside<'a>(part: &Part<'a>, program: &Path) -> Vec<&'a String> {
+    let lacking = lacking(part);
+    if lacking.iter().any(|name| is_library(name)) && links(program) {
+        return lacking.into_iter().filter(|name| !is_library(name)).collect();
+    }
+    lacking
+}
+
+/// By the names that Debian gives to shared libraries; they change with the library (`libssl3`, then `libssl3t64`).
+fn is_library(package: &str) -> bool {
+    package.starts_with("lib") || package.starts_with("zlib")
+}
+
+/// Whether the loader finds everything that `program` links to. Where it can't be asked, the packages' names tell.
+fn links(program: &Path) -> bool {
+    let output = Command::new("ldd").arg(program).env("LC_ALL", "C").stdin(Stdio::null()).output();
+    output.is_ok_and(|output| {
+        let said = [&output.stdout[..], &output.stderr[..]].concat();
+        output.status.success() && !String::from_utf8_lossy(&said).contains("not found")
+    })
 }
 
 fn is_installed(package: &str) -> bool {

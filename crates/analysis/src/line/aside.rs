@@ -10,7 +10,7 @@ impl Sightings<'_> {
     /// Operations per second at `load`: between the two nearest loads tried, linearly in ln(load) and ln(throughput),
     /// trials of one load averaged. Absent when the load lies outside of those tried.
     pub fn throughput_per_s(&self, load: f64) -> Option<f64> {
-        let clear = self.usable().filter(|(_, sight)| *sight == Sight::Clear);
+        let clear = self.usable().filter(|(_, sight)| *sight != Sight::Over);
         let mut known: Vec<(f64, f64)> = clear
             .filter_map(|(trial, _)| {
                 let value = trial.measured.as_ref()?.figure("throughput", None)?.value;

@@ -9,7 +9,8 @@ pub enum Sight {
     Clear,
     /// It was overloaded, and so much so that its own checks broke: the load is too high, by how much is not known.
     Over,
-    /// No target was missed, but there were too few samples to say by how much.
+    /// No target was missed, but some had too few samples to be judged: the others' margins count, and of these only
+    /// that they were not missed.
     Under,
     /// It says nothing of the stack.
     Blind(Blindness),
@@ -84,7 +85,7 @@ pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
     let missed = trial
         .measured
         .iter()
-        .any(|seen| seen.clauses.iter().zip(rising).any(|(clause, rising)| *rising && missed(clause)));
+        .any(|seen| seen.clauses.iter().zip(rising).any(|(clause, rising)| *rising && clause.missed()));
     // No target need be missed for that: users whose answers outlast their cycles are not the load that was asked for.
     let not_carried = broken("errors_all") || broken("cycle");
     match (trial.valid(), trial.warm_up_s.is_some()) {
@@ -98,11 +99,6 @@ pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
     }
 }
 
-/// Observed, and not met; what never occurred says nothing.
-fn missed(clause: &ClauseSeen) -> bool {
-    !clause.pass && clause.observed.is_some()
-}
-
 /// Whether each target gets worse with load. A target that asks for at least something (throughput, samples) gets
 /// better with load as a rule: where it is missed at the lowest load it can't be what limits the highest. Only trials
 /// whose instrument held and that settled can show that; until there is one, the others stand in.
@@ -111,7 +107,7 @@ pub(super) fn rising(trials: &[Trial]) -> Vec<bool> {
     let Some(lowest) = lowest(trials, counts).or_else(|| lowest(trials, |_| true)) else {
         return Vec::new();
     };
-    lowest.clauses.iter().map(|clause| !(asks_for_more(clause) && missed(clause))).collect()
+    lowest.clauses.iter().map(|clause| !(asks_for_more(clause) && clause.missed())).collect()
 }
 
 /// What the trial at the lowest load said, of those that count.
@@ -140,3 +136,6 @@ pub(super) fn passes(trial: &Trial, rising: &[bool]) -> Option<bool> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! What is said of a find: the load line, or why there is none and what to try.
 
-use model::study::{By, Confirmation, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot};
+use model::study::{By, ClauseSeen, Confirmation, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot};
 use model::units;
 
 use super::{number, percent};
@@ -175,6 +175,26 @@ pub fn nearest(trial: &Trial) -> String {
     nearest.unwrap_or_else(|| "nothing was near its limit".to_string())
 }
 
+/// `passed as far as seen: AddEvent p90 had 2 of 51 samples`; absent unless that is all there is to say of it.
+pub fn passed_as_seen(trial: &Trial) -> Option<String> {
+    if !trial.passed_as_seen() {
+        return None;
+    }
+    let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses);
+    let short = clauses.filter(|clause| clause.samples < clause.samples_needed);
+    let share = |clause: &ClauseSeen| clause.samples as f64 / clause.samples_needed as f64;
+    let fewest = short.min_by(|one, other| share(one).total_cmp(&share(other)));
+    let had = fewest.map_or_else(
+        || faults(trial),
+        |clause| {
+            let name = clause.clause.split(['<', '>']).next().unwrap_or_default().trim();
+            let (had, needed) = (number(clause.samples as f64), number(clause.samples_needed as f64));
+            format!("{name} had {had} of {needed} samples")
+        },
+    );
+    Some(format!("passed as far as seen: {had}"))
+}
+
 /// A target that asks for at least something is missed where others are already at their limit.
 pub fn wanting(trial: &Trial, clause: &str) -> String {
     format!("at {} `{clause}` is not met, and more load misses other targets", number(trial.load))
@@ -215,9 +235,9 @@ pub fn spent(spent_s: f64, trials: usize) -> String {
     format!("{trials} in {}", whole_seconds(spent_s))
 }
 
-fn worst(trial: &Trial, counts: impl Fn(&model::study::ClauseSeen) -> bool) -> Option<String> {
+fn worst(trial: &Trial, counts: impl Fn(&ClauseSeen) -> bool) -> Option<String> {
     let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses).filter(|clause| counts(clause));
-    let margin = |clause: &&model::study::ClauseSeen| clause.margin.unwrap_or(f64::NEG_INFINITY);
+    let margin = |clause: &&ClauseSeen| clause.margin.unwrap_or(f64::NEG_INFINITY);
     let worst = clauses.max_by(|one, other| margin(one).total_cmp(&margin(other)))?;
     let Some(margin) = worst.margin else { return Some(format!("`{}` is not met", worst.clause)) };
     let times = margin.exp();

@@ -136,6 +136,11 @@ impl Response {
         if self.body.len() < self.keep_bytes { 0 } else { self.body_left() }
     }
 
+    /// Nothing of the answer comes after what is droppable: a byte more is a byte too many.
+    pub fn ends_with_droppable(&self) -> bool {
+        matches!(self.state, State::Length(_))
+    }
+
     /// The transport dropped `bytes` of the body, at most [`Self::droppable`] (more is a [`Fault::Surplus`]); true
     /// when the answer is complete.
     pub fn dropped(&mut self, bytes: u64) -> Result<bool, Fault> {

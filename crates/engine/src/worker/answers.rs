@@ -64,18 +64,20 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     /// Takes bytes from the connection, those that nobody looks at unseen; how many came, and how many were asked for.
     fn take(&mut self, slot: u32) -> (io::Result<usize>, usize) {
         let connection = &self.connections[slot as usize];
-        let (droppable, discards) = match &connection.exchange {
+        let (droppable, more, discards) = match &connection.exchange {
             Some(exchange) if connection.secure.is_none() => {
                 let host = self.host.borrow();
-                let left = host.pages.borrow_mut().response(exchange.page).droppable();
-                (usize::try_from(left).unwrap_or(MOST_DROPPED_BYTES), exchange.draft.discard)
+                let mut pages = host.pages.borrow_mut();
+                let response = pages.response(exchange.page);
+                let droppable = usize::try_from(response.droppable()).unwrap_or(MOST_DROPPED_BYTES);
+                (droppable, usize::from(response.ends_with_droppable()), exchange.draft.discard)
             }
-            _ => (0, false),
+            _ => (0, 0, false),
         };
         if droppable > 0 {
-            // One more than there should be: what a server sends beyond its answer must not pass for the next one, and a
-            // read that gave less than asked for needs no second one.
-            let asked = droppable.saturating_add(1).min(MOST_DROPPED_BYTES);
+            // At the answer's end one more than there should be: what a server sends beyond it must not pass for the next
+            // answer, and a read that gave less than asked for needs no second one. After a chunk its end is to come.
+            let asked = droppable.saturating_add(more).min(MOST_DROPPED_BYTES);
             let taken = self.transport.discard(slot, asked);
             if let Ok(length @ 1..) = taken {
                 self.bytes_dropped(slot, length);

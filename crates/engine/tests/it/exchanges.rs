@@ -253,6 +253,22 @@ fn a_page_tells_the_length_of_its_body_also_of_one_that_was_dropped_or_came_in_c
 }
 
 #[test]
+fn chunks_that_are_dropped_unread_leave_their_ends_to_be_read() {
+    let script = "function visit() \
+        for _ = 1, 3 do local page = get('/', nil, { discard = true }) check(page.bytes == 20000, page.bytes) end end";
+    let seen = once(script).against(|_, _| {
+        let mut answer = b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+        for _ in 0..2 {
+            answer.extend(format!("{:x}\r\n{}\r\n", 10_000, "x".repeat(10_000)).bytes());
+        }
+        answer.extend(b"0\r\n\r\n");
+        Reply::After(MS, answer)
+    });
+    assert_no_error(&seen);
+    assert_eq!(seen.totals.connects, 1, "each answer ends where it ends, so that the connection goes on");
+}
+
+#[test]
 fn a_user_that_is_forgotten_is_a_new_visitor_to_the_server() {
     let script = "function visit(user) auth('ann', 'secret') user.kept = 1 \
         get('/a') parallel({ '/a' }, { cache = true }) forget() \

@@ -33,7 +33,7 @@ pub(super) fn next(case: &Case<'_>, line: &Line) -> Option<Order> {
 /// to confirm anything.
 fn window_s(case: &Case<'_>) -> Option<f64> {
     let left_s = case.goal.budget_s - case.spent_s - cost::overhead_s(case.trials);
-    let wanted_s = case.sampled_s(case.goal.confirm_s).min(LONGEST * case.goal.confirm_s);
+    let wanted_s = case.sampled_s(case.goal.confirm_s, |_| true).min(LONGEST * case.goal.confirm_s);
     (left_s >= case.goal.window_s).then(|| left_s.min(wanted_s))
 }
 

@@ -21,6 +21,10 @@ const OFFSETS: [f64; 3] = [-0.06, 0.05, 0.0];
 /// Trials in a row that say nothing before the search gives up.
 const BLIND: usize = 3;
 
+/// Targets whose margin, in ln(observed/limit), is below this can wait for the confirming trials to be judged: about a
+/// third of the limit is as far from it as chance takes a percentile of a few samples.
+const FAR: f64 = -1.0;
+
 /// An interval longer than this is no answer.
 const USELESS: f64 = 0.5;
 
@@ -116,7 +120,7 @@ fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> boo
         return looks_strange || (wrong && since < AFTER_CONTRADICTION);
     }
     let near = |trial: &&Trial| (trial.load / line.load).ln().abs() < NEAR;
-    let clear = |trial: &&Trial| case.seen.sight(trial) == Sight::Clear;
+    let clear = |trial: &&Trial| matches!(case.seen.sight(trial), Sight::Clear | Sight::Under);
     let told = case.of_purpose(Purpose::Search).filter(near).filter(clear).count();
     let known =
         told >= least(case.goal.half_width_ratio) && line.half_width_ratio() <= case.goal.half_width_ratio;
@@ -139,9 +143,10 @@ fn place(case: &Case<'_>, line: &Line) -> f64 {
     line.load * (1.0 + offset.clamp(-half, half))
 }
 
-/// Longer where targets had too few samples.
+/// Longer where targets that may be the line's had too few samples.
 pub(super) fn window_s(case: &Case<'_>) -> f64 {
-    case.sampled_s(case.goal.window_s).min(case.goal.confirm_s.max(case.goal.window_s))
+    case.sampled_s(case.goal.window_s, |clause| clause.margin.is_none_or(|margin| margin > FAR))
+        .min(case.goal.confirm_s.max(case.goal.window_s))
 }
 
 /// The last trials all said nothing.

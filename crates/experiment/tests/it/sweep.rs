@@ -2,7 +2,7 @@
 
 use experiment::sweep::{next, remaining, so_far};
 use experiment::{Bench, Order, Step, pursue};
-use model::study::{Cell, FindAnswer, FindGoal, Measurement, Sweep, SweepOrder, Trial};
+use model::study::{Cell, FindAnswer, FindGoal, Measurement, Sweep, SweepOrder, Trial, WhyNot};
 
 use crate::made_up::MadeUp;
 
@@ -18,7 +18,7 @@ fn question(repeats: u32, order: SweepOrder) -> Sweep {
         repeats,
         order,
         seed: 5,
-        cells: (0..4).map(|at| Cell { levels: vec![at / 2, at % 2], answers: Vec::new() }).collect(),
+        cells: (0..4).map(|at| Cell { levels: vec![at / 2, at % 2], ..Cell::default() }).collect(),
         form: None,
         published: Vec::new(),
         differs: Vec::new(),
@@ -141,4 +141,27 @@ fn a_load_line_is_found_for_every_cell_and_repeat_from_its_own_trials() {
     let mut changes = visits.clone();
     changes.dedup();
     assert_eq!(changes.len(), 4, "a search is not interrupted by another one: {visits:?}");
+}
+
+#[test]
+fn no_cell_is_searched_above_the_users_that_its_own_data_set_is_for() {
+    use testkit::stack::{Shape, Stack};
+    let sweep = Sweep {
+        measurement: Measurement::LoadLine(FindGoal::default().quick()),
+        cells: vec![Cell { most: Some(100.0), ..Cell::default() }, Cell::default()],
+        ..question(1, SweepOrder::AsWritten)
+    };
+    let stack = |line, seed| Stack::new(line, Shape::Slope(8.0), seed);
+    let mut bench = Lines(vec![stack(150.0, 1), stack(400.0, 2)]);
+    let mut trials = Vec::new();
+    let cells = pursue(|trials| next(&sweep, &[0.0, 0.0], trials), &mut bench, &mut trials)
+        .unwrap_or_else(|problems| panic!("{problems}"));
+    let highest = |arm| {
+        let loads = trials.iter().filter(|trial| trial.arm == arm).map(|trial| trial.load);
+        loads.fold(0.0, f64::max)
+    };
+    assert_eq!(highest(0), 100.0);
+    assert!(highest(1) > 400.0, "{}", highest(1));
+    let [FindAnswer::NoAnswer(none)] = &cells[0].answers[..] else { panic!("{:#?}", cells[0].answers) };
+    assert_eq!((none.why, none.load), (WhyNot::NeverFails, Some(100.0)));
 }

@@ -226,3 +226,23 @@ pub enum WhyNot {
     /// The user ended it.
     Interrupted,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_begins_where_it_is_told_within_what_it_looks_at() {
+        let start = |goal: FindGoal, first| goal.starting_at(first).start;
+        let users = FindGoal::default;
+        assert_eq!(start(users(), Some(200.0)), 200.0);
+        assert_eq!(start(users(), None), 10.0, "nobody said another");
+        assert_eq!(start(FindGoal { most: 50.0, ..users() }, Some(200.0)), 50.0);
+        assert_eq!(start(FindGoal { most: 4.0, ..users() }, None), 4.0, "the usual one is moved too");
+        assert_eq!(start(FindGoal { least: 300.0, ..users() }, Some(200.0)), 300.0);
+        let rate = FindGoal { by: By::Rate, ..users() };
+        assert_eq!(start(rate, Some(200.0)), 10.0, "so many users are not so many arrivals a second");
+        let kept = users().starting_at(Some(200.0));
+        assert_eq!(kept, FindGoal { start: 200.0, ..users() }, "nothing else changes");
+    }
+}

@@ -91,4 +91,14 @@ pub struct Cell {
     pub levels: Vec<usize>,
     /// The load line of each repeat, when load lines are measured.
     pub answers: Vec<FindAnswer>,
+    /// The users that the cell's data set is for, where its load line would be looked for above them otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most: Option<f64>,
+}
+
+impl Cell {
+    /// The sweep's goal, no further than this cell's data set is for.
+    pub fn goal(&self, goal: &FindGoal) -> FindGoal {
+        self.most.and_then(|most| goal.up_to(most)).unwrap_or_else(|| goal.clone())
+    }
 }

@@ -63,6 +63,12 @@ impl Trial {
         self.faults.is_empty() && self.measured.is_some()
     }
 
+    /// Its only fault is too few samples, and no target was missed: it passed as far as was seen.
+    pub fn passed_as_seen(&self) -> bool {
+        let few = !self.faults.is_empty() && self.faults.iter().all(|fault| fault.check == "samples");
+        few && self.measured.as_ref().is_some_and(|seen| !seen.clauses.iter().any(ClauseSeen::missed))
+    }
+
     /// Every target was met; nothing is said of a trial without figures.
     pub fn pass(&self) -> Option<bool> {
         self.measured.as_ref().map(|seen| seen.clauses.iter().all(|clause| clause.pass))
@@ -129,6 +135,13 @@ pub struct ClauseSeen {
     pub samples: u64,
     /// How many it needs.
     pub samples_needed: u64,
+}
+
+impl ClauseSeen {
+    /// Observed, and not met; what never occurred says nothing.
+    pub fn missed(&self) -> bool {
+        !self.pass && self.observed.is_some()
+    }
 }
 
 /// Something measured in a window, with how far it can be trusted.

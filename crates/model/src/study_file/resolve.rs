@@ -90,24 +90,25 @@ pub(super) fn resolve(
     let arms: Vec<Arm> = design.combinations.iter().map(|levels| arm(study, &design, levels)).collect();
     let mut problems: Vec<Problem> =
         found.into_iter().map(|(path, problem)| read.place(&path, problem)).collect();
-    let (loads, first) = check_cells(&design, &arms, &read, catalogue, cpus, &mut problems);
+    let checked = check_cells(&design, &arms, &read, catalogue, cpus, &mut problems);
     Problems::check(problems)?;
-    let first = first.ok_or_else(|| Problem::recipe("the study has no cell").file(source.file))?;
+    let first = checked.first.ok_or_else(|| Problem::recipe("the study has no cell").file(source.file))?;
+    let measurement = starting(measurement, study, &first);
     let sweep = Sweep {
         name: study.name.clone(),
         title: study.title.clone(),
         source: study.source.clone(),
         factors: factors(study, &design),
-        measurement: up_to_the_data(starting(measurement, study, &first), &first),
+        cells: cells_of(&design, &measurement, &checked.most),
+        measurement,
         repeats: study.repeats.unwrap_or(1),
         order: study.order.unwrap_or_default(),
         seed: study.seed.unwrap_or(1),
-        cells: cells_of(&design),
         form: file.full.as_ref().map(|_| form),
         published,
         differs: study.differs.clone(),
     };
-    let loads = if study.find.is_some() { vec![0.0; arms.len()] } else { loads };
+    let loads = if study.find.is_some() { vec![0.0; arms.len()] } else { checked.loads };
     Ok(SweepPlan { sweep, arms, loads, first })
 }
 
@@ -119,14 +120,6 @@ fn starting(measurement: Measurement, study: &StudyFile, first: &Plan) -> Measur
             Measurement::LoadLine(goal.starting_at(first.kit.first_load()))
         }
         other => other,
-    }
-}
-
-/// A load line is not looked for above the users that the data set is for: all cells have the same.
-fn up_to_the_data(measurement: Measurement, first: &Plan) -> Measurement {
-    match (measurement, first.kit.most_users(&first.size.values)) {
-        (Measurement::LoadLine(goal), Some(most)) => Measurement::LoadLine(goal.up_to(most).unwrap_or(goal)),
-        (other, _) => other,
     }
 }
 
@@ -288,13 +281,19 @@ fn factors(study: &StudyFile, design: &Design) -> Vec<Factor> {
     varied(design).into_iter().map(factor).collect()
 }
 
-fn cells_of(design: &Design) -> Vec<Cell> {
+/// The cells without answers. A load line is not looked for above the users that a cell's data set is for, `most`.
+fn cells_of(design: &Design, measurement: &Measurement, most: &[Option<f64>]) -> Vec<Cell> {
     let factors = varied(design);
-    let cell = |levels: &Vec<usize>| Cell {
+    let goal = match measurement {
+        Measurement::LoadLine(goal) => Some(goal),
+        Measurement::Window { .. } => None,
+    };
+    let cell = |(levels, most): (&Vec<usize>, &Option<f64>)| Cell {
         levels: factors.iter().map(|at| levels[*at]).collect(),
         answers: Vec::new(),
+        most: most.filter(|most| goal.is_some_and(|goal| goal.up_to(*most).is_some())),
     };
-    design.combinations.iter().map(cell).collect()
+    design.combinations.iter().zip(most).map(cell).collect()
 }
 
 /// A mistake that the plans of some cells have.
@@ -302,6 +301,17 @@ struct Mistake {
     problem: Problem,
     first: usize,
     cells: usize,
+}
+
+/// What the plans of the cells say, in the cells' order.
+#[derive(Default)]
+struct Checked {
+    /// Users, or arrivals per second.
+    loads: Vec<f64>,
+    /// The users that the data set is for.
+    most: Vec<Option<f64>>,
+    /// The first cell's.
+    first: Option<Plan>,
 }
 
 /// Resolves each cell's plan; the same mistake in many cells is told once.
@@ -312,16 +322,16 @@ fn check_cells(
     catalogue: &Catalogue,
     cpus: &[usize],
     problems: &mut Vec<Problem>,
-) -> (Vec<f64>, Option<Plan>) {
+) -> Checked {
     let mut mistakes: Vec<Mistake> = Vec::new();
-    let mut loads = Vec::new();
-    let mut first = None;
+    let mut checked = Checked::default();
     for (at, arm) in arms.iter().enumerate() {
         let wrong = match Plan::resolve(&arm.recipe, None, catalogue, cpus) {
             Ok(plan) => {
                 let (load, wrong) = soundness(arm, &plan);
-                loads.push(load);
-                first.get_or_insert(plan);
+                checked.loads.push(load);
+                checked.most.push(plan.kit.most_users(&plan.size.values));
+                checked.first.get_or_insert(plan);
                 wrong
             }
             Err(wrong) => wrong.into_vec(),
@@ -341,7 +351,7 @@ fn check_cells(
         let elsewhere = problem.place.file.is_some();
         problems.push(if elsewhere { problem } else { located(problem, design, first, read) });
     }
-    (loads, first)
+    checked
 }
 
 /// The load of a cell whose plan holds, and what is wrong with it all the same.

@@ -83,6 +83,10 @@ help = "waiting"
 "#;
 
 fn catalogue() -> Catalogue {
+    catalogue_with(KIT)
+}
+
+fn catalogue_with(kit: &str) -> Catalogue {
     let stack = |name: &str| {
         format!(
             "format = 1\nname = \"{name}\"\ntitle = \"{name}\"\nprovides = [\"web\"]\n[[tier]]\nname = \"web\"\n\
@@ -90,7 +94,7 @@ fn catalogue() -> Catalogue {
         )
     };
     let files = [
-        ("kits/shop/kit.toml", KIT.to_string()),
+        ("kits/shop/kit.toml", kit.to_string()),
         ("kits/shop/session.lua", String::new()),
         ("kits/shop/app/index.html", String::new()),
         ("services/httpd/service.toml", SERVICE.to_string()),
@@ -193,6 +197,36 @@ fn a_search_is_told_as_on_the_command_line_and_less_time_shortens_its_windows() 
     assert_eq!((goal.budget_s, goal.half_width_ratio), (300.0, 0.03));
     assert_eq!((goal.ramp_window_s, goal.window_s, goal.confirm_s), (5.0, 10.0, 30.0));
     assert_eq!(goal.start, 4.0, "the usual start is moved");
+}
+
+#[test]
+fn a_load_line_is_looked_for_as_far_as_each_cells_own_data_set_is_for() {
+    let kit = KIT.replace("[users]\n", "[users]\nloaded_for = \"rows\"\n");
+    let kit = kit.replace("rows = 1 }", "rows = 40 }").replace("rows = 9 }", "rows = 900 }");
+    let most = |find: &str| {
+        let text = format!("{HEAD}sizes = [\"small\", \"large\"]\n[find]\n{find}");
+        let study = StudyFile::read("s.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
+        let plan = study.resolve(Form::Short, "s.toml", &text, &catalogue_with(&kit), &[0, 1]);
+        let sweep = plan.unwrap_or_else(|problems| panic!("{problems}")).sweep;
+        let Measurement::LoadLine(goal) = &sweep.measurement else { panic!("{:?}", sweep.measurement) };
+        let goals = sweep.cells.iter().map(|cell| cell.goal(goal));
+        sweep.cells.iter().zip(goals).map(|(cell, goal)| (cell.most, goal.most)).collect::<Vec<_>>()
+    };
+    assert_eq!(most(""), [(Some(40.0), 40.0), (Some(900.0), 900.0)]);
+    assert_eq!(most("most = 400\n"), [(Some(40.0), 40.0), (None, 400.0)]);
+    assert_eq!(most("by = \"rate\"\n"), [(None, 100_000.0), (None, 100_000.0)], "data is for users");
+}
+
+#[test]
+fn a_search_begins_at_the_kits_usual_users_unless_the_study_says_another() {
+    let start = |rest: &str| {
+        let plan = plan(rest);
+        let Measurement::LoadLine(goal) = plan.sweep.measurement else { panic!("{rest}") };
+        goal.start
+    };
+    assert_eq!(start("[find]\nmost = 90\n"), 5.0, "its users pause");
+    assert_eq!(start("[find]\nstart = 30\n"), 30.0);
+    assert_eq!(start("[find]\nby = \"rate\"\n"), 10.0);
 }
 
 #[test]

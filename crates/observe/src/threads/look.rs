@@ -19,10 +19,10 @@ pub(super) struct Place {
     pub(super) sockets: Vec<PathBuf>,
     /// The TCP ports that tiers behind it may listen on.
     pub(super) ports: Vec<u16>,
-    /// Its main process, where that only looks after the others.
-    pub(super) master: Option<u32>,
-    /// Where the program's own variables lie in its memory.
-    pub(super) image: Option<Range<u64>>,
+    /// Its main processes, where these only look after the others.
+    pub(super) masters: Vec<u32>,
+    /// Where the program's own variables lie in the memory of each instance.
+    pub(super) images: Vec<Range<u64>>,
     /// Beginnings of the names of its threads that serve nobody.
     pub(super) background: Vec<String>,
 }
@@ -132,7 +132,7 @@ impl Around for Look<'_> {
 
     fn is_queue(&mut self, address: u64) -> bool {
         self.queues.contains(&(address & !7))
-            || self.standing.image.as_ref().is_some_and(|image| image.contains(&address))
+            || self.standing.images.iter().any(|image| image.contains(&address))
     }
 
     fn serves(&self) -> bool {
@@ -140,7 +140,7 @@ impl Around for Look<'_> {
     }
 
     fn serves_nobody(&self) -> bool {
-        self.standing.master == Some(self.id) || self.is_background()
+        self.standing.masters.contains(&self.id) || self.is_background()
     }
 }
 

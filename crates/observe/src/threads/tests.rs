@@ -44,11 +44,11 @@ fn may_look(id: u32) -> bool {
 
 /// Looks until all threads of the process do what is expected of some, or a minute is over.
 fn seen(id: u32, sockets: Vec<PathBuf>, expected: &[(Doing, f64)]) {
-    seen_of(TierJob { name: "app".to_string(), pid: id, sockets, ..TierJob::default() }, expected);
+    seen_of(TierJob { name: "app".to_string(), pids: vec![id], sockets, ..TierJob::default() }, expected);
 }
 
 fn seen_of(tier: TierJob, expected: &[(Doing, f64)]) {
-    if !may_look(tier.pid) {
+    if !tier.pids.iter().all(|id| may_look(*id)) {
         return;
     }
     let mut threads = Threads::open(&Job { tiers: vec![tier], ..Job::default() }).expect("this kernel tells");
@@ -127,12 +127,21 @@ fn a_thread_named_as_one_that_serves_nobody_idles_and_another_that_sleeps_does_n
     ));
     let tier = |background: &[&str]| TierJob {
         name: "cache".to_string(),
-        pid: sleeps.0.id(),
+        pids: vec![sleeps.0.id()],
         background_threads: background.iter().map(ToString::to_string).collect(),
         ..TierJob::default()
     };
     seen_of(tier(&["mc-log", "mc-lru"]), &[(Doing::Idle, 1.0), (Doing::Sleeping, 1.0)]);
     seen_of(tier(&["mc-log"]), &[(Doing::Idle, 0.0), (Doing::Sleeping, 2.0)]);
+}
+
+#[test]
+fn all_instances_of_a_tier_are_looked_at_and_none_looks_after_another() {
+    let sleep = || Waiting::start(&format!("{READY}import time; time.sleep(1000)"));
+    let both = [sleep(), sleep()];
+    let pids = both.iter().map(|one| one.0.id()).collect();
+    let tier = TierJob { name: "cache".to_string(), pids, ..TierJob::default() };
+    seen_of(tier, &[(Doing::Sleeping, 2.0), (Doing::Idle, 0.0)]);
 }
 
 #[test]

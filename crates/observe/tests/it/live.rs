@@ -55,7 +55,7 @@ impl Drop for Group {
 
 /// Samples until the tier has burnt half a CPU second, and gives what the watch then says.
 fn watch_until_burnt(cgroup: Option<PathBuf>, pid: u32) -> (f64, f64, f64, Watch) {
-    let tier = TierJob { name: "web".to_string(), cgroup, pid, ..TierJob::default() };
+    let tier = TierJob { name: "web".to_string(), cgroup, pids: vec![pid], ..TierJob::default() };
     let mut watch = Watch::new(&Job { tiers: vec![tier], generator: std::process::id(), ..Job::default() });
     let start = Instant::now();
     let (mut burnt_s, mut bytes) = (0.0, 0.0);

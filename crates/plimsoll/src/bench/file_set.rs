@@ -1,5 +1,7 @@
 //! The file set of a plan: made once, kept beside the data sets, served or linked to by each run.
 
+pub(crate) mod in_use;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -10,6 +10,7 @@ use testbed::Stack;
 use testbed::page_cache::{self, Residency};
 
 use crate::bench::file_set::FileSet;
+use crate::bench::file_set::in_use::Use;
 use crate::context::Context;
 
 /// Users go to this tier.
@@ -84,9 +85,14 @@ fn not_evicted(left: Residency, root: &Path, asked: &str) -> Problem {
         _ => "what the server sends from there would not count as its memory, whatever its limit",
     };
     Problem::environment(what).file(root.display().to_string()).why(why).remedy(
-        "a PLIMSOLL_HOME on a disk's file system (files on tmpfs are nowhere but in memory), and no other run on the \
-         same file set at the same time",
+        "a PLIMSOLL_HOME on a disk's file system (files on tmpfs are nowhere but in memory), and nobody else who reads \
+         these files at the same time",
     )
+}
+
+/// How a run uses the kept file set: alone where the state of its page cache is a setting.
+pub(crate) fn set_is_used(plan: &Plan) -> Use {
+    if asked(plan).is_some() { Use::Alone } else { Use::Shared }
 }
 
 /// Whether each trial must begin with an empty cache: the one before has filled it.

@@ -2,6 +2,7 @@
 //! plan for a server that somebody else started only the last.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use testbed::{
     Helper, Helping, KeeperCommand, Lab, LabOptions, Needed, Running, Stack, StartOptions, StepEvent, Tier,
 };
 
-use crate::bench::file_set::{self, FileSet};
+use crate::bench::file_set::{self, FileSet, in_use};
 use crate::bench::server::{Server, ServerArgs};
 use crate::bench::{dataset, hog, page_cache};
 use crate::context::Context;
@@ -44,6 +45,8 @@ struct Started {
     lab: Lab,
     /// What a fault runs beside the stack.
     hogs: Vec<Running>,
+    /// Held, never read: as long as it lives, others see that the kept file set is in use.
+    _in_use: Option<File>,
 }
 
 impl Stage {
@@ -102,6 +105,9 @@ impl Stage {
         lab.check_limits(plan)?;
         let data = dataset::ensure(plan, &lab, &mut steps, context)?;
         let files = file_set::ensure(plan, &mut steps, context)?;
+        let take =
+            |files: &FileSet| in_use::take(&files.result.id, id, page_cache::set_is_used(plan), context);
+        let in_use = files.as_ref().map(take).transpose()?;
         context.interrupt.check()?;
         let started = Instant::now();
         let (stack, copy_s) = {
@@ -132,7 +138,7 @@ impl Stage {
             .done(&format!("{} is ready ({took}): http://{address}{}", plan.stack.name, plan.kit.front_page));
         let warnings = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone()).collect();
         let hogs = hog::start(plan, &lab)?;
-        let started = Some(Started { stack, lab, hogs });
+        let started = Some(Started { stack, lab, hogs, _in_use: in_use });
         let (target, told) = (address.into(), kit::CheckInputs::default());
         Ok(Stage { started, target, elsewhere: None, dataset, file_set, steps, warnings, told })
     }
@@ -189,7 +195,7 @@ impl Stage {
 
     /// Removes everything.
     pub(crate) fn close(self) -> Result<()> {
-        let Some(Started { stack, lab, hogs }) = self.started else { return Ok(()) };
+        let Some(Started { stack, lab, hogs, _in_use }) = self.started else { return Ok(()) };
         drop(stack);
         let closed = lab.close();
         hogs.into_iter().for_each(Running::reap);

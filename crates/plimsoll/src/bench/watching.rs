@@ -215,7 +215,7 @@ fn job(plan: &Plan, stage: &Stage) -> Job {
     let tier = |tier: &testbed::Tier| TierJob {
         name: tier.name.clone(),
         cgroup: tier.cgroup.clone(),
-        pid: tier.pid,
+        pids: tier.pids.clone(),
         ports: tier.ports.values().copied().collect(),
         sockets: tier.sockets.values().cloned().collect(),
         background_threads: tier.background_threads.clone(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use experiment::{pursue, sweep};
 use model::record::Outcome;
-use model::study::{Arm, By, FindAnswer, Form, Measurement, Question, Sweep, Trial};
+use model::study::{Arm, By, Cell, FindAnswer, Form, Measurement, Question, Sweep, Trial};
 use model::{Kind, Problem, Problems, Result, StudyFile, SweepPlan, units};
 
 use crate::bench::server::ServerArgs;
@@ -73,9 +73,7 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
                 return Ok(0);
             }
             told.lines().for_each(|line| context.console.note(line));
-            if let Some(most) = up_to_the_data(&plan) {
-                let told =
-                    format!("no load line is looked for above {most} users: the data set is for so many");
+            if let Some(told) = up_to_the_data(&plan.sweep.cells) {
                 context.console.note(&told);
             }
             let (by, load) = load_of(&plan.sweep, &plan.arms);
@@ -96,10 +94,17 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
     }
 }
 
-/// Where the search for a load line ends because the data set ends there.
-fn up_to_the_data(plan: &SweepPlan) -> Option<f64> {
-    let most = plan.first.kit.most_users(&plan.first.size.values)?;
-    matches!(&plan.sweep.measurement, Measurement::LoadLine(goal) if goal.most == most).then_some(most)
+/// Where the searches for load lines end because the data sets end there.
+fn up_to_the_data(cells: &[Cell]) -> Option<String> {
+    let most = || cells.iter().filter_map(|cell| cell.most);
+    let (least, highest) = (most().reduce(f64::min)?, most().reduce(f64::max)?);
+    Some(if cells.iter().all(|cell| cell.most == Some(least)) {
+        format!("no load line is looked for above {least} users: the data set is for so many")
+    } else if least == highest {
+        format!("in some cells no load line is looked for above {least} users: their data set is for so many")
+    } else {
+        format!("no load line is looked for above what a cell's data set is for: {least} to {highest} users")
+    })
 }
 
 /// The study, with the flags laid over it, every cell's plan checked.
@@ -157,13 +162,16 @@ fn loads(arms: &[Arm]) -> Vec<f64> {
     arms.iter().map(load).collect()
 }
 
-/// What loads are counted in, and one that is measured.
+/// What loads are counted in, and the least that is measured: every cell's data set is for so many users.
 fn load_of(sweep: &Sweep, arms: &[Arm]) -> (By, f64) {
     match &sweep.measurement {
-        Measurement::LoadLine(goal) => (goal.by, goal.start),
+        Measurement::LoadLine(goal) => {
+            let starts = sweep.cells.iter().map(|cell| cell.goal(goal).start);
+            (goal.by, starts.fold(goal.start, f64::min))
+        }
         Measurement::Window { .. } => {
             let by = if arms.iter().any(|arm| arm.recipe.rate.is_some()) { By::Rate } else { By::Users };
-            (by, loads(arms).first().copied().unwrap_or(1.0))
+            (by, loads(arms).into_iter().reduce(f64::min).unwrap_or(1.0))
         }
     }
 }
@@ -211,12 +219,37 @@ mod tests {
     fn a_cell_without_a_load_line_has_no_result_whatever_else_was_found_out() {
         let mut record = sweep(SweepShape::LoadLines);
         let Question::Sweep(sweep) = &mut record.question else { panic!("it is a sweep") };
-        let lines = |cell: &model::study::Cell| {
+        let lines = |cell: &Cell| {
             cell.answers.iter().filter(|answer| matches!(answer, FindAnswer::LoadLine(_))).count()
         };
         sweep.cells.retain(|cell| lines(cell) > 0);
         assert!(!sweep.cells.is_empty() && whole(sweep, &record.trials));
         sweep.cells[0].answers.retain(|answer| matches!(answer, FindAnswer::NoAnswer(_)));
         assert!(!whole(sweep, &record.trials));
+    }
+
+    #[test]
+    fn where_searches_end_is_said_once_for_all_cells() {
+        let told = |most: &[Option<f64>]| {
+            let cells: Vec<Cell> = most.iter().map(|most| Cell { most: *most, ..Cell::default() }).collect();
+            up_to_the_data(&cells).unwrap_or_default()
+        };
+        assert_eq!(told(&[None, None]), "");
+        assert!(told(&[Some(40.0), Some(40.0)]).contains("above 40 users: the data set"));
+        assert!(
+            told(&[Some(40.0), None]).starts_with("in some cells")
+                && told(&[Some(40.0), None]).contains("40 users")
+        );
+        assert!(
+            told(&[Some(900.0), Some(40.0), None]).ends_with("a cell's data set is for: 40 to 900 users")
+        );
+    }
+
+    #[test]
+    fn every_cell_can_be_resolved_at_the_load_that_stands_for_all() {
+        let mut record = sweep(SweepShape::LoadLines);
+        let Question::Sweep(sweep) = &mut record.question else { panic!("it is a sweep") };
+        sweep.cells[1].most = Some(4.0);
+        assert_eq!(load_of(sweep, &record.arms), (By::Users, 4.0));
     }
 }

@@ -4,6 +4,8 @@ mod bad_input;
 mod browser;
 mod compare;
 mod events;
+mod events_run;
+mod events_try;
 mod export;
 mod faults;
 mod find;

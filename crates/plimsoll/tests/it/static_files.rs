@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value as Json;
 
-use crate::tool::{Home, have, skip, turn};
+use crate::tool::{Home, have, judged, skip, turn};
 
 const SHORT: &str = "--stack nginx --ramp-up 1s --steady 3s --ramp-down 0s";
 const LIMIT_BYTES: f64 = (24 << 20) as f64;
@@ -39,12 +39,12 @@ fn can_be_entered(dir: &Path) -> bool {
     dir.ancestors().all(open)
 }
 
-/// Whether the servers are here, and files can be evicted from the page cache.
-fn can_be_measured() -> bool {
+/// Whether the stack's server is here, and files can be evicted from the page cache.
+fn can_be_measured(stack: &str) -> bool {
     if is_in_memory(&place()) {
         return skip("the temporary directory is in memory: its files can't be evicted");
     }
-    have("nginx")
+    have(stack)
 }
 
 /// A short run's record; whether it was judged well is not the question here.
@@ -68,10 +68,79 @@ fn metric(record: &Json, name: &str) -> f64 {
     rows.iter().find(|row| row["name"] == name).and_then(|row| row["value"].as_f64()).expect(name)
 }
 
+fn completed(record: &Json, kind: &str, name: &str) -> f64 {
+    let rows = record["operations"].as_array().expect("operations");
+    let row = rows.iter().find(|row| row["kind"] == kind && row["name"] == name).expect(name);
+    row["completed"].as_f64().expect("a count")
+}
+
+/// Sessions of one request and of 5 to 15 have their shares, to within four standard errors and what `users` had under
+/// way at the ends of the steady state. Gives how many there were.
+fn sessions_are_specweb99s(record: &Json, users: f64) -> f64 {
+    let (single, long) =
+        (completed(record, "session", "one"), completed(record, "session", "five_to_fifteen"));
+    let sessions = single + long;
+    assert!(sessions > 300.0, "{sessions} sessions are too few to tell");
+    let (share, error) = (single / sessions, (0.3 * 0.7 / sessions).sqrt());
+    assert!((share - 0.3).abs() < 4.0 * error + users / sessions, "{share} of {sessions} have one request");
+    let requests: f64 = (0..4).map(|class| completed(record, "operation", &format!("class{class}"))).sum();
+    // The variance of a number drawn evenly from eleven is (11 * 11 - 1) / 12.
+    let (length, error) = ((requests - single) / long, (10.0 / long).sqrt());
+    assert!((length - 10.0).abs() < 4.0 * error + 15.0 * users / long, "{length} requests in a long session");
+    sessions
+}
+
+#[test]
+fn specweb99s_mix_has_its_shares_of_single_requests_and_long_sessions() {
+    let _turn = turn();
+    if !can_be_measured("nginx") {
+        return;
+    }
+    let ended = shared().plimsoll(&format!("run static --mix specweb99 {SHORT} --users 4 --json")).run();
+    assert!(ended.code.is_some_and(|code| matches!(code, 0 | 3 | 99)), "{ended:?}");
+    let record = ended.json();
+    assert_eq!(record["outcome"], "completed");
+    sessions_are_specweb99s(&record, 4.0);
+    for class in 0..4 {
+        let row = operation(&record, &format!("class{class}"));
+        assert!(row["errors"].as_object().is_some_and(serde_json::Map::is_empty), "{row}");
+    }
+    // It is judged. Clients that never pause may take all that the generator has: it says so, and nothing else fails.
+    let checks = record["validity"].as_array().expect("checks");
+    let broken: Vec<&Json> = checks.iter().filter(|check| check["ok"] == false).collect();
+    let own = ["generator_cpu", "generator_thread", "send_lag", "think"];
+    assert!(broken.iter().all(|check| own.iter().any(|own| check["check"] == *own)), "{broken:#?}");
+    assert!(checks.iter().any(|check| check["check"] == "mix"), "{checks:#?}");
+    assert_eq!(record["verdict"]["pass"].is_boolean(), broken.is_empty(), "{:#}", record["verdict"]);
+    shared().expect_nothing_left();
+}
+
+#[test]
+fn sessions_arrive_at_a_rate_each_on_a_connection_of_its_own() {
+    let _turn = turn();
+    if !can_be_measured("nginx") {
+        return;
+    }
+    let words = "run static --stack nginx --mix specweb99 --rate 100/s --users 200 \
+                 --ramp-up 1s --steady 8s --ramp-down 0s --json";
+    let record = judged(|| shared().plimsoll(words)).expect(0).json();
+    assert_eq!(record["verdict"]["valid"], true, "{:#}", record["validity"]);
+    assert_eq!(record["setup"]["load"]["arrivals"]["from_per_s"], 100.0, "{:#}", record["setup"]["load"]);
+    let checks = record["validity"].as_array().expect("checks");
+    assert!(checks.iter().any(|check| check["check"] == "arrivals" && check["ok"] == true), "{checks:#?}");
+    let sessions = sessions_are_specweb99s(&record, 4.0);
+    let expected = 8.0 * 100.0_f64;
+    assert!((sessions - expected).abs() < 4.0 * expected.sqrt(), "{sessions} sessions at 100/s in 8 s");
+    // Those of the ramp-up count too. A connection for each request would make seven times as many.
+    let connects = record["generator"]["connects"].as_f64().expect("a count");
+    assert!((sessions..1.5 * sessions).contains(&connects), "{connects} connections for {sessions} sessions");
+    shared().expect_nothing_left();
+}
+
 #[test]
 fn every_class_is_answered_with_its_files_or_with_not_modified() {
     let _turn = turn();
-    if !can_be_measured() {
+    if !can_be_measured("nginx") {
         return;
     }
     let record = record(shared(), &format!("{SHORT} --users 16 --param verify=1 --param conditional=0.2"));
@@ -96,7 +165,7 @@ fn every_class_is_answered_with_its_files_or_with_not_modified() {
 #[test]
 fn a_cold_cache_is_empty_and_a_warm_one_holds_what_the_limit_lets_it() {
     let _turn = turn();
-    if !can_be_measured() {
+    if !can_be_measured("nginx") {
         return;
     }
     let limited = format!("{SHORT} --users 16 --set web.cgroup.memory=24M");
@@ -130,7 +199,7 @@ fn a_cold_cache_is_empty_and_a_warm_one_holds_what_the_limit_lets_it() {
 #[test]
 fn a_file_that_is_other_or_gone_is_noticed_by_users_and_made_anew_by_the_next_run() {
     let _turn = turn();
-    if !can_be_measured() {
+    if !can_be_measured("nginx") {
         return;
     }
     let home = Home::below(&place());
@@ -164,4 +233,65 @@ fn kept_set(home: &Home) -> PathBuf {
     let entries = fs::read_dir(home.path().join("datasets")).expect("data sets").flatten();
     let set = entries.map(|entry| entry.path().join("files")).find(|path| path.is_dir());
     set.expect("a file set was made")
+}
+
+/// A user of a stack is followed through two sessions, every answer compared and its first line shown.
+fn follow(stack: &str) {
+    let _turn = turn();
+    if !can_be_measured(stack) {
+        return;
+    }
+    let words = format!("try static --size quick --stack {stack} --sessions 2 --param verify=1 --bodies");
+    let told = shared().plimsoll(&words).run().expect(0);
+    let shown = &told.stdout;
+    let lines = |wanted: &dyn Fn(&str) -> bool| shown.lines().filter(|line| wanted(line)).count();
+    assert_eq!(lines(&|line| line.ends_with(" s  session five of user 1")), 2, "{shown}");
+    let class = |line: &str| (0..4).any(|class| line.ends_with(&format!(" s    class{class}")));
+    assert_eq!(lines(&class), 10, "an operation for each request:\n{shown}");
+    assert_eq!(lines(&|line| line.trim_start().starts_with("200, ")), 10, "{shown}");
+    let paths = shown.lines().filter_map(|line| line.split_once(" s      GET ")).map(|(_, path)| path);
+    let paths: Vec<&str> = paths.filter(|path| path.starts_with("/file_set/dir")).collect();
+    assert_eq!(paths.len(), 10, "{shown}");
+    for path in paths {
+        let names_it =
+            |line: &str| line.trim_start().starts_with("| ") && line.ends_with(&format!(" {path}"));
+        assert!(lines(&names_it) > 0, "the file says that it is {path}:\n{shown}");
+    }
+    assert!(!shown.contains("FAILED") && shown.trim_end().ends_with("session ends"), "{shown}");
+    shared().expect_nothing_left();
+}
+
+#[test]
+fn files_can_be_followed_on_apache_prefork() {
+    follow("apache-prefork");
+}
+
+#[test]
+fn files_can_be_followed_on_apache_worker() {
+    follow("apache-worker");
+}
+
+#[test]
+fn files_can_be_followed_on_apache_event() {
+    follow("apache-event");
+}
+
+#[test]
+fn files_can_be_followed_on_lighttpd() {
+    follow("lighttpd");
+}
+
+#[test]
+fn files_can_be_followed_on_nginx() {
+    follow("nginx");
+}
+
+#[test]
+fn files_can_be_followed_on_nginx_with_threads() {
+    follow("nginx-aio");
+}
+
+#[test]
+fn files_can_be_followed_on_h2o() {
+    follow("h2o");
 }

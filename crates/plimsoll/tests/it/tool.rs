@@ -232,6 +232,38 @@ impl Running {
     }
 }
 
+/// A process that is told to end, as by Ctrl-C, when it is dropped: a test that fails leaves nothing standing.
+pub(crate) struct Standing(Option<Running>);
+
+impl Running {
+    pub(crate) fn until_dropped(self) -> Standing {
+        Standing(Some(self))
+    }
+}
+
+impl Standing {
+    /// Waits until it ends by itself.
+    pub(crate) fn wait(mut self) -> Finished {
+        self.0.take().expect("nobody else takes it").wait()
+    }
+
+    /// Tells it to end, and waits.
+    pub(crate) fn end(mut self) -> Finished {
+        let running = self.0.take().expect("nobody else takes it");
+        running.signal(rustix::process::Signal::INT);
+        running.wait()
+    }
+}
+
+impl Drop for Standing {
+    fn drop(&mut self) {
+        if let Some(running) = self.0.take() {
+            running.signal(rustix::process::Signal::INT);
+            running.wait();
+        }
+    }
+}
+
 /// Runs until a run is judged: one that the machine's other business made invalid says so, and is tried again.
 pub(crate) fn judged(tool: impl Fn() -> Tool) -> Finished {
     const TRIES: usize = 5;

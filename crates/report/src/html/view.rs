@@ -12,7 +12,7 @@ use super::{bundle, holds, inside, seen, thin};
 use crate::explained::Tried;
 use crate::{Page, Timeline, figures, study, words};
 
-/// How many of a kit's own figures stand at the top.
+/// How many of a kit's own figures stand at the top; the others follow below.
 const METRICS_SHOWN: usize = 2;
 
 #[derive(Serialize)]
@@ -92,6 +92,7 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
             "caveat": page.headline.caveat(),
         },
         "figures": top_figures(page),
+        "more_figures": page.record.metrics.iter().skip(METRICS_SHOWN).map(figure).collect::<Vec<_>>(),
         "holds": record.diagnosis.as_ref().map(|diagnosis| seen(holds::of(diagnosis, Tried::of_run(record)))),
         "inside": seen(inside::of(page).into()),
         "injected": seen(json!(record.injected)),
@@ -121,26 +122,25 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
 }
 
 fn top_figures(page: &Page) -> Vec<Figure> {
-    let figure = |title: &str, value: String| Figure { title: title.to_string(), value: thin(&value) };
-    let metrics = page.record.metrics.iter().take(METRICS_SHOWN);
-    let mut top: Vec<Figure> = metrics
-        .map(|metric| figure(&with_bounds(metric), figures::measured(metric.value, &metric.unit)))
-        .collect();
+    let usual = |title: &str, value: String| Figure { title: title.to_string(), value: thin(&value) };
+    let mut top: Vec<Figure> = page.record.metrics.iter().take(METRICS_SHOWN).map(figure).collect();
     if page.counts == (0, 0) {
         return top;
     }
     let per_s: f64 = page.rows(OperationKind::Operation).map(|row| row.per_s).sum();
-    top.push(figure("Operations", format!("{}/s", figures::number(Some(per_s)))));
-    top.push(figure("Response time, p95", figures::time(page.all.p95_s)));
-    top.push(figure("Failed operations", figures::percent(page.failed_ratio())));
+    top.push(usual("Operations", format!("{}/s", figures::number(Some(per_s)))));
+    top.push(usual("Response time, p95", figures::time(page.all.p95_s)));
+    top.push(usual("Failed operations", figures::percent(page.failed_ratio())));
     top
 }
 
-fn with_bounds(metric: &MetricResult) -> String {
-    match figures::bounds(metric) {
+/// A figure of the kit's own.
+fn figure(metric: &MetricResult) -> Figure {
+    let title = match figures::bounds(metric) {
         Some(bounds) => format!("{} ({bounds})", metric.title),
         None => metric.title.clone(),
-    }
+    };
+    Figure { title, value: thin(&figures::measured(metric.value, &metric.unit)) }
 }
 
 /// Where the observed value stands on a gauge whose limit is at two thirds; in percent of its length.

@@ -3,6 +3,8 @@
 use model::StudyRecord;
 use model::study::{FindAnswer, Measurement, Sweep, Trial};
 
+use super::words;
+
 /// A cell with the trials that count.
 pub(crate) struct CellSeen<'a> {
     /// Which of the study's arms.
@@ -32,7 +34,7 @@ pub(crate) fn of<'a>(record: &'a StudyRecord, sweep: &'a Sweep) -> Vec<CellSeen<
             arm,
             levels: &cell.levels,
             trials: of_arm().filter(|trial| trial.valid()).collect(),
-            invalid: of_arm().filter(|trial| !trial.valid()).count(),
+            invalid: of_arm().filter(|trial| words::verdict(trial) == "not valid").count(),
             answers: &cell.answers,
         }
     };

@@ -247,10 +247,14 @@ pub(crate) fn effect(effect: &Effect) -> String {
     )
 }
 
-/// Whether a trial passed, in a word: `passed`, `missed`, `not valid`, `not used`.
+/// The verdict on a trial that missed no target, of which a rare operation gave too few samples.
+pub(crate) const FEW: &str = "passed, few samples";
+
+/// Whether a trial passed, in a word or three: `passed`, `missed`, `not valid`, `not used`, [`FEW`].
 pub(crate) fn verdict(trial: &Trial) -> &'static str {
     match (trial.purpose, trial.valid(), trial.pass()) {
         (Purpose::WarmUp, ..) => "not used",
+        (_, false, _) if trial.passed_as_seen() => FEW,
         (_, false, _) => "not valid",
         (_, true, Some(true)) => "passed",
         (_, true, _) => "missed",
@@ -260,6 +264,11 @@ pub(crate) fn verdict(trial: &Trial) -> &'static str {
 /// The trials of which figures are expected and the instrument did not hold.
 pub(crate) fn invalid(record: &StudyRecord) -> Vec<&Trial> {
     record.trials.iter().filter(|trial| verdict(trial) == "not valid").collect()
+}
+
+/// Some trials passed as far as was seen.
+pub(crate) fn some_few<'a>(mut trials: impl Iterator<Item = &'a Trial>) -> bool {
+    trials.any(|trial| verdict(trial) == FEW)
 }
 
 /// A load at a tick of an axis; nothing where there are no such users.

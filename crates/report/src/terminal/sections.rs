@@ -1,7 +1,7 @@
 //! The parts of the text, in the order in which they are read.
 
-use model::OperationKind;
 use model::record::{ConsistencyResult, Evidence, OperationResult, TargetResult, ValidityCheck};
+use model::{OperationKind, RunRecord};
 
 use super::draw::bar;
 use super::paint::{Paint, plain};
@@ -34,7 +34,25 @@ pub(super) fn setup(page: &Page, width: usize) -> String {
         setup.seed
     );
     let id = format!("run {}, started {}", record.id, record.started);
-    [what, load, id].map(|line| wrap(&plain(&line), width, "  ") + "\n").concat()
+    let lines = [Some(what), Some(load), file_set(record), Some(id)];
+    lines.iter().flatten().map(|line| wrap(&plain(line), width, "  ") + "\n").collect()
+}
+
+/// The kit's files: how many, what of them was in memory, and which tiers' memory was limited meanwhile.
+fn file_set(record: &RunRecord) -> Option<String> {
+    let set = record.file_set.as_ref()?;
+    let count = figures::number(Some(set.files as f64));
+    let mut facts = vec![format!("file set of {count} files, {}", figures::bytes(Some(set.bytes)))];
+    facts.extend(set.page_cache.as_ref().map(|cache| {
+        let resident = figures::bytes(Some(cache.resident_bytes));
+        format!("page cache {}, {resident} of the set in memory when users started", cache.asked)
+    }));
+    let limits = record.signals.iter().filter(|signal| signal.name == "memory.limit_bytes");
+    facts.extend(limits.filter_map(|signal| {
+        let limit = figures::bytes(Some(signal.mean as u64));
+        Some(format!("memory of {} limited to {limit}", signal.tier.as_ref()?))
+    }));
+    Some(facts.join("; "))
 }
 
 /// Each target, with what was seen.

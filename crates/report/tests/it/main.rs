@@ -16,6 +16,7 @@ use std::sync::OnceLock;
 
 use model::StudyRecord;
 use model::record::Outcome;
+use model::study::Fault;
 use report::Page;
 use store::Runs;
 use testkit::sample::{Ending, Sample, Shape, run};
@@ -27,6 +28,18 @@ fn studies() -> Vec<(String, StudyRecord)> {
     let compares = CompareEnding::ALL.map(|ending| (format!("compare-{}", ending.word()), compare(ending)));
     let sweeps = SweepShape::ALL.map(|shape| (format!("sweep-{}", shape.word()), beside(sweep(shape))));
     finds.into_iter().chain(compares).chain(sweeps).collect()
+}
+
+/// A find in which a rare operation gave too few samples in the warm-up, in a trial that passed (5) and in one that
+/// missed a target (8).
+fn with_few_samples() -> StudyRecord {
+    use testkit::sample::study::{FindEnding, find};
+    let mut record = find(FindEnding::LoadLine);
+    for number in [1, 5, 8] {
+        let sentence = "`AddEvent p90 < 2.00 s` needs 51 samples and has 2".to_string();
+        record.trials[number - 1].faults = vec![Fault { check: "samples".to_string(), sentence }];
+    }
+    record
 }
 
 /// The study with what its trials say beside what was published, as a sweep leaves it.

@@ -6,7 +6,7 @@ use model::StudyRecord;
 use report::study::terminal;
 use testkit::sample::study::{CompareEnding, FindEnding, compare, find};
 
-use crate::{assert_golden, studies};
+use crate::{assert_golden, studies, with_few_samples};
 
 fn text(record: &StudyRecord, width: usize, colour: bool) -> String {
     terminal(record, Path::new("/srv/plimsoll/studies/one"), width, colour)
@@ -47,6 +47,20 @@ fn the_answer_is_the_first_line() {
     );
     let compared = text(&compare(CompareEnding::GateFailed), 80, false);
     assert!(compared.starts_with("GATE FAILED  B is slower by "), "{compared}");
+}
+
+#[test]
+fn a_trial_that_missed_nothing_with_too_few_samples_is_not_called_invalid() {
+    let record = with_few_samples();
+    let text = text(&record, 80, false);
+    let row = text.lines().find(|line| line.starts_with("  5  ")).expect("a row of the fifth trial");
+    assert!(row.ends_with("passed, few"), "{row}");
+    assert!(text.contains("  △ passed, few samples  × not valid"), "{text}");
+    assert_eq!(text.matches('△').count(), 2, "the legend and the trial's point: {text}");
+    let row = text.lines().find(|line| line.starts_with("  1  ")).expect("a row of the warm-up");
+    assert!(row.ends_with("not used"), "{row}");
+    assert!(text.contains("Not valid: 2 of 16 trials"), "those of number 8 and 10: {text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
 #[test]

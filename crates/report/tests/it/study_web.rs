@@ -7,7 +7,7 @@ use model::study::{FindAnswer, Question};
 use report::study::html;
 use testkit::sample::study::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
 
-use crate::{assert_golden, studies};
+use crate::{assert_golden, studies, with_few_samples};
 
 fn page(record: &StudyRecord) -> String {
     html(record, Path::new("/srv/plimsoll/studies/one"), |run| Some(format!("trials/{run}/report.html")))
@@ -93,6 +93,21 @@ fn the_figures_on_the_page_are_those_of_the_record() {
             );
         }
     }
+}
+
+#[test]
+fn a_trial_that_missed_nothing_with_too_few_samples_has_a_mark_of_its_own() {
+    let page = page(&with_few_samples());
+    // The legend's, and the trial's in the chart of throughput, drawn in two widths.
+    assert!(page.matches("class=\"mark few\"").count() >= 3, "{page}");
+    let text = words(&page);
+    assert!(text.contains("passed, few samples not valid"), "the legend: {text}");
+    let row = text.lines().find(|line| line.starts_with("5 ramp |")).expect("a row of the fifth trial");
+    assert!(row.ends_with("| passed, few samples |"), "{row}");
+    let unfit: Vec<&str> = text.lines().filter(|line| line.starts_with("fails trial")).collect();
+    assert_eq!(unfit.len(), 2, "those of number 8 and 10: {text}");
+    let without = self::page(&find(FindEnding::LoadLine));
+    assert!(!without.contains("class=\"mark few\""), "nothing is explained that isn't there");
 }
 
 #[test]
@@ -188,7 +203,7 @@ fn a_sweep_of_two_hundred_cells_stays_below_a_megabyte() {
     asked.factors[0].levels = (1..=20).map(|level| level.to_string()).collect();
     asked.factors[1].levels = (1..=10).map(|level| level.to_string()).collect();
     asked.cells = (0..200)
-        .map(|index| model::study::Cell { levels: vec![index / 10, index % 10], answers: Vec::new() })
+        .map(|index| model::study::Cell { levels: vec![index / 10, index % 10], ..Default::default() })
         .collect();
     record.arms = record.arms.iter().cycle().take(200).cloned().collect();
     record.trials = record.trials.iter().cycle().take(600).cloned().collect();

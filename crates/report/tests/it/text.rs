@@ -1,5 +1,7 @@
 //! What a terminal shows. `UPDATE_GOLDEN=1 cargo test -p report text` writes the golden files anew.
 
+use model::diagnosis::Signal;
+use model::record::{FileSetResult, PageCacheResult};
 use report::{explain, html, json, list_table, terminal};
 use testkit::sample::{Ending, Shape};
 
@@ -49,6 +51,41 @@ fn a_session_named_as_its_only_operation_is_shown_once_and_kept_in_the_record() 
     assert!(!html(&page).contains("Whole sessions"));
     let kept = json(&page.record).matches(&format!("\"name\": \"{name}\"")).count();
     assert_eq!(kept, 2, "programs read both");
+}
+
+#[test]
+fn a_file_set_is_told_with_what_of_it_was_in_memory_and_how_much_the_server_may_take() {
+    let mut page = Kept::ending(Ending::Passed).page();
+    assert!(!terminal(&page, 80, false).contains("file set"));
+    let cache = PageCacheResult {
+        asked: "warm".into(),
+        left_bytes: 0,
+        resident_bytes: 986_000_000,
+        resident_ratio: 0.3,
+        took_s: 2.1,
+    };
+    let set = FileSetResult {
+        id: "static-3.3gb-1-v1-9d41c0".into(),
+        files: 23_184,
+        bytes: 3_300_000_000,
+        made_s: 4.2,
+        reused: true,
+        page_cache: Some(cache),
+    };
+    page.record.file_set = Some(set.clone());
+    let limit = Signal {
+        tier: Some("web".into()),
+        name: "memory.limit_bytes".into(),
+        ..page.record.signals[0].clone()
+    };
+    page.record.signals.push(Signal { mean: 1_073_741_824.0, ..limit });
+    let text = terminal(&page, 80, false).replace("\n  ", " ");
+    let told = "file set of 23 184 files, 3.30 GB; page cache warm, 986 MB of the set in memory when users started; memory of \
+                web limited to 1.07 GB\n";
+    assert!(text.contains(told), "{text}");
+    page.record.file_set = Some(FileSetResult { page_cache: None, ..set });
+    page.record.signals.clear();
+    assert!(terminal(&page, 80, false).contains("file set of 23 184 files, 3.30 GB\n"));
 }
 
 #[test]

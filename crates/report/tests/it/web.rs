@@ -1,5 +1,6 @@
 //! The HTML file as text.
 
+use model::record::MetricResult;
 use report::html;
 use testkit::sample::{Ending, Shape};
 
@@ -46,6 +47,24 @@ fn the_verdict_comes_first_and_the_configuration_last() {
     ] {
         assert!(html.contains(part), "{part} is missing");
     }
+}
+
+#[test]
+fn all_of_a_kits_own_figures_stand_above_the_charts() {
+    let mut page = Kept::ending(Ending::Passed).page();
+    assert!(!html(&page).contains("<dl class=\"figures-more\">"), "two have room at the top");
+    let like = page.record.metrics[0].clone();
+    page.record.metrics = ["throughput", "requests", "p5", "median", "p95", "mean"]
+        .map(|name| MetricResult { title: format!("Own {name}"), at_most: Some(9.0), ..like.clone() })
+        .to_vec();
+    let html = html(&page);
+    let above = html.split("id=\"course\"").next().expect("the beginning");
+    let (top, more) = above.split_once("<dl class=\"figures-more\">").expect("the others");
+    let missing = |place: &str, names: &[&str]| {
+        names.iter().any(|name| !place.contains(&format!("<dt>Own {name} (at most")))
+    };
+    assert!(!missing(top, &["throughput", "requests"]), "{top}");
+    assert!(!missing(more, &["p5", "median", "p95", "mean"]), "{more}");
 }
 
 #[test]

@@ -69,6 +69,29 @@ fn a_tier_with_a_quota_is_throttled_until_it_is_lifted_and_the_group_goes_with_t
 }
 
 #[test]
+fn a_tier_that_is_set_to_half_a_core_has_no_more_from_its_start() {
+    let Some(mut bench) = Bench::new("half", LIGHTTPD) else { return };
+    let plan = bench.plan(LIGHTTPD, &[("app.cgroup.cpu", "0.5")]);
+    if !controllers_are_there() {
+        let said = bench.lab.check_limits(&plan).expect_err("there is no controller").to_string();
+        assert!(said.contains("--set app.cgroup.cpu=0"), "{said}");
+        return;
+    }
+    let stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
+    let groups = groups_of(&bench.id);
+    assert_eq!(groups.len(), 1, "{groups:?}");
+    let group = groups[0].join("1/app");
+    let read = |name: &str| fs::read_to_string(group.join(name)).expect("a group");
+    assert_eq!(read("cpu.cfs_quota_us").trim(), "10000", "half of a period of 20 ms");
+    let inside = read("cgroup.procs");
+    let pid = stack.tier("app").expect("a tier").pid.to_string();
+    assert!(inside.lines().any(|line| line == pid), "{pid} is not among {inside}");
+    assert!(!groups[0].join("1/web").exists(), "only the tier that is named");
+    drop(stack);
+    assert!(!group.exists(), "the group goes with its stack");
+}
+
+#[test]
 fn a_faults_injections_are_there_when_the_stack_stands() {
     let Some(mut bench) = Bench::new("injected", LIGHTTPD) else { return };
     let mut plan = bench.plan(LIGHTTPD, &[]);

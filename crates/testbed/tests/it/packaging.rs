@@ -62,6 +62,29 @@ fn a_missing_program_names_its_packages_once_with_the_reason() {
 }
 
 #[test]
+fn libraries_of_an_unpacked_program_are_there_when_it_links_whatever_their_packages_are_called() {
+    let catalogue = catalogue();
+    let mut service = catalogue.service("lighttpd").expect("a service");
+    service.modules.clear();
+    service.program.files.clear();
+    service.packages.install = vec!["libno-such-name1".into(), "no-such-tool".into()];
+    let home = home();
+    let folder = home.path().join("programs/lighttpd/usr/bin");
+    std::fs::create_dir_all(&folder).expect("a directory");
+    std::fs::copy("/bin/true", folder.join("links")).expect("a program");
+    std::fs::write(folder.join("script"), "#!/bin/sh\n").expect("a file");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(folder.join("script"), executable).expect("it is ours");
+    let mut missing = |binary: &str| {
+        service.program.binary = binary.into();
+        let missing = packages::missing(&[Needed::whole(&service)], home.path());
+        missing.into_iter().map(|one| one.package).collect::<Vec<_>>()
+    };
+    assert_eq!(missing("links"), ["no-such-tool"], "what is no library is asked for by its name");
+    assert_eq!(missing("script"), ["libno-such-name1", "no-such-tool"], "the loader can't tell");
+}
+
+#[test]
 fn an_unpacked_package_is_found_before_the_systems_own() {
     let home = home();
     let root = home.path().join("programs/tool");

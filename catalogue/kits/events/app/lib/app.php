@@ -2,6 +2,8 @@
 // What every page begins with: its helpers, what happens to errors, and the checks that each request must pass.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 foreach (
     ['config', 'clock', 'problem', 'database', 'cache', 'session', 'html', 'frame', 'field', 'people', 'tags', 'events',
         'comments', 'store', 'upload', 'geocoder'] as $part

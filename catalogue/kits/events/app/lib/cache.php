@@ -3,6 +3,8 @@
 // server that is gone costs a refused connection, not seconds.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 const CACHE_PATIENCE_MS = 200;
 
 function cache(): Memcached

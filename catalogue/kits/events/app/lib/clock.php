@@ -3,6 +3,8 @@
 // written then) and runs as fast as everybody's: a data set that was made long ago has as many future events as ever.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 // calendar.lua has the same.
 const DAY_ZERO = '2008-09-01';
 

@@ -2,6 +2,8 @@
 // What people say about an event, with one to five stars.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 function add_comment(int $event, string $name, string $comment, int $rating): void
 {
     transaction(function () use ($event, $name, $comment, $rating): void {

@@ -2,6 +2,8 @@
 // The database: one connection a page, statements prepared once by the server, transactions that try again.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 const DEADLOCK = 1213;
 const LOCK_TIMEOUT = 1205;
 const DUPLICATE = 1062;

@@ -2,6 +2,8 @@
 // Events: lists of them, one of them, and a new one.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 const LISTED = 'SELECT socialeventid, title, summary, imagethumburl, createdtimestamp, eventdate, submitterUserName FROM SOCIALEVENT';
 
 function count_future_events(): int

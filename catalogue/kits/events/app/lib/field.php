@@ -2,6 +2,8 @@
 // What forms and addresses bring, read and checked.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 /** A field as text, or the empty text. */
 function given(array $from, string $name): string
 {

@@ -2,6 +2,8 @@
 // The frame of a page: head, navigation, and the side bar with who is here, what is coming and the month.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 const SCRIPTS = ['base', 'effects', 'dragdrop', 'controls'];
 
 /** The token that goes into forms: the visitor's, or a mark that is exchanged for it while a page is made for keeping. */

@@ -3,6 +3,8 @@
 // the places would look faster than it is.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 /** Street to country, with latitude and longitude behind them. */
 function located(array $address): array
 {

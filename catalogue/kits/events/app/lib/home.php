@@ -3,6 +3,8 @@
 // served whatever its age; who comes first after it became old makes it anew, behind a lock, after the answer.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 const WHOLE = 'Home';
 const CONTENT = 'HomeContent';
 const FRESH = 'HomeUpdateSema';

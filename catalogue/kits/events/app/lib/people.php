@@ -2,6 +2,8 @@
 // People and their friends.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 function person(string $name): ?array
 {
     return row('SELECT p.userid, p.username, p.firstname, p.lastname, p.email, p.telephone, p.imageurl, p.imagethumburl,

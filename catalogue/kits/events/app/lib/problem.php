@@ -2,6 +2,8 @@
 // What can go wrong, and the page that says so. Pages are written when they are complete: never half a page.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 /** Something that the visitor is told, with a status of its own. */
 class Refusal extends RuntimeException
 {

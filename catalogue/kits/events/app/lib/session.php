@@ -2,6 +2,8 @@
 // Who the visitor is, and the token that proves that a form came from a page of ours.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 /** Reads the session, or begins one. It is closed again at once, so that a visitor's requests need not queue. */
 function open_session(): void
 {

@@ -2,6 +2,8 @@
 // The file store. A name is made of a kind and a number, and never comes from a visitor; files appear whole, by a rename.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 const FOLDERS = ['p' => 'persons', 'pt' => 'personThumbs', 'e' => 'events', 'et' => 'eventThumbs', 'el' => 'eventLits'];
 
 /** Where a file such as e12t.jpg lies, or null when no file has such a name. */
@@ -88,6 +90,15 @@ final class Staged
     private function fail(string $what): never
     {
         $reason = error_get_last()['message'] ?? 'no reason given';
-        throw new Trouble(507, 'Your files could not be stored', 'The calendar has no place for files at the moment. Nothing was saved; please try again later.', "could not $what: $reason");
+        throw new Trouble(507, 'Your files could not be stored', 'The calendar has no place for files at the moment. Nothing was saved; please try again later.', "could not $what: $reason; " . $this->state());
+    }
+
+    /** For the log: PHP's own words name the file, not whether the store is read-only or full. */
+    private function state(): string
+    {
+        $closed = array_filter([FILE_STORE, FILE_STORE . '/incoming'], fn (string $folder): bool => is_dir($folder) && !is_writable($folder));
+        return $closed === []
+            ? sprintf('%d MB of the disk are free', intdiv((int) @disk_free_space(FILE_STORE), 1_000_000))
+            : implode(' and ', $closed) . " can't be written to";
     }
 }

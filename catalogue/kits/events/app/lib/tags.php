@@ -2,6 +2,8 @@
 // Tags, and how many events have them.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 const MOST_TAGS = 10;
 
 /** The cloud of the home page: the fifty most used tags, larger the more they are used. */

@@ -2,6 +2,8 @@
 // Uploads: what a file is, its bytes say, never the browser.
 declare(strict_types=1);
 
+debug_backtrace() || require __DIR__ . '/no_page.php';
+
 const MOST_BYTES = 2 * 1024 * 1024;
 const MOST_PIXELS = 12_000_000;
 const THUMBNAIL = 120;

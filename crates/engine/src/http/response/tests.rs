@@ -83,6 +83,7 @@ fn a_discarded_body_may_be_dropped_unread() {
     assert_eq!(response.feed(head), Ok(false));
     assert_eq!(response.feed(b"0123456789"), Ok(false));
     assert_eq!((response.droppable(), response.body()), (990, &b""[..]));
+    assert!(response.ends_with_droppable());
     assert_eq!(response.dropped(991), Err(Fault::Surplus));
     assert_eq!((response.dropped(90), response.dropped(900)), (Ok(false), Ok(true)));
     assert_eq!((response.body_bytes(), response.received_bytes()), (1000, 1000 + head.len() as u64));
@@ -93,6 +94,7 @@ fn a_discarded_body_may_be_dropped_unread() {
 fn only_the_data_of_a_chunk_may_be_dropped() {
     let mut response = discarding();
     assert_eq!(response.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a\r\nhe"), Ok(false));
+    assert!(!response.ends_with_droppable(), "the chunk's end comes behind it");
     assert_eq!((response.droppable(), response.dropped(3)), (3, Ok(false)));
     assert_eq!(response.droppable(), 0, "the chunk's end is read");
     assert_eq!(response.feed(b"\r\n0\r\nT: 1\r\n\r\n"), Ok(true));

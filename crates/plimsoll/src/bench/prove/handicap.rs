@@ -145,7 +145,11 @@ fn quotas(plan: &Plan) -> Vec<(String, f64)> {
         Injection::CpuQuota { tier, cores } => Some((tier.clone(), *cores)),
         _ => None,
     };
-    plan.injections().iter().filter_map(quota).collect()
+    let injected: Vec<(String, f64)> = plan.injections().iter().filter_map(quota).collect();
+    let set = plan.tiers.iter().filter_map(|tier| Some((tier.name.clone(), tier.cpu_limit_cores?)));
+    // What a fault leaves a tier wins: it is set after the start.
+    let set = set.filter(|(name, _)| !injected.iter().any(|(held, _)| held == name)).collect::<Vec<_>>();
+    injected.into_iter().chain(set).collect()
 }
 
 fn of(suspect: &Suspect, record: &RunRecord, plan: &Plan, quotas: &[(String, f64)]) -> Result<One> {

@@ -254,7 +254,8 @@ mod tests {
 
     #[test]
     fn a_stack_that_never_settles_is_given_up() {
-        let (ending, (from, to)) = ended(Settling::new(2, 0, 30), |second| (100, 0, 10 + 5 * u64::from(second)));
+        let (ending, (from, to)) =
+            ended(Settling::new(2, 0, 30), |second| (100, 0, 10 + 5 * u64::from(second)));
         assert_eq!(ending, Ending::Unsettled);
         assert_eq!((to - 2, to - from), (Settling::most_s(0, 30), 30), "its last seconds are what there is");
     }

@@ -1,7 +1,7 @@
 //! A trial in a line, for the course of a study.
 
 use analysis::sentence;
-use model::study::{By, ClauseSeen, Trial};
+use model::study::{By, ClauseSeen, Purpose, Trial};
 use model::units;
 
 /// `trial 3, search: 45 users, 934 operations/s; p95 8.20 ms < 300 ms`.
@@ -19,6 +19,13 @@ pub(super) fn line(trial: &Trial, arm: Option<&str>, by: By) -> String {
 }
 
 fn judged(trial: &Trial) -> String {
+    // It fills caches; its figures were never meant to count.
+    if trial.purpose == Purpose::WarmUp && trial.measured.is_some() {
+        return "not judged".to_string();
+    }
+    if let Some(told) = sentence::find::passed_as_seen(trial) {
+        return told;
+    }
     if let Some(fault) = trial.faults.first() {
         return format!("not valid: {}", fault.sentence);
     }
@@ -71,7 +78,7 @@ fn in_its_unit(clause: &str, value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::study::{Measured, Purpose};
+    use model::study::{Fault, Measured};
 
     fn clause(text: &str, observed: f64, margin: f64) -> ClauseSeen {
         ClauseSeen {
@@ -116,5 +123,35 @@ mod tests {
         let missed = clause("waiting over 4.00 s < 1%", 0.25, 3.2);
         let told = line(&trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), missed]), None, By::Users);
         assert!(told.ends_with("missed: waiting over 4.00 s < 1% (25 %)"), "{told}");
+    }
+
+    /// A trial in which a rare operation came twice.
+    fn with_few(margin: f64) -> Trial {
+        let rare =
+            ClauseSeen { samples: 2, samples_needed: 51, ..clause("AddEvent p90 < 2.00 s", 0.3, margin) };
+        let mut trial = trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), rare]);
+        trial.faults = vec![Fault { check: "samples".to_string(), sentence: "it has too few".to_string() }];
+        trial
+    }
+
+    #[test]
+    fn a_trial_that_missed_nothing_with_too_few_samples_passed_as_far_as_was_seen() {
+        let told = line(&with_few(-1.9), None, By::Users);
+        assert!(told.ends_with("; passed as far as seen: AddEvent p90 had 2 of 51 samples"), "{told}");
+        let mut late = with_few(-1.9);
+        late.faults.push(Fault { check: "send_lag".to_string(), sentence: "it was late".to_string() });
+        for spoilt in [with_few(0.4), late] {
+            let told = line(&spoilt, None, By::Users);
+            assert!(told.ends_with("; not valid: it has too few"), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_fills_caches_is_not_judged_unless_nothing_came_of_it() {
+        let warming = Trial { purpose: Purpose::WarmUp, ..with_few(0.4) };
+        let told = line(&warming, None, By::Users);
+        assert!(told.starts_with("trial 3, warm-up: 20 users") && told.ends_with("; not judged"), "{told}");
+        let told = line(&Trial { measured: None, ..warming }, None, By::Users);
+        assert!(told.ends_with("; not valid: it has too few"), "{told}");
     }
 }

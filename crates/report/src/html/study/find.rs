@@ -24,6 +24,7 @@ pub(super) fn of(record: &StudyRecord, find: &Find, link: Link<'_>) -> Value {
         "facts": facts(record, find),
         "charts": charts,
         "interval": course.line.is_some(),
+        "few": words::some_few(record.trials.iter()),
         "clauses": clauses(record),
         "trials": record.trials.iter().map(|trial| row(record, trial, link)).collect::<Vec<_>>(),
         "unit": words::load_unit(record, 0),

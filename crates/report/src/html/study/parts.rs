@@ -20,6 +20,7 @@ pub(super) fn figure(title: &str, value: &str) -> Value {
 pub(super) fn mark_class(trial: &Trial) -> &'static str {
     match words::verdict(trial) {
         "passed" => "passed",
+        words::FEW => "few",
         "missed" => "failed",
         _ => "hollow",
     }
@@ -51,7 +52,7 @@ pub(super) fn trial(record: &StudyRecord, trial: &Trial, link: Link<'_>) -> Valu
         "p99": figures::time(value("p99")),
         "failed": figures::percent(seen.map(|seen| seen.failed_ratio)),
         "verdict": words::verdict(trial),
-        "pass": words::verdict(trial) == "passed",
+        "pass": matches!(words::verdict(trial), "passed" | words::FEW),
         "counts": !matches!(words::verdict(trial), "not valid" | "not used"),
         "valid": trial.valid(),
         "fresh": trial.fresh,

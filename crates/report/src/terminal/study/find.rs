@@ -68,7 +68,11 @@ fn drawing(record: &StudyRecord, course: &Course, width: usize) -> String {
     let (Some(x), Some(y), true) = (Scale::log(loads(), 0.02), y, observed.len() > 1) else {
         return String::new();
     };
-    let letter = |trial: &Trial| if trial.valid() { words::letter(trial.purpose) } else { '×' };
+    let letter = |trial: &Trial| match words::verdict(trial) {
+        words::FEW => '△',
+        "not valid" => '×',
+        _ => words::letter(trial.purpose),
+    };
     let plot = Plot {
         x,
         y,
@@ -81,9 +85,11 @@ fn drawing(record: &StudyRecord, course: &Course, width: usize) -> String {
     };
     let scales = if log { "both scales logarithmic" } else { "load on a logarithmic scale" };
     let band = course.line.map_or("", |_| "  ░ interval");
+    let few = words::some_few(observed.iter().map(|(trial, _)| *trial));
+    let few = if few { format!("  △ {}", words::FEW) } else { String::new() };
     let name = plain(words::clause_name(&clause.clause));
     format!(
-        "{name} against load ({scales})\n{}  ○ ramp  ● search  ◆ confirm  × not valid{band}\n",
+        "{name} against load ({scales})\n{}  ○ ramp  ● search  ◆ confirm{few}  × not valid{band}\n",
         plot.lines(width)
     )
 }
@@ -132,8 +138,10 @@ fn trials(record: &StudyRecord, course: &Course, width: usize, paint: Paint) -> 
             });
             cells.push(clause.map_or_else(|| figures::NOTHING.to_string(), words::observed));
         }
-        cells.push(words::verdict(trial).to_string());
-        let good = matches!(words::verdict(trial), "passed" | "not used");
+        let verdict = words::verdict(trial);
+        let good = matches!(verdict, "passed" | words::FEW | "not used");
+        // The drawing above says few of what; there is no room for it here.
+        cells.push(verdict.trim_end_matches(" samples").to_string());
         table.row_painted(cells, move |column, cell| {
             if column == verdict_column && !good { paint.bad(cell.trim_end()) } else { cell.to_string() }
         });

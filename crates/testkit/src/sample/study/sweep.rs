@@ -100,7 +100,7 @@ pub fn sweep(shape: SweepShape) -> StudyRecord {
     let combinations = combinations(&factors);
     let arms: Vec<Arm> = combinations.iter().map(|levels| arm_of(shape, &factors, levels)).collect();
     let mut cells: Vec<Cell> =
-        combinations.iter().map(|levels| Cell { levels: levels.clone(), answers: Vec::new() }).collect();
+        combinations.iter().map(|levels| Cell { levels: levels.clone(), ..Cell::default() }).collect();
     let mut trials = Vec::new();
     for repeat in 0..repeats {
         for (index, levels) in combinations.iter().enumerate() {
