@@ -159,6 +159,25 @@ impl<'a> Sightings<'a> {
         stability::stability(&timed.collect::<Vec<_>>())
     }
 
+    /// Where the load was carried and where it was not although no target was missed there; empty when it always was.
+    /// A target's own points know nothing of it, and its margins would put the line above.
+    fn carried(&self) -> Vec<Point> {
+        let missed = |trial: &Trial| {
+            let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses);
+            clauses.zip(&self.rising).any(|(clause, rising)| *rising && clause.missed())
+        };
+        let point = |(trial, sight): (&Trial, Sight)| {
+            let reading = match sight {
+                Sight::Over if missed(trial) => return None,
+                Sight::Over => Reading::Over,
+                _ => Reading::Under,
+            };
+            Some(Point { x: trial.load.ln(), reading })
+        };
+        let points: Vec<Point> = self.usable().filter_map(point).collect();
+        if points.iter().any(|point| point.reading == Reading::Over) { points } else { Vec::new() }
+    }
+
     /// Where it passed and where it failed, of no target in particular.
     fn sides(&self) -> Vec<Point> {
         let side = |trial: &Trial| {
@@ -179,11 +198,12 @@ fn reading(trial: &Trial, sight: Sight, number: usize, noise: f64) -> Option<Poi
     let clause = |seen: &Measured| seen.clauses.get(number).cloned();
     let clause = trial.measured.as_ref().and_then(clause);
     let reading = match (sight, clause) {
-        (Sight::Under, Some(clause)) if clause.samples < clause.samples_needed => Reading::Under,
+        (Sight::Partial, Some(clause)) if !clause.sampled() && clause.missed() => return None,
+        (Sight::Partial, Some(clause)) if !clause.sampled() => Reading::Under,
         (Sight::Over, Some(clause)) if clause.pass => return None,
         (Sight::Over, _) => Reading::Over,
-        (Sight::Clear | Sight::Under, Some(clause)) if nothing_happened(&clause) => Reading::Under,
-        (Sight::Clear | Sight::Under, Some(clause)) => match clause.margin {
+        (Sight::Clear | Sight::Partial, Some(clause)) if nothing_happened(&clause) => Reading::Under,
+        (Sight::Clear | Sight::Partial, Some(clause)) => match clause.margin {
             Some(margin) if margin.is_finite() => {
                 Reading::Margin(margin, variance(trial, clause.margin_se, noise))
             }
@@ -256,6 +276,12 @@ impl Line {
         if crossings.is_empty() {
             held.push(None);
             crossings.push(Crossing::of(&sightings.sides(), range));
+        } else {
+            let carried = sightings.carried();
+            if !carried.is_empty() {
+                held.push(None);
+                crossings.push(Crossing::of(&carried, range));
+            }
         }
         let cloud = cloud(&crossings, seed);
         let share = |target: usize| {

@@ -45,9 +45,7 @@ pub trait Transport {
     /// Throws away what has come, `most` bytes of it at most, and says how many; 0 at the end of the stream,
     /// `WouldBlock` when nothing has come. `most` is not 0.
     fn discard(&mut self, slot: u32, most: usize) -> io::Result<usize> {
-        let mut scratch = [0; 4096];
-        let most = most.min(scratch.len());
-        self.receive(slot, &mut scratch[..most])
+        discard_through(&mut [0; 4096], most, |buffer| self.receive(slot, buffer))
     }
 
     /// Closes the connection and forgets its events.
@@ -55,4 +53,29 @@ pub trait Transport {
 
     /// Waits until something is ready or the clock reads `until_ns`, and appends what is ready.
     fn wait(&mut self, until_ns: u64, ready: &mut Vec<Ready>) -> io::Result<()>;
+}
+
+/// Throws away up to `most` bytes by receiving them into `scratch` piece by piece, so that less than `most` means that
+/// nothing more has come, however small `scratch` is; it is not empty. What ends it behind the first piece (the end of
+/// the stream, an error) is the next call's to tell.
+fn discard_through(
+    scratch: &mut [u8],
+    most: usize,
+    mut receive: impl FnMut(&mut [u8]) -> io::Result<usize>,
+) -> io::Result<usize> {
+    let mut dropped = 0;
+    while dropped < most {
+        let wanted = (most - dropped).min(scratch.len());
+        match receive(&mut scratch[..wanted]) {
+            Ok(length) => {
+                dropped += length;
+                if length < wanted {
+                    break;
+                }
+            }
+            Err(_) if dropped > 0 => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(dropped)
 }

@@ -78,6 +78,17 @@ pub fn check(
     Ok(shared.results.take())
 }
 
+/// Transactions that are open on the server, whoever's they are. InnoDB tells it anew ten times a second at most.
+///
+/// # Errors
+/// A database that doesn't answer.
+pub fn open_transactions(server: &Server) -> Result<u64> {
+    let count: Result<Option<u64>, mysql::Error> =
+        server.connect()?.query_first("SELECT COUNT(*) FROM information_schema.INNODB_TRX");
+    let count = count.map_err(|error| server::problem(&error, "look for open transactions"))?;
+    Ok(count.unwrap_or(0))
+}
+
 struct Shared {
     conn: RefCell<Conn>,
     results: RefCell<Vec<ConsistencyResult>>,

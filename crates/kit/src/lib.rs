@@ -16,7 +16,7 @@ mod sql;
 pub mod data;
 pub mod files;
 
-pub use check::{CheckInputs, check};
+pub use check::{CheckInputs, check, open_transactions};
 pub use folder::{Kit, Setup};
 pub use lint::{check_published, check_targets, lint};
 pub use scenario::scenario;

@@ -14,6 +14,8 @@ use crate::disk;
 const PERIOD_US: u64 = 20_000;
 /// The kernel refuses a quota below 1 ms (v1 and v2).
 const LEAST_QUOTA_US: u64 = 1_000;
+/// The least that a group can be limited to, in cores; a smaller limit would silently be this one.
+pub(crate) const LEAST_CORES: f64 = LEAST_QUOTA_US as f64 / PERIOD_US as f64;
 /// The largest weight of a v1 group (`MAX_SHARES`).
 const MOST_SHARES: &str = "262144";
 

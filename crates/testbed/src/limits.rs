@@ -8,7 +8,7 @@ use model::plan::PlanTier;
 use model::{Plan, Problem, Problems, Result, units};
 
 use crate::cgroup;
-use crate::controller::{Controller, Hierarchy};
+use crate::controller::{Controller, Hierarchy, LEAST_CORES};
 use crate::lab::{Lab, Site};
 use crate::process::Identity;
 
@@ -37,6 +37,18 @@ impl Limit {
             Limit::Memory(bytes) => hierarchy.limit_memory(group, bytes),
             Limit::Cpu(cores) => hierarchy.limit_cpu(group, Some(cores)),
         }
+    }
+
+    /// That no kernel gives so little.
+    fn too_little(self, tier: &str) -> Option<Problem> {
+        let Limit::Cpu(cores) = self else { return None };
+        let problem = || {
+            Problem::recipe(format!("the CPU time of tier {tier} can't be limited to {cores} cores"))
+                .key(format!("set.{tier}.cgroup.cpu"))
+                .why(format!("the kernel gives no less than {LEAST_CORES}, and the tier would have that"))
+                .remedy(format!("{LEAST_CORES} or more; 0 for no limit"))
+        };
+        (cores < LEAST_CORES).then(problem)
     }
 
     /// That this machine can't do it, in words for people.
@@ -70,14 +82,19 @@ impl Limit {
 }
 
 impl Lab {
-    /// Refuses a plan whose tiers this machine can't limit as asked, before anything is made for it.
+    /// Refuses a plan whose tiers can't be limited as asked, by any kernel or by this machine, before anything is made
+    /// for it.
     ///
     /// # Errors
-    /// Why it can't, and how to run without; of all limits.
+    /// Why not, and what to ask for instead; of all limits.
     pub fn check_limits(&self, plan: &Plan) -> Result<()> {
         let mut problems = Vec::new();
         for tier in &plan.tiers {
             for limit in Limit::all(tier) {
+                if let Some(problem) = limit.too_little(&tier.name) {
+                    problems.push(problem);
+                    continue;
+                }
                 let found = limit.controller().find(self.site.cgroup.as_deref());
                 let refused = found.err().map(|found| limit.refused(&tier.name, found));
                 problems.extend(refused.into_iter().flat_map(Problems::into_vec));
@@ -88,10 +105,26 @@ impl Lab {
 }
 
 impl Site {
-    /// Makes the groups that limit a tier; its processes enter them as they start.
-    pub(crate) fn limit(&self, instance: &str, tier: &PlanTier) -> Result<()> {
+    /// Makes the groups that limit a tier of `plan`; its processes enter them as they start. Where any tier's CPU time is
+    /// limited this one has a group of its own for that too: in v1 a group and those above it weigh much more than the
+    /// processes that are in none, so that the tier with the limit would come before all others.
+    pub(crate) fn limit(&self, instance: &str, plan: &Plan, tier: &PlanTier) -> Result<()> {
         for limit in Limit::all(tier) {
             self.set_limit(instance, tier, limit).map_err(|found| limit.refused(&tier.name, found))?;
+        }
+        let limited = plan.tiers.iter().find_map(|one| Some((&one.name, one.cpu_limit_cores?)));
+        let Some((name, cores)) = limited.filter(|_| tier.cpu_limit_cores.is_none()) else { return Ok(()) };
+        let refused = |found| Limit::Cpu(cores).refused(name, found);
+        self.hold_beside(instance, &tier.name).map_err(refused)
+    }
+
+    /// Puts a tier without a limit of its CPU time into a group beside those that have one. In a unified hierarchy each
+    /// tier is in one already.
+    fn hold_beside(&self, instance: &str, tier: &str) -> Result<()> {
+        let hierarchy = Controller::Cpu.find(self.instance_dir(instance).as_deref())?;
+        if !hierarchy.unified {
+            let group = self.hold(&hierarchy, instance, tier)?;
+            self.holds.enter_with(instance, tier, group);
         }
         Ok(())
     }
@@ -113,7 +146,8 @@ impl Site {
         Ok(())
     }
 
-    /// A process that is outside of its tier's limit has all memory of the machine.
+    /// A process that is outside of its tier's groups is held to no limit, of memory or of CPU time, and does not weigh
+    /// as the tiers beside it do.
     pub(crate) fn check_inside(&self, instance: &str, tier: &str, pid: u32) -> Result<()> {
         match not_entered(self.holds.entered(instance, tier), pid) {
             Some(group) => Err(cannot_enter(tier, &group)),
@@ -131,14 +165,25 @@ fn not_entered(groups: Vec<PathBuf>, pid: u32) -> Option<PathBuf> {
 
 fn cannot_enter(tier: &str, group: &Path) -> Problems {
     Problem::environment(format!("a process of tier {tier} could not enter {}", group.display()))
-        .why("what it takes would not be limited")
-        .remedy(format!("run as root, or --set {tier}.cgroup.memory=0 --set {tier}.cgroup.cpu=0"))
+        .why("what it takes would not be limited, or count otherwise than what the tiers beside it take")
+        .remedy(format!(
+            "run as root, or --set {tier}.cgroup.memory=0 --set {tier}.cgroup.cpu=0; likewise other tiers"
+        ))
         .into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn less_cpu_time_than_the_kernel_gives_is_refused_and_not_rounded_up() {
+        let said = |limit: Limit| limit.too_little("web").map(|problem| problem.to_string());
+        let refused = said(Limit::Cpu(0.01)).expect("1 ms of 20 ms is the least");
+        assert!(refused.contains("set.web.cgroup.cpu") && refused.contains("0.05 or more"), "{refused}");
+        assert_eq!(said(Limit::Cpu(0.05)), None, "that is a whole millisecond");
+        assert_eq!(said(Limit::Memory(1)), None, "of memory the kernel takes any limit");
+    }
 
     #[test]
     fn a_process_outside_of_a_group_that_limits_it_is_found_while_it_runs() {

@@ -10,7 +10,11 @@ use std::process::{Command, Output, Stdio};
 use model::{Problem, Result};
 
 use crate::needed::{Needed, Part};
+use crate::program::Program;
 use crate::{disk, program};
+
+/// So many of an unpacked package's own modules are looked at; no server's package has as many.
+const MOST_MODULES: usize = 256;
 
 /// How a package gets onto the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +37,8 @@ pub struct Missing {
 }
 
 /// The packages that services lack, each once. Nothing of a part is missing if its program and files are there, wherever
-/// they came from; what an unpacked program links to is looked for in any case, since nobody else sees to it. Libraries
-/// are there when the loader finds all of them, whatever this release of the system calls their packages.
+/// they came from; what an unpacked program and its modules link to is looked for in any case, since nobody else sees to
+/// it. Libraries are there when the loader finds all of them, whatever this release of the system calls their packages.
 pub fn missing(services: &[Needed<'_>], home: &Path) -> Vec<Missing> {
     let mut found: Vec<Missing> = Vec::new();
     for part in services.iter().flat_map(Needed::parts) {
@@ -59,7 +63,7 @@ enum Presence {
     /// All of it, from a package that is installed or from elsewhere.
     Whole,
     /// The program, out of a package that was only unpacked.
-    Unpacked(PathBuf),
+    Unpacked(Program),
     /// Not all of it.
     None,
 }
@@ -70,7 +74,7 @@ fn presence(part: &Part<'_>, home: &Path) -> Presence {
     }
     match part.binary.map(|binary| program::find(binary, home)) {
         Some(Some(program)) if program.root.as_os_str().is_empty() => Presence::Whole,
-        Some(Some(program)) => Presence::Unpacked(program.path),
+        Some(Some(program)) => Presence::Unpacked(program),
         Some(None) => Presence::None,
         // Without a file to look for only the packages themselves tell.
         None if part.files.is_empty() => Presence::None,
@@ -83,7 +87,7 @@ fn lacking<'a>(part: &Part<'a>) -> Vec<&'a String> {
 }
 
 /// What an unpacked `program` lacks.
-fn lacking_beside<'a>(part: &Part<'a>, program: &Path) -> Vec<&'a String> {
+fn lacking_beside<'a>(part: &Part<'a>, program: &Program) -> Vec<&'a String> {
     let lacking = lacking(part);
     if lacking.iter().any(|name| is_library(name)) && links(program) {
         return lacking.into_iter().filter(|name| !is_library(name)).collect();
@@ -96,13 +100,33 @@ fn is_library(package: &str) -> bool {
     package.starts_with("lib") || package.starts_with("zlib")
 }
 
-/// Whether the loader finds everything that `program` links to. Where it can't be asked, the packages' names tell.
-fn links(program: &Path) -> bool {
-    let output = Command::new("ldd").arg(program).env("LC_ALL", "C").stdin(Stdio::null()).output();
+/// Whether the loader finds everything that `program` and the modules of its package link to. Where it can't be asked, the
+/// packages' names tell.
+fn links(program: &Program) -> bool {
+    let mut ldd = Command::new("ldd");
+    ldd.arg(&program.path).args(modules(&program.root)).env("LC_ALL", "C").stdin(Stdio::null());
+    let output = ldd.output();
     output.is_ok_and(|output| {
         let said = [&output.stdout[..], &output.stderr[..]].concat();
         output.status.success() && !String::from_utf8_lossy(&said).contains("not found")
     })
+}
+
+/// The shared objects of an unpacked package, which its program may load as it starts.
+fn modules(root: &Path) -> Vec<PathBuf> {
+    let (mut folders, mut found) = (vec![root.join("usr/lib")], Vec::new());
+    while let Some(folder) = folders.pop().filter(|_| found.len() < MOST_MODULES) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+            if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_file() && path.extension().is_some_and(|end| end == "so") {
+                found.push(path);
+            }
+        }
+    }
+    found.truncate(MOST_MODULES);
+    found
 }
 
 fn is_installed(package: &str) -> bool {

@@ -195,7 +195,7 @@ impl<'a, 'o> Starting<'a, 'o> {
     fn tier(&mut self, index: usize, stack: &mut Stack) -> Result<()> {
         self.write_tier(index)?;
         if !self.layout.loading {
-            self.site.limit(&self.instance, self.layout.tiers[index])?;
+            self.site.limit(&self.instance, self.layout.plan, self.layout.tiers[index])?;
         }
         for instance in 0..self.ready[index].servers.len() {
             self.fill_data(index, instance)?;

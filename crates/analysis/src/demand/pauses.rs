@@ -49,7 +49,8 @@ pub(super) fn judged(demand: &Demand<'_>) -> Option<ValidityCheck> {
     if all.drawn + all.ended == 0 {
         return None;
     }
-    let together = mean(intended_s, all.drawn).and_then(|declared_s| kept(&all, declared_s, ratio, 1));
+    let together = mean(intended_s, all.drawn)
+        .and_then(|declared_s| kept(&all, declared_s, ratio, limits::PAUSES_JUDGED));
     worst = worst.or(together.map(|fault| ("all sessions", fault)));
     let kept_s = mean(all.took_sum_s, all.ended).or(mean(all.drawn_sum_s, all.drawn)).unwrap_or_default();
     let asked_s = mean(all.asked_sum_s, all.ended).or(mean(intended_s, all.drawn)).unwrap_or_default();
@@ -81,7 +82,7 @@ fn drawn(pauses: &Pauses, distribution: &Distribution, ratio: f64) -> Option<Fau
 }
 
 /// What became of pauses against what had been drawn for the same ones; the generator's own lateness has its limit.
-/// Few pauses may have met the one slow answer: those are judged together with the others only.
+/// Few pauses may have met the one slow answer: those are judged together with the others, or not at all.
 fn kept(pauses: &Pauses, declared_s: f64, ratio: f64, least: u64) -> Option<Fault> {
     if pauses.ended < least {
         return None;

@@ -9,9 +9,9 @@ pub enum Sight {
     Clear,
     /// It was overloaded, and so much so that its own checks broke: the load is too high, by how much is not known.
     Over,
-    /// No target was missed, but some had too few samples to be judged: the others' margins count, and of these only
-    /// that they were not missed.
-    Under,
+    /// Some targets had too few samples to be judged: of these only that they were not missed counts, of the others
+    /// their margins.
+    Partial,
     /// It says nothing of the stack.
     Blind(Blindness),
 }
@@ -82,18 +82,20 @@ pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
         .iter()
         .all(|fault| OVERLOAD.contains(&fault.check.as_str()) || fault.check.starts_with(METRIC));
     let few = trial.measured.is_some() && trial.faults.iter().all(|fault| fault.check == "samples");
-    let missed = trial
-        .measured
-        .iter()
-        .any(|seen| seen.clauses.iter().zip(rising).any(|(clause, rising)| *rising && clause.missed()));
+    let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses);
+    let missed: Vec<&ClauseSeen> =
+        clauses.zip(rising).filter(|(clause, rising)| **rising && clause.missed()).map(|one| one.0).collect();
+    let surely = missed.iter().any(|clause| clause.sampled());
+    let missed = !missed.is_empty();
     // No target need be missed for that: users whose answers outlast their cycles are not the load that was asked for.
     let not_carried = broken("errors_all") || broken("cycle");
     match (trial.valid(), trial.warm_up_s.is_some()) {
         (true, true) => Sight::Clear,
         (true, false) if missed => Sight::Over,
         (true, false) => Sight::Blind(Blindness::Unsettled),
-        (false, _) if few && missed => Sight::Blind(Blindness::Samples),
-        (false, _) if few => Sight::Under,
+        (false, _) if few && missed && !surely => Sight::Blind(Blindness::Samples),
+        (false, true) if few => Sight::Partial,
+        (false, false) if few && !missed => Sight::Blind(Blindness::Unsettled),
         (false, _) if by_load && (missed || not_carried) => Sight::Over,
         (false, _) => Sight::Blind(Blindness::Instrument),
     }
@@ -128,11 +130,13 @@ pub(super) fn asks_for_more(clause: &ClauseSeen) -> bool {
 pub(super) fn passes(trial: &Trial, rising: &[bool]) -> Option<bool> {
     match sight(trial, rising) {
         Sight::Over => Some(false),
-        Sight::Under => Some(true),
         Sight::Blind(_) => None,
-        Sight::Clear => {
-            let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses);
-            Some(clauses.zip(rising).all(|(clause, rising)| clause.pass || !rising))
+        Sight::Clear | Sight::Partial => {
+            let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses).zip(rising);
+            // What never occurred is not met, and a fault of its own where samples were too few for it.
+            let partial = !trial.faults.is_empty();
+            let judged = clauses.filter(|(clause, _)| !partial || clause.sampled());
+            Some(judged.into_iter().all(|(clause, rising)| clause.pass || !rising))
         }
     }
 }

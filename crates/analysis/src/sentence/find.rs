@@ -36,6 +36,8 @@ fn load_line(goal: &FindGoal, line: &LoadLine) -> String {
         if line.held_by_ratio < 0.8 {
             said += &format!(" in {} of the resampled fits", percent(line.held_by_ratio));
         }
+    } else {
+        said += ", held by no target: above it the load is not carried any more";
     }
     let passed = line.passed.as_ref();
     let failed = line.failed.as_ref();
@@ -164,9 +166,11 @@ fn bracket(by: By, no_answer: &NoAnswer) -> String {
     }
 }
 
-/// What a trial missed most.
+/// What a trial missed most, or what else broke in it.
 pub fn missed(trial: &Trial) -> String {
-    worst(trial, |clause| !clause.pass).unwrap_or_else(|| "no target was met".to_string())
+    let broke = || trial.faults.first().map(|fault| fault.sentence.clone());
+    let said = worst(trial, |clause| !clause.pass).or_else(broke);
+    said.unwrap_or_else(|| "no target was met".to_string())
 }
 
 /// The target that a trial came nearest to missing.

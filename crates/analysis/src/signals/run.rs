@@ -25,6 +25,7 @@ pub(super) fn signals(watched: &Watched<'_>) -> Vec<Signal> {
     let judged = watched.targets.len();
     let missed = watched.targets.iter().filter(|target| !target.pass).count();
     add("run.missed_targets", "ratio", share(missed as f64, judged as f64));
+    add("run.target_used_ratio", "ratio", target_used_ratio(watched));
     let tried = (all.completed + all.failed()) as f64;
     add("run.failed_ratio", "ratio", share(all.failed() as f64, tried));
     for (kind, count) in ErrorKind::ALL.iter().zip(all.errors) {
@@ -49,6 +50,13 @@ pub(super) fn signals(watched: &Watched<'_>) -> Vec<Signal> {
     let response = mean_s(&all.response).map(|now_s| figure("run.response_s", "s", now_s));
     found.extend(response.map(|signal| Signal { early: early_s, ..signal }));
     found
+}
+
+/// The largest share of its limit that a target of response times has used up; more than 1 when one is missed. Absent
+/// without such a target.
+fn target_used_ratio(watched: &Watched<'_>) -> Option<f64> {
+    let times = watched.targets.iter().filter(|target| target.unit == "s" && target.samples > 0);
+    times.filter_map(|target| Some(target.observed? / target.limit)).reduce(f64::max)
 }
 
 /// How far the throughput rose with the users: 1 as much as they, 0 not at all. Absent where they hardly rose.

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::net::{self, RecvFlags, SendFlags, sockopt};
 
 use super::socket::{Dialler, discard_tcp};
-use super::{Ready, Transport};
+use super::{Ready, Transport, discard_through};
 use model::Acknowledge;
 
 use crate::clock::{Clock, MonotonicClock};
@@ -17,7 +17,7 @@ use crate::target::Target;
 
 /// Events taken from the kernel at once.
 const BATCH: usize = 256;
-/// What a unix socket throws away at once; TCP needs no buffer for that.
+/// What a unix socket throws away with one call of the kernel; TCP needs no buffer for that.
 const SCRATCH_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Default)]
@@ -125,8 +125,7 @@ impl Transport for EpollTransport {
             return discard_tcp(socket, most).inspect(|_| self.acknowledge(socket));
         }
         let mut scratch = std::mem::take(&mut self.scratch);
-        let most = most.min(scratch.len());
-        let dropped = self.receive(slot, &mut scratch[..most]);
+        let dropped = discard_through(&mut scratch, most, |buffer| self.receive(slot, buffer));
         self.scratch = scratch;
         dropped
     }

@@ -2,9 +2,12 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
 
 use engine::null_server::NullServer;
-use engine::{Audience, Control, Program, RunOptions, Scenario, Second, Source, Stop, Totals, run};
+use engine::{
+    Audience, Control, Endpoint, Program, RunOptions, Scenario, Second, Source, Stop, Target, Totals, run,
+};
 use model::interval::Interval;
 use model::plan::Load;
 use model::{Distribution, Result};
@@ -84,6 +87,34 @@ fn an_answer_that_ends_with_its_connection_is_complete_at_once() {
     let totals = run(&options, &Control::default(), &mut sum).expect("the run works");
     assert_eq!(totals.failed.iter().sum::<u64>(), 0, "{:?}", totals.evidence);
     assert_eq!(totals.connects, 40 * 5, "each answer ended its connection");
+}
+
+#[test]
+fn a_large_body_that_is_dropped_over_a_unix_socket_is_read_to_its_end_at_once() {
+    let null = NullServer::start(None).expect("a loopback port");
+    let path = std::env::temp_dir().join(format!("plimsoll-{}-dropped.sock", std::process::id()));
+    _ = std::fs::remove_file(&path);
+    let listener = UnixListener::bind(&path).expect("a socket file");
+    std::thread::spawn(move || {
+        let mut answer = b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n".to_vec();
+        answer.resize(answer.len() + 100_000, b'x');
+        let Ok((mut peer, _)) = listener.accept() else { return };
+        let mut request = [0; 1024];
+        // All of an answer is queued by the time that the engine has read its head: nothing comes behind it.
+        while peer.read(&mut request).is_ok_and(|length| length > 0) {
+            _ = peer.write_all(&answer);
+        }
+    });
+    let text = "function visit() operation 'Op' local page = get('/', nil, { discard = true }) \
+        check(page.bytes == 100000, page.bytes) end";
+    let target = Target { endpoint: Endpoint::Unix(path.clone()), ..null.address().into() };
+    let mut options = RunOptions { target, most_sessions: Some(20), ..with_script(&null, 5.0, text) };
+    options.load.users = 1;
+    let mut sum = Sum(Interval::empty(0), None);
+    let totals = run(&options, &Control::default(), &mut sum).expect("the run works");
+    std::fs::remove_file(&path).expect("the socket file was there");
+    assert_eq!(totals.failed.iter().sum::<u64>(), 0, "{:?}", totals.evidence);
+    assert_eq!((requests(&totals), totals.connects), (20, 1));
 }
 
 #[test]

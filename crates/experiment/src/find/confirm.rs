@@ -20,21 +20,28 @@ const LONGEST: f64 = 3.0;
 
 /// The confirming trial that is wanted next; none when both sides are confirmed, or can't be.
 pub(super) fn next(case: &Case<'_>, line: &Line) -> Option<Order> {
-    let window_s = window_s(case)?;
     if case.of_purpose(Purpose::Confirm).count() >= MOST {
         return None;
     }
+    let sides = [passed(case, line).is_none(), failed(case, line).is_none()];
+    let window_s = window_s(case, sides.into_iter().filter(|open| *open).count())?;
     let below = || passed(case, line).is_none().then(|| load(case, line, window_s, -1.0)).flatten();
     let above = || failed(case, line).is_none().then(|| load(case, line, window_s, 1.0)).flatten();
     below().or_else(above).map(|load| case.order(Purpose::Confirm, load, window_s))
 }
 
-/// As asked for, longer where there were too few samples, or what the time left allows; absent when that is too little
-/// to confirm anything.
-fn window_s(case: &Case<'_>) -> Option<f64> {
-    let left_s = case.goal.budget_s - case.spent_s - cost::overhead_s(case.trials);
-    let wanted_s = case.sampled_s(case.goal.confirm_s, |_| true).min(LONGEST * case.goal.confirm_s);
-    (left_s >= case.goal.window_s).then(|| left_s.min(wanted_s))
+/// As long as wanted, or what the time left allows: the share of each side that is `open`, unless that is less than was
+/// asked for. Absent when it is too little to confirm anything.
+fn window_s(case: &Case<'_>, open: usize) -> Option<f64> {
+    let (left_s, overhead_s) = (case.goal.budget_s - case.spent_s, cost::overhead_s(case.trials));
+    let share_s = left_s / open.max(1) as f64 - overhead_s;
+    let most_s = if share_s >= case.goal.confirm_s { share_s } else { left_s - overhead_s };
+    (most_s >= case.goal.window_s).then(|| most_s.min(wanted_s(case)))
+}
+
+/// As asked for, longer where there were too few samples.
+pub(super) fn wanted_s(case: &Case<'_>) -> f64 {
+    case.sampled_s(case.goal.confirm_s, |_| true).min(LONGEST * case.goal.confirm_s)
 }
 
 /// The load of a confirming trial on that side, within the loads that may be tried; absent when these end before the
@@ -122,7 +129,8 @@ fn said(case: &Case<'_>, trial: &Trial) -> Option<bool> {
 
 /// The line with what confirms it and what denies it.
 pub(super) fn answer(case: &Case<'_>, line: &Line) -> FindAnswer {
-    let near = case.trials.iter().filter(|trial| case.seen.sight(trial) == Sight::Clear);
+    let judged = |trial: &&Trial| matches!(case.seen.sight(trial), Sight::Clear | Sight::Partial);
+    let near = case.trials.iter().filter(judged);
     let near = near.min_by(|one, other| {
         let far = |trial: &Trial| (trial.load / line.load).ln().abs();
         far(one).total_cmp(&far(other))

@@ -21,9 +21,14 @@ const OFFSETS: [f64; 3] = [-0.06, 0.05, 0.0];
 /// Trials in a row that say nothing before the search gives up.
 const BLIND: usize = 3;
 
-/// Targets whose margin, in ln(observed/limit), is below this can wait for the confirming trials to be judged: about a
-/// third of the limit is as far from it as chance takes a percentile of a few samples.
+/// Targets whose margin, in ln(observed/limit), is below this can wait for the confirming trials to be judged, once so
+/// many samples were seen: with exponential times and a percentile of 90 % at its limit, eight are all so far below it in
+/// one window of a hundred.
 const FAR: f64 = -1.0;
+const KNOWN: u64 = 8;
+
+/// Trials at loads of this share of the last one's, and above, say what it would have.
+const LIKE: f64 = 0.9;
 
 /// An interval longer than this is no answer.
 const USELESS: f64 = 0.5;
@@ -110,7 +115,8 @@ fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> boo
     let looks_strange = stability.is_some_and(|seen| seen.two_modes + seen.drifts > STRANGE);
     let wrong = !confirm::contradicted(case, line).is_empty();
     let most = case.goal.most_trials as usize + if looks_strange || wrong { EXTRA } else { 0 };
-    let reserve_s = 2usize.saturating_sub(confirms) as f64 * cost::trial_s(case.trials, case.goal.confirm_s);
+    let confirming_s = cost::trial_s(case.trials, confirm::wanted_s(case));
+    let reserve_s = (2usize.saturating_sub(confirms) as f64 * confirming_s).min(case.goal.budget_s / 2.0);
     let time = case.spent_s + cost::trial_s(case.trials, window_s(case)) + reserve_s <= case.goal.budget_s;
     if made >= most || !time {
         return false;
@@ -120,7 +126,7 @@ fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> boo
         return looks_strange || (wrong && since < AFTER_CONTRADICTION);
     }
     let near = |trial: &&Trial| (trial.load / line.load).ln().abs() < NEAR;
-    let clear = |trial: &&Trial| matches!(case.seen.sight(trial), Sight::Clear | Sight::Under);
+    let clear = |trial: &&Trial| matches!(case.seen.sight(trial), Sight::Clear | Sight::Partial);
     let told = case.of_purpose(Purpose::Search).filter(near).filter(clear).count();
     let known =
         told >= least(case.goal.half_width_ratio) && line.half_width_ratio() <= case.goal.half_width_ratio;
@@ -145,8 +151,22 @@ fn place(case: &Case<'_>, line: &Line) -> f64 {
 
 /// Longer where targets that may be the line's had too few samples.
 pub(super) fn window_s(case: &Case<'_>) -> f64 {
-    case.sampled_s(case.goal.window_s, |clause| clause.margin.is_none_or(|margin| margin > FAR))
-        .min(case.goal.confirm_s.max(case.goal.window_s))
+    let wanted_s = case.sampled_s(case.goal.window_s, |clause| may_limit(case, &clause.clause));
+    wanted_s.min(case.goal.confirm_s.max(case.goal.window_s))
+}
+
+/// Whether a target is near its limit, or too little is known of it: by all that was seen of it at loads not much below
+/// the last one.
+fn may_limit(case: &Case<'_>, clause: &str) -> bool {
+    let counts = |trial: &&Trial| trial.purpose != Purpose::WarmUp;
+    let least = case.trials.iter().rev().find(counts).map_or(0.0, |last| LIKE * last.load);
+    let alike = case.trials.iter().filter(counts).filter(|trial| trial.load >= least);
+    let measured = alike.filter_map(|trial| trial.measured.as_ref());
+    let seen = measured.flat_map(|seen| &seen.clauses).filter(|seen| seen.clause == clause);
+    let (samples, worst) = seen.fold((0, f64::NEG_INFINITY), |(samples, worst), seen| {
+        (samples + seen.samples, seen.margin.map_or(worst, |margin| margin.max(worst)))
+    });
+    samples < KNOWN || worst > FAR
 }
 
 /// The last trials all said nothing.

@@ -308,6 +308,9 @@ fn a_miss_by_too_few_samples_is_looked_at_longer_and_is_no_overload() {
         if trial.purpose == Purpose::Ramp && trial.load == 40.0 && trial.window_s < 20.0 {
             broken(trial, "samples");
             said_to(trial, false);
+            for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.clauses) {
+                (clause.samples, clause.samples_needed) = (400, 500);
+            }
         }
     });
     let ramp: Vec<f64> = trials.iter().filter(|t| t.purpose == Purpose::Ramp).map(|t| t.load).collect();
@@ -320,4 +323,53 @@ fn trials_that_were_used_up_with_time_left_are_not_said_to_have_run_out_of_it() 
     let goal = FindGoal { most_trials: 0, budget_s: 5000.0, ..FindGoal::default() };
     let said = sentence::find::answer(&goal, &answer(&goal, 200.0, |_| {}).0);
     assert!(!said.contains("the time was up"), "{said}");
+}
+
+#[test]
+fn a_load_that_is_not_carried_is_above_the_line_also_where_no_target_is_missed() {
+    let (answer, trials) = answer(&FindGoal::default(), 600.0, |trial| {
+        if trial.load > 250.0 {
+            broken(trial, "cycle");
+            for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.clauses) {
+                (clause.margin, clause.pass) = (Some(-0.4), true);
+                clause.observed = Some(clause.limit * (-0.4f64).exp());
+            }
+        }
+    });
+    let FindAnswer::LoadLine(line) = &answer else { panic!("{answer:?} after {} trials", trials.len()) };
+    assert!((225.0..=275.0).contains(&line.load), "cycles are outlasted above 250: {line:?}");
+    assert_eq!(line.held_by, "", "no target is missed there");
+    let said = sentence::find::answer(&FindGoal::default(), &answer);
+    assert!(said.contains("held by no target: above it the load is not carried any more"), "{said}");
+}
+
+#[test]
+fn a_rare_operation_far_from_its_limit_is_left_to_the_confirming_trials() {
+    let goal = FindGoal::default();
+    let rare = |trial: &mut Trial| {
+        let samples = trial.window_s as u64;
+        for seen in trial.measured.iter_mut() {
+            let mut clause = seen.clauses[0].clone();
+            clause.clause = "Rare p90 < 3.00 s".to_string();
+            (clause.samples, clause.samples_needed) = (samples, 120);
+            (clause.margin, clause.pass, clause.batches) = (Some(-2.0), true, Vec::new());
+            clause.observed = Some(clause.limit * (-2.0f64).exp());
+            seen.clauses.push(clause);
+        }
+        if samples < 120 && trial.valid() {
+            broken(trial, "samples");
+        }
+    };
+    let (answer, trials) = answer(&goal, 200.0, rare);
+    let FindAnswer::LoadLine(line) = &answer else { panic!("{answer:?} after {} trials", trials.len()) };
+    assert!((180.0..=220.0).contains(&line.load), "{line:?}");
+    let windows = |purpose: Purpose| {
+        let of = trials.iter().filter(move |trial| trial.purpose == purpose);
+        of.map(|trial| trial.window_s).collect::<Vec<f64>>()
+    };
+    let search = windows(Purpose::Search);
+    assert!(search.iter().all(|window_s| *window_s < goal.window_s + 1.0), "{search:?}");
+    let confirm = windows(Purpose::Confirm);
+    assert!(confirm.iter().all(|window_s| *window_s >= 120.0), "120 samples take 120 s: {confirm:?}");
+    assert!(line.passed.is_some(), "{line:?}");
 }

@@ -1,6 +1,8 @@
 //! Users, pages and database agree: the catalogue's session is followed for real, and its check finds no fault; and
 //! where a fault is planted, the check finds it.
 
+use std::time::{Duration, Instant};
+
 use engine::{Audience, Control, RunOptions, Second};
 use kit::CheckInputs;
 use model::plan::Load;
@@ -126,6 +128,30 @@ fn what_was_left_unanswered_widens_what_is_expected() {
     let orders =
         aware.iter().find(|result| result.name == "orders = purchases - rollbacks").expect("it is checked");
     assert!(orders.ok, "{}", orders.sentence);
+}
+
+#[test]
+fn a_transaction_is_open_until_it_is_committed() {
+    let Some(shop) = Shop::open(&[]) else { return };
+    let address = shop.server.address("ds2");
+    let wait_for = |wanted: u64| {
+        let start = Instant::now();
+        loop {
+            let found = kit::open_transactions(&address).unwrap_or_else(|problems| panic!("{problems}"));
+            if found == wanted {
+                return;
+            }
+            assert!(start.elapsed() < Duration::from_secs(10), "{found} open transactions, not {wanted}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    wait_for(0);
+    let mut writer = shop.sql();
+    writer.query_drop("START TRANSACTION").expect("a transaction");
+    writer.query_drop("UPDATE INVENTORY SET QUAN_IN_STOCK = 1 WHERE PROD_ID = 1").expect("an update");
+    wait_for(1);
+    writer.query_drop("COMMIT").expect("its end");
+    wait_for(0);
 }
 
 #[test]

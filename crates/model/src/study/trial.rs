@@ -63,10 +63,23 @@ impl Trial {
         self.faults.is_empty() && self.measured.is_some()
     }
 
-    /// Its only fault is too few samples, and no target was missed: it passed as far as was seen.
+    /// What a trial says of which only `samples` broke: `true` when no target was missed, `false` when one was that had
+    /// samples enough. Absent when anything else broke, or too few samples missed it.
+    pub fn as_seen(&self) -> Option<bool> {
+        if self.faults.is_empty() || self.faults.iter().any(|fault| fault.check != "samples") {
+            return None;
+        }
+        let clauses = &self.measured.as_ref()?.clauses;
+        let mut missed = clauses.iter().filter(|clause| clause.missed()).peekable();
+        match missed.peek() {
+            None => Some(true),
+            Some(_) => missed.any(ClauseSeen::sampled).then_some(false),
+        }
+    }
+
+    /// Only `samples` broke, and no target was missed.
     pub fn passed_as_seen(&self) -> bool {
-        let few = !self.faults.is_empty() && self.faults.iter().all(|fault| fault.check == "samples");
-        few && self.measured.as_ref().is_some_and(|seen| !seen.clauses.iter().any(ClauseSeen::missed))
+        self.as_seen() == Some(true)
     }
 
     /// Every target was met; nothing is said of a trial without figures.
@@ -141,6 +154,11 @@ impl ClauseSeen {
     /// Observed, and not met; what never occurred says nothing.
     pub fn missed(&self) -> bool {
         !self.pass && self.observed.is_some()
+    }
+
+    /// It has the samples that it needs.
+    pub fn sampled(&self) -> bool {
+        self.samples >= self.samples_needed
     }
 }
 

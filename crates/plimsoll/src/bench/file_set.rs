@@ -2,7 +2,7 @@
 
 pub(crate) mod in_use;
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -12,7 +12,8 @@ use model::record::{FileSetResult, Step};
 use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
 
-use crate::bench::dataset;
+use crate::bench::file_set::in_use::Use;
+use crate::bench::{dataset, page_cache};
 use crate::context::Context;
 
 /// The version of `file_set.json`.
@@ -31,10 +32,17 @@ pub(crate) struct FileSet {
     pub(crate) paths: Vec<PathBuf>,
     /// For the record.
     pub(crate) result: FileSetResult,
+    /// Held, never read: as long as it lives, others see that the kept file set is in use.
+    _in_use: File,
 }
 
-/// The plan's file set: an earlier one that is still what it was, or a new one. `None` for a kit without.
-pub(crate) fn ensure(plan: &Plan, steps: &mut Vec<Step>, context: &mut Context) -> Result<Option<FileSet>> {
+/// The plan's file set, in use by `who`: an earlier one that is still what it was, or a new one. `None` for a kit without.
+pub(crate) fn ensure(
+    plan: &Plan,
+    who: &str,
+    steps: &mut Vec<Step>,
+    context: &mut Context,
+) -> Result<Option<FileSet>> {
     if plan.kit.file_set.is_none() {
         return Ok(None);
     }
@@ -43,34 +51,77 @@ pub(crate) fn ensure(plan: &Plan, steps: &mut Vec<Step>, context: &mut Context) 
     let list = list.ok_or_else(|| Problem::bug("a kit that lost its file set"))?;
     let id = list.id(&plan.size.label);
     let place = dataset::folder(&context.home).join(&id);
-    let result = match kept(&place, &id, &list, context) {
-        Some(result) => result,
-        None => {
-            let lock = dataset::lock(&id, context)?;
-            // Another plimsoll may have made it meanwhile.
-            let result = match kept(&place, &id, &list, context) {
-                Some(result) => result,
-                None => make(plan, &list, &id, &place, steps, context)?,
-            };
-            drop(lock);
-            result
-        }
+    let wanted = Wanted { plan, list: &list, id: &id, place: &place, who };
+    let (result, in_use) = match page_cache::set_is_used(plan) {
+        Use::Alone => wanted.alone(steps, context)?,
+        Use::Shared => wanted.shared(steps, context)?,
     };
     let root = place.join(MADE);
     let paths = list.files().map(|(path, _)| root.join(path)).collect();
-    Ok(Some(FileSet { root, paths, result }))
+    Ok(Some(FileSet { root, paths, result, _in_use: in_use }))
 }
 
-/// What is kept under the set's name, if it is whole; one that is not as it was made is told of, and made anew.
-fn kept(place: &Path, id: &str, list: &FileList, context: &mut Context) -> Option<FileSetResult> {
+/// A set that is to be used. It is in use before it is looked at: a look reads some of its files, into the page cache that
+/// another run may have for itself; and what a run serves is not to be made anew under it.
+struct Wanted<'a> {
+    plan: &'a Plan,
+    list: &'a FileList,
+    id: &'a str,
+    place: &'a Path,
+    who: &'a str,
+}
+
+impl Wanted<'_> {
+    fn alone(&self, steps: &mut Vec<Step>, context: &mut Context) -> Result<(FileSetResult, File)> {
+        let in_use = in_use::take(self.id, self.who, Use::Alone, context)?;
+        let kept = kept(self.place, self.id, self.list).unwrap_or_else(|problems| {
+            context.console.note(&format!("the kept file set is not used, it is made anew: {problems}"));
+            None
+        });
+        let result = match kept {
+            Some(result) => result,
+            None => make(self.plan, self.list, self.id, self.place, steps, context)?,
+        };
+        Ok((result, in_use))
+    }
+
+    fn shared(&self, steps: &mut Vec<Step>, context: &mut Context) -> Result<(FileSetResult, File)> {
+        if let Some(found) = self.found(context)? {
+            return Ok(found);
+        }
+        // Others who lack it wait here until it is made, and not until the run that makes it has ended.
+        let _lock = dataset::lock(self.id, context)?;
+        if let Some(found) = self.found(context)? {
+            return Ok(found);
+        }
+        let (result, in_use) = self.alone(steps, context)?;
+        in_use::share(&in_use, self.id, context)?;
+        Ok((result, in_use))
+    }
+
+    /// The kept set, shared; it is free again where it is not whole.
+    fn found(&self, context: &mut Context) -> Result<Option<(FileSetResult, File)>> {
+        let in_use = in_use::take(self.id, self.who, Use::Shared, context)?;
+        let kept = kept(self.place, self.id, self.list).ok().flatten();
+        Ok(kept.map(|result| (result, in_use)))
+    }
+}
+
+/// What is kept under the set's name, if there is one.
+///
+/// # Errors
+/// It is not as it was made.
+fn kept(place: &Path, id: &str, list: &FileList) -> Result<Option<FileSetResult>> {
+    let Some(result) = read_about(place, id, list) else { return Ok(None) };
+    files::check(list, place, SAMPLE)?;
+    Ok(Some(result))
+}
+
+fn read_about(place: &Path, id: &str, list: &FileList) -> Option<FileSetResult> {
     let about: Json = serde_json::from_slice(&fs::read(place.join(ABOUT)).ok()?).ok()?;
     let number = |key: &str| about.get(key)?.as_u64();
     let (files, bytes) = (list.count(), list.bytes());
     if (number("format")?, number("files")?, number("bytes")?) != (FORMAT, files, bytes) {
-        return None;
-    }
-    if let Err(problems) = files::check(list, place, SAMPLE) {
-        context.console.note(&format!("the kept file set is not used, it is made anew: {problems}"));
         return None;
     }
     let made_s = about.get("made_s")?.as_f64()?;

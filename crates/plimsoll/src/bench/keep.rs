@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use kit::CheckInputs;
 use model::diagnosis::Injected;
 use model::fault_file::Injection;
 use model::record::{ConsistencyResult, RunRecord, Step};
-use model::{FaultFile, Plan, Problem, Recipe, Result};
+use model::{FaultFile, Plan, Problem, Recipe, Result, units};
 use store::{RunWriter, Runs};
 
 use crate::bench::measure::Recording;
@@ -18,6 +18,13 @@ use crate::context::Context;
 
 /// Server logs are kept up to this size each: the end says more than the beginning.
 const MOST_LOG_BYTES: u64 = 4 << 20;
+
+/// Servers may still be at work for users who were cut off. That no transaction is open must be seen so many times in a
+/// row, with a pause in between: a request may be between two of them.
+const QUIET_LOOKS: u32 = 2;
+const PAUSE: Duration = Duration::from_millis(500);
+/// They are waited for no longer than this.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Begins to keep a run of `plan` on `stage` among `runs`, under the id and the time of its start.
 pub(crate) fn begin(
@@ -67,13 +74,38 @@ pub(crate) fn check(
     context.console.step("checking the data");
     let started = Instant::now();
     let Some(server) = stage.database(plan) else { return Vec::new() };
-    let results = kit::Kit::open(&context.catalogue, &plan.kit.name)
-        .and_then(|kit| kit::check(&kit, &kit::Setup::of_plan(plan), &stage.told, &server));
+    let cut_off = !recording.tier_events.is_empty();
+    let results = kit::Kit::open(&context.catalogue, &plan.kit.name).and_then(|kit| {
+        if cut_off && !wait_until_quiet(|| kit::open_transactions(&server), PAUSE, PATIENCE)? {
+            let after = units::show_seconds(PATIENCE.as_secs_f64());
+            let text =
+                format!("transactions are still open after {after}: the check may find work half done");
+            context.console.note(&text);
+        }
+        kit::check(&kit, &kit::Setup::of_plan(plan), &stage.told, &server)
+    });
     stage.steps.push(Step { name: "check the data".to_string(), took_s: started.elapsed().as_secs_f64() });
     results.unwrap_or_else(|problems| {
         let sentence = format!("the consistency check could not be made: {problems}");
         vec![ConsistencyResult { name: "the check itself".to_string(), ok: false, sentence }]
     })
+}
+
+/// Waits until nobody writes any more, by what `open` says of open transactions; whether it came to that.
+fn wait_until_quiet(
+    mut open: impl FnMut() -> Result<u64>,
+    pause: Duration,
+    patience: Duration,
+) -> Result<bool> {
+    let started = Instant::now();
+    let mut quiet = 0;
+    loop {
+        quiet = if open()? == 0 { quiet + 1 } else { 0 };
+        if quiet == QUIET_LOOKS || started.elapsed() >= patience {
+            return Ok(quiet == QUIET_LOOKS);
+        }
+        std::thread::sleep(pause);
+    }
 }
 
 fn add(sum: &mut CheckInputs, more: CheckInputs) {
@@ -112,6 +144,15 @@ fn end_of(path: &Path) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_data_is_checked_when_no_transaction_is_open_twice_in_a_row_or_after_a_while() {
+        let mut looks = [2, 0, 1, 0, 0, 7].into_iter();
+        let pause = Duration::from_micros(1);
+        let seen = wait_until_quiet(|| Ok(looks.next().unwrap_or_default()), pause, PATIENCE);
+        assert_eq!((seen, looks.next()), (Ok(true), Some(7)), "the fifth look was the last");
+        assert_eq!(wait_until_quiet(|| Ok(1), pause, Duration::from_millis(2)), Ok(false));
+    }
 
     #[test]
     fn what_several_runs_on_one_stage_told_their_users_adds_up() {

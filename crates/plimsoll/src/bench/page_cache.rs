@@ -32,7 +32,7 @@ pub(crate) fn prepare(
     steps: &mut Vec<Step>,
     context: &mut Context,
 ) -> Result<Option<PageCacheResult>> {
-    let FileSet { root, paths, result } = files;
+    let FileSet { root, paths, result, .. } = files;
     let Some(asked) = asked(plan) else { return Ok(None) };
     let started = Instant::now();
     let left_bytes = evict(paths, root, asked)?;

@@ -2,7 +2,6 @@
 //! plan for a server that somebody else started only the last.
 
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
@@ -14,7 +13,7 @@ use testbed::{
     Helper, Helping, KeeperCommand, Lab, LabOptions, Needed, Running, Stack, StartOptions, StepEvent, Tier,
 };
 
-use crate::bench::file_set::{self, FileSet, in_use};
+use crate::bench::file_set::{self, FileSet};
 use crate::bench::server::{Server, ServerArgs};
 use crate::bench::{dataset, hog, page_cache};
 use crate::context::Context;
@@ -29,7 +28,8 @@ pub(crate) struct Stage {
     pub(crate) elsewhere: Option<Server>,
     /// How its data came to be.
     pub(crate) dataset: Option<DatasetResult>,
-    /// The files that it serves, and what of them was in memory when it was ready.
+    /// The files that it serves, and what of them was in memory when it was ready. In use as long as this lives, which is
+    /// longer than what was started.
     pub(crate) file_set: Option<FileSet>,
     /// What was done, and how long it took.
     pub(crate) steps: Vec<Step>,
@@ -45,8 +45,6 @@ struct Started {
     lab: Lab,
     /// What a fault runs beside the stack.
     hogs: Vec<Running>,
-    /// Held, never read: as long as it lives, others see that the kept file set is in use.
-    _in_use: Option<File>,
 }
 
 impl Stage {
@@ -104,20 +102,17 @@ impl Stage {
         let lab = open_lab(id, context)?;
         lab.check_limits(plan)?;
         let data = dataset::ensure(plan, &lab, &mut steps, context)?;
-        let files = file_set::ensure(plan, &mut steps, context)?;
-        let take =
-            |files: &FileSet| in_use::take(&files.result.id, id, page_cache::set_is_used(plan), context);
-        let in_use = files.as_ref().map(take).transpose()?;
+        // Before the stack, so that it is given back after the stack has ended, however this goes.
+        let mut file_set = file_set::ensure(plan, id, &mut steps, context)?;
         context.interrupt.check()?;
         let started = Instant::now();
         let (stack, copy_s) = {
             let kept = Kept {
                 snapshot: data.as_ref().map(|data| data.path.as_path()),
-                files: files.as_ref().map(|files| files.root.as_path()),
+                files: file_set.as_ref().map(|files| files.root.as_path()),
             };
             start(plan, &lab, kept, false, &keep_failed, &mut steps, context)?
         };
-        let mut file_set = files;
         if let Some(files) = &mut file_set {
             files.result.page_cache = page_cache::prepare(plan, &stack, files, &mut steps, context)?;
         }
@@ -138,7 +133,7 @@ impl Stage {
             .done(&format!("{} is ready ({took}): http://{address}{}", plan.stack.name, plan.kit.front_page));
         let warnings = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone()).collect();
         let hogs = hog::start(plan, &lab)?;
-        let started = Some(Started { stack, lab, hogs, _in_use: in_use });
+        let started = Some(Started { stack, lab, hogs });
         let (target, told) = (address.into(), kit::CheckInputs::default());
         Ok(Stage { started, target, elsewhere: None, dataset, file_set, steps, warnings, told })
     }
@@ -195,7 +190,7 @@ impl Stage {
 
     /// Removes everything.
     pub(crate) fn close(self) -> Result<()> {
-        let Some(Started { stack, lab, hogs, _in_use }) = self.started else { return Ok(()) };
+        let Some(Started { stack, lab, hogs }) = self.started else { return Ok(()) };
         drop(stack);
         let closed = lab.close();
         hogs.into_iter().for_each(Running::reap);
@@ -208,7 +203,7 @@ pub(crate) fn make_data(plan: &Plan, id: &str, steps: &mut Vec<Step>, context: &
     check_packages(plan, context)?;
     let lab = open_lab(id, context)?;
     let made =
-        dataset::ensure(plan, &lab, steps, context).and_then(|_| file_set::ensure(plan, steps, context));
+        dataset::ensure(plan, &lab, steps, context).and_then(|_| file_set::ensure(plan, id, steps, context));
     lab.close()?;
     made.map(drop)
 }

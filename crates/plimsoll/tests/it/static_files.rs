@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value as Json;
 
-use crate::tool::{Home, have, judged, skip, turn};
+use crate::tool::{Home, have, judged, skip, turn, wait_for};
 
 const SHORT: &str = "--stack nginx --ramp-up 1s --steady 3s --ramp-down 0s";
 const LIMIT_BYTES: f64 = (24 << 20) as f64;
@@ -177,7 +177,10 @@ fn a_cold_cache_is_empty_and_a_warm_one_holds_what_the_limit_lets_it() {
     let cold = shared().last_run();
     let warm = record(shared(), &limited);
     let cache = |record: &Json, key: &str| record["file_set"]["page_cache"][key].as_f64().expect("a number");
-    assert_eq!((cache(&cold, "left_bytes"), cache(&cold, "resident_bytes")), (0.0, 0.0));
+    for left in ["left_bytes", "resident_bytes"] {
+        // What the tool itself lets pass: a hundredth of the set.
+        assert!(cache(&cold, left) <= 0.01 * 51_194_840.0, "{left}: {}", cache(&cold, left));
+    }
     let resident = cache(&warm, "resident_bytes");
     assert!(resident > LIMIT_BYTES / 2.0 && resident <= LIMIT_BYTES, "{resident} bytes of 51 MB");
     // The set is twice the limit: what users ask for pushes out what is there.
@@ -221,11 +224,23 @@ fn a_file_that_is_other_or_gone_is_noticed_by_users_and_made_anew_by_the_next_ru
     assert!(errors(&record, "class1", "check") > 0, "{}", operation(&record, "class1"));
     assert!(errors(&record, "class0", "status") > 0, "{}", operation(&record, "class0"));
     assert!(record["file_set"].is_null(), "a server that stands already has files of its own");
+    let waiting = home.plimsoll("try static --stack nginx").start();
+    let pid = waiting.pid();
+    let waiting = waiting.until_dropped();
+    wait_for("it wants the set", || has_lock_open(pid).then_some(()));
+    assert!(!set.join("file_set/dir00000/class0_4").exists(), "what is served is not made anew");
     child.signal(rustix::process::Signal::INT);
     child.wait().expect(0);
-    home.plimsoll("try static --stack nginx").run().expect(0).says("it is made anew");
+    waiting.wait().expect(0).says("is in use by").says("it is made anew");
     assert!(set.join("file_set/dir00000/class0_4").exists());
     home.expect_nothing_left();
+}
+
+/// Whether a process has got as far as the lock of a file set that it wants.
+fn has_lock_open(pid: u32) -> bool {
+    let links = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let mut paths = links.filter_map(|link| fs::read_link(link.path()).ok());
+    paths.any(|path| path.extension().is_some_and(|end| end == "use"))
 }
 
 /// The only file set of a home.

@@ -183,6 +183,16 @@ impl Finished {
         let parsed = serde_json::from_str(&self.stdout);
         parsed.unwrap_or_else(|error| panic!("{error}\n$ {}\n{}\n{}", self.line, self.stdout, self.stderr))
     }
+
+    /// The record that it printed, or the one beside the report that it named; absent where nothing was measured.
+    fn record(&self) -> Option<Json> {
+        let named = || {
+            let report = self.stdout.lines().find_map(|line| line.strip_prefix("Report: "))?;
+            let record = fs::read(Path::new(report).with_file_name("run.json")).ok()?;
+            serde_json::from_slice(&record).ok()
+        };
+        serde_json::from_str(&self.stdout).ok().or_else(named)
+    }
 }
 
 pub(crate) struct Running {
@@ -267,11 +277,7 @@ impl Drop for Standing {
 /// Runs until a run is judged: one that the machine's other business made invalid says so, and is tried again.
 pub(crate) fn judged(tool: impl Fn() -> Tool) -> Finished {
     const TRIES: usize = 5;
-    let disturbed = |ended: &Finished| {
-        ended.code == Some(3)
-            && ended.stdout.contains("send lag")
-            && !ended.stdout.contains("one more check failed")
-    };
+    let disturbed = |ended: &Finished| ended.code == Some(3) && ended.record().is_some_and(was_disturbed);
     let runs = (0..TRIES).map(|_| tool().run());
     let mut last = None;
     for ended in runs {
@@ -282,6 +288,43 @@ pub(crate) fn judged(tool: impl Fn() -> Tool) -> Finished {
         }
     }
     last.expect("it was tried at least once")
+}
+
+/// Whether the generator was kept from its work, and every check that failed, of a run or of a study, tells of that or
+/// follows from it: users who are late pause and arrive otherwise than asked.
+fn was_disturbed(record: Json) -> bool {
+    const GENERATOR: [&str; 3] = ["generator_cpu", "generator_thread", "send_lag"];
+    const FOLLOWS: [&str; 4] = ["users", "arrivals", "think", "cycle"];
+    let list = |value: &Json| value.as_array().cloned().unwrap_or_default();
+    let checks = [list(&record["validity"]), list(&record["checks"])].concat();
+    let broken = checks.into_iter().filter(|check| check["ok"] == false);
+    let faults = list(&record["trials"]).into_iter().flat_map(|trial| list(&trial["faults"]));
+    let names: Vec<Json> = broken.chain(faults).map(|fault| fault["check"].clone()).collect();
+    let among = |known: &[&str], name: &Json| known.iter().any(|known| name == known);
+    names.iter().any(|name| among(&GENERATOR, name))
+        && names.iter().all(|name| among(&GENERATOR, name) || among(&FOLLOWS, name))
+}
+
+#[test]
+fn only_a_run_whose_generator_was_disturbed_is_tried_again() {
+    let run = |broken: &[&str]| {
+        let check = |name: &&str| serde_json::json!({ "check": name, "ok": !broken.contains(name) });
+        let checks = ["tiers", "send_lag", "think", "little"].iter().map(check);
+        serde_json::json!({ "validity": checks.collect::<Vec<Json>>() })
+    };
+    let table: [(&[&str], bool); 6] = [
+        (&["send_lag"], true),
+        (&["send_lag", "think"], true),
+        (&["think"], false),
+        (&["little"], false),
+        (&["send_lag", "tiers"], false),
+        (&[], false),
+    ];
+    for (broken, again) in table {
+        assert_eq!(was_disturbed(run(broken)), again, "{broken:?}");
+    }
+    let study = |check: &str| serde_json::json!({ "trials": [{ "faults": [{ "check": check }] }] });
+    assert!(was_disturbed(study("send_lag")) && !was_disturbed(study("samples")));
 }
 
 /// Waits until `condition` gives something.

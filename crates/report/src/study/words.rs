@@ -127,8 +127,11 @@ pub(crate) fn by_average(record: &StudyRecord, line: &LoadLine) -> Option<String
     Some(format!("by averages the line would be at {}, {further} {way}", load(record, 0, average)))
 }
 
-/// How steep and how certain a load line is.
+/// How steep and how certain a load line is; nothing of one that no target holds.
 pub(crate) fn line_facts(line: &LoadLine) -> Vec<String> {
+    if line.held_by.is_empty() {
+        return Vec::new();
+    }
     // Of a target that asks for at least something, more load raises nothing.
     let rises = line.slope.is_finite() && line.slope > 0.0 && !line.held_by.contains('>');
     let slope = rises.then(|| {
@@ -254,7 +257,8 @@ pub(crate) const FEW: &str = "passed, few samples";
 pub(crate) fn verdict(trial: &Trial) -> &'static str {
     match (trial.purpose, trial.valid(), trial.pass()) {
         (Purpose::WarmUp, ..) => "not used",
-        (_, false, _) if trial.passed_as_seen() => FEW,
+        (_, false, _) if trial.as_seen() == Some(true) => FEW,
+        (_, false, _) if trial.as_seen() == Some(false) => "missed",
         (_, false, _) => "not valid",
         (_, true, Some(true)) => "passed",
         (_, true, _) => "missed",

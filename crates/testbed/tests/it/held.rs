@@ -80,15 +80,20 @@ fn a_tier_that_is_set_to_half_a_core_has_no_more_from_its_start() {
     let stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
     let groups = groups_of(&bench.id);
     assert_eq!(groups.len(), 1, "{groups:?}");
-    let group = groups[0].join("1/app");
-    let read = |name: &str| fs::read_to_string(group.join(name)).expect("a group");
-    assert_eq!(read("cpu.cfs_quota_us").trim(), "10000", "half of a period of 20 ms");
-    let inside = read("cgroup.procs");
-    let pid = stack.tier("app").expect("a tier").pid.to_string();
-    assert!(inside.lines().any(|line| line == pid), "{pid} is not among {inside}");
-    assert!(!groups[0].join("1/web").exists(), "only the tier that is named");
+    let of_stack = groups[0].join("1");
+    let read = |tier: &str, name: &str| fs::read_to_string(of_stack.join(tier).join(name)).expect("a group");
+    assert_eq!(read("app", "cpu.cfs_quota_us").trim(), "10000", "half of a period of 20 ms");
+    for tier in ["db", "app", "web"] {
+        let inside = read(tier, "cgroup.procs");
+        let pid = stack.tier(tier).expect("a tier").pid.to_string();
+        assert!(inside.lines().any(|line| line == pid), "{tier}: {pid} is not among {inside}");
+        assert_eq!(read(tier, "cpu.shares"), read("app", "cpu.shares"), "{tier} weighs as the others do");
+    }
+    for tier in ["db", "web"] {
+        assert_eq!(read(tier, "cpu.cfs_quota_us").trim(), "-1", "{tier} has no limit of its own");
+    }
     drop(stack);
-    assert!(!group.exists(), "the group goes with its stack");
+    assert!(!of_stack.exists(), "the groups go with their stack");
 }
 
 #[test]

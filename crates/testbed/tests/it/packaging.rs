@@ -82,6 +82,12 @@ fn libraries_of_an_unpacked_program_are_there_when_it_links_whatever_their_packa
     };
     assert_eq!(missing("links"), ["no-such-tool"], "what is no library is asked for by its name");
     assert_eq!(missing("script"), ["libno-such-name1", "no-such-tool"], "the loader can't tell");
+    let modules = home.path().join("programs/lighttpd/usr/lib/lighttpd");
+    std::fs::create_dir_all(&modules).expect("a directory");
+    std::fs::copy("/bin/true", modules.join("mod_links.so")).expect("a module");
+    assert_eq!(missing("links"), ["no-such-tool"], "so do its modules");
+    std::fs::write(modules.join("mod_other.so"), "what the loader can't load").expect("a file");
+    assert_eq!(missing("links"), ["libno-such-name1", "no-such-tool"], "one of its modules does not link");
 }
 
 #[test]

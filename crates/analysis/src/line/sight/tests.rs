@@ -74,9 +74,24 @@ fn what_an_overload_breaks_is_none_as_long_as_no_target_is_missed() {
 
 #[test]
 fn too_few_samples_are_on_the_safe_side_and_prove_no_overload() {
-    assert_eq!(seen(MET, &["samples"]), Sight::Under);
+    assert_eq!(seen(MET, &["samples"]), Sight::Partial);
     assert_eq!(passes(&trial(MET, &["samples"]), &[true]), Some(true));
-    assert_eq!(seen(MISSED, &["samples"]), Sight::Blind(Blindness::Samples));
+    assert_eq!(
+        seen(MISSED, &["samples"]),
+        Sight::Partial,
+        "this target had its samples: another was short of them"
+    );
+    assert_eq!(passes(&trial(MISSED, &["samples"]), &[true]), Some(false));
+    let short = |margin| {
+        let mut trial = trial(margin, &["samples"]);
+        trial.measured.iter_mut().for_each(|seen| seen.clauses[0].samples = 9);
+        trial
+    };
+    assert_eq!(sight(&short(MISSED), &[true]), Sight::Blind(Blindness::Samples));
+    assert_eq!((sight(&short(MET), &[true]), short(MET).as_seen()), (Sight::Partial, Some(true)));
+    assert_eq!(short(MISSED).as_seen(), None);
+    let unsettled = Trial { warm_up_s: None, ..short(MET) };
+    assert_eq!(sight(&unsettled, &[true]), Sight::Blind(Blindness::Unsettled));
     assert!(trial(MET, &["samples"]).passed_as_seen() && !trial(MISSED, &["samples"]).passed_as_seen());
     assert!(!trial(MET, &[]).passed_as_seen() && !trial(MET, &["samples", "little"]).passed_as_seen());
 }

@@ -143,6 +143,28 @@ fn discarding_throws_away_what_came_but_no_more_than_asked() {
 }
 
 #[test]
+fn a_unix_socket_throws_away_all_that_is_asked_for_when_it_has_come_already() {
+    let path = socket_path("much");
+    let listener = UnixListener::bind(&path).expect("a socket file");
+    let mut transport = transport(on_unix_socket(&path));
+    transport.connect(0).expect("connecting works at once");
+    let (mut peer, _) = listener.accept().expect("a connection");
+    // More than is thrown away with one call, less than the kernel queues; else this would wait for ever.
+    peer.set_write_timeout(Some(std::time::Duration::from_secs(5))).expect("a limit");
+    peer.write_all(&vec![b'x'; 100_000]).expect("the answer goes out");
+    peer.write_all(b"kept").expect("the answer goes out");
+    wait_for(&mut transport, |ready| ready.readable);
+    assert_eq!(transport.discard(0, 100_000).ok(), Some(100_000));
+    assert_eq!(transport.discard(0, 100_000).ok(), Some(4), "less than asked: nothing more has come");
+    let nothing = transport.discard(0, 10).map_err(|error| error.kind());
+    assert_eq!(nothing, Err(io::ErrorKind::WouldBlock));
+    drop(peer);
+    wait_for(&mut transport, |ready| ready.ended);
+    assert_eq!(transport.discard(0, 10).ok(), Some(0), "the end of the stream");
+    std::fs::remove_file(&path).expect("the socket file was there");
+}
+
+#[test]
 fn after_a_short_read_what_comes_next_and_the_end_make_events_of_their_own() {
     let (listener, address) = listener();
     let mut transport = transport(address);

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::{Problem, Result};
@@ -25,13 +25,25 @@ pub(crate) enum Use {
 /// Waits until the kept set `id` can be used by `who`. It is in use as long as what is given back lives, and free again
 /// when this process ends, however it does.
 pub(crate) fn take(id: &str, who: &str, how: Use, context: &mut Context) -> Result<File> {
-    let path = dataset::folder(&context.home).join(format!(".{id}.use"));
-    let failed = |error: &io::Error| {
-        Problem::environment(format!("failed to lock the file set: {error}")).file(path.display().to_string())
-    };
-    let mut file = open(&path).map_err(|error| failed(&error))?;
+    let path = path(id, context);
+    let folder = path.parent().unwrap_or(&path);
+    let opened = fs::create_dir_all(folder).and_then(|()| open(&path));
+    let mut file = opened.map_err(|error| failed(&path, &error))?;
+    wait(&file, id, how, context)?;
+    sign(&mut file, who).map_err(|error| failed(&path, &error))?;
+    Ok(file)
+}
+
+/// Lets others share the set that `file` has alone. The kernel gives it free first (flock(2)): whoever comes in between
+/// is waited for.
+pub(crate) fn share(file: &File, id: &str, context: &mut Context) -> Result<()> {
+    wait(file, id, Use::Shared, context)
+}
+
+fn wait(file: &File, id: &str, how: Use, context: &mut Context) -> Result<()> {
+    let path = path(id, context);
     let mut told = false;
-    while !try_lock(&file, how).map_err(|error| failed(&error))? {
+    while !try_lock(file, how).map_err(|error| failed(&path, &error))? {
         let text = format!("file set {id} is in use by {}; waiting until it ends", holder(&path));
         if !told {
             context.console.note(&text);
@@ -41,8 +53,15 @@ pub(crate) fn take(id: &str, who: &str, how: Use, context: &mut Context) -> Resu
         context.console.progress(&text, 0.0);
         std::thread::sleep(PAUSE);
     }
-    sign(&mut file, who).map_err(|error| failed(&error))?;
-    Ok(file)
+    Ok(())
+}
+
+fn path(id: &str, context: &Context) -> PathBuf {
+    dataset::folder(&context.home).join(format!(".{id}.use"))
+}
+
+fn failed(path: &Path, error: &io::Error) -> Problem {
+    Problem::environment(format!("failed to lock the file set: {error}")).file(path.display().to_string())
 }
 
 /// The file stays when it is free: two who wait for one that is removed would each lock their own.
@@ -91,6 +110,8 @@ mod tests {
         let alone = open();
         assert!(try_lock(&alone, Use::Alone).expect("nobody has it any more"));
         assert!(!can(Use::Shared) && !can(Use::Alone));
+        assert!(try_lock(&alone, Use::Shared).expect("it is given to others too"));
+        assert!(can(Use::Shared) && !can(Use::Alone));
         drop(alone);
         assert!(can(Use::Alone), "what ends gives it back");
     }

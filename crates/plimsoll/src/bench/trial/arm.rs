@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use model::kit::Users;
 use model::study::{Arm, By};
 use model::{Catalogue, Plan, Problems, Recipe, Result};
 
@@ -101,7 +102,7 @@ impl ReadyArm {
     ) -> Result<Task> {
         let ramp_up_s = ramp_up_s(by, load);
         let window_s = window_s.ceil().max(1.0) as u32;
-        let least_warm_up_s = least_warm_up_s(by, &self.plan);
+        let least_warm_up_s = least_warm_up_s(by, &self.plan.kit.users);
         let most_s = Settling::most_s(least_warm_up_s, window_s);
         let recipe = with_load(&self.arm.recipe, by, load, ramp_up_s, most_s, seed);
         let resolved = Plan::resolve(&recipe, None, catalogue, &cpus())?;
@@ -121,8 +122,7 @@ fn ramp_up_s(by: By, load: f64) -> u32 {
 }
 
 /// By the longest mean pause between sessions. Arrivals have none.
-fn least_warm_up_s(by: By, plan: &Plan) -> u32 {
-    let users = &plan.kit.users;
+fn least_warm_up_s(by: By, users: &Users) -> u32 {
     let pauses = users.by_session.values().copied().chain(users.cycle).chain(users.think);
     let longest_s = pauses.map(|pause| pause.mean()).fold(0.0, f64::max);
     match by {
@@ -150,6 +150,10 @@ fn with_load(recipe: &Recipe, by: By, load: f64, ramp_up_s: u32, steady_s: u32, 
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use model::Distribution;
+
     use super::*;
 
     #[test]
@@ -159,6 +163,40 @@ mod tests {
             assert_eq!(ramp_up_s(By::Users, users), expected, "{users} users");
         }
         assert_eq!(ramp_up_s(By::Rate, 5_000.0), RAMP_RATE_S);
+    }
+
+    #[test]
+    fn users_have_three_of_their_longest_mean_pauses_before_a_steady_state_and_arrivals_have_none() {
+        let fixed = |value| Distribution::Fixed { value };
+        let none: Users =
+            serde_json::from_str(r#"{ "default": 1, "ramp_per_s": 1.0 }"#).expect("users who do not pause");
+        let think = Users { think: Some(fixed(7.1)), ..none.clone() };
+        let cycle = Users { cycle: Some(fixed(5.0)), ..none.clone() };
+        let pauses = [("quick", 1.0), ("slow", 20.0)].map(|(name, value)| (name.to_string(), fixed(value)));
+        let by_session = Users { by_session: pauses.into(), ..cycle.clone() };
+        for (users, expected) in [(none, 0), (think, 22), (cycle, 15), (by_session, 60)] {
+            assert_eq!(least_warm_up_s(By::Users, &users), expected, "{users:?}");
+            assert_eq!(least_warm_up_s(By::Rate, &users), 0, "{users:?}");
+        }
+    }
+
+    #[test]
+    fn a_trial_of_users_who_pause_has_time_for_their_pauses() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
+        let catalogue = Catalogue::new(read_folder(&folder).expect("the catalogue"));
+        let size = Some("quick".to_string());
+        let recipe = Recipe { format: 1, kit: "events".into(), size, ..Recipe::default() };
+        let arm = Arm {
+            label: "events".into(),
+            recipe,
+            levels: BTreeMap::new(),
+            stored_run: None,
+            catalogue: None,
+        };
+        let ready = ReadyArm::of(&arm, By::Users, 25.0, &catalogue).expect("an arm");
+        let task = ready.task(By::Users, 25.0, 10.0, 1, &catalogue).expect("a task");
+        assert_eq!(task.least_warm_up_s, 15, "its users come back after 5 s");
+        assert_eq!(task.plan.load.steady_s, f64::from(Settling::most_s(15, 10)));
     }
 
     #[test]

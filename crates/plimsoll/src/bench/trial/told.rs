@@ -26,7 +26,7 @@ fn judged(trial: &Trial) -> String {
     if let Some(told) = sentence::find::passed_as_seen(trial) {
         return told;
     }
-    if let Some(fault) = trial.faults.first() {
+    if let Some(fault) = trial.faults.first().filter(|_| trial.as_seen().is_none()) {
         return format!("not valid: {}", fault.sentence);
     }
     let Some(seen) = &trial.measured else { return "nothing was measured".to_string() };

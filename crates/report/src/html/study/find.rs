@@ -47,7 +47,7 @@ fn top(record: &StudyRecord, find: &Find) -> Vec<Value> {
                     &format!("{confidence} interval"),
                     &format!("{} to {}", number(line.low), load(line.high)),
                 ),
-                parts::figure("Held by", &line.held_by),
+                parts::figure("Held by", if line.held_by.is_empty() { "no target" } else { &line.held_by }),
             ];
             top.extend(
                 line.throughput_per_s
