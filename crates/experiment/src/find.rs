@@ -58,14 +58,14 @@ impl<'a> Case<'a> {
     fn sampled_s(&self, least_s: f64, matters: impl Fn(&ClauseSeen) -> bool) -> f64 {
         let last = self.trials.iter().rev().find(|trial| trial.purpose != Purpose::WarmUp);
         let clauses = last.and_then(|trial| trial.measured.as_ref()).map(|seen| &seen.clauses);
-        let short = clauses
-            .into_iter()
-            .flatten()
-            .filter(|clause| clause.samples > 0 && clause.samples < clause.samples_needed && matters(clause));
         let window_s = last.map_or(0.0, |trial| trial.window_s);
-        short
-            .map(|clause| window_s * 1.3 * clause.samples_needed as f64 / clause.samples as f64)
-            .fold(least_s, f64::max)
+        let wanted_s = |clause: &ClauseSeen| {
+            // With a reserve where it is reckoned from too few.
+            let reserve = if clause.sampled() { 1.0 } else { 1.3 };
+            window_s * reserve * clause.samples_needed as f64 / clause.samples as f64
+        };
+        let known = clauses.into_iter().flatten().filter(|clause| clause.samples > 0 && matters(clause));
+        known.map(wanted_s).fold(least_s, f64::max)
     }
 
     /// Users are whole, and loads stay within what was asked for.

@@ -78,7 +78,8 @@ pub fn check(
     Ok(shared.results.take())
 }
 
-/// Transactions that are open on the server, whoever's they are. InnoDB tells it anew ten times a second at most.
+/// Transactions that are open on the server, whoever's they are. InnoDB tells it anew only where nobody has asked for a
+/// tenth of a second.
 ///
 /// # Errors
 /// A database that doesn't answer.

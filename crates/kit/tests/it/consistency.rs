@@ -142,7 +142,7 @@ fn a_transaction_is_open_until_it_is_committed() {
                 return;
             }
             assert!(start.elapsed() < Duration::from_secs(10), "{found} open transactions, not {wanted}");
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(150));
         }
     };
     wait_for(0);
