@@ -24,7 +24,8 @@ pub(crate) fn judge(target: &QosTarget, seen: &OperationInterval, steady: &Stead
     let user_s = whole.busy_user_s + whole.thinking_user_s;
     let samples = match target.measure {
         Measure::Errors => seen.completed + seen.failed(),
-        Measure::Waiting(_) => user_s as u64,
+        // Arrivals that are served at once leave less than a second of all users' time: enough to say that nobody waits.
+        Measure::Waiting(_) => user_s.ceil() as u64,
         Measure::Throughput | Measure::Samples => seen.completed,
         Measure::Percentile(_) | Measure::Mean | Measure::Max => seen.response.len(),
     };
@@ -161,6 +162,14 @@ mod tests {
             (Some(0.03), false, 200),
             "6 of 200 user-seconds"
         );
+    }
+
+    #[test]
+    fn users_who_are_hardly_ever_busy_are_still_judged_for_waiting() {
+        let run = [Interval { busy_user_s: 0.3, ..Interval::empty(0) }];
+        let target: QosTarget = "waiting over 2s < 5%".parse().expect("a target");
+        let found = targets(&[target], &Steady::of(&run, 0.0, 1.0), &names()).remove(0);
+        assert_eq!((found.observed, found.pass, found.samples), (Some(0.0), true, 1));
     }
 
     #[test]

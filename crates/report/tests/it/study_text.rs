@@ -59,7 +59,9 @@ fn a_trial_that_missed_nothing_with_too_few_samples_is_not_called_invalid() {
     assert_eq!(text.matches('△').count(), 2, "the legend and the trial's point: {text}");
     let row = text.lines().find(|line| line.starts_with("  1  ")).expect("a row of the warm-up");
     assert!(row.ends_with("not used"), "{row}");
-    assert!(text.contains("Not valid: 2 of 16 trials"), "those of number 8 and 10: {text}");
+    let row = text.lines().find(|line| line.starts_with("  8  ")).expect("a row of the eighth trial");
+    assert!(row.ends_with("missed"), "its target had its samples, another was short of them: {row}");
+    assert!(text.contains("Not valid: 1 of 16 trials"), "that of number 10: {text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
