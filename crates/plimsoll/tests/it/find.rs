@@ -61,7 +61,8 @@ fn a_find_gives_a_line_with_its_interval_and_a_trial_that_confirms_it() {
         return;
     }
     let _turn = turn();
-    let words = "--budget 90s --within 30% --start 12 --json";
+    // Whatever the machine carries, there is time for both confirming trials after the ramp.
+    let words = "--budget 150s --within 30% --start 24 --json";
     let mut told = find(words, "p95 < 30ms").run();
     for _ in 0..2 {
         if disturbed(&told) {
@@ -80,7 +81,7 @@ fn a_find_gives_a_line_with_its_interval_and_a_trial_that_confirms_it() {
     let confirming = trials(&record).iter().find(|trial| trial["number"] == passed["trial"]);
     assert!(confirming.is_some_and(|trial| trial["purpose"] == "confirm"), "{passed} of {record:#}");
     assert!(record["ceiling"]["requests_per_s"].as_f64().is_some_and(|rate| rate > 100.0), "{record:#}");
-    assert!(record["spent_s"].as_f64().is_some_and(|spent_s| spent_s < 120.0), "{}", record["spent_s"]);
+    assert!(record["spent_s"].as_f64().is_some_and(|spent_s| spent_s < 180.0), "{}", record["spent_s"]);
     let lines = told.stderr.lines().filter(|line| line.contains("✓ trial ")).count();
     assert_eq!(lines, trials(&record).len(), "a line for each trial:\n{}", told.stderr);
     what_is_kept_can_be_shown(&record);
