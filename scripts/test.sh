@@ -33,6 +33,9 @@ for stack in catalogue/stacks/*.toml; do
     stacks+=(--stack "$(basename "$stack" .toml)")
 done
 "${CARGO_TARGET_DIR:-target}/debug/plimsoll" doctor --install "${stacks[@]}"
+if ! command -v ip >/dev/null; then
+    scripts/install.sh "a tier's own host is a network that iproute2 makes" iproute2
+fi
 if ! command -v chromium >/dev/null; then
     scripts/install.sh "the report is opened in a real browser" chromium
 fi

@@ -12,8 +12,12 @@ use crate::signals::{figure, find};
 /// Counters by which a server says how many of its threads have work, how many of those are always the observer's own
 /// question, and which of them only keep a connection. Threads beyond that number wait for work in ways that look like
 /// locks or disks.
-const BUSY: [(&str, f64, &str); 3] =
-    [("workers.busy", 1.0, "workers.keepalive"), ("children.busy", 0.0, ""), ("sql.running", 1.0, "")];
+const BUSY: [(&str, f64, &str); 4] = [
+    ("workers.busy", 1.0, "workers.keepalive"),
+    ("children.busy", 0.0, ""),
+    ("threads.busy", 0.0, ""),
+    ("sql.running", 1.0, ""),
+];
 
 /// What is sampled, the most specific first: so it is believed when a server's own count leaves less room than the sample.
 const SAMPLED: [Doing; 4] = [Doing::WaitingForDisk, Doing::Sleeping, Doing::WaitingForLock, Doing::Other];

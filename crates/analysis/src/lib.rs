@@ -8,7 +8,8 @@
 //!
 //! For studies there are beside it [`warm_up`], where a steady state begins; [`quantile`], [`bootstrap`] and [`unpaired`],
 //! intervals; and [`paired`], comparisons that may be looked at after every block (`docs/method/comparing.md`); [`published`] puts
-//! published figures beside those of a sweep (`docs/method/published.md`).
+//! published figures beside those of a sweep (`docs/method/published.md`). [`capacity`] asks whether what a run showed is
+//! enough for a population.
 //!
 //! Not here: files, clocks, anything printed, random sources but a seed that is passed in. The same recorded seconds give
 //! the same answer, always.
@@ -18,6 +19,7 @@
 
 mod batch;
 pub mod bootstrap;
+pub mod capacity;
 mod demand;
 pub mod diagnosis;
 pub mod distribution;

@@ -131,6 +131,7 @@ mod tests {
             name: "m".to_string(),
             title: "M".to_string(),
             unit: String::new(),
+            mix: None,
             of: of.to_string(),
             per,
             times: 1.0,

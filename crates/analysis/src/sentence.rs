@@ -1,5 +1,6 @@
 //! Everything of a result that people read as a sentence: figures with units, the recorded cause, what to try.
 
+pub mod capacity;
 pub mod compare;
 mod demand;
 pub mod diagnosis;

@@ -60,6 +60,8 @@ impl Collector {
             Report::Ended(at_ns) => {
                 self.totals.elapsed_s = self.totals.elapsed_s.max(at_ns as f64 / 1e9);
             }
+            // A user lives on one thread alone: no two of them tell of the same thing.
+            Report::Told(told) => self.totals.told.extend(told),
             Report::Traces(_) => {}
         }
     }

@@ -116,6 +116,8 @@ pub struct Totals {
     pub unanswered: Vec<u64>,
     /// The session's own counters.
     pub counters: std::collections::BTreeMap<String, u64>,
+    /// What users were told last of each thing that the session noted with `told`; nothing for what is gone.
+    pub told: std::collections::BTreeMap<String, Option<String>>,
     /// Connections opened.
     pub connects: u64,
     /// From the run's start to the last thread's end; seconds.
@@ -177,22 +179,31 @@ pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience)
 }
 
 /// Runs the load on the calling thread over the given clock and transport: with a virtual pair, in no time. The
-/// audience is told when all is over.
+/// audience is told on a thread of its own, so that no more than a few seconds are kept, however long the run.
 pub fn run_on<C: Clock, T: Transport>(
     options: &RunOptions,
     clock: C,
     transport: T,
-    audience: &mut dyn Audience,
+    audience: &mut (dyn Audience + Send),
 ) -> Result<Totals> {
     let (reports, inbox) = channel();
     let (spare, spare_inbox) = channel();
     let control = Control::default();
     let outbox = Outbox { reports, spare: spare_inbox };
     let assignment = assignment(options, 0, 1);
-    Worker::arm(clock, transport, &options.scenario, assignment, outbox)?.run(&control)?;
-    let mut collector = Collector::new(1, vec![spare]);
-    collect(&inbox, &mut collector, &control, audience)?;
-    Ok(collector.into_totals())
+    let worker = Worker::arm(clock, transport, &options.scenario, assignment, outbox)?;
+    thread::scope(|scope| {
+        let control = &control;
+        let collecting = scope.spawn(move || {
+            let mut collector = Collector::new(1, vec![spare]);
+            collect(&inbox, &mut collector, control, audience)?;
+            Ok(collector.into_totals())
+        });
+        let ran = worker.run(control);
+        let collected = collecting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        ran?;
+        collected
+    })
 }
 
 fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment {

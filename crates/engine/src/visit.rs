@@ -42,6 +42,8 @@ pub(crate) struct Visit {
     pub(crate) belongings: Option<Box<Belongings>>,
     /// How many unique numbers the user has drawn.
     pub(crate) uniques: u32,
+    /// When its user's life began.
+    pub(crate) life_began_ns: u64,
     operation: Option<OpenOperation>,
     /// How many operations have been opened.
     operations: u32,
@@ -65,6 +67,7 @@ impl Visit {
             pages: SmallVec::new(),
             belongings: None,
             uniques: 0,
+            life_began_ns: 0,
             operation: None,
             operations: 0,
             requested: false,

@@ -23,6 +23,7 @@ mod secure;
 mod visits;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -104,6 +105,8 @@ impl Assignment {
 pub(crate) enum Report {
     Second(usize, Box<SecondReport>),
     Traces(Vec<Trace>),
+    /// What its users were told last of each thing; nothing for what is gone.
+    Told(BTreeMap<String, Option<String>>),
     /// All its users have gone; nothing more comes.
     Finished(usize),
     /// When it stopped; nanoseconds since the run's start.
@@ -140,6 +143,8 @@ struct User {
     uniques: u32,
     /// The user's number over all threads, 0-based: other than its place's once the first user has gone.
     person: u32,
+    /// When the user's life began: of the closed model's first users, when they are to come.
+    life_began_ns: u64,
     /// When its life is over, in the lifetime's own unit; 0 before its first user.
     life_end: u64,
     /// From when on it begins no new session.
@@ -323,6 +328,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         self.send_traces();
         let ended_ns = self.now();
         self.end_seconds(self.boundary_ns);
+        let told = self.host.borrow_mut().told.take();
+        let _ = self.outbox.reports.send(Report::Told(told));
         let _ = self.outbox.reports.send(Report::Ended(ended_ns));
         Ok(())
     }
@@ -421,6 +428,7 @@ fn place(assignment: &Assignment, lifetime: Option<Lifetime>, index: u32) -> Use
         mix_state: FRESH,
         pause: None,
         person: index,
+        life_began_ns: intended_ns,
         life_end: 0,
         leave_ns,
         intended_ns,

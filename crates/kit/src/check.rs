@@ -26,6 +26,8 @@ pub struct CheckInputs {
     pub unanswered: BTreeMap<String, u64>,
     /// The session's own counters.
     pub counters: BTreeMap<String, u64>,
+    /// What the session noted with `told`: each thing's state, or nothing for what is gone.
+    pub told: BTreeMap<String, Option<String>>,
 }
 
 impl CheckInputs {
@@ -45,6 +47,7 @@ impl CheckInputs {
             completed: by_name(&totals.completed),
             unanswered: by_name(&totals.unanswered),
             counters: totals.counters.clone(),
+            told: totals.told.clone(),
         }
     }
 }
@@ -104,6 +107,8 @@ fn install(lua: &Lua, shared: &Rc<Shared>, inputs: &CheckInputs) -> mlua::Result
     {
         globals.raw_set(name, counts_table(lua, counts)?)?;
     }
+    let told = inputs.told.iter().map(|(key, state)| (key.as_str(), state.as_deref()));
+    globals.raw_set("told", told_table(lua, told)?)?;
     let asked = Rc::clone(shared);
     globals.raw_set("query", lua.create_function(move |_, sql: String| query(&asked, &sql))?)?;
     let told = Rc::clone(shared);
@@ -112,6 +117,18 @@ fn install(lua: &Lua, shared: &Rc<Shared>, inputs: &CheckInputs) -> mlua::Result
         Ok(())
     };
     globals.raw_set("expect", lua.create_function(expect)?)
+}
+
+/// What is gone is `false`.
+fn told_table<'a>(lua: &Lua, told: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> mlua::Result<Table> {
+    let table = lua.create_table()?;
+    for (key, state) in told {
+        match state {
+            Some(state) => table.raw_set(key, state)?,
+            None => table.raw_set(key, false)?,
+        }
+    }
+    Ok(table)
 }
 
 /// What never happened counts 0.

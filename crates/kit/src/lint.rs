@@ -2,6 +2,8 @@
 //! another exists there.
 
 mod metrics;
+mod mixes;
+mod sizes;
 mod users;
 
 use std::collections::BTreeSet;
@@ -9,7 +11,7 @@ use std::collections::BTreeSet;
 use engine::script::sandbox::{self, Modules};
 use model::kit::{FeedMode, FeederDeclaration, OnEnd};
 use model::study::Published;
-use model::{Catalogue, Plan, Problem, Problems, QosTarget, Result, document, setting};
+use model::{Catalogue, Plan, Problem, Problems, Result, document, setting};
 
 use crate::data;
 use crate::files;
@@ -23,15 +25,14 @@ pub fn lint(catalogue: &Catalogue, name: &str) -> Result<()> {
     let mut problems = Vec::new();
     compile(&kit, &mut problems);
     params(&kit, &mut problems);
-    sizes(&kit, &mut problems);
+    sizes::check(&kit, &mut problems);
     feeders(&kit, &mut problems);
     file_set(&kit, &mut problems);
     let session = kit.text(&kit.manifest.session)?;
     let names = Names::of(session);
-    mix(&kit, &names, &mut problems);
+    mixes::check(&kit, &names, &mut problems);
     users::check(&kit, &mut problems);
     metrics::check(&kit, &names, &mut problems);
-    qos(&kit, &names, &mut problems);
     if problems.is_empty() {
         trial(&kit, catalogue, &mut problems);
     }
@@ -104,17 +105,6 @@ fn params(kit: &Kit, problems: &mut Vec<Problem>) {
     }
 }
 
-fn sizes(kit: &Kit, problems: &mut Vec<Problem>) {
-    let manifest = &kit.manifest;
-    let nominal = manifest.custom_size.iter().flat_map(|custom| custom.nominal.keys());
-    let scaled = manifest.custom_size.iter().flat_map(|custom| custom.scale.iter().map(|scale| &scale.from));
-    for name in [&manifest.default_size].into_iter().chain(nominal).chain(scaled) {
-        if !manifest.sizes.contains_key(name) {
-            problems.push(place(kit, format!("there is no size `{name}`"), "sizes"));
-        }
-    }
-}
-
 /// Every feeder has a name of its own that Lua can read, and does not promise what it can't keep.
 fn feeders(kit: &Kit, problems: &mut Vec<Problem>) {
     let mut seen = BTreeSet::new();
@@ -169,54 +159,10 @@ fn near<'a>(mut problem: Problem, name: &str, known: impl IntoIterator<Item = &'
     problem
 }
 
-/// Every way of choosing sessions is sound, and names functions of the session file.
-fn mix(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
-    for (prefix, sessions) in kit.manifest.all_sessions() {
-        if let Err(found) = sessions.resolve() {
-            let placed = found.into_vec().into_iter().map(|mut problem| {
-                problem.place.key = problem.place.key.map(|key| format!("{prefix}{key}"));
-                problem.file(kit.place("kit.toml"))
-            });
-            problems.extend(placed);
-        }
-        let part = match (&sessions.matrix, sessions.sequence.is_empty()) {
-            (Some(_), _) => "matrix.rows.",
-            (None, true) => "mix.",
-            (None, false) => "sequence ",
-        };
-        for name in sessions.names().into_iter().filter(|name| !names.functions.contains(*name)) {
-            let what = format!("{} has no function `{name}`", kit.manifest.session);
-            let problem = place(kit, what, &format!("{prefix}{part}{name}"));
-            problems.push(near(problem, name, names.functions.iter().map(String::as_str)));
-        }
-    }
-}
-
-fn qos(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
-    for (scope, targets) in &kit.manifest.qos {
-        let key = format!("qos.{scope}");
-        if scope != "all" && !names.operations.contains(scope) {
-            let problem = place(kit, format!("there is no operation `{scope}`"), &key);
-            problems.push(near(problem, scope, names.operations.iter().map(String::as_str)));
-        }
-        for target in targets {
-            if let Err(what) = target.parse::<QosTarget>() {
-                problems.push(place(kit, what, &key));
-            }
-        }
-    }
-}
-
-/// A web tier has something to serve, and `page_cache` names a parameter with both its choices.
+/// `page_cache` names a parameter with both its choices.
 fn file_set(kit: &Kit, problems: &mut Vec<Problem>) {
     let manifest = &kit.manifest;
-    let Some(set) = &manifest.file_set else {
-        if manifest.app.is_none() {
-            let what = "there is neither an app nor a file_set: the web tier has nothing to serve";
-            problems.push(place(kit, what.to_string(), "app"));
-        }
-        return;
-    };
+    let Some(set) = &manifest.file_set else { return };
     let Some(name) = &set.page_cache else { return };
     let known = manifest.params.iter().map(|param| param.name.as_str());
     match manifest.params.iter().find(|param| param.name == *name) {

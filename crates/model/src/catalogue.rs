@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::document::{self, nearest};
+use crate::kit::Build;
 use crate::problem::{Problem, Result};
 use crate::qos::QosPreset;
 use crate::rules::Rule;
@@ -91,15 +92,32 @@ impl Catalogue {
         for app in kit.app.iter().filter(|app| self.below(&format!("kits/{name}/{app}")).next().is_none()) {
             problems.push(missing_file(&path, text, "app", app, &format!("kits/{name}")));
         }
-        if kit.app.is_none() && kit.file_set.is_none() {
-            let what = "there is neither an `app` nor a `file_set`: the web tier would have nothing to serve";
+        if kit.app.is_none() && kit.file_set.is_none() && kit.build.is_none() {
+            let what = "there is neither `app`, `build` nor `file_set`: the web tier has nothing to serve";
             problems.push(Problem::recipe(what).file(&path).key("app"));
         }
+        problems.extend(kit.build.iter().flat_map(|build| self.build_problems(build, name, &path, text)));
         if kit.name != name {
             problems.push(misnamed(&path, text, &kit.name, name));
         }
         crate::problem::Problems::check(problems)?;
         Ok(kit)
+    }
+
+    /// Everything wrong with the `[build]` of the kit `name`, whose manifest is `text`.
+    fn build_problems(&self, build: &Build, name: &str, manifest: &str, text: &str) -> Vec<Problem> {
+        let problem = |(key, what): (&str, String)| {
+            let mut problem = Problem::recipe(what).file(manifest).key(format!("build.{key}"));
+            problem.place.line = document::line(text, &["build", key]);
+            problem
+        };
+        let mut problems: Vec<Problem> = build.faults().into_iter().map(problem).collect();
+        let folder = build.source_folder();
+        let told = problems.iter().any(|problem| problem.place.key.as_deref() == Some("build.folder"));
+        if !told && self.below(&format!("kits/{name}/{folder}")).next().is_none() {
+            problems.push(missing_file(manifest, text, "folder", folder, &format!("kits/{name}")));
+        }
+        problems
     }
 
     /// The manifest of a service, each template that it names present.
@@ -254,4 +272,59 @@ fn misnamed(manifest: &str, text: &str, name: &str, expected: &str) -> Problem {
             .key("name");
     problem.place.line = line.map(|index| index as u32 + 1);
     problem.remedy(format!("name = \"{expected}\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIT: &str = r#"format = 1
+name = "shop"
+version = 1
+title = "Shop"
+source = "ours"
+needs = ["web+servlet"]
+session = "session.lua"
+front_page = "/"
+default_size = "one"
+default_stack = "tomcat-mariadb"
+state = { drifts = false, why = "nothing is written", reset = "none" }
+users = { default = 1, ramp_per_s = 1 }
+qos = {}
+
+[build]
+folder = "servlets"
+run = ["mvn", "package"]
+product = "target/shop"
+packages = { install = ["maven"], why = "a test" }
+"#;
+
+    fn catalogue(kit: &str, files: &[&str]) -> Catalogue {
+        let texts = files.iter().map(|path| (format!("kits/shop/{path}"), "x"));
+        let texts = texts.chain([("kits/shop/kit.toml".to_string(), kit)]);
+        Catalogue::new(texts.map(|(path, text)| (path, Cow::Owned(text.as_bytes().to_vec()))).collect())
+    }
+
+    #[test]
+    fn a_kit_that_only_builds_has_something_to_serve() {
+        let built = catalogue(KIT, &["session.lua", "servlets/pom.xml"]);
+        let kit = built.kit("shop").unwrap_or_else(|problems| panic!("{problems}"));
+        assert_eq!(kit.build.expect("it builds").product, "target/shop");
+        let nothing = KIT.split("\n[build]").next().expect("what stands before");
+        let said =
+            catalogue(nothing, &["session.lua"]).kit("shop").expect_err("nothing to serve").to_string();
+        assert!(said.contains("nothing to serve"), "{said}");
+    }
+
+    #[test]
+    fn everything_wrong_with_a_build_is_told_at_once_with_its_line() {
+        let wrong = KIT.replace("target/shop", "../shop").replace(r#"["mvn", "package"]"#, "[]");
+        let problems =
+            catalogue(&wrong, &["session.lua"]).kit("shop").expect_err("three mistakes").into_vec();
+        let told: Vec<(Option<u32>, Option<&str>)> =
+            problems.iter().map(|problem| (problem.place.line, problem.place.key.as_deref())).collect();
+        let wanted: [(Option<u32>, Option<&str>); 3] =
+            [(Some(18), Some("build.product")), (Some(17), Some("build.run")), (Some(16), Some("folder"))];
+        assert_eq!(told, wanted, "{problems:#?}");
+    }
 }

@@ -1,5 +1,10 @@
 //! `kit.toml`: a workload's manifest.
 
+mod build;
+mod metric;
+mod mixes;
+mod size;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
@@ -9,7 +14,11 @@ use crate::load::Lifetime;
 use crate::mix::{Matrix, Sessions};
 use crate::setting::{Setting, Values};
 use crate::think::Distribution;
-use crate::units;
+
+pub use build::Build;
+pub use metric::{Metric, Per};
+pub use mixes::{DEFAULT_MIX, NamedMix};
+pub use size::{CustomSize, Derived, Scale};
 
 /// A kit: an application, its data set, the users' sessions, its QoS targets. Names of files are relative to the
 /// kit's folder.
@@ -27,11 +36,14 @@ pub struct KitManifest {
     pub title: String,
     /// Where the workload comes from.
     pub source: String,
-    /// What a stack must provide: `web+files`, `web+php`, `sql`, `cache`; `php+gd` and the like are parts of PHP.
+    /// What a stack must provide: `web+files`, `web+php`, `web+servlet`, `caldav`, `sql`, `cache`; `php+gd` and the like
+    /// are parts of PHP.
     pub needs: Vec<String>,
-    /// The folder that the web tier serves; files ending in `.j2` are rendered and lose that ending. Without one the web
-    /// tier serves the file set.
+    /// The folder that the web tier serves; files ending in `.j2` are rendered and lose that ending. Without one (and
+    /// without a `build`) the web tier serves the file set.
     pub app: Option<String>,
+    /// How a part of what the web tier serves is built from sources in the kit's folder: once, not for each run.
+    pub build: Option<Build>,
     /// The users' sessions, in Lua.
     pub session: String,
     /// The rows of the data set, in Lua.
@@ -65,6 +77,9 @@ pub struct KitManifest {
     pub default_size: String,
     /// How a size such as `30mb` follows from the named ones.
     pub custom_size: Option<CustomSize>,
+    /// Numbers of every size that follow from its others: `customers = { of = "browsers", times = 2880 }`.
+    #[serde(default)]
+    pub derived: BTreeMap<String, Derived>,
     /// The stack used when none is asked for.
     pub default_stack: String,
     /// The parameters that `--param NAME=VALUE` sets.
@@ -80,9 +95,9 @@ pub struct KitManifest {
     /// Sessions in a fixed order, instead of `mix`.
     #[serde(default)]
     pub sequence: Vec<String>,
-    /// Other ways of choosing sessions, by name: `--mix NAME` takes one instead of the above.
+    /// Other ways of choosing sessions, by name: `--mix NAME` takes one instead of the above, which is called `default`.
     #[serde(default)]
-    pub mixes: BTreeMap<String, Sessions>,
+    pub mixes: BTreeMap<String, NamedMix>,
     /// Rows for sessions, from files of the kit's folder.
     #[serde(default, rename = "feeder")]
     pub feeders: Vec<FeederDeclaration>,
@@ -106,27 +121,6 @@ pub struct Tolerance {
     pub mix_points: Option<f64>,
     /// Each session's mean pause against its distribution's mean; a ratio.
     pub pause_ratio: Option<f64>,
-}
-
-/// How a size such as `30mb` follows from the named ones: a named size's numbers times (asked for / its nominal
-/// bytes).
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CustomSize {
-    /// What the named sizes are called in bytes: `small = "10mb"`. Asking for exactly this gives the named size.
-    pub nominal: BTreeMap<String, String>,
-    /// Which named size is scaled, by the first entry that applies.
-    pub scale: Vec<Scale>,
-}
-
-/// One entry of [`CustomSize::scale`].
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Scale {
-    /// Applies to sizes below this; to all when absent.
-    pub below: Option<String>,
-    /// The named size whose numbers are scaled.
-    pub from: String,
 }
 
 /// Files that belong to the data set. They are made once on all cores and kept beside the database's snapshot; templates
@@ -317,56 +311,6 @@ pub enum OnEnd {
     Repeat,
 }
 
-/// A figure of the kit's own.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Metric {
-    /// Identifier in the JSON.
-    pub name: String,
-    /// For people.
-    pub title: String,
-    /// The unit shown behind it.
-    pub unit: String,
-    /// The counter (`count("…")` in the session) or session or operation whose completions are counted.
-    pub of: String,
-    /// Reported as a rate, a share of another counter, or a plain number.
-    pub per: Per,
-    /// The figure is multiplied by this: 8e-6 makes Mbit/s of bytes per second.
-    #[serde(default = "one")]
-    pub times: f64,
-    /// Below this the run is not valid: it was not this workload.
-    pub at_least: Option<f64>,
-    /// Above this the run is not valid.
-    pub at_most: Option<f64>,
-    /// Steady seconds from which on these bounds are judged: users need so long to be what they are in the long run.
-    #[serde(default)]
-    pub judged_from_s: f64,
-    /// Why a figure outside of these bounds spoils the result, for the verdict.
-    pub why: Option<String>,
-}
-
-fn one() -> f64 {
-    1.0
-}
-
-/// How a metric's count is reported.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Per {
-    /// As counted.
-    Total,
-    /// Each second of steady state.
-    Second,
-    /// Each minute of steady state.
-    Minute,
-    /// As a ratio of the named counter, session or operation.
-    Of(String),
-    /// The mean response time of the operation or session (`all`: of all operations); seconds.
-    Mean,
-    /// A percentile of the response time of the operation or session (`all`: of all operations); seconds.
-    Percentile(f64),
-}
-
 impl KitManifest {
     /// For how many users a data set with these numbers was loaded; absent when for any number.
     pub fn most_users(&self, size: &BTreeMap<String, f64>) -> Option<f64> {
@@ -393,7 +337,7 @@ impl KitManifest {
 
     /// The declarations of sessions, each with the key that it stands under: the default's is empty.
     pub fn all_sessions(&self) -> Vec<(String, Sessions)> {
-        let others = self.mixes.iter().map(|(name, sessions)| (format!("mixes.{name}."), sessions.clone()));
+        let others = self.mixes.iter().map(|(name, mix)| (format!("mixes.{name}."), mix.sessions()));
         [(String::new(), self.sessions())].into_iter().chain(others).collect()
     }
 
@@ -401,56 +345,6 @@ impl KitManifest {
     pub fn session_names(&self) -> BTreeSet<String> {
         let all = self.all_sessions();
         all.iter().flat_map(|(_, sessions)| sessions.names()).map(str::to_string).collect()
-    }
-
-    /// The numbers of a size: a name of `[sizes]`, or bytes (`30mb`) where the kit says how to scale.
-    pub fn size(&self, asked: &str) -> Result<BTreeMap<String, f64>, String> {
-        let wanted = asked.to_lowercase();
-        if let Some(values) = self.sizes.get(&wanted) {
-            return Ok(values.clone());
-        }
-        let names: Vec<&str> = self.sizes.keys().map(String::as_str).collect();
-        let by_initial: Vec<&&str> =
-            names.iter().filter(|name| wanted.len() == 1 && name.starts_with(&wanted)).collect();
-        if let [name] = by_initial[..] {
-            return Ok(self.sizes[*name].clone());
-        }
-        let list = names.join(", ");
-        let Some(custom) = &self.custom_size else {
-            return Err(format!("`{asked}` is not a size of this kit; it has {list}"));
-        };
-        let bytes = units::size_bytes(&wanted).map_err(|_| {
-            format!("`{asked}` is not a size of this kit; it has {list}, or bytes such as 30mb")
-        })?;
-        if bytes == 0 {
-            return Err("a data set of no bytes can't be measured".to_string());
-        }
-        let nominal = |name: &str| {
-            let text =
-                custom.nominal.get(name).ok_or_else(|| format!("custom_size.nominal lacks `{name}`"))?;
-            units::size_bytes(text)
-        };
-        for name in custom.nominal.keys() {
-            if nominal(name)? == bytes {
-                return self
-                    .sizes
-                    .get(name)
-                    .cloned()
-                    .ok_or_else(|| format!("custom_size names no size `{name}`"));
-            }
-        }
-        for scale in &custom.scale {
-            let below = scale.below.as_deref().map(units::size_bytes).transpose()?;
-            if below.is_none_or(|below| bytes < below) {
-                let base = self.sizes.get(&scale.from).ok_or_else(|| format!("no size `{}`", scale.from))?;
-                let factor = bytes as f64 / nominal(&scale.from)? as f64;
-                return Ok(base
-                    .iter()
-                    .map(|(key, value)| (key.clone(), (value * factor).round().max(1.0)))
-                    .collect());
-            }
-        }
-        Err(format!("the kit does not say how to make a data set of {asked}"))
     }
 }
 

@@ -1,27 +1,32 @@
 //! A recipe resolved against the catalogue: every file found, every value checked, every cost known. Nothing has been
 //! started yet.
 
+mod tiers;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::document::nearest;
 use crate::fault_file::Injection;
+use crate::kit::DEFAULT_MIX;
 pub use crate::load::Load;
-use crate::mix::Sessions;
 use crate::problem::{Problem, Problems, Result};
 use crate::qos::{Measure, QosTarget};
 use crate::recipe::Recipe;
 use crate::setting::{self, Values};
-use crate::tier_setting;
+use crate::tier_setting::OwnHost;
 use crate::{Acknowledge, Catalogue, FaultFile, KitManifest, ServiceManifest, StackManifest};
 
 /// Everything that a run needs to know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Plan {
-    /// The workload.
+    /// The workload, as it is under `mix`.
     pub kit: KitManifest,
-    /// The size as asked for, and its numbers.
+    /// One of the kit's mixes instead of its default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix: Option<String>,
+    /// The size and its numbers.
     pub size: Size,
     /// The kit's parameters in force.
     pub params: Values,
@@ -52,7 +57,7 @@ pub struct Plan {
 /// A data set's size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Size {
-    /// As asked for: `small`, `30mb`.
+    /// As the kit calls it, or else as it was asked for: `small`, `30mb`, `browsers=20,items=1000`.
     pub label: String,
     /// The numbers that scripts see as `size.NAME`.
     pub values: BTreeMap<String, f64>,
@@ -79,6 +84,9 @@ pub struct PlanTier {
     /// How many cores' time the tier's processes may use together. No limit when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_limit_cores: Option<f64>,
+    /// The host of its own that it is on, as far as the network goes. On this one's when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_host: Option<OwnHost>,
 }
 
 fn one_instance() -> u32 {
@@ -116,7 +124,7 @@ impl Plan {
         cpus: &[usize],
     ) -> Result<Plan> {
         let mut problems = Vec::new();
-        let mut kit = catalogue.kit(&recipe.kit)?;
+        let mut kit = under_mix(recipe, catalogue.kit(&recipe.kit)?, &mut problems);
         let stack = match &recipe.target {
             Some(url) => elsewhere(url, recipe, &kit, &mut problems),
             None => catalogue.stack(recipe.stack.as_deref().unwrap_or(&kit.default_stack))?,
@@ -127,7 +135,7 @@ impl Plan {
         }
         let size = resolve_size(recipe, &kit, &mut problems);
         let params = setting::resolve(&kit.params, &recipe.param, "param.", &mut problems);
-        let tiers = resolve_tiers(recipe, &kit, &stack, catalogue, &mut problems)?;
+        let tiers = tiers::resolve(recipe, &kit, &stack, catalogue, &mut problems)?;
         let qos = resolve_qos(recipe, &kit, catalogue, &mut problems);
         let mut load = crate::load::resolve(recipe, &kit, &mut problems);
         if let Some(most) = kit.most_users(&size.values).filter(|_| recipe.users.is_none()) {
@@ -136,11 +144,11 @@ impl Plan {
         }
         let fault = recipe.fault.as_deref().map(|name| catalogue.fault(name)).transpose()?;
         problems.extend(fault.iter().flat_map(|fault| fault.mistakes(&stack, recipe.target.is_some())));
-        choose_mix(recipe, &mut kit, &mut problems);
         apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
         check_acknowledge(&kit, &params, &mut problems);
-        problems.extend(too_many_users(&kit, &size, &load));
+        // A size that there is not has been told of.
+        problems.extend(too_many_users(&kit, &size, &load).filter(|_| !size.values.is_empty()));
         if let Some(file) = file {
             problems.iter_mut().for_each(|problem| _ = problem.place.file.get_or_insert(file.to_string()));
         }
@@ -149,6 +157,7 @@ impl Plan {
         let target = recipe.target.clone();
         Ok(Plan {
             kit,
+            mix: recipe.mix.clone().filter(|name| name != DEFAULT_MIX),
             size,
             params,
             stack,
@@ -214,98 +223,13 @@ fn elsewhere(url: &str, recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<P
 }
 
 fn resolve_size(recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>) -> Size {
-    let label = recipe.size.clone().unwrap_or_else(|| kit.default_size.clone());
-    let values = kit.size(&label).unwrap_or_else(|what| {
-        problems.push(Problem::recipe(what).key("size"));
-        BTreeMap::new()
-    });
-    Size { label, values }
-}
-
-fn resolve_tiers(
-    recipe: &Recipe,
-    kit: &KitManifest,
-    stack: &StackManifest,
-    catalogue: &Catalogue,
-    problems: &mut Vec<Problem>,
-) -> Result<Vec<PlanTier>> {
-    let mut given: BTreeMap<&str, Values> = BTreeMap::new();
-    for (key, value) in recipe.set.iter().filter(|_| !stack.tiers.is_empty()) {
-        match key.split_once('.').and_then(|(owner, knob)| Some((find_tier(kit, stack, owner)?, knob))) {
-            Some((tier, knob)) => _ = given.entry(tier).or_default().insert(knob.to_string(), value.clone()),
-            None => problems.push(unknown_owner(kit, stack, key)),
+    let asked = recipe.size.as_ref().unwrap_or(&kit.default_size);
+    match kit.size(asked) {
+        Ok(values) => Size { label: kit.size_label(asked, &values), values },
+        Err(what) => {
+            problems.push(Problem::recipe(what).key("size"));
+            Size { label: asked.clone(), values: BTreeMap::new() }
         }
-    }
-    let mut tiers = Vec::new();
-    for stub in kit.stubs.iter().filter(|_| recipe.target.is_none()) {
-        let folder = format!("kits/{}/services/{}", kit.name, stub.service);
-        let service = catalogue.kit_service(&kit.name, &stub.service)?;
-        tiers.push(resolve_tier(
-            (&stub.tier, folder, service),
-            given.remove(stub.tier.as_str()).unwrap_or_default(),
-            problems,
-        ));
-    }
-    for tier in &stack.tiers {
-        let service = catalogue.service(&tier.service)?;
-        let mut values = kit_values(kit, &tier.name, &service);
-        values.extend(tier.set.clone());
-        values.extend(given.remove(tier.name.as_str()).unwrap_or_default());
-        let folder = format!("services/{}", tier.service);
-        tiers.push(resolve_tier((&tier.name, folder, service), values, problems));
-    }
-    Ok(tiers)
-}
-
-/// What the kit wants for a tier, of the knobs that the service has: another server's are not for this one.
-fn kit_values(kit: &KitManifest, tier: &str, service: &ServiceManifest) -> Values {
-    let own = |knob: &str| {
-        tier_setting::all(service.most_instances).iter().chain(&service.knobs).any(|known| known.name == knob)
-    };
-    let wanted = kit.set.iter().filter_map(|(key, value)| {
-        let (owner, knob) = key.split_once('.')?;
-        (owner == tier && own(knob)).then(|| (knob.to_string(), value.clone()))
-    });
-    wanted.collect()
-}
-
-fn resolve_tier(
-    (name, folder, service): (&str, String, ServiceManifest),
-    mut values: Values,
-    problems: &mut Vec<Problem>,
-) -> PlanTier {
-    let prefix = format!("set.{name}.");
-    let shared = tier_setting::all(service.most_instances);
-    let is_shared = |knob: &str| shared.iter().any(|setting| setting.name == knob);
-    let given: Values =
-        values.iter().filter(|(knob, _)| is_shared(knob)).map(|(k, v)| (k.clone(), v.clone())).collect();
-    values.retain(|knob, _| !is_shared(knob));
-    let given = setting::resolve(&shared, &given, &prefix, problems);
-    let values = setting::resolve(&service.knobs, &values, &prefix, problems);
-    let tier_setting::Asked { instances, memory_limit_bytes, cpu_limit_cores } = tier_setting::read(&given);
-    let name = name.to_string();
-    PlanTier { name, service, folder, values, instances, memory_limit_bytes, cpu_limit_cores }
-}
-
-/// The tiers' names, each with its service's: the stack's, then the kit's stubs.
-fn owners<'a>(kit: &'a KitManifest, stack: &'a StackManifest) -> impl Iterator<Item = (&'a str, &'a str)> {
-    let tiers = stack.tiers.iter().map(|tier| (tier.name.as_str(), tier.service.as_str()));
-    tiers.chain(kit.stubs.iter().map(|stub| (stub.tier.as_str(), stub.service.as_str())))
-}
-
-fn find_tier<'a>(kit: &'a KitManifest, stack: &'a StackManifest, owner: &str) -> Option<&'a str> {
-    owners(kit, stack).find(|(tier, service)| *tier == owner || *service == owner).map(|(tier, _)| tier)
-}
-
-fn unknown_owner(kit: &KitManifest, stack: &StackManifest, key: &str) -> Problem {
-    let owner = key.split('.').next().unwrap_or(key);
-    let names: Vec<&str> = owners(kit, stack).flat_map(|(tier, service)| [tier, service]).collect();
-    let problem =
-        Problem::recipe(format!("`{owner}` is neither a tier nor a service of stack {}", stack.name))
-            .key(format!("set.{key}"));
-    match nearest(owner, names.iter().copied()) {
-        Some(near) => problem.remedy(format!("`{near}`")),
-        None => problem.remedy(format!("write tier.knob=value; the stack has {}", names.join(", "))),
     }
 }
 
@@ -403,29 +327,27 @@ fn check_acknowledge(kit: &KitManifest, params: &Values, problems: &mut Vec<Prob
     }
 }
 
-/// From here on the kit's sessions are those asked for.
-fn choose_mix(recipe: &Recipe, kit: &mut KitManifest, problems: &mut Vec<Problem>) {
-    if let Some(name) = &recipe.mix {
-        match kit.mixes.get(name).cloned() {
-            Some(Sessions { mix, matrix, sequence }) => {
-                (kit.mix, kit.matrix, kit.sequence) = (mix, matrix, sequence);
-            }
-            None => {
-                let what = format!("kit {} has no mix `{name}`", kit.name);
-                let names: Vec<&str> = kit.mixes.keys().map(String::as_str).collect();
-                let remedy = match (nearest(name, names.iter().copied()), names.is_empty()) {
-                    (Some(near), _) => format!("`{near}`"),
-                    (None, false) => format!("one of {}", names.join(", ")),
-                    (None, true) => "leave it out: there is only the default".to_string(),
-                };
-                problems.push(Problem::recipe(what).key("mix").remedy(remedy));
-            }
-        }
-    }
+/// The kit as it is under the mix that is asked for.
+fn under_mix(recipe: &Recipe, kit: KitManifest, problems: &mut Vec<Problem>) -> KitManifest {
+    let kit = kit.under(recipe.mix.as_deref()).unwrap_or_else(|| {
+        problems.push(no_mix(&kit, recipe.mix.as_deref().unwrap_or_default()));
+        kit
+    });
     if let Err(found) = kit.sessions().resolve() {
         let file = format!("kits/{}/kit.toml", kit.name);
         problems.extend(found.into_vec().into_iter().map(|problem| problem.file(file.clone())));
     }
+    kit
+}
+
+fn no_mix(kit: &KitManifest, name: &str) -> Problem {
+    let names: Vec<&str> = kit.mixes.keys().map(String::as_str).chain([DEFAULT_MIX]).collect();
+    let remedy = match (nearest(name, names.iter().copied()), kit.mixes.is_empty()) {
+        (Some(near), _) => format!("`{near}`"),
+        (None, false) => format!("one of {}", names.join(", ")),
+        (None, true) => "leave it out: there is only the default".to_string(),
+    };
+    Problem::recipe(format!("kit {} has no mix `{name}`", kit.name)).key("mix").remedy(remedy)
 }
 
 fn check_users(kit: &KitManifest, problems: &mut Vec<Problem>) {

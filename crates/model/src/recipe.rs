@@ -17,9 +17,9 @@ pub struct Recipe {
     pub kit: String,
     /// The stack's name; the kit's default when absent.
     pub stack: Option<String>,
-    /// The data set's size: a name, or bytes such as `30mb`.
+    /// The data set's size: a name, bytes such as `30mb`, or its numbers: `items=1000,browsers=20`.
     pub size: Option<String>,
-    /// One of the kit's `mixes` instead of its default.
+    /// One of the kit's `mixes` instead of its `default`.
     pub mix: Option<String>,
     /// Emulated users; with `rate` the most that may be there at once.
     #[schemars(range(min = 1, max = 10_000_000))]

@@ -26,6 +26,9 @@ pub struct ServiceManifest {
     /// TCP ports by name; each gets a free one. The first is the tier's address.
     #[serde(default)]
     pub ports: Vec<String>,
+    /// Ports that are there only where a minijinja expression over the knobs holds: `{ tcp = "not skip_networking" }`.
+    #[serde(default)]
+    pub port_when: BTreeMap<String, String>,
     /// Unix sockets by name: `NAME.sock` in the instance's socket directory.
     #[serde(default)]
     pub sockets: Vec<String>,
@@ -51,6 +54,10 @@ pub struct ServiceManifest {
     #[serde(default = "one_instance")]
     #[schemars(range(min = 1, max = 256))]
     pub most_instances: u32,
+    /// Whether a tier may be on a host of its own with it (`--set TIER.net.host=own`): its ports are on `host`, and
+    /// its `ready` and statuses are at unix sockets.
+    #[serde(default)]
+    pub own_host: bool,
     /// Its knobs.
     #[serde(default, rename = "knob")]
     pub knobs: Vec<Setting>,
@@ -239,6 +246,10 @@ pub enum Reader {
     Nginx,
     /// `stats` of memcached's text protocol: its names.
     Memcached,
+    /// The JMX proxy of Tomcat's manager over HTTP (`/manager/jmxproxy/?qry=PATTERN`): `TYPE.ATTRIBUTE`, of an attribute with
+    /// several items `TYPE.ATTRIBUTE.ITEM`; several beans of a type add up. A garbage collector is also told by what it
+    /// does: `GarbageCollector.ROLE.ATTRIBUTE` with `young`, `full`, `stopped` (both, or pauses) and `concurrent`.
+    Jmx,
 }
 
 /// A figure of a server's own.

@@ -41,12 +41,12 @@ pub struct StudyFile {
     pub source: String,
     /// The kit's name.
     pub kit: String,
-    /// The data set's size: a name, or bytes such as `30mb`.
+    /// The data set's size: a name, bytes such as `30mb`, or its numbers: `items=1000,browsers=20`.
     pub size: Option<String>,
     /// Sizes of the data set; a factor when there are several.
     #[serde(default)]
     pub sizes: Vec<String>,
-    /// One of the kit's `mixes` instead of its default.
+    /// One of the kit's `mixes` instead of its `default`.
     pub mix: Option<String>,
     /// Stacks by name; a factor when there are several. The kit's default when absent.
     #[serde(default)]

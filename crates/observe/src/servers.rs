@@ -14,6 +14,7 @@ mod exchange;
 mod fastcgi;
 mod figures;
 mod http;
+mod jmx;
 mod plain;
 mod reader;
 mod sql;

@@ -1,9 +1,14 @@
 //! Sockets of this machine, asked of the kernel by sock_diag(7): one by its inode, or those that are listened on.
 //!
-//! `/proc/net` has the same as text of all sockets; this is asked ten times a second about single ones.
+//! `/proc/net` has the same as text of all sockets; this is asked ten times a second about single ones. The kernel tells of
+//! one network only, that of whoever asks: of a tier's own host it is asked from there.
 
+use std::fs::{File, Metadata, metadata};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
 use netlink_packet_sock_diag::SockDiagMessage;
@@ -11,6 +16,7 @@ use netlink_packet_sock_diag::constants::{AF_INET, IPPROTO_TCP};
 use netlink_packet_sock_diag::inet::{self, InetRequest, SocketId};
 use netlink_packet_sock_diag::unix::{self, UnixRequest, UnixResponse, nlas::Nla, nlas::UnixDiagName};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_SOCK_DIAG};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 /// A unix socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +76,22 @@ impl Sockets {
         let mut sockets = Sockets { socket, buffer: vec![0; 32 * 1024] };
         sockets.unix_listeners()?;
         Some(sockets)
+    }
+
+    /// The same for the network that a process has; `None` where that is ours, or where the kernel doesn't let us in.
+    pub(crate) fn apart(process: u32) -> Option<Sockets> {
+        let network = File::open(format!("/proc/{process}/ns/net")).ok()?;
+        let ours = metadata("/proc/self/ns/net").ok()?;
+        let which = |about: &Metadata| (about.dev(), about.ino());
+        if which(&network.metadata().ok()?) == which(&ours) {
+            return None;
+        }
+        // On a thread that ends with it: the socket stays in the network that it was made in, and nothing else does.
+        let open = move || {
+            move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network)).ok()?;
+            Sockets::open()
+        };
+        thread::Builder::new().name("network".to_string()).spawn(open).ok()?.join().ok()?
     }
 
     /// A unix socket by its inode; `None` when it is gone, or of another kind.

@@ -45,6 +45,8 @@ pub(crate) struct Threads {
 struct Tier {
     job: TierJob,
     standing: Standing,
+    /// Asks about the sockets of the tier's own host, where it has one.
+    apart: Option<Sockets>,
     /// All its threads, as of the last second.
     ids: Vec<u32>,
     serving: HashSet<u32>,
@@ -155,14 +157,32 @@ impl Threads {
         let table = if needs_table { ProcessTable::scan() } else { ProcessTable::default() };
         self.tiers.iter_mut().for_each(|tier| tier.refresh(&table));
         if let Some(sockets) = &mut self.sockets {
-            let tcp = sockets.tcp_listeners().unwrap_or_default();
-            let unix = sockets.unix_listeners().unwrap_or_default();
+            let here = Listeners::of(sockets);
+            self.listening = here.inodes().collect();
             for tier in &mut self.tiers {
-                tier.queue = waiting(&tier.job, &tcp, &unix);
+                let there = tier.apart.as_mut().map(Listeners::of);
+                self.listening.extend(there.iter().flat_map(Listeners::inodes));
+                let Listeners { tcp, unix } = there.as_ref().unwrap_or(&here);
+                tier.queue = waiting(&tier.job, tcp, unix);
             }
-            let tcp = tcp.iter().map(|one| one.inode);
-            self.listening = tcp.chain(unix.iter().map(|one| one.inode)).collect();
         }
+    }
+}
+
+/// What is listened on in a network.
+struct Listeners {
+    tcp: Vec<TcpListener>,
+    unix: Vec<UnixSocket>,
+}
+
+impl Listeners {
+    fn of(sockets: &mut Sockets) -> Listeners {
+        let tcp = sockets.tcp_listeners().unwrap_or_default();
+        Listeners { tcp, unix: sockets.unix_listeners().unwrap_or_default() }
+    }
+
+    fn inodes(&self) -> impl Iterator<Item = u64> {
+        self.tcp.iter().map(|one| one.inode).chain(self.unix.iter().map(|one| one.inode))
     }
 }
 
@@ -179,6 +199,7 @@ impl Tier {
         Tier {
             job: tier.clone(),
             standing,
+            apart: tier.pids.first().and_then(|pid| Sockets::apart(*pid)),
             ids: Vec::new(),
             serving: HashSet::new(),
             queues: HashSet::new(),
@@ -239,6 +260,7 @@ impl Tier {
                 things: &mut self.things,
                 addresses: &mut addresses,
                 sockets: sockets.as_mut(),
+                apart: self.apart.as_mut(),
                 listening,
             };
             if let Some(doing) = look.doing() {

@@ -78,6 +78,8 @@ pub(crate) enum Verb {
     Show(verbs::show::ShowArgs),
     /// Tell what holds the stack of a kept run or find, how one sees it, and what to try
     Explain(verbs::explain::ExplainArgs),
+    /// Tell whether what a kept run showed is enough for so many users
+    Capacity(verbs::capacity::CapacityArgs),
     /// Write a kept run's HTML report
     Report(verbs::report::ReportArgs),
     /// Give a run's figures to Prometheus or an OpenTelemetry collector while it is measured

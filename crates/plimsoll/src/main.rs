@@ -63,6 +63,7 @@ fn dispatch(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Runs(args) => verbs::runs::main(&args, context),
         Verb::Show(args) => verbs::show::main(&args, context),
         Verb::Explain(args) => verbs::explain::main(&args, context),
+        Verb::Capacity(args) => verbs::capacity::main(&args, context),
         Verb::Report(args) => verbs::report::main(&args, context),
         Verb::Export(args) => verbs::export::main(&args, context),
         Verb::Doctor(args) => verbs::doctor::main(&args, context),

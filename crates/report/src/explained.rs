@@ -181,6 +181,7 @@ pub(crate) fn try_command(tried: Tried<'_>, one: &Try) -> Option<String> {
     let mut line =
         ["plimsoll", "compare", base.as_str(), other.as_str(), "--kit", kit].map(str::to_string).to_vec();
     line.extend(["--stack", &tried.setup.stack, "--size", &tried.setup.size].map(str::to_string));
+    line.extend(tried.setup.mix.iter().flat_map(|mix| ["--mix", mix].map(str::to_string)));
     if let Some((flag, load)) = tried.load {
         let load = if flag == "--users" { load.round() } else { load };
         line.extend([flag.to_string(), load.to_string()]);
@@ -255,6 +256,10 @@ mod tests {
             of(&["plimsoll", "faults", "--quick"], Some("hot-row")),
             "plimsoll run dvdstore --fault hot-row --set db.innodb_flush_log_at_trx_commit=2"
         );
+        let setup = model::record::Setup { mix: Some("browsing".to_string()), ..record.setup.clone() };
+        let tried = Tried { setup: &setup, command: &[], load: None, fault: None };
+        let told = try_command(tried, &tries[0]).expect("a knob has a command");
+        assert!(told.ends_with(" --size small --mix browsing"), "{told}");
         let bare = Try { knob: None, now: None, values: Vec::new(), why: "write less".into() };
         assert_eq!(
             (change(&bare), change(&tries[0]).as_deref()),

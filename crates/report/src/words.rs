@@ -1,6 +1,7 @@
 //! Identifiers and counts as people read them.
 
 use model::interval::Wire;
+use model::record::Setup;
 
 use crate::figures;
 
@@ -29,6 +30,11 @@ pub(crate) fn check(identifier: &str) -> String {
         other => return other.trim_start_matches("metric:").replace('_', " "),
     };
     words.to_string()
+}
+
+/// `, mix browsing`, where it is not the kit's own.
+pub(crate) fn mix(setup: &Setup) -> String {
+    setup.mix.as_ref().map(|mix| format!(", mix {mix}")).unwrap_or_default()
 }
 
 /// What happened on the wire beside plain requests and answers, in a sentence; absent when nothing did.

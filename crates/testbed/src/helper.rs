@@ -32,8 +32,9 @@ impl Helper {
     /// A program that can't be executed.
     pub fn start_alone(&self) -> Result<Helping> {
         let spawner = Spawner::start()?;
+        let marker = self.name.clone();
         let confinement =
-            Confinement { uid: None, marker: self.name.clone(), entrances: Vec::new(), descriptors: None };
+            Confinement { uid: None, marker, entrances: Vec::new(), network: None, descriptors: None };
         let child = self.spawn(&spawner, confinement)?;
         Ok(Helping::of(child, None, Some(spawner)))
     }

@@ -1,6 +1,7 @@
 //! A lab: what one run of the tool owns on this machine.
 
 use std::fs;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -9,7 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Problem, Result};
 
+use crate::build::{self, BuildCommand};
 use crate::helper::{Helper, Helping};
+use crate::host::Hosts;
 use crate::inject::Holds;
 use crate::keeper::{Keeper, KeeperCommand};
 use crate::launch::{Confinement, Launch, Running, Spawner};
@@ -143,6 +146,7 @@ pub(crate) struct Site {
     spawner: Spawner,
     instances: AtomicU32,
     pub(crate) holds: Holds,
+    pub(crate) hosts: Hosts,
 }
 
 impl Site {
@@ -186,6 +190,7 @@ impl Site {
             spawner: Spawner::start()?,
             instances: AtomicU32::new(1),
             holds: Holds::default(),
+            hosts: Hosts::default(),
             owner,
         };
         disk::make_private_dir(&site.dir, site.owner.of_files())?;
@@ -210,14 +215,15 @@ impl Site {
         self.cgroup.as_ref().map(|group| group.join(instance)).filter(|group| group.exists())
     }
 
-    /// Kills what is left of an instance and removes its cgroups.
+    /// Kills what is left of an instance and removes its cgroups and its tiers' own hosts.
     pub(crate) fn end_instance(&self, instance: &str, started: &[Identity]) -> Result<()> {
         let group = self.instance_group(instance);
         group.as_deref().map_or(Ok(0), cgroup::end)?;
         let marker = format!("{}/{instance}/", self.marker);
         Family { started, marker: &marker, uid: self.owner.uid }.end()?;
         group.as_deref().map_or(Ok(()), cgroup::remove)?;
-        self.holds.remove(instance)
+        self.holds.remove(instance)?;
+        self.hosts.remove(instance, &self.marker)
     }
 
     /// The group of an instance, whether it is there or not.
@@ -268,6 +274,7 @@ impl Site {
             uid: self.owner.of_files(),
             marker: self.tier_marker(instance, &launch.tier),
             entrances: self.entrances(made.flatten(), instance, &launch.tier),
+            network: self.hosts.door(instance, &launch.tier)?,
             descriptors,
         };
         let child = self.spawner.spawn(launch, confinement)?;
@@ -282,18 +289,33 @@ impl Site {
 
     /// The same for a process of the tool itself, which keeps the tool's user and talks with it.
     pub(crate) fn help(&self, helper: &Helper) -> Result<Helping> {
-        let instance = "0";
-        let group = self.tier_group(instance, &helper.name);
+        let (group, confinement) = self.apart(&helper.name)?;
+        let child = helper.spawn(&self.spawner, confinement)?;
+        let identity = self.write_down(&child, "0", &helper.name)?;
+        Ok(Helping::of(child, group.filter(|group| cgroup::holds(group, identity.pid)), None))
+    }
+
+    /// The same for what builds an application; the inner error says why it can't be started.
+    pub(crate) fn build(&self, build: &BuildCommand<'_>) -> Result<io::Result<Running>> {
+        let (group, confinement) = self.apart(build::NAME)?;
+        let child = match build.spawn(&self.spawner, confinement)? {
+            Ok(child) => child,
+            Err(error) => return Ok(Err(error)),
+        };
+        let identity = self.write_down(&child, "0", build::NAME)?;
+        let cgroup = group.filter(|group| cgroup::holds(group, identity.pid));
+        Ok(Ok(Running { child, identity, cgroup }))
+    }
+
+    /// A group outside of any stack, for a process of the tool's own user, and what confines it there.
+    fn apart(&self, name: &str) -> Result<(Option<PathBuf>, Confinement)> {
+        let group = self.tier_group("0", name);
         let entrance = match group.as_deref() {
             Some(group) => cgroup::make(group).map(|()| cgroup::entrance(group))?,
             None => None,
         };
-        let marker = self.tier_marker(instance, &helper.name);
-        let entrances = entrance.into_iter().collect();
-        let child =
-            helper.spawn(&self.spawner, Confinement { uid: None, marker, entrances, descriptors: None })?;
-        let identity = self.write_down(&child, instance, &helper.name)?;
-        Ok(Helping::of(child, group.filter(|group| cgroup::holds(group, identity.pid)), None))
+        let (marker, entrances) = (self.tier_marker("0", name), entrance.into_iter().collect());
+        Ok((group, Confinement { uid: None, marker, entrances, network: None, descriptors: None }))
     }
 
     /// The same in the groups of a tier: what the helper uses counts as the tier's.
@@ -301,8 +323,8 @@ impl Site {
         let entrance = self.tier_group(instance, tier).and_then(|group| cgroup::entrance(&group));
         let marker = self.tier_marker(instance, tier);
         let entrances = self.entrances(entrance, instance, tier);
-        let child =
-            helper.spawn(&self.spawner, Confinement { uid: None, marker, entrances, descriptors: None })?;
+        let confinement = Confinement { uid: None, marker, entrances, network: None, descriptors: None };
+        let child = helper.spawn(&self.spawner, confinement)?;
         let identity = self.write_down(&child, instance, tier)?;
         let helping = Helping::of(child, None, None);
         self.check_inside(instance, tier, identity.pid)?;

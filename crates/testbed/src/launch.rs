@@ -1,4 +1,4 @@
-//! Starting one confined process: its own session, cgroup, CPUs, user, a clean environment, and a death signal.
+//! Starting one confined process: its own session, cgroup, network, CPUs, user, a clean environment, and a death signal.
 //!
 //! A death signal is bound to the *thread* that forked and is cleared when the user changes. So one thread that lives as
 //! long as the lab forks them all, and the child asks for the signal last.
@@ -23,8 +23,8 @@ use rustix::thread::{
     CpuSet, sched_setaffinity, set_no_new_privs, set_thread_gid, set_thread_groups, set_thread_uid,
 };
 
-use crate::disk;
 use crate::process::Identity;
+use crate::{cable, disk};
 
 /// A process to be started as part of a lab.
 #[derive(Debug, Clone)]
@@ -69,6 +69,8 @@ pub(crate) struct Confinement {
     pub(crate) uid: Option<u32>,
     pub(crate) marker: String,
     pub(crate) entrances: Vec<OwnedFd>,
+    /// The way into a network that is not this host's.
+    pub(crate) network: Option<OwnedFd>,
     /// The most descriptors that it may have, if fewer than the tool.
     pub(crate) descriptors: Option<u64>,
 }
@@ -152,6 +154,7 @@ pub(crate) fn confine(command: &mut Command, cpus: &[usize], confinement: Confin
 struct ChildSetup {
     tool: Pid,
     entrances: Vec<OwnedFd>,
+    network: Option<OwnedFd>,
     cpus: Option<CpuSet>,
     uid: Option<u32>,
     descriptors: Option<u64>,
@@ -162,8 +165,8 @@ impl ChildSetup {
         let mut set = CpuSet::new();
         cpus.iter().filter(|cpu| **cpu < CpuSet::MAX_CPU).for_each(|cpu| set.set(*cpu));
         let cpus = (!cpus.is_empty()).then_some(set);
-        let Confinement { uid, entrances, descriptors, .. } = confinement;
-        ChildSetup { tool: getpid(), entrances, cpus, uid, descriptors }
+        let Confinement { uid, entrances, network, descriptors, .. } = confinement;
+        ChildSetup { tool: getpid(), entrances, network, cpus, uid, descriptors }
     }
 
     fn enter(&self) -> io::Result<()> {
@@ -172,6 +175,7 @@ impl ChildSetup {
             // Without the right to, the process runs outside of the group and is ended by its identity.
             _ = rustix::io::write(entrance, b"0");
         }
+        self.network.as_ref().map_or(Ok(()), cable::enter)?;
         close_on_exec_from(3);
         let files = getrlimit(Resource::Nofile);
         let most = self.descriptors.or(files.maximum);

@@ -37,6 +37,9 @@ pub(crate) enum Entry {
     Directory { path: PathBuf },
     /// A cgroup, to be ended, then removed with those below it.
     Cgroup { path: PathBuf },
+    /// Our end of the cable to a tier's own host, to be removed as long as `owner`, a lab's mark, is written on it. Its
+    /// other end, and the host, are gone with it.
+    Cable { name: String, owner: String },
     /// A process that was started, the leader of its session.
     Process { tier: String, process: Identity },
 }

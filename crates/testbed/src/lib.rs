@@ -11,11 +11,15 @@
 //! of data in `catalogue/services`.
 
 mod apply;
+mod build;
+mod cable;
 mod cgroup;
 mod controller;
 mod disk;
 mod helper;
+mod host;
 mod inject;
+mod job;
 pub mod keeper;
 mod lab;
 mod launch;
@@ -40,7 +44,10 @@ mod status;
 mod sweep;
 mod undo;
 
+pub use build::BuildCommand;
+pub use cable::HostRefusal;
 pub use helper::{Helper, Helping};
+pub use host::try_host;
 pub use keeper::KeeperCommand;
 pub use lab::{Lab, LabOptions};
 pub use launch::{Launch, Running};

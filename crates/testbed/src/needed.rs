@@ -1,6 +1,7 @@
-//! What a server needs where it is used: its program, and the parts of it (`[[module]]`) that its knobs or the workload
-//! ask for.
+//! What a server needs where it is used: its program, the parts of it (`[[module]]`) and the ports that its knobs or the
+//! workload ask for.
 
+use model::kit::Build;
 use model::plan::PlanTier;
 use model::service::{Module, Packages};
 use model::setting::{self, Values};
@@ -85,12 +86,43 @@ impl<'a> Needed<'a> {
     }
 }
 
-/// A part of a service.
+/// A part of a service, or what builds an application.
 pub(crate) struct Part<'a> {
     /// The program, of the part that has it.
     pub(crate) binary: Option<&'a str>,
     pub(crate) packages: &'a Packages,
     pub(crate) files: &'a [String],
+}
+
+impl<'a> Part<'a> {
+    /// What building an application needs: the program that its command begins with, and that program's packages.
+    pub(crate) fn of_build(build: &'a Build) -> Part<'a> {
+        let binary = build.run.first().map(String::as_str);
+        Part { binary, packages: &build.packages, files: &[] }
+    }
+}
+
+/// The ports that a tier listens on with its knobs, in the service's order.
+///
+/// # Errors
+/// A `port_when` that does not parse or uses a name that is no knob.
+pub(crate) fn ports(tier: &PlanTier, kit: &KitManifest) -> Result<Vec<String>> {
+    let service = &tier.service;
+    if service.port_when.is_empty() {
+        return Ok(service.ports.clone());
+    }
+    let renderer = Renderer::new(&Catalogue::default())?;
+    let context = context(&tier.values, &kit.needs);
+    let file = format!("{}/service.toml", tier.folder);
+    let mut ports = Vec::new();
+    for port in &service.ports {
+        let there = match service.port_when.get(port) {
+            Some(when) => renderer.worked_out(&file, "port_when", when, &context)?.is_true(),
+            None => true,
+        };
+        ports.extend(there.then(|| port.clone()));
+    }
+    Ok(ports)
 }
 
 fn context(values: &Values, needs: &[String]) -> Value {
@@ -99,7 +131,7 @@ fn context(values: &Values, needs: &[String]) -> Value {
     Value::from_pairs(knobs.chain([("kit".to_string(), kit)]))
 }
 
-/// Everything wrong with a service's modules that shows without a workload: each with its line.
+/// Everything wrong with a service's modules and conditional ports that shows without a workload: each with its line.
 pub(crate) fn check(text: &str, file: &str, service: &ServiceManifest) -> Result<()> {
     let renderer = Renderer::new(&Catalogue::default())?;
     let context = context(&setting::resolve(&service.knobs, &Values::new(), "", &mut Vec::new()), &[]);
@@ -116,6 +148,17 @@ pub(crate) fn check(text: &str, file: &str, service: &ServiceManifest) -> Result
         if module.packages.install.is_empty() && module.packages.unpack.is_empty() {
             wrong("packages", Problem::recipe("a module without a package brings nothing"));
         }
+    }
+    for (port, when) in &service.port_when {
+        let mut wrong = |mut problem: Problem| {
+            problem.place.line = document::line(text, &["port_when", port]);
+            problems.push(problem.file(file).key(format!("port_when.{port}")));
+        };
+        if !service.ports.contains(port) {
+            wrong(Problem::recipe(format!("`{port}` is none of the ports")));
+        }
+        let result = renderer.worked_out(file, "port_when", when, &context);
+        result.err().map(Problems::into_vec).unwrap_or_default().into_iter().for_each(wrong);
     }
     Problems::check(problems)
 }
@@ -163,6 +206,17 @@ help = "PHP"
         assert_eq!(packages("none", &["php+gd"]), ["x"]);
         assert_eq!(packages("module", &["web+php"]), ["x", "x-php"]);
         assert_eq!(packages("module", &["web+php", "php+gd"]), ["x", "x-php", "x-gd"]);
+    }
+
+    #[test]
+    fn a_conditional_port_of_no_knob_or_of_no_port_is_told_with_its_line() {
+        let line = "port_when = { http = 'pph == \"none\"', ajp = 'php == \"none\"' }\nlogs";
+        let text = SERVICE.replace("logs =", &format!("{line} ="));
+        let service: ServiceManifest = document::read("service.toml", &text).expect("a manifest");
+        let problems = check(&text, "service.toml", &service).expect_err("`pph` is no knob").into_vec();
+        let told: Vec<_> = problems.iter().map(|problem| (problem.place.line, &problem.place.key)).collect();
+        let keys = ["port_when.ajp", "port_when.http"].map(|key| Some(key.to_string()));
+        assert_eq!(told, [(Some(5), &keys[0]), (Some(5), &keys[1])]);
     }
 
     #[test]

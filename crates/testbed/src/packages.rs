@@ -7,6 +7,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use model::kit::Build;
 use model::{Problem, Result};
 
 use crate::needed::{Needed, Part};
@@ -36,12 +37,13 @@ pub struct Missing {
     pub how: How,
 }
 
-/// The packages that services lack, each once. Nothing of a part is missing if its program and files are there, wherever
-/// they came from; what an unpacked program and its modules link to is looked for in any case, since nobody else sees to
-/// it. Libraries are there when the loader finds all of them, whatever this release of the system calls their packages.
-pub fn missing(services: &[Needed<'_>], home: &Path) -> Vec<Missing> {
+/// The packages that services and builds of applications lack, each once. Nothing of a part is missing if its program and
+/// files are there, wherever they came from; what an unpacked program and its modules link to is looked for in any case,
+/// since nobody else sees to it. Libraries are there when the loader finds all of them, whatever this release of the system
+/// calls their packages.
+pub fn missing(services: &[Needed<'_>], builds: &[&Build], home: &Path) -> Vec<Missing> {
     let mut found: Vec<Missing> = Vec::new();
-    for part in services.iter().flat_map(Needed::parts) {
+    for part in parts(services, builds) {
         let unpacks = part.packages.unpack.iter().filter(|name| !program::unpacked(home).join(name).is_dir());
         let (installs, unpacks): (Vec<&String>, Vec<&String>) = match presence(&part, home) {
             Presence::Whole => continue,
@@ -56,6 +58,11 @@ pub fn missing(services: &[Needed<'_>], home: &Path) -> Vec<Missing> {
         }
     }
     found
+}
+
+fn parts<'a>(services: &'a [Needed<'a>], builds: &'a [&'a Build]) -> impl Iterator<Item = Part<'a>> {
+    let of_builds = builds.iter().map(|build| Part::of_build(build));
+    services.iter().flat_map(Needed::parts).chain(of_builds)
 }
 
 /// How much of a part is on this machine.
@@ -134,10 +141,10 @@ fn is_installed(package: &str) -> bool {
     output.is_ok_and(|output| output.stdout.starts_with(b"install ok installed"))
 }
 
-/// The line that installs what services need, for an administrator. Packages that are unpacked are not in it: they need
-/// no administrator.
-pub fn apt_line(services: &[Needed<'_>]) -> String {
-    let parts = services.iter().flat_map(Needed::parts);
+/// The line that installs what services and builds of applications need, for an administrator. Packages that are unpacked
+/// are not in it: they need no administrator.
+pub fn apt_line(services: &[Needed<'_>], builds: &[&Build]) -> String {
+    let parts = parts(services, builds);
     let mut names: Vec<&str> = parts.flat_map(|part| &part.packages.install).map(String::as_str).collect();
     names.sort_unstable();
     names.dedup();

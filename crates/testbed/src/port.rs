@@ -1,15 +1,21 @@
-//! Free TCP ports on loopback: claimed by binding them, released just before the server binds them itself.
+//! Free TCP ports on loopback: claimed by binding them, released just before the server binds them itself. On a host of a
+//! tier's own all are free.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, TcpListener};
 
 use model::{Problem, Result};
+
+/// The first port of a server on a host of its own: below those that the kernel gives to whoever connects.
+const FIRST_OF_HOST: u16 = 20_000;
 
 /// Ports held for a tier until its server starts.
 #[derive(Debug, Default)]
 pub(crate) struct Claim {
     listeners: BTreeMap<String, TcpListener>,
+    /// Nobody else is where they are.
+    alone: bool,
     /// The ports by the names that the service gives them.
     pub(crate) ports: BTreeMap<String, u16>,
 }
@@ -30,6 +36,15 @@ impl Claim {
         Ok(claim)
     }
 
+    /// Ports on a host of the tier's own, for the `instance`th of its servers.
+    pub(crate) fn alone(names: &[String], instance: usize) -> Claim {
+        let first = instance * names.len();
+        let nth = |index: usize| u16::try_from(first + index).unwrap_or(u16::MAX);
+        let port = |index: usize| FIRST_OF_HOST.saturating_add(nth(index));
+        let ports = names.iter().enumerate().map(|(index, name)| (name.clone(), port(index)));
+        Claim { listeners: BTreeMap::new(), alone: true, ports: ports.collect() }
+    }
+
     /// Lets the server have them.
     pub(crate) fn release(&mut self) {
         self.listeners.clear();
@@ -37,16 +52,12 @@ impl Claim {
 
     /// Whether somebody else has taken one of them since.
     pub(crate) fn lost(&self) -> bool {
-        self.ports.values().any(|port| {
-            let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, *port));
-            bound.is_err_and(|error| error.kind() == ErrorKind::AddrInUse)
-        })
+        !self.alone
+            && self.ports.values().any(|port| {
+                let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, *port));
+                bound.is_err_and(|error| error.kind() == ErrorKind::AddrInUse)
+            })
     }
-}
-
-/// The address of a port of ours.
-pub(crate) fn address(port: u16) -> SocketAddr {
-    SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
 
 fn refused(asked: Option<u16>, error: &std::io::Error) -> Problem {
@@ -103,6 +114,20 @@ mod tests {
         assert!(!claim.lost());
         let _thief = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).expect("the port is free");
         assert!(claim.lost());
+    }
+
+    #[test]
+    fn servers_that_are_alone_have_ports_that_differ_and_can_not_be_lost() {
+        let names = ["tcp".to_string(), "admin".to_string()];
+        let claims = [Claim::alone(&names, 0), Claim::alone(&names, 1)];
+        let mut ports: Vec<u16> = claims.iter().flat_map(|claim| claim.ports.values().copied()).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        assert_eq!(ports.len(), 4);
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let port = taken.local_addr().expect("an address").port();
+        let claim = Claim { alone: true, ports: [("tcp".to_string(), port)].into(), ..Claim::default() };
+        assert!(!claim.lost(), "whoever has that port here is somewhere else");
     }
 
     #[test]

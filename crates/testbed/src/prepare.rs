@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use minijinja::Value;
@@ -16,7 +18,7 @@ use crate::port::Claim;
 use crate::program::{self, Program};
 use crate::ready::Question;
 use crate::render::{Common, Own, Reach, Renderer};
-use crate::status;
+use crate::{disk, status};
 
 /// The application's files: (path in the document root, bytes).
 pub(crate) type AppFiles = Vec<(PathBuf, Vec<u8>)>;
@@ -67,12 +69,18 @@ pub(crate) struct Layout<'a> {
     pub(crate) loading: bool,
     /// The directory of the kit's kept file set.
     pub(crate) kept_files: Option<PathBuf>,
+    /// The directory of what the kit's application was built into.
+    pub(crate) built: Option<PathBuf>,
     /// The stack's directory.
     pub(crate) dir: PathBuf,
     pub(crate) sockets: PathBuf,
     /// Its directory in memory, where the machine has such a file system.
     pub(crate) memory: Option<PathBuf>,
     pub(crate) cpus: Vec<usize>,
+    /// The addresses of the tiers that have a host of their own.
+    pub(crate) hosts: BTreeMap<String, Ipv4Addr>,
+    /// A password for whatever can be reached by more than the lab's user.
+    pub(crate) secret: String,
     /// The tiers that are started, in order.
     pub(crate) tiers: Vec<&'a PlanTier>,
     /// The claimed ports of each instance of each of them.
@@ -83,9 +91,14 @@ impl Layout<'_> {
     /// What the web tier serves: the application, or without one the file set.
     pub(crate) fn web_root(&self) -> PathBuf {
         match self.file_set() {
-            Some(files) if self.plan.kit.app.is_none() => files,
+            Some(files) if !self.has_root_of_its_own() => files,
             _ => self.dir.join("www"),
         }
+    }
+
+    /// Whether a directory is made for the web tier to serve: of an application's files, built or not.
+    pub(crate) fn has_root_of_its_own(&self) -> bool {
+        self.plan.kit.app.is_some() || self.plan.kit.build.is_some()
     }
 
     /// The directory of the file set as the servers see it.
@@ -106,6 +119,7 @@ impl Layout<'_> {
                     (name.clone(), self.sockets.join(format!("{}.sock", numbered(name, instance))))
                 };
                 Reach {
+                    own_host: self.hosts.get(&tier.name).copied(),
                     ports: claim.ports.clone(),
                     sockets: tier.service.sockets.iter().map(socket).collect(),
                     user: tier.service.database.as_ref().map(|database| database.user.clone()),
@@ -127,6 +141,7 @@ impl Layout<'_> {
             web_root: &web_root,
             file_set: file_set.as_deref(),
             uid: site.owner.uid,
+            secret: &self.secret,
             cpus: self.cpus.len(),
             memory_bytes: available_memory_bytes(),
             loading: self.loading,
@@ -323,6 +338,14 @@ impl<'a> Rendering<'a> {
         }
         ready
     }
+}
+
+/// 128 random bits.
+pub(crate) fn draw_secret() -> Result<String> {
+    let (mut bytes, source) = ([0_u8; 16], Path::new("/dev/urandom"));
+    let read = fs::File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
+    read.map_err(|error| disk::failed("read", source, &error))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// What the kernel thinks can be used without swapping; 1 GiB where it does not say.

@@ -98,7 +98,7 @@ pub fn of_service(needed: &Needed<'_>, home: &Path) -> Result<Program> {
                 ),
                 Some(_) => format!("{} is not complete: it lacks {}", service.title, lacking.join(", ")),
             };
-            let line = crate::packages::apt_line(std::slice::from_ref(needed));
+            let line = crate::packages::apt_line(std::slice::from_ref(needed), &[]);
             let unpacks: Vec<&str> =
                 needed.parts().flat_map(|part| &part.packages.unpack).map(String::as_str).collect();
             let remedy = match &unpacks[..] {

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use model::service::{Probe, Ready};
 
-use crate::port;
 use crate::render::Reach;
 
 /// How long one try may take; a server that is slower answers a later one.
@@ -32,7 +31,7 @@ impl Question {
     /// The probe of a service that can be reached at `reach`; the error says what its manifest lacks.
     pub(crate) fn new(ready: &Ready, first_port: Option<&String>, reach: &Reach) -> Result<Question, String> {
         let name = ready.at.as_ref().or(first_port).ok_or("it has neither a port nor `ready.at`")?;
-        let tcp = reach.ports.get(name).map(|port| At::Tcp(port::address(*port)));
+        let tcp = reach.ports.get(name).map(|port| At::Tcp(reach.address(*port)));
         let unix = || reach.sockets.get(name).map(|path| At::Unix(path.clone()));
         let at = tcp.or_else(unix).ok_or_else(|| format!("`{name}` is neither a port nor a socket of it"))?;
         Ok(Question { at, probe: ready.probe })

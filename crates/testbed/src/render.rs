@@ -3,6 +3,7 @@
 //! The context is documented for people in `catalogue/services/README.md`.
 
 use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value};
@@ -13,10 +14,31 @@ use model::{Catalogue, Plan, Problem, Result};
 /// Where an instance of a tier can be reached, known before anything is rendered.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reach {
+    /// The address of the host of its own that it is on; it is on this one when absent.
+    pub(crate) own_host: Option<Ipv4Addr>,
     pub(crate) ports: BTreeMap<String, u16>,
     pub(crate) sockets: BTreeMap<String, PathBuf>,
     /// The database account that owns everything.
     pub(crate) user: Option<String>,
+}
+
+impl Reach {
+    /// The address that its ports are on.
+    fn host(&self) -> Ipv4Addr {
+        self.own_host.unwrap_or(Ipv4Addr::LOCALHOST)
+    }
+
+    /// Where one of its ports is.
+    pub(crate) fn address(&self, port: u16) -> SocketAddr {
+        SocketAddr::from((self.host(), port))
+    }
+
+    /// As other tiers see it: from another host there is no way through a unix socket.
+    fn seen(&self) -> Reach {
+        let near = self.own_host.is_none();
+        let sockets = if near { self.sockets.clone() } else { BTreeMap::new() };
+        Reach { sockets, ..self.clone() }
+    }
 }
 
 /// What all templates of a stack see.
@@ -27,6 +49,8 @@ pub(crate) struct Common<'a> {
     pub(crate) web_root: &'a Path,
     pub(crate) file_set: Option<&'a Path>,
     pub(crate) uid: u32,
+    /// A password that nobody else knows, drawn for this start.
+    pub(crate) secret: &'a str,
     pub(crate) cpus: usize,
     pub(crate) memory_bytes: u64,
     pub(crate) loading: bool,
@@ -69,6 +93,7 @@ fn reach_values(reach: &Reach) -> Map {
     let ports = reach.ports.iter().map(|(name, port)| (name.clone(), Value::from(*port)));
     let sockets = reach.sockets.iter().map(|(name, path)| (name.clone(), path_value(path)));
     let mut map = Map::from([
+        ("host".to_string(), Value::from(reach.host().to_string())),
         ("ports".to_string(), Value::from_pairs(ports)),
         ("sockets".to_string(), Value::from_pairs(sockets)),
     ]);
@@ -80,8 +105,9 @@ fn reach_values(reach: &Reach) -> Map {
 
 /// A tier as others see it: its first instance by the tier's own names, and a list of all.
 fn tier_values(instances: &[Reach]) -> Map {
-    let mut map = instances.first().map(reach_values).unwrap_or_default();
-    let list = instances.iter().map(|reach| {
+    let seen: Vec<Reach> = instances.iter().map(Reach::seen).collect();
+    let mut map = seen.first().map(reach_values).unwrap_or_default();
+    let list = seen.iter().map(|reach| {
         let own = reach_values(reach).into_iter().filter(|(name, _)| name != "user");
         Value::from_pairs(own)
     });
@@ -107,6 +133,7 @@ impl Common<'_> {
             ("kit".to_string(), Value::from_pairs(kit)),
             ("web_root".to_string(), path_value(self.web_root)),
             ("user".to_string(), Value::from(self.uid)),
+            ("secret".to_string(), Value::from(self.secret)),
             ("cpus".to_string(), Value::from(self.cpus)),
             ("memory_bytes".to_string(), Value::from(self.memory_bytes)),
             ("loading".to_string(), Value::from(self.loading)),
@@ -214,7 +241,9 @@ fn mistake(file: &str, error: &minijinja::Error) -> Problem {
     let place = place.map_or(file.to_string(), |name| format!("services/{name}"));
     let mut problem = Problem::recipe(format!("{what}{detail}")).file(place);
     problem.place.line = error.line().and_then(|line| u32::try_from(line).ok());
-    problem.remedy("services/README.md lists the names that a template sees")
+    let remedy = "services/README.md lists the names that a template sees: not the sockets of a tier with \
+                  net.host=own, and some ports only with the knobs that open them";
+    problem.remedy(remedy)
 }
 
 #[cfg(test)]
@@ -251,6 +280,28 @@ mod tests {
         assert_eq!(renderer().holds("s", must, &context), Ok(false));
         assert!(renderer().holds("s", "php != \"module\" or", &context).is_err());
         assert!(renderer().holds("s", "unknown > 3", &context).is_err());
+    }
+
+    #[test]
+    fn a_tier_on_a_host_of_its_own_is_reached_by_its_address_and_by_no_socket() {
+        let near = Reach {
+            ports: [("tcp".to_string(), 4711)].into(),
+            sockets: [("mysql".to_string(), PathBuf::from("mysql.sock"))].into(),
+            ..Reach::default()
+        };
+        let far = Reach { own_host: Some(Ipv4Addr::new(198, 18, 0, 2)), ..near.clone() };
+        let shown = |reach: &Reach, text: &str| {
+            let db = Value::from_pairs(tier_values(std::slice::from_ref(reach)));
+            renderer().text("a.conf", text, &Value::from_pairs([("db", db)]))
+        };
+        let at = "{{ db.host }}:{{ db.ports.tcp }}";
+        assert_eq!(shown(&near, at), Ok("127.0.0.1:4711".to_string()));
+        assert_eq!(shown(&far, at), Ok("198.18.0.2:4711".to_string()));
+        let socket = "{{ db.sockets.mysql }} {{ db.instances[0].sockets.mysql }}";
+        assert_eq!(shown(&near, socket), Ok("mysql.sock mysql.sock".to_string()));
+        let said = shown(&far, socket).expect_err("it is on another host").to_string();
+        assert!(said.contains("net.host=own"), "{said}");
+        assert_eq!(far.address(4711).to_string(), "198.18.0.2:4711");
     }
 
     #[test]

@@ -10,13 +10,13 @@ use model::{Problem, Problems, Result, ServerJob, ServiceManifest};
 use rustix::process::Signal;
 
 use crate::disk;
+use crate::job::Job;
 use crate::lab::Site;
 use crate::launch::Running;
 use crate::log::{self, Follower};
 use crate::prepare::ReadyCommand;
 use crate::process::Identity;
 use crate::program::Version;
-use crate::start::Job;
 
 /// Lines of a dead server's log that are shown.
 const SHOWN_LINES: usize = 10;
@@ -57,6 +57,7 @@ pub struct Tier {
     pub(crate) settles: Vec<ReadyCommand>,
     pub(crate) cpus: Vec<usize>,
     pub(crate) loading: bool,
+    pub(crate) secret: String,
 }
 
 /// A tier whose main process ended without being asked to.
@@ -343,8 +344,14 @@ fn settle(site: &Site, instance: &str, tier: &Tier) -> Result<()> {
     Ok(())
 }
 
-/// The path of a tier's directory as a kept copy names it, for the tool that keeps logs beyond the stack's life.
+/// What of a tier's directory is kept beyond the stack's life, and where.
 impl Tier {
+    /// The text of a rendered file without the password that was drawn for this start: whoever may read kept runs must not
+    /// reach the server by it while it stands.
+    pub fn kept_text(&self, path: &Path) -> String {
+        std::fs::read_to_string(path).unwrap_or_default().replace(&self.secret, "drawn-at-the-start")
+    }
+
     /// A file of this tier relative to its directory: `logs/error.log`; one of its second instance: `TIER-2/logs/error.log`.
     pub fn relative<'a>(&self, path: &'a Path) -> &'a Path {
         let above = self.dir.parent().unwrap_or(&self.dir);

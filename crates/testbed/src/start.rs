@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -9,14 +10,18 @@ use std::time::{Duration, Instant};
 
 use model::fault_file::Injection;
 use model::plan::PlanTier;
-use model::{Catalogue, Kind, Plan, Problem, Result};
+use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result};
 
+use crate::job::{Job, interrupted};
 use crate::lab::{Lab, Site};
 use crate::launch::{Launch, Running};
 use crate::port::Claim;
-use crate::prepare::{AppFiles, Layout, ReadyCommand, ReadyServer, ReadyTier, main_file, numbered};
+use crate::prepare::{
+    AppFiles, Layout, ReadyCommand, ReadyServer, ReadyTier, draw_secret, main_file, numbered,
+};
+use crate::render::Reach;
 use crate::stack::{Stack, Tier};
-use crate::{disk, links, log, program, snapshot};
+use crate::{disk, links, log, needed, program, snapshot};
 
 /// How often a tier whose free port was taken by somebody else in between is started with another.
 const PORT_TRIES: u32 = 5;
@@ -34,6 +39,8 @@ pub struct StartOptions<'a> {
     /// The directory of the kit's file set: what templates see as `file_set`, or what its links lead to where a run
     /// writes into it.
     pub file_set: Option<&'a Path>,
+    /// What the kit's application was built into: its files are laid into the document root before those of its `app`.
+    pub built: Option<&'a Path>,
     /// Only the database tier, with the knobs of its `[database.load]`, on all CPUs of the plan: a data set is to be
     /// loaded.
     pub loading: bool,
@@ -76,7 +83,11 @@ impl Lab {
     /// All mistakes of knobs, templates and missing programs at once, before anything starts; a taken port; then the
     /// first tier that fails, with the last lines of its log and the path of its rendered configuration.
     pub fn start(&self, mut options: StartOptions<'_>) -> Result<Stack> {
-        let mut starting = Starting::new(&self.site, &mut options)?;
+        let instance = self.site.next_instance().to_string();
+        let starting = Starting::new(&self.site, &mut options, &instance);
+        // What was made for a stack that is refused before there is one.
+        let refused = |_: &Problems| _ = self.site.hosts.remove(&instance, &self.site.marker);
+        let mut starting = starting.inspect_err(refused)?;
         let mut stack =
             Stack::new(Arc::clone(&self.site), starting.instance.clone(), starting.layout.dir.clone());
         stack.add_directory(starting.layout.sockets.clone());
@@ -111,7 +122,11 @@ struct Starting<'a, 'o> {
 }
 
 impl<'a, 'o> Starting<'a, 'o> {
-    fn new(site: &'a Arc<Site>, options: &'a mut StartOptions<'o>) -> Result<Starting<'a, 'o>> {
+    fn new(
+        site: &'a Arc<Site>,
+        options: &'a mut StartOptions<'o>,
+        instance: &str,
+    ) -> Result<Starting<'a, 'o>> {
         let plan = options.plan;
         let chosen = |tier: &&PlanTier| !options.loading || tier.service.database.is_some();
         let tiers: Vec<&PlanTier> = plan.tiers.iter().filter(chosen).collect();
@@ -120,27 +135,31 @@ impl<'a, 'o> Starting<'a, 'o> {
             return Err(Problem::recipe(what).key("stack").into());
         }
         let wanted = options.web_port.or(plan.port);
-        let claims = tiers.iter().map(|tier| claims(tier, wanted)).collect::<Result<Vec<Vec<Claim>>>>()?;
+        let hosts = if options.loading { BTreeMap::new() } else { site.make_hosts(instance, &tiers)? };
+        let claims = tiers.iter().map(|tier| claims(tier, &plan.kit, &hosts, wanted));
+        let claims = claims.collect::<Result<Vec<Vec<Claim>>>>()?;
         let mut cpus = plan.placement.stack.clone();
         if options.loading {
             cpus.extend(plan.placement.generator.iter().filter(|cpu| !plan.placement.stack.contains(cpu)));
         }
-        let instance = site.next_instance().to_string();
-        let file_set = options.file_set.filter(|_| !options.loading).map(Path::to_path_buf);
+        let kept = |path: Option<&Path>| path.filter(|_| !options.loading).map(Path::to_path_buf);
         let layout = Layout {
             plan,
-            kept_files: file_set,
+            kept_files: kept(options.file_set),
+            built: kept(options.built),
             catalogue: options.catalogue,
             loading: options.loading,
-            dir: site.dir.join(&instance),
-            sockets: site.sockets.join(&instance),
-            memory: site.memory.as_ref().map(|memory| memory.join(&instance)),
+            dir: site.dir.join(instance),
+            sockets: site.sockets.join(instance),
+            memory: site.memory.as_ref().map(|memory| memory.join(instance)),
             cpus,
+            hosts,
+            secret: draw_secret()?,
             tiers,
             claims,
         };
         let (ready, app) = layout.prepare(site)?;
-        Ok(Starting { site, options, instance, layout, wanted, ready, app })
+        Ok(Starting { site, options, instance: instance.to_string(), layout, wanted, ready, app })
     }
 
     fn owner(&self) -> Option<u32> {
@@ -157,12 +176,20 @@ impl<'a, 'o> Starting<'a, 'o> {
                 links::link_tree(kept, &own, self.owner())?;
             }
         }
-        if self.layout.plan.kit.app.is_none() {
+        let root = self.layout.web_root();
+        if !self.layout.has_root_of_its_own() {
             return Ok(());
         }
-        let root = self.layout.web_root();
+        if let Some(built) = self.layout.built.as_ref().filter(|_| !root.is_dir()) {
+            links::link_tree(built, &root, self.owner())?;
+        }
         disk::make_private_dir(&root, self.owner())?;
-        self.app.iter().try_for_each(|(path, bytes)| disk::write(&root.join(path), bytes, self.owner()))
+        self.app.iter().try_for_each(|(path, bytes)| {
+            let path = root.join(path);
+            // A link of the same name is to the kept product, which must stay as it is.
+            disk::remove_file(&path)?;
+            disk::write(&path, bytes, self.owner())
+        })
     }
 
     fn write_tier(&self, index: usize) -> Result<()> {
@@ -244,7 +271,8 @@ impl<'a, 'o> Starting<'a, 'o> {
 
     /// Other ports for a tier; what names them is rendered again.
     fn claim_again(&mut self, index: usize) -> Result<()> {
-        self.layout.claims[index] = claims(self.layout.tiers[index], None)?;
+        let (tier, kit) = (self.layout.tiers[index], &self.layout.plan.kit);
+        self.layout.claims[index] = claims(tier, kit, &self.layout.hosts, None)?;
         (self.ready, self.app) = self.layout.prepare(self.site)?;
         self.write_app()?;
         self.write_tier(index)
@@ -345,7 +373,8 @@ impl<'a, 'o> Starting<'a, 'o> {
         let (tier, ready) = (self.layout.tiers[index], &self.ready[index]);
         let first = &ready.servers[0];
         let reach = self.layout.reach().remove(&tier.name).unwrap_or_default();
-        let first_port = tier.service.ports.first().and_then(|name| reach.first()?.ports.get(name).copied());
+        let address = |reach: &Reach| Some(reach.address(*reach.ports.get(tier.service.ports.first()?)?));
+        let address = reach.first().and_then(address);
         let (mut ports, mut sockets) = (BTreeMap::new(), BTreeMap::new());
         for (instance, reach) in reach.into_iter().enumerate() {
             ports.extend(reach.ports.into_iter().map(|(name, port)| (numbered(&name, instance), port)));
@@ -360,7 +389,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             pid: running[0].identity.pid,
             pids: running.iter().map(|running| running.identity.pid).collect(),
             cgroup: running[0].cgroup.clone(),
-            address: first_port.map(crate::port::address),
+            address,
             ports,
             sockets,
             dir: first.dir.clone(),
@@ -372,6 +401,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             settles: first.settles.iter().map(ReadyCommand::again).collect(),
             cpus: self.layout.cpus.clone(),
             loading: self.layout.loading,
+            secret: self.layout.secret.clone(),
         }
     }
 
@@ -423,77 +453,17 @@ fn tells_of_a_full_disk(line: &str) -> bool {
 pub(crate) const CONSOLE: &str = "logs/console.log";
 
 /// Ports for each instance of a tier; the one that is asked for is the web tier's first.
-fn claims(tier: &PlanTier, wanted: Option<u16>) -> Result<Vec<Claim>> {
+fn claims(
+    tier: &PlanTier,
+    kit: &KitManifest,
+    hosts: &BTreeMap<String, Ipv4Addr>,
+    wanted: Option<u16>,
+) -> Result<Vec<Claim>> {
+    let ports = needed::ports(tier, kit)?;
     let wanted = wanted.filter(|_| tier.name == "web");
-    let claim = |instance| Claim::new(&tier.service.ports, wanted.filter(|_| instance == 0));
-    (0..tier.instances.max(1)).map(claim).collect()
-}
-
-fn interrupted(tier: &str) -> Problem {
-    Problem::new(Kind::Interrupted, "interrupted while the stack was starting").tier(tier)
-}
-
-/// A command of a service that runs to its end, confined as the server itself is.
-pub(crate) struct Job<'a> {
-    site: &'a Site,
-    instance: &'a str,
-    tier: &'a str,
-    dir: &'a Path,
-    cpus: &'a [usize],
-}
-
-impl<'a> Job<'a> {
-    pub(crate) fn new(
-        site: &'a Site,
-        instance: &'a str,
-        tier: &'a str,
-        dir: &'a Path,
-        cpus: &'a [usize],
-    ) -> Job<'a> {
-        Job { site, instance, tier, dir, cpus }
-    }
-
-    /// Runs it; the inner error says how the command failed.
-    pub(crate) fn run(
-        &self,
-        command: &ReadyCommand,
-        cancel: &dyn Fn() -> bool,
-    ) -> Result<Result<(), String>> {
-        let Some((first, args)) = command.run.split_first() else { return Ok(Ok(())) };
-        let found = if first.contains('/') { Some(PathBuf::from(first)) } else { None };
-        let found = found.or_else(|| program::find(first, &self.site.home).map(|program| program.path));
-        let Some(program) = found else {
-            return Ok(Err(format!("could not {}: there is no program {first}", command.title)));
-        };
-        let input = self.dir.join("tmp/input");
-        if let Some(text) = &command.input {
-            disk::write(&input, text.as_bytes(), self.site.owner.of_files())?;
-        }
-        let launch = Launch {
-            tier: self.tier.to_string(),
-            program,
-            args: args.iter().map(Into::into).collect(),
-            env: vec![("TMPDIR".to_string(), self.dir.join("tmp").display().to_string())],
-            dir: self.dir.to_path_buf(),
-            input: command.input.as_ref().map(|_| input),
-            output: self.dir.join(CONSOLE),
-            cpus: self.cpus.to_vec(),
-        };
-        let mut running = self.site.launch(&launch, self.instance)?;
-        loop {
-            match running.child.try_wait() {
-                Ok(Some(status)) if status.success() => return Ok(Ok(())),
-                Ok(Some(status)) => {
-                    return Ok(Err(format!("could not {}: {first} ended with {status}", command.title)));
-                }
-                Err(error) => return Ok(Err(format!("could not {}: {error}", command.title))),
-                Ok(None) if cancel() => {
-                    self.site.end_tier(self.instance, self.tier, &[running.identity])?;
-                    _ = running.child.wait();
-                    return Err(interrupted(self.tier).into());
-                }
-                Ok(None) => std::thread::sleep(Duration::from_millis(2)),
-            }
-        }
-    }
+    let claim = |instance| match hosts.contains_key(&tier.name) {
+        true => Ok(Claim::alone(&ports, instance)),
+        false => Claim::new(&ports, wanted.filter(|_| instance == 0)),
+    };
+    (0..tier.instances.max(1) as usize).map(claim).collect()
 }

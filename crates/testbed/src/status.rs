@@ -99,8 +99,8 @@ fn resolved(counter: &Counter, limit: Option<f64>) -> CounterJob {
     }
 }
 
-/// Everything wrong with a service's modules, statuses and counters that shows without an instance: names of nothing, and
-/// expressions that do not parse or use a name that is no knob. Each with its line. `folder` is the service's.
+/// Everything wrong with a service's modules, ports, statuses and counters that shows without an instance: names of
+/// nothing, and expressions that do not parse or use a name that is no knob. Each with its line. `folder` is the service's.
 pub fn check(catalogue: &Catalogue, folder: &str, service: &ServiceManifest) -> Result<()> {
     let file = format!("{folder}/service.toml");
     needed::check(catalogue.text(&file)?, &file, service)?;
@@ -143,6 +143,11 @@ impl Check<'_> {
         let known: Vec<&str> = service.ports.iter().chain(&service.sockets).map(String::as_str).collect();
         if !known.contains(&status.at.as_str()) {
             self.wrong(list, "at", nowhere(status).remedy(format!("one of: {}", known.join(", "))));
+        }
+        if service.own_host && service.ports.contains(&status.at) {
+            let what = format!("status `{}` is at a port, which can be on a host of its own", status.name);
+            let why = "it is asked from this one, and would take part in what goes over the cable";
+            self.wrong(list, "at", Problem::recipe(what).why(why).remedy("a socket, or own_host = false"));
         }
         if !(0.1..=3600.0).contains(&status.every_s) {
             let what = format!("{} s is no interval between 0.1 and 3600", status.every_s);
@@ -256,6 +261,19 @@ type = "size"
 default = "96M"
 help = "memory"
 "#;
+
+    #[test]
+    fn a_server_that_may_be_on_another_host_is_asked_over_a_socket() {
+        let text = SERVICE.replace("logs =", "own_host = true\nlogs =").replace("htp", "http");
+        let catalogue = Catalogue::new(BTreeMap::from([(
+            "services/x/service.toml".to_string(),
+            Cow::Owned(text.into_bytes()),
+        )]));
+        let service = catalogue.service("x").expect("a manifest of the right form");
+        let problems = check(&catalogue, "services/x", &service).expect_err("it has mistakes").into_vec();
+        let at_ports = problems.iter().filter(|problem| problem.what.contains("is at a port"));
+        assert_eq!(at_ports.map(|problem| problem.place.line).collect::<Vec<_>>(), [Some(15), Some(21)]);
+    }
 
     #[test]
     fn every_mistake_of_statuses_and_counters_is_told_with_its_line() {

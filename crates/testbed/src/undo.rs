@@ -7,7 +7,7 @@ use model::{Problems, Result};
 
 use crate::ledger::Entry;
 use crate::process::{Family, Identity, boot_id};
-use crate::{cgroup, disk};
+use crate::{build, cable, cgroup, disk};
 
 /// Ends every process of a ledger and takes every change back; how many processes still ran. Goes on after a
 /// failure, so that one stubborn file does not keep servers alive.
@@ -34,6 +34,7 @@ pub(crate) fn undo(entries: &[Entry]) -> Result<usize> {
     for entry in entries.iter().rev() {
         match entry {
             Entry::Cgroup { path } if same_boot => _ = note(cgroup::remove(path).map(|()| 0)),
+            Entry::Cable { name, owner } if same_boot => _ = note(cable::remove(name, owner).map(|()| 0)),
             Entry::Directory { path } => _ = note(remove_tree(path).map(|()| 0)),
             _ => {}
         }
@@ -49,14 +50,24 @@ fn end_by_identity(entries: &[Entry]) -> Result<usize> {
         _ => None,
     });
     let Some((marker, uid)) = opened else { return Ok(0) };
-    let started: Vec<Identity> = entries
-        .iter()
-        .filter_map(|entry| match entry {
-            Entry::Process { process, .. } => Some(*process),
-            _ => None,
-        })
-        .collect();
-    Family { started: &started, marker, uid }.end()
+    let servers = Family { started: &started(entries, |_| true), marker, uid }.end()?;
+    // What builds an application has the tool's user and not the lab's, and may have started more before it died.
+    let builds = started(entries, |tier| tier == build::NAME);
+    let own = rustix::process::geteuid().as_raw();
+    if builds.is_empty() || own == uid {
+        return Ok(servers);
+    }
+    let marker = format!("{marker}/0/{}/", build::NAME);
+    Ok(servers + Family { started: &builds, marker: &marker, uid: own }.end()?)
+}
+
+/// The processes of a ledger that were started for one of the tiers that are `wanted`.
+fn started(entries: &[Entry], wanted: impl Fn(&str) -> bool) -> Vec<Identity> {
+    let process = |entry: &Entry| match entry {
+        Entry::Process { tier, process } if wanted(tier) => Some(*process),
+        _ => None,
+    };
+    entries.iter().filter_map(process).collect()
 }
 
 /// A directory that a dying server still writes into can be non-empty again, so this tries more than once.

@@ -131,6 +131,7 @@ fn complete(cargo: &str) -> Machine {
         .with("cargo", &format!("{log_cargo}\n{cargo}"))
         .with("cc", "exit 0")
         .with("chromium", "exit 0")
+        .with("ip", "exit 0")
         .with("node", &log_node)
         .with("npm", &log_npm)
         .with("wrk", "exit 0")

@@ -50,6 +50,16 @@ fn a_callers_wait_is_what_its_callee_did_and_what_nobody_did_was_waiting_before(
 }
 
 #[test]
+fn idle_threads_of_a_servlet_container_wait_for_no_lock() {
+    let mut run = run();
+    // Each of its threads that has no work waits in a place of its own, as for a lock.
+    run.extend([of("app", "threads.lock", 30.0), of("app", "threads.busy", 2.4)]);
+    let ledger = ledger(&["db", "app"], &run).expect("threads were watched");
+    let left = "2.4 threads had a request: 0.7 computed or waited for a CPU, 1.5 waited for the database";
+    assert_eq!(share(&ledger, "app", Doing::WaitingForLock), 0.05, "{left}: {ledger:#?}");
+}
+
+#[test]
 fn the_ledgers_signals_tell_shares_of_the_response_and_of_the_tiers_own_work() {
     let run = run();
     let tiers = ["db", "app"];

@@ -175,8 +175,11 @@ pub fn missed(trial: &Trial) -> String {
 
 /// The target that a trial came nearest to missing.
 pub fn nearest(trial: &Trial) -> String {
-    let nearest = worst(trial, |_| true).map(|seen| format!("nearest to its limit: {seen}"));
-    nearest.unwrap_or_else(|| "nothing was near its limit".to_string())
+    // A share of failures in few samples is reckoned high, though none failed: it says nothing yet.
+    let known = |clause: &ClauseSeen| clause.sampled() || clause.margin.is_some_and(|margin| margin <= 0.0);
+    let nearest = worst(trial, known).map(|seen| format!("nearest to its limit: {seen}"));
+    let nearest = nearest.unwrap_or_else(|| "nothing was near its limit".to_string());
+    [Some(nearest), passed_as_seen(trial)].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// `passed as far as seen: AddEvent p90 had 2 of 51 samples`; absent unless that is all there is to say of it.

@@ -5,11 +5,13 @@ use model::diagnosis::Signal;
 use super::{Watched, figure, find};
 
 /// Name, unit, numerator and the sum of denominators: both sides are means over the steady state.
-const RATIOS: [(&str, &str, &str, &[&str]); 4] = [
+const RATIOS: [(&str, &str, &str, &[&str]); 6] = [
     ("sql.rows_read_per_row", "rows", "sql.rows_read_next", &["sql.rows_sent"]),
     ("sql.pool_miss_ratio", "ratio", "sql.pool_reads", &["sql.pool_requests"]),
     ("sql.tmp_disk_ratio", "ratio", "sql.tmp_disk_tables", &["sql.tmp_tables"]),
     ("opcache.hit_ratio", "ratio", "opcache.hits", &["opcache.hits", "opcache.misses"]),
+    ("heap.used_ratio", "ratio", "heap.used", &["heap.max"]),
+    ("pool.busy_ratio", "ratio", "pool.busy", &["pool.size"]),
 ];
 
 /// What a database's busy threads do that is known exactly: what is left of them waits for a disk or a lock of its own.

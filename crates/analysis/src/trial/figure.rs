@@ -8,7 +8,7 @@ use model::study::Figure;
 
 use crate::batch::{self, sum_se};
 use crate::quantile;
-use crate::times::{mean_s, percentile_s};
+use crate::times::{mean_s, percentile_s, sd_s};
 use crate::trial::{Seen, Window};
 
 /// Percentiles that every study keeps.
@@ -17,8 +17,8 @@ const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
 /// Times are recorded to 0.1 %: uniform within that, a figure can't be known better.
 const RESOLUTION_LOG_SE: f64 = 0.001 / 3.464;
 
-/// Throughput, mean and percentiles of all operations together and of each that occurred; a percentile that its
-/// samples don't support is left out.
+/// Throughput, mean, standard deviation and percentiles of all operations together and of each that occurred; a percentile
+/// that its samples don't support is left out, and so is the standard deviation of times that are all alike.
 pub(super) fn figures(all: &Seen, window: &Window<'_>, also: &[f64]) -> Vec<Figure> {
     let others = also.iter().filter(|percent| !PERCENTILES.contains(percent));
     let percentiles: Vec<f64> = PERCENTILES.iter().chain(others).copied().collect();
@@ -43,6 +43,8 @@ fn of_one(operation: Option<&str>, seen: &Seen, percentiles: &[f64]) -> Vec<Figu
     };
     let mut found = vec![figure("throughput", throughput(seen), throughput_log_se(seen))];
     found.extend(mean_s(&seen.whole.response).map(|value| figure("mean", value, mean_log_se(seen))));
+    let sd = sd_s(&seen.whole.response).filter(|value| *value > 0.0);
+    found.extend(sd.map(|value| figure("sd", value, sd_log_se(seen))));
     for percent in percentiles {
         let value = percentile_s(&seen.whole.response, *percent);
         let name = format!("p{percent}");
@@ -99,6 +101,30 @@ pub(super) fn mean_log_se(seen: &Seen) -> Option<f64> {
     }
     let residuals: Vec<f64> = sums.iter().map(|(part, n)| part - n * time / count).collect();
     sum_se(&residuals).map(|se| (se / time).hypot(RESOLUTION_LOG_SE))
+}
+
+/// Standard error of the logarithm of the standard deviation, which is half that of the variance: each batch's residual is
+/// what its times' squared distances from the window's mean are above their part of the variance, over twice the variance
+/// (the influence function of the variance). Of heavy tails a window says too little for it.
+fn sd_log_se(seen: &Seen) -> Option<f64> {
+    let parts: Vec<(f64, f64, f64)> = seen.parts.iter().map(|part| of_distances(&part.response)).collect();
+    let count: f64 = parts.iter().map(|(n, ..)| n).sum();
+    let mean = parts.iter().map(|(n, mean, _)| n * mean).sum::<f64>() / count;
+    let squares = |(n, part, variance): &(f64, f64, f64)| n * (variance + (part - mean).powi(2));
+    let variance = parts.iter().map(squares).sum::<f64>() / count;
+    if count <= 0.0 || variance <= 0.0 {
+        return None;
+    }
+    let residual = |part: &(f64, f64, f64)| (squares(part) - part.0 * variance) / (2.0 * variance);
+    let residuals: Vec<f64> = parts.iter().map(residual).collect();
+    // Buckets are narrow beside the times, and may not be beside what these differ by.
+    let resolution = RESOLUTION_LOG_SE * (1.0 + mean * mean / variance).sqrt();
+    sum_se(&residuals).map(|se| (se / count).hypot(resolution))
+}
+
+/// How many times there are, their mean and their variance; in the histogram's own unit.
+fn of_distances(times: &Times) -> (f64, f64, f64) {
+    (times.len() as f64, times.mean(), times.stdev().powi(2))
 }
 
 /// Summed times in seconds and their number.

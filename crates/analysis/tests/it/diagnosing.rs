@@ -219,7 +219,7 @@ fn every_rule_has_a_case() {
 
 #[test]
 fn every_rule_is_silent_on_a_healthy_stack() {
-    for web in ["apache", "lighttpd", "nginx", "h2o"] {
+    for web in ["apache", "lighttpd", "nginx", "h2o", "tomcat"] {
         let found = diagnosis(&stack(web), &with_shares(signals(&table("healthy.toml"))));
         assert_eq!(found.state, Limited::No, "{}", told(&found));
         let loud: Vec<_> = found.suspects.iter().filter(|suspect| suspect.sure_ratio > 0.25).collect();

@@ -10,7 +10,7 @@ use terms::{Freshness, Terms};
 
 use super::date;
 
-/// Objects that a user remembers; the oldest goes first.
+/// Objects that a user remembers; the one that was not wanted for longest goes first.
 pub const MOST_ENTRIES: usize = 200;
 /// Longer entity tags are not kept.
 const MOST_TAG_BYTES: usize = 256;
@@ -29,8 +29,10 @@ pub enum Found {
 /// A user's cache. Times are seconds since 1970.
 #[derive(Debug, Clone, Default)]
 pub struct Cache {
-    /// Oldest first.
+    /// In no order: a use is noted in its entry, so that a hit moves nothing.
     entries: Vec<Entry>,
+    /// How many uses there were.
+    uses: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -42,21 +44,24 @@ struct Entry {
     modified_s: Option<i64>,
     /// With its quotes; empty when there is none.
     tag: Box<[u8]>,
+    /// The number of its last use.
+    used: u64,
 }
 
 impl Cache {
-    /// What is known of the object at `target` (path with query).
-    pub fn look(&self, target: &[u8], now_s: i64) -> Found {
-        match self.entry(target) {
-            None => Found::Absent,
-            Some(entry) if now_s < i64::from(entry.fresh_until_s) => Found::Fresh,
-            Some(_) => Found::Stale,
-        }
+    /// What is known of the object at `target` (path with query), which is wanted now.
+    pub fn look(&mut self, target: &[u8], now_s: i64) -> Found {
+        let Some(at) = self.place(target) else { return Found::Absent };
+        let used = self.next_use();
+        let entry = &mut self.entries[at];
+        entry.used = used;
+        if now_s < i64::from(entry.fresh_until_s) { Found::Fresh } else { Found::Stale }
     }
 
     /// Appends the header lines that make a GET of `target` conditional, if the object is known.
     pub fn write_conditions(&self, target: &[u8], out: &mut Vec<u8>) {
-        let Some(entry) = self.entry(target) else { return };
+        let Some(at) = self.place(target) else { return };
+        let entry = &self.entries[at];
         if !entry.tag.is_empty() {
             out.extend_from_slice(b"If-None-Match: ");
             out.extend_from_slice(&entry.tag);
@@ -89,13 +94,20 @@ impl Cache {
 
     /// Forgets an object, as after a POST to it (RFC 9111 section 4.4).
     pub fn forget(&mut self, target: &[u8]) {
-        let key = key_of(target);
-        self.entries.retain(|entry| entry.key != key);
+        if let Some(at) = self.place(target) {
+            self.entries.swap_remove(at);
+        }
     }
 
-    fn entry(&self, target: &[u8]) -> Option<&Entry> {
+    /// Where the object's entry is.
+    fn place(&self, target: &[u8]) -> Option<usize> {
         let key = key_of(target);
-        self.entries.iter().find(|entry| entry.key == key)
+        self.entries.iter().position(|entry| entry.key == key)
+    }
+
+    fn next_use(&mut self) -> u64 {
+        self.uses += 1;
+        self.uses
     }
 
     fn replace(&mut self, target: &[u8], status: u16, terms: &Terms<'_>, now_s: i64) {
@@ -107,25 +119,36 @@ impl Cache {
             return;
         }
         if self.entries.len() == MOST_ENTRIES {
-            self.entries.remove(0);
+            self.make_room();
         }
+        let used = self.next_use();
         self.entries.push(Entry {
             key: key_of(target),
             fresh_until_s: terms.fresh_until_s(lifetime_s, now_s),
             lifetime_s,
             modified_s: terms.modified_s,
             tag: tag.into(),
+            used,
         });
+    }
+
+    /// Lets the object go that was not wanted for longest.
+    fn make_room(&mut self) {
+        let places = self.entries.iter().enumerate();
+        if let Some((at, _)) = places.min_by_key(|(_, entry)| entry.used) {
+            self.entries.swap_remove(at);
+        }
     }
 
     /// RFC 9111 section 4.3.4: what the 304 says replaces what is stored, the rest stays.
     fn refresh(&mut self, target: &[u8], terms: &Terms<'_>, now_s: i64) {
-        let key = key_of(target);
         if !terms.stored(200) {
             return self.forget(target);
         }
-        let Some(at) = self.entries.iter().position(|entry| entry.key == key) else { return };
-        let mut entry = self.entries.remove(at);
+        let Some(at) = self.place(target) else { return };
+        let used = self.next_use();
+        let entry = &mut self.entries[at];
+        entry.used = used;
         if let Some(tag) = terms.tag.filter(|tag| tag.len() <= MOST_TAG_BYTES && **tag != *entry.tag) {
             entry.tag = tag.into();
         }
@@ -134,7 +157,6 @@ impl Cache {
             entry.lifetime_s = terms.lifetime_s(200, now_s);
         }
         entry.fresh_until_s = terms.fresh_until_s(entry.lifetime_s, now_s);
-        self.entries.push(entry);
     }
 }
 

@@ -10,6 +10,7 @@ use super::ask;
 use super::host::Host;
 use super::natives;
 use super::stack::{Answer, Argument, Call, Fault, Native, define};
+use super::told::State;
 use crate::belongings::Scheme;
 
 /// The host as the calls share it with the worker.
@@ -17,13 +18,15 @@ pub(crate) type SharedHost = Rc<RefCell<Host>>;
 
 /// Defines the session API as globals of `lua`.
 pub(crate) fn install(lua: &Lua, host: &SharedHost) -> mlua::Result<()> {
-    let calls: [(&str, Native<RefCell<Host>>); 16] = [
+    let calls: [(&str, Native<RefCell<Host>>); 18] = [
         ("operation", operation),
         ("check", check),
         ("fail", fail),
         ("abandon", abandon),
         ("count", count),
+        ("told", told),
         ("unique", unique),
+        ("elapsed", elapsed),
         ("think", think),
         ("get", ask::get),
         ("head", ask::head),
@@ -113,8 +116,36 @@ fn count<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Faul
     Ok(Answer::Nothing)
 }
 
+/// `told(key, value)`: the user was promised that the thing is so; with `false` that it is gone; with nothing nobody knows.
+fn told<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    let text = |number| call.text(number).and_then(|text| std::str::from_utf8(text).ok());
+    let key = text(1).ok_or_else(|| Fault::new("told takes a name, and what it is: a text, or false"))?;
+    let state = match (call.argument(2), text(2)) {
+        (Argument::Nil, _) => State::Unknown,
+        (Argument::Truth(false), _) => State::Gone,
+        (_, Some(value)) => State::Is(value),
+        (Argument::Text(_), None) => {
+            return Err(Fault::new(format!("told(\"{key}\", …): the text is not UTF-8")));
+        }
+        (other, None) => {
+            let what = format!("told(\"{key}\", …): it is a text or false, not a {}", other.type_name());
+            return Err(Fault::new(what));
+        }
+    };
+    host.borrow_mut().tell(key, state);
+    Ok(Answer::Nothing)
+}
+
 fn unique<'a>(host: &'a RefCell<Host>, _call: Call<'a>) -> Result<Answer<'a>, Fault> {
     Ok(Answer::Integer(host.borrow_mut().unique() as i64))
+}
+
+/// `elapsed()`: the user's clock. It stands still while the script computes: what that takes is the generator's doing.
+fn elapsed<'a>(host: &'a RefCell<Host>, _call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    let elapsed_s = host.borrow().elapsed_s();
+    let elapsed_s =
+        elapsed_s.ok_or_else(|| Fault::new("elapsed() is a user's clock: call it in a session"))?;
+    Ok(Answer::Number(elapsed_s))
 }
 
 fn think<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {

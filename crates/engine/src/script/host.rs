@@ -10,6 +10,7 @@ use model::record::Evidence;
 
 use super::page::{NO_PAGE, PageSlot, Pages};
 use super::parts::Files;
+use super::told::{State, Told};
 use crate::belongings::{Login, Scheme};
 use crate::http::request::{Draft, Wanted, path_of};
 use crate::recorder::Recorder;
@@ -70,6 +71,8 @@ pub(crate) struct Host {
     pub(crate) thread: (usize, usize),
     /// The kit's files that requests may send.
     pub(crate) files: Files,
+    /// What users were promised, for the check after the run.
+    pub(crate) told: Told,
     /// Buffers for the request under construction, used again.
     pub(crate) target: Vec<u8>,
     pub(crate) form: Vec<u8>,
@@ -89,6 +92,7 @@ impl Host {
             users: u64::from(users.max(1)),
             thread: (0, 1),
             files: Files::new(),
+            told: Told::default(),
             target: Vec::new(),
             form: Vec::new(),
         }
@@ -97,6 +101,13 @@ impl Host {
     /// How many users there are at most, over all threads.
     pub(crate) fn users(&self) -> u64 {
         self.users
+    }
+
+    /// Seconds from the beginning of the user's life to the event that the script goes on with; absent where there is no
+    /// user.
+    pub(crate) fn elapsed_s(&self) -> Option<f64> {
+        let visit = self.visit.as_ref()?;
+        Some(self.now_ns.saturating_sub(visit.life_began_ns) as f64 / 1e9)
     }
 
     /// A number that no other call of any user in this run is given: a user counts from its own number in steps of
@@ -226,6 +237,13 @@ impl Host {
     pub(crate) fn count(&mut self, name: &str, n: u64) {
         self.trace(|| Step::Count(name.to_string(), n));
         self.recorder.count(name, n);
+    }
+
+    /// A user was promised something. What there is no room for is counted, so that a check can say how much it missed.
+    pub(crate) fn tell(&mut self, key: &str, state: State<'_>) {
+        if !self.told.note(key, state) {
+            self.count(Told::BEYOND, 1);
+        }
     }
 
     /// Notes a step when somebody listens.

@@ -14,3 +14,4 @@ pub(crate) mod parts;
 pub mod sandbox;
 pub(crate) mod session;
 mod stack;
+pub(crate) mod told;

@@ -3,6 +3,7 @@
 
 mod html;
 mod looked;
+mod xml;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -225,6 +226,11 @@ pub(crate) fn install(lua: &Lua, pages: &Rc<RefCell<Pages>>) -> mlua::Result<()>
     let shared = Rc::clone(pages);
     let objects = move |lua: &Lua, page: LightUserData| objects(lua, &shared.borrow(), page);
     methods.raw_set("objects", lua.create_function(objects)?)?;
+    let shared = Rc::clone(pages);
+    let xml = move |lua: &Lua, (page, name, fields): (LightUserData, LuaString, Option<Vec<LuaString>>)| {
+        xml(lua, &shared.borrow(), page, &name, &fields.unwrap_or_default())
+    };
+    methods.raw_set("xml", lua.create_function(xml)?)?;
     let meta = lua.create_table()?;
     meta.raw_set("__index", define_over(lua, pages, member, Some(methods))?)?;
     meta.raw_set("__len", define(lua, pages, length)?)?;
@@ -344,6 +350,21 @@ fn objects(lua: &Lua, pages: &Pages, page: LightUserData) -> mlua::Result<Table>
     Ok(list)
 }
 
+/// The texts of all elements of that name, or for each of them a table of the texts of `fields` in it.
+fn xml(
+    lua: &Lua,
+    pages: &Pages,
+    page: LightUserData,
+    name: &LuaString,
+    fields: &[LuaString],
+) -> mlua::Result<Table> {
+    let body = at_line(lua, pages.body(page))?;
+    let wanted: Vec<_> = fields.iter().map(LuaString::as_bytes).collect();
+    let wanted: Vec<&[u8]> = wanted.iter().map(|field| &field[..]).collect();
+    let found = at_line(lua, pages.seen(xml::elements(body, &name.as_bytes(), &wanted)))?;
+    xml::table(lua, &found, fields)
+}
+
 /// An error with the line of the script's call before it.
 fn at_line<T>(lua: &Lua, result: Result<T, String>) -> mlua::Result<T> {
     result.map_err(|what| {
@@ -426,6 +447,19 @@ mod tests {
         truth(&lua, "return page:match('VALUE=([0-9]+)') == '42' and page:match('nothing') == nil");
         truth(&lua, "return page:header('x-id') == '7' and page:header('x-none') == nil");
         truth(&lua, "return page:between('VALUE=', '\"') == nil");
+    }
+
+    #[test]
+    fn a_page_of_xml_gives_texts_and_tables() {
+        let (lua, ..) = page("<d:m><d:r><d:h>/a</d:h><d:e/></d:r><d:r><d:h>/b</d:h></d:r></d:m>");
+        truth(&lua, "return table.concat(page:xml('h'), ',') == '/a,/b' and #page:xml('none') == 0");
+        truth(
+            &lua,
+            "local r = page:xml('r', { 'h', 'e' }) return #r == 2 and r[1].e == '' and r[2].e == nil",
+        );
+        let (lua, ..) = page("<a><b></a>");
+        let result: mlua::Result<bool> = lua.load("return #page:xml('a') == 1").eval();
+        assert!(result.is_err_and(|error| error.to_string().contains("the page is not XML")));
     }
 
     #[test]

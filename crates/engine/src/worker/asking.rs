@@ -79,10 +79,10 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     }
 
     /// Whether the user's cache makes a request unnecessary.
-    fn is_fresh(&self, user: u32, draft: &Draft) -> bool {
+    fn is_fresh(&mut self, user: u32, draft: &Draft) -> bool {
         let now_s = self.now_s();
-        let presence = self.users[user as usize].presence.as_ref().filter(|_| draft.cached);
-        let belongings = presence.and_then(|presence| presence.visit.belongings.as_deref());
+        let presence = self.users[user as usize].presence.as_mut().filter(|_| draft.cached);
+        let belongings = presence.and_then(|presence| presence.visit.belongings.as_deref_mut());
         belongings.is_some_and(|belongings| belongings.cache.look(&draft.target, now_s) == Found::Fresh)
     }
 

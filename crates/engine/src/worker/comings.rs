@@ -130,6 +130,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         state.stream = Stream::new(seed, u64::from(person));
         state.belongings = None;
         state.mix_state = FRESH;
+        state.life_began_ns = now_ns;
         state.life_end = life_end(self.lifetime, state, now_ns);
     }
 

@@ -50,6 +50,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let pause = state.pause.take().filter(|_| thinking_since_ns.is_some());
         visit.belongings = state.belongings.take();
         visit.uniques = state.uniques;
+        visit.life_began_ns = state.life_began_ns;
         state.sessions += 1;
         let (mut stream, number) = (state.stream, state.person.wrapping_add(1));
         {

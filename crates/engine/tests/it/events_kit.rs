@@ -6,14 +6,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use engine::{Program, RunOptions, Scenario, Source, run_on};
+use engine::{Program, RunOptions, Scenario, Source};
 use model::KitManifest;
-use model::interval::{Interval, OperationKind};
+use model::interval::OperationKind;
 use model::plan::Load;
 use model::setting::Values;
 
 use crate::virtual_net::{MS, Reply, VirtualNet};
-use crate::virtual_time::{Listener, Seen};
+use crate::virtual_time::Seen;
 
 const USERS: u32 = 50;
 const PICTURE_BYTES: usize = 5895;
@@ -195,14 +195,10 @@ fn events(first: usize, count: usize) -> String {
 fn seen(seconds: f64) -> (KitManifest, Seen) {
     let kit = manifest();
     let mut calendar = Calendar::default();
-    let (clock, net, log) = VirtualNet::new(move |_, text| calendar.reply(text));
+    let net = VirtualNet::new(move |_, text| calendar.reply(text));
     let load = Load { users: USERS, ramp_up_s: 10.0, steady_s: seconds, seed: 11, ..Load::default() };
     let options = RunOptions::of(scenario(&kit), load, SocketAddr::from(([127, 0, 0, 1], 80)));
-    let mut listener = Listener::default();
-    let totals = run_on(&options, clock, net, &mut listener).expect("the run works");
-    let mut whole = Interval::empty(0);
-    listener.seconds.iter().for_each(|second| whole.merge(second));
-    (kit, Seen { listener, totals, whole, log })
+    (kit, Seen::of(&options, net))
 }
 
 #[test]

@@ -276,6 +276,8 @@ fn wrong_requests_are_errors_with_their_line() {
         ("get('/', nil, { form = { a = 1 }, body = 'b' })", "option `"),
         ("local t = { 2, 1 } table.sort(t, function() get('/') end)", "can't wait here"),
         ("local p = get('/') get('/') p:has('x')", "this page is gone"),
+        ("told('/a', 1)", "told(\"/a\", …): it is a text or false, not a number"),
+        ("told('/a', '\\xff')", "told(\"/a\", …): the text is not UTF-8"),
     ] {
         let (_, evidence) = follow(&format!("function visit()\n{script}\nend"));
         let said = evidence.first().cloned().unwrap_or_default();
@@ -284,9 +286,9 @@ fn wrong_requests_are_errors_with_their_line() {
 }
 
 /// Every call that a session can make, and how its uses look.
-const CALLS: &str = "operation check( fail( abandon( count( think( get( post( put( head( delete( request( parallel( auth( \
-    .status #page :between( :all( :has( :count( :match( :header( :json( :form( :objects( :text( random( chance( pick( \
-    letters( digits( zipf( exponential( unique( feed. param. size. require user.number";
+const CALLS: &str = "operation check( fail( abandon( count( told( think( get( post( put( head( delete( request( parallel( auth( \
+    .status #page :between( :all( :has( :count( :match( :header( :json( :xml( :form( :objects( :text( random( chance( pick( \
+    letters( digits( zipf( exponential( unique( elapsed( feed. param. size. require user.number";
 
 #[test]
 fn every_example_of_the_documentation_runs() {

@@ -1,10 +1,21 @@
 //! Users who wait: what no response time tells.
 
-use engine::run_on;
-use model::{Distribution, Interval};
+use engine::{Audience, Second, run_on};
+use model::{Distribution, Interval, Result};
 
 use crate::virtual_net::{MS, Reply, VirtualNet, ok};
-use crate::virtual_time::{Bench, Listener, bench};
+use crate::virtual_time::{Bench, bench};
+
+/// The seconds of a short run, one by one.
+#[derive(Default)]
+struct Seconds(Vec<Interval>);
+
+impl Audience for Seconds {
+    fn second(&mut self, second: &Second<'_>) -> Result<()> {
+        self.0.push(second.interval.clone());
+        Ok(())
+    }
+}
 
 #[test]
 fn users_who_are_never_answered_are_seen_waiting_although_no_response_time_shows_them() {
@@ -19,14 +30,11 @@ fn users_who_are_never_answered_are_seen_waiting_although_no_response_time_shows
     let (clock, net, _) = VirtualNet::new(|_, request| {
         if request.starts_with("GET /1 ") { Reply::Never } else { Reply::After(100 * MS, ok("")) }
     });
-    let mut listener = Listener::default();
-    run_on(&options, clock, net, &mut listener).expect("the run works");
+    let mut seconds = Seconds::default();
+    run_on(&options, clock, net, &mut seconds).expect("the run works");
     let slowest = |second: &Interval| second.operations.iter().map(|row| row.response.max()).max();
-    assert!(
-        listener.seconds.iter().filter_map(slowest).all(|max| max < 110_000),
-        "what was answered was quick"
-    );
-    let waiting: Vec<u64> = listener.seconds.iter().map(|second| second.waiting_users).take(10).collect();
+    assert!(seconds.0.iter().filter_map(slowest).all(|max| max < 110_000), "what was answered was quick");
+    let waiting: Vec<u64> = seconds.0.iter().map(|second| second.waiting_users).take(10).collect();
     assert_eq!(
         waiting,
         [0, 0, 0, 1, 1, 1, 1, 1, 1, 1],

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::Problem;
-use model::kit::{Metric, Per};
+use model::kit::{DEFAULT_MIX, Metric, Per};
 
 use super::{Names, near, place};
 use crate::folder::Kit;
@@ -18,8 +18,16 @@ pub(super) fn check(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
         if !seen.insert(&metric.name) {
             problems.push(place(kit, format!("`{}` is declared twice", metric.name), "metric"));
         }
+        of_a_mix(kit, metric, &key, problems);
         made_of_something(kit, names, metric, &key, problems);
         bounds(kit, metric, &key, problems);
+    }
+}
+
+fn of_a_mix(kit: &Kit, metric: &Metric, key: &str, problems: &mut Vec<Problem>) {
+    let known = || kit.manifest.mixes.keys().map(String::as_str).chain([DEFAULT_MIX]);
+    for mix in metric.mix.iter().filter(|mix| !known().any(|known| known == mix.as_str())) {
+        problems.push(near(place(kit, format!("there is no mix `{mix}`"), key), mix, known()));
     }
 }
 

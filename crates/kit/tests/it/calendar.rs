@@ -1,10 +1,8 @@
 //! The catalogue's events calendar, loaded: its rows are as the specification says.
 
 use kit::Kit;
-use mysql::prelude::Queryable;
-use mysql::{Conn, OptsBuilder};
 
-use crate::private_server::PrivateServer;
+use crate::private_server::{PrivateServer, figure};
 use crate::shop::{catalogue, load_into, setup};
 
 const DAY_ZERO: &str = "2008-09-01";
@@ -32,12 +30,8 @@ fn the_quick_calendar_holds_what_the_specification_says() {
         assert!((found - mean).abs() < 4.0 * error, "{table}: {found} a thing");
     }
 
-    let options =
-        OptsBuilder::new().socket(server.socket().to_str()).user(Some("root")).db_name(Some("events"));
-    let mut conn = Conn::new(options).expect("the database answers");
-    let mut one = |sql: &str| {
-        conn.query_first::<f64, _>(sql).unwrap_or_else(|error| panic!("{sql}: {error}")).expect("a row")
-    };
+    let mut conn = server.connect("events");
+    let mut one = |sql: &str| figure(&mut conn, sql);
     // Of a hundred names in a row so many have 6 to 11 characters.
     for (length, share) in [(6, 5.0), (7, 8.0), (8, 17.0), (9, 25.0), (10, 24.0), (11, 21.0)] {
         let sql = format!("SELECT COUNT(*) / 25 FROM PERSON WHERE CHAR_LENGTH(username) = {length}");

@@ -135,6 +135,50 @@ fn what_users_figures_and_tolerances_name_is_there_and_can_be_kept() {
     cases.into_iter().for_each(assert_found);
 }
 
+#[test]
+fn what_a_mix_asks_for_and_what_sizes_say_is_there() {
+    let mix = "[mix]\norder_cycle = 1";
+    let odd = |more: &str| format!("[mixes.odd]\nsequence = [\"order_cycle\"]\n{more}\n{mix}");
+    let named_default = format!("[mixes.default]\nsequence = [\"order_cycle\"]\n{mix}");
+    let (no_operation, nothing) = (odd("qos = { Brows = [\"p95 < 1s\"] }"), odd("qos = { Login = [] }"));
+    let cases = [
+        (mix, no_operation.as_str(), "mixes.odd.qos.Brows", "`Browse`"),
+        (mix, nothing.as_str(), "mixes.odd.qos.Login", "there is nothing to leave out"),
+        (mix, named_default.as_str(), "mixes.default", "what the kit's own sessions are called"),
+        (
+            "of = \"rollbacks\"\nper = \"total\"",
+            "of = \"rollbacks\"\nper = \"total\"\nmix = \"defult\"",
+            "metric.rollbacks",
+            "`default`",
+        ),
+        ("small = { customers", "small = { customer", "sizes.small", "it has no number `customers`"),
+        (
+            "[custom_size]",
+            "[derived]\nrows = { of = \"customer\", times = 2 }\n[custom_size]",
+            "derived.rows",
+            "`customers`",
+        ),
+        (
+            "[custom_size]",
+            "[derived]\nproducts = { of = \"customers\", times = 0.0 }\n[custom_size]",
+            "derived.products",
+            "0 for each of them is none",
+        ),
+        (
+            "[custom_size]",
+            "[derived]\nproducts = { of = \"customers\", times = 0.5 }\n[custom_size]",
+            "derived.products",
+            "the sizes say `products` themselves",
+        ),
+    ];
+    for (right, wrong, key, word) in cases {
+        assert_found(("kit.toml", right, wrong, &format!("kits/dvdstore/kit.toml: {key}"), word));
+    }
+    let right = odd("qos = { all = [], Browse = [\"p95 < 1s\"] }");
+    let catalogue = changed("kit.toml", |text| text.replace(mix, &right));
+    kit::lint(&catalogue, "dvdstore").unwrap_or_else(|problems| panic!("{problems}"));
+}
+
 /// A file, what is right in it, what is made of that, where that is said to be wrong, and a word of what is said.
 fn assert_found((file, right, wrong, place, word): (&str, &str, &str, &str, &str)) {
     let problems = kit::lint(&changed(file, |text| text.replace(right, wrong)), "dvdstore").expect_err(wrong);

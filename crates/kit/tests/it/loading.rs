@@ -5,16 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use kit::Kit;
 use kit::data::{LoadOptions, Phase, load};
 use model::Kind;
-use mysql::prelude::Queryable;
-use mysql::{Conn, OptsBuilder};
 
-use crate::private_server::PrivateServer;
+use crate::private_server::{PrivateServer, figure};
 use crate::shop::{TINY, catalogue, changed, load_into, setup};
-
-fn connect(server: &PrivateServer) -> Conn {
-    let options = OptsBuilder::new().socket(server.socket().to_str()).user(Some("root")).db_name(Some("ds2"));
-    Conn::new(options).expect("the database answers")
-}
 
 #[test]
 fn the_small_size_holds_what_the_specification_says() {
@@ -36,10 +29,8 @@ fn the_small_size_holds_what_the_specification_says() {
     // 12,000 draws of 1 to 9: mean 5, standard error 0.0236.
     assert!((rows("ORDERLINES") as f64 / 12_000.0 - 5.0).abs() < 0.1, "{} lines", rows("ORDERLINES"));
 
-    let mut conn = connect(&server);
-    let mut one = |sql: &str| {
-        conn.query_first::<f64, _>(sql).unwrap_or_else(|error| panic!("{sql}: {error}")).expect("a row")
-    };
+    let mut conn = server.connect("ds2");
+    let mut one = |sql: &str| figure(&mut conn, sql);
     assert_eq!(
         one("SELECT COUNT(*) FROM CUSTOMERS WHERE REGION = 1 AND COUNTRY = 'US' AND CUSTOMERID <= 10000"),
         10_000.0

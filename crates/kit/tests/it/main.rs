@@ -1,8 +1,11 @@
 //! Kits from the outside: the catalogue's kit against a real MariaDB and real PHP.
 
+mod caldav;
 mod calendar;
+mod calendar_server;
 mod consistency;
 mod file_set;
+mod ical;
 mod identity;
 mod linting;
 mod loading;
@@ -10,3 +13,4 @@ mod pages;
 mod private_server;
 mod shop;
 mod static_kit;
+mod tpcw;

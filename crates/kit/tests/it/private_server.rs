@@ -9,6 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use kit::Server;
+use mysql::prelude::Queryable;
+use mysql::{Conn, OptsBuilder};
 use tempfile::TempDir;
 
 pub(crate) struct PrivateServer {
@@ -55,6 +57,11 @@ impl PrivateServer {
         Server { socket: self.socket(), user: "root".into(), database: database.into() }
     }
 
+    pub(crate) fn connect(&self, database: &str) -> Conn {
+        let options = OptsBuilder::new().socket(self.socket().to_str());
+        Conn::new(options.user(Some("root")).db_name(Some(database))).expect("the database answers")
+    }
+
     pub(crate) fn socket(&self) -> PathBuf {
         self.folder.path().join("s")
     }
@@ -91,6 +98,13 @@ impl Drop for PrivateServer {
         _ = self.child.kill();
         _ = self.child.wait();
     }
+}
+
+/// The only figure of a query's only row.
+#[track_caller]
+pub(crate) fn figure(conn: &mut Conn, sql: &str) -> f64 {
+    let found = conn.query_first::<f64, _>(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    found.unwrap_or_else(|| panic!("no row: {sql}"))
 }
 
 /// Lets the child end with the test's thread, also when the test is killed.

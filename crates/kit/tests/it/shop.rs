@@ -11,8 +11,8 @@ use kit::data::{LoadOptions, Loaded, load};
 use kit::{Kit, Server, Setup};
 use model::setting::{self, Value, Values};
 use model::{Catalogue, Result};
+use mysql::Conn;
 use mysql::prelude::Queryable;
-use mysql::{Conn, OptsBuilder};
 use tempfile::TempDir;
 
 use crate::private_server::{PrivateServer, program};
@@ -149,9 +149,7 @@ impl Shop {
     }
 
     pub(crate) fn sql(&self) -> Conn {
-        let options =
-            OptsBuilder::new().socket(self.server.socket().to_str()).user(Some("root")).db_name(Some("ds2"));
-        Conn::new(options).expect("the database answers")
+        self.server.connect("ds2")
     }
 
     pub(crate) fn number(&self, sql: &str) -> i64 {

@@ -43,7 +43,7 @@ pub struct Trial {
 pub struct Measured {
     /// Each target in the plan's order.
     pub clauses: Vec<ClauseSeen>,
-    /// Throughput, mean and percentiles of all operations and of each.
+    /// Throughput, mean, standard deviation and percentiles of all operations and of each.
     pub figures: Vec<Figure>,
     /// The kit's own figures: each by its name, in its unit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -165,7 +165,7 @@ impl ClauseSeen {
 /// Something measured in a window, with how far it can be trusted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
-    /// `throughput`, `mean`, `p50`, `p95`, `p99`, other percentiles that a study asks for; a metric's name.
+    /// `throughput`, `mean`, `sd` (standard deviation), `p50`, `p95`, `p99`, other percentiles that a study asks for; a metric's name.
     pub name: String,
     /// The operation; absent for all together.
     pub operation: Option<String>,

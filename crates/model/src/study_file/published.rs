@@ -9,7 +9,7 @@ use super::design::{Design, Found};
 use super::level::path;
 use super::{StudyFile, resolve};
 use crate::document;
-use crate::kit::KitManifest;
+use crate::kit::{DEFAULT_MIX, KitManifest};
 use crate::problem::Problem;
 use crate::setting::Value;
 use crate::study::published::{Claim, ClaimOrder, Published, PublishedFigure, PublishedRow};
@@ -143,8 +143,9 @@ fn figure(
     here: &[String],
     found: &mut Found,
 ) -> PublishedFigure {
-    let metrics: Vec<(&str, &str)> =
-        kit.iter().flat_map(|kit| &kit.metrics).map(|m| (m.name.as_str(), m.unit.as_str())).collect();
+    let mix = study.mix.as_deref().unwrap_or(DEFAULT_MIX);
+    let of_mix = kit.iter().flat_map(|kit| &kit.metrics).filter(|metric| metric.is_of(mix));
+    let metrics: Vec<(&str, &str)> = of_mix.map(|m| (m.name.as_str(), m.unit.as_str())).collect();
     let (figure, unit) = match PublishedFigure::read(&request.of, &metrics) {
         Ok(read) => read,
         Err(what) => {

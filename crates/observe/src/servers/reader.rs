@@ -9,7 +9,7 @@ use model::service;
 use super::exchange::wrong;
 use super::figures::{self, Figures};
 use super::sql::Database;
-use super::{fastcgi, http, plain};
+use super::{fastcgi, http, jmx, plain};
 
 /// Reads one status.
 #[derive(Debug)]
@@ -46,6 +46,13 @@ impl Reader {
                 http::get(at, path, deadline).and_then(read)
             }
             service::Reader::Memcached => plain::memcached(at, deadline),
+            service::Reader::Jmx => {
+                let read = |body: Vec<u8>| {
+                    jmx::beans(&String::from_utf8_lossy(&body))
+                        .ok_or(wrong("the answer is not that of a JMX proxy"))
+                };
+                http::get(at, path, deadline).and_then(read)
+            }
             service::Reader::Mysql => Err(wrong("a database is asked otherwise")),
         }
     }

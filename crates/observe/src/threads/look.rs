@@ -40,6 +40,8 @@ pub(super) struct Look<'a> {
     /// Addresses at which threads wait now.
     pub(super) addresses: &'a mut HashSet<u64>,
     pub(super) sockets: Option<&'a mut Sockets>,
+    /// The same for the tier's own host.
+    pub(super) apart: Option<&'a mut Sockets>,
     /// Inodes of the sockets that are listened on.
     pub(super) listening: &'a HashSet<u64>,
 }
@@ -81,7 +83,9 @@ impl Look<'_> {
         if let Some(known) = self.things.get(&inode) {
             return *known;
         }
-        let found = match self.sockets.as_mut().map(|sockets| sockets.unix(inode)) {
+        // Who comes from here over a unix socket has sockets of here, also at the end that a tier elsewhere accepts.
+        let there = self.apart.as_mut().and_then(|sockets| sockets.unix(inode));
+        let found = match self.sockets.as_mut().map(|sockets| there.or_else(|| sockets.unix(inode))) {
             // Without the kernel's word a web server's sockets are its clients'.
             None => Thing::Other,
             Some(Some(unix)) => match &unix.path {
@@ -100,7 +104,7 @@ impl Look<'_> {
         if self.standing.ports.is_empty() {
             return Thing::Served;
         }
-        let text = fs::read_to_string("/proc/net/tcp").unwrap_or_default();
+        let text = fs::read_to_string(format!("/proc/{}/net/tcp", self.id)).unwrap_or_default();
         match remote_port(&text, inode) {
             Some(port) if self.standing.ports.contains(&port) => Thing::Called,
             Some(_) => Thing::Served,
@@ -169,7 +173,7 @@ fn image_in(maps: &str, program: &str) -> Option<Range<u64>> {
     found
 }
 
-/// The remote port of the socket with that inode, from `/proc/net/tcp` (proc(5)).
+/// The remote port of the socket with that inode, from `/proc/PID/net/tcp` (proc(5)).
 fn remote_port(text: &str, inode: u64) -> Option<u16> {
     let inode = inode.to_string();
     text.lines().find_map(|line| {

@@ -109,6 +109,41 @@ fn a_connection_that_was_made_leads_to_the_callee_and_one_that_was_accepted_to_t
     client.write_all(b"x").expect("it reads");
 }
 
+/// Whether a process may have a network of its own here.
+fn networks_can_be_made() -> bool {
+    let unshare = "import ctypes,sys; sys.exit(ctypes.CDLL(None).unshare(0x40000000) != 0)";
+    let made = Command::new("python3").args(["-c", unshare]).status().is_ok_and(|status| status.success());
+    if !made {
+        assert!(std::env::var_os("CI").is_none(), "CI must be allowed to make network namespaces");
+        println!("skipped: no network namespace can be made here");
+    }
+    made
+}
+
+#[test]
+fn a_tier_with_a_network_of_its_own_is_seen_as_one_without() {
+    if !networks_can_be_made() {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("db.sock");
+    let text = path.to_str().expect("a temporary directory's name is text").to_string();
+    let mut serves = Waiting::start(&format!(
+        "import ctypes,socket,sys\nassert ctypes.CDLL(None).unshare(0x40000000) == 0\ns = \
+         socket.socket(socket.AF_UNIX)\ns.bind('{text}')\ns.listen(5)\n{READY}sys.stdin.read(1)\nc,_ = \
+         s.accept()\nc.send(b'x')\nc.recv(1)\ns.accept()"
+    ));
+    let mut client = UnixStream::connect(&path).expect("a path leads there from every network");
+    let tier = TierJob { pids: vec![serves.0.id()], sockets: vec![path.clone()], ..TierJob::default() };
+    let threads = Threads::open(&Job { tiers: vec![tier], ..Job::default() }).expect("this kernel tells");
+    assert_eq!(threads.tiers[0].queue, Some(1), "the connection that nobody has accepted yet");
+    serves.0.stdin.as_mut().expect("it has an input").write_all(b"x").expect("it reads");
+    client.read_exact(&mut [0]).expect("it greets");
+    seen(serves.0.id(), vec![path.clone()], &[(Doing::WaitingForClient, 1.0)]);
+    client.write_all(b"x").expect("it reads");
+    seen(serves.0.id(), vec![path], &[(Doing::Idle, 1.0)]);
+}
+
 #[test]
 fn threads_that_wait_together_wait_for_work_and_one_alone_that_serves_waits_for_a_lock() {
     let together = Waiting::start(&format!(

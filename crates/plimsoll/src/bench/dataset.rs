@@ -10,6 +10,7 @@ use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
 use testbed::{Lab, Stack, snapshot};
 
+use crate::bench::lock;
 use crate::bench::stage::{self, Kept};
 use crate::context::Context;
 
@@ -50,7 +51,7 @@ pub(crate) fn ensure(
     if let Some(result) = read_about(&place, &id) {
         return Ok(Some(Dataset { path: place.join("data"), result }));
     }
-    let lock = lock(&id, context)?;
+    let lock = lock::hold(&folder(&context.home), &id, "data set", context)?;
     let result = match read_about(&place, &id) {
         // Another plimsoll has made it meanwhile.
         Some(result) => result,
@@ -61,27 +62,6 @@ pub(crate) fn ensure(
     };
     drop(lock);
     Ok(Some(Dataset { path: place.join("data"), result }))
-}
-
-/// One plimsoll makes a data set, others wait for it.
-pub(crate) fn lock(id: &str, context: &mut Context) -> Result<fs::File> {
-    let folder = folder(&context.home);
-    let path = folder.join(format!(".{id}.lock"));
-    let failed = |error: &std::io::Error| {
-        Problem::environment(format!("failed to lock the data set: {error}")).file(path.display().to_string())
-    };
-    fs::create_dir_all(&folder).map_err(|error| failed(&error))?;
-    let file = fs::File::create(&path).map_err(|error| failed(&error))?;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(fs::TryLockError::Error(error)) => return Err(failed(&error).into()),
-            Err(fs::TryLockError::WouldBlock) => {}
-        }
-        context.interrupt.check()?;
-        context.console.progress(&format!("another plimsoll is making data set {id}"), 0.0);
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
 }
 
 /// The database server of a running stack.

@@ -13,7 +13,7 @@ use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
 
 use crate::bench::file_set::in_use::Use;
-use crate::bench::{dataset, page_cache};
+use crate::bench::{dataset, lock, page_cache};
 use crate::context::Context;
 
 /// The version of `file_set.json`.
@@ -90,7 +90,7 @@ impl Wanted<'_> {
             return Ok(found);
         }
         // Others who lack it wait here until it is made, and not until the run that makes it has ended.
-        let _lock = dataset::lock(self.id, context)?;
+        let _lock = lock::hold(&dataset::folder(&context.home), self.id, "file set", context)?;
         if let Some(found) = self.found(context)? {
             return Ok(found);
         }

@@ -115,6 +115,8 @@ fn add(sum: &mut CheckInputs, more: CheckInputs) {
     into(&mut sum.completed, more.completed);
     into(&mut sum.unanswered, more.unanswered);
     into(&mut sum.counters, more.counters);
+    // The later word on a thing is the one that holds.
+    sum.told.extend(more.told);
 }
 
 /// Keeps the servers' logs, as far as they can be read.
@@ -160,11 +162,13 @@ mod tests {
             completed: BTreeMap::from([("Purchase".to_string(), count)]),
             unanswered: BTreeMap::from([(format!("Op{count}"), 1)]),
             counters: BTreeMap::new(),
+            told: BTreeMap::from([("thing".to_string(), Some(count.to_string()))]),
         };
         let mut sum = CheckInputs::default();
         add(&mut sum, told(3));
         add(&mut sum, told(4));
         assert_eq!(sum.completed, BTreeMap::from([("Purchase".to_string(), 7)]));
         assert_eq!(sum.unanswered.len(), 2);
+        assert_eq!(sum.told["thing"], Some("4".to_string()), "the last word counts");
     }
 }

@@ -1,6 +1,7 @@
 //! Where the rooms are wired together: a plan becomes a stack with its data, a measured and judged run, a record; and
 //! a study becomes trials on real stacks.
 
+pub(crate) mod build;
 pub(crate) mod ceiling;
 pub(crate) mod dataset;
 pub(crate) mod diagnose;
@@ -8,6 +9,7 @@ pub(crate) mod file_set;
 pub(crate) mod hog;
 pub(crate) mod judge;
 pub(crate) mod keep;
+pub(crate) mod lock;
 pub(crate) mod measure;
 pub(crate) mod outcome;
 pub(crate) mod pace;

@@ -53,6 +53,7 @@ fn setup(plan: &Plan) -> Setup {
     Setup {
         kit: format!("{}@{}", plan.kit.name, plan.kit.version),
         kit_title: plan.kit.title.clone(),
+        mix: plan.mix.clone(),
         size: plan.size.label.clone(),
         size_values: plan.size.values.clone(),
         params: plan.params.clone(),
@@ -89,7 +90,7 @@ pub(crate) fn tiers(plan: &Plan, tiers: &[Tier]) -> Vec<TierSetup> {
         let mut files = BTreeMap::new();
         for path in &tier.files {
             let name = format!("conf/{}/{}", tier.name, tier.relative(path).display());
-            files.insert(name, std::fs::read_to_string(path).unwrap_or_default());
+            files.insert(name, tier.kept_text(path));
         }
         TierSetup {
             tier: tier.name.clone(),

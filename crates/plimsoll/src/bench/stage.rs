@@ -7,6 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use model::kit::Build;
 use model::record::{DatasetResult, Step};
 use model::{Plan, Problem, Result, units};
 use testbed::{
@@ -15,7 +16,7 @@ use testbed::{
 
 use crate::bench::file_set::{self, FileSet};
 use crate::bench::server::{Server, ServerArgs};
-use crate::bench::{dataset, hog, page_cache};
+use crate::bench::{build, dataset, hog, page_cache};
 use crate::context::Context;
 
 /// A stack that runs on its data set, or a server that somebody else started. Dropping it ends what was started.
@@ -101,6 +102,8 @@ impl Stage {
         let mut steps = Vec::new();
         let lab = open_lab(id, context)?;
         lab.check_limits(plan)?;
+        lab.check_hosts(plan)?;
+        let built = build::ensure(plan, &lab, &mut steps, context)?;
         let data = dataset::ensure(plan, &lab, &mut steps, context)?;
         // Before the stack, so that it is given back after the stack has ended, however this goes.
         let mut file_set = file_set::ensure(plan, id, &mut steps, context)?;
@@ -110,6 +113,7 @@ impl Stage {
             let kept = Kept {
                 snapshot: data.as_ref().map(|data| data.path.as_path()),
                 files: file_set.as_ref().map(|files| files.root.as_path()),
+                built: built.as_deref(),
             };
             start(plan, &lab, kept, false, &keep_failed, &mut steps, context)?
         };
@@ -198,12 +202,14 @@ impl Stage {
     }
 }
 
-/// Makes the plan's data set if nobody has yet, in a lab of its own; nothing of it stands afterwards.
+/// Builds the plan's application and makes its data set if nobody has yet, in a lab of their own; nothing of it stands
+/// afterwards.
 pub(crate) fn make_data(plan: &Plan, id: &str, steps: &mut Vec<Step>, context: &mut Context) -> Result<()> {
     check_packages(plan, context)?;
     let lab = open_lab(id, context)?;
-    let made =
-        dataset::ensure(plan, &lab, steps, context).and_then(|_| file_set::ensure(plan, id, steps, context));
+    let made = build::ensure(plan, &lab, steps, context)
+        .and_then(|_| dataset::ensure(plan, &lab, steps, context))
+        .and_then(|_| file_set::ensure(plan, id, steps, context));
     lab.close()?;
     made.map(drop)
 }
@@ -222,6 +228,8 @@ pub(crate) struct Kept<'a> {
     pub(crate) snapshot: Option<&'a std::path::Path>,
     /// The directory of the file set.
     pub(crate) files: Option<&'a std::path::Path>,
+    /// The directory of what the application was built into.
+    pub(crate) built: Option<&'a std::path::Path>,
 }
 
 /// Starts the plan's tiers (or, to load, its database alone); also says how long the copy of the data took.
@@ -253,6 +261,7 @@ pub(crate) fn start(
         catalogue: &context.catalogue,
         data_snapshot: kept.snapshot,
         file_set: kept.files,
+        built: kept.built,
         loading,
         web_port: None,
         keep_failed,
@@ -272,10 +281,11 @@ fn describe(event: &StepEvent, loading: bool) -> String {
     }
 }
 
-/// What packages the plan's servers need that this machine doesn't have.
+/// What packages the plan's servers, and the build of its application, need that this machine doesn't have.
 pub(crate) fn check_packages(plan: &Plan, context: &Context) -> Result<()> {
     let services = Needed::by_plan(plan)?;
-    let missing = testbed::packages::missing(&services, &context.home);
+    let builds: Vec<&Build> = plan.kit.build.iter().collect();
+    let missing = testbed::packages::missing(&services, &builds, &context.home);
     if missing.is_empty() {
         return Ok(());
     }
@@ -284,7 +294,7 @@ pub(crate) fn check_packages(plan: &Plan, context: &Context) -> Result<()> {
         let _ = write!(list, "\n    {}: {}", one.package, one.why);
     }
     let install = format!("plimsoll doctor --install --stack {}", plan.stack.name);
-    let line = testbed::packages::apt_line(&services);
+    let line = testbed::packages::apt_line(&services, &builds);
     Err(Problem::environment(format!("packages are missing on this machine:{list}"))
         .why("the stack is made of the real servers")
         .remedy(format!("{install}\n    or, as an administrator: {line}"))

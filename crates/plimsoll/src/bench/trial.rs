@@ -5,6 +5,7 @@
 
 pub(crate) mod arm;
 mod identity;
+mod kept;
 pub(crate) mod settle;
 pub(crate) mod sitting;
 mod told;
@@ -31,9 +32,9 @@ use crate::bench::stage::{self, Stage};
 use crate::bench::{ceiling, keep, outcome, setup};
 use crate::context::Context;
 use arm::{ReadyArm, Task};
+pub(crate) use kept::of_run;
 use settle::{Ending, Settling};
 use sitting::Sitting;
-pub(crate) use verdict::slim;
 
 /// When a trial's window is in, sessions under way may take this long to end.
 const DRAIN_S: f64 = 2.0;

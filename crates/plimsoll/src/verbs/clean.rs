@@ -1,22 +1,22 @@
-//! `plimsoll clean`: what killed runs left, and on request runs, studies and data sets.
+//! `plimsoll clean`: what killed runs left, and on request runs, studies, data sets and built applications.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use model::{Problem, Result, units};
 use store::{Runs, Studies};
 
-use crate::bench::dataset;
+use crate::bench::{build, dataset};
 use crate::context::Context;
 
-/// Remove what killed runs left behind; remove runs, studies and data sets.
+/// Remove what killed runs left behind; remove runs, studies, data sets and built applications.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  plimsoll clean                     end leftover servers, remove half-made data sets and logs of failed starts
+  plimsoll clean                     end leftover servers, remove what is half-made and logs of failed starts
   plimsoll clean --run 20261121-03   remove one run
-  plimsoll clean --datasets          remove all data sets; the next run makes its own again
+  plimsoll clean --datasets          remove all data sets and built applications; the next run makes its own again
   plimsoll clean --runs              remove all runs
   plimsoll clean --study 20261121-10 remove one study with its runs
   plimsoll clean --studies           remove all studies")]
@@ -33,7 +33,7 @@ pub(crate) struct CleanArgs {
     /// Remove all studies
     #[arg(long)]
     studies: bool,
-    /// Remove all data sets
+    /// Remove all data sets, file sets and built applications
     #[arg(long)]
     datasets: bool,
 }
@@ -47,7 +47,7 @@ pub(crate) fn main(args: &CleanArgs, context: &mut Context) -> Result<u8> {
         swept.alive.len()
     ));
     if swept.alive.is_empty() {
-        remove_half_made(&context.home)?;
+        kept_folders(&context.home).iter().try_for_each(|folder| remove_half_made(folder))?;
         remove(&context.home.join("failed"))?;
     }
     let runs = Runs::open(&context.home)?;
@@ -69,19 +69,24 @@ pub(crate) fn main(args: &CleanArgs, context: &mut Context) -> Result<u8> {
         context.console.result(&format!("removed study {name} ({})", units::show_bytes(bytes)));
     }
     if args.datasets {
-        let folder = dataset::folder(&context.home);
-        if !swept.alive.is_empty() && folder.exists() {
+        let folders = kept_folders(&context.home);
+        if !swept.alive.is_empty() && folders.iter().any(|folder| folder.exists()) {
             let what = "a lab is alive and may be copying a data set";
             return Err(Problem::environment(what).remedy("end the other plimsoll first").into());
         }
-        remove_datasets(&folder)?;
-        context.console.result("removed all data sets");
+        folders.iter().try_for_each(|folder| remove_kept(folder))?;
+        context.console.result("removed all data sets and built applications");
     }
     Ok(0)
 }
 
-/// A data set loses its name first: one that is removed only in part is never used.
-fn remove_datasets(folder: &Path) -> Result<()> {
+/// Where what is made once is kept: data sets with file sets, and built applications.
+fn kept_folders(home: &Path) -> [PathBuf; 2] {
+    [dataset::folder(home), build::folder(home)]
+}
+
+/// What is kept loses its name first: what is removed only in part is never used.
+fn remove_kept(folder: &Path) -> Result<()> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -98,9 +103,9 @@ fn remove_datasets(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Data sets that a killed load left half made. Their names begin with a dot, so that none was ever used.
-fn remove_half_made(home: &Path) -> Result<()> {
-    let Ok(entries) = fs::read_dir(dataset::folder(home)) else { return Ok(()) };
+/// What a killed plimsoll left half made. Its name begins with a dot, so that it was never used.
+fn remove_half_made(folder: &Path) -> Result<()> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for entry in entries.flatten() {
         if entry.file_name().to_string_lossy().starts_with('.') {
             remove(&entry.path())?;

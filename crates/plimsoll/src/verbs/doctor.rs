@@ -54,7 +54,7 @@ fn packages(context: &Context) -> Result<Vec<Finding>> {
     for name in context.catalogue.stacks() {
         let parts = Parts::of_stack(context, name)?;
         let needed = parts.needed()?;
-        let missing = testbed::packages::missing(&needed, &context.home);
+        let missing = testbed::packages::missing(&needed, &parts.builds(), &context.home);
         let subject = format!("stack {name}");
         findings.push(if missing.is_empty() {
             Finding::good(subject, versions(context, &needed))
@@ -90,17 +90,18 @@ fn install(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
     let parts: Vec<Parts> =
         stacks.iter().map(|stack| Parts::of_stack(context, stack)).collect::<Result<_>>()?;
     let needed = parts.iter().map(Parts::needed).collect::<Result<Vec<_>>>()?.concat();
-    let missing = testbed::packages::missing(&needed, &context.home);
+    let builds = parts.iter().flat_map(Parts::builds).collect::<Vec<_>>();
+    let missing = testbed::packages::missing(&needed, &builds, &context.home);
     if missing.is_empty() {
         context.console.done(&format!("everything for {} is here", stacks.join(", ")));
         return Ok(0);
     }
     let console = &mut context.console;
     testbed::packages::install(&missing, &context.home, &mut |text| console.note(text))?;
-    let still = testbed::packages::missing(&needed, &context.home);
+    let still = testbed::packages::missing(&needed, &builds, &context.home);
     if let Some(one) = still.first() {
         let what = format!("{} is still missing after its installation", one.package);
-        return Err(Problem::environment(what).remedy(testbed::packages::apt_line(&needed)).into());
+        return Err(Problem::environment(what).remedy(testbed::packages::apt_line(&needed, &builds)).into());
     }
     context.console.done(&format!("installed what {} needs; no daemon was started", stacks.join(", ")));
     Ok(0)

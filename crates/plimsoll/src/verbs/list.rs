@@ -1,8 +1,8 @@
 //! `plimsoll list`: what the catalogue has.
 
 use clap::Args;
-use model::Result;
 use model::study::Form;
+use model::{KitManifest, Result};
 
 use crate::context::Context;
 use crate::verbs::recipe_args::cpus;
@@ -50,6 +50,22 @@ fn overview(context: &Context) -> Result<String> {
         text += &format!("  {name:<34} {}: {}\n", preset.title, preset.targets.join(", "));
     }
     Ok(text + "\n`plimsoll list NAME` shows parameters and knobs.")
+}
+
+/// What `--size` and `--mix` can name; a size's numbers as they can be given themselves.
+fn sizes_and_mixes(kit: &KitManifest) -> String {
+    let mut text = "Sizes, chosen by --size with the name or with all numbers:\n".to_string();
+    for (name, numbers) in &kit.sizes {
+        let numbers: Vec<String> = numbers.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let line = format!("  {name:<32} {}", numbers.join(","));
+        text += line.trim_end();
+        text.push('\n');
+    }
+    if !kit.mixes.is_empty() {
+        let names: Vec<&str> = kit.mixes.keys().map(String::as_str).collect();
+        text += &format!("Mixes beside the default one, chosen by --mix:\n  {}\n", names.join(", "));
+    }
+    text
 }
 
 fn one(context: &Context, name: &str) -> Result<String> {
@@ -101,11 +117,12 @@ fn one(context: &Context, name: &str) -> Result<String> {
     let kit = catalogue.kit(name)?;
     let params: Vec<String> = kit.params.iter().map(setting).collect();
     Ok(format!(
-        "{name}@{}: {}\nSource: {}\nDefault stack: {}\nParameters (name, default, range), set by --param NAME=VALUE:\n{}",
+        "{name}@{}: {}\nSource: {}\nDefault stack: {}\n{}Parameters (name, default, range), set by --param NAME=VALUE:\n{}",
         kit.version,
         kit.title,
         kit.source,
         kit.default_stack,
+        sizes_and_mixes(&kit),
         params.concat()
     ))
 }

@@ -27,10 +27,10 @@ pub(crate) struct StackArgs {
     /// The stack, by name (`plimsoll list` shows them)
     #[arg(long)]
     pub(crate) stack: Option<String>,
-    /// The data set's size: a name such as small, or bytes such as 30mb
+    /// The data set's size: a name such as small, bytes such as 30mb, or its numbers: items=1000,browsers=20
     #[arg(long)]
     pub(crate) size: Option<String>,
-    /// One of the kit's mixes instead of its default
+    /// One of the kit's mixes instead of its own, which is called default
     #[arg(long, value_name = "NAME")]
     pub(crate) mix: Option<String>,
     /// Seed of all random draws: two runs with the same seed send the same requests

@@ -42,13 +42,16 @@ pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
             .result(&format!("  {:<5} {:<10} pid {:<8} {place}", tier.name, tier.service, tier.pid));
     }
     context.console.note("Ctrl-C ends it");
-    while context.interrupt.count() == 0 {
+    loop {
         // The others go on: what a stack does without one of its servers may be what somebody wants to see.
         for death in stage.deaths() {
             let tail = death.log_tail.join("\n    ");
             let what =
                 format!("{}: the server ended ({}); its log says:\n    {tail}", death.tier, death.status);
             context.console.problem(&what);
+        }
+        if context.interrupt.count() > 0 {
+            break;
         }
         std::thread::sleep(Duration::from_millis(100));
     }

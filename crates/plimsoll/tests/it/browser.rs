@@ -97,12 +97,13 @@ impl Browser {
         page
     }
 
-    fn ask(&mut self, method: &str, path: &str, headers: &str, body: &[u8]) -> Page {
+    /// One request of any method, whose redirect is its answer; header lines are each ended by CR LF.
+    pub(crate) fn ask(&mut self, method: &str, path: &str, headers: &str, body: &[u8]) -> Page {
         let mut stream = TcpStream::connect(&self.address).expect("the server listens");
         stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout can be set");
         let cookie = self.cookie.as_ref().map_or(String::new(), |cookie| format!("Cookie: {cookie}\r\n"));
-        let length =
-            if method == "POST" { format!("Content-Length: {}\r\n", body.len()) } else { String::new() };
+        let sends = method == "POST" || !body.is_empty();
+        let length = if sends { format!("Content-Length: {}\r\n", body.len()) } else { String::new() };
         let asked = format!("{method} {path}");
         // A server of HTTP/1.0 answers in one piece and closes.
         let head = format!("{asked} HTTP/1.0\r\nHost: {}\r\n{cookie}{headers}{length}\r\n", self.address);

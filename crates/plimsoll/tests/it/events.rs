@@ -8,7 +8,9 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::browser::{Browser, Page, Upload};
-use crate::tool::{Home, Standing, catalogue, have, overlay, turn};
+use crate::outage::{Stopped, kill};
+use crate::standing::Standing;
+use crate::tool::{Home, catalogue, have, overlay, turn};
 
 const STACK: &str = "lighttpd-fastcgi-mariadb-memcached";
 const PLACE: [(&str, &str); 7] = [
@@ -27,7 +29,8 @@ const SHOWN: &str = "&lt;script&gt;alert(1)&lt;/script&gt;";
 struct Calendar {
     _stack: Standing,
     address: String,
-    cache: i32,
+    /// The number of memcached's process.
+    cache: u32,
     store: PathBuf,
     _catalogue: TempDir,
 }
@@ -39,14 +42,7 @@ impl Calendar {
         let files = overlay(&[("kits/events/kit.toml", &kit.replacen("[sizes]\n", size, 1))]);
         let words = format!("up events --size tiny --stack {STACK} --catalogue");
         let mut stack = Home::shared().plimsoll(&words).arg(files.path()).start();
-        let address = stack.first_line(|line| {
-            line.strip_prefix("http://").and_then(|rest| rest.split('/').next()).map(str::to_string)
-        });
-        let pid = |line: &str| {
-            let rest = line.trim_start().strip_prefix("cache ")?.split("pid ").nth(1)?;
-            rest.split_whitespace().next().map(str::to_string)
-        };
-        let cache = stack.first_line(pid).parse().expect("memcached's number");
+        let (address, cache) = (stack.address(), stack.pid_of("cache"));
         Calendar { _stack: stack.until_dropped(), address, cache, store: file_store(), _catalogue: files }
     }
 
@@ -154,7 +150,7 @@ fn jpeg_size(bytes: &[u8]) -> Option<(u16, u16)> {
 }
 
 /// Every element that begins ends, in turn, and nothing that XML reserves stands bare.
-fn well_formed(xml: &str) -> bool {
+pub(crate) fn well_formed(xml: &str) -> bool {
     let mut open = Vec::new();
     for part in xml.split('<').skip(1) {
         let Some((tag, text)) = part.split_once('>') else { return false };
@@ -364,10 +360,10 @@ fn a_full_store_loses_nothing(calendar: &Calendar, ann: &mut Browser) {
 }
 
 fn a_dead_cache_costs_nothing(calendar: &Calendar, ann: &mut Browser, event: &str) {
-    let pid = rustix::process::Pid::from_raw(calendar.cache).expect("a process number");
-    rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("memcached can be stopped");
+    let stopped = Stopped::new(calendar.cache);
     let slow = ann.get("/index.php").must(200, "Coming events").took;
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("memcached can be killed");
+    kill(calendar.cache);
+    drop(stopped);
     let mut stranger = calendar.browser();
     for _ in 0..3 {
         let pages = [

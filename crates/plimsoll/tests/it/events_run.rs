@@ -1,24 +1,27 @@
 //! The events calendar under load: a measured run, and runs in the middle of which its cache or its file store goes.
 
-use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use model::OperationKind;
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
-use store::{Run, Runs};
 use tempfile::TempDir;
 
 use crate::events::file_store;
-use crate::tool::{Home, Tool, catalogue, have, judged, overlay, turn, wait_for};
+use crate::followed::Followed;
+use crate::outage::kill;
+use crate::record::{
+    all_done, ended_by_a_kill, failed, metric, missed, nothing_is_lost, operation, row, rows,
+};
+use crate::tool::{Home, Tool, catalogue, have, judged, overlay, turn};
 
 /// The kit's default.
 const STACK: &str = "lighttpd-fastcgi-mariadb-memcached";
 const OPERATIONS: [&str; 7] =
     ["HomePage", "Login", "TagSearch", "EventDetail", "PersonDetail", "AddPerson", "AddEvent"];
 const UPLOADS: [&str; 2] = ["AddPerson", "AddEvent"];
+/// The kit's check makes at least so many.
+const STATEMENTS: usize = 10;
 
 /// The kit, but for its matrix: registering is one operation in 120 and posting one in 50, for which a test would wait
 /// for minutes. Here they are one in 18 and one in 13.
@@ -47,113 +50,11 @@ fn run(kit: &TempDir, words: &str) -> Tool {
     Home::shared().plimsoll(&words).arg(kit.path())
 }
 
-fn rows<'a>(record: &'a Json, list: &str) -> &'a [Json] {
-    record[list].as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-#[track_caller]
-fn row<'a>(record: &'a Json, list: &str, key: &str, value: &str) -> &'a Json {
-    let found = rows(record, list).iter().find(|row| row[key] == value);
-    found.unwrap_or_else(|| panic!("{value} is not among the {list}: {:#}", record[list]))
-}
-
-#[track_caller]
-fn operation<'a>(record: &'a Json, name: &str) -> &'a Json {
-    let mut found = rows(record, "operations").iter().filter(|row| row["kind"] == "operation");
-    found.find(|row| row["name"] == name).unwrap_or_else(|| panic!("{name}: {:#}", record["operations"]))
-}
-
-/// How many operations of that name, if there were any, failed with that kind of error; with any other none may have.
-#[track_caller]
-fn failed(record: &Json, name: &str, kind: &str) -> u64 {
-    let mut found = rows(record, "operations").iter().filter(|row| row["kind"] == "operation");
-    let row = found.find(|row| row["name"] == name);
-    let Some(errors) = row.and_then(|row| row["errors"].as_object()) else { return 0 };
-    assert!(errors.keys().all(|known| known == kind), "{name}: {errors:?}, {:#}", record["evidence"]);
-    errors.values().filter_map(Json::as_u64).sum()
-}
-
-/// Every statement of the kit's check holds, and there were some.
-#[track_caller]
-fn nothing_is_lost(record: &Json) {
-    let checked = rows(record, "consistency");
-    assert!(checked.len() >= 10, "the data was not checked: {checked:#?}");
-    assert!(checked.iter().all(|row| row["ok"] == true), "{checked:#?}");
-}
-
-/// What became of a second's operations, by name: completed and failed.
-struct Second {
-    number: u32,
-    operations: BTreeMap<String, (u64, u64)>,
-}
-
-/// A run of the calendar, its seconds read on as they are kept.
-struct Followed {
-    run: Run,
-    seconds: Vec<Second>,
-}
-
-impl Followed {
-    /// The one that is under way, once it has kept so many seconds.
-    fn begin(seconds: usize) -> Followed {
-        let run = wait_for("the run is under way", under_way);
-        let mut followed = Followed { run, seconds: Vec::new() };
-        followed.until("seconds are kept", |kept| kept.seconds.len() >= seconds);
-        followed
-    }
-
-    /// Reads on until the kept seconds are as wanted.
-    #[track_caller]
-    fn until(&mut self, what: &str, wanted: impl Fn(&Followed) -> bool) {
-        wait_for(what, || {
-            self.read_on();
-            wanted(self).then_some(())
-        });
-    }
-
-    fn read_on(&mut self) {
-        let Ok(news) = self.run.seconds_after(self.seconds.last().map(|second| second.number)) else {
-            return;
-        };
-        let names = news.names().to_vec();
-        for interval in news.map_while(Result::ok) {
-            let rows = names.iter().zip(&interval.operations);
-            let operations = rows.filter(|(name, _)| name.kind == OperationKind::Operation);
-            let operations =
-                operations.map(|(name, row)| (name.name.clone(), (row.completed, row.failed()))).collect();
-            self.seconds.push(Second { number: interval.second, operations });
-        }
-    }
-
-    /// Completed and failed operations of these names in the seconds from `from` on.
-    fn count(&self, names: &[&str], from: u32) -> (u64, u64) {
-        let seconds = self.seconds.iter().filter(|second| second.number >= from);
-        let rows = seconds.flat_map(|second| &second.operations);
-        let rows = rows.filter(|(name, _)| names.contains(&name.as_str()));
-        rows.fold((0, 0), |sum, (_, row)| (sum.0 + row.0, sum.1 + row.1))
-    }
-
-    /// The first second that lies wholly after now: the one behind the last that is kept is under way, or over and not
-    /// kept yet.
-    fn count_from(&self) -> u32 {
-        self.seconds.last().map_or(0, |second| second.number + 3)
-    }
-}
-
-/// Runs of other kits may be under way beside it.
-fn under_way() -> Option<Run> {
-    let runs = Runs::open(Home::shared().path()).ok()?;
-    let ids = runs.ids().ok()?;
-    let mut newest = ids.iter().rev().take(5).filter_map(|id| runs.find(id).ok());
-    newest.find(|run| run.under_way() && run.record().setup.kit.starts_with("events@"))
-}
-
 fn kill_memcached() {
     let servers = Home::shared().servers();
     let is_it = |words: &str| words.split(' ').next().is_some_and(|program| program.ends_with("memcached"));
     let (pid, _) = servers.iter().find(|(_, words)| is_it(words)).expect("memcached runs");
-    let pid = Pid::from_raw(*pid as i32).expect("a process number");
-    kill_process(pid, Signal::KILL).expect("memcached can be killed");
+    kill(*pid);
 }
 
 /// The folders of a file store into which uploads go, read-only until this is dropped.
@@ -195,16 +96,11 @@ fn a_measured_run_does_all_seven_operations_and_fails_none() {
     let record = judged(|| run(&kit, load).arg("--qos=p90 < 4s").arg("--qos=errors < 1%")).expect(0).json();
     assert_eq!(record["setup"]["stack"], STACK);
     assert_eq!(record["verdict"]["valid"], true, "{:#}", record["validity"]);
-    for name in OPERATIONS {
-        let row = operation(&record, name);
-        assert!(row["completed"].as_u64().is_some_and(|count| count > 0), "{row:#}");
-        assert_eq!(failed(&record, name, "none"), 0);
-    }
-    assert!(rows(&record, "evidence").is_empty(), "{:#}", record["evidence"]);
+    all_done(&record, &OPERATIONS);
     figures_are_those_of_the_kit(&record);
     let counted = &record["dataset"]["rows"];
     assert_eq!((&counted["PERSON"], &counted["SOCIALEVENT"]), (&Json::from(2500), &Json::from(1866)));
-    nothing_is_lost(&record);
+    nothing_is_lost(&record, STATEMENTS);
     for tier in ["web", "db", "cache", "geocoder"] {
         let row = row(&record, "tiers", "tier", tier);
         assert!(row["cpu_cores"].is_number(), "{row:#}");
@@ -215,7 +111,7 @@ fn a_measured_run_does_all_seven_operations_and_fails_none() {
 }
 
 fn figures_are_those_of_the_kit(record: &Json) {
-    let value = |name: &str| row(record, "metrics", "name", name)["value"].as_f64().expect("a figure");
+    let value = |name: &str| metric(record, name);
     let bounds = [
         // 25 users begin something every 5 s: 150 in 30 s, and four standard errors of that.
         ("operations", 3.4, 6.6),
@@ -243,22 +139,15 @@ fn memcached_killed_mid_run_ends_it_as_invalid_and_loses_nothing() {
         return;
     }
     let kit = busy();
-    let running = run(&kit, "--ramp-up 1s --steady 300s").start().until_dropped();
-    let mut followed = Followed::begin(6);
+    let (running, mut followed) = Followed::start(run(&kit, "--ramp-up 1s --steady 300s"), "events", 6);
     kill_memcached();
     let record = running.wait().expect(3).json();
-    assert_eq!(record["outcome"], "aborted");
-    let verdict = &record["verdict"];
-    assert!(verdict["valid"] == false && verdict["pass"].is_null(), "{verdict:#}");
-    let check = row(&record, "validity", "check", "tiers");
-    let said = check["sentence"].as_str().unwrap_or_default();
-    assert!(check["ok"] == false && said.contains("tier cache died in second"), "{check:#}");
-    assert!(said.contains("SIGKILL"), "{said}");
+    ended_by_a_kill(&record, "cache");
     followed.read_on();
     assert!(rows(&record, "evidence").is_empty(), "{:#}", record["evidence"]);
     let (completed, failed) = followed.count(&OPERATIONS, 0);
     assert!(completed > 0 && failed == 0, "{completed} operations completed, {failed} failed");
-    nothing_is_lost(&record);
+    nothing_is_lost(&record, STATEMENTS);
     Home::shared().expect_nothing_left();
 }
 
@@ -271,13 +160,9 @@ fn pages_go_on_coming_when_memcached_is_killed_mid_run() {
     }
     let kit = busy();
     let mut stack = Home::shared().plimsoll("up events --size quick --catalogue").arg(kit.path()).start();
-    let address = stack.first_line(|line| {
-        line.strip_prefix("http://").and_then(|rest| rest.split('/').next()).map(str::to_string)
-    });
+    let load = format!("--target http://{} --ramp-up 1s --steady 20s", stack.address());
     let stack = stack.until_dropped();
-    let load = format!("--target http://{address} --ramp-up 1s --steady 20s");
-    let running = run(&kit, &load).start().until_dropped();
-    let mut followed = Followed::begin(5);
+    let (running, mut followed) = Followed::start(run(&kit, &load), "events", 5);
     kill_memcached();
     let after = followed.count_from();
     let ended = running.wait();
@@ -309,9 +194,8 @@ fn a_file_store_that_is_read_only_for_a_while_is_a_clear_page_and_counted() {
         return;
     }
     let kit = busy();
-    let load = "--ramp-up 1s --steady 300s";
-    let running = run(&kit, load).arg("--qos=errors < 1%").start().until_dropped();
-    let mut followed = Followed::begin(2);
+    let tool = run(&kit, "--ramp-up 1s --steady 300s").arg("--qos=errors < 1%");
+    let (running, mut followed) = Followed::start(tool, "events", 2);
     let closed = Closed::new(&file_store());
     followed.until("uploads have failed", |run| run.count(&UPLOADS, 0).1 >= 3);
     drop(closed);
@@ -323,12 +207,7 @@ fn a_file_store_that_is_read_only_for_a_while_is_a_clear_page_and_counted() {
     for name in OPERATIONS.iter().filter(|name| !UPLOADS.contains(name)) {
         assert_eq!(failed(&record, name, "none"), 0);
     }
-    let mut targets = rows(&record, "targets").iter();
-    assert!(
-        targets.any(|row| row["target"] == "errors < 1%" && row["pass"] == false),
-        "{:#}",
-        record["targets"]
-    );
+    missed(&record, "errors < 1%");
     let evidence = rows(&record, "evidence");
     assert!(!evidence.is_empty(), "what the page said is kept");
     for one in evidence {
@@ -346,6 +225,6 @@ fn a_file_store_that_is_read_only_for_a_while_is_a_clear_page_and_counted() {
     for words in ["events: Your files could not be stored: could not ", "can't be written to"] {
         assert!(log.contains(words), "{words}: {log}");
     }
-    nothing_is_lost(&record);
+    nothing_is_lost(&record, STATEMENTS);
     Home::shared().expect_nothing_left();
 }

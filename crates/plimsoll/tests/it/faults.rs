@@ -7,6 +7,7 @@ use std::process::Command;
 use rustix::process::Signal;
 use serde_json::Value as Json;
 
+use crate::outage::kill;
 use crate::tool::{Home, Running, catalogue, have, judged, overlay, skip, turn, wait_for};
 
 const STACK: &str = "apache-prefork-modphp-mariadb";
@@ -37,8 +38,7 @@ fn data_sets(home: &Home) -> usize {
 fn kill_server(home: &Home, program: &str) {
     let servers = home.servers();
     let (pid, _) = servers.iter().find(|(_, words)| words.contains(program)).expect("the server runs");
-    let pid = rustix::process::Pid::from_raw(*pid as i32).expect("a process number");
-    rustix::process::kill_process(pid, Signal::KILL).expect("the server can be killed");
+    kill(*pid);
 }
 
 #[test]

@@ -1,21 +1,37 @@
 //! The real binary against real servers: facts and ratios, never speed.
 
 mod bad_input;
+mod bookstore;
 mod browser;
+mod building;
+mod caldav;
+mod calendar;
+mod calendar_run;
+mod calendar_try;
+mod capacity;
 mod compare;
+mod dav;
 mod events;
 mod events_run;
 mod events_try;
 mod export;
 mod faults;
 mod find;
+mod followed;
 mod ground_truth;
 mod hit;
 mod kept;
+mod outage;
 mod published;
+mod record;
 mod runs;
+mod standing;
 mod starved;
 mod static_files;
 mod sweep;
 mod target;
 mod tool;
+mod tpcw;
+mod tpcw_run;
+mod tpcw_try;
+mod tried;

@@ -242,38 +242,6 @@ impl Running {
     }
 }
 
-/// A process that is told to end, as by Ctrl-C, when it is dropped: a test that fails leaves nothing standing.
-pub(crate) struct Standing(Option<Running>);
-
-impl Running {
-    pub(crate) fn until_dropped(self) -> Standing {
-        Standing(Some(self))
-    }
-}
-
-impl Standing {
-    /// Waits until it ends by itself.
-    pub(crate) fn wait(mut self) -> Finished {
-        self.0.take().expect("nobody else takes it").wait()
-    }
-
-    /// Tells it to end, and waits.
-    pub(crate) fn end(mut self) -> Finished {
-        let running = self.0.take().expect("nobody else takes it");
-        running.signal(rustix::process::Signal::INT);
-        running.wait()
-    }
-}
-
-impl Drop for Standing {
-    fn drop(&mut self) {
-        if let Some(running) = self.0.take() {
-            running.signal(rustix::process::Signal::INT);
-            running.wait();
-        }
-    }
-}
-
 /// Runs until a run is judged: one that the machine's other business made invalid says so, and is tried again.
 pub(crate) fn judged(tool: impl Fn() -> Tool) -> Finished {
     const TRIES: usize = 5;
@@ -329,13 +297,19 @@ fn only_a_run_whose_generator_was_disturbed_is_tried_again() {
 
 /// Waits until `condition` gives something.
 #[track_caller]
-pub(crate) fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn wait_for<T>(what: &str, condition: impl FnMut() -> Option<T>) -> T {
+    wait_within(PATIENCE, what, condition)
+}
+
+/// The same with another patience, for what is done once and takes its time.
+#[track_caller]
+pub(crate) fn wait_within<T>(patience: Duration, what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(found) = condition() {
             return found;
         }
-        assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain until {what}");
+        assert!(start.elapsed() < patience, "waited {patience:?} in vain until {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -7,7 +7,7 @@ use model::study::{FindAnswer, LoadLine, Measurement, Question, Sweep, Trial};
 use super::words;
 
 /// The columns between a trial's factors and its tiers.
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 17] = [
     "repeat",
     "trial",
     "purpose",
@@ -17,6 +17,7 @@ const COLUMNS: [&str; 16] = [
     "window_s",
     "throughput_per_s",
     "mean_s",
+    "sd_s",
     "p50_s",
     "p95_s",
     "p99_s",
@@ -95,7 +96,7 @@ fn row(record: &StudyRecord, trial: &Trial, tiers: &[&str], lines: bool) -> Vec<
         number(trial.warm_up_s),
         trial.window_s.to_string(),
     ]);
-    row.extend(["throughput", "mean", "p50", "p95", "p99"].map(figure));
+    row.extend(["throughput", "mean", "sd", "p50", "p95", "p99"].map(figure));
     row.extend([
         number(seen.map(|seen| seen.failed_ratio)),
         trial.pass().map_or_else(String::new, |pass| pass.to_string()),

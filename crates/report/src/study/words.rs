@@ -43,15 +43,16 @@ pub(crate) fn load_unit(record: &StudyRecord, arm: usize) -> &'static str {
     }
 }
 
-/// `data set small`, `data sets 500mb, 3.3gb`: what the trials ran on.
+/// `data set small`, `data sets 500mb, 3.3gb, mix browsing`: what the trials ran on, and which of the kit's mixes.
 pub(crate) fn data_set(record: &StudyRecord) -> String {
+    let mix = crate::words::mix(&record.setup);
     let varied = match &record.question {
         Question::Sweep(sweep) => sweep.factors.iter().find(|factor| factor.name == "size"),
         _ => None,
     };
     match varied {
-        Some(factor) => format!("data sets {}", factor.levels.join(", ")),
-        None => format!("data set {}", record.setup.size),
+        Some(factor) => format!("data sets {}{mix}", factor.levels.join(", ")),
+        None => format!("data set {}{mix}", record.setup.size),
     }
 }
 

@@ -79,11 +79,12 @@ fn facts(record: &HitRecord, width: usize, paint: Paint) -> String {
 }
 
 fn times(record: &HitRecord, width: usize) -> String {
-    let titles = ["mean", "p50", "p90", "p99", "p99.9", "max"].map(|title| (title, Align::Right));
+    let titles = ["mean", "sd", "p50", "p90", "p99", "p99.9", "max"].map(|title| (title, Align::Right));
     let heading: Vec<(&str, Align)> = std::iter::once(("Times", Align::Left)).chain(titles).collect();
     let mut table = Table::new(&heading);
     let figures_of = |times: &TimeSummary| {
-        [times.mean_s, times.p50_s, times.p90_s, times.p99_s, times.p999_s, times.max_s].map(figures::time)
+        let TimeSummary { mean_s, sd_s, p50_s, p90_s, p99_s, p999_s, max_s, .. } = *times;
+        [mean_s, sd_s, p50_s, p90_s, p99_s, p999_s, max_s].map(figures::time)
     };
     let (response, service) = (figures_of(&record.response), figures_of(&record.service));
     if record.response.max_s.is_none() {

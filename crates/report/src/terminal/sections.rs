@@ -26,8 +26,9 @@ pub(super) fn setup(page: &Page, width: usize) -> String {
     let (record, setup) = (&page.record, &page.record.setup);
     let what = format!("{} on {}", setup.kit_title, setup.stack_title);
     let load = format!(
-        "{}, {} s ramp-up, {} s steady state, data set {}, seed {}",
+        "{}{}, {} s ramp-up, {} s steady state, data set {}, seed {}",
         setup.load_words(),
+        words::mix(setup),
         figures::number(Some(setup.ramp_up_s)),
         figures::number(Some(setup.steady_s)),
         setup.size,
@@ -100,15 +101,26 @@ fn remark(target: &TargetResult) -> Option<String> {
     })
 }
 
-/// Sessions and operations.
+/// Sessions and operations; with the standard deviation of times where no name has to be cut for it.
 pub(super) fn operations(page: &Page, width: usize, paint: Paint) -> String {
     let rows: Vec<&OperationResult> =
         page.rows(OperationKind::Operation).chain(page.rows(OperationKind::Session)).collect();
     if rows.is_empty() {
         return String::new();
     }
-    let right =
-        ["completed", "/s", "errors", "mean", "p50", "p95", "p99", "max"].map(|title| (title, Align::Right));
+    let whole = times_of(&rows, true, paint);
+    let table = if whole.fits(width) { whole } else { times_of(&rows, false, paint) };
+    let sessions = page.rows(OperationKind::Session).filter_map(|session| {
+        let max = figures::time(Some(session.max_of_last_100_s?));
+        Some(format!("  {} is the whole session; max of the last 100: {max}\n", plain(&session.name)))
+    });
+    table.lines(width) + &sessions.collect::<String>()
+}
+
+fn times_of(rows: &[&OperationResult], with_sd: bool, paint: Paint) -> Table {
+    let (first, last) = (["completed", "/s", "errors", "mean"], ["p50", "p95", "p99", "max"]);
+    let titles = first.into_iter().chain(with_sd.then_some("sd")).chain(last);
+    let right = titles.map(|title| (title, Align::Right));
     let heading: Vec<(&str, Align)> = std::iter::once(("Operations", Align::Left)).chain(right).collect();
     let mut table = Table::new(&heading);
     for row in rows {
@@ -119,9 +131,10 @@ pub(super) fn operations(page: &Page, width: usize, paint: Paint) -> String {
             figures::number(Some(row.completed as f64)),
             figures::number(Some(row.per_s)),
             figures::number(Some(failed as f64)),
+            figures::time(times.mean_s),
         ];
-        let columns = [times.mean_s, times.p50_s, times.p95_s, times.p99_s, times.max_s];
-        cells.extend(columns.map(figures::time));
+        cells.extend(with_sd.then(|| figures::time(times.sd_s)));
+        cells.extend([times.p50_s, times.p95_s, times.p99_s, times.max_s].map(figures::time));
         table.row_painted(
             cells,
             move |column, cell| {
@@ -129,11 +142,7 @@ pub(super) fn operations(page: &Page, width: usize, paint: Paint) -> String {
             },
         );
     }
-    let sessions = page.rows(OperationKind::Session).filter_map(|session| {
-        let max = figures::time(Some(session.max_of_last_100_s?));
-        Some(format!("  {} is the whole session; max of the last 100: {max}\n", plain(&session.name)))
-    });
-    table.lines(width) + &sessions.collect::<String>()
+    table
 }
 
 /// Where the time of requests goes.

@@ -40,8 +40,13 @@ impl Table {
         self.rows.push((cells, Some(Box::new(paint))));
     }
 
-    /// The lines, at most `width` columns wide: first the gaps give way, then the first column, down to 8 characters.
-    pub(crate) fn lines(&self, width: usize) -> String {
+    /// Whether nothing has to be cut in that many columns.
+    pub(crate) fn fits(&self, width: usize) -> bool {
+        total(&self.widths(), 1) <= width
+    }
+
+    /// How wide the columns are of their own.
+    fn widths(&self) -> Vec<usize> {
         let widest = |column: usize| {
             self.rows
                 .iter()
@@ -50,10 +55,14 @@ impl Table {
                 .max()
                 .unwrap_or(0)
         };
-        let mut widths: Vec<usize> = (0..self.columns.len()).map(widest).collect();
-        let total = |gap: usize| (widths.iter().sum::<usize>() + gap * widths.len()).saturating_sub(gap);
-        let gap = if total(2) <= width { 2 } else { 1 };
-        let total = total(gap);
+        (0..self.columns.len()).map(widest).collect()
+    }
+
+    /// The lines, at most `width` columns wide: first the gaps give way, then the first column, down to 8 characters.
+    pub(crate) fn lines(&self, width: usize) -> String {
+        let mut widths = self.widths();
+        let gap = if total(&widths, 2) <= width { 2 } else { 1 };
+        let total = total(&widths, gap);
         if let Some(first) = widths.first_mut() {
             *first = (*first).min((*first + width).saturating_sub(total).max(8));
         }
@@ -71,6 +80,11 @@ impl Table {
         };
         self.rows.iter().map(line).collect()
     }
+}
+
+/// How wide columns are together, with that much between them.
+fn total(widths: &[usize], gap: usize) -> usize {
+    (widths.iter().sum::<usize>() + gap * widths.len()).saturating_sub(gap)
 }
 
 /// `text` in at most `width` characters; what is cut away is marked.
@@ -111,6 +125,7 @@ mod tests {
         table.row(vec!["a name that is long".into(), "1".into()]);
         assert_eq!(table.lines(80), "name                 value\na name that is long      1\n");
         assert_eq!(table.lines(20), "name           value\na name that i…     1\n");
+        assert!(table.fits(25) && !table.fits(24), "19 and 5, and one between them");
     }
 
     #[test]

@@ -116,12 +116,12 @@ for (const name of RUNS) {
   test(`the figures of ${name} are those of its JSON`, async () => {
     const { operations, targets, tiers, diagnosis, verdict } = record(name);
     await open(name, {}, async (page) => {
-      const rows = (await cells(page, "#operations table")).map((row) => row.slice(0, 9).map(plain));
+      const rows = (await cells(page, "#operations table")).map((row) => row.slice(0, 10).map(plain));
       const kinds = ["operation", "session", "request"];
       const expected = kinds.flatMap((kind) => operations.filter((row) => row.kind === kind)).map((row) => {
-        const { mean_s, p50_s, p95_s, p99_s, max_s } = row.response;
+        const { mean_s, sd_s, p50_s, p95_s, p99_s, max_s } = row.response;
         const failed = Object.values(row.errors).reduce((sum, count) => sum + count, 0);
-        return [row.name, ...[row.completed, row.per_s, failed].map(plainNumber), ...[mean_s, p50_s, p95_s, p99_s, max_s].map(plainTime)];
+        return [row.name, ...[row.completed, row.per_s, failed].map(plainNumber), ...[mean_s, sd_s, p50_s, p95_s, p99_s, max_s].map(plainTime)];
       });
       assert.deepEqual(rows, expected.map((row) => row.map(plain)));
       const seen = (await cells(page, "#targets table")).map((row) => [plain(row[0]), plain(row[1]), plain(row[5])]);

@@ -38,6 +38,24 @@ fn twenty_operations_with_long_names_fit_into_80_columns() {
 }
 
 #[test]
+fn standard_deviations_stand_beside_the_means_where_no_name_is_cut_for_them() {
+    let page = page(Ending::Passed);
+    let row = |width: usize, name: &str| -> Vec<String> {
+        let text = terminal(page, width, false);
+        let table = text.split("\n\n").find(|part| part.starts_with("Operations  ")).expect("a table");
+        let line = table.lines().find(|line| line.trim_start().starts_with(name)).expect("its row");
+        line.split("  ").map(|cell| cell.trim().to_string()).filter(|cell| !cell.is_empty()).collect()
+    };
+    assert!(!row(80, "Operations").contains(&"sd".to_string()), "80 columns are too few");
+    let place =
+        row(110, "Operations").iter().position(|title| title == "sd").expect("110 columns are enough");
+    let browse = page.record.operations.iter().find(|one| one.name == "Browse").expect("an operation");
+    let sd_s = browse.response.sd_s.expect("it has one");
+    assert_eq!(row(110, "Browse")[place], model::units::show_seconds(sd_s));
+    assert_eq!(row(110, "Operations")[place - 1], "mean");
+}
+
+#[test]
 fn a_session_named_as_its_only_operation_is_shown_once_and_kept_in_the_record() {
     let mut page = Kept::ending(Ending::Passed).page();
     assert!(terminal(&page, 80, false).contains("order_cycle is the whole session"));
@@ -86,6 +104,17 @@ fn a_file_set_is_told_with_what_of_it_was_in_memory_and_how_much_the_server_may_
     page.record.file_set = Some(FileSetResult { page_cache: None, ..set });
     page.record.signals.clear();
     assert!(terminal(&page, 80, false).contains("file set of 23 184 files, 3.30 GB\n"));
+}
+
+#[test]
+fn a_mix_that_is_not_the_kit_s_own_is_told() {
+    let mut page = Kept::ending(Ending::Passed).page();
+    assert!(!terminal(&page, 80, false).contains("mix ") && !html(&page).contains("<dt>Mix</dt>"));
+    page.record.setup.mix = Some("browsing".to_string());
+    let text = terminal(&page, 110, false);
+    assert!(text.contains(" users, mix browsing, "), "{text}");
+    let page = html(&page);
+    assert!(page.contains(", mix browsing, ") && page.contains("<dt>Mix</dt><dd>browsing</dd>"));
 }
 
 #[test]

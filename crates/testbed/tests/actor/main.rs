@@ -1,6 +1,6 @@
 //! A tool for the integration tests to kill: it opens a lab, starts processes that try to escape, and waits.
 //!
-//! `testbed-actor keeper …` is its hidden verb; `hold`, `panic` and `stack` HOME ID (group|ledger) hold a lab.
+//! `testbed-actor keeper …` is its hidden verb; `hold`, `panic`, `stack` and `far` HOME ID (group|ledger) hold a lab.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -22,11 +22,12 @@ fn main() -> Result<(), Problems> {
             hold(&lab)?;
             panic!("as asked")
         }
-        ["stack", home, id, mode] => stack(&open(home, id, mode == "group")?),
+        ["stack", home, id, mode] => stack(&open(home, id, mode == "group")?, false),
+        ["far", home, id, mode] => stack(&open(home, id, mode == "group")?, true),
         ["read"] => testbed::page_cache::read(std::io::stdin().lock(), std::io::stdout().lock())
             .map_err(|error| wrong(error).into()),
         ["copy", from, to, limit] => copy(Path::new(from), Path::new(to), limit),
-        _ => Err(Problem::bug("keeper, hold, panic, stack, read or copy").into()),
+        _ => Err(Problem::bug("keeper, hold, panic, stack, far, read or copy").into()),
     }
 }
 
@@ -52,15 +53,20 @@ fn open(home: &str, id: &str, cgroups: bool) -> Result<Lab, Problems> {
     Lab::open(&LabOptions { home: Path::new(home), id, keeper, cgroups })
 }
 
-/// A real stack.
-fn stack(lab: &Lab) -> Result<(), Problems> {
-    let catalogue = tiny::catalogue();
-    let plan = tiny::plan(&catalogue, "apache-event-fpm-mariadb", &[]);
+/// A real stack, its database on a host of its own or not.
+fn stack(lab: &Lab, far: bool) -> Result<(), Problems> {
+    let mut catalogue = tiny::catalogue();
+    if far {
+        tiny::lay_far(&mut catalogue);
+    }
+    let set: &[(&str, &str)] = if far { &tiny::FAR } else { &[] };
+    let plan = tiny::plan(&catalogue, "apache-event-fpm-mariadb", set);
     let mut stack = lab.start(StartOptions {
         plan: &plan,
         catalogue: &catalogue,
         data_snapshot: None,
         file_set: None,
+        built: None,
         loading: false,
         web_port: None,
         keep_failed: &lab.home().join("failed"),

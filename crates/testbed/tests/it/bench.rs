@@ -9,6 +9,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use model::kit::Build;
 use model::{Catalogue, Plan, ServiceManifest};
 use tempfile::TempDir;
 use testbed::{KeeperCommand, Lab, LabOptions, Needed, Stack, StartOptions, StepEvent, packages};
@@ -39,6 +40,8 @@ pub(crate) struct Bench {
     pub(crate) steps: Vec<StepEvent>,
     /// The directory of a kept file set.
     pub(crate) files: Option<PathBuf>,
+    /// The directory of a built application.
+    pub(crate) built: Option<PathBuf>,
     home: TempDir,
 }
 
@@ -64,7 +67,8 @@ impl Bench {
         }
         let id = format!("{name}-{}", std::process::id());
         let lab = Lab::open(&LabOptions { home: home.path(), id: &id, keeper: keeper(), cgroups: true });
-        Some(Bench { catalogue, lab: lab.expect("a lab"), id, steps: Vec::new(), files: None, home })
+        let lab = lab.expect("a lab");
+        Some(Bench { catalogue, lab, id, steps: Vec::new(), files: None, built: None, home })
     }
 
     pub(crate) fn home(&self) -> &Path {
@@ -96,6 +100,7 @@ impl Bench {
             catalogue: &self.catalogue,
             data_snapshot: data,
             file_set: self.files.as_deref(),
+            built: self.built.as_deref(),
             loading,
             web_port: None,
             keep_failed: &kept,
@@ -113,10 +118,12 @@ pub(crate) fn programs_are_there(home: &Path, stack: &str) -> bool {
 
 fn are_there(home: &Path, stack: &str, plan: &Plan) -> bool {
     let services = Needed::by_plan(plan).expect("right modules");
-    let missing = packages::missing(&services, home);
+    let builds: Vec<&Build> = plan.kit.build.iter().collect();
+    let missing = packages::missing(&services, &builds, home);
     let names: Vec<&str> = missing.iter().map(|one| one.package.as_str()).collect();
     if !missing.is_empty() {
-        let reason = format!("{stack} needs {}: {}", names.join(", "), packages::apt_line(&services));
+        let line = packages::apt_line(&services, &builds);
+        let reason = format!("{stack} needs {}: {line}", names.join(", "));
         assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{reason}");
         eprintln!("skipped: {reason}");
     }
@@ -132,7 +139,7 @@ fn programs(home: &Path) {
         let services: Vec<ServiceManifest> =
             catalogue.services().iter().map(|name| catalogue.service(name).expect("a service")).collect();
         let all: Vec<Needed<'_>> = services.iter().map(Needed::whole).collect();
-        let mut missing = packages::missing(&all, &cache);
+        let mut missing = packages::missing(&all, &[], &cache);
         missing.retain(|one| one.how == packages::How::Unpack);
         if let Err(problems) = packages::install(&missing, &cache, &mut |line| eprintln!("{line}")) {
             eprintln!("{problems}");

@@ -7,13 +7,14 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use model::{Catalogue, Plan, Recipe, Value};
+use model::{Catalogue, Plan};
 use observe::Servers;
+use rustix::process::Signal;
 use testbed::Stack;
 
 use crate::bench::{Bench, get};
-use crate::tiny::overlay;
-use crate::waiting::{processes_of, wait_until};
+use crate::tiny::{overlay, plan_of};
+use crate::waiting::{deaths, kill, processes_of};
 
 const SPAWNED: &str = "lighttpd-fastcgi-mariadb-memcached";
 const STACKS: [&str; 4] = [
@@ -95,11 +96,7 @@ fn with_party(catalogue: &mut Catalogue) {
 }
 
 fn plan(catalogue: &Catalogue, stack: &str, set: &[(&str, &str)]) -> Plan {
-    let set: BTreeMap<String, Value> =
-        set.iter().map(|(key, value)| (key.to_string(), Value::Text(value.to_string()))).collect();
-    let stack = Some(stack.to_string());
-    let recipe = Recipe { format: 1, kit: "party".to_string(), stack, set, ..Recipe::default() };
-    Plan::resolve(&recipe, None, catalogue, &[0, 1]).unwrap_or_else(|problems| panic!("{problems}"))
+    plan_of("party", catalogue, stack, set)
 }
 
 fn bench(name: &str, stack: &str) -> Option<Bench> {
@@ -225,12 +222,8 @@ fn several_caches_are_one_tier_whose_figures_add_up() {
     let seen = told(&stack, &[("cache", "cache.items", 64.0), ("cache", "cache.hits", 64.0)]);
     let value = |name: &str| seen[&("cache".to_string(), name.to_string())];
     assert_eq!((value("cache.items"), value("status.unanswered")), (64.0, 0.0), "{seen:#?}");
-    kill(stack.tier("cache").expect("a tier").pids[2]);
-    let mut deaths = Vec::new();
-    wait_until("the death", || {
-        deaths = stack.deaths();
-        !deaths.is_empty()
-    });
+    kill(stack.tier("cache").expect("a tier").pids[2], Signal::KILL);
+    let deaths = deaths(&mut stack);
     assert_eq!((deaths.len(), deaths[0].tier.as_str()), (1, "cache"));
     assert!(deaths[0].status.ends_with(", instance 3 of 4"), "{deaths:?}");
     drop(stack);
@@ -246,9 +239,4 @@ fn expect_background_threads(tier: &testbed::Tier) {
         tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok()).collect();
     let known = |declared: &String| names.iter().any(|name| name.starts_with(declared.as_str()));
     assert!(!tier.background_threads.is_empty() && tier.background_threads.iter().all(known), "{names:?}");
-}
-
-fn kill(pid: u32) {
-    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).expect("a number")).expect("not zero");
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("a signal");
 }

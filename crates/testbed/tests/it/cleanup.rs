@@ -5,20 +5,17 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use model::tier_setting::OwnHost;
+use rustix::process::Signal;
 use testbed::{KeeperCommand, Lab, LabOptions, sweep};
 
 use crate::bench::{EVENT, home, keeper, programs_are_there};
 use crate::held::{controllers_are_there, groups_of};
-use crate::waiting::{own_user, processes_in, processes_of, processes_of_user, wait_until};
+use crate::own_host::{cables_of, networks_can_be_made};
+use crate::waiting::{kill, own_user, processes_in, processes_of, processes_of_user, wait_until};
 
 fn open(home: &Path, id: &str) -> model::Result<Lab> {
     Lab::open(&LabOptions { home, id, keeper: keeper(), cgroups: true })
-}
-
-fn kill(pid: u32, signal: Signal) {
-    let pid = Pid::from_raw(i32::try_from(pid).expect("a process number")).expect("not zero");
-    kill_process(pid, signal).expect("the process can be signalled");
 }
 
 /// A tool that holds a lab with processes that try to escape.
@@ -91,6 +88,7 @@ impl Tool {
         assert!(self.group.iter().all(|group| !group.exists()), "{:?} must be gone", self.group);
         assert!(self.memory.iter().all(|memory| !memory.exists()), "{:?} must be gone", self.memory);
         assert_eq!(groups_of(&self.id), Vec::<PathBuf>::new(), "no group of any controller may be left");
+        assert_eq!(cables_of(&self.id), Vec::<String>::new(), "no network card may be left");
         let left: Vec<_> =
             fs::read_dir(self.home.join("instances")).expect("a directory").flatten().collect();
         assert!(
@@ -157,6 +155,28 @@ fn a_killed_tool_leaves_nothing_of_real_servers() {
             assert_eq!(groups_of(&tool.id).len(), 1, "the database is held back");
         }
         tool.ends(Signal::KILL);
+        tool.expect_nothing_left();
+    }
+}
+
+#[test]
+fn a_killed_tool_leaves_nothing_of_a_tiers_own_host() {
+    let home = home();
+    if !programs_are_there(home.path(), EVENT) || !networks_can_be_made(&OwnHost::default()) {
+        return;
+    }
+    for keeper_too in [false, true] {
+        let mut tool = Tool::does("far", home.path(), &format!("far-{keeper_too}"), "group");
+        let cables = cables_of(&tool.id);
+        assert_eq!(cables.len(), 1, "{cables:?}");
+        if keeper_too {
+            kill(tool.keeper, Signal::KILL);
+        }
+        tool.ends(Signal::KILL);
+        if keeper_too {
+            wait_until("the keeper's end", || !running(tool.keeper));
+            assert_eq!(sweep(home.path()).expect("a sweep").labs, vec![tool.id.clone()]);
+        }
         tool.expect_nothing_left();
     }
 }

@@ -6,16 +6,17 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use model::{Catalogue, Plan, Recipe};
+use model::{Catalogue, Plan};
 use observe::Servers;
 
 use crate::bench::Bench;
-use crate::tiny::overlay;
+use crate::tiny::{overlay, plan_of};
 
 const STACKS: [&str; 7] =
     ["apache-prefork", "apache-worker", "apache-event", "lighttpd", "nginx", "nginx-aio", "h2o"];
 
-const KIT: &str = r#"
+/// A kit of nothing but files.
+pub(crate) const KIT: &str = r#"
 format = 1
 name = "pages"
 version = 1
@@ -60,10 +61,8 @@ fn with_pages(catalogue: &mut Catalogue) {
     catalogue.overlay([("kits/pages/app/empty.html".to_string(), Cow::Owned(Vec::new()))].into());
 }
 
-fn plan(catalogue: &Catalogue, stack: &str) -> Plan {
-    let stack = Some(stack.to_string());
-    let recipe = Recipe { format: 1, kit: "pages".to_string(), stack, ..Recipe::default() };
-    Plan::resolve(&recipe, None, catalogue, &[0, 1]).unwrap_or_else(|problems| panic!("{problems}"))
+pub(crate) fn plan(catalogue: &Catalogue, stack: &str) -> Plan {
+    plan_of("pages", catalogue, stack, &[])
 }
 
 /// Asks for a path and reads one answer by its length: (status line, body).
@@ -153,7 +152,7 @@ fn a_server_of_files_needs_no_package_of_php() {
     for stack in STACKS {
         let plan = plan(&catalogue, stack);
         let needed = testbed::Needed::by_plan(&plan).expect("right modules");
-        let line = testbed::packages::apt_line(&needed);
+        let line = testbed::packages::apt_line(&needed, &[]);
         assert!(!line.contains("php"), "{stack}: {line}");
     }
 }

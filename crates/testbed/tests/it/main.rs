@@ -2,6 +2,7 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says why")]
 
 mod bench;
+mod building;
 mod cached;
 mod cleanup;
 mod data;
@@ -9,8 +10,10 @@ mod faults;
 mod files;
 mod held;
 mod kept_files;
+mod own_host;
 mod packaging;
 mod servers;
 mod stacks;
 mod tiny;
+mod tomcat;
 mod waiting;

@@ -20,12 +20,13 @@ fn nothing_that_would_start_a_daemon_is_ever_installed() {
             "nginx-light",
             "memcached",
             "h2o",
+            "tomcat10",
         ];
         let modules = service.modules.iter().map(|module| &module.packages);
         let mut all = [&service.packages].into_iter().chain(modules).flat_map(|packages| &packages.install);
         let installed = all.find(|package| daemons.contains(&package.as_str()));
         assert_eq!(installed, None, "{name} installs a package that starts the system's own service");
-        assert!(!packages::apt_line(&[Needed::whole(&service)]).contains("php8.2-fpm"));
+        assert!(!packages::apt_line(&[Needed::whole(&service)], &[]).contains("php8.2-fpm"));
     }
 }
 
@@ -47,7 +48,7 @@ fn a_missing_program_names_its_packages_once_with_the_reason() {
     service.modules.clear();
     service.packages.install = vec!["no-such-library".into(), "dpkg".into()];
     let home = home();
-    let missing = packages::missing(&[Needed::whole(&service), Needed::whole(&service)], home.path());
+    let missing = packages::missing(&[Needed::whole(&service), Needed::whole(&service)], &[], home.path());
     let found: Vec<(&str, How)> = missing.iter().map(|one| (one.package.as_str(), one.how)).collect();
     assert_eq!(
         found,
@@ -56,7 +57,7 @@ fn a_missing_program_names_its_packages_once_with_the_reason() {
     );
     assert!(missing.iter().all(|one| one.why == "the web server"));
     assert_eq!(
-        packages::apt_line(&[Needed::whole(&service), Needed::whole(&service)]),
+        packages::apt_line(&[Needed::whole(&service), Needed::whole(&service)], &[]),
         "apt-get install --no-install-recommends dpkg no-such-library"
     );
 }
@@ -77,7 +78,7 @@ fn libraries_of_an_unpacked_program_are_there_when_it_links_whatever_their_packa
     std::fs::set_permissions(folder.join("script"), executable).expect("it is ours");
     let mut missing = |binary: &str| {
         service.program.binary = binary.into();
-        let missing = packages::missing(&[Needed::whole(&service)], home.path());
+        let missing = packages::missing(&[Needed::whole(&service)], &[], home.path());
         missing.into_iter().map(|one| one.package).collect::<Vec<_>>()
     };
     assert_eq!(missing("links"), ["no-such-tool"], "what is no library is asked for by its name");

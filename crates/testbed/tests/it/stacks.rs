@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use rustix::process::Signal;
 use testbed::Stack;
 
 use crate::bench::{Bench, EVENT, LAMP, LIGHTTPD, get};
-use crate::waiting::{own_user, processes_in, processes_of, processes_of_user, wait_until};
+use crate::waiting::{deaths, kill, own_user, processes_in, processes_of, processes_of_user};
 
 fn expect_page(stack: &Stack, sapi: &str) {
     let page = get(stack.web_address().expect("an address"), "/index.php");
@@ -120,14 +121,8 @@ fn the_death_of_a_server_is_noticed_once_with_its_status() {
     let Some(mut bench) = Bench::new("death", LAMP) else { return };
     let plan = bench.plan(LAMP, &[]);
     let mut stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
-    let pid = i32::try_from(stack.tier("db").expect("a tier").pid).expect("a number");
-    let pid = rustix::process::Pid::from_raw(pid).expect("not zero");
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("a signal");
-    let mut deaths = Vec::new();
-    wait_until("the death", || {
-        deaths = stack.deaths();
-        !deaths.is_empty()
-    });
+    kill(stack.tier("db").expect("a tier").pid, Signal::KILL);
+    let deaths = deaths(&mut stack);
     assert_eq!((deaths.len(), deaths[0].tier.as_str()), (1, "db"));
     assert!(deaths[0].status.contains('9') && !deaths[0].log_tail.is_empty(), "{deaths:?}");
     assert_eq!(stack.deaths(), Vec::new());

@@ -37,6 +37,23 @@ echo "sapi ", PHP_SAPI, " opcache ", ini_get("opcache.enable"), " uid ", getmyui
 echo "scanned ini files: ", json_encode(php_ini_scanned_files()), "\n";
 "#;
 
+/// A page that asks the database over TCP, where it may be on a host of its own.
+const FAR_PAGE: &str = r#"<?php
+$far = "mysql:host={{ tiers.db.host }};port={{ tiers.db.ports.tcp }}";
+$db = new PDO($far, "{{ tiers.db.user }}", $_GET["password"] ?? "{{ secret }}");
+echo "reached by ", $db->query("SELECT USER()")->fetchColumn(), "\n";
+$sent = $db->query("SELECT REPEAT('x', " . (int) ($_GET["bytes"] ?? 1) . ")")->fetchColumn();
+echo "received ", strlen($sent), "\n";
+"#;
+
+/// What puts the database on a host of its own and opens its port.
+pub(crate) const FAR: [(&str, &str); 2] = [("db.net.host", "own"), ("db.skip_networking", "false")];
+
+/// Lays the page that goes with [`FAR`] over the catalogue.
+pub(crate) fn lay_far(catalogue: &mut Catalogue) {
+    catalogue.overlay(overlay(&[("kits/tiny/app/index.php.j2", FAR_PAGE)]));
+}
+
 /// The catalogue's services and stacks, and the tiny kit.
 pub(crate) fn catalogue() -> Catalogue {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
@@ -72,9 +89,13 @@ fn read_into(files: &mut BTreeMap<String, Cow<'static, [u8]>>, root: &Path, insi
 
 /// What the plan of a run would be.
 pub(crate) fn plan(catalogue: &Catalogue, stack: &str, set: &[(&str, &str)]) -> Plan {
+    plan_of("tiny", catalogue, stack, set)
+}
+
+/// The same of another kit.
+pub(crate) fn plan_of(kit: &str, catalogue: &Catalogue, stack: &str, set: &[(&str, &str)]) -> Plan {
     let set = set.iter().map(|(name, value)| (name.to_string(), Value::Text(value.to_string()))).collect();
-    let recipe =
-        Recipe { format: 1, kit: "tiny".into(), stack: Some(stack.into()), set, ..Recipe::default() };
+    let recipe = Recipe { format: 1, kit: kit.into(), stack: Some(stack.into()), set, ..Recipe::default() };
     let cpus: Vec<usize> = (0..std::thread::available_parallelism().map_or(1, usize::from)).collect();
-    Plan::resolve(&recipe, None, catalogue, &cpus).expect("a plan")
+    Plan::resolve(&recipe, None, catalogue, &cpus).unwrap_or_else(|problems| panic!("{problems}"))
 }

@@ -4,6 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+use testbed::{Death, Stack};
+
 /// Waits until `condition` holds; says `what` did not happen otherwise.
 pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -11,6 +14,21 @@ pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
         assert!(Instant::now() < deadline, "{what} did not happen within 30 s");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Waits until a server of the stack has died; what was noticed then.
+pub(crate) fn deaths(stack: &mut Stack) -> Vec<Death> {
+    let mut deaths = Vec::new();
+    wait_until("the death", || {
+        deaths = stack.deaths();
+        !deaths.is_empty()
+    });
+    deaths
+}
+
+pub(crate) fn kill(pid: u32, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(pid).expect("a process number")).expect("not zero");
+    kill_process(pid, signal).expect("the process can be signalled");
 }
 
 /// Processes whose environment says that they belong to the lab: (number, command line). Zombies have neither.

@@ -69,6 +69,7 @@ fn setup(shape: &Shape) -> Setup {
     Setup {
         kit: "dvdstore@1".into(),
         kit_title: "DVD Store 2.1".into(),
+        mix: None,
         size: "small".into(),
         size_values: [("customers", 20_000.0), ("products", 10_000.0), ("orders_per_month", 1_000.0)]
             .map(|(name, value)| (name.to_string(), value))

@@ -23,7 +23,7 @@ fn conditions(cache: &Cache) -> String {
 }
 
 /// For how many seconds `/a.css` is fresh; nothing when it is not known.
-fn fresh_s(cache: &Cache) -> Option<i64> {
+fn fresh_s(mut cache: Cache) -> Option<i64> {
     let mut ages = [0, 1, 9, 10, 59, 60, 100, 3600, 864_000].into_iter();
     match cache.look(b"/a.css", NOW) {
         Found::Absent => None,
@@ -57,7 +57,7 @@ fn an_answer_is_fresh_for_as_long_as_it_says() {
         ("Last-Modified: Sun, 06 Nov 1994 09:49:37 GMT".to_string(), Some(0)),
     ];
     for (headers, expected) in table {
-        assert_eq!(fresh_s(&noted(200, &headers)), expected, "{headers}");
+        assert_eq!(fresh_s(noted(200, &headers)), expected, "{headers}");
     }
 }
 
@@ -73,13 +73,9 @@ fn what_must_not_or_need_not_be_kept_is_not() {
         (403, "Last-Modified: Sun, 06 Nov 1994 08:39:37 GMT"),
         (500, "Cache-Control: max-age=60"),
     ] {
-        assert_eq!(fresh_s(&noted(status, headers)), None, "{status} {headers}");
+        assert_eq!(fresh_s(noted(status, headers)), None, "{status} {headers}");
     }
-    assert_eq!(
-        fresh_s(&noted(403, "Cache-Control: max-age=60")),
-        Some(60),
-        "when it says so, also a refusal"
-    );
+    assert_eq!(fresh_s(noted(403, "Cache-Control: max-age=60")), Some(60), "when it says so, also a refusal");
 }
 
 #[test]
@@ -131,23 +127,58 @@ fn a_new_answer_replaces_and_a_failing_server_does_not() {
     assert_eq!(cache.look(b"/a.css", NOW), Found::Absent);
 }
 
-#[test]
-fn the_oldest_goes_when_there_are_too_many() {
+fn object(number: usize) -> Vec<u8> {
+    format!("/{number}").into_bytes()
+}
+
+/// A cache with as many objects as it has room for, from number 0 on.
+fn full() -> Cache {
     let mut cache = Cache::default();
-    let target = |number: usize| format!("/{number}").into_bytes();
-    (0..MOST_ENTRIES).for_each(|number| cache.note(&target(number), 200, answer("ETag: \"x\""), NOW));
-    cache.note(&target(0), 304, answer(""), NOW);
-    cache.note(&target(MOST_ENTRIES), 200, answer("ETag: \"x\""), NOW);
-    assert_eq!(cache.entries.len(), MOST_ENTRIES);
-    let known = |number| cache.look(&target(number), NOW) != Found::Absent;
-    assert!(known(0) && !known(1) && known(2) && known(MOST_ENTRIES), "the one that was not refreshed goes");
+    (0..MOST_ENTRIES).for_each(|number| cache.note(&object(number), 200, answer("ETag: \"x\""), NOW));
+    cache
+}
+
+#[test]
+fn the_object_that_was_not_wanted_for_longest_goes_when_there_are_too_many() {
+    let mut cache = full();
+    cache.note(&object(0), 304, answer(""), NOW);
+    assert_eq!(cache.look(&object(1), NOW), Found::Stale, "looked at, which is a use");
+    cache.note(&object(2), 200, answer("ETag: \"y\""), NOW);
+    for more in 0..2 {
+        cache.note(&object(MOST_ENTRIES + more), 200, answer("ETag: \"x\""), NOW);
+        assert_eq!(cache.entries.len(), MOST_ENTRIES);
+    }
+    let mut known = |number| cache.look(&object(number), NOW) != Found::Absent;
+    assert!((0..3).all(&mut known), "refreshed, looked at, replaced: each is younger than the others");
+    assert!(!known(3) && !known(4), "the two that were not wanted for longest make room");
+    assert!((5..MOST_ENTRIES + 2).all(known));
+}
+
+#[test]
+fn what_every_page_shows_stays_however_much_else_is_seen() {
+    let mut cache = full();
+    for number in 1..10 * MOST_ENTRIES {
+        assert_eq!(cache.look(&object(0), NOW), Found::Stale, "after {number} others");
+        cache.note(&object(number), 200, answer("ETag: \"x\""), NOW);
+    }
+}
+
+#[test]
+fn forgetting_one_object_leaves_the_order_of_the_others() {
+    let mut cache = full();
+    cache.forget(&object(7));
+    assert_eq!(cache.entries.len(), MOST_ENTRIES - 1);
+    (0..2).for_each(|more| cache.note(&object(1000 + more), 200, answer("ETag: \"x\""), NOW));
+    let mut known = |number| cache.look(&object(number), NOW) != Found::Absent;
+    assert!(!known(7) && !known(0), "one was forgotten, and the oldest made room for the second new one");
+    assert!((1..7).chain(8..MOST_ENTRIES).all(known), "all others are there");
 }
 
 #[test]
 fn an_entry_is_small_and_a_tag_without_end_is_not_kept() {
     assert!(size_of::<Entry>() <= 56, "{} bytes", size_of::<Entry>());
     let cache = noted(200, &format!("ETag: \"{}\"\nCache-Control: max-age=60", "x".repeat(10_000)));
-    assert_eq!((conditions(&cache), fresh_s(&cache)), (String::new(), Some(60)));
+    assert_eq!((conditions(&cache), fresh_s(cache)), (String::new(), Some(60)));
 }
 
 proptest! {

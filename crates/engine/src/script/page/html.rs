@@ -235,7 +235,7 @@ impl<'a> Tags<'a> {
 }
 
 /// Undoes the references that templates make: the five of XML, and numbers.
-fn unescape(text: &[u8]) -> Vec<u8> {
+pub(super) fn unescape(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = memchr(b'&', rest) {

@@ -11,7 +11,7 @@ use super::Window;
 /// How much of a resource is left.
 const LEFT_RATIO: f64 = 0.85;
 /// Resources that come down to the CPU time of their tier.
-const OF_CPU: [&str; 5] = ["cpu", "cpu quota", "opcache", "index", "connects"];
+const OF_CPU: [&str; 6] = ["cpu", "cpu quota", "opcache", "index", "connects", "gc"];
 
 /// One handicap.
 #[derive(Debug, Clone, PartialEq)]

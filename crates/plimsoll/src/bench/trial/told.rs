@@ -147,6 +147,21 @@ mod tests {
     }
 
     #[test]
+    fn a_share_of_failures_in_few_samples_is_not_said_to_be_near_its_limit() {
+        let few = ClauseSeen {
+            samples: 91,
+            samples_needed: 1000,
+            pass: true,
+            ..clause("errors < 0.1%", 0.0, 1.69)
+        };
+        let mut trial = trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), few]);
+        trial.faults = vec![Fault { check: "samples".to_string(), sentence: "it has too few".to_string() }];
+        let told = sentence::find::nearest(&trial);
+        assert!(told.starts_with("nearest to its limit: `p95 < 2.00 s`"), "{told}");
+        assert!(told.ends_with("; passed as far as seen: errors had 91 of 1 000 samples"), "{told}");
+    }
+
+    #[test]
     fn what_fills_caches_is_not_judged_unless_nothing_came_of_it() {
         let warming = Trial { purpose: Purpose::WarmUp, ..with_few(0.4) };
         let told = line(&warming, None, By::Users);

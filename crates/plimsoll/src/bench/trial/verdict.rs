@@ -24,7 +24,7 @@ pub(super) fn marks(faults: Vec<Fault>, metrics: &[Metric], given: bool) -> (Vec
 }
 
 /// A second without what only the run's own record needs: service times, and the rows of requests.
-pub(crate) fn slim(mut second: Interval, names: &[OperationName]) -> Interval {
+pub(super) fn slim(mut second: Interval, names: &[OperationName]) -> Interval {
     for (index, row) in second.operations.iter_mut().enumerate() {
         row.service = nothing();
         if names.get(index).is_none_or(|name| name.kind == OperationKind::Request) {
@@ -48,6 +48,7 @@ mod tests {
             name: name.into(),
             title: name.into(),
             unit: String::new(),
+            mix: None,
             of: of.into(),
             per: Per::Total,
             times: 1.0,

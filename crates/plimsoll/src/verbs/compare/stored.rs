@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use analysis::paired::Terms;
 use analysis::{sentence, unpaired};
+use model::kit::DEFAULT_MIX;
 use model::record::{Outcome, RunRecord};
 use model::study::{Arm, Better, Compare, Effect, Measured, Question, STUDY_FORMAT, StudyRecord};
 use model::{Problem, Problems, Recipe, Result};
@@ -18,7 +19,7 @@ use crate::verbs::closing::Ended;
 pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) -> Result<Ended> {
     let began = Instant::now();
     Problems::check(incompatible(a.record(), b.record()))?;
-    let (seen_a, seen_b) = (measured(a)?, measured(b)?);
+    let (seen_a, seen_b) = (trial::of_run(a, &[])?, trial::of_run(b, &[])?);
     let mut compare = Compare { load: a.record().setup.load_headline(), ..asked.clone() };
     compare.effects = effects(&compare, &seen_a, &seen_b);
     let primary = compare.effects.first().filter(|effect| effect.figure == compare.by);
@@ -86,10 +87,12 @@ fn incompatible(a: &RunRecord, b: &RunRecord) -> Vec<Problem> {
         let pairs: Vec<String> = setup.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
         pairs.join(", ")
     };
+    let mix = |setup: &model::record::Setup| setup.mix.clone().unwrap_or_else(|| DEFAULT_MIX.to_string());
     let same_server = server(a) == server(b);
     let think = |seconds: Option<f64>| seconds.map_or("a cycle time".to_string(), |s| format!("{s} s"));
     let differences = [
         ("kit", one.kit.clone(), other.kit.clone()),
+        ("mix", mix(one), mix(other)),
         ("size", one.size.clone(), other.size.clone()),
         ("data", data(a, same_server), data(b, same_server)),
         ("load", one.load_words(), other.load_words()),
@@ -122,28 +125,10 @@ fn server(record: &RunRecord) -> Option<(&str, &str)> {
     Some((tier.service.as_str(), tier.version.as_str()))
 }
 
-/// The figures of a run's steady state, with their standard errors.
-fn measured(run: &Run) -> Result<Measured> {
-    let setup = &run.record().setup;
-    let from = setup.ramp_up_s.ceil() as u32;
-    let to = (setup.ramp_up_s + setup.steady_s).floor() as u32;
-    let seconds = run.seconds()?;
-    let names = seconds.names().to_vec();
-    let mut kept = Vec::new();
-    for second in seconds {
-        let second = second?;
-        if (from..to).contains(&second.second) {
-            kept.push(trial::slim(second, &names));
-        }
-    }
-    analysis::measured(&kept, &names, &[], &run.record().tiers, &analysis::Also::default()).ok_or_else(|| {
-        Problem::invalid(format!("run {} has no second of steady state", run.record().id)).into()
-    })
-}
-
 fn effects(compare: &Compare, a: &Measured, b: &Measured) -> Vec<Effect> {
     let mut effects: Vec<Effect> = Vec::new();
-    for one in &a.figures {
+    // How much times differ among themselves is no figure by which one stack is better than another.
+    for one in a.figures.iter().filter(|one| one.name != "sd") {
         let Some(other) = b.figure(&one.name, one.operation.as_deref()) else { continue };
         let better = if one.name == "throughput" { Better::Higher } else { Better::Lower };
         let terms = Terms {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use model::tier_setting::{DELAY, HOST, OwnHost, RATE};
 use model::units;
 
 use crate::context::Context;
@@ -67,9 +68,16 @@ impl fmt::Display for Finding {
     }
 }
 
-/// CPUs, home, user, cgroups, descriptors.
+/// CPUs, home, user, cgroups, hosts, descriptors.
 pub(super) fn machine(context: &Context) -> Vec<Finding> {
-    vec![cpu_finding(), home_finding(&context.home), user_finding(), cgroup_finding(), descriptor_finding()]
+    vec![
+        cpu_finding(),
+        home_finding(&context.home),
+        user_finding(),
+        cgroup_finding(),
+        host_finding(),
+        descriptor_finding(),
+    ]
 }
 
 /// What can be seen of a run, and what is lost where it can't. None of it is needed to measure.
@@ -141,6 +149,35 @@ fn cgroup_finding() -> Finding {
             "run as root, or in a delegated scope: systemd-run --user --scope -p Delegate=yes plimsoll …",
         ),
     }
+}
+
+/// Whether a tier can be on a host of its own, and what the cable to it can be slowed down by.
+fn host_finding() -> Finding {
+    const SUBJECT: &str = "hosts of their own";
+    let able = format!("a tier can have a network of its own (TIER.{HOST}=own)");
+    if let Err(refusal) = testbed::try_host(&OwnHost::default()) {
+        return Finding::limited(SUBJECT, refusal.to_string(), "run as root, with the package iproute2");
+    }
+    let kinds = [
+        (RATE, "sch_tbf", OwnHost { rate_mbit: Some(1000), delay_us: None }),
+        (DELAY, "sch_netem", OwnHost { rate_mbit: None, delay_us: Some(100) }),
+    ];
+    let (mut has, mut lacks, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
+    for (setting, module, own) in kinds {
+        match testbed::try_host(&own) {
+            Ok(()) => has.push(setting),
+            Err(refusal) => {
+                lacks.push(refusal.to_string());
+                wanted.push(module);
+            }
+        }
+    }
+    let with = if has.is_empty() { String::new() } else { format!(", with {}", has.join(" and ")) };
+    if lacks.is_empty() {
+        return Finding::good(SUBJECT, format!("{able}{with}"));
+    }
+    let remedy = format!("a kernel with {}", wanted.join(" and "));
+    Finding::limited(SUBJECT, format!("{able}{with}; {}", lacks.join("; ")), remedy)
 }
 
 fn descriptor_finding() -> Finding {

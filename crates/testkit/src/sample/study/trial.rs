@@ -91,11 +91,13 @@ impl Stack {
             figures: vec![
                 figure("throughput", None, per_s * noise(4, 0.004), 0.006),
                 figure("mean", None, mean_s, se * 0.6),
+                figure("sd", None, 1.3 * mean_s, se * 1.1),
                 figure("p50", None, p50_s, se * 0.5),
                 figure("p95", None, p95_s, se),
                 figure("p99", None, p99_s, se * 1.6),
                 figure("throughput", Some("Browse"), per_s * 0.52, 0.008),
                 figure("mean", Some("Browse"), browse_p95_s * 0.36, se * 0.7),
+                figure("sd", Some("Browse"), browse_p95_s * 0.45, se * 1.3),
                 figure("p50", Some("Browse"), browse_p95_s * 0.23, se * 0.6),
                 figure("p95", Some("Browse"), browse_p95_s, se * 1.2),
                 figure("p99", Some("Browse"), browse_p95_s * 1.66, se * 1.9),

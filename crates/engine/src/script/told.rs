@@ -1,0 +1,109 @@
+//! What servers have promised to users: the last word on each thing, for the check of the data after a run.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+/// So many things one thread keeps at most, some 40 MB of paths and tags.
+const MOST: usize = 200_000;
+
+/// Longer names and states are not kept: who is told of a thing keeps its tag, not its body.
+const MOST_BYTES: usize = 1024;
+
+/// What a user was told of a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State<'a> {
+    /// It is there, and this is it.
+    Is(&'a str),
+    /// It is not there.
+    Gone,
+    /// Nobody knows: a request that changes it has not been answered.
+    Unknown,
+}
+
+/// The last word on each thing of which users were told.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Nothing for what is gone.
+    known: FxHashMap<Box<str>, Option<Box<str>>>,
+}
+
+impl Told {
+    /// The counter of what there was no room for.
+    pub(crate) const BEYOND: &'static str = "(told, but not kept)";
+
+    /// Notes the last word; false when there is no room for it: then nobody knows.
+    pub(crate) fn note(&mut self, key: &str, state: State<'_>) -> bool {
+        let value = match state {
+            State::Is(value) if value.len() > MOST_BYTES => {
+                self.known.remove(key);
+                return false;
+            }
+            State::Unknown => {
+                self.known.remove(key);
+                return true;
+            }
+            State::Gone => None,
+            State::Is(value) => Some(Box::from(value)),
+        };
+        if let Some(known) = self.known.get_mut(key) {
+            *known = value;
+            return true;
+        }
+        let room = self.known.len() < MOST && key.len() <= MOST_BYTES;
+        if room {
+            self.known.insert(Box::from(key), value);
+        }
+        room
+    }
+
+    /// Everything, in order; nothing is kept any more.
+    pub(crate) fn take(&mut self) -> BTreeMap<String, Option<String>> {
+        let known = std::mem::take(&mut self.known).into_iter();
+        known.map(|(key, value)| (key.into_string(), value.map(str::into_string))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_word_on_each_thing_counts() {
+        let mut told = Told::default();
+        for (key, state) in [
+            ("a", State::Is("1")),
+            ("b", State::Is("1")),
+            ("a", State::Unknown),
+            ("a", State::Is("2")),
+            ("b", State::Gone),
+            ("c", State::Is("1")),
+            ("c", State::Unknown),
+        ] {
+            assert!(told.note(key, state), "{key} {state:?}");
+        }
+        let expected = [("a".to_string(), Some("2".to_string())), ("b".to_string(), None)];
+        assert_eq!(told.take(), BTreeMap::from(expected));
+        assert!(told.take().is_empty());
+    }
+
+    #[test]
+    fn what_is_told_without_end_is_not_kept_and_what_stood_before_no_longer_holds() {
+        let mut told = Told::default();
+        let long = "x".repeat(MOST_BYTES + 1);
+        assert!(told.note("a", State::Is("1")) && told.note("b", State::Is(&long[1..])));
+        assert!(!told.note("a", State::Is(&long)), "the last word is not the first one");
+        assert!(!told.note(&long, State::Is("1")));
+        assert_eq!(told.take(), BTreeMap::from([("b".to_string(), Some(long[1..].to_string()))]));
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_not_kept_but_what_is_kept_still_changes() {
+        let mut told = Told::default();
+        assert!((0..MOST).all(|number| told.note(&number.to_string(), State::Gone)));
+        assert!(!told.note("one more", State::Gone));
+        assert!(told.note("7", State::Is("new")));
+        assert!(told.note("8", State::Unknown) && told.note("one more", State::Gone));
+        assert_eq!(told.take()["7"], Some("new".to_string()));
+    }
+}

@@ -1,0 +1,118 @@
+//! A recipe resolved into a plan: what its mix and its size decide.
+
+use std::borrow::Cow;
+
+use model::{Catalogue, Plan, Recipe, Result};
+
+const KIT: &str = r#"
+format = 1
+name = "shop"
+version = 1
+title = "Shop"
+source = "here"
+needs = ["web"]
+app = "app"
+session = "session.lua"
+front_page = "/"
+default_size = "small"
+default_stack = "one"
+[state]
+drifts = false
+why = "nothing is written"
+reset = "none"
+[sizes]
+small = { items = 100, browsers = 5 }
+[derived]
+customers = { of = "browsers", times = 2880 }
+[users]
+default = 4
+ramp_per_s = 10
+loaded_for = "browsers"
+[mix]
+home = 1
+[mixes.browsing.mix]
+look = 1
+[mixes.browsing.qos]
+buy = []
+look = ["p90 < 1s"]
+[qos]
+all = ["errors < 1%"]
+buy = ["p90 < 5s"]
+look = ["p90 < 3s"]
+[[metric]]
+name = "wips"
+title = "WIPS"
+unit = "1/s"
+mix = "default"
+of = "all"
+per = "second"
+[[metric]]
+name = "wipsb"
+title = "WIPSb"
+unit = "1/s"
+mix = "browsing"
+of = "all"
+per = "second"
+"#;
+const STACK: &str = "format = 1\nname = \"one\"\ntitle = \"One\"\nprovides = [\"web\"]\ntier = []\n";
+
+fn resolve(mix: Option<&str>, size: Option<&str>) -> Result<Plan> {
+    let files = [
+        ("kits/shop/kit.toml", KIT),
+        ("kits/shop/session.lua", ""),
+        ("kits/shop/app/index.html", ""),
+        ("stacks/one.toml", STACK),
+    ];
+    let file = |(path, text): (&str, &'static str)| (path.to_string(), Cow::Borrowed(text.as_bytes()));
+    let recipe = Recipe {
+        format: 1,
+        kit: "shop".to_string(),
+        mix: mix.map(str::to_string),
+        size: size.map(str::to_string),
+        ..Recipe::default()
+    };
+    Plan::resolve(&recipe, None, &Catalogue::new(files.map(file).into()), &[0, 1])
+}
+
+fn plan(mix: Option<&str>, size: Option<&str>) -> Plan {
+    resolve(mix, size).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn refused(mix: Option<&str>, size: Option<&str>) -> String {
+    resolve(mix, size).expect_err("it must be refused").to_string()
+}
+
+#[test]
+fn a_plan_has_the_sessions_targets_and_figures_of_its_mix() {
+    let told = |plan: &Plan| {
+        let of_one = plan.qos.iter().filter_map(|target| Some((target.operation.clone()?, target.limit)));
+        let figures = plan.kit.metrics.iter().map(|metric| metric.name.clone());
+        (of_one.collect::<Vec<_>>(), figures.collect::<Vec<_>>())
+    };
+    let own = (vec![("buy".to_string(), 5.0), ("look".to_string(), 3.0)], vec!["wips".to_string()]);
+    for mix in [None, Some("default")] {
+        let plan = plan(mix, None);
+        assert_eq!(told(&plan), own, "{mix:?}");
+        assert_eq!((plan.mix, plan.kit.mix.contains_key("home")), (None, true), "{mix:?}");
+    }
+    let browsing = plan(Some("browsing"), None);
+    assert_eq!(told(&browsing), (vec![("look".to_string(), 1.0)], vec!["wipsb".to_string()]));
+    let sessions = browsing.kit.sessions();
+    assert_eq!((browsing.mix.as_deref(), sessions.names()), (Some("browsing"), vec!["look"]));
+    let text = refused(Some("brows"), None);
+    assert!(
+        text.contains("kit shop has no mix `brows`") && text.contains("one of browsing, default"),
+        "{text}"
+    );
+    assert!(refused(Some("browsin"), None).contains("`browsing`"), "the nearest one");
+}
+
+#[test]
+fn a_plan_s_data_are_those_of_its_numbers_and_for_as_many_users_as_these_say() {
+    let plan = plan(None, Some("items=10,browsers=3"));
+    assert_eq!(plan.size.label, "browsers=3,items=10");
+    assert_eq!((plan.size.values["customers"], plan.load.users), (8640.0, 3));
+    assert_eq!(self::plan(None, Some("browsers=5,items=100")).size.label, "small");
+    let text = refused(None, Some("items=0,browsers=3"));
+    assert!(text.contains("`items=0`") && !text.contains("loaded_for"), "told once: {text}");
+}

@@ -1,0 +1,35 @@
+//! The bookstore in its real stack: each of the fourteen interactions by its path and parameters, what its page really
+//! says, and what it refuses.
+
+mod browsing;
+mod ordering;
+
+use crate::bookstore::Shop;
+use crate::tool::{Home, have, turn};
+
+const STACK: &str = "tomcat-mariadb";
+const SCRIPT: &str = "<script>";
+const SHOWN: &str = "&lt;script&gt;";
+
+#[test]
+fn each_interaction_does_what_its_page_promises_and_refuses_the_rest() {
+    let _turn = turn();
+    if !have(STACK) {
+        return;
+    }
+    let shop = Shop::open(&format!("--stack {STACK}"));
+    browsing::home_greets_and_leads_to_every_subject(&shop);
+    browsing::pictures_are_there_with_their_sizes_and_dates(&shop);
+    browsing::lists_are_of_their_subject_and_in_their_order(&shop);
+    browsing::searches_find_what_begins_so_and_nothing_else(&shop);
+    browsing::a_product_is_shown_in_full(&shop);
+    ordering::a_cart_holds_what_was_put_into_it(&shop);
+    ordering::customers_are_known_by_name_and_password(&shop);
+    ordering::who_is_new_becomes_a_customer(&shop);
+    ordering::a_purchase_is_one_and_is_displayed(&shop);
+    ordering::a_lot_of_one_book_makes_it_the_best_seller(&shop);
+    ordering::an_administrators_change_is_seen_at_once(&shop);
+    ordering::without_a_gateway_nothing_is_bought(&shop);
+    shop.end().expect(0).says("gateway: the server ended");
+    Home::shared().expect_nothing_left();
+}

@@ -1,0 +1,82 @@
+//! Commands that run to their end, confined as the server is that they belong to.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use model::{Kind, Problem, Result};
+
+use crate::lab::Site;
+use crate::launch::Launch;
+use crate::prepare::ReadyCommand;
+use crate::start::CONSOLE;
+use crate::{disk, program};
+
+/// A command of a service that runs to its end, confined as the server itself is.
+pub(crate) struct Job<'a> {
+    site: &'a Site,
+    instance: &'a str,
+    tier: &'a str,
+    dir: &'a Path,
+    cpus: &'a [usize],
+}
+
+impl<'a> Job<'a> {
+    pub(crate) fn new(
+        site: &'a Site,
+        instance: &'a str,
+        tier: &'a str,
+        dir: &'a Path,
+        cpus: &'a [usize],
+    ) -> Job<'a> {
+        Job { site, instance, tier, dir, cpus }
+    }
+
+    /// Runs it; the inner error says how the command failed.
+    pub(crate) fn run(
+        &self,
+        command: &ReadyCommand,
+        cancel: &dyn Fn() -> bool,
+    ) -> Result<Result<(), String>> {
+        let Some((first, args)) = command.run.split_first() else { return Ok(Ok(())) };
+        let found = if first.contains('/') { Some(PathBuf::from(first)) } else { None };
+        let found = found.or_else(|| program::find(first, &self.site.home).map(|program| program.path));
+        let Some(program) = found else {
+            return Ok(Err(format!("could not {}: there is no program {first}", command.title)));
+        };
+        let input = self.dir.join("tmp/input");
+        if let Some(text) = &command.input {
+            disk::write(&input, text.as_bytes(), self.site.owner.of_files())?;
+        }
+        let launch = Launch {
+            tier: self.tier.to_string(),
+            program,
+            args: args.iter().map(Into::into).collect(),
+            env: vec![("TMPDIR".to_string(), self.dir.join("tmp").display().to_string())],
+            dir: self.dir.to_path_buf(),
+            input: command.input.as_ref().map(|_| input),
+            output: self.dir.join(CONSOLE),
+            cpus: self.cpus.to_vec(),
+        };
+        let mut running = self.site.launch(&launch, self.instance)?;
+        loop {
+            match running.child.try_wait() {
+                Ok(Some(status)) if status.success() => return Ok(Ok(())),
+                Ok(Some(status)) => {
+                    return Ok(Err(format!("could not {}: {first} ended with {status}", command.title)));
+                }
+                Err(error) => return Ok(Err(format!("could not {}: {error}", command.title))),
+                Ok(None) if cancel() => {
+                    self.site.end_tier(self.instance, self.tier, &[running.identity])?;
+                    _ = running.child.wait();
+                    return Err(interrupted(self.tier).into());
+                }
+                Ok(None) => std::thread::sleep(Duration::from_millis(2)),
+            }
+        }
+    }
+}
+
+/// What a start that the user gave up says.
+pub(crate) fn interrupted(tier: &str) -> Problem {
+    Problem::new(Kind::Interrupted, "interrupted while the stack was starting").tier(tier)
+}

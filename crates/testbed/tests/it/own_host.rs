@@ -1,0 +1,158 @@
+//! A tier on a host of its own: reached by the others over its cable, seen by whoever asks from here, and gone with its
+//! stack.
+
+use std::fs;
+use std::io::Read;
+use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use model::Plan;
+use model::tier_setting::OwnHost;
+use observe::Servers;
+use testbed::{Stack, Tier, try_host};
+
+use crate::bench::{Bench, LAMP, get};
+use crate::tiny::{FAR, lay_far, plan};
+use crate::waiting::wait_until;
+
+/// Whether a tier can be on such a host of its own here; if not the reason is printed, and with CI=true that is a
+/// failure.
+pub(crate) fn networks_can_be_made(own: &OwnHost) -> bool {
+    let refused = try_host(own).err();
+    if let Some(reason) = &refused {
+        assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{reason}");
+        eprintln!("skipped: {reason}");
+    }
+    refused.is_none()
+}
+
+/// The network cards on which a lab wrote that they are its own.
+pub(crate) fn cables_of(id: &str) -> Vec<String> {
+    let mark = format!("{id}.");
+    let cards = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    let alias = |card: &fs::DirEntry| fs::read_to_string(card.path().join("ifalias")).unwrap_or_default();
+    let ours = cards.filter(|card| alias(card).starts_with(&mark));
+    ours.map(|card| card.file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn bench(name: &str) -> Option<Bench> {
+    Bench::with(name, LAMP, lay_far, |catalogue, stack| plan(catalogue, stack, &FAR))
+}
+
+fn far(bench: &Bench, more: &[(&str, &str)]) -> Plan {
+    bench.plan(LAMP, &[&FAR[..], more].concat())
+}
+
+fn database(stack: &Stack) -> &Tier {
+    stack.tier("db").expect("a tier")
+}
+
+fn network(process: u32) -> PathBuf {
+    fs::read_link(format!("/proc/{process}/ns/net")).expect("it runs, and we may look")
+}
+
+#[test]
+fn a_database_on_a_host_of_its_own_is_reached_over_its_cable_and_gone_with_its_stack() {
+    let Some(mut bench) = bench("own-host") else { return };
+    let plan = far(&bench, &[]);
+    if !networks_can_be_made(&OwnHost::default()) {
+        let said = bench.lab.check_hosts(&plan).expect_err("it can't be made").to_string();
+        assert!(said.contains("--set db.net.host=shared"), "{said}");
+        return;
+    }
+    bench.lab.check_hosts(&plan).unwrap_or_else(|problems| panic!("{problems}"));
+    let mut stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
+
+    let address = database(&stack).address.expect("its port is its address");
+    let IpAddr::V4(far) = address.ip() else { panic!("{address} is no address of a cable") };
+    assert!(far.octets()[0] == 198 && matches!(far.octets()[1], 18 | 19), "{address}");
+    let near = Ipv4Addr::from(u32::from(far) - 1);
+    let web = stack.web_address().expect("an address");
+    let page = get(web, "/index.php");
+    assert!(page.contains(&format!("reached by plimsoll@{near}\n")), "{page}");
+    let page = get(web, "/index.php?password=");
+    assert!(!page.contains("reached by"), "over a network nobody comes in without the password: {page}");
+
+    let (db, web_pid) = (database(&stack).pid, stack.tier("web").expect("a tier").pid);
+    assert_ne!(network(db), network(std::process::id()));
+    assert_eq!(network(web_pid), network(std::process::id()), "only the tier that is named");
+    let refused = TcpListener::bind(address).expect_err("the address is another host's");
+    assert_eq!(refused.kind(), std::io::ErrorKind::AddrNotAvailable);
+    TcpStream::connect(address).expect("a way there").read_exact(&mut [0]).expect("a greeting");
+
+    // Whoever loads, checks or watches comes from here, over the socket.
+    let socket = &database(&stack).sockets["mysql"];
+    UnixStream::connect(socket).expect("a socket").read_exact(&mut [0]).expect("a greeting");
+    let jobs: Vec<_> = stack.tiers().iter().map(|tier| tier.job.clone()).collect();
+    let (mut servers, began) = (Servers::start(&jobs), Instant::now());
+    wait_until("the database tells how many are connected", || {
+        let series = servers.sample(began.elapsed().as_secs_f64());
+        series.iter().any(|one| one.name == "sql.connected" && one.tier.as_deref() == Some("db"))
+    });
+    drop(servers);
+
+    let kept = database(&stack).files.iter().map(|file| database(&stack).kept_text(file));
+    assert!(kept.collect::<String>().contains("IDENTIFIED BY 'drawn-at-the-start'"), "no kept file has it");
+    assert_eq!(cables_of(&bench.id).len(), 1);
+    let stopped = stack.stop().unwrap_or_else(|problems| panic!("{problems}"));
+    assert!(stopped.iter().all(|one| one.clean), "{stopped:?}");
+    drop(stack);
+    assert_eq!(cables_of(&bench.id), Vec::<String>::new());
+    bench.lab.close().expect("a clean end");
+}
+
+#[test]
+fn a_stack_that_is_refused_leaves_no_host_behind() {
+    if !networks_can_be_made(&OwnHost::default()) {
+        return;
+    }
+    // The kit's own page goes through the socket, and there is no way through one to another host.
+    let Some(mut bench) = Bench::new("own-socket", LAMP) else { return };
+    let plan = far(&bench, &[]);
+    let said = bench.start(&plan).expect_err("the page can't be rendered").to_string();
+    assert!(said.contains("kits/tiny/app/index.php.j2:2") && said.contains("net.host=own"), "{said}");
+    assert_eq!(cables_of(&bench.id), Vec::<String>::new());
+}
+
+#[test]
+fn a_cable_with_a_rate_carries_no_more() {
+    let rate_mbit = Some(2);
+    let Some(mut bench) = bench("own-rate") else { return };
+    if !networks_can_be_made(&OwnHost { rate_mbit, delay_us: None }) {
+        return;
+    }
+    let stack = bench.start(&far(&bench, &[("db.net.rate_mbit", "2")]));
+    let stack = stack.unwrap_or_else(|problems| panic!("{problems}"));
+    let web = stack.web_address().expect("an address");
+    get(web, "/index.php");
+    let start = Instant::now();
+    let page = get(web, "/index.php?bytes=500000");
+    assert!(page.contains("received 500000\n"), "{page}");
+    // 4 Mbit, without what the bucket and a late clock may give away.
+    assert!(start.elapsed() > Duration::from_millis(1800), "it took {:?}", start.elapsed());
+}
+
+#[test]
+fn a_cable_with_a_delay_holds_both_ways_or_the_kernel_is_named_that_can_not() {
+    let delay = ("db.net.delay_us", "30000");
+    let Some(mut bench) = bench("own-delay") else { return };
+    if !networks_can_be_made(&OwnHost::default()) {
+        return;
+    }
+    let plan = far(&bench, &[delay]);
+    if let Err(problems) = bench.lab.check_hosts(&plan) {
+        let said = problems.to_string();
+        assert!(said.contains("netem") && said.contains("--set db.net.delay_us=0"), "{said}");
+        assert!(bench.start(&plan).is_err(), "nobody is given a faster way than was asked for");
+        assert_eq!(cables_of(&bench.id), Vec::<String>::new());
+        eprintln!("skipped: {said}");
+        return;
+    }
+    let stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
+    let address = database(&stack).address.expect("its port is its address");
+    let start = Instant::now();
+    TcpStream::connect(address).expect("a way there");
+    assert!(start.elapsed() >= Duration::from_millis(60), "there and back in {:?}", start.elapsed());
+}
