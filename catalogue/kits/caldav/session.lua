@@ -4,8 +4,9 @@
 
 local clock = require "clock"
 local copy = require "copy"
+local discovery = require "discovery"
 local ical = require "ical"
-local population = require "population"
+local promises = require "promises"
 local webdav = require "webdav"
 
 local DAY_S <const> = 86400
@@ -22,35 +23,7 @@ local function kept(holds, what)
   if not check(holds, what) then count "broken promises" end
 end
 
-local function ask(method, path, depth, body, right)
-  local name = method == "REPORT" and "report" or "properties"
-  local headers = { Depth = depth }
-  return request(method, path, { body = body, type = webdav.xml, headers = headers, expect = right, name = name })
-end
-
-local function filled(text) return text and text ~= "" and text or nil end
-
--- From a host's name to the calendar, knowing nothing of the server (RFC 6764, RFC 4791).
-local function discover(user)
-  user.name = population.name(user.number)
-  auth(user.name, user.name)
-  operation "Discover"
-  local page = ask("PROPFIND", "/.well-known/caldav", 0, webdav.who, { 207, 404, 405 })
-  if page.status ~= 207 then page = ask("PROPFIND", "/", 0, webdav.who, 207) end
-  local principal = filled(page:xml("current-user-principal")[1]) or fail("no principal of whoever is logged in")
-  page = ask("PROPFIND", webdav.path(principal), 0, webdav.principal, 207)
-  user.home = webdav.path(filled(page:xml("calendar-home-set")[1]) or fail("no home of calendars"))
-  page = ask("PROPFIND", user.home, 1, webdav.calendars, 207)
-  local place
-  for _, row in ipairs(page:xml("response", { "href", "calendar", "sync-token" })) do
-    if row.calendar and not place then
-      place = webdav.path(row.href)
-      -- A server that has no tokens is asked for all tags instead.
-      user.syncs = filled(row["sync-token"]) ~= nil
-    end
-  end
-  user.place = place or fail("no calendar in its home")
-end
+local ask, filled = webdav.ask, webdav.filled
 
 -- What has changed since a token, and the next token; nothing where the server does not know the token.
 local function changes_since(user, token)
@@ -132,17 +105,21 @@ local function fetch(user, paths)
   end
 end
 
--- Finds the calendar and fetches all of it, as a program does when an account is added to it.
+-- Finds the calendar, sets it up and fetches all of it, as a program does when an account is added to it.
 local function start(user)
   user.copy, user.truth, user.tasks, user.added = copy.new(), {}, {}, {}
-  discover(user)
+  discovery.find(user)
+  if not user.is_set_up then discovery.set_up(user) end
+  user.is_set_up = true
   operation "FirstSync"
   local found, token = everything(user)
   -- What is there already was confirmed to nobody.
   for path in pairs(found) do user.truth[path] = OPEN end
   local wanted = take_over(user, found, true)
   user.token, user.started = token, true
+  promises.calendar(user)
   fetch(user, wanted)
+  discovery.look_round(user)
 end
 
 -- Asks whether anything has changed.
@@ -177,14 +154,18 @@ function Poll(user)
   end
   local wanted = take_over(user, found, whole)
   user.state, user.token = state, token
+  promises.calendar(user)
   fetch(user, wanted)
 end
 
--- A program that is started again.
+-- A program that is started again. One that does not come so far begins with everything anew: it may not be logged in.
 function Restart(user)
   if not user.started then return start(user) end
   forget()
-  discover(user)
+  user.started = false
+  discovery.find(user)
+  user.started = true
+  discovery.look_round(user)
 end
 
 -- The tag that was last confirmed; false for what is gone, OPEN where nobody knows.
@@ -207,6 +188,7 @@ end
 -- Sends an object. Until the answer is there nobody knows what it is. Gives its status.
 local function put_object(user, path, drawn, headers, right)
   user.truth[path] = OPEN
+  promises.none(path)
   local now, changes = clock.now(user)
   local body = ical.text(webdav.uid(path), drawn, now, changes)
   local options = { body = body, type = webdav.ics, headers = headers, expect = right, name = "object" }
@@ -216,6 +198,7 @@ local function put_object(user, path, drawn, headers, right)
   -- A server that keeps something else than it was sent tells no tag: the object is to be asked for.
   local etag = page:header("ETag") or get(path, nil, { name = "object" }):header("ETag")
   user.truth[path] = etag or fail("no tag of what was put")
+  promises.object(user, path, etag)
   user.tasks[path] = drawn.task or nil
   count "confirmed"
   return status
@@ -227,12 +210,14 @@ local function remove_oldest(user)
   local etag = tag_of(user, path)
   local known = etag and etag ~= OPEN
   user.truth[path] = OPEN
+  promises.none(path)
   local headers = known and { ["If-Match"] = etag } or nil
   local status = delete(path, nil, { headers = headers, expect = { 200, 204, 404, 412 }, name = "object" }).status
   -- What was confirmed is there, with its tag, until now.
   kept(not known or status < 300, "what is to be deleted is as it was confirmed, not status " .. status)
   if status == 412 then return end
   user.truth[path] = false
+  promises.object(user, path, false)
   user.tasks[path] = nil
   if status < 300 then count "confirmed" end
 end

@@ -96,7 +96,7 @@ expect("calendars that were made and are not there", lost_calendars, 0)
 expect("deleted calendars that are still there", left_calendars, 0)
 
 -- How many there are, by what was counted.
-local open_puts, open_deletes = unanswered.Put, unanswered.Delete
+local open_puts, open_deletes = unanswered.Put + unanswered.JsonSave, unanswered.Delete
 local objects = query "SELECT COUNT(*) FROM calendarobjects" - base "objects"
 local added = counters["objects added"] - counters["objects deleted"]
 if counters["calendars deleted"] + unanswered.DeleteCalendar == 0 then

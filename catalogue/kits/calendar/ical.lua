@@ -1,5 +1,5 @@
--- Calendar objects as iCalendar (RFC 5545): one event or task each, with the distributions of the load set. The kits
--- `calendar` and `caldav` have the same file; a test sees to that.
+-- Calendar objects as iCalendar (RFC 5545): one event or task each, with the distributions of the load set. The kit
+-- `caldav` borrows this file.
 --
 -- Times are seconds since 1970, in UTC; days are counted from there.
 

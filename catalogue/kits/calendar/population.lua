@@ -1,5 +1,5 @@
 -- Whose calendars there are and what is in them: functions of a number, so that sessions know them without asking. The
--- kits `calendar` and `caldav` have the same file; a test sees to that.
+-- kit `caldav` borrows this file; both have the parameters that it reads.
 
 local population = {}
 

@@ -7,6 +7,7 @@
 local accounts = require "accounts"
 local ical = require "ical"
 local population = require "population"
+local web_page = require "web_page"
 local webdav = require "webdav"
 
 local DAY_S <const> = 86400
@@ -127,17 +128,22 @@ local function remove_oldest(account)
   account.sure = sure
 end
 
--- Half of what is put changes what the user saw before, the other half is new; collections stay as large as they are.
+-- Collections stay as large as they are: for each object too many the oldest goes.
+local function keep_size(account)
+  if param.deletes == "paired" and #account.added > ADDED_MOST then
+    operation "Delete"
+    remove_oldest(account)
+  end
+end
+
+-- Half of what is put changes what the user saw before, the other half is new.
 function Put(user)
   local read = chance(0.5) and looked_at(user)
   local account = account_of(user, read and read.account)
   operation "Put"
   if read then change(user, account, read) else add(user, account) end
   count "transactions"
-  if param.deletes == "paired" and #account.added > ADDED_MOST then
-    operation "Delete"
-    remove_oldest(account)
-  end
+  keep_size(account)
 end
 
 function Get(user)
@@ -187,15 +193,68 @@ function Report(user)
   count "transactions"
 end
 
--- The web page's view of a month.
+-- The web page's view of a month: what is seen there is what is changed next.
 function JsonRpc(user)
-  account_of(user)
+  local account = account_of(user)
   operation "JsonRpc"
-  local from_s, id = ZERO_S + DAY_S * random(-365, 330), random(1, 1000000)
-  local span = { calendar = "calendar", start = ical.stamp(from_s), ["end"] = ical.stamp(from_s + 5 * WEEK_S) }
-  local page = post("/json-rpc", nil, { json = { id = id, method = "getEvents", params = span } })
-  check(page:json("/id") == id and page:json("/error") == nil and page:json("/result"), "an answer to the call")
+  local from_s = ZERO_S + DAY_S * random(-365, 330)
+  local events = web_page.call("getEvents",
+    { calendar = "calendar", start = ical.stamp(from_s), ["end"] = ical.stamp(from_s + 5 * WEEK_S) })
+  for _, event in ipairs(events) do seen(account.etags, account.place .. event.uri, event.etag) end
+  if #events > 0 then
+    user.read = { account = account.number, path = account.place .. pick(events).uri, task = false }
+  end
   count "transactions"
+end
+
+-- What the page asks first when it is opened.
+function JsonCalendars(user)
+  account_of(user)
+  operation "JsonCalendars"
+  local found = false
+  for _, calendar in ipairs(web_page.call "getCalendars") do found = found or calendar.calendar == "calendar" end
+  check(found, "the user's calendar")
+  count "transactions"
+end
+
+-- Saves an event and gives its path, which for a new one the server makes up. Until the answer is there nobody knows.
+local function save(account, event)
+  local saved = web_page.call("saveEvent", { calendar = "calendar", event = event })
+  local path = account.place .. saved.uri
+  told(path, webdav.bare(saved.etag) or fail("no strong tag of what was saved"))
+  account.etags[path] = saved.etag
+  count "changes"
+  return path
+end
+
+local function save_changed(account, path, event)
+  event.uri, event.etag = path:sub(#account.place + 1), account.etags[path]
+  account.etags[path] = nil
+  told(path)
+  check(save(account, event) == path, "the event that was to be saved")
+end
+
+local function save_new(account, event)
+  local sure = account.sure
+  account.sure = false
+  local path = save(account, event)
+  account.sure = sure
+  account.added[#account.added + 1] = path
+  count "objects added"
+end
+
+-- Half of what the page saves changes an event that the user saw before, the other half is new.
+function JsonSave(user)
+  local read = chance(0.5) and looked_at(user)
+  if read and read.task then read = nil end
+  local account = account_of(user, read and read.account)
+  local drawn
+  repeat drawn = ical.draw(accounts.zero) until not drawn.task
+  local event = web_page.event(drawn)
+  operation "JsonSave"
+  if read then save_changed(account, read.path, event) else save_new(account, event) end
+  count "transactions"
+  keep_size(account)
 end
 
 function AtomGet(user)

@@ -1,6 +1,7 @@
 -- Bodies of requests as CalDAV has them (RFC 4791, RFC 4918), and paths.
 
 local ical = require "ical"
+local time_zone = require "time_zone"
 
 local webdav = { xml = "application/xml; charset=utf-8", ics = "text/calendar; charset=utf-8" }
 
@@ -18,19 +19,12 @@ function webdav.between(from_s, to_s)
     .. '"/></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>'
 end
 
--- UTC, as an object of its own. A carriage return must be written as a reference: XML makes a plain one a line end.
-local TIMEZONE <const> = table.concat({
-  "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Plimsoll//Calendar users//EN", "BEGIN:VTIMEZONE", "TZID:Etc/UTC",
-  "BEGIN:STANDARD", "DTSTART:19700101T000000", "TZOFFSETFROM:+0000", "TZOFFSETTO:+0000", "TZNAME:UTC", "END:STANDARD",
-  "END:VTIMEZONE", "END:VCALENDAR", "",
-}, "&#13;\n")
-
 -- A calendar of this name, with the properties that the stress tool gave its own.
 function webdav.make(name)
   return DECLARED .. '<C:mkcalendar xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:set><D:prop>'
     .. "<D:displayname>" .. name .. "</D:displayname>"
     .. "<C:calendar-description>Made by a user</C:calendar-description>"
-    .. "<C:calendar-timezone>" .. TIMEZONE .. "</C:calendar-timezone></D:prop></D:set></C:mkcalendar>"
+    .. "<C:calendar-timezone>" .. time_zone .. "</C:calendar-timezone></D:prop></D:set></C:mkcalendar>"
 end
 
 -- Without its quotes, as the database has it; nothing of what is no strong tag.

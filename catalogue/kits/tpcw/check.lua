@@ -52,6 +52,10 @@ expect("new payments = new orders",
 expect("new orders without an authorised payment of their total", new_orders [[AND NOT EXISTS (
   SELECT 1 FROM CC_XACTS WHERE cx_o_id = O.o_id AND cx_xact_amt = O.o_total AND CHAR_LENGTH(cx_auth_id) = 15)]], 0)
 
+expect("new payments from no country", query(string.format([[
+  SELECT COUNT(*) FROM CC_XACTS LEFT JOIN COUNTRY ON co_id = cx_co_id WHERE cx_o_id > %d AND co_id IS NULL]],
+  last_order)), 0)
+
 -- Stock falls by what is sold, and a delivery is always of as many pieces: what is over is a sale that was lost.
 expect("items whose stock is not what was there, less what was sold, with whole deliveries", query(string.format([[
   SELECT COUNT(*) FROM ITEM JOIN BASELINE_STOCK B USING (i_id) LEFT JOIN (

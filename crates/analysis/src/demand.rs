@@ -4,9 +4,11 @@
 
 mod chain;
 mod pauses;
+mod rare;
 mod shares;
 
 pub(crate) use pauses::Fault;
+pub(crate) use rare::Rare;
 pub(crate) use shares::Seen;
 
 use model::kit::Tolerance;
@@ -89,7 +91,8 @@ fn dispersion(steady: &Steady, profile: &model::load::Profile) -> Option<(f64, u
 }
 
 /// Draws from the mix against its probabilities, by Pearson's chi-square; of a matrix row by row, summed (Anderson and
-/// Goodman, "Statistical inference about Markov chains", Annals of Mathematical Statistics 28(1), 1957).
+/// Goodman, "Statistical inference about Markov chains", Annals of Mathematical Statistics 28(1), 1957). And
+/// whether one session was drawn too rarely, which the sum hardly shows.
 fn mix(demand: &Demand<'_>) -> ValidityCheck {
     let counts = &demand.steady.whole().choices;
     let count = |cell: usize| counts.get(cell).copied().unwrap_or(0) as f64;
@@ -118,7 +121,12 @@ fn mix(demand: &Demand<'_>) -> ValidityCheck {
     let limit = chi_square(freedom, limits::NORMAL_QUANTILE);
     // A row may have one class that is not rare, of which the chi-square is no question of chance alone.
     let ok = impossible == 0.0 && (freedom == 0 || chi2 <= limit);
-    check("mix", ok, sentence::mix(demand, chi2, limit, impossible, freedom), Some((chi2, limit)))
+    match rare::too_rare(demand.mix, counts).filter(|_| impossible == 0.0) {
+        Some(rare) => check("mix", false, sentence::rare(&rare), Some((rare.drawn, rare.asked))),
+        None => {
+            check("mix", ok, sentence::mix(demand, chi2, limit, impossible, freedom), Some((chi2, limit)))
+        }
+    }
 }
 
 /// The chi-square quantile at the normal quantile `z` (Wilson and Hilferty, "The distribution of chi-square",

@@ -14,7 +14,7 @@ mod stability;
 use model::study::{ClauseSeen, Measured, Purpose, Trial};
 
 use crossing::{Crossing, Point, Reading};
-pub use sight::{Blindness, Sight, by_overload};
+pub use sight::{Blindness, LONG_ENOUGH_S, Sight, by_overload, overloaded};
 pub use stability::Stability;
 
 /// Lines in the cloud.
@@ -48,7 +48,7 @@ pub struct Sightings<'a> {
 impl<'a> Sightings<'a> {
     /// Looks at all trials of a find so far.
     pub fn of(trials: &'a [Trial]) -> Sightings<'a> {
-        Sightings { trials, rising: sight::rising(trials) }
+        Sightings { trials, rising: sight::rising(trials.iter()) }
     }
 
     /// What this trial is good for.

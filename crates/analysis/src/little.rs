@@ -157,6 +157,13 @@ impl Little {
         self.worst().1.holds()
     }
 
+    /// It is broken, and by nothing but what was still under way at the end. In a window that is short beside how long that
+    /// takes, nobody knows whether it ends.
+    pub fn lacks_only_what_is_under_way(&self) -> bool {
+        let explained = |balance: &Balance| balance.holds() || balance.lacks_only_what_is_under_way();
+        !self.holds() && [self.sessions, self.thinks, self.users].iter().all(explained)
+    }
+
     /// The balance that uses up most of what is allowed, and what it is about.
     pub fn worst(&self) -> (&'static str, &Balance) {
         [("sessions", &self.sessions), ("thinks", &self.thinks), ("users", &self.users)]
@@ -294,6 +301,27 @@ mod tests {
     #[test]
     fn an_empty_window_breaks_no_law() {
         assert!(Little::of(&Steady::of(&[], 0.0, 10.0)).holds());
+    }
+
+    #[test]
+    fn what_was_only_under_way_at_the_end_is_told_from_work_that_was_lost() {
+        let balance = |counted_s: f64, edges_s: f64| Balance {
+            integral_s: 100.0,
+            counted_s,
+            ended: 50,
+            standard_error_s: 0.5,
+            edges_s,
+        };
+        let even = balance(100.0, 0.0);
+        let lacks = |sessions: Balance, thinks: Balance| {
+            let little = Little { sessions, thinks, users: even, length_s: 12.0 };
+            little.lacks_only_what_is_under_way()
+        };
+        assert!(lacks(balance(80.0, -20.0), even));
+        assert!(!lacks(even, even), "the law holds");
+        assert!(!lacks(balance(80.0, 0.0), even), "nothing explains it");
+        assert!(!lacks(balance(120.0, 20.0), even), "those under way at the start do");
+        assert!(!lacks(balance(80.0, -20.0), balance(80.0, 0.0)), "thinks were lost beside");
     }
 
     #[test]

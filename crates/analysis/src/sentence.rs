@@ -5,14 +5,14 @@ pub mod compare;
 mod demand;
 pub mod diagnosis;
 pub mod find;
+mod run;
 pub mod sweep;
 
-pub(crate) use demand::{arrivals, bound, mix, pauses, shares};
-use model::record::{
-    ConsistencyResult, Evidence, GeneratorResult, MetricResult, OperationResult, Outcome, TargetResult,
-    ValidityCheck,
-};
-use model::{OperationKind, units};
+pub(crate) use demand::{arrivals, bound, mix, pauses, rare, shares};
+use model::record::{ConsistencyResult, Evidence, GeneratorResult, Outcome, TargetResult};
+use model::units;
+pub use run::invalid;
+pub(crate) use run::valid;
 
 use crate::little::Little;
 use crate::validity::{LogAlarm, TierEvent, TierFault, ValidityInputs, limits};
@@ -131,7 +131,7 @@ pub(crate) fn errors_all(
             first.unwrap_or_default()
         );
     }
-    if completed > 0 {
+    if completed > 0 && failed <= completed {
         return format!("{done} of {all} operations completed");
     }
     if failed == 0 {
@@ -142,7 +142,15 @@ pub(crate) fn errors_all(
     let first = evidence.first().map(|first| {
         format!("; the first: {} failed ({}): {}", first.operation, first.kind, first.message.trim())
     });
-    format!("all {all} operations failed{}; look at one user with `plimsoll try`", first.unwrap_or_default())
+    let first = first.unwrap_or_default();
+    if completed > 0 {
+        let failed = number(failed as f64);
+        return format!(
+            "{failed} of {all} operations failed, more than completed: the figures are those of a minority{first}; ask for \
+             less load, or look at one user with `plimsoll try`"
+        );
+    }
+    format!("all {all} operations failed{first}; look at one user with `plimsoll try`")
 }
 
 pub(crate) fn generator_cpu(inputs: &ValidityInputs<'_>, ok: bool) -> String {
@@ -325,118 +333,6 @@ pub(crate) fn consistency(statements: &[ConsistencyResult]) -> String {
     }
 }
 
-/// The sentence of a run that is not valid: why, and no figure of the stack.
-pub fn invalid(checks: &[ValidityCheck]) -> String {
-    let mut broken = checks.iter().filter(|check| !check.ok);
-    let first = broken.next().map_or("no check was made", |check| check.sentence.as_str());
-    match broken.count() {
-        0 => format!("not valid: {first}"),
-        1 => format!("not valid: {first} (and one more check failed)"),
-        more => format!("not valid: {first} (and {more} more checks failed)"),
-    }
-}
-
-/// The sentence of a valid run.
-pub(crate) fn valid(
-    load: &str,
-    targets: &[TargetResult],
-    metrics: &[MetricResult],
-    operations: &[OperationResult],
-) -> String {
-    let mut facts = vec![format!("{load}, {}", headline(metrics, operations))];
-    let missed: Vec<&TargetResult> = targets.iter().filter(|target| !target.pass).collect();
-    if missed.is_empty() {
-        let margin = |target: &TargetResult| target.margin_ratio.unwrap_or(f64::INFINITY);
-        let tightest = targets.iter().min_by(|a, b| margin(a).total_cmp(&margin(b)));
-        facts.extend(tightest.map(met));
-    } else {
-        facts.extend(missed.into_iter().map(miss));
-    }
-    facts.extend(error_share(operations, targets));
-    let word = match (targets.is_empty(), targets.iter().all(|target| target.pass)) {
-        (true, _) => "no targets asked for",
-        (_, true) => "passed",
-        (_, false) => "failed",
-    };
-    format!("valid: {word} — {}", facts.join("; "))
-}
-
-fn headline(metrics: &[MetricResult], operations: &[OperationResult]) -> String {
-    match metrics.first() {
-        Some(metric) if metric.unit.is_empty() => format!("{} {}", metric.title, number(metric.value)),
-        Some(metric) if metric.unit == "s" => {
-            format!("{} {}", metric.title, units::show_seconds(metric.value))
-        }
-        Some(metric) => format!("{} {}", number(metric.value), metric.unit),
-        None => {
-            let rows = operations.iter().filter(|row| row.kind == OperationKind::Operation);
-            format!("{} operations/s", number(rows.map(|row| row.per_s).sum()))
-        }
-    }
-}
-
-fn met(target: &TargetResult) -> String {
-    let (left, sign, right) = split(target);
-    let margin = target.margin_ratio.map(|margin| format!(" (margin {})", percent(margin)));
-    format!("{left} {} {sign} {right}{}", observed(target), margin.unwrap_or_default())
-}
-
-fn miss(target: &TargetResult) -> String {
-    let (left, sign, right) = split(target);
-    if target.observed.is_none() {
-        return format!("{left} has no samples, its limit is {right}");
-    }
-    if let Some(over) = left.strip_prefix("waiting over ") {
-        let share = observed(target);
-        return format!(
-            "{share} of users had been waiting for longer than {over} at any moment, not {sign} {right}"
-        );
-    }
-    let word = if sign == '>' { "short" } else { "over" };
-    let over = target.margin_ratio.map(|margin| format!(" ({word} by {})", percent(-margin)));
-    let average = target.average_s.filter(|_| target.average_would_pass).map(|average| {
-        format!("; the average, {}, would have passed and hides it", units::show_seconds(average))
-    });
-    format!(
-        "{left} {}, not {sign} {right}{}{}",
-        observed(target),
-        over.unwrap_or_default(),
-        average.unwrap_or_default()
-    )
-}
-
-/// What is measured, the sign, the limit.
-fn split(target: &TargetResult) -> (&str, char, &str) {
-    let parts = ['<', '>'].into_iter().find_map(|sign| {
-        let (left, right) = target.target.split_once(sign)?;
-        Some((left.trim_end(), sign, right.trim_start()))
-    });
-    parts.unwrap_or((&target.target, '<', ""))
-}
-
-fn observed(target: &TargetResult) -> String {
-    match (target.observed, target.unit.as_str()) {
-        (None, _) => "not observed".to_string(),
-        (Some(value), "ratio") => percent(value),
-        (Some(value), "1/s") => format!("{}/s", number(value)),
-        (Some(value), "operations") => number(value),
-        (Some(value), _) => units::show_seconds(value),
-    }
-}
-
-/// Failures are said even where no target is about them.
-fn error_share(operations: &[OperationResult], targets: &[TargetResult]) -> Option<String> {
-    if targets.iter().any(|target| split(target).0.ends_with("errors") && !target.pass) {
-        return None;
-    }
-    let rows = operations.iter().filter(|row| row.kind == OperationKind::Operation);
-    let (all, failed) = rows.fold((0, 0), |(all, failed), row| {
-        let errors: u64 = row.errors.values().sum();
-        (all + row.completed + errors, failed + errors)
-    });
-    (failed > 0).then(|| format!("{} of operations failed", percent(failed as f64 / all as f64)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -469,21 +365,5 @@ mod tests {
         for (value, expected) in table {
             assert_eq!(number(value), expected);
         }
-    }
-
-    #[test]
-    fn a_headline_without_a_unit_has_its_title() {
-        let metric = |unit: &str| MetricResult {
-            name: "m".into(),
-            title: "Rollback share".into(),
-            value: 0.0213,
-            unit: unit.into(),
-            at_least: None,
-            at_most: None,
-        };
-        assert_eq!(headline(&[metric("s")], &[]), "Rollback share 21.3 ms");
-        assert_eq!(headline(&[metric("")], &[]), "Rollback share 0.021");
-        assert_eq!(headline(&[metric("of orders")], &[]), "0.021 of orders");
-        assert_eq!(headline(&[], &[]), "0 operations/s");
     }
 }

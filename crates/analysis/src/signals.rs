@@ -129,9 +129,9 @@ fn levels(points: &[(f64, f64)], span: (f64, f64)) -> &[(f64, f64)] {
     &points[..end]
 }
 
-/// The CPUs that the CPU time of a tier or of the generator can take at most.
+/// The CPUs that the CPU time of a tier or of the generator can take at most. Any number of threads can wait for one.
 fn cpus(series: &Series, watched: &Watched<'_>) -> Option<f64> {
-    let of_cpus = matches!(series.name.as_str(), "cpu.cores" | "cpu.wait_cores");
+    let of_cpus = series.name == "cpu.cores";
     let cpus = match series.tier.as_deref()? {
         "generator" | "observers" => watched.generator_cpus,
         _ => watched.stack_cpus,

@@ -51,6 +51,7 @@ pub fn measured(
         tiers: tiers.iter().filter_map(tier).collect(),
         failed_ratio: if completed + failed == 0 { 0.0 } else { failed as f64 / (completed + failed) as f64 },
         foreign_cores: None,
+        only_under_way: false,
     })
 }
 

@@ -61,7 +61,10 @@ impl Collector {
                 self.totals.elapsed_s = self.totals.elapsed_s.max(at_ns as f64 / 1e9);
             }
             // A user lives on one thread alone: no two of them tell of the same thing.
-            Report::Told(told) => self.totals.told.extend(told),
+            Report::Told(told, unknown) => {
+                self.totals.told.extend(told);
+                self.totals.unknown.extend(unknown);
+            }
             Report::Traces(_) => {}
         }
     }

@@ -118,6 +118,8 @@ pub struct Totals {
     pub counters: std::collections::BTreeMap<String, u64>,
     /// What users were told last of each thing that the session noted with `told`; nothing for what is gone.
     pub told: std::collections::BTreeMap<String, Option<String>>,
+    /// The things of which nobody knows: the last word on them was that they are about to change.
+    pub unknown: std::collections::BTreeSet<String>,
     /// Connections opened.
     pub connects: u64,
     /// From the run's start to the last thread's end; seconds.

@@ -23,7 +23,7 @@ mod secure;
 mod visits;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -105,8 +105,8 @@ impl Assignment {
 pub(crate) enum Report {
     Second(usize, Box<SecondReport>),
     Traces(Vec<Trace>),
-    /// What its users were told last of each thing; nothing for what is gone.
-    Told(BTreeMap<String, Option<String>>),
+    /// What its users were told last of each thing, nothing for what is gone; and the things of which nobody knows.
+    Told(BTreeMap<String, Option<String>>, BTreeSet<String>),
     /// All its users have gone; nothing more comes.
     Finished(usize),
     /// When it stopped; nanoseconds since the run's start.
@@ -328,8 +328,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         self.send_traces();
         let ended_ns = self.now();
         self.end_seconds(self.boundary_ns);
-        let told = self.host.borrow_mut().told.take();
-        let _ = self.outbox.reports.send(Report::Told(told));
+        let (told, unknown) = self.host.borrow_mut().told.take();
+        let _ = self.outbox.reports.send(Report::Told(told, unknown));
         let _ = self.outbox.reports.send(Report::Ended(ended_ns));
         Ok(())
     }

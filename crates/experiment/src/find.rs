@@ -1,9 +1,10 @@
 //! The policy of a find: which load is tried next, and when the load line is known.
 //!
 //! A warm-up fills caches; a ramp of short trials finds the region; search trials around the estimate narrow it until
-//! its interval is short enough, the most trials are made, or only the time for two confirming trials is left; these
-//! show a load just below that passes and one just above that fails. [`next`] is pure: what was decided before is read
-//! off the trials' purposes. The method is in `docs/method/load-line.md`.
+//! its interval is short enough, the most trials are made, or only the time for two confirming trials is left (none is
+//! kept while the line is no answer yet); these show a load just below that passes and one just above that fails.
+//! [`next`] is pure: what was decided before is read off the trials' purposes. The method is in
+//! `docs/method/load-line.md`.
 
 mod confirm;
 mod cost;
@@ -12,7 +13,7 @@ mod ramp;
 mod refusal;
 mod search;
 
-use analysis::{Line, Sightings};
+use analysis::{Blindness, LONG_ENOUGH_S, Line, Sight, Sightings};
 use model::study::{By, ClauseSeen, FindAnswer, FindGoal, Purpose, Trial};
 
 use crate::{Order, Step};
@@ -53,10 +54,25 @@ impl<'a> Case<'a> {
         self.trials.iter().filter(move |trial| trial.purpose == purpose)
     }
 
+    /// The last trial whose figures were meant to count.
+    fn last(&self) -> Option<&'a Trial> {
+        self.trials.iter().rev().find(|trial| trial.purpose != Purpose::WarmUp)
+    }
+
+    /// A trial's window was too short to tell users who wait from those whose operations only take long.
+    fn was_short(&self, trial: &Trial) -> bool {
+        self.seen.sight(trial) == Sight::Blind(Blindness::Short)
+    }
+
+    /// The least window of the next trial: long enough where the last one's was not.
+    fn least_s(&self) -> f64 {
+        if self.last().is_some_and(|last| self.was_short(last)) { LONG_ENOUGH_S } else { 0.0 }
+    }
+
     /// The window at least as long as `least_s` in which the last trial would have had samples enough of the targets
     /// that `matter`.
     fn sampled_s(&self, least_s: f64, matters: impl Fn(&ClauseSeen) -> bool) -> f64 {
-        let last = self.trials.iter().rev().find(|trial| trial.purpose != Purpose::WarmUp);
+        let last = self.last();
         let clauses = last.and_then(|trial| trial.measured.as_ref()).map(|seen| &seen.clauses);
         let window_s = last.map_or(0.0, |trial| trial.window_s);
         let wanted_s = |clause: &ClauseSeen| {

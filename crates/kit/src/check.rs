@@ -1,11 +1,17 @@
-//! After a run: what the users were told against what the database holds, as the kit's `check.lua` states it.
+//! After a run: what the users were told against what the servers hold, as the kit's `check.lua` states it. It asks the
+//! database in SQL and the web server over HTTP.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+mod line;
+mod web;
+
+use std::cell::{RefCell, RefMut};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::time::Duration;
 
-use engine::Totals;
 use engine::script::constants;
+use engine::script::one_page::OnePage;
+use engine::{Target, Totals};
 use mlua::{Error, Lua, Table, Value};
 use model::interval::OperationKind;
 use model::record::ConsistencyResult;
@@ -16,6 +22,8 @@ use mysql::prelude::Queryable;
 use crate::folder::{Kit, Setup};
 use crate::script;
 use crate::sql::{Server, server};
+use line::Line;
+use web::{Request, Web};
 
 /// What the users were told over the whole run, ramp-up and ramp-down included.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,6 +36,8 @@ pub struct CheckInputs {
     pub counters: BTreeMap<String, u64>,
     /// What the session noted with `told`: each thing's state, or nothing for what is gone.
     pub told: BTreeMap<String, Option<String>>,
+    /// The things of which the session noted that nobody knows.
+    pub unknown: BTreeSet<String>,
 }
 
 impl CheckInputs {
@@ -48,37 +58,96 @@ impl CheckInputs {
             unanswered: by_name(&totals.unanswered),
             counters: totals.counters.clone(),
             told: totals.told.clone(),
+            unknown: totals.unknown.clone(),
         }
     }
+
+    /// What users were told later on the same servers: counts add up, and the last word on each thing is the one that
+    /// holds, be it that nobody knows.
+    pub fn go_on(&mut self, later: CheckInputs) {
+        let add = |sum: &mut BTreeMap<String, u64>, more: BTreeMap<String, u64>| {
+            more.into_iter().for_each(|(name, count)| *sum.entry(name).or_default() += count);
+        };
+        add(&mut self.completed, later.completed);
+        add(&mut self.unanswered, later.unanswered);
+        add(&mut self.counters, later.counters);
+        self.told.retain(|thing, _| !later.unknown.contains(thing));
+        self.told.extend(later.told);
+    }
+}
+
+/// What is checked, and whom it can ask.
+pub struct CheckOptions<'a> {
+    /// The kit.
+    pub kit: &'a Kit,
+    /// Size, parameters and seed.
+    pub setup: &'a Setup,
+    /// What the users were told.
+    pub inputs: &'a CheckInputs,
+    /// For `query`; absent where there is no database to ask.
+    pub database: Option<&'a Server>,
+    /// For `request`; absent where there is no web server to ask.
+    pub web: Option<&'a Target>,
+    /// Called with each answer of the web server, with how many there were.
+    pub on_answer: &'a mut dyn FnMut(u64),
 }
 
 /// Runs the kit's check; empty when it has none.
 ///
 /// # Errors
-/// A script's or statement's mistake with file and line, or a database that doesn't answer. A statement that does not
+/// A script's or statement's mistake with file and line, or a server that doesn't answer. A statement that does not
 /// hold is no error but a result that says so.
-pub fn check(
-    kit: &Kit,
-    setup: &Setup,
-    inputs: &CheckInputs,
-    server: &Server,
-) -> Result<Vec<ConsistencyResult>> {
+pub fn check(options: CheckOptions<'_>) -> Result<Vec<ConsistencyResult>> {
+    let CheckOptions { kit, setup, inputs, database, web, on_answer } = options;
     let Some(file) = kit.manifest.check.as_deref() else { return Ok(Vec::new()) };
-    let mut conn = server.connect()?;
-    // The check looks and touches nothing: the server sees to that.
-    conn.query_drop("start transaction with consistent snapshot, read only")
-        .map_err(|error| server::problem(&error, "begin the consistency check"))?;
+    let text = kit.text(file)?;
+    let conn = database.map(looking).transpose()?;
+    // As long as a user would wait.
+    let patience = Duration::from_secs_f64(kit.manifest.users.timeout_s.clamp(1.0, 600.0));
+    let line = web.map(|target| Line::new(target, patience)).transpose()?;
     let shared =
         Rc::new(Shared { conn: RefCell::new(conn), results: RefCell::default(), lost: RefCell::default() });
     let outcome = script::new_state(kit, setup).and_then(|lua| {
         install(&lua, &shared, inputs)?;
-        lua.load(kit.text(file).map_err(Error::external)?).set_name(format!("@{}", kit.place(file))).exec()
+        let page = OnePage::install(&lua)?;
+        let host = web.map_or("", |target| target.host.as_str());
+        let web = RefCell::new(line.map(move |line| Web::new(line, host, page, on_answer)));
+        let (shared, web) = (&*shared, &web);
+        lua.scope(|scope| {
+            let log_in = move |_: &Lua, (name, password): (String, String)| {
+                asked(web)?.log_in(&name, &password).map_err(Error::runtime)
+            };
+            let ask = move |_: &Lua, (method, path, options): (String, String, Option<Table>)| {
+                let request = Request::read(method, path, options.as_ref()).map_err(Error::runtime)?;
+                asked(web)?.ask(&request).map_err(|problem| {
+                    *shared.lost.borrow_mut() = Some(*problem);
+                    Error::runtime("the web server does not answer")
+                })
+            };
+            lua.globals().raw_set("auth", scope.create_function(log_in)?)?;
+            lua.globals().raw_set("request", scope.create_function(ask)?)?;
+            lua.load(text).set_name(format!("@{}", kit.place(file))).exec()
+        })
     });
     if let Some(problem) = shared.lost.take() {
         return Err(problem.into());
     }
     outcome.map_err(|error| Problems::from(script::problem(kit, file, &error)))?;
     Ok(shared.results.take())
+}
+
+/// A connection that looks and touches nothing: the server sees to that.
+fn looking(database: &Server) -> Result<Conn> {
+    let mut conn = database.connect()?;
+    conn.query_drop("start transaction with consistent snapshot, read only")
+        .map_err(|error| server::problem(&error, "begin the consistency check"))?;
+    Ok(conn)
+}
+
+/// The web server, where there is one.
+fn asked<'w, 'a>(web: &'w RefCell<Option<Web<'a>>>) -> mlua::Result<RefMut<'w, Web<'a>>> {
+    RefMut::filter_map(web.borrow_mut(), Option::as_mut)
+        .map_err(|_| Error::runtime("there is no web server that this check could ask"))
 }
 
 /// Transactions that are open on the server, whoever's they are. InnoDB tells it anew only where nobody has asked for a
@@ -94,9 +163,10 @@ pub fn open_transactions(server: &Server) -> Result<u64> {
 }
 
 struct Shared {
-    conn: RefCell<Conn>,
+    /// Absent where there is no database.
+    conn: RefCell<Option<Conn>>,
     results: RefCell<Vec<ConsistencyResult>>,
-    /// The database went away: that is not the script's mistake.
+    /// A server went away: that is not the script's mistake.
     lost: RefCell<Option<Problem>>,
 }
 
@@ -142,7 +212,10 @@ fn counts_table(lua: &Lua, counts: &BTreeMap<String, u64>) -> mlua::Result<Table
 
 /// The first column of the first row as a number; nil for NULL.
 fn query(shared: &Shared, sql: &str) -> mlua::Result<Value> {
-    let row: Result<Option<mysql::Row>, mysql::Error> = shared.conn.borrow_mut().query_first(sql);
+    let mut conn = shared.conn.borrow_mut();
+    let conn =
+        conn.as_mut().ok_or_else(|| Error::runtime("there is no database that this check could ask"))?;
+    let row: Result<Option<mysql::Row>, mysql::Error> = conn.query_first(sql);
     let row = match row {
         Ok(row) => row.ok_or_else(|| Error::runtime(format!("the query gives no row: {sql}")))?,
         Err(mysql::Error::MySqlError(error)) => {
@@ -173,4 +246,36 @@ fn judge(name: String, found: f64, low: f64, high: f64) -> ConsistencyResult {
     let ok = found >= low && found <= high;
     let expected = if low == high { format!("{low}") } else { format!("{low} to {high}") };
     ConsistencyResult { sentence: format!("{name}: found {found}, expected {expected}"), name, ok }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inputs(count: u64, told: &[(&str, Option<&str>)], unknown: &[&str]) -> CheckInputs {
+        let told = told.iter().map(|(thing, state)| ((*thing).to_string(), state.map(str::to_string)));
+        CheckInputs {
+            completed: BTreeMap::from([("Purchase".to_string(), count)]),
+            unanswered: BTreeMap::from([(format!("Op{count}"), 1)]),
+            counters: BTreeMap::from([("changes".to_string(), 10 * count)]),
+            told: told.collect(),
+            unknown: unknown.iter().map(|thing| (*thing).to_string()).collect(),
+        }
+    }
+
+    #[test]
+    fn what_several_runs_on_the_same_servers_told_their_users_adds_up() {
+        let mut sum = CheckInputs::default();
+        sum.go_on(inputs(3, &[("changed", Some("3")), ("kept", Some("3")), ("asked", Some("3"))], &["late"]));
+        sum.go_on(inputs(4, &[("changed", Some("4")), ("late", None)], &["asked", "never"]));
+        assert_eq!(sum.completed, BTreeMap::from([("Purchase".to_string(), 7)]));
+        assert_eq!((sum.unanswered.len(), sum.counters["changes"]), (2, 70));
+        let told: Vec<(&str, Option<&str>)> =
+            sum.told.iter().map(|(thing, state)| (thing.as_str(), state.as_deref())).collect();
+        assert_eq!(
+            told,
+            [("changed", Some("4")), ("kept", Some("3")), ("late", None)],
+            "the last word counts, and of what was asked for and not answered nobody knows"
+        );
+    }
 }

@@ -14,13 +14,15 @@ use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result};
 pub struct Kit {
     /// `kit.toml`.
     pub manifest: KitManifest,
-    /// Every Lua file in the folder, by its name without `.lua`: what `require` finds.
+    /// Every Lua file in the folder and those that it borrows, by its name without `.lua`: what `require` finds.
     pub modules: Modules,
     /// The rows that sessions are fed with.
     pub feeders: Vec<Feeder>,
     /// Files that requests may send as they are.
     pub files: Files,
     texts: BTreeMap<String, String>,
+    /// Where each of the modules lies in the catalogue.
+    pub(crate) places: BTreeMap<String, String>,
 }
 
 /// What a kit's scripts and SQL see: the size's numbers, the parameters, the seed.
@@ -50,11 +52,10 @@ impl Kit {
     pub fn open(catalogue: &Catalogue, name: &str) -> Result<Kit> {
         let manifest = catalogue.kit(name)?;
         let folder = format!("kits/{name}");
+        let places = module_places(catalogue, &manifest);
         let mut modules = Modules::new();
-        for (path, _) in catalogue.below(&folder) {
-            if let Some(module) = path.strip_suffix(".lua").filter(|module| !module.contains('/')) {
-                modules.insert(module.to_string(), catalogue.text(&format!("{folder}/{path}"))?.to_string());
-            }
+        for (module, path) in &places {
+            modules.insert(module.clone(), catalogue.text(path)?.to_string());
         }
         let mut texts = BTreeMap::new();
         let optional = [&manifest.data, &manifest.schema, &manifest.finish, &manifest.check];
@@ -63,7 +64,7 @@ impl Kit {
             texts.insert(file.clone(), catalogue.text(&format!("{folder}/{file}"))?.to_string());
         }
         let (feeders, files) = (feeders(catalogue, &manifest)?, files(catalogue, &manifest)?);
-        Ok(Kit { manifest, modules, feeders, files, texts })
+        Ok(Kit { manifest, modules, feeders, files, texts, places })
     }
 
     /// The text of a file that the manifest names.
@@ -74,9 +75,10 @@ impl Kit {
             .ok_or_else(|| Problem::bug("the manifest does not name this file").file(self.place(file)).into())
     }
 
-    /// A file as messages name it: `kits/dvdstore/data.lua`.
+    /// A file as messages name it: `kits/dvdstore/data.lua`. A borrowed module is in the folder of its own kit.
     pub fn place(&self, file: &str) -> String {
-        format!("kits/{}/{file}", self.manifest.name)
+        let module = file.strip_suffix(".lua").and_then(|module| self.places.get(module));
+        module.cloned().unwrap_or_else(|| format!("kits/{}/{file}", self.manifest.name))
     }
 
     /// Puts another text in place of a file's.
@@ -84,6 +86,15 @@ impl Kit {
     pub(crate) fn replace_text(&mut self, file: &str, text: &str) {
         self.texts.insert(file.to_string(), text.to_string());
     }
+}
+
+/// Where each module lies that a kit's Lua files can `require`, by its name: its own and those that it borrows.
+pub(crate) fn module_places(catalogue: &Catalogue, manifest: &KitManifest) -> BTreeMap<String, String> {
+    let kit = &manifest.name;
+    let place = |name: &str| (name.to_string(), format!("kits/{kit}/{name}.lua"));
+    let own = catalogue.modules(kit).into_iter().map(place);
+    let borrowed = manifest.borrowed().map(|one| (one.module.to_string(), one.path()));
+    own.chain(borrowed).collect()
 }
 
 /// Reads every feeder's rows; what is wrong with all of them at once.

@@ -18,7 +18,7 @@ pub mod build;
 pub mod data;
 pub mod files;
 
-pub use check::{CheckInputs, check, open_transactions};
+pub use check::{CheckInputs, CheckOptions, check, open_transactions};
 pub use folder::{Kit, Setup};
 pub use lint::{check_published, check_targets, lint};
 pub use scenario::scenario;

@@ -1,6 +1,7 @@
 //! What can be said about a kit without running it: every file compiles, and every name that one file takes from
 //! another exists there.
 
+mod borrows;
 mod metrics;
 mod mixes;
 mod sizes;
@@ -24,12 +25,12 @@ pub fn lint(catalogue: &Catalogue, name: &str) -> Result<()> {
     let kit = Kit::open(catalogue, name)?;
     let mut problems = Vec::new();
     compile(&kit, &mut problems);
+    borrows::check(&kit, catalogue, &mut problems);
     params(&kit, &mut problems);
     sizes::check(&kit, &mut problems);
     feeders(&kit, &mut problems);
     file_set(&kit, &mut problems);
-    let session = kit.text(&kit.manifest.session)?;
-    let names = Names::of(session);
+    let names = Names::of(&kit)?;
     mixes::check(&kit, &names, &mut problems);
     users::check(&kit, &mut problems);
     metrics::check(&kit, &names, &mut problems);
@@ -42,7 +43,7 @@ pub fn lint(catalogue: &Catalogue, name: &str) -> Result<()> {
 /// The plan's targets are for operations or sessions that the kit has: a mistyped one would cost a whole run.
 pub fn check_targets(plan: &Plan, catalogue: &Catalogue) -> Result<()> {
     let kit = Kit::open(catalogue, &plan.kit.name)?;
-    let names = Names::of(kit.text(&kit.manifest.session)?);
+    let names = Names::of(&kit)?;
     let sessions = kit.manifest.session_names();
     let known = || names.operations.iter().chain(&sessions);
     let wanted = plan.qos.iter().filter_map(|target| target.operation.as_ref().map(|name| (target, name)));
@@ -56,7 +57,7 @@ pub fn check_targets(plan: &Plan, catalogue: &Catalogue) -> Result<()> {
 /// Every published figure is of an operation or session that the kit has.
 pub fn check_published(kit: &str, tables: &[Published], catalogue: &Catalogue) -> Result<()> {
     let kit = Kit::open(catalogue, kit)?;
-    let names = Names::of(kit.text(&kit.manifest.session)?);
+    let names = Names::of(&kit)?;
     let known = || names.operations.iter();
     let unknown = tables.iter().filter_map(|table| {
         let name = table.figure.operation.as_ref().filter(|name| !known().any(|known| known == *name))?;
@@ -128,18 +129,23 @@ fn feeders(kit: &Kit, problems: &mut Vec<Problem>) {
 /// What a session file defines, as far as its text shows it.
 struct Names {
     functions: BTreeSet<String>,
+    /// Those of its modules too.
     operations: BTreeSet<String>,
+    /// Those of its modules too.
     counters: BTreeSet<String>,
 }
 
 impl Names {
-    fn of(text: &str) -> Names {
-        let functions = text
+    fn of(kit: &Kit) -> Result<Names> {
+        let session = kit.text(&kit.manifest.session)?;
+        let functions = session
             .lines()
             .filter_map(|line| line.strip_prefix("function "))
             .filter_map(|rest| rest.split_once('(').map(|(name, _)| name.trim().to_string()))
             .collect();
-        Names { functions, operations: literals(text, "operation"), counters: literals(text, "count") }
+        let texts: Vec<&str> = kit.modules.values().map(|text| &**text).chain([session]).collect();
+        let named = |call| texts.iter().flat_map(|text| literals(text, call)).collect();
+        Ok(Names { functions, operations: named("operation"), counters: named("count") })
     }
 }
 

@@ -17,16 +17,14 @@ pub(crate) fn new_state(kit: &Kit, setup: &Setup) -> mlua::Result<Lua> {
     Ok(lua)
 }
 
-/// A Lua error as a problem of the kit's author: its first line, at the first place in one of the kit's files that
-/// its message or traceback names.
+/// A Lua error as a problem of the kit's author: its first line, at the first place in one of the kit's files, or of
+/// those that it borrows, that its message or traceback names.
 pub(crate) fn problem(kit: &Kit, file: &str, error: &mlua::Error) -> Problem {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     let main = kit.place(file);
     let mut places = vec![(main.clone(), main.clone())];
-    places.extend(
-        kit.modules.keys().map(|module| (format!("{module}.lua"), kit.place(&format!("{module}.lua")))),
-    );
+    places.extend(kit.places.iter().map(|(module, place)| (format!("{module}.lua"), place.clone())));
     let found = places
         .iter()
         .filter_map(|(chunk, place)| line_after(&text, chunk).map(|(at, line)| (at, place.clone(), line)))

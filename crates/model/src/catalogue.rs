@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::document::{self, nearest};
-use crate::kit::Build;
+use crate::kit::{Build, borrow_problems};
 use crate::problem::{Problem, Result};
 use crate::qos::QosPreset;
 use crate::rules::Rule;
@@ -71,6 +71,11 @@ impl Catalogue {
         self.names("studies/", ".toml")
     }
 
+    /// Names of the modules that a kit's folder holds: what its Lua files can `require` by themselves.
+    pub fn modules(&self, kit: &str) -> Vec<&str> {
+        self.names(&format!("kits/{kit}/"), ".lua")
+    }
+
     /// The manifest of a kit, each file that it names present.
     pub fn kit(&self, name: &str) -> Result<KitManifest> {
         let path = self.find("kit", name, &self.kits(), format!("kits/{name}/kit.toml"))?;
@@ -97,6 +102,7 @@ impl Catalogue {
             problems.push(Problem::recipe(what).file(&path).key("app"));
         }
         problems.extend(kit.build.iter().flat_map(|build| self.build_problems(build, name, &path, text)));
+        problems.extend(borrow_problems(&kit, name, text, self));
         if kit.name != name {
             problems.push(misnamed(&path, text, &kit.name, name));
         }

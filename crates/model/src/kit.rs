@@ -1,5 +1,6 @@
 //! `kit.toml`: a workload's manifest.
 
+mod borrowed;
 mod build;
 mod metric;
 mod mixes;
@@ -15,6 +16,8 @@ use crate::mix::{Matrix, Sessions};
 use crate::setting::{Setting, Values};
 use crate::think::Distribution;
 
+pub use borrowed::Borrowed;
+pub(crate) use borrowed::problems as borrow_problems;
 pub use build::Build;
 pub use metric::{Metric, Per};
 pub use mixes::{DEFAULT_MIX, NamedMix};
@@ -56,6 +59,9 @@ pub struct KitManifest {
     pub finish: Option<String>,
     /// The consistency check after a run, in Lua.
     pub check: Option<String>,
+    /// Modules of other kits that `require` finds beside the kit's own: `calendar/ical.lua`.
+    #[serde(default)]
+    pub borrows: Vec<String>,
     /// Files that belong to the data set.
     pub file_set: Option<FileSet>,
     /// Scripted stand-ins for what the application calls: services of the kit's own, in its folder `services/`. They

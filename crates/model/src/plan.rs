@@ -227,7 +227,8 @@ fn resolve_size(recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>)
     match kit.size(asked) {
         Ok(values) => Size { label: kit.size_label(asked, &values), values },
         Err(what) => {
-            problems.push(Problem::recipe(what).key("size"));
+            let remedy = format!("`plimsoll list {}` shows its sizes", kit.name);
+            problems.push(Problem::recipe(what).key("size").remedy(remedy));
             Size { label: asked.clone(), values: BTreeMap::new() }
         }
     }

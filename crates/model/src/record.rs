@@ -122,7 +122,7 @@ pub struct Setup {
     pub machine: BTreeMap<String, String>,
     /// The tiers.
     pub tiers: Vec<TierSetup>,
-    /// The server, when somebody else started it: no tier was watched, and no data checked.
+    /// The server, when somebody else started it: no tier was watched, and no data checked but over HTTP.
     #[serde(default)]
     pub target: Option<TargetSetup>,
 }
@@ -248,7 +248,7 @@ pub struct ValidityCheck {
     pub sentence: String,
     /// The figure.
     pub observed: Option<f64>,
-    /// What it had to stay below.
+    /// What it had to stay below, reach or be near.
     pub limit: Option<f64>,
 }
 

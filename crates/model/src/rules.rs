@@ -73,7 +73,8 @@ pub enum About {
 #[serde(deny_unknown_fields)]
 pub struct EvidenceRule {
     /// A signal of what the rule is about (`workers.busy`); `host:NAME` is one of the machine, `run:NAME` one of the
-    /// run as a whole, `callee:NAME` one of the tier behind.
+    /// run as a whole, `front:NAME` the same for the tier that users connect to and absent for the others,
+    /// `callee:NAME` one of the tier behind.
     pub signal: String,
     /// Which figure of it.
     #[serde(default)]

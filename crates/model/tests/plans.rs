@@ -115,4 +115,5 @@ fn a_plan_s_data_are_those_of_its_numbers_and_for_as_many_users_as_these_say() {
     assert_eq!(self::plan(None, Some("browsers=5,items=100")).size.label, "small");
     let text = refused(None, Some("items=0,browsers=3"));
     assert!(text.contains("`items=0`") && !text.contains("loaded_for"), "told once: {text}");
+    assert!(text.contains("try: `plimsoll list shop`"), "{text}");
 }

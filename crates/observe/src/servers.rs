@@ -1,8 +1,9 @@
 //! Each server's own numbers: its status is read in threads of its own, and taken when a sample is asked for.
 //!
 //! The principal type is [`Servers`]. A reading has a deadline below its interval: one that is not answered by then is
-//! told as `status.unanswered`, and its figures are absent until the next one that is. A rate is over the time between
-//! two readings; a count that fell (the server began anew) gives none.
+//! told as `status.unanswered`, and its figures are absent until the next one that is. Nothing else is asked meanwhile: a
+//! late answer counts for the reading that finds it, because a server reckons its figures when it answers. A rate is over
+//! the time between two readings; a count that fell (the server began anew) gives none.
 //!
 //! Of a tier with several instances each is asked; the tier's figure is their sum, of shares (`ratio`) their mean.
 //!

@@ -23,12 +23,14 @@ Examples:
   plimsoll run dvdstore --stack lighttpd-fpm-mariadb --qos 'p95 < 300ms' --json
   plimsoll find dvdstore --qos 'p95 < 300ms'              how many users it carries
   plimsoll sweep sun-2008-table3                          a study of the catalogue, every cell
-  plimsoll compare default web.MaxRequestWorkers=64       which is faster
+  plimsoll compare default web.MaxRequestWorkers=64 --kit dvdstore
   plimsoll hit http://127.0.0.1:8080/ -c 100              one request, repeated
   plimsoll try dvdstore                                   one user, every request shown
   plimsoll up dvdstore                                    stand it up to click around
   plimsoll show last                                      the last run again
   plimsoll explain last                                   what holds its stack, and what to try
+  plimsoll capacity --users 10000 --per-user-per-day 24 --peak-factor 5
+  plimsoll list tpcw                                      a kit's stacks, sizes, mixes and parameters
   plimsoll doctor                                         what this machine can and cannot do
 
 Everything is kept below $PLIMSOLL_HOME (as root /srv/plimsoll, else ~/.local/share/plimsoll).
@@ -70,7 +72,7 @@ pub(crate) enum Verb {
     Up(verbs::up::UpArgs),
     /// Check a recipe, a study, a kit, a service or a stack without starting anything
     Check(verbs::check::CheckArgs),
-    /// List kits, stacks, studies and services
+    /// List kits, stacks, studies, services and presets of targets
     List(verbs::list::ListArgs),
     /// List the runs that are kept
     Runs(verbs::runs::RunsArgs),
@@ -86,7 +88,7 @@ pub(crate) enum Verb {
     Export(verbs::export::ExportArgs),
     /// Tell what this machine can and cannot do; install what is missing
     Doctor(verbs::doctor::DoctorArgs),
-    /// Remove what killed runs left behind; remove runs and data sets
+    /// Remove what killed runs left behind; remove runs, studies, data sets and built applications
     Clean(verbs::clean::CleanArgs),
     /// Ends a lab whose tool has died; started by plimsoll itself
     #[command(hide = true)]

@@ -70,6 +70,11 @@ impl Console {
         self.show(text, Some(done_ratio));
     }
 
+    /// The step under way goes on; how far it has come nobody knows.
+    pub(crate) fn still(&mut self, text: &str) {
+        self.show(text, None);
+    }
+
     fn show(&mut self, text: &str, done_ratio: Option<f64>) {
         if self.quiet {
             return;

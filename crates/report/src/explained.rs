@@ -8,6 +8,7 @@ use model::{RunRecord, StudyRecord};
 use crate::figures;
 use crate::headline::sentence;
 use crate::study::words::command;
+use crate::words::given;
 
 /// Parts of the ledger smaller than this, as a share of all, are left out: nobody could see them.
 const SEEN_RATIO: f64 = 0.005;
@@ -76,7 +77,13 @@ pub(crate) fn ledger_sentence(ledger: &Ledger) -> String {
     if known > ledger.response_s * 1.05 {
         return format!("A mean operation took {took}; tiers that work at the same time add up to more.");
     }
-    format!("A mean operation took {took}. This is what the tiers did meanwhile.")
+    // Nobody who reads `accounted for by no tier` beside the longest bar knows where to look.
+    let elsewhere = if ledger.unaccounted_s > ledger.response_s / 2.0 {
+        "; most of it passed where no thread had it: in queues before the tiers, or in event loops"
+    } else {
+        ""
+    };
+    format!("A mean operation took {took}. This is what the tiers did meanwhile{elsewhere}.")
 }
 
 /// The answer as a sentence with a capital letter and a full stop.
@@ -165,14 +172,20 @@ impl<'a> Tried<'a> {
 /// a fault was injected into it. Absent where there is no knob or no stack of ours.
 pub(crate) fn try_command(tried: Tried<'_>, one: &Try) -> Option<String> {
     let (knob, value) = (one.knob.as_ref()?, one.values.first()?);
-    if tried.setup.target.is_some() {
+    // The settings of a sweep's cell stand in no command line.
+    let of_sweep = tried.command.iter().skip(1).any(|word| word == "sweep");
+    if tried.setup.target.is_some() || of_sweep {
         return None;
     }
-    let own = settings(tried.command);
+    let own = given(tried.command, "--set");
+    // The same for both sides: with other ones it would be another workload, or none that starts.
+    let params = given(tried.command, "--param");
+    let params = params.into_iter().flat_map(|param| ["--param".to_string(), param]);
     let kit = tried.setup.kit.split('@').next().unwrap_or_default();
     if let Some(fault) = tried.fault {
         let mut line = ["plimsoll", "run", kit, "--fault", fault].map(str::to_string).to_vec();
         let set = own.into_iter().chain([format!("{knob}={value}")]);
+        line.extend(params);
         line.extend(set.flat_map(|setting| ["--set".to_string(), setting]));
         return Some(command(&line));
     }
@@ -182,18 +195,12 @@ pub(crate) fn try_command(tried: Tried<'_>, one: &Try) -> Option<String> {
         ["plimsoll", "compare", base.as_str(), other.as_str(), "--kit", kit].map(str::to_string).to_vec();
     line.extend(["--stack", &tried.setup.stack, "--size", &tried.setup.size].map(str::to_string));
     line.extend(tried.setup.mix.iter().flat_map(|mix| ["--mix", mix].map(str::to_string)));
+    line.extend(params);
     if let Some((flag, load)) = tried.load {
         let load = if flag == "--users" { load.round() } else { load };
         line.extend([flag.to_string(), load.to_string()]);
     }
     Some(command(&line))
-}
-
-/// The knobs that a command line set: what follows `--set`.
-fn settings(command: &[String]) -> Vec<String> {
-    let after = command.iter().zip(command.iter().skip(1)).filter(|(flag, _)| *flag == "--set");
-    let joined = command.iter().filter_map(|word| word.strip_prefix("--set="));
-    after.map(|(_, value)| value.clone()).chain(joined.map(str::to_string)).collect()
 }
 
 #[cfg(test)]
@@ -221,6 +228,15 @@ mod tests {
         let sum: f64 = over.iter().map(|part| part.share_ratio).sum();
         assert!((sum - 1.0).abs() < 1e-9, "{over:?}");
         assert_eq!(parts(&ledger(0.0, &[], 0.0)), []);
+    }
+
+    #[test]
+    fn time_that_most_of_an_operation_took_and_no_tier_accounts_for_is_said_to_pass_in_queues() {
+        let said = |unaccounted_s: f64| {
+            ledger_sentence(&ledger(0.1, &[(Doing::Running, 0.1 - unaccounted_s)], unaccounted_s))
+        };
+        assert_eq!(said(0.04), "A mean operation took 100 ms. This is what the tiers did meanwhile.");
+        assert!(said(0.06).contains("meanwhile; most of it passed where no thread had it: in queues"));
     }
 
     #[test]
@@ -252,6 +268,10 @@ mod tests {
                 "plimsoll compare web.MaxRequestWorkers=9 web.MaxRequestWorkers=9,db.innodb_flush_log_at_trx_commit=2 "
             )
         );
+        let far = ["plimsoll", "run", "calendar", "--param", "database_over=tcp", "--set", "db.net.host=own"];
+        let told = of(&far, None);
+        assert!(told.starts_with("plimsoll compare db.net.host=own db.net.host=own,db.innodb"), "{told}");
+        assert!(told.ends_with(" --size small --param database_over=tcp --users 40"), "{told}");
         assert_eq!(
             of(&["plimsoll", "faults", "--quick"], Some("hot-row")),
             "plimsoll run dvdstore --fault hot-row --set db.innodb_flush_log_at_trx_commit=2"

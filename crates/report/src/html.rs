@@ -7,7 +7,7 @@ mod inside;
 mod study;
 mod view;
 
-use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use minijinja::{AutoEscape, Environment, HtmlEscape, UndefinedBehavior};
 use serde_json::Value;
 
 use crate::terminal::hidden;
@@ -50,6 +50,7 @@ fn environment() -> Environment<'static> {
     environment.add_filter("thin", |text: String| thin_groups(&text));
     environment.add_filter("bound", |text: String| thin(&text));
     environment.add_filter("visible", |text: String| visible(&text));
+    environment.add_filter("unbroken", |text: String| minijinja::Value::from_safe_string(unbroken(&text)));
     environment.add_filter("margin", |ratio: Option<f64>, unit: String| figures::margin(ratio, &unit));
     environment
         .add_filter("in_unit", |value: Option<f64>, unit: String| thin(&figures::in_unit(value, &unit)));
@@ -78,6 +79,16 @@ fn thin_groups(sentence: &str) -> String {
     letters.iter().enumerate().map(thin).collect()
 }
 
+/// The markup of a sentence in which options stay on one line: browsers may break `--budget` after either of its hyphens.
+fn unbroken(sentence: &str) -> String {
+    let word = |word: &str| {
+        let escaped = HtmlEscape(word);
+        let option = word.trim_start_matches(['(', '`', '"']).starts_with("--");
+        if option { format!("<span class=\"unbroken\">{escaped}</span>") } else { escaped.to_string() }
+    };
+    sentence.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// Groups of digits and units stay on one line.
 fn thin(text: &str) -> String {
     text.replace(' ', "\u{202f}")
@@ -97,5 +108,18 @@ fn seen(view: Value) -> Value {
             values.into_iter().map(|(name, value)| (visible(&name), seen(value))).collect()
         }
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_in_a_headline_is_not_broken_and_all_else_is_escaped_as_ever() {
+        let said = "5 < 6: give it more time (--budget), or `--resume` it - as <b> is";
+        let expected = "5 &lt; 6: give it more time <span class=\"unbroken\">(--budget),</span> or \
+                        <span class=\"unbroken\">`--resume`</span> it - as &lt;b&gt; is";
+        assert_eq!(unbroken(said), expected);
     }
 }

@@ -193,10 +193,16 @@ impl Figure {
         text
     }
 
+    /// The most that it can be, where that is known.
+    pub fn limit(&self) -> Option<f64> {
+        // Older runs give one to threads that wait for a CPU, of which any number can.
+        self.signal.as_ref().filter(|_| self.name != "cpu.wait_cores")?.limit
+    }
+
     /// `37 of 150 workers`: a value beside what it can be at most, which of a share goes without saying.
     pub fn of_limit(&self, value: f64) -> String {
         let shown = crate::figures::in_series_unit(value, &self.unit);
-        match self.signal.as_ref().and_then(|signal| signal.limit) {
+        match self.limit() {
             Some(limit) if self.unit != "ratio" => {
                 let limit = crate::figures::in_series_unit(limit, &self.unit);
                 format!("{} of {limit}", shown.trim_end_matches(&self.unit).trim_end())
@@ -214,6 +220,30 @@ impl Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_stands_beside_its_limit_but_for_threads_that_wait_for_a_cpu() {
+        let figure = |name: &str| Figure {
+            name: name.into(),
+            unit: "cores".into(),
+            help: String::new(),
+            cited: false,
+            signal: Some(Signal {
+                tier: Some("web".into()),
+                name: name.into(),
+                unit: "cores".into(),
+                mean: 0.5,
+                max: 0.7,
+                early: None,
+                limit: Some(1.0),
+                per_operation: None,
+            }),
+            values: Vec::new(),
+        };
+        assert_eq!(figure("cpu.cores").of_limit(0.7), "0.7 of 1 cores");
+        assert_eq!(figure("cpu.wait_cores").of_limit(10.1), "10.1 cores");
+        assert_eq!((figure("cpu.cores").limit(), figure("cpu.wait_cores").limit()), (Some(1.0), None));
+    }
 
     #[test]
     fn what_is_read_now_and_then_holds_until_it_is_read_again_and_a_long_gap_stays() {

@@ -22,6 +22,9 @@ const EACH: u32 = 4;
 const MOST: u32 = (1 << 17) / EACH;
 /// The name of the far end: there it is the only card.
 const FAR: &str = "eth0";
+/// What making a network takes: root of a container has not always the right to.
+const NETWORK_TAKES: &str =
+    "run as root, in a container with CAP_SYS_ADMIN and CAP_NET_ADMIN, with the package iproute2";
 /// Where the programs are, whatever PATH the tool was started with.
 const PLACES: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";
 
@@ -53,17 +56,21 @@ impl fmt::Display for HostRefusal {
 }
 
 impl HostRefusal {
+    /// What it takes.
+    pub fn remedy(&self) -> String {
+        match self {
+            HostRefusal::Network(_) => NETWORK_TAKES.to_string(),
+            HostRefusal::Discipline { name, .. } => format!("a kernel with sch_{name}"),
+        }
+    }
+
     /// As a problem of a tier.
     pub(crate) fn of_tier(self, tier: &str) -> Problem {
-        let remedy = match &self {
-            HostRefusal::Network(_) => {
-                format!("run as root, with the package iproute2; or --set {tier}.{HOST}=shared")
-            }
-            HostRefusal::Discipline { setting, name, .. } => {
-                let off = format!("--set {tier}.{setting}=0");
-                format!("a kernel with sch_{name} (`plimsoll doctor` says what this one has); or {off}")
-            }
+        let without = match &self {
+            HostRefusal::Network(_) => format!("--set {tier}.{HOST}=shared"),
+            HostRefusal::Discipline { setting, .. } => format!("--set {tier}.{setting}=0"),
         };
+        let remedy = format!("{} (`plimsoll doctor` says what there is); or {without}", self.remedy());
         Problem::environment(format!("tier {tier} can't be on a host of its own as asked: {self}"))
             .why("with another network between the tiers this would be another measurement")
             .remedy(remedy)

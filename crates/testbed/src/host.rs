@@ -21,7 +21,7 @@ use model::{Plan, Problem, Problems, Result};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 use crate::cable::{self, Cable, HostRefusal};
-use crate::lab::{Lab, Site};
+use crate::lab::Site;
 use crate::ledger::Entry;
 
 /// A tier's own host.
@@ -107,16 +107,14 @@ impl Site {
     }
 }
 
-impl Lab {
-    /// Refuses a plan whose tiers can't be on hosts of their own on this machine as asked, before anything is made for it.
-    ///
-    /// # Errors
-    /// Why they can't, and how to run without; of all tiers.
-    pub fn check_hosts(&self, plan: &Plan) -> Result<()> {
-        let asked = plan.tiers.iter().filter_map(|tier| Some((tier, tier.own_host.as_ref()?)));
-        let refused = asked.filter_map(|(tier, own)| Some(try_host(own).err()?.of_tier(&tier.name)));
-        Problems::check(refused.collect())
-    }
+/// Refuses a plan whose tiers can't be on hosts of their own on this machine as asked, before anything is made for it.
+///
+/// # Errors
+/// Why they can't, and how to run without; of all tiers.
+pub fn check_hosts(plan: &Plan) -> Result<()> {
+    let asked = plan.tiers.iter().filter_map(|tier| Some((tier, tier.own_host.as_ref()?)));
+    let refused = asked.filter_map(|(tier, own)| Some(try_host(own).err()?.of_tier(&tier.name)));
+    Problems::check(refused.collect())
 }
 
 /// Whether a tier could be on such a host of its own here: tried in a network that is gone afterwards, so that nothing of

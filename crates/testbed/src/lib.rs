@@ -10,6 +10,7 @@
 //! (`experiment`), anything for a terminal (`plimsoll`). No server program is named in this room: services are folders
 //! of data in `catalogue/services`.
 
+mod app;
 mod apply;
 mod build;
 mod cable;
@@ -44,10 +45,11 @@ mod status;
 mod sweep;
 mod undo;
 
+pub use app::check_app;
 pub use build::BuildCommand;
 pub use cable::HostRefusal;
 pub use helper::{Helper, Helping};
-pub use host::try_host;
+pub use host::{check_hosts, try_host};
 pub use keeper::KeeperCommand;
 pub use lab::{Lab, LabOptions};
 pub use launch::{Launch, Running};

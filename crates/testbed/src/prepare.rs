@@ -12,6 +12,7 @@ use model::plan::PlanTier;
 use model::setting::Values;
 use model::{Catalogue, Plan, Problem, Problems, Result, ServerJob};
 
+use crate::app::{self, AppFiles};
 use crate::lab::Site;
 use crate::needed::Needed;
 use crate::port::Claim;
@@ -19,9 +20,6 @@ use crate::program::{self, Program};
 use crate::ready::Question;
 use crate::render::{Common, Own, Reach, Renderer};
 use crate::{disk, status};
-
-/// The application's files: (path in the document root, bytes).
-pub(crate) type AppFiles = Vec<(PathBuf, Vec<u8>)>;
 
 /// A command run before the first start.
 #[derive(Debug)]
@@ -154,7 +152,8 @@ impl Layout<'_> {
                 Err(found) => problems.extend(found.into_vec()),
             }
         }
-        let app = if self.loading { Ok(Vec::new()) } else { self.app(&renderer, &common.for_app()) };
+        let rendered = || app::files(self.plan, self.catalogue, &renderer, &common.for_app());
+        let app = if self.loading { Ok(Vec::new()) } else { rendered() };
         let app = app.unwrap_or_else(|found| {
             problems.extend(found.into_vec());
             Vec::new()
@@ -229,28 +228,6 @@ impl Layout<'_> {
         Problems::check(rendering.problems)?;
         let server = ReadyServer { dir, memory_dir, program, args, env, files, inits, settles, question };
         Ok((server, job))
-    }
-
-    /// The kit's application: (path in the document root, bytes).
-    fn app(&self, renderer: &Renderer, context: &Value) -> Result<AppFiles> {
-        let Some(app) = &self.plan.kit.app else { return Ok(Vec::new()) };
-        let folder = format!("kits/{}/{}", self.plan.kit.name, app.trim_end_matches('/'));
-        let mut problems = Vec::new();
-        let mut files = Vec::new();
-        for (path, bytes) in self.catalogue.below(&folder) {
-            let name = format!("{folder}/{path}");
-            let Some(rendered) = path.strip_suffix(".j2") else {
-                files.push((PathBuf::from(path), bytes.to_vec()));
-                continue;
-            };
-            let text = self.catalogue.text(&name)?;
-            match renderer.text(&name, text, context) {
-                Ok(text) => files.push((PathBuf::from(rendered), text.into_bytes())),
-                Err(found) => problems.extend(found.into_vec()),
-            }
-        }
-        Problems::check(problems)?;
-        Ok(files)
     }
 }
 
@@ -349,7 +326,7 @@ pub(crate) fn draw_secret() -> Result<String> {
 }
 
 /// What the kernel thinks can be used without swapping; 1 GiB where it does not say.
-fn available_memory_bytes() -> u64 {
+pub(crate) fn available_memory_bytes() -> u64 {
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());

@@ -12,13 +12,12 @@ use model::fault_file::Injection;
 use model::plan::PlanTier;
 use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result};
 
+use crate::app::AppFiles;
 use crate::job::{Job, interrupted};
 use crate::lab::{Lab, Site};
 use crate::launch::{Launch, Running};
 use crate::port::Claim;
-use crate::prepare::{
-    AppFiles, Layout, ReadyCommand, ReadyServer, ReadyTier, draw_secret, main_file, numbered,
-};
+use crate::prepare::{Layout, ReadyCommand, ReadyServer, ReadyTier, draw_secret, main_file, numbered};
 use crate::render::Reach;
 use crate::stack::{Stack, Tier};
 use crate::{disk, links, log, needed, program, snapshot};

@@ -178,6 +178,7 @@ impl Stack {
             tiers: Vec::new(),
             failed_ratio: 0.0,
             foreign_cores: None,
+            only_under_way: false,
         }
     }
 }

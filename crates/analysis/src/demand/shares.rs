@@ -5,6 +5,7 @@ use model::record::{OperationResult, ValidityCheck};
 
 use super::Demand;
 use super::chain::{self, Share};
+use crate::distribution::normal_quantile;
 use crate::sentence;
 use crate::validity::{check, limits};
 
@@ -28,9 +29,10 @@ impl Seen<'_> {
     }
 }
 
-/// Each completed session's share against that of the long run. It may be off by the kit's points. In a short run chance
-/// alone does more: then by as many standard errors of the chain as chance exceeds in one run of 10,000, and by what the
-/// beginning of each user's walk leaves. Absent where nothing completed, or the mix has no long run.
+/// Each completed session's share against that of the long run. It may be off by the kit's points. In a short run
+/// chance alone does more: then by as many standard errors of the chain as chance exceeds, for any session, in one run
+/// of 10,000, and by what the beginning of each user's walk leaves. Absent where nothing completed, or the mix has no
+/// long run.
 pub(super) fn judged(
     demand: &Demand<'_>,
     points: f64,
@@ -45,9 +47,12 @@ pub(super) fn judged(
         return None;
     }
     let users = f64::from(demand.load.users);
+    let quantile = normal_quantile(1.0 - limits::FALSE_ALARM / (2.0 * names.len() as f64));
+    // Counts of what is rare are skewed: the next term of Cornish and Fisher's expansion, of a Poisson count.
+    let skew = quantile * quantile / 6.0;
     let seen = names.iter().zip(&shares).map(|(name, share)| {
-        let chance = limits::NORMAL_QUANTILE * (share.variance / total).sqrt();
-        let allowed_ratio = (points / 100.0).max(chance + users * share.beginning / total);
+        let chance = quantile * (share.variance * total).sqrt() + skew;
+        let allowed_ratio = (points / 100.0).max((chance + users * share.beginning) / total);
         Seen { name, ratio: completed(name) / total, expected_ratio: share.expected, allowed_ratio }
     });
     let worst = seen.max_by(|a, b| a.excess().total_cmp(&b.excess()))?;

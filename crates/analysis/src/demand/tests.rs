@@ -116,6 +116,20 @@ fn a_matrix_is_compared_row_by_row() {
     assert!(!impossible.ok && impossible.sentence.contains("never"), "{}", impossible.sentence);
 }
 
+#[test]
+fn a_rare_session_that_is_never_drawn_is_missed() {
+    let weights = vec![0.7, 0.299, 0.001];
+    let mix = Mix { names: vec!["a".into(), "b".into(), "c".into()], order: Order::Weights(weights) };
+    let holds = |choices: Vec<u64>| {
+        let seconds = [Interval { choices, ..Interval::empty(0) }];
+        one(&judged(&Load::default(), &mix, None, &seconds), "mix").clone()
+    };
+    assert!(holds(vec![10_500, 4_485, 15]).ok);
+    assert!(holds(vec![3_500, 1_500, 0]).ok, "5 were asked for");
+    let never = holds(vec![10_511, 4_489, 0]);
+    assert!(!never.ok && never.sentence.contains("c was drawn 0 times instead of 15"), "{}", never.sentence);
+}
+
 /// A second in which so many pauses were drawn and kept, each as `draw` and `keep` say.
 fn paused(n: u64, mut draw: impl FnMut() -> f64, keep: impl Fn(f64) -> f64) -> Interval {
     let mut pauses = Pauses { drawn: n, ended: n, ..Pauses::default() };
@@ -226,6 +240,27 @@ fn shares_are_within_points_and_a_short_run_is_allowed_its_chance() {
     let short = shares_of(35, 15, 10);
     assert!(short.ok && short.sentence.contains("chance"), "the same shares of 50: {}", short.sentence);
     assert!(!shares_of(49, 1, 10).ok, "what chance never does is not allowed to it");
+}
+
+#[test]
+fn a_rare_session_that_comes_a_few_times_in_a_short_run_is_no_other_mix() {
+    let names: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
+    let mix = Mix { names: names.clone(), order: Order::Weights(vec![0.7, 0.295, 0.005]) };
+    let (load, tolerance) = (Load::default(), Tolerance { mix_points: Some(0.5), pause_ratio: None });
+    let steady = Steady::of(&[Interval::empty(0)], 0.0, 60.0);
+    let (pauses, mut draw) = (&[None, None, None], Draw(5));
+    let demand = Demand { load: &load, mix: &mix, pauses, by_cycles: false, tolerance, steady: &steady };
+    let mut rows: Vec<OperationResult> = names.iter().map(|name| session(name, 0)).collect();
+    for run in 0..3_000 {
+        rows.iter_mut().for_each(|row| row.completed = 0);
+        for _ in 0..50 {
+            let u = draw.unit();
+            rows[usize::from(u >= 0.7) + usize::from(u >= 0.995)].completed += 1;
+        }
+        let checks = checks(&demand, &rows.iter().collect::<Vec<_>>());
+        let shares = one(&checks, "mix_shares");
+        assert!(shares.ok, "run {run}: {}", shares.sentence);
+    }
 }
 
 #[test]

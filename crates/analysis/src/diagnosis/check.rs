@@ -33,7 +33,7 @@ fn wrong(rule: &Rule, names: &[String], services: &BTreeMap<String, ServiceManif
     };
     for evidence in &rule.evidence {
         let name = match evidence.signal.split_once(':') {
-            Some(("run", name)) => format!("run.{name}"),
+            Some(("run" | "front", name)) => format!("run.{name}"),
             Some((_, name)) => name.to_string(),
             None => evidence.signal.clone(),
         };

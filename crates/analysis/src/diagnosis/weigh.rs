@@ -21,16 +21,20 @@ pub(super) struct Subject<'a> {
     callee: Option<&'a str>,
     /// The tier that its own signals carry.
     own: Option<&'a str>,
+    /// Whether users connect to it.
+    is_front: bool,
 }
 
 impl<'a> Subject<'a> {
-    /// The tiers that run one of `services`, any of them when that is empty. Each calls the one that started before it.
+    /// The tiers that run one of `services`, any of them when that is empty. Each calls the one that started before it, and users call
+    /// the last.
     pub(super) fn tiers(tiers: &'a [TierSetup], services: &[String]) -> Vec<Subject<'a>> {
         let subject = |index: usize, setup: &'a TierSetup| Subject {
             tier: &setup.tier,
             setup: Some(setup),
             callee: index.checked_sub(1).map(|before| tiers[before].tier.as_str()),
             own: Some(&setup.tier),
+            is_front: index + 1 == tiers.len(),
         };
         let wanted = |setup: &TierSetup| services.is_empty() || services.contains(&setup.service);
         tiers
@@ -43,18 +47,19 @@ impl<'a> Subject<'a> {
 
     /// The machine.
     pub(super) fn machine() -> Subject<'a> {
-        Subject { tier: "host", setup: None, callee: None, own: None }
+        Subject { tier: "host", setup: None, callee: None, own: None, is_front: false }
     }
 
     /// The generator or the observers.
     pub(super) fn named(tier: &'a str) -> Subject<'a> {
-        Subject { tier, setup: None, callee: None, own: Some(tier) }
+        Subject { tier, setup: None, callee: None, own: Some(tier), is_front: false }
     }
 
     fn signal<'s>(&self, name: &str, signals: &'s [Signal]) -> Option<&'s Signal> {
         match name.split_once(':') {
             Some(("host", name)) => find(signals, None, name),
-            Some(("run", name)) => find(signals, None, &format!("run.{name}")),
+            Some(("front", _)) if !self.is_front => None,
+            Some(("run" | "front", name)) => find(signals, None, &format!("run.{name}")),
             Some(("callee", name)) => find(signals, Some(self.callee?), name),
             _ => find(signals, self.own, name),
         }

@@ -1,6 +1,8 @@
 //! What a trial of a find is good for: its margins, only the side on which it fell, or nothing.
 
-use model::study::{ClauseSeen, Measured, Purpose, Trial};
+use model::study::{ClauseSeen, Measured, Measurement, Purpose, Question, Trial};
+
+use crate::validity::limits;
 
 /// What a trial is good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,9 +33,15 @@ pub enum Blindness {
     Unsettled,
     /// A target was missed, by too few samples to say so: a longer window would tell.
     Samples,
+    /// Little's law was broken in a short window, by nothing but what was still under way at its end: a longer one would
+    /// tell whether that ends.
+    Short,
     /// Another check of the instrument broke, or nothing was measured.
     Instrument,
 }
+
+/// Seconds of a window that tells users who wait from those whose operations only take long.
+pub const LONG_ENOUGH_S: f64 = 30.0;
 
 /// Cores used by others from which on they, and not its own work, may be why the generator was late.
 const DISTURBING_CORES: f64 = 0.2;
@@ -42,10 +50,11 @@ const DISTURBING_CORES: f64 = 0.2;
 const GENERATOR: [&str; 3] = ["generator_cpu", "generator_thread", "send_lag"];
 
 /// Checks that an overloaded stack breaks by itself: users hang over the window's edges, arrivals find no free user,
-/// slow operations give few samples, nothing completes, the server logs that it is full. Few samples alone prove no
-/// overload: short windows and rare operations have them too.
-const OVERLOAD: [&str; 10] =
-    ["samples", "little", "errors_all", "users", "arrivals", "think", "cycle", "mix", "mix_shares", "alarms"];
+/// slow operations give few samples, nothing completes, sessions fail or are cut off and are missing in the shares of
+/// those that completed, the server logs that it is full. Few samples alone prove no overload: short windows and rare
+/// operations have them too. `mix` is not among them: sessions count there when they are drawn, which asks no server.
+const OVERLOAD: [&str; 9] =
+    ["samples", "little", "errors_all", "users", "arrivals", "think", "cycle", "mix_shares", "alarms"];
 
 /// So begin the checks of a kit's own figures, which an overloaded stack breaks too.
 const METRIC: &str = "metric:";
@@ -59,6 +68,22 @@ const ASKED_FOR: [&str; 2] = ["cycle", "mix_shares"];
 pub fn by_overload(check: &str, of_users: &[&str]) -> bool {
     let metric = check.strip_prefix(METRIC).is_some_and(|name| of_users.contains(&name));
     metric || ASKED_FOR.contains(&check)
+}
+
+/// Whether a trial of a search for a load line broke checks because the stack was overloaded: it is a bound and counts as one
+/// that failed, instead of being not valid. `trials` are the study's; each arm and repeat of it is a search of its own.
+pub fn overloaded<'a>(
+    question: &Question,
+    trials: impl Iterator<Item = &'a Trial> + Clone,
+    trial: &Trial,
+) -> bool {
+    let searches = match question {
+        Question::Find(_) => true,
+        Question::Compare(compare) => compare.goal.is_some(),
+        Question::Sweep(sweep) => matches!(sweep.measurement, Measurement::LoadLine(_)),
+    };
+    let own = trials.filter(|one| (one.arm, one.block) == (trial.arm, trial.block));
+    searches && !trial.valid() && sight(trial, &rising(own)) == Sight::Over
 }
 
 /// What each trial is good for. `rising` are the targets that get worse with load, by their number in the plan.
@@ -89,10 +114,12 @@ pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
     let missed = !missed.is_empty();
     // No target need be missed for that: users whose answers outlast their cycles are not the load that was asked for.
     let not_carried = broken("errors_all") || broken("cycle");
+    let short = trial.window_s + limits::MISSING_S < LONG_ENOUGH_S && lacks_only_what_is_under_way(trial);
     match (trial.valid(), trial.warm_up_s.is_some()) {
         (true, true) => Sight::Clear,
         (true, false) if missed => Sight::Over,
         (true, false) => Sight::Blind(Blindness::Unsettled),
+        (false, _) if short => Sight::Blind(Blindness::Short),
         (false, _) if few && missed && !surely => Sight::Blind(Blindness::Samples),
         (false, true) if few => Sight::Partial,
         (false, false) if few && !missed => Sight::Blind(Blindness::Unsettled),
@@ -101,20 +128,31 @@ pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
     }
 }
 
+/// A longer window mends all that broke: Little's law by what was under way at the end, and samples.
+fn lacks_only_what_is_under_way(trial: &Trial) -> bool {
+    let broken = || trial.faults.iter().map(|fault| fault.check.as_str());
+    let seen = trial.measured.as_ref().is_some_and(|seen| seen.only_under_way);
+    seen && broken().any(|check| check == "little")
+        && broken().all(|check| matches!(check, "little" | "samples"))
+}
+
 /// Whether each target gets worse with load. A target that asks for at least something (throughput, samples) gets
 /// better with load as a rule: where it is missed at the lowest load it can't be what limits the highest. Only trials
 /// whose instrument held and that settled can show that; until there is one, the others stand in.
-pub(super) fn rising(trials: &[Trial]) -> Vec<bool> {
+pub(super) fn rising<'a>(trials: impl Iterator<Item = &'a Trial> + Clone) -> Vec<bool> {
     let counts = |trial: &Trial| trial.valid() && trial.warm_up_s.is_some();
-    let Some(lowest) = lowest(trials, counts).or_else(|| lowest(trials, |_| true)) else {
+    let Some(lowest) = lowest(trials.clone(), counts).or_else(|| lowest(trials, |_| true)) else {
         return Vec::new();
     };
     lowest.clauses.iter().map(|clause| !(asks_for_more(clause) && clause.missed())).collect()
 }
 
 /// What the trial at the lowest load said, of those that count.
-fn lowest(trials: &[Trial], counts: impl Fn(&Trial) -> bool) -> Option<&Measured> {
-    let seen = trials.iter().filter(|trial| trial.purpose != Purpose::WarmUp && counts(trial));
+fn lowest<'a>(
+    trials: impl Iterator<Item = &'a Trial>,
+    counts: impl Fn(&Trial) -> bool,
+) -> Option<&'a Measured> {
+    let seen = trials.filter(|trial| trial.purpose != Purpose::WarmUp && counts(trial));
     let seen = seen.filter_map(|trial| Some((trial.load, trial.measured.as_ref()?)));
     seen.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, measured)| measured)
 }

@@ -4,7 +4,7 @@ use model::load::Pattern;
 use model::units;
 
 use super::{number, percent};
-use crate::demand::{Demand, Fault, Seen};
+use crate::demand::{Demand, Fault, Rare, Seen};
 use crate::metric::Bound;
 
 pub(crate) fn arrivals(demand: &Demand<'_>, intended: f64, in_number: bool, as_random: bool) -> String {
@@ -62,6 +62,16 @@ pub(crate) fn mix(demand: &Demand<'_>, chi2: f64, limit: f64, impossible: f64, f
     format!(
         "sessions were not drawn as the mix asks ({figures}, more than {}); this is a fault of the instrument, report it",
         units::significant(limit)
+    )
+}
+
+pub(crate) fn rare(rare: &Rare<'_>) -> String {
+    format!(
+        "{} was drawn {} times instead of {}, fewer than chance gives of this mix; this is a fault of the instrument, \
+         report it",
+        rare.name,
+        number(rare.drawn),
+        number(rare.asked)
     )
 }
 

@@ -9,6 +9,9 @@ use crate::signals::find;
 /// So many pieces of evidence fit into a sentence.
 const MOST_CLUES: usize = 2;
 
+/// CPUs as busy as this are no room that goes without saying.
+const NEARLY_FULL: f64 = 0.7;
+
 /// A value with its unit where that isn't plain from the words around it: times, bytes and shares have it, counts don't.
 pub fn quantity(value: f64, unit: &str) -> String {
     match unit {
@@ -68,11 +71,23 @@ fn evidence(suspect: &Suspect) -> String {
 
 fn free(signals: &[Signal]) -> String {
     let busy = find(signals, None, "stack.busy_ratio").map(|signal| signal.mean.clamp(0.0, 1.0));
-    let room = busy.map(|busy| format!("; the stack's CPUs were {} busy", percent(busy))).unwrap_or_default();
     let met = find(signals, None, "run.missed_targets").map_or("", |_| ", and their targets are met");
+    let (yet, room) = match busy {
+        None => ("", String::new()),
+        Some(busy) if busy < NEARLY_FULL => ("", format!("; the stack's CPUs were {} busy", percent(busy))),
+        Some(busy) => (" yet", format!("; but its CPUs were {} busy, and {}", percent(busy), more(busy))),
+    };
     format!(
-        "nothing holds the stack: the users set the pace{met}{room}; `plimsoll find` tells how many it carries"
+        "nothing holds the stack{yet}: the users set the pace{met}{room}; `plimsoll find` tells how many it carries"
     )
+}
+
+/// How much more load fits: an operation costs much the same CPU time at any load.
+fn more(busy: f64) -> String {
+    if busy > 0.98 {
+        return "hardly any more load fits on them".to_string();
+    }
+    format!("{} times the load would fill them", number(1.0 / busy))
 }
 
 fn unclear(suspect: Option<&Suspect>) -> String {
@@ -81,4 +96,28 @@ fn unclear(suspect: Option<&Suspect>) -> String {
         format!("; likeliest ({sure}) is {}: {}", who(&suspect.tier), suspect.title)
     });
     format!("something holds the stack, but what was seen doesn't tell what{}", likeliest.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signals::figure;
+
+    #[test]
+    fn of_cpus_that_are_nearly_full_it_is_said_how_much_more_load_fills_them() {
+        let met = || figure("run.missed_targets", "", 0.0);
+        let said = |busy: f64| free(&[figure("stack.busy_ratio", "ratio", busy), met()]);
+        assert_eq!(
+            said(0.33),
+            "nothing holds the stack: the users set the pace, and their targets are met; the stack's CPUs were 33 % \
+             busy; `plimsoll find` tells how many it carries"
+        );
+        assert_eq!(
+            said(0.91),
+            "nothing holds the stack yet: the users set the pace, and their targets are met; but its CPUs were 91 % \
+             busy, and 1.1 times the load would fill them; `plimsoll find` tells how many it carries"
+        );
+        assert!(said(0.99).contains("99 % busy, and hardly any more load fits on them"), "{}", said(0.99));
+        assert!(!free(&[]).contains("busy"), "{}", free(&[]));
+    }
 }

@@ -1,6 +1,8 @@
 //! What is said of a find: the load line, or why there is none and what to try.
 
-use model::study::{By, ClauseSeen, Confirmation, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot};
+use model::study::{
+    By, ClauseSeen, Confirmation, Fault, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot,
+};
 use model::units;
 
 use super::{number, percent};
@@ -59,7 +61,14 @@ fn load_line(goal: &FindGoal, line: &LoadLine) -> String {
         (None, None) => said += "; not confirmed",
     }
     said += &contradicted(line);
-    if line.wide {
+    if line.high >= goal.most && line.failed.is_none() {
+        // No trial may be above, however much time there is.
+        said += &format!(
+            "; no more than {} were to be tried, and the line may lie above (--most; a kit's data may be for so many only: \
+             --size)",
+            load(by, goal.most)
+        );
+    } else if line.wide {
         said += "; the interval is longer than asked for: give it more time (--budget)";
     }
     // Within the interval it is no difference that could be told.
@@ -107,8 +116,8 @@ fn why(goal: &FindGoal, no_answer: &NoAnswer) -> String {
     let on_both_sides = no_answer.highest_passed.is_some() && no_answer.lowest_failed.is_some();
     match no_answer.why {
         WhyNot::FailsAtLeast => format!(
-            "the targets are missed at the least load, {at}: {evidence}; look at one user with `plimsoll try`, or set \
-             targets that an idle stack can meet (--qos)"
+            "the stack fails at the least load, {at}: {evidence}; look at one user with `plimsoll try`, or ask for what an \
+             idle stack can do (--qos, the kit's cycle times)"
         ),
         WhyNot::NeverPasses => {
             format!("no load meets all targets: {evidence}; ask for less, or for slower answers (--qos)")
@@ -166,19 +175,27 @@ fn bracket(by: By, no_answer: &NoAnswer) -> String {
     }
 }
 
-/// What a trial missed most, or what else broke in it.
+/// What a trial missed most; where it missed no target, what says that its load was not carried.
 pub fn missed(trial: &Trial) -> String {
-    let broke = || trial.faults.first().map(|fault| fault.sentence.clone());
+    let broke = || {
+        let telling = |fault: &&Fault| matches!(fault.check.as_str(), "cycle" | "errors_all");
+        let fault = trial.faults.iter().find(telling).or(trial.faults.first())?;
+        Some(format!("no target is missed, but {}", fault.sentence))
+    };
     let said = worst(trial, |clause| !clause.pass).or_else(broke);
     said.unwrap_or_else(|| "no target was met".to_string())
 }
 
 /// The target that a trial came nearest to missing.
 pub fn nearest(trial: &Trial) -> String {
-    // A share of failures in few samples is reckoned high, though none failed: it says nothing yet.
+    // Of a share of which there was nothing the margin says how few were asked, not how near its limit is.
+    let nothing = |clause: &ClauseSeen| clause.pass && clause.observed == Some(0.0);
     let known = |clause: &ClauseSeen| clause.sampled() || clause.margin.is_some_and(|margin| margin <= 0.0);
-    let nearest = worst(trial, known).map(|seen| format!("nearest to its limit: {seen}"));
-    let nearest = nearest.unwrap_or_else(|| "nothing was near its limit".to_string());
+    let nearest = worst(trial, |clause| known(clause) && !nothing(clause));
+    let nearest = nearest.map_or_else(
+        || "nothing was near its limit".to_string(),
+        |seen| format!("nearest to its limit: {seen}"),
+    );
     [Some(nearest), passed_as_seen(trial)].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
@@ -226,13 +243,15 @@ fn rounded(by: By, at: f64) -> String {
     load(by, if by == By::Users { at.round() } else { at })
 }
 
-/// The checks that broke, in their own words.
+/// The check that broke first, in its own words, and how many more did: they say the same of the same cause, and each of
+/// them is told with the trial.
 pub fn faults(trial: &Trial) -> String {
-    let said: Vec<&str> = trial.faults.iter().map(|fault| fault.sentence.as_str()).collect();
-    match (said.is_empty(), trial.warm_up_s) {
-        (false, _) => said.join("; "),
-        (true, None) => "throughput and response times kept changing until the end of the window".to_string(),
-        (true, Some(_)) => "nothing was measured".to_string(),
+    match (trial.faults.as_slice(), trial.warm_up_s) {
+        ([first], _) => first.sentence.clone(),
+        ([first, _], _) => format!("{} (and one more check failed)", first.sentence),
+        ([first, rest @ ..], _) => format!("{} (and {} more checks failed)", first.sentence, rest.len()),
+        ([], None) => "throughput and response times kept changing until the end of the window".to_string(),
+        ([], Some(_)) => "nothing was measured".to_string(),
     }
 }
 
@@ -247,7 +266,8 @@ fn worst(trial: &Trial, counts: impl Fn(&ClauseSeen) -> bool) -> Option<String> 
     let margin = |clause: &&ClauseSeen| clause.margin.unwrap_or(f64::NEG_INFINITY);
     let worst = clauses.max_by(|one, other| margin(one).total_cmp(&margin(other)))?;
     let Some(margin) = worst.margin else { return Some(format!("`{}` is not met", worst.clause)) };
-    let times = margin.exp();
+    // The margin of a share is reckoned with half an event more than there were.
+    let times = worst.observed.map_or_else(|| margin.exp(), |observed| observed / worst.limit);
     Some(if times >= 1.0 {
         format!("`{}`, observed {} times its limit", worst.clause, number(times))
     } else {
@@ -312,6 +332,20 @@ mod tests {
         );
         assert!(told.contains("the interval is longer than asked for"), "{told}");
         assert!(told.contains("held by p95 of Browse in 60 % of the resampled fits"), "{told}");
+    }
+
+    #[test]
+    fn an_interval_that_ends_where_no_trial_may_be_above_says_so_and_not_that_it_wants_time() {
+        let goal = FindGoal { most: 421.0, ..FindGoal::default() };
+        let told = said(&goal, LoadLine { wide: true, failed: None, ..line() });
+        let cut = "; no more than 421 users were to be tried, and the line may lie above";
+        assert!(told.contains(cut) && !told.contains("--budget"), "{told}");
+        let goal = FindGoal { most: 422.0, ..goal };
+        let told = said(&goal, LoadLine { wide: true, ..line() });
+        assert!(!told.contains("were to be tried") && told.contains("--budget"), "{told}");
+        let goal = FindGoal { most: 436.0, ..goal };
+        let told = said(&goal, LoadLine { high: 436.0, wide: true, ..line() });
+        assert!(!told.contains("may lie above") && told.contains("--budget"), "436 failed: {told}");
     }
 
     #[test]

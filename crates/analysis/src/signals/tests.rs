@@ -98,6 +98,7 @@ fn a_series_has_its_mean_its_early_mean_its_limit_and_its_cost_per_operation() {
     let cpu = of(Some("web"), "cpu.cores");
     assert!(close(cpu.per_operation.expect("CPU time is a rate"), 0.03), "{cpu:?}");
     assert_eq!(cpu.limit, Some(1.0), "the stack's only CPU");
+    assert_eq!(of(Some("db"), "cpu.wait_cores").limit, None, "any number of threads can wait for it");
 }
 
 #[test]

@@ -278,6 +278,15 @@ fn a_run_in_which_everything_failed_shows_the_first_failure() {
 }
 
 #[test]
+fn a_run_in_which_more_failed_than_completed_shows_the_figures_of_a_minority() {
+    let parts = ["101 of 201 operations failed, more than completed", "less load"];
+    breaks("errors_all", |run| run.operations = vec![operation(100, 101)], &parts);
+    let mut run = healthy();
+    run.operations = vec![operation(100, 100)];
+    assert!(judge(&run).iter().all(|check| check.ok), "as many are not more");
+}
+
+#[test]
 fn a_run_that_ended_early_says_how() {
     let table = [
         (Outcome::Interrupted, 12.0, "interrupted after 12.0 s of 60.0 s"),

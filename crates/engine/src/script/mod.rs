@@ -8,6 +8,7 @@ pub mod feeder;
 pub(crate) mod host;
 mod json;
 pub mod natives;
+pub mod one_page;
 pub(crate) mod page;
 mod pairs;
 pub(crate) mod parts;

@@ -1,6 +1,6 @@
 //! What servers have promised to users: the last word on each thing, for the check of the data after a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
@@ -21,11 +21,19 @@ pub(crate) enum State<'a> {
     Unknown,
 }
 
+/// The last word on a thing, kept.
+#[derive(Debug)]
+enum Word {
+    Is(Box<str>),
+    Gone,
+    /// It is kept as well: an earlier run on the same servers may have told what no longer holds.
+    Unknown,
+}
+
 /// The last word on each thing of which users were told.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// Nothing for what is gone.
-    known: FxHashMap<Box<str>, Option<Box<str>>>,
+    words: FxHashMap<Box<str>, Word>,
 }
 
 impl Told {
@@ -34,33 +42,36 @@ impl Told {
 
     /// Notes the last word; false when there is no room for it: then nobody knows.
     pub(crate) fn note(&mut self, key: &str, state: State<'_>) -> bool {
-        let value = match state {
-            State::Is(value) if value.len() > MOST_BYTES => {
-                self.known.remove(key);
-                return false;
-            }
-            State::Unknown => {
-                self.known.remove(key);
-                return true;
-            }
-            State::Gone => None,
-            State::Is(value) => Some(Box::from(value)),
+        let (word, fits) = match state {
+            State::Is(value) if value.len() > MOST_BYTES => (Word::Unknown, false),
+            State::Is(value) => (Word::Is(Box::from(value)), true),
+            State::Gone => (Word::Gone, true),
+            State::Unknown => (Word::Unknown, true),
         };
-        if let Some(known) = self.known.get_mut(key) {
-            *known = value;
-            return true;
+        if let Some(kept) = self.words.get_mut(key) {
+            *kept = word;
+            return fits;
         }
-        let room = self.known.len() < MOST && key.len() <= MOST_BYTES;
+        let room = self.words.len() < MOST && key.len() <= MOST_BYTES;
         if room {
-            self.known.insert(Box::from(key), value);
+            self.words.insert(Box::from(key), word);
         }
-        room
+        fits && room
     }
 
-    /// Everything, in order; nothing is kept any more.
-    pub(crate) fn take(&mut self) -> BTreeMap<String, Option<String>> {
-        let known = std::mem::take(&mut self.known).into_iter();
-        known.map(|(key, value)| (key.into_string(), value.map(str::into_string))).collect()
+    /// What is known of each thing, nothing for what is gone; and the things of which nobody knows. Nothing is kept any
+    /// more.
+    pub(crate) fn take(&mut self) -> (BTreeMap<String, Option<String>>, BTreeSet<String>) {
+        let (mut known, mut unknown) = (BTreeMap::new(), BTreeSet::new());
+        for (key, word) in std::mem::take(&mut self.words) {
+            let key = key.into_string();
+            match word {
+                Word::Is(value) => _ = known.insert(key, Some(value.into_string())),
+                Word::Gone => _ = known.insert(key, None),
+                Word::Unknown => _ = unknown.insert(key),
+            }
+        }
+        (known, unknown)
     }
 }
 
@@ -82,9 +93,9 @@ mod tests {
         ] {
             assert!(told.note(key, state), "{key} {state:?}");
         }
-        let expected = [("a".to_string(), Some("2".to_string())), ("b".to_string(), None)];
-        assert_eq!(told.take(), BTreeMap::from(expected));
-        assert!(told.take().is_empty());
+        let known = [("a".to_string(), Some("2".to_string())), ("b".to_string(), None)];
+        assert_eq!(told.take(), (BTreeMap::from(known), BTreeSet::from(["c".to_string()])));
+        assert_eq!(told.take(), (BTreeMap::new(), BTreeSet::new()));
     }
 
     #[test]
@@ -94,7 +105,8 @@ mod tests {
         assert!(told.note("a", State::Is("1")) && told.note("b", State::Is(&long[1..])));
         assert!(!told.note("a", State::Is(&long)), "the last word is not the first one");
         assert!(!told.note(&long, State::Is("1")));
-        assert_eq!(told.take(), BTreeMap::from([("b".to_string(), Some(long[1..].to_string()))]));
+        let known = BTreeMap::from([("b".to_string(), Some(long[1..].to_string()))]);
+        assert_eq!(told.take(), (known, BTreeSet::from(["a".to_string()])));
     }
 
     #[test]
@@ -103,7 +115,8 @@ mod tests {
         assert!((0..MOST).all(|number| told.note(&number.to_string(), State::Gone)));
         assert!(!told.note("one more", State::Gone));
         assert!(told.note("7", State::Is("new")));
-        assert!(told.note("8", State::Unknown) && told.note("one more", State::Gone));
-        assert_eq!(told.take()["7"], Some("new".to_string()));
+        assert!(told.note("8", State::Unknown) && !told.note("one more", State::Gone));
+        let (known, unknown) = told.take();
+        assert_eq!((known["7"].as_deref(), unknown.contains("8")), (Some("new"), true));
     }
 }

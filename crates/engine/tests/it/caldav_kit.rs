@@ -11,13 +11,14 @@ use model::interval::OperationKind;
 use model::setting::Value;
 
 use crate::calendar_kit::{manifest, scenario, seen};
-use crate::dav_server::{DavServer, Dialect, Mishap};
+use crate::dav_server::{DavServer, Dialect, Extras, Mishap};
 use crate::virtual_time::Seen;
 
 const USERS: u32 = 6;
 /// More than are asked for at once.
 const OBJECTS: u32 = 60;
-const MODULES: [&str; 5] = ["clock", "copy", "ical", "population", "webdav"];
+const MODULES: [&str; 8] =
+    ["clock", "copy", "discovery", "ical", "population", "promises", "time_zone", "webdav"];
 
 fn caldav(server: DavServer, seconds: f64, params: &[(&str, f64)]) -> (Seen, Rc<RefCell<DavServer>>) {
     let kit = manifest("caldav");
@@ -61,6 +62,106 @@ fn programs_find_their_calendar_on_any_server_and_keep_a_true_copy() {
         let most = USERS * (OBJECTS + 5);
         assert!((USERS * OBJECTS..=most).contains(&objects), "{dialect:?}: {objects} objects");
     }
+}
+
+#[test]
+fn a_start_asks_for_all_that_programs_ask_for_and_does_without_what_is_refused() {
+    for (dialect, extras) in [
+        (Dialect::Radicale, Extras::Known),
+        (Dialect::Radicale, Extras::Unchangeable),
+        (Dialect::Radicale, Extras::Refused(403)),
+        (Dialect::Sabre, Extras::Known),
+        (Dialect::Sabre, Extras::Refused(501)),
+    ] {
+        let what = format!("{dialect:?}, {extras:?}");
+        let mut asked_for_more = server(dialect);
+        asked_for_more.extras = extras;
+        let (seen, server) = caldav(asked_for_more, 400.0, &[]);
+        assert!(seen.listener.evidence.is_empty(), "{what}: {:?}", &seen.listener.evidence[..1]);
+        assert_eq!(counter(&seen, "broken promises"), 0, "{what}");
+        let completed = |name: &str| seen.completed(OperationKind::Operation, name) as usize;
+        let log = seen.log.borrow();
+        let asked = |words: &str| log.iter().filter(|(_, text)| text.contains(words)).count();
+        let users = USERS as usize;
+        // Once for each calendar, however often its program is started.
+        for property in ["<A:calendar-color>#", "<A:calendar-order>1", "<C:calendar-timezone>BEGIN:VCALENDAR"]
+        {
+            assert_eq!(asked(property), users, "{what}: {property}");
+        }
+        assert_eq!(completed("SetUp"), users, "{what}");
+        let starts = completed("Discover");
+        assert!(starts > users, "{what}: {starts} starts");
+        for words in ["<D:principal-search-property-set ", "<D:expand-property ", "<M:bulk-requests/>"] {
+            assert_eq!(asked(words), starts, "{what}: {words}");
+        }
+        assert_eq!(completed("Account"), starts, "{what}");
+        let refused = match (dialect, extras) {
+            (Dialect::Radicale, Extras::Known) => 0,
+            // Notices, which it only says that it has.
+            (Dialect::Sabre, Extras::Known) => starts,
+            (_, Extras::Unchangeable) => 3 * users,
+            // By what people can be looked for, for whom somebody acts, an inbox; and notices.
+            (Dialect::Radicale, Extras::Refused(_)) => 3 * users + 3 * starts,
+            (Dialect::Sabre, Extras::Refused(_)) => 3 * users + 4 * starts,
+        };
+        assert_eq!(counter(&seen, "refused at the start") as usize, refused, "{what}");
+        assert_eq!(server.borrow().refused, refused, "{what}");
+    }
+}
+
+/// The kit with nothing but programs that are started again and again.
+fn restarting(server: DavServer, unauthenticated: Option<f64>) -> (Seen, Rc<RefCell<DavServer>>) {
+    let mut kit = manifest("caldav");
+    kit.mix = [("Restart".to_string(), 1.0)].into();
+    let mix = kit.sessions().resolve().expect("weights");
+    let mut scenario = Scenario { timeout_s: 1.0, ..scenario(&kit, &MODULES, mix, OBJECTS) };
+    let Program::Script(source) = &mut scenario.program else { panic!("a script") };
+    if let Some(share) = unauthenticated {
+        source.params.insert("unauthenticated".to_string(), Value::Float(share));
+    }
+    seen(scenario, server, USERS, 600.0)
+}
+
+#[test]
+fn whoever_has_not_said_who_it_is_is_told_to_and_says_it() {
+    for (dialect, unauthenticated, wanted) in [
+        (Dialect::Radicale, Some(0.0), 0.0..=0.0),
+        (Dialect::Radicale, Some(1.0), 1.0..=1.0),
+        (Dialect::Sabre, Some(1.0), 1.0..=1.0),
+        // As in Apple's simulator: 40 %.
+        (Dialect::Radicale, None, 0.33..=0.47),
+    ] {
+        let (seen, _) = restarting(server(dialect), unauthenticated);
+        assert!(seen.listener.evidence.is_empty(), "{dialect:?}: {:?}", &seen.listener.evidence[..1]);
+        let starts = seen.completed(OperationKind::Operation, "Discover") as f64;
+        assert!(starts > 600.0, "{starts} starts");
+        let told = counter(&seen, "told to log in") as f64;
+        assert!(wanted.contains(&(told / starts)), "{dialect:?}: {told} of {starts}");
+        let log = seen.log.borrow();
+        let strangers: Vec<&str> = log
+            .iter()
+            .filter(|(_, text)| !text.contains("\r\nAuthorization: Basic "))
+            .filter_map(|(_, text)| text.lines().next())
+            .collect();
+        let first = ["/.well-known/caldav", "/", "/dav/"].map(|path| format!("PROPFIND {path} HTTP/1.1"));
+        assert!(
+            strangers.iter().all(|line| first.iter().any(|first| first == line)),
+            "{dialect:?}: {strangers:?}"
+        );
+        // The well-known address, and where it leads or what takes its place.
+        assert_eq!(strangers.len() as f64, 2.0 * told, "{dialect:?}");
+    }
+}
+
+#[test]
+fn a_program_that_could_not_be_started_again_begins_with_everything_anew() {
+    let mut deaf = server(Dialect::Radicale);
+    deaf.mishap = Some(Mishap::Unheard(100));
+    let (seen, _) = restarting(deaf, Some(1.0));
+    let kinds: Vec<&str> = seen.listener.evidence.iter().filter_map(|text| text.split(": ").nth(1)).collect();
+    assert_eq!(kinds, ["timeout"], "{:?}", seen.listener.evidence);
+    assert_eq!(seen.completed(OperationKind::Operation, "FirstSync"), u64::from(USERS) + 1);
+    assert_eq!(seen.completed(OperationKind::Operation, "SetUp"), u64::from(USERS), "it was set up before");
 }
 
 #[test]
@@ -131,4 +232,44 @@ fn what_was_lost_is_noticed_by_whoever_deletes_it() {
     let (seen, _) = seen(scenario, forgetful, USERS, 400.0);
     assert!(seen.completed(OperationKind::Operation, "Delete") > 10, "{:?}", seen.listener.evidence);
     assert_eq!(counter(&seen, "broken promises"), 1, "{:?}", seen.listener.evidence);
+}
+
+/// All objects that were noted for the check are on the server as they were noted: how many they are, and how many of
+/// them changed after their calendar's last token was given.
+fn all_noted_is_so(seen: &Seen, server: &DavServer) -> (usize, usize) {
+    let told = &seen.totals.told;
+    // As the kit's `promises.lua` puts them together.
+    let parts = |state: &str| {
+        let (first, token) = state.split_once('\n').expect("two parts");
+        (first.to_string(), token.to_string())
+    };
+    let (mut objects, mut fresh) = (0, 0);
+    for (path, state) in told.iter().filter(|(path, _)| path.ends_with(".ics")) {
+        let place = &path[..=path.rfind('/').expect("a path")];
+        let calendar = told.get(place).and_then(|state| state.as_deref());
+        let (user, last) = parts(calendar.unwrap_or_else(|| panic!("{place} is noted first")));
+        assert!(place.contains(&user), "{place} is that of {user}");
+        let (tag, token) = state.as_deref().map_or(("gone".to_string(), "none".to_string()), parts);
+        let found = server.objects.get(path).map_or("gone", |(etag, _)| etag.as_str());
+        assert_eq!(found, tag, "{path}");
+        objects += 1;
+        fresh += usize::from(token == last);
+    }
+    (objects, fresh)
+}
+
+#[test]
+fn what_is_noted_for_the_check_is_what_the_server_has() {
+    for dialect in [Dialect::Radicale, Dialect::Sabre] {
+        for mishap in [None, Some(Mishap::Unanswered(10))] {
+            let mut noting = server(dialect);
+            noting.mishap = mishap;
+            let (seen, server) = caldav(noting, 400.0, &[("conflicts", 1.0), ("lost_tokens", 0.3)]);
+            let (objects, fresh) = all_noted_is_so(&seen, &server.borrow());
+            assert!(objects > 30, "{dialect:?}: {objects} objects");
+            // Most were changed before the last poll; where there are no tokens all are noted alike.
+            let tokens = dialect == Dialect::Radicale;
+            assert!(!tokens || fresh < objects / 2, "{dialect:?}: {fresh} of {objects}");
+        }
+    }
 }

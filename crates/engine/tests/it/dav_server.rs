@@ -1,5 +1,9 @@
 //! A CalDAV server as far as a session can tell, for the kits `calendar` and `caldav`: accounts with one calendar each,
-//! tags, conditions, tokens. Every object that it is sent is read by another parser of iCalendar.
+//! tags, conditions, tokens. Every object that it is sent is read by another parser of iCalendar. Whoever does not say who
+//! it is is told to.
+
+mod extras;
+mod web_page;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -7,6 +11,8 @@ use std::fmt::Write;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use icalendar::parser::{read_calendar, unfold};
+
+pub(crate) use extras::Extras;
 
 use crate::virtual_net::{MS, Reply};
 
@@ -27,11 +33,16 @@ pub(crate) enum Mishap {
     Unanswered(usize),
     /// It is confirmed, and not done.
     Lost(usize),
+    /// Of those for the well-known address: it is never answered.
+    Unheard(usize),
 }
 
 pub(crate) struct DavServer {
     dialect: Dialect,
     pub(crate) mishap: Option<Mishap>,
+    pub(crate) extras: Extras,
+    /// How many requests for extras were refused.
+    pub(crate) refused: usize,
     /// Tag and text by path.
     pub(crate) objects: BTreeMap<String, (String, String)>,
     /// When each path last changed; what is gone is still here.
@@ -39,6 +50,7 @@ pub(crate) struct DavServer {
     calendars: BTreeSet<String>,
     changes: u64,
     writes: usize,
+    starts: usize,
 }
 
 /// A request, taken apart.
@@ -62,11 +74,14 @@ impl DavServer {
         let mut server = DavServer {
             dialect,
             mishap: None,
+            extras: Extras::Known,
+            refused: 0,
             objects: BTreeMap::new(),
             changed: BTreeMap::new(),
             calendars: BTreeSet::new(),
             changes: 0,
             writes: 0,
+            starts: 0,
         };
         for n in 1..=accounts {
             let place = format!("{}calendar/", server.home(&format!("user{n:05}")));
@@ -111,12 +126,19 @@ impl DavServer {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let asked = Asked { method, path, query, head, body };
         if path == "/.well-known/caldav" {
+            self.starts += 1;
+            if self.mishap == Some(Mishap::Unheard(self.starts)) {
+                self.mishap = None;
+                return Reply::Never;
+            }
             let moved = answer(301, "Location: /dav/\r\n", "");
             let found = if self.dialect == Dialect::Sabre { moved } else { answer(404, "", "Not found") };
             return Reply::After(MS, found);
         }
-        let user = logged_in(&asked);
-        let found = self.answer(&asked, &user);
+        let found = match logged_in(&asked) {
+            Some(user) => self.answer(&asked, &user),
+            None => answer(401, "WWW-Authenticate: Basic realm=\"Calendar\"\r\n", ""),
+        };
         match self.mishap {
             Some(Mishap::Unanswered(at)) if changes(method) && self.writes > at => {
                 self.mishap = None;
@@ -129,10 +151,13 @@ impl DavServer {
     fn answer(&mut self, asked: &Asked<'_>, user: &str) -> Vec<u8> {
         let own = asked.path.starts_with(&self.home(user)) || asked.path.starts_with(&self.principal(user));
         assert!(
-            own || ["/", "/dav/"].contains(&asked.path) || !asked.path.starts_with("/dav"),
+            own || ["/dav/", "/dav/principals/"].contains(&asked.path) || !asked.path.starts_with("/dav"),
             "{}",
             asked.head
         );
+        if let Some(found) = self.extra(asked) {
+            return found;
+        }
         match asked.method {
             "GET" if asked.path.ends_with(".ics") => self.get(asked),
             "GET" => self.whole(asked, user),
@@ -143,12 +168,7 @@ impl DavServer {
                 self.calendars.insert(asked.path.to_string());
                 answer(201, "", "")
             }
-            "POST" if asked.path == "/json-rpc" => {
-                let id = asked.body.split("\"id\":").nth(1).and_then(|rest| rest.split(',').next());
-                let body =
-                    format!("{{\"id\":{},\"result\":[],\"error\":null}}", id.expect("a call has a number"));
-                answer(200, "", &body)
-            }
+            "POST" if asked.path == "/json-rpc" => self.call(asked, user),
             _ => panic!("{} is nothing that a user asks for", asked.head),
         }
     }
@@ -210,8 +230,10 @@ impl DavServer {
         if asked.header("Depth") == Some("0") {
             let principal = href(&self.principal(user));
             let named = format!(
-                "<d:current-user-principal>{principal}</d:current-user-principal><c:calendar-home-set>{}</c:calendar-home-set>",
-                href(&home)
+                "<d:current-user-principal>{principal}</d:current-user-principal><c:calendar-home-set>{}\
+                 </c:calendar-home-set>{}",
+                href(&home),
+                self.announced(&home)
             );
             return vec![(asked.path.to_string(), named)];
         }
@@ -310,15 +332,14 @@ fn answer(code: u16, headers: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {code} X\r\n{headers}Content-Length: {length}\r\n\r\n{body}").into_bytes()
 }
 
-/// Whoever asks, by name; the password must be the name.
-fn logged_in(asked: &Asked<'_>) -> String {
-    let proof = asked.header("Authorization").and_then(|value| value.strip_prefix("Basic "));
-    let plain =
-        proof.and_then(|proof| STANDARD.decode(proof).ok()).and_then(|plain| String::from_utf8(plain).ok());
-    let plain = plain.unwrap_or_else(|| panic!("nobody is logged in: {}", asked.head));
+/// Whoever asks, by name, if it says so; the password must be the name.
+fn logged_in(asked: &Asked<'_>) -> Option<String> {
+    let proof = asked.header("Authorization")?.strip_prefix("Basic ").expect("as everybody does");
+    let plain = STANDARD.decode(proof).ok().and_then(|plain| String::from_utf8(plain).ok());
+    let plain = plain.unwrap_or_else(|| panic!("nobody's proof: {}", asked.head));
     let (name, password) = plain.split_once(':').expect("a name and a password");
     assert_eq!(name, password);
-    name.to_string()
+    Some(name.to_string())
 }
 
 /// The object is one that another parser reads, with the UID of its path.

@@ -2,6 +2,7 @@
 
 mod acknowledgements;
 mod caldav_kit;
+mod calendar_bodies;
 mod calendar_kit;
 mod dav_server;
 mod elapsed;

@@ -39,9 +39,9 @@ fn window_s(case: &Case<'_>, open: usize) -> Option<f64> {
     (most_s >= case.goal.window_s).then(|| most_s.min(wanted_s(case)))
 }
 
-/// As asked for, longer where there were too few samples.
+/// As asked for, longer where there were too few samples, or the last window was too short.
 pub(super) fn wanted_s(case: &Case<'_>) -> f64 {
-    case.sampled_s(case.goal.confirm_s, |_| true).min(LONGEST * case.goal.confirm_s)
+    case.sampled_s(case.goal.confirm_s, |_| true).min(LONGEST * case.goal.confirm_s).max(case.least_s())
 }
 
 /// The load of a confirming trial on that side, within the loads that may be tried; absent when these end before the
@@ -142,15 +142,17 @@ pub(super) fn answer(case: &Case<'_>, line: &Line) -> FindAnswer {
     let wrong =
         |pass: bool| case.of_purpose(Purpose::Confirm).filter(move |trial| said(case, trial) == Some(pass));
     let low = whole(case, wrong(false).map(|trial| trial.load).fold(line.low, f64::min));
-    let high = whole(case, wrong(true).map(|trial| trial.load).fold(line.high, f64::max));
+    let above = wrong(true).map(|trial| trial.load).fold(line.high, f64::max);
+    let high = whole(case, above);
     let load = answered(case, line);
-    let half_ratio = (high - low) / (2.0 * load);
-    let single = case.goal.by == By::Users && high - low <= 1.0;
+    // A line above the loads that may be tried is not known the better for its interval being cut off there.
+    let length = floored(case, above).max(high) - low;
+    let single = case.goal.by == By::Users && length <= 1.0;
     FindAnswer::LoadLine(LoadLine {
         load,
         low,
         high,
-        wide: half_ratio > case.goal.half_width_ratio * 1.02 && !single,
+        wide: length / (2.0 * load) > case.goal.half_width_ratio * 1.02 && !single,
         held_by: line.held_by.clone().unwrap_or_default(),
         held_by_ratio: line.held_by_ratio,
         slope: line.slope,

@@ -35,7 +35,8 @@ pub(super) fn next(case: &Case<'_>) -> Ramp {
     if passed.is_some() && failed.is_some() {
         return Ramp::Done;
     }
-    if case.spent_s + cost::trial_s(case.trials, case.goal.ramp_window_s) > case.goal.budget_s {
+    let window_s = case.goal.ramp_window_s.max(case.least_s());
+    if case.spent_s + cost::trial_s(case.trials, window_s) > case.goal.budget_s {
         return Ramp::Refuse(refusal::out_of_time(case));
     }
     let attempt = |load: f64| Ramp::Try { load: case.round(load), window_s: case.goal.ramp_window_s };
@@ -73,7 +74,7 @@ fn blind(case: &Case<'_>, last: &Trial, passed: Option<f64>) -> Option<Ramp> {
     let Sight::Blind(blindness) = case.seen.sight(last) else { return None };
     let most = if blindness == Blindness::Disturbed { ATTEMPTS_DISTURBED } else { ATTEMPTS };
     if attempts(case, last.load) < most {
-        // What didn't settle, or had too few samples, gets more time.
+        // What didn't settle, had too few samples or was too short gets more time.
         return Some(Ramp::Try { load: last.load, window_s: search::window_s(case) });
     }
     Some(match blindness {
@@ -87,9 +88,11 @@ fn blind(case: &Case<'_>, last: &Trial, passed: Option<f64>) -> Option<Ramp> {
             None => Ramp::Refuse(refusal::ceiling(case, last, limit(blindness))),
         },
         Blindness::Unsettled => Ramp::Refuse(refusal::blind(case, last, WhyNot::Unsettled)),
-        Blindness::WarmUp | Blindness::Instrument | Blindness::Disturbed | Blindness::Samples => {
-            Ramp::Refuse(refusal::blind(case, last, WhyNot::NotValid))
-        }
+        Blindness::WarmUp
+        | Blindness::Instrument
+        | Blindness::Disturbed
+        | Blindness::Samples
+        | Blindness::Short => Ramp::Refuse(refusal::blind(case, last, WhyNot::NotValid)),
     })
 }
 
@@ -124,6 +127,7 @@ fn limit(blindness: Blindness) -> WhyNot {
     if blindness == Blindness::Machine { WhyNot::MachineLimit } else { WhyNot::GeneratorLimit }
 }
 
+/// One whose window was too short to say anything is none.
 fn attempts(case: &Case<'_>, load: f64) -> usize {
-    case.of_purpose(Purpose::Ramp).filter(|trial| trial.load == load).count()
+    case.of_purpose(Purpose::Ramp).filter(|trial| trial.load == load && !case.was_short(trial)).count()
 }

@@ -115,9 +115,8 @@ fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> boo
     let looks_strange = stability.is_some_and(|seen| seen.two_modes + seen.drifts > STRANGE);
     let wrong = !confirm::contradicted(case, line).is_empty();
     let most = case.goal.most_trials as usize + if looks_strange || wrong { EXTRA } else { 0 };
-    let confirming_s = cost::trial_s(case.trials, confirm::wanted_s(case));
-    let reserve_s = (2usize.saturating_sub(confirms) as f64 * confirming_s).min(case.goal.budget_s / 2.0);
-    let time = case.spent_s + cost::trial_s(case.trials, window_s(case)) + reserve_s <= case.goal.budget_s;
+    let trial_s = cost::trial_s(case.trials, window_s(case));
+    let time = case.spent_s + trial_s + reserve_s(case, line, confirms) <= case.goal.budget_s;
     if made >= most || !time {
         return false;
     }
@@ -131,6 +130,16 @@ fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> boo
     let known =
         told >= least(case.goal.half_width_ratio) && line.half_width_ratio() <= case.goal.half_width_ratio;
     !known || looks_strange
+}
+
+/// The time that is kept for the confirming trials after those that were made: none while the line is no answer yet,
+/// because then there is nothing to confirm.
+fn reserve_s(case: &Case<'_>, line: &Line, confirms: usize) -> f64 {
+    if line.half_width_ratio() > USELESS {
+        return 0.0;
+    }
+    let confirming_s = cost::trial_s(case.trials, confirm::wanted_s(case));
+    (2usize.saturating_sub(confirms) as f64 * confirming_s).min(case.goal.budget_s / 2.0)
 }
 
 /// Where the next trial tells most: around the estimate, nearer when it is known better; in the middle of a bracket
@@ -149,10 +158,10 @@ fn place(case: &Case<'_>, line: &Line) -> f64 {
     line.load * (1.0 + offset.clamp(-half, half))
 }
 
-/// Longer where targets that may be the line's had too few samples.
+/// Longer where targets that may be the line's had too few samples, or the last window was too short.
 pub(super) fn window_s(case: &Case<'_>) -> f64 {
     let wanted_s = case.sampled_s(case.goal.window_s, |clause| may_limit(case, &clause.clause));
-    wanted_s.min(case.goal.confirm_s.max(case.goal.window_s))
+    wanted_s.min(case.goal.confirm_s.max(case.goal.window_s)).max(case.least_s())
 }
 
 /// Whether a target is near its limit, or too little is known of it: by all that was seen of it at loads not much below

@@ -2,6 +2,7 @@
 
 mod compare;
 mod find;
+mod kept;
 mod made_up;
 mod no_answer;
 mod sweep;

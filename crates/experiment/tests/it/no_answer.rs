@@ -51,6 +51,17 @@ fn a_stack_that_fails_with_one_user_is_said_to() {
 }
 
 #[test]
+fn a_stack_that_carries_not_one_user_is_not_said_to_miss_the_targets_that_it_meets() {
+    let (why, said) = why(&FindGoal::default(), 5000.0, |trial| {
+        broken(trial, "little");
+        broken(trial, "cycle");
+    });
+    assert_eq!(why, WhyNot::FailsAtLeast, "{said}");
+    assert!(said.contains("least load, 1 user: no target is missed, but cycle broke;"), "{said}");
+    assert!(!said.contains("are missed"), "{said}");
+}
+
+#[test]
 fn a_stack_that_never_fails_is_said_to() {
     let goal = FindGoal { most: 1000.0, ..FindGoal::default() };
     let (why, said) = why(&goal, 5000.0, |_| {});
@@ -97,6 +108,16 @@ fn trials_without_a_steady_state_or_with_a_broken_instrument_are_no_measurements
     let (reason, said) = why(&FindGoal::default(), 200.0, |trial| broken(trial, "consistency"));
     assert_eq!(reason, WhyNot::NotValid, "{said}");
     assert!(said.contains("consistency broke"), "{said}");
+}
+
+#[test]
+fn the_check_that_broke_first_is_told_and_the_others_are_counted() {
+    let (_, said) = why(&FindGoal::default(), 200.0, |trial| {
+        broken(trial, "consistency");
+        broken(trial, "alarms");
+    });
+    assert!(said.contains("consistency broke (and one more check failed)"), "{said}");
+    assert!(!said.contains("alarms broke"), "{said}");
 }
 
 #[test]
@@ -316,6 +337,20 @@ fn a_miss_by_too_few_samples_is_looked_at_longer_and_is_no_overload() {
     let ramp: Vec<f64> = trials.iter().filter(|t| t.purpose == Purpose::Ramp).map(|t| t.load).collect();
     assert!(ramp.starts_with(&[10.0, 20.0, 40.0, 40.0, 80.0]), "{ramp:?}");
     assert!(matches!(answer, FindAnswer::LoadLine(_)), "{answer:?}");
+}
+
+#[test]
+fn a_window_too_short_to_tell_who_waits_is_asked_again_and_is_no_overload() {
+    let (_, trials) = answer(&FindGoal::default().quick(), 200.0, |trial| {
+        if trial.purpose == Purpose::Ramp && trial.load == 40.0 && trial.window_s < 30.0 {
+            broken(trial, "little");
+            said_to(trial, false);
+            trial.measured.iter_mut().for_each(|seen| seen.only_under_way = true);
+        }
+    });
+    let ramp = trials.iter().filter(|trial| trial.purpose == Purpose::Ramp);
+    let ramp: Vec<(f64, f64)> = ramp.map(|trial| (trial.load, trial.window_s)).collect();
+    assert_eq!(ramp[2..5], [(40.0, 5.0), (40.0, 30.0), (80.0, 5.0)], "{ramp:?}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use model::record::ConsistencyResult;
 use mysql::prelude::Queryable;
 
 use crate::private_server::PhpServer;
-use crate::shop::Shop;
+use crate::shop::{Shop, check_data};
 
 /// Lets a few users go through six cycles each, and gives what they were told.
 fn let_users_shop(shop: &Shop) -> Option<CheckInputs> {
@@ -43,7 +43,7 @@ impl Audience for Nobody {
 }
 
 fn check(shop: &Shop, inputs: &CheckInputs) -> Vec<ConsistencyResult> {
-    kit::check(&shop.kit, &shop.setup, inputs, &shop.server.address("ds2"))
+    check_data(&shop.kit, &shop.setup, inputs, &shop.server.address("ds2"))
         .unwrap_or_else(|problems| panic!("{problems}"))
 }
 
@@ -159,7 +159,7 @@ fn a_check_can_look_but_not_touch_and_its_mistakes_have_a_line() {
     let Some(mut shop) = Shop::open(&[]) else { return };
     let catalogue = crate::shop::changed("check.lua", |text| format!("query 'DELETE FROM REORDER'\n{text}"));
     let kit = kit::Kit::open(&catalogue, "dvdstore").expect("the kit is right");
-    let result = kit::check(&kit, &shop.setup, &CheckInputs::default(), &shop.server.address("ds2"));
+    let result = check_data(&kit, &shop.setup, &CheckInputs::default(), &shop.server.address("ds2"));
     let text = result.expect_err("the check may not write").to_string();
     assert!(
         text.starts_with("kits/dvdstore/check.lua:1: Cannot execute statement in a READ ONLY transaction"),
@@ -167,7 +167,7 @@ fn a_check_can_look_but_not_touch_and_its_mistakes_have_a_line() {
     );
     let address = shop.server.address("ds2");
     shop.server.kill();
-    let gone = kit::check(&shop.kit, &shop.setup, &CheckInputs::default(), &address)
+    let gone = check_data(&shop.kit, &shop.setup, &CheckInputs::default(), &address)
         .expect_err("the server is gone");
     assert_eq!(gone.exit_code(), 2, "{gone}");
 }

@@ -1,9 +1,12 @@
 //! Kits from the outside: the catalogue's kit against a real MariaDB and real PHP.
 
+mod borrowing;
 mod caldav;
+mod caldav_check;
 mod calendar;
 mod calendar_server;
 mod consistency;
+mod fake_web;
 mod file_set;
 mod ical;
 mod identity;
@@ -14,3 +17,4 @@ mod private_server;
 mod shop;
 mod static_kit;
 mod tpcw;
+mod tpcw_matrices;

@@ -8,7 +8,8 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use kit::data::{LoadOptions, Loaded, load};
-use kit::{Kit, Server, Setup};
+use kit::{CheckInputs, CheckOptions, Kit, Server, Setup};
+use model::record::ConsistencyResult;
 use model::setting::{self, Value, Values};
 use model::{Catalogue, Result};
 use mysql::Conn;
@@ -67,6 +68,16 @@ pub(crate) fn load_into(kit: &Kit, setup: &Setup, server: &Server) -> Result<Loa
         on_progress: &mut |_| {},
         cancelled: &AtomicBool::new(false),
     })
+}
+
+/// What the kit's check finds in a database, with no web server to ask.
+pub(crate) fn check_data(
+    kit: &Kit,
+    setup: &Setup,
+    inputs: &CheckInputs,
+    server: &Server,
+) -> Result<Vec<ConsistencyResult>> {
+    kit::check(CheckOptions { kit, setup, inputs, database: Some(server), web: None, on_answer: &mut |_| {} })
 }
 
 /// Runs one page as a web server would, and says its status.

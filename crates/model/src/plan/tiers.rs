@@ -60,17 +60,16 @@ fn kit_values(kit: &KitManifest, tier: &str, service: &ServiceManifest) -> Value
 
 fn resolve_tier(
     (name, folder, service): (&str, String, ServiceManifest),
-    mut values: Values,
+    values: Values,
     problems: &mut Vec<Problem>,
 ) -> PlanTier {
     let prefix = format!("set.{name}.");
     let shared = tier_setting::all(service.most_instances);
+    // Together, so that a mistyped name is told the nearest of both.
+    let known = [shared.as_slice(), &service.knobs].concat();
+    let values = setting::resolve(&known, &values, &prefix, problems);
     let is_shared = |knob: &str| shared.iter().any(|setting| setting.name == knob);
-    let given: Values =
-        values.iter().filter(|(knob, _)| is_shared(knob)).map(|(k, v)| (k.clone(), v.clone())).collect();
-    values.retain(|knob, _| !is_shared(knob));
-    let given = setting::resolve(&shared, &given, &prefix, problems);
-    let values = setting::resolve(&service.knobs, &values, &prefix, problems);
+    let (given, values): (Values, Values) = values.into_iter().partition(|(knob, _)| is_shared(knob));
     problems.extend(tier_setting::mistakes(&given, &service, &prefix));
     let asked = tier_setting::read(&given);
     PlanTier {

@@ -201,7 +201,7 @@ pub struct NoAnswer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WhyNot {
-    /// The targets are missed at the least load.
+    /// The stack fails at the least load: a target is missed there, or the load is not carried.
     FailsAtLeast,
     /// Where a target that asks for at least something begins to be met, another is already missed.
     NeverPasses,

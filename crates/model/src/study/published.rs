@@ -33,7 +33,7 @@ pub struct Published {
 /// Which figure of ours stands beside a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PublishedFigure {
-    /// A figure's name (`throughput`, `p90`), a metric's, or `load_line`.
+    /// A figure's name (`throughput`, `sd`, `p90`), a metric's, or `load_line`.
     pub name: String,
     /// The operation; absent for all together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,8 +135,8 @@ impl PublishedRow {
 }
 
 impl PublishedFigure {
-    /// Reads `[OPERATION ]MEASURE`, a metric's name or `load_line`; `metrics` are names with units. Gives the unit of
-    /// our value too.
+    /// Reads `[OPERATION ]MEASURE`, a metric's name or `load_line`; `metrics` are names with units. Beside what a target
+    /// can be about there is `sd`, the standard deviation. Gives the unit of our value too.
     pub fn read(text: &str, metrics: &[(&str, &str)]) -> Result<(PublishedFigure, String), String> {
         let named = |name: &str, operation: Option<&str>| PublishedFigure {
             name: name.to_string(),
@@ -155,6 +155,9 @@ impl PublishedFigure {
             Some((operation, word)) => (Some(operation.trim()), word),
             None => (None, text),
         };
+        if word == "sd" {
+            return Ok((named(word, operation), "s".to_string()));
+        }
         match Measure::read(word)? {
             Measure::Percentile(percent) => Ok((named(&format!("p{percent}"), operation), "s".to_string())),
             Measure::Mean => Ok((named("mean", operation), "s".to_string())),
@@ -203,7 +206,12 @@ mod tests {
         assert_eq!((figure.percentile(), unit.as_str()), (Some(90.0), "s"));
         let (figure, unit) = read("mbit_per_s").expect("a metric");
         assert!(figure.metric && unit == "Mbit/s" && figure.percentile().is_none());
-        for text in ["errors", "max", "throughputs", "", "samples"] {
+        for (text, operation) in [("sd", None), ("Search sd", Some("Search"))] {
+            let (figure, unit) = read(text).expect("a figure");
+            assert_eq!((figure.name.as_str(), figure.operation.as_deref()), ("sd", operation));
+            assert_eq!((figure.percentile(), unit.as_str()), (None, "s"));
+        }
+        for text in ["errors", "max", "throughputs", "", "samples", "sds"] {
             assert!(read(text).is_err(), "{text} must be refused");
         }
     }

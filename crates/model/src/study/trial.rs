@@ -55,6 +55,10 @@ pub struct Measured {
     /// Cores used by processes that are neither tiers nor the generator; absent where it could not be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign_cores: Option<f64>,
+    /// Little's law is broken in a steady window, and by nothing but what was still under way at its end: a longer one
+    /// would tell whether users wait.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_under_way: bool,
 }
 
 impl Trial {

@@ -20,8 +20,8 @@ use crate::study::published::{Claim, ClaimOrder, Published, PublishedFigure, Pub
 pub struct PublishedRequest {
     /// For people: `Throughput on Linux with 1 GB of memory`.
     pub title: String,
-    /// Beside which of our figures it stands, written as in a target: `throughput`, `HomePage p90`, `mean`; or one of
-    /// the kit's metrics by name, or `load_line`.
+    /// Beside which of our figures it stands, written as in a target: `throughput`, `HomePage p90`, `mean`; `sd`, the
+    /// standard deviation of times; or one of the kit's metrics by name, or `load_line`.
     pub of: String,
     /// The unit of the values: `operations/s`, a metric's own, or for times `s`, `ms`, `us`.
     pub unit: String,
@@ -153,7 +153,7 @@ fn figure(
             let problem = match document::nearest(&request.of, names()) {
                 Some(near) => Problem::recipe(what).remedy(format!("`{near}`")),
                 None => Problem::recipe(what).remedy(format!(
-                    "`throughput`, `HomePage p90`, `mean`, `load_line`{}",
+                    "`throughput`, `HomePage p90`, `mean`, `sd`, `load_line`{}",
                     names().map(|name| format!(", `{name}`")).collect::<String>()
                 )),
             };

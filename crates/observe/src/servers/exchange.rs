@@ -1,4 +1,9 @@
-//! A connection to a server on this machine on which nothing waits longer than until a deadline.
+//! A question to a server on this machine, asked on a connection of its own, for which nothing waits longer than until a
+//! deadline.
+//!
+//! A connection that is given up stays in the queue of a server that is too full to take it, until it is taken: a question
+//! a second would fill that queue with our own. So one that is not answered in time stays open, and the next reading waits
+//! for its answer instead of asking again.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -9,60 +14,105 @@ use model::server_job::StatusPlace;
 
 /// More than any status has.
 const ANSWER_MAX_BYTES: usize = 4 << 20;
+/// A question this old is not answered any more: what has it may hang, and another may be asked.
+const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A connection with a deadline.
-pub(super) struct Exchange {
-    stream: Stream,
-    deadline: Instant,
+/// Asks one server one question after the other: at most one of them waits for its answer.
+#[derive(Debug)]
+pub(super) struct Asker {
+    place: StatusPlace,
+    pending: Option<Exchange>,
 }
 
+impl Asker {
+    pub(super) fn new(place: &StatusPlace) -> Asker {
+        Asker { place: place.clone(), pending: None }
+    }
+
+    /// The answer to `question`, or to the one before that still waits for its own: all that comes until the server closes
+    /// or `enough` says so.
+    pub(super) fn ask(
+        &mut self,
+        question: &[u8],
+        enough: impl Fn(&[u8]) -> bool,
+        deadline: Instant,
+    ) -> io::Result<Vec<u8>> {
+        let pending = self.pending.take().filter(|pending| pending.asked.elapsed() < PATIENCE);
+        let mut exchange = match pending {
+            Some(pending) => pending,
+            None => Exchange::begin(&self.place, question, deadline)?,
+        };
+        match exchange.receive(enough, deadline) {
+            Ok(()) => Ok(exchange.answer),
+            Err(error) => {
+                self.pending = is_late(&error).then_some(exchange);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// A question that was asked, and what has come of its answer.
+#[derive(Debug)]
+struct Exchange {
+    stream: Stream,
+    asked: Instant,
+    answer: Vec<u8>,
+}
+
+#[derive(Debug)]
 enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
 impl Exchange {
-    pub(super) fn connect(place: &StatusPlace, deadline: Instant) -> io::Result<Exchange> {
-        let stream = match place {
+    fn begin(place: &StatusPlace, question: &[u8], deadline: Instant) -> io::Result<Exchange> {
+        let mut stream = match place {
             StatusPlace::Port(port) => {
                 let address = SocketAddr::from((Ipv4Addr::LOCALHOST, *port));
                 Stream::Tcp(TcpStream::connect_timeout(&address, left(deadline)?)?)
             }
             StatusPlace::Socket(path) => Stream::Unix(UnixStream::connect(path)?),
         };
-        Ok(Exchange { stream, deadline })
-    }
-
-    pub(super) fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let left = Some(left(self.deadline)?);
-        match &mut self.stream {
-            Stream::Tcp(stream) => stream.set_write_timeout(left).and_then(|()| stream.write_all(bytes)),
-            Stream::Unix(stream) => stream.set_write_timeout(left).and_then(|()| stream.write_all(bytes)),
+        // So short a question fits into the socket's buffer, whether anybody takes the connection or not.
+        let patience = Some(PATIENCE);
+        match &mut stream {
+            Stream::Tcp(stream) => {
+                stream.set_write_timeout(patience).and_then(|()| stream.write_all(question))?;
+            }
+            Stream::Unix(stream) => {
+                stream.set_write_timeout(patience).and_then(|()| stream.write_all(question))?;
+            }
         }
+        Ok(Exchange { stream, asked: Instant::now(), answer: Vec::new() })
     }
 
-    /// All that comes until the server closes or `enough` says so.
-    pub(super) fn receive(&mut self, enough: impl Fn(&[u8]) -> bool) -> io::Result<Vec<u8>> {
-        let mut answer = Vec::new();
+    fn receive(&mut self, enough: impl Fn(&[u8]) -> bool, deadline: Instant) -> io::Result<()> {
         let mut buffer = [0; 16 * 1024];
-        while !enough(&answer) {
-            let left = Some(left(self.deadline)?);
+        while !enough(&self.answer) {
+            let left = Some(left(deadline)?);
             let read = match &mut self.stream {
                 Stream::Tcp(stream) => stream.set_read_timeout(left).and_then(|()| stream.read(&mut buffer)),
                 Stream::Unix(stream) => stream.set_read_timeout(left).and_then(|()| stream.read(&mut buffer)),
             };
             match read {
                 Ok(0) => break,
-                Ok(read) => answer.extend_from_slice(&buffer[..read]),
+                Ok(read) => self.answer.extend_from_slice(&buffer[..read]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
-            if answer.len() > ANSWER_MAX_BYTES {
+            if self.answer.len() > ANSWER_MAX_BYTES {
                 return Err(wrong("the answer is too long"));
             }
         }
-        Ok(answer)
+        Ok(())
     }
+}
+
+/// Whether the deadline came before the answer; a read that timed out says that it would block.
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
 }
 
 /// What is left of the time; an error when nothing is.
@@ -73,4 +123,76 @@ pub(super) fn left(deadline: Instant) -> io::Result<Duration> {
 
 pub(super) fn wrong(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// A server that takes no connection by itself, and who asks it.
+    fn full() -> (TcpListener, Asker) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        (listener, Asker::new(&StatusPlace::Port(port)))
+    }
+
+    fn ask(asker: &mut Asker, patience: Duration) -> io::Result<Vec<u8>> {
+        asker.ask(b"how are you", |_| false, Instant::now() + patience)
+    }
+
+    /// So many connections wait to be taken.
+    fn waiting(listener: &TcpListener) -> Vec<TcpStream> {
+        listener.set_nonblocking(true).expect("it can be asked without waiting");
+        std::iter::from_fn(|| listener.accept().ok().map(|(stream, _)| stream)).collect()
+    }
+
+    /// A connection whose question was read: one that is closed before that is broken off, and its answer lost.
+    fn heard(mut stream: TcpStream) -> TcpStream {
+        let mut question = [0; 11];
+        stream.read_exact(&mut question).expect("the question came with the connection");
+        stream
+    }
+
+    const SHORT: Duration = Duration::from_millis(100);
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn what_is_not_answered_in_time_is_waited_for_and_not_asked_again() {
+        let (listener, mut asker) = full();
+        for _ in 0..3 {
+            assert!(ask(&mut asker, SHORT).is_err_and(|error| is_late(&error)));
+        }
+        let mut queue = waiting(&listener);
+        assert_eq!(queue.len(), 1, "one connection of ours waits, however often it was asked");
+        let mut taken = heard(queue.remove(0));
+        taken.write_all(b"well").expect("its other end is open");
+        drop(taken);
+        assert_eq!(ask(&mut asker, LONG).expect("the answer to the first question"), b"well");
+        assert!(ask(&mut asker, SHORT).is_err());
+        assert_eq!(waiting(&listener).len(), 1, "what was answered is asked anew");
+    }
+
+    #[test]
+    fn a_part_of_an_answer_is_kept_until_the_rest_comes() {
+        let (listener, mut asker) = full();
+        assert!(ask(&mut asker, SHORT).is_err());
+        let mut taken = heard(waiting(&listener).remove(0));
+        taken.write_all(b"very ").expect("its other end is open");
+        assert!(ask(&mut asker, SHORT).is_err());
+        taken.write_all(b"well").expect("its other end is open");
+        drop(taken);
+        assert_eq!(ask(&mut asker, LONG).expect("both parts"), b"very well");
+    }
+
+    #[test]
+    fn a_question_that_hangs_is_given_up_in_the_end() {
+        let (listener, mut asker) = full();
+        assert!(ask(&mut asker, SHORT).is_err());
+        let pending = asker.pending.as_mut().expect("it waits");
+        pending.asked = pending.asked.checked_sub(PATIENCE).expect("the machine runs for longer");
+        assert!(ask(&mut asker, SHORT).is_err());
+        assert_eq!(waiting(&listener).len(), 2, "another was asked");
+    }
 }

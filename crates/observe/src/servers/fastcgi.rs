@@ -4,9 +4,7 @@
 use std::io;
 use std::time::Instant;
 
-use model::server_job::StatusPlace;
-
-use super::exchange::{Exchange, wrong};
+use super::exchange::{Asker, wrong};
 
 const VERSION: u8 = 1;
 const BEGIN_REQUEST: u8 = 1;
@@ -17,11 +15,9 @@ const STDOUT: u8 = 6;
 const HEAD_BYTES: usize = 8;
 
 /// The body of the answer to a GET of `path`, a script's file or what the server itself answers; with its query.
-pub(super) fn get(place: &StatusPlace, path: &str, deadline: Instant) -> io::Result<Vec<u8>> {
-    let mut exchange = Exchange::connect(place, deadline)?;
-    exchange.send(&request(path))?;
-    let answer = exchange.receive(|answer| records(answer).any(|(kind, _)| kind == END_REQUEST))?;
-    body(&answer)
+pub(super) fn get(asker: &mut Asker, path: &str, deadline: Instant) -> io::Result<Vec<u8>> {
+    let ended = |answer: &[u8]| records(answer).any(|(kind, _)| kind == END_REQUEST);
+    body(&asker.ask(&request(path), ended, deadline)?)
 }
 
 fn request(path: &str) -> Vec<u8> {

@@ -4,18 +4,14 @@
 use std::io;
 use std::time::Instant;
 
-use model::server_job::StatusPlace;
-
-use super::exchange::{Exchange, wrong};
+use super::exchange::{Asker, wrong};
 
 /// The body of the answer to a GET, if its status is 200.
-pub(super) fn get(place: &StatusPlace, path: &str, deadline: Instant) -> io::Result<Vec<u8>> {
-    let mut exchange = Exchange::connect(place, deadline)?;
+pub(super) fn get(asker: &mut Asker, path: &str, deadline: Instant) -> io::Result<Vec<u8>> {
     let request = format!(
         "GET {path} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: plimsoll-observer\r\nConnection: close\r\n\r\n"
     );
-    exchange.send(request.as_bytes())?;
-    body(&exchange.receive(|_| false)?)
+    body(&asker.ask(request.as_bytes(), |_| false, deadline)?)
 }
 
 /// The body of a whole answer.

@@ -3,16 +3,12 @@
 use std::io;
 use std::time::Instant;
 
-use model::server_job::StatusPlace;
-
-use super::exchange::{Exchange, wrong};
+use super::exchange::{Asker, wrong};
 use super::figures::Figures;
 
 /// What memcached says to `stats` in its text protocol.
-pub(super) fn memcached(place: &StatusPlace, deadline: Instant) -> io::Result<Figures> {
-    let mut exchange = Exchange::connect(place, deadline)?;
-    exchange.send(b"stats\r\n")?;
-    let answer = exchange.receive(|answer| answer.ends_with(b"END\r\n"))?;
+pub(super) fn memcached(asker: &mut Asker, deadline: Instant) -> io::Result<Figures> {
+    let answer = asker.ask(b"stats\r\n", |answer| answer.ends_with(b"END\r\n"), deadline)?;
     stats(&String::from_utf8_lossy(&answer)).ok_or(wrong("the answer is not that of memcached"))
 }
 

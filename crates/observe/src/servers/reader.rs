@@ -6,7 +6,7 @@ use std::time::Instant;
 use model::server_job::{Asked, CounterJob, StatusJob};
 use model::service;
 
-use super::exchange::wrong;
+use super::exchange::{Asker, wrong};
 use super::figures::{self, Figures};
 use super::sql::Database;
 use super::{fastcgi, http, jmx, plain};
@@ -15,7 +15,8 @@ use super::{fastcgi, http, jmx, plain};
 #[derive(Debug)]
 pub(super) struct Reader {
     reader: service::Reader,
-    asked: Asked,
+    asker: Asker,
+    path: String,
     database: Option<Database>,
 }
 
@@ -25,7 +26,7 @@ impl Reader {
         let is_database = job.reader == service::Reader::Mysql;
         let names = counters.iter().flat_map(|counter| counter.of.iter().map(String::as_str));
         let database = is_database.then(|| Database::new(job, asked, names));
-        Reader { reader: job.reader, asked: asked.clone(), database }
+        Reader { reader: job.reader, asker: Asker::new(&asked.at), path: asked.path.clone(), database }
     }
 
     /// Asks and waits until `deadline` at most.
@@ -33,7 +34,7 @@ impl Reader {
         if let Some(database) = &mut self.database {
             return database.read(deadline);
         }
-        let (at, path) = (&self.asked.at, self.asked.path.as_str());
+        let (at, path) = (&mut self.asker, self.path.as_str());
         let json = |body: Vec<u8>| figures::json(&body).ok_or(wrong("the answer is no JSON object"));
         match self.reader {
             service::Reader::Lines => {

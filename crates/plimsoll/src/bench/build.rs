@@ -80,9 +80,8 @@ fn make(
 ) -> Result<()> {
     let (folder, id, word) = (folder(&context.home), sources.id(), std::process::id());
     let half = folder.join(format!(".half-{id}-{word}"));
-    // What a killed plimsoll of the same number left: nobody else makes it now.
-    let _ = fs::remove_dir_all(&half);
-    let making = Making { build, id: &id, half: &half, home: &context.home };
+    remove_half_made(&folder, &id);
+    let making = Making { kit: &plan.kit.name, build, id: &id, half: &half, home: &context.home };
     let words = build.run.join(" ");
     context.console.step(&format!("building the application: {words} (this is done once)"));
     let started = Instant::now();
@@ -105,8 +104,22 @@ fn make(
     Ok(())
 }
 
+/// Removes what killed plimsolls left of an application: whoever holds its lock is the only one who makes it. What can't be
+/// removed is in nobody's way.
+fn remove_half_made(folder: &Path, id: &str) {
+    let marks = [format!(".half-{id}-"), format!(".broken-{id}-")];
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if marks.iter().any(|mark| name.starts_with(mark)) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// An application that is being built.
 struct Making<'a> {
+    /// The kit's name.
+    kit: &'a str,
     build: &'a Build,
     id: &'a str,
     /// The directory in which it is built; it becomes the one that is kept.
@@ -149,7 +162,9 @@ impl Making<'_> {
         let packages = &self.build.packages;
         let mut remedy = match packages.install.join(", ") {
             names if names.is_empty() => String::new(),
-            names => format!("it needs {names} ({})", packages.why),
+            names => {
+                format!("it needs {names} ({}), and the network where it fetches something", packages.why)
+            }
         };
         if is_kept {
             let place = kept.join(LOG);
@@ -157,6 +172,8 @@ impl Making<'_> {
             remedy = format!("{remedy}{and}the whole log is {}", place.display());
         }
         Problem::environment(format!("failed to build the application: {what}{}", tail(&text)))
+            .file(format!("kits/{}/kit.toml", self.kit))
+            .key("build")
             .why("the web tier would have nothing to serve")
             .remedy(remedy)
             .into()
@@ -268,7 +285,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a directory");
         let half = built(home.path(), &["index.html", "WEB-INF/classes/A.class"]);
         let build = build();
-        let making = Making { build: &build, id: "shop-1", half: &half, home: home.path() };
+        let making = Making { kit: "shop", build: &build, id: "shop-1", half: &half, home: home.path() };
         let tree = making.product(&half.join(SOURCE)).expect("a product");
         assert_eq!((tree.files.len(), tree.bytes), (2, 33));
         let place = home.path().join("built/shop-1");
@@ -283,11 +300,27 @@ mod tests {
     }
 
     #[test]
+    fn what_killed_ones_left_half_made_is_removed_and_nobody_elses() {
+        let home = tempfile::tempdir().expect("a directory");
+        let names = [".half-shop-1-77", ".broken-shop-1-78", ".half-shop-12-77", ".half-run-1", "shop-1"];
+        for name in names {
+            fs::create_dir_all(home.path().join(name).join(SOURCE)).expect("a directory");
+        }
+        fs::write(home.path().join(".shop-1.lock"), "").expect("a file");
+        remove_half_made(home.path(), "shop-1");
+        remove_half_made(&home.path().join("nowhere"), "shop-1");
+        let left = fs::read_dir(home.path()).expect("it is there").flatten();
+        let mut left: Vec<String> = left.map(|one| one.file_name().to_string_lossy().into_owned()).collect();
+        left.sort();
+        assert_eq!(left, [".half-run-1", ".half-shop-12-77", ".shop-1.lock", "shop-1"]);
+    }
+
+    #[test]
     fn a_command_that_made_nothing_has_failed() {
         let home = tempfile::tempdir().expect("a directory");
         let build = build();
         let half = built(home.path(), &[]);
-        let making = Making { build: &build, id: "shop-1", half: &half, home: home.path() };
+        let making = Making { kit: "shop", build: &build, id: "shop-1", half: &half, home: home.path() };
         let said = making.product(&half.join(SOURCE)).expect_err("there is no such directory");
         assert!(said.starts_with("`mvn package` succeeded, but target/shop can't be read"), "{said}");
         fs::create_dir_all(half.join("source/target/shop")).expect("a directory");
@@ -304,13 +337,14 @@ mod tests {
         let home = tempfile::tempdir().expect("a directory");
         let half = built(home.path(), &[]);
         let build = build();
-        let making = Making { build: &build, id: "shop-1", half: &half, home: home.path() };
+        let making = Making { kit: "shop", build: &build, id: "shop-1", half: &half, home: home.path() };
         let said = making.failure("mvn ended with exit status: 1", &half.join(LOG)).to_string();
         let log = home.path().join("failed/shop-1/build.log");
         for part in [
-            "failed to build the application: mvn ended with exit status: 1; its log ends:",
+            "kits/shop/kit.toml: build: failed to build the application: mvn ended",
+            "exit status: 1; its log ends:",
             "[ERROR] two",
-            "it needs maven (to build the shop)",
+            "it needs maven (to build the shop), and the network",
             log.to_str().expect("text"),
         ] {
             assert!(said.contains(part), "{part} in {said}");

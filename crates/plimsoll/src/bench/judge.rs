@@ -35,10 +35,7 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
     let pauses: Vec<_> = mix.names.iter().map(|session| plan.kit.users.pause_after(session)).collect();
     let Recording { totals, series, .. } = recording;
     let names = &totals.names;
-    let little = match load.arrivals {
-        Some(_) => Little::of_arrivals(steady, load.is_steady()),
-        None => Little::of(steady),
-    };
+    let little = little(load, steady);
     let host = analysis::host_shares(series, steady);
     record.outcome = recording.outcome;
     record.generator =
@@ -109,6 +106,14 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         record.outcome = Outcome::Aborted;
     }
     Ok(())
+}
+
+/// Little's law over the seconds that count of a load.
+pub(crate) fn little(load: &Load, steady: &Steady) -> Little {
+    match load.arrivals {
+        Some(_) => Little::of_arrivals(steady, load.is_steady()),
+        None => Little::of(steady),
+    }
 }
 
 /// CPUs of the generator are also the stack's.

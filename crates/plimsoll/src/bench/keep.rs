@@ -1,14 +1,13 @@
 //! What a run keeps beside its seconds: what was to be done, the servers' logs, the check of the data.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use kit::CheckInputs;
+use kit::{CheckInputs, CheckOptions};
 use model::diagnosis::Injected;
 use model::fault_file::Injection;
 use model::record::{ConsistencyResult, RunRecord, Step};
-use model::{FaultFile, Plan, Problem, Recipe, Result, units};
+use model::{FaultFile, KitManifest, Plan, Problem, Recipe, Result, units};
 use store::{RunWriter, Runs};
 
 use crate::bench::measure::Recording;
@@ -57,37 +56,61 @@ fn injected(fault: &FaultFile) -> Injected {
     Injected { fault: fault.name.clone(), title: fault.title.clone(), done }
 }
 
-/// The kit's consistency check, unless the database is gone: then the dead tier is reason enough. It goes by
-/// everything that users were told since the stage was set.
+/// Whether what the kit's check holds users' words against is in a database, and not to be had over HTTP alone.
+pub(crate) fn checks_a_database(kit: &KitManifest) -> bool {
+    kit.needs.iter().any(|need| need == "sql")
+}
+
+/// The kit's consistency check, unless the database that it needs is gone, where the dead tier is reason enough, or is
+/// somebody else's. It goes by everything that users were told since the stage was set.
 pub(crate) fn check(
     plan: &Plan,
     stage: &mut Stage,
     recording: &Recording,
     context: &mut Context,
 ) -> Vec<ConsistencyResult> {
-    add(&mut stage.told, CheckInputs::of(&recording.totals));
-    let database = plan.database().map(|tier| tier.name.as_str());
-    let gone = recording.tier_events.iter().any(|event| Some(event.tier.as_str()) == database);
-    if plan.kit.check.is_none() || gone {
+    stage.told.go_on(CheckInputs::of(&recording.totals));
+    let name = plan.database().map(|tier| tier.name.as_str());
+    let gone = recording.tier_events.iter().any(|event| Some(event.tier.as_str()) == name);
+    let needed = checks_a_database(&plan.kit);
+    let database = stage.database(plan).filter(|_| needed && !gone);
+    if plan.kit.check.is_none() || (needed && database.is_none()) {
         return Vec::new();
     }
     context.console.step("checking the data");
     let started = Instant::now();
-    let Some(server) = stage.database(plan) else { return Vec::new() };
     let cut_off = !recording.tier_events.is_empty();
-    let results = kit::Kit::open(&context.catalogue, &plan.kit.name).and_then(|kit| {
-        if cut_off && !wait_until_quiet(|| kit::open_transactions(&server), PAUSE, PATIENCE)? {
-            let after = units::show_seconds(PATIENCE.as_secs_f64());
-            let text =
-                format!("transactions are still open after {after}: the check may find work half done");
-            context.console.note(&text);
-        }
-        kit::check(&kit, &kit::Setup::of_plan(plan), &stage.told, &server)
-    });
+    let results = examine(plan, stage, database.as_ref(), cut_off, context);
     stage.steps.push(Step { name: "check the data".to_string(), took_s: started.elapsed().as_secs_f64() });
     results.unwrap_or_else(|problems| {
         let sentence = format!("the consistency check could not be made: {problems}");
         vec![ConsistencyResult { name: "the check itself".to_string(), ok: false, sentence }]
+    })
+}
+
+fn examine(
+    plan: &Plan,
+    stage: &Stage,
+    database: Option<&kit::Server>,
+    cut_off: bool,
+    context: &mut Context,
+) -> Result<Vec<ConsistencyResult>> {
+    let kit = kit::Kit::open(&context.catalogue, &plan.kit.name)?;
+    if let Some(server) = database.filter(|_| cut_off)
+        && !wait_until_quiet(|| kit::open_transactions(server), PAUSE, PATIENCE)?
+    {
+        let after = units::show_seconds(PATIENCE.as_secs_f64());
+        let text = format!("transactions are still open after {after}: the check may find work half done");
+        context.console.note(&text);
+    }
+    let console = &mut context.console;
+    kit::check(CheckOptions {
+        kit: &kit,
+        setup: &kit::Setup::of_plan(plan),
+        inputs: &stage.told,
+        database,
+        web: Some(&stage.target),
+        on_answer: &mut |answers| console.still(&format!("checking the data: {answers} answers")),
     })
 }
 
@@ -106,17 +129,6 @@ fn wait_until_quiet(
         }
         std::thread::sleep(pause);
     }
-}
-
-fn add(sum: &mut CheckInputs, more: CheckInputs) {
-    let into = |sum: &mut BTreeMap<String, u64>, more: BTreeMap<String, u64>| {
-        more.into_iter().for_each(|(name, count)| *sum.entry(name).or_default() += count);
-    };
-    into(&mut sum.completed, more.completed);
-    into(&mut sum.unanswered, more.unanswered);
-    into(&mut sum.counters, more.counters);
-    // The later word on a thing is the one that holds.
-    sum.told.extend(more.told);
 }
 
 /// Keeps the servers' logs, as far as they can be read.
@@ -154,21 +166,5 @@ mod tests {
         let seen = wait_until_quiet(|| Ok(looks.next().unwrap_or_default()), pause, PATIENCE);
         assert_eq!((seen, looks.next()), (Ok(true), Some(7)), "the fifth look was the last");
         assert_eq!(wait_until_quiet(|| Ok(1), pause, Duration::from_millis(2)), Ok(false));
-    }
-
-    #[test]
-    fn what_several_runs_on_one_stage_told_their_users_adds_up() {
-        let told = |count: u64| CheckInputs {
-            completed: BTreeMap::from([("Purchase".to_string(), count)]),
-            unanswered: BTreeMap::from([(format!("Op{count}"), 1)]),
-            counters: BTreeMap::new(),
-            told: BTreeMap::from([("thing".to_string(), Some(count.to_string()))]),
-        };
-        let mut sum = CheckInputs::default();
-        add(&mut sum, told(3));
-        add(&mut sum, told(4));
-        assert_eq!(sum.completed, BTreeMap::from([("Purchase".to_string(), 7)]));
-        assert_eq!(sum.unanswered.len(), 2);
-        assert_eq!(sum.told["thing"], Some("4".to_string()), "the last word counts");
     }
 }

@@ -172,7 +172,7 @@ impl Witness<'_> {
             let alarm = self.alarms.entry(key).or_insert_with(fresh);
             alarm.count += 1;
             if alarm.count == 1 {
-                let text = format!("log of {}: {}", seen.tier, seen.line);
+                let text = format!("log of {}: {} ({})", seen.tier, seen.line, seen.means);
                 self.writer.event(&Event { second: now_s, kind: "note".to_string(), text })?;
             }
         }

@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use model::kit::Build;
 use model::record::{DatasetResult, Step};
-use model::{Plan, Problem, Result, units};
+use model::{Catalogue, Plan, Problem, Problems, Result, units};
 use testbed::{
     Helper, Helping, KeeperCommand, Lab, LabOptions, Needed, Running, Stack, StartOptions, StepEvent, Tier,
 };
 
 use crate::bench::file_set::{self, FileSet};
 use crate::bench::server::{Server, ServerArgs};
-use crate::bench::{build, dataset, hog, page_cache};
+use crate::bench::{build, dataset, hog, keep, page_cache};
 use crate::context::Context;
 
 /// A stack that runs on its data set, or a server that somebody else started. Dropping it ends what was started.
@@ -66,9 +66,9 @@ impl Stage {
 
     fn elsewhere(plan: &Plan, server: Server, context: &mut Context) -> Result<Stage> {
         let place = format!("{} ({})", server.url, server.place());
-        context
-            .console
-            .note(&format!("{place} was not started by Plimsoll: no tier is watched, no data checked"));
+        let unchecked = plan.kit.check.is_none() || keep::checks_a_database(&plan.kit);
+        let unseen = if unchecked { "no tier is watched, no data checked" } else { "no tier is watched" };
+        context.console.note(&format!("{place} was not started by Plimsoll: {unseen}"));
         if let Some(host) = &server.allowed {
             context.console.note(&format!("{host} is not this machine: allowed by --allow-target"));
         }
@@ -98,11 +98,10 @@ impl Stage {
             let count = swept.labs.len();
             context.console.note(&format!("removed what {count} killed run(s) had left behind"));
         }
-        check_packages(plan, context)?;
+        refuse(plan, &context.catalogue, context)?;
         let mut steps = Vec::new();
         let lab = open_lab(id, context)?;
         lab.check_limits(plan)?;
-        lab.check_hosts(plan)?;
         let built = build::ensure(plan, &lab, &mut steps, context)?;
         let data = dataset::ensure(plan, &lab, &mut steps, context)?;
         // Before the stack, so that it is given back after the stack has ended, however this goes.
@@ -281,8 +280,17 @@ fn describe(event: &StepEvent, loading: bool) -> String {
     }
 }
 
+/// Refuses what would only come out when hours of building and loading are over: packages that are missing, a network that
+/// can't be made, an application that can't be rendered with these settings.
+pub(crate) fn refuse(plan: &Plan, catalogue: &Catalogue, context: &Context) -> Result<()> {
+    let checks =
+        [check_packages(plan, context), testbed::check_hosts(plan), testbed::check_app(plan, catalogue)];
+    let found = checks.into_iter().filter_map(|check| check.err());
+    Problems::check(found.flat_map(Problems::into_vec).collect())
+}
+
 /// What packages the plan's servers, and the build of its application, need that this machine doesn't have.
-pub(crate) fn check_packages(plan: &Plan, context: &Context) -> Result<()> {
+fn check_packages(plan: &Plan, context: &Context) -> Result<()> {
     let services = Needed::by_plan(plan)?;
     let builds: Vec<&Build> = plan.kit.build.iter().collect();
     let missing = testbed::packages::missing(&services, &builds, &context.home);
@@ -295,8 +303,12 @@ pub(crate) fn check_packages(plan: &Plan, context: &Context) -> Result<()> {
     }
     let install = format!("plimsoll doctor --install --stack {}", plan.stack.name);
     let line = testbed::packages::apt_line(&services, &builds);
+    let why = match builds.is_empty() {
+        true => "the stack is made of the real servers",
+        false => "the stack is made of the real servers, and the kit's application is built here",
+    };
     Err(Problem::environment(format!("packages are missing on this machine:{list}"))
-        .why("the stack is made of the real servers")
+        .why(why)
         .remedy(format!("{install}\n    or, as an administrator: {line}"))
         .into())
 }

@@ -4,6 +4,7 @@
 //! seconds are in, keeps it as a run of its own below the study, and the study's record anew.
 
 pub(crate) mod arm;
+mod driven;
 mod identity;
 mod kept;
 pub(crate) mod settle;
@@ -14,26 +15,23 @@ mod verdict;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use analysis::Steady;
 use engine::foresight;
 use experiment::{Bench, Order};
-use model::plan::Load;
-use model::record::{Outcome, RunRecord, Step, ValidityCheck};
+use model::record::{Outcome, Step, ValidityCheck};
 use model::rules::Rule;
 use model::study::{Arm, By, Fault, Purpose, Question, Trial};
-use model::{Interval, Kind, Problem, Result};
-use store::{Run, RunWriter, Study};
+use model::{Kind, Problem, Result};
+use store::Study;
 
-use crate::bench::judge::{Case, judge};
-use crate::bench::measure::{Recording, measure};
-use crate::bench::pace::early;
+use crate::bench::measure::measure;
 use crate::bench::server::ServerArgs;
 use crate::bench::stage::{self, Stage};
 use crate::bench::{ceiling, keep, outcome, setup};
 use crate::context::Context;
 use arm::{ReadyArm, Task};
+use driven::Driven;
 pub(crate) use kept::of_run;
-use settle::{Ending, Settling};
+use settle::Settling;
 use sitting::Sitting;
 
 /// When a trial's window is in, sessions under way may take this long to end.
@@ -305,7 +303,8 @@ impl TrialBench<'_> {
             faults: about_figures(order.purpose, faults),
             overloaded,
         };
-        self.context.console.done(&told::line(&trial, label.as_deref(), self.by));
+        let study = (&self.sitting.record.question, trials);
+        self.context.console.done(&told::line(&trial, label.as_deref(), self.by, study));
         // The one that ends the study is kept too: it is the one to look at.
         self.sitting.keep_trial(trials, trial.clone())?;
         deaths.map(|()| trial)
@@ -357,108 +356,23 @@ fn about_figures(purpose: Purpose, mut faults: Vec<Fault>) -> Vec<Fault> {
     faults
 }
 
-/// A trial that was driven, kept and judged.
-struct Driven {
-    outcome: Outcome,
-    warm_up_s: Option<f64>,
-    window_s: f64,
-    measured: Option<model::study::Measured>,
-    faults: Vec<Fault>,
-    /// The stack can't be used for another trial.
-    spoilt: bool,
-}
-
-impl Driven {
-    /// A load that this machine has no room for: the run says so and nothing else.
-    fn refused(mut record: RunRecord, writer: RunWriter) -> Result<Driven> {
-        record.outcome = Outcome::Aborted;
-        record.verdict.sentence = analysis::sentence::invalid(&record.validity);
-        writer.finish(&record)?;
-        let faults = verdict::faults(&record, false);
-        let outcome = Outcome::Completed;
-        Ok(Driven { outcome, warm_up_s: None, window_s: 0.0, measured: None, faults, spoilt: false })
-    }
-
-    fn judge(
-        task: &Task,
-        recording: &Recording,
-        pace: &Settling,
-        rules: &[Rule],
-        (mut record, writer): (RunRecord, RunWriter),
-    ) -> Result<Driven> {
-        let (from, to) = pace.window();
-        let ending = pace.ending();
-        let mut early = early(f64::from(task.ramp_up_s));
-        let (steady, seconds) = window(&Run::open(writer.directory())?, (from, to), &mut early)?;
-        let wanted_s = if ending == Some(Ending::Hopeless) { to - from } else { task.window_s };
-        let (ramp_up_s, steady_s) = (f64::from(from), f64::from(wanted_s));
-        let load = Load { ramp_up_s, steady_s, ..task.plan.load.clone() };
-        let most_s = Settling::most_s(task.least_warm_up_s, task.window_s);
-        let unsettled_after_s = (ending == Some(Ending::Unsettled)).then(|| f64::from(most_s));
-        let case = Case {
-            plan: &task.plan,
-            load: &load,
-            recording,
-            steady: &steady,
-            early: &early,
-            rules,
-            unsettled_after_s,
-        };
-        judge(&case, &mut record)?;
-        // Judged by the window that was wanted; shown with the one that counts, which may be longer.
-        let counted = Load { steady_s: f64::from(to - from), ..load };
-        record.setup.ramp_up_s = counted.ramp_up_s;
-        record.setup.steady_s = counted.steady_s;
-        record.setup.load = Some(counted);
-        writer.finish(&record)?;
-        let names = &recording.totals.names;
-        let foreign_cores = record.generator.foreign_cores;
-        let also = analysis::Also { percentiles: &task.percentiles, metrics: &task.plan.kit.metrics };
-        let measured = analysis::measured(&seconds, names, &task.plan.qos, &record.tiers, &also)
-            .map(|seen| model::study::Measured { foreign_cores, ..seen });
-        let faults = verdict::faults(&record, ending == Some(Ending::Unsettled));
-        let broken = |fault: &Fault| matches!(fault.check.as_str(), "tiers" | "consistency");
-        let spoilt = ending == Some(Ending::Hopeless) || faults.iter().any(broken);
-        let warm_up_s = match ending {
-            Some(Ending::Settled(warm_up_s)) => Some(f64::from(warm_up_s)),
-            Some(Ending::Hopeless) => Some(f64::from(from - task.ramp_up_s)),
-            Some(Ending::Unsettled) | None => None,
-        };
-        let outcome = record.outcome;
-        Ok(Driven { outcome, warm_up_s, window_s: steady.length_s(), measured, faults, spoilt })
-    }
-}
-
-/// The seconds of a run from `from` to `to`, merged and one by one. They are read back, because where the steady state
-/// began is only known at its end, and a second takes megabytes.
-fn window(run: &Run, (from, to): (u32, u32), early: &mut Steady) -> Result<(Steady, Vec<Interval>)> {
-    let mut steady = Steady::new(f64::from(from), f64::from(to));
-    let mut kept = Vec::new();
-    let seconds = run.seconds()?;
-    let names = seconds.names().to_vec();
-    for second in seconds {
-        let second = second?;
-        steady.push(&second);
-        early.push(&second);
-        if (from..to).contains(&second.second) {
-            kept.push(verdict::slim(second, &names));
-        }
-    }
-    Ok((steady, kept))
-}
-
-/// What would only come out in the middle of a study, when the arm's first trial is due: packages that are missing, a
-/// server that is not allowed or not there.
+/// What would only come out in the middle of a study, when the arm's first trial is due: that its stack can't be made here,
+/// or a server that is not allowed or not there.
 fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerArgs, context: &Context) -> Result<()> {
-    let mut problems = Vec::new();
+    let mut problems: Vec<Problem> = Vec::new();
     for arm in arms.iter().flatten() {
+        let catalogue = arm.catalogue.as_ref().unwrap_or(&context.catalogue);
         let found = match &arm.plan.target {
             Some(url) => server.find_root(url).map(|_| ()),
-            None => stage::check_packages(&arm.plan, context),
+            None => stage::refuse(&arm.plan, catalogue, context),
         };
-        problems.extend(found.err().into_iter().flat_map(model::Problems::into_vec));
+        for problem in found.err().into_iter().flat_map(model::Problems::into_vec) {
+            // Arms share their mistakes.
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
     }
-    problems.dedup();
     model::Problems::check(problems)
 }
 

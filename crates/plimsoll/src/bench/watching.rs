@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use model::record::Series;
-use model::{Plan, Problem, Result};
+use model::{Plan, Problem, Result, ServerJob};
 use observe::{Answer, GENERATOR, Job, OBSERVERS, OwnWatch, TierJob};
 use testbed::{Helper, Helping};
 
@@ -29,6 +29,8 @@ pub(crate) struct Watching {
     kept: BTreeMap<(String, Option<String>), Series>,
     sources: Vec<(String, String)>,
     unseen: Vec<String>,
+    /// What the tiers' servers are asked.
+    servers: Vec<ServerJob>,
 }
 
 /// What was seen.
@@ -47,7 +49,9 @@ impl Watching {
     /// Starts the observer of `stage` and waits until it is ready. A run without one goes on, and says so.
     pub(crate) fn begin(plan: &Plan, stage: &Stage, wanted: bool) -> Watching {
         let off = || Err("switched off by --observe off".to_string());
-        Watching::with(if wanted { Observer::start(plan, stage) } else { off() })
+        let servers = stage.tiers().iter().map(|tier| tier.job.clone()).collect();
+        let watching = Watching::with(if wanted { Observer::start(plan, stage) } else { off() });
+        Watching { servers, ..watching }
     }
 
     fn with(observer: Result<(Observer, Answer), String>) -> Watching {
@@ -57,6 +61,7 @@ impl Watching {
             kept: BTreeMap::new(),
             sources: Vec::new(),
             unseen: Vec::new(),
+            servers: Vec::new(),
         };
         match observer {
             Ok((observer, first)) => {
@@ -107,7 +112,36 @@ impl Watching {
             drop(input);
             helping.end(PATIENCE);
         }
+        let silent = self.silent();
+        self.unseen.extend(silent);
         Seen { last, series: self.kept.into_values().collect(), sources: self.sources, unseen: self.unseen }
+    }
+
+    /// The statuses that were asked for again and again and never answered. A tier's `status.unanswered` is of all of its
+    /// statuses together: the silent one is that which has no figure either.
+    fn silent(&self) -> Vec<String> {
+        let points = |tier: &str, name: &str| {
+            let series = self.kept.get(&(name.to_string(), Some(tier.to_string())));
+            series.map(|series| series.points.as_slice()).unwrap_or_default()
+        };
+        let mut silent = Vec::new();
+        for job in &self.servers {
+            let unanswered = points(&job.tier, "status.unanswered");
+            if unanswered.is_empty() || unanswered.iter().any(|(_, ratio)| *ratio < 1.0) {
+                continue;
+            }
+            for status in &job.statuses {
+                let mut counters = job.counters.iter().filter(|one| one.status == status.name).peekable();
+                let asked = counters.peek().is_some();
+                if asked && counters.all(|counter| points(&job.tier, &counter.name).is_empty()) {
+                    silent.push(format!(
+                        "what {} tells of itself: its status ({}) was never answered",
+                        job.tier, status.name
+                    ));
+                }
+            }
+        }
+        silent
     }
 
     fn take(&mut self, answer: Answer) -> Vec<Series> {
@@ -230,6 +264,9 @@ fn job(plan: &Plan, stage: &Stage) -> Job {
 
 #[cfg(test)]
 mod tests {
+    use model::server_job::{CounterJob, StatusJob};
+    use model::service::{CounterKind, Reader};
+
     use super::*;
 
     /// A watch whose observer is a shell script.
@@ -276,6 +313,51 @@ mod tests {
         let said = watching.end().unseen;
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].contains("the observer has"), "{said:?}");
+    }
+
+    /// A server with two statuses that give a figure each.
+    fn asked(tier: &str) -> ServerJob {
+        let status = |name: &str| StatusJob {
+            name: name.into(),
+            reader: Reader::Lines,
+            asked: Vec::new(),
+            user: None,
+            every_s: 1.0,
+        };
+        let counter = |name: &str, status: &str| CounterJob {
+            name: name.into(),
+            status: status.into(),
+            of: Vec::new(),
+            kind: CounterKind::Gauge,
+            unit: "workers".into(),
+            times: 1.0,
+            limit: None,
+        };
+        ServerJob {
+            tier: tier.into(),
+            statuses: vec![status("scoreboard"), status("opcache")],
+            counters: vec![counter("workers.busy", "scoreboard"), counter("opcache.hits", "opcache")],
+        }
+    }
+
+    #[test]
+    fn a_status_that_was_never_answered_is_told_and_one_that_was_late_at_times_is_not() {
+        let mut watching = Watching::with(Err("not today".to_string()));
+        watching.servers = ["web", "app", "cache", "db"].map(asked).to_vec();
+        let keep = |watching: &mut Watching, tier: &str, name: &str, values: &[f64]| {
+            let points = values.iter().enumerate().map(|(second, value)| (second as f64, *value)).collect();
+            let (tier, unit) = (Some(tier.to_string()), "ratio".to_string());
+            watching.keep(&[Series { name: name.to_string(), tier, unit, points }]);
+        };
+        keep(&mut watching, "web", "status.unanswered", &[1.0, 1.0]);
+        keep(&mut watching, "app", "status.unanswered", &[1.0, 0.0]);
+        keep(&mut watching, "cache", "status.unanswered", &[1.0, 1.0]);
+        keep(&mut watching, "cache", "workers.busy", &[4.0]);
+        let silent = |tier: &str, status: &str| {
+            format!("what {tier} tells of itself: its status ({status}) was never answered")
+        };
+        let expected = [silent("web", "scoreboard"), silent("web", "opcache"), silent("cache", "opcache")];
+        assert_eq!(watching.end().unseen[1..], expected);
     }
 
     #[test]

@@ -58,8 +58,10 @@ pub(crate) fn main(args: &CapacityArgs, context: &mut Context) -> Result<u8> {
     let run = match kept::find(&args.run, context)? {
         Kept::Run(run) => run,
         Kept::Study(study) => {
+            let id = &study.record().id;
             let problem = Problem::recipe("one run shows a throughput, a study has many").key("--run");
-            return Err(problem.remedy(format!("--run {}/1", study.record().id)).into());
+            let remedy = format!("--run {id}/N, of a trial's number N: `plimsoll show {id}` lists them");
+            return Err(problem.remedy(remedy).into());
         }
     };
     let record = run.record();
@@ -70,10 +72,7 @@ pub(crate) fn main(args: &CapacityArgs, context: &mut Context) -> Result<u8> {
         per_user_per_day: args.per_user_per_day,
         peak_factor: args.peak_factor,
     };
-    let found = capacity(&asked, &figure, record.verdict.pass).ok_or_else(|| {
-        Problem::invalid(format!("run {} shows no {} above 0", record.id, args.of))
-            .remedy("a run in which something completes")
-    })?;
+    let found = capacity(&asked, &figure, record.verdict.pass).ok_or_else(|| nothing(record, &args.of))?;
     let text = if args.json {
         let json = serde_json::to_string_pretty(&as_json(&asked, &found, record, &args.of));
         json.map_err(|error| Problem::bug(error.to_string()))?
@@ -96,6 +95,14 @@ fn refuse_invalid(record: &RunRecord) -> Result<()> {
         .into())
 }
 
+/// The run has nothing that could be held against what is needed.
+fn nothing(record: &RunRecord, of: &str) -> Problem {
+    Problem::invalid(format!("run {} shows no {of} above 0 in its steady state", record.id))
+        .key("--of")
+        .why("where nothing of it completed nothing follows for any number of users")
+        .remedy("--of throughput, or a run in which more of it completes")
+}
+
 /// The rate that the run showed, with its error.
 fn figure(run: &Run, of: &str, context: &Context) -> Result<Figure> {
     let metrics = if of == THROUGHPUT { Vec::new() } else { vec![rate(run.record(), of, context)?] };
@@ -104,8 +111,7 @@ fn figure(run: &Run, of: &str, context: &Context) -> Result<Figure> {
         None => seen.figure(THROUGHPUT, None).cloned(),
         Some(metric) => seen.metrics.iter().find(|figure| figure.name == metric.name).cloned(),
     };
-    let mut figure =
-        figure.ok_or_else(|| Problem::invalid(format!("run {} has no {of}", run.record().id)))?;
+    let mut figure = figure.ok_or_else(|| nothing(run.record(), of))?;
     if run.record().setup.steady_s < TEN_BATCHES_S {
         figure.log_se = None;
     }

@@ -52,7 +52,7 @@ pub(crate) struct CompareArgs {
     /// What is compared
     #[arg(required_unless_present = "resume", conflicts_with = "resume")]
     b: Option<String>,
-    /// The kit, or a recipe file (FILE.toml); the catalogue's only one when it has one
+    /// The kit, or a recipe file (FILE.toml); stored runs have theirs
     #[arg(long, value_name = "KIT|RECIPE.toml")]
     kit: Option<String>,
     #[command(flatten)]

@@ -17,8 +17,8 @@ use parts::Parts;
 #[command(after_help = "\
 Examples:
   plimsoll doctor
-  plimsoll doctor --install                                  what the default stack needs
-  plimsoll doctor --install --stack lighttpd-fpm-mariadb     what that stack needs
+  plimsoll doctor --install                           what the default stack needs
+  plimsoll doctor --install --stack tomcat-mariadb    what that stack and every kit that fits it need
   plimsoll doctor --install --stack all")]
 pub(crate) struct DoctorArgs {
     /// Install the missing Debian packages (with sudo where that is needed)
@@ -38,7 +38,7 @@ pub(crate) fn main(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
     }
     let mut findings = findings::machine(context);
     findings.extend(findings::sight());
-    findings.extend(packages(context)?);
+    findings.extend(packages(&args.stack, context)?);
     if !args.no_ceiling {
         findings.extend(ceiling::measure(context)?);
     }
@@ -48,10 +48,14 @@ pub(crate) fn main(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
     Ok(if hopeless { 2 } else { 0 })
 }
 
-/// For each stack, what is missing for it.
-fn packages(context: &Context) -> Result<Vec<Finding>> {
+/// For each of these stacks, or for every one when none is asked for, what is missing for it.
+fn packages(asked: &[String], context: &Context) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for name in context.catalogue.stacks() {
+    let stacks: Vec<&str> = match asked.is_empty() || every(asked) {
+        true => context.catalogue.stacks(),
+        false => asked.iter().map(String::as_str).collect(),
+    };
+    for name in stacks {
         let parts = Parts::of_stack(context, name)?;
         let needed = parts.needed()?;
         let missing = testbed::packages::missing(&needed, &parts.builds(), &context.home);
@@ -67,6 +71,11 @@ fn packages(context: &Context) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
+/// Whether `--stack all` was said.
+fn every(asked: &[String]) -> bool {
+    asked.iter().any(|name| name == "all")
+}
+
 fn versions(context: &Context, services: &[Needed<'_>]) -> String {
     let version = |needed: &Needed<'_>| {
         let service = needed.service;
@@ -80,7 +89,7 @@ fn versions(context: &Context, services: &[Needed<'_>]) -> String {
 
 fn install(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
     let default = context.catalogue.kit("dvdstore").map(|kit| kit.default_stack);
-    let stacks: Vec<String> = if args.stack.iter().any(|name| name == "all") {
+    let stacks: Vec<String> = if every(&args.stack) {
         context.catalogue.stacks().into_iter().map(str::to_string).collect()
     } else if args.stack.is_empty() {
         vec![default?]

@@ -102,7 +102,8 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
 fn up_to_the_data(goal: FindGoal, recipe: &Recipe, context: &mut Context) -> Result<FindGoal> {
     let kit = context.catalogue.kit(&recipe.kit)?;
     let size = recipe.size.as_ref().unwrap_or(&kit.default_size);
-    let values = kit.size(size).map_err(|what| Problem::recipe(what).key("size"))?;
+    let shown = format!("`plimsoll list {}` shows its sizes", kit.name);
+    let values = kit.size(size).map_err(|what| Problem::recipe(what).key("size").remedy(shown))?;
     let Some(most) = kit.most_users(&values) else { return Ok(goal) };
     let Some(capped) = goal.up_to(most) else { return Ok(goal) };
     let told =

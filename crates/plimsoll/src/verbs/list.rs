@@ -1,16 +1,23 @@
 //! `plimsoll list`: what the catalogue has.
 
 use clap::Args;
+use model::stack::StackTier;
 use model::study::Form;
-use model::{KitManifest, Result};
+use model::{Catalogue, KitManifest, Problem, Problems, Result, Setting, document, tier_setting};
 
 use crate::context::Context;
 use crate::verbs::recipe_args::cpus;
 
-/// List kits, stacks, studies and services.
+/// List kits, stacks, studies, services and presets of targets.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  plimsoll list
+  plimsoll list tpcw                        a kit: its stacks, sizes, mixes and parameters
+  plimsoll list mariadb                     a service: its knobs, and what can be set for any tier
+  plimsoll list cosmo-2006-local-remote     a study: its cells")]
 pub(crate) struct ListArgs {
-    /// Show one kit, stack, study or service with its parameters, knobs or cells
+    /// Show the kit, stack, study, service or preset of that name with its parameters, knobs or cells
     name: Option<String>,
 }
 
@@ -52,6 +59,69 @@ fn overview(context: &Context) -> Result<String> {
     Ok(text + "\n`plimsoll list NAME` shows parameters and knobs.")
 }
 
+/// Shows one thing of the catalogue.
+type Show = fn(&Catalogue, &str) -> Result<String>;
+
+/// Everything of that name: a stack may be called like its one server, and targets like their kit.
+fn one(context: &Context, name: &str) -> Result<String> {
+    let catalogue = &context.catalogue;
+    let kinds: [(Vec<&str>, Show); 5] = [
+        (catalogue.kits(), kit),
+        (catalogue.stacks(), stack),
+        (catalogue.services(), service),
+        (catalogue.studies(), study),
+        (catalogue.presets(), preset),
+    ];
+    let mut shown = Vec::new();
+    for (names, show) in &kinds {
+        if names.contains(&name) {
+            shown.push(show(catalogue, name)?);
+        }
+    }
+    let known = kinds.iter().flat_map(|(names, _)| names.iter().copied());
+    if shown.is_empty() { Err(unknown(name, known.collect())) } else { Ok(shown.join("\n")) }
+}
+
+fn unknown(name: &str, known: Vec<&str>) -> Problems {
+    let what = format!("`{name}` is no kit, stack, service, study or preset of the catalogue");
+    let remedy = match document::nearest(name, known) {
+        Some(near) => format!("`{near}`"),
+        None => "`plimsoll list` shows what there is".to_string(),
+    };
+    Problem::recipe(what).remedy(remedy).into()
+}
+
+fn kit(catalogue: &Catalogue, name: &str) -> Result<String> {
+    let kit = catalogue.kit(name)?;
+    let params: String = kit.params.iter().map(setting).collect();
+    let params = if params.is_empty() { "  none\n".to_string() } else { params };
+    Ok(format!(
+        "{name}@{}: {}\nSource: {}\nDefault stack: {}\n{}{}\
+         Parameters (name, default, range), set by --param NAME=VALUE:\n{params}",
+        kit.version,
+        kit.title,
+        kit.source,
+        kit.default_stack,
+        other_stacks(catalogue, &kit)?,
+        sizes_and_mixes(&kit)
+    ))
+}
+
+/// The stacks beside the default one that have what the kit needs.
+fn other_stacks(catalogue: &Catalogue, kit: &KitManifest) -> Result<String> {
+    let mut others = Vec::new();
+    for name in catalogue.stacks().into_iter().filter(|name| *name != kit.default_stack) {
+        let provides = catalogue.stack(name)?.provides;
+        if kit.needs.iter().all(|need| provides.contains(need)) {
+            others.push(name);
+        }
+    }
+    if others.is_empty() {
+        return Ok(String::new());
+    }
+    Ok(format!("Other stacks, chosen by --stack: {}\n", others.join(", ")))
+}
+
 /// What `--size` and `--mix` can name; a size's numbers as they can be given themselves.
 fn sizes_and_mixes(kit: &KitManifest) -> String {
     let mut text = "Sizes, chosen by --size with the name or with all numbers:\n".to_string();
@@ -68,68 +138,50 @@ fn sizes_and_mixes(kit: &KitManifest) -> String {
     text
 }
 
-fn one(context: &Context, name: &str) -> Result<String> {
-    let catalogue = &context.catalogue;
-    let setting = |setting: &model::Setting| {
-        let range = match (setting.min, setting.max, setting.values.is_empty()) {
-            (Some(low), Some(high), _) => format!(" [{low}, {high}]"),
-            (Some(low), None, _) => format!(" [{low}, …)"),
-            (_, _, false) => format!(" {{{}}}", setting.values.join(", ")),
-            _ => String::new(),
-        };
-        format!("  {:<32} {}{range}\n      {}\n", setting.name, setting.default, setting.help)
-    };
-    // A stack may be called like the one server that it has.
-    let mut text = String::new();
-    if catalogue.stacks().contains(&name) {
-        let stack = catalogue.stack(name)?;
-        let tiers: Vec<String> =
-            stack.tiers.iter().map(|tier| format!("  {:<6} {}\n", tier.name, tier.service)).collect();
-        text +=
-            &format!("{name}: {}\nTiers, in the order in which they start:\n{}", stack.title, tiers.concat());
-    }
-    if catalogue.services().contains(&name) {
-        let service = catalogue.service(name)?;
-        let knobs: Vec<String> = service.knobs.iter().map(setting).collect();
-        let gap = if text.is_empty() { "" } else { "\n" };
-        text += &format!(
-            "{gap}{name}: {}\nKnobs (name, default, range), set by --set {name}.KNOB=VALUE:\n{}",
-            service.title,
-            knobs.concat()
-        );
-    }
-    if !text.is_empty() {
-        return Ok(text);
-    }
-    if catalogue.studies().contains(&name) {
-        return study(context, name);
-    }
-    if catalogue.presets().contains(&name) {
-        let preset = catalogue.preset(name)?;
-        let targets: Vec<String> = preset.targets.iter().map(|target| format!("  {target}\n")).collect();
-        return Ok(format!(
-            "{name}: {}\nSource: {}\nTargets, asked for with --qos {name}:\n{}",
-            preset.title,
-            preset.source,
-            targets.concat()
-        ));
-    }
-    let kit = catalogue.kit(name)?;
-    let params: Vec<String> = kit.params.iter().map(setting).collect();
+fn stack(catalogue: &Catalogue, name: &str) -> Result<String> {
+    let stack = catalogue.stack(name)?;
+    let tier = |tier: &StackTier| format!("  {:<6} {}\n", tier.name, tier.service);
+    let tiers: String = stack.tiers.iter().map(tier).collect();
+    Ok(format!("{name}: {}\nTiers, in the order in which they start:\n{tiers}", stack.title))
+}
+
+fn service(catalogue: &Catalogue, name: &str) -> Result<String> {
+    let service = catalogue.service(name)?;
+    let knobs: String = service.knobs.iter().map(setting).collect();
+    let of_any_tier = tier_setting::all(service.most_instances);
+    // A server that is only reached from this host can be on no other one, and has no cable.
+    let fits = |one: &&Setting| service.own_host || !one.name.starts_with("net.");
+    let of_any_tier: String = of_any_tier.iter().filter(fits).map(setting).collect();
     Ok(format!(
-        "{name}@{}: {}\nSource: {}\nDefault stack: {}\n{}Parameters (name, default, range), set by --param NAME=VALUE:\n{}",
-        kit.version,
-        kit.title,
-        kit.source,
-        kit.default_stack,
-        sizes_and_mixes(&kit),
-        params.concat()
+        "{name}: {}\nKnobs (name, default, range), set by --set {name}.KNOB=VALUE:\n{knobs}\
+         Of the tier that it runs in, set by --set TIER.NAME=VALUE:\n{of_any_tier}",
+        service.title
     ))
 }
 
-fn study(context: &Context, name: &str) -> Result<String> {
-    let (study, file, text) = context.catalogue.study(name)?;
-    let plan = study.resolve(Form::Short, &file, text, &context.catalogue, &cpus())?;
+fn preset(catalogue: &Catalogue, name: &str) -> Result<String> {
+    let preset = catalogue.preset(name)?;
+    let targets: String = preset.targets.iter().map(|target| format!("  {target}\n")).collect();
+    Ok(format!(
+        "{name}: {}\nSource: {}\nTargets, asked for with --qos {name}:\n{targets}",
+        preset.title, preset.source
+    ))
+}
+
+/// A knob or a parameter: its name, default and range, and what it does.
+fn setting(setting: &Setting) -> String {
+    let range = match (setting.min, setting.max, setting.values.is_empty()) {
+        (Some(low), Some(high), _) => format!(" [{low}, {high}]"),
+        (Some(low), None, _) => format!(" [{low}, …)"),
+        (_, _, false) => format!(" {{{}}}", setting.values.join(", ")),
+        _ => String::new(),
+    };
+    format!("  {:<32} {}{range}\n      {}\n", setting.name, setting.default, setting.help)
+}
+
+fn study(catalogue: &Catalogue, name: &str) -> Result<String> {
+    let (study, file, text) = catalogue.study(name)?;
+    let plan = study.resolve(Form::Short, &file, text, catalogue, &cpus())?;
     let cells: Vec<String> = plan.arms.iter().map(|arm| format!("  {}\n", arm.label)).collect();
     Ok(format!(
         "{name}: {}\nSource: {}\nKit: {} on {}\nCells, each measured {} by `plimsoll sweep {name}`:\n{}{}",

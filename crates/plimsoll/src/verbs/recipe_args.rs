@@ -28,6 +28,7 @@ pub(crate) struct StackArgs {
     #[arg(long)]
     pub(crate) stack: Option<String>,
     /// The data set's size: a name such as small, bytes such as 30mb, or its numbers: items=1000,browsers=20
+    /// (`plimsoll list KIT` shows them)
     #[arg(long)]
     pub(crate) size: Option<String>,
     /// One of the kit's mixes instead of its own, which is called default
@@ -36,18 +37,19 @@ pub(crate) struct StackArgs {
     /// Seed of all random draws: two runs with the same seed send the same requests
     #[arg(long)]
     pub(crate) seed: Option<u64>,
-    /// A QoS target instead of the kit's, or a preset such as specweb-banking; may be given several times: 'p95 < 2s',
+    /// A QoS target instead of the kit's, or a preset such as tpcw; may be given several times: 'p95 < 2s',
     /// 'Browse p99 < 300ms', 'errors < 0.1%', 'throughput > 200/s', 'waiting over 4s < 1%'
     #[arg(long, value_name = "TARGET")]
     pub(crate) qos: Vec<String>,
-    /// A knob of a tier or service; may be given several times: apache.MaxRequestWorkers=64
+    /// A knob of a tier or service, or a setting of any tier; may be given several times:
+    /// apache.MaxRequestWorkers=64, db.cgroup.cpu=0.5, db.net.host=own
     #[arg(long, value_name = "TIER.KNOB=VALUE")]
     pub(crate) set: Vec<String>,
     /// A parameter of the kit; may be given several times: n_searches=5
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) param: Vec<String>,
     /// Drive a server that somebody else started, such as http://127.0.0.1:8080, instead of a stack; no tier is
-    /// watched, and the data is not checked
+    /// watched, and no database is checked
     #[arg(long, value_name = "URL", conflicts_with_all = ["stack", "set", "port"])]
     pub(crate) target: Option<String>,
     /// The web tier's TCP port instead of a free one

@@ -16,6 +16,8 @@ Examples:
   plimsoll run dvdstore
   plimsoll run dvdstore --users 50 --steady 2m --set web.MaxRequestWorkers=64
   plimsoll run dvdstore --stack lighttpd-fpm-mariadb --qos 'Browse p95 < 100ms' --json > run.json
+  plimsoll run tpcw --mix ordering --size items=1000,browsers=50 --users 50
+  plimsoll run calendar --param database_over=tcp --set db.net.host=own     its database on a host of its own
   plimsoll run dvdstore --target http://127.0.0.1:8080       a server that somebody else started
   plimsoll run shop.toml
 

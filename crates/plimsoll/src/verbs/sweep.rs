@@ -77,7 +77,8 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
                 context.console.note(&told);
             }
             let (by, load) = load_of(&plan.sweep, &plan.arms);
-            TrialBench::begin(Question::Sweep(plan.sweep), &plan.arms, (by, load), &server, context)?
+            let question = Question::Sweep(plan.sweep);
+            TrialBench::begin(question, &plan.arms, (by, load), &server, context).map_err(of_study)?
         }
     };
     let ended = measure(bench)?;
@@ -150,7 +151,18 @@ fn resume<'a>(name: &str, server: &ServerArgs, context: &'a mut Context) -> Resu
     let told = format!("going on with {id}: {kept} trials are kept, {left} of {all} measurements are left");
     context.console.done(&told);
     sitting.record.outcome = Outcome::Unfinished;
-    TrialBench::go_on(sitting, load, server, context)
+    TrialBench::go_on(sitting, load, server, context).map_err(of_study)
+}
+
+/// What is wrong, with remedies that a sweep has: its settings are the study's, and no flag sets them.
+fn of_study(problems: Problems) -> Problems {
+    let told = problems.into_vec().into_iter().map(|mut problem| {
+        if let Some(remedy) = problem.remedy.as_mut().filter(|remedy| remedy.contains("--set ")) {
+            *remedy = remedy.replace("--set ", "") + " (in the study: its [set], or a factor's or cell's)";
+        }
+        problem
+    });
+    Problems::check(told.collect()).expect_err("none of them was left out")
 }
 
 /// Users or arrivals per second of each arm, as its recipe says them; 0 where a load line is looked for.
@@ -190,7 +202,7 @@ fn measure(mut bench: TrialBench<'_>) -> Result<closing::Ended> {
     });
     let (cells, ended) = match ended {
         Ok(cells) => (cells, Ok(())),
-        Err(problems) => (sweep::so_far(&sweep, &loads, &trials), Err(problems)),
+        Err(problems) => (sweep::so_far(&sweep, &loads, &trials), Err(of_study(problems))),
     };
     sweep.cells = cells;
     analysis::published::beside(&mut sweep, &trials);
@@ -226,6 +238,19 @@ mod tests {
         assert!(!sweep.cells.is_empty() && whole(sweep, &record.trials));
         sweep.cells[0].answers.retain(|answer| matches!(answer, FindAnswer::NoAnswer(_)));
         assert!(!whole(sweep, &record.trials));
+    }
+
+    #[test]
+    fn a_remedy_that_is_a_flag_of_a_run_is_one_of_the_study_here() {
+        let limit = "run as root, or --set web.cgroup.memory=0 --set web.cgroup.cpu=0";
+        let found = vec![
+            Problem::environment("it can't be limited").remedy(limit),
+            Problem::recipe("it is wrong").remedy("another"),
+        ];
+        let told = of_study(Problems::check(found).expect_err("two problems")).to_string();
+        let off = "or web.cgroup.memory=0 web.cgroup.cpu=0 (in the study: ";
+        assert!(told.contains(off), "{told}");
+        assert!(!told.contains("--set") && told.ends_with("try: another"), "{told}");
     }
 
     #[test]

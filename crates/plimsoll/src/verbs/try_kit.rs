@@ -18,7 +18,8 @@ use shown::Shown;
 #[command(after_help = "\
 Examples:
   plimsoll try dvdstore
-  plimsoll try dvdstore --sessions 3 --bodies")]
+  plimsoll try dvdstore --sessions 3 --bodies
+  plimsoll try tpcw --sessions 20 --param think_time=0.1     its sessions are single interactions")]
 pub(crate) struct TryArgs {
     #[command(flatten)]
     recipe: RecipeArgs,

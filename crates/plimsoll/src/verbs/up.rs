@@ -15,7 +15,8 @@ use crate::verbs::recipe_args::RecipeArgs;
 #[command(after_help = "\
 Examples:
   plimsoll up dvdstore
-  plimsoll up dvdstore --stack lighttpd-fpm-mariadb --port 8080")]
+  plimsoll up dvdstore --stack lighttpd-fpm-mariadb --port 8080
+  plimsoll up calendar --port 8080     for any calendar program: user00001, with its name as the password")]
 pub(crate) struct UpArgs {
     #[command(flatten)]
     recipe: RecipeArgs,

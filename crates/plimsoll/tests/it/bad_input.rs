@@ -109,6 +109,21 @@ fn everything_in_the_catalogue_passes_check() {
 }
 
 #[test]
+fn everything_of_a_name_is_listed_and_a_name_that_is_none_is_told_the_nearest_one() {
+    let list = |name: &str| Home::shared().plimsoll(&format!("list {name}")).run();
+    // Both a kit and the targets that it is measured with.
+    let both = list("tpcw").expect(0);
+    let both = both.says("Default stack: tomcat-mariadb").says("--stack: apache-tomcat-mariadb");
+    let both = both.says("browsers=10,items=1000").says("browsing, ordering").says("image_connections");
+    both.says("asked for with --qos tpcw").says("AdminConfirm p90 < 20s");
+    list("radicale").expect(0).says("Tiers, in the order").says("server.max_connections");
+    list("mariadb").expect(0).says("skip_networking").says("net.host").says("cgroup.cpu");
+    let tomcat = list("tomcat").expect(0).says("cgroup.memory");
+    assert!(!tomcat.stdout.contains("net.host"), "it is only reached from this host:\n{}", tomcat.stdout);
+    list("tpwc").expect(2).says("`tpwc` is no kit, stack, service").says("try: `tpcw`");
+}
+
+#[test]
 fn a_path_that_is_not_unicode_is_a_path_all_the_same() {
     use std::os::unix::ffi::OsStrExt;
     let dir = overlay(&[]);

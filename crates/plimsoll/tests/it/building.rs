@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::browser::Browser;
 use crate::tool::{Home, have, overlay, wait_for};
 
-const STACK: &str = "lighttpd";
+pub(crate) const STACK: &str = "lighttpd";
 
 const KIT: &str = r#"
 format = 1
@@ -36,7 +36,8 @@ packages = { why = "a test" }
 
 const SESSION: &str = "function visit(user)\n  operation \"Page\"\n  get(\"/index.html\")\nend\n";
 
-fn shop(script: &str) -> TempDir {
+/// The kit, which that script of the shell builds.
+pub(crate) fn shop(script: &str) -> TempDir {
     overlay(&[
         ("kits/shop/kit.toml", KIT),
         ("kits/shop/session.lua", SESSION),
@@ -46,7 +47,7 @@ fn shop(script: &str) -> TempDir {
 }
 
 /// Stands the kit up, reads its front page, and takes it down; what was said meanwhile.
-fn up(home: &Home, kit: &TempDir) -> (String, String) {
+pub(crate) fn up(home: &Home, kit: &TempDir) -> (String, String) {
     let mut running = home.plimsoll("up shop --catalogue").arg(kit.path()).start();
     let address = running.address();
     let running = running.until_dropped();
@@ -84,7 +85,7 @@ fn a_build_that_fails_shows_the_end_of_its_log_and_where_it_is() {
     let home = Home::new();
     let told = |script: &str| home.plimsoll("up shop --catalogue").arg(shop(script).path()).run().expect(2);
     let failed = told("echo compiling; echo 'no such class' >&2; exit 7\n")
-        .says("failed to build the application: sh ended with exit status: 7")
+        .says("kits/shop/kit.toml: build: failed to build the application: sh ended with exit status: 7")
         .says("no such class");
     let log = failed.stderr.split("the whole log is ").nth(1).expect("a path").lines().next();
     let log = fs::read_to_string(log.expect("a path").trim()).expect("the log is kept");
@@ -93,6 +94,27 @@ fn a_build_that_fails_shows_the_end_of_its_log_and_where_it_is() {
     let left = fs::read_dir(home.path().join("built")).expect("the folder").flatten();
     let left: Vec<String> = left.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     assert!(left.iter().all(|name| name.ends_with(".lock")), "nothing half-made stays: {left:?}");
+    home.expect_nothing_left();
+}
+
+#[test]
+fn what_can_not_be_rendered_with_these_settings_is_refused_before_anything_is_built() {
+    if !have(STACK) {
+        return;
+    }
+    let home = Home::new();
+    let kit = KIT.replace("session =", "app = \"app\"\nsession =");
+    let kit = overlay(&[
+        ("kits/shop/kit.toml", &kit),
+        ("kits/shop/session.lua", SESSION),
+        ("kits/shop/app/where.txt.j2", "the web tier is at\n{{ tiers.web.sockets.nowhere }}\n"),
+        ("kits/shop/pages/build.sh", "mkdir -p out/site; cp front.txt out/site/index.html\n"),
+        ("kits/shop/pages/front.txt", "the front page"),
+    ]);
+    let refused = home.plimsoll("up shop --catalogue").arg(kit.path()).run().expect(2);
+    let refused = refused.says("kits/shop/app/where.txt.j2:2: the template uses a name");
+    assert!(!refused.stderr.contains("building the application"), "{}", refused.stderr);
+    assert!(!home.path().join("built").exists(), "nothing was begun");
     home.expect_nothing_left();
 }
 

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use crate::browser::Page;
 use crate::dav::{
-    self, Dav, LISTED, NEW, between, changes, component, element, event, matching, multiget, plain, rows, tag,
+    self, DELEGATES, Dav, LISTED, NEW, SEARCHABLE, between, changes, component, element, event, matching,
+    multiget, plain, rows, tag,
 };
 use crate::outage::{Started, ended, kill};
 use crate::standing::Standing;
@@ -16,10 +17,12 @@ pub(crate) const STACK: &str = "radicale";
 /// 10 accounts with some 30 objects each: Radicale takes milliseconds for each one that it has never read.
 pub(crate) const DATA: &str = "--size quick --param events_median=20 --param events_most=60";
 /// All that programs do: `List` where a server has no sync-tokens, `Sync` and `Resync` where it has.
-pub(crate) const OPERATIONS: [&str; 12] = [
+pub(crate) const OPERATIONS: [&str; 14] = [
     "Discover",
+    "SetUp",
     "FirstSync",
     "Multiget",
+    "Account",
     "Poll",
     "Sync",
     "Resync",
@@ -92,6 +95,7 @@ fn a_program_of_today_finds_its_calendar_on_radicale_and_keeps_in_step() {
     let radicale = Radicale::open();
     let mut found = a_calendar_is_found_by_the_host_s_name(&radicale);
     all_of_it_is_fetched(&mut found);
+    a_start_may_ask_for_what_radicale_does_not_have(&radicale, &mut found);
     changes_are_made_under_conditions_and_told_once(&mut found);
     a_week_has_its_events_and_those_that_come_again(&mut found);
     a_token_that_was_never_given_is_refused(&mut found);
@@ -152,6 +156,34 @@ fn all_of_it_is_fetched(found: &mut Found) {
         assert!(all.contains(&(row.href.clone(), row.etag.clone())), "{row:#?}");
     }
     assert!(found.news().is_empty(), "nothing has changed meanwhile");
+}
+
+/// Whoever has not said who it is is told to. What has no answer here has an empty one, and what is set is kept, without
+/// being a change of the calendar's objects.
+fn a_start_may_ask_for_what_radicale_does_not_have(radicale: &Radicale, found: &mut Found) {
+    let told =
+        Dav::stranger(&radicale.address).properties("/", 0, "<D:current-user-principal/>").must(401, "");
+    let challenge = told.header("www-authenticate").unwrap_or_default();
+    assert!(challenge.starts_with("Basic realm="), "{}", told.head);
+
+    let principal = format!("/{}/", dav::name(OWNER));
+    let said = found.owner.properties(&principal, 0, "<D:supported-report-set/><C:schedule-inbox-URL/>");
+    for (place, report, name) in [
+        ("/", SEARCHABLE, "principal-search-property-set"),
+        (principal.as_str(), DELEGATES, "expand-property"),
+    ] {
+        assert!(said.has(name), "{name}: {}", said.text());
+        let answer = found.owner.report_of(place, report);
+        assert!(rows(&answer).is_empty(), "{}", answer.text());
+    }
+    assert_eq!(element(&said.text(), "schedule-inbox-URL"), Some(""), "it has no inbox");
+
+    for (name, value) in [("calendar-color", "#44AA22FF"), ("calendar-order", "1")] {
+        found.owner.set(&found.place, &format!("<A:{name}>{value}</A:{name}>")).must(207, " 200 OK");
+        let page = found.owner.properties(&found.place, 0, &format!("<A:{name}/>"));
+        assert_eq!(element(&page.text(), name), Some(value), "{}", page.text());
+    }
+    assert!(found.news().is_empty(), "no object has changed");
 }
 
 fn changes_are_made_under_conditions_and_told_once(found: &mut Found) {

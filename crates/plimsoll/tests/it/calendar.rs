@@ -2,8 +2,11 @@
 //! somebody else, and that the doors agree on what is in a calendar.
 
 mod doors;
+mod kinds;
 mod objects;
+mod starts;
 mod web_client;
+mod writers;
 
 use crate::browser::Page;
 use crate::calendar_try;
@@ -76,9 +79,12 @@ fn the_calendar_server_says_the_same_at_every_door_and_nothing_to_the_wrong_peop
     objects::a_calendar_is_made_and_goes_with_all_that_is_in_it(&calendar);
     doors::strangers_and_others_get_nothing(&calendar);
     doors::lists_file_and_feed_have_the_same_objects(&calendar);
+    kinds::objects_of_every_kind_come_back_byte_by_byte(&calendar);
     web_client::calls_say_what_calendars_there_are(&calendar);
     web_client::an_event_that_is_saved_is_there_for_caldav(&calendar);
     web_client::a_call_that_is_none_is_refused(&calendar);
+    starts::what_programs_ask_for_when_they_are_started_is_answered(&calendar);
+    writers::of_many_who_change_an_object_one_is_told_that_it_did(&calendar);
     // Programs of today find the calendar on this server, too, and do without its sync-tokens.
     calendar_try::programs_of_today_are_followed_at(&calendar.address, "sabre/dav");
     drop(calendar);

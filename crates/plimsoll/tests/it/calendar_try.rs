@@ -6,14 +6,17 @@ use crate::tool::{Home, have, turn};
 use crate::tried::{in_turn, legible, statuses};
 
 /// Every session of both mixes, in an order in which each finds what it needs.
-const OF_COSMO: [&str; 17] = [
+const OF_COSMO: [&str; 20] = [
     "Get",
     "Put",
     "Put",
     "Put",
     "Propfind",
     "Report",
+    "JsonCalendars",
     "JsonRpc",
+    "JsonSave",
+    "JsonSave",
     "AtomGet",
     "AtomGet",
     "IcsGet",
@@ -62,7 +65,9 @@ fn follow_cosmo(stack: &str, more: &str) {
         "Put",
         "Propfind",
         "Report",
+        "JsonCalendars",
         "JsonRpc",
+        "JsonSave",
         "AtomGet",
         "IcsGet",
         "MakeCalendar",
@@ -85,9 +90,14 @@ fn follow_cosmo(stack: &str, more: &str) {
             ("DELETE /dav/calendars/user00001/", &["204"]),
         ],
     );
-    for part in
-        ["| BEGIN:VCALENDAR", "<d:multistatus ", "\"result\":[", "<feed xmlns=", "| X-WR-CALNAME:Calendar"]
-    {
+    for part in [
+        "| BEGIN:VCALENDAR",
+        "<d:multistatus ",
+        "\"result\":[{\"calendar\":\"calendar\",\"name\":\"Calendar\"",
+        "\"result\":{\"uri\":",
+        "<feed xmlns=",
+        "| X-WR-CALNAME:Calendar",
+    ] {
         assert!(shown.contains(part), "{part}\n{shown}");
     }
     Home::shared().expect_nothing_left();
@@ -114,7 +124,9 @@ fn the_calendar_can_be_followed_on_lighttpd_with_php_fpm() {
     follow_cosmo("lighttpd-fpm-mariadb", "");
 }
 
-const HURRIED: &str = "--param think_time=0.001 --param conflicts=1 --param lost_tokens=1";
+/// And none that says who it is before it is told to.
+const HURRIED: &str =
+    "--param think_time=0.001 --param conflicts=1 --param lost_tokens=1 --param unauthenticated=1";
 
 #[test]
 fn a_program_of_today_can_be_followed_on_radicale() {
@@ -131,8 +143,12 @@ fn a_program_of_today_can_be_followed_on_radicale() {
         &shown,
         &[
             ("PROPFIND /.well-known/caldav (", &["301"]),
-            ("PROPFIND / (", &["207"]),
+            ("PROPFIND / (", &["401", "207"]),
             ("PROPFIND /user00001/ (", &["207"]),
+            // It says that it knows these, and answers with nothing.
+            ("REPORT / (", &["207"]),
+            ("REPORT /user00001/ (", &["207"]),
+            ("PROPPATCH /user00001/calendar/ (", &["207"]),
             // A token that was lost is refused; everything is asked for instead.
             ("REPORT /user00001/calendar/ (", &["207", "403"]),
             ("PUT /user00001/calendar/", &["201", "204", "412"]),
@@ -140,9 +156,11 @@ fn a_program_of_today_can_be_followed_on_radicale() {
             ("DELETE /user00001/calendar/", &["200", "204"]),
         ],
     );
-    for (request, status) in [("REPORT /user00001/", "403"), ("PUT /user00001/", "412")] {
+    let refused = [("PROPFIND / (", "401"), ("REPORT /user00001/", "403"), ("PUT /user00001/", "412")];
+    for (request, status) in refused {
         assert!(statuses(&shown, request).contains(&status), "{request} with {status}:\n{shown}");
     }
+    assert_eq!(statuses(&shown, "PROPPATCH ").len(), 3, "a colour, a place and a time zone, once:\n{shown}");
     assert!(shown.contains("becomes a new visitor"), "a program that is started again:\n{shown}");
     for part in ["| BEGIN:VCALENDAR", "valid-sync-token"] {
         assert!(shown.contains(part), "{part}\n{shown}");
@@ -170,7 +188,15 @@ pub(crate) fn programs_of_today_are_followed_at(address: &str, server: &str) {
         &shown,
         &[
             ("PROPFIND /.well-known/caldav (", &["301"]),
-            ("PROPFIND /dav/", &["207"]),
+            ("PROPFIND /dav/ (", &["401", "207"]),
+            ("PROPFIND /dav/principals/user00001/ (", &["207"]),
+            ("REPORT /dav/principals/ (", &["200"]),
+            ("REPORT /dav/principals/user00001/ (", &["207"]),
+            ("PROPFIND /dav/calendars/user00001/ (", &["207"]),
+            // Which it says that it has.
+            ("PROPFIND /dav/calendars/user00001/notifications/ (", &["404"]),
+            ("PROPPATCH /dav/calendars/user00001/calendar/ (", &["207"]),
+            ("PROPFIND /dav/calendars/user00001/calendar/ (", &["207"]),
             ("REPORT /dav/calendars/user00001/calendar/ (", &["207"]),
             ("PUT /dav/calendars/user00001/calendar/", &["201", "204", "412"]),
             ("DELETE /dav/calendars/user00001/calendar/", &["204"]),

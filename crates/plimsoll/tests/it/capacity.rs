@@ -6,7 +6,7 @@ use testkit::sample::{Ending, Shape, run};
 use crate::tool::Home;
 
 /// Keeps a made-up run; gives its id and the operations per second of its steady state.
-fn keep(home: &Home, ending: Ending) -> (String, f64) {
+pub(crate) fn keep(home: &Home, ending: Ending) -> (String, f64) {
     let sample =
         run(Shape { users: 20, ramp_up_s: 3, steady_s: 20, ramp_down_s: 1, ..Shape::ending(ending) });
     let runs = Runs::open(home.path()).expect("the home can be made");
@@ -21,7 +21,7 @@ fn keep(home: &Home, ending: Ending) -> (String, f64) {
 }
 
 /// So many users of one transaction a second each, all day alike: as many a second.
-fn a_second(users: f64) -> String {
+pub(crate) fn a_second(users: f64) -> String {
     format!("capacity --users {users} --per-user-per-day 86400 --peak-factor 1")
 }
 

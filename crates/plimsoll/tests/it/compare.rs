@@ -1,5 +1,7 @@
 //! Comparisons on the real stack: the direction is never wrong, and a planted slow-down fails a gate.
 
+use model::tier_setting::OwnHost;
+
 use crate::tool::{Finished, Home, catalogue, have, judged, overlay, turn};
 
 const STACK: &str = "apache-prefork-modphp-mariadb";
@@ -69,6 +71,7 @@ fn what_can_not_be_compared_is_refused_with_the_reason() {
     let refused_kit = |words: &str| refused(&format!("{words} --kit dvdstore"));
     refused_kit("default lighttpd-fpm-mariadbb").says("`lighttpd-fpm-mariadb`");
     refused_kit("default web.MaxRequestWorker=4").says("`MaxRequestWorkers`");
+    refused_kit("default db.net.hots=own").says("`net.host`");
     refused_kit("default catalogue:nowhere").says("no such folder");
     refused_kit("default default --gate much --by p95").says("no share between");
     refused("--resume last --gate 3%").says("exclude each other");
@@ -79,6 +82,21 @@ fn what_can_not_be_compared_is_refused_with_the_reason() {
     for flags in ["--stack x", "--kit dvdstore", "--insecure", "--users 5"] {
         refused(&format!("20260101 20260102 {flags}")).says("says nothing about stored runs");
     }
+}
+
+#[test]
+fn an_arm_with_a_network_that_this_machine_can_not_make_is_refused_before_the_first_trial() {
+    if testbed::try_host(&OwnHost { rate_mbit: None, delay_us: Some(100) }).is_ok() {
+        // What can be made is not refused.
+        return;
+    }
+    let home = Home::new();
+    let line = "compare default db.net.host=own,db.net.delay_us=100 --kit calendar --size quick --users 1 --param \
+                database_over=tcp";
+    let told = home.plimsoll(line).run().expect(2);
+    told.says("tier db can't be on a host of its own as asked").says("try: ");
+    let studies = home.plimsoll("runs --studies --json").run().expect(0).json();
+    assert_eq!(studies, serde_json::json!([]), "nothing was begun");
 }
 
 #[test]

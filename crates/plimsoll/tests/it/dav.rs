@@ -10,9 +10,16 @@ pub(crate) const NEW: &str = "If-None-Match: *\r\n";
 /// What a program wants to know of all that is in a calendar.
 pub(crate) const LISTED: &str = "<D:getcontentlength/><D:resourcetype/><D:getetag/>";
 
+/// By which properties people can be looked for (RFC 3744, 9.5).
+pub(crate) const SEARCHABLE: &str = "<D:principal-search-property-set xmlns:D=\"DAV:\"/>";
+/// For whom somebody may read (RFC 3253, 3.8).
+pub(crate) const DELEGATES: &str = "<D:expand-property xmlns:D=\"DAV:\"><D:property \
+     name=\"calendar-proxy-read-for\" namespace=\"http://calendarserver.org/ns/\">\
+     <D:property name=\"displayname\"/></D:property></D:expand-property>";
+
 const DECLARED: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n";
-const SPACES: &str =
-    "xmlns:D=\"DAV:\" xmlns:C=\"urn:ietf:params:xml:ns:caldav\" xmlns:S=\"http://calendarserver.org/ns/\"";
+const SPACES: &str = "xmlns:D=\"DAV:\" xmlns:C=\"urn:ietf:params:xml:ns:caldav\" xmlns:S=\"http://calendarserver.org/ns/\" \
+     xmlns:A=\"http://apple.com/ns/ical/\"";
 
 /// Whoever asks, and the server that is asked.
 pub(crate) struct Dav {
@@ -63,6 +70,19 @@ impl Dav {
     /// `body` is one of [`between`], [`multiget`] and [`changes`].
     pub(crate) fn report(&mut self, path: &str, body: &str) -> Page {
         self.xml("REPORT", path, 1, body)
+    }
+
+    /// Of the resource alone: `body` is [`SEARCHABLE`] or [`DELEGATES`].
+    pub(crate) fn report_of(&mut self, path: &str, body: &str) -> Page {
+        self.xml("REPORT", path, 0, &format!("{DECLARED}{body}"))
+    }
+
+    /// Sets a property, which stands in XML as it is.
+    pub(crate) fn set(&mut self, path: &str, property: &str) -> Page {
+        let body = format!(
+            "{DECLARED}<D:propertyupdate {SPACES}><D:set><D:prop>{property}</D:prop></D:set></D:propertyupdate>"
+        );
+        self.xml("PROPPATCH", path, 0, &body)
     }
 
     /// `title` stands in XML as it is.

@@ -54,3 +54,12 @@ fn doctor_tells_what_this_machine_can_do() {
         assert!(told.stdout.contains(part), "{part} is missing in:\n{}", told.stdout);
     }
 }
+
+#[test]
+fn doctor_looks_at_the_stacks_that_it_is_asked_about() {
+    let told = Home::shared().plimsoll("doctor --no-ceiling --stack lighttpd --stack nginx").run().stdout;
+    let stacks: Vec<&str> = told.lines().filter(|line| line.contains("  stack ")).collect();
+    assert!(stacks.len() == 2 && stacks[0].contains("stack lighttpd:"), "{told}");
+    let unknown = Home::shared().plimsoll("doctor --no-ceiling --stack lightpd").run().expect(2);
+    unknown.says("there is no stack `lightpd`").says("`lighttpd`");
+}

@@ -31,6 +31,13 @@ pub(crate) fn failed(record: &Json, name: &str, kind: &str) -> u64 {
     errors.values().filter_map(Json::as_u64).sum()
 }
 
+/// How many operations failed, whatever they are called and whatever went wrong.
+pub(crate) fn all_failed(record: &Json) -> u64 {
+    let operations = rows(record, "operations").iter().filter(|row| row["kind"] == "operation");
+    let errors = operations.filter_map(|row| row["errors"].as_object()).flat_map(|errors| errors.values());
+    errors.filter_map(Json::as_u64).sum()
+}
+
 /// There are some of each of these operations, and none failed.
 #[track_caller]
 pub(crate) fn all_done(record: &Json, names: &[&str]) {

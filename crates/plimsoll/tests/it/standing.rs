@@ -40,6 +40,13 @@ impl Standing {
         running.signal(Signal::INT);
         running.wait()
     }
+
+    /// Kills it, and waits.
+    pub(crate) fn kill(mut self) -> Finished {
+        let running = self.0.take().expect("nobody else takes it");
+        running.signal(Signal::KILL);
+        running.wait()
+    }
 }
 
 impl Drop for Standing {

@@ -2,12 +2,16 @@
 //! says, and what it refuses.
 
 mod browsing;
+mod golden;
 mod ordering;
+mod paying;
 
 use crate::bookstore::Shop;
 use crate::tool::{Home, have, turn};
 
 const STACK: &str = "tomcat-mariadb";
+/// How long the payment gateway takes.
+const GATEWAY_MS: u64 = 150;
 const SCRIPT: &str = "<script>";
 const SHOWN: &str = "&lt;script&gt;";
 
@@ -17,7 +21,7 @@ fn each_interaction_does_what_its_page_promises_and_refuses_the_rest() {
     if !have(STACK) {
         return;
     }
-    let shop = Shop::open(&format!("--stack {STACK}"));
+    let shop = Shop::open(&format!("--stack {STACK} --set gateway.delay_ms={GATEWAY_MS}"));
     browsing::home_greets_and_leads_to_every_subject(&shop);
     browsing::pictures_are_there_with_their_sizes_and_dates(&shop);
     browsing::lists_are_of_their_subject_and_in_their_order(&shop);
@@ -29,6 +33,8 @@ fn each_interaction_does_what_its_page_promises_and_refuses_the_rest() {
     ordering::a_purchase_is_one_and_is_displayed(&shop);
     ordering::a_lot_of_one_book_makes_it_the_best_seller(&shop);
     ordering::an_administrators_change_is_seen_at_once(&shop);
+    paying::a_purchase_takes_as_long_as_the_gateway(&shop);
+    golden::each_interaction_is_as_other_peoples_drivers_expect_it(&shop);
     ordering::without_a_gateway_nothing_is_bought(&shop);
     shop.end().expect(0).says("gateway: the server ended");
     Home::shared().expect_nothing_left();

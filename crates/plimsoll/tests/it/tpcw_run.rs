@@ -15,15 +15,15 @@ use crate::record::{all_done, ended_by_a_kill, failed, metric, missed, nothing_i
 use crate::standing::Standing;
 use crate::tool::{Home, Tool, catalogue, have, judged, overlay, turn, wait_for, wait_within};
 
-const TOMCAT: &str = "tomcat-mariadb";
-const APACHE: &str = "apache-tomcat-mariadb";
+pub(crate) const TOMCAT: &str = "tomcat-mariadb";
+pub(crate) const APACHE: &str = "apache-tomcat-mariadb";
 /// As many as the data of the smallest size is for.
 const USERS: f64 = 10.0;
 /// Instead of 7 s: in 20 s there are hundreds of interactions and not 28.
 const THINK_S: f64 = 0.5;
 /// The kit's check makes at least so many.
-const STATEMENTS: usize = 15;
-const OPERATIONS: [&str; 14] = [
+pub(crate) const STATEMENTS: usize = 15;
+pub(crate) const OPERATIONS: [&str; 14] = [
     "Home",
     "NewProducts",
     "BestSellers",
@@ -40,7 +40,7 @@ const OPERATIONS: [&str; 14] = [
     "AdminConfirm",
 ];
 /// Those that need nothing of an earlier one: no page that failed before can make them fail.
-const BY_THEMSELVES: [&str; 7] =
+pub(crate) const BY_THEMSELVES: [&str; 7] =
     ["Home", "NewProducts", "BestSellers", "SearchRequest", "SearchResults", "ShoppingCart", "OrderInquiry"];
 /// One mix more. In the benchmark's own the administrator's interactions are one in a thousand; here nothing is less than
 /// one in 23: even the 130 interactions of a machine that takes a second for each have some of all.
@@ -64,18 +64,18 @@ rows.AdminRequest = { AdminConfirm = 90, Home = 10 }
 rows.AdminConfirm = { Home = 100 }
 ";
 
-fn busy() -> TempDir {
+pub(crate) fn busy() -> TempDir {
     overlay(&[("kits/tpcw/kit.toml", &(catalogue("kits/tpcw/kit.toml") + MIX))])
 }
 
-fn run(kit: &TempDir, words: &str) -> Tool {
+pub(crate) fn run(kit: &TempDir, words: &str) -> Tool {
     let load = format!("--users {USERS} --param think_time={THINK_S}");
     let words = format!("run tpcw --size quick {load} {words} --ramp-down 0s --json --catalogue");
     Home::shared().plimsoll(&words).arg(kit.path())
 }
 
 /// Starts a run and follows it. The first one fetches libraries, builds the servlets and loads the data.
-fn follow(run: Tool, seconds: usize) -> (Standing, Followed) {
+pub(crate) fn follow(run: Tool, seconds: usize) -> (Standing, Followed) {
     let running = run.start().until_dropped();
     for folder in ["built", "datasets"] {
         wait_within(Duration::from_secs(600), "what is made once is there", || {
@@ -221,7 +221,7 @@ fn tomcat_killed_mid_run_ends_it_as_invalid_and_loses_nothing() {
 }
 
 /// Buys a book as the data set's customer; the order's number.
-fn buy(visitor: &mut Visitor) -> String {
+pub(crate) fn buy(visitor: &mut Visitor) -> String {
     visitor.take(7);
     visitor.log_in();
     cell(&visitor.send(BUY_CONFIRM, &CARD), "order")
@@ -229,7 +229,7 @@ fn buy(visitor: &mut Visitor) -> String {
 
 /// What is kept of pages that needed no other: each was told that the shop is closed, and none that it is broken.
 #[track_caller]
-fn the_page_said_so(record: &Json) {
+pub(crate) fn the_page_said_so(record: &Json) {
     let text = |one: &Json, key: &str| one[key].as_str().unwrap_or_default().to_string();
     let by_themselves = |one: &&Json| BY_THEMSELVES.contains(&text(one, "operation").as_str());
     let kept: Vec<&Json> = rows(record, "evidence").iter().filter(by_themselves).collect();

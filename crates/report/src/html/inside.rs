@@ -29,10 +29,9 @@ fn charted(page: &Page) -> impl Iterator<Item = &Figure> {
 
 /// The data of all small charts.
 pub(super) fn drawn(page: &Page) -> Drawn<'_> {
-    let signal = |figure: &'_ Figure| figure.signal.as_ref().and_then(|signal| signal.limit);
     let signals = charted(page).map(|figure| DrawnSignal {
         unit: visible(&figure.unit),
-        limit: signal(figure),
+        limit: figure.limit(),
         values: &figure.values,
     });
     Drawn { step_s: page.inside.step_s, at_s: &page.inside.at_s, signals: signals.collect() }

@@ -34,7 +34,7 @@ pub(crate) fn of<'a>(record: &'a StudyRecord, sweep: &'a Sweep) -> Vec<CellSeen<
             arm,
             levels: &cell.levels,
             trials: of_arm().filter(|trial| trial.valid()).collect(),
-            invalid: of_arm().filter(|trial| words::verdict(trial) == "not valid").count(),
+            invalid: of_arm().filter(|trial| words::verdict(record, trial) == "not valid").count(),
             answers: &cell.answers,
         }
     };

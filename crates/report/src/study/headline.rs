@@ -2,7 +2,7 @@
 
 use model::StudyRecord;
 use model::record::Outcome;
-use model::study::{Compare, Conclusion, Find, FindAnswer, Question, WhyNot};
+use model::study::{Compare, Conclusion, Find, FindAnswer, Question, Sweep, Trial, WhyNot};
 
 use crate::headline::sentence;
 use crate::{Headline, Tone};
@@ -16,7 +16,7 @@ pub(crate) fn of(record: &StudyRecord) -> Headline {
         (_, Question::Find(find)) => of_find(find),
         (_, Question::Compare(compare)) => of_compare(compare),
         (Outcome::Interrupted, Question::Sweep(_)) => (Tone::Open, "Interrupted"),
-        (_, Question::Sweep(_)) => (Tone::Good, "Swept"),
+        (_, Question::Sweep(sweep)) => (of_sweep(sweep, &record.trials), "Swept"),
     };
     let said = record.sentence.trim();
     let said = match word {
@@ -48,6 +48,11 @@ fn of_find(find: &Find) -> (Tone, &'static str) {
     }
 }
 
+/// A sweep asks how much, not whether; but where no trial met its targets none of the cells is one to choose.
+fn of_sweep(sweep: &Sweep, trials: &[Trial]) -> Tone {
+    if analysis::sentence::sweep::never_met(sweep, trials).is_some() { Tone::Bad } else { Tone::Good }
+}
+
 fn of_compare(compare: &Compare) -> (Tone, &'static str) {
     match (compare.gate_held, &compare.conclusion) {
         (Some(false), _) => (Tone::Bad, "Gate failed"),
@@ -63,4 +68,19 @@ fn of_compare(compare: &Compare) -> (Tone, &'static str) {
 fn after<'a>(said: &'a str, beginning: &str) -> &'a str {
     let head = said.get(..beginning.len()).filter(|head| head.eq_ignore_ascii_case(beginning));
     head.map_or(said, |head| &said[head.len()..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use testkit::sample::study::{SweepShape, sweep};
+
+    #[test]
+    fn a_sweep_in_which_no_trial_met_its_targets_is_not_told_in_the_tone_of_success() {
+        let mut record = sweep(SweepShape::Users);
+        assert_eq!((of(&record).tone, of(&record).word), (Tone::Good, "Swept"));
+        let measured = record.trials.iter_mut().filter_map(|trial| trial.measured.as_mut());
+        measured.flat_map(|seen| &mut seen.clauses).for_each(|clause| clause.pass = false);
+        assert_eq!((of(&record).tone, of(&record).word), (Tone::Bad, "Swept"));
+    }
 }

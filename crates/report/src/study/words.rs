@@ -254,26 +254,44 @@ pub(crate) fn effect(effect: &Effect) -> String {
 /// The verdict on a trial that missed no target, of which a rare operation gave too few samples.
 pub(crate) const FEW: &str = "passed, few samples";
 
-/// Whether a trial passed, in a word or three: `passed`, `missed`, `not valid`, `not used`, [`FEW`].
-pub(crate) fn verdict(trial: &Trial) -> &'static str {
+/// The verdict on a trial of a search for a load line whose checks broke because the stack was overloaded: it counts as one
+/// that failed.
+pub(crate) const OVERLOADED: &str = "overloaded";
+
+/// Whether a trial passed, in a word or three: `passed`, `missed`, `not valid`, `not used`, [`FEW`], [`OVERLOADED`].
+pub(crate) fn verdict(record: &StudyRecord, trial: &Trial) -> &'static str {
     match (trial.purpose, trial.valid(), trial.pass()) {
         (Purpose::WarmUp, ..) => "not used",
-        (_, false, _) if trial.as_seen() == Some(true) => FEW,
+        (_, false, _) if few(trial) => FEW,
         (_, false, _) if trial.as_seen() == Some(false) => "missed",
+        (_, false, _) if analysis::overloaded(&record.question, record.trials.iter(), trial) => OVERLOADED,
         (_, false, _) => "not valid",
         (_, true, Some(true)) => "passed",
         (_, true, _) => "missed",
     }
 }
 
+fn few(trial: &Trial) -> bool {
+    trial.purpose != Purpose::WarmUp && trial.as_seen() == Some(true)
+}
+
 /// The trials of which figures are expected and the instrument did not hold.
 pub(crate) fn invalid(record: &StudyRecord) -> Vec<&Trial> {
-    record.trials.iter().filter(|trial| verdict(trial) == "not valid").collect()
+    judged(record, "not valid")
+}
+
+/// The trials of which the verdict is that they were [`OVERLOADED`].
+pub(crate) fn overloaded(record: &StudyRecord) -> Vec<&Trial> {
+    judged(record, OVERLOADED)
+}
+
+fn judged<'a>(record: &'a StudyRecord, word: &str) -> Vec<&'a Trial> {
+    record.trials.iter().filter(|trial| verdict(record, trial) == word).collect()
 }
 
 /// Some trials passed as far as was seen.
 pub(crate) fn some_few<'a>(mut trials: impl Iterator<Item = &'a Trial>) -> bool {
-    trials.any(|trial| verdict(trial) == FEW)
+    trials.any(few)
 }
 
 /// A load at a tick of an axis; nothing where there are no such users.
@@ -285,6 +303,8 @@ pub(crate) fn load_tick(record: &StudyRecord, load: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::study::{Fault, WhyNot};
+    use testkit::sample::study::{FindEnding, SweepShape, find, sweep};
 
     #[test]
     fn the_unit_of_a_target_is_that_of_its_limit() {
@@ -299,6 +319,32 @@ mod tests {
         ] {
             assert_eq!(unit(clause), expected, "{clause}");
         }
+    }
+
+    #[test]
+    fn a_trial_of_a_find_that_its_overload_broke_counts_as_failed_and_is_not_called_invalid() {
+        let record = find(FindEnding::Why(WhyNot::NotValid));
+        let of = |number: usize| verdict(&record, &record.trials[number - 1]);
+        let broken = ["little"; 2];
+        assert_eq!([6, 10].map(|number| record.trials[number - 1].faults[0].check.as_str()), broken);
+        assert_eq!([of(4), of(5), of(6), of(10)], ["passed", "missed", "not valid", OVERLOADED]);
+        assert_eq!(invalid(&record).len(), 4);
+        assert_eq!(overloaded(&record).iter().map(|trial| trial.number).collect::<Vec<_>>(), [10]);
+    }
+
+    #[test]
+    fn a_trial_that_its_overload_broke_is_called_the_same_where_a_sweep_looks_for_load_lines() {
+        let verdict_of_the_second = |shape: SweepShape| {
+            let mut record = sweep(shape);
+            let fault = Fault { check: "little".into(), sentence: "users waited".into() };
+            let second = record.trials.get_mut(1).expect("it has one");
+            second.faults.push(fault);
+            let clauses = second.measured.iter_mut().flat_map(|seen| &mut seen.clauses);
+            clauses.for_each(|clause| clause.pass = false);
+            verdict(&record, &record.trials[1])
+        };
+        assert_eq!(verdict_of_the_second(SweepShape::LoadLines), OVERLOADED);
+        assert_eq!(verdict_of_the_second(SweepShape::Users), "not valid", "its figures don't count");
     }
 
     #[test]

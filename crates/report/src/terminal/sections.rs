@@ -35,7 +35,7 @@ pub(super) fn setup(page: &Page, width: usize) -> String {
         setup.seed
     );
     let id = format!("run {}, started {}", record.id, record.started);
-    let lines = [Some(what), Some(load), file_set(record), Some(id)];
+    let lines = [Some(what), Some(load), words::set(&record.command), file_set(record), Some(id)];
     lines.iter().flatten().map(|line| wrap(&plain(line), width, "  ") + "\n").collect()
 }
 

@@ -28,6 +28,7 @@ pub fn study(record: &StudyRecord, directory: &Path, width: usize, colour: bool)
     });
     sections.extend([
         parts::faults(record, width, paint),
+        parts::overloaded(record, width, paint),
         parts::ceiling(record, width),
         super::sections::checks(&record.checks, &[], width, paint),
         parts::end(record, directory, width),

@@ -81,6 +81,7 @@ fn trial(number: u32, load: f64) -> Trial {
             metrics: Vec::new(),
             failed_ratio: 0.0,
             foreign_cores: None,
+            only_under_way: false,
         }),
         faults: Vec::new(),
         overloaded: Vec::new(),

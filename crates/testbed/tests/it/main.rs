@@ -16,4 +16,5 @@ mod servers;
 mod stacks;
 mod tiny;
 mod tomcat;
+mod tomcat_secret;
 mod waiting;

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use model::Plan;
 use model::tier_setting::OwnHost;
 use observe::Servers;
-use testbed::{Stack, Tier, try_host};
+use testbed::{Stack, Tier, check_app, check_hosts, try_host};
 
 use crate::bench::{Bench, LAMP, get};
-use crate::tiny::{FAR, lay_far, plan};
+use crate::tiny::{FAR, catalogue, lay_far, plan};
 use crate::waiting::wait_until;
 
 /// Whether a tier can be on such a host of its own here; if not the reason is printed, and with CI=true that is a
@@ -54,15 +54,26 @@ fn network(process: u32) -> PathBuf {
 }
 
 #[test]
+fn an_application_that_wants_the_socket_of_another_host_is_refused_before_anything_is_made() {
+    let mut catalogue = catalogue();
+    let far = plan(&catalogue, LAMP, &FAR);
+    assert_eq!(check_app(&plan(&catalogue, LAMP, &[]), &catalogue), Ok(()));
+    let said = check_app(&far, &catalogue).expect_err("its page names the socket").to_string();
+    assert!(said.starts_with("kits/tiny/app/index.php.j2:2: ") && said.contains("net.host=own"), "{said}");
+    lay_far(&mut catalogue);
+    assert_eq!(check_app(&far, &catalogue), Ok(()));
+}
+
+#[test]
 fn a_database_on_a_host_of_its_own_is_reached_over_its_cable_and_gone_with_its_stack() {
     let Some(mut bench) = bench("own-host") else { return };
     let plan = far(&bench, &[]);
     if !networks_can_be_made(&OwnHost::default()) {
-        let said = bench.lab.check_hosts(&plan).expect_err("it can't be made").to_string();
+        let said = check_hosts(&plan).expect_err("it can't be made").to_string();
         assert!(said.contains("--set db.net.host=shared"), "{said}");
         return;
     }
-    bench.lab.check_hosts(&plan).unwrap_or_else(|problems| panic!("{problems}"));
+    check_hosts(&plan).unwrap_or_else(|problems| panic!("{problems}"));
     let mut stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
 
     let address = database(&stack).address.expect("its port is its address");
@@ -142,7 +153,7 @@ fn a_cable_with_a_delay_holds_both_ways_or_the_kernel_is_named_that_can_not() {
         return;
     }
     let plan = far(&bench, &[delay]);
-    if let Err(problems) = bench.lab.check_hosts(&plan) {
+    if let Err(problems) = check_hosts(&plan) {
         let said = problems.to_string();
         assert!(said.contains("netem") && said.contains("--set db.net.delay_us=0"), "{said}");
         assert!(bench.start(&plan).is_err(), "nobody is given a faster way than was asked for");

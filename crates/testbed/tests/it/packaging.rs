@@ -1,5 +1,6 @@
 //! Packages: what is missing, the line for an administrator, and unpacking where the network allows.
 
+use model::setting::Apply;
 use testbed::packages::{self, How};
 use testbed::{Needed, program};
 
@@ -37,6 +38,16 @@ fn every_service_of_the_catalogue_passes_its_check() {
         let service = catalogue.service(name).unwrap_or_else(|problems| panic!("{problems}"));
         let checked = testbed::check_service(&catalogue, &format!("services/{name}"), &service);
         checked.unwrap_or_else(|problems| panic!("{name}: {problems}"));
+    }
+}
+
+/// Apache: "changing ServerLimit … not allowed during restart", and the same of ThreadLimit, which these set.
+#[test]
+fn what_a_reload_of_apache_does_not_take_is_applied_by_a_restart() {
+    let apache = catalogue().service("apache").expect("a service");
+    for name in ["mpm", "ServerLimit", "StartServers", "ThreadsPerChild"] {
+        let knob = apache.knobs.iter().find(|knob| knob.name == name).expect("a knob");
+        assert_eq!(knob.apply, Apply::Restart, "{name}");
     }
 }
 

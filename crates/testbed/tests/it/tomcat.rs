@@ -17,6 +17,7 @@ use testbed::{Stack, Tier};
 
 use crate::bench::{Bench, get};
 use crate::tiny::{overlay, plan_of};
+use crate::tomcat_secret::only_who_knows_the_path_is_told;
 use crate::waiting::{deaths, kill, processes_of};
 
 const ALONE: &str = "tomcat-mariadb";
@@ -138,6 +139,7 @@ fn tomcat_serves_the_document_root_and_the_file_set_and_leaves_nothing() {
     let log = fs::read_to_string(&web.logs[0]).expect("a log");
     assert!(log.contains("JVM Version") && !log.contains("SEVERE"), "{log}");
     expect_names_of_threads(web);
+    only_who_knows_the_path_is_told(web, &[address(&stack)]);
     assert_eq!((stack.deaths(), stack.alarms()), (Vec::new(), Vec::new()));
     let stopped = stack.stop().unwrap_or_else(|problems| panic!("{problems}"));
     assert!(stopped.iter().all(|one| one.clean), "{stopped:?}");
@@ -218,6 +220,8 @@ fn apache_hands_requests_on_to_tomcat_by_http_and_by_ajp() {
         told(app, asked, |seen| smaller(seen, &[("requests", 1.0), ("connections.busy", 1.0)]));
         let conf = fs::read_to_string(&app.files[0]).expect("it is rendered");
         assert!(conf.contains("AJP/1.3"), "a server that stands behind another offers both: {conf}");
+        let own = app.address.expect("users of Apache come by one of its ports");
+        only_who_knows_the_path_is_told(app, &[address(&stack), own]);
         assert_eq!((stack.deaths(), stack.alarms()), (Vec::new(), Vec::new()), "{proxy}");
         let stopped = stack.stop().unwrap_or_else(|problems| panic!("{problems}"));
         assert!(stopped.iter().all(|one| one.clean), "{proxy}: {stopped:?}");

@@ -61,15 +61,21 @@ function transaction(callable $work): mixed
             database()->commit();
             return $result;
         } catch (Throwable $error) {
-            if (database()->inTransaction() && !is_lost($error)) {
-                database()->rollBack();
-            }
+            undo($error);
             if ($try === 3 || !in_array(error_number($error), [DEADLOCK, LOCK_TIMEOUT], true)) {
                 throw $error;
             }
             // Not both again at the same moment: 1 to 20 ms.
             usleep(random_int(1_000, 20_000));
         }
+    }
+}
+
+/** Takes back what was begun and is not committed. Where the connection was lost the database does so by itself. */
+function undo(?Throwable $error = null): void
+{
+    if (($error === null || !is_lost($error)) && database()->inTransaction()) {
+        database()->rollBack();
     }
 }
 

@@ -1,8 +1,10 @@
 <?php
-// CalDAV: sabre/dav as its own example sets it up, with our users.
+// CalDAV: sabre/dav as its own example sets it up, with our users and one writer at a time.
 declare(strict_types=1);
 
 debug_backtrace() || require __DIR__ . '/no_page.php';
+
+require __DIR__ . '/one_writer.php';
 
 use Sabre\CalDAV;
 use Sabre\DAV;
@@ -20,14 +22,19 @@ function dav(): void
     ]);
     $server->setBaseUri('/dav/');
     $server->addPlugin(new DAV\Auth\Plugin(login(), REALM));
+    $server->addPlugin(one_writer());
     $server->addPlugin(new DAVACL\Plugin());
     $server->addPlugin(new CalDAV\Plugin());
     try {
         // What it refuses it answers itself; what else is thrown comes through.
         $server->exec();
-    } catch (LogicException $error) {
+        undo();
+    } catch (Throwable $error) {
+        undo($error);
         // So sabre/vobject calls dates and rules that it can't read.
-        throw new Refusal(400, 'That can\'t be read', 'The calendar object is not valid: ' . $error->getMessage());
+        throw $error instanceof LogicException
+            ? new Refusal(400, 'That can\'t be read', 'The calendar object is not valid: ' . $error->getMessage())
+            : $error;
     }
 }
 

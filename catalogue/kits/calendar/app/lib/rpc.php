@@ -7,6 +7,7 @@ debug_backtrace() || require __DIR__ . '/no_page.php';
 require __DIR__ . '/calendars.php';
 require __DIR__ . '/icalendar.php';
 require __DIR__ . '/occurrences.php';
+require __DIR__ . '/one_writer.php';
 
 const MOST_BYTES = 1 << 20;
 
@@ -24,7 +25,7 @@ function rpc(): void
         'getCalendars' => array_map(told_calendar(...), calendars_of($user)),
         'getTicket' => ['ticket' => ticket_of(asked_calendar($user, $params))],
         'getEvents' => get_events(asked_calendar($user, $params), $params),
-        'saveEvent' => save_event(asked_calendar($user, $params), $params),
+        'saveEvent' => save_event($user, asked_calendar($user, $params), $params),
         default => throw new Refusal(400, 'No such method', 'There are getCalendars, getTicket, getEvents and saveEvent.'),
     };
     header('Cache-Control: no-store');
@@ -89,7 +90,7 @@ function get_events(array $calendar, array $params): array
 }
 
 /** Saves `event`: with a `uri` the one that is there, as long as it still has the `etag`, without a new one. */
-function save_event(array $calendar, array $params): array
+function save_event(string $user, array $calendar, array $params): array
 {
     $event = $params['event'] ?? null;
     if (!is_array($event)) {
@@ -102,9 +103,13 @@ function save_event(array $calendar, array $params): array
     load_sabre();
     // By sabre's own hand, so that columns, ETag and the calendar's tag are as CalDAV makes them.
     $calendars = new Sabre\CalDAV\Backend\PDO(database());
-    return transaction(fn (): array => isset($event['uri'])
-        ? change_event($calendars, $calendar, $event, $lines)
-        : add_event($calendars, $calendar, $lines));
+    return transaction(function () use ($calendars, $user, $calendar, $event, $lines): array {
+        keep_calendar($user, $calendar['uri']) === $calendar['id']
+            || throw new Refusal(404, 'No such calendar', 'It was deleted meanwhile.');
+        return isset($event['uri'])
+            ? change_event($calendars, $calendar, $event, $lines)
+            : add_event($calendars, $calendar, $lines);
+    });
 }
 
 /** @return array{uri: string, etag: string} */
@@ -120,7 +125,7 @@ function change_event(Sabre\CalDAV\Backend\PDO $calendars, array $calendar, arra
 {
     $uri = given_text($event, 'uri', 200);
     $old = row(
-        'SELECT etag, calendardata FROM calendarobjects WHERE calendarid = ? AND uri = ? FOR UPDATE',
+        'SELECT etag, calendardata FROM calendarobjects WHERE calendarid = ? AND uri = ?',
         [$calendar['id'], $uri],
     ) ?? throw new Refusal(404, 'No such event', 'There is no event of this name in the calendar.');
     if (isset($event['etag']) && $event['etag'] !== "\"{$old['etag']}\"") {

@@ -1,6 +1,6 @@
 //! What a trial is good for, by what broke in it and what it missed.
 
-use model::study::Fault;
+use model::study::{Fault, Find, FindGoal, Sweep, SweepOrder};
 
 use super::*;
 
@@ -73,6 +73,29 @@ fn what_an_overload_breaks_is_none_as_long_as_no_target_is_missed() {
 }
 
 #[test]
+fn a_session_that_was_not_drawn_is_no_overload_and_one_that_did_not_complete_may_be() {
+    assert_eq!(seen(MISSED, &["mix_shares"]), Sight::Over);
+    assert_eq!(seen(MISSED, &["mix"]), Sight::Blind(Blindness::Instrument));
+    assert_eq!(seen(MET, &["cycle", "mix"]), Sight::Blind(Blindness::Instrument));
+}
+
+#[test]
+fn a_short_window_in_which_only_those_under_way_are_missing_does_not_say_that_users_wait() {
+    let seen = |window_s: f64, faults: &[&str], only_under_way: bool| {
+        let mut trial = Trial { window_s, ..trial(MISSED, faults) };
+        trial.measured.iter_mut().for_each(|seen| seen.only_under_way = only_under_way);
+        sight(&trial, &[true])
+    };
+    for faults in [&["little"][..], &["samples", "little"]] {
+        assert_eq!(seen(12.0, faults, true), Sight::Blind(Blindness::Short), "{faults:?}");
+        assert_eq!(seen(30.0, faults, true), Sight::Over, "{faults:?}: that was long enough");
+        assert_eq!(seen(12.0, faults, false), Sight::Over, "{faults:?}: something else is missing");
+    }
+    assert_eq!(seen(12.0, &["little", "users"], true), Sight::Over, "more than that broke");
+    assert_ne!(seen(12.0, &["samples"], true), Sight::Blind(Blindness::Short), "the law holds");
+}
+
+#[test]
 fn too_few_samples_are_on_the_safe_side_and_prove_no_overload() {
     assert_eq!(seen(MET, &["samples"]), Sight::Partial);
     assert_eq!(passes(&trial(MET, &["samples"]), &[true]), Some(true));
@@ -94,4 +117,45 @@ fn too_few_samples_are_on_the_safe_side_and_prove_no_overload() {
     assert_eq!(sight(&unsettled, &[true]), Sight::Blind(Blindness::Unsettled));
     assert!(trial(MET, &["samples"]).passed_as_seen() && !trial(MISSED, &["samples"]).passed_as_seen());
     assert!(!trial(MET, &[]).passed_as_seen() && !trial(MET, &["samples", "little"]).passed_as_seen());
+}
+
+#[test]
+fn each_search_of_a_study_knows_its_own_overload_and_a_measurement_at_a_given_load_has_none() {
+    let at_least = |mut trial: Trial, met: bool| {
+        for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.clauses) {
+            let observed = Some(if met { 300.0 } else { 100.0 });
+            *clause = ClauseSeen { observed, limit: 200.0, pass: met, ..clause.clone() };
+        }
+        trial
+    };
+    let slow = at_least(Trial { load: 10.0, ..trial(MISSED, &[]) }, false);
+    let lowest = at_least(Trial { arm: 1, load: 20.0, ..trial(MET, &[]) }, true);
+    let broken = at_least(Trial { arm: 1, ..trial(MISSED, &["little"]) }, false);
+    let trials = [slow, lowest, broken.clone()];
+    let seen = |question: &Question, trial: &Trial| overloaded(question, trials.iter(), trial);
+    let lines = asked(Measurement::LoadLine(FindGoal::default()));
+    assert!(seen(&lines, &broken), "the least load of its own arm met the target");
+    assert!(!seen(&lines, &Trial { arm: 0, ..broken.clone() }), "there it is missed at the least load too");
+    assert!(!seen(&lines, &at_least(Trial { arm: 1, ..trial(MISSED, &["tiers"]) }, false)));
+    assert!(!seen(&lines, &at_least(Trial { arm: 1, warm_up_s: None, ..trial(MISSED, &[]) }, false)));
+    assert!(!seen(&asked(Measurement::Window { window_s: 30.0 }), &broken));
+    let find = Question::Find(Find { goal: FindGoal::default(), answer: None });
+    assert!(overloaded(&find, trials[1..].iter(), &broken));
+}
+
+fn asked(measurement: Measurement) -> Question {
+    Question::Sweep(Sweep {
+        name: String::new(),
+        title: String::new(),
+        source: String::new(),
+        factors: Vec::new(),
+        measurement,
+        repeats: 1,
+        order: SweepOrder::Random,
+        seed: 1,
+        cells: Vec::new(),
+        form: None,
+        published: Vec::new(),
+        differs: Vec::new(),
+    })
 }

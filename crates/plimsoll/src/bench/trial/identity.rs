@@ -42,17 +42,22 @@ fn plan(arm: &ReadyArm) -> String {
     plan.to_string()
 }
 
-/// Everything below the folders of the arm's kit and services.
+/// Everything below the folders of the arm's kit and services, and the modules that the kit borrows.
 fn files(arm: &ReadyArm, catalogue: &Catalogue) -> String {
     let services = arm.plan.tiers.iter().map(|tier| tier.folder.clone());
     let folders: Vec<String> = services.chain([format!("kits/{}", arm.plan.kit.name)]).collect();
     let mut sum = Sha256::new();
+    let mut add = |path: &str, bytes: &[u8]| {
+        sum.update(path.as_bytes());
+        sum.update((bytes.len() as u64).to_le_bytes());
+        sum.update(bytes);
+    };
     for folder in &folders {
-        for (path, bytes) in catalogue.below(folder) {
-            sum.update(path.as_bytes());
-            sum.update((bytes.len() as u64).to_le_bytes());
-            sum.update(bytes);
-        }
+        catalogue.below(folder).for_each(|(path, bytes)| add(path, bytes));
+    }
+    for path in arm.plan.kit.borrowed().map(|module| module.path()) {
+        // The plan was made with it: it is there.
+        add(&path, catalogue.bytes(&path).unwrap_or_default());
     }
     hex(&sum.finalize())
 }

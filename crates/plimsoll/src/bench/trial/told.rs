@@ -1,11 +1,11 @@
 //! A trial in a line, for the course of a study.
 
 use analysis::sentence;
-use model::study::{By, ClauseSeen, Purpose, Trial};
+use model::study::{By, ClauseSeen, Purpose, Question, Trial};
 use model::units;
 
-/// `trial 3, search: 45 users, 934 operations/s; p95 8.20 ms < 300 ms`.
-pub(super) fn line(trial: &Trial, arm: Option<&str>, by: By) -> String {
+/// `trial 3, search: 45 users, 934 operations/s; p95 8.20 ms < 300 ms`; `study` is what is asked, and the trials before.
+pub(super) fn line(trial: &Trial, arm: Option<&str>, by: By, study: (&Question, &[Trial])) -> String {
     let arm = arm.map(|label| format!("{label}, ")).unwrap_or_default();
     let head = format!(
         "trial {}, {}: {arm}{}",
@@ -15,10 +15,10 @@ pub(super) fn line(trial: &Trial, arm: Option<&str>, by: By) -> String {
     );
     let figures = trial.measured.as_ref().and_then(|seen| seen.figure("throughput", None));
     let rate = figures.map(|figure| format!(", {} operations/s", sentence::number(figure.value)));
-    format!("{head}{}; {}", rate.unwrap_or_default(), judged(trial))
+    format!("{head}{}; {}", rate.unwrap_or_default(), judged(trial, study))
 }
 
-fn judged(trial: &Trial) -> String {
+fn judged(trial: &Trial, (question, before): (&Question, &[Trial])) -> String {
     // It fills caches; its figures were never meant to count.
     if trial.purpose == Purpose::WarmUp && trial.measured.is_some() {
         return "not judged".to_string();
@@ -27,7 +27,9 @@ fn judged(trial: &Trial) -> String {
         return told;
     }
     if let Some(fault) = trial.faults.first().filter(|_| trial.as_seen().is_none()) {
-        return format!("not valid: {}", fault.sentence);
+        let over = analysis::overloaded(question, before.iter().chain([trial]), trial);
+        let word = if over { "overloaded" } else { "not valid" };
+        return format!("{word}: {}", fault.sentence);
     }
     let Some(seen) = &trial.measured else { return "nothing was measured".to_string() };
     // Nothing failed, or nobody waited: the margin then says how few were asked, not how near the limit is.
@@ -78,7 +80,7 @@ fn in_its_unit(clause: &str, value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::study::{Fault, Measured};
+    use model::study::{Fault, Find, FindGoal, Measured};
 
     fn clause(text: &str, observed: f64, margin: f64) -> ClauseSeen {
         ClauseSeen {
@@ -114,14 +116,20 @@ mod tests {
         }
     }
 
+    /// The line of the first trial of a find.
+    fn line(trial: &Trial) -> String {
+        let find = Question::Find(Find { goal: FindGoal::default(), answer: None });
+        super::line(trial, None, By::Users, (&find, &[]))
+    }
+
     #[test]
     fn the_target_that_is_nearest_to_its_limit_is_told_and_not_one_of_which_nothing_happened() {
         let p95 = clause("p95 < 2.00 s", 0.3, -1.9);
         let waiting = clause("waiting over 4.00 s < 1%", 0.0, -0.02);
-        let told = line(&trial(vec![p95, waiting]), None, By::Users);
+        let told = line(&trial(vec![p95, waiting]));
         assert!(told.ends_with("met: p95 < 2.00 s (300 ms)"), "{told}");
         let missed = clause("waiting over 4.00 s < 1%", 0.25, 3.2);
-        let told = line(&trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), missed]), None, By::Users);
+        let told = line(&trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), missed]));
         assert!(told.ends_with("missed: waiting over 4.00 s < 1% (25 %)"), "{told}");
     }
 
@@ -136,14 +144,31 @@ mod tests {
 
     #[test]
     fn a_trial_that_missed_nothing_with_too_few_samples_passed_as_far_as_was_seen() {
-        let told = line(&with_few(-1.9), None, By::Users);
+        let told = line(&with_few(-1.9));
         assert!(told.ends_with("; passed as far as seen: AddEvent p90 had 2 of 51 samples"), "{told}");
         let mut late = with_few(-1.9);
         late.faults.push(Fault { check: "send_lag".to_string(), sentence: "it was late".to_string() });
         for spoilt in [with_few(0.4), late] {
-            let told = line(&spoilt, None, By::Users);
+            let told = line(&spoilt);
             assert!(told.ends_with("; not valid: it has too few"), "{told}");
         }
+    }
+
+    #[test]
+    fn a_trial_that_its_overload_broke_is_called_as_the_report_will_call_it() {
+        let mut over = trial(vec![clause("p95 < 2.00 s", 3.0, 0.4)]);
+        over.faults = vec![Fault { check: "little".to_string(), sentence: "users waited".to_string() }];
+        assert!(line(&over).ends_with("; overloaded: users waited"), "{}", line(&over));
+        let throughput = |met: bool| ClauseSeen {
+            limit: 200.0,
+            ..clause("throughput > 200/s", if met { 300.0 } else { 100.0 }, if met { -0.4 } else { 0.4 })
+        };
+        let lowest = Trial { load: 2.0, ..trial(vec![throughput(true)]) };
+        let short = Trial { number: 4, faults: over.faults, ..trial(vec![throughput(false)]) };
+        let find = Question::Find(Find { goal: FindGoal::default(), answer: None });
+        let after = |before: &[Trial]| super::line(&short, None, By::Users, (&find, before));
+        assert!(after(&[lowest]).ends_with("; overloaded: users waited"), "it was met at less load");
+        assert!(after(&[]).ends_with("; not valid: users waited"), "more load may meet it: {}", after(&[]));
     }
 
     #[test]
@@ -162,11 +187,30 @@ mod tests {
     }
 
     #[test]
+    fn how_near_a_limit_is_follows_from_what_was_observed_and_a_share_of_nothing_is_never_near() {
+        let nobody = ClauseSeen { limit: 0.001, ..clause("errors < 0.1%", 0.0, -0.69) };
+        let p95 = ClauseSeen { limit: 2.0, ..clause("p95 < 2.00 s", 0.3, -1.9) };
+        let enough = ClauseSeen { limit: 100.0, ..clause("throughput > 100/s", 130.0, -0.26) };
+        // Its margin is that of half an event more than there were: 45 %.
+        let some = ClauseSeen { limit: 0.01, ..clause("waiting over 4.00 s < 1%", 0.004, -0.8) };
+        let told = |clauses: &[&ClauseSeen]| {
+            sentence::find::nearest(&trial(clauses.iter().copied().cloned().collect()))
+        };
+        assert_eq!(told(&[&nobody]), "nothing was near its limit");
+        let found = told(&[&p95, &nobody]);
+        assert_eq!(found, "nearest to its limit: `p95 < 2.00 s`, observed 15 % of its limit");
+        let found = told(&[&p95, &some, &nobody]);
+        assert_eq!(found, "nearest to its limit: `waiting over 4.00 s < 1%`, observed 40 % of its limit");
+        let found = told(&[&p95, &some, &enough, &nobody]);
+        assert_eq!(found, "nearest to its limit: `throughput > 100/s`, observed 1.3 times its limit");
+    }
+
+    #[test]
     fn what_fills_caches_is_not_judged_unless_nothing_came_of_it() {
         let warming = Trial { purpose: Purpose::WarmUp, ..with_few(0.4) };
-        let told = line(&warming, None, By::Users);
+        let told = line(&warming);
         assert!(told.starts_with("trial 3, warm-up: 20 users") && told.ends_with("; not judged"), "{told}");
-        let told = line(&Trial { measured: None, ..warming }, None, By::Users);
+        let told = line(&Trial { measured: None, ..warming });
         assert!(told.ends_with("; not valid: it has too few"), "{told}");
     }
 }

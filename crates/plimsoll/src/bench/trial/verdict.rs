@@ -12,7 +12,12 @@ use model::{Interval, OperationInterval, OperationKind};
 pub(super) fn faults(record: &RunRecord, unsettled: bool) -> Vec<Fault> {
     let broken = record.validity.iter().filter(|check| !check.ok);
     let counts = broken.filter(|check| !(unsettled && check.check == "duration"));
-    counts.map(|check| Fault { check: check.check.clone(), sentence: check.sentence.clone() }).collect()
+    counts
+        .map(|check| Fault {
+            check: check.check.clone(),
+            sentence: check.sentence.replace("(--steady)", "(--window)"),
+        })
+        .collect()
 }
 
 /// The faults of a trial, and those that only mark it as overloaded: where its load is `given`, that the stack does not

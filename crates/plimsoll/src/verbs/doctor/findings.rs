@@ -156,7 +156,7 @@ fn host_finding() -> Finding {
     const SUBJECT: &str = "hosts of their own";
     let able = format!("a tier can have a network of its own (TIER.{HOST}=own)");
     if let Err(refusal) = testbed::try_host(&OwnHost::default()) {
-        return Finding::limited(SUBJECT, refusal.to_string(), "run as root, with the package iproute2");
+        return Finding::limited(SUBJECT, refusal.to_string(), refusal.remedy());
     }
     let kinds = [
         (RATE, "sch_tbf", OwnHost { rate_mbit: Some(1000), delay_us: None }),

@@ -30,7 +30,8 @@ pub(crate) struct GoalArgs {
     /// The load below which it doesn't look [default: 1]
     #[arg(long, value_name = "N")]
     least: Option<f64>,
-    /// The load above which it doesn't look [default: 100000]
+    /// The load above which it doesn't look; users never more than the kit's data is for [default: so many, or
+    /// 100000 where it is for any number]
     #[arg(long, value_name = "N")]
     most: Option<f64>,
     /// Steady time of a confirming trial [default: 90s]

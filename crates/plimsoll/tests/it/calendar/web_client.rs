@@ -41,6 +41,13 @@ fn code(who: &mut Dav, method: &str, params: &Json) -> u16 {
     status
 }
 
+/// Saves an event: the status, and the tag that is told.
+#[track_caller]
+pub(super) fn saves(who: &mut Dav, event: &Json) -> (u16, Option<String>) {
+    let (status, answer) = call(who, "saveEvent", &json!({ "calendar": "calendar", "event": event }));
+    (status, answer["result"]["etag"].as_str().map(str::to_string))
+}
+
 /// What lets everybody read the calendar.
 pub(super) fn ticket(owner: &mut Dav) -> String {
     let found = result(owner, "getTicket", &json!({ "calendar": "calendar" }));

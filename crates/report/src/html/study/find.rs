@@ -265,14 +265,14 @@ fn mark(record: &StudyRecord, trial: &Trial, y: f64, value: &str) -> Mark {
         trial.number,
         trial.purpose.word(),
         words::load(record, trial.arm, trial.load),
-        words::verdict(trial)
+        words::verdict(record, trial)
     );
     let shape = match trial.purpose {
         Purpose::WarmUp | Purpose::Ramp => Shape::Circle,
         Purpose::Search | Purpose::Measure => Shape::Square,
         Purpose::Confirm => Shape::Diamond,
     };
-    Mark { x: trial.load, y, shape, class: parts::mark_class(trial).into(), title, whisker: None }
+    Mark { x: trial.load, y, shape, class: parts::mark_class(record, trial).into(), title, whisker: None }
 }
 
 /// A tier's cores by load.

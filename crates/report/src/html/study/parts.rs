@@ -17,11 +17,11 @@ pub(super) fn figure(title: &str, value: &str) -> Value {
 }
 
 /// How a trial's mark looks.
-pub(super) fn mark_class(trial: &Trial) -> &'static str {
-    match words::verdict(trial) {
+pub(super) fn mark_class(record: &StudyRecord, trial: &Trial) -> &'static str {
+    match words::verdict(record, trial) {
         "passed" => "passed",
         words::FEW => "few",
-        "missed" => "failed",
+        "missed" | words::OVERLOADED => "failed",
         _ => "hollow",
     }
 }
@@ -35,6 +35,7 @@ pub(super) fn trial(record: &StudyRecord, trial: &Trial, link: Link<'_>) -> Valu
         .iter()
         .map(|fault| json!({"name": names::check(&fault.check), "sentence": fault.sentence}))
         .collect();
+    let verdict = words::verdict(record, trial);
     json!({
         "number": trial.number,
         "arm": record.arms.get(trial.arm).map(|arm| arm.label.as_str()),
@@ -51,9 +52,9 @@ pub(super) fn trial(record: &StudyRecord, trial: &Trial, link: Link<'_>) -> Valu
         "p95": figures::time(value("p95")),
         "p99": figures::time(value("p99")),
         "failed": figures::percent(seen.map(|seen| seen.failed_ratio)),
-        "verdict": words::verdict(trial),
-        "pass": matches!(words::verdict(trial), "passed" | words::FEW),
-        "counts": !matches!(words::verdict(trial), "not valid" | "not used"),
+        "verdict": verdict,
+        "pass": matches!(verdict, "passed" | words::FEW),
+        "counts": !matches!(verdict, "not valid" | "not used"),
         "valid": trial.valid(),
         "fresh": trial.fresh,
         "faults": faults,

@@ -68,7 +68,7 @@ fn drawing(record: &StudyRecord, course: &Course, width: usize) -> String {
     let (Some(x), Some(y), true) = (Scale::log(loads(), 0.02), y, observed.len() > 1) else {
         return String::new();
     };
-    let letter = |trial: &Trial| match words::verdict(trial) {
+    let letter = |trial: &Trial| match words::verdict(record, trial) {
         words::FEW => '△',
         "not valid" => '×',
         _ => words::letter(trial.purpose),
@@ -138,7 +138,7 @@ fn trials(record: &StudyRecord, course: &Course, width: usize, paint: Paint) -> 
             });
             cells.push(clause.map_or_else(|| figures::NOTHING.to_string(), words::observed));
         }
-        let verdict = words::verdict(trial);
+        let verdict = words::verdict(record, trial);
         let good = matches!(verdict, "passed" | words::FEW | "not used");
         // The drawing above says few of what; there is no room for it here.
         cells.push(verdict.trim_end_matches(" samples").to_string());
@@ -157,8 +157,8 @@ fn tiers(record: &StudyRecord, course: &Course, width: usize) -> String {
     let (Some(first), Some(last), false) = (loads.first(), loads.last(), names.is_empty()) else {
         return String::new();
     };
-    let from = words::load_number(record, 0, *first);
-    let mut text = format!("CPU by tier, {from} to {}\n", words::load(record, 0, *last));
+    let from = if first < last { words::load_number(record, 0, *first) + " to " } else { String::new() };
+    let mut text = format!("CPU by tier, {from}{}\n", words::load(record, 0, *last));
     let widest = names.iter().map(|name| plain(name).chars().count()).max().unwrap_or(0);
     for name in names {
         let cores: Vec<f64> = course.cores(name).into_iter().map(|(_, cores)| cores).collect();
@@ -166,7 +166,8 @@ fn tiers(record: &StudyRecord, course: &Course, width: usize) -> String {
         let least = figures::number(cores.iter().copied().reduce(f64::min));
         let most = figures::number(cores.iter().copied().reduce(f64::max));
         let line = sparkline(&values, width.saturating_sub(widest + 30));
-        text.push_str(&format!("  {:<widest$}  {line}  {least} to {most} cores\n", plain(name)));
+        let span = if least == most { most } else { format!("{least} to {most}") };
+        text.push_str(&format!("  {:<widest$}  {line}  {span} cores\n", plain(name)));
     }
     text
 }

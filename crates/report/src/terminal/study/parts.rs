@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use model::StudyRecord;
-use model::study::Question;
+use model::study::{Question, Trial};
 
 use crate::study::words;
 use crate::terminal::paint::{Paint, plain};
 use crate::terminal::table::wrap;
 use crate::{figures, study};
 
-/// How many trials that are not valid are told of one by one.
+/// How many trials of a kind are told of one by one.
 const FAULTS_SHOWN: usize = 6;
 
 /// The answer.
@@ -36,26 +36,38 @@ pub(super) fn setup(record: &StudyRecord, width: usize) -> String {
         figures::duration(Some(record.spent_s)),
         figures::moment(&record.started)
     );
-    [what, took].map(|line| wrap(&plain(&line), width, "  ") + "\n").concat()
+    let lines = [Some(what), Some(took), crate::words::set(&record.command)];
+    lines.iter().flatten().map(|line| wrap(&plain(line), width, "  ") + "\n").collect()
 }
 
 /// The trials that are not valid, each with its first reason.
 pub(super) fn faults(record: &StudyRecord, width: usize, paint: Paint) -> String {
     let invalid = words::invalid(record);
-    if invalid.is_empty() {
+    let title = format!("Not valid: {} of {} trials", invalid.len(), record.trials.len());
+    reasons(record, &title, &invalid, width, paint)
+}
+
+/// The trials that were overloaded, each with the first check that showed it.
+pub(super) fn overloaded(record: &StudyRecord, width: usize, paint: Paint) -> String {
+    let over = words::overloaded(record);
+    let title = format!("Overloaded: {} of {} trials, counted as failed", over.len(), record.trials.len());
+    reasons(record, &title, &over, width, paint)
+}
+
+fn reasons(record: &StudyRecord, title: &str, trials: &[&Trial], width: usize, paint: Paint) -> String {
+    if trials.is_empty() {
         return String::new();
     }
-    let title = format!("Not valid: {} of {} trials", invalid.len(), record.trials.len());
-    let mut text = paint.bad(&title) + "\n";
-    for trial in invalid.iter().take(FAULTS_SHOWN) {
+    let mut text = paint.bad(title) + "\n";
+    for trial in trials.iter().take(FAULTS_SHOWN) {
         let why = trial.faults.first().map_or("nothing was measured", |fault| fault.sentence.as_str());
         let load = words::load(record, trial.arm, trial.load);
         text.push_str(
             &(wrap(&format!("  trial {}, {load}: {}", trial.number, plain(why)), width, "    ") + "\n"),
         );
     }
-    if invalid.len() > FAULTS_SHOWN {
-        text.push_str(&format!("  and {} more in study.json\n", invalid.len() - FAULTS_SHOWN));
+    if trials.len() > FAULTS_SHOWN {
+        text.push_str(&format!("  and {} more in study.json\n", trials.len() - FAULTS_SHOWN));
     }
     text
 }

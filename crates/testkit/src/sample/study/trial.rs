@@ -108,6 +108,7 @@ impl Stack {
             metrics: Vec::new(),
             failed_ratio,
             foreign_cores: None,
+            only_under_way: false,
         }
     }
 }

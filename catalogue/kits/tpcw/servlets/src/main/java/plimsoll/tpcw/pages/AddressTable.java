@@ -1,7 +1,7 @@
 package plimsoll.tpcw.pages;
 
-import plimsoll.tpcw.data.Addresses.Address;
 import plimsoll.tpcw.html.Page;
+import plimsoll.tpcw.model.Address;
 import plimsoll.tpcw.web.Arguments;
 
 /** An address, as it is shown, asked for and read. */

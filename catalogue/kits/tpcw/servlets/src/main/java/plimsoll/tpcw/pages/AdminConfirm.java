@@ -3,11 +3,11 @@ package plimsoll.tpcw.pages;
 import jakarta.servlet.annotation.WebServlet;
 import java.sql.SQLException;
 import plimsoll.tpcw.Paths;
-import plimsoll.tpcw.data.Items.Change;
-import plimsoll.tpcw.data.Items.Detail;
 import plimsoll.tpcw.html.Button;
 import plimsoll.tpcw.html.Links;
 import plimsoll.tpcw.html.Page;
+import plimsoll.tpcw.model.BookChange;
+import plimsoll.tpcw.model.Detail;
 import plimsoll.tpcw.web.Arguments;
 import plimsoll.tpcw.web.Interaction;
 import plimsoll.tpcw.web.Visit;
@@ -17,11 +17,11 @@ import plimsoll.tpcw.web.Visit;
 public final class AdminConfirm extends Interaction {
     @Override
     protected String answer(Visit visit) throws SQLException {
-        return page(visit.links(), store().items().change(change(visit.arguments())));
+        return page(visit.links(), database().changeBook(change(visit.arguments())));
     }
 
-    static Change change(Arguments arguments) {
-        return new Change(
+    static BookChange change(Arguments arguments) {
+        return new BookChange(
                 arguments.id("I_ID"),
                 arguments.money("I_NEW_COST"),
                 arguments.text("I_NEW_IMAGE", AdminRequest.IMAGE),

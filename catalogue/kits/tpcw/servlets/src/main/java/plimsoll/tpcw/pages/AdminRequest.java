@@ -3,10 +3,10 @@ package plimsoll.tpcw.pages;
 import jakarta.servlet.annotation.WebServlet;
 import java.sql.SQLException;
 import plimsoll.tpcw.Paths;
-import plimsoll.tpcw.data.Items.Detail;
 import plimsoll.tpcw.html.Button;
 import plimsoll.tpcw.html.Links;
 import plimsoll.tpcw.html.Page;
+import plimsoll.tpcw.model.Detail;
 import plimsoll.tpcw.web.Interaction;
 import plimsoll.tpcw.web.Visit;
 
@@ -18,7 +18,7 @@ public final class AdminRequest extends Interaction {
 
     @Override
     protected String answer(Visit visit) throws SQLException {
-        return page(visit.links(), store().items().detail(visit.arguments().id("I_ID")));
+        return page(visit.links(), database().detail(visit.arguments().id("I_ID")));
     }
 
     static String page(Links links, Detail detail) {

@@ -4,9 +4,9 @@ import jakarta.servlet.annotation.WebServlet;
 import java.sql.SQLException;
 import java.util.List;
 import plimsoll.tpcw.Paths;
-import plimsoll.tpcw.data.Items.Book;
-import plimsoll.tpcw.data.Items.Thumbnail;
 import plimsoll.tpcw.html.Links;
+import plimsoll.tpcw.model.Book;
+import plimsoll.tpcw.model.Thumbnail;
 import plimsoll.tpcw.rules.Choices;
 import plimsoll.tpcw.web.Interaction;
 import plimsoll.tpcw.web.Visit;
@@ -17,8 +17,8 @@ public final class BestSellers extends Interaction {
     @Override
     protected String answer(Visit visit) throws SQLException {
         String subject = visit.arguments().oneOf("subject", Choices.SUBJECTS);
-        List<Book> books = store().items().bestSellers(subject);
-        return page(visit.links(), subject, books, store().items().promoted(null));
+        List<Book> books = database().bestSellers(subject);
+        return page(visit.links(), subject, books, database().promoted(null));
     }
 
     static String page(Links links, String subject, List<Book> books, List<Thumbnail> promoted) {

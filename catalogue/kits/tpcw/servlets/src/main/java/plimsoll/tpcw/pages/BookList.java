@@ -2,11 +2,11 @@ package plimsoll.tpcw.pages;
 
 import java.util.List;
 import plimsoll.tpcw.Paths;
-import plimsoll.tpcw.data.Items.Book;
-import plimsoll.tpcw.data.Items.Thumbnail;
 import plimsoll.tpcw.html.Button;
 import plimsoll.tpcw.html.Links;
 import plimsoll.tpcw.html.Page;
+import plimsoll.tpcw.model.Book;
+import plimsoll.tpcw.model.Thumbnail;
 
 /** The pages that are lists of books: new ones, best sellers, what a search found. */
 final class BookList {

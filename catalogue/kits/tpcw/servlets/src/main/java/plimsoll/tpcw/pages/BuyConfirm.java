@@ -3,11 +3,12 @@ package plimsoll.tpcw.pages;
 import jakarta.servlet.annotation.WebServlet;
 import java.sql.SQLException;
 import plimsoll.tpcw.Paths;
-import plimsoll.tpcw.data.Orders.Placed;
-import plimsoll.tpcw.data.Orders.Wish;
 import plimsoll.tpcw.html.Button;
 import plimsoll.tpcw.html.Links;
 import plimsoll.tpcw.html.Page;
+import plimsoll.tpcw.model.Placed;
+import plimsoll.tpcw.model.Wish;
+import plimsoll.tpcw.payment.Authorisation;
 import plimsoll.tpcw.payment.Card;
 import plimsoll.tpcw.rules.Choices;
 import plimsoll.tpcw.web.Arguments;
@@ -25,7 +26,8 @@ public final class BuyConfirm extends Interaction {
 
     @Override
     protected String answer(Visit visit) throws SQLException {
-        return page(visit.links(), store().orders().place(wish(visit.arguments())));
+        Wish wish = wish(visit.arguments());
+        return page(visit.links(), database().place(wish, new Authorisation(gateway(), wish.card())));
     }
 
     static Wish wish(Arguments arguments) {

@@ -5,13 +5,13 @@ import java.sql.SQLException;
 import java.util.List;
 import plimsoll.tpcw.Paths;
 import plimsoll.tpcw.Refusal;
-import plimsoll.tpcw.data.Addresses.Address;
-import plimsoll.tpcw.data.Carts;
-import plimsoll.tpcw.data.Customers.Customer;
-import plimsoll.tpcw.data.Customers.Person;
 import plimsoll.tpcw.html.Button;
 import plimsoll.tpcw.html.Links;
 import plimsoll.tpcw.html.Page;
+import plimsoll.tpcw.model.Address;
+import plimsoll.tpcw.model.CartLine;
+import plimsoll.tpcw.model.Customer;
+import plimsoll.tpcw.model.Person;
 import plimsoll.tpcw.rules.Choices;
 import plimsoll.tpcw.rules.Totals;
 import plimsoll.tpcw.web.Arguments;
@@ -34,9 +34,9 @@ public final class BuyRequest extends Interaction {
         Arguments arguments = visit.arguments();
         int cart = arguments.id("SHOPPING_ID");
         Customer customer = arguments.flag("RETURNING_FLAG")
-                ? store().customers().returning(arguments.text("UNAME", USER_NAME), arguments.text("PASSWD", PASSWORD))
-                : store().customers().register(person(arguments));
-        List<Carts.Line> lines = store().carts().lines(cart);
+                ? database().logIn(arguments.text("UNAME", USER_NAME), arguments.text("PASSWD", PASSWORD))
+                : database().register(person(arguments));
+        List<CartLine> lines = database().cartLines(cart);
         // When nothing can fail any more: a session that greets somebody belongs to a visitor who was told the number.
         visit.greet(customer.name());
         return page(visit.links().knowing(cart, customer.id()), customer, lines);
@@ -57,7 +57,7 @@ public final class BuyRequest extends Interaction {
                 arguments.optional("DATA", DATA));
     }
 
-    static String page(Links links, Customer customer, List<Carts.Line> lines) {
+    static String page(Links links, Customer customer, List<CartLine> lines) {
         Person person = customer.person();
         Page page = new Page("Buy Request", links);
         page.raw("<h2>Billing information</h2>\n<table>\n")

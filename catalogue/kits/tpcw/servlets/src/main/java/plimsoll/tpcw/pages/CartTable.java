@@ -2,8 +2,8 @@ package plimsoll.tpcw.pages;
 
 import java.math.BigDecimal;
 import java.util.List;
-import plimsoll.tpcw.data.Carts;
 import plimsoll.tpcw.html.Page;
+import plimsoll.tpcw.model.CartLine;
 import plimsoll.tpcw.rules.Totals;
 
 /** What is in a cart, and what it costs. */
@@ -12,9 +12,9 @@ final class CartTable {
     }
 
     /** The lines as they are bought. */
-    static void show(Page page, List<Carts.Line> lines) {
+    static void show(Page page, List<CartLine> lines) {
         page.raw("<table id=\"lines\">\n<tr><th>Title</th><th>Backing</th><th>Price</th><th>Quantity</th></tr>\n");
-        for (Carts.Line line : lines) {
+        for (CartLine line : lines) {
             page.raw("<tr><td>").text(line.title()).raw("</td><td>").text(line.backing()).raw("</td><td>")
                     .money(line.cost()).raw("</td><td>").text(line.quantity()).raw("</td></tr>\n");
         }

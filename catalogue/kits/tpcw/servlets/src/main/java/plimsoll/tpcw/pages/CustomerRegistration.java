@@ -16,7 +16,7 @@ public final class CustomerRegistration extends Interaction {
     @Override
     protected String answer(Visit visit) throws SQLException {
         Integer customer = visit.links().customer();
-        String userName = customer == null ? "" : store().customers().userName(customer).orElse("");
+        String userName = customer == null ? "" : database().userName(customer).orElse("");
         return page(visit.links(), userName);
     }
 

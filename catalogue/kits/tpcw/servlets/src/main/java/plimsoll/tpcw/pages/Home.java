@@ -4,11 +4,11 @@ import jakarta.servlet.annotation.WebServlet;
 import java.sql.SQLException;
 import java.util.List;
 import plimsoll.tpcw.Paths;
-import plimsoll.tpcw.data.Customers;
-import plimsoll.tpcw.data.Items.Thumbnail;
 import plimsoll.tpcw.html.Button;
 import plimsoll.tpcw.html.Links;
 import plimsoll.tpcw.html.Page;
+import plimsoll.tpcw.model.Name;
+import plimsoll.tpcw.model.Thumbnail;
 import plimsoll.tpcw.rules.Choices;
 import plimsoll.tpcw.web.Interaction;
 import plimsoll.tpcw.web.Visit;
@@ -18,17 +18,17 @@ import plimsoll.tpcw.web.Visit;
 public final class Home extends Interaction {
     @Override
     protected String answer(Visit visit) throws SQLException {
-        Customers.Name name = visit.name();
+        Name name = visit.name();
         Integer customer = visit.links().customer();
         // Read once a session.
         if (customer != null && (name == null || name.customer() != customer)) {
-            name = store().customers().name(customer).orElse(null);
+            name = database().name(customer).orElse(null);
             visit.greet(name);
         }
-        return page(visit.links(), name, store().items().promoted(null));
+        return page(visit.links(), name, database().promoted(null));
     }
 
-    static String page(Links links, Customers.Name name, List<Thumbnail> promoted) {
+    static String page(Links links, Name name, List<Thumbnail> promoted) {
         Page page = new Page("Home", links);
         String whom = name == null ? "unknown user" : name.first() + " " + name.last();
         page.raw("<h2>Hello ").text(whom).raw("</h2>\n");

@@ -3,11 +3,11 @@ package plimsoll.tpcw.pages;
 import jakarta.servlet.annotation.WebServlet;
 import java.sql.SQLException;
 import plimsoll.tpcw.Paths;
-import plimsoll.tpcw.data.Orders;
-import plimsoll.tpcw.data.Orders.Order;
 import plimsoll.tpcw.html.Button;
 import plimsoll.tpcw.html.Links;
 import plimsoll.tpcw.html.Page;
+import plimsoll.tpcw.model.Order;
+import plimsoll.tpcw.model.OrderLine;
 import plimsoll.tpcw.web.Arguments;
 import plimsoll.tpcw.web.Interaction;
 import plimsoll.tpcw.web.Visit;
@@ -18,9 +18,9 @@ public final class OrderDisplay extends Interaction {
     @Override
     protected String answer(Visit visit) throws SQLException {
         Arguments arguments = visit.arguments();
-        int customer = store().customers()
-                .login(arguments.text("UNAME", BuyRequest.USER_NAME), arguments.text("PASSWD", BuyRequest.PASSWORD));
-        return page(visit.links(), store().orders().latest(customer).orElse(null));
+        int customer = database()
+                .account(arguments.text("UNAME", BuyRequest.USER_NAME), arguments.text("PASSWD", BuyRequest.PASSWORD));
+        return page(visit.links(), database().latestOrder(customer).orElse(null));
     }
 
     /** Of an order, or of none (null). */
@@ -62,7 +62,7 @@ public final class OrderDisplay extends Interaction {
     private static void lines(Page page, Order order) {
         page.raw("<table id=\"lines\">\n<tr><th>Number</th><th>Title</th><th>Publisher</th><th>Price</th>")
                 .raw("<th>Quantity</th><th>Discount</th><th>Comments</th></tr>\n");
-        for (Orders.Line line : order.lines()) {
+        for (OrderLine line : order.lines()) {
             page.raw("<tr><td>").text(line.item()).raw("</td><td>").text(line.title()).raw("</td><td>")
                     .text(line.publisher()).raw("</td><td>").money(line.cost()).raw("</td><td>")
                     .text(line.quantity()).raw("</td><td>").text(line.discount().movePointRight(2).intValue())

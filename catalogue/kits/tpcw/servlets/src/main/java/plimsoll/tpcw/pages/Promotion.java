@@ -2,8 +2,8 @@ package plimsoll.tpcw.pages;
 
 import java.util.List;
 import plimsoll.tpcw.Paths;
-import plimsoll.tpcw.data.Items.Thumbnail;
 import plimsoll.tpcw.html.Page;
+import plimsoll.tpcw.model.Thumbnail;
 
 /** The promotional part of a page: pictures of books, each a link to its book. */
 final class Promotion {

@@ -4,10 +4,10 @@ import jakarta.servlet.annotation.WebServlet;
 import java.sql.SQLException;
 import java.util.List;
 import plimsoll.tpcw.Paths;
-import plimsoll.tpcw.data.Items.Thumbnail;
 import plimsoll.tpcw.html.Button;
 import plimsoll.tpcw.html.Links;
 import plimsoll.tpcw.html.Page;
+import plimsoll.tpcw.model.Thumbnail;
 import plimsoll.tpcw.rules.Choices;
 import plimsoll.tpcw.web.Interaction;
 import plimsoll.tpcw.web.Visit;
@@ -17,7 +17,7 @@ import plimsoll.tpcw.web.Visit;
 public final class SearchRequest extends Interaction {
     @Override
     protected String answer(Visit visit) throws SQLException {
-        return page(visit.links(), store().items().promoted(null));
+        return page(visit.links(), database().promoted(null));
     }
 
     static String page(Links links, List<Thumbnail> promoted) {

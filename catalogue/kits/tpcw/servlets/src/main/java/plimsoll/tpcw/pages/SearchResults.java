@@ -4,9 +4,9 @@ import jakarta.servlet.annotation.WebServlet;
 import java.sql.SQLException;
 import java.util.List;
 import plimsoll.tpcw.Paths;
-import plimsoll.tpcw.data.Items.Book;
-import plimsoll.tpcw.data.Items.Thumbnail;
 import plimsoll.tpcw.html.Links;
+import plimsoll.tpcw.model.Book;
+import plimsoll.tpcw.model.Thumbnail;
 import plimsoll.tpcw.rules.Choices;
 import plimsoll.tpcw.web.Interaction;
 import plimsoll.tpcw.web.Visit;
@@ -20,8 +20,8 @@ public final class SearchResults extends Interaction {
     protected String answer(Visit visit) throws SQLException {
         String type = visit.arguments().oneOf("search_type", Choices.SEARCH_TYPES);
         String text = visit.arguments().text("search_string", LONGEST);
-        List<Book> books = store().items().search(type, text);
-        return page(visit.links(), type, text, books, store().items().promoted(null));
+        List<Book> books = database().search(type, text);
+        return page(visit.links(), type, text, books, database().promoted(null));
     }
 
     static String page(Links links, String type, String text, List<Book> books, List<Thumbnail> promoted) {

@@ -6,11 +6,12 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import plimsoll.tpcw.Paths;
-import plimsoll.tpcw.data.Carts;
-import plimsoll.tpcw.data.Items.Thumbnail;
 import plimsoll.tpcw.html.Button;
 import plimsoll.tpcw.html.Links;
 import plimsoll.tpcw.html.Page;
+import plimsoll.tpcw.model.CartChange;
+import plimsoll.tpcw.model.CartLine;
+import plimsoll.tpcw.model.Thumbnail;
 import plimsoll.tpcw.rules.Totals;
 import plimsoll.tpcw.web.Arguments;
 import plimsoll.tpcw.web.Interaction;
@@ -21,21 +22,21 @@ import plimsoll.tpcw.web.Visit;
 public final class ShoppingCart extends Interaction {
     @Override
     protected String answer(Visit visit) throws SQLException {
-        Carts.Change change = change(visit.arguments());
+        CartChange change = change(visit.arguments());
         Integer known = visit.links().cart();
-        int cart = known == null ? store().carts().open() : known;
-        List<Carts.Line> lines = store().carts().change(cart, change);
+        int cart = known == null ? database().openCart() : known;
+        List<CartLine> lines = database().changeCart(cart, change);
         return page(
-                visit.links().knowing(cart, visit.links().customer()), lines, store().items().promoted(change.added()));
+                visit.links().knowing(cart, visit.links().customer()), lines, database().promoted(change.added()));
     }
 
-    static Carts.Change change(Arguments arguments) {
+    static CartChange change(Arguments arguments) {
         return arguments.flag("ADD_FLAG")
-                ? new Carts.Change(arguments.id("I_ID"), Map.of())
-                : new Carts.Change(null, arguments.quantities());
+                ? new CartChange(arguments.id("I_ID"), Map.of())
+                : new CartChange(null, arguments.quantities());
     }
 
-    static String page(Links links, List<Carts.Line> lines, List<Thumbnail> promoted) {
+    static String page(Links links, List<CartLine> lines, List<Thumbnail> promoted) {
         Page page = new Page("Shopping Cart", links);
         Promotion.show(page, promoted);
         page.form("get", Paths.SHOPPING_CART).hidden("ADD_FLAG", "N")
@@ -53,7 +54,7 @@ public final class ShoppingCart extends Interaction {
     }
 
     /** The well-known kit's own driver finds the quantities by NAME and VALUE, in capitals. */
-    private static void line(Page page, int at, Carts.Line line) {
+    private static void line(Page page, int at, CartLine line) {
         page.raw("<tr><td>\n").hidden("I_ID_" + at, line.item())
                 .raw("<input type=\"text\" NAME=\"QTY_").text(at).raw("\" VALUE=\"").text(line.quantity())
                 .raw("\" size=\"4\"></td><td>").link(line.title(), Paths.PRODUCT_DETAIL, "I_ID", line.item())

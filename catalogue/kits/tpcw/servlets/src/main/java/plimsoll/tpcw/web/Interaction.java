@@ -12,6 +12,7 @@ import plimsoll.tpcw.data.Database;
 import plimsoll.tpcw.html.Button;
 import plimsoll.tpcw.html.Links;
 import plimsoll.tpcw.html.Page;
+import plimsoll.tpcw.payment.PaymentGateway;
 
 /**
  * What the fourteen web interactions share. A page is sent when it is complete: what fails before that is an error with
@@ -32,8 +33,12 @@ public abstract class Interaction extends HttpServlet {
     /** The interaction's page. */
     protected abstract String answer(Visit visit) throws SQLException;
 
-    protected final Store store() {
-        return store;
+    protected final Database database() {
+        return store.database();
+    }
+
+    protected final PaymentGateway gateway() {
+        return store.gateway();
     }
 
     @Override

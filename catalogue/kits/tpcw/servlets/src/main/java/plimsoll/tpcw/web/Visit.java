@@ -3,8 +3,8 @@ package plimsoll.tpcw.web;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpSession;
-import plimsoll.tpcw.data.Customers;
 import plimsoll.tpcw.html.Links;
+import plimsoll.tpcw.model.Name;
 
 /** One request: what is asked for, the links of the answer, and whom the session greets. */
 public final class Visit {
@@ -31,12 +31,12 @@ public final class Visit {
     }
 
     /** The name that the session keeps, or null. */
-    public Customers.Name name() {
-        return session.getAttribute(NAME) instanceof Customers.Name name ? name : null;
+    public Name name() {
+        return session.getAttribute(NAME) instanceof Name name ? name : null;
     }
 
     /** Keeps a name; null forgets it. */
-    public void greet(Customers.Name name) {
+    public void greet(Name name) {
         session.setAttribute(NAME, name);
     }
 }

@@ -11,15 +11,15 @@ import org.junit.jupiter.api.Test;
 class DatabaseTest {
     @Test
     void transactions_in_each_others_way_are_tried_again() {
-        assertTrue(Database.isConflict(new SQLException("Deadlock found", "40001", 1213)));
-        assertTrue(Database.isConflict(new SQLException("Lock wait timeout exceeded", "HY000", 1205)));
-        assertFalse(Database.isConflict(new SQLException("Duplicate entry", "23000", 1062)));
-        assertFalse(Database.isConflict(new SQLException("Socket error", "08000")));
+        assertTrue(Pool.isConflict(new SQLException("Deadlock found", "40001", 1213)));
+        assertTrue(Pool.isConflict(new SQLException("Lock wait timeout exceeded", "HY000", 1205)));
+        assertFalse(Pool.isConflict(new SQLException("Duplicate entry", "23000", 1062)));
+        assertFalse(Pool.isConflict(new SQLException("Socket error", "08000")));
     }
 
     @Test
     void a_search_string_has_no_wildcards_of_its_own() {
-        assertEquals("BAOGAL%", Items.beginningWith("BAOGAL"));
-        assertEquals("50\\% \\_ \\\\%", Items.beginningWith("50% _ \\"));
+        assertEquals("BAOGAL%", Database.beginningWith("BAOGAL"));
+        assertEquals("50\\% \\_ \\\\%", Database.beginningWith("50% _ \\"));
     }
 }

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import plimsoll.tpcw.data.Customers;
-import plimsoll.tpcw.data.Items.Book;
+import plimsoll.tpcw.model.Book;
+import plimsoll.tpcw.model.Name;
 import plimsoll.tpcw.rules.Choices;
 
 /** The browsing interactions' pages, from made-up rows: what drivers find in them. */
@@ -57,7 +57,7 @@ class BrowsePagesTest {
 
     @Test
     void home_leads_to_new_products_and_best_sellers_of_each_subject() {
-        Markup page = new Markup(Home.page(Rows.KNOWN, new Customers.Name(9, "Ann<e>", "B&C"), Rows.PROMOTED));
+        Markup page = new Markup(Home.page(Rows.KNOWN, new Name(9, "Ann<e>", "B&C"), Rows.PROMOTED));
         assertEquals("TPC-W: Home", page.title());
         assertTrue(page.has("Hello Ann&lt;e&gt; B&amp;C"), page.page());
         List<String> links = new ArrayList<>(promoted());

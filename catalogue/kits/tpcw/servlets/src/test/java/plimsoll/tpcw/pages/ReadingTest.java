@@ -10,11 +10,11 @@ import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import plimsoll.tpcw.Refusal;
-import plimsoll.tpcw.data.Addresses.Address;
-import plimsoll.tpcw.data.Carts;
-import plimsoll.tpcw.data.Customers.Person;
-import plimsoll.tpcw.data.Items;
-import plimsoll.tpcw.data.Orders.Wish;
+import plimsoll.tpcw.model.Address;
+import plimsoll.tpcw.model.BookChange;
+import plimsoll.tpcw.model.CartChange;
+import plimsoll.tpcw.model.Person;
+import plimsoll.tpcw.model.Wish;
 import plimsoll.tpcw.payment.Card;
 import plimsoll.tpcw.web.Arguments;
 
@@ -40,12 +40,12 @@ class ReadingTest {
 
     @Test
     void a_book_is_added_or_quantities_are_taken_over() {
-        assertEquals(new Carts.Change(7, Map.of()),
+        assertEquals(new CartChange(7, Map.of()),
                 ShoppingCart.change(of(Map.of("ADD_FLAG", "Y", "I_ID", "7", "SHOPPING_ID", "3"))));
         Map<String, String> refreshed = Map.of("I_ID_0", "7", "QTY_0", "0", "I_ID_1", "8", "QTY_1", "4");
-        assertEquals(new Carts.Change(null, Map.of(7, 0, 8, 4)),
+        assertEquals(new CartChange(null, Map.of(7, 0, 8, 4)),
                 ShoppingCart.change(of(Map.of("ADD_FLAG", "N"), refreshed)));
-        assertEquals(new Carts.Change(null, Map.of()), ShoppingCart.change(of(Map.of("ADD_FLAG", "N"))));
+        assertEquals(new CartChange(null, Map.of()), ShoppingCart.change(of(Map.of("ADD_FLAG", "N"))));
         assertThrows(Refusal.class, () -> ShoppingCart.change(of(Map.of("ADD_FLAG", "Y"))));
     }
 
@@ -83,7 +83,7 @@ class ReadingTest {
 
     @Test
     void an_administrator_gives_price_and_pictures() {
-        assertEquals(new Items.Change(7, new BigDecimal("12.50"), "img8/image_8.gif", "img8/thumb_8.gif"),
+        assertEquals(new BookChange(7, new BigDecimal("12.50"), "img8/image_8.gif", "img8/thumb_8.gif"),
                 AdminConfirm.change(of(Map.of("I_ID", "7", "I_NEW_COST", "12.5", "I_NEW_IMAGE", "img8/image_8.gif",
                         "I_NEW_THUMBNAIL", "img8/thumb_8.gif"))));
     }

@@ -3,17 +3,17 @@ package plimsoll.tpcw.pages;
 import java.math.BigDecimal;
 import java.time.LocalDate;
 import java.util.List;
-import plimsoll.tpcw.data.Addresses.Address;
-import plimsoll.tpcw.data.Carts;
-import plimsoll.tpcw.data.Customers.Customer;
-import plimsoll.tpcw.data.Customers.Person;
-import plimsoll.tpcw.data.Items.Book;
-import plimsoll.tpcw.data.Items.Detail;
-import plimsoll.tpcw.data.Items.Thumbnail;
-import plimsoll.tpcw.data.Orders;
-import plimsoll.tpcw.data.Orders.Order;
-import plimsoll.tpcw.data.Orders.Placed;
 import plimsoll.tpcw.html.Links;
+import plimsoll.tpcw.model.Address;
+import plimsoll.tpcw.model.Book;
+import plimsoll.tpcw.model.CartLine;
+import plimsoll.tpcw.model.Customer;
+import plimsoll.tpcw.model.Detail;
+import plimsoll.tpcw.model.Order;
+import plimsoll.tpcw.model.OrderLine;
+import plimsoll.tpcw.model.Person;
+import plimsoll.tpcw.model.Placed;
+import plimsoll.tpcw.model.Thumbnail;
 import plimsoll.tpcw.rules.Totals;
 
 /** Made-up rows. Every text has what must be escaped. */
@@ -39,16 +39,16 @@ final class Rows {
             "NG",
             new Person("Ann<e>", "B&C", HERE, "0123456789", "NG@x.com", LocalDate.of(1965, 4, 30), "data"),
             new BigDecimal("0.10"));
-    static final List<Carts.Line> LINES = List.of(
-            new Carts.Line(7, "BAOG <b> title", "USED", new BigDecimal("20.00"), new BigDecimal("15.50"), 2),
-            new Carts.Line(8, "BAAL", "AUDIO", new BigDecimal("9.99"), new BigDecimal("9.00"), 1));
+    static final List<CartLine> LINES = List.of(
+            new CartLine(7, "BAOG <b> title", "USED", new BigDecimal("20.00"), new BigDecimal("15.50"), 2),
+            new CartLine(8, "BAAL", "AUDIO", new BigDecimal("9.99"), new BigDecimal("9.00"), 1));
     /** 40.00 less 10 % is 36.00; the tax of that 2.97; the shipping of three pieces 6.00. */
     static final Totals TOTALS = Totals.of(LINES, new BigDecimal("0.10"));
     static final Placed PLACED = new Placed(2592001, LINES, new BigDecimal("0.10"), TOTALS, "0123456789ABCDE");
     static final Order ORDER = new Order(
             2592001, LocalDate.of(2026, 1, 2), TOTALS, "UPS", LocalDate.of(2026, 1, 5), "PENDING", "Ann<e>", "B&C",
             "0123456789", "NG@x.com", "VISA", HERE, THERE,
-            List.of(new Orders.Line(7, "BAOG <b> title", "Pub<lish>er", new BigDecimal("15.50"), 2,
+            List.of(new OrderLine(7, "BAOG <b> title", "Pub<lish>er", new BigDecimal("15.50"), 2,
                     new BigDecimal("0.10"), "com<ments>")));
 
     private Rows() {
