@@ -53,7 +53,7 @@ local function find_calendar(user)
   local place
   for _, row in ipairs(page:xml("response", { "href", "calendar", "sync-token" })) do
     if row.calendar and not place then
-      place = webdav.path(row.href)
+      place = filled(webdav.path(row.href))
       -- A server that has no tokens is asked for all tags instead.
       user.syncs = filled(row["sync-token"]) ~= nil
     end

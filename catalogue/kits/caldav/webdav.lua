@@ -95,8 +95,8 @@ end
 -- A text that is not empty; nothing else.
 function webdav.filled(text) return text and text ~= "" and text or nil end
 
--- The path of an address, which may be a whole URL.
-function webdav.path(href) return href:match("^https?://[^/]+(/.*)$") or href end
+-- The path of an address, which may be a whole URL; an empty one where an answer has none.
+function webdav.path(href) return href and (href:match("^https?://[^/]+(/.*)$") or href) or "" end
 
 -- The path's last part without the ending of calendar objects; nothing for what has another one.
 function webdav.uid(path) return path:match("([^/]+)%.ics$") end

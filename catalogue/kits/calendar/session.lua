@@ -180,7 +180,7 @@ local function report(place, etags, from_s)
   local rows = page:xml("response", { "href", "getetag", "calendar-data" })
   for _, row in ipairs(rows) do
     check(row["calendar-data"] and row["calendar-data"]:find("BEGIN:VEVENT", 1, true), "an event")
-    seen(etags, row.href, row.getetag)
+    seen(etags, row.href or fail("an object without an address"), row.getetag)
   end
   return rows
 end
@@ -200,7 +200,9 @@ function JsonRpc(user)
   local from_s = ZERO_S + DAY_S * random(-365, 330)
   local events = web_page.call("getEvents",
     { calendar = "calendar", start = ical.stamp(from_s), ["end"] = ical.stamp(from_s + 5 * WEEK_S) })
-  for _, event in ipairs(events) do seen(account.etags, account.place .. event.uri, event.etag) end
+  for _, event in ipairs(events) do
+    seen(account.etags, account.place .. (event.uri or fail("an event without a name")), event.etag)
+  end
   if #events > 0 then
     user.read = { account = account.number, path = account.place .. pick(events).uri, task = false }
   end
@@ -220,7 +222,7 @@ end
 -- Saves an event and gives its path, which for a new one the server makes up. Until the answer is there nobody knows.
 local function save(account, event)
   local saved = web_page.call("saveEvent", { calendar = "calendar", event = event })
-  local path = account.place .. saved.uri
+  local path = account.place .. (saved.uri or fail("no name of what was saved"))
   told(path, webdav.bare(saved.etag) or fail("no strong tag of what was saved"))
   account.etags[path] = saved.etag
   count "changes"

@@ -64,9 +64,13 @@ impl<'a> Case<'a> {
         self.seen.sight(trial) == Sight::Blind(Blindness::Short)
     }
 
-    /// The least window of the next trial: long enough where the last one's was not.
+    /// The least window of the next trial: long enough where the last one's was not. The loads of the search are all
+    /// near the line: where a window was too short at one of them, it would be at the next.
     fn least_s(&self) -> f64 {
-        if self.last().is_some_and(|last| self.was_short(last)) { LONG_ENOUGH_S } else { 0.0 }
+        let near = |trial: &Trial| matches!(trial.purpose, Purpose::Search | Purpose::Confirm);
+        let short = self.last().is_some_and(|last| self.was_short(last))
+            || self.trials.iter().any(|trial| near(trial) && self.was_short(trial));
+        if short { LONG_ENOUGH_S } else { 0.0 }
     }
 
     /// The window at least as long as `least_s` in which the last trial would have had samples enough of the targets

@@ -3,6 +3,7 @@
 //! `/proc/net` has the same as text of all sockets; this is asked ten times a second about single ones. The kernel tells of
 //! one network only, that of whoever asks: of a tier's own host it is asked from there.
 
+use std::collections::HashMap;
 use std::fs::{File, Metadata, metadata};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
@@ -139,6 +140,32 @@ impl Sockets {
         Some(answers.into_iter().filter_map(listener).collect())
     }
 
+    /// The remote ports of the TCP connections of IPv4, by their sockets' inodes. Those that are over and only wait for their
+    /// time to pass belong to nobody; the kernel leaves them out, and there may be tens of thousands.
+    pub(crate) fn remote_ports(&mut self) -> Option<HashMap<u64, u16>> {
+        let request = InetRequest {
+            family: AF_INET,
+            protocol: IPPROTO_TCP,
+            extensions: inet::ExtensionFlags::empty(),
+            states: inet::StateFlags::ESTABLISHED
+                | inet::StateFlags::SYN_SENT
+                | inet::StateFlags::FIN_WAIT1
+                | inet::StateFlags::FIN_WAIT2
+                | inet::StateFlags::CLOSE_WAIT
+                | inet::StateFlags::LAST_ACK
+                | inet::StateFlags::CLOSING,
+            socket_id: SocketId::new_v4(),
+        };
+        let answers = self.ask(SockDiagMessage::InetRequest(request), NLM_F_REQUEST | NLM_F_DUMP)?;
+        let connection = |answer: SockDiagMessage| match answer {
+            SockDiagMessage::InetResponse(response) => {
+                Some((u64::from(response.header.inode), response.header.socket_id.destination_port))
+            }
+            _ => None,
+        };
+        Some(answers.into_iter().filter_map(connection).collect())
+    }
+
     /// All answers to a question. The kernel has them ready when the question is told, so nothing is waited for.
     fn ask(&mut self, question: SockDiagMessage, flags: u16) -> Option<Vec<SockDiagMessage>> {
         let mut header = NetlinkHeader::default();
@@ -248,5 +275,19 @@ mod tests {
         let all = sockets.tcp_listeners().expect("this kernel tells about TCP");
         let found = all.iter().find(|one| one.port == address.port()).expect("it is listened on");
         assert_eq!((found.inode, found.waiting), (inode(&listener), 1));
+    }
+
+    #[test]
+    fn a_tcp_connection_leads_to_the_port_at_its_other_end() {
+        let Some(mut sockets) = open() else { return };
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let port = |address: std::io::Result<std::net::SocketAddr>| address.expect("it has one").port();
+        let client =
+            std::net::TcpStream::connect(("127.0.0.1", port(listener.local_addr()))).expect("it listens");
+        let (served, _) = listener.accept().expect("one waits");
+        let ports = sockets.remote_ports().expect("the kernel tells");
+        assert_eq!(ports.get(&inode(&client)), Some(&port(listener.local_addr())));
+        assert_eq!(ports.get(&inode(&served)), Some(&port(client.local_addr())));
+        assert_eq!(ports.get(&inode(&listener)), None, "it leads nowhere");
     }
 }

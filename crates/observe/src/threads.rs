@@ -21,8 +21,10 @@ use crate::process::ProcessTable;
 use crate::sockets::{Sockets, TcpListener, UnixSocket};
 use look::{Look, Place as Standing};
 
-/// Looks a second, on average.
+/// Looks a second, on average, where the budget allows for them.
 const LOOKS_PER_S: f64 = 10.0;
+/// And where one thread of each tier is too dear for more.
+const LEAST_LOOKS_PER_S: f64 = 1.0;
 /// So many threads of each tier are looked at each time.
 const THREADS_EACH: usize = 8;
 /// CPU seconds a second that looking may take; where threads are dear to look at, fewer are.
@@ -37,6 +39,7 @@ pub(crate) struct Threads {
     random: Random,
     next: Instant,
     each: usize,
+    per_s: f64,
     spent_s: f64,
     looks: u32,
 }
@@ -72,6 +75,7 @@ impl Threads {
             random: Random::seeded(),
             next: Instant::now(),
             each: THREADS_EACH,
+            per_s: LOOKS_PER_S,
             spent_s: 0.0,
             looks: 0,
         };
@@ -109,10 +113,11 @@ impl Threads {
             return;
         }
         // Between half and one and a half times the mean.
-        self.next = now + Duration::from_secs_f64((0.5 + self.random.ratio()) / LOOKS_PER_S);
+        self.next = now + Duration::from_secs_f64((0.5 + self.random.ratio()) / self.per_s);
         let before = own_cpu_s();
+        let mut remote_ports = None;
         for tier in &mut self.tiers {
-            tier.look(self.each, &mut self.random, &mut self.sockets, &self.listening);
+            tier.look(self.each, &mut self.random, &mut self.sockets, &mut remote_ports, &self.listening);
         }
         self.spent_s += own_cpu_s() - before;
         self.looks += 1;
@@ -135,12 +140,11 @@ impl Threads {
         self.refresh();
     }
 
-    /// As many threads each time as the budget allows for at the price that they had.
     fn keep_to_budget(&mut self) {
         let (spent_s, looks) = (std::mem::take(&mut self.spent_s), std::mem::take(&mut self.looks));
         if looks > 0 && spent_s > 0.0 {
             let price_s = spent_s / f64::from(looks) / self.each as f64;
-            self.each = ((BUDGET / LOOKS_PER_S / price_s) as usize).clamp(1, THREADS_EACH);
+            (self.each, self.per_s) = within_budget(price_s);
         }
     }
 
@@ -241,6 +245,7 @@ impl Tier {
         most: usize,
         random: &mut Random,
         sockets: &mut Option<Sockets>,
+        remote_ports: &mut Option<HashMap<u64, u16>>,
         listening: &HashSet<u64>,
     ) {
         if self.ids.is_empty() {
@@ -249,6 +254,9 @@ impl Tier {
         let drawn = most.min(self.ids.len());
         let weight = self.ids.len() as f64 / drawn as f64;
         let mut addresses = HashSet::new();
+        // A host of its own has connections of its own.
+        let mut own_ports = None;
+        let remote_ports = if self.apart.is_some() { &mut own_ports } else { remote_ports };
         for index in 0..drawn {
             let other = index + random.below(self.ids.len() - index);
             self.ids.swap(index, other);
@@ -261,6 +269,7 @@ impl Tier {
                 addresses: &mut addresses,
                 sockets: sockets.as_mut(),
                 apart: self.apart.as_mut(),
+                remote_ports,
                 listening,
             };
             if let Some(doing) = look.doing() {
@@ -273,6 +282,13 @@ impl Tier {
 
 /// Sockets that were seen are known until there are so many.
 const MOST_KNOWN: usize = 20_000;
+
+/// How many threads of each tier the budget allows for each time, and how many times a second, at the price that one
+/// of each had; seconds of CPU.
+fn within_budget(price_s: f64) -> (usize, f64) {
+    let each = ((BUDGET / LOOKS_PER_S / price_s) as usize).clamp(1, THREADS_EACH);
+    (each, (BUDGET / (price_s * each as f64)).clamp(LEAST_LOOKS_PER_S, LOOKS_PER_S))
+}
 
 /// Connections that wait at the tier's ports and sockets, together; `None` where it listens on none.
 fn waiting(job: &TierJob, tcp: &[TcpListener], unix: &[UnixSocket]) -> Option<u64> {

@@ -26,8 +26,8 @@ pub(super) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// The tiers that run one of `services`, any of them when that is empty. Each calls the one that started before it, and users call
-    /// the last.
+    /// The tiers that run one of `services`, any of them when that is empty. Each calls the one that started before
+    /// it, and users call the last.
     pub(super) fn tiers(tiers: &'a [TierSetup], services: &[String]) -> Vec<Subject<'a>> {
         let subject = |index: usize, setup: &'a TierSetup| Subject {
             tier: &setup.tier,

@@ -76,6 +76,9 @@ fn range(sweep: &Sweep, arms: &[Arm], values: &[Vec<f64>]) -> Option<String> {
     }
     let between = format!("{name} lies between {least} and {most}");
     Some(match by_chance(values, high.0, low.0) {
+        None if matches!(sweep.measurement, Measurement::LoadLine(_)) => {
+            format!("{between}: each has an interval of its own, and no cell a second repeat")
+        }
         None => format!("{between}: without a second repeat nobody knows what of that is chance"),
         Some(chance) if (high.1 / low.1).ln() <= chance => {
             format!("{between}: cells that are alike may differ by as much")
@@ -254,6 +257,11 @@ mod tests {
             "2 of 2 cells have a result, measured once each; throughput lies between 200/s and 280/s: without a second \
              repeat nobody knows what of that is chance"
         );
+        let lines = Sweep { measurement: Measurement::LoadLine(FindGoal::default()), ..once.clone() };
+        let told = range(&lines, &[], &[vec![200.0], vec![280.0]]);
+        let known = "the load line lies between 200 and 280: each has an interval of its own, and no cell a second \
+                     repeat";
+        assert_eq!(told.as_deref(), Some(known), "what may be chance is known of a line without repeats");
         let told = sweep(&once, &[], &[(0, 281.1), (1, 281.2)].map(trial));
         assert!(told.ends_with("; throughput is 281/s in each"), "{told}");
     }

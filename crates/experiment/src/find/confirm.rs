@@ -39,7 +39,7 @@ fn window_s(case: &Case<'_>, open: usize) -> Option<f64> {
     (most_s >= case.goal.window_s).then(|| most_s.min(wanted_s(case)))
 }
 
-/// As asked for, longer where there were too few samples, or the last window was too short.
+/// As asked for, longer where there were too few samples, or windows near the line were too short.
 pub(super) fn wanted_s(case: &Case<'_>) -> f64 {
     case.sampled_s(case.goal.confirm_s, |_| true).min(LONGEST * case.goal.confirm_s).max(case.least_s())
 }

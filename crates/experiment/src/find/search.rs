@@ -158,7 +158,7 @@ fn place(case: &Case<'_>, line: &Line) -> f64 {
     line.load * (1.0 + offset.clamp(-half, half))
 }
 
-/// Longer where targets that may be the line's had too few samples, or the last window was too short.
+/// Longer where targets that may be the line's had too few samples, or windows near the line were too short.
 pub(super) fn window_s(case: &Case<'_>) -> f64 {
     let wanted_s = case.sampled_s(case.goal.window_s, |clause| may_limit(case, &clause.clause));
     wanted_s.min(case.goal.confirm_s.max(case.goal.window_s)).max(case.least_s())

@@ -5,4 +5,5 @@ mod find;
 mod kept;
 mod made_up;
 mod no_answer;
+mod short_windows;
 mod sweep;

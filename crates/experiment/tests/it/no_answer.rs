@@ -20,7 +20,7 @@ impl<F: FnMut(&mut Trial)> Bench for Changed<F> {
     }
 }
 
-fn answer(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial)) -> (FindAnswer, Vec<Trial>) {
+pub(crate) fn answer(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial)) -> (FindAnswer, Vec<Trial>) {
     let mut bench = Changed { stack: Stack::new(line, Shape::Slope(9.0), 5), change };
     let mut trials: Vec<Trial> = Vec::new();
     let spent_s = |trials: &[Trial]| trials.iter().map(|trial| trial.took_s).sum();
@@ -39,7 +39,7 @@ fn why(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial)) -> (WhyNot, S
     }
 }
 
-fn broken(trial: &mut Trial, check: &str) {
+pub(crate) fn broken(trial: &mut Trial, check: &str) {
     trial.faults.push(Fault { check: check.into(), sentence: format!("{check} broke") });
 }
 
@@ -257,7 +257,7 @@ fn quiet(change: impl FnMut(&mut Trial)) -> (FindAnswer, Vec<Trial>) {
 }
 
 /// The targets were met, or not, without a margin that could move the line.
-fn said_to(trial: &mut Trial, pass: bool) {
+pub(crate) fn said_to(trial: &mut Trial, pass: bool) {
     for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.clauses) {
         (clause.pass, clause.margin, clause.margin_se) = (pass, None, None);
     }
@@ -337,20 +337,6 @@ fn a_miss_by_too_few_samples_is_looked_at_longer_and_is_no_overload() {
     let ramp: Vec<f64> = trials.iter().filter(|t| t.purpose == Purpose::Ramp).map(|t| t.load).collect();
     assert!(ramp.starts_with(&[10.0, 20.0, 40.0, 40.0, 80.0]), "{ramp:?}");
     assert!(matches!(answer, FindAnswer::LoadLine(_)), "{answer:?}");
-}
-
-#[test]
-fn a_window_too_short_to_tell_who_waits_is_asked_again_and_is_no_overload() {
-    let (_, trials) = answer(&FindGoal::default().quick(), 200.0, |trial| {
-        if trial.purpose == Purpose::Ramp && trial.load == 40.0 && trial.window_s < 30.0 {
-            broken(trial, "little");
-            said_to(trial, false);
-            trial.measured.iter_mut().for_each(|seen| seen.only_under_way = true);
-        }
-    });
-    let ramp = trials.iter().filter(|trial| trial.purpose == Purpose::Ramp);
-    let ramp: Vec<(f64, f64)> = ramp.map(|trial| (trial.load, trial.window_s)).collect();
-    assert_eq!(ramp[2..5], [(40.0, 5.0), (40.0, 30.0), (80.0, 5.0)], "{ramp:?}");
 }
 
 #[test]

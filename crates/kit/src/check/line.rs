@@ -176,9 +176,11 @@ impl Line {
         }
     }
 
-    /// Receives what comes next; 0 bytes at the end of the stream.
+    /// Receives what comes next; 0 bytes at the end of the stream. An answer without end is never waited for, and would
+    /// otherwise be read for ever.
     fn take(&mut self, until_ns: u64) -> Result<usize, Cut> {
         loop {
+            self.in_time(until_ns)?;
             match self.transport.receive(SLOT, &mut self.buffer) {
                 Ok(length) => return Ok(length),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -199,11 +201,16 @@ impl Line {
             if self.ready.iter().any(&wanted) {
                 return Ok(());
             }
-            if self.clock.now_ns() >= until_ns {
-                let patience = units::show_seconds(self.patience.as_secs_f64());
-                return Err(Cut::Other(format!("no answer within {patience}")));
-            }
+            self.in_time(until_ns)?;
         }
+    }
+
+    fn in_time(&self, until_ns: u64) -> Result<(), Cut> {
+        if self.clock.now_ns() < until_ns {
+            return Ok(());
+        }
+        let patience = units::show_seconds(self.patience.as_secs_f64());
+        Err(Cut::Other(format!("no whole answer within {patience}")))
     }
 }
 
@@ -220,5 +227,41 @@ fn lost(doing: &str, error: &io::Error) -> Cut {
     match error.kind() {
         io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => Cut::ByServer(what),
         _ => Cut::Other(what),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use engine::Endpoint;
+    use engine::http::response::Expected;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_that_never_ends_is_given_up_however_fast_it_comes() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("it is bound");
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("somebody asks");
+            stream.read_exact(&mut [0; 4]).expect("the question");
+            let mut more = stream.write_all(b"HTTP/1.1 200 X\r\n\r\n");
+            // Longer than anybody would wait for this test, if nobody hung up.
+            let until = Instant::now() + Duration::from_secs(60);
+            while more.is_ok() && Instant::now() < until {
+                more = stream.write_all(&[b'a'; 1024]);
+            }
+            more.is_err()
+        });
+        let host = address.to_string();
+        let target = Target { endpoint: Endpoint::Tcp(address), host, tls: None, sources: Vec::new() };
+        let mut line = Line::new(&target, Duration::from_millis(200)).expect("a line");
+        let mut response = Response::default();
+        response.begin(Expected::default());
+        let said = line.exchange(b"ask\n", &mut response);
+        assert_eq!(said, Err(Broken::For("no whole answer within 200 ms".to_string())));
+        assert!(server.join().expect("it ends"), "the connection was closed");
     }
 }

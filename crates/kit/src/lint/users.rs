@@ -13,6 +13,7 @@ pub(super) fn check(kit: &Kit, problems: &mut Vec<Problem>) {
     pauses(kit, problems);
     loaded_for(kit, problems);
     acknowledge(kit, problems);
+    timeout(kit, problems);
     tolerance(kit, problems);
 }
 
@@ -73,6 +74,15 @@ fn acknowledge(kit: &Kit, problems: &mut Vec<Problem>) {
             let problem = place(kit, format!("`{name}` is not a parameter"), "users.acknowledge");
             problems.push(near(problem, name, known));
         }
+    }
+}
+
+/// An answer is waited for a while, and not for ever.
+fn timeout(kit: &Kit, problems: &mut Vec<Problem>) {
+    let timeout_s = kit.manifest.users.timeout_s;
+    if !(timeout_s.is_finite() && timeout_s > 0.0) {
+        let what = format!("{timeout_s} s is no time in which an answer can come");
+        problems.push(place(kit, what, "users.timeout_s"));
     }
 }
 

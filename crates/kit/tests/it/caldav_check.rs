@@ -311,7 +311,7 @@ fn a_check_that_could_not_be_made_says_why_and_never_passes() {
         ),
         (|| Then::Answer("220 mail.example\r\n".to_string()), "the answer's head is not HTTP/1.1"),
         (|| Then::Close("HTTP/1.1 207 X\r\nContent-Length: 9\r\n\r\n<".to_string()), "closed in the middle"),
-        (|| Then::Silence, "no answer within 1"),
+        (|| Then::Silence, "no whole answer within 1"),
     ];
     for (then, why) in table {
         let said = failing(then);

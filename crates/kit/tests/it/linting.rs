@@ -126,6 +126,13 @@ fn what_users_figures_and_tolerances_name_is_there_and_can_be_kept() {
         ),
         (
             "kit.toml",
+            "think_unit = \"think_time\"",
+            "timeout_s = -1.0",
+            "kits/dvdstore/kit.toml: users.timeout_s",
+            "no time in which an answer can come",
+        ),
+        (
+            "kit.toml",
             "[mix]\norder_cycle = 1",
             "[tolerance]\nmix_points = 0.0\n[mix]\norder_cycle = 1",
             "kits/dvdstore/kit.toml: tolerance.mix_points",

@@ -8,9 +8,11 @@
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use model::server_job::StatusPlace;
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 /// More than any status has.
 const ANSWER_MAX_BYTES: usize = 4 << 20;
@@ -73,7 +75,7 @@ impl Exchange {
                 let address = SocketAddr::from((Ipv4Addr::LOCALHOST, *port));
                 Stream::Tcp(TcpStream::connect_timeout(&address, left(deadline)?)?)
             }
-            StatusPlace::Socket(path) => Stream::Unix(UnixStream::connect(path)?),
+            StatusPlace::Socket(path) => Stream::Unix(connected(path)?),
         };
         // So short a question fits into the socket's buffer, whether anybody takes the connection or not.
         let patience = Some(PATIENCE);
@@ -108,6 +110,17 @@ impl Exchange {
         }
         Ok(())
     }
+}
+
+/// A connection to a unix socket, or an error at once where its queue is full: to connect would wait without a limit for a
+/// place in it.
+fn connected(path: &Path) -> io::Result<UnixStream> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+    let stream = UnixStream::from(socket);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
 }
 
 /// Whether the deadline came before the answer; a read that timed out says that it would block.
@@ -184,6 +197,24 @@ mod tests {
         taken.write_all(b"well").expect("its other end is open");
         drop(taken);
         assert_eq!(ask(&mut asker, LONG).expect("both parts"), b"very well");
+    }
+
+    #[test]
+    fn a_socket_whose_queue_is_full_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let path = folder.path().join("socket");
+        let address = SocketAddrUnix::new(&path).expect("a short path");
+        let listener = net::socket(AddressFamily::UNIX, SocketType::STREAM, None).expect("a socket");
+        net::bind(&listener, &address).expect("its path is free");
+        net::listen(&listener, 0).expect("it is bound");
+        let place = StatusPlace::Socket(path);
+        let mut askers: Vec<Asker> = (0..4).map(|_| Asker::new(&place)).collect();
+        let errors: Vec<io::Error> =
+            askers.iter_mut().map(|asker| ask(asker, SHORT).expect_err("nobody answers")).collect();
+        assert!(errors.iter().all(is_late), "{errors:?}");
+        let waits = |asker: &Asker| asker.pending.is_some();
+        assert!(waits(&askers[0]), "it is in the queue");
+        assert!(!waits(&askers[3]), "there is no place for it");
     }
 
     #[test]

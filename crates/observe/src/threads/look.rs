@@ -42,6 +42,8 @@ pub(super) struct Look<'a> {
     pub(super) sockets: Option<&'a mut Sockets>,
     /// The same for the tier's own host.
     pub(super) apart: Option<&'a mut Sockets>,
+    /// Where its network's TCP connections lead to, by inode; nothing until somebody asks, as the answer costs time.
+    pub(super) remote_ports: &'a mut Option<HashMap<u64, u16>>,
     /// Inodes of the sockets that are listened on.
     pub(super) listening: &'a HashSet<u64>,
 }
@@ -100,13 +102,14 @@ impl Look<'_> {
     }
 
     /// A socket that is none of the unix ones. Only where a tier behind listens on a port can it lead there.
-    fn tcp(&self, inode: u64) -> Thing {
+    fn tcp(&mut self, inode: u64) -> Thing {
         if self.standing.ports.is_empty() {
             return Thing::Served;
         }
-        let text = fs::read_to_string(format!("/proc/{}/net/tcp", self.id)).unwrap_or_default();
-        match remote_port(&text, inode) {
-            Some(port) if self.standing.ports.contains(&port) => Thing::Called,
+        let sockets = self.apart.as_mut().or(self.sockets.as_mut());
+        let asked = || sockets.and_then(|sockets| sockets.remote_ports()).unwrap_or_default();
+        match self.remote_ports.get_or_insert_with(asked).get(&inode) {
+            Some(port) if self.standing.ports.contains(port) => Thing::Called,
             Some(_) => Thing::Served,
             None => Thing::Other,
         }
@@ -173,16 +176,6 @@ fn image_in(maps: &str, program: &str) -> Option<Range<u64>> {
     found
 }
 
-/// The remote port of the socket with that inode, from `/proc/PID/net/tcp` (proc(5)).
-fn remote_port(text: &str, inode: u64) -> Option<u16> {
-    let inode = inode.to_string();
-    text.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split_ascii_whitespace().take(10).collect();
-        let of_it = fields.get(9) == Some(&inode.as_str());
-        of_it.then(|| u16::from_str_radix(fields.get(2)?.split_once(':')?.1, 16).ok())?
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,16 +193,5 @@ mod tests {
         assert_eq!(image_in(maps, "/usr/sbin/mariadbd"), Some(0x555a_f000_0000..0x555a_f190_0000));
         assert_eq!(image_in(maps, "/usr/sbin/other"), None);
         assert!(image(std::process::id()).is_some_and(|image| image.end > image.start));
-    }
-
-    #[test]
-    fn the_remote_port_is_found_by_the_inode() {
-        let text = "\
-  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
-   0: 0100007F:9AB1 00000000:0000 0A 00000000:00000000 00:00000000 00000000 61000        0 6655907 1 0 100 0 0 10 0
-   1: 0100007F:8E2A 0100007F:0CEA 01 00000000:00000000 00:00000000 00000000 61000        0 6655999 1 0 20 4 30 10 -1
-";
-        assert_eq!(remote_port(text, 6_655_999), Some(3306));
-        assert_eq!(remote_port(text, 1), None);
     }
 }

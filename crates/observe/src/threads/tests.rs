@@ -48,10 +48,16 @@ fn seen(id: u32, sockets: Vec<PathBuf>, expected: &[(Doing, f64)]) {
 }
 
 fn seen_of(tier: TierJob, expected: &[(Doing, f64)]) {
+    seen_before(tier, Vec::new(), expected);
+}
+
+/// The same of a tier that stands before others.
+fn seen_before(tier: TierJob, behind: Vec<TierJob>, expected: &[(Doing, f64)]) {
     if !tier.pids.iter().all(|id| may_look(*id)) {
         return;
     }
-    let mut threads = Threads::open(&Job { tiers: vec![tier], ..Job::default() }).expect("this kernel tells");
+    let tiers = [vec![tier], behind].concat();
+    let mut threads = Threads::open(&Job { tiers, ..Job::default() }).expect("this kernel tells");
     let start = Instant::now();
     loop {
         threads.next = Instant::now();
@@ -107,6 +113,19 @@ fn a_connection_that_was_made_leads_to_the_callee_and_one_that_was_accepted_to_t
     client.read_exact(&mut [0]).expect("it greets");
     seen(serves.0.id(), vec![own], &[(Doing::WaitingForClient, 1.0)]);
     client.write_all(b"x").expect("it reads");
+}
+
+#[test]
+fn a_connection_to_a_port_leads_to_the_tier_that_listens_there_and_others_to_the_client() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = listener.local_addr().expect("it has one").port();
+    let connect = format!("import socket\ns = socket.create_connection(('127.0.0.1', {port}))\n");
+    let calls = Waiting::start(&format!("{connect}{READY}s.recv(1)"));
+    let _accepted = listener.accept().expect("one waits");
+    let own = || TierJob { name: "app".to_string(), pids: vec![calls.0.id()], ..TierJob::default() };
+    let behind = |ports: Vec<u16>| vec![TierJob { name: "db".to_string(), ports, ..TierJob::default() }];
+    seen_before(own(), behind(vec![port]), &[(Doing::WaitingForCallee, 1.0)]);
+    seen_before(own(), behind(vec![port ^ 1]), &[(Doing::WaitingForClient, 1.0)]);
 }
 
 /// Whether a process may have a network of its own here.
@@ -215,4 +234,13 @@ fn random_numbers_are_below_their_limit_and_reach_it() {
     let drawn: HashSet<usize> = (0..1000).map(|_| random.below(5)).collect();
     assert_eq!(drawn, (0..5).collect());
     assert!((0..1000).map(|_| random.ratio()).all(|ratio| (0.0..1.0).contains(&ratio)));
+}
+
+#[test]
+fn dear_threads_are_looked_at_less_often_but_once_a_second() {
+    assert_eq!(within_budget(1e-6), (8, 10.0));
+    assert_eq!(within_budget(125e-6), (4, 10.0));
+    assert_eq!(within_budget(500e-6), (1, 10.0));
+    assert_eq!(within_budget(2.5e-3), (1, 2.0));
+    assert_eq!(within_budget(0.1), (1, 1.0));
 }

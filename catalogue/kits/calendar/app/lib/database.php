@@ -51,7 +51,7 @@ function row(string $sql, array $values = []): ?array
     return rows($sql, $values)[0] ?? null;
 }
 
-/** Does all of the work or nothing of it; where two are in each other's way it tries twice more. */
+/** Does all of the work or nothing of it; where two wait for each other it tries twice more. */
 function transaction(callable $work): mixed
 {
     for ($try = 1;; $try++) {
@@ -62,7 +62,8 @@ function transaction(callable $work): mixed
             return $result;
         } catch (Throwable $error) {
             undo($error);
-            if ($try === 3 || !in_array(error_number($error), [DEADLOCK, LOCK_TIMEOUT], true)) {
+            // Who has waited for a lock in vain has waited long enough.
+            if ($try === 3 || error_number($error) !== DEADLOCK) {
                 throw $error;
             }
             // Not both again at the same moment: 1 to 20 ms.
@@ -83,6 +84,12 @@ function undo(?Throwable $error = null): void
 function is_lost(Throwable $error): bool
 {
     return in_array(error_number($error), LOST, true);
+}
+
+/** Whether others were in the way, and nothing is wrong: later it may be done. */
+function is_busy(Throwable $error): bool
+{
+    return in_array(error_number($error), [DEADLOCK, LOCK_TIMEOUT], true);
 }
 
 function error_number(Throwable $error): ?int

@@ -7,13 +7,16 @@ debug_backtrace() || require __DIR__ . '/no_page.php';
 
 use Sabre\DAV;
 
-/** Waits until nobody else changes a calendar, and keeps it so until the transaction ends. Gives its number, if it is there. */
+/** So long somebody waits for the calendar and is then told to come again: less than clients wait for an answer. */
+const MOST_WAIT_S = 10;
+
+/** Waits until nobody else changes a calendar, and keeps it so until the transaction ends. Gives its number, or null. */
 function keep_calendar(string $user, string $uri): ?string
 {
     // The first statement of its transaction: a locking read sees what is committed by now, and whatever is read after it
     // is no older.
     $found = row(
-        'SELECT id FROM calendars WHERE principaluri = ? AND uri = ? FOR UPDATE',
+        'SELECT id FROM calendars WHERE principaluri = ? AND uri = ? FOR UPDATE WAIT ' . MOST_WAIT_S,
         ["principals/$user", $uri],
     );
     return $found['id'] ?? null;
@@ -38,6 +41,10 @@ function one_writer(): DAV\ServerPlugin
             $parts = explode('/', $uri);
             if (!in_array($method, ['PUT', 'DELETE'], true) || $parts[0] !== 'calendars' || count($parts) < 3) {
                 return;
+            }
+            if ($method === 'PUT') {
+                // All of it first: while a body comes slowly nobody is to wait for it. PHP keeps it for sabre/dav.
+                file_get_contents('php://input');
             }
             database()->beginTransaction();
             if (keep_calendar($parts[1], $parts[2]) === null) {

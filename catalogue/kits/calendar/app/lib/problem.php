@@ -67,6 +67,10 @@ function told(Throwable $error): Refusal
         $what = 'The calendar does not reach its database at the moment. What was confirmed is kept; please try again.';
         return new Trouble(503, 'The calendar is not available', $what, $error->getMessage(), ['Retry-After: 1']);
     }
+    if (is_busy($error)) {
+        $what = 'Others are changing this calendar. Nothing was changed for you; please try again.';
+        return new Trouble(503, 'The calendar is busy', $what, $error->getMessage(), ['Retry-After: 1']);
+    }
     $what = 'The calendar could not do that. What was not confirmed may have to be done again.';
     return new Trouble(500, 'Something went wrong', $what, (string) $error);
 }
