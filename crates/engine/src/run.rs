@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -128,13 +128,19 @@ pub struct Totals {
     pub evidence: Vec<Evidence>,
 }
 
+/// Reports that may wait for the collector. In real time it is never an hour behind; a thread that had to wait for it would
+/// send late.
+const REPORTS_AHEAD: usize = 3_600;
+/// The same where time is virtual: a second passes in no time, and those that nobody has merged yet would fill the memory.
+const VIRTUAL_REPORTS_AHEAD: usize = 16;
+
 /// Runs the load. The audience is told of every second as it ends; an error of the audience ends the run. A load for
 /// which this machine has too few descriptors or ports is refused before it starts.
 pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience) -> Result<Totals> {
     let sources = foresight::prepare(&Demand::kept(options.load.places().into()), &options.target)?.sources;
     let target = &Target { sources, ..options.target.clone() };
     let workers = options.cpus.len().clamp(1, options.load.places() as usize);
-    let (reports, inbox) = channel();
+    let (reports, inbox) = sync_channel(REPORTS_AHEAD);
     let (answers, roll_call) = channel();
     thread::scope(|scope| {
         let (mut spares, mut starts, mut handles) = (Vec::new(), Vec::new(), Vec::new());
@@ -188,7 +194,7 @@ pub fn run_on<C: Clock, T: Transport>(
     transport: T,
     audience: &mut (dyn Audience + Send),
 ) -> Result<Totals> {
-    let (reports, inbox) = channel();
+    let (reports, inbox) = sync_channel(VIRTUAL_REPORTS_AHEAD);
     let (spare, spare_inbox) = channel();
     let control = Control::default();
     let outbox = Outbox { reports, spare: spare_inbox };
@@ -258,7 +264,7 @@ fn work(options: &RunOptions, place: Place<'_>, outbox: Outbox, control: &Contro
 /// panics stops them all.
 struct Leaving<'a> {
     worker: usize,
-    reports: Sender<Report>,
+    reports: SyncSender<Report>,
     control: &'a Control,
 }
 

@@ -25,7 +25,7 @@ mod visits;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, SyncSender};
 
 pub(crate) use secure::Secure;
 
@@ -160,7 +160,7 @@ struct User {
 /// Where a worker's reports go, and where emptied intervals come back.
 #[derive(Debug)]
 pub(crate) struct Outbox {
-    pub(crate) reports: Sender<Report>,
+    pub(crate) reports: SyncSender<Report>,
     pub(crate) spare: Receiver<Interval>,
 }
 
