@@ -6,5 +6,5 @@ cd "$(dirname "$0")/.."
 
 scripts/release.sh
 plimsoll="${CARGO_TARGET_DIR:-target}/release/plimsoll"
-"$plimsoll" doctor --install
+"$plimsoll" doctor --install --kit dvdstore --stack all
 exec "$plimsoll" faults "$@"

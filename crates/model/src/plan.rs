@@ -129,7 +129,7 @@ impl Plan {
             Some(url) => elsewhere(url, recipe, &kit, &mut problems),
             None => catalogue.stack(recipe.stack.as_deref().unwrap_or(&kit.default_stack))?,
         };
-        for need in kit.needs.iter().filter(|need| !stack.provides.contains(need)) {
+        for need in stack.lacking(&kit) {
             let what = format!("kit {} needs {need}, which stack {} does not provide", kit.name, stack.name);
             problems.push(Problem::recipe(what).key("stack"));
         }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::KitManifest;
 use crate::setting::Values;
 
 /// Services composed into tiers.
@@ -21,6 +22,13 @@ pub struct StackManifest {
     /// The tiers, in the order in which they start. Users talk to the tier named `web`.
     #[serde(rename = "tier")]
     pub tiers: Vec<StackTier>,
+}
+
+impl StackManifest {
+    /// What the kit needs and the stack does not provide; the kit runs on it if that is nothing.
+    pub fn lacking<'a>(&'a self, kit: &'a KitManifest) -> impl Iterator<Item = &'a String> {
+        kit.needs.iter().filter(|need| !self.provides.contains(need))
+    }
 }
 
 /// One tier of a stack.

@@ -32,7 +32,7 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(global: &Global) -> Result<Context> {
-        let mut catalogue = Catalogue::new(embedded(&EMBEDDED));
+        let mut catalogue = built_in();
         if let Some(dir) = &global.catalogue {
             catalogue.overlay(read_folder(dir)?);
         }
@@ -45,6 +45,11 @@ impl Context {
             command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         })
     }
+}
+
+/// The catalogue without anything laid over it.
+pub(crate) fn built_in() -> Catalogue {
+    Catalogue::new(embedded(&EMBEDDED))
 }
 
 /// `$PLIMSOLL_HOME`; as root /srv/plimsoll, because servers under a user of their own can't enter root's home;

@@ -7,6 +7,7 @@ mod console;
 mod context;
 mod interrupt;
 mod verbs;
+mod version;
 
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
@@ -49,6 +50,18 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(verb: Verb, context: &mut Context) -> Result<u8> {
+    let measures = matches!(
+        verb,
+        Verb::Run(_) | Verb::Find(_) | Verb::Sweep(_) | Verb::Compare(_) | Verb::Faults(_) | Verb::Hit(_)
+    );
+    let code = perform(verb, context)?;
+    if let Some(caution) = version::caution().filter(|_| measures) {
+        context.console.note(&format!("note: {caution}"));
+    }
+    Ok(code)
+}
+
+fn perform(verb: Verb, context: &mut Context) -> Result<u8> {
     match verb {
         Verb::Run(args) => verbs::run::main(&args, context),
         Verb::Find(args) => verbs::find::main(&args, context),

@@ -13,6 +13,7 @@ use testbed::Tier;
 
 use crate::bench::server::Server;
 use crate::context::Context;
+use crate::version::version;
 
 /// A record of a run that has not been measured yet.
 pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, context: &Context) -> RunRecord {
@@ -20,7 +21,7 @@ pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, context: &Context
         format: RUN_FORMAT,
         id: id.to_string(),
         started: started.to_string(),
-        plimsoll: env!("CARGO_PKG_VERSION").to_string(),
+        plimsoll: version(),
         command: context.command.clone(),
         setup: setup(plan),
         outcome: Outcome::Unfinished,

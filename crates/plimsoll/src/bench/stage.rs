@@ -301,7 +301,7 @@ fn check_packages(plan: &Plan, context: &Context) -> Result<()> {
     for one in &missing {
         let _ = write!(list, "\n    {}: {}", one.package, one.why);
     }
-    let install = format!("plimsoll doctor --install --stack {}", plan.stack.name);
+    let install = format!("plimsoll doctor --install --kit {} --stack {}", plan.kit.name, plan.stack.name);
     let line = testbed::packages::apt_line(&services, &builds);
     let why = match builds.is_empty() {
         true => "the stack is made of the real servers",

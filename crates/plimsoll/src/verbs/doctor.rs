@@ -5,7 +5,7 @@ mod findings;
 mod parts;
 
 use clap::Args;
-use model::{Problem, Result};
+use model::{KitManifest, Problem, Result};
 use testbed::Needed;
 
 use crate::context::Context;
@@ -17,7 +17,8 @@ use parts::Parts;
 #[command(after_help = "\
 Examples:
   plimsoll doctor
-  plimsoll doctor --install                           what the default stack needs
+  plimsoll doctor --install                           what the DVD Store needs of its default stack
+  plimsoll doctor --install --kit tpcw                what that kit needs of its default stack, and no more
   plimsoll doctor --install --stack tomcat-mariadb    what that stack and every kit that fits it need
   plimsoll doctor --install --stack all")]
 pub(crate) struct DoctorArgs {
@@ -27,6 +28,9 @@ pub(crate) struct DoctorArgs {
     /// Only for this stack; `all` for every stack. May be given several times
     #[arg(long, value_name = "STACK")]
     stack: Vec<String>,
+    /// Only what this kit needs of the stack (its default stack, where none is named)
+    #[arg(long, value_name = "KIT")]
+    kit: Option<String>,
     /// Skip the measurement of the generator's own ceiling
     #[arg(long)]
     no_ceiling: bool,
@@ -38,7 +42,7 @@ pub(crate) fn main(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
     }
     let mut findings = findings::machine(context);
     findings.extend(findings::sight());
-    findings.extend(packages(&args.stack, context)?);
+    findings.extend(packages(args, context)?);
     if !args.no_ceiling {
         findings.extend(ceiling::measure(context)?);
     }
@@ -48,27 +52,56 @@ pub(crate) fn main(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
     Ok(if hopeless { 2 } else { 0 })
 }
 
-/// For each of these stacks, or for every one when none is asked for, what is missing for it.
-fn packages(asked: &[String], context: &Context) -> Result<Vec<Finding>> {
+/// For each stack that is asked about, or for every one when none is, what is missing for it.
+fn packages(args: &DoctorArgs, context: &Context) -> Result<Vec<Finding>> {
+    let kit = kit(args, context)?;
     let mut findings = Vec::new();
-    let stacks: Vec<&str> = match asked.is_empty() || every(asked) {
-        true => context.catalogue.stacks(),
-        false => asked.iter().map(String::as_str).collect(),
-    };
-    for name in stacks {
-        let parts = Parts::of_stack(context, name)?;
+    for name in stacks(args, kit.as_ref(), context) {
+        let parts = parts(context, &name, kit.as_ref())?;
         let needed = parts.needed()?;
         let missing = testbed::packages::missing(&needed, &parts.builds(), &context.home);
-        let subject = format!("stack {name}");
+        let (subject, only) = match &kit {
+            Some(kit) => (format!("kit {} on stack {name}", kit.name), format!("--kit {} ", kit.name)),
+            None => (format!("stack {name}"), String::new()),
+        };
         findings.push(if missing.is_empty() {
             Finding::good(subject, versions(context, &needed))
         } else {
             let list: Vec<&str> = missing.iter().map(|one| one.package.as_str()).collect();
-            let remedy = format!("plimsoll doctor --install --stack {name}");
+            let remedy = format!("plimsoll doctor --install {only}--stack {name}");
             Finding::limited(subject, format!("missing: {}", list.join(", ")), remedy)
         });
     }
     Ok(findings)
+}
+
+fn kit(args: &DoctorArgs, context: &Context) -> Result<Option<KitManifest>> {
+    args.kit.as_deref().map(|name| context.catalogue.kit(name)).transpose()
+}
+
+/// The stacks that are meant: those named, else the kit's default, else all of them.
+fn stacks(args: &DoctorArgs, kit: Option<&KitManifest>, context: &Context) -> Vec<String> {
+    if !args.stack.is_empty() && !every(&args.stack) {
+        return args.stack.clone();
+    }
+    let stacks = context.catalogue.stacks().into_iter();
+    match kit {
+        None => stacks.map(str::to_string).collect(),
+        Some(kit) if args.stack.is_empty() => vec![kit.default_stack.clone()],
+        Some(kit) => {
+            let runs_it = |name: &&str| {
+                context.catalogue.stack(name).is_ok_and(|stack| stack.lacking(kit).next().is_none())
+            };
+            stacks.filter(runs_it).map(str::to_string).collect()
+        }
+    }
+}
+
+fn parts(context: &Context, stack: &str, kit: Option<&KitManifest>) -> Result<Parts> {
+    match kit {
+        Some(kit) => Parts::for_kit(&context.catalogue, stack, kit),
+        None => Parts::for_all_kits(&context.catalogue, stack),
+    }
 }
 
 /// Whether `--stack all` was said.
@@ -88,21 +121,22 @@ fn versions(context: &Context, services: &[Needed<'_>]) -> String {
 }
 
 fn install(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
-    let default = context.catalogue.kit("dvdstore").map(|kit| kit.default_stack);
-    let stacks: Vec<String> = if every(&args.stack) {
-        context.catalogue.stacks().into_iter().map(str::to_string).collect()
-    } else if args.stack.is_empty() {
-        vec![default?]
-    } else {
-        args.stack.clone()
+    let kit = match args.kit.is_none() && args.stack.is_empty() {
+        true => Some(context.catalogue.kit("dvdstore")?),
+        false => kit(args, context)?,
     };
+    let stacks = stacks(args, kit.as_ref(), context);
     let parts: Vec<Parts> =
-        stacks.iter().map(|stack| Parts::of_stack(context, stack)).collect::<Result<_>>()?;
+        stacks.iter().map(|stack| parts(context, stack, kit.as_ref())).collect::<Result<_>>()?;
     let needed = parts.iter().map(Parts::needed).collect::<Result<Vec<_>>>()?.concat();
     let builds = parts.iter().flat_map(Parts::builds).collect::<Vec<_>>();
     let missing = testbed::packages::missing(&needed, &builds, &context.home);
+    let what_for = match &kit {
+        Some(kit) => format!("kit {} on {}", kit.name, stacks.join(", ")),
+        None => stacks.join(", "),
+    };
     if missing.is_empty() {
-        context.console.done(&format!("everything for {} is here", stacks.join(", ")));
+        context.console.done(&format!("everything for {what_for} is here"));
         return Ok(0);
     }
     let console = &mut context.console;
@@ -112,6 +146,6 @@ fn install(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
         let what = format!("{} is still missing after its installation", one.package);
         return Err(Problem::environment(what).remedy(testbed::packages::apt_line(&needed, &builds)).into());
     }
-    context.console.done(&format!("installed what {} needs; no daemon was started", stacks.join(", ")));
+    context.console.done(&format!("installed what is needed for {what_for}; no daemon was started"));
     Ok(0)
 }

@@ -111,8 +111,7 @@ fn kit(catalogue: &Catalogue, name: &str) -> Result<String> {
 fn other_stacks(catalogue: &Catalogue, kit: &KitManifest) -> Result<String> {
     let mut others = Vec::new();
     for name in catalogue.stacks().into_iter().filter(|name| *name != kit.default_stack) {
-        let provides = catalogue.stack(name)?.provides;
-        if kit.needs.iter().all(|need| provides.contains(need)) {
+        if catalogue.stack(name)?.lacking(kit).next().is_none() {
             others.push(name);
         }
     }

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::bench::server::ServerArgs;
 use crate::bench::trial::arm::ReadyArm;
 use crate::context::Context;
+use crate::version::version;
 
 /// The file of the study's directory in which it stands.
 pub(crate) const FILE: &str = "identity.json";
@@ -20,7 +21,7 @@ pub(crate) type Identity = BTreeMap<String, String>;
 /// What `arms` measure now, on this machine and with this catalogue.
 pub(crate) fn of(arms: &[Option<ReadyArm>], server: &ServerArgs, context: &Context) -> Identity {
     let mut identity = Identity::from([
-        ("the version of Plimsoll".to_string(), env!("CARGO_PKG_VERSION").to_string()),
+        ("the version of Plimsoll".to_string(), version()),
         ("the flags about the server".to_string(), digest(format!("{server:?}").as_bytes())),
     ]);
     for (number, arm) in arms.iter().enumerate() {

@@ -11,6 +11,7 @@ use crate::bench::outcome;
 use crate::bench::setup;
 use crate::bench::trial::arm::ReadyArm;
 use crate::context::Context;
+use crate::version::version;
 
 /// A study that is being measured.
 pub(crate) struct Sitting {
@@ -36,7 +37,7 @@ impl Sitting {
             format: STUDY_FORMAT,
             id,
             started,
-            plimsoll: env!("CARGO_PKG_VERSION").to_string(),
+            plimsoll: version(),
             command: context.command.clone(),
             outcome: Outcome::Unfinished,
             sentence: "no answer yet".to_string(),

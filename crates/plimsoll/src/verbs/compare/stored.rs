@@ -14,6 +14,7 @@ use crate::bench::outcome;
 use crate::bench::trial;
 use crate::context::Context;
 use crate::verbs::closing::Ended;
+use crate::version::version;
 
 /// Compares two runs and keeps the answer as a study.
 pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) -> Result<Ended> {
@@ -37,7 +38,7 @@ pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) 
         format: STUDY_FORMAT,
         id,
         started,
-        plimsoll: env!("CARGO_PKG_VERSION").to_string(),
+        plimsoll: version(),
         command: context.command.clone(),
         outcome: Outcome::Completed,
         sentence,

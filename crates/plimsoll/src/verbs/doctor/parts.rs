@@ -1,25 +1,49 @@
-//! What a stack is made of, for every workload that it is there for.
+//! What a stack is made of, for one workload or for every one that it is there for.
 
 use model::kit::Build;
 use model::setting::Values;
-use model::{Result, ServiceManifest};
+use model::{Catalogue, KitManifest, Problem, Result, ServiceManifest, StackManifest};
 use testbed::Needed;
 
-use crate::context::Context;
-
-/// The services of a stack with the knobs that it sets, and the stand-ins and builds of the kits that can run on it.
+/// The services of a stack with the knobs that it sets, and the stand-ins and builds of the kits that are to run on it.
 pub(super) struct Parts {
     services: Vec<(ServiceManifest, Values)>,
     builds: Vec<Build>,
-    /// What the stack promises: a kit that asks for less needs less.
-    provides: Vec<String>,
+    /// What kits ask of the stack: all that it promises, or less for one kit that asks for less.
+    asked: Vec<String>,
 }
 
 impl Parts {
-    pub(super) fn of_stack(context: &Context, name: &str) -> Result<Parts> {
-        let catalogue = &context.catalogue;
+    /// Of the stack `name`, for every kit that can run on it.
+    pub(super) fn for_all_kits(catalogue: &Catalogue, name: &str) -> Result<Parts> {
         let stack = catalogue.stack(name)?;
-        let (mut services, mut builds) = (Vec::new(), Vec::new());
+        let mut parts = Parts::of_stack(catalogue, &stack)?;
+        for kit in catalogue.kits() {
+            let kit = catalogue.kit(kit)?;
+            if stack.lacking(&kit).next().is_none() {
+                parts.add(kit, catalogue)?;
+            }
+        }
+        parts.asked = stack.provides;
+        Ok(parts)
+    }
+
+    /// Of the stack `name`, for this kit alone.
+    pub(super) fn for_kit(catalogue: &Catalogue, name: &str, kit: &KitManifest) -> Result<Parts> {
+        let stack = catalogue.stack(name)?;
+        if let Some(need) = stack.lacking(kit).next() {
+            let what = format!("kit {} can't run on stack {name}, which has no {need}", kit.name);
+            let remedy = format!("plimsoll list {} names the stacks that it runs on", kit.name);
+            return Err(Problem::recipe(what).remedy(remedy).into());
+        }
+        let mut parts = Parts::of_stack(catalogue, &stack)?;
+        parts.asked.clone_from(&kit.needs);
+        parts.add(kit.clone(), catalogue)?;
+        Ok(parts)
+    }
+
+    fn of_stack(catalogue: &Catalogue, stack: &StackManifest) -> Result<Parts> {
+        let mut services = Vec::new();
         for tier in &stack.tiers {
             let service = catalogue.service(&tier.service)?;
             let own = |knob: &str| service.knobs.iter().any(|known| known.name == knob);
@@ -27,23 +51,65 @@ impl Parts {
             let set = set.map(|(knob, value)| (knob.clone(), value.clone())).collect();
             services.push((service, set));
         }
-        for kit in catalogue.kits() {
-            let kit = catalogue.kit(kit)?;
-            if kit.needs.iter().all(|need| stack.provides.contains(need)) {
-                for stub in &kit.stubs {
-                    services.push((catalogue.kit_service(&kit.name, &stub.service)?, Values::new()));
-                }
-                builds.extend(kit.build);
-            }
+        Ok(Parts { services, builds: Vec::new(), asked: Vec::new() })
+    }
+
+    /// Adds what the kit itself brings.
+    fn add(&mut self, kit: KitManifest, catalogue: &Catalogue) -> Result<()> {
+        for stub in &kit.stubs {
+            self.services.push((catalogue.kit_service(&kit.name, &stub.service)?, Values::new()));
         }
-        Ok(Parts { services, builds, provides: stack.provides })
+        self.builds.extend(kit.build);
+        Ok(())
     }
 
     pub(super) fn needed(&self) -> Result<Vec<Needed<'_>>> {
-        self.services.iter().map(|(service, set)| Needed::with(service, set, &self.provides)).collect()
+        self.services.iter().map(|(service, set)| Needed::with(service, set, &self.asked)).collect()
     }
 
     pub(super) fn builds(&self) -> Vec<&Build> {
         self.builds.iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::built_in;
+
+    /// The words of a line of `scripts/demo.sh`, between these.
+    fn of_the_demo(from: &str, to: &str) -> Vec<String> {
+        let script = include_str!("../../../../../scripts/demo.sh");
+        let (_, rest) = script.split_once(from).expect("the demo has the line");
+        let (words, _) = rest.split_once(to).expect("the line ends");
+        words.split_whitespace().map(str::to_string).collect()
+    }
+
+    fn line(parts: &Parts) -> String {
+        testbed::packages::apt_line(&parts.needed().expect("right modules"), &parts.builds())
+    }
+
+    #[test]
+    fn a_shop_in_php_needs_nothing_of_the_calendar_and_the_demo_fetches_what_it_needs() {
+        let catalogue = built_in();
+        let [kit, stack] =
+            [("\nkit=", " "), (" stack=", "\n")].map(|(from, to)| of_the_demo(from, to).remove(0));
+        let kit = catalogue.kit(&kit).expect("the demo's kit");
+        let alone = line(&Parts::for_kit(&catalogue, &stack, &kit).expect("it runs there"));
+        let wanted = of_the_demo("\nahead=(", ")");
+        assert_eq!(alone, format!("apt-get install --no-install-recommends {}", wanted.join(" ")));
+        let all = line(&Parts::for_all_kits(&catalogue, &stack).expect("a stack"));
+        assert!(all.contains("php-sabre-dav") && !alone.contains("sabre"), "{alone}\n{all}");
+    }
+
+    #[test]
+    fn a_kit_that_does_not_run_on_a_stack_is_refused_with_what_it_lacks() {
+        let catalogue = built_in();
+        let kit = catalogue.kit("tpcw").expect("a kit");
+        let refused = Parts::for_kit(&catalogue, "nginx", &kit).err().expect("it needs servlets");
+        assert!(
+            refused.to_string().contains("kit tpcw can't run on stack nginx, which has no web+servlet"),
+            "{refused}"
+        );
     }
 }

@@ -13,6 +13,7 @@ use model::{HitRecord, Interval, OperationKind, Result, units};
 use crate::bench::server::Server;
 use crate::console::Console;
 use crate::context::Context;
+use crate::version::version;
 
 /// The checks that are about the instrument; the others are about a stack.
 const CHECKS: [&str; 8] =
@@ -129,7 +130,7 @@ pub(super) fn record(
     let mut record = HitRecord {
         format: HIT_FORMAT,
         started: started(elapsed_s),
-        plimsoll: env!("CARGO_PKG_VERSION").to_string(),
+        plimsoll: version(),
         command: context.command.clone(),
         method: method(options),
         url: server.url.to_string(),
