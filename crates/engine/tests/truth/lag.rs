@@ -7,14 +7,12 @@ use model::Distribution;
 
 use crate::lean_net::LeanNet;
 use crate::seen::{Seen, expect_no_failure, thinking, users};
-use crate::turn;
 
 /// Sending and receiving take 20 µs of the virtual CPU each, so that 17,500 sessions a second keep it busy for 70 %.
 /// Many users who think exponentially start sessions as a Poisson process, and every session brings two pieces of
 /// work of fixed length: send lag is the wait in a queue near M/D/1, whose mean is ρ·d / (2·(1 - ρ)) = 23 µs.
 #[test]
 fn lag_at_70_percent_of_the_cpu_is_the_wait_in_a_queue_and_stays_under_a_millisecond() {
-    let _turn = turn();
     let (clock, net) = LeanNet::new(5_000_000, 20_000);
     let think = Distribution::Exponential { mean: 0.5, min: 0.0, max: 50.0 };
     let nowhere = SocketAddr::from(([127, 0, 0, 1], 80));
