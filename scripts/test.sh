@@ -1,76 +1,58 @@
 #!/usr/bin/env bash
-# The whole gate, on a clean checkout as on a developer's machine. The debug profile, because it is built once for lint
-# and tests together and carries the checks of overflow; dependencies are optimised (Cargo.toml), and no test asserts
-# an absolute speed.
+# The whole gate, on a clean checkout as on a developer's machine. The dev profile, because it is built once for lint and
+# tests together and carries the checks of overflow; what is hot is optimised (Cargo.toml), and no test asserts an
+# absolute speed. What takes longer is in scripts/test-long.sh; the last lines say how old its outcome is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/stages.sh
 
-begun=$SECONDS
-stage_begun=$SECONDS
-stage() {
-    echo "== $1 (${2:-})" | sed 's/ ()$//'
-    stage_begun=$SECONDS
+target=${CARGO_TARGET_DIR:-target}
+scratch=$(mktemp -d)
+# Servers run as a user of their own and must be able to enter.
+chmod 755 "$scratch"
+clean_up() {
+    rm -rf "$scratch"
 }
-done_in() {
-    echo "== took $((SECONDS - stage_begun)) s, $((SECONDS - begun)) s in all"
-}
+export PLIMSOLL_TEST_ROOT=$scratch/tests PLIMSOLL_TEST_ENDINGS=$scratch/endings
+touch "$PLIMSOLL_TEST_ENDINGS"
 
 stage "toolchain"
 scripts/toolchain.sh
-done_in
+scripts/nextest.sh
+PATH=$PATH:$(scripts/nextest.sh --path)
 
-stage "lint" "format, clippy, house rules; alone: make lint"
-scripts/lint.sh
-done_in
+# Packages are fetched while the compiler works.
+scripts/packages.sh </dev/null >"$scratch/packages.log" 2>&1 &
+packages=$!
+
+stage "lint" "format and clippy; with the house rules alone: make lint"
+scripts/clippy.sh
 
 stage "build" "cargo build --workspace --all-targets"
 cargo build --workspace --all-targets --locked
-done_in
 
 stage "packages" "servers of all stacks, Chromium and Node.js for the report's tests"
-stacks=()
-for stack in catalogue/stacks/*.toml; do
-    stacks+=(--stack "$(basename "$stack" .toml)")
-done
-"${CARGO_TARGET_DIR:-target}/debug/plimsoll" doctor --install "${stacks[@]}"
-if ! command -v ip >/dev/null; then
-    scripts/install.sh "a tier's own host is a network that iproute2 makes" iproute2
-fi
-if ! command -v chromium >/dev/null; then
-    scripts/install.sh "the report is opened in a real browser" chromium
-fi
-if ! command -v node >/dev/null; then
-    scripts/install.sh "the report's scripts have tests of their own" nodejs
-fi
-if ! command -v npm >/dev/null; then
-    scripts/install.sh "the driver of the report's tests in a browser is an npm package" npm
-fi
-# Only the driver: the browser is Debian's.
-npm ci --prefix crates/report/tests/browser --ignore-scripts --no-audit --no-fund --loglevel=error
-peers=()
-command -v wrk >/dev/null || peers+=(wrk)
-command -v valgrind >/dev/null || peers+=(valgrind)
-if ((${#peers[@]})); then
-    scripts/install.sh "requests are counted beside wrk, instructions by callgrind" "${peers[@]}"
-fi
-done_in
+wait "$packages" || { cat "$scratch/packages.log" >&2; exit 2; }
+cat "$scratch/packages.log"
+"$target/debug/plimsoll" doctor --install --stack all
 
 shopt -s nullglob globstar
 web_tests=(web/**/*.test.mjs)
 if ((${#web_tests[@]})); then
     stage "web" "node --test web/"
     node --test "${web_tests[@]}"
-    done_in
 fi
 
-stage "fuzz" "the reader of answers for 60 s; alone and longer: make fuzz"
-scripts/fuzz.sh 60
-done_in
+stage "fuzz" "the reader of answers for 20 s; alone and longer: make fuzz"
+scripts/fuzz.sh 20
 
-stage "instructions" "of the generator for one request, beside their budgets; alone: make instructions"
-scripts/instructions.sh
-done_in
+stage "instructions" "of the generator for one request; of the release build: make instructions"
+"$target/debug/bench" instructions --hotpath "$target/debug/hotpath" --budgets benches/instructions.toml --profile dev
 
-# Last, so that cargo's own closing lines close the gate.
-stage "tests" "cargo test --workspace --locked"
-exec cargo test --workspace --locked --no-fail-fast
+stage "tests" "cargo nextest run --workspace; conformance of kits and simulations where something below them changed"
+due=$(scripts/due.sh)
+cargo nextest run --workspace --locked --ignore-default-filter -E "default() | ($due)"
+
+all_stages_done
+scripts/endings.sh "$PLIMSOLL_TEST_ENDINGS"
+scripts/test-long.sh --age

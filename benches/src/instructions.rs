@@ -17,18 +17,21 @@ const VISITS: [(&str, [u64; 2]); 2] = [("repeat", [4_000, 14_000]), ("session", 
 #[derive(Debug, Deserialize)]
 struct Budgets {
     slack_ratio: f64,
-    budget: BTreeMap<String, f64>,
+    /// By profile and program.
+    budget: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
 /// Counts and compares with the budgets; an error says by how much one is exceeded and how to see why.
-pub(crate) fn check(hotpath: &Path, budgets: &Path) -> Result<(), Failure> {
+pub(crate) fn check(hotpath: &Path, budgets: &Path, profile: &str) -> Result<(), Failure> {
     let text = fs::read_to_string(budgets).map_err(|error| format!("{}: {error}", budgets.display()))?;
     let budgets: Budgets =
         toml::from_str(&text).map_err(|error| format!("{}: {error}", budgets.display()))?;
+    let of_profile =
+        budgets.budget.get(profile).ok_or_else(|| format!("there are no budgets for profile {profile}"))?;
     let mut exceeded = Vec::new();
     for (program, visits) in VISITS {
         let found = per_request(hotpath, program, visits)?;
-        let budget = budgets.budget.get(program).copied().unwrap_or(0.0);
+        let budget = of_profile.get(program).copied().unwrap_or(0.0);
         let over = found / budget - 1.0;
         println!(
             "{program:<8} {found:>8.0} instructions a request, budget {budget:.0} ({:+.1} %)",

@@ -36,6 +36,9 @@ enum Verb {
         /// The budgets
         #[arg(long, default_value = "benches/instructions.toml")]
         budgets: PathBuf,
+        /// The profile that the program was built with: each has budgets of its own
+        #[arg(long, default_value = "release")]
+        profile: String,
     },
 }
 
@@ -71,7 +74,7 @@ pub(crate) struct Table {
 fn main() -> ExitCode {
     let ended = child::end_all_on_signals().and_then(|()| match Cli::parse().verb {
         Verb::Table(table) => rounds::run(&table),
-        Verb::Instructions { hotpath, budgets } => instructions::check(&hotpath, &budgets),
+        Verb::Instructions { hotpath, budgets, profile } => instructions::check(&hotpath, &budgets, &profile),
     });
     match ended {
         Ok(()) => ExitCode::SUCCESS,

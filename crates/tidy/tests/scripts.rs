@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Programs that every machine has.
-const EVERYWHERE: [&str; 8] = ["basename", "bash", "cut", "dirname", "env", "head", "sed", "sort"];
+const EVERYWHERE: [&str; 22] = [
+    "awk", "basename", "bash", "cat", "chmod", "cut", "date", "dirname", "env", "git", "grep", "head", "id",
+    "mktemp", "realpath", "rm", "sed", "sort", "touch", "tr", "uname", "wc",
+];
 
 struct Machine {
     programs: tempfile::TempDir,
@@ -123,51 +126,91 @@ fn complete(cargo: &str) -> Machine {
     let note = |name: &str| format!("echo \"{name} $*\" >> {}", machine.log().display());
     let (log_cargo, log_node, log_plimsoll) = (note("cargo"), note("node"), note("plimsoll"));
     let (log_bench, log_npm) = (note("bench"), note("npm"));
-    for profile in ["debug", "release"] {
+    for profile in ["debug", "demo", "release"] {
         fs::create_dir(machine.programs.path().join(profile)).expect("a folder");
     }
     machine
         .with("rustc", "echo 'rustc 1.95.0 (abc 2026-01-01)'")
         .with("cargo", &format!("{log_cargo}\n{cargo}"))
         .with("cc", "exit 0")
+        .with("c++", "exit 0")
         .with("chromium", "exit 0")
         .with("ip", "exit 0")
         .with("node", &log_node)
         .with("npm", &log_npm)
         .with("wrk", "exit 0")
         .with("valgrind", "exit 0")
-        .with("release/bench", &log_bench)
+        .with("debug/bench", &log_bench)
+        .with("demo/plimsoll", &log_plimsoll)
         .with("debug/plimsoll", &log_plimsoll)
         .with("release/plimsoll", &log_plimsoll)
 }
 
 #[test]
-fn the_gate_goes_through_its_stages_and_closes_with_cargos_own_lines() {
-    let machine = complete("[[ $* != 'test --workspace'* ]] || echo 'test result: ok.'");
+fn the_gate_goes_through_its_stages_and_closes_with_their_times_and_what_was_not_judged() {
+    let machine = complete("exit 0");
     let said = machine.run("test.sh", &[]);
     assert_eq!(said.code, Some(0), "{said:?}\n{}", machine.calls());
     let calls = machine.calls();
     let beginnings: Vec<String> =
         calls.lines().map(|call| call.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
-    let (web, rest): (Vec<String>, Vec<String>) =
-        beginnings.into_iter().partition(|call| call.starts_with("node"));
+    // Packages are fetched beside the compiler, whenever that is.
+    let (aside, rest): (Vec<String>, Vec<String>) =
+        beginnings.into_iter().partition(|call| call.starts_with("node") || call.starts_with("npm"));
     let expected = [
+        "cargo nextest",
         "cargo fmt",
         "cargo clippy",
-        "cargo test",
         "cargo build",
         "plimsoll doctor",
-        "npm ci",
-        "cargo build",
         "bench instructions",
-        "cargo test",
+        "cargo nextest",
     ];
     assert_eq!(rest, expected, "{calls}");
-    assert!(web.iter().all(|call| call == "node --test"), "{calls}");
-    let stacks = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue/stacks"));
-    let stacks = stacks.expect("the catalogue has stacks").count();
-    assert_eq!(calls.matches("--stack ").count(), stacks, "{calls}");
-    assert!(said.out.ends_with("test result: ok.\n"), "{said:?}");
+    assert!(aside.iter().all(|call| call == "node --test" || call == "npm ci"), "{calls}");
+    assert!(calls.contains("doctor --install --stack all"), "{calls}");
+    for stage in ["toolchain", "lint", "build", "packages", "web", "fuzz", "instructions", "tests"] {
+        assert!(said.out.contains(&format!("== {stage} took ")), "{stage}: {said:?}");
+    }
+    let closing = said.out.split("== all stages, ").nth(1).expect("the times of all stages");
+    assert!(closing.contains("not judged: 0 of the tests of truth (0 are allowed), 0 others"), "{closing}");
+}
+
+#[test]
+fn what_was_not_judged_is_counted_and_fails_the_gate() {
+    let notes = |lines: &str| {
+        let machine = Machine::new();
+        let path = machine.programs.path().join("endings");
+        fs::write(&path, lines).expect("the notes are written");
+        machine.run("endings.sh", &[path.to_str().expect("a path")])
+    };
+    let said = notes("skipped\ta::b\tno tc\nrefused\ta::c\tno netem\nnot judged\ta::d\tbusy\n");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.out.contains("1 others (3 are allowed); skipped: 1; refusals asserted: 1"), "{said:?}");
+    let said = notes("not judged (truth)\tengine::truth x\tdisturbed\n");
+    assert!(said.code == Some(1) && said.out.contains("engine::truth x: disturbed"), "{said:?}");
+    let said = notes(&"not judged\ta::d\tbusy\n".repeat(4));
+    assert!(said.code == Some(1) && said.err.contains("too busy to judge"), "{said:?}");
+}
+
+#[test]
+fn each_part_of_the_long_tests_covers_folders_that_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let script =
+        ". scripts/parts.sh; for part in \"${parts[@]}\"; do echo \"$part: $(covers \"$part\")\"; done";
+    let output = Command::new("bash").args(["-c", script]).current_dir(&root).output().expect("bash runs");
+    let said = Said::from(output);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let kits = fs::read_dir(root.join("catalogue/kits")).expect("the catalogue has kits").count();
+    assert_eq!(said.out.matches("conformance-").count(), kits, "{said:?}");
+    for line in said.out.lines() {
+        let (part, paths) = line.split_once(": ").expect("a part and its paths");
+        for path in paths.split_whitespace() {
+            assert!(root.join(path).exists(), "{part} covers {path}, which is not there");
+        }
+        let services = paths.matches("catalogue/services/").count();
+        assert!(services > 0 || !part.starts_with("conformance-"), "{part} has services: {paths}");
+    }
 }
 
 #[test]
@@ -175,7 +218,9 @@ fn a_stage_that_fails_ends_the_gate() {
     let machine = complete("[[ $1 != clippy ]]");
     let said = machine.run("test.sh", &[]);
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert!(machine.calls().ends_with("-- -D warnings\n"), "{}", machine.calls());
+    assert!(machine.calls().contains("-- -D warnings\n"), "{}", machine.calls());
+    assert!(!machine.calls().contains("cargo build"), "{}", machine.calls());
+    assert!(said.err.contains("== ended with 1 in stage lint, after "), "{said:?}");
 }
 
 #[test]
@@ -183,10 +228,11 @@ fn the_demo_builds_installs_and_runs_and_its_exit_code_is_that_of_the_run() {
     let machine = complete("exit 0");
     let log = machine.log();
     let run = format!("echo \"plimsoll $*\" >> {}; [[ $1 != run ]] || exit 99", log.display());
-    let machine = machine.with("release/plimsoll", &run);
+    let machine = machine.with("demo/plimsoll", &run);
     let said = machine.run("demo.sh", &[]);
     assert_eq!(said.code, Some(99), "{said:?}");
     let calls = machine.calls();
+    assert!(calls.contains("--profile demo") && calls.contains("--kit dvdstore"), "{calls}");
     let verbs: Vec<&str> = calls.lines().filter_map(|call| call.split(' ').nth(1)).collect();
     assert_eq!(verbs, ["build", "doctor", "run"], "{calls}");
 }
@@ -204,6 +250,8 @@ fn the_gate_is_make_test_and_nothing_else() {
         "scripts/lint.sh",
         "scripts/bench.sh",
         "scripts/instructions.sh",
+        "scripts/test-long.sh",
+        "scripts/due.sh",
     ] {
         let text = fs::read_to_string(root.join(script)).expect("the script exists");
         assert!(text.contains("\nset -euo pipefail\n"), "{script} must stop at the first failure");

@@ -9,6 +9,7 @@ use engine::{Audience, Control, Program, RunOptions, Scenario, Second, Source, r
 use model::interval::{Interval, OperationKind, Times};
 use model::plan::Load;
 use model::{Acknowledge, Result};
+use testkit::ending::skip;
 
 /// Nearer to the kernel's 40 ms than to anything that loopback takes.
 const DELAYED_US: u64 = 30_000;
@@ -87,7 +88,7 @@ fn a_server_that_waits_for_acknowledgements_is_slow_unless_they_come_at_once() {
     // One of forty may be late for another reason on a busy machine; all of them would be by the delay.
     assert!(at_once <= 2, "{at_once} of {SESSIONS} answers waited although all was acknowledged at once");
     if late_by_the_kernel_alone() <= u64::from(SESSIONS) / 4 {
-        eprintln!("skipped: this machine's kernel does not delay acknowledgements");
+        skip("this machine's kernel does not delay acknowledgements");
         return;
     }
     let delayed = late(&response_times(Acknowledge::Delayed));

@@ -16,14 +16,38 @@ mod wire;
 
 use std::process::{Command, ExitCode};
 
-/// A case of the gate: its words, and the most that a user may cost in bytes.
-const GATE: [(&str, f64); 2] = [("kept 100000", 10_000.0), ("closed 300000", 1_500.0)];
+/// A case of the gate.
+struct Case {
+    name: &'static str,
+    /// The program's arguments.
+    words: &'static str,
+    max_bytes_a_user: f64,
+}
 
+const GATE: [Case; 2] = [
+    Case {
+        name: "users_who_keep_their_connections_are_small",
+        words: "kept 100000",
+        max_bytes_a_user: 10_000.0,
+    },
+    Case {
+        name: "users_who_close_their_connections_are_smaller",
+        words: "closed 300000",
+        max_bytes_a_user: 1_500.0,
+    },
+];
+
+/// Besides its own words it knows those of libtest's that nextest uses: `--list` and `--exact NAME`.
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let (flags, words): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|word| word.starts_with("--"));
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if flags.iter().any(|flag| flag == "--list") {
+        return list(flags.iter().any(|flag| flag == "--ignored"));
+    }
     match words[..] {
-        [] => gate(),
+        [] => gate(|_| true),
+        [name] if flags.iter().any(|flag| flag == "--exact") => gate(|case| case.name == name),
         ["kept", users] => told(cases::kept(number(users))),
         ["closed", users] => told(cases::closed(number(users))),
         ["sockets", users, think_s, seconds] => wire::sockets(number(users), think_s, number(seconds)),
@@ -44,17 +68,25 @@ fn told(cost: cases::Cost) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+#[allow(clippy::print_stdout)]
+fn list(ignored: bool) -> ExitCode {
+    for case in GATE.iter().filter(|_| !ignored) {
+        println!("{}: test", case.name);
+    }
+    ExitCode::SUCCESS
+}
+
 #[allow(clippy::print_stdout, clippy::print_stderr)]
-fn gate() -> ExitCode {
+fn gate(wanted: impl Fn(&Case) -> bool) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
-    for (case, most_bytes) in GATE {
+    for Case { name, words, max_bytes_a_user } in GATE.iter().filter(|case| wanted(case)) {
         let program = std::env::current_exe().expect("this program has a path");
-        let output = Command::new(program).args(case.split(' ')).output().expect("it can be run again");
+        let output = Command::new(program).args(words.split(' ')).output().expect("it can be run again");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let bytes: Option<f64> = text.split(" bytes a user").next().and_then(|text| text.trim().parse().ok());
-        let holds = bytes.is_some_and(|bytes| bytes < most_bytes);
+        let holds = bytes.is_some_and(|bytes| bytes < *max_bytes_a_user);
         let verdict = if holds { "ok" } else { "FAILED" };
-        println!("{case}: at most {most_bytes} bytes a user ... {verdict}: {}", text.trim());
+        println!("{name}: at most {max_bytes_a_user} bytes a user ... {verdict}: {}", text.trim());
         if !holds {
             eprintln!("{}", String::from_utf8_lossy(&output.stderr));
             code = ExitCode::FAILURE;

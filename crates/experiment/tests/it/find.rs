@@ -1,11 +1,12 @@
-//! Finds on simulated stacks whose load line is known. `cargo test -p experiment --test it find -- --nocapture` prints
-//! the table of `docs/method/load-line.md`.
+//! Finds on simulated stacks whose load line is known. `PLIMSOLL_FULL_LENGTH=1 cargo test -p experiment --test it find --
+//! --nocapture` prints the table of `docs/method/load-line.md`.
 
 use std::collections::BTreeMap;
 
 use analysis::{Line, Sightings};
 use experiment::{Bench, Order, find, pursue};
 use model::study::{FindAnswer, FindGoal, Purpose, Trial};
+use testkit::length::simulations;
 use testkit::stack::queue::{Queue, QueueBench};
 use testkit::stack::{Habit, Random, Shape, Stack};
 
@@ -49,7 +50,7 @@ impl Tally {
     fn of(goal: &FindGoal, finds: u64, shape: Shape, habit: Habit) -> Tally {
         let mut tally = Tally::default();
         let mut random = Random::new(7);
-        for seed in 0..finds {
+        for seed in 0..simulations(finds) {
             let line = some_line(&mut random);
             let mut stack = Stack::new(line, shape, seed).that(habit);
             let (answer, trials) = pursued(&FindGoal { seed, ..goal.clone() }, &mut stack);

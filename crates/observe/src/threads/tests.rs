@@ -5,6 +5,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use testkit::ending::skip;
+
 use super::*;
 
 /// A python that waits as it is told, ended by the end of its input or by its id.
@@ -35,11 +37,7 @@ impl Drop for Waiting {
 
 fn may_look(id: u32) -> bool {
     let may = std::fs::read_to_string(format!("/proc/{id}/syscall")).is_ok();
-    if !may {
-        assert!(std::env::var_os("CI").is_none(), "CI must be allowed to look at its own processes");
-        println!("skipped: /proc/PID/syscall can't be read here");
-    }
-    may
+    may || skip("/proc/PID/syscall can't be read here")
 }
 
 /// Looks until all threads of the process do what is expected of some, or a minute is over.
@@ -132,11 +130,7 @@ fn a_connection_to_a_port_leads_to_the_tier_that_listens_there_and_others_to_the
 fn networks_can_be_made() -> bool {
     let unshare = "import ctypes,sys; sys.exit(ctypes.CDLL(None).unshare(0x40000000) != 0)";
     let made = Command::new("python3").args(["-c", unshare]).status().is_ok_and(|status| status.success());
-    if !made {
-        assert!(std::env::var_os("CI").is_none(), "CI must be allowed to make network namespaces");
-        println!("skipped: no network namespace can be made here");
-    }
-    made
+    made || skip("no network namespace can be made here")
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use observe::{Job, TierJob, Watch, cgroup2_mount};
+use testkit::ending::skip;
 
 /// A shell whose child burns CPU; killed by its id when dropped.
 struct Burner(Child);
@@ -93,7 +94,8 @@ fn cpu_burnt_in_a_process_tree_is_found_in_it() {
 #[test]
 fn cpu_burnt_in_a_cgroup_is_found_in_it() {
     let Some(group) = Group::make() else {
-        return println!("skipped: no cgroup v2 directory can be made here");
+        skip("no cgroup v2 directory can be made here");
+        return;
     };
     let burner = Burner::start(Some(&group.0));
     let (burnt_s, elapsed_s, bytes, watch) = watch_until_burnt(Some(group.0.clone()), burner.0.id());

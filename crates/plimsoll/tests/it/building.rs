@@ -60,7 +60,7 @@ fn an_application_is_built_once_for_the_same_sources() {
     if !have(STACK) {
         return;
     }
-    let home = Home::new();
+    let home = Home::empty();
     let script = "mkdir -p out/site; cp front.txt out/site/index.html; echo built\n";
     let first = up(&home, &shop(script));
     assert!(first.0.contains("the front page"), "{}", first.0);
@@ -82,7 +82,7 @@ fn a_build_that_fails_shows_the_end_of_its_log_and_where_it_is() {
     if !have(STACK) {
         return;
     }
-    let home = Home::new();
+    let home = Home::empty();
     let told = |script: &str| home.plimsoll("up shop --catalogue").arg(shop(script).path()).run().expect(2);
     let failed = told("echo compiling; echo 'no such class' >&2; exit 7\n")
         .says("kits/shop/kit.toml: build: failed to build the application: sh ended with exit status: 7")
@@ -102,7 +102,7 @@ fn what_can_not_be_rendered_with_these_settings_is_refused_before_anything_is_bu
     if !have(STACK) {
         return;
     }
-    let home = Home::new();
+    let home = Home::empty();
     let kit = KIT.replace("session =", "app = \"app\"\nsession =");
     let kit = overlay(&[
         ("kits/shop/kit.toml", &kit),
@@ -123,7 +123,7 @@ fn a_build_that_is_interrupted_ends_with_all_that_it_started() {
     if !have(STACK) {
         return;
     }
-    let home = Home::new();
+    let home = Home::empty();
     let kit = shop("sleep 1000 &\ntouch begun\nsleep 1000\n");
     let running = home.plimsoll("up shop --catalogue").arg(kit.path()).start().until_dropped();
     wait_for("it has begun", || {

@@ -57,7 +57,7 @@ fn nothing_of_a_build_outlives_a_plimsoll_that_is_killed_and_the_next_one_builds
         return;
     }
     for keeper_too in [false, true] {
-        let home = Home::new();
+        let home = Home::empty();
         let kit = shop(SCRIPT);
         let lingering =
             home.plimsoll("up shop --catalogue").arg(kit.path()).before(|command: &mut Command| {

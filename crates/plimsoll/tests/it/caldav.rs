@@ -11,7 +11,7 @@ use crate::dav::{
 };
 use crate::outage::{Started, ended, kill};
 use crate::standing::Standing;
-use crate::tool::{Finished, Home, have, turn, wait_for};
+use crate::tool::{Finished, Home, have, wait_for};
 
 pub(crate) const STACK: &str = "radicale";
 /// 10 accounts with some 30 objects each: Radicale takes milliseconds for each one that it has never read.
@@ -88,7 +88,6 @@ fn token_of(page: &Page) -> String {
 
 #[test]
 fn a_program_of_today_finds_its_calendar_on_radicale_and_keeps_in_step() {
-    let _turn = turn();
     if !have(STACK) {
         return;
     }

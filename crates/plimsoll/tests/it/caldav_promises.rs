@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::caldav;
 use crate::followed::Followed;
 use crate::record::{nothing_is_lost, row, rows};
-use crate::tool::{Home, catalogue, have, judged, overlay, turn};
+use crate::tool::{Home, catalogue, have, judged, overlay};
 
 /// The kit's check makes so many where the server has sync-tokens.
 pub(crate) const STATEMENTS: usize = 8;
@@ -24,7 +24,6 @@ fn mixed(mix: &str) -> TempDir {
 
 #[test]
 fn a_server_that_somebody_else_started_is_held_to_its_promises_too() {
-    let _turn = turn();
     if !have(caldav::STACK) {
         return;
     }
@@ -57,7 +56,6 @@ const THERE: &str = "objects that were confirmed have the tag that was told";
 
 #[test]
 fn objects_that_vanish_from_the_disk_are_named_and_the_run_is_not_valid() {
-    let _turn = turn();
     if !have(caldav::STACK) {
         return;
     }

@@ -9,10 +9,10 @@ mod web_client;
 mod writers;
 
 use crate::browser::Page;
-use crate::calendar_try;
+use crate::caldav_try;
 use crate::dav::{self, Dav};
 use crate::standing::Standing;
-use crate::tool::{Finished, Home, have, turn};
+use crate::tool::{Finished, Home, have};
 
 pub(crate) const STACK: &str = "apache-prefork-modphp-mariadb";
 /// 25 accounts with some 30 objects each: nothing here becomes another by more of them.
@@ -68,7 +68,6 @@ fn feed(number: u32) -> String {
 
 #[test]
 fn the_calendar_server_says_the_same_at_every_door_and_nothing_to_the_wrong_people() {
-    let _turn = turn();
     if !have(STACK) {
         return;
     }
@@ -86,7 +85,7 @@ fn the_calendar_server_says_the_same_at_every_door_and_nothing_to_the_wrong_peop
     starts::what_programs_ask_for_when_they_are_started_is_answered(&calendar);
     writers::of_many_who_change_an_object_one_is_told_that_it_did(&calendar);
     // Programs of today find the calendar on this server, too, and do without its sync-tokens.
-    calendar_try::programs_of_today_are_followed_at(&calendar.address, "sabre/dav");
+    caldav_try::programs_of_today_are_followed_at(&calendar.address, "sabre/dav");
     drop(calendar);
     Home::shared().expect_nothing_left();
 }

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value as Json;
+use testkit::ending::skip;
 
 use crate::calendar::STACK;
 use crate::record::{row, rows};
-use crate::tool::{Finished, Home, catalogue, have, overlay, skip, turn};
+use crate::tool::{Finished, Home, catalogue, have, overlay};
 
 const STUDY: &str = "cosmo-2006-local-remote";
 /// What tc says where the kernel has no sch_tbf.
@@ -54,7 +55,7 @@ fn a_kernel_without_the_queueing_discipline_is_named_before_anything_is_made() {
         skip("there is no program tc (package iproute2)");
         return;
     };
-    let (home, dir) = (Home::new(), overlay(&[("tc", NO_TBF)]));
+    let (home, dir) = (Home::empty(), overlay(&[("tc", NO_TBF)]));
     let fake = dir.path().join("tc");
     fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let told = with_another(&tc, &fake, &home, "doctor --no-ceiling");
@@ -101,7 +102,6 @@ fn database_of(study: &str, trial: &Json) -> String {
 
 #[test]
 fn each_place_of_the_database_is_measured_at_the_same_quotas_beside_the_mails_figures() {
-    let _turn = turn();
     if !have(STACK) {
         return;
     }

@@ -1,19 +1,16 @@
-//! Both kits of calendars under load: measured runs, and runs in the middle of which a server stands still, is killed, or is
+//! The kit `calendar` under load: measured runs, and runs in the middle of which a server stands still, is killed, or is
 //! lost and comes back.
 
 use std::fs;
 
 use serde_json::{Value as Json, json};
-use tempfile::TempDir;
 
-use crate::caldav;
-use crate::caldav_promises;
 use crate::calendar::{Calendar, DATA, STACK};
 use crate::dav::{self, NEW, event, tag};
 use crate::followed::Followed;
 use crate::outage::{Started, Stopped, ended, kill, server};
-use crate::record::{all_done, ended_by_a_kill, failed, metric, missed, nothing_is_lost, row, rows};
-use crate::tool::{Home, Tool, catalogue, have, judged, overlay, turn, wait_for};
+use crate::record::{all_done, failed, metric, missed, nothing_is_lost, row, rows};
+use crate::tool::{Home, Tool, have, judged, wait_for};
 
 /// Of the kit's own mix. `Delete` stands beside it: it keeps the calendars as large as they are.
 pub(crate) const OPERATIONS: [&str; 10] = [
@@ -46,7 +43,6 @@ fn run_with(data: &str, words: &str) -> Tool {
 
 #[test]
 fn a_measured_run_of_2006_does_all_of_its_mix_and_keeps_every_promise() {
-    let _turn = turn();
     if !have(STACK) {
         return;
     }
@@ -118,7 +114,6 @@ fn a_population_is_held_against_it(record: &Json, per_s: f64) {
 
 #[test]
 fn a_measured_run_of_the_stress_mix_of_2007_makes_calendars_of_its_own() {
-    let _turn = turn();
     if !have(STACK) {
         return;
     }
@@ -140,7 +135,6 @@ fn a_measured_run_of_the_stress_mix_of_2007_makes_calendars_of_its_own() {
 /// The database hangs, and so does everybody who asks for something; nobody is told a lie.
 #[test]
 fn a_database_that_stands_still_for_a_while_costs_time_and_no_promise() {
-    let _turn = turn();
     if !have(STACK) {
         return;
     }
@@ -171,7 +165,6 @@ fn a_database_that_stands_still_for_a_while_costs_time_and_no_promise() {
 /// A run whose own stack loses a tier ends. What users see from then on shows on a stack that goes on.
 #[test]
 fn a_database_that_is_lost_and_comes_back_is_told_and_found_again() {
-    let _turn = turn();
     if !have(STACK) {
         return;
     }
@@ -234,72 +227,4 @@ fn the_server_says_that_it_has_no_database(owner: &mut dav::Dav, path: &str, tex
         assert_eq!(page.header("retry-after"), Some("1"), "{}", page.head);
         page.must(503, "What was confirmed is kept");
     }
-}
-
-/// The kit, but with as many updates as polls: only what was updated since the last poll can be tried with an old tag. And
-/// with more of what is rare: even 150 operations of a busy machine have some of each.
-fn busy() -> TempDir {
-    let rare = "\nUpdate = 7\nDelete = 3\nWeek = 5\nGet = 3\n";
-    let busier = "\nUpdate = 57\nDelete = 20\nWeek = 15\nGet = 15\n";
-    let kit = catalogue("kits/caldav/kit.toml");
-    assert!(kit.contains(rare), "the mix has other shares now");
-    overlay(&[("kits/caldav/kit.toml", &kit.replacen(rare, busier, 1))])
-}
-
-/// Programs in a hurry, which lose every third token and update what they have not asked for.
-fn run_of_today(kit: &TempDir, words: &str) -> Tool {
-    let hurried = "--param think_time=0.2 --param conflicts=1 --param lost_tokens=0.3";
-    let words =
-        format!("run caldav {} --users 6 {hurried} {words} --ramp-down 0s --json --catalogue", caldav::DATA);
-    Home::shared().plimsoll(&words).arg(kit.path())
-}
-
-#[test]
-fn programs_of_today_are_told_what_was_confirmed_and_nothing_else() {
-    let _turn = turn();
-    if !have(caldav::STACK) {
-        return;
-    }
-    let kit = busy();
-    let load = "--ramp-up 4s --steady 15s";
-    let tool = || run_of_today(&kit, load).arg("--qos=p90 < 10s").arg("--qos=errors < 1%");
-    let record = judged(tool).expect(0).json();
-    assert_eq!(record["verdict"]["valid"], true, "{:#}", record["validity"]);
-    // Without the first fetch, which is over by then, and what only servers without tokens are asked.
-    let steady = ["Multiget", "Poll", "Sync", "Resync", "Create", "Update", "Delete", "Week", "Get"];
-    all_done(&record, &steady);
-    assert_eq!(metric(&record, "broken_promises"), 0.0);
-    nothing_is_lost(&record, caldav_promises::STATEMENTS);
-    for name in ["changes", "told_again", "conflicts", "tokens_refused"] {
-        assert!(metric(&record, name) > 0.0, "{name}");
-    }
-    assert_eq!(row(&record, "validity", "check", "metric:broken_promises")["ok"], true);
-    let tier = row(&record, "tiers", "tier", "web");
-    assert!(tier["cpu_cores"].as_f64().is_some_and(|cores| cores > 0.0), "{tier:#}");
-    Home::shared().expect_nothing_left();
-}
-
-#[test]
-fn radicale_killed_mid_run_ends_it_as_invalid_and_no_promise_is_broken() {
-    let _turn = turn();
-    if !have(caldav::STACK) {
-        return;
-    }
-    let kit = busy();
-    let tool = run_of_today(&kit, "--ramp-up 2s --steady 300s");
-    let (running, mut followed) = Followed::start(tool, "caldav", 3);
-    followed.until("changes were confirmed", |run| run.count(&["Update"], 0).0 >= 5);
-    let (completed, failed) = followed.count(&caldav::OPERATIONS, 0);
-    assert!(completed > 0 && failed == 0, "{completed} completed, {failed} failed before");
-    let lab = followed.run.record().id.clone();
-    kill(server(&lab, "radicale.conf"));
-    let record = running.wait().expect(3).json();
-    ended_by_a_kill(&record, "web");
-    assert_eq!(row(&record, "validity", "check", "metric:broken_promises")["ok"], true);
-    // What was confirmed can't be asked for any more: that is said, and is no pass.
-    let check = row(&record, "consistency", "name", "the check itself");
-    let said = check["sentence"].as_str().unwrap_or_default();
-    let expected = "the consistency check could not be made: REPORT /user";
-    assert!(check["ok"] == false && said.starts_with(expected) && said.contains("refused"), "{check:#}");
-    Home::shared().expect_nothing_left();
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::tool::{Home, have, judged, overlay, turn};
+use crate::tool::{Home, have, judged, overlay};
 
 fn rows<'a>(record: &'a Json, list: &str) -> Vec<&'a Json> {
     record[list].as_array().map(|rows| rows.iter().collect()).unwrap_or_default()
@@ -17,7 +17,6 @@ fn check_run(stack: &str) {
     if !have(stack) {
         return;
     }
-    let _turn = turn();
     let home = Home::shared();
     let words =
         format!("run dvdstore --stack {stack} --users 4 --ramp-up 2s --steady 8s --ramp-down 1s --json");
@@ -62,7 +61,6 @@ fn a_missed_target_exits_with_99_and_says_by_how_much() {
     if !have("apache-prefork-modphp-mariadb") {
         return;
     }
-    let _turn = turn();
     let words = "run dvdstore --users 2 --ramp-up 1s --steady 6s --ramp-down 0s";
     let told = judged(|| Home::shared().plimsoll(words).arg("--qos=p50 < 1us")).expect(99);
     assert!(told.stdout.contains("p50"), "{}", told.stdout);
@@ -74,7 +72,6 @@ fn a_knob_reaches_the_rendered_file() {
     if !have("apache-prefork-modphp-mariadb") {
         return;
     }
-    let _turn = turn();
     let words = "run dvdstore --users 2 --ramp-up 1s --steady 4s --ramp-down 0s --set apache.MaxRequestWorkers=17 --json";
     let record = Home::shared().plimsoll(words).arg("--qos=p50 < 5s").run().json();
     let tiers = rows(&record["setup"], "tiers");
@@ -90,7 +87,6 @@ fn try_follows_one_user_and_prints_every_request() {
     if !have("apache-prefork-modphp-mariadb") {
         return;
     }
-    let _turn = turn();
     let told = Home::shared().plimsoll("try dvdstore --sessions 2").run().expect(0);
     for part in [
         "session order_cycle of user 1",
@@ -112,7 +108,6 @@ fn an_exception_in_an_operation_is_counted_and_the_run_goes_on() {
     let session = crate::tool::catalogue("kits/dvdstore/session.lua")
         + "\nlocal as_before = order_cycle\nfunction order_cycle(user)\n  operation 'Broken' get('/ds2/index.html') if chance(0.5) then local x = nil + 1 end\n  as_before(user)\nend\n";
     let dir = overlay(&[("kits/dvdstore/session.lua", &session)]);
-    let _turn = turn();
     let words = "run dvdstore --users 3 --ramp-up 1s --steady 6s --ramp-down 0s --json --catalogue";
     let told = judged(|| Home::shared().plimsoll(words).arg(dir.path()).arg("--qos=errors < 1%")).expect(99);
     let record = told.json();
@@ -133,7 +128,6 @@ fn a_run_in_which_every_operation_fails_says_so() {
     let session = crate::tool::catalogue("kits/dvdstore/session.lua")
         + "\nfunction order_cycle(user) operation 'Lost' get('/no/such/page') end\n";
     let dir = overlay(&[("kits/dvdstore/session.lua", &session)]);
-    let _turn = turn();
     let words = "run dvdstore --users 3 --ramp-up 1s --steady 4s --ramp-down 0s --catalogue";
     let told = Home::shared().plimsoll(words).arg(dir.path()).run().expect(3);
     told.says("404").says("operations failed");
@@ -147,7 +141,6 @@ fn a_run_in_which_one_operation_never_completes_is_not_valid() {
     let session = crate::tool::catalogue("kits/dvdstore/session.lua")
         + "\nlocal as_before = order_cycle\nfunction order_cycle(user) as_before(user) operation 'Lost' get('/no/such/page') end\n";
     let dir = overlay(&[("kits/dvdstore/session.lua", &session)]);
-    let _turn = turn();
     let words = "run dvdstore --users 3 --ramp-up 1s --steady 5s --ramp-down 0s --catalogue";
     let told = Home::shared().plimsoll(words).arg(dir.path()).arg("--qos=Browse p50 < 5s").run().expect(3);
     told.says("Lost never completed");

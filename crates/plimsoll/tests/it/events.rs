@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::browser::{Browser, Page, Upload};
 use crate::outage::{Stopped, kill};
 use crate::standing::Standing;
-use crate::tool::{Home, catalogue, have, overlay, turn};
+use crate::tool::{Home, catalogue, have, overlay};
 
 const STACK: &str = "lighttpd-fastcgi-mariadb-memcached";
 const PLACE: [(&str, &str); 7] = [
@@ -171,7 +171,6 @@ pub(crate) fn well_formed(xml: &str) -> bool {
 
 #[test]
 fn the_calendar_does_what_its_pages_promise_and_refuses_the_rest() {
-    let _turn = turn();
     if !have(STACK) {
         return;
     }

@@ -13,7 +13,7 @@ use crate::outage::kill;
 use crate::record::{
     all_done, ended_by_a_kill, failed, metric, missed, nothing_is_lost, operation, row, rows,
 };
-use crate::tool::{Home, Tool, catalogue, have, judged, overlay, turn};
+use crate::tool::{Home, Tool, catalogue, have, judged, overlay};
 
 /// The kit's default.
 const STACK: &str = "lighttpd-fastcgi-mariadb-memcached";
@@ -87,7 +87,6 @@ impl Drop for Closed {
 
 #[test]
 fn a_measured_run_does_all_seven_operations_and_fails_none() {
-    let _turn = turn();
     if !have(STACK) {
         return;
     }
@@ -134,7 +133,6 @@ fn figures_are_those_of_the_kit(record: &Json) {
 
 #[test]
 fn memcached_killed_mid_run_ends_it_as_invalid_and_loses_nothing() {
-    let _turn = turn();
     if !have(STACK) {
         return;
     }
@@ -154,7 +152,6 @@ fn memcached_killed_mid_run_ends_it_as_invalid_and_loses_nothing() {
 /// A run whose own stack loses a tier ends. What users see from then on shows on a stack that goes on.
 #[test]
 fn pages_go_on_coming_when_memcached_is_killed_mid_run() {
-    let _turn = turn();
     if !have(STACK) {
         return;
     }
@@ -189,7 +186,6 @@ fn pages_go_on_coming_when_memcached_is_killed_mid_run() {
 
 #[test]
 fn a_file_store_that_is_read_only_for_a_while_is_a_clear_page_and_counted() {
-    let _turn = turn();
     if !have(STACK) {
         return;
     }

@@ -2,7 +2,7 @@
 
 use tempfile::TempDir;
 
-use crate::tool::{Home, catalogue, have, overlay, turn};
+use crate::tool::{Home, catalogue, have, overlay};
 use crate::tried::{legible, statuses};
 
 /// Every session, in an order in which each finds what it needs: an event that was seen, somebody who is logged in and
@@ -36,7 +36,6 @@ fn in_turn() -> TempDir {
 }
 
 fn follow(stack: &str) {
-    let _turn = turn();
     if !have(stack) {
         return;
     }

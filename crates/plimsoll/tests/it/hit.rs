@@ -8,8 +8,9 @@ use std::process::{Child, Command, Stdio};
 use engine::null_server::NullServer;
 use serde_json::Value as Json;
 use tempfile::TempDir;
+use testkit::ending::skip;
 
-use crate::tool::{Finished, Home, skip, turn, wait_for};
+use crate::tool::{Finished, Home, wait_for};
 
 fn hit(words: &str) -> Finished {
     Home::shared().plimsoll(&format!("hit {words}")).run()
@@ -28,7 +29,6 @@ fn judged(ended: Finished) -> Json {
 
 #[test]
 fn as_many_requests_are_reported_as_the_server_answered() {
-    let _turn = turn();
     for length in ["-d 2s", "-n 5000", "-n 7"] {
         let server = NullServer::start(None).expect("a loopback port");
         let record = judged(hit(&format!("http://{}/ -c 20 {length} --json", server.address())));
@@ -40,7 +40,6 @@ fn as_many_requests_are_reported_as_the_server_answered() {
 
 #[test]
 fn a_number_of_requests_is_kept_to_whatever_the_number_of_connections() {
-    let _turn = turn();
     let server = NullServer::start(None).expect("a loopback port");
     let record = judged(hit(&format!("http://{}/ -c 64 -n 1003 --threads 1 --json", server.address())));
     assert_eq!((count(&record, "requests"), server.served()), (1003, 1003));
@@ -110,7 +109,6 @@ fn free_port() -> u16 {
 
 #[test]
 fn an_access_log_has_a_line_for_each_request_reported() {
-    let _turn = turn();
     let Some(nginx) = Nginx::start() else {
         skip("nginx is not installed");
         return;
@@ -121,7 +119,6 @@ fn an_access_log_has_a_line_for_each_request_reported() {
 
 #[test]
 fn answers_of_a_bad_status_are_requests_and_errors() {
-    let _turn = turn();
     let Some(nginx) = Nginx::start() else {
         skip("nginx is not installed");
         return;
@@ -135,7 +132,6 @@ fn answers_of_a_bad_status_are_requests_and_errors() {
 /// wrk counts what it had read when its time was up; what was under way then is the server's surplus.
 #[test]
 fn wrk_and_the_server_agree_as_far_as_wrk_can() {
-    let _turn = turn();
     let server = NullServer::start(None).expect("a loopback port");
     let url = format!("http://{}/", server.address());
     let Ok(output) = Command::new("wrk").args(["-t1", "-c10", "-d2s", &url]).output() else {
@@ -172,7 +168,6 @@ fn what_can_not_be_asked_for_is_said_before_anything_starts() {
 
 #[test]
 fn a_record_is_as_its_schema_says_and_people_read_the_same() {
-    let _turn = turn();
     let server = NullServer::start(None).expect("a loopback port");
     let said = hit(&format!("http://{}/x -c 3 -d 1s", server.address()));
     let (word, rate) = if said.code == Some(0) { ("VALID", "requests/s") } else { ("NOT VALID", "/s\n") };
@@ -183,7 +178,6 @@ fn a_record_is_as_its_schema_says_and_people_read_the_same() {
 
 #[test]
 fn an_interrupted_hit_tells_what_it_saw() {
-    let _turn = turn();
     let server = NullServer::start(None).expect("a loopback port");
     let running =
         Home::shared().plimsoll(&format!("hit http://{}/ -c 3 -d 100s --json", server.address())).start();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use crate::tool::{Finished, Home, have, overlay, turn};
+use crate::tool::{Finished, Home, have, overlay};
 
 const STUDY: &str = "\
 format = 1
@@ -76,8 +76,7 @@ fn the_papers_numbers_stand_beside_ours_cell_by_cell() {
     if !have("apache-prefork") || !have("lighttpd") {
         return;
     }
-    let _turn = turn();
-    let home = Home::new();
+    let home = Home::empty();
     let dir = overlay(&[("table10.toml", STUDY)]);
     let file = dir.path().join("table10.toml");
     home.plimsoll("check").arg(&file).run().expect(0).says("4 cells, 8 trials; --full: 4 cells, 8 trials");

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, Signal};
 use serde_json::Value as Json;
+use testkit::ending::skip;
 use testkit::origin::Origin;
 
-use crate::tool::{Finished, Home, Tool, skip, turn, wait_for};
+use crate::tool::{Finished, Home, Tool, wait_for};
 
 fn origin() -> Origin {
     Origin::fixed(Duration::from_millis(10)).expect("a loopback port")
@@ -43,7 +44,6 @@ fn wait_for_requests(origin: &Origin, count: usize) {
 
 #[test]
 fn a_generator_stopped_for_half_a_second_is_late_and_says_so() {
-    let _turn = turn();
     let origin = origin();
     let running = hit(&origin, "-c 10 -d 5s").start();
     wait_for_requests(&origin, 300);
@@ -89,7 +89,6 @@ impl Drop for Quota {
 
 #[test]
 fn a_generator_with_a_hundredth_of_a_cpu_is_late_and_says_so() {
-    let _turn = turn();
     let Some(quota) = Quota::new() else {
         skip("no right to make a cgroup with a CPU quota");
         return;
@@ -133,7 +132,6 @@ fn with_few_ports(body: fn()) {
 
 #[test]
 fn too_few_ports_are_said_before_anything_starts() {
-    let _turn = turn();
     with_few_ports(|| {
         let origin = origin();
         let told = hit(&origin, "-c 100 -d 1s --source 127.0.0.1").run().expect(2);
@@ -143,7 +141,6 @@ fn too_few_ports_are_said_before_anything_starts() {
 
 #[test]
 fn ports_used_up_on_the_way_make_the_run_invalid() {
-    let _turn = turn();
     with_few_ports(|| {
         let origin = origin();
         // Each request takes a port, and the kernel keeps it for a second after.

@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use serde_json::Value as Json;
+use testkit::ending::skip;
 
-use crate::tool::{Home, have, judged, skip, turn, wait_for};
+use crate::tool::{Home, have, judged, wait_for};
 
 const SHORT: &str = "--stack nginx --ramp-up 1s --steady 3s --ramp-down 0s";
 const LIMIT_BYTES: f64 = (24 << 20) as f64;
 
-/// A home of these tests where the one of all tests is in memory.
+/// A home of a test's own: Apache follows no link on the way to a file, and files of a set that tests share would be in memory
+/// already.
 static OF_DISK: LazyLock<Home> = LazyLock::new(|| Home::below(&place()));
 
 /// Where files can be evicted from the page cache and servers can enter: the temporary directory, or cargo's.
@@ -23,9 +25,8 @@ fn place() -> PathBuf {
     if better { cargo } else { std::env::temp_dir() }
 }
 
-/// The home that these tests share.
 fn shared() -> &'static Home {
-    if place() == std::env::temp_dir() { Home::shared() } else { &OF_DISK }
+    &OF_DISK
 }
 
 fn is_in_memory(dir: &Path) -> bool {
@@ -92,7 +93,6 @@ fn sessions_are_specweb99s(record: &Json, users: f64) -> f64 {
 
 #[test]
 fn specweb99s_mix_has_its_shares_of_single_requests_and_long_sessions() {
-    let _turn = turn();
     if !can_be_measured("nginx") {
         return;
     }
@@ -117,7 +117,6 @@ fn specweb99s_mix_has_its_shares_of_single_requests_and_long_sessions() {
 
 #[test]
 fn sessions_arrive_at_a_rate_each_on_a_connection_of_its_own() {
-    let _turn = turn();
     if !can_be_measured("nginx") {
         return;
     }
@@ -139,7 +138,6 @@ fn sessions_arrive_at_a_rate_each_on_a_connection_of_its_own() {
 
 #[test]
 fn every_class_is_answered_with_its_files_or_with_not_modified() {
-    let _turn = turn();
     if !can_be_measured("nginx") {
         return;
     }
@@ -164,7 +162,6 @@ fn every_class_is_answered_with_its_files_or_with_not_modified() {
 
 #[test]
 fn a_cold_cache_is_empty_and_a_warm_one_holds_what_the_limit_lets_it() {
-    let _turn = turn();
     if !can_be_measured("nginx") {
         return;
     }
@@ -201,7 +198,6 @@ fn a_cold_cache_is_empty_and_a_warm_one_holds_what_the_limit_lets_it() {
 
 #[test]
 fn a_file_that_is_other_or_gone_is_noticed_by_users_and_made_anew_by_the_next_run() {
-    let _turn = turn();
     if !can_be_measured("nginx") {
         return;
     }
@@ -252,7 +248,6 @@ fn kept_set(home: &Home) -> PathBuf {
 
 /// A user of a stack is followed through two sessions, every answer compared and its first line shown.
 fn follow(stack: &str) {
-    let _turn = turn();
     if !can_be_measured(stack) {
         return;
     }

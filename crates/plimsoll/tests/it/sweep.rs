@@ -1,6 +1,6 @@
 //! A sweep on the real stack: every cell has its row, and one that was killed goes on.
 
-use crate::tool::{Finished, Home, have, overlay, turn, wait_for};
+use crate::tool::{Finished, Home, have, overlay, wait_for};
 
 const STACK: &str = "apache-prefork-modphp-mariadb";
 
@@ -27,7 +27,6 @@ fn a_sweep_that_was_killed_goes_on_and_has_a_row_for_every_cell() {
     if !have(STACK) {
         return;
     }
-    let _turn = turn();
     let home = Home::new();
     let dir = overlay(&[("two-by-two.toml", STUDY)]);
     let file = dir.path().join("two-by-two.toml");

@@ -3,7 +3,7 @@
 use engine::null_server::NullServer;
 use tempfile::TempDir;
 
-use crate::tool::{Home, judged, overlay, turn};
+use crate::tool::{Home, judged, overlay};
 
 const KIT: &str = r#"
 format = 1
@@ -36,7 +36,6 @@ fn null_kit() -> TempDir {
 
 #[test]
 fn a_run_against_a_server_that_somebody_else_started_says_so_and_starts_nothing() {
-    let _turn = turn();
     let (catalogue, server) = (null_kit(), NullServer::start(None).expect("a loopback port"));
     let url = format!("http://{}", server.address());
     let words = format!(
@@ -60,7 +59,6 @@ fn a_run_against_a_server_that_somebody_else_started_says_so_and_starts_nothing(
 
 #[test]
 fn a_user_can_be_followed_on_a_server_that_somebody_else_started() {
-    let _turn = turn();
     let (catalogue, server) = (null_kit(), NullServer::start(None).expect("a loopback port"));
     let words = format!("try null --target http://{} --catalogue", server.address());
     let said = Home::shared().plimsoll(&words).arg(catalogue.path()).run().expect(0);

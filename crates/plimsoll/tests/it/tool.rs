@@ -2,47 +2,57 @@
 
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use tempfile::TempDir;
+use testkit::ending::skip;
 
 /// Nothing that a test waits for takes longer than this, even on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Runs that want the machine for themselves take turns.
-static TURN: Mutex<()> = Mutex::new(());
-
-/// A home that tests share: its data set is made once.
+/// A home for all that one test asks for.
 static SHARED: LazyLock<Home> = LazyLock::new(Home::new);
 
-pub(crate) fn turn() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
+/// A home of a test's own. Homes whose tests are over are removed by the next that is made, however those tests ended.
 pub(crate) struct Home {
-    dir: TempDir,
+    dir: PathBuf,
 }
 
 impl Home {
+    /// One in which the data sets, file sets and built applications of other tests are there already.
     pub(crate) fn new() -> Home {
-        Home::below(&std::env::temp_dir())
+        let home = Home::empty();
+        for kept in ["datasets", "built"] {
+            let shared = root().join("kept").join(kept);
+            fs::create_dir_all(&shared).expect("a directory");
+            symlink(&shared, home.path().join(kept)).expect("a link to what is kept");
+        }
+        home
     }
 
-    /// A home in a directory that other users can enter.
+    /// One in which nothing is kept but the programs that were unpacked.
+    pub(crate) fn empty() -> Home {
+        Home::below(root())
+    }
+
+    /// The same in another directory that other users can enter.
     pub(crate) fn below(place: &Path) -> Home {
-        let dir =
-            tempfile::Builder::new().prefix("plimsoll-it-").tempdir_in(place).expect("a temporary directory");
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        remove_of_the_dead(place);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let dir = place.join(format!("{HOME_PREFIX}{}-{number}", std::process::id()));
+        fs::create_dir(&dir).expect("a directory");
         // Servers run as a user of their own and must be able to enter.
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("permissions can be set");
-        let programs = usual_home().join("programs");
+        fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).expect("permissions can be set");
+        let programs = testkit::programs::unpacked();
         if programs.is_dir() {
-            std::os::unix::fs::symlink(programs, dir.path().join("programs"))
-                .expect("a link to unpacked programs");
+            symlink(programs, dir.join("programs")).expect("a link to unpacked programs");
         }
         Home { dir }
     }
@@ -52,7 +62,7 @@ impl Home {
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.dir.path()
+        &self.dir
     }
 
     pub(crate) fn plimsoll(&self, words: &str) -> Tool {
@@ -98,12 +108,38 @@ impl Home {
     }
 }
 
-/// Where `plimsoll doctor --install`, as `make test` calls it, unpacks programs.
-fn usual_home() -> PathBuf {
-    let named = std::env::var_os("PLIMSOLL_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    let root = rustix::process::geteuid().is_root().then(|| PathBuf::from("/srv/plimsoll"));
-    let user = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share/plimsoll"));
-    named.or(root).or(user).unwrap_or_default()
+impl Drop for Home {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.dir);
+    }
+}
+
+const HOME_PREFIX: &str = "plimsoll-it-";
+
+/// Where tests keep what they share, and their homes: a directory that the gate makes and removes, or by hand one that
+/// stays, so that the next test finds its data made.
+fn root() -> &'static Path {
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let usual =
+            || std::env::temp_dir().join(format!("plimsoll-tests-{}", rustix::process::geteuid().as_raw()));
+        let root = std::env::var_os("PLIMSOLL_TEST_ROOT").map_or_else(usual, PathBuf::from);
+        fs::create_dir_all(&root).expect("a directory for tests");
+        fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).expect("permissions can be set");
+        root
+    });
+    &ROOT
+}
+
+/// A test that was killed, or whose home is a static, removes nothing itself.
+fn remove_of_the_dead(place: &Path) {
+    let entries = fs::read_dir(place).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let process = name.strip_prefix(HOME_PREFIX).and_then(|rest| rest.split('-').next());
+        if process.is_some_and(|id| !Path::new("/proc").join(id).exists()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 pub(crate) struct Tool {
@@ -317,26 +353,10 @@ pub(crate) fn wait_within<T>(patience: Duration, what: &str, mut condition: impl
 /// True when the servers that a stack needs are here; by hand a test is skipped otherwise, in CI it fails.
 pub(crate) fn have(stack: &str) -> bool {
     let home = Home::shared();
-    let found = home.plimsoll("doctor --no-ceiling").run();
-    let line = found
-        .stdout
-        .lines()
-        .find(|line| line.contains(&format!("stack {stack}:")))
-        .unwrap_or_default()
-        .to_string();
-    if line.starts_with("ok") {
-        return true;
-    }
-    skip(&format!("the packages of stack {stack} are missing: {line}"))
-}
-
-/// Says why a test is skipped; gives false. In CI nothing is skipped: the test fails with the reason.
-#[track_caller]
-#[allow(clippy::print_stderr)]
-pub(crate) fn skip(why: &str) -> bool {
-    assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "it can't be skipped in CI: {why}");
-    eprintln!("skipped: {why}");
-    false
+    let found = home.plimsoll("doctor --no-ceiling --stack").arg(stack).run();
+    let line =
+        found.stdout.lines().find(|line| line.contains(&format!("stack {stack}:"))).unwrap_or_default();
+    line.starts_with("ok") || skip(&format!("the packages of stack {stack} are missing: {line}"))
 }
 
 /// Lays files over the catalogue: (path in it, text).

@@ -7,7 +7,7 @@ mod ordering;
 mod paying;
 
 use crate::bookstore::Shop;
-use crate::tool::{Home, have, turn};
+use crate::tool::{Home, have};
 
 const STACK: &str = "tomcat-mariadb";
 /// How long the payment gateway takes.
@@ -17,7 +17,6 @@ const SHOWN: &str = "&lt;script&gt;";
 
 #[test]
 fn each_interaction_does_what_its_page_promises_and_refuses_the_rest() {
-    let _turn = turn();
     if !have(STACK) {
         return;
     }

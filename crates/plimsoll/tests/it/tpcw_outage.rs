@@ -5,14 +5,13 @@ use crate::bookstore::{HOME, Shop, cell};
 use crate::connections::Administrator;
 use crate::outage::{Started, ended, kill, server};
 use crate::record::{all_failed, failed, missed, nothing_is_lost, rows};
-use crate::tool::{Home, have, turn, wait_for};
+use crate::tool::{Home, have, wait_for};
 use crate::tpcw_run::{
     APACHE, BY_THEMSELVES, OPERATIONS, STATEMENTS, TOMCAT, busy, buy, follow, run, the_page_said_so,
 };
 
 #[test]
 fn connections_to_the_database_that_are_cut_are_told_and_made_anew_without_a_restart() {
-    let _turn = turn();
     if !have(TOMCAT) {
         return;
     }
@@ -56,7 +55,6 @@ fn connections_to_the_database_that_are_cut_are_told_and_made_anew_without_a_res
 /// A run whose own stack loses a tier ends. What users see from then on shows on a stack that goes on.
 #[test]
 fn tomcat_that_is_killed_behind_apache_and_comes_back_is_told_and_found_again() {
-    let _turn = turn();
     if !have(APACHE) {
         return;
     }

@@ -13,7 +13,7 @@ use crate::followed::Followed;
 use crate::outage::{Started, ended, kill, server};
 use crate::record::{all_done, ended_by_a_kill, failed, metric, missed, nothing_is_lost, row, rows};
 use crate::standing::Standing;
-use crate::tool::{Home, Tool, catalogue, have, judged, overlay, turn, wait_for, wait_within};
+use crate::tool::{Home, Tool, catalogue, have, judged, overlay, wait_for, wait_within};
 
 pub(crate) const TOMCAT: &str = "tomcat-mariadb";
 pub(crate) const APACHE: &str = "apache-tomcat-mariadb";
@@ -157,7 +157,6 @@ fn all_fourteen_were_done(record: &Json) {
 
 #[test]
 fn a_run_on_tomcat_does_all_fourteen_interactions_and_fails_none() {
-    let _turn = turn();
     if !have(TOMCAT) {
         return;
     }
@@ -178,7 +177,6 @@ fn configuration(record: &Json) -> String {
 
 #[test]
 fn a_run_of_the_shopping_mix_on_apache_that_asks_tomcat_by_http_fails_none() {
-    let _turn = turn();
     if !have(APACHE) {
         return;
     }
@@ -191,7 +189,6 @@ fn a_run_of_the_shopping_mix_on_apache_that_asks_tomcat_by_http_fails_none() {
 
 #[test]
 fn a_run_on_apache_that_asks_tomcat_by_ajp_fails_none() {
-    let _turn = turn();
     if !have(APACHE) {
         return;
     }
@@ -202,7 +199,6 @@ fn a_run_on_apache_that_asks_tomcat_by_ajp_fails_none() {
 
 #[test]
 fn tomcat_killed_mid_run_ends_it_as_invalid_and_loses_nothing() {
-    let _turn = turn();
     if !have(TOMCAT) {
         return;
     }
@@ -243,7 +239,6 @@ pub(crate) fn the_page_said_so(record: &Json) {
 /// A run whose own stack loses a tier ends. What users see from then on shows on a stack that goes on.
 #[test]
 fn a_database_that_is_lost_and_comes_back_is_told_and_found_again() {
-    let _turn = turn();
     if !have(TOMCAT) {
         return;
     }

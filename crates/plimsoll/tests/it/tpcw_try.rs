@@ -1,6 +1,6 @@
 //! One user followed through all fourteen interactions of the bookstore, on each of its stacks.
 
-use crate::tool::{Home, have, turn};
+use crate::tool::{Home, have};
 use crate::tried::{in_turn, legible, statuses};
 
 /// In an order in which each finds what it needs: a list with a product, the product for the cart, the cart to refresh and
@@ -82,7 +82,6 @@ fn follow(words: &str) {
 
 #[test]
 fn the_bookstore_can_be_followed_on_tomcat() {
-    let _turn = turn();
     if have("tomcat-mariadb") {
         follow("--stack tomcat-mariadb");
     }
@@ -90,7 +89,6 @@ fn the_bookstore_can_be_followed_on_tomcat() {
 
 #[test]
 fn the_bookstore_can_be_followed_on_apache_that_asks_tomcat() {
-    let _turn = turn();
     if have("apache-tomcat-mariadb") {
         follow("--stack apache-tomcat-mariadb --set web.proxy=ajp");
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use model::Recipe;
 use model::fault_file::{Expected, FaultFile, Injection};
+use testkit::ending::skip;
 
 use crate::bench::{Bench, LIGHTTPD, get};
 use crate::tiny::overlay;
@@ -17,10 +18,7 @@ const BUSY: &str =
 /// Whether CPU time can be limited here in a hierarchy of the controller's own.
 pub(crate) fn controllers_are_there() -> bool {
     let there = Path::new("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").exists();
-    if !there {
-        eprintln!("skipped: there is no v1 controller of CPU time here");
-    }
-    there
+    there || skip("there is no v1 controller of CPU time here")
 }
 
 /// Groups of a lab in the controllers' own hierarchies.

@@ -3,6 +3,7 @@
 use model::setting::Apply;
 use testbed::packages::{self, How};
 use testbed::{Needed, program};
+use testkit::ending::skip;
 
 use crate::bench::home;
 use crate::tiny::catalogue;
@@ -117,7 +118,7 @@ fn an_unpacked_package_is_found_before_the_systems_own() {
 #[test]
 fn a_package_is_unpacked_whole_or_not_at_all() {
     if !std::path::Path::new("/usr/bin/apt-get").exists() {
-        eprintln!("skipped: this machine has no apt-get");
+        skip("this machine has no apt-get");
         return;
     }
     let home = home();

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# What tests need beside the servers, which `plimsoll doctor --install` brings.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# need PROGRAM PACKAGE WHY
+packages=() reasons=()
+need() {
+    if ! command -v "$1" >/dev/null; then
+        packages+=("$2")
+        reasons+=("$2: $3")
+    fi
+}
+need ip iproute2 "a tier's own host is a network that iproute2 makes"
+need chromium chromium "the report is opened in a real browser"
+need node nodejs "the report's scripts have tests of their own"
+need npm npm "the driver of the report's tests in a browser is an npm package"
+need wrk wrk "requests are counted beside wrk"
+need valgrind valgrind "instructions are counted by callgrind"
+need c++ g++ "libFuzzer is built from source"
+if ((${#packages[@]})); then
+    why=$(printf '%s; ' "${reasons[@]}")
+    scripts/install.sh "${why%; }" "${packages[@]}"
+fi
+# Only the driver: the browser is Debian's.
+npm ci --prefix crates/report/tests/browser --ignore-scripts --no-audit --no-fund --loglevel=error

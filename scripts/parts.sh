@@ -1,0 +1,76 @@
+# The parts of `make test-long`, to be sourced: their names, what each covers, and which of them are due.
+
+kits=(catalogue/kits/*/)
+kits=("${kits[@]#catalogue/kits/}")
+kits=("${kits[@]%/}")
+parts=(instructions simulations "${kits[@]/#/conformance-}" faults fuzz soak)
+record=docs/test-long.md
+
+# The rooms below every kit.
+below_kits="crates/model/src crates/engine/src crates/kit/src crates/testbed/src"
+
+# covers PART: the paths, as git knows them.
+covers() {
+    case $1 in
+        instructions) echo "benches crates/engine/src crates/model/src Cargo.lock" ;;
+        simulations) echo "crates/analysis/src crates/experiment crates/testkit/src crates/model/src" ;;
+        conformance-*)
+            local kit=${1#conformance-}
+            # shellcheck disable=SC2046 # a word each
+            echo $below_kits "catalogue/kits/$kit" $(services_of "$kit")
+            ;;
+        faults) echo "$(covers conformance-dvdstore) catalogue/faults catalogue/rules crates/observe/src crates/analysis/src" ;;
+        fuzz) echo "fuzz crates/engine/src/http" ;;
+        soak) echo "$below_kits crates/observe/src crates/store/src crates/plimsoll/src/bench" ;;
+        *)
+            echo "there is no part $1; parts: ${parts[*]}" >&2
+            return 2
+            ;;
+    esac
+}
+
+# services_of KIT: the folders of all services of all stacks that have what the kit needs.
+services_of() {
+    local needs stack provides need
+    needs=$(sed -n 's/^needs = \[\(.*\)\]$/\1/p' "catalogue/kits/$1/kit.toml" | tr ',' '\n' | tr -d ' ')
+    for stack in catalogue/stacks/*.toml; do
+        provides=$(sed -n 's/^provides = //p' "$stack")
+        for need in $needs; do
+            [[ $provides == *"$need"* ]] || continue 2
+        done
+        sed -n 's/^service = "\(.*\)"$/catalogue\/services\/\1/p' "$stack"
+    done | sort -u
+}
+
+# tests_of PART: what nextest runs for it. A kit's tests are in modules that begin with its name.
+tests_of() {
+    case $1 in
+        simulations) echo 'package(analysis) & test(/_of_1000$/)' ;;
+        conformance-*) echo "binary(it) & test(/^${1#conformance-}(_[a-z_]+)?::/)" ;;
+        soak) echo 'package(plimsoll) & test(/^soak::/)' ;;
+    esac
+}
+
+# recorded PART FIELD: a field of its row: 3 outcome, 4 date, 5 commit, 6 took, 7 machine.
+recorded() {
+    awk -F ' *[|] *' -v part="$1" -v field="$2" '$2 == part { print $field }' "$record"
+}
+
+# due PART: whether it has no good outcome, or something that it covers has changed since; says why on stdout.
+due() {
+    local commit outcome changed
+    outcome=$(recorded "$1" 3)
+    commit=$(recorded "$1" 5)
+    if [[ -z $outcome ]]; then
+        echo "was never run"
+    elif [[ $outcome != passed ]]; then
+        echo "$outcome at $commit, $(recorded "$1" 4)"
+    elif ! git cat-file -e "$commit^{commit}" 2>/dev/null; then
+        echo "passed at $commit, which this clone does not have"
+    else
+        # shellcheck disable=SC2046 # a word each
+        changed=$(git diff --name-only "$commit" -- $(covers "$1") | head -n 1)
+        [[ -n $changed ]] || return 1
+        echo "passed at $commit, $(recorded "$1" 4); since then $changed changed"
+    fi
+}
