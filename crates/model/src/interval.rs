@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use times::{Times, add_times, new_times, nothing, record_ns, record_ns_times};
 
 /// What a row of the result is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -69,36 +70,6 @@ pub struct OperationName {
     pub name: String,
 }
 
-/// Times in microseconds from 1 µs to 1 h with three significant digits.
-pub type Times = Histogram<u64>;
-
-/// An empty histogram of times.
-pub fn new_times() -> Times {
-    Times::new_with_bounds(1, 3_600_000_000, 3).expect("the bounds are constants that hdrhistogram accepts")
-}
-
-/// A placeholder that takes no memory worth the name.
-pub fn nothing() -> Times {
-    Times::new_with_bounds(1, 2, 0).expect("the bounds are constants that hdrhistogram accepts")
-}
-
-/// Records a time given in nanoseconds: never dropped, clipped to the histogram's range.
-pub fn record_ns(times: &mut Times, nanos: u64) {
-    record_ns_times(times, nanos, 1);
-}
-
-/// Records the same time so many times over.
-pub fn record_ns_times(times: &mut Times, nanos: u64, count: u64) {
-    times.saturating_record_n((nanos.saturating_add(500) / 1_000).max(1), count);
-}
-
-/// Adds `other` to `times`; an empty one, as most of a run's are, costs nothing although it has as many buckets.
-pub fn add_times(times: &mut Times, other: &Times) {
-    if !other.is_empty() {
-        times.add(other).expect("all histograms of times have the same bounds");
-    }
-}
-
 /// What one second held of one session, operation or request.
 #[derive(Debug, Clone)]
 pub struct OperationInterval {
@@ -145,12 +116,7 @@ impl OperationInterval {
         self.completed = 0;
         self.bytes = 0;
         self.errors = [0; 6];
-        // A histogram is large: one that nothing was recorded into is left alone.
-        for times in [&mut self.response, &mut self.service] {
-            if !times.is_empty() {
-                times.reset();
-            }
-        }
+        [&mut self.response, &mut self.service].into_iter().for_each(times::clear);
     }
 }
 
@@ -188,11 +154,9 @@ impl Phases {
 
     /// Forgets everything but keeps the memory.
     pub fn clear(&mut self) {
-        for times in [&mut self.connect, &mut self.tls, &mut self.first_byte, &mut self.transfer] {
-            if !times.is_empty() {
-                times.reset();
-            }
-        }
+        [&mut self.connect, &mut self.tls, &mut self.first_byte, &mut self.transfer]
+            .into_iter()
+            .for_each(times::clear);
     }
 }
 
@@ -400,7 +364,7 @@ impl Interval {
         let mut operations = std::mem::take(&mut self.operations);
         operations.iter_mut().for_each(OperationInterval::clear);
         let mut lag = std::mem::replace(&mut self.lag, nothing());
-        lag.reset();
+        times::clear(&mut lag);
         let mut phases = std::mem::replace(&mut self.phases, Phases::nothing());
         phases.clear();
         let mut choices = std::mem::take(&mut self.choices);
@@ -471,13 +435,5 @@ mod tests {
         let [mut first, second] = parts;
         first.merge(&second);
         assert_eq!(first.operations[0].response, whole.operations[0].response);
-    }
-
-    #[test]
-    fn a_time_beyond_the_range_is_clipped_and_never_dropped() {
-        let mut times = new_times();
-        record_ns(&mut times, u64::MAX);
-        record_ns(&mut times, 0);
-        assert_eq!(times.len(), 2);
     }
 }

@@ -5,8 +5,9 @@ use toml::Table;
 use crate::{Complaint, House};
 
 /// The rooms that each room may import; `None` where everything is allowed.
-const ROOMS: [(&str, Option<&[&str]>); 13] = [
-    ("model", Some(&[])),
+const ROOMS: [(&str, Option<&[&str]>); 14] = [
+    ("times", Some(&[])),
+    ("model", Some(&["times"])),
     ("engine", Some(&["model"])),
     ("testbed", Some(&["model"])),
     ("observe", Some(&["model"])),
