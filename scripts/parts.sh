@@ -3,21 +3,26 @@
 kits=(catalogue/kits/*/)
 kits=("${kits[@]#catalogue/kits/}")
 kits=("${kits[@]%/}")
-parts=(instructions simulations "${kits[@]/#/conformance-}" faults fuzz soak)
-record=docs/test-long.md
+parts=(instructions simulations "${kits[@]/#/conformance-}" studies faults fuzz soak)
+record=${PLIMSOLL_LONG_RECORD:-docs/test-long.md}
 
-# The rooms below every kit.
-below_kits="crates/model/src crates/engine/src crates/kit/src crates/testbed/src"
+# What all else stands on, and the rooms below every kit.
+nouns="crates/times crates/model/src Cargo.lock"
+below_kits="$nouns crates/engine/src crates/kit/src crates/testbed/src crates/testkit/src"
 
 # covers PART: the paths, as git knows them.
 covers() {
     case $1 in
-        instructions) echo "benches crates/engine/src crates/model/src Cargo.lock" ;;
-        simulations) echo "crates/analysis/src crates/experiment crates/testkit/src crates/model/src" ;;
+        instructions) echo "$nouns benches crates/engine/src Cargo.toml" ;;
+        simulations) echo "$nouns crates/analysis crates/experiment crates/testkit/src" ;;
         conformance-*)
             local kit=${1#conformance-}
             # shellcheck disable=SC2046 # a word each
-            echo $below_kits "catalogue/kits/$kit" $(services_of "$kit")
+            echo $below_kits "catalogue/kits/$kit" "crates/*/tests/it/$kit*" $(services_of "$kit")
+            ;;
+        studies)
+            echo "$(covers conformance-dvdstore) $(covers simulations) crates/observe/src crates/store/src" \
+                "crates/plimsoll/src crates/plimsoll/tests/it"
             ;;
         faults) echo "$(covers conformance-dvdstore) catalogue/faults catalogue/rules crates/observe/src crates/analysis/src" ;;
         fuzz) echo "fuzz crates/engine/src/http" ;;
@@ -42,11 +47,14 @@ services_of() {
     done | sort -u
 }
 
-# tests_of PART: what nextest runs for it. A kit's tests are in modules that begin with its name.
+# tests_of PART: what nextest runs for it. A kit's tests are in modules that begin with its name, in every room.
 tests_of() {
     case $1 in
-        simulations) echo 'package(analysis) & test(/_of_1000$/)' ;;
+        simulations)
+            echo '(package(experiment) & binary(it)) | (package(analysis) & test(/^(covering|little|comparing)::|_of_many_windows$/))'
+            ;;
         conformance-*) echo "binary(it) & test(/^${1#conformance-}(_[a-z_]+)?::/)" ;;
+        studies) echo 'package(plimsoll) & binary(it) & test(/^(compare|find|ground_truth|published|queue|sweep)::/)' ;;
         soak) echo 'package(plimsoll) & test(/^soak::/)' ;;
     esac
 }

@@ -3,7 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-report=${CARGO_TARGET_DIR:-target}/nextest/default/junit.xml
+# Where nextest keeps it, whatever the target directory.
+report=target/nextest/default/junit.xml
 if [[ ! -f $report ]]; then
     echo "there is no $report: run make test first" >&2
     exit 2

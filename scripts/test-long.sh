@@ -64,7 +64,7 @@ nextest() {
 run() {
     case $1 in
         instructions) scripts/instructions.sh ;;
-        simulations) PLIMSOLL_FULL_LENGTH=1 nextest "package(experiment) | ($(tests_of simulations))" ;;
+        simulations) PLIMSOLL_FULL_LENGTH=1 nextest "$(tests_of simulations)" ;;
         faults) scripts/faults.sh ;;
         fuzz) scripts/fuzz.sh 1200 ;;
         *) nextest "$(tests_of "$1")" ;;

@@ -13,6 +13,8 @@ chmod 755 "$scratch"
 clean_up() {
     rm -rf "$scratch"
 }
+# What is built once is built quicker so: for rustls and the tests of the engine a third of the time.
+[[ ${CI:-} != true ]] || export CARGO_INCREMENTAL=0
 export PLIMSOLL_TEST_ROOT=$scratch/tests PLIMSOLL_TEST_ENDINGS=$scratch/endings
 touch "$PLIMSOLL_TEST_ENDINGS"
 
@@ -43,15 +45,18 @@ if ((${#web_tests[@]})); then
     node --test "${web_tests[@]}"
 fi
 
-stage "fuzz" "the reader of answers for 20 s; alone and longer: make fuzz"
-scripts/fuzz.sh 20
+. scripts/parts.sh
+if why=$(due fuzz); then
+    stage "fuzz" "the reader of answers for 20 s: $why; alone and longer: make fuzz"
+    scripts/fuzz.sh 20
+fi
+if why=$(due instructions); then
+    stage "instructions" "of the generator for one request: $why; of the release build: make instructions"
+    "$target/debug/bench" instructions --hotpath "$target/debug/hotpath" --budgets benches/instructions.toml --profile dev
+fi
 
-stage "instructions" "of the generator for one request; of the release build: make instructions"
-"$target/debug/bench" instructions --hotpath "$target/debug/hotpath" --budgets benches/instructions.toml --profile dev
-
-stage "tests" "cargo nextest run --workspace; conformance of kits and simulations where something below them changed"
-due=$(scripts/due.sh)
-cargo nextest run --workspace --locked --ignore-default-filter -E "default() | ($due)"
+stage "tests" "cargo nextest run --workspace, without what passed in make test-long and covers nothing that changed since"
+cargo nextest run --workspace --locked --ignore-default-filter -E "$(scripts/due.sh)"
 
 all_stages_done
 scripts/endings.sh "$PLIMSOLL_TEST_ENDINGS"

@@ -41,6 +41,30 @@ impl Machine {
             .env_clear()
             .env("PATH", self.programs.path())
             .env("CARGO_TARGET_DIR", self.programs.path())
+            .env("PLIMSOLL_LONG_RECORD", self.programs.path().join("test-long.md"))
+            .output();
+        Said::from(output.expect("bash runs"))
+    }
+
+    /// On this machine every part of the long tests has passed, and git knows of no change since.
+    fn with_all_parts_passed(self) -> Machine {
+        let parts = "for part in \"${parts[@]}\"; do echo \"| $part | passed | 2026-01-01 | abc | 1 min | here |\"; done";
+        let record = self.programs.path().join("test-long.md");
+        let told = self.sourced(parts);
+        fs::write(&record, told.out).expect("the record is written");
+        fs::remove_file(self.programs.path().join("git")).expect("the link to git");
+        self.with("git", "exit 0")
+    }
+
+    /// What lines say in a shell that knows the parts.
+    fn sourced(&self, lines: &str) -> Said {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let lines = format!(". scripts/parts.sh; {lines}");
+        let output = Command::new("/usr/bin/bash")
+            .args(["-c", &lines])
+            .current_dir(root)
+            .env_clear()
+            .env("PATH", self.programs.path())
             .output();
         Said::from(output.expect("bash runs"))
     }
@@ -123,6 +147,7 @@ fn an_install_that_fails_ends_with_the_line_to_repeat() {
 /// A machine on which everything is installed and everything works, and each call is noted.
 fn complete(cargo: &str) -> Machine {
     let machine = Machine::new();
+    fs::write(machine.programs.path().join("test-long.md"), "").expect("an empty record");
     let note = |name: &str| format!("echo \"{name} $*\" >> {}", machine.log().display());
     let (log_cargo, log_node, log_plimsoll) = (note("cargo"), note("node"), note("plimsoll"));
     let (log_bench, log_npm) = (note("bench"), note("npm"));
@@ -174,6 +199,27 @@ fn the_gate_goes_through_its_stages_and_closes_with_their_times_and_what_was_not
     }
     let closing = said.out.split("== all stages, ").nth(1).expect("the times of all stages");
     assert!(closing.contains("not judged: 0 of the tests of truth (0 are allowed), 0 others"), "{closing}");
+    assert!(closing.contains("make test-long is due: soak (was never run)"), "{closing}");
+}
+
+#[test]
+fn what_passed_in_the_long_tests_is_left_out_of_the_gate_until_something_below_it_changes() {
+    let machine = complete("exit 0").with_all_parts_passed();
+    let said = machine.run("test.sh", &[]);
+    assert_eq!(said.code, Some(0), "{said:?}\n{}", machine.calls());
+    for stage in ["fuzz", "instructions"] {
+        assert!(!said.out.contains(&format!("== {stage}")), "{stage} covers nothing that changed: {said:?}");
+    }
+    let filter = machine.run("due.sh", &[]);
+    assert_eq!(filter.out.matches("& not (").count(), 8, "six kits, simulations and studies: {filter:?}");
+    assert!(!said.out.contains("is due"), "{said:?}");
+
+    let changed = machine
+        .with("git", "[[ $1 != diff || $* != *catalogue/kits/tpcw* ]] || echo catalogue/kits/tpcw/kit.toml");
+    let filter = changed.run("due.sh", &[]);
+    let why = "conformance-tpcw is due: passed at abc, 2026-01-01; since then catalogue/kits/tpcw/kit.toml changed\n";
+    assert_eq!(filter.err, why, "{filter:?}");
+    assert!(!filter.out.contains("tpcw") && filter.out.contains("caldav"), "{filter:?}");
 }
 
 #[test]
@@ -196,8 +242,7 @@ fn what_was_not_judged_is_counted_and_fails_the_gate() {
 #[test]
 fn each_part_of_the_long_tests_covers_folders_that_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let script =
-        ". scripts/parts.sh; for part in \"${parts[@]}\"; do echo \"$part: $(covers \"$part\")\"; done";
+    let script = ". scripts/parts.sh; for part in \"${parts[@]}\"; do echo $part: $(covers $part); done";
     let output = Command::new("bash").args(["-c", script]).current_dir(&root).output().expect("bash runs");
     let said = Said::from(output);
     assert_eq!(said.code, Some(0), "{said:?}");
