@@ -1,4 +1,5 @@
-//! Finds on the real stack: an answer with an interval, no answer said plainly, and nothing lost when one is cut short.
+//! Finds on the real stack and on a server whose line is known: an answer with an interval, no answer said plainly, and
+//! nothing lost when one is cut short.
 
 use std::sync::LazyLock;
 
@@ -6,6 +7,7 @@ use rustix::process::Signal;
 use serde_json::Value as Json;
 use store::Studies;
 
+use crate::queue::{Queue, most_users};
 use crate::tool::{Finished, Home, Running, have, wait_for};
 
 const STACK: &str = "apache-prefork-modphp-mariadb";
@@ -60,8 +62,9 @@ fn a_find_gives_a_line_with_its_interval_and_a_trial_that_confirms_it() {
     if !have(STACK) {
         return;
     }
-    // Whatever the machine carries, there is time for both confirming trials after the ramp.
-    let words = "--budget 150s --within 30% --start 24 --json";
+    // Whatever the machine carries, there is time for both confirming trials after the ramp. Where the line is depends on
+    // the machine; that a find comes to where it is, is the next test's.
+    let words = "--budget 90s --within 30% --start 24 --window 5s --confirm 10s --json";
     let mut told = find(words, "p95 < 30ms").run();
     for _ in 0..2 {
         if disturbed(&told) {
@@ -73,14 +76,13 @@ fn a_find_gives_a_line_with_its_interval_and_a_trial_that_confirms_it() {
     let line = &answer(&record)["load_line"];
     let figure = |name: &str| line[name].as_f64().unwrap_or_else(|| panic!("no {name} in {line:#}"));
     assert!(figure("low") <= figure("load") && figure("load") <= figure("high"), "{line:#}");
-    assert!((2.0..400.0).contains(&figure("load")), "{line:#}");
     assert!(line["held_by"].as_str().is_some_and(|clause| clause.contains("p95")), "{line:#}");
     let passed = &line["passed"];
     assert!(passed["load"].as_f64().is_some_and(|load| load <= figure("high")), "{line:#}");
     let confirming = trials(&record).iter().find(|trial| trial["number"] == passed["trial"]);
     assert!(confirming.is_some_and(|trial| trial["purpose"] == "confirm"), "{passed} of {record:#}");
     assert!(record["ceiling"]["requests_per_s"].as_f64().is_some_and(|rate| rate > 100.0), "{record:#}");
-    assert!(record["spent_s"].as_f64().is_some_and(|spent_s| spent_s < 180.0), "{}", record["spent_s"]);
+    assert!(record["spent_s"].as_f64().is_some_and(|spent_s| spent_s < 110.0), "{}", record["spent_s"]);
     let lines = told.stderr.lines().filter(|line| line.contains("✓ trial ")).count();
     assert_eq!(lines, trials(&record).len(), "a line for each trial:\n{}", told.stderr);
     what_is_kept_can_be_shown(&record);
@@ -105,6 +107,24 @@ fn what_is_kept_can_be_shown(record: &Json) {
     assert!(path.contains(id) && html.contains("report.html"), "it links to its runs' reports: {path}");
     HOME.plimsoll(&format!("show {id}/99")).run().expect(2).says("no trial 99");
     HOME.plimsoll(&format!("find --resume {id}")).run().expect(2).says("has its answer");
+}
+
+#[test]
+fn the_line_of_a_server_with_a_known_service_time_is_where_that_puts_it() {
+    let queue = Queue::start();
+    let words = format!(
+        "find queue --target http://{} --budget 60s --within 20% --window 5s --start 20 --json --catalogue",
+        queue.address()
+    );
+    let find = || HOME.plimsoll(&words).arg(queue.catalogue()).run();
+    let told = find();
+    let record = if disturbed(&told) { find() } else { told }.expect(0).json();
+    let line = &answer(&record)["load_line"];
+    let figure = |name: &str| line[name].as_f64().unwrap_or_else(|| panic!("no {name} in {line:#}"));
+    let expected = most_users();
+    let near = 0.8 * expected..=1.2 * expected;
+    assert!(near.contains(&figure("load")), "{} users, not {expected}: {line:#}", figure("load"));
+    assert!(figure("low") <= 1.1 * expected && figure("high") >= 0.9 * expected, "{expected}: {line:#}");
 }
 
 #[test]

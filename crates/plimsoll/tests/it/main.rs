@@ -33,6 +33,7 @@ mod hit;
 mod kept;
 mod outage;
 mod published;
+mod queue;
 mod record;
 mod soak;
 mod standing;
