@@ -22,7 +22,7 @@ covers() {
             ;;
         studies)
             echo "$(covers conformance-dvdstore) $(covers simulations) crates/observe/src crates/store/src" \
-                "crates/plimsoll/src crates/plimsoll/tests/it"
+                "crates/plimsoll/src $(printf 'crates/plimsoll/tests/it/%s.rs ' compare find ground_truth published queue sweep tool)"
             ;;
         faults) echo "$(covers conformance-dvdstore) catalogue/faults catalogue/rules crates/observe/src crates/analysis/src" ;;
         fuzz) echo "fuzz crates/engine/src/http" ;;
