@@ -79,7 +79,7 @@ impl Tool {
         assert_eq!(processes_in(&self.dir), Vec::<u32>::new(), "no process may hold a file of the lab");
         if own_user(self.uid) {
             assert_eq!(
-                processes_of_user(self.uid),
+                processes_of_user(self.uid, &self.id),
                 Vec::<u32>::new(),
                 "no process may run as the lab's user"
             );

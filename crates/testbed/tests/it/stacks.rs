@@ -50,7 +50,7 @@ fn serves_and_leaves_nothing(name: &str, stack: &str, sapi: &str) {
     bench.lab.close().expect("a clean end");
     assert_eq!(processes_of(&id), Vec::new());
     assert_eq!(processes_in(&home), Vec::<u32>::new());
-    assert!(!own_user(uid) || processes_of_user(uid).is_empty());
+    assert!(!own_user(uid) || processes_of_user(uid, &id).is_empty());
     assert!(group.is_none_or(|group| !group.exists()));
     assert_eq!(fs::read_dir(home.join("instances")).expect("a directory").count(), 0);
     let owned = format!(" {uid} ");

@@ -33,17 +33,12 @@ pub(crate) fn kill(pid: u32, signal: Signal) {
 
 /// Processes whose environment says that they belong to the lab: (number, command line). Zombies have neither.
 pub(crate) fn processes_of(lab_id: &str) -> Vec<(u32, String)> {
-    let mark = format!("PLIMSOLL_INSTANCE={lab_id}.");
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc").expect("/proc").flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        if environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(mark.as_bytes())) {
-            let command = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-            found.push((pid, String::from_utf8_lossy(&command).replace('\0', " ")));
-        }
-    }
-    found
+    let own = |pid: &u32| lab_of(*pid).is_some_and(|lab| lab.starts_with(&format!("{lab_id}.")));
+    let command = |pid: u32| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        (pid, String::from_utf8_lossy(&words).replace('\0', " "))
+    };
+    process_numbers().into_iter().filter(own).map(command).collect()
 }
 
 /// Whether a lab's servers run as a user of their own, as they do where we are root.
@@ -51,12 +46,22 @@ pub(crate) fn own_user(uid: u32) -> bool {
     uid != rustix::process::geteuid().as_raw()
 }
 
-/// Processes of a user, zombies left out.
-pub(crate) fn processes_of_user(uid: u32) -> Vec<u32> {
+/// Processes of a user that a lab had, zombies left out, and those of other labs: as soon as a lab is gone, its user may be
+/// the next one's.
+pub(crate) fn processes_of_user(uid: u32, lab_id: &str) -> Vec<u32> {
     let line = format!("Uid:\t{uid}\t");
     let status = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let runs = |pid: &u32| status(pid).contains(&line) && !status(pid).contains("State:\tZ");
-    process_numbers().into_iter().filter(runs).collect()
+    let another_s = |pid: &u32| lab_of(*pid).is_some_and(|lab| !lab.starts_with(&format!("{lab_id}.")));
+    process_numbers().into_iter().filter(|pid| runs(pid) && !another_s(pid)).collect()
+}
+
+/// By its environment: `ID.` and something drawn.
+fn lab_of(pid: u32) -> Option<String> {
+    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    let mark = variables.find_map(|variable| variable.strip_prefix(b"PLIMSOLL_INSTANCE="))?;
+    Some(String::from_utf8_lossy(mark).into_owned())
 }
 
 /// Processes that hold a file or socket below `dir` open or work in it, whatever their environment says.
