@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 . scripts/parts.sh
 
 filter="not ($(tests_of soak))"
-for part in simulations "${kits[@]/#/conformance-}" studies; do
+for part in memory simulations pages "${kits[@]/#/conformance-}" studies; do
     if why=$(due "$part"); then
         echo "$part is due: $why" >&2
     else

@@ -3,7 +3,7 @@
 kits=(catalogue/kits/*/)
 kits=("${kits[@]#catalogue/kits/}")
 kits=("${kits[@]%/}")
-parts=(instructions simulations "${kits[@]/#/conformance-}" studies faults fuzz soak)
+parts=(instructions memory simulations pages "${kits[@]/#/conformance-}" studies faults fuzz soak)
 record=${PLIMSOLL_LONG_RECORD:-docs/test-long.md}
 
 # What all else stands on, and the rooms below every kit.
@@ -14,6 +14,8 @@ below_kits="$nouns crates/engine/src crates/kit/src crates/testbed/src crates/te
 covers() {
     case $1 in
         instructions) echo "$nouns benches crates/engine/src Cargo.toml" ;;
+        memory) echo "$nouns crates/engine/src crates/engine/tests/memory crates/engine/tests/tls_memory.rs crates/testkit/src" ;;
+        pages) echo "$nouns crates/report web crates/analysis/src crates/store/src crates/testkit/src" ;;
         simulations) echo "$nouns crates/analysis crates/experiment crates/testkit/src" ;;
         conformance-*)
             local kit=${1#conformance-}
@@ -50,6 +52,8 @@ services_of() {
 # tests_of PART: what nextest runs for it. A kit's tests are in modules that begin with its name, in every room.
 tests_of() {
     case $1 in
+        memory) echo 'package(engine) & binary(/^(memory|tls_memory)$/)' ;;
+        pages) echo 'package(report) & test(/^playwright::/)' ;;
         simulations)
             echo '(package(experiment) & binary(it)) | (package(analysis) & test(/^(covering|little|comparing)::|_of_many_windows$/))'
             ;;
