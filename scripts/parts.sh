@@ -17,16 +17,12 @@ covers() {
         memory) echo "$nouns crates/engine/src crates/engine/tests/memory crates/engine/tests/tls_memory.rs crates/testkit/src" ;;
         pages) echo "$nouns crates/report web crates/analysis/src crates/store/src crates/testkit/src" ;;
         simulations) echo "$nouns crates/analysis crates/experiment crates/testkit/src" ;;
-        conformance-*)
-            local kit=${1#conformance-}
-            # shellcheck disable=SC2046 # a word each
-            echo $below_kits "catalogue/kits/$kit" "crates/*/tests/it/$kit*" $(services_of "$kit")
-            ;;
+        conformance-*) echo "$(below "${1#conformance-}") crates/*/tests/it/${1#conformance-}*" ;;
         studies)
-            echo "$(covers conformance-dvdstore) $(covers simulations) crates/observe/src crates/store/src" \
+            echo "$(below dvdstore) $(covers simulations) crates/observe/src crates/store/src" \
                 "crates/plimsoll/src $(printf 'crates/plimsoll/tests/it/%s.rs ' compare find ground_truth published queue sweep tool)"
             ;;
-        faults) echo "$(covers conformance-dvdstore) catalogue/faults catalogue/rules crates/observe/src crates/analysis/src" ;;
+        faults) echo "$(below dvdstore) catalogue/faults catalogue/rules crates/observe/src crates/analysis/src" ;;
         fuzz) echo "fuzz crates/engine/src/http" ;;
         soak) echo "$below_kits crates/observe/src crates/store/src crates/plimsoll/src/bench" ;;
         *)
@@ -34,6 +30,12 @@ covers() {
             return 2
             ;;
     esac
+}
+
+# below KIT: the kit, its services and the rooms below them.
+below() {
+    # shellcheck disable=SC2046 # a word each
+    echo $below_kits "catalogue/kits/$1" $(services_of "$1")
 }
 
 # services_of KIT: the folders of all services of all stacks that have what the kit needs.
