@@ -10,6 +10,11 @@ record=${PLIMSOLL_LONG_RECORD:-docs/test-long.md}
 nouns="crates/times crates/model/src Cargo.lock"
 below_kits="$nouns crates/engine/src crates/kit/src crates/testbed/src crates/testkit/src"
 
+# What every run goes through above the kits, and what tests of runs share.
+above_kits="crates/observe/src crates/store/src crates/analysis/src crates/plimsoll/src"
+shared_by_tests=$(grep -L '#\[test\]' crates/{engine,kit,plimsoll}/tests/it/*.rs | grep -v /main.rs | tr '\n' ' ')
+shared_by_tests+="crates/plimsoll/tests/it/tool.rs crates/plimsoll/tests/it/dav.rs"
+
 # covers PART: the paths, as git knows them.
 covers() {
     case $1 in
@@ -17,14 +22,14 @@ covers() {
         memory) echo "$nouns crates/engine/src crates/engine/tests/memory crates/engine/tests/tls_memory.rs crates/testkit/src" ;;
         pages) echo "$nouns crates/report web crates/analysis/src crates/store/src crates/testkit/src" ;;
         simulations) echo "$nouns crates/analysis crates/experiment crates/testkit/src" ;;
-        conformance-*) echo "$(below "${1#conformance-}") crates/*/tests/it/${1#conformance-}*" ;;
+        conformance-*) echo "$(below "${1#conformance-}") $above_kits $shared_by_tests crates/*/tests/it/${1#conformance-}*" ;;
         studies)
-            echo "$(below dvdstore) $(covers simulations) crates/observe/src crates/store/src" \
-                "crates/plimsoll/src $(printf 'crates/plimsoll/tests/it/%s.rs ' compare find ground_truth published queue sweep tool)"
+            echo "$(below dvdstore) $(covers simulations) $above_kits $shared_by_tests" \
+                "$(printf 'crates/plimsoll/tests/it/%s.rs ' compare find ground_truth published queue sweep)"
             ;;
-        faults) echo "$(below dvdstore) catalogue/faults catalogue/rules crates/observe/src crates/analysis/src" ;;
+        faults) echo "$(below dvdstore) $above_kits catalogue/faults catalogue/rules" ;;
         fuzz) echo "fuzz crates/engine/src/http" ;;
-        soak) echo "$below_kits crates/observe/src crates/store/src crates/plimsoll/src/bench" ;;
+        soak) echo "$below_kits $above_kits" ;;
         *)
             echo "there is no part $1; parts: ${parts[*]}" >&2
             return 2
@@ -83,7 +88,7 @@ due() {
         echo "passed at $commit, which this clone does not have"
     else
         # shellcheck disable=SC2046 # a word each
-        changed=$(git diff --name-only "$commit" -- $(covers "$1") | head -n 1)
+        changed=$({ git diff --name-only "$commit" -- $(covers "$1") && git ls-files --others --exclude-standard -- $(covers "$1"); } | head -n 1)
         [[ -n $changed ]] || return 1
         echo "passed at $commit, $(recorded "$1" 4); since then $changed changed"
     fi
