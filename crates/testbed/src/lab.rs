@@ -66,7 +66,10 @@ impl Lab {
             return Err(Problem::environment(what).remedy("wait for it to end").into());
         };
         let dir = folder.join(options.id);
-        disk::remove_dir(&dir)?;
+        if let Err(problems) = sweep::make_room(&dir) {
+            ledger.remove()?;
+            return Err(problems);
+        }
         Site::open(options, home, dir, ledger, &path).map(|site| Lab { site: Arc::new(site) })
     }
 
@@ -194,6 +197,7 @@ impl Site {
             owner,
         };
         disk::make_private_dir(&site.dir, site.owner.of_files())?;
+        sweep::mark(&site.dir)?;
         disk::make_private_dir(&site.sockets, site.owner.of_files())?;
         site.memory.as_deref().map_or(Ok(()), |path| disk::make_private_dir(path, site.owner.of_files()))?;
         site.cgroup.as_deref().map_or(Ok(()), cgroup::make)?;

@@ -46,6 +46,10 @@ pub(crate) fn main(args: &CleanArgs, context: &mut Context) -> Result<u8> {
         swept.labs.len(),
         swept.alive.len()
     ));
+    for path in &swept.foreign {
+        let text = format!("left alone, since no run of Plimsoll made it: {}", path.display());
+        context.console.note(&text);
+    }
     if swept.alive.is_empty() {
         kept_folders(&context.home).iter().try_for_each(|folder| remove_half_made(folder))?;
         remove(&context.home.join("failed"))?;

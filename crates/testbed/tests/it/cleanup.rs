@@ -222,6 +222,38 @@ fn the_next_sweep_finishes_what_a_tool_and_its_keeper_left() {
     }
 }
 
+#[test]
+fn what_no_lab_made_is_left_alone_wherever_it_lies() {
+    // Issue 16.16: with a home in which somebody keeps instances of another kind.
+    let home = home();
+    let instances = home.path().join("instances");
+    let theirs = instances.join("production");
+    fs::create_dir_all(&theirs).expect("a directory");
+    fs::write(theirs.join("precious"), "data").expect("a file");
+    let accounts = instances.join("accounts.ledger");
+    fs::write(&accounts, "2026-11-22 opening balance\n").expect("a file");
+    let swept = sweep(home.path()).expect("a sweep");
+    assert_eq!((swept.labs, swept.foreign), (Vec::new(), vec![accounts.clone(), theirs.clone()]));
+    let refused = open(home.path(), "production").expect_err("its place is taken");
+    assert!(refused.to_string().contains("no run of Plimsoll made it"), "{refused}");
+    assert_eq!(fs::read_to_string(theirs.join("precious")).expect("it is there"), "data");
+    assert!(accounts.exists());
+    assert!(!instances.join("production.ledger").exists(), "a lab that was refused leaves no ledger");
+}
+
+#[test]
+fn a_labs_directory_is_swept_although_its_ledger_was_removed() {
+    let home = home();
+    let lab = open(home.path(), &format!("orphan-{}", std::process::id())).expect("a lab");
+    let copy = home.path().join("instances/orphan");
+    let copied = Command::new("cp").arg("-a").arg(lab.dir()).arg(&copy).status().expect("cp");
+    assert!(copied.success());
+    let swept = sweep(home.path()).expect("a sweep");
+    assert_eq!((swept.labs, swept.foreign), (vec!["orphan".to_string()], Vec::new()));
+    assert!(!copy.exists() && lab.dir().is_dir(), "the living lab is untouched");
+    lab.close().expect("a clean end");
+}
+
 fn php_without_mark(tool: &Tool) -> Vec<u32> {
     let marked: Vec<u32> = tool.living().into_iter().map(|(pid, _)| pid).collect();
     let command = |pid: u32| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
