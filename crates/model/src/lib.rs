@@ -17,6 +17,7 @@ pub mod interval;
 pub mod kit;
 pub mod load;
 pub mod mix;
+pub mod outside;
 pub mod plan;
 pub mod problem;
 pub mod qos;

@@ -1,9 +1,11 @@
 //! Output: results on stdout, everything else on stderr. On a terminal one line shows the progress; elsewhere lines
-//! are appended, a few a minute.
+//! are appended, a few a minute. Whatever a text quotes, none of it steers the terminal: everything goes through
+//! [`model::outside::harmless`] here.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use model::outside::harmless;
 use model::{Problem, Result};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -54,7 +56,7 @@ impl Console {
     /// A line below the progress, on a terminal; empty for none.
     pub(crate) fn below(&mut self, text: &str) {
         if let Some(bar) = &self.bar {
-            let below = if text.is_empty() { String::new() } else { format!("\n  {text}") };
+            let below = if text.is_empty() { String::new() } else { format!("\n  {}", harmless(text, &[])) };
             bar.set_prefix(below);
         }
     }
@@ -84,7 +86,7 @@ impl Console {
         }
         if let Some(bar) = &self.bar {
             let share = done_ratio.map(|ratio| format!("{} ", gauge(ratio))).unwrap_or_default();
-            bar.set_message(format!("{share}{text}"));
+            bar.set_message(format!("{share}{}", harmless(text, &[])));
             bar.tick();
             return;
         }
@@ -112,16 +114,25 @@ impl Console {
         let elapsed = self.started.elapsed().as_secs();
         let stamped = format!("{:>3}:{:02}  {text}", elapsed / 60, elapsed % 60);
         match &self.bar {
-            Some(bar) => bar.suspend(|| _ = write_line(&mut std::io::stderr(), &stamped)),
+            Some(bar) => bar.suspend(|| _ = write_line(&mut std::io::stderr(), &stamped, &[])),
             // Nobody reads what can't be told: no reason to lose a run.
-            None => _ = write_line(&mut std::io::stderr(), &stamped),
+            None => _ = write_line(&mut std::io::stderr(), &stamped, &[]),
         }
     }
 
     /// A result: always shown, on stdout.
     pub(crate) fn result(&mut self, text: &str) {
+        self.print(text, &[]);
+    }
+
+    /// The same with the colours of `report`.
+    pub(crate) fn painted(&mut self, text: &str) {
+        self.print(text, &report::PAINT);
+    }
+
+    fn print(&mut self, text: &str, own: &[&str]) {
         self.clear();
-        if let Err(error) = write_line(&mut std::io::stdout(), text.trim_end_matches('\n')) {
+        if let Err(error) = write_line(&mut std::io::stdout(), text.trim_end_matches('\n'), own) {
             self.lost.get_or_insert(error);
         }
     }
@@ -140,7 +151,7 @@ impl Console {
     /// What went wrong: always shown, on stderr.
     pub(crate) fn problem(&mut self, text: &str) {
         self.clear();
-        let _ = write_line(&mut std::io::stderr(), &format!("plimsoll: {text}"));
+        let _ = write_line(&mut std::io::stderr(), &format!("plimsoll: {text}"), &[]);
     }
 
     /// Takes the progress line away.
@@ -168,7 +179,7 @@ fn gauge(ratio: f64) -> String {
     format!("[{}{}] {:>3.0}%", "━".repeat(full), "·".repeat(WIDTH - full), ratio.clamp(0.0, 1.0) * 100.0)
 }
 
-fn write_line(out: &mut dyn Write, text: &str) -> std::io::Result<()> {
-    writeln!(out, "{text}")?;
+fn write_line(out: &mut dyn Write, text: &str, own: &[&str]) -> std::io::Result<()> {
+    writeln!(out, "{}", harmless(text, own))?;
     out.flush()
 }

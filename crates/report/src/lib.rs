@@ -34,5 +34,5 @@ pub use json::{hit_json, hit_schema, json, schema};
 pub use list::list_table;
 pub use page::Page;
 pub use series::{series_csv, series_json};
-pub use terminal::{explain, explain_study, hit, terminal};
+pub use terminal::{PAINT, explain, explain_study, hit, terminal};
 pub use timeline::{Column, Scope, Timeline};

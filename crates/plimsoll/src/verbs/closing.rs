@@ -126,7 +126,7 @@ pub(crate) fn tell(study: &Study, json: bool, context: &mut Context) {
         let (width, colour) = (context.console.width(), context.console.colour());
         report::study::terminal(record, study.directory(), width, colour)
     };
-    context.console.result(text.trim_end());
+    context.console.painted(text.trim_end());
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ pub(crate) fn main(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
         context.console.result(&json.map_err(|error| Problem::bug(error.to_string()))?);
         unkept.iter().for_each(|text| context.console.note(text));
     } else {
-        context.console.result(text.trim_end());
+        context.console.painted(text.trim_end());
         unkept.iter().for_each(|text| context.console.result(&format!("\n{text}")));
     }
     Ok(match diagnosis {

@@ -109,7 +109,7 @@ pub(crate) fn main(args: &HitArgs, context: &mut Context) -> Result<u8> {
     } else {
         report::hit(&record, context.console.width(), context.console.colour())
     };
-    context.console.result(&text);
+    context.console.painted(&text);
     Ok(exit_code(&record))
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
     } else {
         let page = report::Page::of(run);
         let text = report::terminal(&page, context.console.width(), context.console.colour());
-        context.console.result(&text);
+        context.console.painted(&text);
         if let Some(report) = report {
             context.console.result(&format!("\nReport: {}", report.display()));
         }

@@ -46,7 +46,7 @@ pub(crate) fn main(args: &ShowArgs, context: &mut Context) -> Result<u8> {
         Kept::Study(study) if args.json => report::study::json(study.record()),
         Kept::Study(study) => report::study::terminal(study.record(), study.directory(), width, colour),
     };
-    context.console.result(&text);
+    context.console.painted(&text);
     let Some(csv) = csv else { return Ok(0) };
     let rows = match &kept {
         Kept::Run(run) => report::series_csv(&run.series()?),

@@ -1,5 +1,8 @@
 //! A server that somebody else started.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
 use engine::null_server::NullServer;
 use tempfile::TempDir;
 
@@ -76,5 +79,46 @@ fn what_a_target_can_not_be_is_said_before_anything_starts() {
         ("up dvdstore --target http://127.0.0.1:1/", "stands already"),
     ] {
         Home::shared().plimsoll(words).run().expect(2).says(expected);
+    }
+}
+
+/// Clears the screen, sets the title, hides what follows; a C1 control and a turned direction of writing.
+const STEERING: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{1b}[8m\u{9b}1m\u{202e}";
+
+/// Answers every request with `answer`; gives its URL.
+fn server_that_says(answer: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    url
+}
+
+#[test]
+fn an_answer_cannot_steer_the_terminal_of_whoever_reads_it() {
+    // Issue 16.14: of an answer that is quoted as a problem, and of one that is printed as a result.
+    let catalogue = null_kit();
+    let bodies = format!("null {STEERING}\nsecond line");
+    let length = bodies.len();
+    let answers = [
+        (2, format!("HTTP/1.1 500 {STEERING}\r\nX: {STEERING}\r\nConnection: close\r\n\r\n")),
+        (
+            0,
+            format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nContent-Type: text/plain; charset=utf-8\r\n\
+                 Connection: close\r\n\r\n{bodies}"
+            ),
+        ),
+    ];
+    for (code, answer) in answers {
+        let words = format!("try null --bodies --target {} --catalogue", server_that_says(answer));
+        let said = Home::shared().plimsoll(&words).arg(catalogue.path()).run().expect(code);
+        let steering = |c: char| c != '\n' && model::outside::hidden(c);
+        assert!(!format!("{}{}", said.stdout, said.stderr).contains(steering), "{said:?}");
+        said.says("\\u001b[2J\\u001b]0;owned\\u0007\\u001b[8m\\u009b1m\\u202e");
     }
 }

@@ -4,7 +4,8 @@ use model::diagnosis::Diagnosis;
 use model::{RunRecord, StudyRecord};
 
 use super::holds::{self, Detail};
-use super::paint::{Paint, plain};
+use super::paint::Paint;
+use super::plain;
 use super::table::wrap;
 use super::{NARROWEST, WIDEST};
 use crate::explained::Tried;

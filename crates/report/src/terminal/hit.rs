@@ -3,7 +3,8 @@
 use model::HitRecord;
 use model::record::{Outcome, TimeSummary};
 
-use super::paint::{Paint, plain};
+use super::paint::Paint;
+use super::plain;
 use super::sections;
 use super::table::{Align, Table, wrap};
 use super::{NARROWEST, WIDEST};

@@ -3,7 +3,8 @@
 use model::diagnosis::{Diagnosis, Injected, Ledger, Limited, Suspect};
 
 use super::draw::bar;
-use super::paint::{Paint, plain};
+use super::paint::Paint;
+use super::plain;
 use super::table::wrap;
 use crate::explained::{self, Tried};
 use crate::headline::sentence;

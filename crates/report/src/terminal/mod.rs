@@ -18,7 +18,8 @@ use paint::Paint;
 
 pub use explain::{explain, explain_study};
 pub use hit::hit;
-pub(crate) use paint::{hidden, plain};
+pub(crate) use model::outside::{hidden, one_line as plain};
+pub use paint::PAINT;
 pub use study::study;
 pub(crate) use table::{Align, Table, shorten};
 

@@ -1,7 +1,7 @@
 //! The run's course in a few lines.
 
 use super::draw::sparkline;
-use super::paint::plain;
+use super::plain;
 use super::table::{shorten, wrap};
 use crate::{Column, Page, figures};
 

@@ -2,6 +2,10 @@
 
 use crate::Tone;
 
+/// Every sequence that a text of this room may have in it, colours and their end: nothing else in it steers a terminal.
+pub const PAINT: [&str; 6] =
+    ["\u{1b}[1;32m", "\u{1b}[1;31m", "\u{1b}[1;33m", "\u{1b}[1;36m", "\u{1b}[31m", "\u{1b}[0m"];
+
 /// Paints text, or leaves it as it is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Paint {
@@ -27,33 +31,5 @@ impl Paint {
 
     fn code(self, code: &str, text: &str) -> String {
         if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_string() }
-    }
-}
-
-/// `text` on one line without characters that steer a terminal or turn the direction of writing: each becomes `·`.
-pub(crate) fn plain(text: &str) -> String {
-    let harmless = |c: char| match c {
-        '\n' | '\t' | '\r' => ' ',
-        c if hidden(c) => '·',
-        c => c,
-    };
-    let text: String = text.chars().map(harmless).collect();
-    text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-/// Whether `c` has no shape of its own: it steers a terminal or turns the direction of writing.
-pub(crate) fn hidden(c: char) -> bool {
-    let format =
-        matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    c.is_control() || format
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_that_a_server_sends_can_steer_the_terminal() {
-        assert_eq!(plain("\u{1b}[2J\u{1b}]0;owned\u{7}a\r\n\tb \u{202e}c\u{9b}d"), "·[2J·]0;owned·a b ·c·d");
     }
 }

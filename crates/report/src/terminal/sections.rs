@@ -4,7 +4,8 @@ use model::record::{ConsistencyResult, Evidence, OperationResult, TargetResult, 
 use model::{OperationKind, RunRecord};
 
 use super::draw::bar;
-use super::paint::{Paint, plain};
+use super::paint::Paint;
+use super::plain;
 use super::table::{Align, Table, shorten, wrap};
 use crate::{Page, figures, words};
 

@@ -31,8 +31,8 @@ fn every_kind_of_study_reads_as_its_golden_file_and_fits_into_80_columns() {
 fn colour_adds_nothing_but_colour_to_a_study() {
     for (name, record) in studies() {
         let mut stripped = text(&record, 100, true);
-        for code in ["1;31", "1;32", "1;33", "1;36", "31", "0"] {
-            stripped = stripped.replace(&format!("\u{1b}[{code}m"), "");
+        for sequence in report::PAINT {
+            stripped = stripped.replace(sequence, "");
         }
         assert_eq!(stripped, text(&record, 100, false), "{name}");
     }

@@ -10,7 +10,8 @@ use crate::study::course::Course;
 use crate::study::words::{self, Unit};
 use crate::terminal::draw::sparkline;
 use crate::terminal::holds::{self, Detail};
-use crate::terminal::paint::{Paint, plain};
+use crate::terminal::paint::Paint;
+use crate::terminal::plain;
 use crate::terminal::plot::Plot;
 use crate::terminal::table::{Align, Table, wrap};
 

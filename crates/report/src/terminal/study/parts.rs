@@ -6,7 +6,8 @@ use model::StudyRecord;
 use model::study::{Question, Trial};
 
 use crate::study::words;
-use crate::terminal::paint::{Paint, plain};
+use crate::terminal::paint::Paint;
+use crate::terminal::plain;
 use crate::terminal::table::wrap;
 use crate::{figures, study};
 

@@ -4,7 +4,7 @@ use model::StudyRecord;
 use model::study::{Published, Sweep};
 
 use crate::study::published::{self, Row};
-use crate::terminal::paint::plain;
+use crate::terminal::plain;
 use crate::terminal::table::{Align, Table, wrap};
 
 /// A section for each table, and what differs; nothing where nothing was published.

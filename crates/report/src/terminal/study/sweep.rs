@@ -7,7 +7,8 @@ use super::published;
 use crate::figures;
 use crate::study::cells::{self, CellSeen};
 use crate::study::words;
-use crate::terminal::paint::{Paint, plain};
+use crate::terminal::paint::Paint;
+use crate::terminal::plain;
 use crate::terminal::table::{Align, Table, wrap};
 
 /// What only a sweep shows.
