@@ -1,7 +1,9 @@
 //! One run while it is measured.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -76,6 +78,19 @@ impl RunWriter {
             fs::create_dir_all(parent).map_err(|error| fault::io(&error, "making", parent))?;
         }
         fs::write(&path, bytes).map_err(|error| fault::io(&error, "writing", &path))?;
+        Ok(path)
+    }
+
+    /// The same for what only the user who measures may read: servers' logs.
+    pub fn keep_private(&self, inner: &str, bytes: &[u8]) -> Result<PathBuf> {
+        let path = disk::below(&self.directory, inner)?;
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(|error| fault::io(&error, "making", parent))?;
+        }
+        let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
+        opened
+            .and_then(|mut file| file.write_all(bytes))
+            .map_err(|error| fault::io(&error, "writing", &path))?;
         Ok(path)
     }
 

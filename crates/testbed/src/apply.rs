@@ -1,13 +1,13 @@
 //! A knob of a standing tier takes another value: its rendered files are changed where the directive stands, and the
 //! server takes them over as its manifest says.
 
-use std::fs;
+use std::io;
 use std::path::Path;
 
 use model::{Problem, Result};
 
-use crate::disk;
 use crate::stack::Stack;
+use crate::{disk, guarded};
 
 impl Stack {
     /// Gives a knob of a tier another value while it stands. The directive must stand once in the tier's files, by the
@@ -26,7 +26,7 @@ impl Stack {
         }
         for (path, text) in texts.iter().filter(|(_, text)| lines(text) == 1) {
             // Over the old file: it keeps its owner and mode.
-            fs::write(path, changed(text, knob, value))
+            guarded::overwrite(path, changed(text, knob, value).as_bytes())
                 .map_err(|error| disk::failed("write", path, &error))?;
         }
         if self.reload(tier) {
@@ -37,7 +37,9 @@ impl Stack {
 }
 
 fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).map_err(|error| disk::failed("read", path, &error).into())
+    guarded::open(path)
+        .and_then(io::read_to_string)
+        .map_err(|error| disk::failed("read", path, &error).into())
 }
 
 /// Whether a line sets the directive: `MaxRequestWorkers 4`, `pm.max_children = 2`.

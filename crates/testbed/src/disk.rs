@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
 use model::{Problem, Result};
+
+use crate::guarded;
 
 /// The problem of a failed file operation: `verb` completes "failed to …".
 pub(crate) fn failed(verb: &str, path: &Path, error: &io::Error) -> Problem {
@@ -53,40 +55,28 @@ pub(crate) fn check_enterable(path: &Path) -> Result<()> {
         .into())
 }
 
-/// Makes a directory that belongs to `owner` (a uid, used as gid too) alone.
+/// Makes a directory that belongs to `owner` (a uid, used as gid too) alone, and the parents that it lacks.
 pub(crate) fn make_private_dir(path: &Path, owner: Option<u32>) -> Result<()> {
-    make_dir(path, 0o700)?;
-    give(path, owner)
-}
-
-/// Gives a file or directory to `owner`, where there is one.
-pub(crate) fn give(path: &Path, owner: Option<u32>) -> Result<()> {
-    match owner {
-        Some(uid) => chown(path, Some(uid), Some(uid))
-            .map_err(|error| failed("change the owner of", path, &error).into()),
-        None => Ok(()),
+    if owner.is_none() {
+        // Servers run as we do: nobody else's folders are on the way.
+        return make_dir(path, 0o700);
     }
+    match (guarded::make_dir(path, owner), path.parent()) {
+        (Err(error), Some(parent)) if error.kind() == ErrorKind::NotFound => {
+            make_private_dir(parent, owner)?;
+            guarded::make_dir(path, owner)
+        }
+        (made, _) => made,
+    }
+    .map_err(|error| failed("make the directory", path, &error).into())
 }
 
-/// Writes a file that belongs to `owner` and that others can't read.
+/// Writes a file that belongs to `owner` and that others can't read, in place of what has that name.
 pub(crate) fn write(path: &Path, bytes: &[u8], owner: Option<u32>) -> Result<()> {
-    if let Some(parent) = path.parent() {
-        make_private_tree(parent, owner)?;
+    if let Some(parent) = path.parent().filter(|parent| !parent.is_dir()) {
+        make_private_dir(parent, owner)?;
     }
-    fs::write(path, bytes).map_err(|error| failed("write", path, &error))?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
-        .map_err(|error| failed("set the mode of", path, &error))?;
-    give(path, owner)
-}
-
-fn make_private_tree(path: &Path, owner: Option<u32>) -> Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    if let Some(parent) = path.parent() {
-        make_private_tree(parent, owner)?;
-    }
-    make_private_dir(path, owner)
+    guarded::replace(path, bytes, owner).map_err(|error| failed("write", path, &error).into())
 }
 
 /// Removes a directory with all that is in it; one that is gone already is fine.

@@ -413,15 +413,20 @@ fn token(id: &str) -> String {
 /// In the file system that Linux keeps in memory, where it is mounted.
 fn memory_dir(token: &str) -> Option<PathBuf> {
     let shared = Path::new("/dev/shm");
-    shared.is_dir().then(|| shared.join(format!("plimsoll-{token}")))
+    shared.is_dir().then(|| unlinked(shared).join(format!("plimsoll-{token}")))
+}
+
+/// The same directory by a path without links, of which there must be none in a lab's paths.
+fn unlinked(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// In the lab's directory where the path is short enough, else in the temporary directory.
 fn socket_dir(dir: &Path, token: &str) -> Result<PathBuf> {
     let choices = [
         dir.join("sockets"),
-        std::env::temp_dir().join(format!("plimsoll-{token}")),
-        PathBuf::from(format!("/tmp/plimsoll-{token}")),
+        unlinked(&std::env::temp_dir()).join(format!("plimsoll-{token}")),
+        unlinked(Path::new("/tmp")).join(format!("plimsoll-{token}")),
     ];
     let fits = |path: &PathBuf| path.as_os_str().len() + SOCKET_NAME_BYTES <= SOCKET_PATH_MAX_BYTES;
     choices.into_iter().find(fits).ok_or_else(|| Problem::bug("no directory has a short enough path").into())

@@ -4,10 +4,8 @@
 //! long as the lab forks them all, and the child asks for the signal last.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -24,7 +22,7 @@ use rustix::thread::{
 };
 
 use crate::process::Identity;
-use crate::{cable, disk};
+use crate::{cable, disk, guarded};
 
 /// A process to be started as part of a lab.
 #[derive(Debug, Clone)]
@@ -118,12 +116,10 @@ impl Spawner {
 
 fn command(launch: &Launch, confinement: Confinement) -> Result<Command> {
     let open = |error: io::Error| disk::failed("write", &launch.output, &error);
-    let output =
-        OpenOptions::new().create(true).append(true).mode(0o644).open(&launch.output).map_err(open)?;
-    disk::give(&launch.output, confinement.uid)?;
+    let output = guarded::append(&launch.output, 0o644, confinement.uid).map_err(open)?;
     let errors = output.try_clone().map_err(open)?;
     let input = match &launch.input {
-        Some(path) => Stdio::from(File::open(path).map_err(|error| disk::failed("read", path, &error))?),
+        Some(path) => Stdio::from(guarded::open(path).map_err(|error| disk::failed("read", path, &error))?),
         None => Stdio::null(),
     };
     let mut command = Command::new(&launch.program);

@@ -17,6 +17,7 @@ mod cable;
 mod cgroup;
 mod controller;
 mod disk;
+mod guarded;
 mod helper;
 mod host;
 mod inject;

@@ -1,8 +1,9 @@
 //! Servers' logs: their last lines, and the new lines that mean trouble.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+
+use crate::guarded;
 
 /// Enough for the last lines, whatever the log's length.
 const TAIL_BYTES: u64 = 16 * 1024;
@@ -11,7 +12,8 @@ const NEWS_BYTES: u64 = 1024 * 1024;
 
 /// The last `count` lines that are not empty.
 pub(crate) fn tail(path: &Path, count: usize) -> Vec<String> {
-    let text = read_from(path, None, TAIL_BYTES).map(|(text, _)| text).unwrap_or_default();
+    let bytes = end(path, TAIL_BYTES);
+    let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(count)..].iter().map(|line| line.to_string()).collect()
 }
@@ -21,16 +23,21 @@ pub(crate) fn tails(logs: &[PathBuf], count: usize) -> Vec<String> {
     logs.iter().flat_map(|log| tail(log, count)).collect()
 }
 
+/// The last bytes of a log, at most `limit`; none of what is no log of its own.
+pub(crate) fn end(path: &Path, limit: u64) -> Vec<u8> {
+    read_bytes(path, None, limit).map(|(bytes, _)| bytes).unwrap_or_default()
+}
+
 /// Bytes from `from` (or the last `limit`), and the offset behind them.
-fn read_from(path: &Path, from: Option<u64>, limit: u64) -> std::io::Result<(String, u64)> {
-    let mut file = File::open(path)?;
+fn read_bytes(path: &Path, from: Option<u64>, limit: u64) -> std::io::Result<(Vec<u8>, u64)> {
+    let mut file = guarded::open(path)?;
     let length = file.metadata()?.len();
     let start = from.filter(|from| *from <= length).unwrap_or(0).max(length.saturating_sub(limit));
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes)?;
     let end = start + bytes.len() as u64;
-    Ok((String::from_utf8_lossy(&bytes).into_owned(), end))
+    Ok((bytes, end))
 }
 
 /// Follows a log.
@@ -48,17 +55,20 @@ impl Follower {
 
     /// The whole lines written since the last call.
     pub(crate) fn news(&mut self) -> Vec<String> {
-        let Ok((text, end)) = read_from(&self.path, Some(self.offset), NEWS_BYTES) else { return Vec::new() };
+        let Ok((bytes, end)) = read_bytes(&self.path, Some(self.offset), NEWS_BYTES) else {
+            return Vec::new();
+        };
         // A line that is still being written is left for the next call.
-        let whole = text.rfind('\n').map_or(0, |at| at + 1);
-        self.offset = end - (text.len() - whole) as u64;
-        text[..whole].lines().map(str::to_string).collect()
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        self.offset = end - (bytes.len() - whole) as u64;
+        String::from_utf8_lossy(&bytes[..whole]).lines().map(str::to_string).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::io::Write;
 
     #[test]
@@ -70,9 +80,11 @@ mod tests {
         let mut log = File::create(&path).expect("a log");
         log.write_all(b"one\ntwo\nthr").expect("a write");
         assert_eq!(follower.news(), ["one", "two"]);
-        log.write_all(b"ee\n").expect("a write");
+        log.write_all(b"ee\n\xff").expect("a write");
         assert_eq!(follower.news(), ["three"]);
+        log.write_all(b"\n").expect("a write");
+        assert_eq!(follower.news(), ["\u{fffd}"], "bytes that are no text don't disturb the count");
         assert_eq!(follower.news(), Vec::<String>::new());
-        assert_eq!(tail(&path, 2), ["two", "three"]);
+        assert_eq!(tail(&path, 2), ["three", "\u{fffd}"]);
     }
 }

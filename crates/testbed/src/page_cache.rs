@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -39,7 +40,7 @@ pub fn evict(files: &[PathBuf], sync: &Path) -> Result<()> {
     let synced = File::open(sync).and_then(|dir| rustix::fs::syncfs(dir).map_err(std::io::Error::from));
     synced.map_err(|error| disk::failed("sync", sync, &error))?;
     for path in files {
-        let evicted = File::open(path).and_then(|file| {
+        let evicted = open(path).and_then(|file| {
             rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).map_err(std::io::Error::from)
         });
         evicted.map_err(|error| disk::failed("evict", path, &error))?;
@@ -62,8 +63,13 @@ pub fn residency(files: &[PathBuf]) -> Result<Residency> {
     Ok(sum)
 }
 
+/// A server may have replaced a file of its set: no link is followed, and no pipe waited for.
+fn open(path: &Path) -> std::io::Result<File> {
+    File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
+}
+
 fn resident(path: &Path, pages: &mut Vec<u8>) -> std::io::Result<Residency> {
-    let file = File::open(path)?;
+    let file = open(path)?;
     let length = file.metadata()?.len() as usize;
     // SAFETY: it takes a number and gives one.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
@@ -148,7 +154,7 @@ pub fn read(list: impl BufRead, mut out: impl Write) -> std::io::Result<()> {
     let (mut buffer, mut bytes, mut told) = (vec![0; BUFFER_BYTES], 0u64, Instant::now());
     for path in list.lines() {
         let path = path?;
-        let mut file = match File::open(&path) {
+        let mut file = match open(Path::new(&path)) {
             Ok(file) => file,
             Err(error) => return writeln!(out, "{path}: {error}"),
         };

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use model::{Problem, Problems, Result, units};
 
-use crate::disk;
+use crate::{disk, guarded};
 
 /// What a copy did.
 #[derive(Debug, Clone, PartialEq)]
@@ -185,9 +185,14 @@ impl Work<'_> {
     }
 
     fn copy_file(&self, from: &Path, to: &Path) -> io::Result<u64> {
-        let mut source = File::open(from)?;
+        // What was a file when the tree was read may be something else by now.
+        let unfollowed = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+        let mut source = OpenOptions::new().read(true).custom_flags(unfollowed).open(from)?;
         let mode = source.metadata()?.permissions().mode() & 0o777;
-        let mut target = OpenOptions::new().write(true).create_new(true).mode(mode).open(to)?;
+        let mut target = match self.owner {
+            Some(_) => guarded::make(to, mode)?,
+            None => OpenOptions::new().write(true).create_new(true).mode(mode).open(to)?,
+        };
         let bytes = if rustix::fs::ioctl_ficlone(&target, &source).is_ok() {
             source.metadata()?.len()
         } else {

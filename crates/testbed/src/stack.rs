@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use model::{Problem, Problems, Result, ServerJob, ServiceManifest};
 use rustix::process::Signal;
 
-use crate::disk;
 use crate::job::Job;
 use crate::lab::Site;
 use crate::launch::Running;
@@ -17,6 +16,7 @@ use crate::log::{self, Follower};
 use crate::prepare::ReadyCommand;
 use crate::process::Identity;
 use crate::program::Version;
+use crate::{disk, guarded};
 
 /// Lines of a dead server's log that are shown.
 const SHOWN_LINES: usize = 10;
@@ -349,7 +349,18 @@ impl Tier {
     /// The text of a rendered file without the password that was drawn for this start: whoever may read kept runs must not
     /// reach the server by it while it stands.
     pub fn kept_text(&self, path: &Path) -> String {
-        std::fs::read_to_string(path).unwrap_or_default().replace(&self.secret, "drawn-at-the-start")
+        let text = guarded::open(path).and_then(std::io::read_to_string);
+        text.unwrap_or_default().replace(&self.secret, "drawn-at-the-start")
+    }
+
+    /// The end of one of its logs, at most `limit` bytes; nothing of what a server has put in a log's place.
+    pub fn log_end(&self, path: &Path, limit: u64) -> Vec<u8> {
+        log::end(path, limit)
+    }
+
+    /// The last `count` lines of one of its logs that are not empty.
+    pub fn last_lines(&self, path: &Path, count: usize) -> Vec<String> {
+        log::tail(path, count)
     }
 
     /// A file of this tier relative to its directory: `logs/error.log`; one of its second instance: `TIER-2/logs/error.log`.

@@ -1,8 +1,10 @@
 //! Starting a stack: tier by tier, each ready before the next begins.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::net::Ipv4Addr;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -20,7 +22,7 @@ use crate::port::Claim;
 use crate::prepare::{Layout, ReadyCommand, ReadyServer, ReadyTier, draw_secret, main_file, numbered};
 use crate::render::Reach;
 use crate::stack::{Stack, Tier};
-use crate::{disk, links, log, needed, program, snapshot};
+use crate::{disk, guarded, links, log, needed, program, snapshot};
 
 /// How often a tier whose free port was taken by somebody else in between is started with another.
 const PORT_TRIES: u32 = 5;
@@ -184,10 +186,8 @@ impl<'a, 'o> Starting<'a, 'o> {
         }
         disk::make_private_dir(&root, self.owner())?;
         self.app.iter().try_for_each(|(path, bytes)| {
-            let path = root.join(path);
-            // A link of the same name is to the kept product, which must stay as it is.
-            disk::remove_file(&path)?;
-            disk::write(&path, bytes, self.owner())
+            // A link of the same name is to the kept product, which stays as it is.
+            disk::write(&root.join(path), bytes, self.owner())
         })
     }
 
@@ -418,9 +418,8 @@ impl<'a, 'o> Starting<'a, 'o> {
         _ = disk::remove_dir(&kept);
         let logs = self.logs(index, instance);
         let named = ready.files.iter().map(|(path, _)| ready.dir.join(path)).chain(logs.iter().cloned());
-        let could_keep = named.filter(|path| path.exists()).all(|path| {
-            let to = kept.join(path.strip_prefix(&ready.dir).unwrap_or(&path));
-            to.parent().is_none_or(|parent| fs::create_dir_all(parent).is_ok()) && fs::copy(&path, to).is_ok()
+        let could_keep = named.filter_map(|path| Some((guarded::open(&path).ok()?, path))).all(|(file, path)| {
+            keep_copy(file, &kept.join(path.strip_prefix(&ready.dir).unwrap_or(&path))).is_ok()
         });
         let lines = log::tails(&logs, SHOWN_LINES);
         let said = if lines.is_empty() {
@@ -441,6 +440,13 @@ impl<'a, 'o> Starting<'a, 'o> {
         }
         problem.remedy(kept)
     }
+}
+
+/// Keeps a copy that nobody else may read: what servers write may be for root alone.
+fn keep_copy(mut file: File, to: &Path) -> io::Result<()> {
+    to.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let mut copy = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to)?;
+    io::copy(&mut file, &mut copy).map(drop)
 }
 
 /// Servers say it in words or by number: ENOSPC is 28 on Linux.

@@ -1,6 +1,5 @@
 //! What a run keeps beside its seconds: what was to be done, the servers' logs, the check of the data.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use kit::{CheckInputs, CheckOptions};
@@ -137,22 +136,13 @@ pub(crate) fn logs(stage: &Stage, writer: &RunWriter) {
         for path in &tier.logs {
             let name =
                 format!("logs/{}/{}", tier.name, tier.relative(path).display().to_string().replace('/', "-"));
-            if let Some(bytes) = end_of(path) {
+            let bytes = tier.log_end(path, MOST_LOG_BYTES);
+            if !bytes.is_empty() {
                 // A log that can't be kept is no reason to lose the run.
-                let _ = writer.keep(&name, &bytes);
+                let _ = writer.keep_private(&name, &bytes);
             }
         }
     }
-}
-
-fn end_of(path: &Path) -> Option<Vec<u8>> {
-    use std::io::{Read, Seek, SeekFrom};
-    let mut file = std::fs::File::open(path).ok()?;
-    let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(MOST_LOG_BYTES))).ok()?;
-    let mut bytes = Vec::new();
-    file.take(MOST_LOG_BYTES).read_to_end(&mut bytes).ok()?;
-    (!bytes.is_empty()).then_some(bytes)
 }
 
 #[cfg(test)]

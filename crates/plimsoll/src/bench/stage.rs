@@ -352,11 +352,9 @@ fn with_logs(mut problem: Problem, stack: &Stack) -> Problem {
     const LINES: usize = 5;
     for tier in stack.tiers() {
         for log in &tier.logs {
-            let text = std::fs::read(log).unwrap_or_default();
-            let text = String::from_utf8_lossy(&text).into_owned();
-            let lines: Vec<&str> = text.lines().collect();
+            let lines = tier.last_lines(log, LINES);
             if !lines.is_empty() {
-                let tail = lines[lines.len().saturating_sub(LINES)..].join("\n    ");
+                let tail = lines.join("\n    ");
                 let _ =
                     write!(problem.what, "\n  {} {}:\n    {tail}", tier.name, tier.relative(log).display());
             }

@@ -35,6 +35,7 @@ mod outage;
 mod published;
 mod queue;
 mod record;
+mod replaced;
 mod soak;
 mod standing;
 mod starved;
