@@ -97,7 +97,7 @@ impl Site {
     }
 
     /// The processes of a tier, where no group holds them.
-    fn family_of(&self, instance: &str, tier: &str, pid: u32) -> Vec<u32> {
+    pub(crate) fn family_of(&self, instance: &str, tier: &str, pid: u32) -> Vec<u32> {
         let started: Vec<Identity> = Identity::of(pid).into_iter().collect();
         let marker = self.tier_marker(instance, tier);
         let family = Family { started: &started, marker: &marker, uid: self.owner.uid };

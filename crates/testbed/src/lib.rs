@@ -28,6 +28,7 @@ mod launch;
 mod ledger;
 mod limits;
 mod links;
+mod listener;
 mod log;
 mod needed;
 mod owner;

@@ -37,6 +37,14 @@ impl Question {
         Ok(Question { at, probe: ready.probe })
     }
 
+    /// The port that is asked, where others of this host could have taken it.
+    pub(crate) fn port(&self) -> Option<u16> {
+        match &self.at {
+            At::Tcp(address) if address.ip().is_loopback() => Some(address.port()),
+            _ => None,
+        }
+    }
+
     /// Asks once.
     pub(crate) fn answered(&self) -> bool {
         match &self.at {

@@ -1,10 +1,9 @@
 //! Starting a stack: tier by tier, each ready before the next begins.
 
+mod failure;
+
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io;
 use std::net::Ipv4Addr;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -18,16 +17,17 @@ use crate::app::AppFiles;
 use crate::job::{Job, interrupted};
 use crate::lab::{Lab, Site};
 use crate::launch::{Launch, Running};
+use crate::listener::Stranger;
 use crate::port::Claim;
-use crate::prepare::{Layout, ReadyCommand, ReadyServer, ReadyTier, draw_secret, main_file, numbered};
+use crate::prepare::{Layout, ReadyCommand, ReadyServer, ReadyTier, draw_secret, numbered};
 use crate::render::Reach;
 use crate::stack::{Stack, Tier};
-use crate::{disk, guarded, links, log, needed, program, snapshot};
+use crate::{cgroup, disk, links, listener, needed, program, snapshot};
 
 /// How often a tier whose free port was taken by somebody else in between is started with another.
 const PORT_TRIES: u32 = 5;
-/// Lines of a server's log that a failed start shows.
-const SHOWN_LINES: usize = 10;
+/// Looks in a row that find another program where the server should listen: one may fall into the moment of a change.
+const STRANGER_LOOKS: u32 = 3;
 
 /// What is started, and how.
 pub struct StartOptions<'a> {
@@ -110,6 +110,8 @@ enum Outcome {
     Ready,
     Ended(ExitStatus),
     Late,
+    /// Somebody else answers in its place.
+    Taken(Stranger),
 }
 
 struct Starting<'a, 'o> {
@@ -247,9 +249,18 @@ impl<'a, 'o> Starting<'a, 'o> {
                     stack.remove_last()?;
                     self.claim_again(index)?;
                 }
+                (Outcome::Taken(_), _) if !self.port_was_asked_for(index) && attempt < PORT_TRIES => {
+                    stack.remove_last()?;
+                    self.claim_again(index)?;
+                }
                 (Outcome::Ended(status), instance) => {
                     let what = format!("ended with {status} before it was ready");
                     return Err(self.failure(index, instance, &what).into());
+                }
+                (Outcome::Taken(stranger), instance) => {
+                    let port = stranger.port;
+                    let what = format!("is not who answers on port {port} of 127.0.0.1: {stranger} took it");
+                    return Err(self.failure(index, instance, &what).key("port").into());
                 }
                 (Outcome::Late, instance) => {
                     let within_s = self.layout.tiers[index].service.ready.within_s;
@@ -261,11 +272,14 @@ impl<'a, 'o> Starting<'a, 'o> {
         Ok(())
     }
 
-    fn port_was_taken(&self, index: usize) -> bool {
-        let claims = &self.layout.claims[index];
+    fn port_was_asked_for(&self, index: usize) -> bool {
         let has = |claim: &Claim, port| claim.ports.values().any(|one| *one == port);
-        let asked = self.wanted.is_some_and(|port| claims.iter().any(|claim| has(claim, port)));
-        !asked && claims.iter().any(Claim::lost)
+        let claims = &self.layout.claims[index];
+        self.wanted.is_some_and(|port| claims.iter().any(|claim| has(claim, port)))
+    }
+
+    fn port_was_taken(&self, index: usize) -> bool {
+        !self.port_was_asked_for(index) && self.layout.claims[index].iter().any(Claim::lost)
     }
 
     /// Other ports for a tier; what names them is rendered again.
@@ -347,14 +361,18 @@ impl<'a, 'o> Starting<'a, 'o> {
     fn wait(&self, index: usize, instance: usize, running: &mut Running) -> Result<Outcome> {
         let (tier, ready) = (self.layout.tiers[index], &self.ready[index].servers[instance]);
         let start = Instant::now();
-        let mut pause = Duration::from_millis(1);
+        let (mut pause, mut strangers) = (Duration::from_millis(1), 0);
         loop {
             if let Ok(Some(status)) = running.child.try_wait() {
                 return Ok(Outcome::Ended(status));
             }
             // Ready only if it is our server that answers: one that has died meanwhile does not.
             if ready.question.answered() && matches!(running.child.try_wait(), Ok(None)) {
-                return Ok(Outcome::Ready);
+                match self.stranger(index, instance, running) {
+                    None => return Ok(Outcome::Ready),
+                    Some(stranger) if strangers + 1 == STRANGER_LOOKS => return Ok(Outcome::Taken(stranger)),
+                    Some(_) => strangers += 1,
+                }
             }
             if start.elapsed().as_secs_f64() > tier.service.ready.within_s {
                 return Ok(Outcome::Late);
@@ -365,6 +383,17 @@ impl<'a, 'o> Starting<'a, 'o> {
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));
         }
+    }
+
+    /// Whoever answers in the place of a server that runs.
+    fn stranger(&self, index: usize, instance: usize, running: &Running) -> Option<Stranger> {
+        let port = self.ready[index].servers[instance].question.port()?;
+        let tier = &self.layout.tiers[index].name;
+        let pids = match &running.cgroup {
+            Some(group) => cgroup::members(group),
+            None => self.site.family_of(&self.instance, tier, running.identity.pid),
+        };
+        listener::stranger(port, &pids, self.site.owner.uid)
     }
 
     /// What is known of a tier whose first instance was started, at least.
@@ -409,49 +438,6 @@ impl<'a, 'o> Starting<'a, 'o> {
         let own = self.layout.tiers[index].service.logs.iter().map(|log| dir.join(log));
         own.chain([dir.join(CONSOLE)]).collect()
     }
-
-    /// What a failed start says; its files and logs are kept.
-    fn failure(&self, index: usize, instance: usize, what: &str) -> Problem {
-        let (tier, ready) = (self.layout.tiers[index], &self.ready[index].servers[instance]);
-        let kept = self.options.keep_failed.join(numbered(&tier.name, instance));
-        // What an earlier failure left there would be taken for this one's.
-        _ = disk::remove_dir(&kept);
-        let logs = self.logs(index, instance);
-        let named = ready.files.iter().map(|(path, _)| ready.dir.join(path)).chain(logs.iter().cloned());
-        let could_keep = named.filter_map(|path| Some((guarded::open(&path).ok()?, path))).all(|(file, path)| {
-            keep_copy(file, &kept.join(path.strip_prefix(&ready.dir).unwrap_or(&path))).is_ok()
-        });
-        let lines = log::tails(&logs, SHOWN_LINES);
-        let said = if lines.is_empty() {
-            "; it wrote no log".to_string()
-        } else {
-            format!("; its log ends:\n    {}", lines.join("\n    "))
-        };
-        let problem = Problem::environment(format!("{} {what}{said}", tier.service.title)).tier(&tier.name);
-        let shown = if could_keep { kept } else { ready.dir.clone() };
-        let problem = match main_file(ready) {
-            Some(path) => problem.file(shown.join(path).display().to_string()),
-            None => problem,
-        };
-        let kept = format!("the rendered configuration and all logs are in {}", shown.display());
-        if lines.iter().any(|line| tells_of_a_full_disk(line)) {
-            let why = format!("the disk that holds {} has no space left", self.site.home.display());
-            return problem.why(why).remedy(format!("free space there, or another PLIMSOLL_HOME; {kept}"));
-        }
-        problem.remedy(kept)
-    }
-}
-
-/// Keeps a copy that nobody else may read: what servers write may be for root alone.
-fn keep_copy(mut file: File, to: &Path) -> io::Result<()> {
-    to.parent().map_or(Ok(()), fs::create_dir_all)?;
-    let mut copy = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to)?;
-    io::copy(&mut file, &mut copy).map(drop)
-}
-
-/// Servers say it in words or by number: ENOSPC is 28 on Linux.
-fn tells_of_a_full_disk(line: &str) -> bool {
-    ["No space left on device", "error 28", "Errcode: 28"].iter().any(|sign| line.contains(sign))
 }
 
 /// Where a server's standard output and error go, relative to its tier's directory.

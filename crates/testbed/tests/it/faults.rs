@@ -1,7 +1,7 @@
 //! What goes wrong is said before anything starts where that is possible, and with the server's own words where not.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 
 use model::{Kind, Plan};
@@ -24,9 +24,10 @@ fn refused(bench: &mut Bench, plan: &Plan) -> String {
 fn expect_nothing_started(bench: &Bench) {
     assert_eq!(processes_of(&bench.id), Vec::new());
     assert_eq!(bench.steps, Vec::new());
-    let left: Vec<_> =
+    let mut left: Vec<_> =
         fs::read_dir(bench.lab.dir()).expect("a directory").flatten().map(|e| e.file_name()).collect();
-    assert_eq!(left, ["sockets"], "no file was written");
+    left.sort();
+    assert_eq!(left, [".plimsoll-lab", "sockets"], "no file was written");
 }
 
 #[test]
@@ -71,13 +72,59 @@ fn a_port_that_is_asked_for_and_taken_is_refused_before_anything_starts() {
     expect_nothing_started(&bench);
 }
 
+/// Another server, which answers on `port` before ours has had a chance to: issue 16.17.
+fn answer_at(port: u16) {
+    let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)) else { return };
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            _ = stream.read(&mut [0; 1024]);
+            _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nthief\n");
+        }
+    });
+}
+
+#[test]
+fn a_server_in_whose_place_somebody_else_answers_is_not_ready() {
+    let Some(bench) = Bench::new("stranger", LAMP) else { return };
+    let mut plan = bench.plan(LAMP, &[]);
+    // One that doesn't die of it: as a server does that binds its port late.
+    let web = plan.tiers.last_mut().expect("a tier");
+    web.service.program.binary = "sleep".into();
+    web.service.program.args = vec!["1000".into()];
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|one| one.local_addr());
+    let port = free.expect("a port").port();
+    let refused = bench.lab.start(StartOptions {
+        plan: &plan,
+        catalogue: &bench.catalogue,
+        data_snapshot: None,
+        file_set: None,
+        built: None,
+        loading: false,
+        web_port: Some(port),
+        keep_failed: &bench.kept(),
+        cancel: &|| false,
+        on_step: &mut |event: StepEvent| {
+            if event.tier == "web" && event.step == Step::Start && event.took.is_none() {
+                answer_at(port);
+            }
+        },
+    });
+    let text = refused.expect_err("it is not our server that answers").to_string();
+    let me = std::process::id();
+    assert!(
+        text.contains(&format!("is not who answers on port {port} of 127.0.0.1: process {me} (")),
+        "{text}"
+    );
+    assert_eq!(processes_of(&bench.id), Vec::new());
+}
+
 #[test]
 fn a_free_port_that_somebody_takes_in_between_is_replaced() {
     let Some(bench) = Bench::new("thief", LAMP) else { return };
     let plan = bench.plan(LAMP, &[]);
     let conf = bench.lab.dir().join("1/web/conf/httpd.conf");
     // Another program of this machine may be quicker: then it is the thief.
-    let mut theft: Option<(u16, Option<TcpListener>)> = None;
+    let mut theft: Option<u16> = None;
     let stack = bench.lab.start(StartOptions {
         plan: &plan,
         catalogue: &bench.catalogue,
@@ -93,12 +140,13 @@ fn a_free_port_that_somebody_takes_in_between_is_replaced() {
                 let text = fs::read_to_string(&conf).expect("the rendered file");
                 let listen = text.lines().find_map(|line| line.strip_prefix("Listen 127.0.0.1:"));
                 let port: u16 = listen.and_then(|port| port.parse().ok()).expect("a port");
-                theft = Some((port, TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok()));
+                theft = Some(port);
+                answer_at(port);
             }
         },
     });
     let stack: Stack = stack.unwrap_or_else(|problems| panic!("{problems}"));
-    let (stolen, _thief) = theft.expect("the theft");
+    let stolen = theft.expect("the theft");
     let address = stack.web_address().expect("an address");
     assert_ne!(address.port(), stolen);
     assert!(get(address, "/index.php").contains("six times seven is 42"));
