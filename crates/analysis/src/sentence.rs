@@ -67,6 +67,9 @@ fn tier_event(event: &TierEvent) -> String {
     let (tier, second) = (&event.tier, event.second);
     let what = match &event.fault {
         TierFault::Died(how) => format!("tier {tier} died in second {second} ({how})"),
+        TierFault::OutOfMemory(kill) => {
+            format!("tier {tier} was {kill}, in second {second} (more: {})", kill.remedy(tier))
+        }
         TierFault::Restarted => format!("tier {tier} restarted in second {second}"),
     };
     match &event.log_line {

@@ -1,10 +1,10 @@
 //! The instrument's checks of itself. A run that fails one is not valid: its figures say more about how they were
 //! measured than about the stack. `docs/method/validity.md` has each check's formula, threshold and source.
 
-use model::OperationKind;
 use model::record::{
     ConsistencyResult, Evidence, GeneratorResult, OperationResult, Outcome, TargetResult, ValidityCheck,
 };
+use model::{MemoryKill, OperationKind};
 
 use crate::demand::{self, Demand};
 use crate::little::Little;
@@ -48,6 +48,8 @@ pub mod limits {
 pub enum TierFault {
     /// Its main process ended; how, in words: `killed by signal 9`.
     Died(String),
+    /// The kernel ended it at the limit that was set for its memory.
+    OutOfMemory(MemoryKill),
     /// Its main process was replaced.
     Restarted,
 }

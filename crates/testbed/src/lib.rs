@@ -23,6 +23,7 @@ mod host;
 mod inject;
 mod job;
 pub mod keeper;
+mod killed;
 mod lab;
 mod launch;
 mod ledger;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use model::{Problem, Problems, Result, ServerJob, ServiceManifest};
+use model::{MemoryKill, Problem, Problems, Result, ServerJob, ServiceManifest};
 use rustix::process::Signal;
 
 use crate::job::Job;
@@ -16,7 +17,7 @@ use crate::log::{self, Follower};
 use crate::prepare::ReadyCommand;
 use crate::process::Identity;
 use crate::program::Version;
-use crate::{disk, guarded};
+use crate::{disk, guarded, killed};
 
 /// Lines of a dead server's log that are shown.
 const SHOWN_LINES: usize = 10;
@@ -69,6 +70,30 @@ pub struct Death {
     pub status: String,
     /// The last lines of its log.
     pub log_tail: Vec<String>,
+    /// That the kernel ended it at the limit that was set for its memory: then its log says nothing of that.
+    pub memory: Option<MemoryKill>,
+}
+
+impl Death {
+    /// How it ended, with its log's last words where they may tell why.
+    pub fn told(&self) -> String {
+        match &self.memory {
+            Some(kill) => format!("the server ended ({}): {kill}", self.status),
+            None => {
+                let tail = self.log_tail.join("\n    ");
+                format!("the server ended ({}); its log says:\n    {tail}", self.status)
+            }
+        }
+    }
+
+    /// As a problem of the tier.
+    pub fn problem(&self) -> Problem {
+        let problem = Problem::environment(self.told()).tier(&self.tier);
+        match &self.memory {
+            Some(kill) => problem.remedy(kill.remedy(&self.tier)),
+            None => problem,
+        }
+    }
 }
 
 /// A line of a log that the service's manifest calls an alarm.
@@ -103,6 +128,8 @@ struct Server {
     processes: Vec<Process>,
     service: ServiceManifest,
     followers: Vec<Follower>,
+    /// Kills for memory that are known already.
+    kills: u64,
 }
 
 #[derive(Debug)]
@@ -155,8 +182,10 @@ impl Stack {
     pub(crate) fn add(&mut self, tier: Tier, running: Vec<Running>, service: ServiceManifest) {
         let followers = tier.logs.iter().cloned().map(Follower::new).collect();
         let processes = running.into_iter().map(|running| Process { running, dead: false }).collect();
+        let groups = self.site.holds.entered(&self.instance, &tier.name);
+        let kills = killed::of(&groups).map_or(0, |kills| kills.count);
         self.tiers.push(tier);
-        self.servers.push(Server { processes, service, followers });
+        self.servers.push(Server { processes, service, followers, kills });
     }
 
     /// Ends and forgets the tier that was added last.
@@ -189,6 +218,7 @@ impl Stack {
         for (tier, server) in self.tiers.iter().zip(&mut self.servers).filter(|_| !self.over) {
             let count = server.processes.len();
             let logs_of_one = tier.logs.len() / count.max(1);
+            let mut found = Vec::new();
             for (instance, process) in server.processes.iter_mut().enumerate() {
                 let Ok(Some(status)) = process.running.child.try_wait() else { continue };
                 if std::mem::replace(&mut process.dead, true) {
@@ -196,12 +226,24 @@ impl Stack {
                 }
                 let logs = tier.logs.iter().skip(instance * logs_of_one).take(logs_of_one).cloned();
                 let log_tail = log::tails(&logs.collect::<Vec<_>>(), SHOWN_LINES);
+                let by_kill = status.signal() == Some(Signal::KILL.as_raw());
                 let status = match count {
                     1 => status.to_string(),
                     _ => format!("{status}, instance {} of {count}", instance + 1),
                 };
-                deaths.push(Death { tier: tier.name.clone(), status, log_tail });
+                found.push((by_kill, Death { tier: tier.name.clone(), status, log_tail, memory: None }));
             }
+            if found.is_empty() {
+                // The kernel counts a kill before the process is gone: a count that is new stays so until then.
+                continue;
+            }
+            let kills = killed::of(&self.site.holds.entered(&self.instance, &tier.name));
+            let new = kills.filter(|kills| kills.count > server.kills);
+            server.kills = kills.map_or(0, |kills| kills.count);
+            deaths.extend(found.into_iter().map(|(by_kill, death)| {
+                let memory = new.filter(|_| by_kill).map(|kills| kills.kill);
+                Death { memory, ..death }
+            }));
         }
         deaths
     }

@@ -225,6 +225,10 @@ fn a_tier_that_died_or_restarted_is_named_with_its_log() {
     let died = event(TierFault::Died("killed by signal 9".into()));
     let parts = ["tier db died in second 31 (killed by signal 9)", "`[ERROR] mariadbd got signal 11 ;`"];
     breaks("tiers", |run| run.tier_events.push(died), &parts);
+    let kill = MemoryKill { limit_bytes: 256 << 20, used_bytes: 255 << 20 };
+    let killed = TierEvent { log_line: None, ..event(TierFault::OutOfMemory(kill)) };
+    let parts = ["tier db was killed by the kernel at its memory limit of 268 MB", "db.cgroup.memory=512M"];
+    breaks("tiers", |run| run.tier_events.push(killed), &parts);
     let restarted = TierEvent { log_line: None, ..event(TierFault::Restarted) };
     breaks("tiers", |run| run.tier_events.push(restarted), &["tier db restarted in second 31"]);
 }

@@ -148,14 +148,15 @@ impl Witness<'_> {
     /// A tier that died ends the run: what follows would say nothing about the stack.
     fn look_at_tiers(&mut self, now_s: f64) -> Result<()> {
         for death in self.stage.deaths() {
-            let text = format!("tier {} ended: {}", death.tier, death.status);
+            let how = death.memory.map_or(death.status.clone(), |kill| kill.to_string());
+            let text = format!("tier {} ended: {how}", death.tier);
             self.writer.event(&Event { second: now_s, kind: "tier".to_string(), text: text.clone() })?;
             self.console.note(&text);
             self.tier_events.push(TierEvent {
                 tier: death.tier,
-                fault: TierFault::Died(death.status),
+                fault: death.memory.map_or(TierFault::Died(death.status), TierFault::OutOfMemory),
                 second: now_s as u32,
-                log_line: death.log_tail.last().cloned(),
+                log_line: death.log_tail.last().filter(|_| death.memory.is_none()).cloned(),
             });
             self.control.ask(Stop::AtOnce);
         }

@@ -163,8 +163,7 @@ impl Audience for Prover<'_> {
     fn second(&mut self, second: &Second<'_>) -> Result<()> {
         let ended_s = second.interval.second + 1;
         if let Some(death) = self.stage.deaths().into_iter().next() {
-            let what = format!("tier {} ended: {}", death.tier, death.status);
-            return Err(Problem::environment(what).why("nothing can be proved without it").into());
+            return Err(death.problem().why("nothing can be proved without it").into());
         }
         // Users who leave are no throughput of a window.
         if self.control.stop() != Stop::No {

@@ -5,7 +5,7 @@ mod shown;
 use clap::Args;
 use engine::trace::{Step, Trace};
 use engine::{Audience, Control, RunOptions, Second};
-use model::{Kind, Problem, Result};
+use model::{Kind, Result};
 
 use crate::bench::server::SingleArgs;
 use crate::bench::stage::Stage;
@@ -82,9 +82,7 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     stage.stop()?;
     stage.close()?;
     if let Some(death) = deaths.first() {
-        let tail = death.log_tail.join("\n    ");
-        let what = format!("the server ended ({}); its log says:\n    {tail}", death.status);
-        return Err(Problem::environment(what).tier(&death.tier).into());
+        return Err(death.problem().into());
     }
     if context.interrupt.count() > 0 {
         return Ok(Kind::Interrupted.exit_code());

@@ -46,10 +46,7 @@ pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
     loop {
         // The others go on: what a stack does without one of its servers may be what somebody wants to see.
         for death in stage.deaths() {
-            let tail = death.log_tail.join("\n    ");
-            let what =
-                format!("{}: the server ended ({}); its log says:\n    {tail}", death.tier, death.status);
-            context.console.problem(&what);
+            context.console.problem(&death.problem().to_string());
         }
         if context.interrupt.count() > 0 {
             break;

@@ -30,6 +30,7 @@ mod find;
 mod followed;
 mod ground_truth;
 mod hit;
+mod hungry;
 mod kept;
 mod outage;
 mod published;

@@ -9,7 +9,7 @@ use model::Problem;
 
 use super::Starting;
 use crate::prepare::{main_file, numbered};
-use crate::{disk, guarded, log};
+use crate::{disk, guarded, killed, log};
 
 /// Lines of a server's log that a failed start shows.
 const SHOWN_LINES: usize = 10;
@@ -23,14 +23,18 @@ impl Starting<'_, '_> {
         _ = disk::remove_dir(&kept);
         let logs = self.logs(index, instance);
         let named = ready.files.iter().map(|(path, _)| ready.dir.join(path)).chain(logs.iter().cloned());
-        let could_keep = named.filter_map(|path| Some((guarded::open(&path).ok()?, path))).all(|(file, path)| {
-            keep_copy(file, &kept.join(path.strip_prefix(&ready.dir).unwrap_or(&path))).is_ok()
-        });
+        let could_keep =
+            named.filter_map(|path| Some((guarded::open(&path).ok()?, path))).all(|(file, path)| {
+                keep_copy(file, &kept.join(path.strip_prefix(&ready.dir).unwrap_or(&path))).is_ok()
+            });
         let lines = log::tails(&logs, SHOWN_LINES);
-        let said = if lines.is_empty() {
-            "; it wrote no log".to_string()
-        } else {
-            format!("; its log ends:\n    {}", lines.join("\n    "))
+        let kills = killed::of(&self.site.holds.entered(&self.instance, &tier.name));
+        let kill = kills.filter(|kills| kills.count > 0).map(|kills| kills.kill);
+        let said = match kill {
+            // Its log knows nothing of that.
+            Some(kill) => format!(": {kill}"),
+            None if lines.is_empty() => "; it wrote no log".to_string(),
+            None => format!("; its log ends:\n    {}", lines.join("\n    ")),
         };
         let problem = Problem::environment(format!("{} {what}{said}", tier.service.title)).tier(&tier.name);
         let shown = if could_keep { kept } else { ready.dir.clone() };
@@ -39,6 +43,9 @@ impl Starting<'_, '_> {
             None => problem,
         };
         let kept = format!("the rendered configuration and all logs are in {}", shown.display());
+        if let Some(kill) = kill {
+            return problem.remedy(format!("{}; {kept}", kill.remedy(&tier.name)));
+        }
         if lines.iter().any(|line| tells_of_a_full_disk(line)) {
             let why = format!("the disk that holds {} has no space left", self.site.home.display());
             return problem.why(why).remedy(format!("free space there, or another PLIMSOLL_HOME; {kept}"));

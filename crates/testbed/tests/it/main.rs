@@ -9,6 +9,7 @@ mod faults;
 mod files;
 mod held;
 mod kept_files;
+mod memory;
 mod own_host;
 mod packaging;
 mod servers;
