@@ -127,7 +127,7 @@ local function purchase(customer)
   if page:has("Insufficient stock") then
     count "rollbacks"
     count("rolled_back_lines", #items)
-  elseif page:match("ORDER NUMBER: ([0-9]+)") then
+  elseif page:match("ORDER NUMBER: +([0-9]+)") then
     count "orders"
     count("ordered_lines", #items)
   else

@@ -1,7 +1,7 @@
 //! The pages' contract: URLs, parameters and markers that DVD Store 2.1's drivers rely on. Specification sections 5
 //! and 6.3.
 
-use crate::shop::Shop;
+use crate::shop::{Shop, rows_of};
 
 const NEW_CUSTOMER: &str = "dsnewcustomer.php?firstname=ANNA&lastname=O%27NEIL%3Cb%3E&address1=1+Dell+Way&address2=&city=ROMA\
     &state=&zip=&country=France&email=x%40dell.com&phone=1234567890&creditcardtype=2&creditcard=1234567812345678\
@@ -40,7 +40,12 @@ fn a_login_shows_the_customer_s_id_and_the_last_ten_purchases() {
     let answer = shop.get(&format!("dslogin.php?username=user{buyer}&password=password"));
     assert_eq!(answer.between("NAME=customerid VALUE=", ">"), buyer.to_string());
     answer.shows(&["People who liked this DVD also liked", "<FORM ACTION=\"dsbrowse.php\" METHOD=GET>"]);
-    assert_eq!(answer.body.matches("<TR><TD>").count(), 10);
+    let previous = shop.texts(&format!(
+        "SELECT P.TITLE, P.ACTOR, (SELECT TITLE FROM PRODUCTS C WHERE C.PROD_ID = P.COMMON_PROD_ID) FROM CUST_HIST \
+         JOIN PRODUCTS P USING (PROD_ID) WHERE CUSTOMERID = {buyer} ORDER BY ORDERID DESC, P.TITLE LIMIT 10"
+    ));
+    assert_eq!(previous.len(), 10);
+    assert_eq!(rows_of(&answer.body), previous);
     for wrong in [
         "username=user1&password=wrong",
         "username=nobody&password=password",
@@ -93,18 +98,60 @@ fn a_search_finds_by_any_word_and_by_category_and_keeps_to_its_limit() {
     let found =
         search("browsetype=title&browse_title=ADMIRAL+WIZARD&browse_actor=&browse_category=&limit_num=9");
     found.shows(&["<TD><INPUT NAME=selected_item[] TYPE=CHECKBOX VALUE=", " ADMIRAL</TD>", " WIZARD</TD>"]);
+    expect_products(&shop, &found.body, 2);
     let actor = search("browsetype=actor&browse_actor=ADA+ABBOTT&limit_num=3");
     assert!(
         (1..=3).contains(&actor.body.matches("NAME=selected_item[] TYPE=CHECKBOX").count()),
         "{}",
         actor.body
     );
+    expect_products(&shop, &actor.body, 1);
     let category = shop.number("SELECT CATEGORY FROM PRODUCTS WHERE SPECIAL = 1 LIMIT 1");
-    search(&format!("browsetype=category&browse_category={category}&limit_num=1"))
-        .shows(&["TYPE=CHECKBOX VALUE="]);
+    let special = search(&format!("browsetype=category&browse_category={category}&limit_num=1"));
+    expect_products(&shop, &special.body, 1);
     search("browsetype=title&browse_title=NOSUCHWORD&limit_num=5").shows(&["No DVDs Found"]);
     search("browsetype=title&browse_title=%2B%22%28%40%2A-%3C&limit_num=5").shows(&["No DVDs Found"]);
     assert_eq!(search("browsetype=colour").status, 400);
+}
+
+/// Every cell of a page's results, `least` at least, is what the database says, the price without a sign as in 2.1.
+fn expect_products(shop: &Shop, body: &str, least: usize) {
+    let rows = rows_of(body);
+    assert!(rows.len() >= least, "{body}");
+    for row in rows {
+        let sql = format!(
+            "SELECT CONCAT(PROD_ID), TITLE, ACTOR, CONCAT(PRICE) FROM PRODUCTS WHERE PROD_ID = {}",
+            row[0]
+        );
+        assert_eq!(vec![row.clone()], shop.texts(&sql), "{body}");
+        assert!(row[3].parse::<f64>().is_ok_and(|price| price > 0.0), "2.1's driver reads a number: {row:?}");
+    }
+}
+
+/// The lines of a cart with the quantities asked for, then the sums, as the database works them out.
+fn expect_bill(shop: &Shop, body: &str, cart: &[(u32, u32)]) {
+    let lines = cart.iter().zip(1..).map(|((product, quantity), line)| {
+        let sql = format!("SELECT '{line}', '{quantity}', TITLE, ACTOR, CONCAT('$', PRICE) FROM PRODUCTS WHERE PROD_ID = {product}");
+        shop.texts(&sql).remove(0)
+    });
+    let worth = cart.iter().map(|(product, quantity)| {
+        format!("{quantity} * (SELECT PRICE FROM PRODUCTS WHERE PROD_ID = {product})")
+    });
+    let sums = format!(
+        "WITH SUMS AS (SELECT NET, ROUND(NET * 0.0825, 2) AS TAX FROM (SELECT {} AS NET) WORTH) \
+         SELECT 'Subtotal', CONCAT('$', NET) FROM SUMS UNION ALL SELECT 'Tax (8.25%)', CONCAT('$', TAX) FROM SUMS \
+         UNION ALL SELECT 'Total', CONCAT('$', NET + TAX) FROM SUMS",
+        worth.collect::<Vec<_>>().join(" + ")
+    );
+    let expected: Vec<Vec<String>> = lines.chain(shop.texts(&sums)).collect();
+    assert_eq!(rows_of(body), expected, "{body}");
+}
+
+/// As 2.1's driver finds it: from 15 characters after the beginning of the words to the next tag.
+fn order_number(body: &str) -> u32 {
+    let rest = &body[body.find("ORDER NUMBER").expect("an order") + 15..];
+    let text = rest.split('<').next().unwrap_or_default();
+    text.parse().unwrap_or_else(|_| panic!("{text:?} is no number"))
 }
 
 #[test]
@@ -112,17 +159,15 @@ fn a_person_fills_a_cart_and_sees_its_total_before_buying() {
     let Some(shop) = Shop::open(&[]) else { return };
     let cart = shop.get("dsbrowse.php?customerid=1&selected_item[]=2&selected_item[]=3&item[]=1");
     cart.shows(&["Shopping Cart", "<FORM ACTION=\"dspurchase.php\" METHOD=GET>"]);
+    let titles =
+        "SELECT CONCAT(FIELD(PROD_ID, 1, 2, 3)), TITLE FROM PRODUCTS WHERE PROD_ID <= 3 ORDER BY PROD_ID";
+    assert_eq!(rows_of(&cart.body), shop.texts(titles));
     for item in 1..=3 {
         cart.shows(&[&format!("NAME=item[] VALUE={item}>")]);
     }
     let form = shop.get("dspurchase.php?customerid=1&item[]=1&item[]=2");
-    form.shows(&[
-        "NAME=confirmpurchase VALUE=yes",
-        "NAME=quan[] VALUE=1",
-        "Subtotal",
-        "Tax (8.25%)",
-        "Total",
-    ]);
+    form.shows(&["NAME=confirmpurchase VALUE=yes", "NAME=quan[] VALUE=1"]);
+    expect_bill(&shop, &form.body, &[(1, 1), (2, 1)]);
     assert_eq!(
         shop.number("SELECT COUNT(*) FROM ORDERS WHERE ORDERID > (SELECT LAST_ORDER FROM BASELINE)"),
         0
@@ -137,7 +182,15 @@ fn a_purchase_gives_an_order_number_and_one_without_stock_leaves_nothing() {
     shop.sql().query_drop(STOCK).expect("an update");
     let bought = shop.get("dspurchase.php?confirmpurchase=yes&customerid=1&item[]=9&item[]=4&item[]=9&quan[]=3&quan[]=2&quan[]=1");
     bought.shows(&["Order Completed Successfully --- ORDER NUMBER: ", "charged to credit card "]);
-    let number = bought.between("ORDER NUMBER: ", "<");
+    let number = order_number(&bought.body);
+    assert_eq!(i64::from(number), shop.number("SELECT MAX(ORDERID) FROM ORDERS"));
+    expect_bill(&shop, &bought.body, &[(9, 3), (4, 2), (9, 1)]);
+    let charged = shop.texts(&format!(
+        "SELECT CONCAT('$', TOTALAMOUNT, ' charged to credit card ', CREDITCARD, ' (', ELT(CREDITCARDTYPE, 'MasterCard', \
+         'Visa', 'Discover', 'Amex', 'Dell Preferred'), '), expiration ', CREDITCARDEXPIRATION, '<') FROM ORDERS JOIN \
+         CUSTOMERS USING (CUSTOMERID) WHERE ORDERID = {number}"
+    ));
+    bought.shows(&[&charged[0][0]]);
     let worth = "SUM(QUANTITY * PRICE)";
     let order = format!(
         "SELECT COUNT(*) FROM ORDERS O WHERE ORDERID = {number} AND ORDERDATE = CURRENT_DATE() AND CUSTOMERID = 1 AND \
@@ -152,7 +205,8 @@ fn a_purchase_gives_an_order_number_and_one_without_stock_leaves_nothing() {
     );
     let failed =
         shop.get("dspurchase.php?confirmpurchase=yes&customerid=1&item[]=4&item[]=5&quan[]=1&quan[]=2");
-    failed.shows(&["Insufficient quantity", "Insufficient stock - order not processed"]);
+    expect_bill(&shop, &failed.body, &[(4, 1), (5, 2)]);
+    failed.shows(&["Insufficient quantity for product 5<", "Insufficient stock - order not processed"]);
     assert!(!failed.body.contains("ORDER NUMBER"));
     assert_eq!(shop.number("SELECT QUAN_IN_STOCK FROM INVENTORY WHERE PROD_ID = 4"), 98);
     assert_eq!(shop.number(&format!("SELECT COUNT(*) FROM ORDERS WHERE ORDERID > {number}")), 0);

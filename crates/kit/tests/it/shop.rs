@@ -121,6 +121,20 @@ impl Answer {
     }
 }
 
+/// Rows of tables, each a list of its cells' texts; an input's text is its value.
+pub(crate) fn rows_of(html: &str) -> Vec<Vec<String>> {
+    let cell = |rest: &str| {
+        let inside = rest.split_once('>').expect("a tag ends").1.split("</TD>").next().unwrap_or_default();
+        let value = inside.rsplit_once("VALUE=").map(|(_, rest)| rest.split(['>', ' ']).next());
+        value.flatten().unwrap_or(inside).to_string()
+    };
+    let row = |rest: &str| {
+        let row = rest.split("</TR>").next().unwrap_or_default();
+        row.split("<TD").skip(1).map(cell).collect::<Vec<String>>()
+    };
+    html.split("<TR>").skip(1).map(row).filter(|cells| !cells.is_empty()).collect()
+}
+
 impl Shop {
     /// Opens one with the given parameters; `None` where MariaDB or PHP is missing.
     pub(crate) fn open(params: &[(&str, &str)]) -> Option<Shop> {
@@ -161,6 +175,16 @@ impl Shop {
 
     pub(crate) fn sql(&self) -> Conn {
         self.server.connect("ds2")
+    }
+
+    /// What the database says, as texts.
+    pub(crate) fn texts(&self, sql: &str) -> Vec<Vec<String>> {
+        let rows: Vec<mysql::Row> = self.sql().query(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let text = |value: mysql::Value| match value {
+            mysql::Value::Bytes(bytes) => String::from_utf8(bytes).expect("text"),
+            other => panic!("{sql}: {other:?} is no text"),
+        };
+        rows.into_iter().map(|row| row.unwrap().into_iter().map(text).collect()).collect()
     }
 
     pub(crate) fn number(&self, sql: &str) -> i64 {

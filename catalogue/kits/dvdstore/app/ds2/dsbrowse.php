@@ -58,7 +58,7 @@ function result_table(int $customer, array $found, array $cart): void
         "<TR><TH>Add to Shopping Cart</TH><TH>Title</TH><TH>Actor</TH><TH>Price</TH></TR>\n";
     foreach ($found as [$product, $title, $actor, $price]) {
         echo '<TR><TD><INPUT NAME=selected_item[] TYPE=CHECKBOX VALUE=', (int) $product, '></TD><TD>', text($title),
-            '</TD><TD>', text($actor), '</TD><TD>', money($price), "</TD></TR>\n";
+            '</TD><TD>', text($actor), '</TD><TD>', decimal($price), "</TD></TR>\n";
     }
     echo "</TABLE>\n", hidden('customerid', $customer);
     foreach ($cart as $item) {

@@ -71,9 +71,16 @@ function text(string|int|float|null $value): string
     return htmlspecialchars((string) $value, ENT_QUOTES | ENT_SUBSTITUTE, 'UTF-8');
 }
 
+/** An amount without a sign, as 2.1's search results have their prices: its driver reads them as numbers. */
+function decimal(float|string $amount): string
+{
+    return number_format((float) $amount, 2, '.', '');
+}
+
+/** An amount as 2.1's cart and receipt have it. */
 function money(float|string $amount): string
 {
-    return '$' . number_format((float) $amount, 2, '.', '');
+    return '$' . decimal($amount);
 }
 
 /** An argument as text; a list or nothing is the empty text. */
