@@ -46,6 +46,9 @@ pub(crate) struct Global {
     /// Whether the machine and the tiers are watched: `off` tells what watching costs
     #[arg(long, global = true, hide = true, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     pub(crate) observe: String,
+    /// Refuse, instead of waiting, while another plimsoll measures on this machine
+    #[arg(long, global = true)]
+    pub(crate) no_wait: bool,
     /// Print results and errors only
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,

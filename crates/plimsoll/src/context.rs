@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use include_dir::{Dir, include_dir};
 use model::{Catalogue, Problem, Result};
 
+use crate::bench::measuring::WhileOthersMeasure;
 use crate::cli::Global;
 use crate::console::Console;
 use crate::interrupt::Interrupt;
@@ -26,6 +27,10 @@ pub(crate) struct Context {
     pub(crate) interrupt: Interrupt,
     /// Whether the machine and the tiers are watched while users run.
     pub(crate) observes: bool,
+    /// What is done while another plimsoll measures on this machine.
+    pub(crate) while_others_measure: WhileOthersMeasure,
+    /// The lock on this machine's measurements, once it is held.
+    pub(crate) measuring: Option<fs::File>,
     /// The command line as given, for the record.
     pub(crate) command: Vec<String>,
 }
@@ -42,6 +47,8 @@ impl Context {
             console: Console::new(global.quiet),
             interrupt: Interrupt::watch()?,
             observes: global.observe == "on",
+            while_others_measure: WhileOthersMeasure::of(global.no_wait),
+            measuring: None,
             command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         })
     }

@@ -11,6 +11,7 @@ pub(crate) mod judge;
 pub(crate) mod keep;
 pub(crate) mod lock;
 pub(crate) mod measure;
+pub(crate) mod measuring;
 pub(crate) mod outcome;
 pub(crate) mod pace;
 pub(crate) mod page_cache;

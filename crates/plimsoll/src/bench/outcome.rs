@@ -8,11 +8,11 @@ use model::{Plan, Problem, Problems, Recipe, Result};
 use store::{Run, Runs};
 
 use crate::bench::judge::{Case, judge};
-use crate::bench::keep;
 use crate::bench::measure::{DRAIN_S, measure};
 use crate::bench::pace::Planned;
 use crate::bench::server::ServerArgs;
 use crate::bench::stage::Stage;
+use crate::bench::{keep, measuring};
 use crate::context::Context;
 
 /// A run that is over and kept.
@@ -40,6 +40,7 @@ pub(crate) fn run(
     kit::lint(&context.catalogue, &plan.kit.name)?;
     kit::check_targets(plan, &context.catalogue)?;
     let rules = context.catalogue.rules()?;
+    measuring::hold(context)?;
     let (id, started) = new_id(&plan.kit.name);
     let keep_failed = context.home.join("failed").join(&id);
     let mut stage = Stage::set(plan, server, &id, keep_failed, context)?;

@@ -14,7 +14,7 @@ use store::Run;
 
 use crate::bench::server::ServerArgs;
 use crate::bench::stage::Stage;
-use crate::bench::{measure, outcome};
+use crate::bench::{measure, measuring, outcome};
 use crate::console::Console;
 use crate::context::Context;
 use crate::verbs::recipe_args::cpus;
@@ -49,6 +49,7 @@ fn in_catalogue(run: &Run, record: &RunRecord, context: &mut Context) -> Result<
     let plan = plan(run, context)?;
     same::check(&plan, record)?;
     let mut takes = Take::both(record, &plan)?;
+    measuring::hold(context)?;
     let (id, _) = outcome::new_id(&plan.kit.name);
     let keep_failed = context.home.join("failed").join(&id);
     let server = ServerArgs { resume: 1.0, ..ServerArgs::default() };

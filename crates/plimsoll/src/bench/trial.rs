@@ -26,7 +26,7 @@ use store::Study;
 use crate::bench::measure::measure;
 use crate::bench::server::ServerArgs;
 use crate::bench::stage::{self, Stage};
-use crate::bench::{ceiling, keep, outcome, setup};
+use crate::bench::{ceiling, keep, measuring, outcome, setup};
 use crate::context::Context;
 use arm::{ReadyArm, Task};
 use driven::Driven;
@@ -75,6 +75,7 @@ impl<'a> TrialBench<'a> {
     ) -> Result<TrialBench<'a>> {
         let ready = ReadyArm::all(arms, by, load, &context.catalogue)?;
         refuse_early(&ready, server, context)?;
+        measuring::hold(context)?;
         let none = || Problem::bug("a study without an arm that is measured");
         let first = ready.iter().flatten().next().ok_or_else(none)?.clone();
         let sitting = Sitting::begin(question, arms, &first, context)?;
@@ -94,6 +95,7 @@ impl<'a> TrialBench<'a> {
     ) -> Result<TrialBench<'a>> {
         let ready = ReadyArm::all(&sitting.record.arms, by, load, &context.catalogue)?;
         refuse_early(&ready, server, context)?;
+        measuring::hold(context)?;
         TrialBench::open(sitting, ready, by, server, context)
     }
 

@@ -10,6 +10,7 @@ use model::plan::{Load, Placement};
 use model::record::Outcome;
 use model::{HitRecord, Kind, Problem, Result, units};
 
+use crate::bench::measuring;
 use crate::bench::server::{Server, SingleArgs};
 use crate::context::Context;
 use crate::verbs::recipe_args::cpus;
@@ -95,6 +96,7 @@ pub(crate) fn main(args: &HitArgs, context: &mut Context) -> Result<u8> {
     if let Some(host) = &server.allowed {
         context.console.note(&format!("{host} is not this machine: allowed by --allow-target"));
     }
+    measuring::hold(context)?;
     let control = Control::default();
     context.interrupt.steer(&control);
     let mut witness = Witness::new(length, &mut context.console);

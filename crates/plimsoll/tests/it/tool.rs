@@ -72,7 +72,8 @@ impl Home {
             .env("PLIMSOLL_HOME", self.path())
             .env_remove("CI")
             .stdin(Stdio::null());
-        Tool { command, line: format!("plimsoll {words}") }
+        let tool = Tool { command, line: format!("plimsoll {words}") };
+        if asserts_timing() { tool.alone() } else { tool.beside_others() }
     }
 
     /// Processes whose command line or working directory is below this home, but for `plimsoll` itself.
@@ -147,7 +148,27 @@ pub(crate) struct Tool {
     line: String,
 }
 
+/// The modules whose tests compare times with what they should be, or blame a bottleneck. The same stand in
+/// `.config/nextest.toml`.
+const TIMED: [&str; 4] = ["compare::", "find::", "ground_truth::", "starved::"];
+
+/// Whether the test that runs is one of those: the test harness names its thread after it.
+fn asserts_timing() -> bool {
+    let thread = std::thread::current();
+    thread.name().is_some_and(|name| name == "main" || TIMED.iter().any(|module| name.starts_with(module)))
+}
+
 impl Tool {
+    /// Measures beside other measurements of this machine: for a test that asserts nothing about time.
+    fn beside_others(self) -> Tool {
+        self.before(|command| _ = command.env("PLIMSOLL_MEASURE_BESIDE", "1"))
+    }
+
+    /// Measures only while nobody else does, as users do.
+    pub(crate) fn alone(self) -> Tool {
+        self.before(|command| _ = command.env_remove("PLIMSOLL_MEASURE_BESIDE"))
+    }
+
     pub(crate) fn arg(mut self, arg: impl AsRef<std::ffi::OsStr>) -> Tool {
         self.line = format!("{} {:?}", self.line, arg.as_ref());
         self.command.arg(arg);
@@ -248,19 +269,14 @@ impl Running {
 
     /// Reads stdout until `wanted` finds something in a line; that line is not part of what [`Self::wait`] gives.
     pub(crate) fn first_line(&mut self, wanted: impl Fn(&str) -> Option<String>) -> String {
-        let out = self.child.stdout.as_mut().expect("stdout is piped");
-        let (mut line, mut byte) = (Vec::new(), [0]);
-        while out.read(&mut byte).expect("it can be read") > 0 {
-            if byte[0] != b'\n' {
-                line.push(byte[0]);
-                continue;
-            }
-            if let Some(found) = wanted(&String::from_utf8_lossy(&line)) {
-                return found;
-            }
-            line.clear();
-        }
-        panic!("{} ended without the line", self.line);
+        let found = first_line_of(self.child.stdout.as_mut().expect("stdout is piped"), wanted);
+        found.unwrap_or_else(|| panic!("{} ended without the line", self.line))
+    }
+
+    /// The same of stderr.
+    pub(crate) fn first_error_line(&mut self, wanted: impl Fn(&str) -> Option<String>) -> String {
+        let found = first_line_of(self.child.stderr.as_mut().expect("stderr is piped"), wanted);
+        found.unwrap_or_else(|| panic!("{} ended without the line", self.line))
     }
 
     pub(crate) fn wait(mut self) -> Finished {
@@ -276,6 +292,21 @@ impl Running {
         let status = self.child.wait().expect("the child can be waited for");
         Finished { line: self.line, code: status.code(), stdout, stderr }
     }
+}
+
+fn first_line_of(out: &mut impl Read, wanted: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while out.read(&mut byte).expect("it can be read") > 0 {
+        if byte[0] != b'\n' {
+            line.push(byte[0]);
+            continue;
+        }
+        if let Some(found) = wanted(&String::from_utf8_lossy(&line)) {
+            return Some(found);
+        }
+        line.clear();
+    }
+    None
 }
 
 /// Runs until a run is judged: one that the machine's other business made invalid says so, and is tried again.
