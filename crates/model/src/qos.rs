@@ -14,6 +14,9 @@ use crate::units;
 /// The longest wait that users are asked about: the engine tells no more ages apart.
 const LONGEST_WAIT_S: f64 = 60.0;
 
+/// The unit of times that are judged, in records too.
+pub const SECONDS: &str = "seconds";
+
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -54,7 +57,7 @@ impl Measure {
     /// The unit of what is observed: `seconds`, `ratio`, `1/s` or `operations`.
     pub fn unit(self) -> &'static str {
         match self {
-            Measure::Percentile(_) | Measure::Mean | Measure::Max => "seconds",
+            Measure::Percentile(_) | Measure::Mean | Measure::Max => SECONDS,
             Measure::Errors | Measure::Waiting(_) => "ratio",
             Measure::Throughput => "1/s",
             Measure::Samples => "operations",

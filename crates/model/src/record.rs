@@ -236,6 +236,13 @@ pub struct TargetResult {
     pub average_s: Option<f64>,
 }
 
+impl TargetResult {
+    /// It is about a time that operations took.
+    pub fn is_time(&self) -> bool {
+        self.unit == crate::qos::SECONDS
+    }
+}
+
 /// One check of the instrument by itself.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ValidityCheck {

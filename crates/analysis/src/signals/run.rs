@@ -55,7 +55,7 @@ pub(super) fn signals(watched: &Watched<'_>) -> Vec<Signal> {
 /// The largest share of its limit that a target of response times has used up; more than 1 when one is missed. Absent
 /// without such a target.
 fn target_used_ratio(watched: &Watched<'_>) -> Option<f64> {
-    let times = watched.targets.iter().filter(|target| target.unit == "s" && target.samples > 0);
+    let times = watched.targets.iter().filter(|target| target.is_time() && target.samples > 0);
     times.filter_map(|target| Some(target.observed? / target.limit)).reduce(f64::max)
 }
 

@@ -1,6 +1,6 @@
 use model::diagnosis::Signal;
 use model::interval::{OperationName, record_ns};
-use model::record::{Series, TargetResult};
+use model::record::Series;
 use model::{Interval, OperationInterval, OperationKind};
 
 use super::{Limit, Watched, find, signals};
@@ -55,27 +55,17 @@ fn found() -> Vec<Signal> {
         signal: Some("workers.reached".into()),
         count: 2,
     };
-    let target = |pass| TargetResult {
-        target: "p95 < 300 ms".into(),
-        operation: None,
-        observed: Some(0.4),
-        limit: 0.3,
-        unit: "seconds".into(),
-        margin_ratio: None,
-        pass,
-        samples: 100,
-        samples_needed: 20,
-        average_would_pass: false,
-        average_s: None,
-    };
+    let names = [OperationName { kind: OperationKind::Operation, name: "Browse".into() }];
+    let steady = Steady::of(&run, 30.0, 120.0);
+    let wanted = ["p95 < 300 ms", "errors < 50 %"].map(|target| target.parse().expect("it is one"));
     signals(&Watched {
         series: &series,
         limits: &[limit],
         alarms: &[alarm],
-        steady: &Steady::of(&run, 30.0, 120.0),
+        steady: &steady,
         early: &Steady::of(&run, 0.0, 10.0),
-        names: &[OperationName { kind: OperationKind::Operation, name: "Browse".into() }],
-        targets: &[target(true), target(false)],
+        names: &names,
+        targets: &crate::targets(&wanted, &steady, &names),
         generator_cpus: 1,
         stack_cpus: 1,
     })
@@ -117,6 +107,7 @@ fn what_follows_from_series_is_a_signal_too() {
 fn the_run_tells_what_its_users_saw() {
     let table = [
         ("run.missed_targets", 0.5, "one of two"),
+        ("run.target_used_ratio", 0.4 / 0.3, "of the only target about times"),
         ("run.failed_ratio", 0.0, "nothing failed"),
         ("run.response_s", 0.4, "every one took that long"),
         ("run.response_growth", 4.0, "from 100 to 400 ms"),

@@ -36,3 +36,6 @@ pub(crate) fn services(record: &RunRecord, catalogue: &Catalogue) -> BTreeMap<St
     let found = record.setup.tiers.iter().filter_map(|tier| catalogue.service(&tier.service).ok());
     found.map(|service| (service.name.clone(), service)).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -233,7 +233,7 @@ fn data(page: &Page) -> Data<'_> {
             model::qos::Measure::Percentile(percent) => Some(percent),
             _ => None,
         };
-        (target.unit == "seconds").then(|| Limit {
+        target.is_time().then(|| Limit {
             operation: target.operation.clone(),
             percent,
             seconds: target.limit,
