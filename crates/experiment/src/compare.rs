@@ -13,7 +13,8 @@ use model::study::{Compare, FindAnswer, FindGoal, Purpose, Trial};
 
 use crate::seeds::derived;
 use crate::{Order, Step, find};
-pub use judgement::{Judgement, held, judge};
+pub use fairness::{Failures, failed_more};
+pub use judgement::{Judgement, by_failures, held, judge};
 
 /// The figure whose value is a load line of its own for each arm and block.
 pub const LOAD_LINE: &str = "load_line";

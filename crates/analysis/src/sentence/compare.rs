@@ -24,7 +24,7 @@ pub fn compare(compare: &Compare, spoiled: u32) -> String {
     };
     let mut sentence = match (&compare.lopsided, &compare.failed) {
         (Some(lopsided), _) => one_sided(primary, lopsided),
-        (None, Some(failed)) => by_failures(primary, failed),
+        (None, Some(failed)) => by_failures(primary, failed, by_figures),
         (None, None) => by_figures(primary),
     };
     let confidence = percent(compare.confidence_ratio);
@@ -50,14 +50,10 @@ pub fn stored(compare: &Compare) -> String {
     let Some(primary) = compare.effects.first() else {
         return "not enough evidence: the runs have no figure in common".to_string();
     };
-    let mut sentence = match primary.conclusion {
-        Conclusion::Open { .. } => {
-            format!(
-                "not enough evidence (longer runs, or a paired comparison, would tell): {}",
-                seen(primary)
-            )
-        }
-        _ => by_figures(primary),
+    let mut sentence = match (&compare.failed, &primary.conclusion) {
+        (Some(failed), _) => by_failures(primary, failed, longer),
+        (None, Conclusion::Open { .. }) => longer(primary),
+        (None, _) => by_figures(primary),
     };
     if primary.low.is_some() {
         sentence += &format!(" ({} interval)", percent(compare.confidence_ratio));
@@ -65,10 +61,23 @@ pub fn stored(compare: &Compare) -> String {
     if let Some(gate) = compare.gate_ratio {
         sentence += &gate_words(gate, compare.gate_held);
     }
-    if let Some(contrary) = contradiction(primary, &compare.effects) {
+    if let Some(failed) = &compare.failed {
+        sentence += &format!("; but {}", failures(failed));
+    }
+    let contrary = contradiction(primary, &compare.effects).filter(|_| compare.failed.is_none());
+    if let Some(contrary) = contrary {
         sentence += &format!("; but {} says the opposite: {}", figure(&contrary.figure), change(contrary));
     }
-    sentence
+    sentence + "; " + LEFT_OUT
+}
+
+/// What the interval of two stored runs leaves out.
+const LEFT_OUT: &str = "one run of each, not paired: how much it changes from one start of a stack to the next is not in \
+                        the interval, and what drifted between the runs is in the difference";
+
+/// Two windows that leave it open.
+fn longer(primary: &Effect) -> String {
+    format!("not enough evidence (longer runs, or a paired comparison, would tell): {}", seen(primary))
 }
 
 fn by_figures(primary: &Effect) -> String {
@@ -81,11 +90,13 @@ fn by_figures(primary: &Effect) -> String {
 }
 
 /// Who fails more is not the better one, however soon the rest completed.
-fn by_failures(primary: &Effect, failed: &Failed) -> String {
+/// `open` says what would close a question that the figures leave open.
+fn by_failures(primary: &Effect, failed: &Failed, open: impl Fn(&Effect) -> String) -> String {
     match (failed.arm, &primary.conclusion) {
         (1, Conclusion::Slower) | (0, Conclusion::Faster) => by_figures(primary),
         (1, _) => format!("B is worse: of what completed, {}", seen(primary)),
         (_, Conclusion::Slower) => format!("neither is better: of what completed, {}", seen(primary)),
+        (_, Conclusion::Open { .. }) => open(primary),
         _ => by_figures(primary),
     }
 }
@@ -285,6 +296,7 @@ mod tests {
             gate_held: gate.and_then(|(_, held)| held),
             failed: None,
             lopsided: None,
+            unpaired: false,
             effects,
         }
     }
@@ -364,8 +376,21 @@ mod tests {
         assert_eq!(
             stored(&asked(vec![open], None)),
             "not enough evidence (longer runs, or a paired comparison, would tell): mean response time of B is between \
-             −4 % and +6 % of A's (95 % interval)"
+             −4 % and +6 % of A's (95 % interval); one run of each, not paired: how much it changes from one start of a \
+             stack to the next is not in the interval, and what drifted between the runs is in the difference"
         );
+    }
+
+    #[test]
+    fn of_two_stored_runs_failures_decide_and_a_gate_that_holds_says_what_its_interval_leaves_out() {
+        let faster = || effect("mean", 0.5, Some((0.48, 0.52)), Conclusion::Faster);
+        let told = stored(&asked(vec![faster()], Some((0.03, Some(true)))));
+        assert!(told.contains("the gate of 3 % holds; one run of each, not paired"), "{told}");
+        let failed = Failed { arm: 1, what: Failing::Operations, a_ratio: 0.0, b_ratio: 0.4 };
+        let told =
+            stored(&Compare { failed: Some(failed), ..asked(vec![faster()], Some((0.03, Some(false)))) });
+        assert!(told.starts_with("B is worse: of what completed, mean response time of B is"), "{told}");
+        assert!(told.contains("the gate of 3 % fails; but 40 % of B's operations failed (A: 0 %)"), "{told}");
     }
 
     #[test]

@@ -1,44 +1,67 @@
 //! Whether the figures of two arms may be held against each other at all: who fails more is not faster, and what is left
 //! of an arm whose other trials broke is no fair sample of it.
 
-use model::study::{Failed, Failing, Lopsided, Trial};
+use model::study::{Failed, Failing, Lopsided, Measured, Trial};
 
 use super::{Block, Side, Spoil};
 
-/// One arm fails clearly more when the median of its share is higher by more than this.
+/// One arm fails clearly more when its share is higher by more than this.
 const CLEARLY: f64 = 0.01;
 
-/// So many valid blocks are needed to say so: a single trial may have been unlucky.
+/// So many valid blocks are needed to say so where there are blocks: a single trial may have been unlucky.
 const LEAST_BLOCKS: usize = 3;
 
 /// So many blocks must an arm spoil, and more than so many times as many as the other, to have spoiled them by itself.
 const LEAST_SPOILED: u32 = 3;
 const TIMES: u32 = 3;
 
-/// Who failed clearly more over the valid blocks, and how much: operations first, then users left waiting.
-pub(super) fn failed(pairs: &[&[Side<'_>; 2]]) -> Option<Failed> {
-    if pairs.len() < LEAST_BLOCKS {
-        return None;
+/// Shares of what went wrong with an arm.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Failures {
+    /// Failed operations of all.
+    pub operations: f64,
+    /// Users who were left waiting, where a target says for how long is too long.
+    pub waiting: f64,
+}
+
+impl Failures {
+    /// Of one window's figures, whose targets say who waited for too long.
+    pub fn of(seen: &Measured) -> Failures {
+        let waiting = seen.clauses.iter().filter(|clause| clause.clause.starts_with("waiting over"));
+        let waiting = waiting.filter_map(|clause| clause.observed).fold(0.0, f64::max);
+        Failures { operations: seen.failed_ratio, waiting }
     }
-    [Failing::Operations, Failing::Waiting].into_iter().find_map(|what| {
-        let median = |arm: usize| median(pairs.iter().map(|pair| share(&pair[arm], what)).collect());
-        let (a_ratio, b_ratio) = (median(0), median(1));
+}
+
+/// Who failed clearly more, and how much: operations first, then users left waiting.
+pub fn failed_more(a: Failures, b: Failures) -> Option<Failed> {
+    let operations = (Failing::Operations, a.operations, b.operations);
+    let waiting = (Failing::Waiting, a.waiting, b.waiting);
+    [operations, waiting].into_iter().find_map(|(what, a_ratio, b_ratio)| {
         let arm = usize::from(b_ratio > a_ratio);
         ((b_ratio - a_ratio).abs() > CLEARLY).then_some(Failed { arm, what, a_ratio, b_ratio })
     })
 }
 
-/// The share of a trial's operations that failed, or of its users that were left waiting; a load line has none.
-fn share(side: &Side<'_>, what: Failing) -> f64 {
-    let Side::Trial(trial) = side else { return 0.0 };
-    let Some(seen) = &trial.measured else { return 0.0 };
-    match what {
-        Failing::Operations => seen.failed_ratio,
-        Failing::Waiting => {
-            let waiting = seen.clauses.iter().filter(|clause| clause.clause.starts_with("waiting over"));
-            waiting.filter_map(|clause| clause.observed).fold(0.0, f64::max)
-        }
+/// The same of the medians over the valid blocks.
+pub(super) fn failed(pairs: &[&[Side<'_>; 2]]) -> Option<Failed> {
+    if pairs.len() < LEAST_BLOCKS {
+        return None;
     }
+    let typical = |arm: usize| {
+        let all: Vec<Failures> = pairs.iter().map(|pair| failures(&pair[arm])).collect();
+        Failures {
+            operations: median(all.iter().map(|one| one.operations).collect()),
+            waiting: median(all.iter().map(|one| one.waiting).collect()),
+        }
+    };
+    failed_more(typical(0), typical(1))
+}
+
+/// What went wrong in a trial; a load line has nothing of the kind.
+fn failures(side: &Side<'_>) -> Failures {
+    let Side::Trial(trial) = side else { return Failures::default() };
+    trial.measured.as_ref().map(Failures::of).unwrap_or_default()
 }
 
 /// The arm that spoiled far more blocks than the other.

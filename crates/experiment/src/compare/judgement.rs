@@ -59,7 +59,7 @@ pub fn judge(compare: &Compare, blocks: &[Block<'_>]) -> Judgement {
     let (failed, lopsided) = (fairness::failed(&pairs), fairness::lopsided(blocks));
     let (conclusion, gate_held) = match lopsided {
         Some(_) => (Conclusion::Open { more_blocks: None }, gate_held.filter(|held| !held)),
-        None => by_failures(conclusion, gate_held, failed.as_ref(), compare),
+        None => by_failures(conclusion, gate_held, failed.as_ref(), compare.gate_ratio),
     };
     Judgement {
         effects,
@@ -74,14 +74,14 @@ pub fn judge(compare: &Compare, blocks: &[Block<'_>]) -> Judgement {
 
 /// Failures decide before figures of what completed: who fails more is the worse one. Where that is A, B's figures may
 /// still be better or the same, but nothing is said to be better than B for them.
-fn by_failures(
+pub fn by_failures(
     conclusion: Conclusion,
     gate_held: Option<bool>,
     failed: Option<&Failed>,
-    compare: &Compare,
+    gate_ratio: Option<f64>,
 ) -> (Conclusion, Option<bool>) {
     match failed {
-        Some(failed) if failed.arm == 1 => (Conclusion::Slower, compare.gate_ratio.map(|_| false)),
+        Some(failed) if failed.arm == 1 => (Conclusion::Slower, gate_ratio.map(|_| false)),
         Some(_) if conclusion == Conclusion::Slower => (Conclusion::Open { more_blocks: None }, gate_held),
         _ => (conclusion, gate_held),
     }

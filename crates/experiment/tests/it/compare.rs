@@ -24,6 +24,7 @@ fn question(seed: u64) -> Compare {
         gate_held: None,
         failed: None,
         lopsided: None,
+        unpaired: false,
     }
 }
 

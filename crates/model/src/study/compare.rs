@@ -16,7 +16,8 @@ pub struct Compare {
     pub band_ratio: f64,
     /// B may be worse by this much before the gate fails; no gate when absent.
     pub gate_ratio: Option<f64>,
-    /// Probability with which every interval shown holds, however often one looks.
+    /// Probability with which every interval shown holds, however often one looks; of stored runs (`unpaired`) for who looks
+    /// once.
     pub confidence_ratio: f64,
     /// Blocks that it may take at most.
     pub most_blocks: u32,
@@ -24,6 +25,10 @@ pub struct Compare {
     pub window_s: f64,
     /// Seed of the order within blocks, of the trials' loads and of the bootstrap.
     pub seed: u64,
+    /// One window of each, nothing in pairs: how much a figure changes from one start of a stack to the next is in no
+    /// interval, and what drifted between the windows is in the difference.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unpaired: bool,
     /// How load lines are looked for; only when they are compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<FindGoal>,
@@ -48,7 +53,7 @@ pub struct Failed {
     pub arm: usize,
     /// What failed.
     pub what: Failing,
-    /// A's share: the median over the valid blocks.
+    /// A's share: the median over the valid blocks; of stored runs, A's own.
     pub a_ratio: f64,
     /// B's share.
     pub b_ratio: f64,

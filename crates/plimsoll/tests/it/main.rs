@@ -42,6 +42,7 @@ mod soak;
 mod standing;
 mod starved;
 mod static_files;
+mod stored;
 mod sweep;
 mod target;
 mod tool;

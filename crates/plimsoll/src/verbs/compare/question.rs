@@ -111,6 +111,7 @@ impl QuestionArgs {
             gate_held: None,
             failed: None,
             lopsided: None,
+            unpaired: false,
         })
     }
 

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use analysis::paired::Terms;
 use analysis::{sentence, unpaired};
+use experiment::compare::{Failures, by_failures, failed_more};
 use model::kit::DEFAULT_MIX;
 use model::record::{Outcome, RunRecord};
 use model::study::{Arm, Better, Compare, Effect, Measured, Question, STUDY_FORMAT, StudyRecord};
@@ -21,17 +22,21 @@ pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) 
     let began = Instant::now();
     Problems::check(incompatible(a.record(), b.record()))?;
     let (seen_a, seen_b) = (trial::of_run(a, &[])?, trial::of_run(b, &[])?);
-    let mut compare = Compare { load: a.record().setup.load_headline(), ..asked.clone() };
+    let load = a.record().setup.load_headline();
+    let mut compare = Compare { load, window_s: a.record().setup.steady_s, unpaired: true, ..asked.clone() };
     compare.effects = effects(&compare, &seen_a, &seen_b);
     let primary = compare.effects.first().filter(|effect| effect.figure == compare.by);
     let Some(primary) = primary.cloned() else {
         let what = format!("one of the runs has no {}", sentence::compare::figure(&compare.by));
         return Err(Problem::invalid(what).remedy("a longer run").into());
     };
-    compare.gate_held = compare.gate_ratio.and_then(|gate| experiment::compare::held(&primary, gate));
-    compare.conclusion = Some(primary.conclusion);
-    let told = sentence::compare::stored(&compare);
-    let sentence = format!("{told}; one run of each, not paired: what drifted between them is in it");
+    let held = compare.gate_ratio.and_then(|gate| experiment::compare::held(&primary, gate));
+    compare.failed = failed_more(failures(a.record(), &seen_a), failures(b.record(), &seen_b));
+    let (conclusion, held) =
+        by_failures(primary.conclusion, held, compare.failed.as_ref(), compare.gate_ratio);
+    compare.gate_held = held;
+    compare.conclusion = Some(conclusion);
+    let sentence = sentence::compare::stored(&compare);
     let kit = a.record().setup.kit.split('@').next().unwrap_or_default().to_string();
     let (id, started) = outcome::new_id(&format!("compare-{kit}"));
     let record = StudyRecord {
@@ -57,6 +62,13 @@ pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) 
     let id = record.id.clone();
     studies.create(&record)?.finish(&record)?;
     Ok(Ended::of(studies.find(&id)?))
+}
+
+/// What went wrong in a run, by its own targets about users who wait.
+fn failures(record: &RunRecord, seen: &Measured) -> Failures {
+    let waiting = record.targets.iter().filter(|target| target.target.starts_with("waiting over"));
+    let waiting = waiting.filter_map(|target| target.observed).fold(0.0, f64::max);
+    Failures { waiting, ..Failures::of(seen) }
 }
 
 fn arm(record: &RunRecord) -> Arm {

@@ -19,6 +19,7 @@ pub(super) fn of(record: &StudyRecord, compare: &Compare, link: Link<'_>) -> Val
         "figures": top(compare, &seen),
         "arms": record.arms.iter().map(arm).collect::<Vec<_>>(),
         "load": compare.load,
+        "unpaired": compare.unpaired,
         "window": figures::duration(Some(compare.window_s)),
         "confidence": figures::percent(Some(compare.confidence_ratio)),
         "band": figures::percent(Some(compare.band_ratio)),

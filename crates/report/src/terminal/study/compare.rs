@@ -26,8 +26,12 @@ fn facts(record: &StudyRecord, compare: &Compare, width: usize) -> String {
         let stored = arm.stored_run.as_ref().map(|run| format!(" (stored run {run})")).unwrap_or_default();
         format!("{name}  {}{stored}", arm.label)
     };
+    let intervals = match compare.unpaired {
+        true => "intervals for who looks once",
+        false => "intervals that hold however often one looks",
+    };
     let rule = format!(
-        "{}, {} s a trial; {} intervals that hold however often one looks; under {} counts as no difference",
+        "{}, {} s a trial; {} {intervals}; under {} counts as no difference",
         compare.load,
         figures::number(Some(compare.window_s)),
         figures::percent(Some(compare.confidence_ratio)),

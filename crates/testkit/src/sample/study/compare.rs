@@ -112,6 +112,7 @@ pub fn compare(ending: CompareEnding) -> StudyRecord {
         gate_held: gate_ratio.map(|_| false),
         failed: None,
         lopsided: None,
+        unpaired: false,
     });
     let mut arms =
         vec![arm("web.MaxRequestWorkers=150", Some(300)), arm("web.MaxRequestWorkers=64", Some(300))];
