@@ -7,12 +7,10 @@
 
 use model::study::Figure;
 
-use crate::distribution::student_quantile;
+use crate::unpaired;
 
 /// Probability with which the interval holds what the run showed.
 pub const CONFIDENCE_RATIO: f64 = 0.95;
-/// Degrees of freedom of a figure's standard error: a window of ten seconds or more has ten batches or more.
-const DEGREES: f64 = 9.0;
 const DAY_S: f64 = 86_400.0;
 
 /// Who is to be served.
@@ -80,10 +78,7 @@ pub fn capacity(population: &Population, shown: &Figure, pass: Option<bool>) -> 
     if !usable(needed) || !usable(shown.value) {
         return None;
     }
-    let interval = shown.log_se.map(|log_se| {
-        let far = student_quantile(0.5 + CONFIDENCE_RATIO / 2.0, DEGREES) * log_se;
-        (shown.value * (-far).exp(), shown.value * far.exp())
-    });
+    let interval = unpaired::interval(shown, CONFIDENCE_RATIO);
     let margin = |shown: f64| 1.0 - needed / shown;
     let users = |shown: f64| population.users * shown / needed;
     let both = |of: &dyn Fn(f64) -> f64| interval.map(|(low, high)| (of(low), of(high)));
@@ -115,7 +110,7 @@ mod tests {
     const TOWN: Population = Population { users: 10_000.0, per_user_per_day: 24.0, peak_factor: 5.0 };
 
     fn shown(value: f64, log_se: Option<f64>) -> Figure {
-        Figure { name: "throughput".to_string(), operation: None, value, log_se }
+        Figure { name: "throughput".to_string(), operation: None, value, log_se, degrees: Some(9.0) }
     }
 
     #[test]

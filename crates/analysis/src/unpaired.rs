@@ -8,8 +8,8 @@ use model::study::{Better, Conclusion, Figure};
 use crate::distribution::student_quantile;
 use crate::paired::Terms;
 
-/// Degrees of freedom of a figure's standard error: a window has ten batches or more.
-const DEGREES: f64 = 9.0;
+/// Degrees of freedom of a figure that doesn't say its own, as those of studies from before it did: ten batches.
+const USUAL_DEGREES: f64 = 9.0;
 
 /// B against A.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,8 @@ pub fn effect(a: &Figure, b: &Figure, terms: &Terms) -> Option<UnpairedEffect> {
         return None;
     }
     let difference = (b.value / a.value).ln();
-    let far = a.log_se.zip(b.log_se).map(|(a, b)| half_length(a, b, terms.confidence_ratio));
+    let error = |figure: &Figure| Some((figure.log_se?, degrees(figure)));
+    let far = error(a).zip(error(b)).map(|(a, b)| half_length(a, b, terms.confidence_ratio));
     let ends = far.map(|far| (difference - far, difference + far));
     Some(UnpairedEffect {
         ratio: difference.exp(),
@@ -39,11 +40,23 @@ pub fn effect(a: &Figure, b: &Figure, terms: &Terms) -> Option<UnpairedEffect> {
     })
 }
 
-fn half_length(a: f64, b: f64, confidence_ratio: f64) -> f64 {
+/// Degrees of freedom of a figure's standard error.
+fn degrees(figure: &Figure) -> f64 {
+    figure.degrees.unwrap_or(USUAL_DEGREES)
+}
+
+/// From each side's standard error and its degrees of freedom.
+fn half_length((a, a_degrees): (f64, f64), (b, b_degrees): (f64, f64), confidence_ratio: f64) -> f64 {
     let variance = a * a + b * b;
-    let degrees =
-        if variance > 0.0 { DEGREES * variance * variance / (a.powi(4) + b.powi(4)) } else { DEGREES };
+    let squares = a.powi(4) / a_degrees + b.powi(4) / b_degrees;
+    let degrees = if squares > 0.0 { variance * variance / squares } else { a_degrees.min(b_degrees) };
     student_quantile(0.5 + confidence_ratio / 2.0, degrees) * variance.sqrt()
+}
+
+/// The interval of a figure by itself; absent without a standard error.
+pub fn interval(figure: &Figure, confidence_ratio: f64) -> Option<(f64, f64)> {
+    let far = student_quantile(0.5 + confidence_ratio / 2.0, degrees(figure)) * figure.log_se?;
+    Some((figure.value * (-far).exp(), figure.value * far.exp()))
 }
 
 fn conclude(ends: Option<(f64, f64)>, terms: &Terms) -> Conclusion {
@@ -65,7 +78,7 @@ mod tests {
     const TERMS: Terms = Terms { better: Better::Lower, band_ratio: 0.01, confidence_ratio: 0.95, seed: 1 };
 
     fn figure(value: f64, log_se: Option<f64>) -> Figure {
-        Figure { name: "p95".to_string(), operation: None, value, log_se }
+        Figure { name: "p95".to_string(), operation: None, value, log_se, degrees: Some(9.0) }
     }
 
     #[test]
@@ -91,6 +104,15 @@ mod tests {
         let (low, high) = found.interval.expect("both have an error");
         assert!((low.ln() + far).abs() < 1e-12 && (high.ln() - far).abs() < 1e-12, "{found:?}, {far}");
         assert!((16.0..18.0).contains(&degrees), "{degrees}");
+    }
+
+    #[test]
+    fn a_short_window_has_few_degrees_of_freedom_and_a_long_interval() {
+        let short = Figure { degrees: Some(3.0), ..figure(1.0, Some(0.03)) };
+        let exact = figure(1.0, Some(0.0));
+        let found = effect(&short, &exact, &TERMS).expect("positive").interval.expect("both have an error");
+        let far = 3.182_446 * 0.03;
+        assert!((found.1.ln() - far).abs() < 1e-6, "{found:?}: Student's t of three, not of nine (2.262)");
     }
 
     #[test]

@@ -170,6 +170,7 @@ impl Stack {
             operation: None,
             value,
             log_se: Some(0.01),
+            degrees: None,
         };
         Measured {
             clauses: vec![p95, p99, errors],

@@ -3,7 +3,8 @@ use crate::random::Random;
 use model::study::{Cell, Figure, Measured, Measurement, PublishedRow, Purpose, SweepOrder};
 
 fn trial(arm: usize, block: u32, value: f64) -> Trial {
-    let figure = Figure { name: "throughput".into(), operation: None, value, log_se: Some(0.001) };
+    let figure =
+        Figure { name: "throughput".into(), operation: None, value, log_se: Some(0.001), degrees: None };
     Trial {
         number: 1,
         arm,

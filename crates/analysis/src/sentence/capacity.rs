@@ -71,7 +71,8 @@ mod tests {
     const TOWN: Population = Population { users: 10_000.0, per_user_per_day: 24.0, peak_factor: 5.0 };
 
     fn said(value: f64, log_se: Option<f64>, pass: Option<bool>) -> String {
-        let figure = Figure { name: "throughput".to_string(), operation: None, value, log_se };
+        let figure =
+            Figure { name: "throughput".to_string(), operation: None, value, log_se, degrees: Some(9.0) };
         let found = capacity(&TOWN, &figure, pass).expect("both are positive");
         format!("{}; {}", shown(&found), answer(&found))
     }

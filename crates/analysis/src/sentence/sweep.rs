@@ -192,8 +192,13 @@ mod tests {
     }
 
     fn trial((arm, per_s): (usize, f64)) -> Trial {
-        let throughput =
-            Figure { name: "throughput".to_string(), operation: None, value: per_s, log_se: None };
+        let throughput = Figure {
+            name: "throughput".to_string(),
+            operation: None,
+            value: per_s,
+            log_se: None,
+            degrees: None,
+        };
         Trial {
             number: 1,
             arm,

@@ -40,6 +40,7 @@ fn of_one(operation: Option<&str>, seen: &Seen, percentiles: &[f64]) -> Vec<Figu
         operation: operation.map(str::to_string),
         value,
         log_se,
+        degrees: log_se.map(|_| degrees(seen.parts.len())),
     };
     let mut found = vec![figure("throughput", throughput(seen), throughput_log_se(seen))];
     found.extend(mean_s(&seen.whole.response).map(|value| figure("mean", value, mean_log_se(seen))));
@@ -53,6 +54,11 @@ fn of_one(operation: Option<&str>, seen: &Seen, percentiles: &[f64]) -> Vec<Figu
     found
 }
 
+/// Degrees of freedom of what so many batches' scatter gives.
+fn degrees(batches: usize) -> f64 {
+    batches.saturating_sub(1) as f64
+}
+
 /// The kit's own figures that have a value; the error is from how far the batches' own values differ.
 pub(super) fn metrics(wanted: &[Metric], window: &Window<'_>) -> Vec<Figure> {
     let parts: Vec<_> = window.parts.iter().map(|part| crate::metrics(wanted, part, window.names)).collect();
@@ -63,7 +69,8 @@ pub(super) fn metrics(wanted: &[Metric], window: &Window<'_>) -> Vec<Figure> {
         };
         let logs: Option<Vec<f64>> = parts.iter().map(of_part).collect();
         let log_se = logs.filter(|logs| logs.len() >= batch::LEAST).and_then(|logs| mean_se(&logs));
-        Figure { name: result.name, operation: None, value: result.value, log_se }
+        let degrees = log_se.map(|_| degrees(parts.len()));
+        Figure { name: result.name, operation: None, value: result.value, log_se, degrees }
     };
     crate::metrics(wanted, &window.whole, window.names).into_iter().map(figure).collect()
 }

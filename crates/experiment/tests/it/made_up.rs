@@ -63,6 +63,7 @@ impl Bench for MadeUp {
             operation: None,
             value,
             log_se: Some(self.noise),
+            degrees: None,
         };
         let fault = Fault { check: "send_lag".to_string(), sentence: "the generator was late".to_string() };
         let breaks = self.breaks == Some(order.arm) && order.block.is_multiple_of(2);

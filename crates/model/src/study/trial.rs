@@ -177,6 +177,9 @@ pub struct Figure {
     pub value: f64,
     /// Standard error of its natural logarithm, from batches; absent when there are too few.
     pub log_se: Option<f64>,
+    /// Degrees of freedom of `log_se`: batches less one; absent in studies older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub degrees: Option<f64>,
 }
 
 /// Cores kept busy.

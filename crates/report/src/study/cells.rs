@@ -1,7 +1,11 @@
 //! A sweep's cells: what every repeat said of each combination of levels.
 
+use analysis::unpaired;
 use model::StudyRecord;
 use model::study::{FindAnswer, Measurement, Sweep, Trial};
+
+/// Probability with which a window's interval holds.
+const CONFIDENCE_RATIO: f64 = 0.95;
 
 use super::words;
 
@@ -64,8 +68,7 @@ impl CellSeen<'_> {
         }
         let seen = |trial: &&Trial| {
             let figure = trial.measured.as_ref()?.figure(figure, None)?;
-            let half = |se: f64| (figure.value * (-1.96 * se).exp(), figure.value * (1.96 * se).exp());
-            Some(Repeat { value: figure.value, interval: figure.log_se.map(half) })
+            Some(Repeat { value: figure.value, interval: unpaired::interval(figure, CONFIDENCE_RATIO) })
         };
         self.trials.iter().filter_map(seen).collect()
     }

@@ -61,7 +61,13 @@ fn trial(number: u32, load: f64) -> Trial {
         samples: 4_000,
         samples_needed: 100,
     };
-    let figure = Figure { name: "throughput".into(), operation: None, value: 160.5, log_se: Some(0.01) };
+    let figure = Figure {
+        name: "throughput".into(),
+        operation: None,
+        value: 160.5,
+        log_se: Some(0.01),
+        degrees: None,
+    };
     Trial {
         number,
         arm: 0,

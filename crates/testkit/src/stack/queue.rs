@@ -93,7 +93,8 @@ impl Bench for QueueBench {
         (seen.samples, seen.samples_needed) = (times.len() as u64, 100);
         seen.mean_margin = Some((mean_s / self.queue.limit_s).ln());
         let value = times.len() as f64 / order.window_s;
-        let throughput = Figure { name: "throughput".into(), operation: None, value, log_se: None };
+        let throughput =
+            Figure { name: "throughput".into(), operation: None, value, log_se: None, degrees: None };
         let measured = Measured { clauses: vec![seen], figures: vec![throughput], ..Measured::default() };
         let began_s = self.spent_s;
         self.spent_s += OVERHEAD_S + order.window_s;

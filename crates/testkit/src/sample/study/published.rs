@@ -16,6 +16,7 @@ pub(super) fn metric(trials: &mut [Trial], cell: usize, repeat: u32) {
         operation: None,
         value: MBIT_PER_S[cell] * moved.exp(),
         log_se: Some(0.004),
+        degrees: None,
     };
     last.measured.iter_mut().for_each(|measured| measured.metrics = vec![figure.clone()]);
 }

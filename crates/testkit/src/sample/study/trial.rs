@@ -80,6 +80,7 @@ impl Stack {
             operation: operation.map(str::to_string),
             value,
             log_se: (samples > 500).then_some(se),
+            degrees: None,
         };
         let busy = (per_s / (self.line * 0.96 * if self.by_rate { 6.1 } else { 1.0 })).min(1.02);
         Measured {
