@@ -88,7 +88,7 @@ pub(crate) struct Recorder {
     busy: Population,
     thinking: Population,
     under_way: UnderWay,
-    waiting_over_s: u64,
+    waiting_over_s: f64,
 }
 
 impl Recorder {
@@ -265,9 +265,9 @@ impl Recorder {
     }
 
     /// Counts at the end of each second the users who have been waiting for longer than `over_s`, which is rounded up
-    /// to whole seconds: ages are known to the second.
+    /// to a tenth of a second: ages are known to that.
     pub(crate) fn watch_waiting(&mut self, over_s: f64) {
-        self.waiting_over_s = over_s.ceil() as u64;
+        self.waiting_over_s = over_s;
     }
 
     /// Makes room for the cells in which draws from the mix are counted.

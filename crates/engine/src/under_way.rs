@@ -1,20 +1,21 @@
-//! Operations under way, counted by the second in which they started: how many have been waiting for long, at the cost
-//! of an addition at an operation's start and one at its end.
+//! Operations under way, counted by the tenth of a second in which they started: how many have been waiting for long, at
+//! the cost of an addition at an operation's start and one at its end.
 
-const SECOND_NS: u64 = 1_000_000_000;
+const TICK_NS: u64 = 100_000_000;
+const TICKS_PER_S: u64 = 10;
 
-/// The ages that are told apart; what is older is counted together.
-const SECONDS: u64 = 64;
+/// The ages that are told apart, in tenths of a second; what is older is counted together.
+const TICKS: u64 = 640;
 
 /// The longest wait that can be asked about, in seconds.
-pub(crate) const LONGEST_S: u64 = SECONDS - 2;
+pub(crate) const LONGEST_S: f64 = 62.0;
 
 /// Operations under way of one thread.
 #[derive(Debug)]
 pub(crate) struct UnderWay {
-    /// By their second of start, modulo [`SECONDS`].
-    started: [u32; SECONDS as usize],
-    /// Those that started before the seconds in `started`.
+    /// By their tick of start, modulo [`TICKS`].
+    started: [u32; TICKS as usize],
+    /// Those that started before the ticks in `started`.
     older: u32,
     /// The second under way.
     second: u64,
@@ -23,7 +24,7 @@ pub(crate) struct UnderWay {
 impl UnderWay {
     /// None is under way.
     pub(crate) fn none() -> UnderWay {
-        UnderWay { started: [0; SECONDS as usize], older: 0, second: 0 }
+        UnderWay { started: [0; TICKS as usize], older: 0, second: 0 }
     }
 
     /// An operation started.
@@ -37,43 +38,61 @@ impl UnderWay {
         *count = count.saturating_sub(1);
     }
 
-    /// The second under way ends: how many have surely been under way for at least `over_s` whole seconds. One that
-    /// started within the same second as the limit is given the benefit of the doubt.
-    pub(crate) fn end_second(&mut self, over_s: u64) -> u64 {
-        let ended = self.second;
+    /// The second under way ends: how many have surely been under way for `over_s`, which is rounded up to a tenth. One
+    /// that started within the same tenth of a second as the limit is given the benefit of the doubt.
+    pub(crate) fn end_second(&mut self, over_s: f64) -> u64 {
         self.second += 1;
-        let over_s = over_s.min(LONGEST_S);
-        let first_young = (ended + 1).saturating_sub(over_s);
-        let first_known = (ended + 1).saturating_sub(SECONDS);
-        let old = (first_known..first_young).map(|second| u64::from(self.started[slot(second)]));
+        let end = TICKS_PER_S * self.second;
+        let first_young = end.saturating_sub(ticks(over_s));
+        let old = (end.saturating_sub(TICKS)..first_young).map(|tick| u64::from(self.started[slot(tick)]));
         let waiting = u64::from(self.older) + old.sum::<u64>();
-        let reused = &mut self.started[slot(self.second)];
-        self.older += std::mem::take(reused);
+        for tick in end..end + TICKS_PER_S {
+            self.older += std::mem::take(&mut self.started[slot(tick)]);
+        }
         waiting
     }
 
     fn place(&mut self, started_ns: u64) -> &mut u32 {
-        let second = started_ns / SECOND_NS;
-        if second + SECONDS <= self.second { &mut self.older } else { &mut self.started[slot(second)] }
+        let tick = started_ns / TICK_NS;
+        let known_from = (TICKS_PER_S * (self.second + 1)).saturating_sub(TICKS);
+        if tick < known_from { &mut self.older } else { &mut self.started[slot(tick)] }
     }
 }
 
-fn slot(second: u64) -> usize {
-    (second % SECONDS) as usize
+fn slot(tick: u64) -> usize {
+    (tick % TICKS) as usize
+}
+
+/// Tenths of a second; a hair more than a whole number of them is what decimal fractions leave.
+fn ticks(over_s: f64) -> u64 {
+    (over_s.min(LONGEST_S) * TICKS_PER_S as f64 - 1e-6).ceil().max(0.0) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    #[test]
+    fn waits_are_told_apart_to_a_tenth_of_a_second() {
+        for (started_ms, expected) in [(449, 1), (499, 1), (500, 0), (599, 0), (999, 0)] {
+            let mut under_way = UnderWay::none();
+            under_way.enter(started_ms * 1_000_000);
+            under_way.end_second(1.5);
+            let waiting = under_way.end_second(1.5);
+            assert_eq!(waiting, expected, "started at {started_ms} ms, seen at 2 s, over 1.5 s");
+        }
+    }
+
     #[test]
     fn an_operation_counts_once_it_has_surely_waited_so_long() {
         let mut under_way = UnderWay::none();
         under_way.enter(SECOND_NS / 2);
-        let seen: Vec<u64> = (0..6).map(|_| under_way.end_second(2)).collect();
+        let seen: Vec<u64> = (0..6).map(|_| under_way.end_second(2.0)).collect();
         assert_eq!(seen, [0, 0, 1, 1, 1, 1], "at the end of second 1 it is 1.5 s old, of second 2 2.5 s");
         under_way.leave(SECOND_NS / 2);
-        assert_eq!(under_way.end_second(2), 0);
+        assert_eq!(under_way.end_second(2.0), 0);
     }
 
     #[test]
@@ -81,12 +100,12 @@ mod tests {
         let mut under_way = UnderWay::none();
         under_way.enter(0);
         under_way.enter(3 * SECOND_NS);
-        let seen: Vec<u64> = (0..300).map(|_| under_way.end_second(10)).collect();
+        let seen: Vec<u64> = (0..300).map(|_| under_way.end_second(10.0)).collect();
         assert!(seen[13..].iter().all(|waiting| *waiting == 2), "{seen:?}");
         under_way.leave(0);
-        assert_eq!(under_way.end_second(10), 1);
+        assert_eq!(under_way.end_second(10.0), 1);
         under_way.leave(3 * SECOND_NS);
-        assert_eq!(under_way.end_second(10), 0);
+        assert_eq!(under_way.end_second(10.0), 0);
     }
 
     #[test]
@@ -96,7 +115,7 @@ mod tests {
             let at_ns = number * SECOND_NS + 7;
             under_way.enter(at_ns);
             under_way.leave(at_ns);
-            assert_eq!(under_way.end_second(1), 0, "second {number}");
+            assert_eq!(under_way.end_second(1.0), 0, "second {number}");
         }
     }
 }
