@@ -60,7 +60,7 @@ pub use target::targets;
 pub use tier::{TierSource, tiers};
 pub use times::{percentile_s, summary};
 pub use trial::{Also, measured};
-pub use validity::{TierEvent, TierFault, ValidityInputs, limits, validity};
+pub use validity::{TierEvent, TierFault, ValidityInputs, generator_checks, limits, validity};
 pub use verdict::{VerdictInputs, verdict};
 
 /// Log lines that a service declares to mean trouble, as seen during a run.

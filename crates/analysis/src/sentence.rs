@@ -156,8 +156,8 @@ pub(crate) fn errors_all(
     format!("all {all} operations failed{first}; look at one user with `plimsoll try`")
 }
 
-pub(crate) fn generator_cpu(inputs: &ValidityInputs<'_>, ok: bool) -> String {
-    let seen = percent(inputs.generator.cpu_ratio);
+pub(crate) fn generator_cpu(generator: &GeneratorResult, ok: bool) -> String {
+    let seen = percent(generator.cpu_ratio);
     let limit = percent(limits::GENERATOR_CPU_RATIO);
     if ok {
         return format!("the generator used {seen} of its CPUs, at most {limit} allowed");
@@ -168,8 +168,8 @@ pub(crate) fn generator_cpu(inputs: &ValidityInputs<'_>, ok: bool) -> String {
     )
 }
 
-pub(crate) fn generator_thread(inputs: &ValidityInputs<'_>, ok: bool) -> String {
-    let seen = percent(inputs.generator.busiest_thread_ratio);
+pub(crate) fn generator_thread(generator: &GeneratorResult, ok: bool) -> String {
+    let seen = percent(generator.busiest_thread_ratio);
     let limit = percent(limits::GENERATOR_THREAD_RATIO);
     if ok {
         return format!("its busiest thread used {seen} of a CPU, at most {limit} allowed");
@@ -180,7 +180,12 @@ pub(crate) fn generator_thread(inputs: &ValidityInputs<'_>, ok: bool) -> String 
     )
 }
 
-pub(crate) fn send_lag(inputs: &ValidityInputs<'_>, seen: Option<f64>, ok: bool) -> String {
+pub(crate) fn send_lag(
+    generator: &GeneratorResult,
+    shares_cpus: bool,
+    seen: Option<f64>,
+    ok: bool,
+) -> String {
     let limit = units::show_seconds(limits::SEND_LAG_P99_S);
     let Some(lag) = seen else {
         return "nothing was sent, so nothing was late".to_string();
@@ -191,7 +196,7 @@ pub(crate) fn send_lag(inputs: &ValidityInputs<'_>, seen: Option<f64>, ok: bool)
     }
     format!(
         "send lag p99 {lag}, more than {limit}: response times contain the generator's own delay; cause: {}",
-        lag_cause(inputs.generator, inputs.shares_cpus)
+        lag_cause(generator, shares_cpus)
     )
 }
 

@@ -124,7 +124,7 @@ pub struct ValidityInputs<'a> {
 /// All checks, those that hold too, in the order in which they explain: what broke first comes first.
 pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<ValidityCheck> {
     let mut checks = vec![tiers(inputs), duration(inputs), room(inputs), errors_all(inputs)];
-    checks.extend([generator_cpu(inputs), generator_thread(inputs), send_lag(inputs)]);
+    checks.extend(generator_checks(inputs.generator, inputs.shares_cpus));
     if inputs.demand.is_none_or(|demand| demand.load.arrivals.is_none()) {
         checks.push(users(inputs));
     }
@@ -189,23 +189,30 @@ fn errors_all(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     )
 }
 
-fn generator_cpu(inputs: &ValidityInputs<'_>) -> ValidityCheck {
-    let (seen, limit) = (inputs.generator.cpu_ratio, limits::GENERATOR_CPU_RATIO);
-    let ok = seen <= limit;
-    check("generator_cpu", ok, sentence::generator_cpu(inputs, ok), Some((seen, limit)))
+/// Whether the generator kept up, by what it saw of itself: its CPUs, its busiest thread, and how late it sent.
+/// `shares_cpus` says whether its CPUs are also the stack's.
+pub fn generator_checks(generator: &GeneratorResult, shares_cpus: bool) -> [ValidityCheck; 3] {
+    [generator_cpu(generator), generator_thread(generator), send_lag(generator, shares_cpus)]
 }
 
-fn generator_thread(inputs: &ValidityInputs<'_>) -> ValidityCheck {
-    let (seen, limit) = (inputs.generator.busiest_thread_ratio, limits::GENERATOR_THREAD_RATIO);
+fn generator_cpu(generator: &GeneratorResult) -> ValidityCheck {
+    let (seen, limit) = (generator.cpu_ratio, limits::GENERATOR_CPU_RATIO);
     let ok = seen <= limit;
-    check("generator_thread", ok, sentence::generator_thread(inputs, ok), Some((seen, limit)))
+    check("generator_cpu", ok, sentence::generator_cpu(generator, ok), Some((seen, limit)))
 }
 
-fn send_lag(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+fn generator_thread(generator: &GeneratorResult) -> ValidityCheck {
+    let (seen, limit) = (generator.busiest_thread_ratio, limits::GENERATOR_THREAD_RATIO);
+    let ok = seen <= limit;
+    check("generator_thread", ok, sentence::generator_thread(generator, ok), Some((seen, limit)))
+}
+
+fn send_lag(generator: &GeneratorResult, shares_cpus: bool) -> ValidityCheck {
     let limit = limits::SEND_LAG_P99_S;
-    let seen = inputs.generator.lag.p99_s.or(inputs.generator.lag.max_s);
+    let seen = generator.lag.p99_s.or(generator.lag.max_s);
     let ok = seen.is_none_or(|lag| lag <= limit);
-    check("send_lag", ok, sentence::send_lag(inputs, seen, ok), seen.map(|lag| (lag, limit)))
+    let sentence = sentence::send_lag(generator, shares_cpus, seen, ok);
+    check("send_lag", ok, sentence, seen.map(|lag| (lag, limit)))
 }
 
 fn users(inputs: &ValidityInputs<'_>) -> ValidityCheck {

@@ -212,7 +212,21 @@ pub struct Proof {
     pub window_s: f64,
     /// The suspect first, then the innocent one.
     pub handicaps: Vec<Handicap>,
+    /// Windows that don't count, with the others of their blocks; absent where all do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
     /// What follows from them.
+    pub sentence: String,
+}
+
+/// Windows that don't count because the generator was no fair judge in them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LeftOut {
+    /// How many.
+    pub windows: u32,
+    /// The check of the generator that broke in the first of them.
+    pub check: String,
+    /// What was seen there.
     pub sentence: String,
 }
 
@@ -232,6 +246,13 @@ pub struct Handicap {
     pub interval: Option<(f64, f64)>,
     /// Paired windows.
     pub pairs: u32,
+    /// Those in which nothing completed with the handicap, and something did without: it stopped the stack.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stopped: u32,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A fault that was injected on purpose.

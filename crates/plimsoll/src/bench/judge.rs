@@ -117,7 +117,7 @@ pub(crate) fn little(load: &Load, steady: &Steady) -> Little {
 }
 
 /// CPUs of the generator are also the stack's.
-fn shares_cpus(plan: &Plan) -> bool {
+pub(crate) fn shares_cpus(plan: &Plan) -> bool {
     plan.placement.generator.iter().any(|cpu| plan.placement.stack.contains(cpu))
 }
 

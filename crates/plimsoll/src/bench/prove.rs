@@ -4,21 +4,22 @@
 
 mod handicap;
 mod same;
+mod windows;
 
-use analysis::elasticity;
-use analysis::random::Random;
+use analysis::elasticity::{self, Elasticity};
 use engine::{Audience, Control, Second, Stop};
 use model::diagnosis::{Handicap, Proof};
-use model::{OperationKind, Plan, Problem, Recipe, Result, RunRecord};
+use model::{Plan, Problem, Recipe, Result, RunRecord};
 use store::Run;
 
 use crate::bench::server::ServerArgs;
 use crate::bench::stage::Stage;
-use crate::bench::{measure, measuring, outcome};
+use crate::bench::{judge, measure, measuring, outcome};
 use crate::console::Console;
 use crate::context::Context;
 use crate::verbs::recipe_args::cpus;
 use handicap::Take;
+use windows::{Driven, Tally, Turn, Window, left_out, order, pairs};
 
 /// Seconds of a window that count.
 const WINDOW_S: u32 = 8;
@@ -28,14 +29,6 @@ const SETTLE_S: u32 = 2;
 const BLOCKS: u32 = 8;
 /// At the end sessions under way may take so many seconds.
 const DRAIN_S: f64 = 2.0;
-
-/// What is done in a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Window {
-    Baseline,
-    Suspect,
-    Innocent,
-}
 
 /// Proves or refutes what the diagnosis in a run's `record` says. Ctrl-C ends it with what it has.
 pub(crate) fn prove(run: &Run, record: &RunRecord, context: &mut Context) -> Result<Proof> {
@@ -86,19 +79,6 @@ fn plan(run: &Run, context: &mut Context) -> Result<Plan> {
     Plan::resolve(&recipe, Some(&file), &context.catalogue, &cpus())
 }
 
-/// Blocks of all three kinds, each in an order drawn anew.
-fn order(seed: u64) -> Vec<Window> {
-    let mut random = Random::new(seed);
-    let mut windows = Vec::new();
-    for _ in 0..BLOCKS {
-        let mut block = vec![Window::Baseline, Window::Suspect, Window::Innocent];
-        while !block.is_empty() {
-            windows.push(block.swap_remove(random.below(block.len())));
-        }
-    }
-    windows
-}
-
 /// What each whole window has given.
 fn drive(
     plan: &Plan,
@@ -110,59 +90,32 @@ fn drive(
     let options = measure::options(plan, stage, DRAIN_S, context)?;
     let control = Control::default();
     context.interrupt.steer(&control);
+    let begins_s = (plan.load.ramp_up_s.ceil() as u32).max(1);
+    let generator = (plan.placement.generator.len(), judge::shares_cpus(plan));
     let mut prover = Prover {
-        begins_s: (plan.load.ramp_up_s.ceil() as u32).max(1),
+        tally: Tally::new(begins_s, windows, generator),
         takes,
-        windows,
         stage,
         console: &mut context.console,
         control: &control,
-        sums: Vec::new(),
     };
     let ended = engine::run(&options, &control, &mut prover);
-    let sums = prover.sums;
+    let driven = prover.tally.whole();
     context.interrupt.release();
     ended?;
-    let whole = sums.into_iter().filter(|sum| sum.seconds == WINDOW_S);
-    let driven = whole.map(|sum| {
-        let per_s = sum.completed as f64 / f64::from(WINDOW_S);
-        Driven { index: sum.index, window: sum.window, per_s }
-    });
-    Ok(driven.collect())
-}
-
-/// What a whole window has given.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Driven {
-    /// Its place among all windows, also those that are not whole.
-    index: usize,
-    window: Window,
-    /// Operations completed per second.
-    per_s: f64,
-}
-
-/// What a window has given so far.
-struct Sum {
-    index: usize,
-    window: Window,
-    seconds: u32,
-    completed: u64,
+    Ok(driven)
 }
 
 struct Prover<'a> {
-    /// At this end of a second the first window begins: 1 or later, since the end of no second is at 0.
-    begins_s: u32,
+    tally: Tally<'a>,
     takes: &'a Take,
-    windows: &'a [Window],
     stage: &'a mut Stage,
     console: &'a mut Console,
     control: &'a Control,
-    sums: Vec<Sum>,
 }
 
 impl Audience for Prover<'_> {
     fn second(&mut self, second: &Second<'_>) -> Result<()> {
-        let ended_s = second.interval.second + 1;
         if let Some(death) = self.stage.deaths().into_iter().next() {
             return Err(death.problem().why("nothing can be proved without it").into());
         }
@@ -170,41 +123,23 @@ impl Audience for Prover<'_> {
         if self.control.stop() != Stop::No {
             return Ok(());
         }
-        self.count(second);
-        let length_s = SETTLE_S + WINDOW_S;
-        let done_s = ended_s.saturating_sub(self.begins_s);
-        if ended_s >= self.begins_s && done_s.is_multiple_of(length_s) {
-            self.turn((done_s / length_s) as usize)?;
+        if let Some(turn) = self.tally.second(second) {
+            self.turn(turn)?;
         }
-        let all_s = self.begins_s + self.windows.len() as u32 * length_s;
-        let (number, all) = (self.sums.len(), self.windows.len());
-        let text =
-            format!("window {number} of {all}: {}", self.takes.words(self.sums.last().map(|sum| sum.window)));
-        self.console.progress(&text, f64::from(ended_s) / f64::from(all_s));
+        let (number, all, done_ratio) = self.tally.progress(second.interval.second + 1);
+        let text = format!("window {number} of {all}: {}", self.takes.words(self.tally.under_way()));
+        self.console.progress(&text, done_ratio);
         Ok(())
     }
 }
 
 impl Prover<'_> {
-    /// A second counts for the window under way when it has settled.
-    fn count(&mut self, second: &Second<'_>) {
-        let at_s = second.interval.second.saturating_sub(self.begins_s) % (SETTLE_S + WINDOW_S);
-        let Some(sum) = self.sums.last_mut().filter(|_| at_s >= SETTLE_S) else { return };
-        let rows = second.names.iter().zip(&second.interval.operations);
-        let operations = rows.filter(|(name, _)| name.kind == OperationKind::Operation);
-        sum.completed += operations.map(|(_, row)| row.completed).sum::<u64>();
-        sum.seconds += 1;
-    }
-
     /// The next window begins.
-    fn turn(&mut self, index: usize) -> Result<()> {
-        let before = self.sums.last().map_or(Window::Baseline, |sum| sum.window);
-        let next = self.windows.get(index).copied();
+    fn turn(&mut self, turn: Turn) -> Result<()> {
         let stack = self.stage.stack().ok_or_else(|| Problem::bug("a run without a stack of its own"))?;
-        self.takes.change(before, next.unwrap_or(Window::Baseline), stack)?;
-        match next {
-            Some(window) => self.sums.push(Sum { index, window, seconds: 0, completed: 0 }),
-            None => self.control.ask(Stop::Gently),
+        self.takes.change(turn.before, turn.next.unwrap_or(Window::Baseline), stack)?;
+        if turn.next.is_none() {
+            self.control.ask(Stop::Gently);
         }
         Ok(())
     }
@@ -214,70 +149,22 @@ impl Prover<'_> {
 fn sum_up(takes: &Take, driven: &[Driven]) -> Proof {
     let handicap = |wanted: Window| -> Option<Handicap> {
         let one = takes.of(wanted)?;
-        let (elasticity, interval, pairs) = elasticity::elasticity(&pairs(driven, wanted), one.left_ratio());
+        let seen = elasticity::elasticity(&pairs(driven, wanted), one.left_ratio());
+        let Elasticity { value, interval, pairs, stopped } = seen;
         let suspect = wanted == Window::Suspect;
-        Some(Handicap {
-            tier: one.tier().to_string(),
-            what: one.what(),
-            suspect,
-            elasticity,
-            interval,
-            pairs,
-        })
+        let (tier, what) = (one.tier().to_string(), one.what());
+        Some(Handicap { tier, what, suspect, elasticity: value, interval, pairs, stopped })
     };
     let handicaps: Vec<Handicap> =
         [Window::Suspect, Window::Innocent].into_iter().filter_map(handicap).collect();
     let taken_ratio = takes.of(Window::Suspect).map_or(0.0, |one| 1.0 - one.left_ratio());
+    let left_out = left_out(driven);
     let mut sentence = elasticity::sentence(&handicaps);
     if takes.is_alone() {
         sentence += " Nothing was taken from another tier: this machine lets no CPU quota be set.";
     }
-    Proof { taken_ratio, window_s: f64::from(WINDOW_S), handicaps, sentence }
-}
-
-/// The throughputs (with nothing taken, in the wanted window) of each block whose windows are all whole.
-fn pairs(driven: &[Driven], wanted: Window) -> Vec<(f64, f64)> {
-    let of =
-        |block: &[Driven], wanted: Window| block.iter().find(|one| one.window == wanted).map(|one| one.per_s);
-    driven
-        .chunk_by(|one, next| one.index / 3 == next.index / 3)
-        .filter(|block| block.len() == 3)
-        .filter_map(|block| Some((of(block, Window::Baseline)?, of(block, wanted)?)))
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_block_has_each_kind_of_window_once_and_not_always_in_the_same_order() {
-        let windows = order(7);
-        assert_eq!(windows.len() as u32, BLOCKS * 3);
-        let blocks: Vec<&[Window]> = windows.chunks(3).collect();
-        for kind in [Window::Baseline, Window::Suspect, Window::Innocent] {
-            assert!(blocks.iter().all(|block| block.contains(&kind)));
-        }
-        assert!(blocks.iter().any(|block| block != &blocks[0]));
-        assert_eq!(windows, order(7), "the same seed gives the same order");
+    if let Some(left_out) = &left_out {
+        sentence += &format!(" {}", elasticity::left_out(left_out, driven.len()));
     }
-
-    #[test]
-    fn a_window_that_is_not_whole_takes_its_block_with_it_and_no_other() {
-        let all: Vec<Driven> = order(7)
-            .into_iter()
-            .enumerate()
-            .map(|(index, window)| Driven { index, window, per_s: (index / 3) as f64 })
-            .collect();
-        let of_blocks = |numbers: &[u32]| -> Vec<(f64, f64)> {
-            numbers.iter().map(|number| (f64::from(*number), f64::from(*number))).collect()
-        };
-        assert_eq!(pairs(&all, Window::Suspect), of_blocks(&[0, 1, 2, 3, 4, 5, 6, 7]));
-        for lost in [3, 4, 5] {
-            let rest: Vec<Driven> = all.iter().copied().filter(|one| one.index != lost).collect();
-            assert_eq!(pairs(&rest, Window::Suspect), of_blocks(&[0, 2, 3, 4, 5, 6, 7]), "without {lost}");
-        }
-        assert_eq!(pairs(&all[..5], Window::Innocent), of_blocks(&[0]));
-        assert_eq!(pairs(&[], Window::Suspect), of_blocks(&[]));
-    }
+    Proof { taken_ratio, window_s: f64::from(WINDOW_S), handicaps, left_out, sentence }
 }

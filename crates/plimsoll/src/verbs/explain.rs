@@ -116,9 +116,11 @@ mod tests {
             elasticity: None,
             interval: None,
             pairs: *pairs,
+            stopped: 0,
         };
         let handicaps = pairs.iter().map(handicap).collect();
-        Proof { taken_ratio: 0.15, window_s: 8.0, handicaps, sentence: "Open.".to_string() }
+        let sentence = "Open.".to_string();
+        Proof { taken_ratio: 0.15, window_s: 8.0, handicaps, left_out: None, sentence }
     }
 
     fn kept(new: &[u32], before: Option<&[u32]>) -> bool {

@@ -114,6 +114,7 @@ fn limited(response_s: f64) -> Diagnosis {
                 handicap("db", "15 % of its CPU time", true, 0.82, (0.61, 1.03)),
                 handicap("web", "15 % of its CPU time", false, 0.06, (-0.11, 0.23)),
             ],
+            left_out: None,
             sentence: "a seventh less of db costs an eighth of the throughput, a seventh less of web nothing"
                 .into(),
         }),
@@ -205,5 +206,13 @@ fn clue(signal: &str, value: f64, strength_ratio: f64, weight: f64, sentence: &s
 
 fn handicap(tier: &str, what: &str, suspect: bool, elasticity: f64, interval: (f64, f64)) -> Handicap {
     let (tier, what) = (tier.to_string(), what.to_string());
-    Handicap { tier, what, suspect, elasticity: Some(elasticity), interval: Some(interval), pairs: 6 }
+    Handicap {
+        tier,
+        what,
+        suspect,
+        elasticity: Some(elasticity),
+        interval: Some(interval),
+        pairs: 6,
+        stopped: 0,
+    }
 }

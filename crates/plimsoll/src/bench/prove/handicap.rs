@@ -6,7 +6,7 @@ use model::setting::{Apply, Values};
 use model::{Kind, Plan, Problem, Result, RunRecord, Value};
 use testbed::Stack;
 
-use super::Window;
+use super::windows::Window;
 
 /// How much of a resource is left.
 const LEFT_RATIO: f64 = 0.85;
