@@ -122,8 +122,9 @@ impl FaultFile {
             let text = catalogue.text(file)?;
             let count = text.matches(find.as_str()).count();
             if count != 1 {
-                let what = format!("fault {} replaces a part that occurs {count} times, not once", self.name);
-                return Err(Problem::recipe(what).file(file).key("inject.find").into());
+                let what = format!("the part of {file} that is replaced occurs {count} times, not once");
+                let own = format!("faults/{}.toml", self.name);
+                return Err(Problem::recipe(what).file(own).key("inject.find").into());
             }
             let patched = text.replacen(find.as_str(), replace, 1).into_bytes();
             catalogue.overlay([(file.clone(), patched.into())].into());

@@ -148,12 +148,20 @@ impl Setting {
         if (low..=high).contains(&number) {
             return Ok(());
         }
-        let range = match (self.min, self.max) {
-            (Some(low), Some(high)) => format!("between {low} and {high}"),
-            (Some(low), None) => format!("{low} or more"),
-            _ => format!("{high} or less"),
+        let word = |number: f64| match self.kind {
+            Type::Size if number >= 0.0 => units::write_size(number as u64),
+            _ => number.to_string(),
         };
-        Err(format!("{number} is out of range; it must be {range}"))
+        let range = match (self.min, self.max) {
+            (Some(low), Some(high)) => format!("between {} and {}", word(low), word(high)),
+            (Some(low), None) => format!("{} or more", word(low)),
+            _ => format!("{} or less", word(high)),
+        };
+        let unit = match self.kind {
+            Type::Size => " (bytes, or with a unit: 64k, 64M, 1G)",
+            _ => "",
+        };
+        Err(format!("{} is out of range; it must be {range}{unit}", word(number)))
     }
 
     fn kind_words(&self) -> &'static str {
@@ -232,6 +240,21 @@ mod tests {
     fn a_value_out_of_range_is_refused_with_the_range() {
         assert_eq!(workers().read("0"), Err("0 is out of range; it must be between 1 and 20000".to_string()));
         assert_eq!(workers().read("64"), Ok(Value::Int(64)));
+    }
+
+    #[test]
+    fn a_size_out_of_range_is_told_in_the_units_that_are_read() {
+        let memory = Setting {
+            kind: Type::Size,
+            default: Value::Text("64M".into()),
+            min: Some(1_048_576.0),
+            max: None,
+            ..workers()
+        };
+        let said = "it must be 1M or more (bytes, or with a unit: 64k, 64M, 1G)";
+        assert_eq!(memory.read("1"), Err(format!("1 is out of range; {said}")));
+        assert_eq!(memory.read("512k"), Err(format!("512k is out of range; {said}")));
+        assert_eq!(memory.read("64M"), Ok(Value::Int(64 << 20)));
     }
 
     #[test]

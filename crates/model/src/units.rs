@@ -87,6 +87,13 @@ pub fn show_seconds(seconds: f64) -> String {
     }
 }
 
+/// A size as people write it in settings, and as it is read again: `64M`, `1536k`, `1000`; powers of 1024.
+pub fn write_size(bytes: u64) -> String {
+    let units = [("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)];
+    let whole = units.into_iter().find(|(_, scale)| bytes >= *scale && bytes.is_multiple_of(*scale));
+    whole.map_or_else(|| bytes.to_string(), |(unit, scale)| format!("{}{unit}", bytes / scale))
+}
+
 /// A size for people: `1.40 GB`, powers of 1000, as the letters say.
 pub fn show_bytes(bytes: u64) -> String {
     let mut value = bytes as f64;
@@ -145,6 +152,12 @@ mod tests {
         assert_eq!(size_bytes("30MB"), Ok(30 * 1024 * 1024));
         assert_eq!(size_bytes("64k"), Ok(65536));
         assert!(size_bytes("many").is_err());
+        for (bytes, text) in
+            [(64 << 20, "64M"), (3 << 30, "3G"), (1536 << 10, "1536k"), (1000, "1000"), (0, "0")]
+        {
+            assert_eq!(write_size(bytes), text);
+            assert_eq!(size_bytes(text), Ok(bytes));
+        }
     }
 
     #[test]

@@ -1,4 +1,7 @@
-//! `plimsoll check`: everything wrong with a recipe, a study, a kit, a service or a stack, without starting anything.
+//! `plimsoll check`: everything wrong with a recipe, a study, a kit, a service, a stack, a fault, rules or targets, without
+//! starting anything.
+
+mod fault;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,14 +16,14 @@ use model::{
 use crate::context::{Context, read_folder};
 use crate::verbs::recipe_args::cpus;
 
-/// Check a recipe, a study, a kit, a service or a stack without starting anything.
+/// Check a recipe, a study, a kit, a service, a stack or a fault without starting anything.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  plimsoll check shop.toml                  a recipe or a study
+  plimsoll check shop.toml                  a recipe, a study, a stack, a fault, rules or targets: by what is in it
   plimsoll check my-kits/shop               a kit's folder (or its kit.toml)
   plimsoll check catalogue/services/apache  a service's folder
-  plimsoll check dvdstore                   a kit, stack, service or study of the catalogue")]
+  plimsoll check dvdstore                   a kit, stack, service, study or fault of the catalogue")]
 pub(crate) struct CheckArgs {
     /// A file, a folder, or a name of the catalogue
     what: String,
@@ -52,11 +55,33 @@ fn check_path(path: &Path, context: &mut Context) -> Result<String> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Problem::recipe(format!("failed to read: {error}")).file(path.display().to_string())
     })?;
-    if is_study(&text) {
-        return check_study(path, &text, context);
+    match file_of_catalogue(&text) {
+        Some((folder, check)) => check_file(path, text, (folder, check), context),
+        None if is_study(&text) => check_study(path, &text, context),
+        None => check_recipe(path, &text, context),
     }
-    let has_tiers = text.lines().any(|line| line.trim_start().starts_with("[[tier]]"));
-    if has_tiers { check_stack_file(path, text, context) } else { check_recipe(path, &text, context) }
+}
+
+/// The folder of the catalogue in which a file with such a text would stand, and how it is checked there; absent for
+/// recipes and studies, which have none of these tables and keys.
+fn file_of_catalogue(text: &str) -> Option<(&'static str, Check)> {
+    let has = |start: &str| text.lines().any(|line| line.trim_start().starts_with(start));
+    let key = |name: &str| {
+        let rest = |line: &str| line.strip_prefix(name).map(|rest| rest.trim_start().starts_with('='));
+        // Keys of the file itself stand before its first table.
+        text.lines().take_while(|line| !line.starts_with('[')).any(|line| rest(line) == Some(true))
+    };
+    if has("[[inject]]") || has("[expect") || key("expect") {
+        Some(("faults", fault::check))
+    } else if has("[[tier]]") {
+        Some(("stacks", check_stack))
+    } else if has("[[rule]]") {
+        Some(("rules", check_rules))
+    } else if key("targets") && !key("kit") {
+        Some(("qos", check_targets))
+    } else {
+        None
+    }
 }
 
 /// A kit's or service's folder, laid over the catalogue; messages name its files as the user does.
@@ -84,14 +109,20 @@ fn as_the_user_says(problems: Problems, inside: &str, folder: &Path) -> Problems
     }
 }
 
-fn check_stack_file(path: &Path, text: String, context: &mut Context) -> Result<String> {
+/// A single file of the catalogue, laid over it; messages name it as the user does.
+fn check_file(
+    path: &Path,
+    text: String,
+    (folder, check): (&str, Check),
+    context: &mut Context,
+) -> Result<String> {
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let inside = format!("stacks/{name}.toml");
+    let inside = format!("{folder}/");
     let bytes: Cow<'static, [u8]> = Cow::Owned(text.into_bytes());
-    context.catalogue.overlay(BTreeMap::from([(inside.clone(), bytes)]));
-    check_name(&name, context).map_err(|problems| {
+    context.catalogue.overlay(BTreeMap::from([(format!("{inside}{name}.toml"), bytes)]));
+    check(&name, &context.catalogue).map_err(|problems| {
         let folder = path.parent().unwrap_or(Path::new(""));
-        as_the_user_says(problems, "stacks/", folder)
+        as_the_user_says(problems, &inside, folder)
     })
 }
 
@@ -157,6 +188,10 @@ fn check_recipe(path: &Path, text: &str, context: &Context) -> Result<String> {
     ))
 }
 
+fn check_targets(name: &str, catalogue: &Catalogue) -> Result<String> {
+    check_preset(&catalogue.preset(name)?)
+}
+
 fn check_preset(preset: &QosPreset) -> Result<String> {
     let wrong = preset.targets.iter().filter_map(|text| text.parse::<QosTarget>().err());
     let file = format!("qos/{}.toml", preset.name);
@@ -191,12 +226,13 @@ type Check = fn(&str, &Catalogue) -> Result<String>;
 /// Everything of that name: a stack may be called like the one server that it has.
 fn check_name(name: &str, context: &Context) -> Result<String> {
     let catalogue = &context.catalogue;
-    let kinds: [(Vec<&str>, Check); 6] = [
+    let kinds: [(Vec<&str>, Check); 7] = [
         (catalogue.kits(), check_kit),
         (catalogue.services(), check_service),
         (catalogue.stacks(), check_stack),
-        (catalogue.presets(), |name, catalogue| check_preset(&catalogue.preset(name)?)),
+        (catalogue.presets(), check_targets),
         (catalogue.rule_files(), check_rules),
+        (catalogue.faults(), fault::check),
         (catalogue.studies(), |name, catalogue| {
             let (study, file, text) = catalogue.study(name)?;
             check_forms(&study, &file, text, catalogue)
@@ -246,9 +282,18 @@ fn check_stack(name: &str, catalogue: &Catalogue) -> Result<String> {
 }
 
 fn unknown(name: &str, catalogue: &Catalogue) -> Problems {
-    let known = [catalogue.kits(), catalogue.services(), catalogue.stacks(), catalogue.studies()].concat();
+    let known = [
+        catalogue.kits(),
+        catalogue.services(),
+        catalogue.stacks(),
+        catalogue.studies(),
+        catalogue.presets(),
+        catalogue.rule_files(),
+        catalogue.faults(),
+    ]
+    .concat();
     let problem = Problem::recipe(format!(
-        "`{name}` is neither a file nor a kit, service, stack or study of the catalogue"
+        "`{name}` is neither a file nor a kit, service, stack, study or fault of the catalogue"
     ));
     match document::nearest(name, known) {
         Some(near) => problem.remedy(format!("`{near}`")),

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use analysis::score::{Judged, Score};
 use clap::Args;
-use model::{FaultFile, Kind, Plan, Problem, Problems, Result, units};
+use model::{Catalogue, FaultFile, Kind, Plan, Problem, Problems, Recipe, Result, units};
 
 use crate::bench::outcome;
 use crate::bench::server::ServerArgs;
@@ -105,7 +105,7 @@ fn chosen(args: &FaultsArgs, context: &Context) -> Result<Vec<FaultFile>> {
     let names: Vec<&str> = if names.is_empty() { catalogue.faults() } else { names.into_iter().collect() };
     let (mut faults, mut problems) = (Vec::new(), Vec::new());
     for name in names {
-        match catalogue.fault(name).and_then(|fault| plan(&fault, 1, context).map(|_| fault)) {
+        match catalogue.fault(name).and_then(|fault| plan(&fault, 1, catalogue).map(|_| fault)) {
             Ok(fault) => faults.push(fault),
             Err(found) => problems.extend(found.into_vec()),
         }
@@ -120,17 +120,17 @@ fn chosen(args: &FaultsArgs, context: &Context) -> Result<Vec<FaultFile>> {
 
 /// The plan of a fault's own recipe, and the catalogue with its patches. The users of each repeat draw anew, on the same
 /// data.
-fn plan(
+pub(super) fn plan(
     fault: &FaultFile,
     number: u32,
-    context: &Context,
-) -> Result<(model::Recipe, Plan, model::Catalogue)> {
-    let mut catalogue = context.catalogue.clone();
+    catalogue: &Catalogue,
+) -> Result<(Recipe, Plan, Catalogue)> {
+    let mut catalogue = catalogue.clone();
     fault.patch(&mut catalogue)?;
     let seed = fault.recipe.seed.unwrap_or(model::load::Load::default().seed);
     let fault_name = Some(fault.name.clone());
     let recipe =
-        model::Recipe { fault: fault_name, seed: Some(seed + u64::from(number) - 1), ..fault.recipe.clone() };
+        Recipe { fault: fault_name, seed: Some(seed + u64::from(number) - 1), ..fault.recipe.clone() };
     let file = format!("faults/{}.toml", fault.name);
     let resolved = Plan::resolve(&recipe, Some(&file), &catalogue, &cpus())?;
     Ok((recipe, Plan { data_seed: Some(seed), ..resolved }, catalogue))
@@ -139,7 +139,7 @@ fn plan(
 /// Runs a fault once and looks at what the diagnosis says.
 fn one(fault: &FaultFile, number: u32, context: &mut Context) -> Result<Row> {
     let began = Instant::now();
-    let (recipe, plan, catalogue) = plan(fault, number, context)?;
+    let (recipe, plan, catalogue) = plan(fault, number, &context.catalogue)?;
     context.console.step(&format!("{}: {}", fault.name, fault.title));
     let usual = std::mem::replace(&mut context.catalogue, catalogue);
     let server = ServerArgs { resume: 1.0, ..ServerArgs::default() };

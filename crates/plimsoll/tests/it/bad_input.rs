@@ -15,6 +15,9 @@ fn an_unknown_knob_names_the_nearest_one() {
 fn a_value_out_of_range_names_the_range() {
     refused("run dvdstore --set web.MaxRequestWorkers=0").says("between 1 and 20000");
     refused("run dvdstore --param n_searches=0").says("between 1 and 100");
+    refused("run events --set cache.memory-limit=1")
+        .says("1 is out of range; it must be 1M or more (bytes, or with a unit: 64k, 64M, 1G)")
+        .says("64M, the default");
 }
 
 #[test]
@@ -95,6 +98,53 @@ fn a_recipe_file_is_checked_with_all_its_mistakes() {
     let text = "format = 1\nkit = \"dvdstore\"\nusers = 5\nsteady = \"60s\"\n";
     let dir = overlay(&[("shop.toml", text)]);
     Home::shared().plimsoll("check").arg(dir.path().join("shop.toml")).run().expect(0).says("5 users");
+}
+
+#[test]
+fn a_fault_file_is_checked_as_a_fault_and_not_as_a_recipe() {
+    let right = catalogue("faults/db-cpu.toml");
+    let check = |text: &str| {
+        let dir = overlay(&[("mine/db-cpu.toml", text)]);
+        let file = dir.path().join("mine/db-cpu.toml");
+        let told = Home::shared().plimsoll("check").arg(&file).run();
+        (told, dir)
+    };
+    check(&right).0.expect(0).says("ok: fault db-cpu: A query that computes").says("names db cpu");
+    let table = [
+        (right.replace("title = ", "titel = "), "db-cpu.toml:3: titel: unknown key"),
+        (right.replace("tier = \"db\"", "tier = \"dbb\""), "has no tier `dbb`"),
+        (right.replace("resource = \"cpu\"", "resource = \"cpuu\""), "no rule names a resource `cpuu` of db"),
+        (right.replace("$found = $customer === null", "$nothing"), "occurs 0 times"),
+        (right.replace("\"app.pm.max_children\" = 80", "\"app.pm.max_children\" = 0"), "out of range"),
+    ];
+    for (text, expected) in table {
+        assert!(text != right, "the file has changed: {expected}");
+        let (told, dir) = check(&text);
+        told.expect(2).says(expected).says(&dir.path().join("mine/db-cpu.toml").display().to_string());
+    }
+    Home::shared().plimsoll("check db-cpus").run().expect(2).says("`db-cpu`");
+}
+
+#[test]
+fn files_of_rules_and_of_targets_are_checked_as_what_they_are() {
+    let rules =
+        catalogue("rules/web.toml").replacen("signal = \"workers.busy\"", "signal = \"worker.busy\"", 1);
+    let targets = catalogue("qos/specweb-banking.toml").replace("p95 < 2s", "p95 < 2 parsecs");
+    let dir = overlay(&[("mine/web.toml", &rules), ("mine/specweb-banking.toml", &targets)]);
+    let check = |file: &str| Home::shared().plimsoll("check").arg(dir.path().join("mine").join(file)).run();
+    check("web.toml").expect(2).says("nobody writes a signal `worker.busy`");
+    check("specweb-banking.toml").expect(2).says("`parsecs` is not a unit of time");
+}
+
+#[test]
+fn every_fault_of_the_catalogue_passes_check() {
+    let list = Home::shared().plimsoll("faults --list").run().expect(0);
+    let names: Vec<&str> = list.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let faults: Vec<&&str> = names.iter().filter(|name| name.contains('-')).collect();
+    assert!(faults.len() >= 25, "{names:?}");
+    for name in faults {
+        Home::shared().plimsoll(&format!("check {name}")).run().expect(0).says(&format!("ok: fault {name}"));
+    }
 }
 
 #[test]
