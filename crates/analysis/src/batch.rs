@@ -18,20 +18,59 @@ pub(crate) const LEAST: usize = 4;
 /// mostly chance.
 const MOST_CORRELATION: f64 = 0.7;
 
-/// The window's batches: 10 to 19 of equal length in whole seconds when the window has at least ten seconds, one a
-/// second when it has fewer; `together` times as long ones, fewer of them, when it is more than 1. Seconds left over
-/// are those at the window's beginning.
-pub(crate) fn cut(seconds: &[Interval], together: usize) -> Vec<Steady> {
-    let each = (seconds.len() / WANTED).max(1) * together.max(1);
-    let surplus = seconds.len() % each;
-    seconds[surplus..].chunks(each).map(window).collect()
+/// A window's batches, made as its seconds come, so that they need not all be in memory: 10 to 19 of equal length in whole
+/// seconds when the window has at least ten seconds, one a second when it has fewer. Seconds left over are those at the
+/// window's beginning.
+#[derive(Debug, Clone)]
+pub struct Batches {
+    /// Seconds of a batch.
+    each: usize,
+    /// Seconds that are left over.
+    surplus: usize,
+    pushed: usize,
+    before: Option<Steady>,
+    parts: Vec<Steady>,
 }
 
-/// Consecutive seconds as one.
-pub(crate) fn window(seconds: &[Interval]) -> Steady {
-    let from = seconds.first().map_or(0, |second| second.second);
-    let to = seconds.last().map_or(from, |second| second.second + 1);
-    Steady::of(seconds, f64::from(from), f64::from(to))
+impl Batches {
+    /// Of a window that will have just so many seconds.
+    pub fn of(seconds: usize) -> Batches {
+        let each = (seconds / WANTED).max(1);
+        Batches { each, surplus: seconds % each, pushed: 0, before: None, parts: Vec::new() }
+    }
+
+    /// Takes the window's next second; all of them count.
+    pub fn push(&mut self, second: &Interval) {
+        let fresh = || Steady::new(f64::from(second.second), f64::INFINITY);
+        let place = self.pushed.checked_sub(self.surplus);
+        self.pushed += 1;
+        let Some(place) = place else {
+            self.before.get_or_insert_with(fresh).push(second);
+            return;
+        };
+        if place.is_multiple_of(self.each) {
+            self.parts.push(fresh());
+        }
+        if let Some(part) = self.parts.last_mut() {
+            part.push(second);
+        }
+    }
+
+    /// The whole window; absent without a second.
+    pub(crate) fn whole(&self) -> Option<Steady> {
+        (self.pushed > 0).then(|| Steady::joined(self.before.iter().chain(&self.parts)))
+    }
+
+    /// The batches.
+    pub(crate) fn parts(&self) -> &[Steady] {
+        &self.parts
+    }
+
+    /// `together` times as long ones, fewer of them; what is left over is at the beginning.
+    pub(crate) fn joined(&self, together: usize) -> Vec<Steady> {
+        let surplus = self.parts.len() % together;
+        self.parts[surplus..].chunks(together).map(Steady::joined).collect()
+    }
 }
 
 /// Standard error of the sum of `residuals`, which are the batches' contributions to an estimate and add up to about
@@ -65,13 +104,19 @@ mod tests {
     fn a_window_is_cut_into_ten_to_nineteen_equal_batches_or_into_its_seconds() {
         let table = [(0, 0, 0), (4, 4, 1), (9, 9, 1), (10, 10, 1), (19, 19, 1), (25, 12, 2), (90, 10, 9)];
         for (seconds, batches, each_s) in table {
-            let run: Vec<Interval> = (100..100 + seconds).map(Interval::empty).collect();
-            let parts = cut(&run, 1);
+            let mut cut = Batches::of(seconds as usize);
+            (100..100 + seconds).for_each(|second| cut.push(&Interval::empty(second)));
+            let parts = cut.parts();
             assert_eq!(parts.len(), batches, "{seconds} s");
             assert!(parts.iter().all(|part| part.length_s() == f64::from(each_s)), "{seconds} s");
             let end = parts.last().map_or(100.0, |part| part.span_s().1);
             assert_eq!(end, f64::from(100 + seconds), "what is left over is at the beginning");
-            assert_eq!(cut(&run, 2).len(), batches / 2, "{seconds} s, twice as long batches");
+            let twice = cut.joined(2);
+            assert_eq!(twice.len(), batches / 2, "{seconds} s, twice as long batches");
+            assert!(twice.iter().all(|part| part.length_s() == f64::from(2 * each_s)), "{seconds} s");
+            assert_eq!(twice.last().map_or(end, |part| part.span_s().1), end, "{seconds} s");
+            let whole = cut.whole().map_or(0.0, |whole| whole.length_s());
+            assert_eq!(whole, f64::from(seconds), "the whole window has them all");
         }
     }
 

@@ -1,10 +1,10 @@
 //! What the instrument saw of itself and of the machine around it.
 
-use model::record::{GeneratorResult, Series};
+use model::record::GeneratorResult;
 
 use crate::little::Little;
+use crate::series::SeriesSeen;
 use crate::steady::Steady;
-use crate::tier::time_mean;
 use crate::times::summary;
 
 /// How the machine's CPUs were shared over the steady state, as far as it was observed.
@@ -17,11 +17,8 @@ pub struct HostShares {
 }
 
 /// Means over the steady state of the host's series `cpu.steal_ratio` and `cpu.foreign_cores`.
-pub fn host_shares(series: &[Series], steady: &Steady) -> HostShares {
-    let mean = |name: &str| {
-        let found = series.iter().find(|series| series.tier.is_none() && series.name == name);
-        found.and_then(|series| time_mean(&series.points, steady.span_s()))
-    };
+pub fn host_shares(series: &[SeriesSeen]) -> HostShares {
+    let mean = |name: &str| series.iter().find(|one| one.tier.is_none() && one.name == name)?.mean;
     HostShares { steal_ratio: mean("cpu.steal_ratio"), foreign_cores: mean("cpu.foreign_cores") }
 }
 
@@ -55,6 +52,7 @@ pub fn generator(
 mod tests {
     use super::*;
     use model::Interval;
+    use model::record::Series;
 
     #[test]
     fn cpu_is_a_share_of_the_generators_own_cpus() {
@@ -83,7 +81,8 @@ mod tests {
         };
         let run = [Interval::empty(0), Interval::empty(1)];
         let steady = Steady::of(&run, 0.0, 2.0);
-        let found = host_shares(&[series(Some("db"), 0.9), series(None, 0.04)], &steady);
+        let seen = [series(Some("db"), 0.9), series(None, 0.04)];
+        let found = host_shares(&seen.map(|one| SeriesSeen::of(&one, &steady, &Steady::new(0.0, 0.0))));
         assert_eq!(found, HostShares { steal_ratio: Some(0.04), foreign_cores: None });
     }
 }

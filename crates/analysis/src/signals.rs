@@ -9,17 +9,12 @@ mod run;
 
 use model::diagnosis::Signal;
 use model::interval::OperationName;
-use model::record::{Series, TargetResult};
+use model::record::TargetResult;
 use model::{Interval, OperationInterval, OperationKind};
 
+use crate::series::{LEAST_EARLY_S, SeriesSeen};
 use crate::steady::Steady;
-use crate::tier::time_mean;
 use crate::validity::LogAlarm;
-
-/// A part of the ramp-up shorter than this tells more of the start than of the stack; seconds.
-const LEAST_EARLY_S: f64 = 2.0;
-/// A reading this much after the end of a span is still one of its last second.
-const LATE_S: f64 = 1.0;
 
 /// The most that a series of a tier can be by the configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,8 +30,8 @@ pub struct Limit {
 /// What was watched.
 #[derive(Debug, Clone, Copy)]
 pub struct Watched<'a> {
-    /// Every series of the run.
-    pub series: &'a [Series],
+    /// What every series of the run told.
+    pub series: &'a [SeriesSeen],
     /// The most that they can be.
     pub limits: &'a [Limit],
     /// What the tiers' logs said.
@@ -93,17 +88,9 @@ pub fn signals(watched: &Watched<'_>) -> Vec<Signal> {
     signals
 }
 
-fn of_series(series: &Series, per_s: f64, watched: &Watched<'_>) -> Option<Signal> {
-    let span = watched.steady.span_s();
-    let is_rate = series.unit.ends_with("/s") || series.unit == "cores";
-    let mean = if is_rate {
-        time_mean(&series.points, span)
-    } else {
-        time_mean(levels(&series.points, span), span)
-    }?;
-    let inside = series.points.iter().filter(|(at, _)| *at > span.0 && *at <= span.1);
-    let max = inside.map(|(_, value)| *value).fold(mean, f64::max);
-    let early = watched.early().and_then(|early| time_mean(&series.points, early.span_s()));
+fn of_series(series: &SeriesSeen, per_s: f64, watched: &Watched<'_>) -> Option<Signal> {
+    let is_rate = series.is_rate();
+    let mean = if is_rate { series.mean } else { series.level }?;
     let limit = watched
         .limits
         .iter()
@@ -115,22 +102,15 @@ fn of_series(series: &Series, per_s: f64, watched: &Watched<'_>) -> Option<Signa
         name: series.name.clone(),
         unit: series.unit.clone(),
         mean,
-        max,
-        early,
+        max: series.max.map_or(mean, |max| max.max(mean)),
+        early: series.early,
         limit: limit.filter(|limit| *limit > 0.0),
         per_operation: (is_rate && per_s > 0.0).then(|| mean / per_s),
     })
 }
 
-/// The points of a level that tell of `span`: one that was read after its end tells of another time, such as the answer
-/// of a server that was too full to give one before.
-fn levels(points: &[(f64, f64)], span: (f64, f64)) -> &[(f64, f64)] {
-    let end = points.partition_point(|(at, _)| *at <= span.1 + LATE_S);
-    &points[..end]
-}
-
 /// The CPUs that the CPU time of a tier or of the generator can take at most. Any number of threads can wait for one.
-fn cpus(series: &Series, watched: &Watched<'_>) -> Option<f64> {
+fn cpus(series: &SeriesSeen, watched: &Watched<'_>) -> Option<f64> {
     let of_cpus = series.name == "cpu.cores";
     let cpus = match series.tier.as_deref()? {
         "generator" | "observers" => watched.generator_cpus,

@@ -62,6 +62,19 @@ impl Steady {
         self.whole.merge(interval);
     }
 
+    /// Consecutive parts as one; nothing of none.
+    pub(crate) fn joined<'a>(parts: impl IntoIterator<Item = &'a Steady>) -> Steady {
+        let mut parts = parts.into_iter();
+        let Some(first) = parts.next() else { return Steady::new(0.0, 0.0) };
+        let mut joined = first.clone();
+        for part in parts {
+            joined.to = part.to;
+            joined.whole.merge(&part.whole);
+            joined.seconds.extend_from_slice(&part.seconds);
+        }
+        joined
+    }
+
     /// All seconds merged. Its ages are without meaning; see [`model::Interval::session_age_s`].
     pub fn whole(&self) -> &Interval {
         &self.whole

@@ -1,7 +1,8 @@
 //! CPU and memory by tier over the steady state.
 
-use model::record::{Series, TierResult};
+use model::record::TierResult;
 
+use crate::series::SeriesSeen;
 use crate::steady::Steady;
 
 /// A tier and where its figures come from, as the observer says.
@@ -13,26 +14,28 @@ pub struct TierSource {
     pub source: String,
 }
 
-/// A row for each of `sources`, in their order, from the tier's series `cpu.cores`, `cpu.system_cores` and
-/// `memory.bytes`. `completed` is the number of operations that completed, for the CPU time of one.
-pub fn tiers(series: &[Series], sources: &[TierSource], steady: &Steady, completed: u64) -> Vec<TierResult> {
-    let span = steady.span_s();
+/// A row for each of `sources`, in their order, from what the tier's series `cpu.cores`, `cpu.system_cores` and
+/// `memory.bytes` told. `completed` is the number of operations that completed, for the CPU time of one.
+pub fn tiers(
+    series: &[SeriesSeen],
+    sources: &[TierSource],
+    steady: &Steady,
+    completed: u64,
+) -> Vec<TierResult> {
     let row = |source: &TierSource| {
-        let points = |name: &str| {
-            let of_tier =
-                |series: &&Series| series.tier.as_ref() == Some(&source.tier) && series.name == name;
-            series.iter().find(of_tier).map_or(&[][..], |series| &series.points)
+        let of_tier = |name: &str| {
+            series.iter().find(|one| one.tier.as_ref() == Some(&source.tier) && one.name == name)
         };
-        let cpu_cores = time_mean(points("cpu.cores"), span);
-        let memory = points("memory.bytes").iter().filter(|(at, _)| *at > span.0 && *at <= span.1);
+        let mean = |name: &str| of_tier(name)?.mean;
+        let cpu_cores = mean("cpu.cores");
         TierResult {
             tier: source.tier.clone(),
             cpu_cores,
-            cpu_system_cores: time_mean(points("cpu.system_cores"), span),
+            cpu_system_cores: mean("cpu.system_cores"),
             cpu_s_per_operation: cpu_cores
                 .filter(|_| completed > 0)
                 .map(|cores| cores * steady.length_s() / completed as f64),
-            memory_bytes: memory.map(|(_, bytes)| *bytes as u64).max(),
+            memory_bytes: of_tier("memory.bytes").and_then(|memory| memory.max).map(|bytes| bytes as u64),
             source: source.source.clone(),
         }
     };
@@ -62,6 +65,7 @@ pub(crate) fn time_mean(points: &[(f64, f64)], span: (f64, f64)) -> Option<f64> 
 mod tests {
     use super::*;
     use model::Interval;
+    use model::record::Series;
 
     fn series(name: &str, points: &[(f64, f64)]) -> Series {
         Series {
@@ -97,7 +101,8 @@ mod tests {
             series("memory.bytes", &[(1.0, 999.0), (2.0, 100.0), (3.0, 200.0)]),
         ];
         let source = |tier: &str| TierSource { tier: tier.to_string(), source: "/proc".to_string() };
-        let rows = tiers(&series, &[source("db"), source("web")], &steady, 100);
+        let seen = series.map(|one| SeriesSeen::of(&one, &steady, &Steady::new(0.0, 0.0)));
+        let rows = tiers(&seen, &[source("db"), source("web")], &steady, 100);
         let close =
             |found: Option<f64>, expected: f64| found.is_some_and(|found| (found - expected).abs() < 1e-12);
         assert!(close(rows[0].cpu_cores, 0.5) && close(rows[0].cpu_system_cores, 0.1), "{rows:?}");

@@ -10,7 +10,7 @@ use model::record::TierResult;
 use model::study::{Measured, TierCpu};
 use model::{Interval, OperationInterval, OperationKind, QosTarget};
 
-use crate::batch;
+use crate::batch::Batches;
 use crate::steady::Steady;
 
 /// Figures that a study wants beside those that every trial keeps.
@@ -37,10 +37,20 @@ pub fn measured(
     tiers: &[TierResult],
     also: &Also<'_>,
 ) -> Option<Measured> {
-    if seconds.is_empty() {
-        return None;
-    }
-    let window = Window { seconds, whole: batch::window(seconds), parts: batch::cut(seconds, 1), names };
+    let mut batches = Batches::of(seconds.len());
+    seconds.iter().for_each(|second| batches.push(second));
+    measured_in(&batches, names, targets, tiers, also)
+}
+
+/// The same of a window whose seconds were merged into batches as they came: see [`measured`].
+pub fn measured_in(
+    batches: &Batches,
+    names: &[OperationName],
+    targets: &[QosTarget],
+    tiers: &[TierResult],
+    also: &Also<'_>,
+) -> Option<Measured> {
+    let window = Window { whole: batches.whole()?, batches, names };
     let all = window.of_all();
     let completed = all.whole.completed;
     let failed = all.whole.failed();
@@ -61,9 +71,8 @@ fn tier(row: &TierResult) -> Option<TierCpu> {
 
 /// A window, whole and in batches.
 struct Window<'a> {
-    seconds: &'a [Interval],
     whole: Steady,
-    parts: Vec<Steady>,
+    batches: &'a Batches,
     names: &'a [OperationName],
 }
 
@@ -80,7 +89,7 @@ impl Window<'_> {
     fn seen(&self, of: impl Fn(&Steady) -> OperationInterval) -> Seen {
         Seen {
             whole: of(&self.whole),
-            parts: self.parts.iter().map(&of).collect(),
+            parts: self.batches.parts().iter().map(&of).collect(),
             whole_s: self.whole.length_s(),
         }
     }

@@ -97,6 +97,11 @@ impl OperationInterval {
         }
     }
 
+    /// Nothing happened, in next to no memory: its histograms are placeholders that can be added but not recorded into.
+    pub fn bare() -> OperationInterval {
+        OperationInterval { completed: 0, errors: [0; 6], response: nothing(), service: nothing(), bytes: 0 }
+    }
+
     /// All failures.
     pub fn failed(&self) -> u64 {
         self.errors.iter().sum()
@@ -325,8 +330,8 @@ impl Interval {
         Interval { lag: new_times(), phases: Phases::empty(), ..Interval::bare(second) }
     }
 
-    /// An empty second whose histograms have no memory yet.
-    fn bare(second: u32) -> Interval {
+    /// An empty second in next to no memory: its histograms are placeholders.
+    pub fn bare(second: u32) -> Interval {
         Interval {
             second,
             operations: Vec::new(),

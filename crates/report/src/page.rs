@@ -50,7 +50,7 @@ impl Page {
         if record.evidence.is_empty() {
             record.evidence = note(&mut notes, run.evidence()).unwrap_or_default();
         }
-        let series: Vec<Series> = note(&mut notes, run.series()).unwrap_or_default();
+        let series: Vec<Series> = note(&mut notes, timeline::series(run, &record)).unwrap_or_default();
         let events = note(&mut notes, run.events()).unwrap_or_default();
         let timeline = note(&mut notes, timeline::of(run, &record, &series)).unwrap_or_default();
         let (all, counts) = together(&record, &steady, &names);

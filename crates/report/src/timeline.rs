@@ -76,6 +76,28 @@ pub(crate) fn of(run: &Run, record: &RunRecord, series: &[Series]) -> Result<Tim
     Ok(building.end(series))
 }
 
+/// The series of `run` as its charts need them: of a long run the mean of each step instead of all points, which would not
+/// fit into memory.
+pub(crate) fn series(run: &Run, record: &RunRecord) -> Result<Vec<Series>> {
+    let step_s = step_s(run.seconds()?.len(), record);
+    let mut all = Vec::new();
+    run.each_series(|one| all.push(thinned(one, step_s)))?;
+    Ok(all)
+}
+
+/// One point for each step, at its end, as [`spread`] places points.
+fn thinned(series: Series, step_s: u32) -> Series {
+    if step_s <= 1 {
+        return series;
+    }
+    let step = |(second, _): &(f64, f64)| (second.round() as u32).saturating_sub(1) / step_s;
+    let points = series.points.chunk_by(|one, next| step(one) == step(next)).map(|points| {
+        let mean = points.iter().map(|(_, value)| value).sum::<f64>() / points.len() as f64;
+        (f64::from((step(&points[0]) + 1) * step_s), mean)
+    });
+    Series { points: points.collect(), ..series }
+}
+
 /// The narrowest step that leaves few enough of them, each with samples enough.
 fn step_s(seconds: usize, record: &RunRecord) -> u32 {
     let operations = record.operations.iter().filter(|result| result.kind == OperationKind::Operation);
@@ -256,6 +278,23 @@ mod tests {
         assert_eq!(with(0.1, 600), 15, "not fewer than 30 steps for their sake");
         assert_eq!(with(400.0, 3600), 5, "not more than 900 steps");
         assert_eq!(with(0.0, 60), 1, "nothing is known of the rate");
+    }
+
+    #[test]
+    fn what_is_drawn_of_thinned_points_is_what_is_drawn_of_all() {
+        let points: Vec<(f64, f64)> =
+            (1..=100).map(|second| (f64::from(second) + 0.003, f64::from(second * 7 % 13))).collect();
+        let one = |points: Vec<(f64, f64)>| Series {
+            name: "cpu.cores".to_string(),
+            tier: None,
+            unit: "cores".to_string(),
+            points,
+        };
+        let thin = thinned(one(points.clone()), 5);
+        assert_eq!(thin.points.len(), 20);
+        let at: Vec<u32> = (0..100).step_by(5).collect();
+        assert_eq!(spread(&thin.points, &at, 5), spread(&points, &at, 5));
+        assert_eq!(thinned(one(points.clone()), 1).points, points);
     }
 
     #[test]

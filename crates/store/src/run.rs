@@ -1,6 +1,5 @@
 //! One run as it was kept.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
@@ -80,28 +79,39 @@ impl Run {
         let from = last.map_or(0, |last| u64::from(last) + 1);
         let query = format!("SELECT second FROM second WHERE second >= {from} ORDER BY second");
         let seconds = rows(&database, &query, |row| row.get(0)).map_err(|e| doing(&e))?;
-        Ok(Seconds { path, database, names, seconds, next: 0, empty: new_times() })
+        Ok(Seconds { path, database, names, seconds, next: 0, empty: new_times(), lean: false })
     }
 
-    /// The series of tiers and host, each with its points in the order of time.
+    /// The seconds from `from` up to `to` with what figures of sessions and operations need: no service times, and of
+    /// requests and of the generator no histograms at all.
+    pub fn figures(&self, from: u32, to: u32) -> Result<Seconds> {
+        let mut seconds = self.seconds()?;
+        seconds.seconds.retain(|second| (from..to).contains(second));
+        Ok(Seconds { lean: true, ..seconds })
+    }
+
+    /// The series of tiers and host, each with its points in the order of time. Those of a run of many hours take much
+    /// memory: see [`Run::each_series`].
     pub fn series(&self) -> Result<Vec<Series>> {
+        let mut all = Vec::new();
+        self.each_series(|one| all.push(one))?;
+        Ok(all)
+    }
+
+    /// The same one after the other, so that the points of only one are in memory.
+    pub fn each_series(&self, mut take: impl FnMut(Series)) -> Result<()> {
         self.read("reading the run's series", |database| {
-            let mut series: BTreeMap<i64, Series> =
-                rows(database, "SELECT id, name, tier, unit FROM series ORDER BY id", |row| {
-                    let (name, tier, unit) = (row.get(1)?, row.get(2)?, row.get(3)?);
-                    Ok((row.get(0)?, Series { name, tier, unit, points: Vec::new() }))
-                })?
-                .into_iter()
-                .collect();
-            let query = "SELECT series, second, value FROM sample ORDER BY series, second";
-            for (id, point) in
-                rows(database, query, |row| Ok((row.get::<_, i64>(0)?, (row.get(1)?, row.get(2)?))))?
-            {
-                if let Some(one) = series.get_mut(&id) {
-                    one.points.push(point);
-                }
+            let series = rows(database, "SELECT id, name, tier, unit FROM series ORDER BY id", |row| {
+                let (name, tier, unit) = (row.get(1)?, row.get(2)?, row.get(3)?);
+                Ok((row.get::<_, i64>(0)?, Series { name, tier, unit, points: Vec::new() }))
+            })?;
+            let mut query =
+                database.prepare("SELECT second, value FROM sample WHERE series = ? ORDER BY second")?;
+            for (id, one) in series {
+                let points = query.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                take(Series { points: points.collect::<rusqlite::Result<_>>()?, ..one });
             }
-            Ok(series.into_values().collect())
+            Ok(())
         })
     }
 
@@ -168,6 +178,8 @@ pub struct Seconds {
     seconds: Vec<u32>,
     next: usize,
     empty: Times,
+    /// Only what figures of sessions and operations need.
+    lean: bool,
 }
 
 impl Seconds {
@@ -177,7 +189,7 @@ impl Seconds {
     }
 
     fn load(&self, second: u32) -> Result<Interval, String> {
-        let mut interval = Interval::empty(second);
+        let mut interval = if self.lean { Interval::bare(second) } else { Interval::empty(second) };
         let text = |error: rusqlite::Error| error.to_string();
         let mut query =
             self.database.prepare_cached("SELECT * FROM second WHERE second = ?").map_err(text)?;
@@ -198,7 +210,8 @@ impl Seconds {
                 let pauses = blob(row, "pauses").map_err(text)?;
                 interval.pauses = times::decode_pauses(pauses.as_deref().unwrap_or_default());
             }
-            for (name, _, put) in format::DISTRIBUTIONS.iter().filter(|(name, ..)| has(name)) {
+            let wanted = |name: &str| !self.lean && has(name);
+            for (name, _, put) in format::DISTRIBUTIONS.iter().filter(|(name, ..)| wanted(name)) {
                 self.put_times(put(&mut interval), row, name)?;
             }
             for (name, _, put) in format::FIGURES.iter().filter(|(name, ..)| has(name)) {
@@ -227,13 +240,18 @@ impl Seconds {
             "SELECT operation, completed, bytes, response, service FROM operation_second WHERE second = ?";
         let mut query = self.database.prepare_cached(query).map_err(text)?;
         let mut found = query.query([interval.second]).map_err(text)?;
-        interval.operations = self.names.iter().map(|_| OperationInterval::empty()).collect();
+        let none = if self.lean { OperationInterval::bare } else { OperationInterval::empty };
+        interval.operations = self.names.iter().map(|_| none()).collect();
         while let Some(row) = found.next().map_err(text)? {
-            let Some(part) = part(&mut interval.operations, row).map_err(text)? else { continue };
+            let Some((index, part)) = part(&mut interval.operations, row).map_err(text)? else { continue };
             part.completed = count(row, 1).map_err(text)?;
             part.bytes = count(row, 2).map_err(text)?;
-            self.put_times(&mut part.response, row, "response")?;
-            self.put_times(&mut part.service, row, "service")?;
+            if !self.lean || self.names[index].kind != OperationKind::Request {
+                self.put_times(&mut part.response, row, "response")?;
+            }
+            if !self.lean {
+                self.put_times(&mut part.service, row, "service")?;
+            }
         }
         let query = "SELECT operation, kind, count FROM failure WHERE second = ?";
         let mut query = self.database.prepare_cached(query).map_err(text)?;
@@ -243,7 +261,7 @@ impl Seconds {
             let Some(slot) = ErrorKind::ALL.iter().position(|known| known.word() == kind) else {
                 return Err(format!("`{kind}` is not a kind of error that this Plimsoll knows"));
             };
-            let Some(part) = part(&mut interval.operations, row).map_err(text)? else { continue };
+            let Some((_, part)) = part(&mut interval.operations, row).map_err(text)? else { continue };
             part.errors[slot] = count(row, 2).map_err(text)?;
         }
         Ok(())
@@ -330,11 +348,12 @@ fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or(0))
 }
 
-/// The part of the interval that `row`, whose first column is the operation, is about.
+/// The part of the interval that `row`, whose first column is the operation, is about, and its index.
 fn part<'a>(
     operations: &'a mut [OperationInterval],
     row: &Row<'_>,
-) -> rusqlite::Result<Option<&'a mut OperationInterval>> {
+) -> rusqlite::Result<Option<(usize, &'a mut OperationInterval)>> {
     let operation: i64 = row.get(0)?;
-    Ok(usize::try_from(operation).ok().and_then(|index| operations.get_mut(index)))
+    let index = usize::try_from(operation).ok();
+    Ok(index.and_then(|index| Some((index, operations.get_mut(index)?))))
 }

@@ -4,8 +4,8 @@ use model::record::Series;
 use model::{Interval, OperationInterval, OperationKind};
 
 use super::{Limit, Watched, find, signals};
-use crate::Steady;
 use crate::validity::LogAlarm;
+use crate::{SeriesSeen, Steady};
 
 /// Ten seconds in which 10 operations a second complete within 100 ms, 90 seconds in which 20 do within 400 ms.
 fn run() -> Vec<Interval> {
@@ -58,12 +58,13 @@ fn found() -> Vec<Signal> {
     let names = [OperationName { kind: OperationKind::Operation, name: "Browse".into() }];
     let steady = Steady::of(&run, 30.0, 120.0);
     let wanted = ["p95 < 300 ms", "errors < 50 %"].map(|target| target.parse().expect("it is one"));
+    let early = Steady::of(&run, 0.0, 10.0);
     signals(&Watched {
-        series: &series,
+        series: &series.map(|one| SeriesSeen::of(&one, &steady, &early)),
         limits: &[limit],
         alarms: &[alarm],
         steady: &steady,
-        early: &Steady::of(&run, 0.0, 10.0),
+        early: &early,
         names: &names,
         targets: &crate::targets(&wanted, &steady, &names),
         generator_cpus: 1,
@@ -128,8 +129,9 @@ fn a_short_ramp_up_tells_nothing_of_growth() {
     let run = run();
     let names = [OperationName { kind: OperationKind::Operation, name: "Browse".into() }];
     let (steady, early) = (Steady::of(&run, 30.0, 120.0), Steady::of(&run, 0.0, 1.9));
+    let cpu = series(Some("web"), "cpu.cores", "cores", 0.1, 0.6);
     let signals = signals(&Watched {
-        series: &[series(Some("web"), "cpu.cores", "cores", 0.1, 0.6)],
+        series: &[SeriesSeen::of(&cpu, &steady, &early)],
         limits: &[],
         alarms: &[],
         steady: &steady,

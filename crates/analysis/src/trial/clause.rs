@@ -95,9 +95,9 @@ fn batches(target: &QosTarget, seen: &Seen, window: &Window<'_>) -> Vec<f64> {
     if at_most < batch::LEAST {
         return Vec::new();
     }
-    let together = window.parts.len().div_ceil(at_most);
-    let parts = if together == 1 { None } else { Some(batch::cut(window.seconds, together)) };
-    let parts = parts.as_deref().unwrap_or(&window.parts);
+    let together = window.batches.parts().len().div_ceil(at_most);
+    let parts = if together <= 1 { None } else { Some(window.batches.joined(together)) };
+    let parts = parts.as_deref().unwrap_or(window.batches.parts());
     if parts.len() < batch::LEAST {
         return Vec::new();
     }
@@ -117,7 +117,7 @@ fn margin_se(target: &QosTarget, seen: &Seen, window: &Window<'_>, batches: &[f6
         }
         Measure::Waiting(_) => {
             let counts = |part: &Steady| (part.whole().waiting_users as f64, user_s(part));
-            share_log_se(window.parts.iter().map(counts).collect())
+            share_log_se(window.batches.parts().iter().map(counts).collect())
         }
         Measure::Throughput | Measure::Samples => throughput_log_se(seen),
         // Largest values of batches scatter as much as the largest of the window does, if it is of the extreme-value

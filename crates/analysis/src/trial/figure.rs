@@ -61,7 +61,8 @@ fn degrees(batches: usize) -> f64 {
 
 /// The kit's own figures that have a value; the error is from how far the batches' own values differ.
 pub(super) fn metrics(wanted: &[Metric], window: &Window<'_>) -> Vec<Figure> {
-    let parts: Vec<_> = window.parts.iter().map(|part| crate::metrics(wanted, part, window.names)).collect();
+    let parts = window.batches.parts().iter();
+    let parts: Vec<_> = parts.map(|part| crate::metrics(wanted, part, window.names)).collect();
     let figure = |result: MetricResult| {
         let of_part = |part: &Vec<MetricResult>| {
             let value = part.iter().find(|one| one.name == result.name)?.value;

@@ -1,11 +1,12 @@
 //! From what was recorded to a result, the checks of the instrument and the verdict.
 
 use analysis::signals::{Watched, signals};
-use analysis::{Demand, Little, LogAlarm, Steady, TierSource, ValidityInputs, VerdictInputs};
+use analysis::{Demand, Little, LogAlarm, SeriesSeen, Steady, TierSource, ValidityInputs, VerdictInputs};
 use model::plan::Load;
 use model::record::{Outcome, RunRecord};
 use model::rules::Rule;
 use model::{OperationKind, Plan, Result};
+use store::Run;
 
 use crate::bench::diagnose;
 use crate::bench::measure::Recording;
@@ -18,6 +19,8 @@ pub(crate) struct Case<'a> {
     pub(crate) load: &'a Load,
     /// What was seen.
     pub(crate) recording: &'a Recording,
+    /// What the series told: [`seen`].
+    pub(crate) series: &'a [SeriesSeen],
     /// The seconds that count.
     pub(crate) steady: &'a Steady,
     /// The seconds in which at most a third of the users were there.
@@ -28,15 +31,24 @@ pub(crate) struct Case<'a> {
     pub(crate) unsettled_after_s: Option<f64>,
 }
 
+/// What each series of a run told, by name and tier. They are read back one by one, because all points of a long run take
+/// more memory than the tool may have.
+pub(crate) fn seen(run: &Run, steady: &Steady, early: &Steady) -> Result<Vec<SeriesSeen>> {
+    let mut all = Vec::new();
+    run.each_series(|one| all.push(SeriesSeen::of(&one, steady, early)))?;
+    all.sort_by(|one, other| (&one.name, &one.tier).cmp(&(&other.name, &other.tier)));
+    Ok(all)
+}
+
 /// Fills in everything that follows from the recording.
 pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
-    let Case { plan, load, recording, steady, early, rules, unsettled_after_s } = *case;
+    let Case { plan, load, recording, series, steady, early, rules, unsettled_after_s } = *case;
     let mix = plan.kit.sessions().resolve()?;
     let pauses: Vec<_> = mix.names.iter().map(|session| plan.kit.users.pause_after(session)).collect();
-    let Recording { totals, series, .. } = recording;
+    let Recording { totals, .. } = recording;
     let names = &totals.names;
     let little = little(load, steady);
-    let host = analysis::host_shares(series, steady);
+    let host = analysis::host_shares(series);
     record.outcome = recording.outcome;
     record.generator =
         analysis::generator(steady, &little, plan.placement.generator.len(), totals.connects, host);

@@ -6,7 +6,7 @@ use std::time::Instant;
 use analysis::signals::Limit;
 use analysis::{LogAlarm, TierEvent, TierFault};
 use engine::{Audience, Control, RunOptions, Second, Stop, Totals};
-use model::record::{Event, Outcome, Series};
+use model::record::{Event, Outcome};
 use model::{Interval, OperationKind, Plan, Result, units};
 use store::RunWriter;
 
@@ -29,8 +29,6 @@ pub(crate) struct Recording {
     pub(crate) tier_events: Vec<TierEvent>,
     /// Alarms in the tiers' logs.
     pub(crate) alarms: Vec<LogAlarm>,
-    /// What was watched: tiers, generator, observers and host.
-    pub(crate) series: Vec<Series>,
     /// The most that the servers' own figures can be.
     pub(crate) limits: Vec<Limit>,
     /// Where the tiers' figures come from.
@@ -89,14 +87,14 @@ pub(crate) fn measure(
     witness.look_at_tiers(now_s)?;
     let Witness { watching, tier_events, alarms, writer, .. } = witness;
     let alarms = alarms.into_values().collect();
-    let Seen { last, series, sources, unseen } = watching.end();
+    let Seen { last, sources, unseen } = watching.end();
     writer.samples(&last)?;
     let outcome = match (tier_events.is_empty(), context.interrupt.count()) {
         (false, _) => Outcome::Aborted,
         (true, 0) => Outcome::Completed,
         (true, _) => Outcome::Interrupted,
     };
-    Ok(Recording { totals, outcome, tier_events, alarms, series, limits, sources, unseen })
+    Ok(Recording { totals, outcome, tier_events, alarms, limits, sources, unseen })
 }
 
 /// The most that the tiers' counters can be by their configuration.

@@ -7,7 +7,7 @@ use model::record::Step;
 use model::{Plan, Problem, Problems, Recipe, Result};
 use store::{Run, Runs};
 
-use crate::bench::judge::{Case, judge};
+use crate::bench::judge::{Case, judge, seen};
 use crate::bench::measure::{DRAIN_S, measure};
 use crate::bench::pace::Planned;
 use crate::bench::server::ServerArgs;
@@ -64,8 +64,17 @@ pub(crate) fn run(
     keep::logs(&stage, &writer);
     record.steps = std::mem::take(&mut stage.steps);
     let (load, steady, early) = (&plan.load, &pace.steady, &pace.early);
-    let case =
-        Case { plan, load, recording: &recording, steady, early, rules: &rules, unsettled_after_s: None };
+    let series = seen(&Run::open(writer.directory())?, steady, early)?;
+    let case = Case {
+        plan,
+        load,
+        recording: &recording,
+        series: &series,
+        steady,
+        early,
+        rules: &rules,
+        unsettled_after_s: None,
+    };
     judge(&case, &mut record)?;
     writer.finish(&record)?;
     let closed = stage.close();

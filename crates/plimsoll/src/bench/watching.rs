@@ -26,19 +26,27 @@ const MOST_LATE: u32 = 30;
 pub(crate) struct Watching {
     own: OwnWatch,
     observer: Option<Observer>,
-    kept: BTreeMap<(String, Option<String>), Series>,
+    /// What is known of each series, by name and tier. Its points are the run's, which keeps them on the disk: those of a
+    /// run of many hours take more memory than the tool may have.
+    known: BTreeMap<(String, Option<String>), Known>,
     sources: Vec<(String, String)>,
     unseen: Vec<String>,
     /// What the tiers' servers are asked.
     servers: Vec<ServerJob>,
 }
 
+/// What is known of a series without its points.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    points: u64,
+    /// One of them was below 1.
+    below_one: bool,
+}
+
 /// What was seen.
 pub(crate) struct Seen {
     /// Points that came after the last call of [`Watching::sample`].
     pub(crate) last: Vec<Series>,
-    /// All points.
-    pub(crate) series: Vec<Series>,
     /// Each tier with where its CPU time comes from.
     pub(crate) sources: Vec<(String, String)>,
     /// What could not be seen, and why.
@@ -58,7 +66,7 @@ impl Watching {
         let mut watching = Watching {
             own: OwnWatch::open(),
             observer: None,
-            kept: BTreeMap::new(),
+            known: BTreeMap::new(),
             sources: Vec::new(),
             unseen: Vec::new(),
             servers: Vec::new(),
@@ -114,26 +122,25 @@ impl Watching {
         }
         let silent = self.silent();
         self.unseen.extend(silent);
-        Seen { last, series: self.kept.into_values().collect(), sources: self.sources, unseen: self.unseen }
+        Seen { last, sources: self.sources, unseen: self.unseen }
     }
 
     /// The statuses that were asked for again and again and never answered. A tier's `status.unanswered` is of all of its
     /// statuses together: the silent one is that which has no figure either.
     fn silent(&self) -> Vec<String> {
-        let points = |tier: &str, name: &str| {
-            let series = self.kept.get(&(name.to_string(), Some(tier.to_string())));
-            series.map(|series| series.points.as_slice()).unwrap_or_default()
+        let known = |tier: &str, name: &str| {
+            self.known.get(&(name.to_string(), Some(tier.to_string()))).copied().unwrap_or_default()
         };
         let mut silent = Vec::new();
         for job in &self.servers {
-            let unanswered = points(&job.tier, "status.unanswered");
-            if unanswered.is_empty() || unanswered.iter().any(|(_, ratio)| *ratio < 1.0) {
+            let unanswered = known(&job.tier, "status.unanswered");
+            if unanswered.points == 0 || unanswered.below_one {
                 continue;
             }
             for status in &job.statuses {
                 let mut counters = job.counters.iter().filter(|one| one.status == status.name).peekable();
                 let asked = counters.peek().is_some();
-                if asked && counters.all(|counter| points(&job.tier, &counter.name).is_empty()) {
+                if asked && counters.all(|counter| known(&job.tier, &counter.name).points == 0) {
                     silent.push(format!(
                         "what {} tells of itself: its status ({}) was never answered",
                         job.tier, status.name
@@ -153,9 +160,9 @@ impl Watching {
 
     fn keep(&mut self, new: &[Series]) {
         for one in new {
-            let key = (one.name.clone(), one.tier.clone());
-            let kept = self.kept.entry(key).or_insert_with(|| Series { points: Vec::new(), ..one.clone() });
-            kept.points.extend_from_slice(&one.points);
+            let known = self.known.entry((one.name.clone(), one.tier.clone())).or_default();
+            known.points += one.points.len() as u64;
+            known.below_one |= one.points.iter().any(|(_, value)| *value < 1.0);
         }
     }
 }
@@ -296,7 +303,7 @@ mod tests {
         assert_eq!(seen.last.len(), 1, "{:?}", seen.last);
         assert_eq!(seen.unseen, Vec::<String>::new());
         let generator = |one: &Series| one.tier.as_deref() == Some(GENERATOR);
-        assert!(seen.series.iter().any(generator) && !seen.series.iter().all(generator), "{:?}", seen.series);
+        assert!(now.iter().any(generator) && !seen.last.iter().any(generator), "{now:?} {:?}", seen.last);
     }
 
     #[test]
@@ -369,5 +376,32 @@ mod tests {
         let none = Watching::with(Err("no such program".to_string())).end();
         assert_eq!(none.unseen, ["the machine and the tiers: no such program"]);
         assert_eq!(none.sources, [(GENERATOR.to_string(), "clock_gettime".to_string())]);
+    }
+
+    #[test]
+    fn what_is_watched_for_ten_hours_takes_no_memory() {
+        let mut watching = Watching::with(Err("not today".to_string()));
+        let names: Vec<String> = (0..250).map(|number| format!("server.figure_{number}")).collect();
+        let before = peak_bytes();
+        for minute in 0..600 {
+            let points: Vec<(f64, f64)> = (0..60).map(|s| (f64::from(60 * minute + s), 1.0)).collect();
+            let one = |name: &String| Series {
+                name: name.clone(),
+                tier: Some("db".to_string()),
+                unit: "1/s".to_string(),
+                points: points.clone(),
+            };
+            watching.take(Answer { series: names.iter().map(one).collect(), ..Answer::default() });
+        }
+        let took = peak_bytes() - before;
+        assert!(took < 50_000_000, "{took} bytes for 250 series of ten hours");
+        assert!(watching.end().last.is_empty());
+    }
+
+    /// The most memory that this process ever had.
+    fn peak_bytes() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").expect("there is /proc");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+        1024 * line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number")
     }
 }

@@ -32,6 +32,7 @@ mod ground_truth;
 mod hit;
 mod hungry;
 mod kept;
+mod long_run;
 mod measuring;
 mod outage;
 mod published;

@@ -183,7 +183,9 @@ pub(super) fn slowness(shape: &Shape, second: u32) -> f64 {
 pub(super) fn active_users(shape: &Shape, at_s: f64) -> f64 {
     let (up, steady, down) =
         (f64::from(shape.ramp_up_s), f64::from(shape.steady_s), f64::from(shape.ramp_down_s));
-    let share = if at_s < up { at_s / up } else { 1.0 - ((at_s - up - steady).max(0.0) / down).min(1.0) };
+    // Without a ramp-down nobody is there after the steady state.
+    let gone = ((at_s - up - steady).max(0.0) / down.max(f64::MIN_POSITIVE)).min(1.0);
+    let share = if at_s < up { at_s / up } else { 1.0 - gone };
     f64::from(shape.users) * share
 }
 

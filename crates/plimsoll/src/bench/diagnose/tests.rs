@@ -13,6 +13,7 @@ use model::rules::{EvidenceRule, Rule};
 use store::Run;
 
 use super::{fill_in, services};
+use crate::bench::judge::seen;
 use crate::context::built_in;
 
 const RECORDED: [&str; 3] = ["events", "tpcw", "slow_page"];
@@ -41,7 +42,7 @@ fn recorded(name: &str) -> RunRecord {
         Some(Limit { tier, name, value: signal.limit? })
     };
     record.signals = signals(&Watched {
-        series: &run.series().expect("it has series"),
+        series: &seen(&run, &steady, &early).expect("it has series"),
         limits: &record.signals.iter().filter_map(limit).collect::<Vec<_>>(),
         alarms: &[],
         steady: &steady,

@@ -1,14 +1,14 @@
 //! A trial's run, once it was driven: which of its seconds count, what they say, and what broke.
 
-use analysis::Steady;
+use analysis::{Batches, Steady};
+use model::Result;
 use model::plan::Load;
 use model::record::{Outcome, RunRecord};
 use model::rules::Rule;
 use model::study::{Fault, Measured};
-use model::{Interval, Result};
 use store::{Run, RunWriter};
 
-use crate::bench::judge::{Case, judge, little};
+use crate::bench::judge::{Case, judge, little, seen};
 use crate::bench::measure::Recording;
 use crate::bench::pace::early;
 use crate::bench::trial::arm::Task;
@@ -48,7 +48,9 @@ impl Driven {
         let (from, to) = pace.window();
         let ending = pace.ending();
         let mut early = early(f64::from(task.ramp_up_s));
-        let (steady, seconds) = window(&Run::open(writer.directory())?, (from, to), &mut early)?;
+        let run = Run::open(writer.directory())?;
+        let (steady, batches) = window(&run, (from, to), &mut early)?;
+        let series = seen(&run, &steady, &early)?;
         let wanted_s = if ending == Some(Ending::Hopeless) { to - from } else { task.window_s };
         let (ramp_up_s, steady_s) = (f64::from(from), f64::from(wanted_s));
         let load = Load { ramp_up_s, steady_s, ..task.plan.load.clone() };
@@ -58,6 +60,7 @@ impl Driven {
             plan: &task.plan,
             load: &load,
             recording,
+            series: &series,
             steady: &steady,
             early: &early,
             rules,
@@ -76,8 +79,8 @@ impl Driven {
         let names = &recording.totals.names;
         let foreign_cores = record.generator.foreign_cores;
         let also = analysis::Also { percentiles: &task.percentiles, metrics: &task.plan.kit.metrics };
-        let measured = analysis::measured(&seconds, names, &task.plan.qos, &record.tiers, &also)
-            .map(|seen| Measured { foreign_cores, only_under_way, ..seen });
+        let measured = analysis::measured_in(&batches, names, &task.plan.qos, &record.tiers, &also)
+            .map(|found| Measured { foreign_cores, only_under_way, ..found });
         let faults = verdict::faults(&record, ending == Some(Ending::Unsettled));
         let broken = |fault: &Fault| matches!(fault.check.as_str(), "tiers" | "consistency");
         let spoilt = ending == Some(Ending::Hopeless) || faults.iter().any(broken);
@@ -91,11 +94,11 @@ impl Driven {
     }
 }
 
-/// The seconds of a run from `from` to `to`, merged and one by one. They are read back, because where the steady state
-/// began is only known at its end, and a second takes megabytes.
-fn window(run: &Run, (from, to): (u32, u32), early: &mut Steady) -> Result<(Steady, Vec<Interval>)> {
+/// The seconds of a run from `from` to `to`, merged as a whole and in batches. They are read back, because where the steady
+/// state began is only known at its end, and a second takes megabytes.
+fn window(run: &Run, (from, to): (u32, u32), early: &mut Steady) -> Result<(Steady, Batches)> {
     let mut steady = Steady::new(f64::from(from), f64::from(to));
-    let mut kept = Vec::new();
+    let mut batches = Batches::of(run.figures(from, to)?.len());
     let seconds = run.seconds()?;
     let names = seconds.names().to_vec();
     for second in seconds {
@@ -103,8 +106,8 @@ fn window(run: &Run, (from, to): (u32, u32), early: &mut Steady) -> Result<(Stea
         steady.push(&second);
         early.push(&second);
         if (from..to).contains(&second.second) {
-            kept.push(verdict::slim(second, &names));
+            batches.push(&verdict::slim(second, &names));
         }
     }
-    Ok((steady, kept))
+    Ok((steady, batches))
 }
