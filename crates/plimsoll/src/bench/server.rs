@@ -31,6 +31,9 @@ pub(crate) struct ServerArgs {
     /// Believe these roots only, a PEM file
     #[arg(long, value_name = "FILE")]
     pub(crate) cacert: Option<PathBuf>,
+    /// With --target: a page that must be answered with status 200 before users come; without it any answer will do
+    #[arg(long, value_name = "PATH")]
+    pub(crate) front_page: Option<String>,
     /// Share of new TLS connections that resume an earlier session: all, unless [`SingleArgs`] says otherwise.
     #[arg(skip = 1.0)]
     pub(crate) resume: f64,
@@ -100,6 +103,20 @@ impl ServerArgs {
             .key("--target")
             .remedy(server.url.origin().ascii_serialization())
             .into())
+    }
+
+    /// Refuses a front page where nobody would ask for it, or that is no path.
+    pub(crate) fn check_front_page(&self, has_target: bool) -> Result<()> {
+        let Some(page) = &self.front_page else { return Ok(()) };
+        let problem = |what: &str| Problem::recipe(what.to_string()).key("--front-page");
+        if !has_target {
+            let what = "it is of a server that somebody else started";
+            return Err(problem(what).remedy("--target URL, or leave it out").into());
+        }
+        if !page.starts_with('/') || page.chars().any(|c| c.is_control() || c == ' ') {
+            return Err(problem(&format!("`{page}` is no path")).remedy("/index.html").into());
+        }
+        Ok(())
     }
 
     fn resolve(&self, url: &Url) -> Result<(Endpoint, Option<String>)> {

@@ -58,13 +58,26 @@ impl Stage {
         keep_failed: PathBuf,
         context: &mut Context,
     ) -> Result<Stage> {
+        server.check_front_page(plan.target.is_some())?;
         match &plan.target {
-            Some(url) => Stage::elsewhere(plan, server.find_root(url)?, context),
+            Some(url) => {
+                // What a server that we don't know has at the kit's front page is its own business.
+                let wanted = match &server.front_page {
+                    Some(page) => FrontPage::Found(page),
+                    None => FrontPage::Answered(&plan.kit.front_page),
+                };
+                Stage::elsewhere(plan, server.find_root(url)?, wanted, context)
+            }
             None => Stage::start(plan, id, keep_failed, context),
         }
     }
 
-    fn elsewhere(plan: &Plan, server: Server, context: &mut Context) -> Result<Stage> {
+    fn elsewhere(
+        plan: &Plan,
+        server: Server,
+        front_page: FrontPage<'_>,
+        context: &mut Context,
+    ) -> Result<Stage> {
         let place = format!("{} ({})", server.url, server.place());
         let unchecked = plan.kit.check.is_none() || keep::checks_a_database(&plan.kit);
         let unseen = if unchecked { "no tier is watched, no data checked" } else { "no tier is watched" };
@@ -75,7 +88,7 @@ impl Stage {
         if let (engine::Endpoint::Tcp(address), None) = (&server.target.endpoint, &server.target.tls) {
             let timeout_s = plan.kit.users.timeout_s;
             let host = &server.target.host;
-            if let Some(problem) = front_page_problem(*address, host, &plan.kit.front_page, timeout_s) {
+            if let Some(problem) = front_page_problem(*address, host, front_page, timeout_s) {
                 return Err(problem.into());
             }
         }
@@ -127,7 +140,8 @@ impl Stage {
         context.console.step("asking for the front page");
         let timeout_s = plan.kit.users.timeout_s;
         let host = address.to_string();
-        if let Some(problem) = front_page_problem(address, &host, &plan.kit.front_page, timeout_s) {
+        let front_page = FrontPage::Found(&plan.kit.front_page);
+        if let Some(problem) = front_page_problem(address, &host, front_page, timeout_s) {
             return Err(with_logs(problem, &stack).into());
         }
         let took = units::show_seconds(started.elapsed().as_secs_f64());
@@ -313,8 +327,41 @@ fn check_packages(plan: &Plan, context: &Context) -> Result<()> {
         .into())
 }
 
-/// Verify before measuring: one plain request must be answered with status 200.
-fn front_page_problem(address: SocketAddr, host: &str, page: &str, timeout_s: f64) -> Option<Problem> {
+/// A page that is asked for before users come, and what must come of it.
+#[derive(Debug, Clone, Copy)]
+enum FrontPage<'a> {
+    /// Status 200.
+    Found(&'a str),
+    /// Any answer of HTTP.
+    Answered(&'a str),
+}
+
+impl FrontPage<'_> {
+    fn path(&self) -> &str {
+        let (FrontPage::Found(path) | FrontPage::Answered(path)) = self;
+        path
+    }
+
+    /// Why what begins with this line is not what must come.
+    fn lacks(&self, line: &str) -> Option<&'static str> {
+        let status = line.strip_prefix("HTTP/1.").and_then(|rest| rest.split_whitespace().nth(1));
+        let status = status.and_then(|status| status.parse::<u16>().ok());
+        match (self, status) {
+            (FrontPage::Answered(_), None) => Some("in HTTP"),
+            (FrontPage::Found(_), status) if status != Some(200) => Some("with status 200"),
+            _ => None,
+        }
+    }
+}
+
+/// Verify before measuring: one plain request must be answered.
+fn front_page_problem(
+    address: SocketAddr,
+    host: &str,
+    front_page: FrontPage<'_>,
+    timeout_s: f64,
+) -> Option<Problem> {
+    let page = front_page.path();
     let patience = Duration::from_secs_f64(timeout_s.clamp(1.0, 60.0));
     let fetch = || -> std::io::Result<String> {
         let mut stream = TcpStream::connect_timeout(&address, patience)?;
@@ -340,11 +387,9 @@ fn front_page_problem(address: SocketAddr, host: &str, page: &str, timeout_s: f6
         Err(error) => return Some(problem(format!("failed to fetch http://{address}{page}: {error}"))),
     };
     let status = answer.lines().next().unwrap_or_default();
-    if status.split_whitespace().nth(1) == Some("200") {
-        return None;
-    }
+    let lacks = front_page.lacks(status)?;
     let shown: String = answer.chars().take(400).collect();
-    Some(problem(format!("http://{address}{page} was not answered with status 200 but with:\n{shown}")))
+    Some(problem(format!("http://{address}{page} was not answered {lacks} but with:\n{shown}")))
 }
 
 /// The servers' own last words; their files go with the stack.

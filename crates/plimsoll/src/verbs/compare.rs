@@ -131,6 +131,7 @@ fn given_of_server(server: &ServerArgs) -> Vec<&'static str> {
         ("--source", !server.source.is_empty()),
         ("--insecure", server.insecure),
         ("--cacert", server.cacert.is_some()),
+        ("--front-page", server.front_page.is_some()),
     ];
     given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
 }

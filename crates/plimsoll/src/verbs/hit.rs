@@ -80,6 +80,7 @@ enum Connection {
 
 pub(crate) fn main(args: &HitArgs, context: &mut Context) -> Result<u8> {
     let length = args.length()?;
+    args.server.server().check_front_page(false)?;
     let (mut server, repeat) = (args.server.server().find(&args.url)?, args.repeat()?);
     if let Some(host) = repeat.host {
         server.target.host = host;

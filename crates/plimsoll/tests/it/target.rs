@@ -104,21 +104,39 @@ fn an_answer_cannot_steer_the_terminal_of_whoever_reads_it() {
     let catalogue = null_kit();
     let bodies = format!("null {STEERING}\nsecond line");
     let length = bodies.len();
-    let answers = [
-        (2, format!("HTTP/1.1 500 {STEERING}\r\nX: {STEERING}\r\nConnection: close\r\n\r\n")),
-        (
-            0,
-            format!(
-                "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nContent-Type: text/plain; charset=utf-8\r\n\
-                 Connection: close\r\n\r\n{bodies}"
-            ),
-        ),
-    ];
-    for (code, answer) in answers {
-        let words = format!("try null --bodies --target {} --catalogue", server_that_says(answer));
+    let answer = |status: &str| {
+        format!(
+            "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nContent-Type: text/plain; charset=utf-8\r\n\
+             Connection: close\r\n\r\n{bodies}"
+        )
+    };
+    let head = format!("HTTP/1.1 500 {STEERING}\r\nX: {STEERING}\r\nConnection: close\r\n\r\n");
+    let answers = [("--front-page /", 2, head), ("", 99, answer("500 Bad")), ("", 0, answer("200 OK"))];
+    for (more, code, answer) in answers {
+        let words = format!("try null --bodies --target {} {more} --catalogue", server_that_says(answer));
         let said = Home::shared().plimsoll(&words).arg(catalogue.path()).run().expect(code);
         let steering = |c: char| c != '\n' && model::outside::hidden(c);
         assert!(!format!("{}{}", said.stdout, said.stderr).contains(steering), "{said:?}");
         said.says("\\u001b[2J\\u001b]0;owned\\u0007\\u001b[8m\\u009b1m\\u202e");
     }
+}
+
+#[test]
+fn any_answer_tells_that_somebody_elses_server_is_there_and_a_page_can_be_asked_for() {
+    let catalogue = null_kit();
+    let missing = "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nConnection: close\r\n\r\nnull".to_string();
+    let missing = server_that_says(missing);
+    let tried = |url: &str, more: &str| {
+        let words = format!("try null --target {url} {more} --catalogue");
+        Home::shared().plimsoll(&words).arg(catalogue.path()).run()
+    };
+    let said = tried(&missing, "");
+    assert!(said.stdout.contains("404") && said.stdout.contains("GET /"), "a user came: {said:?}");
+    tried(&missing, "--front-page /there").expect(2).says("/there was not answered with status 200");
+    tried(&server_that_says("SSH-2.0-OpenSSH\r\n\r\n".to_string()), "")
+        .expect(2)
+        .says("was not answered in HTTP");
+    tried(&missing, "--front-page there").expect(2).says("`there` is no path");
+    let own = Home::shared().plimsoll("run dvdstore --front-page /there").run().expect(2);
+    own.says("--front-page").says("--target URL");
 }
