@@ -165,6 +165,7 @@ fn complete(cargo: &str) -> Machine {
         .with("c++", "exit 0")
         .with("chromium", "exit 0")
         .with("ip", "exit 0")
+        .with("xandikos", "exit 0")
         .with("node", &log_node)
         .with("npm", &log_npm)
         .with("wrk", "exit 0")

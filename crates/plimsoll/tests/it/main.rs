@@ -10,6 +10,7 @@ mod caldav_outage;
 mod caldav_promises;
 mod caldav_run;
 mod caldav_try;
+mod caldav_xandikos;
 mod calendar;
 mod calendar_cosmo;
 mod calendar_outage;
