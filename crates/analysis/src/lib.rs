@@ -1,7 +1,7 @@
 //! The mathematics of a run (layer 1): recorded seconds in, results, checks of the instrument and the verdict out.
 //!
 //! The principal type is [`Steady`], the seconds of the steady state, merged; nothing else of a run counts. From it
-//! follow [`operations`], [`phases`], [`targets`], [`metrics`], [`tiers`] and [`generator`]; [`Little`] compares what was counted
+//! follow [`operations`], [`phases`], [`untimed`], [`targets`], [`metrics`], [`tiers`] and [`generator`]; [`Little`] compares what was counted
 //! with what was integrated; [`validity`] judges the instrument and [`verdict`] the run. The formulas, thresholds and
 //! their sources are in `docs/method/validity.md`. [`measured`] says what a window of a study is worth, by the formulas of
 //! `docs/method/intervals.md`.
@@ -56,7 +56,7 @@ pub use line::{Blindness, LONG_ENOUGH_S, Line, Sight, Sightings, Stability, by_o
 pub use little::{Balance, Little};
 pub use metric::{Bound, bounds, metrics, of_users};
 pub use operation::operations;
-pub use phase::phases;
+pub use phase::{phases, untimed};
 pub use series::SeriesSeen;
 pub use steady::Steady;
 pub use target::targets;

@@ -9,7 +9,7 @@ mod run;
 pub mod sweep;
 
 pub(crate) use demand::{arrivals, bound, mix, pauses, rare, shares};
-use model::record::{ConsistencyResult, Evidence, GeneratorResult, Outcome, TargetResult};
+use model::record::{ConsistencyResult, Evidence, GeneratorResult, Outcome, TargetResult, UntimedResult};
 use model::units;
 pub use run::invalid;
 pub(crate) use run::valid;
@@ -76,6 +76,32 @@ fn tier_event(event: &TierEvent) -> String {
         Some(line) => format!("{what}, its log ends with `{}`", line.trim()),
         None => what,
     }
+}
+
+/// `627 operations that the script abandoned, 12 % of all`.
+pub fn abandoned(untimed: &UntimedResult) -> String {
+    let plural = if untimed.count == 1 { "operation" } else { "operations" };
+    let count = number(untimed.count as f64);
+    format!("{count} {plural} that the script abandoned, {} of all", percent(untimed.share_ratio))
+}
+
+pub(crate) fn untimed(untimed: Option<&UntimedResult>, strictest_s: Option<f64>, ok: bool) -> String {
+    let Some(untimed) = untimed else { return "the script abandoned no operation".to_string() };
+    let what = abandoned(untimed);
+    let Some(limit_s) = strictest_s else {
+        return format!("{what}; no target has a limit on times to hold them to");
+    };
+    let Some(p99_s) = untimed.p99_s else {
+        return format!("{what}; too few to have a p99");
+    };
+    let (p99, limit) = (units::show_seconds(p99_s), units::show_seconds(limit_s));
+    if ok {
+        return format!("{what}: p99 {p99}, at most {limit} allowed");
+    }
+    format!(
+        "{what}: p99 {p99}, more than {limit}, the strictest limit on times, and no target sees it: users waited where \
+         nothing is timed; look at what delayed them, or time these operations in the session"
+    )
 }
 
 pub(crate) fn duration(inputs: &ValidityInputs<'_>, ok: bool) -> String {

@@ -2,7 +2,8 @@
 //! measured than about the stack. `docs/method/validity.md` has each check's formula, threshold and source.
 
 use model::record::{
-    ConsistencyResult, Evidence, GeneratorResult, OperationResult, Outcome, TargetResult, ValidityCheck,
+    ConsistencyResult, Evidence, GeneratorResult, OperationResult, Outcome, TargetResult, UntimedResult,
+    ValidityCheck,
 };
 use model::{MemoryKill, OperationKind};
 
@@ -109,6 +110,8 @@ pub struct ValidityInputs<'a> {
     pub targets: &'a [TargetResult],
     /// The rows of the result.
     pub operations: &'a [OperationResult],
+    /// What the script abandoned.
+    pub untimed: Option<&'a UntimedResult>,
     /// Tiers that died or restarted.
     pub tier_events: &'a [TierEvent],
     /// Alarms found in the tiers' logs.
@@ -131,7 +134,7 @@ pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<ValidityCheck> {
     let sessions = inputs.operations.iter().filter(|row| row.kind == OperationKind::Session);
     let sessions: Vec<&OperationResult> = sessions.collect();
     checks.extend(inputs.demand.iter().flat_map(|demand| demand::checks(demand, &sessions)));
-    checks.extend([little(inputs), samples(inputs), alarms(inputs), consistency(inputs)]);
+    checks.extend([little(inputs), samples(inputs), untimed(inputs), alarms(inputs), consistency(inputs)]);
     checks.extend(inputs.bounds.iter().map(bound));
     checks
 }
@@ -242,6 +245,16 @@ fn samples(inputs: &ValidityInputs<'_>) -> ValidityCheck {
 
 fn lack(target: &TargetResult) -> f64 {
     target.samples_needed as f64 / target.samples.max(1) as f64 + if target.samples == 0 { 1e9 } else { 0.0 }
+}
+
+/// What the script abandons is judged by no target, but users have waited for it: its p99 must not be above the
+/// strictest limit on times. With too few of them to have a p99 it is not judged.
+fn untimed(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+    let limits = inputs.targets.iter().filter(|target| target.unit == "seconds").map(|target| target.limit);
+    let strictest_s = limits.min_by(f64::total_cmp);
+    let figures = inputs.untimed.and_then(|untimed| untimed.p99_s).zip(strictest_s);
+    let ok = figures.is_none_or(|(p99_s, limit_s)| p99_s <= limit_s);
+    check("untimed", ok, sentence::untimed(inputs.untimed, strictest_s, ok), figures)
 }
 
 fn alarms(inputs: &ValidityInputs<'_>) -> ValidityCheck {

@@ -168,6 +168,11 @@ impl Recorder {
         self.under_way.leave(started_ns);
     }
 
+    /// An operation that the script abandoned: its time is in no row.
+    pub(crate) fn untimed(&mut self, response_ns: u64) {
+        record_ns(&mut self.interval.untimed, response_ns);
+    }
+
     /// An operation whose outcome at the server is unknown.
     pub(crate) fn unanswered(&mut self, row: Row) {
         self.unanswered[usize::from(row)] += 1;

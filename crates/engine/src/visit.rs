@@ -12,9 +12,17 @@ use crate::script::page::PageSlot;
 pub(crate) struct OpenOperation {
     pub(crate) row: Row,
     intended_ns: u64,
+    /// How late it was opened: what the visit hands on when it is not recorded.
+    late_ns: u64,
     started_ns: Option<u64>,
     ended_ns: u64,
     failure: Option<ErrorKind>,
+}
+
+impl OpenOperation {
+    fn response_ns(&self) -> u64 {
+        self.ended_ns.saturating_sub(self.intended_ns)
+    }
 }
 
 /// One session of one user while it lasts.
@@ -44,11 +52,15 @@ pub(crate) struct Visit {
     pub(crate) uniques: u32,
     /// When its user's life began.
     pub(crate) life_began_ns: u64,
+    /// Users arrive by themselves: the session's time begins at its intended start, whatever the script abandons.
+    pub(crate) arriving: bool,
     operation: Option<OpenOperation>,
     /// How many operations have been opened.
     operations: u32,
     /// A request has been made.
     requested: bool,
+    /// How late it began, until an operation is recorded that is charged with it.
+    late_ns: u64,
     response_sum_ns: u64,
     service_sum_ns: u64,
 }
@@ -68,21 +80,31 @@ impl Visit {
             belongings: None,
             uniques: 0,
             life_began_ns: 0,
+            arriving: false,
             operation: None,
             operations: 0,
             requested: false,
+            late_ns: now_ns.saturating_sub(intended_ns),
             response_sum_ns: 0,
             service_sum_ns: 0,
         }
     }
 
-    /// Opens an operation; the one before it ends. The first one of a visit was intended for the visit's own start.
+    /// Opens an operation; the one before it ends. The first one that is recorded is charged with how late the visit
+    /// began: nobody else would be, and the user has waited.
     pub(crate) fn open(&mut self, row: Row, now_ns: u64, recorder: &mut Recorder) {
         self.close(recorder);
         self.operations += 1;
-        let intended_ns = if self.operations == 1 { self.intended_ns.min(now_ns) } else { now_ns };
-        self.operation =
-            Some(OpenOperation { row, intended_ns, started_ns: None, ended_ns: now_ns, failure: None });
+        let late_ns = std::mem::take(&mut self.late_ns);
+        let intended_ns = now_ns.saturating_sub(late_ns);
+        self.operation = Some(OpenOperation {
+            row,
+            intended_ns,
+            late_ns,
+            started_ns: None,
+            ended_ns: now_ns,
+            failure: None,
+        });
     }
 
     /// How many operations have been opened: tells one from the next.
@@ -124,10 +146,20 @@ impl Visit {
         }
     }
 
-    /// Forgets the open operation's time: it is not recorded, unless it has failed.
+    /// Takes the open operation out of its row: its time is recorded apart, unless it has failed. Where users arrive by
+    /// themselves, the session's own time has it all the same: it is what the user waited.
     pub(crate) fn abandon(&mut self, recorder: &mut Recorder) {
-        if self.operation.is_some_and(|operation| operation.failure.is_none()) {
-            self.take(recorder);
+        if self.operation.is_none_or(|operation| operation.failure.is_some()) {
+            return;
+        }
+        let Some(operation) = self.take(recorder) else { return };
+        self.late_ns = operation.late_ns;
+        let Some(started_ns) = operation.started_ns else { return };
+        recorder.untimed(operation.response_ns());
+        if self.arriving {
+            // Without the late start, with which the next operation is charged.
+            self.response_sum_ns += operation.response_ns().saturating_sub(operation.late_ns);
+            self.service_sum_ns += operation.ended_ns.saturating_sub(started_ns);
         }
     }
 
@@ -149,13 +181,13 @@ impl Visit {
                 }
             }
             (None, Some(started_ns)) => {
-                let response_ns = operation.ended_ns.saturating_sub(operation.intended_ns);
+                let response_ns = operation.response_ns();
                 let service_ns = operation.ended_ns.saturating_sub(started_ns);
                 recorder.completed(operation.row, response_ns, service_ns);
                 self.response_sum_ns += response_ns;
                 self.service_sum_ns += service_ns;
             }
-            (None, None) => {}
+            (None, None) => self.late_ns = operation.late_ns,
         }
     }
 
@@ -169,6 +201,10 @@ impl Visit {
     /// Records the session itself: the sum of its operations. One that made no request is none, unless it failed.
     pub(crate) fn finish(&mut self, now_ns: u64, recorder: &mut Recorder) {
         self.close(recorder);
+        if self.arriving {
+            // All that it did was abandoned: no operation was charged with its late start.
+            self.response_sum_ns += self.late_ns;
+        }
         match self.failure {
             Some(kind) => recorder.failed(self.session_row, kind),
             None if self.is_idle() => {}

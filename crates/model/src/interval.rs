@@ -294,6 +294,8 @@ pub struct Interval {
     pub wire: Wire,
     /// How long the parts of requests took.
     pub phases: Phases,
+    /// Response times, from the intended start, of operations that the script abandoned: no row has them.
+    pub untimed: Times,
     /// The session's own counters.
     pub counters: BTreeMap<String, u64>,
     /// Arrivals of the open model that began in this second.
@@ -327,7 +329,7 @@ impl Interval {
 
     /// An empty second.
     pub fn empty(second: u32) -> Interval {
-        Interval { lag: new_times(), phases: Phases::empty(), ..Interval::bare(second) }
+        Interval { lag: new_times(), phases: Phases::empty(), untimed: new_times(), ..Interval::bare(second) }
     }
 
     /// An empty second in next to no memory: its histograms are placeholders.
@@ -355,6 +357,7 @@ impl Interval {
             connects: 0,
             wire: Wire::default(),
             phases: Phases::nothing(),
+            untimed: nothing(),
             counters: BTreeMap::new(),
             arrivals: 0,
             arrivals_waited: 0,
@@ -372,11 +375,15 @@ impl Interval {
         times::clear(&mut lag);
         let mut phases = std::mem::replace(&mut self.phases, Phases::nothing());
         phases.clear();
+        let mut untimed = std::mem::replace(&mut self.untimed, nothing());
+        if !untimed.is_empty() {
+            untimed.reset();
+        }
         let mut choices = std::mem::take(&mut self.choices);
         choices.fill(0);
         let mut pauses = std::mem::take(&mut self.pauses);
         pauses.fill(Pauses::default());
-        *self = Interval { operations, lag, phases, choices, pauses, ..Interval::bare(self.second) };
+        *self = Interval { operations, lag, phases, untimed, choices, pauses, ..Interval::bare(self.second) };
     }
 
     /// Adds another second's or another thread's; `second` stays.
@@ -405,6 +412,7 @@ impl Interval {
         self.connects += other.connects;
         self.wire.merge(&other.wire);
         self.phases.merge(&other.phases);
+        add_times(&mut self.untimed, &other.untimed);
         for (name, count) in &other.counters {
             *self.counters.entry(name.clone()).or_default() += count;
         }

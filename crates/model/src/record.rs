@@ -2,10 +2,12 @@
 //! `docs/reference/run-json.md`.
 
 mod file_set;
+mod parts;
 
 use std::collections::BTreeMap;
 
 pub use file_set::{FileSetResult, PageCacheResult};
+pub use parts::{PhaseResult, PhaseResults, UntimedResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +47,9 @@ pub struct RunRecord {
     /// Where the time of requests went over the steady state.
     #[serde(default)]
     pub phases: PhaseResults,
+    /// Operations that the session's script abandoned, whose times no row and no target has; absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untimed: Option<UntimedResult>,
     /// What happened on the wire beside plain requests and answers, counted over the steady state.
     #[serde(default)]
     pub wire: Wire,
@@ -247,7 +252,8 @@ impl TargetResult {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ValidityCheck {
     /// Stable identifier: `duration`, `generator_cpu`, `generator_thread`, `send_lag`, `users`, `little`, `samples`,
-    /// `tiers`, `alarms`, `consistency`, `errors_all`, `arrivals`, `mix`, `think` (`docs/method/validity.md`).
+    /// `tiers`, `alarms`, `consistency`, `errors_all`, `untimed`, `arrivals`, `mix`, `think`
+    /// (`docs/method/validity.md`).
     pub check: String,
     /// It holds.
     pub ok: bool,
@@ -306,55 +312,6 @@ pub struct OperationResult {
     pub max_of_last_100_s: Option<f64>,
     /// Bytes received, for requests.
     pub bytes: u64,
-}
-
-/// Where the time of requests went. What did not occur is absent: with connections kept, nothing connects in the
-/// steady state.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct PhaseResults {
-    /// Connections opened: from the first packet to the end of the TCP handshake.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub connect: Option<PhaseResult>,
-    /// TLS handshakes, after the TCP one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tls: Option<PhaseResult>,
-    /// From a request's issue (`connect` and `tls` included, where it waited for them) to the first byte of its answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_byte: Option<PhaseResult>,
-    /// From the first byte of an answer to its last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub transfer: Option<PhaseResult>,
-}
-
-impl PhaseResults {
-    /// What occurred, in the order in which a request meets it, each with its name for people.
-    pub fn occurred(&self) -> impl Iterator<Item = (&'static str, &PhaseResult)> {
-        let all = [
-            ("connect", &self.connect),
-            ("TLS", &self.tls),
-            ("first byte", &self.first_byte),
-            ("transfer", &self.transfer),
-        ];
-        all.into_iter().filter_map(|(name, phase)| Some((name, phase.as_ref()?)))
-    }
-}
-
-/// How long one part of a request took. A percentile that the samples don't support is absent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PhaseResult {
-    /// How often it occurred.
-    pub count: u64,
-    /// Mean.
-    pub mean_s: Option<f64>,
-    /// Median.
-    pub p50_s: Option<f64>,
-    /// 95th percentile.
-    pub p95_s: Option<f64>,
-    /// 99th percentile.
-    pub p99_s: Option<f64>,
-    /// Largest.
-    pub max_s: Option<f64>,
 }
 
 /// A figure of the kit's own.

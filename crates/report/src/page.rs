@@ -45,6 +45,7 @@ impl Page {
         if record.operations.is_empty() {
             record.operations = analysis::operations(&steady, &names);
             record.phases = analysis::phases(&steady);
+            record.untimed = analysis::untimed(&steady, &record.operations);
             record.wire = steady.whole().wire;
         }
         if record.evidence.is_empty() {

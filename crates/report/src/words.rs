@@ -1,7 +1,7 @@
 //! Identifiers and counts as people read them.
 
 use model::interval::Wire;
-use model::record::Setup;
+use model::record::{Setup, UntimedResult};
 
 use crate::figures;
 
@@ -16,6 +16,7 @@ pub(crate) fn check(identifier: &str) -> String {
         "users" => "users at work",
         "little" => "Little's law",
         "samples" => "number of samples",
+        "untimed" => "what is not timed",
         "tiers" => "tiers stay alive",
         "room" => "ports and descriptors",
         "arrivals" => "arrivals as asked for",
@@ -48,6 +49,15 @@ pub(crate) fn given(command: &[String], flag: &str) -> Vec<String> {
     let after = command.iter().zip(command.iter().skip(1)).filter(|(word, _)| *word == flag);
     let joined = command.iter().filter_map(|word| word.strip_prefix(flag)?.strip_prefix('='));
     after.map(|(_, value)| value.clone()).chain(joined.map(str::to_string)).collect()
+}
+
+/// What is in no row: how many operations, their share and how long they took.
+pub(crate) fn untimed(untimed: &UntimedResult) -> String {
+    let UntimedResult { mean_s, p50_s, p95_s, p99_s, max_s, .. } = *untimed;
+    let times = [("mean", mean_s), ("p50", p50_s), ("p95", p95_s), ("p99", p99_s), ("max", max_s)];
+    let known = times.into_iter().filter(|(_, time)| time.is_some());
+    let known: Vec<String> = known.map(|(name, time)| format!("{name} {}", figures::time(time))).collect();
+    format!("{}: {}", analysis::sentence::abandoned(untimed), known.join(", "))
 }
 
 /// What happened on the wire beside plain requests and answers, in a sentence; absent when nothing did.

@@ -52,12 +52,13 @@ pub(crate) const FIGURES: [Figure; 26] = [
 pub(crate) type Distribution = (&'static str, fn(&Interval) -> &Times, fn(&mut Interval) -> &mut Times);
 
 /// The histograms of a second that belong to no operation. To add one, add a line; files without it read as empty.
-pub(crate) const DISTRIBUTIONS: [Distribution; 5] = [
+pub(crate) const DISTRIBUTIONS: [Distribution; 6] = [
     ("lag", |i| &i.lag, |i| &mut i.lag),
     ("connect", |i| &i.phases.connect, |i| &mut i.phases.connect),
     ("tls", |i| &i.phases.tls, |i| &mut i.phases.tls),
     ("first_byte", |i| &i.phases.first_byte, |i| &mut i.phases.first_byte),
     ("transfer", |i| &i.phases.transfer, |i| &mut i.phases.transfer),
+    ("untimed", |i| &i.untimed, |i| &mut i.untimed),
 ];
 
 const TABLES: &str = "
@@ -147,6 +148,7 @@ mod tests {
             lag: _,
             wire: Wire { handshakes, resumptions, redirects, challenges, not_modified, cache_hits, exhausted },
             phases: _,
+            untimed: _,
             counters: _,
             choices: _,
             pauses: _,
@@ -203,8 +205,9 @@ mod tests {
         for (index, (.., put)) in DISTRIBUTIONS.iter().enumerate() {
             (0..=index).for_each(|_| record_ns(put(&mut interval), 1_000));
         }
-        let Interval { lag, phases: Phases { connect, tls, first_byte, transfer }, .. } = interval.clone();
-        let histograms = [lag, connect, tls, first_byte, transfer];
+        let Interval { lag, phases: Phases { connect, tls, first_byte, transfer }, untimed, .. } =
+            interval.clone();
+        let histograms = [lag, connect, tls, first_byte, transfer, untimed];
         for ((index, times), (name, get, _)) in histograms.iter().enumerate().zip(&DISTRIBUTIONS) {
             assert_eq!(times.len(), index as u64 + 1, "{name} is put into another field");
             assert_eq!(get(&interval).len(), times.len(), "{name} is read from another field");

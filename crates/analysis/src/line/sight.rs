@@ -50,11 +50,21 @@ const DISTURBING_CORES: f64 = 0.2;
 const GENERATOR: [&str; 3] = ["generator_cpu", "generator_thread", "send_lag"];
 
 /// Checks that an overloaded stack breaks by itself: users hang over the window's edges, arrivals find no free user,
-/// slow operations give few samples, nothing completes, sessions fail or are cut off and are missing in the shares of
+/// users wait where nothing is timed, slow operations give few samples, nothing completes, sessions fail or are cut off and are missing in the shares of
 /// those that completed, the server logs that it is full. Few samples alone prove no overload: short windows and rare
 /// operations have them too. `mix` is not among them: sessions count there when they are drawn, which asks no server.
-const OVERLOAD: [&str; 9] =
-    ["samples", "little", "errors_all", "users", "arrivals", "think", "cycle", "mix_shares", "alarms"];
+const OVERLOAD: [&str; 10] = [
+    "samples",
+    "little",
+    "untimed",
+    "errors_all",
+    "users",
+    "arrivals",
+    "think",
+    "cycle",
+    "mix_shares",
+    "alarms",
+];
 
 /// So begin the checks of a kit's own figures, which an overloaded stack breaks too.
 const METRIC: &str = "metric:";
@@ -113,7 +123,7 @@ pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
     let surely = missed.iter().any(|clause| clause.sampled());
     let missed = !missed.is_empty();
     // No target need be missed for that: users whose answers outlast their cycles are not the load that was asked for.
-    let not_carried = broken("errors_all") || broken("cycle");
+    let not_carried = broken("errors_all") || broken("cycle") || broken("untimed");
     let short = trial.window_s + limits::MISSING_S < LONG_ENOUGH_S && lacks_only_what_is_under_way(trial);
     match (trial.valid(), trial.warm_up_s.is_some()) {
         (true, true) => Sight::Clear,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::record::TimeSummary;
+use model::record::{TimeSummary, UntimedResult};
 
 use super::*;
 use crate::little::Balance;
@@ -17,6 +17,7 @@ struct Run {
     little: Little,
     targets: Vec<TargetResult>,
     operations: Vec<OperationResult>,
+    untimed: Option<UntimedResult>,
     tier_events: Vec<TierEvent>,
     alarms: Vec<LogAlarm>,
     consistency: Vec<ConsistencyResult>,
@@ -56,6 +57,7 @@ fn healthy() -> Run {
         },
         targets: vec![target(5000)],
         operations: vec![operation(5000, 0)],
+        untimed: None,
         tier_events: Vec::new(),
         alarms: Vec::new(),
         consistency: vec![ConsistencyResult {
@@ -110,6 +112,7 @@ fn judge(run: &Run) -> Vec<ValidityCheck> {
         little: &run.little,
         targets: &run.targets,
         operations: &run.operations,
+        untimed: run.untimed.as_ref(),
         tier_events: &run.tier_events,
         alarms: &run.alarms,
         consistency: &run.consistency,
@@ -136,7 +139,7 @@ fn breaks(check: &str, change: impl FnOnce(&mut Run), parts: &[&str]) {
 fn a_healthy_run_passes_every_check_and_each_says_something() {
     let checks = judge(&healthy());
     assert!(checks.iter().all(|check| check.ok && !check.sentence.is_empty()), "{checks:#?}");
-    assert_eq!(checks.len(), 12);
+    assert_eq!(checks.len(), 13);
 }
 
 #[test]
@@ -212,6 +215,36 @@ fn users_who_are_not_there_are_missed() {
 fn too_few_samples_say_how_long_the_run_should_be() {
     breaks("samples", |run| run.targets.push(target(40)), &["needs 100 samples and has 40", "165 s"]);
     breaks("samples", |run| run.targets.push(target(0)), &["Browse never completed"]);
+}
+
+#[test]
+fn what_the_script_abandons_must_not_hide_what_users_wait() {
+    let untimed = |count: u64, p99_s: f64| UntimedResult {
+        count,
+        share_ratio: 0.1,
+        mean_s: Some(0.4),
+        p50_s: Some(0.01),
+        p95_s: Some(1.2),
+        p99_s: (count >= 100).then_some(p99_s),
+        max_s: Some(2.9),
+    };
+    let parts = ["556", "10 %", "p99 2.40 s", "2.00 s", "no target"];
+    breaks("untimed", |run| run.untimed = Some(untimed(556, 2.4)), &parts);
+    // The strictest of the limits on times counts, and a limit of another kind is none.
+    let stricter = |run: &mut Run| {
+        run.untimed = Some(untimed(556, 1.4));
+        run.targets.push(TargetResult { limit: 1.3, ..target(5000) });
+        run.targets.push(TargetResult { limit: 0.001, unit: "ratio".into(), ..target(5000) });
+    };
+    breaks("untimed", stricter, &["p99 1.40 s", "1.30 s"]);
+    for (few, p99_s) in [(99, 9.0), (556, 2.0)] {
+        let mut run = healthy();
+        run.untimed = Some(untimed(few, p99_s));
+        assert!(judge(&run).iter().all(|check| check.ok), "{few} samples, p99 {p99_s} s");
+    }
+    let mut run = healthy();
+    (run.untimed, run.targets) = (Some(untimed(556, 9.0)), Vec::new());
+    assert!(judge(&run).iter().all(|check| check.ok), "without a limit there is nothing to hold it to");
 }
 
 #[test]

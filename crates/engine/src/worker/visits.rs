@@ -51,6 +51,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         visit.belongings = state.belongings.take();
         visit.uniques = state.uniques;
         visit.life_began_ns = state.life_began_ns;
+        visit.arriving = self.assignment.load.arrivals.is_some();
         state.sessions += 1;
         let (mut stream, number) = (state.stream, state.person.wrapping_add(1));
         {

@@ -3,6 +3,7 @@
 //! so that nobody else's load is beside them.
 
 mod coordinated_omission;
+mod frozen;
 mod lag;
 #[path = "../memory/lean_net.rs"]
 mod lean_net;

@@ -27,7 +27,20 @@ impl Audience for Seen {
 
 impl Seen {
     pub(crate) fn operation(&self, name: &str) -> &OperationInterval {
-        let wanted = OperationName { kind: OperationKind::Operation, name: name.to_string() };
+        self.row(OperationKind::Operation, name)
+    }
+
+    pub(crate) fn session(&self, name: &str) -> &OperationInterval {
+        self.row(OperationKind::Session, name)
+    }
+
+    /// What the script abandoned.
+    pub(crate) fn untimed(&self) -> &Times {
+        &self.whole.as_ref().expect("a run has seconds").untimed
+    }
+
+    fn row(&self, kind: OperationKind, name: &str) -> &OperationInterval {
+        let wanted = OperationName { kind, name: name.to_string() };
         let row = self.names.iter().position(|name| *name == wanted);
         let row = row.unwrap_or_else(|| panic!("no {wanted:?} among {:?}", self.names));
         &self.whole.as_ref().expect("a run has seconds").operations[row]

@@ -55,6 +55,7 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
     record.operations = analysis::operations(steady, names);
     record.operations.retain(|row| row.completed > 0 || !row.errors.is_empty());
     record.phases = analysis::phases(steady);
+    record.untimed = analysis::untimed(steady, &record.operations);
     record.wire = steady.whole().wire;
     record.targets = analysis::targets(&plan.qos, steady, names);
     record.metrics = analysis::metrics(&plan.kit.metrics, steady, names);
@@ -88,6 +89,7 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         little: &little,
         targets: &record.targets,
         operations: &record.operations,
+        untimed: record.untimed.as_ref(),
         tier_events: &recording.tier_events,
         alarms: &alarms,
         consistency: &record.consistency,

@@ -34,6 +34,7 @@ pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, context: &Context
         validity: Vec::new(),
         operations: Vec::new(),
         phases: PhaseResults::default(),
+        untimed: None,
         wire: Wire::default(),
         metrics: Vec::new(),
         tiers: Vec::new(),

@@ -29,6 +29,7 @@ mod export;
 mod faults;
 mod find;
 mod followed;
+mod frozen;
 mod ground_truth;
 mod hit;
 mod hungry;

@@ -103,6 +103,7 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
         "step_s": page.timeline.step_s,
         "groups": groups(page),
         "parts": record.phases.occurred().map(|(name, times)| Part { name, times }).collect::<Vec<_>>(),
+        "untimed": record.untimed.as_ref().map(words::untimed),
         "wire": words::wire(&record.wire),
         "happenings": page.happenings().collect::<Vec<_>>(),
         "cpus": page.cpus(),

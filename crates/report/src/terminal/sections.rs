@@ -162,6 +162,9 @@ pub(super) fn phases(page: &Page, width: usize) -> String {
         }
         text.push_str(&table.lines(width));
     }
+    if let Some(untimed) = &record.untimed {
+        text.push_str(&(wrap(&format!("  Not timed: {}", words::untimed(untimed)), width, "  ") + "\n"));
+    }
     if let Some(wire) = words::wire(&record.wire) {
         text.push_str(&(wrap(&format!("  {wire}"), width, "  ") + "\n"));
     }

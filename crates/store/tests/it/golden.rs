@@ -37,6 +37,7 @@ fn a_run_of_format_1_opens_and_says_what_it_said() {
     assert!(steady.iter().all(|one| one.busy_user_s > 0.0 && one.lag.len() == 100));
     for second in &seconds {
         assert!(second.phases.first_byte.is_empty(), "what was not recorded then is nothing, not an error");
+        assert!(second.untimed.is_empty());
         assert_eq!(second.wire, model::interval::Wire::default());
     }
     assert_eq!(run.record().phases, model::record::PhaseResults::default());

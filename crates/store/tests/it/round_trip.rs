@@ -10,11 +10,13 @@ use crate::{short, write};
 
 fn assert_same(read: &Interval, written: &Interval) {
     let scalars = |one: &Interval| {
-        let (lag, phases) = (model::interval::new_times(), Phases::empty());
-        format!("{:?}", Interval { operations: Vec::new(), lag, phases, ..one.clone() })
+        let (lag, untimed) = (model::interval::new_times(), model::interval::new_times());
+        let phases = Phases::empty();
+        format!("{:?}", Interval { operations: Vec::new(), lag, untimed, phases, ..one.clone() })
     };
     assert_eq!(scalars(read), scalars(written));
     assert!(read.lag == written.lag, "the lag of second {} differs", written.second);
+    assert!(read.untimed == written.untimed, "what was not timed in second {} differs", written.second);
     let phases = |one: &Interval| {
         let Phases { connect, tls, first_byte, transfer } = one.phases.clone();
         [connect, tls, first_byte, transfer]
@@ -147,6 +149,7 @@ fn what_happened_on_the_wire_and_how_long_it_took_is_kept() {
     for (times, micros) in each.into_iter().zip([80, 900, 12_000, 45]) {
         record_ns(times, micros * 1_000);
     }
+    (1..=9).for_each(|ms| record_ns(&mut interval.untimed, ms * 1_000_000));
     interval.wire = Wire { handshakes: 1, redirects: 3, cache_hits: 6, exhausted: 7, ..Wire::default() };
     writer.second(&interval, &[]).expect("the second can be kept");
     writer.second(&Interval::empty(1), &[]).expect("a second in which nothing happened can be kept");

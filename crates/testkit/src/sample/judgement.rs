@@ -28,6 +28,7 @@ pub(super) fn skeleton(shape: &Shape, id: &str) -> RunRecord {
         validity: Vec::new(),
         operations: Vec::new(),
         phases: PhaseResults::default(),
+        untimed: None,
         wire: Wire::default(),
         metrics: Vec::new(),
         tiers: Vec::new(),

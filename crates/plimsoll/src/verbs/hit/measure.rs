@@ -185,6 +185,7 @@ fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &m
         little,
         targets: &[],
         operations: rows,
+        untimed: None,
         tier_events: &[],
         alarms: &[],
         consistency: &[],
