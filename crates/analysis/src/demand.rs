@@ -55,14 +55,17 @@ fn arrivals(demand: &Demand<'_>, pattern: Pattern) -> ValidityCheck {
     let whole = demand.steady.whole();
     let (from_s, to_s) = demand.steady.span_s();
     let profile = demand.load.profile();
-    let intended = profile.area(to_s) - profile.area(from_s);
+    // A load by number of arrivals has no more than these, whenever the last of them came.
+    let most = demand.load.sessions.map_or(f64::INFINITY, |sessions| sessions as f64);
+    let intended = profile.area(to_s).min(most) - profile.area(from_s).min(most);
     let allowed = match pattern {
         Pattern::Poisson => limits::NORMAL_QUANTILE * intended.sqrt(),
         Pattern::Constant => 1.0 + limits::ARRIVALS_RATIO * intended,
     };
     let began = whole.arrivals as f64;
     let in_number = (began - intended).abs() <= allowed;
-    let spread = (pattern == Pattern::Poisson).then(|| dispersion(demand.steady, &profile)).flatten();
+    let random = pattern == Pattern::Poisson && demand.load.sessions.is_none();
+    let spread = random.then(|| dispersion(demand.steady, &profile)).flatten();
     let as_random = spread.is_none_or(|(chi2, freedom)| {
         let (low, high) =
             (chi_square(freedom, -limits::NORMAL_QUANTILE), chi_square(freedom, limits::NORMAL_QUANTILE));

@@ -1,6 +1,7 @@
 //! The instrument's checks of itself. A run that fails one is not valid: its figures say more about how they were
 //! measured than about the stack. `docs/method/validity.md` has each check's formula, threshold and source.
 
+use model::load::Load;
 use model::record::{
     ConsistencyResult, Evidence, GeneratorResult, OperationResult, Outcome, TargetResult, UntimedResult,
     ValidityCheck,
@@ -128,7 +129,9 @@ pub struct ValidityInputs<'a> {
 pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<ValidityCheck> {
     let mut checks = vec![tiers(inputs), duration(inputs), room(inputs), errors_all(inputs)];
     checks.extend(generator_checks(inputs.generator, inputs.shares_cpus));
-    if inputs.demand.is_none_or(|demand| demand.load.arrivals.is_none()) {
+    // In a run by number of sessions whoever has done its share leaves before the others.
+    let all_stay = |load: &Load| load.arrivals.is_none() && load.sessions.is_none();
+    if inputs.demand.is_none_or(|demand| all_stay(demand.load)) {
         checks.push(users(inputs));
     }
     let sessions = inputs.operations.iter().filter(|row| row.kind == OperationKind::Session);

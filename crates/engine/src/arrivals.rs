@@ -1,55 +1,73 @@
-//! When users arrive in the open model: a thread's part of the whole stream, exact for any number of threads.
+//! When users arrive in the open model: a thread's part of the whole stream, the same for any number of threads.
 
 use model::load::{Arrivals, Pattern, Profile};
 
 use crate::random::Stream;
 
-/// Streams of random numbers for arrivals lie beyond those of users, which are numbered by 32 bits.
-const FIRST_STREAM: u64 = 1 << 40;
+/// The stream of random numbers for arrivals lies beyond those of users, which are numbered by 32 bits.
+const ARRIVALS: u64 = 1 << 40;
 
 /// One arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Arrival {
     /// The intended start.
     pub(crate) at_ns: u64,
-    /// Its number over all threads, 0-based: not in the order of time when arrivals are random.
+    /// Its number over all threads, 0-based, in the order of time.
     pub(crate) number: u32,
 }
 
-/// The arrivals that one thread deals with.
-///
-/// Even arrivals are dealt out in turn. A Poisson process is the sum of independent ones with a share of its rate each,
-/// so every thread draws its own (superposition: Kingman, *Poisson Processes*, 1993, section 2.2).
+/// The arrivals that one thread deals with: of all of them every n-th one, whether they come evenly or at random. So
+/// who arrives and when is the same for any number of threads; a thread draws those of the others too, which costs a
+/// logarithm each.
 #[derive(Debug, Clone)]
 pub(crate) struct ArrivalStream {
     profile: Profile,
     pattern: Pattern,
-    workers: u64,
-    worker: u64,
     stream: Stream,
-    /// Arrivals of this thread so far.
-    count: u64,
+    /// The next one to look at, over all threads.
+    number: u64,
+    /// The next one of this thread.
+    mine: u64,
+    workers: u64,
+    /// From this number on nobody comes.
+    end: u64,
     /// The area below the profile at the last one; Poisson only.
     area: f64,
 }
 
 impl ArrivalStream {
-    /// The part of thread `worker` of `workers`; `profile` is the whole rate over time, per second.
+    /// The part of thread `worker` of `workers`, of at most `most` arrivals; `profile` is the whole rate over time, per
+    /// second.
     pub(crate) fn new(
         profile: Profile,
         arrivals: &Arrivals,
         seed: u64,
-        worker: usize,
-        workers: usize,
+        most: u64,
+        (worker, workers): (usize, usize),
     ) -> ArrivalStream {
         ArrivalStream {
             profile,
             pattern: arrivals.pattern,
+            stream: Stream::new(seed, ARRIVALS),
+            number: 0,
+            mine: worker as u64,
             workers: workers as u64,
-            worker: worker as u64,
-            stream: Stream::new(seed, FIRST_STREAM + worker as u64),
-            count: 0,
+            end: most,
             area: 0.0,
+        }
+    }
+
+    /// The area below the profile at the next arrival of this thread.
+    fn next_area(&mut self) -> f64 {
+        match self.pattern {
+            Pattern::Constant => self.mine as f64,
+            Pattern::Poisson => {
+                while self.number <= self.mine {
+                    self.area -= (1.0 - self.stream.unit()).ln();
+                    self.number += 1;
+                }
+                self.area
+            }
         }
     }
 }
@@ -58,17 +76,14 @@ impl Iterator for ArrivalStream {
     type Item = Arrival;
 
     fn next(&mut self) -> Option<Arrival> {
-        let number = self.count * self.workers + self.worker;
-        let area = match self.pattern {
-            Pattern::Constant => number as f64,
-            Pattern::Poisson => {
-                self.area -= (1.0 - self.stream.unit()).ln() * self.workers as f64;
-                self.area
-            }
-        };
+        if self.mine >= self.end {
+            return None;
+        }
+        let area = self.next_area();
         let at_s = self.profile.time_of_area(area)?;
-        self.count += 1;
-        Some(Arrival { at_ns: (at_s * 1e9).round() as u64, number: number as u32 })
+        let number = self.mine as u32;
+        self.mine += self.workers;
+        Some(Arrival { at_ns: (at_s * 1e9).round() as u64, number })
     }
 }
 
@@ -87,7 +102,7 @@ mod tests {
     /// All arrivals over `workers` threads in the order of time, in seconds.
     fn times(load: &Load, workers: usize) -> Vec<f64> {
         let arrivals = load.arrivals.expect("an open load");
-        let part = |worker| ArrivalStream::new(load.profile(), &arrivals, SEED, worker, workers);
+        let part = |worker| ArrivalStream::new(load.profile(), &arrivals, SEED, u64::MAX, (worker, workers));
         let mut times: Vec<f64> =
             (0..workers).flat_map(part).map(|arrival| arrival.at_ns as f64 / 1e9).collect();
         times.sort_by(f64::total_cmp);
@@ -125,10 +140,35 @@ mod tests {
     }
 
     #[test]
+    fn random_arrivals_are_the_same_for_any_number_of_threads() {
+        let load = load(Pattern::Poisson, 10.0, 90.0);
+        let arrivals = load.arrivals.expect("an open load");
+        let all = |workers: usize, most: u64| {
+            let part = |worker| {
+                ArrivalStream::new(load.profile(), &arrivals, SEED, most, (worker, workers))
+                    .collect::<Vec<_>>()
+            };
+            let mut all: Vec<Arrival> = (0..workers).flat_map(part).collect();
+            all.sort_by_key(|arrival| arrival.number);
+            all
+        };
+        let alone = all(1, u64::MAX);
+        assert!(
+            alone
+                .windows(2)
+                .all(|pair| pair[0].at_ns <= pair[1].at_ns && pair[0].number + 1 == pair[1].number)
+        );
+        for workers in [2, 3, 4] {
+            assert_eq!(all(workers, u64::MAX), alone, "{workers} threads");
+            assert_eq!(all(workers, 777), alone[..777], "{workers} threads and 777 arrivals");
+        }
+    }
+
+    #[test]
     fn numbers_are_unique_over_all_threads() {
         let load = load(Pattern::Poisson, 50.0, 50.0);
         let arrivals = load.arrivals.expect("an open load");
-        let part = |worker| ArrivalStream::new(load.profile(), &arrivals, SEED, worker, 3);
+        let part = |worker| ArrivalStream::new(load.profile(), &arrivals, SEED, u64::MAX, (worker, 3));
         let numbers: Vec<u32> = (0..3).flat_map(part).map(|arrival| arrival.number).collect();
         let unique: std::collections::BTreeSet<&u32> = numbers.iter().collect();
         assert_eq!(unique.len(), numbers.len());

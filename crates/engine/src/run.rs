@@ -38,8 +38,8 @@ pub struct RunOptions {
     pub cpus: Vec<usize>,
     /// Each user leaves after so many sessions, if given.
     pub most_sessions: Option<u32>,
-    /// So many sessions of all users together, if given, dealt out to the users as evenly as whole numbers allow; the
-    /// run ends with the last one.
+    /// So many sessions of all users together, if given, dealt out to the users as evenly as whole numbers allow; with
+    /// arrivals so many of these. The run ends with the last one.
     pub sessions_in_all: Option<u64>,
     /// After the ramp-down, or after a gentle stop, sessions under way may take this long to end; seconds.
     pub drain_s: f64,
@@ -219,6 +219,7 @@ fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment
         worker,
         workers,
         users: options.load.places(),
+        people: people(options),
         load: options.load.clone(),
         schedule: Schedule::new(&options.load),
         seed: options.load.seed,
@@ -228,6 +229,14 @@ fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment
         most_sessions: options.most_sessions,
         sessions_in_all: options.sessions_in_all,
         drain_ns: nanos(options.drain_s),
+    }
+}
+
+/// Among how many unique numbers and rows are dealt out.
+fn people(options: &RunOptions) -> u64 {
+    match options.load.most_arrivals() {
+        Some(most) => options.sessions_in_all.unwrap_or(u64::MAX).min(most),
+        None => options.load.places().into(),
     }
 }
 

@@ -30,6 +30,8 @@ impl OpenOperation {
 pub(crate) struct Visit {
     /// The user's number, 1-based, over all threads.
     pub(crate) user_number: u32,
+    /// By which unique numbers and rows are dealt out to the user, 0-based: nobody else's who may come.
+    pub(crate) draw_index: u32,
     /// The session's row.
     pub(crate) session_row: Row,
     /// The session's number in the mix.
@@ -69,6 +71,7 @@ impl Visit {
     pub(crate) fn new(user_number: u32, session_row: Row, intended_ns: u64, now_ns: u64) -> Visit {
         Visit {
             user_number,
+            draw_index: user_number.saturating_sub(1),
             session_row,
             session: 0,
             intended_ns,

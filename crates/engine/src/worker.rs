@@ -73,6 +73,8 @@ pub(crate) struct Assignment {
     pub(crate) workers: usize,
     /// Places of users over all threads.
     pub(crate) users: u32,
+    /// Among how many unique numbers and rows are dealt out: places, or in the open model all who may arrive.
+    pub(crate) people: u64,
     pub(crate) load: Load,
     pub(crate) schedule: Schedule,
     pub(crate) seed: u64,
@@ -82,7 +84,7 @@ pub(crate) struct Assignment {
     pub(crate) tracing: bool,
     /// Each user leaves after so many sessions.
     pub(crate) most_sessions: Option<u32>,
-    /// All users together leave after so many.
+    /// All users together leave after so many; in the open model so many arrive.
     pub(crate) sessions_in_all: Option<u64>,
     /// After the ramp-down, sessions under way may take this long to end.
     pub(crate) drain_ns: u64,
@@ -96,7 +98,8 @@ impl Assignment {
             all / users + u64::from(u64::from(index) < all % users)
         };
         self.most_sessions.is_some_and(|most| sessions >= most)
-            || self.sessions_in_all.is_some_and(|all| u64::from(sessions) >= share(all))
+            || (self.load.arrivals.is_none()
+                && self.sessions_in_all.is_some_and(|all| u64::from(sessions) >= share(all)))
     }
 }
 
@@ -220,8 +223,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let tls = assignment.encrypted.as_ref().map(TlsSetup::new).transpose()?;
         let origin = Origin::new(tls.is_some(), &assignment.host_name).ok();
         let preamble = Preamble::new(&assignment.host_name, tls.is_some(), close);
-        let host = Rc::new(RefCell::new(Host::new(assignment.users, assignment.tracing)));
-        host.borrow_mut().thread = (assignment.worker, assignment.workers);
+        let host = Rc::new(RefCell::new(Host::new(assignment.users, assignment.people, assignment.tracing)));
         host.borrow().pages.borrow_mut().origin = origin.clone();
         let program = Program::compile(&scenario.program, &host)?;
         let mix = scenario.mix();
@@ -230,7 +232,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let mine = (assignment.worker as u32..assignment.users).step_by(assignment.workers);
         let users: Vec<User> = mine.map(|index| place(&assignment, lifetime, index)).collect();
         let mut wheel = Wheel::new(users.len() + 1);
-        let gate = Gate::of(&assignment.load, assignment.worker, assignment.workers, users.len() as u32);
+        let gate = Gate::of(&assignment, users.len() as u32);
         match &gate {
             Some(gate) => wheel.set(gate.timer, gate.due_ns()),
             None => {

@@ -38,6 +38,10 @@ pub struct Load {
     /// How long a user lives before a new one takes its place; for ever when absent (with arrivals: one session).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<Lifetime>,
+    /// So many sessions of all users together (with arrivals so many of these) instead of a length: the run ends with the
+    /// last of them, and the steady state is as long as they take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<u64>,
 }
 
 /// Arrivals of the open model.
@@ -119,9 +123,13 @@ impl Default for Load {
             arrivals: None,
             stages: Vec::new(),
             lifetime: None,
+            sessions: None,
         }
     }
 }
+
+/// A run by number of sessions has no other end, but every length has to be some number of seconds.
+pub const NO_END_S: f64 = 1e6;
 
 impl Load {
     /// Seconds from the first user's start to the last one's end.
@@ -160,6 +168,19 @@ impl Load {
             Some(_) => self.users.max(1),
             None => (self.profile().peak().ceil() as u32).max(1),
         }
+    }
+
+    /// More users than this never arrive over the whole run; absent in the closed model. Random arrivals have no most:
+    /// it is ten standard deviations beyond what is expected.
+    pub fn most_arrivals(&self) -> Option<u64> {
+        let open = self.arrivals?;
+        let profile = self.profile();
+        let expected = profile.area(profile.end_s());
+        let most = match open.pattern {
+            Pattern::Poisson => expected + 10.0 * expected.sqrt() + 10.0,
+            Pattern::Constant => expected + 1.0,
+        };
+        Some((most.ceil() as u64).min(self.sessions.unwrap_or(u64::MAX)))
     }
 
     /// The load doesn't change over the steady state.

@@ -42,6 +42,10 @@ pub struct Recipe {
     pub steady: Option<String>,
     /// Length of the ramp-down.
     pub ramp_down: Option<String>,
+    /// So many sessions of all users together (with `rate` so many arrivals) instead of a length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub sessions: Option<u64>,
     /// Seed of all random streams.
     pub seed: Option<u64>,
     /// QoS targets, instead of the kit's: `["p95 < 2s"]`.
@@ -86,6 +90,7 @@ impl Recipe {
             ramp_up: text(self.ramp_up, &defaults.ramp_up),
             steady: text(self.steady, &defaults.steady),
             ramp_down: text(self.ramp_down, &defaults.ramp_down),
+            sessions: self.sessions.or(defaults.sessions),
             seed: self.seed.or(defaults.seed),
             qos: if self.qos.is_empty() { defaults.qos.clone() } else { self.qos },
             param: joined(self.param, &defaults.param),

@@ -86,6 +86,24 @@ fn arrivals_that_are_too_even_or_too_lumpy_are_not_poisson() {
 }
 
 #[test]
+fn a_load_by_number_of_arrivals_is_over_when_they_have_come() {
+    for pattern in [Pattern::Poisson, Pattern::Constant] {
+        let unbounded = open(pattern, 100.0, 100.0);
+        let load = Load { sessions: Some(4000), ..unbounded.clone() };
+        let mut left = 4000;
+        let mut seconds = minute(&unbounded, &mut Draw(5));
+        for second in &mut seconds {
+            second.arrivals = second.arrivals.min(left);
+            left -= second.arrivals;
+        }
+        assert!(arrivals_hold(&load, &seconds).0, "{pattern:?}: nobody comes in the last 20 s");
+        assert!(!arrivals_hold(&unbounded, &seconds).0, "{pattern:?}: of 6,000 a third is missing");
+        seconds.iter_mut().for_each(|second| second.arrivals = second.arrivals * 3 / 4);
+        assert!(!arrivals_hold(&load, &seconds).0, "{pattern:?}: of 4,000 a quarter is missing");
+    }
+}
+
+#[test]
 fn draws_are_compared_with_the_mix() {
     let weights = vec![0.70, 0.295, 0.005];
     let mix = Mix { names: vec!["a".into(), "b".into(), "c".into()], order: Order::Weights(weights) };

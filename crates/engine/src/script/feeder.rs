@@ -2,7 +2,7 @@
 
 mod rows;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -32,22 +32,40 @@ pub struct Feeder {
 struct Dealer {
     feeder: Feeder,
     host: SharedHost,
-    /// Rows that this thread has given to anybody.
-    given: Cell<usize>,
-    /// Rows that each user has been given, by the user's number.
-    given_to: RefCell<FxHashMap<u32, usize>>,
+    /// What each place's user has been given.
+    given_to: RefCell<FxHashMap<u32, Given>>,
+}
+
+/// How many rows a user has been given.
+#[derive(Debug, Clone, Copy, Default)]
+struct Given {
+    draw_index: u32,
+    rows: u64,
+}
+
+impl Dealer {
+    /// The user whose session asks, how many rows it has been given before, and among how many users rows are dealt out.
+    /// None of that depends on the number of threads, nor on who was quicker.
+    fn next(&self) -> (u64, u64, u64) {
+        let host = self.host.borrow();
+        let (place, draw_index) =
+            host.visit.as_ref().map_or((0, 0), |visit| (visit.user_number, visit.draw_index));
+        let mut given_to = self.given_to.borrow_mut();
+        let given = given_to.entry(place).or_default();
+        if given.draw_index != draw_index {
+            *given = Given { draw_index, rows: 0 };
+        }
+        let before = given.rows;
+        given.rows += 1;
+        (draw_index.into(), before, host.people)
+    }
 }
 
 /// Defines `feed` in `lua`.
 pub(crate) fn install(lua: &Lua, host: &SharedHost, feeders: &[Feeder]) -> mlua::Result<()> {
     let feed = lua.create_table()?;
     for feeder in feeders {
-        let dealer = Dealer {
-            feeder: feeder.clone(),
-            host: Rc::clone(host),
-            given: Cell::new(0),
-            given_to: RefCell::default(),
-        };
+        let dealer = Dealer { feeder: feeder.clone(), host: Rc::clone(host), given_to: RefCell::default() };
         feed.raw_set(feeder.name.as_str(), define(lua, &Rc::new(dealer), give)?)?;
     }
     lua.globals().raw_set("feed", feed)
@@ -55,30 +73,35 @@ pub(crate) fn install(lua: &Lua, host: &SharedHost, feeders: &[Feeder]) -> mlua:
 
 fn give<'a>(dealer: &'a Dealer, _call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let Feeder { name, rows, mode, on_end } = &dealer.feeder;
-    let place = match mode {
+    let (user, before, people) = dealer.next();
+    let length = rows.len().max(1) as u64;
+    let (number, round) = match mode {
+        // Each user deals itself every n-th row from its own number on.
         FeedMode::Unique | FeedMode::Shared => {
-            let (worker, workers) = dealer.host.borrow().thread;
-            let nth = dealer.given.replace(dealer.given.get() + 1);
-            worker + nth * workers
+            let number = user + before * people;
+            (number, number / length)
         }
-        FeedMode::PerUser => {
-            let user = dealer.host.borrow().visit.as_ref().map_or(1, |visit| visit.user_number);
-            let mut given_to = dealer.given_to.borrow_mut();
-            let nth = given_to.entry(user).or_default();
-            *nth += 1;
-            // Each user begins at its own number, and has had them all after one round.
-            if *nth > rows.len() && *on_end == OnEnd::Stop { usize::MAX } else { user as usize + *nth - 2 }
-        }
+        // Each user begins at its own number, and has had them all after one round.
+        FeedMode::PerUser => (user % length + before, before / length),
     };
-    let repeats = *mode == FeedMode::PerUser || (*mode == FeedMode::Shared && *on_end == OnEnd::Repeat);
-    if place == usize::MAX || (!repeats && place >= rows.len()) {
-        let whose = if *mode == FeedMode::PerUser { "this user has" } else { "sessions have" };
-        return Err(Fault::new(format!(
-            "feeder `{name}` is used up: {whose} been given all of its {} rows; it needs more of them",
-            rows.len()
-        )));
+    if round > 0 && (*mode == FeedMode::Unique || *on_end == OnEnd::Stop) {
+        return Err(used_up(name, *mode, rows.len(), people));
     }
-    rows.row(place % rows.len().max(1)).ok_or_else(|| Fault::new(format!("feeder `{name}` has no rows")))
+    // Where rows are shared each round begins one further on: else a user would be given the same row again and again
+    // where there are as many users as rows.
+    let shift = if *mode == FeedMode::Shared { round } else { 0 };
+    let row = ((number + shift) % length) as usize;
+    rows.row(row).ok_or_else(|| Fault::new(format!("feeder `{name}` has no rows")))
+}
+
+fn used_up(name: &str, mode: FeedMode, rows: usize, people: u64) -> Fault {
+    let why = match mode {
+        FeedMode::PerUser => format!("this user has been given all of its {rows} rows"),
+        _ => format!(
+            "of its {rows} rows none is left for this user: each of {people} is given every {people}th"
+        ),
+    };
+    Fault::new(format!("feeder `{name}` is used up: {why}; it needs more of them"))
 }
 
 #[cfg(test)]
@@ -86,23 +109,63 @@ mod tests {
     use super::*;
     use crate::script::host::Host;
 
-    #[test]
-    fn threads_deal_out_every_row_once_between_them() {
+    /// What each of `people` users is given by `calls` calls, where their places are those of `threads` threads.
+    fn given(mode: FeedMode, on_end: OnEnd, (people, calls): (u32, usize), threads: u32) -> Vec<Vec<i64>> {
         let rows =
             Arc::new(Rows::read("n.json", br#"[{"n":0},{"n":1},{"n":2},{"n":3},{"n":4}]"#).expect("right"));
-        let mut given = Vec::new();
-        for worker in 0..3 {
-            let host = Rc::new(RefCell::new(Host::new(1, false)));
-            host.borrow_mut().thread = (worker, 3);
+        let mut given = vec![Vec::new(); people as usize];
+        for thread in 0..threads {
+            let host = Rc::new(RefCell::new(Host::new(people, people.into(), false)));
             let lua = Lua::new();
-            let name = "rows".to_string();
-            let feeder =
-                Feeder { name, rows: Arc::clone(&rows), mode: FeedMode::Unique, on_end: OnEnd::Stop };
+            let feeder = Feeder { name: "rows".to_string(), rows: Arc::clone(&rows), mode, on_end };
             install(&lua, &host, &[feeder]).expect("it can be installed");
-            while let Ok(n) = lua.load("return feed.rows().n").eval::<i64>() {
-                given.push(n);
+            for user in (thread..people).step_by(threads as usize) {
+                host.borrow_mut().visit = Some(Box::new(crate::visit::Visit::new(user + 1, 0, 0, 0)));
+                let calls = (0..calls).map_while(|_| lua.load("return feed.rows().n").eval::<i64>().ok());
+                given[user as usize] = calls.collect();
             }
         }
-        assert_eq!(given, [0, 3, 1, 4, 2]);
+        given
+    }
+
+    #[test]
+    fn who_is_given_which_rows_does_not_depend_on_the_number_of_threads() {
+        let modes = [
+            (FeedMode::Unique, OnEnd::Stop),
+            (FeedMode::Shared, OnEnd::Repeat),
+            (FeedMode::PerUser, OnEnd::Repeat),
+        ];
+        for (mode, on_end) in modes {
+            let alone = given(mode, on_end, (4, 7), 1);
+            for threads in [2, 4] {
+                assert_eq!(given(mode, on_end, (4, 7), threads), alone, "{mode:?}, {threads} threads");
+            }
+        }
+    }
+
+    #[test]
+    fn users_deal_out_every_row_once_between_them() {
+        let unique = given(FeedMode::Unique, OnEnd::Stop, (3, 9), 1);
+        assert_eq!(unique, [vec![0, 3], vec![1, 4], vec![2]]);
+        // As many users as rows: each round begins one further on, so that everybody sees all of them.
+        let shared = given(FeedMode::Shared, OnEnd::Repeat, (5, 5), 2);
+        assert_eq!(shared[0], [0, 1, 2, 3, 4]);
+        assert_eq!(shared[3], [3, 4, 0, 1, 2]);
+    }
+
+    #[test]
+    fn who_comes_to_another_s_place_is_given_rows_of_its_own() {
+        let rows = Arc::new(Rows::read("n.json", br#"[{"n":0},{"n":1},{"n":2},{"n":3}]"#).expect("right"));
+        let host = Rc::new(RefCell::new(Host::new(1, 2, false)));
+        let lua = Lua::new();
+        let (mode, on_end) = (FeedMode::Unique, OnEnd::Stop);
+        install(&lua, &host, &[Feeder { name: "rows".to_string(), rows, mode, on_end }]).expect("installed");
+        for (arrival, expected) in [(0, [0, 2]), (1, [1, 3])] {
+            let mut visit = crate::visit::Visit::new(1, 0, 0, 0);
+            visit.draw_index = arrival;
+            host.borrow_mut().visit = Some(Box::new(visit));
+            let call = || lua.load("return feed.rows().n").eval::<i64>().expect("a row");
+            assert_eq!([call(), call()], expected, "arrival {arrival}");
+        }
     }
 }

@@ -67,8 +67,8 @@ pub(crate) struct Host {
     /// `None` when nobody listens.
     pub(crate) traces: Option<Vec<Trace>>,
     users: u64,
-    /// This thread's number, from 0, and how many there are.
-    pub(crate) thread: (usize, usize),
+    /// Among how many unique numbers and rows are dealt out.
+    pub(crate) people: u64,
     /// The kit's files that requests may send.
     pub(crate) files: Files,
     /// What users were promised, for the check after the run.
@@ -79,7 +79,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(users: u32, tracing: bool) -> Host {
+    pub(crate) fn new(users: u32, people: u64, tracing: bool) -> Host {
         Host {
             now_ns: 0,
             visit: None,
@@ -90,7 +90,7 @@ impl Host {
             pages: Rc::default(),
             traces: tracing.then(Vec::new),
             users: u64::from(users.max(1)),
-            thread: (0, 1),
+            people: people.max(1),
             files: Files::new(),
             told: Told::default(),
             target: Vec::new(),
@@ -111,11 +111,11 @@ impl Host {
     }
 
     /// A number that no other call of any user in this run is given: a user counts from its own number in steps of
-    /// the number of users.
+    /// the number of users that may come.
     pub(crate) fn unique(&mut self) -> u64 {
         let Some(visit) = &mut self.visit else { return 0 };
         visit.uniques += 1;
-        u64::from(visit.user_number) + self.users * u64::from(visit.uniques - 1)
+        u64::from(visit.draw_index) + 1 + self.people * u64::from(visit.uniques - 1)
     }
 
     /// Begins an operation.

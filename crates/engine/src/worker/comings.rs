@@ -1,9 +1,9 @@
 //! Who comes and goes: arrivals of the open model, users whose lifetime is over, users who join and leave with the
 //! stages. A *place* is a user's slot on this thread; the users in it follow one another.
 
-use model::load::{Arriving, Lifetime, Load};
+use model::load::{Arriving, Lifetime};
 
-use super::{Doing, User, Worker};
+use super::{Assignment, Doing, User, Worker};
 use crate::arrivals::{Arrival, ArrivalStream};
 use crate::clock::Clock;
 use crate::mix::FRESH;
@@ -29,10 +29,11 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// The gate of thread `worker` of `workers` with so many places; absent in the closed model.
-    pub(super) fn of(load: &Load, worker: usize, workers: usize, places: u32) -> Option<Gate> {
+    /// The gate of a thread with so many places; absent in the closed model.
+    pub(super) fn of(assignment: &Assignment, places: u32) -> Option<Gate> {
+        let Assignment { load, people, worker, workers, .. } = assignment;
         let open = load.arrivals.as_ref()?;
-        let mut arrivals = ArrivalStream::new(load.profile(), open, load.seed, worker, workers);
+        let mut arrivals = ArrivalStream::new(load.profile(), open, load.seed, *people, (*worker, *workers));
         Some(Gate {
             next: arrivals.next(),
             arrivals,
@@ -128,6 +129,10 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let state = &mut self.users[place as usize];
         state.person = person;
         state.stream = Stream::new(seed, u64::from(person));
+        if self.assignment.load.arrivals.is_some() {
+            // Its unique numbers are those of its own arrival, not of the place that it happens to find free.
+            state.uniques = 0;
+        }
         state.belongings = None;
         state.mix_state = FRESH;
         state.life_began_ns = now_ns;
@@ -154,9 +159,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     /// one at once, who begins as if it had thought.
     pub(super) fn ends_stay(&mut self, place: u32, now_ns: u64) -> bool {
         let over = self.is_life_over(&self.users[place as usize], now_ns);
-        match &self.gate {
-            Some(gate) => over || gate.keeps,
-            None if self.assignment.load.arrivals.is_some() => true,
+        match &self.assignment.load.arrivals {
+            // Also when the last one has arrived: the others live their lives to the end.
+            Some(open) => over || self.stopping || open.arriving == Arriving::Operations,
             None => {
                 if over {
                     self.renew_in_turn(place, now_ns);

@@ -27,11 +27,12 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let sated = self.assignment.sated(index, state.sessions);
         let leaves = self.stopping || sated || now_ns >= state.leave_ns;
         let over = thinking_since_ns.is_some() && self.is_life_over(&self.users[user as usize], now_ns);
-        if leaves || (over && self.gate.is_some()) {
+        let open = self.assignment.load.arrivals.is_some();
+        if leaves || (over && open) {
             if let Some(since_ns) = thinking_since_ns {
                 self.host.borrow_mut().recorder.think_given_up(now_ns, since_ns);
             }
-            return match (self.gate.is_some(), sated) {
+            return match (open, sated) {
                 (true, _) => self.make_room(user),
                 (false, true) => self.leave(user),
                 (false, false) => self.vacate(user, now_ns),
@@ -44,7 +45,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let choice = self.chooser.next(state.mix_state, &mut state.stream);
         let session = choice.session;
         state.mix_state = choice.state;
-        // Traces and unique numbers go by the place, which is one user's at a time.
+        // Traces go by the place, which is one user's at a time.
         let mut visit = Visit::new(index + 1, self.session_rows[session], state.intended_ns, now_ns);
         visit.session = session as u16;
         let pause = state.pause.take().filter(|_| thinking_since_ns.is_some());
@@ -52,6 +53,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         visit.uniques = state.uniques;
         visit.life_began_ns = state.life_began_ns;
         visit.arriving = self.assignment.load.arrivals.is_some();
+        // Which place an arrival finds free depends on how many threads there are; its own number does not.
+        visit.draw_index = if visit.arriving { state.person } else { index };
         state.sessions += 1;
         let (mut stream, number) = (state.stream, state.person.wrapping_add(1));
         {

@@ -13,6 +13,7 @@ mod pauses;
 mod secure;
 mod session_api;
 mod sockets;
+mod threads;
 mod tpcw_kit;
 mod tpcw_shop;
 mod virtual_net;

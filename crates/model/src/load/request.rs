@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Arrivals, Lifetime, Load, Stage};
+use super::{Arrivals, Lifetime, Load, NO_END_S, Stage};
 use crate::problem::Problem;
 use crate::think::Distribution;
 use crate::{KitManifest, Recipe, units};
@@ -77,19 +77,26 @@ impl Request<'_> {
             Some((from, to)) => pool(from.max(to)),
             None => kit.users.default,
         });
-        let ramp_up_s = match rates {
-            Some(_) => OPEN_RAMP_UP_S,
-            None => (f64::from(users) / kit.users.ramp_per_s).clamp(10.0, 300.0),
+        let ramp_up_s = match (recipe.sessions, rates) {
+            (Some(_), _) => 0.0,
+            (None, Some(_)) => OPEN_RAMP_UP_S,
+            (None, None) => (f64::from(users) / kit.users.ramp_per_s).clamp(10.0, 300.0),
         };
+        let steady_s = match recipe.sessions {
+            Some(_) => NO_END_S,
+            None => self.seconds("steady", recipe.steady.as_deref(), kit.users.steady_s),
+        };
+        let ramp_down_s = if recipe.sessions.is_some() { 0.0 } else { 3.0 };
         Load {
             users,
             ramp_up_s: self.seconds("ramp_up", recipe.ramp_up.as_deref(), ramp_up_s),
-            steady_s: self.seconds("steady", recipe.steady.as_deref(), kit.users.steady_s),
-            ramp_down_s: self.seconds("ramp_down", recipe.ramp_down.as_deref(), 3.0),
+            steady_s,
+            ramp_down_s: self.seconds("ramp_down", recipe.ramp_down.as_deref(), ramp_down_s),
             seed: recipe.seed.unwrap_or(1),
             arrivals: rates.and_then(|(from, to)| self.arrivals(from, to)),
             stages: Vec::new(),
             lifetime: self.lifetime(),
+            sessions: recipe.sessions,
         }
     }
 
@@ -134,6 +141,7 @@ impl Request<'_> {
             arrivals: if open { self.arrivals(level, level) } else { None },
             stages,
             lifetime: self.lifetime(),
+            sessions: None,
         }
     }
 
@@ -175,11 +183,35 @@ impl Request<'_> {
         }
     }
 
+    /// A run by number of sessions is as long as they take.
+    fn check_sessions(&mut self, load: &Load) {
+        let recipe = self.recipe;
+        if recipe.sessions.is_none() {
+            return;
+        }
+        let given = [
+            ("steady", recipe.steady.is_some()),
+            ("ramp_down", recipe.ramp_down.is_some()),
+            ("stage", !recipe.stages.is_empty()),
+        ];
+        for (key, _) in given.into_iter().filter(|(_, given)| *given) {
+            self.problem(key, format!("{key} and sessions exclude each other")).why =
+                Some("a run by number of sessions ends with the last of them".to_string());
+        }
+        if !load.is_steady() {
+            self.problem("rate", "a rate that rises needs a length, not a number of sessions");
+        }
+        if recipe.sessions == Some(0) {
+            self.problem("sessions", "a run needs at least one session");
+        }
+    }
+
     fn check(&mut self, load: &Load) {
         if load.steady_s < 1.0 {
             self.problem("steady", "the steady state must last 1 s or more").why =
                 Some("only the steady state counts, so there would be no result".to_string());
         }
+        self.check_sessions(load);
         if load.users == 0 {
             self.problem("users", "a run needs at least one user");
         }

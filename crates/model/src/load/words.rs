@@ -36,8 +36,14 @@ impl Load {
             let levels: Vec<String> = self.stages.iter().map(|stage| grouped(stage.level)).collect();
             words = format!("{words} (stages {})", levels.join(", "));
         }
-        match &self.lifetime {
-            Some(lifetime) => format!("{words}, each user living {}", lifetime.words()),
+        if let Some(lifetime) = &self.lifetime {
+            words = format!("{words}, each user living {}", lifetime.words());
+        }
+        match self.sessions {
+            Some(sessions) if self.arrivals.is_some() => {
+                format!("{words}, {} arrivals in all", grouped(sessions as f64))
+            }
+            Some(sessions) => format!("{words}, {} sessions in all", grouped(sessions as f64)),
             None => words,
         }
     }
@@ -96,6 +102,8 @@ mod tests {
         let (pattern, arriving) = (Pattern::Constant, Arriving::Operations);
         let ramp = Arrivals { pattern, arriving, from_per_s: 0.5, to_per_s: 1200.0 };
         assert_eq!(Load { arrivals: Some(ramp), ..open }.headline(), "0.5 to 1 200 operations/s");
+        let counted = Load { sessions: Some(1200), ..closed.clone() };
+        assert_eq!(counted.words(), "2 500 users, 1 200 sessions in all");
         let stage = |level| Stage { level, ramp_s: 1.0, hold_s: 5.0 };
         let staged = Load { users: 20, stages: vec![stage(50.0), stage(20.0)], ..closed };
         assert_eq!(staged.words(), "20 users (stages 50, 20)");

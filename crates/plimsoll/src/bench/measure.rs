@@ -45,7 +45,7 @@ pub(crate) fn options(plan: &Plan, stage: &Stage, drain_s: f64, context: &Contex
         target: stage.target.clone(),
         cpus: plan.placement.generator.clone(),
         most_sessions: None,
-        sessions_in_all: None,
+        sessions_in_all: plan.load.sessions,
         drain_s: drain_s.min(plan.kit.users.timeout_s),
         tracing: false,
     })

@@ -63,11 +63,12 @@ pub(crate) fn run(
     let stopped = stage.stop();
     keep::logs(&stage, &writer);
     record.steps = std::mem::take(&mut stage.steps);
-    let (load, steady, early) = (&plan.load, &pace.steady, &pace.early);
+    let (load, steady, early) = (pace.driven(), &pace.steady, &pace.early);
+    record.setup.steady_s = load.steady_s;
     let series = seen(&Run::open(writer.directory())?, steady, early)?;
     let case = Case {
         plan,
-        load,
+        load: &load,
         recording: &recording,
         series: &series,
         steady,
@@ -76,6 +77,7 @@ pub(crate) fn run(
         unsettled_after_s: None,
     };
     judge(&case, &mut record)?;
+    record.setup.load = Some(load);
     writer.finish(&record)?;
     let closed = stage.close();
     let run = runs.find(&id)?;

@@ -3,6 +3,7 @@
 
 use analysis::Steady;
 use engine::Second;
+use model::Interval;
 use model::plan::Load;
 use model::record::Event;
 
@@ -29,10 +30,15 @@ pub(crate) fn phase(second: f64, text: &str) -> Event {
     Event { second, kind: "phase".to_string(), text: text.to_string() }
 }
 
-/// The phases of a load as they were planned.
+/// The phases of a load as they were planned. A load by number of sessions has no planned end: then its last second, in
+/// which users had left, does not count.
 pub(crate) struct Planned {
     load: Load,
     ended_s: f64,
+    /// Sessions that have ended.
+    ended: u64,
+    /// The last second of a load by number of sessions, as long as nothing came after it.
+    held: Option<Interval>,
     /// The seconds that count.
     pub(crate) steady: Steady,
     /// The seconds in which at most a third of the users were there.
@@ -49,13 +55,29 @@ impl Planned {
     pub(crate) fn of(load: &Load) -> Planned {
         let (from_s, to_s) = load.steady_span_s();
         let early = early(load.ramp_up_s);
-        Planned { load: load.clone(), ended_s: 0.0, steady: Steady::new(from_s, to_s), early }
+        let steady = Steady::new(from_s, to_s);
+        Planned { load: load.clone(), ended_s: 0.0, ended: 0, held: None, steady, early }
+    }
+
+    /// The load with the steady state that became of it.
+    pub(crate) fn driven(&self) -> Load {
+        match self.load.sessions {
+            Some(_) => Load { steady_s: self.steady.length_s(), ..self.load.clone() },
+            None => self.load.clone(),
+        }
     }
 }
 
 impl Pace for Planned {
     fn second(&mut self, second: &Second<'_>) -> Pacing {
-        self.steady.push(second.interval);
+        self.ended += second.interval.sessions_ended;
+        match self.load.sessions {
+            Some(_) => {
+                let before = self.held.replace(second.interval.clone());
+                before.iter().for_each(|before| self.steady.push(before));
+            }
+            None => self.steady.push(second.interval),
+        }
         self.early.push(second.interval);
         self.ended_s = f64::from(second.interval.second) + 1.0;
         let (begins_s, ends_s) = self.load.steady_span_s();
@@ -66,6 +88,10 @@ impl Pace for Planned {
 
     fn words(&self) -> (String, f64) {
         let Load { ramp_up_s, steady_s, ramp_down_s, .. } = self.load;
+        if let Some(sessions) = self.load.sessions {
+            let done = (self.ended as f64 / sessions as f64).min(1.0);
+            return (format!("{} of {sessions} sessions", self.ended), done);
+        }
         let (name, from_s, length_s) = if self.ended_s <= ramp_up_s {
             ("ramp-up", 0.0, ramp_up_s)
         } else if self.ended_s <= ramp_up_s + steady_s {

@@ -100,7 +100,17 @@ impl RecipeArgs {
 
     /// The plan on this machine. The context's catalogue is patched as the recipe's fault says.
     pub(crate) fn plan(&self, context: &mut Context) -> Result<(Recipe, Plan)> {
-        let (recipe, file) = self.recipe()?;
+        self.plan_of(context, |_| {})
+    }
+
+    /// The same with a change to the recipe that a verb's own flags make.
+    pub(crate) fn plan_of(
+        &self,
+        context: &mut Context,
+        change: impl FnOnce(&mut Recipe),
+    ) -> Result<(Recipe, Plan)> {
+        let (mut recipe, file) = self.recipe()?;
+        change(&mut recipe);
         let recipe = with_fault(recipe, &context.catalogue)?;
         if let Some(fault) = &recipe.fault {
             context.catalogue.fault(fault)?.patch(&mut context.catalogue)?;
@@ -212,6 +222,7 @@ pub(crate) fn without_load(
         ("ramp_up", recipe.ramp_up.is_some()),
         ("steady", recipe.steady.is_some()),
         ("ramp_down", recipe.ramp_down.is_some()),
+        ("sessions", recipe.sessions.is_some()),
     ];
     let given: Vec<&str> = given.into_iter().filter(|(_, given)| *given).map(|(key, _)| key).collect();
     if let (Some(file), false) = (file, given.is_empty()) {
@@ -219,7 +230,8 @@ pub(crate) fn without_load(
         context.console.note(&format!("{file}: {} not used: {why}", given.join(", ")));
     }
     let (users, rate) = if load { (None, None) } else { (recipe.users, recipe.rate.clone()) };
-    Recipe { users, rate, stages: Vec::new(), ramp_up: None, steady: None, ramp_down: None, ..recipe }
+    let stages = Vec::new();
+    Recipe { users, rate, stages, ramp_up: None, steady: None, ramp_down: None, sessions: None, ..recipe }
 }
 
 fn pattern(word: &str) -> Pattern {

@@ -20,6 +20,7 @@ mod capacity;
 mod capacity_said;
 mod compare;
 mod connections;
+mod counted;
 mod dav;
 mod dvdstore_run;
 mod events;
