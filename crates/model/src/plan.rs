@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::document::nearest;
 use crate::fault_file::Injection;
 use crate::kit::DEFAULT_MIX;
+use crate::load::Arriving;
 pub use crate::load::Load;
 use crate::problem::{Problem, Problems, Result};
 use crate::qos::{Measure, QosTarget};
@@ -147,6 +148,7 @@ impl Plan {
         apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
         check_acknowledge(&kit, &params, &mut problems);
+        problems.extend(only_the_first(&kit, &load));
         // A size that there is not has been told of.
         problems.extend(too_many_users(&kit, &size, &load).filter(|_| !size.values.is_empty()));
         if let Some(file) = file {
@@ -371,6 +373,29 @@ fn check_users(kit: &KitManifest, problems: &mut Vec<Problem>) {
     if kit.users.think.is_some() && kit.users.cycle.is_some() {
         problems.push(Problem::recipe("think and cycle exclude each other").file(file).key("users"));
     }
+}
+
+/// A user who arrives stays for one session, if nothing else is said. Where each session depends on the last one all users
+/// would begin, and nobody go on.
+fn only_the_first(kit: &KitManifest, load: &Load) -> Option<Problem> {
+    let arriving = load.arrivals.map(|open| open.arriving);
+    if arriving != Some(Arriving::Sessions) || load.lifetime.is_some() {
+        return None;
+    }
+    let first = match (&kit.matrix, &kit.sequence[..]) {
+        (Some(matrix), _) => &matrix.first,
+        (None, [first, _, ..]) => first,
+        _ => return None,
+    };
+    let what = format!(
+        "each user who arrives leaves after one session, and in kit {} that is always {first}: nothing else would be asked \
+         for",
+        kit.name
+    );
+    let why = "each session of its users depends on the one before, so the load would be another workload";
+    let remedy = "--lifetime '100 sessions' lets users go on (the rate is that of users, then), or --arriving operations \
+                  makes it the rate of their sessions";
+    Some(Problem::recipe(what).key("rate").why(why).remedy(remedy))
 }
 
 /// More users than the data was loaded for would share what each should have alone.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use model::load::Arriving;
 use model::{Catalogue, Plan, Recipe, Result};
 
 const KIT: &str = r#"
@@ -57,20 +58,22 @@ per = "second"
 const STACK: &str = "format = 1\nname = \"one\"\ntitle = \"One\"\nprovides = [\"web\"]\ntier = []\n";
 
 fn resolve(mix: Option<&str>, size: Option<&str>) -> Result<Plan> {
+    resolve_with(KIT, |recipe| {
+        recipe.mix = mix.map(str::to_string);
+        recipe.size = size.map(str::to_string);
+    })
+}
+
+fn resolve_with(kit: &str, ask: impl FnOnce(&mut Recipe)) -> Result<Plan> {
     let files = [
-        ("kits/shop/kit.toml", KIT),
+        ("kits/shop/kit.toml", kit),
         ("kits/shop/session.lua", ""),
         ("kits/shop/app/index.html", ""),
         ("stacks/one.toml", STACK),
     ];
-    let file = |(path, text): (&str, &'static str)| (path.to_string(), Cow::Borrowed(text.as_bytes()));
-    let recipe = Recipe {
-        format: 1,
-        kit: "shop".to_string(),
-        mix: mix.map(str::to_string),
-        size: size.map(str::to_string),
-        ..Recipe::default()
-    };
+    let file = |(path, text): (&str, &str)| (path.to_string(), Cow::Owned(text.as_bytes().to_vec()));
+    let mut recipe = Recipe { format: 1, kit: "shop".to_string(), ..Recipe::default() };
+    ask(&mut recipe);
     Plan::resolve(&recipe, None, &Catalogue::new(files.map(file).into()), &[0, 1])
 }
 
@@ -116,4 +119,55 @@ fn a_plan_s_data_are_those_of_its_numbers_and_for_as_many_users_as_these_say() {
     let text = refused(None, Some("items=0,browsers=3"));
     assert!(text.contains("`items=0`") && !text.contains("loaded_for"), "told once: {text}");
     assert!(text.contains("try: `plimsoll list shop`"), "{text}");
+}
+
+#[test]
+fn users_who_leave_after_one_session_are_refused_where_each_depends_on_the_one_before() {
+    let matrix = "[matrix]\nfirst = \"home\"\nrows.home = { look = 1 }\nrows.look = { home = 1 }";
+    let kits = [
+        KIT.replace("[mix]\nhome = 1", matrix),
+        KIT.replace("[mix]\nhome = 1", "").replace("format = 1\n", "format = 1\nsequence = [\"home\", \"look\"]\n"),
+    ];
+    for kit in &kits {
+        let asked = |lifetime: Option<&str>, arriving: Option<Arriving>| {
+            resolve_with(kit, |recipe| {
+                recipe.rate = Some("30/s".to_string());
+                recipe.lifetime = lifetime.map(str::to_string);
+                recipe.arriving = arriving;
+            })
+        };
+        let text = asked(None, None).expect_err("nobody would go on").to_string();
+        for part in ["always home", "--lifetime", "--arriving operations"] {
+            assert!(text.contains(part), "{part} is missing in {text}");
+        }
+        assert!(asked(Some("100 sessions"), None).is_ok() && asked(None, Some(Arriving::Operations)).is_ok());
+        assert!(resolve_with(kit, |recipe| recipe.users = Some(5)).is_ok(), "users who stay go on");
+    }
+    let weights = resolve_with(KIT, |recipe| recipe.rate = Some("30/s".to_string()));
+    assert!(weights.is_ok(), "each session is drawn afresh");
+}
+
+#[test]
+fn a_run_by_number_of_sessions_has_no_length_and_no_ramps() {
+    let asked = |ask: fn(&mut Recipe)| {
+        resolve_with(KIT, |recipe| {
+            recipe.sessions = Some(50);
+            ask(recipe);
+        })
+    };
+    let load = asked(|_| {}).expect("it can be asked for").load;
+    assert_eq!((load.sessions, load.ramp_up_s, load.ramp_down_s), (Some(50), 0.0, 0.0));
+    let open = asked(|recipe| recipe.rate = Some("5/s".to_string())).expect("it can be asked for").load;
+    assert_eq!((open.most_arrivals(), open.ramp_up_s), (Some(50), 0.0));
+    type Change = fn(&mut Recipe);
+    let refused: [(Change, &str); 4] = [
+        (|recipe| recipe.steady = Some("10s".to_string()), "steady and sessions exclude each other"),
+        (|recipe| recipe.ramp_down = Some("10s".to_string()), "ramp_down and sessions exclude each other"),
+        (|recipe| recipe.rate = Some("5:9/s".to_string()), "a rate that rises needs a length"),
+        (|recipe| recipe.sessions = Some(0), "at least one session"),
+    ];
+    for (ask, said) in refused {
+        let text = asked(ask).expect_err(said).to_string();
+        assert!(text.contains(said), "{said} is missing in {text}");
+    }
 }

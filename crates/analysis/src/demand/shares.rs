@@ -46,7 +46,7 @@ pub(super) fn judged(
     if total == 0.0 {
         return None;
     }
-    let users = f64::from(demand.load.users);
+    let users = walks(demand);
     let quantile = normal_quantile(1.0 - limits::FALSE_ALARM / (2.0 * names.len() as f64));
     // Counts of what is rare are skewed: the next term of Cornish and Fisher's expansion, of a Poisson count.
     let skew = quantile * quantile / 6.0;
@@ -58,7 +58,18 @@ pub(super) fn judged(
     let worst = seen.max_by(|a, b| a.excess().total_cmp(&b.excess()))?;
     let ok = worst.excess() <= 1.0;
     let figures = Some((worst.ratio, worst.expected_ratio));
-    Some(check("mix_shares", ok, sentence::shares(&worst, points, ok), figures))
+    Some(check("mix_shares", ok, sentence::shares(&worst, points, demand.load, ok), figures))
+}
+
+/// How many walks the window's edges cut, each of which may be off by what its beginning leaves. In the open model these are
+/// the users who are there at once, not the places that there are for them. That each of them begins anew is no chance: users
+/// who live too briefly for the mix make another one, however long the run.
+fn walks(demand: &Demand<'_>) -> f64 {
+    if demand.load.arrivals.is_none() {
+        return f64::from(demand.load.users);
+    }
+    let whole = demand.steady.whole();
+    demand.steady.per_second(whole.busy_user_s + whole.thinking_user_s)
 }
 
 fn long_run(order: &Order, sessions: usize) -> Option<Vec<Share>> {

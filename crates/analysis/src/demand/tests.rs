@@ -134,6 +134,31 @@ fn a_matrix_is_compared_row_by_row() {
     assert!(!impossible.ok && impossible.sentence.contains("never"), "{}", impossible.sentence);
 }
 
+/// The same of users who arrive, of whom 1.5 are there at once; the load has places for a thousand.
+fn shares_of_arrivals(a: u64, b: u64) -> ValidityCheck {
+    let rows = vec![vec![0.5, 0.5], vec![1.0, 0.0]];
+    let mix = Mix { names: vec!["a".into(), "b".into()], order: Order::Matrix { first: 0, rows } };
+    let load = Load { users: 1_000, ..open(Pattern::Poisson, 30.0, 30.0) };
+    let tolerance = Tolerance { mix_points: Some(2.0), pause_ratio: None };
+    let second = |number| Interval { busy_user_s: 1.0, thinking_user_s: 0.5, ..Interval::empty(number) };
+    let seconds: Vec<Interval> = (0..20).map(second).collect();
+    let steady = Steady::of(&seconds, 0.0, 60.0);
+    let pauses = &[None, None];
+    let demand = Demand { load: &load, mix: &mix, pauses, by_cycles: false, tolerance, steady: &steady };
+    let (a, b) = (session("a", a), session("b", b));
+    one(&checks(&demand, &[&a, &b]), "mix_shares").clone()
+}
+
+#[test]
+fn users_who_arrive_and_live_too_briefly_for_the_mix_are_seen_in_a_short_run() {
+    let first_only = shares_of_arrivals(600, 0);
+    assert!(!first_only.ok && first_only.sentence.contains("--lifetime"), "{}", first_only.sentence);
+    // Three sessions each from `a` on: a, then half and half, then 3 of 4: 75 % instead of 66.7 %.
+    let three = shares_of_arrivals(1_350, 450);
+    assert!(!three.ok && three.sentence.contains("75.0 %"), "{}", three.sentence);
+    assert!(shares_of_arrivals(4_040, 1_960).ok, "whoever lives long enough comes near the long run");
+}
+
 #[test]
 fn a_rare_session_that_is_never_drawn_is_missed() {
     let weights = vec![0.7, 0.299, 0.001];

@@ -1,6 +1,6 @@
 //! What is said of the load that was asked for.
 
-use model::load::Pattern;
+use model::load::{Load, Pattern};
 use model::units;
 
 use super::{number, percent};
@@ -97,7 +97,7 @@ pub(crate) fn pauses(by_cycles: bool, kept_s: (f64, f64), fault: Option<(&str, F
     format!("{figures}: {why}")
 }
 
-pub(crate) fn shares(worst: &Seen<'_>, points: f64, ok: bool) -> String {
+pub(crate) fn shares(worst: &Seen<'_>, points: f64, load: &Load, ok: bool) -> String {
     let share = |ratio: f64| format!("{:.1} %", 100.0 * ratio);
     let figures = format!(
         "{} was {} of the sessions that completed, {} asked for",
@@ -115,6 +115,12 @@ pub(crate) fn shares(worst: &Seen<'_>, points: f64, ok: bool) -> String {
     };
     if ok {
         return format!("{figures}, the furthest off of all ({limit})");
+    }
+    if load.arrivals.is_some() {
+        return format!(
+            "{figures} ({limit}): it was another mix; who arrives begins where all begin: let users live longer (--lifetime), \
+             or let operations arrive (--arriving operations)"
+        );
     }
     format!(
         "{figures} ({limit}): it was another mix; sessions that fail are missing from it, see the errors, or run longer \

@@ -37,6 +37,7 @@ mod hungry;
 mod kept;
 mod long_run;
 mod measuring;
+mod open_mix;
 mod outage;
 mod published;
 mod queue;
