@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
+use engine::script::budget::Budget;
 use engine::script::constants;
 use engine::script::one_page::OnePage;
 use engine::{Target, Totals};
@@ -107,8 +108,8 @@ pub fn check(options: CheckOptions<'_>) -> Result<Vec<ConsistencyResult>> {
     let line = web.map(|target| Line::new(target, patience)).transpose()?;
     let shared =
         Rc::new(Shared { conn: RefCell::new(conn), results: RefCell::default(), lost: RefCell::default() });
-    let outcome = script::new_state(kit, setup).and_then(|lua| {
-        install(&lua, &shared, inputs)?;
+    let outcome = script::new_state(kit, setup).and_then(|(lua, budget)| {
+        install(&lua, &shared, inputs, &budget)?;
         let page = OnePage::install(&lua)?;
         let host = web.map_or("", |target| target.host.as_str());
         let web = RefCell::new(line.map(move |line| Web::new(line, host, page, on_answer)));
@@ -119,10 +120,12 @@ pub fn check(options: CheckOptions<'_>) -> Result<Vec<ConsistencyResult>> {
             };
             let ask = move |_: &Lua, (method, path, options): (String, String, Option<Table>)| {
                 let request = Request::read(method, path, options.as_ref()).map_err(Error::runtime)?;
-                asked(web)?.ask(&request).map_err(|problem| {
+                let answer = asked(web)?.ask(&request).map_err(|problem| {
                     *shared.lost.borrow_mut() = Some(*problem);
                     Error::runtime("the web server does not answer")
-                })
+                });
+                budget.renew();
+                answer
             };
             lua.globals().raw_set("auth", scope.create_function(log_in)?)?;
             lua.globals().raw_set("request", scope.create_function(ask)?)?;
@@ -170,7 +173,7 @@ struct Shared {
     lost: RefCell<Option<Problem>>,
 }
 
-fn install(lua: &Lua, shared: &Rc<Shared>, inputs: &CheckInputs) -> mlua::Result<()> {
+fn install(lua: &Lua, shared: &Rc<Shared>, inputs: &CheckInputs, budget: &Budget) -> mlua::Result<()> {
     let globals = lua.globals();
     for (name, counts) in
         [("completed", &inputs.completed), ("unanswered", &inputs.unanswered), ("counters", &inputs.counters)]
@@ -179,8 +182,13 @@ fn install(lua: &Lua, shared: &Rc<Shared>, inputs: &CheckInputs) -> mlua::Result
     }
     let told = inputs.told.iter().map(|(key, state)| (key.as_str(), state.as_deref()));
     globals.raw_set("told", told_table(lua, told)?)?;
-    let asked = Rc::clone(shared);
-    globals.raw_set("query", lua.create_function(move |_, sql: String| query(&asked, &sql))?)?;
+    let (asked, budget) = (Rc::clone(shared), budget.clone());
+    let ask = move |_: &Lua, sql: String| {
+        let found = query(&asked, &sql);
+        budget.renew();
+        found
+    };
+    globals.raw_set("query", lua.create_function(ask)?)?;
     let told = Rc::clone(shared);
     let expect = move |_: &Lua, (name, found, low, high): (String, f64, f64, Option<f64>)| {
         told.results.borrow_mut().push(judge(name, found, low, high.unwrap_or(low)));

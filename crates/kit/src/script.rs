@@ -1,8 +1,9 @@
 //! What all Lua files of a kit share: the state they run in, the tables `size` and `param`, and how an error in one
 //! becomes a [`Problem`] with the file and line that people know.
 
+use engine::script::budget::{Allowance, Budget};
 use engine::script::{constants, sandbox};
-use mlua::Lua;
+use mlua::{Lua, Value};
 use model::Problem;
 
 use crate::folder::{Kit, Setup};
@@ -10,11 +11,20 @@ use crate::folder::{Kit, Setup};
 /// No kit's data generator or check needs more; one that does is in an endless loop.
 const MEMORY_LIMIT_BYTES: usize = 256 << 20;
 
-/// A sandboxed state in which the kit's modules, `size` and `param` are known.
-pub(crate) fn new_state(kit: &Kit, setup: &Setup) -> mlua::Result<Lua> {
+/// What a file may spend at its top level, in one call of `make`, or between two questions to a server.
+const ALLOWANCE: Allowance =
+    Allowance { million_instructions: 1_000, seconds: 10, without: "in one go (smaller chunks take less)" };
+
+/// A sandboxed state in which the kit's modules, `size` and `param` are known, and what its script may spend there.
+pub(crate) fn new_state(kit: &Kit, setup: &Setup) -> mlua::Result<(Lua, Budget)> {
     let lua = sandbox::new_lua(kit.modules.clone(), MEMORY_LIMIT_BYTES)?;
+    // A script must not catch the error that ends it.
+    for name in ["pcall", "xpcall", "coroutine"] {
+        lua.globals().raw_set(name, Value::Nil)?;
+    }
     constants::install(&lua, &setup.size, &setup.params)?;
-    Ok(lua)
+    let budget = Budget::install(&lua, ALLOWANCE)?;
+    Ok((lua, budget))
 }
 
 /// A Lua error as a problem of the kit's author: its first line, at the first place in one of the kit's files, or of

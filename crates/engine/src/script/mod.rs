@@ -1,6 +1,7 @@
 //! Lua 5.4: what sessions and data generators are written in.
 
 mod ask;
+pub mod budget;
 pub(crate) mod calls;
 pub mod constants;
 mod effort;

@@ -1,14 +1,11 @@
 //! A compiled session script: the functions of the mix, and the coroutines that run them.
 
-use std::cell::Cell;
-use std::rc::Rc;
-
-use mlua::{Error, Function, HookTriggers, LightUserData, Lua, Table, Thread, Value, VmState};
+use mlua::{Error, Function, LightUserData, Lua, Table, Thread, Value};
 use model::{Problem, Result};
 
+use super::budget::{Allowance, Budget};
 use super::calls::{self, SharedHost};
 use super::constants;
-use super::effort::{self, Effort};
 use super::feeder;
 use super::natives::{self, CurrentStream};
 use super::page::{self, Page};
@@ -19,9 +16,9 @@ use crate::scenario::Source;
 
 /// Memory that one thread's scripts may use.
 const MEMORY_LIMIT_BYTES: usize = 2 << 30;
-const HOOK_INSTRUCTIONS: u32 = 1_000_000;
-/// A script that runs this many million instructions without a request is taken to loop for ever (about a second).
-const MOST_MILLION_INSTRUCTIONS: u32 = 100;
+/// Between two requests: a script that needs more is taken to loop for ever.
+const ALLOWANCE: Allowance =
+    Allowance { million_instructions: 100, seconds: 1, without: "without a request" };
 
 /// A compiled session script.
 pub(crate) struct Script {
@@ -34,8 +31,7 @@ pub(crate) struct Script {
     known_users: Vec<bool>,
     threads: Vec<Thread>,
     stream: CurrentStream,
-    instructions: Rc<Cell<u32>>,
-    effort: Rc<Effort>,
+    budget: Budget,
 }
 
 /// How a resumed script came back.
@@ -53,10 +49,8 @@ impl Script {
     /// Compiles `source` for one thread.
     pub(crate) fn compile(source: &Source, host: &SharedHost) -> Result<Script> {
         let stream = CurrentStream::new(Stream::new(0, 0));
-        let instructions = Rc::new(Cell::new(0));
-        let effort = Rc::new(Effort::new());
-        let prepared = prepare(source, host, &stream, (&instructions, &effort));
-        let lua = prepared.map_err(|error| script_problem(source, &error))?;
+        let prepared = prepare(source, host, &stream);
+        let (lua, budget) = prepared.map_err(|error| script_problem(source, &error))?;
         let mut problems = Vec::new();
         let mut sessions = Vec::new();
         for name in &source.mix.names {
@@ -75,7 +69,7 @@ impl Script {
             let stage = Stage::new(&lua, lua.create_sequence_from(sessions)?, users.clone())?;
             let idle = lua.create_function(|_, ()| Ok(()))?;
             let (threads, known_users) = (Vec::new(), Vec::new());
-            Ok(Script { lua, stage, idle, users, known_users, threads, stream, instructions, effort })
+            Ok(Script { lua, stage, idle, users, known_users, threads, stream, budget })
         };
         Ok(script().map_err(|error| script_problem(source, &error))?)
     }
@@ -133,8 +127,7 @@ impl Script {
 
     fn run(&mut self, stream: &mut Stream, go_on: impl FnOnce(&Stage) -> Resumed) -> Outcome {
         self.stream.set(*stream);
-        self.instructions.set(0);
-        self.effort.renew();
+        self.budget.renew();
         let resumed = go_on(&self.stage);
         *stream = self.stream.get();
         match resumed {
@@ -174,33 +167,17 @@ impl Script {
     }
 }
 
-fn prepare(
-    source: &Source,
-    host: &SharedHost,
-    stream: &CurrentStream,
-    (instructions, effort): (&Rc<Cell<u32>>, &Rc<Effort>),
-) -> mlua::Result<Lua> {
+fn prepare(source: &Source, host: &SharedHost, stream: &CurrentStream) -> mlua::Result<(Lua, Budget)> {
     let lua = sandbox::new_lua(source.modules.clone(), MEMORY_LIMIT_BYTES)?;
-    let counter = Rc::clone(instructions);
-    lua.set_global_hook(HookTriggers::new().every_nth_instruction(HOOK_INSTRUCTIONS), move |_, _| {
-        counter.set(counter.get() + 1);
-        if counter.get() < MOST_MILLION_INSTRUCTIONS {
-            return Ok(VmState::Continue);
-        }
-        let what = format!(
-            "ran {MOST_MILLION_INSTRUCTIONS} million instructions without a request: a loop without end?"
-        );
-        Err(Error::runtime(what))
-    })?;
     natives::install(&lua, stream)?;
     calls::install(&lua, host)?;
     page::install(&lua, &host.borrow().pages)?;
     constants::install(&lua, &source.size, &source.params)?;
-    effort::install(&lua, effort)?;
+    let budget = Budget::install(&lua, ALLOWANCE)?;
     feeder::install(&lua, host, &source.feeders)?;
     host.borrow_mut().files = source.files.clone();
     lua.load(source.session_text.as_str()).set_name(format!("@{}", source.session_name)).exec()?;
-    Ok(lua)
+    Ok((lua, budget))
 }
 
 /// An error in words: the script's line first, without Lua's stack.

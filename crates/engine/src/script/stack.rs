@@ -129,6 +129,15 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// The argument as a whole number, as Lua's own libraries take one: also a number without a fraction, and a text that
+    /// says one.
+    pub(crate) fn whole(self, number: c_int) -> Option<i64> {
+        let mut is_whole = 0;
+        // SAFETY: any positive index is acceptable; `lua_tointegerx` only reads, and converts no text in place.
+        let whole = unsafe { ffi::lua_tointegerx(self.state, number, &mut is_whole) };
+        (is_whole != 0).then_some(whole)
+    }
+
     /// The argument's truth: only nil and false are false.
     pub(crate) fn truth(self, number: c_int) -> bool {
         // SAFETY: reads a slot; any positive index is acceptable.
@@ -155,6 +164,15 @@ impl<'b> List<'b> {
     pub(crate) fn len(self) -> usize {
         // SAFETY: the index holds a table while 'b lasts; `lua_rawlen` reads without metamethods.
         unsafe { ffi::lua_rawlen(self.state, self.index) }
+    }
+
+    /// Whether it is more than its elements: functions may say its length, and what it has under a number.
+    pub(crate) fn has_metatable(self) -> Result<bool, Fault> {
+        let room = Room::of(self.state, 1)?;
+        // SAFETY: there is room for one value; only a metatable is pushed, and taken away with `room`.
+        let has = unsafe { ffi::lua_getmetatable(self.state, self.index) != 0 };
+        drop(room);
+        Ok(has)
     }
 
     /// Reads the element of that number, from 1, without metamethods.

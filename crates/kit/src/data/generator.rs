@@ -5,6 +5,7 @@ use std::io::Write;
 use std::rc::Rc;
 
 use engine::random::Stream;
+use engine::script::budget::Budget;
 use engine::script::natives::{self, CurrentStream};
 use mlua::{Error, Function, Lua, MultiValue, Value};
 use model::Result;
@@ -30,6 +31,7 @@ pub(crate) struct Generator<'a> {
     makers: Vec<Function>,
     stream: CurrentStream,
     buffers: Rc<RefCell<Buffers>>,
+    budget: Budget,
     /// Last, so that it outlives what refers to it.
     _lua: Lua,
 }
@@ -49,19 +51,19 @@ impl<'a> Generator<'a> {
         let stream = CurrentStream::new(Stream::new(setup.seed, TOP_LEVEL));
         let buffers = Rc::new(RefCell::new(Buffers::default()));
         let prepare = || {
-            let lua = script::new_state(kit, setup)?;
+            let (lua, budget) = script::new_state(kit, setup)?;
             natives::install(&lua, &stream)?;
             install(&lua, &buffers)?;
-            Ok(lua)
+            Ok((lua, budget))
         };
-        let lua = prepare().map_err(|error| script::problem(kit, file, &error))?;
+        let (lua, budget) = prepare().map_err(|error| script::problem(kit, file, &error))?;
         let returned = declaration::run(kit, file, &lua)?;
         let (declaration, makers) = declaration::read(kit, file, &returned)?;
         let mut tables = buffers.borrow_mut();
         tables.tables =
             declaration.tables.iter().map(|table| (table.name.clone(), table.columns.len())).collect();
         drop(tables);
-        Ok(Generator { kit, file, seed: setup.seed, declaration, makers, stream, buffers, _lua: lua })
+        Ok(Generator { kit, file, seed: setup.seed, declaration, makers, stream, buffers, budget, _lua: lua })
     }
 
     pub(crate) fn declaration(&self) -> &Declaration {
@@ -73,6 +75,7 @@ impl<'a> Generator<'a> {
         let tables = self.declaration.tables.len();
         self.buffers.borrow_mut().rows = vec![Rows::default(); tables];
         self.stream.set(Stream::new(self.seed, chunk.stream()));
+        self.budget.renew();
         self.makers[chunk.part]
             .call::<()>((chunk.first, chunk.last))
             .map_err(|error| script::problem(self.kit, self.file, &error))?;

@@ -150,17 +150,18 @@ pub fn list(kit: &Kit, setup: &Setup, catalogue: &Catalogue) -> Result<Option<Fi
     let named = Rc::new(RefCell::new(Named::default()));
     let stream = CurrentStream::new(Stream::new(setup.seed, TOP_LEVEL));
     let prepare = || {
-        let lua = script::new_state(kit, setup)?;
+        let (lua, budget) = script::new_state(kit, setup)?;
         natives::install(&lua, &stream)?;
         install(&lua, &named, kit, catalogue)?;
-        Ok(lua)
+        Ok((lua, budget))
     };
-    let lua = prepare().map_err(|error| script::problem(kit, script, &error))?;
+    let (lua, budget) = prepare().map_err(|error| script::problem(kit, script, &error))?;
     let parts = declaration::parts(kit, script, &lua)?;
     named.borrow_mut().open = true;
     for (index, part) in parts.iter().enumerate() {
         for number in 0..part.count.div_ceil(part.chunk) {
             stream.set(Stream::new(setup.seed, ((index as u64) << 48) | number));
+            budget.renew();
             call(part, number).map_err(|error| script::problem(kit, script, &error))?;
         }
     }

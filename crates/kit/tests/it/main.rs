@@ -1,6 +1,7 @@
 //! Kits from the outside: the catalogue's kit against a real MariaDB and real PHP.
 
 mod borrowing;
+mod budget;
 mod caldav;
 mod caldav_check;
 mod calendar;
