@@ -26,7 +26,8 @@ pub(crate) fn check(hotpath: &Path, budgets: &Path, profile: &str) -> Result<(),
     let text = fs::read_to_string(budgets).map_err(|error| format!("{}: {error}", budgets.display()))?;
     let budgets: Budgets =
         toml::from_str(&text).map_err(|error| format!("{}: {error}", budgets.display()))?;
-    let of_profile = budgets.budget.get(profile).ok_or_else(|| format!("there are no budgets for profile {profile}"))?;
+    let of_profile =
+        budgets.budget.get(profile).ok_or_else(|| format!("there are no budgets for profile {profile}"))?;
     let mut exceeded = Vec::new();
     for (program, visits) in VISITS {
         let found = per_request(hotpath, program, visits)?;

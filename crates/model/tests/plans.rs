@@ -126,7 +126,8 @@ fn users_who_leave_after_one_session_are_refused_where_each_depends_on_the_one_b
     let matrix = "[matrix]\nfirst = \"home\"\nrows.home = { look = 1 }\nrows.look = { home = 1 }";
     let kits = [
         KIT.replace("[mix]\nhome = 1", matrix),
-        KIT.replace("[mix]\nhome = 1", "").replace("format = 1\n", "format = 1\nsequence = [\"home\", \"look\"]\n"),
+        KIT.replace("[mix]\nhome = 1", "")
+            .replace("format = 1\n", "format = 1\nsequence = [\"home\", \"look\"]\n"),
     ];
     for kit in &kits {
         let asked = |lifetime: Option<&str>, arriving: Option<Arriving>| {

@@ -59,7 +59,8 @@ fn is_judged_right(fault: &str, stack: &str, expected: &Expected) {
     }
     let runs: Vec<(bool, String)> = (0..TRIES)
         .map_while(|_| {
-            let ended = Home::shared().plimsoll(&format!("run dvdstore --fault {fault} {SHORT} --json")).run();
+            let ended =
+                Home::shared().plimsoll(&format!("run dvdstore --fault {fault} {SHORT} --json")).run();
             let run: RunRecord = serde_json::from_value(ended.json()).expect("a run's record");
             let judged = Judged::of(fault, &run.id, expected, run.diagnosis.as_ref());
             let wrong = (run.verdict.valid, format!("{}; {judged:?}", run.verdict.sentence));

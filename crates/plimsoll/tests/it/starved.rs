@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, Signal};
 use serde_json::Value as Json;
-use testkit::origin::Origin;
 use testkit::ending::skip;
+use testkit::origin::Origin;
 
 use crate::tool::{Finished, Home, Tool, wait_for};
 

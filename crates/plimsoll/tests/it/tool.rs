@@ -121,7 +121,8 @@ const HOME_PREFIX: &str = "plimsoll-it-";
 /// stays, so that the next test finds its data made.
 fn root() -> &'static Path {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
-        let usual = || std::env::temp_dir().join(format!("plimsoll-tests-{}", rustix::process::geteuid().as_raw()));
+        let usual =
+            || std::env::temp_dir().join(format!("plimsoll-tests-{}", rustix::process::geteuid().as_raw()));
         let root = std::env::var_os("PLIMSOLL_TEST_ROOT").map_or_else(usual, PathBuf::from);
         fs::create_dir_all(&root).expect("a directory for tests");
         fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).expect("permissions can be set");
@@ -384,7 +385,8 @@ pub(crate) fn wait_within<T>(patience: Duration, what: &str, mut condition: impl
 pub(crate) fn have(stack: &str) -> bool {
     let home = Home::shared();
     let found = home.plimsoll("doctor --no-ceiling --stack").arg(stack).run();
-    let line = found.stdout.lines().find(|line| line.contains(&format!("stack {stack}:"))).unwrap_or_default();
+    let line =
+        found.stdout.lines().find(|line| line.contains(&format!("stack {stack}:"))).unwrap_or_default();
     line.starts_with("ok") || skip(&format!("the packages of stack {stack} are missing: {line}"))
 }
 

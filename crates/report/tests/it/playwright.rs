@@ -15,7 +15,8 @@ use crate::{Kept, beside};
 fn driver(folder: &Path) -> bool {
     let node = Command::new("node").arg("--version").output().is_ok_and(|output| output.status.success());
     let there = node && folder.join("node_modules/playwright-core").is_dir();
-    let how = || format!("install nodejs and npm, then: npm ci --ignore-scripts --prefix {}", folder.display());
+    let how =
+        || format!("install nodejs and npm, then: npm ci --ignore-scripts --prefix {}", folder.display());
     there || skip(&format!("no playwright-core here; {}", how()))
 }
 

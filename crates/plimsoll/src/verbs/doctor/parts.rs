@@ -92,7 +92,8 @@ mod tests {
     #[test]
     fn a_shop_in_php_needs_nothing_of_the_calendar_and_the_demo_fetches_what_it_needs() {
         let catalogue = built_in();
-        let [kit, stack] = [("\nkit=", " "), (" stack=", "\n")].map(|(from, to)| of_the_demo(from, to).remove(0));
+        let [kit, stack] =
+            [("\nkit=", " "), (" stack=", "\n")].map(|(from, to)| of_the_demo(from, to).remove(0));
         let kit = catalogue.kit(&kit).expect("the demo's kit");
         let alone = line(&Parts::for_kit(&catalogue, &stack, &kit).expect("it runs there"));
         let wanted = of_the_demo("\nahead=(", ")");
@@ -106,6 +107,9 @@ mod tests {
         let catalogue = built_in();
         let kit = catalogue.kit("tpcw").expect("a kit");
         let refused = Parts::for_kit(&catalogue, "nginx", &kit).err().expect("it needs servlets");
-        assert!(refused.to_string().contains("kit tpcw can't run on stack nginx, which has no web+servlet"), "{refused}");
+        assert!(
+            refused.to_string().contains("kit tpcw can't run on stack nginx, which has no web+servlet"),
+            "{refused}"
+        );
     }
 }
