@@ -3,7 +3,7 @@
 kits=(catalogue/kits/*/)
 kits=("${kits[@]#catalogue/kits/}")
 kits=("${kits[@]%/}")
-parts=(instructions memory simulations pages "${kits[@]/#/conformance-}" studies faults fuzz soak)
+parts=(instructions memory simulations pages "${kits[@]/#/conformance-}" studies faults cgroup2 fuzz soak)
 record=${PLIMSOLL_LONG_RECORD:-docs/test-long.md}
 
 # What all else stands on, and the rooms below every kit.
@@ -28,6 +28,7 @@ covers() {
                 "$(printf 'crates/plimsoll/tests/it/%s.rs ' compare find ground_truth published queue sweep)"
             ;;
         faults) echo "$(below dvdstore) $above_kits catalogue/faults catalogue/rules" ;;
+        cgroup2) echo "crates/testbed crates/plimsoll/tests/it/hungry.rs catalogue/services/mariadb scripts/guest.sh" ;;
         fuzz) echo "fuzz crates/engine/src/http" ;;
         soak) echo "$below_kits $above_kits" ;;
         *)

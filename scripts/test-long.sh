@@ -66,6 +66,7 @@ run() {
         instructions) scripts/instructions.sh ;;
         simulations) PLIMSOLL_FULL_LENGTH=1 nextest "$(tests_of simulations)" ;;
         faults) scripts/faults.sh ;;
+        cgroup2) scripts/guest.sh ;;
         fuzz) scripts/fuzz.sh 1200 ;;
         *) nextest "$(tests_of "$1")" ;;
     esac

@@ -15,20 +15,53 @@ use crate::waiting::wait_until;
 const BUSY: &str =
     "<?php for ($n = 0, $i = 0; $i < 2000000; $i++) { $n += $i; } echo $n > 0 ? 'done' : '';\n";
 
-/// Whether CPU time can be limited here in a hierarchy of the controller's own.
-pub(crate) fn controllers_are_there() -> bool {
-    let there = Path::new("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").exists();
-    there || skip("there is no v1 controller of CPU time here")
+/// The root of a hierarchy that has all controllers in it (v2), if that is what this machine has.
+fn unified() -> Option<&'static Path> {
+    let root = Path::new("/sys/fs/cgroup");
+    let offered = fs::read_to_string(root.join("cgroup.controllers")).unwrap_or_default();
+    offered.split_whitespace().any(|one| one == "cpu").then_some(root)
 }
 
-/// Groups of a lab in the controllers' own hierarchies.
+/// Whether CPU time can be limited here, in a hierarchy of the controller's own (v1) or in the unified one.
+pub(crate) fn controllers_are_there() -> bool {
+    let there = unified().is_some() || Path::new("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").exists();
+    there || skip("there is no controller of CPU time here")
+}
+
+/// Groups of a lab in the controllers' hierarchies.
 pub(crate) fn groups_of(id: &str) -> Vec<PathBuf> {
-    let hierarchies = fs::read_dir("/sys/fs/cgroup").into_iter().flatten().flatten();
-    let labs = hierarchies.filter(|dir| dir.file_name() != "unified").flat_map(|dir| {
-        fs::read_dir(dir.path().join("plimsoll")).into_iter().flatten().flatten().map(|lab| lab.path())
-    });
+    let own = || {
+        let all = fs::read_dir("/sys/fs/cgroup").into_iter().flatten().flatten();
+        all.filter(|dir| dir.file_name() != "unified").map(|dir| dir.path()).collect()
+    };
+    let hierarchies: Vec<PathBuf> = unified().map_or_else(own, |root| vec![root.to_path_buf()]);
+    let labs = hierarchies
+        .into_iter()
+        .flat_map(|dir| fs::read_dir(dir.join("plimsoll")).into_iter().flatten().flatten())
+        .map(|lab| lab.path());
     let ours = |lab: &PathBuf| lab.file_name().is_some_and(|name| name.to_string_lossy().starts_with(id));
     labs.filter(ours).collect()
+}
+
+/// How many microseconds a group may compute of each 20 ms; none without a limit.
+fn quota_us(group: &Path) -> Option<u64> {
+    let read = |name: &str| fs::read_to_string(group.join(name)).ok();
+    let (quota, period) = match read("cpu.max") {
+        Some(both) => {
+            both.trim().split_once(' ').map(|(quota, period)| (quota.to_string(), period.to_string()))
+        }
+        None => read("cpu.cfs_quota_us").zip(read("cpu.cfs_period_us")),
+    }
+    .expect("a group with a controller of CPU time");
+    let quota = quota.trim().parse().ok();
+    assert!(quota.is_none() || period.trim() == "20000", "a period of {period}");
+    quota
+}
+
+/// What limits the writes of a group: `8:0 40` or `8:0 … wiops=40`.
+fn write_limit(group: &Path) -> Option<String> {
+    let read = |name: &str| fs::read_to_string(group.join(name)).ok().filter(|text| !text.trim().is_empty());
+    read("io.max").or_else(|| read("blkio.throttle.write_iops_device"))
 }
 
 fn throttled(group: &Path) -> u64 {
@@ -58,8 +91,7 @@ fn a_tier_with_a_quota_is_throttled_until_it_is_lifted_and_the_group_goes_with_t
     let inside = fs::read_to_string(group.join("cgroup.procs")).expect("a group");
     assert!(inside.lines().count() >= 2, "PHP-FPM and its children: {inside}");
     stack.set_cpu_quota("app", None).expect("it is lifted");
-    let quota = fs::read_to_string(group.join("cpu.cfs_quota_us")).expect("a group");
-    assert_eq!(quota.trim(), "-1");
+    assert_eq!(quota_us(&group), None);
     drop(stack);
     assert!(!group.exists(), "the group goes with its stack");
     bench.lab.close().expect("a clean end");
@@ -80,15 +112,16 @@ fn a_tier_that_is_set_to_half_a_core_has_no_more_from_its_start() {
     assert_eq!(groups.len(), 1, "{groups:?}");
     let of_stack = groups[0].join("1");
     let read = |tier: &str, name: &str| fs::read_to_string(of_stack.join(tier).join(name)).expect("a group");
-    assert_eq!(read("app", "cpu.cfs_quota_us").trim(), "10000", "half of a period of 20 ms");
+    assert_eq!(quota_us(&of_stack.join("app")), Some(10_000), "half of a period of 20 ms");
     for tier in ["db", "app", "web"] {
         let inside = read(tier, "cgroup.procs");
         let pid = stack.tier(tier).expect("a tier").pid.to_string();
         assert!(inside.lines().any(|line| line == pid), "{tier}: {pid} is not among {inside}");
-        assert_eq!(read(tier, "cpu.shares"), read("app", "cpu.shares"), "{tier} weighs as the others do");
+        let weight = if unified().is_some() { "cpu.weight" } else { "cpu.shares" };
+        assert_eq!(read(tier, weight), read("app", weight), "{tier} weighs as the others do");
     }
     for tier in ["db", "web"] {
-        assert_eq!(read(tier, "cpu.cfs_quota_us").trim(), "-1", "{tier} has no limit of its own");
+        assert_eq!(quota_us(&of_stack.join(tier)), None, "{tier} has no limit of its own");
     }
     drop(stack);
     assert!(!of_stack.exists(), "the groups go with their stack");
@@ -126,13 +159,18 @@ fn a_faults_injections_are_there_when_the_stack_stands() {
     assert_eq!(files(&limits("web")), "64");
     assert_ne!(files(&limits("app")), "64", "only the tier that is named");
     if held {
-        let groups = groups_of(&bench.id);
-        let read = |name: &str| {
-            let paths = groups.iter().map(|group| group.join("1/db").join(name));
-            paths.filter_map(|path| fs::read_to_string(path).ok()).collect::<String>()
-        };
-        assert_eq!(read("cpu.cfs_quota_us").trim(), "5000");
-        assert!(read("blkio.throttle.write_iops_device").trim().ends_with(" 40"));
+        let groups: Vec<PathBuf> = groups_of(&bench.id)
+            .iter()
+            .map(|group| group.join("1/db"))
+            .filter(|group| group.exists())
+            .collect();
+        let with_cpu =
+            |group: &&PathBuf| group.join("cpu.max").exists() || group.join("cpu.cfs_quota_us").exists();
+        let quotas: Vec<_> = groups.iter().filter(with_cpu).map(|group| quota_us(group)).collect();
+        assert_eq!(quotas, [Some(5_000)]);
+        let writes: Vec<String> = groups.iter().filter_map(|group| write_limit(group)).collect();
+        let right = |text: &String| [" 40", "=40"].iter().any(|end| text.trim().ends_with(end));
+        assert!(writes.len() == 1 && writes.iter().all(right), "{writes:?}");
     }
     drop(stack);
     bench.lab.close().expect("a clean end");
