@@ -11,17 +11,16 @@ use crate::script::page::PageSlot;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OpenOperation {
     pub(crate) row: Row,
-    intended_ns: u64,
-    /// How late it was opened: what the visit hands on when it is not recorded.
-    late_ns: u64,
+    opened_ns: u64,
     started_ns: Option<u64>,
     ended_ns: u64,
     failure: Option<ErrorKind>,
 }
 
 impl OpenOperation {
+    /// Without what its visit was late.
     fn response_ns(&self) -> u64 {
-        self.ended_ns.saturating_sub(self.intended_ns)
+        self.ended_ns.saturating_sub(self.opened_ns)
     }
 }
 
@@ -93,21 +92,12 @@ impl Visit {
         }
     }
 
-    /// Opens an operation; the one before it ends. The first one that is recorded is charged with how late the visit
-    /// began: nobody else would be, and the user has waited.
+    /// Opens an operation; the one before it ends.
     pub(crate) fn open(&mut self, row: Row, now_ns: u64, recorder: &mut Recorder) {
         self.close(recorder);
         self.operations += 1;
-        let late_ns = std::mem::take(&mut self.late_ns);
-        let intended_ns = now_ns.saturating_sub(late_ns);
-        self.operation = Some(OpenOperation {
-            row,
-            intended_ns,
-            late_ns,
-            started_ns: None,
-            ended_ns: now_ns,
-            failure: None,
-        });
+        self.operation =
+            Some(OpenOperation { row, opened_ns: now_ns, started_ns: None, ended_ns: now_ns, failure: None });
     }
 
     /// How many operations have been opened: tells one from the next.
@@ -156,12 +146,11 @@ impl Visit {
             return;
         }
         let Some(operation) = self.take(recorder) else { return };
-        self.late_ns = operation.late_ns;
         let Some(started_ns) = operation.started_ns else { return };
-        recorder.untimed(operation.response_ns());
+        recorder.untimed(operation.response_ns() + self.late_ns);
         if self.arriving {
             // Without the late start, with which the next operation is charged.
-            self.response_sum_ns += operation.response_ns().saturating_sub(operation.late_ns);
+            self.response_sum_ns += operation.response_ns();
             self.service_sum_ns += operation.ended_ns.saturating_sub(started_ns);
         }
     }
@@ -173,24 +162,26 @@ impl Visit {
         Some(operation)
     }
 
-    /// Ends the open operation and records it. An operation that made no request is none, unless it failed.
+    /// Ends the open operation and records it. An operation that made no request is none, unless it failed. The first
+    /// one that is recorded is charged with how late the visit began: nobody else would be, and the user has waited.
     pub(crate) fn close(&mut self, recorder: &mut Recorder) {
         let Some(operation) = self.take(recorder) else { return };
         match (operation.failure, operation.started_ns) {
             (Some(kind), started_ns) => {
+                self.late_ns = 0;
                 recorder.failed(operation.row, kind);
                 if started_ns.is_some() && kind != ErrorKind::Connect {
                     recorder.unanswered(operation.row);
                 }
             }
             (None, Some(started_ns)) => {
-                let response_ns = operation.response_ns();
+                let response_ns = operation.response_ns() + std::mem::take(&mut self.late_ns);
                 let service_ns = operation.ended_ns.saturating_sub(started_ns);
                 recorder.completed(operation.row, response_ns, service_ns);
                 self.response_sum_ns += response_ns;
                 self.service_sum_ns += service_ns;
             }
-            (None, None) => self.late_ns = operation.late_ns,
+            (None, None) => {}
         }
     }
 

@@ -192,6 +192,8 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     closed_connections: Vec<u32>,
     #[expect(clippy::vec_box, reason = "a connection holds its exchange by pointer: idle ones are small")]
     spare_exchanges: Vec<Box<Exchange>>,
+    #[expect(clippy::vec_box, reason = "the host and the user hand it to one another by pointer")]
+    spare_visits: Vec<Box<Visit>>,
     preamble: Preamble,
     /// What redirects are relative to; absent when the target's name is not one that a URL can have.
     origin: Option<Origin>,
@@ -269,6 +271,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             free_connections: Vec::new(),
             closed_connections: Vec::new(),
             spare_exchanges: Vec::new(),
+            spare_visits: Vec::new(),
             preamble,
             origin,
             epoch_s: epoch_s(),

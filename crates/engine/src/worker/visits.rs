@@ -55,6 +55,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         visit.arriving = self.assignment.load.arrivals.is_some();
         // Which place an arrival finds free depends on how many threads there are; its own number does not.
         visit.draw_index = if visit.arriving { state.person } else { index };
+        let visit = self.boxed(visit);
+        let state = &mut self.users[user as usize];
         state.sessions += 1;
         let (mut stream, number) = (state.stream, state.person.wrapping_add(1));
         {
@@ -64,7 +66,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             pause.into_iter().for_each(|pause| pause.end(now_ns.saturating_sub(due_ns), &mut host.recorder));
             host.recorder.lag(now_ns.saturating_sub(due_ns));
             choice.cell.into_iter().for_each(|cell| host.recorder.chosen(cell));
-            host.visit = Some(Box::new(visit));
+            host.visit = Some(visit);
             host.action = Action::None;
             let name = &self.session_names[session];
             host.trace(|| Step::Session(name.clone()));
@@ -188,12 +190,33 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
     }
 
+    /// In a box of a visit that is over, where there is one: most sessions allocate none.
+    fn boxed(&mut self, visit: Visit) -> Box<Visit> {
+        match self.spare_visits.pop() {
+            Some(mut spare) => {
+                *spare = visit;
+                spare
+            }
+            None => Box::new(visit),
+        }
+    }
+
     /// The session is over: records it and lets the user think.
     pub(super) fn end_session(&mut self, user: u32) {
-        let now_ns = self.now_ns;
         let Some(presence) = self.users[user as usize].presence.take() else { return };
         let Presence { mut visit, thread, .. } = *presence;
-        let (failed, idle) = (visit.failure.is_some(), visit.is_idle());
+        self.close_visit(user, &mut visit, thread);
+        if self.ends_stay(user, self.now_ns) {
+            self.make_room(user);
+        } else {
+            self.think(user, &visit);
+        }
+        self.spare_visits.push(visit);
+    }
+
+    fn close_visit(&mut self, user: u32, visit: &mut Visit, thread: Option<mlua::Thread>) {
+        let now_ns = self.now_ns;
+        let failed = visit.failure.is_some();
         {
             let mut host = self.host.borrow_mut();
             let recorder = &mut host.recorder;
@@ -214,13 +237,16 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         state.belongings = visit.belongings.take();
         state.uniques = visit.uniques;
         state.operations = state.operations.wrapping_add(visit.operations());
-        if self.ends_stay(user, now_ns) {
-            return self.make_room(user);
-        }
+    }
+
+    /// Draws the pause after a session.
+    fn think(&mut self, user: u32, visit: &Visit) {
+        let now_ns = self.now_ns;
+        let (failed, idle) = (visit.failure.is_some(), visit.is_idle());
         self.host.borrow_mut().recorder.think_started(now_ns);
         let state = &mut self.users[user as usize];
         state.doing = Doing::Thinking(Some(now_ns));
-        let next_ns = match self.pace.draw(&visit, now_ns, &mut state.stream) {
+        let next_ns = match self.pace.draw(visit, now_ns, &mut state.stream) {
             Some((pause, next_ns)) => {
                 if !(failed || idle) {
                     pause.begin(&mut self.host.borrow_mut().recorder);
