@@ -366,7 +366,9 @@ fn front_page_problem(
     let fetch = || -> std::io::Result<String> {
         let mut stream = TcpStream::connect_timeout(&address, patience)?;
         stream.set_read_timeout(Some(patience))?;
-        write!(stream, "GET {page} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
+        let request = format!("GET {page} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        // In one piece: a server may answer what came first, and close.
+        stream.write_all(request.as_bytes())?;
         let (mut answer, mut part) = (Vec::new(), [0; 4096]);
         // Not every server closes when it is asked to: the head is enough.
         while !answer.windows(4).any(|end| end == b"\r\n\r\n") && answer.len() < 64 * 1024 {
