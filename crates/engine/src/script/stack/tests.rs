@@ -1,5 +1,7 @@
 //! What native functions must keep, whatever a script does with them.
 
+use mlua::Thread;
+
 use super::*;
 
 fn echo<'a>(_: &'a (), call: Call<'a>) -> Result<Answer<'a>, Fault> {
