@@ -33,7 +33,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Of a window that will have just so many seconds.
+    /// Of a window that will have exactly `seconds` seconds.
     pub fn of(seconds: usize) -> Batches {
         let each = (seconds / WANTED).max(1);
         Batches { each, surplus: seconds % each, pushed: 0, before: None, parts: Vec::new() }

@@ -84,7 +84,7 @@ pub fn sentence(handicaps: &[Handicap]) -> String {
     text + "."
 }
 
-/// That windows don't count, of so many in all.
+/// That windows don't count, and the number of all.
 pub fn left_out(left_out: &LeftOut, all: usize) -> String {
     let LeftOut { windows, sentence, .. } = left_out;
     format!("{windows} of {all} windows don't count, nor do the others of their blocks: {sentence}.")

@@ -6,7 +6,7 @@ use crate::steady::Steady;
 use crate::tier::time_mean;
 
 /// A part of the ramp-up shorter than this tells more of the start than of the stack; seconds.
-pub(crate) const LEAST_EARLY_S: f64 = 2.0;
+pub(crate) const MIN_EARLY_S: f64 = 2.0;
 /// A reading this much after the end of a span is still one of its last second.
 const LATE_S: f64 = 1.0;
 
@@ -36,7 +36,7 @@ impl SeriesSeen {
     pub fn of(series: &Series, steady: &Steady, early: &Steady) -> SeriesSeen {
         let (span, points) = (steady.span_s(), &series.points);
         let inside = points.iter().filter(|(at, _)| *at > span.0 && *at <= span.1);
-        let long_enough = early.length_s() >= LEAST_EARLY_S;
+        let long_enough = early.length_s() >= MIN_EARLY_S;
         SeriesSeen {
             tier: series.tier.clone(),
             name: series.name.clone(),

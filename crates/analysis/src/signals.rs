@@ -12,7 +12,7 @@ use model::interval::OperationName;
 use model::record::TargetResult;
 use model::{Interval, OperationInterval, OperationKind};
 
-use crate::series::{LEAST_EARLY_S, SeriesSeen};
+use crate::series::{MIN_EARLY_S, SeriesSeen};
 use crate::steady::Steady;
 use crate::validity::LogAlarm;
 
@@ -53,7 +53,7 @@ pub struct Watched<'a> {
 impl Watched<'_> {
     /// The seconds of the ramp-up that count as early; nothing when they are too few.
     fn early(&self) -> Option<&Steady> {
-        (self.early.length_s() >= LEAST_EARLY_S).then_some(self.early)
+        (self.early.length_s() >= MIN_EARLY_S).then_some(self.early)
     }
 
     /// What all operations together did in these seconds.

@@ -38,8 +38,8 @@ pub struct RunOptions {
     pub cpus: Vec<usize>,
     /// Each user leaves after so many sessions, if given.
     pub most_sessions: Option<u32>,
-    /// So many sessions of all users together, if given, dealt out to the users as evenly as whole numbers allow; with
-    /// arrivals so many of these. The run ends with the last one.
+    /// The number of sessions of all users together, if given, dealt out to the users as evenly as whole numbers allow;
+    /// with arrivals the number of these. The run ends with the last one.
     pub sessions_in_all: Option<u64>,
     /// After the ramp-down, or after a gentle stop, sessions under way may take this long to end; seconds.
     pub drain_s: f64,

@@ -84,7 +84,7 @@ pub(crate) struct Assignment {
     pub(crate) tracing: bool,
     /// Each user leaves after so many sessions.
     pub(crate) most_sessions: Option<u32>,
-    /// All users together leave after so many; in the open model so many arrive.
+    /// The number of sessions after which all users together leave; in the open model the number of arrivals.
     pub(crate) sessions_in_all: Option<u64>,
     /// After the ramp-down, sessions under way may take this long to end.
     pub(crate) drain_ns: u64,

@@ -38,8 +38,8 @@ pub struct Load {
     /// How long a user lives before a new one takes its place; for ever when absent (with arrivals: one session).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<Lifetime>,
-    /// So many sessions of all users together (with arrivals so many of these) instead of a length: the run ends with the
-    /// last of them, and the steady state is as long as they take.
+    /// The number of sessions of all users together (with arrivals the number of these) instead of a length: the run ends
+    /// with the last of them, and the steady state is as long as they take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<u64>,
 }

@@ -42,7 +42,7 @@ pub struct Recipe {
     pub steady: Option<String>,
     /// Length of the ramp-down.
     pub ramp_down: Option<String>,
-    /// So many sessions of all users together (with `rate` so many arrivals) instead of a length.
+    /// The number of sessions of all users together (with `rate`: of arrivals) instead of a length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub sessions: Option<u64>,

@@ -54,7 +54,7 @@ fn of_one(operation: Option<&str>, seen: &Seen, percentiles: &[f64]) -> Vec<Figu
     found
 }
 
-/// Degrees of freedom of what so many batches' scatter gives.
+/// Degrees of freedom that the scatter of a number of batches gives.
 fn degrees(batches: usize) -> f64 {
     batches.saturating_sub(1) as f64
 }

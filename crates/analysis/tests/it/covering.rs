@@ -181,7 +181,7 @@ fn where_a_window_is_short_for_what_resembles_itself_intervals_hold_less_often_a
     }
 }
 
-/// A window of so many seconds as a study keeps it.
+/// A window of a number of seconds as a study keeps it.
 fn window(source: Source, length_s: usize, random: &mut Random) -> Measured {
     let names = [OperationName { kind: OperationKind::Operation, name: "Browse".to_string() }];
     let seconds = source.batches(length_s, 1, random).into_iter().enumerate().map(|(number, response)| {

@@ -9,7 +9,7 @@ use mlua::{Error, HookTriggers, Lua, VmState};
 
 use super::effort::{self, Effort};
 
-/// Instructions are counted in so many.
+/// Instructions that are counted at once.
 const MILLION: u32 = 1_000_000;
 
 /// How much a script may spend until it is given the same again.

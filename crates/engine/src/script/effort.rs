@@ -15,7 +15,7 @@ use super::stack::{Answer, Argument, Call, Fault, Native, define_before};
 /// Steps of a pattern, or words of eight bytes, in about a second.
 const STEPS_PER_SECOND: u64 = 300_000_000;
 
-/// What is left of so many steps.
+/// The number of steps that are left.
 #[derive(Debug)]
 pub(crate) struct Effort {
     left: Cell<u64>,

@@ -29,7 +29,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// The gate of a thread with so many places; absent in the closed model.
+    /// The gate of a thread with a number of `places`; absent in the closed model.
     pub(super) fn of(assignment: &Assignment, places: u32) -> Option<Gate> {
         let Assignment { load, people, worker, workers, .. } = assignment;
         let open = load.arrivals.as_ref()?;

@@ -67,7 +67,7 @@ fn matrix() -> Sessions {
     Sessions { matrix: Some(Matrix { first: "b".to_string(), total: 100.0, rows }), ..Sessions::default() }
 }
 
-/// What the server was asked for, sorted, by a run of so many sessions on so many threads.
+/// What the server was asked for, sorted, by a run of a number of sessions on a number of threads.
 fn requests(mix: &Sessions, load: &Load, threads: usize) -> Vec<String> {
     let origin = Origin::fixed(Duration::from_millis(1)).expect("a loopback port");
     let options = RunOptions {

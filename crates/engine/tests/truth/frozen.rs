@@ -51,7 +51,7 @@ fn script() -> Program {
     Program::Script(Source::of("session.lua", SCRIPT, "visit"))
 }
 
-/// 50 arrivals a second, evenly; at most so many users.
+/// 50 arrivals a second, evenly; at most `users` users.
 fn arrivals(users: u32) -> Load {
     let (pattern, arriving) = (Pattern::Constant, Arriving::Sessions);
     let arrivals = Some(Arrivals { pattern, arriving, from_per_s: 50.0, to_per_s: 50.0 });

@@ -8,8 +8,8 @@ use super::{Block, Side, Spoil};
 /// One arm fails clearly more when its share is higher by more than this.
 const CLEARLY: f64 = 0.01;
 
-/// So many valid blocks are needed to say so where there are blocks: a single trial may have been unlucky.
-const LEAST_BLOCKS: usize = 3;
+/// The minimum number of valid blocks to say so where there are blocks: a single trial may have been unlucky.
+const MIN_BLOCKS: usize = 3;
 
 /// So many blocks must an arm spoil, and more than so many times as many as the other, to have spoiled them by itself.
 const LEAST_SPOILED: u32 = 3;
@@ -45,7 +45,7 @@ pub fn failed_more(a: Failures, b: Failures) -> Option<Failed> {
 
 /// The same of the medians over the valid blocks.
 pub(super) fn failed(pairs: &[&[Side<'_>; 2]]) -> Option<Failed> {
-    if pairs.len() < LEAST_BLOCKS {
+    if pairs.len() < MIN_BLOCKS {
         return None;
     }
     let typical = |arm: usize| {

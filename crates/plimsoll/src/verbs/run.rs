@@ -18,7 +18,7 @@ Examples:
   plimsoll run dvdstore --stack lighttpd-fpm-mariadb --qos 'Browse p95 < 100ms' --json > run.json
   plimsoll run tpcw --mix ordering --size items=1000,browsers=50 --users 50
   plimsoll run calendar --param database_over=tcp --set db.net.host=own     its database on a host of its own
-  plimsoll run dvdstore --users 20 --sessions 5000          so many order cycles, however long they take
+  plimsoll run dvdstore --users 20 --sessions 5000          5,000 order cycles, however long they take
   plimsoll run dvdstore --target http://127.0.0.1:8080       a server that somebody else started
   plimsoll run shop.toml
 
@@ -26,8 +26,8 @@ Ctrl-C once ends the run well and keeps what was measured; twice ends it at once
 pub(crate) struct RunArgs {
     #[command(flatten)]
     recipe: RecipeArgs,
-    /// So many sessions of all users together (with --rate so many arrivals) instead of a length: the run ends with the
-    /// last of them. The same seed makes the same requests, however many threads make them
+    /// Number of sessions of all users together (with --rate: of arrivals) instead of a length: the run ends with the last
+    /// of them. The same seed makes the same requests, however many threads make them
     #[arg(long, value_name = "N", conflicts_with_all = ["steady", "ramp_down"], value_parser = clap::value_parser!(u64).range(1..))]
     sessions: Option<u64>,
     #[command(flatten)]

@@ -13,9 +13,9 @@ use crate::tool::{Home, Tool, wait_within};
 const TEN_HOURS_S: u32 = 36_000;
 /// Seconds that are made up; the others are these again.
 const MADE_UP_S: u32 = 60;
-const MOST_BYTES: u64 = 200_000_000;
+const MAX_BYTES: u64 = 200_000_000;
 /// Reading two of them takes a debug build a while.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Keeps a made-up run of ten hours under that id.
 fn keep(home: &Home, id: &str) {
@@ -52,7 +52,7 @@ fn measured(tool: Tool) -> (String, u64) {
     let running = tool.start();
     let status = format!("/proc/{}/status", running.pid());
     let mut peak = 0;
-    wait_within(PATIENCE, "the end of the command", || {
+    wait_within(TIMEOUT, "the end of the command", || {
         // One that has ended has no memory any more.
         let text = fs::read_to_string(&status).unwrap_or_default();
         let Some(line) = text.lines().find_map(|line| line.strip_prefix("VmHWM:")) else { return Some(()) };
@@ -75,6 +75,6 @@ fn two_runs_of_ten_hours_are_compared_and_held_against_a_population_in_200_mb() 
     {
         let (said, peak) = measured(tool);
         assert!(said.contains(expected), "{said}");
-        assert!(peak > 0 && peak < MOST_BYTES, "{peak} bytes: {said}");
+        assert!(peak > 0 && peak < MAX_BYTES, "{peak} bytes: {said}");
     }
 }
