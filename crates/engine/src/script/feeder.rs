@@ -87,11 +87,15 @@ fn give<'a>(dealer: &'a Dealer, _call: Call<'a>) -> Result<Answer<'a>, Fault> {
     if round > 0 && (*mode == FeedMode::Unique || *on_end == OnEnd::Stop) {
         return Err(used_up(name, *mode, rows.len(), people));
     }
-    // Where rows are shared each round begins one further on: else a user would be given the same row again and again
-    // where there are as many users as rows.
-    let shift = if *mode == FeedMode::Shared { round } else { 0 };
+    // Where rows are shared a user goes one further on once it has had all rows that are as far apart as there are users: else it
+    // would be given the same ones again and again.
+    let shift = if *mode == FeedMode::Shared { before / (length / gcd(people, length)) } else { 0 };
     let row = ((number + shift) % length) as usize;
     rows.row(row).ok_or_else(|| Fault::new(format!("feeder `{name}` has no rows")))
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 fn used_up(name: &str, mode: FeedMode, rows: usize, people: u64) -> Fault {
@@ -151,6 +155,17 @@ mod tests {
         let shared = given(FeedMode::Shared, OnEnd::Repeat, (5, 5), 2);
         assert_eq!(shared[0], [0, 1, 2, 3, 4]);
         assert_eq!(shared[3], [3, 4, 0, 1, 2]);
+    }
+
+    #[test]
+    fn a_user_is_given_all_shared_rows_before_any_of_them_again() {
+        for people in 1..=12_u32 {
+            let shared = given(FeedMode::Shared, OnEnd::Repeat, (people, 5), 1);
+            for (user, mut rows) in shared.into_iter().enumerate() {
+                rows.sort_unstable();
+                assert_eq!(rows, [0, 1, 2, 3, 4], "user {user} of {people}");
+            }
+        }
     }
 
     #[test]
