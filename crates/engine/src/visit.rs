@@ -62,6 +62,8 @@ pub(crate) struct Visit {
     requested: bool,
     /// How late it began, until an operation is recorded that is charged with it.
     late_ns: u64,
+    /// The same until an abandoned operation is charged with it: the first one that users waited in.
+    untimed_late_ns: u64,
     response_sum_ns: u64,
     service_sum_ns: u64,
 }
@@ -87,6 +89,7 @@ impl Visit {
             operations: 0,
             requested: false,
             late_ns: now_ns.saturating_sub(intended_ns),
+            untimed_late_ns: now_ns.saturating_sub(intended_ns),
             response_sum_ns: 0,
             service_sum_ns: 0,
         }
@@ -147,7 +150,7 @@ impl Visit {
         }
         let Some(operation) = self.take(recorder) else { return };
         let Some(started_ns) = operation.started_ns else { return };
-        recorder.untimed(operation.response_ns() + self.late_ns);
+        recorder.untimed(operation.response_ns() + std::mem::take(&mut self.untimed_late_ns));
         if self.arriving {
             // Without the late start, with which the next operation is charged.
             self.response_sum_ns += operation.response_ns();
@@ -162,20 +165,26 @@ impl Visit {
         Some(operation)
     }
 
+    /// How late the visit began, for the one operation that is charged with it.
+    fn charge_late_start(&mut self) -> u64 {
+        self.untimed_late_ns = 0;
+        std::mem::take(&mut self.late_ns)
+    }
+
     /// Ends the open operation and records it. An operation that made no request is none, unless it failed. The first
     /// one that is recorded is charged with how late the visit began: nobody else would be, and the user has waited.
     pub(crate) fn close(&mut self, recorder: &mut Recorder) {
         let Some(operation) = self.take(recorder) else { return };
         match (operation.failure, operation.started_ns) {
             (Some(kind), started_ns) => {
-                self.late_ns = 0;
+                self.charge_late_start();
                 recorder.failed(operation.row, kind);
                 if started_ns.is_some() && kind != ErrorKind::Connect {
                     recorder.unanswered(operation.row);
                 }
             }
             (None, Some(started_ns)) => {
-                let response_ns = operation.response_ns() + std::mem::take(&mut self.late_ns);
+                let response_ns = operation.response_ns() + self.charge_late_start();
                 let service_ns = operation.ended_ns.saturating_sub(started_ns);
                 recorder.completed(operation.row, response_ns, service_ns);
                 self.response_sum_ns += response_ns;
@@ -207,5 +216,40 @@ impl Visit {
                 recorder.session_completed(self.session_row, now_ns, self.response_sum_ns);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::OperationKind;
+
+    #[test]
+    fn a_late_start_is_charged_to_one_abandoned_operation_and_to_one_that_is_recorded() {
+        const MS: u64 = 1_000_000;
+        let mut recorder = Recorder::new();
+        let row = recorder.row(OperationKind::Operation, b"Op");
+        let session = recorder.row(OperationKind::Session, b"visit");
+        // It was to begin 100 ms ago, and each of its operations takes 10 ms.
+        let mut visit = Visit::new(1, session, 0, 100 * MS);
+        for (number, abandons) in [true, true, false, false, true].into_iter().enumerate() {
+            let now_ns = (100 + 10 * number as u64) * MS;
+            visit.open(row, now_ns, &mut recorder);
+            visit.request_issued(now_ns, &mut recorder);
+            visit.answered(now_ns + 10 * MS);
+            if abandons {
+                visit.abandon(&mut recorder);
+            }
+        }
+        visit.finish(150 * MS, &mut recorder);
+        let second = recorder.end_second().interval;
+        let ms = |times: &model::interval::Times| -> Vec<u64> {
+            times
+                .iter_recorded()
+                .flat_map(|one| vec![one.value_iterated_to() / 1000; one.count_at_value() as usize])
+                .collect()
+        };
+        assert_eq!(ms(&second.untimed), [10, 10, 110]);
+        assert_eq!(ms(&second.operations[usize::from(row)].response), [10, 110]);
     }
 }
