@@ -69,7 +69,7 @@ pub(crate) fn install(lua: &Lua, effort: &Rc<Effort>) -> mlua::Result<()> {
         ("string", "char", texts),
         ("string", "pack", packed),
         ("string", "packsize", packed),
-        ("string", "unpack", packed),
+        ("string", "unpack", unpacked),
         ("utf8", "char", texts),
         ("utf8", "codes", text),
         ("utf8", "codepoint", values),
@@ -185,6 +185,17 @@ fn packed<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     effort.spend(asked.checked_add(length_of_all(call) + call.count() as u64))
 }
 
+/// Numbers are read where they stand; texts (`s`, `z`, `c10`) are copied, at most to the end.
+fn unpacked<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    let format = call.text(1).unwrap_or_default();
+    let texts = format.iter().filter(|byte| matches!(byte, b's' | b'z' | b'c')).count() as u64;
+    let length = call.text(2).map_or(0, |text| text.len() as i64);
+    let from = call.whole(3).unwrap_or(1);
+    let from = if from < 0 { from.saturating_add(length + 1) } else { from };
+    let rest = lists::span(from.max(1), length) / 8;
+    effort.spend(texts.checked_mul(rest).and_then(|steps| steps.checked_add(1 + format.len() as u64)))
+}
+
 fn length_of_all(call: Call<'_>) -> u64 {
     (1..=call.count()).filter_map(|number| call.text(number)).map(|text| text.len() as u64).sum()
 }
@@ -242,6 +253,7 @@ mod tests {
             "while true do long[1]:sub(2) end",
             "while true do string.char(table.unpack(list, 1, 100)) string.char(text:byte(1, 100000)) end",
             "string.pack('c1000000000', '')",
+            "while true do string.unpack('z', text .. '\\0') end",
             "while true do utf8.len(text) end",
             "while true do utf8.codepoint(text, 1, 100000) end",
             "while true do utf8.char(text:byte(1, 100000)) end",
@@ -284,6 +296,7 @@ mod tests {
             "local list = {} for n = 1, 100000 do table.insert(list, n) end while #list > 0 do table.remove(list) end",
             "local text = ('ü'):rep(20000) for place, code in utf8.codes(text) do local next = utf8.offset(text, 2, place) end",
             "for n = 1, 100000 do local t = table.concat({ 'a', n, 'b' }, ',') local f = string.format('%5.2f %s', n, t) end",
+            "local text = ('x'):rep(100000) for at = 1, #text, 4 do local n = string.unpack('<I4', text, at) end",
             "for n = 1, 100000 do local a, b = table.unpack({ n, n }) assert(tonumber('12') == 12 and a == b) end",
         ] {
             lua.load(script).exec().unwrap_or_else(|error| panic!("{script}: {error}"));
