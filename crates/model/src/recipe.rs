@@ -77,20 +77,26 @@ impl Recipe {
         };
         // Users and arrivals exclude each other as a choice of how to load.
         let loads = self.users.is_some() || self.rate.is_some() || !self.stages.is_empty();
+        // So do a length and a number of sessions as a choice of how long.
+        let has_length = self.steady.is_some() || self.ramp_down.is_some() || !self.stages.is_empty();
+        let has_sessions = self.sessions.is_some();
+        let length = |own: Option<String>, other: &Option<String>| {
+            if has_sessions { own } else { text(own, other) }
+        };
         Recipe {
             stack: text(self.stack, &defaults.stack),
             size: text(self.size, &defaults.size),
             mix: text(self.mix, &defaults.mix),
             users: if loads { self.users } else { defaults.users },
             rate: if loads { self.rate } else { defaults.rate.clone() },
-            stages: if loads { self.stages } else { defaults.stages.clone() },
+            stages: if loads || has_sessions { self.stages } else { defaults.stages.clone() },
             arrivals: self.arrivals.or(defaults.arrivals),
             arriving: self.arriving.or(defaults.arriving),
             lifetime: text(self.lifetime, &defaults.lifetime),
             ramp_up: text(self.ramp_up, &defaults.ramp_up),
-            steady: text(self.steady, &defaults.steady),
-            ramp_down: text(self.ramp_down, &defaults.ramp_down),
-            sessions: self.sessions.or(defaults.sessions),
+            steady: length(self.steady, &defaults.steady),
+            ramp_down: length(self.ramp_down, &defaults.ramp_down),
+            sessions: self.sessions.or(if has_length { None } else { defaults.sessions }),
             seed: self.seed.or(defaults.seed),
             qos: if self.qos.is_empty() { defaults.qos.clone() } else { self.qos },
             param: joined(self.param, &defaults.param),
@@ -129,6 +135,10 @@ mod tests {
         let both = own.or(&defaults);
         assert_eq!((both.kit.as_str(), both.steady.as_deref()), ("dvdstore", Some("20s")));
         assert_eq!((both.users, both.rate.as_deref()), (None, Some("5/s")), "a load is one choice");
+        let counted = Recipe { sessions: Some(50), ..Recipe::default() };
+        let both_lengths = counted.clone().or(&defaults);
+        assert_eq!((both_lengths.sessions, both_lengths.steady), (Some(50), None), "so is how long it takes");
+        assert_eq!(defaults.clone().or(&counted).sessions, None);
         assert_eq!(both.set, set(&[("web.MaxRequestWorkers", 8), ("db.max_connections", 10)]));
     }
 }

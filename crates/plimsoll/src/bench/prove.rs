@@ -74,7 +74,8 @@ fn plan(run: &Run, context: &mut Context) -> Result<Plan> {
     }
     // One second more than the windows take: they begin with a whole second, and never at 0.
     let steady_s = BLOCKS * 3 * (SETTLE_S + WINDOW_S) + 1;
-    let recipe = Recipe { steady: Some(format!("{steady_s}s")), ramp_down: Some("0s".into()), ..recipe };
+    let steady = Some(format!("{steady_s}s"));
+    let recipe = Recipe { sessions: None, steady, ramp_down: Some("0s".into()), ..recipe };
     let file = path.display().to_string();
     Plan::resolve(&recipe, Some(&file), &context.catalogue, &cpus())
 }
