@@ -28,7 +28,10 @@ covers() {
                 "$(printf 'crates/plimsoll/tests/it/%s.rs ' compare find ground_truth published queue sweep)"
             ;;
         faults) echo "$(below dvdstore) $above_kits catalogue/faults catalogue/rules" ;;
-        cgroup2) echo "crates/testbed crates/plimsoll/tests/it/hungry.rs catalogue/services/mariadb scripts/guest.sh" ;;
+        cgroup2)
+            echo "$below_kits $above_kits $shared_by_tests crates/testbed/tests crates/plimsoll/tests/it/hungry.rs" \
+                "catalogue/services scripts/guest.sh"
+            ;;
         fuzz) echo "fuzz crates/engine/src/http" ;;
         soak) echo "$below_kits $above_kits" ;;
         *)
