@@ -253,7 +253,7 @@ fn lack(target: &TargetResult) -> f64 {
 /// What the script abandons is judged by no target, but users have waited for it: its p99 must not be above the
 /// strictest limit on times. With too few of them to have a p99 it is not judged.
 fn untimed(inputs: &ValidityInputs<'_>) -> ValidityCheck {
-    let limits = inputs.targets.iter().filter(|target| target.unit == "seconds").map(|target| target.limit);
+    let limits = inputs.targets.iter().filter(|target| target.is_time()).map(|target| target.limit);
     let strictest_s = limits.min_by(f64::total_cmp);
     let figures = inputs.untimed.and_then(|untimed| untimed.p99_s).zip(strictest_s);
     let ok = figures.is_none_or(|(p99_s, limit_s)| p99_s <= limit_s);

@@ -376,9 +376,7 @@ impl Interval {
         let mut phases = std::mem::replace(&mut self.phases, Phases::nothing());
         phases.clear();
         let mut untimed = std::mem::replace(&mut self.untimed, nothing());
-        if !untimed.is_empty() {
-            untimed.reset();
-        }
+        times::clear(&mut untimed);
         let mut choices = std::mem::take(&mut self.choices);
         choices.fill(0);
         let mut pauses = std::mem::take(&mut self.pauses);
