@@ -89,7 +89,8 @@ fn give<'a>(dealer: &'a Dealer, _call: Call<'a>) -> Result<Answer<'a>, Fault> {
     }
     // Where rows are shared a user goes one further on once it has had all rows that are as far apart as there are users: else it
     // would be given the same ones again and again.
-    let shift = if *mode == FeedMode::Shared { before / (length / gcd(people, length)) } else { 0 };
+    let apart = gcd(people, length);
+    let shift = if *mode == FeedMode::Shared { before / (length / apart) % apart } else { 0 };
     let row = ((number + shift) % length) as usize;
     rows.row(row).ok_or_else(|| Fault::new(format!("feeder `{name}` has no rows")))
 }
