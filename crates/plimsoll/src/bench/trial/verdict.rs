@@ -2,7 +2,7 @@
 
 use model::interval::{OperationName, nothing};
 use model::kit::Metric;
-use model::record::RunRecord;
+use model::record::{Check, RunRecord};
 use model::study::Fault;
 use model::{Interval, OperationInterval, OperationKind};
 
@@ -11,7 +11,7 @@ use model::{Interval, OperationInterval, OperationKind};
 /// `warm_up_s`.
 pub(super) fn faults(record: &RunRecord, unsettled: bool) -> Vec<Fault> {
     let broken = record.validity.iter().filter(|check| !check.ok);
-    let counts = broken.filter(|check| !(unsettled && check.check == "duration"));
+    let counts = broken.filter(|check| !(unsettled && check.check == Check::Duration));
     counts.map(|check| Fault { check: check.check.clone(), sentence: of_a_trial(&check.sentence) }).collect()
 }
 
@@ -48,7 +48,7 @@ mod tests {
     use model::kit::Per;
 
     fn faults(checks: &[&str]) -> Vec<Fault> {
-        checks.iter().map(|check| Fault { check: check.to_string(), sentence: "it broke".into() }).collect()
+        checks.iter().map(|check| Fault { check: Check::of(check), sentence: "it broke".into() }).collect()
     }
 
     fn metric(name: &str, of: &str) -> Metric {
