@@ -11,7 +11,8 @@ mod crossing;
 mod sight;
 mod stability;
 
-use model::study::{ClauseSeen, Measured, Purpose, Trial};
+use model::QosTarget;
+use model::study::{Measured, Purpose, Trial};
 
 use crossing::{Crossing, Point, Reading};
 pub use sight::{Blindness, LONG_ENOUGH_S, Sight, by_overload, overloaded};
@@ -63,20 +64,20 @@ impl<'a> Sightings<'a> {
 
     /// The largest margin of a target that gets worse with load, and the target's number in the plan.
     pub fn worst(&self, trial: &Trial) -> Option<(f64, usize)> {
-        let clauses = &trial.measured.as_ref()?.clauses;
+        let clauses = &trial.measured.as_ref()?.targets;
         let rising = clauses.iter().zip(&self.rising).enumerate().filter(|(_, (_, rising))| **rising);
         rising
-            .filter(|(_, (clause, _))| !nothing_happened(clause))
-            .filter_map(|(number, (clause, _))| Some((clause.margin?, number)))
+            .filter(|(_, (clause, _))| !clause.is_of_nothing())
+            .filter_map(|(number, (clause, _))| Some((clause.margin.log?, number)))
             .max_by(|one, other| one.0.total_cmp(&other.0))
     }
 
     /// The first target that asks for at least something, gets better with load, and is missed in this trial.
-    pub fn wanting(&self, trial: &Trial) -> Option<&'a str> {
+    pub fn wanting(&self, trial: &Trial) -> Option<&'a QosTarget> {
         let number = self.trials.iter().position(|known| known.number == trial.number)?;
-        let clauses = self.trials[number].measured.iter().flat_map(|seen| &seen.clauses);
+        let clauses = self.trials[number].measured.iter().flat_map(|seen| &seen.targets);
         let mut missed = clauses.zip(&self.rising).filter(|(clause, rising)| !**rising && !clause.pass);
-        missed.next().map(|(clause, _)| clause.clause.as_str())
+        missed.next().map(|(clause, _)| &clause.target)
     }
 
     /// The highest load that passed.
@@ -93,10 +94,10 @@ impl<'a> Sightings<'a> {
         self.trials.iter().filter(move |trial| self.passes(trial) == Some(pass)).map(|trial| trial.load)
     }
 
-    /// The targets' texts.
-    fn clauses(&self) -> Vec<&'a str> {
+    /// The targets, in the plan's order.
+    fn targets(&self) -> Vec<&'a QosTarget> {
         let seen = self.trials.iter().find_map(|trial| trial.measured.as_ref());
-        seen.iter().flat_map(|seen| &seen.clauses).map(|clause| clause.clause.as_str()).collect()
+        seen.iter().flat_map(|seen| &seen.targets).map(|clause| &clause.target).collect()
     }
 
     fn usable(&self) -> impl Iterator<Item = (&'a Trial, Sight)> {
@@ -107,7 +108,7 @@ impl<'a> Sightings<'a> {
     /// The noise of target `number`: the median variance of its margin in a window of one second.
     fn noise(&self, number: usize) -> f64 {
         let of = |(trial, _): (&Trial, Sight)| {
-            let se = trial.measured.as_ref()?.clauses.get(number)?.margin_se?;
+            let se = trial.measured.as_ref()?.targets.get(number)?.margin.log_se?;
             se.is_finite().then_some(se * se * trial.window_s)
         };
         let mut known: Vec<f64> = self.usable().filter_map(of).collect();
@@ -163,8 +164,8 @@ impl<'a> Sightings<'a> {
     /// A target's own points know nothing of it, and its margins would put the line above.
     fn carried(&self) -> Vec<Point> {
         let missed = |trial: &Trial| {
-            let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses);
-            clauses.zip(&self.rising).any(|(clause, rising)| *rising && clause.missed())
+            let clauses = trial.measured.iter().flat_map(|seen| &seen.targets);
+            clauses.zip(&self.rising).any(|(clause, rising)| *rising && clause.is_missed())
         };
         let point = |(trial, sight): (&Trial, Sight)| {
             let reading = match sight {
@@ -188,24 +189,18 @@ impl<'a> Sightings<'a> {
     }
 }
 
-/// A share of errors or of waiting users of which there were none. Its margin says how little can be known of a share
-/// from so few samples, not how near the limit is: the load is below the line, by how much is open.
-fn nothing_happened(clause: &ClauseSeen) -> bool {
-    clause.pass && clause.observed == Some(0.0)
-}
-
 fn reading(trial: &Trial, sight: Sight, number: usize, noise: f64) -> Option<Point> {
-    let clause = |seen: &Measured| seen.clauses.get(number).cloned();
+    let clause = |seen: &Measured| seen.targets.get(number).cloned();
     let clause = trial.measured.as_ref().and_then(clause);
     let reading = match (sight, clause) {
-        (Sight::Partial, Some(clause)) if !clause.sampled() && clause.missed() => return None,
-        (Sight::Partial, Some(clause)) if !clause.sampled() => Reading::Under,
+        (Sight::Partial, Some(clause)) if !clause.is_sampled() && clause.is_missed() => return None,
+        (Sight::Partial, Some(clause)) if !clause.is_sampled() => Reading::Under,
         (Sight::Over, Some(clause)) if clause.pass => return None,
         (Sight::Over, _) => Reading::Over,
-        (Sight::Clear | Sight::Partial, Some(clause)) if nothing_happened(&clause) => Reading::Under,
-        (Sight::Clear | Sight::Partial, Some(clause)) => match clause.margin {
+        (Sight::Clear | Sight::Partial, Some(clause)) if clause.is_of_nothing() => Reading::Under,
+        (Sight::Clear | Sight::Partial, Some(clause)) => match clause.margin.log {
             Some(margin) if margin.is_finite() => {
-                Reading::Margin(margin, variance(trial, clause.margin_se, noise))
+                Reading::Margin(margin, variance(trial, clause.margin.log_se, noise))
             }
             _ => return None,
         },
@@ -243,7 +238,7 @@ pub struct Line {
     /// Upper end.
     pub high: f64,
     /// The target that is missed first in most of the cloud's lines.
-    pub held_by: Option<String>,
+    pub held_by: Option<QosTarget>,
     /// Its number in the plan.
     pub held_by_number: Option<usize>,
     /// The share of these lines.
@@ -263,10 +258,10 @@ impl Line {
     pub fn of(sightings: &Sightings<'_>, confidence_ratio: f64, seed: u64) -> Option<Line> {
         let loads = || sightings.usable().map(|(trial, _)| trial.load.ln());
         let range = (loads().min_by(f64::total_cmp)? - BEYOND, loads().max_by(f64::total_cmp)? + BEYOND);
-        let clauses = sightings.clauses();
+        let targets = sightings.targets();
         let mut held: Vec<Option<usize>> = Vec::new();
         let mut crossings = Vec::new();
-        for number in 0..clauses.len() {
+        for number in 0..targets.len() {
             let points = sightings.points(number);
             if !points.is_empty() {
                 held.push(Some(number));
@@ -297,7 +292,7 @@ impl Line {
             load: at(0.5),
             low: at(tail),
             high: at(1.0 - tail),
-            held_by: held[first].map(|number| clauses[number].to_string()),
+            held_by: held[first].map(|number| targets[number].clone()),
             held_by_number: held[first],
             held_by_ratio: share(first),
             slope: slopes.get(slopes.len() / 2).copied().unwrap_or(1.0),

@@ -9,7 +9,7 @@ mod run;
 pub mod sweep;
 
 pub(crate) use demand::{arrivals, bound, mix, pauses, rare, shares};
-use model::record::{ConsistencyResult, Evidence, GeneratorResult, Outcome, TargetResult, UntimedResult};
+use model::record::{ConsistencyResult, Evidence, GeneratorResult, Outcome, TargetOutcome, UntimedResult};
 use model::units;
 pub use run::invalid;
 pub(crate) use run::valid;
@@ -317,7 +317,7 @@ pub(crate) fn little(little: &Little, waiting: bool) -> String {
     format!("Little's law is broken: counted and integrated {what} {fault} ({by_count}); {cause}")
 }
 
-pub(crate) fn samples(inputs: &ValidityInputs<'_>, worst: Option<&TargetResult>) -> String {
+pub(crate) fn samples(inputs: &ValidityInputs<'_>, worst: Option<&TargetOutcome>) -> String {
     let Some(target) = worst else {
         return match inputs.targets.iter().map(|target| target.samples).min() {
             Some(least) => {
@@ -329,7 +329,7 @@ pub(crate) fn samples(inputs: &ValidityInputs<'_>, worst: Option<&TargetResult>)
     let clause = &target.target;
     let needed = number(target.samples_needed as f64);
     if target.samples == 0 {
-        let what = target.operation.as_deref().unwrap_or("an operation");
+        let what = target.target.operation.as_deref().unwrap_or("an operation");
         return format!("`{clause}` can't be judged: {what} never completed in the steady state");
     }
     let longer_s = inputs.steady_s * target.samples_needed as f64 / target.samples as f64;

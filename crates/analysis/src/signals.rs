@@ -9,7 +9,7 @@ mod run;
 
 use model::diagnosis::Signal;
 use model::interval::OperationName;
-use model::record::TargetResult;
+use model::record::TargetOutcome;
 use model::{Interval, OperationInterval, OperationKind};
 
 use crate::series::{MIN_EARLY_S, SeriesSeen};
@@ -43,7 +43,7 @@ pub struct Watched<'a> {
     /// What the rows of a second are about.
     pub names: &'a [OperationName],
     /// The targets as judged.
-    pub targets: &'a [TargetResult],
+    pub targets: &'a [TargetOutcome],
     /// How many CPUs the generator has.
     pub generator_cpus: usize,
     /// How many CPUs the tiers have.

@@ -55,7 +55,7 @@ pub fn measured_in(
     let completed = all.whole.completed;
     let failed = all.whole.failed();
     Some(Measured {
-        clauses: clause::clauses(targets, &window),
+        targets: clause::clauses(targets, &window),
         figures: figure::figures(&all, &window, also.percentiles),
         metrics: figure::metrics(also.metrics, &window),
         tiers: tiers.iter().filter_map(tier).collect(),

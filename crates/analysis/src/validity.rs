@@ -2,8 +2,9 @@
 //! measured than about the stack. `docs/method/validity.md` has each check's formula, threshold and source.
 
 use model::load::Load;
+use model::qos::Measure;
 use model::record::{
-    Check, ConsistencyResult, Evidence, GeneratorResult, OperationResult, Outcome, TargetResult,
+    Check, ConsistencyResult, Evidence, GeneratorResult, OperationResult, Outcome, TargetOutcome,
     UntimedResult, ValidityCheck,
 };
 use model::{MemoryKill, OperationKind};
@@ -108,7 +109,7 @@ pub struct ValidityInputs<'a> {
     /// Little's law.
     pub little: &'a Little,
     /// The targets as judged.
-    pub targets: &'a [TargetResult],
+    pub targets: &'a [TargetOutcome],
     /// The rows of the result.
     pub operations: &'a [OperationResult],
     /// What the script abandoned.
@@ -229,8 +230,8 @@ fn users(inputs: &ValidityInputs<'_>) -> ValidityCheck {
 
 fn little(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     let (_, worst) = inputs.little.worst();
-    let unanswered =
-        inputs.targets.iter().any(|target| target.target.starts_with("waiting over ") && !target.pass);
+    let is_waiting = |target: &TargetOutcome| matches!(target.target.measure, Measure::Waiting(_));
+    let unanswered = inputs.targets.iter().any(|target| is_waiting(target) && !target.pass);
     let waiting = !inputs.little.holds() && unanswered && worst.lacks_only_what_is_under_way();
     let sentence = sentence::little(inputs.little, waiting);
     let relative = |seconds: f64| if worst.integral_s > 0.0 { seconds / worst.integral_s } else { seconds };
@@ -239,21 +240,25 @@ fn little(inputs: &ValidityInputs<'_>) -> ValidityCheck {
 }
 
 fn samples(inputs: &ValidityInputs<'_>) -> ValidityCheck {
-    let short = inputs.targets.iter().filter(|target| target.samples < target.samples_needed);
+    let short = inputs.targets.iter().filter(|target| !target.is_sampled());
     let worst = short.max_by(|a, b| lack(a).total_cmp(&lack(b)));
     let sentence = sentence::samples(inputs, worst);
     let figures = worst.map(|target| (target.samples as f64, target.samples_needed as f64));
     check(Check::Samples, worst.is_none(), sentence, figures)
 }
 
-fn lack(target: &TargetResult) -> f64 {
+fn lack(target: &TargetOutcome) -> f64 {
     target.samples_needed as f64 / target.samples.max(1) as f64 + if target.samples == 0 { 1e9 } else { 0.0 }
 }
 
 /// What the script abandons is judged by no target, but users have waited for it: its p99 must not be above the
 /// strictest limit on times. With too few of them to have a p99 it is not judged.
 fn untimed(inputs: &ValidityInputs<'_>) -> ValidityCheck {
-    let limits = inputs.targets.iter().filter(|target| target.is_time()).map(|target| target.limit);
+    let limits = inputs
+        .targets
+        .iter()
+        .filter(|target| target.target.measure.is_time())
+        .map(|target| target.target.limit);
     let strictest_s = limits.min_by(f64::total_cmp);
     let figures = inputs.untimed.and_then(|untimed| untimed.p99_s).zip(strictest_s);
     let ok = figures.is_none_or(|(p99_s, limit_s)| p99_s <= limit_s);

@@ -1,6 +1,6 @@
 //! The two judgements of a run, and the sentence that says them.
 
-use model::record::{MetricResult, OperationResult, TargetResult, ValidityCheck, Verdict};
+use model::record::{MetricResult, OperationResult, TargetOutcome, ValidityCheck, Verdict};
 
 use crate::sentence;
 
@@ -12,7 +12,7 @@ pub struct VerdictInputs<'a> {
     /// The instrument's checks.
     pub checks: &'a [ValidityCheck],
     /// The targets as judged.
-    pub targets: &'a [TargetResult],
+    pub targets: &'a [TargetOutcome],
     /// The kit's figures; the first one is the headline.
     pub metrics: &'a [MetricResult],
     /// The rows of the result.
@@ -49,20 +49,9 @@ mod tests {
         }
     }
 
-    fn target(text: &str, observed: Option<f64>, limit: f64) -> TargetResult {
-        TargetResult {
-            target: text.into(),
-            operation: None,
-            observed,
-            limit,
-            unit: if text.starts_with("errors") { "ratio" } else { "seconds" }.into(),
-            margin_ratio: observed.map(|value| 1.0 - value / limit),
-            pass: observed.is_some_and(|value| value < limit),
-            samples: 1000,
-            samples_needed: 100,
-            average_would_pass: false,
-            average_s: Some(0.012),
-        }
+    fn target(text: &str, observed: f64) -> TargetOutcome {
+        let wanted = text.parse().expect("a target");
+        TargetOutcome { average_s: Some(0.012), ..TargetOutcome::of(wanted, Some(observed), 1000) }
     }
 
     fn opm() -> MetricResult {
@@ -90,7 +79,7 @@ mod tests {
         }
     }
 
-    fn said(checks: &[ValidityCheck], targets: &[TargetResult], failed: u64) -> (Option<bool>, String) {
+    fn said(checks: &[ValidityCheck], targets: &[TargetOutcome], failed: u64) -> (Option<bool>, String) {
         let (metrics, operations) = ([opm()], [browse(failed)]);
         let found = verdict(&VerdictInputs {
             load: "20 users",
@@ -104,14 +93,14 @@ mod tests {
 
     #[test]
     fn a_pass_says_the_load_the_headline_and_the_tightest_target() {
-        let targets = [target("p95 < 2.00 s", Some(0.0452), 2.0), target("p99 < 4.00 s", Some(0.06), 4.0)];
+        let targets = [target("p95 < 2.00 s", 0.0452), target("p99 < 4.00 s", 0.06)];
         let expected = "valid: passed — 20 users, 1 234 orders/min; p95 45.2 ms < 2.00 s (margin 98 %)";
         assert_eq!(said(&[check(true, "")], &targets, 0), (Some(true), expected.to_string()));
     }
 
     #[test]
     fn a_miss_says_by_how_much_and_that_the_average_hides_it() {
-        let missed = TargetResult { average_would_pass: true, ..target("p95 < 2.00 s", Some(2.31), 2.0) };
+        let missed = target("p95 < 2.00 s", 2.31);
         let expected = "valid: failed — 20 users, 1 234 orders/min; p95 2.31 s, not < 2.00 s (over by 16 %); the \
                         average, 12.0 ms, would have passed and hides it";
         assert_eq!(said(&[check(true, "")], &[missed], 0), (Some(false), expected.to_string()));
@@ -119,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_run_that_is_not_valid_shows_no_figure_of_the_stack() {
-        let targets = [target("p95 < 2.00 s", Some(0.0452), 2.0)];
+        let targets = [target("p95 < 2.00 s", 0.0452)];
         let checks = [check(true, "fine"), check(false, "send lag p99 9.00 ms"), check(false, "more")];
         let expected = "not valid: send lag p99 9.00 ms (and one more check failed)";
         assert_eq!(said(&checks, &targets, 0), (None, expected.to_string()));
@@ -137,10 +126,10 @@ mod tests {
 
     #[test]
     fn failures_are_said_even_where_no_target_is_about_them() {
-        let targets = [target("p95 < 2.00 s", Some(0.5), 2.0)];
+        let targets = [target("p95 < 2.00 s", 0.5)];
         let (_, sentence) = said(&[check(true, "")], &targets, 10);
         assert!(sentence.ends_with("; 1 % of operations failed"), "{sentence}");
-        let missed = [target("errors < 0.1%", Some(0.01), 0.001)];
+        let missed = [target("errors < 0.1%", 0.01)];
         let (pass, sentence) = said(&[check(true, "")], &missed, 10);
         assert_eq!(pass, Some(false));
         assert!(sentence.ends_with("; errors 1 %, not < 0.1% (over by 900 %)"), "{sentence}");

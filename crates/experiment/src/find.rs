@@ -14,7 +14,8 @@ mod refusal;
 mod search;
 
 use analysis::{Blindness, LONG_ENOUGH_S, Line, Sight, Sightings};
-use model::study::{By, ClauseSeen, FindAnswer, FindGoal, Purpose, Trial};
+use model::record::TargetOutcome;
+use model::study::{By, FindAnswer, FindGoal, Purpose, Trial};
 
 use crate::{Order, Step};
 pub use outlook::{Outlook, Stage, outlook};
@@ -75,13 +76,13 @@ impl<'a> Case<'a> {
 
     /// The window at least as long as `least_s` in which the last trial would have had samples enough of the targets
     /// that `matter`.
-    fn sampled_s(&self, least_s: f64, matters: impl Fn(&ClauseSeen) -> bool) -> f64 {
+    fn sampled_s(&self, least_s: f64, matters: impl Fn(&TargetOutcome) -> bool) -> f64 {
         let last = self.last();
-        let clauses = last.and_then(|trial| trial.measured.as_ref()).map(|seen| &seen.clauses);
+        let clauses = last.and_then(|trial| trial.measured.as_ref()).map(|seen| &seen.targets);
         let window_s = last.map_or(0.0, |trial| trial.window_s);
-        let wanted_s = |clause: &ClauseSeen| {
+        let wanted_s = |clause: &TargetOutcome| {
             // With a reserve where it is reckoned from too few.
-            let reserve = if clause.sampled() { 1.0 } else { 1.3 };
+            let reserve = if clause.is_sampled() { 1.0 } else { 1.3 };
             window_s * reserve * clause.samples_needed as f64 / clause.samples as f64
         };
         let known = clauses.into_iter().flatten().filter(|clause| clause.samples > 0 && matters(clause));

@@ -5,6 +5,7 @@ mod preset;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use preset::QosPreset;
@@ -18,7 +19,7 @@ const LONGEST_WAIT_S: f64 = 60.0;
 pub const SECONDS: &str = "seconds";
 
 /// What is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// The percentile of the response time; 95.0 for p95.
@@ -42,6 +43,11 @@ impl Measure {
     /// The target asks for at least so much, not at most.
     pub fn at_least(self) -> bool {
         matches!(self, Measure::Throughput | Measure::Samples)
+    }
+
+    /// What lies in the upper end of the times alone, and says little of all of them.
+    pub fn is_of_the_tail(self) -> bool {
+        matches!(self, Measure::Percentile(_) | Measure::Max)
     }
 
     /// Reads what stands left of a target's sign: `p95`, `mean`, `throughput`.
@@ -122,16 +128,47 @@ impl QosTarget {
 
     /// The target without its operation: `p95 < 2.00 s`.
     pub fn clause(&self) -> String {
+        let sign = if self.measure.at_least() { '>' } else { '<' };
+        format!("{} {sign} {}", self.measure, self.limit_text())
+    }
+
+    /// Its limit in its unit: `2.00 s`, `0.1%`.
+    pub fn limit_text(&self) -> String {
         match self.measure {
-            Measure::Percentile(percent) => format!("p{percent} < {}", units::show_seconds(self.limit)),
-            Measure::Mean => format!("mean < {}", units::show_seconds(self.limit)),
-            Measure::Max => format!("max < {}", units::show_seconds(self.limit)),
-            Measure::Errors => format!("errors < {}", share(self.limit)),
-            Measure::Waiting(over_s) => {
-                format!("waiting over {} < {}", units::show_seconds(over_s), share(self.limit))
-            }
-            Measure::Throughput => format!("throughput > {}/s", units::significant(self.limit)),
-            Measure::Samples => format!("samples > {}", self.limit),
+            Measure::Percentile(_) | Measure::Mean | Measure::Max => units::show_seconds(self.limit),
+            Measure::Errors | Measure::Waiting(_) => share(self.limit),
+            Measure::Throughput => format!("{}/s", units::significant(self.limit)),
+            Measure::Samples => self.limit.to_string(),
+        }
+    }
+
+    /// What is measured of what: `Browse p95`, `waiting over 4.00 s`.
+    pub fn subject(&self) -> String {
+        let operation = self.operation.iter().map(|operation| format!("{operation} "));
+        operation.collect::<String>() + &self.measure.to_string()
+    }
+
+    /// Reads what stands left of a target's sign, whatever its limit is.
+    pub fn read_subject(text: &str) -> Result<(Measure, Option<String>), String> {
+        read_left(text.split(['<', '>']).next().unwrap_or(text), text)
+    }
+
+    /// The same is measured of the same, whatever the limits are.
+    pub fn is_of_the_same(&self, other: &QosTarget) -> bool {
+        self.operation == other.operation && self.measure == other.measure
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Measure::Percentile(percent) => write!(f, "p{percent}"),
+            Measure::Mean => f.write_str("mean"),
+            Measure::Max => f.write_str("max"),
+            Measure::Errors => f.write_str("errors"),
+            Measure::Waiting(over_s) => write!(f, "waiting over {}", units::show_seconds(*over_s)),
+            Measure::Throughput => f.write_str("throughput"),
+            Measure::Samples => f.write_str("samples"),
         }
     }
 }

@@ -4,6 +4,7 @@
 mod check;
 mod file_set;
 mod parts;
+pub(crate) mod target;
 
 use std::collections::BTreeMap;
 
@@ -12,6 +13,7 @@ pub use file_set::{FileSetResult, PageCacheResult};
 pub use parts::{PhaseResult, PhaseResults, UntimedResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+pub use target::{Margin, TargetOutcome};
 
 use crate::diagnosis::{Diagnosis, Injected, Signal};
 use crate::interval::{OperationKind, Wire};
@@ -40,8 +42,8 @@ pub struct RunRecord {
     pub outcome: Outcome,
     /// The two judgements and the sentence that says them.
     pub verdict: Verdict,
-    /// Each target: what was seen, and by how much it was met or missed.
-    pub targets: Vec<TargetResult>,
+    /// Each target: what was observed, and by how much it was met or missed.
+    pub targets: Vec<TargetOutcome>,
     /// Each check of the instrument by itself.
     pub validity: Vec<ValidityCheck>,
     /// Sessions, operations and requests over the steady state.
@@ -213,41 +215,6 @@ pub struct Verdict {
     pub pass: Option<bool>,
     /// Both in a sentence.
     pub sentence: String,
-}
-
-/// One target against what was seen.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct TargetResult {
-    /// As people write it: `Browse p95 < 300 ms`.
-    pub target: String,
-    /// The operation; absent for all together.
-    pub operation: Option<String>,
-    /// Seconds, or a ratio for errors.
-    pub observed: Option<f64>,
-    /// In the same unit.
-    pub limit: f64,
-    /// `seconds` or `ratio`.
-    pub unit: String,
-    /// 1 − observed/limit: positive when met.
-    pub margin_ratio: Option<f64>,
-    /// Met.
-    pub pass: bool,
-    /// How many samples there were.
-    pub samples: u64,
-    /// How many the target needs.
-    pub samples_needed: u64,
-    /// The average would have met the limit although this percentile misses it.
-    pub average_would_pass: bool,
-    /// The mean of the same response times, in seconds; absent for errors and without samples.
-    #[serde(default)]
-    pub average_s: Option<f64>,
-}
-
-impl TargetResult {
-    /// It is about a time that operations took.
-    pub fn is_time(&self) -> bool {
-        self.unit == crate::qos::SECONDS
-    }
 }
 
 /// One check of the instrument by itself.

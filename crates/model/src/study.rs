@@ -20,7 +20,7 @@ pub use published::{
     Agreement, Claim, ClaimOrder, Estimate, Published, PublishedFigure, PublishedPair, PublishedRow,
 };
 pub use sweep::{Cell, Factor, Form, Measurement, Sweep, SweepOrder};
-pub use trial::{ClauseSeen, Fault, Figure, Measured, Purpose, TierCpu, Trial};
+pub use trial::{Fault, Figure, Measured, Purpose, TierCpu, Trial};
 
 use crate::diagnosis::Diagnosis;
 use crate::recipe::Recipe;

@@ -122,6 +122,7 @@ mod tests {
         assert_eq!(margin(Some(-2.07), "ratio"), "207 % over");
         assert_eq!(margin(Some(-0.2), "1/s"), "20 % under");
         assert_eq!(in_unit(Some(0.0031), "ratio"), "0.31 %");
+        assert_eq!((in_unit(Some(412.0), "1/s"), in_unit(None, "1/s")), ("412/s".into(), "–".into()));
         assert_eq!(measured(1440.2, "1/min"), "1 440/min");
         assert_eq!(measured(2.04, "%"), "2.04 %");
         assert_eq!(measured(7.0, "orders"), "7 orders");

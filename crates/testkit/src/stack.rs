@@ -7,8 +7,9 @@ pub mod queue;
 mod random;
 
 use experiment::{Bench, Order};
-use model::Result;
-use model::study::{ClauseSeen, Figure, Measured, Purpose, Trial};
+use model::record::{Margin, TargetOutcome};
+use model::study::{Figure, Measured, Purpose, Trial};
+use model::{QosTarget, Result};
 
 pub use random::Random;
 
@@ -154,7 +155,8 @@ impl Stack {
         let stray = if self.random.unit() < self.stray_ratio { 1.0 } else { 0.0 };
         let centre = self.margin(x) + rise + stray + self.spread * self.random.normal();
         let batches = self.batches(centre, order.window_s);
-        let p95 = clause("Browse p95 < 300 ms", 0.3, &batches);
+        let read = |text: &str| text.parse::<QosTarget>().expect("a target");
+        let p95 = outcome(read("Browse p95 < 300 ms"), &batches);
         // The same operations' tail: a lower margin, half of its noise its own.
         let own = self.batches(0.0, order.window_s);
         let tail: Vec<f64> = batches
@@ -162,8 +164,8 @@ impl Stack {
             .zip(own)
             .map(|(one, own)| centre - 0.6 + 0.7 * (one - centre) + 0.7 * own)
             .collect();
-        let p99 = clause("p99 < 1.00 s", 1.0, &tail);
-        let errors = clause("errors < 1 %", 0.01, &[-3.7; BATCHES]);
+        let p99 = outcome(read("p99 < 1s"), &tail);
+        let errors = outcome(read("errors < 1%"), &[-3.7; BATCHES]);
         let throughput = order.load.min(self.line) * 2.0;
         let figure = |name: &str, value: f64| Figure {
             name: name.to_string(),
@@ -173,7 +175,7 @@ impl Stack {
             degrees: None,
         };
         Measured {
-            clauses: vec![p95, p99, errors],
+            targets: vec![p95, p99, errors],
             metrics: Vec::new(),
             figures: vec![figure("throughput", throughput)],
             tiers: Vec::new(),
@@ -185,7 +187,7 @@ impl Stack {
 }
 
 /// A target with the margin of its batches' mean.
-pub fn clause(text: &str, limit: f64, batches: &[f64]) -> ClauseSeen {
+pub fn outcome(target: QosTarget, batches: &[f64]) -> TargetOutcome {
     let n = batches.len() as f64;
     let margin = batches.iter().sum::<f64>() / n;
     let variance = batches.iter().map(|batch| (batch - margin).powi(2)).sum::<f64>() / (n - 1.0);
@@ -193,17 +195,13 @@ pub fn clause(text: &str, limit: f64, batches: &[f64]) -> ClauseSeen {
         batches.windows(2).map(|pair| (pair[0] - margin) * (pair[1] - margin)).sum::<f64>() / (n - 1.0);
     let correlation = if variance > 0.0 { (lagged / variance + 1.0 / n).clamp(0.0, 0.8) } else { 0.0 };
     let margin_se = (variance / n * (1.0 + correlation) / (1.0 - correlation)).sqrt();
-    ClauseSeen {
-        clause: text.to_string(),
-        observed: Some(limit * margin.exp()),
-        limit,
+    let observed = target.limit * margin.exp();
+    TargetOutcome {
         pass: margin < 0.0,
-        margin: Some(margin),
-        margin_se: Some(margin_se),
-        batches: batches.to_vec(),
-        mean_margin: text.contains('p').then_some(margin - 1.1),
-        samples: 5000,
         samples_needed: 500,
+        average_s: target.measure.is_time().then(|| target.limit * (margin - 1.1).exp()),
+        margin: Margin { log: Some(margin), log_se: Some(margin_se), batches: batches.to_vec() },
+        ..TargetOutcome::of(target, Some(observed), 5000)
     }
 }
 

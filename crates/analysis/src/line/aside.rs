@@ -56,9 +56,9 @@ impl Sightings<'_> {
         let noise = self.noise(number);
         let points: Vec<Point> = clear
             .filter_map(|(trial, _)| {
-                let clause = trial.measured.as_ref()?.clauses.get(number)?;
-                let margin = clause.mean_margin.or(clause.margin).filter(|margin| !margin.is_nan())?;
-                let reading = Reading::Margin(margin, variance(trial, clause.margin_se, noise));
+                let clause = trial.measured.as_ref()?.targets.get(number)?;
+                let margin = clause.mean_margin().or(clause.margin.log).filter(|margin| !margin.is_nan())?;
+                let reading = Reading::Margin(margin, variance(trial, clause.margin.log_se, noise));
                 Some(Point { x: trial.load.ln(), reading })
             })
             .collect();

@@ -1,7 +1,7 @@
 //! What a trial of a find is good for: its margins, only the side on which it fell, or nothing.
 
-use model::record::{Check, CheckClass};
-use model::study::{ClauseSeen, Measured, Measurement, Purpose, Question, Trial};
+use model::record::{Check, CheckClass, TargetOutcome};
+use model::study::{Measured, Measurement, Purpose, Question, Trial};
 
 use crate::validity::limits;
 
@@ -92,10 +92,13 @@ pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
     let by_load = trial.faults.iter().all(|fault| fault.check.may_be_overload());
     // Few samples alone prove no overload: short windows and rare operations have them too.
     let few = trial.measured.is_some() && trial.faults.iter().all(|fault| fault.check == Check::Samples);
-    let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses);
-    let missed: Vec<&ClauseSeen> =
-        clauses.zip(rising).filter(|(clause, rising)| **rising && clause.missed()).map(|one| one.0).collect();
-    let surely = missed.iter().any(|clause| clause.sampled());
+    let clauses = trial.measured.iter().flat_map(|seen| &seen.targets);
+    let missed: Vec<&TargetOutcome> = clauses
+        .zip(rising)
+        .filter(|(clause, rising)| **rising && clause.is_missed())
+        .map(|one| one.0)
+        .collect();
+    let surely = missed.iter().any(|clause| clause.is_sampled());
     let missed = !missed.is_empty();
     // No target need be missed for that: users whose answers outlast their cycles are not the load that was asked for.
     let not_carried = trial.faults.iter().any(|fault| fault.check.shows_overload());
@@ -129,7 +132,7 @@ pub(super) fn rising<'a>(trials: impl Iterator<Item = &'a Trial> + Clone) -> Vec
     let Some(lowest) = lowest(trials.clone(), counts).or_else(|| lowest(trials, |_| true)) else {
         return Vec::new();
     };
-    lowest.clauses.iter().map(|clause| !(asks_for_more(clause) && clause.missed())).collect()
+    lowest.targets.iter().map(|clause| !(clause.target.measure.at_least() && clause.is_missed())).collect()
 }
 
 /// What the trial at the lowest load said, of those that count.
@@ -142,23 +145,16 @@ fn lowest<'a>(
     seen.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, measured)| measured)
 }
 
-/// The target is met above its limit.
-pub(super) fn asks_for_more(clause: &ClauseSeen) -> bool {
-    clause
-        .observed
-        .is_some_and(|observed| observed != clause.limit && (observed > clause.limit) == clause.pass)
-}
-
 /// Whether the targets that get worse with load were met: absent when a trial doesn't say.
 pub(super) fn passes(trial: &Trial, rising: &[bool]) -> Option<bool> {
     match sight(trial, rising) {
         Sight::Over => Some(false),
         Sight::Blind(_) => None,
         Sight::Clear | Sight::Partial => {
-            let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses).zip(rising);
+            let clauses = trial.measured.iter().flat_map(|seen| &seen.targets).zip(rising);
             // What never occurred is not met, and a fault of its own where samples were too few for it.
             let partial = !trial.faults.is_empty();
-            let judged = clauses.filter(|(clause, _)| !partial || clause.sampled());
+            let judged = clauses.filter(|(clause, _)| !partial || clause.is_sampled());
             Some(judged.into_iter().all(|(clause, rising)| clause.pass || !rising))
         }
     }

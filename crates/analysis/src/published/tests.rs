@@ -167,7 +167,7 @@ fn load_lines_stand_beside_published_ones() {
             low: load,
             high: load,
             wide: false,
-            held_by: "p95 < 1s".into(),
+            held_by: Some("p95 < 1s".parse().expect("a target")),
             held_by_ratio: 1.0,
             slope: 1.0,
             passed: None,

@@ -1,8 +1,9 @@
 //! What is said of a find: the load line, or why there is none and what to try.
 
-use model::study::{
-    By, ClauseSeen, Confirmation, Fault, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot,
-};
+use model::QosTarget;
+use model::qos::Measure;
+use model::record::TargetOutcome;
+use model::study::{By, Confirmation, Fault, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot};
 use model::units;
 
 use super::{number, percent};
@@ -33,8 +34,8 @@ fn load_line(goal: &FindGoal, line: &LoadLine) -> String {
         number(line.high),
         percent(goal.confidence_ratio)
     );
-    if !line.held_by.is_empty() {
-        said += &format!(", held by {}", holder(&line.held_by));
+    if let Some(target) = &line.held_by {
+        said += &format!(", held by {}", holder(target));
         if line.held_by_ratio < 0.8 {
             said += &format!(" in {} of the resampled fits", percent(line.held_by_ratio));
         }
@@ -95,17 +96,13 @@ fn whole_seconds(seconds: f64) -> String {
 }
 
 /// `Browse p95 < 300 ms` is spoken of as `p95 of Browse`.
-fn holder(clause: &str) -> String {
-    if let Some((over, _)) = clause.strip_prefix("waiting over ").and_then(|rest| rest.split_once('<')) {
-        return format!("users waiting for longer than {}", over.trim());
-    }
-    let Some((subject, _)) = clause.split_once(['<', '>']) else {
-        return clause.to_string();
-    };
-    let words: Vec<&str> = subject.split_whitespace().collect();
-    match words.as_slice() {
-        [operation @ .., figure] if !operation.is_empty() => format!("{figure} of {}", operation.join(" ")),
-        _ => subject.trim().to_string(),
+fn holder(target: &QosTarget) -> String {
+    match (target.measure, &target.operation) {
+        (Measure::Waiting(over_s), _) => {
+            format!("users waiting for longer than {}", units::show_seconds(over_s))
+        }
+        (measure, Some(operation)) => format!("{measure} of {operation}"),
+        (measure, None) => measure.to_string(),
     }
 }
 
@@ -188,10 +185,9 @@ pub fn missed(trial: &Trial) -> String {
 
 /// The target that a trial came nearest to missing.
 pub fn nearest(trial: &Trial) -> String {
-    // Of a share of which there was nothing the margin says how few were asked, not how near its limit is.
-    let nothing = |clause: &ClauseSeen| clause.pass && clause.observed == Some(0.0);
-    let known = |clause: &ClauseSeen| clause.sampled() || clause.margin.is_some_and(|margin| margin <= 0.0);
-    let nearest = worst(trial, |clause| known(clause) && !nothing(clause));
+    let known =
+        |target: &TargetOutcome| target.is_sampled() || target.margin.log.is_some_and(|margin| margin <= 0.0);
+    let nearest = worst(trial, |target| known(target) && !target.is_of_nothing());
     let nearest = nearest.map_or_else(
         || "nothing was near its limit".to_string(),
         |seen| format!("nearest to its limit: {seen}"),
@@ -204,14 +200,14 @@ pub fn passed_as_seen(trial: &Trial) -> Option<String> {
     if !trial.passed_as_seen() {
         return None;
     }
-    let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses);
-    let short = clauses.filter(|clause| clause.samples < clause.samples_needed);
-    let share = |clause: &ClauseSeen| clause.samples as f64 / clause.samples_needed as f64;
+    let clauses = trial.measured.iter().flat_map(|seen| &seen.targets);
+    let short = clauses.filter(|clause| !clause.is_sampled());
+    let share = |clause: &TargetOutcome| clause.samples as f64 / clause.samples_needed as f64;
     let fewest = short.min_by(|one, other| share(one).total_cmp(&share(other)));
     let had = fewest.map_or_else(
         || faults(trial),
         |clause| {
-            let name = clause.clause.split(['<', '>']).next().unwrap_or_default().trim();
+            let name = clause.target.subject();
             let (had, needed) = (number(clause.samples as f64), number(clause.samples_needed as f64));
             format!("{name} had {had} of {needed} samples")
         },
@@ -220,8 +216,8 @@ pub fn passed_as_seen(trial: &Trial) -> Option<String> {
 }
 
 /// A target that asks for at least something is missed where others are already at their limit.
-pub fn wanting(trial: &Trial, clause: &str) -> String {
-    format!("at {} `{clause}` is not met, and more load misses other targets", number(trial.load))
+pub fn wanting(trial: &Trial, target: &QosTarget) -> String {
+    format!("at {} `{target}` is not met, and more load misses other targets", number(trial.load))
 }
 
 /// Trials followed one of two lines.
@@ -261,17 +257,17 @@ pub fn spent(spent_s: f64, trials: usize) -> String {
     format!("{trials} in {}", whole_seconds(spent_s))
 }
 
-fn worst(trial: &Trial, counts: impl Fn(&ClauseSeen) -> bool) -> Option<String> {
-    let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses).filter(|clause| counts(clause));
-    let margin = |clause: &&ClauseSeen| clause.margin.unwrap_or(f64::NEG_INFINITY);
+fn worst(trial: &Trial, counts: impl Fn(&TargetOutcome) -> bool) -> Option<String> {
+    let clauses = trial.measured.iter().flat_map(|seen| &seen.targets).filter(|clause| counts(clause));
+    let margin = |clause: &&TargetOutcome| clause.margin.log.unwrap_or(f64::NEG_INFINITY);
     let worst = clauses.max_by(|one, other| margin(one).total_cmp(&margin(other)))?;
-    let Some(margin) = worst.margin else { return Some(format!("`{}` is not met", worst.clause)) };
+    let Some(margin) = worst.margin.log else { return Some(format!("`{}` is not met", worst.target)) };
     // The margin of a share is reckoned with half an event more than there were.
-    let times = worst.observed.map_or_else(|| margin.exp(), |observed| observed / worst.limit);
+    let times = worst.observed.map_or_else(|| margin.exp(), |observed| observed / worst.target.limit);
     Some(if times >= 1.0 {
-        format!("`{}`, observed {} times its limit", worst.clause, number(times))
+        format!("`{}`, observed {} times its limit", worst.target, number(times))
     } else {
-        format!("`{}`, observed {} of its limit", worst.clause, percent(times))
+        format!("`{}`, observed {} of its limit", worst.target, percent(times))
     })
 }
 
@@ -286,7 +282,7 @@ mod tests {
             low: 398.0,
             high: 421.0,
             wide: false,
-            held_by: "Browse p95 < 300 ms".to_string(),
+            held_by: Some("Browse p95 < 300 ms".parse().expect("a target")),
             held_by_ratio: 0.97,
             slope: 9.0,
             passed: confirmation(17, 399.0),
@@ -321,7 +317,8 @@ mod tests {
             "{told}"
         );
         assert!(told.ends_with("not confirmed: there was no time left for it"), "{told}");
-        let waiting = LoadLine { held_by: "waiting over 4.00 s < 1%".to_string(), ..line() };
+        let waiting =
+            LoadLine { held_by: Some("waiting over 4.00 s < 1%".parse().expect("a target")), ..line() };
         let told = said(&FindGoal::default(), waiting);
         assert!(told.contains("held by users waiting for longer than 4.00 s; 399 passed"), "{told}");
         let averaged = LoadLine { by_average: Some(610.0), wide: true, held_by_ratio: 0.6, ..line() };

@@ -1,6 +1,8 @@
 //! The sentence of a run: its verdict, what was measured, and each target that it missed.
 
-use model::record::{MetricResult, OperationResult, TargetResult, ValidityCheck};
+use model::QosTarget;
+use model::qos::Measure;
+use model::record::{MetricResult, OperationResult, TargetOutcome, ValidityCheck};
 use model::{OperationKind, units};
 
 use super::{number, percent};
@@ -19,14 +21,14 @@ pub fn invalid(checks: &[ValidityCheck]) -> String {
 /// The sentence of a valid run.
 pub(crate) fn valid(
     load: &str,
-    targets: &[TargetResult],
+    targets: &[TargetOutcome],
     metrics: &[MetricResult],
     operations: &[OperationResult],
 ) -> String {
     let mut facts = vec![format!("{load}, {}", headline(metrics, operations))];
-    let missed: Vec<&TargetResult> = targets.iter().filter(|target| !target.pass).collect();
+    let missed: Vec<&TargetOutcome> = targets.iter().filter(|target| !target.pass).collect();
     if missed.is_empty() {
-        let margin = |target: &TargetResult| target.margin_ratio.unwrap_or(f64::INFINITY);
+        let margin = |target: &TargetOutcome| target.margin_ratio().unwrap_or(f64::INFINITY);
         let tightest = targets.iter().min_by(|a, b| margin(a).total_cmp(&margin(b)));
         facts.extend(tightest.map(met));
     } else {
@@ -55,26 +57,28 @@ fn headline(metrics: &[MetricResult], operations: &[OperationResult]) -> String 
     }
 }
 
-fn met(target: &TargetResult) -> String {
-    let (left, sign, right) = split(target);
-    let margin = target.margin_ratio.map(|margin| format!(" (margin {})", percent(margin)));
-    format!("{left} {} {sign} {right}{}", observed(target), margin.unwrap_or_default())
+fn met(target: &TargetOutcome) -> String {
+    let wanted = &target.target;
+    let (sign, right) = (sign(wanted), wanted.limit_text());
+    let margin = target.margin_ratio().map(|margin| format!(" (margin {})", percent(margin)));
+    format!("{} {} {sign} {right}{}", wanted.subject(), observed(target), margin.unwrap_or_default())
 }
 
-fn miss(target: &TargetResult) -> String {
-    let (left, sign, right) = split(target);
+fn miss(target: &TargetOutcome) -> String {
+    let wanted = &target.target;
+    let (left, sign, right) = (wanted.subject(), sign(wanted), wanted.limit_text());
     if target.observed.is_none() {
         return format!("{left} has no samples, its limit is {right}");
     }
-    if let Some(over) = left.strip_prefix("waiting over ") {
-        let share = observed(target);
+    if let Measure::Waiting(over_s) = wanted.measure {
+        let (share, over) = (observed(target), units::show_seconds(over_s));
         return format!(
             "{share} of users had been waiting for longer than {over} at any moment, not {sign} {right}"
         );
     }
-    let word = if sign == '>' { "short" } else { "over" };
-    let over = target.margin_ratio.map(|margin| format!(" ({word} by {})", percent(-margin)));
-    let average = target.average_s.filter(|_| target.average_would_pass).map(|average| {
+    let word = if wanted.measure.at_least() { "short" } else { "over" };
+    let over = target.margin_ratio().map(|margin| format!(" ({word} by {})", percent(-margin)));
+    let average = target.average_s.filter(|_| target.average_would_pass()).map(|average| {
         format!("; the average, {}, would have passed and hides it", units::show_seconds(average))
     });
     format!(
@@ -85,28 +89,23 @@ fn miss(target: &TargetResult) -> String {
     )
 }
 
-/// What is measured, the sign, the limit.
-fn split(target: &TargetResult) -> (&str, char, &str) {
-    let parts = ['<', '>'].into_iter().find_map(|sign| {
-        let (left, right) = target.target.split_once(sign)?;
-        Some((left.trim_end(), sign, right.trim_start()))
-    });
-    parts.unwrap_or((&target.target, '<', ""))
+fn sign(target: &QosTarget) -> char {
+    if target.measure.at_least() { '>' } else { '<' }
 }
 
-fn observed(target: &TargetResult) -> String {
-    match (target.observed, target.unit.as_str()) {
-        (None, _) => "not observed".to_string(),
-        (Some(value), "ratio") => percent(value),
-        (Some(value), "1/s") => format!("{}/s", number(value)),
-        (Some(value), "operations") => number(value),
-        (Some(value), _) => units::show_seconds(value),
+fn observed(target: &TargetOutcome) -> String {
+    let Some(value) = target.observed else { return "not observed".to_string() };
+    match target.target.measure {
+        Measure::Percentile(_) | Measure::Mean | Measure::Max => units::show_seconds(value),
+        Measure::Errors | Measure::Waiting(_) => percent(value),
+        Measure::Throughput => format!("{}/s", number(value)),
+        Measure::Samples => number(value),
     }
 }
 
 /// Failures are said even where no target is about them.
-fn error_share(operations: &[OperationResult], targets: &[TargetResult]) -> Option<String> {
-    if targets.iter().any(|target| split(target).0.ends_with("errors") && !target.pass) {
+fn error_share(operations: &[OperationResult], targets: &[TargetOutcome]) -> Option<String> {
+    if targets.iter().any(|target| target.target.measure == Measure::Errors && !target.pass) {
         return None;
     }
     let rows = operations.iter().filter(|row| row.kind == OperationKind::Operation);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use model::study::{Arm, ClauseSeen, FindAnswer, Measured, Measurement, Sweep, Trial};
+use model::QosTarget;
+use model::record::TargetOutcome;
+use model::study::{Arm, FindAnswer, Measured, Measurement, Sweep, Trial};
 
 use super::{number, percent};
 use crate::distribution::student_quantile;
@@ -43,17 +45,17 @@ pub fn never_met(sweep: &Sweep, trials: &[Trial]) -> Option<String> {
     }
     let counted: Vec<&Measured> =
         trials.iter().filter(|trial| trial.valid()).filter_map(|trial| trial.measured.as_ref()).collect();
-    let missed = |seen: &Measured, text: &str| {
-        seen.clauses.iter().any(|clause| clause.clause == text && clause.missed())
+    let missed = |seen: &Measured, wanted: &QosTarget| {
+        seen.targets.iter().any(|outcome| outcome.target == *wanted && outcome.is_missed())
     };
     let first = counted.first()?;
-    if counted.iter().any(|seen| !seen.clauses.iter().any(ClauseSeen::missed)) {
+    if counted.iter().any(|seen| !seen.targets.iter().any(TargetOutcome::is_missed)) {
         return None;
     }
-    let texts = first.clauses.iter().map(|clause| clause.clause.as_str());
-    let always: Vec<String> = texts
-        .filter(|text| counted.iter().all(|seen| missed(seen, text)))
-        .map(|text| format!("`{text}`"))
+    let wanted = first.targets.iter().map(|outcome| &outcome.target);
+    let always: Vec<String> = wanted
+        .filter(|wanted| counted.iter().all(|seen| missed(seen, wanted)))
+        .map(|wanted| format!("`{wanted}`"))
         .collect();
     Some(if always.is_empty() {
         "every trial missed a target".to_string()
@@ -273,21 +275,14 @@ mod tests {
 
     /// A trial of a cell that missed these targets, and met the others.
     fn judged(arm: usize, missed: &[&str]) -> Trial {
-        let clause = |text: &str| ClauseSeen {
-            clause: text.to_string(),
-            observed: Some(1.0),
-            limit: 1.0,
-            pass: !missed.contains(&text),
-            margin: None,
-            margin_se: None,
-            batches: Vec::new(),
-            mean_margin: None,
-            samples: 100,
-            samples_needed: 100,
+        let outcome = |text: &str| {
+            let target: QosTarget = text.parse().expect("a target");
+            let observed = target.limit * if missed.contains(&text) { 1.1 } else { 0.9 };
+            TargetOutcome::of(target, Some(observed), 100)
         };
         let mut trial = trial((arm, 200.0));
         let seen = trial.measured.as_mut().expect("it was measured");
-        seen.clauses = ["p95 < 2.00 s", "Browse p95 < 1.00 s", "errors < 0.1%"].map(clause).to_vec();
+        seen.targets = ["p95 < 2.00 s", "Browse p95 < 1.00 s", "errors < 0.1%"].map(outcome).to_vec();
         trial
     }
 

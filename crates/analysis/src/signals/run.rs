@@ -55,8 +55,8 @@ pub(super) fn signals(watched: &Watched<'_>) -> Vec<Signal> {
 /// The largest share of its limit that a target of response times has used up; more than 1 when one is missed. Absent
 /// without such a target.
 fn target_used_ratio(watched: &Watched<'_>) -> Option<f64> {
-    let times = watched.targets.iter().filter(|target| target.is_time() && target.samples > 0);
-    times.filter_map(|target| Some(target.observed? / target.limit)).reduce(f64::max)
+    let times = watched.targets.iter().filter(|target| target.target.measure.is_time() && target.samples > 0);
+    times.filter_map(|target| Some(target.observed? / target.target.limit)).reduce(f64::max)
 }
 
 /// How far the throughput rose with the users: 1 as much as they, 0 not at all. Absent where they hardly rose.

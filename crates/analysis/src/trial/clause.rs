@@ -1,8 +1,7 @@
 //! Targets as margins: ln(observed/limit) over the window and over its batches.
 
 use model::qos::Measure;
-use model::record::TargetResult;
-use model::study::ClauseSeen;
+use model::record::{Margin, TargetOutcome};
 use model::{OperationInterval, QosTarget};
 
 use crate::batch::{self, sum_se};
@@ -14,37 +13,25 @@ use crate::trial::{Seen, Window};
 /// Samples that a batch needs beyond a percentile for the batch's own percentile to be shown.
 const BEYOND_IN_BATCH: f64 = 3.0;
 
-/// A clause for each of `targets`, in their order.
-pub(super) fn clauses(targets: &[QosTarget], window: &Window<'_>) -> Vec<ClauseSeen> {
+/// What became of each of `targets`, in their order, with its margin.
+pub(super) fn clauses(targets: &[QosTarget], window: &Window<'_>) -> Vec<TargetOutcome> {
     let judged = crate::targets(targets, &window.whole, window.names);
     targets.iter().zip(judged).map(|(target, result)| clause(target, result, window)).collect()
 }
 
-fn clause(target: &QosTarget, result: TargetResult, window: &Window<'_>) -> ClauseSeen {
+fn clause(target: &QosTarget, result: TargetOutcome, window: &Window<'_>) -> TargetOutcome {
     let seen = window.seen(|steady| target::seen(target, steady, window.names));
     let batches = batches(target, &seen, window);
-    let tail = matches!(target.measure, Measure::Percentile(_) | Measure::Max);
-    let mean_margin = result.average_s.filter(|_| tail).map(|mean| (mean / target.limit).ln());
-    let margin = margin(target, &result, &seen.whole, &window.whole, 1.0);
-    ClauseSeen {
-        clause: result.target,
-        observed: result.observed,
-        limit: result.limit,
-        pass: result.pass,
-        margin,
-        margin_se: margin.and_then(|_| margin_se(target, &seen, window, &batches)),
-        batches,
-        mean_margin: mean_margin.filter(|margin| margin.is_finite()),
-        samples: result.samples,
-        samples_needed: result.samples_needed,
-    }
+    let log = margin(target, &result, &seen.whole, &window.whole, 1.0);
+    let log_se = log.and_then(|_| margin_se(target, &seen, window, &batches));
+    TargetOutcome { margin: Margin { log, log_se, batches }, ..result }
 }
 
 /// ln(observed/limit), turned round where at least so much is asked for: negative when met; absent without samples or
 /// where the observed value is 0. `share` is the part of the whole window that was `seen`, `part` its seconds.
 fn margin(
     target: &QosTarget,
-    result: &TargetResult,
+    result: &TargetOutcome,
     seen: &OperationInterval,
     part: &Steady,
     share: f64,

@@ -1,7 +1,10 @@
 use super::*;
 use crate::random::Random;
 use model::interval::record_ns;
-use model::study::{ClauseSeen, Figure};
+use model::qos::Measure;
+use model::record::Margin;
+use model::record::TargetOutcome;
+use model::study::Figure;
 
 fn names() -> Vec<OperationName> {
     let name = |kind, name: &str| OperationName { kind, name: name.to_string() };
@@ -81,57 +84,59 @@ fn a_trial_is_judged_as_a_run_is() {
         let seconds = stack.seconds(length, &mut Random::new(u64::from(length)));
         let run = crate::targets(&read(&TARGETS), &Steady::of(&seconds, 0.0, 1e9), &names());
         let trial = measured(&seconds, &names(), &read(&TARGETS), &[], &Also::default()).expect("seconds");
-        for (clause, result) in trial.clauses.iter().zip(&run) {
-            assert_eq!((&clause.clause, clause.pass), (&result.target, result.pass), "{length} s");
+        for (clause, result) in trial.targets.iter().zip(&run) {
+            assert_eq!((&clause.target, clause.pass), (&result.target, result.pass), "{length} s");
             assert_eq!((clause.observed, clause.samples), (result.observed, result.samples), "{length} s");
         }
-        assert_eq!(trial.clauses.len(), run.len());
-        let failed = run.iter().find(|target| target.target.starts_with("errors")).and_then(|t| t.observed);
+        assert_eq!(trial.targets.len(), run.len());
+        let failed =
+            run.iter().find(|target| target.target.measure == Measure::Errors).and_then(|t| t.observed);
         assert_eq!(Some(trial.failed_ratio), failed);
     }
 }
 
 #[test]
 fn a_margin_is_the_logarithm_of_observed_over_limit() {
-    for clause in CALM.measured(30, &TARGETS, 1).clauses {
-        let Some(observed) = clause.observed.filter(|_| !clause.clause.starts_with("errors")) else {
+    for clause in CALM.measured(30, &TARGETS, 1).targets {
+        let Some(observed) = clause.observed.filter(|_| clause.target.measure != Measure::Errors) else {
             continue;
         };
-        assert_eq!(clause.margin, Some((observed / clause.limit).ln()), "{clause:?}");
-        assert_eq!(clause.margin.is_some_and(|margin| margin < 0.0), clause.pass, "{clause:?}");
-        let mean = clause.batches.iter().sum::<f64>() / clause.batches.len() as f64;
-        let near = 4.0 * clause.margin_se.expect("30 s have batches");
+        assert_eq!(clause.margin.log, Some((observed / clause.target.limit).ln()), "{clause:?}");
+        assert_eq!(clause.margin.log.is_some_and(|margin| margin < 0.0), clause.pass, "{clause:?}");
+        let mean = clause.margin.batches.iter().sum::<f64>() / clause.margin.batches.len() as f64;
+        let near = 4.0 * clause.margin.log_se.expect("30 s have batches");
         assert!(
-            clause.clause.starts_with("max") || (mean - clause.margin.expect("observed")).abs() < near,
+            clause.target.measure == Measure::Max
+                || (mean - clause.margin.log.expect("observed")).abs() < near,
             "{clause:?}"
         );
     }
-    let seen = CALM.measured(30, &["p95 < 90ms", "mean < 90ms"], 1).clauses;
-    assert_eq!(seen[0].mean_margin, seen[1].margin, "what a verdict by the average would go by");
-    assert_eq!(seen[1].mean_margin, None, "the target is the average");
+    let seen = CALM.measured(30, &["p95 < 90ms", "mean < 90ms"], 1).targets;
+    assert_eq!(seen[0].mean_margin(), seen[1].margin.log, "what a verdict by the average would go by");
+    assert_eq!(seen[1].mean_margin(), None, "the target is the average");
 }
 
 #[test]
 fn batches_of_samples_are_counted_as_if_each_were_the_window() {
-    let seen = CALM.measured(30, &["samples > 1000", "throughput > 100/s"], 1).clauses;
+    let seen = CALM.measured(30, &["samples > 1000", "throughput > 100/s"], 1).targets;
     for clause in seen {
-        let (margin, se) = clause.margin.zip(clause.margin_se).expect("30 s have batches");
-        let mean = clause.batches.iter().sum::<f64>() / clause.batches.len() as f64;
-        assert!(clause.batches.len() == 10 && (mean - margin).abs() < 4.0 * se, "{clause:?}");
+        let (margin, se) = clause.margin.log.zip(clause.margin.log_se).expect("30 s have batches");
+        let mean = clause.margin.batches.iter().sum::<f64>() / clause.margin.batches.len() as f64;
+        assert!(clause.margin.batches.len() == 10 && (mean - margin).abs() < 4.0 * se, "{clause:?}");
         assert!(clause.pass && margin < 0.0, "{clause:?}");
     }
 }
 
 #[test]
 fn no_failure_at_all_is_a_small_share_and_an_uncertain_one() {
-    let none = CALM.measured(20, &["errors < 1%"], 3).clauses.remove(0);
+    let none = CALM.measured(20, &["errors < 1%"], 3).targets.remove(0);
     let expected = (0.5 / (none.samples as f64 + 1.0) / 0.01).ln();
-    assert_eq!((none.observed, none.margin), (Some(0.0), Some(expected)));
-    assert!(none.margin_se.is_some_and(|se| (se - 2f64.sqrt()).abs() < 1e-9), "1/√0.5: {none:?}");
-    assert!(none.batches.iter().all(|margin| (margin - expected).abs() < 0.5), "{none:?}");
+    assert_eq!((none.observed, none.margin.log), (Some(0.0), Some(expected)));
+    assert!(none.margin.log_se.is_some_and(|se| (se - 2f64.sqrt()).abs() < 1e-9), "1/√0.5: {none:?}");
+    assert!(none.margin.batches.iter().all(|margin| (margin - expected).abs() < 0.5), "{none:?}");
     let all = Stack { failing: 1.0, ..CALM }.measured(20, &["errors < 1%", "p95 < 1s"], 3);
-    assert!(all.clauses[0].margin.is_some_and(|margin| (margin - 100f64.ln()).abs() < 1e-3), "{all:?}");
-    assert!(!all.clauses[1].pass && all.clauses[1].margin.is_none(), "no time was seen: {all:?}");
+    assert!(all.targets[0].margin.log.is_some_and(|margin| (margin - 100f64.ln()).abs() < 1e-3), "{all:?}");
+    assert!(!all.targets[1].pass && all.targets[1].margin.log.is_none(), "no time was seen: {all:?}");
 }
 
 #[test]
@@ -144,29 +149,32 @@ fn users_who_wait_have_a_margin_also_where_nobody_does_and_more_than_asked_for_i
             second.waiting_users = waiting;
         }
         let targets = read(&["waiting over 4s < 1%", "throughput > 100/s"]);
-        measured(&seconds, &names(), &targets, &[], &Also::default()).expect("the window has seconds").clauses
+        measured(&seconds, &names(), &targets, &[], &Also::default()).expect("the window has seconds").targets
     };
     let (none, many) = (seen(0), seen(20));
-    let margin = |clauses: &[ClauseSeen]| clauses[0].margin.expect("users were there");
+    let margin = |clauses: &[TargetOutcome]| clauses[0].margin.log.expect("users were there");
     assert!(margin(&none) < -3.0 && none[0].pass, "{:?}", none[0]);
     assert!((margin(&many) - 20f64.ln()).abs() < 0.01 && !many[0].pass, "20 % of 1 %: {:?}", many[0]);
     let throughput = &many[1];
     assert!(
-        throughput.pass && throughput.margin.is_some_and(|m| (-0.8..-0.6).contains(&m)),
+        throughput.pass && throughput.margin.log.is_some_and(|m| (-0.8..-0.6).contains(&m)),
         "{throughput:?}"
     );
-    assert!(throughput.margin_se.is_some_and(|se| se > 0.0), "{throughput:?}");
+    assert!(throughput.margin.log_se.is_some_and(|se| se > 0.0), "{throughput:?}");
 }
 
 #[test]
 fn what_too_little_was_seen_of_has_no_batches_and_no_error() {
     let rare = Stack { per_s: 3.0, ..CALM };
-    let clauses = rare.measured(10, &["p99 < 1s", "p50 < 1s", "Purchase p95 < 1s"], 5).clauses;
-    assert!(clauses[0].batches.is_empty() && clauses[0].samples < 100, "{clauses:?}");
-    assert!(clauses[1].batches.len() >= 4, "half of some 60 samples lie beyond the median: {clauses:?}");
-    assert_eq!((clauses[2].margin, clauses[2].pass), (None, false), "it never occurred");
+    let clauses = rare.measured(10, &["p99 < 1s", "p50 < 1s", "Purchase p95 < 1s"], 5).targets;
+    assert!(clauses[0].margin.batches.is_empty() && clauses[0].samples < 100, "{clauses:?}");
+    assert!(
+        clauses[1].margin.batches.len() >= 4,
+        "half of some 60 samples lie beyond the median: {clauses:?}"
+    );
+    assert_eq!((clauses[2].margin.log, clauses[2].pass), (None, false), "it never occurred");
     let short = CALM.measured(3, &["p95 < 1s"], 5);
-    assert!(short.clauses[0].margin.is_some() && short.clauses[0].margin_se.is_none(), "{short:?}");
+    assert!(short.targets[0].margin.log.is_some() && short.targets[0].margin.log_se.is_none(), "{short:?}");
     assert!(short.figures.iter().all(|figure| figure.log_se.is_none()), "{short:?}");
 }
 
@@ -175,7 +183,7 @@ fn a_window_without_a_second_says_nothing_and_one_without_an_operation_fails() {
     assert!(measured(&[], &names(), &read(&TARGETS), &[], &Also::default()).is_none());
     let still = [Interval::empty(7), Interval::empty(8)];
     let seen = measured(&still, &names(), &read(&TARGETS), &[], &Also::default()).expect("it has seconds");
-    assert!(seen.clauses.iter().all(|clause| !clause.pass && clause.margin.is_none()), "{seen:?}");
+    assert!(seen.targets.iter().all(|clause| !clause.pass && clause.margin.log.is_none()), "{seen:?}");
     assert_eq!(seen.figure("throughput", None).map(|figure| figure.value), Some(0.0));
     assert_eq!((seen.figures.len(), seen.failed_ratio), (1, 0.0), "{seen:?}");
 }
@@ -256,8 +264,8 @@ fn said_and_true(windows: &[Measured], of: impl Fn(&Measured) -> (f64, f64)) -> 
 
 fn clause(index: usize) -> impl Fn(&Measured) -> (f64, f64) {
     move |seen| {
-        let ClauseSeen { margin, margin_se, .. } = &seen.clauses[index];
-        (margin.expect("it occurred"), margin_se.expect("there are batches"))
+        let Margin { log, log_se, .. } = seen.targets[index].margin;
+        (log.expect("it occurred"), log_se.expect("there are batches"))
     }
 }
 

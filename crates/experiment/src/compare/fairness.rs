@@ -1,6 +1,8 @@
 //! Whether the figures of two arms may be held against each other at all: who fails more is not faster, and what is left
 //! of an arm whose other trials broke is no fair sample of it.
 
+use model::qos::Measure;
+use model::record::TargetOutcome;
 use model::study::{Failed, Failing, Lopsided, Measured, Trial};
 
 use super::{Block, Side, Spoil, SpoilCause};
@@ -25,11 +27,15 @@ pub struct Failures {
 }
 
 impl Failures {
+    /// The share of users who waited for too long, by the targets that say for how long that is.
+    pub fn waiting(targets: &[TargetOutcome]) -> f64 {
+        let waiting = targets.iter().filter(|outcome| matches!(outcome.target.measure, Measure::Waiting(_)));
+        waiting.filter_map(|outcome| outcome.observed).fold(0.0, f64::max)
+    }
+
     /// Of one window's figures, whose targets say who waited for too long.
     pub fn of(seen: &Measured) -> Failures {
-        let waiting = seen.clauses.iter().filter(|clause| clause.clause.starts_with("waiting over"));
-        let waiting = waiting.filter_map(|clause| clause.observed).fold(0.0, f64::max);
-        Failures { operations: seen.failed_ratio, waiting }
+        Failures { operations: seen.failed_ratio, waiting: Failures::waiting(&seen.targets) }
     }
 }
 

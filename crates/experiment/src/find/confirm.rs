@@ -86,8 +86,8 @@ fn distance(case: &Case<'_>, line: &Line, window_s: f64, side: f64) -> f64 {
 /// Standard error of the margin in a window of one second: the median of what windows near the line had.
 fn margin_se(case: &Case<'_>, line: &Line) -> f64 {
     let of = |trial: &Trial| {
-        let clause = trial.measured.as_ref()?.clauses.get(line.held_by_number?)?;
-        Some(clause.margin_se? * trial.window_s.sqrt())
+        let clause = trial.measured.as_ref()?.targets.get(line.held_by_number?)?;
+        Some(clause.margin.log_se? * trial.window_s.sqrt())
     };
     let mut known: Vec<f64> = case.of_purpose(Purpose::Search).filter_map(of).collect();
     known.sort_by(f64::total_cmp);
@@ -153,7 +153,7 @@ pub(super) fn answer(case: &Case<'_>, line: &Line) -> FindAnswer {
         low,
         high,
         wide: length / (2.0 * load) > case.goal.half_width_ratio * 1.02 && !single,
-        held_by: line.held_by.clone().unwrap_or_default(),
+        held_by: line.held_by.clone(),
         held_by_ratio: line.held_by_ratio,
         slope: line.slope,
         passed: passed(case, line),

@@ -1,6 +1,7 @@
 //! Why there is no load line.
 
 use analysis::{Stability, sentence};
+use model::QosTarget;
 use model::study::{FindAnswer, FindGoal, NoAnswer, Trial, WhyNot};
 
 use super::Case;
@@ -19,7 +20,7 @@ pub(super) fn fails_at_least(case: &Case<'_>, last: &Trial) -> NoAnswer {
     refusal(case, WhyNot::FailsAtLeast, Some(last.load), sentence::find::missed(last))
 }
 
-pub(super) fn never_passes(case: &Case<'_>, near: &Trial, wanting: &str) -> NoAnswer {
+pub(super) fn never_passes(case: &Case<'_>, near: &Trial, wanting: &QosTarget) -> NoAnswer {
     let evidence = sentence::find::wanting(near, wanting);
     refusal(case, WhyNot::NeverPasses, Some(near.load), evidence)
 }

@@ -1,6 +1,7 @@
 //! The search: trials around the estimate until its interval is short enough.
 
 use analysis::{Blindness, Line, Sight, Stability};
+use model::QosTarget;
 use model::study::{FindAnswer, NoAnswer, Purpose, Trial, WhyNot};
 
 use super::{Case, confirm, cost, refusal};
@@ -160,20 +161,20 @@ fn place(case: &Case<'_>, line: &Line) -> f64 {
 
 /// Longer where targets that may be the line's had too few samples, or windows near the line were too short.
 pub(super) fn window_s(case: &Case<'_>) -> f64 {
-    let wanted_s = case.sampled_s(case.goal.window_s, |clause| may_limit(case, &clause.clause));
+    let wanted_s = case.sampled_s(case.goal.window_s, |clause| may_limit(case, &clause.target));
     wanted_s.min(case.goal.confirm_s.max(case.goal.window_s)).max(case.least_s())
 }
 
 /// Whether a target is near its limit, or too little is known of it: by all that was seen of it at loads not much below
 /// the last one.
-fn may_limit(case: &Case<'_>, clause: &str) -> bool {
+fn may_limit(case: &Case<'_>, target: &QosTarget) -> bool {
     let counts = |trial: &&Trial| trial.purpose != Purpose::WarmUp;
     let least = case.trials.iter().rev().find(counts).map_or(0.0, |last| LIKE * last.load);
     let alike = case.trials.iter().filter(counts).filter(|trial| trial.load >= least);
     let measured = alike.filter_map(|trial| trial.measured.as_ref());
-    let seen = measured.flat_map(|seen| &seen.clauses).filter(|seen| seen.clause == clause);
+    let seen = measured.flat_map(|seen| &seen.targets).filter(|seen| seen.target == *target);
     let (samples, worst) = seen.fold((0, f64::NEG_INFINITY), |(samples, worst), seen| {
-        (samples + seen.samples, seen.margin.map_or(worst, |margin| margin.max(worst)))
+        (samples + seen.samples, seen.margin.log.map_or(worst, |margin| margin.max(worst)))
     });
     samples < KNOWN || worst > FAR
 }

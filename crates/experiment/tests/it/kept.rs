@@ -1,23 +1,20 @@
 //! Trials of finds on real stacks (TPC-W on Tomcat, with Apache in front and without), and what follows from them.
 
 use experiment::{Step, find};
-use model::study::{ClauseSeen, Fault, FindAnswer, FindGoal, Measured, Purpose, Trial};
+use model::QosTarget;
+use model::qos::Measure;
+use model::record::{Margin, TargetOutcome};
+use model::study::{Fault, FindAnswer, FindGoal, Measured, Purpose, Trial};
 
 /// Of p90 of an operation: its name, limit, what was observed, the margin's standard error, samples.
 type Seen = (&'static str, f64, f64, f64, u64);
 
-fn clause(&(name, limit, observed, margin_se, samples): &Seen) -> ClauseSeen {
-    ClauseSeen {
-        clause: format!("{name} p90 < {limit} s"),
-        observed: Some(observed),
-        limit,
-        pass: observed < limit,
-        margin: Some((observed / limit).ln()),
-        margin_se: Some(margin_se),
-        batches: Vec::new(),
-        mean_margin: None,
-        samples,
+fn clause(&(name, limit, observed, margin_se, samples): &Seen) -> TargetOutcome {
+    let target = QosTarget { operation: Some(name.to_string()), measure: Measure::Percentile(90.0), limit };
+    TargetOutcome {
         samples_needed: 51,
+        margin: Margin { log: Some((observed / limit).ln()), log_se: Some(margin_se), ..Margin::default() },
+        ..TargetOutcome::of(target, Some(observed), samples)
     }
 }
 
@@ -37,7 +34,7 @@ fn trial(purpose: Purpose, load: f64, (window_s, took_s): (f64, f64), seen: &[Se
         fresh: false,
         warm_up_s: Some(3.0),
         window_s,
-        measured: Some(Measured { clauses: seen.iter().map(clause).collect(), ..Measured::default() }),
+        measured: Some(Measured { targets: seen.iter().map(clause).collect(), ..Measured::default() }),
         faults: if few { vec![fault()] } else { Vec::new() },
         overloaded: Vec::new(),
     }

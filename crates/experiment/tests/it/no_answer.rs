@@ -3,6 +3,7 @@
 use analysis::sentence;
 use experiment::{Bench, Order, Step, find, pursue};
 use model::Result;
+use model::qos::Measure;
 use model::study::{Fault, FindAnswer, FindGoal, Purpose, Trial, WhyNot};
 use testkit::stack::{Shape, Stack};
 
@@ -140,8 +141,8 @@ fn overloaded_trials_that_break_checks_by_their_overload_are_bounds() {
         if trial.load > 200.0 {
             broken(trial, "little");
             let seen = trial.measured.as_mut().expect("a simulated trial is measured");
-            seen.clauses[0].pass = false;
-            seen.clauses[0].margin = None;
+            seen.targets[0].pass = false;
+            seen.targets[0].margin.log = None;
         }
     };
     let (answer, _) = answer(&FindGoal::default(), 200.0, overloaded);
@@ -229,16 +230,16 @@ fn a_load_that_was_driven_once_is_no_limit_of_the_generator() {
 #[test]
 fn a_share_of_which_there_was_nothing_holds_no_line_and_does_not_slow_the_ramp() {
     let (answer, trials) = answer(&FindGoal::default(), 300.0, |trial| {
-        for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.clauses) {
-            if clause.clause.starts_with("errors") {
+        for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.targets) {
+            if clause.target.measure == Measure::Errors {
                 // Nothing failed, of so few operations that the margin reads as nearly missed.
-                (clause.observed, clause.margin, clause.margin_se, clause.pass) =
+                (clause.observed, clause.margin.log, clause.margin.log_se, clause.pass) =
                     (Some(0.0), Some(-0.02), Some(1.4), true);
             }
         }
     });
     let FindAnswer::LoadLine(line) = answer else { panic!("no line: {answer:?}") };
-    assert_eq!(line.held_by, "Browse p95 < 300 ms");
+    assert_eq!(line.held_by.expect("a target").to_string(), "Browse p95 < 300 ms");
     let ramp: Vec<f64> = trials.iter().filter(|t| t.purpose == Purpose::Ramp).map(|t| t.load).collect();
     assert!(ramp.starts_with(&[10.0, 20.0, 40.0, 80.0]), "far below the line it doubles: {ramp:?}");
 }
@@ -258,8 +259,8 @@ fn quiet(change: impl FnMut(&mut Trial)) -> (FindAnswer, Vec<Trial>) {
 
 /// The targets were met, or not, without a margin that could move the line.
 pub(crate) fn said_to(trial: &mut Trial, pass: bool) {
-    for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.clauses) {
-        (clause.pass, clause.margin, clause.margin_se) = (pass, None, None);
+    for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.targets) {
+        (clause.pass, clause.margin.log, clause.margin.log_se) = (pass, None, None);
     }
 }
 
@@ -297,7 +298,7 @@ fn a_confirming_trial_with_too_few_samples_confirms_nothing_and_is_made_longer()
     let (answer, trials) = quiet(|trial| {
         if trial.purpose == Purpose::Confirm && trial.window_s < 100.0 {
             broken(trial, "samples");
-            for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.clauses) {
+            for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.targets) {
                 (clause.samples, clause.samples_needed) = (400, 500);
             }
         }
@@ -329,7 +330,7 @@ fn a_miss_by_too_few_samples_is_looked_at_longer_and_is_no_overload() {
         if trial.purpose == Purpose::Ramp && trial.load == 40.0 && trial.window_s < 20.0 {
             broken(trial, "samples");
             said_to(trial, false);
-            for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.clauses) {
+            for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.targets) {
                 (clause.samples, clause.samples_needed) = (400, 500);
             }
         }
@@ -351,15 +352,15 @@ fn a_load_that_is_not_carried_is_above_the_line_also_where_no_target_is_missed()
     let (answer, trials) = answer(&FindGoal::default(), 600.0, |trial| {
         if trial.load > 250.0 {
             broken(trial, "cycle");
-            for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.clauses) {
-                (clause.margin, clause.pass) = (Some(-0.4), true);
-                clause.observed = Some(clause.limit * (-0.4f64).exp());
+            for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.targets) {
+                (clause.margin.log, clause.pass) = (Some(-0.4), true);
+                clause.observed = Some(clause.target.limit * (-0.4f64).exp());
             }
         }
     });
     let FindAnswer::LoadLine(line) = &answer else { panic!("{answer:?} after {} trials", trials.len()) };
     assert!((225.0..=275.0).contains(&line.load), "cycles are outlasted above 250: {line:?}");
-    assert_eq!(line.held_by, "", "no target is missed there");
+    assert_eq!(line.held_by, None, "no target is missed there");
     let said = sentence::find::answer(&FindGoal::default(), &answer);
     assert!(said.contains("held by no target: above it the load is not carried any more"), "{said}");
 }
@@ -370,12 +371,12 @@ fn a_rare_operation_far_from_its_limit_is_left_to_the_confirming_trials() {
     let rare = |trial: &mut Trial| {
         let samples = trial.window_s as u64;
         for seen in trial.measured.iter_mut() {
-            let mut clause = seen.clauses[0].clone();
-            clause.clause = "Rare p90 < 3.00 s".to_string();
+            let mut clause = seen.targets[0].clone();
+            clause.target = "Rare p90 < 3s".parse().expect("a target");
             (clause.samples, clause.samples_needed) = (samples, 120);
-            (clause.margin, clause.pass, clause.batches) = (Some(-2.0), true, Vec::new());
-            clause.observed = Some(clause.limit * (-2.0f64).exp());
-            seen.clauses.push(clause);
+            (clause.margin.log, clause.pass, clause.margin.batches) = (Some(-2.0), true, Vec::new());
+            clause.observed = Some(clause.target.limit * (-2.0f64).exp());
+            seen.targets.push(clause);
         }
         if samples < 120 && trial.valid() {
             broken(trial, "samples");

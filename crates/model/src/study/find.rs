@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::qos::QosTarget;
+
 /// What was looked for, and what was found.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Find {
@@ -148,8 +150,11 @@ pub struct LoadLine {
     pub high: f64,
     /// The interval is longer than was asked for.
     pub wide: bool,
-    /// The target that is missed first: `Browse p95 < 300 ms`.
-    pub held_by: String,
+    /// The target that is missed first, as people write it (so its limit is rounded once it was read from a record):
+    /// `Browse p95 < 300 ms`; empty where none is missed.
+    #[serde(with = "held_by_text")]
+    #[schemars(with = "String")]
+    pub held_by: Option<QosTarget>,
     /// Share of the resampled fits in which it is the first.
     pub held_by_ratio: f64,
     /// How steeply ln(observed/limit) of that target rises with ln(load).
@@ -169,6 +174,31 @@ pub struct LoadLine {
     /// Where the line would be if averages were judged instead of percentiles; absent when no average reaches its
     /// limit in what was measured.
     pub by_average: Option<f64>,
+}
+
+/// A target as people write it; empty for none.
+mod held_by_text {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::qos::QosTarget;
+
+    pub(super) fn serialize<S: Serializer>(
+        target: &Option<QosTarget>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match target {
+            Some(target) => serializer.collect_str(target),
+            None => serializer.serialize_str(""),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<QosTarget>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let read = |text: &str| text.parse().map_err(serde::de::Error::custom);
+        (!text.is_empty()).then(|| read(&text)).transpose()
+    }
 }
 
 /// A trial that confirms one side of the line.

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::Check;
+use crate::record::target::in_study;
+use crate::record::{Check, TargetOutcome};
 
 /// One trial. Its window begins where its steady state was found to begin.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -44,7 +45,9 @@ pub struct Trial {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Each target in the plan's order.
-    pub clauses: Vec<ClauseSeen>,
+    #[serde(rename = "clauses", with = "in_study")]
+    #[schemars(schema_with = "in_study::schema")]
+    pub targets: Vec<TargetOutcome>,
     /// Throughput, mean, standard deviation and percentiles of all operations and of each.
     pub figures: Vec<Figure>,
     /// The kit's own figures: each by its name, in its unit.
@@ -75,11 +78,11 @@ impl Trial {
         if self.faults.is_empty() || self.faults.iter().any(|fault| fault.check != Check::Samples) {
             return None;
         }
-        let clauses = &self.measured.as_ref()?.clauses;
-        let mut missed = clauses.iter().filter(|clause| clause.missed()).peekable();
+        let targets = &self.measured.as_ref()?.targets;
+        let mut missed = targets.iter().filter(|target| target.is_missed()).peekable();
         match missed.peek() {
             None => Some(true),
-            Some(_) => missed.any(ClauseSeen::sampled).then_some(false),
+            Some(_) => missed.any(TargetOutcome::is_sampled).then_some(false),
         }
     }
 
@@ -90,7 +93,7 @@ impl Trial {
 
     /// Every target was met; nothing is said of a trial without figures.
     pub fn pass(&self) -> Option<bool> {
-        self.measured.as_ref().map(|seen| seen.clauses.iter().all(|clause| clause.pass))
+        self.measured.as_ref().map(|seen| seen.targets.iter().all(|target| target.pass))
     }
 }
 
@@ -127,44 +130,6 @@ impl Purpose {
             Purpose::Confirm => "confirm",
             Purpose::Measure => "measure",
         }
-    }
-}
-
-/// One target against what a window said of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ClauseSeen {
-    /// As people write it: `Browse p95 < 300 ms`.
-    pub clause: String,
-    /// Seconds, a ratio for errors, operations per second for throughput, a count for samples.
-    pub observed: Option<f64>,
-    /// In the same unit.
-    pub limit: f64,
-    /// Met.
-    pub pass: bool,
-    /// ln(observed/limit), turned round for targets that ask for at least something: negative when met. Absent
-    /// without samples. A share of errors is taken as (failed + 0.5)/(all + 1).
-    pub margin: Option<f64>,
-    /// Standard error of `margin`, from the batches.
-    pub margin_se: Option<f64>,
-    /// The margin in consecutive parts of the window of equal length.
-    pub batches: Vec<f64>,
-    /// For a percentile ln(mean/limit): what a verdict by the average would go by.
-    pub mean_margin: Option<f64>,
-    /// How many samples there were.
-    pub samples: u64,
-    /// How many it needs.
-    pub samples_needed: u64,
-}
-
-impl ClauseSeen {
-    /// Observed, and not met; what never occurred says nothing.
-    pub fn missed(&self) -> bool {
-        !self.pass && self.observed.is_some()
-    }
-
-    /// It has the samples that it needs.
-    pub fn sampled(&self) -> bool {
-        self.samples >= self.samples_needed
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::OperationKind;
-use model::record::{Event, MetricResult, OperationResult, PhaseResult, TargetResult};
-use model::{QosTarget, RunRecord};
+use model::RunRecord;
+use model::record::{Event, MetricResult, OperationResult, PhaseResult, TargetOutcome};
 use serde::Serialize;
 use serde_json::json;
 
@@ -145,9 +145,11 @@ fn figure(metric: &MetricResult) -> Figure {
 }
 
 /// Where the observed value stands on a gauge whose limit is at two thirds; in percent of its length.
-fn gauge(target: &TargetResult) -> f64 {
-    let share =
-        target.observed.filter(|_| target.limit > 0.0).map_or(0.0, |observed| observed / target.limit);
+fn gauge(target: &TargetOutcome) -> f64 {
+    let share = target
+        .observed
+        .filter(|_| target.target.limit > 0.0)
+        .map_or(0.0, |observed| observed / target.target.limit);
     (share.clamp(0.0, 1.5) / 1.5 * 1000.0).round() / 10.0
 }
 
@@ -164,9 +166,10 @@ fn groups(page: &Page) -> Vec<Group<'_>> {
                     .targets
                     .iter()
                     .filter(|target| {
-                        kind == OperationKind::Operation && target.operation.as_ref() == Some(&result.name)
+                        kind == OperationKind::Operation
+                            && target.target.operation.as_ref() == Some(&result.name)
                     })
-                    .map(|target| met(target, &result.name))
+                    .map(met)
                     .collect(),
             })
             .collect(),
@@ -179,9 +182,8 @@ fn groups(page: &Page) -> Vec<Group<'_>> {
     groups.into_iter().filter(|group| !group.rows.is_empty()).collect()
 }
 
-fn met(target: &TargetResult, operation: &str) -> Met {
-    let clause = target.target.strip_prefix(operation).unwrap_or(&target.target).trim();
-    Met { clause: clause.to_string(), pass: target.pass }
+fn met(target: &TargetOutcome) -> Met {
+    Met { clause: target.target.clause(), pass: target.pass }
 }
 
 fn errors_sentence(page: &Page) -> String {
@@ -229,15 +231,15 @@ fn data(page: &Page) -> Data<'_> {
             .map(|row| row.response.curve.clone())
             .unwrap_or_default(),
     };
-    let limit = |target: &TargetResult| {
-        let percent = match target.target.parse::<QosTarget>().ok()?.measure {
+    let limit = |target: &TargetOutcome| {
+        let percent = match target.target.measure {
             model::qos::Measure::Percentile(percent) => Some(percent),
             _ => None,
         };
-        target.is_time().then(|| Limit {
-            operation: target.operation.clone(),
+        target.target.measure.is_time().then(|| Limit {
+            operation: target.target.operation.clone(),
             percent,
-            seconds: target.limit,
+            seconds: target.target.limit,
         })
     };
     Data {

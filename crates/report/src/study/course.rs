@@ -1,14 +1,13 @@
 //! How a find's figures depend on the load: what its charts, tables and drawings show.
 
 use model::StudyRecord;
-use model::study::{ClauseSeen, FindAnswer, LoadLine, Measured, Purpose, Question, Trial};
-
-use super::words::{self, Unit};
+use model::record::TargetOutcome;
+use model::study::{FindAnswer, LoadLine, Measured, Purpose, Question, Trial};
 
 /// A find's figures against the load.
 pub(crate) struct Course<'a> {
     /// The target that holds the line; without an answer, the one that came nearest to its limit.
-    pub(crate) clause: Option<&'a ClauseSeen>,
+    pub(crate) clause: Option<&'a TargetOutcome>,
     /// The operation of that target; absent for all together, and where the target is not about times.
     pub(crate) operation: Option<String>,
     /// The answer, when there is one.
@@ -30,12 +29,8 @@ impl<'a> Course<'a> {
             counting.filter_map(|trial| Some((trial, trial.measured.as_ref()?))).collect();
         trials.sort_by(|a, b| a.0.load.total_cmp(&b.0.load));
         let clause = line.and_then(|line| holding(&trials, line)).or_else(|| nearest(&trials));
-        let operation =
-            clause.filter(|clause| words::unit(&clause.clause) == Unit::Seconds).and_then(|clause| {
-                let operations = trials.iter().flat_map(|(_, seen)| &seen.figures);
-                let mut names = operations.filter_map(|figure| figure.operation.as_deref());
-                names.find(|name| clause.clause.starts_with(&format!("{name} "))).map(str::to_string)
-            });
+        let operation = clause.filter(|clause| clause.target.measure.is_time());
+        let operation = operation.and_then(|clause| clause.target.operation.clone());
         Some(Course { clause, operation, line, trials })
     }
 
@@ -43,7 +38,7 @@ impl<'a> Course<'a> {
     pub(crate) fn observed(&self) -> impl Iterator<Item = (&'a Trial, f64)> + '_ {
         let of = |(trial, seen): &(&'a Trial, &'a Measured)| {
             let clause =
-                seen.clauses.iter().find(|one| Some(&one.clause) == self.clause.map(|one| &one.clause))?;
+                seen.targets.iter().find(|one| Some(&one.target) == self.clause.map(|one| &one.target))?;
             Some((*trial, clause.observed?))
         };
         self.trials.iter().filter_map(of)
@@ -76,20 +71,21 @@ impl<'a> Course<'a> {
     }
 }
 
-fn holding<'a>(trials: &[(&'a Trial, &'a Measured)], line: &LoadLine) -> Option<&'a ClauseSeen> {
-    let mut clauses = trials.iter().flat_map(|(_, seen)| &seen.clauses);
-    clauses.find(|clause| clause.clause == line.held_by)
+fn holding<'a>(trials: &[(&'a Trial, &'a Measured)], line: &LoadLine) -> Option<&'a TargetOutcome> {
+    let mut clauses = trials.iter().flat_map(|(_, seen)| &seen.targets);
+    clauses.find(|one| line.held_by.as_ref().is_some_and(|target| target.is_of_the_same(&one.target)))
 }
 
 /// The target that is missed first as the load rises; where none is missed, the one with the largest margin, of those
 /// about times if there are any: a share of nothing rises from nothing.
-fn nearest<'a>(trials: &[(&'a Trial, &'a Measured)]) -> Option<&'a ClauseSeen> {
+fn nearest<'a>(trials: &[(&'a Trial, &'a Measured)]) -> Option<&'a TargetOutcome> {
     let any_valid = trials.iter().any(|(trial, _)| trial.valid());
     let counting = || trials.iter().filter(|(trial, _)| trial.valid() || !any_valid);
-    let missed = counting().find_map(|(_, seen)| seen.clauses.iter().find(|clause| !clause.pass));
-    let margin = |clause: &&ClauseSeen| clause.margin.filter(|margin| margin.is_finite()).unwrap_or(f64::MIN);
-    let about_time = |clause: &ClauseSeen| words::unit(&clause.clause) == Unit::Seconds;
-    let clauses = counting().flat_map(|(_, seen)| &seen.clauses);
+    let missed = counting().find_map(|(_, seen)| seen.targets.iter().find(|clause| !clause.pass));
+    let margin =
+        |clause: &&TargetOutcome| clause.margin.log.filter(|margin| margin.is_finite()).unwrap_or(f64::MIN);
+    let about_time = |clause: &TargetOutcome| clause.target.measure.is_time();
+    let clauses = counting().flat_map(|(_, seen)| &seen.targets);
     missed.or_else(|| {
         clauses.max_by(|a, b| about_time(a).cmp(&about_time(b)).then(margin(a).total_cmp(&margin(b))))
     })
@@ -128,7 +124,10 @@ mod tests {
     fn the_course_is_about_the_target_that_holds_the_line() {
         let record = find(FindEnding::LoadLine);
         let course = Course::of(&record).expect("it is a find");
-        assert_eq!(course.clause.map(|clause| clause.clause.as_str()), Some("Browse p95 < 300 ms"));
+        assert_eq!(
+            course.clause.map(|clause| clause.target.to_string()).as_deref(),
+            Some("Browse p95 < 300 ms")
+        );
         assert_eq!(course.operation.as_deref(), Some("Browse"));
         assert_eq!((course.observed().count(), course.tiers()), (15, vec!["web", "db", "generator"]));
         assert_eq!(course.figure("p95", Some("Browse")).len(), 14, "one trial is not valid");

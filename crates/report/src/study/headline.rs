@@ -80,7 +80,7 @@ mod tests {
         let mut record = sweep(SweepShape::Users);
         assert_eq!((of(&record).tone, of(&record).word), (Tone::Good, "Swept"));
         let measured = record.trials.iter_mut().filter_map(|trial| trial.measured.as_mut());
-        measured.flat_map(|seen| &mut seen.clauses).for_each(|clause| clause.pass = false);
+        measured.flat_map(|seen| &mut seen.targets).for_each(|clause| clause.pass = false);
         assert_eq!((of(&record).tone, of(&record).word), (Tone::Bad, "Swept"));
     }
 }

@@ -1,8 +1,10 @@
 //! A study's numbers and names as people read them: each with its unit.
 
+use model::QosTarget;
 use model::StudyRecord;
 use model::load::{Arriving, Load};
-use model::study::{By, Ceiling, ClauseSeen, Conclusion, Effect, Form, LoadLine, Purpose, Question, Trial};
+use model::record::TargetOutcome;
+use model::study::{By, Ceiling, Conclusion, Effect, Form, LoadLine, Purpose, Question, Trial};
 
 use crate::figures;
 
@@ -64,40 +66,6 @@ pub(crate) fn form(form: Form) -> &'static str {
     }
 }
 
-/// What a target's values are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
-    Seconds,
-    Share,
-    PerS,
-    Count,
-}
-
-/// The unit of `clause`, read off its limit as people write it: `300 ms`, `0.1%`, `200/s`, `1000`.
-pub(crate) fn unit(clause: &str) -> Unit {
-    let limit = clause.rsplit(['<', '>', '=']).next().unwrap_or_default().trim();
-    let letters = limit.trim_start_matches(|c: char| c.is_ascii_digit() || ". \u{202f}".contains(c));
-    match letters {
-        "%" => Unit::Share,
-        "" => Unit::Count,
-        rate if rate.starts_with('/') => Unit::PerS,
-        "us" | "µs" | "ms" | "s" | "m" | "min" | "h" => Unit::Seconds,
-        // `2 min 05 s`
-        letters if letters.ends_with('s') => Unit::Seconds,
-        _ => Unit::Count,
-    }
-}
-
-/// A value of a target in its unit: `214 ms`, `0.31 %`, `412/s`.
-pub(crate) fn in_unit(value: Option<f64>, unit: Unit) -> String {
-    match unit {
-        Unit::Seconds => figures::time(value),
-        Unit::Share => figures::percent(value),
-        Unit::PerS => value.map_or_else(|| figures::NOTHING.to_string(), |_| per_s(value)),
-        Unit::Count => figures::number(value),
-    }
-}
-
 /// `387/s`.
 pub(crate) fn per_s(value: Option<f64>) -> String {
     match figures::number(value) {
@@ -107,8 +75,8 @@ pub(crate) fn per_s(value: Option<f64>) -> String {
 }
 
 /// What was observed of a target.
-pub(crate) fn observed(clause: &ClauseSeen) -> String {
-    in_unit(clause.observed, unit(&clause.clause))
+pub(crate) fn observed(clause: &TargetOutcome) -> String {
+    figures::in_unit(clause.observed, clause.target.measure.unit())
 }
 
 /// A trial's letter in drawings.
@@ -130,33 +98,26 @@ pub(crate) fn by_average(record: &StudyRecord, line: &LoadLine) -> Option<String
 
 /// How steep and how certain a load line is; nothing of one that no target holds.
 pub(crate) fn line_facts(line: &LoadLine) -> Vec<String> {
-    if line.held_by.is_empty() {
-        return Vec::new();
-    }
+    let Some(target) = &line.held_by else { return Vec::new() };
     // Of a target that asks for at least something, more load raises nothing.
-    let rises = line.slope.is_finite() && line.slope > 0.0 && !line.held_by.contains('>');
+    let rises = line.slope.is_finite() && line.slope > 0.0 && !target.measure.at_least();
     let slope = rises.then(|| {
         let more = (1.1f64.powf(line.slope) - 1.0) * 100.0;
-        format!("10 % more load raises {} by about {more:.0} % there", clause_name(&line.held_by))
+        format!("10 % more load raises {} by about {more:.0} % there", target.subject())
     });
     let share = figures::percent(Some(line.held_by_ratio));
-    let first = format!("{} is missed first in {share} of the resampled fits", line.held_by);
+    let first = format!("{} is missed first in {share} of the resampled fits", target);
     slope.into_iter().chain([first]).collect()
 }
 
 /// `Browse p95 as a share of its limit`: what is below 100 % when the target is met.
-pub(crate) fn share_of_limit(clause: &str) -> String {
-    let name = clause_name(clause);
-    if clause.contains('>') {
+pub(crate) fn share_of_limit(target: &QosTarget) -> String {
+    let name = target.subject();
+    if target.measure.at_least() {
         format!("the least {name} as a share of it")
     } else {
         format!("{name} as a share of its limit")
     }
-}
-
-/// `Browse p95`: a target without its limit.
-pub(crate) fn clause_name(clause: &str) -> &str {
-    clause.split(['<', '>']).next().unwrap_or_default().trim()
 }
 
 /// What the generator can do at most, in a sentence without its end.
@@ -307,21 +268,6 @@ mod tests {
     use testkit::sample::study::{FindEnding, SweepShape, find, sweep};
 
     #[test]
-    fn the_unit_of_a_target_is_that_of_its_limit() {
-        for (clause, expected) in [
-            ("Browse p95 < 300 ms", Unit::Seconds),
-            ("p99 < 2s", Unit::Seconds),
-            ("p99 < 2 min 05 s", Unit::Seconds),
-            ("errors < 0.1%", Unit::Share),
-            ("throughput > 200/s", Unit::PerS),
-            ("throughput > 200 /s", Unit::PerS),
-            ("samples > 1 000", Unit::Count),
-        ] {
-            assert_eq!(unit(clause), expected, "{clause}");
-        }
-    }
-
-    #[test]
     fn a_trial_of_a_find_that_its_overload_broke_counts_as_failed_and_is_not_called_invalid() {
         let record = find(FindEnding::Why(WhyNot::NotValid));
         let of = |number: usize| verdict(&record, &record.trials[number - 1]);
@@ -339,7 +285,7 @@ mod tests {
             let fault = Fault { check: model::Check::Little, sentence: "users waited".into() };
             let second = record.trials.get_mut(1).expect("it has one");
             second.faults.push(fault);
-            let clauses = second.measured.iter_mut().flat_map(|seen| &mut seen.clauses);
+            let clauses = second.measured.iter_mut().flat_map(|seen| &mut seen.targets);
             clauses.for_each(|clause| clause.pass = false);
             verdict(&record, &record.trials[1])
         };
@@ -349,9 +295,6 @@ mod tests {
 
     #[test]
     fn values_have_their_unit() {
-        assert_eq!(in_unit(Some(0.214), Unit::Seconds), "214 ms");
-        assert_eq!(in_unit(Some(0.0031), Unit::Share), "0.31 %");
-        assert_eq!(in_unit(None, Unit::PerS), "–");
         assert_eq!(figure_value("throughput", Some(1234.0), "users"), "1 234/s");
         assert_eq!(figure_value("load_line", Some(412.0), "users"), "412 users");
         assert_eq!([0.93934, 1.004, 1.12, 1.0001].map(change), ["-6.1 %", "+0.4 %", "+12 %", "0.0 %"]);

@@ -1,6 +1,6 @@
 //! The parts of the text, in the order in which they are read.
 
-use model::record::{ConsistencyResult, Evidence, OperationResult, TargetResult, ValidityCheck};
+use model::record::{ConsistencyResult, Evidence, OperationResult, TargetOutcome, ValidityCheck};
 use model::{OperationKind, RunRecord};
 
 use super::draw::bar;
@@ -71,10 +71,10 @@ pub(super) fn targets(page: &Page, width: usize, paint: Paint) -> String {
     ]);
     for target in &page.record.targets {
         let cells = vec![
-            format!("  {}", plain(&target.target)),
+            format!("  {}", plain(&target.target.to_string())),
             if target.pass { "met" } else { "MISSED" }.to_string(),
-            figures::in_unit(target.observed, &target.unit),
-            figures::margin(target.margin_ratio, &target.unit),
+            figures::in_unit(target.observed, target.target.measure.unit()),
+            figures::margin(target.margin_ratio(), target.target.measure.unit()),
             figures::number(Some(target.samples as f64)),
         ];
         let pass = target.pass;
@@ -90,14 +90,14 @@ pub(super) fn targets(page: &Page, width: usize, paint: Paint) -> String {
 }
 
 /// What a target's figures alone do not say.
-fn remark(target: &TargetResult) -> Option<String> {
-    let name = plain(&target.target);
-    if target.average_would_pass {
+fn remark(target: &TargetOutcome) -> Option<String> {
+    let name = plain(&target.target.to_string());
+    if target.average_would_pass() {
         let average =
             target.average_s.map(|mean| format!(", {},", figures::time(Some(mean)))).unwrap_or_default();
         return Some(format!("  {name}: the average{average} would have passed"));
     }
-    (target.samples < target.samples_needed).then(|| {
+    (!target.is_sampled()).then(|| {
         format!("  {name}: {} samples are fewer than the {} it needs", target.samples, target.samples_needed)
     })
 }

@@ -74,9 +74,9 @@ fn names_from_a_hostile_study_do_not_steer_the_terminal() {
         .trials
         .iter_mut()
         .filter_map(|trial| trial.measured.as_mut())
-        .flat_map(|seen| &mut seen.clauses)
+        .flat_map(|seen| &mut seen.targets)
     {
-        clause.clause = format!("\u{1b}]0;{}", clause.clause);
+        clause.target.operation = Some("\u{1b}]0;Browse".to_string());
     }
     let text = text(&record, 80, false);
     assert!(!text.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");

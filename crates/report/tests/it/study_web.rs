@@ -73,7 +73,7 @@ fn the_figures_on_the_page_are_those_of_the_record() {
     for expected in [
         format!("{:.0} users", line.load),
         format!("{:.0} to {:.0} users", line.low, line.high),
-        line.held_by.clone(),
+        line.held_by.as_ref().map(ToString::to_string).expect("a target holds it"),
         format!("by averages the line would be at {:.0} users", line.by_average.expect("there is one")),
     ] {
         assert!(page.contains(&expected), "{expected} is missing:\n{page}");
@@ -83,7 +83,7 @@ fn the_figures_on_the_page_are_those_of_the_record() {
     for trial in &record.trials {
         let seen = trial.measured.as_ref().expect("every trial was measured");
         let p95 = seen.figure("p95", None).expect("there is one").value;
-        let browse = seen.clauses[0].observed.expect("there is one");
+        let browse = seen.targets[0].observed.expect("there is one");
         for value in [p95, browse] {
             let shown = model::units::show_seconds(value);
             assert!(
@@ -158,7 +158,7 @@ fn what_a_study_names_is_text_and_nothing_else_and_no_code_runs() {
     record.sentence = hostile.into();
     record.setup.kit_title = hostile.into();
     for seen in record.trials.iter_mut().filter_map(|trial| trial.measured.as_mut()) {
-        seen.clauses.iter_mut().for_each(|clause| clause.clause = format!("{hostile} p95 < 300 ms"));
+        seen.targets.iter_mut().for_each(|outcome| outcome.target.operation = Some(hostile.to_string()));
         seen.tiers.iter_mut().for_each(|tier| tier.tier = format!("{hostile}{}", tier.tier));
         seen.figures
             .iter_mut()

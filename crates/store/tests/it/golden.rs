@@ -68,7 +68,7 @@ fn a_study_of_format_1_opens_and_says_what_it_said() {
     let trial = &record.trials[1];
     assert_eq!((trial.number, trial.load, trial.warm_up_s), (2, 20.0, Some(2.0)));
     let measured = trial.measured.as_ref().expect("its figures");
-    assert_eq!(measured.clauses[0].margin, Some(-2.7));
+    assert_eq!(measured.targets[0].margin.log, Some(-2.7));
     assert_eq!(measured.figure("throughput", None).map(|figure| figure.value), Some(160.5));
     assert!(trial.valid() && trial.pass() == Some(true));
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use model::StudyRecord;
-use model::record::{Outcome, Step};
+use model::record::{Margin, Outcome, Step, TargetOutcome};
 use model::study::*;
 use store::{Studies, Study};
 use testkit::sample::Ending;
@@ -49,17 +49,11 @@ pub(crate) fn sample() -> StudyRecord {
 }
 
 fn trial(number: u32, load: f64) -> Trial {
-    let clause = ClauseSeen {
-        clause: "p95 < 300 ms".into(),
-        observed: Some(0.02),
-        limit: 0.3,
-        pass: true,
-        margin: Some(-2.7),
-        margin_se: Some(0.05),
-        batches: vec![-2.6, -2.8],
-        mean_margin: Some(-3.4),
-        samples: 4_000,
-        samples_needed: 100,
+    let target = "p95 < 300ms".parse().expect("a target");
+    let outcome = TargetOutcome {
+        average_s: Some(0.01),
+        margin: Margin { log: Some(-2.7), log_se: Some(0.05), batches: vec![-2.6, -2.8] },
+        ..TargetOutcome::of(target, Some(0.02), 4_000)
     };
     let figure = Figure {
         name: "throughput".into(),
@@ -81,7 +75,7 @@ fn trial(number: u32, load: f64) -> Trial {
         warm_up_s: Some(2.0),
         window_s: 8.0,
         measured: Some(Measured {
-            clauses: vec![clause],
+            targets: vec![outcome],
             figures: vec![figure],
             tiers: vec![TierCpu { tier: "web".into(), cpu_cores: 0.4 }],
             metrics: Vec::new(),

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use model::interval::{OperationInterval, OperationKind, OperationName, Phases, Times, Wire, new_times};
 use model::record::{
     Check, ConsistencyResult, DatasetResult, Evidence, GeneratorResult, MetricResult, OperationResult,
-    Outcome, PhaseResult, PhaseResults, RUN_FORMAT, Series, Setup, Step, TargetResult, TierResult, TierSetup,
-    TimeSummary, ValidityCheck, Verdict,
+    Outcome, PhaseResult, PhaseResults, RUN_FORMAT, Series, Setup, Step, TargetOutcome, TierResult,
+    TierSetup, TimeSummary, ValidityCheck, Verdict,
 };
-use model::{ErrorKind, Interval, RunRecord, Value};
+use model::{ErrorKind, Interval, QosTarget, RunRecord, Value};
 
 use super::load::THINK_S;
 use super::{Ending, Shape, diagnosis, inside};
@@ -244,7 +244,7 @@ fn tiers(total: &Interval, steady_s: f64, series: &[Series], shape: &Shape) -> V
     tiers
 }
 
-fn targets(record: &RunRecord, names: &[OperationName], total: &Interval) -> Vec<TargetResult> {
+fn targets(record: &RunRecord, names: &[OperationName], total: &Interval) -> Vec<TargetOutcome> {
     let mut all = new_times();
     let (mut completed, mut failed) = (0, 0);
     for (name, part) in names.iter().zip(&total.operations) {
@@ -255,38 +255,20 @@ fn targets(record: &RunRecord, names: &[OperationName], total: &Interval) -> Vec
         }
     }
     let all_mean = (!all.is_empty()).then(|| all.mean() / 1e6);
-    let target =
-        |text: &str, operation: Option<&str>, observed: Option<f64>, limit: f64, unit: &str| TargetResult {
-            target: text.into(),
-            operation: operation.map(str::to_string),
-            observed,
-            limit,
-            unit: unit.into(),
-            margin_ratio: observed.map(|observed| 1.0 - observed / limit),
-            pass: observed.is_some_and(|observed| observed < limit),
-            samples: completed,
-            samples_needed: 500,
-            average_s: all_mean.filter(|_| unit == "seconds"),
-            average_would_pass: false,
-        };
+    let target = |text: &str, observed: Option<f64>| {
+        let target: QosTarget = text.parse().expect("a target");
+        let average_s = all_mean.filter(|_| target.measure.is_time());
+        TargetOutcome { samples_needed: 500, average_s, ..TargetOutcome::of(target, observed, completed) }
+    };
     let last = record.operations.iter().rfind(|result| result.kind == OperationKind::Operation);
     let mut targets = vec![
-        target("p95 < 300 ms", None, Some(all.value_at_percentile(95.0) as f64 / 1e6), 0.3, "seconds"),
-        target("p99 < 250 ms", None, Some(all.value_at_percentile(99.0) as f64 / 1e6), 0.25, "seconds"),
-        target(
-            "errors < 0.1%",
-            None,
-            Some(failed as f64 / (completed + failed).max(1) as f64),
-            0.001,
-            "ratio",
-        ),
+        target("p95 < 300 ms", Some(all.value_at_percentile(95.0) as f64 / 1e6)),
+        target("p99 < 250 ms", Some(all.value_at_percentile(99.0) as f64 / 1e6)),
+        target("errors < 0.1%", Some(failed as f64 / (completed + failed).max(1) as f64)),
     ];
     if let Some(last) = last {
-        let text = format!("{} p99 < 400 ms", last.name);
-        let mut one = target(&text, Some(&last.name), last.response.p99_s, 0.4, "seconds");
-        (one.samples, one.average_s) = (last.completed, last.response.mean_s);
-        one.average_would_pass = !one.pass && last.response.mean_s.is_some_and(|mean| mean < 0.4);
-        targets.push(one);
+        let one = target(&format!("{} p99 < 400 ms", last.name), last.response.p99_s);
+        targets.push(TargetOutcome { samples: last.completed, average_s: last.response.mean_s, ..one });
     }
     targets
 }
@@ -320,8 +302,8 @@ fn verdict(record: &mut RunRecord, shape: &Shape) {
         ok: true,
         sentence: "3,104 orders, 3,168 purchases, 64 rollbacks".into(),
     }];
-    let missed: Vec<&str> =
-        record.targets.iter().filter(|target| !target.pass).map(|target| target.target.as_str()).collect();
+    let missed = record.targets.iter().filter(|target| !target.pass);
+    let missed: Vec<String> = missed.map(|target| target.target.to_string()).collect();
     record.outcome =
         if shape.ending == Ending::Interrupted { Outcome::Interrupted } else { Outcome::Completed };
     record.verdict = match (ok, missed.as_slice()) {

@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use experiment::{Bench, Order};
-use model::Result;
+use model::qos::Measure;
 use model::study::{Figure, Measured, Trial};
+use model::{QosTarget, Result};
 
-use super::{BATCHES, OVERHEAD_S, Random, clause, trial};
+use super::{BATCHES, OVERHEAD_S, Random, outcome, trial};
 
 /// Seconds before a window that don't count.
 const WARM_UP_S: f64 = 20.0;
@@ -83,19 +84,20 @@ impl Bench for QueueBench {
             let mut times: Vec<f64> = all.iter().filter(within).map(|response| response.1).collect();
             (p95(&mut times) / self.queue.limit_s).ln()
         };
-        let mut seen =
-            clause("p95 < limit", self.queue.limit_s, &(0..BATCHES).map(of_batch).collect::<Vec<_>>());
+        let target =
+            QosTarget { operation: None, measure: Measure::Percentile(95.0), limit: self.queue.limit_s };
+        let mut seen = outcome(target, &(0..BATCHES).map(of_batch).collect::<Vec<_>>());
         let mut times: Vec<f64> = all.iter().map(|response| response.1).collect();
         let mean_s = times.iter().sum::<f64>() / times.len().max(1) as f64;
         let observed = p95(&mut times);
         let margin = (observed / self.queue.limit_s).ln();
-        (seen.observed, seen.margin, seen.pass) = (Some(observed), Some(margin), margin < 0.0);
+        (seen.observed, seen.margin.log, seen.pass) = (Some(observed), Some(margin), margin < 0.0);
         (seen.samples, seen.samples_needed) = (times.len() as u64, 100);
-        seen.mean_margin = Some((mean_s / self.queue.limit_s).ln());
+        seen.average_s = Some(mean_s);
         let value = times.len() as f64 / order.window_s;
         let throughput =
             Figure { name: "throughput".into(), operation: None, value, log_se: None, degrees: None };
-        let measured = Measured { clauses: vec![seen], figures: vec![throughput], ..Measured::default() };
+        let measured = Measured { targets: vec![seen], figures: vec![throughput], ..Measured::default() };
         let began_s = self.spent_s;
         self.spent_s += OVERHEAD_S + order.window_s;
         Ok(trial(order, trials.len() + 1, began_s, measured))

@@ -1,21 +1,15 @@
 //! What a trial is good for, by what broke in it and what it missed.
 
+use model::record::Margin;
 use model::study::{Fault, Find, FindGoal, Sweep, SweepOrder};
 
 use super::*;
 
 fn trial(margin: f64, faults: &[&str]) -> Trial {
-    let clause = ClauseSeen {
-        clause: "p95 < 1.00 s".to_string(),
-        observed: Some(margin.exp()),
-        limit: 1.0,
-        pass: margin < 0.0,
-        margin: Some(margin),
-        margin_se: None,
-        batches: Vec::new(),
-        mean_margin: None,
-        samples: 1000,
-        samples_needed: 100,
+    let p95 = "p95 < 1s".parse().expect("a target");
+    let outcome = TargetOutcome {
+        margin: Margin { log: Some(margin), ..Margin::default() },
+        ..TargetOutcome::of(p95, Some(margin.exp()), 1000)
     };
     let fault = |check: &&str| Fault { check: Check::of(check), sentence: "it broke".to_string() };
     Trial {
@@ -30,7 +24,7 @@ fn trial(margin: f64, faults: &[&str]) -> Trial {
         fresh: true,
         warm_up_s: Some(1.0),
         window_s: 30.0,
-        measured: Some(Measured { clauses: vec![clause], ..Measured::default() }),
+        measured: Some(Measured { targets: vec![outcome], ..Measured::default() }),
         faults: faults.iter().map(fault).collect(),
         overloaded: Vec::new(),
     }
@@ -107,7 +101,7 @@ fn too_few_samples_are_on_the_safe_side_and_prove_no_overload() {
     assert_eq!(passes(&trial(MISSED, &["samples"]), &[true]), Some(false));
     let short = |margin| {
         let mut trial = trial(margin, &["samples"]);
-        trial.measured.iter_mut().for_each(|seen| seen.clauses[0].samples = 9);
+        trial.measured.iter_mut().for_each(|seen| seen.targets[0].samples = 9);
         trial
     };
     assert_eq!(sight(&short(MISSED), &[true]), Sight::Blind(Blindness::Samples));
@@ -122,9 +116,10 @@ fn too_few_samples_are_on_the_safe_side_and_prove_no_overload() {
 #[test]
 fn each_search_of_a_study_knows_its_own_overload_and_a_measurement_at_a_given_load_has_none() {
     let at_least = |mut trial: Trial, met: bool| {
-        for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.clauses) {
-            let observed = Some(if met { 300.0 } else { 100.0 });
-            *clause = ClauseSeen { observed, limit: 200.0, pass: met, ..clause.clone() };
+        for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.targets) {
+            let throughput = "throughput > 200/s".parse().expect("a target");
+            let outcome = TargetOutcome::of(throughput, Some(if met { 300.0 } else { 100.0 }), 1000);
+            *clause = TargetOutcome { margin: clause.margin.clone(), ..outcome };
         }
         trial
     };

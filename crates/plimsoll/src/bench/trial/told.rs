@@ -1,7 +1,9 @@
 //! A trial in a line, for the course of a study.
 
 use analysis::sentence;
-use model::study::{By, ClauseSeen, Purpose, Question, Trial};
+use model::qos::Measure;
+use model::record::TargetOutcome;
+use model::study::{By, Purpose, Question, Trial};
 use model::units;
 
 /// `trial 3, search: 45 users, 934 operations/s; p95 8.20 ms < 300 ms`; `study` is what is asked, and the trials before.
@@ -32,14 +34,12 @@ fn judged(trial: &Trial, (question, before): (&Question, &[Trial])) -> String {
         return format!("{word}: {}", fault.sentence);
     }
     let Some(seen) = &trial.measured else { return "nothing was measured".to_string() };
-    // Nothing failed, or nobody waited: the margin then says how few were asked, not how near the limit is.
-    let nothing = |clause: &ClauseSeen| clause.pass && clause.observed == Some(0.0);
-    let margin = |clause: &ClauseSeen| match clause.margin {
-        Some(margin) if !nothing(clause) => margin,
+    let margin = |clause: &TargetOutcome| match clause.margin.log {
+        Some(margin) if !clause.is_of_nothing() => margin,
         _ => f64::NEG_INFINITY,
     };
     let worst = |missed: bool| {
-        let some = seen.clauses.iter().filter(|clause| clause.pass != missed);
+        let some = seen.targets.iter().filter(|clause| clause.pass != missed);
         some.max_by(|a, b| margin(a).total_cmp(&margin(b)))
     };
     let text = match (worst(true), worst(false)) {
@@ -54,51 +54,40 @@ fn judged(trial: &Trial, (question, before): (&Question, &[Trial])) -> String {
 }
 
 /// A target with what was seen of it.
-fn said(clause: &ClauseSeen) -> String {
+fn said(clause: &TargetOutcome) -> String {
     let seen = match clause.observed {
         None => "nothing was seen of it".to_string(),
-        Some(value) => in_its_unit(&clause.clause, value),
+        Some(value) => in_its_unit(clause.target.measure, value),
     };
-    format!("{} ({seen})", clause.clause)
+    format!("{} ({seen})", clause.target)
 }
 
-/// The targets that are no times have names of their own.
-fn in_its_unit(clause: &str, value: f64) -> String {
-    let of = |word: &str| clause.split_whitespace().any(|part| part == word);
-    if of("errors") || of("waiting") {
-        return format!("{} %", sentence::number(value * 100.0));
+fn in_its_unit(measure: Measure, value: f64) -> String {
+    match measure {
+        Measure::Errors | Measure::Waiting(_) => format!("{} %", sentence::number(value * 100.0)),
+        Measure::Throughput => format!("{}/s", sentence::number(value)),
+        Measure::Samples => sentence::number(value),
+        Measure::Percentile(_) | Measure::Mean | Measure::Max => units::show_seconds(value),
     }
-    if of("throughput") {
-        return format!("{}/s", sentence::number(value));
-    }
-    if of("samples") {
-        return sentence::number(value);
-    }
-    units::show_seconds(value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use model::Check;
+    use model::record::Margin;
     use model::study::{Fault, Find, FindGoal, Measured};
 
-    fn clause(text: &str, observed: f64, margin: f64) -> ClauseSeen {
-        ClauseSeen {
-            clause: text.to_string(),
-            observed: Some(observed),
-            limit: 1.0,
+    fn clause(text: &str, observed: f64, margin: f64) -> TargetOutcome {
+        TargetOutcome {
+            margin: Margin { log: Some(margin), ..Margin::default() },
             pass: margin < 0.0,
-            margin: Some(margin),
-            margin_se: None,
-            batches: Vec::new(),
-            mean_margin: None,
-            samples: 100,
             samples_needed: 100,
+            ..TargetOutcome::of(text.parse().expect("a target"), Some(observed), 100)
         }
     }
 
-    fn trial(clauses: Vec<ClauseSeen>) -> Trial {
+    fn trial(clauses: Vec<TargetOutcome>) -> Trial {
         Trial {
             number: 3,
             arm: 0,
@@ -111,7 +100,7 @@ mod tests {
             fresh: true,
             warm_up_s: Some(1.0),
             window_s: 5.0,
-            measured: Some(Measured { clauses, ..Measured::default() }),
+            measured: Some(Measured { targets: clauses, ..Measured::default() }),
             faults: Vec::new(),
             overloaded: Vec::new(),
         }
@@ -137,7 +126,7 @@ mod tests {
     /// A trial in which a rare operation came twice.
     fn with_few(margin: f64) -> Trial {
         let rare =
-            ClauseSeen { samples: 2, samples_needed: 51, ..clause("AddEvent p90 < 2.00 s", 0.3, margin) };
+            TargetOutcome { samples: 2, samples_needed: 51, ..clause("AddEvent p90 < 2.00 s", 0.3, margin) };
         let mut trial = trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), rare]);
         trial.faults = vec![Fault { check: Check::Samples, sentence: "it has too few".to_string() }];
         trial
@@ -160,9 +149,8 @@ mod tests {
         let mut over = trial(vec![clause("p95 < 2.00 s", 3.0, 0.4)]);
         over.faults = vec![Fault { check: Check::Little, sentence: "users waited".to_string() }];
         assert!(line(&over).ends_with("; overloaded: users waited"), "{}", line(&over));
-        let throughput = |met: bool| ClauseSeen {
-            limit: 200.0,
-            ..clause("throughput > 200/s", if met { 300.0 } else { 100.0 }, if met { -0.4 } else { 0.4 })
+        let throughput = |met: bool| {
+            clause("throughput > 200/s", if met { 300.0 } else { 100.0 }, if met { -0.4 } else { 0.4 })
         };
         let lowest = Trial { load: 2.0, ..trial(vec![throughput(true)]) };
         let short = Trial { number: 4, faults: over.faults, ..trial(vec![throughput(false)]) };
@@ -174,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_share_of_failures_in_few_samples_is_not_said_to_be_near_its_limit() {
-        let few = ClauseSeen {
+        let few = TargetOutcome {
             samples: 91,
             samples_needed: 1000,
             pass: true,
@@ -189,12 +177,12 @@ mod tests {
 
     #[test]
     fn how_near_a_limit_is_follows_from_what_was_observed_and_a_share_of_nothing_is_never_near() {
-        let nobody = ClauseSeen { limit: 0.001, ..clause("errors < 0.1%", 0.0, -0.69) };
-        let p95 = ClauseSeen { limit: 2.0, ..clause("p95 < 2.00 s", 0.3, -1.9) };
-        let enough = ClauseSeen { limit: 100.0, ..clause("throughput > 100/s", 130.0, -0.26) };
+        let nobody = clause("errors < 0.1%", 0.0, -0.69);
+        let p95 = clause("p95 < 2.00 s", 0.3, -1.9);
+        let enough = clause("throughput > 100/s", 130.0, -0.26);
         // Its margin is that of half an event more than there were: 45 %.
-        let some = ClauseSeen { limit: 0.01, ..clause("waiting over 4.00 s < 1%", 0.004, -0.8) };
-        let told = |clauses: &[&ClauseSeen]| {
+        let some = clause("waiting over 4.00 s < 1%", 0.004, -0.8);
+        let told = |clauses: &[&TargetOutcome]| {
             sentence::find::nearest(&trial(clauses.iter().copied().cloned().collect()))
         };
         assert_eq!(told(&[&nobody]), "nothing was near its limit");

@@ -66,9 +66,7 @@ pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) 
 
 /// What went wrong in a run, by its own targets about users who wait.
 fn failures(record: &RunRecord, seen: &Measured) -> Failures {
-    let waiting = record.targets.iter().filter(|target| target.target.starts_with("waiting over"));
-    let waiting = waiting.filter_map(|target| target.observed).fold(0.0, f64::max);
-    Failures { waiting, ..Failures::of(seen) }
+    Failures { waiting: Failures::waiting(&record.targets), ..Failures::of(seen) }
 }
 
 fn arm(record: &RunRecord) -> Arm {

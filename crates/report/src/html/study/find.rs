@@ -10,7 +10,7 @@ use crate::figures;
 use crate::html::tier_class;
 use crate::scale::Scale;
 use crate::study::course::{Course, smooth};
-use crate::study::words::{self, Unit};
+use crate::study::words;
 
 /// Loads nearer to the line than this, as a logarithm, are shown on a scale of their own.
 const NEAR: f64 = 0.12;
@@ -47,7 +47,10 @@ fn top(record: &StudyRecord, find: &Find) -> Vec<Value> {
                     &format!("{confidence} interval"),
                     &format!("{} to {}", number(line.low), load(line.high)),
                 ),
-                parts::figure("Held by", if line.held_by.is_empty() { "no target" } else { &line.held_by }),
+                parts::figure(
+                    "Held by",
+                    &line.held_by.as_ref().map_or("no target".to_string(), ToString::to_string),
+                ),
             ];
             top.extend(
                 line.throughput_per_s
@@ -77,7 +80,7 @@ fn facts(record: &StudyRecord, find: &Find) -> Vec<String> {
 /// the answer was read from, near the line.
 fn charts(record: &StudyRecord, course: &Course) -> Vec<Value> {
     let mut charts: Vec<Option<Value>> = vec![throughput(record, course), response(record, course)];
-    if course.clause.is_some_and(|clause| words::unit(&clause.clause) != Unit::Seconds) {
+    if course.clause.is_some_and(|clause| !clause.target.measure.is_time()) {
         charts.push(held(record, course));
     }
     charts.push(near(record, course));
@@ -127,7 +130,7 @@ fn throughput(record: &StudyRecord, course: &Course) -> Option<Value> {
 /// Percentiles of the operation that the target is about; the points are what the target was judged by.
 fn response(record: &StudyRecord, course: &Course) -> Option<Value> {
     let operation = course.operation.as_deref();
-    let limit = course.clause.filter(|clause| words::unit(&clause.clause) == Unit::Seconds);
+    let limit = course.clause.filter(|clause| clause.target.measure.is_time());
     let names = ["p50", "p95", "p99"];
     let lines: Vec<Line> = names
         .iter()
@@ -153,13 +156,13 @@ fn response(record: &StudyRecord, course: &Course) -> Option<Value> {
         title: "Response time against load".into(),
         x: x_axis(record, course)?,
         y: Axis {
-            scale: Scale::log(values.chain(limit.map(|clause| clause.limit)), 0.06)?,
+            scale: Scale::log(values.chain(limit.map(|clause| clause.target.limit)), 0.06)?,
             labels: Labels::Round(Box::new(|value| figures::duration(Some(value)))),
             unit: String::new(),
         },
         band: course.line.map(|line| (line.low, line.high)),
         y_band: None,
-        limit: limit.map(|clause| (clause.limit, clause.clause.clone())),
+        limit: limit.map(|clause| (clause.target.limit, clause.target.to_string())),
         lines,
         marks: observed
             .iter()
@@ -177,34 +180,34 @@ fn response(record: &StudyRecord, course: &Course) -> Option<Value> {
 /// What a target that is not about times was judged by.
 fn held(record: &StudyRecord, course: &Course) -> Option<Value> {
     let clause = course.clause?;
-    let unit = words::unit(&clause.clause);
+    let unit = clause.target.measure.unit();
     let observed: Vec<(&Trial, f64)> = course.observed().collect();
     let points: Vec<(f64, f64)> = observed
         .iter()
         .filter(|(trial, _)| trial.valid())
         .map(|(trial, value)| (trial.load, *value))
         .collect();
-    let values = observed.iter().map(|(_, value)| *value).chain([clause.limit]);
-    let name = words::clause_name(&clause.clause);
+    let values = observed.iter().map(|(_, value)| *value).chain([clause.target.limit]);
+    let name = clause.target.subject();
     let chart = Chart {
         title: format!("{name} against load"),
         x: x_axis(record, course)?,
         y: Axis {
             scale: Scale::from_zero(values)?,
-            labels: Labels::Round(Box::new(move |value| words::in_unit(Some(value), unit))),
+            labels: Labels::Round(Box::new(move |value| figures::in_unit(Some(value), unit))),
             unit: String::new(),
         },
         band: course.line.map(|line| (line.low, line.high)),
         y_band: None,
-        limit: Some((clause.limit, clause.clause.clone())),
+        limit: Some((clause.target.limit, clause.target.to_string())),
         lines: vec![Line { class: "p95".into(), points: smooth(&points) }],
         marks: observed
             .iter()
-            .map(|(trial, value)| mark(record, trial, *value, &words::in_unit(Some(*value), unit)))
+            .map(|(trial, value)| mark(record, trial, *value, &figures::in_unit(Some(*value), unit)))
             .collect(),
         height: 240.0,
     };
-    Some(figure(name, &[], &chart))
+    Some(figure(&name, &[], &chart))
 }
 
 /// What the answer was read from: how far the target was from its limit in each trial near the line, with the slope
@@ -218,8 +221,8 @@ fn near(record: &StudyRecord, course: &Course) -> Option<Value> {
         .iter()
         .filter(|(trial, _)| close(trial))
         .filter_map(|(trial, seen)| {
-            let seen = seen.clauses.iter().find(|one| one.clause == clause.clause)?;
-            Some((*trial, seen.margin?, seen.margin_se))
+            let seen = seen.targets.iter().find(|one| one.target == clause.target)?;
+            Some((*trial, seen.margin.log?, seen.margin.log_se))
         })
         .collect();
     let marks = trials.iter().map(|(trial, margin, se)| Mark {
@@ -237,7 +240,7 @@ fn near(record: &StudyRecord, course: &Course) -> Option<Value> {
     let y = Scale::log(ends.chain([1.0]), 0.06)?;
     // The share of the limit is one at the line and rises with the load by the slope, on logarithmic scales.
     let fitted = |load: f64| (load, (load / line.load).powf(line.slope));
-    let title = format!("{}, near the load line", words::share_of_limit(&clause.clause));
+    let title = format!("{}, near the load line", words::share_of_limit(&clause.target));
     let chart = Chart {
         title: title.clone(),
         lines: vec![
@@ -252,7 +255,7 @@ fn near(record: &StudyRecord, course: &Course) -> Option<Value> {
         },
         band: Some((line.low, line.high)),
         y_band: None,
-        limit: Some((1.0, clause.clause.clone())),
+        limit: Some((1.0, clause.target.to_string())),
         marks,
         height: 280.0,
     };
@@ -336,17 +339,19 @@ fn cores(record: &StudyRecord, course: &Course) -> Vec<Value> {
 }
 
 /// The targets in the order of the first trial that has them.
-fn clauses(record: &StudyRecord) -> Vec<&str> {
+fn clauses(record: &StudyRecord) -> Vec<String> {
     let first = record.trials.iter().find_map(|trial| trial.measured.as_ref());
-    first.map(|seen| seen.clauses.iter().map(|clause| clause.clause.as_str()).collect()).unwrap_or_default()
+    first
+        .map(|seen| seen.targets.iter().map(|outcome| outcome.target.to_string()).collect())
+        .unwrap_or_default()
 }
 
 fn row(record: &StudyRecord, trial: &Trial, link: Link<'_>) -> Value {
     let mut row = parts::trial(record, trial, link);
-    let of = |name: &&str| {
-        let clauses = trial.measured.as_ref().map(|seen| seen.clauses.as_slice()).unwrap_or_default();
-        clauses.iter().find(|clause| clause.clause == **name).map_or(Value::Null, |clause| {
-            let few = clause.samples < clause.samples_needed;
+    let of = |name: &String| {
+        let clauses = trial.measured.as_ref().map(|seen| seen.targets.as_slice()).unwrap_or_default();
+        clauses.iter().find(|clause| clause.target.to_string() == *name).map_or(Value::Null, |clause| {
+            let few = !clause.is_sampled();
             json!({"observed": words::observed(clause), "pass": clause.pass, "samples": figures::number(Some(clause.samples as f64)), "few": few})
         })
     };

@@ -1,13 +1,14 @@
 //! A find as text.
 
 use model::StudyRecord;
+use model::qos::Measure;
 use model::study::{Find, Trial};
 
 use crate::explained::Tried;
 use crate::figures;
 use crate::scale::Scale;
 use crate::study::course::Course;
-use crate::study::words::{self, Unit};
+use crate::study::words;
 use crate::terminal::draw::sparkline;
 use crate::terminal::holds::{self, Detail};
 use crate::terminal::paint::Paint;
@@ -58,11 +59,11 @@ fn facts(record: &StudyRecord, find: &Find, course: &Course, width: usize) -> St
 /// The target's observed value against the load.
 fn drawing(record: &StudyRecord, course: &Course, width: usize) -> String {
     let Some(clause) = course.clause else { return String::new() };
-    let unit = words::unit(&clause.clause);
+    let measure = clause.target.measure;
     let observed: Vec<(&Trial, f64)> = course.observed().collect();
     let loads = || observed.iter().map(|(trial, _)| trial.load);
     let values = || observed.iter().map(|(_, value)| *value);
-    let limit = std::iter::once(clause.limit);
+    let limit = std::iter::once(clause.target.limit);
     let log = values().all(|value| value > 0.0);
     let y =
         if log { Scale::log(values().chain(limit), 0.03) } else { Scale::from_zero(values().chain(limit)) };
@@ -78,17 +79,17 @@ fn drawing(record: &StudyRecord, course: &Course, width: usize) -> String {
         x,
         y,
         points: observed.iter().map(|(trial, value)| (trial.load, *value, letter(trial))).collect(),
-        limit: Some((clause.limit, "limit")),
+        limit: Some((clause.target.limit, "limit")),
         band: course.line.map(|line| (line.low, line.high)),
         x_label: &|load| words::load_tick(record, load),
-        y_label: &|value| axis_label(value, unit),
+        y_label: &|value| axis_label(value, measure),
         unit: words::load_unit(record, 0),
     };
     let scales = if log { "both scales logarithmic" } else { "load on a logarithmic scale" };
     let band = course.line.map_or("", |_| "  ░ interval");
     let few = words::some_few(observed.iter().map(|(trial, _)| *trial));
     let few = if few { format!("  △ {}", words::FEW) } else { String::new() };
-    let name = plain(words::clause_name(&clause.clause));
+    let name = plain(&clause.target.subject());
     format!(
         "{name} against load ({scales})\n{}  ○ ramp  ● search  ◆ confirm{few}  × not valid{band}\n",
         plot.lines(width)
@@ -96,15 +97,19 @@ fn drawing(record: &StudyRecord, course: &Course, width: usize) -> String {
 }
 
 /// A round value without the digits that only a measurement has.
-fn axis_label(value: f64, unit: Unit) -> String {
-    if unit == Unit::Seconds { figures::duration(Some(value)) } else { words::in_unit(Some(value), unit) }
+fn axis_label(value: f64, measure: Measure) -> String {
+    if measure.is_time() {
+        figures::duration(Some(value))
+    } else {
+        figures::in_unit(Some(value), measure.unit())
+    }
 }
 
 /// Each trial in a line.
 fn trials(record: &StudyRecord, course: &Course, width: usize, paint: Paint) -> String {
     let unit = words::load_unit(record, 0);
     // The target of the line has a column of its own unless it is the p95 that is shown anyway.
-    let name = course.clause.map(|clause| plain(words::clause_name(&clause.clause)));
+    let name = course.clause.map(|clause| plain(&clause.target.subject()));
     let name = name.filter(|name| name != "p95");
     let mut heading = vec![
         ("Trials", Align::Left),
@@ -133,9 +138,9 @@ fn trials(record: &StudyRecord, course: &Course, width: usize, paint: Paint) -> 
         ];
         if name.is_some() {
             let clause = seen.and_then(|seen| {
-                seen.clauses
+                seen.targets
                     .iter()
-                    .find(|one| Some(&one.clause) == course.clause.map(|clause| &clause.clause))
+                    .find(|one| Some(&one.target) == course.clause.map(|clause| &clause.target))
             });
             cells.push(clause.map_or_else(|| figures::NOTHING.to_string(), words::observed));
         }

@@ -131,7 +131,7 @@ fn line(stack: Stack, scale: f64) -> Found {
         low,
         high,
         wide: stack.by_rate,
-        held_by: "Browse p95 < 300 ms".into(),
+        held_by: Some("Browse p95 < 300 ms".parse().expect("a target")),
         held_by_ratio: 0.97,
         slope: 8.7,
         passed: Some(passed),

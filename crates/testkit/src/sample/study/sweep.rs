@@ -232,7 +232,7 @@ fn search(levels: &[usize], arm: usize, repeat: u32, trials: &mut Vec<Trial>) ->
         low: load * 0.966,
         high: load * 1.031,
         wide: false,
-        held_by: "Browse p95 < 300 ms".into(),
+        held_by: Some("Browse p95 < 300 ms".parse().expect("a target")),
         held_by_ratio: 0.95,
         slope: 8.9,
         passed: None,

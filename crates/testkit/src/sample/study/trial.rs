@@ -1,7 +1,9 @@
 //! A trial on a made-up stack whose response times rise steeply at its line.
 
 use model::Check;
-use model::study::{ClauseSeen, Fault, Figure, Measured, Purpose, TierCpu, Trial};
+use model::QosTarget;
+use model::record::{Margin, TargetOutcome};
+use model::study::{Fault, Figure, Measured, Purpose, TierCpu, Trial};
 
 use super::wobble;
 
@@ -85,10 +87,10 @@ impl Stack {
         };
         let busy = (per_s / (self.line * 0.96 * if self.by_rate { 6.1 } else { 1.0 })).min(1.02);
         Measured {
-            clauses: vec![
-                clause("Browse p95 < 300 ms", browse_p95_s, 0.3, Some(0.36), samples / 2, (number, se)),
-                clause("p99 < 1.00 s", p99_s, 1.0, Some(mean_s / p99_s), samples, (number, se)),
-                clause("errors < 0.1%", failed_ratio, 0.001, None, samples, (number, 0.0)),
+            targets: vec![
+                outcome("Browse p95 < 300 ms", browse_p95_s, Some(0.36), samples / 2, (number, se)),
+                outcome("p99 < 1.00 s", p99_s, Some(mean_s / p99_s), samples, (number, se)),
+                outcome("errors < 0.1%", failed_ratio, None, samples, (number, 0.0)),
             ],
             figures: vec![
                 figure("throughput", None, per_s * noise(4, 0.004), 0.006),
@@ -115,27 +117,26 @@ impl Stack {
     }
 }
 
-fn clause(
+fn outcome(
     text: &str,
     observed: f64,
-    limit: f64,
     mean_share: Option<f64>,
     samples: u64,
     (number, se): (u32, f64),
-) -> ClauseSeen {
-    let share = if mean_share.is_some() { observed / limit } else { (observed + 5e-5) / limit };
-    let margin = share.ln();
-    ClauseSeen {
-        clause: text.into(),
-        observed: Some(observed),
-        limit,
-        pass: observed < limit,
-        margin: Some(margin),
-        margin_se: (se > 0.0).then_some(se),
-        batches: (0..10).map(|batch| margin + 3.0 * se * wobble(number, 20 + batch)).collect(),
-        mean_margin: mean_share.map(|mean| margin + mean.ln()),
-        samples,
+) -> TargetOutcome {
+    let target: QosTarget = text.parse().expect("a target");
+    let share = if mean_share.is_some() { observed / target.limit } else { (observed + 5e-5) / target.limit };
+    let log = share.ln();
+    let margin = Margin {
+        log: Some(log),
+        log_se: (se > 0.0).then_some(se),
+        batches: (0..10).map(|batch| log + 3.0 * se * wobble(number, 20 + batch)).collect(),
+    };
+    TargetOutcome {
         samples_needed: if mean_share.is_some() { 100 } else { 1000 },
+        average_s: mean_share.map(|mean| observed * mean),
+        margin,
+        ..TargetOutcome::of(target, Some(observed), samples)
     }
 }
 
