@@ -1,28 +1,42 @@
-// Numbers as people read them: three significant digits and a unit. The same rules as crates/model/src/units.rs.
+// Numbers as people read them: three significant digits and a unit. The same rules as crates/model/src/units.rs; the cases
+// that both are held to are in format.cases.json.
 
 const NOTHING = "–";
 
-export function significant(value) {
+function decimals(value) {
   const magnitude = Math.abs(value);
-  const decimals = magnitude >= 100 || magnitude === 0 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 ? 2 : 3;
-  return value.toFixed(decimals);
+  return magnitude >= 100 || magnitude === 0 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 ? 2 : 3;
+}
+
+// The value that three significant digits show.
+function shown(value) {
+  return Number(value.toFixed(decimals(value)));
+}
+
+export function significant(value) {
+  const rounded = shown(value);
+  return rounded.toFixed(decimals(rounded));
 }
 
 export function time(seconds) {
   if (seconds == null || !Number.isFinite(seconds)) return NOTHING;
   const magnitude = Math.abs(seconds);
-  if (magnitude >= 120) {
-    return `${Math.floor(seconds / 60)} min ${(seconds % 60).toFixed(0).padStart(2, "0")} s`;
+  if (magnitude === 0) return "0 s";
+  if (magnitude >= 119.5) {
+    const whole = Math.round(magnitude);
+    const sign = seconds < 0 ? "-" : "";
+    return `${sign}${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
   }
-  if (magnitude >= 1) return `${significant(seconds)} s`;
-  if (magnitude >= 1e-3) return `${significant(seconds * 1e3)} ms`;
-  return `${significant(seconds * 1e6)} µs`;
+  // By what is shown: 999.6 ms is a second.
+  const [unit, scale] = [["s", 1], ["ms", 1e3]].find(([, scale]) => shown(magnitude * scale) >= 1) ?? ["µs", 1e6];
+  return `${significant(seconds * scale)} ${unit}`;
 }
 
 export function number(value) {
   if (value == null || !Number.isFinite(value)) return NOTHING;
   const text = significant(value);
   const plain = text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
+  if (/^[-0.]*$/.test(plain)) return "0";
   const [whole, fraction] = plain.split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
   return fraction ? `${grouped}.${fraction}` : grouped;
@@ -43,7 +57,7 @@ export function size(bytes) {
   if (bytes == null || !Number.isFinite(bytes)) return NOTHING;
   const units = ["B", "kB", "MB", "GB", "TB"];
   let [value, unit] = [Math.max(0, Math.round(bytes)), 0];
-  for (; value >= 1000 && unit < units.length - 1; unit += 1) value /= 1000;
+  for (; shown(value) >= 1000 && unit < units.length - 1; unit += 1) value /= 1000;
   return `${significant(value)} ${units[unit]}`;
 }
 

@@ -1,18 +1,21 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import test from "node:test";
 import { clock, measured, number, percent, percentile, significant, size, time, timeTick, timeUnit } from "./format.mjs";
 
-test("times have three significant digits and the unit that suits, as in Rust", () => {
-  const table = [
-    [0.0385, "38.5 ms"], [1.4231, "1.42 s"], [0.00000094, "0.940 µs"], [185, "3 min 05 s"], [0, "0 µs"],
-    [null, "–"], [undefined, "–"], [Number.NaN, "–"],
-  ];
-  for (const [seconds, text] of table) assert.equal(time(seconds), text, String(seconds));
-});
+const cases = JSON.parse(await readFile(new URL("format.cases.json", import.meta.url), "utf8"));
 
-test("numbers have no false digits and stand in groups of three", () => {
-  const table = [[1234.4, "1\u202f234"], [12.345, "12.3"], [2, "2"], [0.4561, "0.456"], [1234567, "1\u202f234\u202f567"]];
-  for (const [value, text] of table) assert.equal(number(value), text);
+// The thousands of the page are set apart by a narrow space that doesn't break.
+const spaced = (text) => text.replace(/(\d) (?=\d{3})/g, "$1\u202f");
+
+for (const [kind, show] of Object.entries({ time, number, percent, bytes: size })) {
+  test(`${kind} is shown as in Rust`, () => {
+    for (const [value, text] of cases[kind]) assert.equal(show(value), kind === "number" ? spaced(text) : text, String(value));
+  });
+}
+
+test("what is no number is a dash", () => {
+  for (const value of [null, undefined, Number.NaN]) assert.deepEqual([time(value), number(value)], ["–", "–"]);
   assert.equal(significant(-12.34), "-12.3");
 });
 

@@ -11,6 +11,7 @@ pub mod sweep;
 pub(crate) use demand::{arrivals, bound, mix, pauses, rare, shares};
 use model::record::{ConsistencyResult, Evidence, GeneratorResult, Outcome, TargetOutcome, UntimedResult};
 use model::units;
+pub use model::units::{number, percent};
 pub use run::invalid;
 pub(crate) use run::valid;
 
@@ -18,42 +19,6 @@ use crate::little::Little;
 use crate::validity::{LogAlarm, TierEvent, TierFault, ValidityInputs, limits};
 
 const OWN_CPU: &str = "give the generator CPUs that nothing else uses";
-
-/// `12 %`, `0.31 %`: a share with three significant digits at most.
-pub fn percent(ratio: f64) -> String {
-    let value = ratio * 100.0;
-    if (99.95..100.0).contains(&value) {
-        return "over 99.9 %".to_string();
-    }
-    if (99.5..99.95).contains(&value) {
-        return format!("{value:.1} %");
-    }
-    let text = if value.abs() >= 10.0 { format!("{value:.0}") } else { units::significant(value) };
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{text} %")
-}
-
-/// A number for people: 1 234 567 in groups of three, small ones with three significant digits.
-pub fn number(value: f64) -> String {
-    if !value.is_finite() {
-        return "no number".to_string();
-    }
-    let text = units::significant(value);
-    if text.chars().all(|c| "-0.".contains(c)) {
-        return "0".to_string();
-    }
-    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
-    let mut grouped = String::from(sign);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
-            grouped.push(' ');
-        }
-        grouped.push(digit);
-    }
-    let fraction = fraction.trim_end_matches('0');
-    if fraction.is_empty() { grouped } else { format!("{grouped}.{fraction}") }
-}
 
 pub(crate) fn tiers(events: &[TierEvent]) -> String {
     if events.is_empty() {
@@ -364,40 +329,5 @@ pub(crate) fn consistency(statements: &[ConsistencyResult]) -> String {
             first.name,
             first.sentence
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_and_numbers_have_no_false_digits() {
-        let table = [
-            (0.853, "85 %"),
-            (0.02, "2 %"),
-            (0.0031, "0.31 %"),
-            (0.0, "0 %"),
-            (9.0, "900 %"),
-            (-0.155, "-16 %"),
-        ];
-        for (ratio, expected) in table {
-            assert_eq!(percent(ratio), expected);
-        }
-        let table = [
-            (1234.2, "1 234"),
-            (1_234_567.0, "1 234 567"),
-            (-1234.0, "-1 234"),
-            (999.0, "999"),
-            (12.04, "12"),
-            (0.05, "0.05"),
-            (0.0, "0"),
-            (-0.0, "0"),
-            (-0.0001, "0"),
-            (f64::NAN, "no number"),
-        ];
-        for (value, expected) in table {
-            assert_eq!(number(value), expected);
-        }
     }
 }

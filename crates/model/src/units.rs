@@ -71,20 +71,21 @@ fn split_unit(text: &str) -> Result<(f64, &str), String> {
     Ok((number, text[end..].trim()))
 }
 
-/// A duration for people: three significant digits and the unit that suits: `1.42 s`, `38.5 ms`, `940 µs`.
+/// A duration for people: three significant digits and the unit that suits: `1.42 s`, `38.5 ms`, `940 µs`; from two minutes
+/// on `3 min 05 s`. The same rules as in `web/format.mjs`; the cases of both are in `web/format.cases.json`.
 pub fn show_seconds(seconds: f64) -> String {
     let magnitude = seconds.abs();
     if magnitude == 0.0 {
-        "0 s".to_string()
-    } else if magnitude >= 120.0 {
-        format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), seconds % 60.0)
-    } else if magnitude >= 1.0 {
-        format!("{} s", significant(seconds))
-    } else if magnitude >= 1e-3 {
-        format!("{} ms", significant(seconds * 1e3))
-    } else {
-        format!("{} µs", significant(seconds * 1e6))
+        return "0 s".to_string();
     }
+    if magnitude >= 119.5 {
+        let (sign, whole) = (if seconds < 0.0 { "-" } else { "" }, magnitude.round());
+        return format!("{sign}{:.0} min {:02.0} s", (whole / 60.0).floor(), whole % 60.0);
+    }
+    // By what is shown: 999.6 ms is a second.
+    let fits = [("s", 1.0), ("ms", 1e3)].into_iter().find(|(_, scale)| shown(magnitude * scale) >= 1.0);
+    let (unit, scale) = fits.unwrap_or(("µs", 1e6));
+    format!("{} {unit}", significant(seconds * scale))
 }
 
 /// A size as people write it in settings, and as it is read again: `64M`, `1536k`, `1000`; powers of 1024.
@@ -98,7 +99,7 @@ pub fn write_size(bytes: u64) -> String {
 pub fn show_bytes(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["B", "kB", "MB", "GB"] {
-        if value < 1000.0 {
+        if shown(value) < 1000.0 {
             return format!("{} {unit}", significant(value));
         }
         value /= 1000.0;
@@ -108,17 +109,59 @@ pub fn show_bytes(bytes: u64) -> String {
 
 /// Three significant digits without an exponent: 1234 stays 1234, 12.345 becomes 12.3.
 pub fn significant(value: f64) -> String {
-    let magnitude = value.abs();
-    let decimals = if magnitude >= 100.0 || magnitude == 0.0 {
-        0
-    } else if magnitude >= 10.0 {
-        1
-    } else if magnitude >= 1.0 {
-        2
-    } else {
-        3
-    };
-    format!("{value:.decimals$}")
+    let rounded = shown(value);
+    format!("{rounded:.0$}", decimals(rounded))
+}
+
+/// `12 %`, `0.31 %`: a share with three significant digits at most.
+pub fn percent(ratio: f64) -> String {
+    let value = ratio * 100.0;
+    if (99.95..100.0).contains(&value) {
+        return "over 99.9 %".to_string();
+    }
+    if (99.5..99.95).contains(&value) {
+        return format!("{value:.1} %");
+    }
+    let text = if value.abs() >= 10.0 { format!("{value:.0}") } else { significant(value) };
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} %")
+}
+
+/// A number for people: 1 234 567 in groups of three, small ones with three significant digits.
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "no number".to_string();
+    }
+    let text = significant(value);
+    if text.chars().all(|c| "-0.".contains(c)) {
+        return "0".to_string();
+    }
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
+    let mut grouped = String::from(sign);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.is_empty() { grouped } else { format!("{grouped}.{fraction}") }
+}
+
+/// The value that three significant digits show.
+fn shown(value: f64) -> f64 {
+    let text = format!("{value:.0$}", decimals(value));
+    text.parse().unwrap_or(value)
+}
+
+fn decimals(value: f64) -> usize {
+    match value.abs() {
+        magnitude if magnitude >= 100.0 || magnitude == 0.0 => 0,
+        magnitude if magnitude >= 10.0 => 1,
+        magnitude if magnitude >= 1.0 => 2,
+        _ => 3,
+    }
 }
 
 #[cfg(test)]
@@ -160,13 +203,31 @@ mod tests {
         }
     }
 
+    /// What is shown of each value of `web/format.cases.json`, which the page's own tests read too.
+    fn shown_as_the_page_does(kind: &str, show: impl Fn(f64) -> String) {
+        let cases: serde_json::Value =
+            serde_json::from_str(include_str!("../../../web/format.cases.json")).expect("JSON");
+        for case in cases[kind].as_array().expect("a list") {
+            let value = case[0].as_f64().expect("a number");
+            assert_eq!(Some(show(value).as_str()), case[1].as_str(), "{value}");
+        }
+    }
+
     #[test]
-    fn shown_numbers_have_no_false_digits() {
-        assert_eq!(show_seconds(0.0385), "38.5 ms");
-        assert_eq!(show_seconds(1.4231), "1.42 s");
-        assert_eq!(show_seconds(0.00000094), "0.940 µs");
-        assert_eq!(show_seconds(185.0), "3 min 05 s");
-        assert_eq!(show_seconds(0.0), "0 s");
-        assert_eq!(show_bytes(1_400_000_000), "1.40 GB");
+    fn times_numbers_shares_and_sizes_are_shown_as_on_the_page() {
+        shown_as_the_page_does("time", show_seconds);
+        shown_as_the_page_does("number", number);
+        shown_as_the_page_does("percent", percent);
+        shown_as_the_page_does("bytes", |bytes| show_bytes(bytes as u64));
+    }
+
+    #[test]
+    fn what_is_no_number_says_so() {
+        assert_eq!([f64::NAN, f64::INFINITY].map(number), ["no number", "no number"]);
+    }
+
+    #[test]
+    fn three_digits_are_three_also_where_rounding_carries() {
+        assert_eq!([9.996, 99.96, 0.9996, 12.345].map(significant), ["10.0", "100", "1.00", "12.3"]);
     }
 }
