@@ -5,7 +5,7 @@ use toml::Table;
 use crate::{Complaint, House};
 
 /// The rooms that each room may import; `None` where everything is allowed.
-const ROOMS: [(&str, Option<&[&str]>); 14] = [
+const ROOMS: [(&str, Option<&[&str]>); 15] = [
     ("times", Some(&[])),
     ("model", Some(&["times"])),
     ("engine", Some(&["model"])),
@@ -15,7 +15,8 @@ const ROOMS: [(&str, Option<&[&str]>); 14] = [
     ("store", Some(&["model"])),
     ("kit", Some(&["engine", "model"])),
     ("experiment", Some(&["analysis", "model"])),
-    ("report", Some(&["analysis", "store", "model"])),
+    ("wording", Some(&["analysis", "model"])),
+    ("report", Some(&["analysis", "store", "wording", "model"])),
     ("fleet", Some(&["engine", "observe", "model"])),
     ("plimsoll", None),
     ("testkit", None),
