@@ -34,7 +34,7 @@ pub(crate) struct Connection {
     pub(crate) user: u32,
     /// The user's next connection.
     pub(crate) next: u32,
-    /// The operation for which it was last used, by the visit's count.
+    /// The operation for which it was last used, by the session's count.
     pub(crate) operation: u32,
     /// When it began to connect, or its TLS handshake.
     pub(crate) begun_ns: u64,

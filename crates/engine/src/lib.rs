@@ -28,11 +28,11 @@ pub mod script;
 mod target;
 mod under_way;
 
+mod active_session;
 pub mod tls;
 pub mod trace;
 pub mod transport;
 mod usage;
-mod visit;
 pub mod wheel;
 mod worker;
 

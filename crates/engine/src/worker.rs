@@ -20,7 +20,7 @@ mod comings;
 mod follow;
 mod pausing;
 mod secure;
-mod visits;
+mod sessions;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +37,7 @@ use model::load::{Arriving, Lifetime, Load};
 use model::{Problem, Result};
 use pausing::{Pace, Pause};
 
+use crate::active_session::ActiveSession;
 use crate::belongings::Belongings;
 use crate::clock::Clock;
 use crate::connection::{Connection, Exchange, NO_CONNECTION};
@@ -56,7 +57,6 @@ use crate::tls::TlsSetup;
 use crate::trace::Trace;
 use crate::transport::{Ready, Transport};
 use crate::usage::ThreadUsage;
-use crate::visit::Visit;
 use crate::wheel::Wheel;
 
 /// The generator looks at its own lateness this often.
@@ -128,7 +128,7 @@ enum Doing {
 }
 
 struct Presence {
-    visit: Box<Visit>,
+    session: Box<ActiveSession>,
     thread: Option<Thread>,
     batch: Batch,
 }
@@ -193,7 +193,7 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     #[expect(clippy::vec_box, reason = "a connection holds its exchange by pointer: idle ones are small")]
     spare_exchanges: Vec<Box<Exchange>>,
     #[expect(clippy::vec_box, reason = "the host and the user hand it to one another by pointer")]
-    spare_visits: Vec<Box<Visit>>,
+    spare_sessions: Vec<Box<ActiveSession>>,
     preamble: Preamble,
     /// What redirects are relative to; absent when the target's name is not one that a URL can have.
     origin: Option<Origin>,
@@ -271,7 +271,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             free_connections: Vec::new(),
             closed_connections: Vec::new(),
             spare_exchanges: Vec::new(),
-            spare_visits: Vec::new(),
+            spare_sessions: Vec::new(),
             preamble,
             origin,
             epoch_s: epoch_s(),

@@ -252,7 +252,7 @@ impl<'a> Written<'a> {
     }
 
     fn multipart(&mut self, list: List<'_>, host: &Host) -> Result<(), Fault> {
-        let user = host.visit.as_ref().map_or(0, |visit| visit.user_number);
+        let user = host.session.as_ref().map_or(0, |session| session.user_number);
         let random = Stream::new(host.now_ns, u64::from(user)).bits();
         let (body, content_type) = parts::read(list, &host.files, random)?;
         self.has_body = true;

@@ -68,8 +68,8 @@ fn fail<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault
     let why = call.text(1).map_or("failed".into(), String::from_utf8_lossy);
     let mut host = host.borrow_mut();
     host.fail(ErrorKind::Check, &why);
-    if let Some(visit) = &mut host.visit {
-        visit.failed_on_purpose = true;
+    if let Some(session) = &mut host.session {
+        session.failed_on_purpose = true;
     }
     Err(Fault::new(why))
 }
@@ -97,8 +97,8 @@ fn forget<'a>(host: &'a RefCell<Host>, _call: Call<'a>) -> Result<Answer<'a>, Fa
 
 fn abandon<'a>(host: &'a RefCell<Host>, _call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let host = &mut *host.borrow_mut();
-    if let Some(visit) = &mut host.visit {
-        visit.abandon(&mut host.recorder);
+    if let Some(session) = &mut host.session {
+        session.abandon(&mut host.recorder);
     }
     Ok(Answer::Nothing)
 }

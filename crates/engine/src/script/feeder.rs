@@ -49,7 +49,7 @@ impl Dealer {
     fn next(&self) -> (u64, u64, u64) {
         let host = self.host.borrow();
         let (place, draw_index) =
-            host.visit.as_ref().map_or((0, 0), |visit| (visit.user_number, visit.draw_index));
+            host.session.as_ref().map_or((0, 0), |session| (session.user_number, session.draw_index));
         let mut given_to = self.given_to.borrow_mut();
         let given = given_to.entry(place).or_default();
         if given.draw_index != draw_index {
@@ -125,7 +125,8 @@ mod tests {
             let feeder = Feeder { name: "rows".to_string(), rows: Arc::clone(&rows), mode, on_end };
             install(&lua, &host, &[feeder]).expect("it can be installed");
             for user in (thread..people).step_by(threads as usize) {
-                host.borrow_mut().visit = Some(Box::new(crate::visit::Visit::new(user + 1, 0, 0, 0)));
+                host.borrow_mut().session =
+                    Some(Box::new(crate::active_session::ActiveSession::new(user + 1, 0, 0, 0)));
                 let calls = (0..calls).map_while(|_| lua.load("return feed.rows().n").eval::<i64>().ok());
                 given[user as usize] = calls.collect();
             }
@@ -177,9 +178,9 @@ mod tests {
         let (mode, on_end) = (FeedMode::Unique, OnEnd::Stop);
         install(&lua, &host, &[Feeder { name: "rows".to_string(), rows, mode, on_end }]).expect("installed");
         for (arrival, expected) in [(0, [0, 2]), (1, [1, 3])] {
-            let mut visit = crate::visit::Visit::new(1, 0, 0, 0);
-            visit.draw_index = arrival;
-            host.borrow_mut().visit = Some(Box::new(visit));
+            let mut session = crate::active_session::ActiveSession::new(1, 0, 0, 0);
+            session.draw_index = arrival;
+            host.borrow_mut().session = Some(Box::new(session));
             let call = || lua.load("return feed.rows().n").eval::<i64>().expect("a row");
             assert_eq!([call(), call()], expected, "arrival {arrival}");
         }

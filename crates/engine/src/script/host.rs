@@ -1,4 +1,4 @@
-//! What a session's calls act on while its script runs. A worker puts a visit in, resumes the script, and finds out
+//! What a session's calls act on while its script runs. A worker puts a session in, resumes the script, and finds out
 //! what the script wants next.
 
 use std::cell::RefCell;
@@ -11,11 +11,11 @@ use model::record::Evidence;
 use super::page::{NO_PAGE, PageSlot, Pages};
 use super::parts::Files;
 use super::told::{State, Told};
+use crate::active_session::ActiveSession;
 use crate::belongings::{Login, Scheme};
 use crate::http::request::{Draft, Wanted, path_of};
 use crate::recorder::Recorder;
 use crate::trace::{Step, Trace};
-use crate::visit::Visit;
 
 /// What the script asked for before it yielded.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +57,7 @@ pub(crate) struct Asked<'a> {
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) now_ns: u64,
-    pub(crate) visit: Option<Box<Visit>>,
+    pub(crate) session: Option<Box<ActiveSession>>,
     pub(crate) action: Action,
     pub(crate) draft: Draft,
     /// In the order in which their pages are given back.
@@ -82,7 +82,7 @@ impl Host {
     pub(crate) fn new(users: u32, people: u64, tracing: bool) -> Host {
         Host {
             now_ns: 0,
-            visit: None,
+            session: None,
             action: Action::None,
             draft: Draft::default(),
             drafts: Vec::new(),
@@ -106,24 +106,24 @@ impl Host {
     /// Seconds from the beginning of the user's life to the event that the script goes on with; absent where there is no
     /// user.
     pub(crate) fn elapsed_s(&self) -> Option<f64> {
-        let visit = self.visit.as_ref()?;
-        Some(self.now_ns.saturating_sub(visit.life_began_ns) as f64 / 1e9)
+        let session = self.session.as_ref()?;
+        Some(self.now_ns.saturating_sub(session.life_began_ns) as f64 / 1e9)
     }
 
     /// A number that no other call of any user in this run is given: a user counts from its own number in steps of
     /// the number of users that may come.
     pub(crate) fn unique(&mut self) -> u64 {
-        let Some(visit) = &mut self.visit else { return 0 };
-        visit.uniques += 1;
-        u64::from(visit.draw_index) + 1 + self.people * u64::from(visit.uniques - 1)
+        let Some(session) = &mut self.session else { return 0 };
+        session.uniques += 1;
+        u64::from(session.draw_index) + 1 + self.people * u64::from(session.uniques - 1)
     }
 
     /// Begins an operation.
     pub(crate) fn operation(&mut self, name: &[u8]) {
         let row = self.recorder.row(OperationKind::Operation, name);
         self.trace(|| Step::Operation(String::from_utf8_lossy(name).into_owned()));
-        if let Some(visit) = &mut self.visit {
-            visit.open(row, self.now_ns, &mut self.recorder);
+        if let Some(session) = &mut self.session {
+            session.open(row, self.now_ns, &mut self.recorder);
         }
     }
 
@@ -169,35 +169,35 @@ impl Host {
         draft.cached = asked.cached;
     }
 
-    /// The pages of the visit's last request end here.
+    /// The pages of the session's last request end here.
     fn leave_pages(&mut self) {
-        let Some(visit) = &mut self.visit else { return };
+        let Some(session) = &mut self.session else { return };
         let mut pages = self.pages.borrow_mut();
-        visit.pages.drain(..).for_each(|slot| pages.release(slot));
+        session.pages.drain(..).for_each(|slot| pages.release(slot));
     }
 
     /// The user proves who it is from now on.
     pub(crate) fn log_in(&mut self, name: &str, password: &str, scheme: Scheme) -> Result<(), &'static str> {
         let login = Login::new(name, password, scheme)?;
-        if let Some(visit) = &mut self.visit {
-            visit.belongings.get_or_insert_default().login = Some(Box::new(login));
+        if let Some(session) = &mut self.session {
+            session.belongings.get_or_insert_default().login = Some(Box::new(login));
         }
         Ok(())
     }
 
     /// The server is to take the user for somebody it has never seen.
     pub(crate) fn forget(&mut self) {
-        if let Some(visit) = &mut self.visit {
-            visit.belongings = None;
-            visit.forgets = true;
+        if let Some(session) = &mut self.session {
+            session.belongings = None;
+            session.forgets = true;
         }
         self.trace(|| Step::Forget);
     }
 
     /// A pause within the session: it ends the open operation.
     pub(crate) fn pause(&mut self, nanos: u64) {
-        if let Some(visit) = &mut self.visit {
-            visit.close(&mut self.recorder);
+        if let Some(session) = &mut self.session {
+            session.close(&mut self.recorder);
         }
         self.trace(|| Step::Think(nanos));
         self.action = Action::Pause(nanos);
@@ -206,19 +206,19 @@ impl Host {
     /// The open operation has failed: counted once, with a sample of what was seen.
     pub(crate) fn fail(&mut self, kind: ErrorKind, message: &str) {
         self.ensure_operation();
-        let Some(visit) = &mut self.visit else { return };
-        visit.fail(kind);
+        let Some(session) = &mut self.session else { return };
+        session.fail(kind);
         if let Some(traces) = &mut self.traces {
             let step = Step::Error(format!("{}: {message}", kind.word()));
-            traces.push(Trace { at_ns: self.now_ns, user: visit.user_number, step });
+            traces.push(Trace { at_ns: self.now_ns, user: session.user_number, step });
         }
-        let Some(row) = visit.operation_row() else { return };
+        let Some(row) = session.operation_row() else { return };
         if !self.recorder.wants_evidence(row, kind) {
             return;
         }
         let mut pages = self.pages.borrow_mut();
         let answered = |slot: &PageSlot| pages.response(*slot).started();
-        let page = visit.pages.last().copied().filter(|slot| *slot != NO_PAGE);
+        let page = session.pages.last().copied().filter(|slot| *slot != NO_PAGE);
         let answer = page.filter(answered).map(|slot| super::page::excerpt(pages.response(slot)));
         let request = page.map(|slot| pages.request_line(slot));
         drop(pages);
@@ -248,17 +248,17 @@ impl Host {
 
     /// Notes a step when somebody listens.
     pub(crate) fn trace(&mut self, step: impl FnOnce() -> Step) {
-        if let (Some(traces), Some(visit)) = (&mut self.traces, &self.visit) {
-            traces.push(Trace { at_ns: self.now_ns, user: visit.user_number, step: step() });
+        if let (Some(traces), Some(session)) = (&mut self.traces, &self.session) {
+            traces.push(Trace { at_ns: self.now_ns, user: session.user_number, step: step() });
         }
     }
 
     fn ensure_operation(&mut self) {
-        let Some(visit) = &mut self.visit else { return };
-        if visit.operation_row().is_none() {
-            let name = self.recorder.name(visit.session_row).to_string();
+        let Some(session) = &mut self.session else { return };
+        if session.operation_row().is_none() {
+            let name = self.recorder.name(session.session_row).to_string();
             let row = self.recorder.row(OperationKind::Operation, name.as_bytes());
-            visit.open(row, self.now_ns, &mut self.recorder);
+            session.open(row, self.now_ns, &mut self.recorder);
         }
     }
 }

@@ -191,7 +191,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let (user, operation) = (connection.user, connection.operation);
         self.close_connection(slot);
         let presence = self.users[user as usize].presence.as_ref();
-        if let Some(row) = presence.and_then(|presence| presence.visit.operation_row()) {
+        if let Some(row) = presence.and_then(|presence| presence.session.operation_row()) {
             self.host.borrow_mut().recorder.unanswered(row);
         }
         // Not the same slot: the wait that told of this end may tell more of it.
@@ -270,12 +270,12 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     fn show(&mut self, user: u32, mut exchange: Box<Exchange>, fits: bool) {
         let now_ns = self.now_ns;
         if let Some(presence) = &mut self.users[user as usize].presence {
-            presence.visit.answered(now_ns);
+            presence.session.answered(now_ns);
             presence.batch.outstanding -= 1;
-            let (index, last) = (usize::from(exchange.index), presence.visit.pages.len() - 1);
-            presence.visit.pages[index] = std::mem::replace(&mut exchange.page, NO_PAGE);
+            let (index, last) = (usize::from(exchange.index), presence.session.pages.len() - 1);
+            presence.session.pages[index] = std::mem::replace(&mut exchange.page, NO_PAGE);
             if !fits {
-                presence.visit.pages.swap(index, last);
+                presence.session.pages.swap(index, last);
             }
         }
         self.recycle(exchange);
@@ -287,7 +287,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
         let now_s = self.now_s();
         let Some(presence) = &mut self.users[user as usize].presence else { return };
-        let belongings = presence.visit.belongings.get_or_insert_default();
+        let belongings = presence.session.belongings.get_or_insert_default();
         let mut host = self.host.borrow_mut();
         host.recorder.wire().not_modified += u64::from(status == 304);
         let mut pages = host.pages.borrow_mut();
@@ -314,7 +314,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
         let request = self.preamble.seen_by_cookies(target, self.now_s());
         if let Some(presence) = &mut self.users[user as usize].presence {
-            let jar = &mut presence.visit.belongings.get_or_insert_default().jar;
+            let jar = &mut presence.session.belongings.get_or_insert_default().jar;
             cookies.for_each(|cookie| jar.store(cookie, &request));
         }
     }
@@ -377,9 +377,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         self.close_connection(slot);
         if let Some(mut exchange) = exchange {
             self.host.borrow_mut().recorder.failed(exchange.draft.row, kind);
-            // What had come of the answer is evidence: the visit holds it until the session has ended.
+            // What had come of the answer is evidence: the session holds it until the session has ended.
             if let Some(presence) = &mut self.users[user as usize].presence {
-                presence.visit.pages.push(std::mem::replace(&mut exchange.page, NO_PAGE));
+                presence.session.pages.push(std::mem::replace(&mut exchange.page, NO_PAGE));
             }
             self.recycle(exchange);
         }

@@ -21,7 +21,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         std::mem::swap(&mut exchange.draft, &mut self.host.borrow_mut().draft);
         exchange.index = 0;
         let Some(presence) = &mut self.users[user as usize].presence else { return };
-        presence.batch.begin(&mut presence.visit, 1);
+        presence.batch.begin(&mut presence.session, 1);
         self.begin_waiting(user);
         self.issue(user, exchange);
     }
@@ -30,7 +30,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     pub(super) fn send_requests(&mut self, user: u32, most_connections: u16) {
         let mut drafts = std::mem::take(&mut self.host.borrow_mut().drafts);
         let Some(presence) = &mut self.users[user as usize].presence else { return };
-        presence.batch.begin(&mut presence.visit, drafts.len());
+        presence.batch.begin(&mut presence.session, drafts.len());
         drafts.reverse();
         presence.batch.drafts = drafts;
         presence.batch.parallel = true;
@@ -51,7 +51,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let state = &mut self.users[user as usize];
         state.doing = Doing::Waiting;
         if let Some(presence) = &mut state.presence {
-            presence.visit.request_issued(now_ns, &mut self.host.borrow_mut().recorder);
+            presence.session.request_issued(now_ns, &mut self.host.borrow_mut().recorder);
         }
         self.wheel.set(user, now_ns + self.timeout_ns);
     }
@@ -61,7 +61,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         while let Some(presence) = &mut self.users[user as usize].presence
             && let Some(draft) = presence.batch.drafts.pop()
         {
-            let index = presence.visit.pages.len() - presence.batch.drafts.len() - 1;
+            let index = presence.session.pages.len() - presence.batch.drafts.len() - 1;
             let mut exchange = self.spare_exchanges.pop().unwrap_or_default();
             exchange.index = index as u16;
             exchange.draft = draft;
@@ -72,7 +72,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             let page = self.pages().borrow_mut().claim_cached(&exchange.out);
             self.host.borrow_mut().recorder.wire().cache_hits += 1;
             if let Some(presence) = &mut self.users[user as usize].presence {
-                presence.visit.pages[index] = page;
+                presence.session.pages[index] = page;
             }
             self.recycle(exchange);
         }
@@ -82,7 +82,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     fn is_fresh(&mut self, user: u32, draft: &Draft) -> bool {
         let now_s = self.now_s();
         let presence = self.users[user as usize].presence.as_mut().filter(|_| draft.cached);
-        let belongings = presence.and_then(|presence| presence.visit.belongings.as_deref_mut());
+        let belongings = presence.and_then(|presence| presence.session.belongings.as_deref_mut());
         belongings.is_some_and(|belongings| belongings.cache.look(&draft.target, now_s) == Found::Fresh)
     }
 
@@ -120,7 +120,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let now_s = self.now_s();
         let Exchange { out, draft, proof, .. } = exchange;
         let presence = self.users[user as usize].presence.as_mut();
-        let belongings = presence.and_then(|presence| presence.visit.belongings.as_deref_mut());
+        let belongings = presence.and_then(|presence| presence.session.belongings.as_deref_mut());
         let Some(Belongings { jar, cache, login, .. }) = belongings else {
             return self.preamble.write(out, draft, None, |_| {});
         };
@@ -204,8 +204,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     /// An idle connection of the user, or a new one.
     fn connection_for(&mut self, user: u32) -> u32 {
-        let visit = self.users[user as usize].presence.as_ref().map(|presence| &presence.visit);
-        let operation = visit.map_or(0, |visit| visit.operations());
+        let session = self.users[user as usize].presence.as_ref().map(|presence| &presence.session);
+        let operation = session.map_or(0, |session| session.operations());
         if self.scenario.connections == ConnectionPolicy::PerOperation {
             self.close_idle(user, |connection| connection.operation != operation);
         }

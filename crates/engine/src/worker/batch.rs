@@ -1,10 +1,10 @@
 //! The requests that a session waits for together: one, or those of `parallel`.
 
+use crate::active_session::ActiveSession;
 use crate::http::request::Draft;
 use crate::script::page::NO_PAGE;
-use crate::visit::Visit;
 
-/// Requests that a session waits for together. Their pages stand in the visit, in the order of the requests.
+/// Requests that a session waits for together. Their pages stand in the session, in the order of the requests.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     /// Not yet sent, the last one first.
@@ -17,12 +17,12 @@ pub(super) struct Batch {
 
 impl Batch {
     /// Gets ready for so many requests.
-    pub(super) fn begin(&mut self, visit: &mut Visit, requests: usize) {
+    pub(super) fn begin(&mut self, session: &mut ActiveSession, requests: usize) {
         self.drafts.clear();
         self.outstanding = 0;
         self.parallel = false;
-        visit.pages.clear();
-        visit.pages.resize(requests, NO_PAGE);
+        session.pages.clear();
+        session.pages.resize(requests, NO_PAGE);
     }
 
     /// Whether every request has been answered.

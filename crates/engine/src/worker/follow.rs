@@ -44,7 +44,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         exchange.challenged += 1;
         let nonce = Stream::new(self.now_ns, u64::from(self.global_index(user))).bits();
         let Some(presence) = &mut self.users[user as usize].presence else { return FollowUp::None };
-        let belongings = presence.visit.belongings.as_deref_mut();
+        let belongings = presence.session.belongings.as_deref_mut();
         let Some(login) = belongings.and_then(|belongings| belongings.login.as_deref_mut()) else {
             return FollowUp::None;
         };

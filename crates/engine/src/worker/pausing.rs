@@ -2,11 +2,11 @@
 
 use model::Distribution;
 
+use crate::active_session::ActiveSession;
 use crate::random::Stream;
 use crate::recorder::Recorder;
 use crate::scenario::Scenario;
 use crate::schedule::nanos;
-use crate::visit::Visit;
 
 /// How long users pause after each session.
 #[derive(Debug)]
@@ -30,14 +30,19 @@ impl Pace {
         self.by_cycles
     }
 
-    /// The pause after `visit`, which ends now, and when the next session is intended to start; absent where there is
+    /// The pause after `session`, which ends now, and when the next session is intended to start; absent where there is
     /// to be none.
-    pub(super) fn draw(&self, visit: &Visit, now_ns: u64, stream: &mut Stream) -> Option<(Pause, u64)> {
-        let asked_s = self.after[usize::from(visit.session)]?.sample(stream.unit());
-        let lasted_s = now_ns.saturating_sub(visit.started_ns) as f64 / 1e9;
+    pub(super) fn draw(
+        &self,
+        session: &ActiveSession,
+        now_ns: u64,
+        stream: &mut Stream,
+    ) -> Option<(Pause, u64)> {
+        let asked_s = self.after[usize::from(session.number)]?.sample(stream.unit());
+        let lasted_s = now_ns.saturating_sub(session.started_ns) as f64 / 1e9;
         let (from_ns, held_s) =
-            if self.by_cycles { (visit.intended_ns, asked_s.max(lasted_s)) } else { (now_ns, asked_s) };
-        let pause = Pause { session: visit.session, asked_s: asked_s as f32, held_s: held_s as f32 };
+            if self.by_cycles { (session.intended_ns, asked_s.max(lasted_s)) } else { (now_ns, asked_s) };
+        let pause = Pause { session: session.number, asked_s: asked_s as f32, held_s: held_s as f32 };
         Some((pause, from_ns + nanos(asked_s)))
     }
 }

@@ -1,4 +1,4 @@
-//! A visit: one session of one user, from its intended start to its end, with the operation that is open.
+//! An active session: one session of one user, from its intended start to its end, with the operation that is open.
 
 use model::interval::ErrorKind;
 use smallvec::SmallVec;
@@ -18,7 +18,7 @@ pub(crate) struct OpenOperation {
 }
 
 impl OpenOperation {
-    /// Without what its visit was late.
+    /// Without how late its session began.
     fn response_ns(&self) -> u64 {
         self.ended_ns.saturating_sub(self.opened_ns)
     }
@@ -26,7 +26,7 @@ impl OpenOperation {
 
 /// One session of one user while it lasts.
 #[derive(Debug)]
-pub(crate) struct Visit {
+pub(crate) struct ActiveSession {
     /// The user's number, 1-based, over all threads.
     pub(crate) user_number: u32,
     /// By which unique numbers and rows are dealt out to the user, 0-based: nobody else's who may come.
@@ -34,7 +34,7 @@ pub(crate) struct Visit {
     /// The session's row.
     pub(crate) session_row: Row,
     /// The session's number in the mix.
-    pub(crate) session: u16,
+    pub(crate) number: u16,
     /// When it should have started.
     pub(crate) intended_ns: u64,
     /// When it did.
@@ -68,13 +68,13 @@ pub(crate) struct Visit {
     service_sum_ns: u64,
 }
 
-impl Visit {
-    pub(crate) fn new(user_number: u32, session_row: Row, intended_ns: u64, now_ns: u64) -> Visit {
-        Visit {
+impl ActiveSession {
+    pub(crate) fn new(user_number: u32, session_row: Row, intended_ns: u64, now_ns: u64) -> ActiveSession {
+        ActiveSession {
             user_number,
             draw_index: user_number.saturating_sub(1),
             session_row,
-            session: 0,
+            number: 0,
             intended_ns,
             started_ns: now_ns,
             failed_on_purpose: false,
@@ -165,14 +165,14 @@ impl Visit {
         Some(operation)
     }
 
-    /// How late the visit began, for the one operation that is charged with it.
+    /// How late the session began, for the one operation that is charged with it.
     fn charge_late_start(&mut self) -> u64 {
         self.untimed_late_ns = 0;
         std::mem::take(&mut self.late_ns)
     }
 
     /// Ends the open operation and records it. An operation that made no request is none, unless it failed. The first
-    /// one that is recorded is charged with how late the visit began: nobody else would be, and the user has waited.
+    /// one that is recorded is charged with how late the session began: nobody else would be, and the user has waited.
     pub(crate) fn close(&mut self, recorder: &mut Recorder) {
         let Some(operation) = self.take(recorder) else { return };
         match (operation.failure, operation.started_ns) {
@@ -194,7 +194,7 @@ impl Visit {
         }
     }
 
-    /// The end of the run cuts the visit off: its open operation's outcome stays unknown.
+    /// The end of the run cuts the session off: its open operation's outcome stays unknown.
     pub(crate) fn cut(&mut self, recorder: &mut Recorder) {
         if let Some(OpenOperation { row, started_ns: Some(_), .. }) = self.take(recorder) {
             recorder.unanswered(row);
@@ -229,19 +229,19 @@ mod tests {
         const MS: u64 = 1_000_000;
         let mut recorder = Recorder::new();
         let row = recorder.row(OperationKind::Operation, b"Op");
-        let session = recorder.row(OperationKind::Session, b"visit");
+        let row_of_session = recorder.row(OperationKind::Session, b"visit");
         // It was to begin 100 ms ago, and each of its operations takes 10 ms.
-        let mut visit = Visit::new(1, session, 0, 100 * MS);
+        let mut session = ActiveSession::new(1, row_of_session, 0, 100 * MS);
         for (number, abandons) in [true, true, false, false, true].into_iter().enumerate() {
             let now_ns = (100 + 10 * number as u64) * MS;
-            visit.open(row, now_ns, &mut recorder);
-            visit.request_issued(now_ns, &mut recorder);
-            visit.answered(now_ns + 10 * MS);
+            session.open(row, now_ns, &mut recorder);
+            session.request_issued(now_ns, &mut recorder);
+            session.answered(now_ns + 10 * MS);
             if abandons {
-                visit.abandon(&mut recorder);
+                session.abandon(&mut recorder);
             }
         }
-        visit.finish(150 * MS, &mut recorder);
+        session.finish(150 * MS, &mut recorder);
         let second = recorder.end_second().interval;
         let ms = |times: &model::interval::Times| -> Vec<u64> {
             times

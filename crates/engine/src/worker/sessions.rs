@@ -6,6 +6,7 @@ use model::interval::ErrorKind;
 
 use super::batch::Batch;
 use super::{Doing, Presence, Worker};
+use crate::active_session::ActiveSession;
 use crate::clock::Clock;
 use crate::scenario::ConnectionPolicy;
 use crate::script::host::Action;
@@ -13,7 +14,6 @@ use crate::script::page::Pages;
 use crate::script::session::Outcome;
 use crate::trace::Step;
 use crate::transport::Transport;
-use crate::visit::Visit;
 
 /// A user whose session failed or made no request waits at least this long before the next one, so that a server that
 /// refuses everything, or a script that does nothing, does not turn the generator into a busy loop.
@@ -43,22 +43,22 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
         let state = &mut self.users[user as usize];
         let choice = self.chooser.next(state.mix_state, &mut state.stream);
-        let session = choice.session;
+        let number = choice.session;
         state.mix_state = choice.state;
         // Traces go by the place, which is one user's at a time.
-        let mut visit = Visit::new(index + 1, self.session_rows[session], state.intended_ns, now_ns);
-        visit.session = session as u16;
+        let mut session = ActiveSession::new(index + 1, self.session_rows[number], state.intended_ns, now_ns);
+        session.number = number as u16;
         let pause = state.pause.take().filter(|_| thinking_since_ns.is_some());
-        visit.belongings = state.belongings.take();
-        visit.uniques = state.uniques;
-        visit.life_began_ns = state.life_began_ns;
-        visit.arriving = self.assignment.load.arrivals.is_some();
+        session.belongings = state.belongings.take();
+        session.uniques = state.uniques;
+        session.life_began_ns = state.life_began_ns;
+        session.arriving = self.assignment.load.arrivals.is_some();
         // Which place an arrival finds free depends on how many threads there are; its own number does not.
-        visit.draw_index = if visit.arriving { state.person } else { index };
-        let visit = self.boxed(visit);
+        session.draw_index = if session.arriving { state.person } else { index };
+        let session = self.boxed(session);
         let state = &mut self.users[user as usize];
         state.sessions += 1;
-        let (mut stream, number) = (state.stream, state.person.wrapping_add(1));
+        let (mut stream, person) = (state.stream, state.person.wrapping_add(1));
         {
             let mut host = self.host.borrow_mut();
             host.now_ns = now_ns;
@@ -66,24 +66,24 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             pause.into_iter().for_each(|pause| pause.end(now_ns.saturating_sub(due_ns), &mut host.recorder));
             host.recorder.lag(now_ns.saturating_sub(due_ns));
             choice.cell.into_iter().for_each(|cell| host.recorder.chosen(cell));
-            host.visit = Some(visit);
+            host.session = Some(session);
             host.action = Action::None;
-            let name = &self.session_names[session];
+            let name = &self.session_names[number];
             host.trace(|| Step::Session(name.clone()));
         }
-        let (thread, outcome) = self.program.start(session, user, number, &mut stream);
+        let (thread, outcome) = self.program.start(number, user, person, &mut stream);
         self.time_has_passed();
         self.users[user as usize].stream = stream;
-        let Some(visit) = self.host.borrow_mut().visit.take() else { return };
+        let Some(session) = self.host.borrow_mut().session.take() else { return };
         self.users[user as usize].presence =
-            Some(Box::new(Presence { visit, thread, batch: Batch::default() }));
+            Some(Box::new(Presence { session, thread, batch: Batch::default() }));
         self.proceed(user, outcome);
     }
 
     /// The user's answer is complete: the script goes on.
     pub(super) fn deliver(&mut self, user: u32) {
         let Some(presence) = &self.users[user as usize].presence else { return };
-        let (pages, slots) = (self.pages(), &presence.visit.pages);
+        let (pages, slots) = (self.pages(), &presence.session.pages);
         if presence.batch.parallel {
             let list = slots.iter().map(|slot| Pages::page(&pages, *slot)).collect();
             return self.resume(user, |program, thread, stream| program.answers(thread, list, stream));
@@ -115,12 +115,12 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         {
             let mut host = self.host.borrow_mut();
             host.now_ns = now_ns;
-            host.visit = Some(presence.visit);
+            host.session = Some(presence.session);
             host.action = Action::None;
         }
         let outcome = go_on(&mut self.program, thread.as_ref(), &mut state.stream);
-        let Some(visit) = self.host.borrow_mut().visit.take() else { return };
-        presence.visit = visit;
+        let Some(session) = self.host.borrow_mut().session.take() else { return };
+        presence.session = session;
         presence.thread = thread;
         state.presence = Some(presence);
         self.time_has_passed();
@@ -160,7 +160,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     /// After `forget()` nothing of the user's connections is left; between two requests none of them is in use.
     fn be_forgotten(&mut self, user: u32) {
         let presence = self.users[user as usize].presence.as_mut();
-        if presence.is_some_and(|presence| std::mem::take(&mut presence.visit.forgets)) {
+        if presence.is_some_and(|presence| std::mem::take(&mut presence.session.forgets)) {
             self.close_connections(user);
         }
     }
@@ -168,7 +168,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     /// `fail("why")` raises an error after it has counted one; any other error is the script's own.
     fn failed_on_purpose(&self, user: u32) -> bool {
         let presence = self.users[user as usize].presence.as_ref();
-        presence.is_some_and(|presence| presence.visit.failed_on_purpose)
+        presence.is_some_and(|presence| presence.session.failed_on_purpose)
     }
 
     /// Fails the open operation and with it the session.
@@ -182,50 +182,50 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let Some(mut presence) = self.users[user as usize].presence.take() else { return };
         let mut host = self.host.borrow_mut();
         host.now_ns = now_ns;
-        host.visit = Some(presence.visit);
+        host.session = Some(presence.session);
         host.fail(kind, message);
-        if let Some(visit) = host.visit.take() {
-            presence.visit = visit;
+        if let Some(session) = host.session.take() {
+            presence.session = session;
             self.users[user as usize].presence = Some(presence);
         }
     }
 
-    /// In a box of a visit that is over, where there is one: most sessions allocate none.
-    fn boxed(&mut self, visit: Visit) -> Box<Visit> {
-        match self.spare_visits.pop() {
+    /// In a box of a session that is over, where there is one: most sessions allocate none.
+    fn boxed(&mut self, session: ActiveSession) -> Box<ActiveSession> {
+        match self.spare_sessions.pop() {
             Some(mut spare) => {
-                *spare = visit;
+                *spare = session;
                 spare
             }
-            None => Box::new(visit),
+            None => Box::new(session),
         }
     }
 
     /// The session is over: records it and lets the user think.
     pub(super) fn end_session(&mut self, user: u32) {
         let Some(presence) = self.users[user as usize].presence.take() else { return };
-        let Presence { mut visit, thread, .. } = *presence;
-        self.close_visit(user, &mut visit, thread);
+        let Presence { mut session, thread, .. } = *presence;
+        self.close_session(user, &mut session, thread);
         if self.ends_stay(user, self.now_ns) {
             self.make_room(user);
         } else {
-            self.think(user, &visit);
+            self.think(user, &session);
         }
-        self.spare_visits.push(visit);
+        self.spare_sessions.push(session);
     }
 
-    fn close_visit(&mut self, user: u32, visit: &mut Visit, thread: Option<mlua::Thread>) {
+    fn close_session(&mut self, user: u32, session: &mut ActiveSession, thread: Option<mlua::Thread>) {
         let now_ns = self.now_ns;
-        let failed = visit.failure.is_some();
+        let failed = session.failure.is_some();
         {
             let mut host = self.host.borrow_mut();
             let recorder = &mut host.recorder;
-            visit.finish(now_ns, recorder);
-            recorder.session_ended(now_ns, visit.started_ns);
-            visit.pages.drain(..).for_each(|slot| host.pages.borrow_mut().release(slot));
+            session.finish(now_ns, recorder);
+            recorder.session_ended(now_ns, session.started_ns);
+            session.pages.drain(..).for_each(|slot| host.pages.borrow_mut().release(slot));
             if let Some(traces) = &mut host.traces {
                 let step = Step::End(!failed);
-                traces.push(crate::trace::Trace { at_ns: now_ns, user: visit.user_number, step });
+                traces.push(crate::trace::Trace { at_ns: now_ns, user: session.user_number, step });
             }
         }
         thread.into_iter().for_each(|thread| self.program.give_back(thread));
@@ -234,19 +234,19 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             self.close_connections(user);
         }
         let state = &mut self.users[user as usize];
-        state.belongings = visit.belongings.take();
-        state.uniques = visit.uniques;
-        state.operations = state.operations.wrapping_add(visit.operations());
+        state.belongings = session.belongings.take();
+        state.uniques = session.uniques;
+        state.operations = state.operations.wrapping_add(session.operations());
     }
 
     /// Draws the pause after a session.
-    fn think(&mut self, user: u32, visit: &Visit) {
+    fn think(&mut self, user: u32, session: &ActiveSession) {
         let now_ns = self.now_ns;
-        let (failed, idle) = (visit.failure.is_some(), visit.is_idle());
+        let (failed, idle) = (session.failure.is_some(), session.is_idle());
         self.host.borrow_mut().recorder.think_started(now_ns);
         let state = &mut self.users[user as usize];
         state.doing = Doing::Thinking(Some(now_ns));
-        let next_ns = match self.pace.draw(visit, now_ns, &mut state.stream) {
+        let next_ns = match self.pace.draw(session, now_ns, &mut state.stream) {
             Some((pause, next_ns)) => {
                 if !(failed || idle) {
                     pause.begin(&mut self.host.borrow_mut().recorder);
@@ -271,8 +271,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             let presence = state.presence.take();
             let mut host = self.host.borrow_mut();
             if let Some(mut presence) = presence {
-                presence.visit.cut(&mut host.recorder);
-                host.recorder.session_cut(now_ns, presence.visit.started_ns);
+                presence.session.cut(&mut host.recorder);
+                host.recorder.session_cut(now_ns, presence.session.started_ns);
             } else if let Doing::Thinking(Some(since_ns)) = state.doing {
                 host.recorder.think_given_up(now_ns, since_ns);
             }
