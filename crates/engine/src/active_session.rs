@@ -3,9 +3,9 @@
 use model::interval::ErrorKind;
 use smallvec::SmallVec;
 
-use crate::belongings::Belongings;
 use crate::recorder::{Recorder, Row};
 use crate::script::page::PageSlot;
+use crate::user_state::UserState;
 
 /// The operation that is open.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ pub(crate) struct ActiveSession {
     /// The answers that the script may look at.
     pub(crate) pages: SmallVec<[PageSlot; 2]>,
     /// What the user carries from one session to the next.
-    pub(crate) belongings: Option<Box<Belongings>>,
+    pub(crate) user_state: Option<Box<UserState>>,
     /// How many unique numbers the user has drawn.
     pub(crate) uniques: u32,
     /// When its user's life began.
@@ -81,7 +81,7 @@ impl ActiveSession {
             forgets: false,
             failure: None,
             pages: SmallVec::new(),
-            belongings: None,
+            user_state: None,
             uniques: 0,
             life_began_ns: 0,
             arriving: false,

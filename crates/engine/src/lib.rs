@@ -10,7 +10,6 @@
 //! answers (`testbed`).
 
 mod arrivals;
-mod belongings;
 pub mod clock;
 mod collector;
 mod connection;
@@ -27,6 +26,7 @@ mod schedule;
 pub mod script;
 mod target;
 mod under_way;
+mod user_state;
 
 mod active_session;
 pub mod tls;

@@ -13,10 +13,10 @@
 //! | any | the user's time to leave, at the next session's start | Gone |
 //! | any | the end of the drain | Gone, its operation of unknown outcome |
 
+mod admission;
 mod answers;
 mod asking;
 mod batch;
-mod comings;
 mod follow;
 mod pausing;
 mod secure;
@@ -29,8 +29,8 @@ use std::sync::mpsc::{Receiver, SyncSender};
 
 pub(crate) use secure::Secure;
 
+use admission::Gate;
 use batch::Batch;
-use comings::Gate;
 use mlua::Thread;
 use model::Interval;
 use model::load::{Arriving, Lifetime, Load};
@@ -38,7 +38,6 @@ use model::{Problem, Result};
 use pausing::{Pace, Pause};
 
 use crate::active_session::ActiveSession;
-use crate::belongings::Belongings;
 use crate::clock::Clock;
 use crate::connection::{Connection, Exchange, NO_CONNECTION};
 use crate::http::redirect::Origin;
@@ -57,6 +56,7 @@ use crate::tls::TlsSetup;
 use crate::trace::Trace;
 use crate::transport::{Ready, Transport};
 use crate::usage::ThreadUsage;
+use crate::user_state::UserState;
 use crate::wheel::Wheel;
 
 /// The generator looks at its own lateness this often.
@@ -137,7 +137,7 @@ struct User {
     stream: Stream,
     doing: Doing,
     presence: Option<Box<Presence>>,
-    belongings: Option<Box<Belongings>>,
+    user_state: Option<Box<UserState>>,
     /// The first of its connections.
     connections: u32,
     sessions: u32,
@@ -425,7 +425,7 @@ fn place(assignment: &Assignment, lifetime: Option<Lifetime>, index: u32) -> Use
         stream: Stream::new(assignment.seed, u64::from(index)),
         doing: if open { Doing::Gone } else { Doing::Thinking(None) },
         presence: None,
-        belongings: None,
+        user_state: None,
         connections: NO_CONNECTION,
         sessions: 0,
         operations: 0,
@@ -439,7 +439,7 @@ fn place(assignment: &Assignment, lifetime: Option<Lifetime>, index: u32) -> Use
         intended_ns,
     };
     if !open {
-        user.life_end = comings::life_end(lifetime, &mut user, intended_ns);
+        user.life_end = admission::life_end(lifetime, &mut user, intended_ns);
     }
     user
 }

@@ -11,7 +11,7 @@ use super::host::Host;
 use super::natives;
 use super::stack::{Answer, Argument, Call, Fault, Native, define};
 use super::told::State;
-use crate::belongings::Scheme;
+use crate::user_state::Scheme;
 
 /// The host as the calls share it with the worker.
 pub(crate) type SharedHost = Rc<RefCell<Host>>;

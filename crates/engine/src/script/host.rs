@@ -12,10 +12,10 @@ use super::page::{NO_PAGE, PageSlot, Pages};
 use super::parts::Files;
 use super::told::{State, Told};
 use crate::active_session::ActiveSession;
-use crate::belongings::{Login, Scheme};
 use crate::http::request::{Draft, Wanted, path_of};
 use crate::recorder::Recorder;
 use crate::trace::{Step, Trace};
+use crate::user_state::{Login, Scheme};
 
 /// What the script asked for before it yielded.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -180,7 +180,7 @@ impl Host {
     pub(crate) fn log_in(&mut self, name: &str, password: &str, scheme: Scheme) -> Result<(), &'static str> {
         let login = Login::new(name, password, scheme)?;
         if let Some(session) = &mut self.session {
-            session.belongings.get_or_insert_default().login = Some(Box::new(login));
+            session.user_state.get_or_insert_default().login = Some(Box::new(login));
         }
         Ok(())
     }
@@ -188,7 +188,7 @@ impl Host {
     /// The server is to take the user for somebody it has never seen.
     pub(crate) fn forget(&mut self) {
         if let Some(session) = &mut self.session {
-            session.belongings = None;
+            session.user_state = None;
             session.forgets = true;
         }
         self.trace(|| Step::Forget);

@@ -4,7 +4,7 @@ mod ask;
 pub mod budget;
 pub(crate) mod calls;
 pub mod constants;
-mod effort;
+mod cpu_budget;
 pub mod feeder;
 pub(crate) mod host;
 mod json;

@@ -287,12 +287,12 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
         let now_s = self.now_s();
         let Some(presence) = &mut self.users[user as usize].presence else { return };
-        let belongings = presence.session.belongings.get_or_insert_default();
+        let user_state = presence.session.user_state.get_or_insert_default();
         let mut host = self.host.borrow_mut();
         host.recorder.wire().not_modified += u64::from(status == 304);
         let mut pages = host.pages.borrow_mut();
         let headers = pages.response(exchange.page).headers();
-        belongings.cache.note(&exchange.draft.target, status, headers, now_s);
+        user_state.cache.note(&exchange.draft.target, status, headers, now_s);
     }
 
     /// Lets the session go on when all that it waits for has come.
@@ -314,7 +314,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
         let request = self.preamble.seen_by_cookies(target, self.now_s());
         if let Some(presence) = &mut self.users[user as usize].presence {
-            let jar = &mut presence.session.belongings.get_or_insert_default().jar;
+            let jar = &mut presence.session.user_state.get_or_insert_default().jar;
             cookies.for_each(|cookie| jar.store(cookie, &request));
         }
     }

@@ -5,7 +5,6 @@ use std::io;
 use model::interval::ErrorKind;
 
 use super::{Doing, Worker};
-use crate::belongings::Belongings;
 use crate::clock::Clock;
 use crate::connection::{Connection, Exchange, NO_CONNECTION, Phase};
 use crate::http::cache::Found;
@@ -13,6 +12,7 @@ use crate::http::request::Draft;
 use crate::scenario::ConnectionPolicy;
 use crate::script::page::NO_PAGE;
 use crate::transport::{ConnectFault, Transport};
+use crate::user_state::UserState;
 
 impl<C: Clock, T: Transport> Worker<C, T> {
     /// Sends the host's draft.
@@ -82,8 +82,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     fn is_fresh(&mut self, user: u32, draft: &Draft) -> bool {
         let now_s = self.now_s();
         let presence = self.users[user as usize].presence.as_mut().filter(|_| draft.cached);
-        let belongings = presence.and_then(|presence| presence.session.belongings.as_deref_mut());
-        belongings.is_some_and(|belongings| belongings.cache.look(&draft.target, now_s) == Found::Fresh)
+        let user_state = presence.and_then(|presence| presence.session.user_state.as_deref_mut());
+        user_state.is_some_and(|user_state| user_state.cache.look(&draft.target, now_s) == Found::Fresh)
     }
 
     fn issue(&mut self, user: u32, mut exchange: Box<Exchange>) {
@@ -120,8 +120,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let now_s = self.now_s();
         let Exchange { out, draft, proof, .. } = exchange;
         let presence = self.users[user as usize].presence.as_mut();
-        let belongings = presence.and_then(|presence| presence.session.belongings.as_deref_mut());
-        let Some(Belongings { jar, cache, login, .. }) = belongings else {
+        let user_state = presence.and_then(|presence| presence.session.user_state.as_deref_mut());
+        let Some(UserState { jar, cache, login, .. }) = user_state else {
             return self.preamble.write(out, draft, None, |_| {});
         };
         if !draft.is_safe() {

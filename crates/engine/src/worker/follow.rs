@@ -44,8 +44,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         exchange.challenged += 1;
         let nonce = Stream::new(self.now_ns, u64::from(self.global_index(user))).bits();
         let Some(presence) = &mut self.users[user as usize].presence else { return FollowUp::None };
-        let belongings = presence.session.belongings.as_deref_mut();
-        let Some(login) = belongings.and_then(|belongings| belongings.login.as_deref_mut()) else {
+        let user_state = presence.session.user_state.as_deref_mut();
+        let Some(login) = user_state.and_then(|user_state| user_state.login.as_deref_mut()) else {
             return FollowUp::None;
         };
         let mut host = self.host.borrow_mut();

@@ -34,11 +34,11 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         // A ratio between none and all draws from the user's stream; the others leave it alone.
         let draw = if setup.draws() { state.stream.unit() } else { 0.0 };
         let mut held = None;
-        let belongings = state.presence.as_mut().and_then(|presence| presence.session.belongings.as_mut());
-        let wallet = belongings.map_or(&mut held, |belongings| &mut belongings.wallet);
+        let user_state = state.presence.as_mut().and_then(|presence| presence.session.user_state.as_mut());
+        let wallet = user_state.map_or(&mut held, |user_state| &mut user_state.wallet);
         let opened = setup.open(wallet, draw);
         if let (Some(wallet), Some(presence)) = (held, &mut state.presence) {
-            presence.session.belongings.get_or_insert_default().wallet = Some(wallet);
+            presence.session.user_state.get_or_insert_default().wallet = Some(wallet);
         }
         match opened {
             Ok(channel) => {

@@ -49,7 +49,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let mut session = ActiveSession::new(index + 1, self.session_rows[number], state.intended_ns, now_ns);
         session.number = number as u16;
         let pause = state.pause.take().filter(|_| thinking_since_ns.is_some());
-        session.belongings = state.belongings.take();
+        session.user_state = state.user_state.take();
         session.uniques = state.uniques;
         session.life_began_ns = state.life_began_ns;
         session.arriving = self.assignment.load.arrivals.is_some();
@@ -234,7 +234,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             self.close_connections(user);
         }
         let state = &mut self.users[user as usize];
-        state.belongings = session.belongings.take();
+        state.user_state = session.user_state.take();
         state.uniques = session.uniques;
         state.operations = state.operations.wrapping_add(session.operations());
     }

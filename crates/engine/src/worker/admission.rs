@@ -133,7 +133,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             // Its unique numbers are those of its own arrival, not of the place that it happens to find free.
             state.uniques = 0;
         }
-        state.belongings = None;
+        state.user_state = None;
         state.mix_state = FRESH;
         state.life_began_ns = now_ns;
         state.life_end = life_end(self.lifetime, state, now_ns);
