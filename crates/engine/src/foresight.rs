@@ -20,7 +20,7 @@ const USABLE_PORTS_RATIO: f64 = 0.9;
 /// (measured on Linux 6.18 with 19,000 connections: 100 a second instead of 1,900, and the generator a second late).
 const QUICK_PORTS_RATIO: f64 = 0.49;
 /// How many addresses of 127.0.0.0/8 are taken at most, from 127.0.0.2 on: seven million ports.
-const MOST_LOOPBACK_SOURCES: u64 = 250;
+const MAX_LOOPBACK_SOURCES: u64 = 250;
 /// How long a port is kept by a connection that its own side closed (TCP_TIMEWAIT_LEN of Linux).
 const TIME_WAIT_S: f64 = 60.0;
 
@@ -149,7 +149,7 @@ fn ports(demand: &Demand, target: IpAddr, given: &[IpAddr], limits: &Limits) -> 
         return Ok(Vec::new());
     }
     let addresses = need.div_ceil(share(QUICK_PORTS_RATIO));
-    if given.is_empty() && is_loopback_v4(target) && addresses <= MOST_LOOPBACK_SOURCES {
+    if given.is_empty() && is_loopback_v4(target) && addresses <= MAX_LOOPBACK_SOURCES {
         let source = |number: u64| IpAddr::V4(Ipv4Addr::new(127, 0, 0, number as u8 + 2));
         return Ok((0..addresses).map(source).collect());
     }

@@ -15,9 +15,9 @@ pub(crate) type Row = u16;
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// Names of a kind beyond this many share one row, so that a session that makes up names can't fill the memory.
-const MOST_ROWS: usize = 500;
+const MAX_ROWS: usize = 500;
 /// Samples of evidence kept for each operation and kind of error.
-const MOST_EVIDENCE: u32 = 3;
+const MAX_EVIDENCE: u32 = 3;
 const SURPLUS_NAME: &str = "(other names)";
 
 /// Users in one of two conditions: how many, since when in sum, and the time integral of their number.
@@ -110,7 +110,7 @@ impl Recorder {
             busy: Population::default(),
             thinking: Population::default(),
             under_way: UnderWay::none(),
-            waiting_over_s: under_way::LONGEST_S,
+            waiting_over_s: under_way::MAX_AGE_S,
         }
     }
 
@@ -119,7 +119,7 @@ impl Recorder {
         if let Some(row) = self.rows.get(&(kind, name) as &dyn RowKey) {
             return *row;
         }
-        let full = self.rows_by_kind[kind as usize] >= MOST_ROWS;
+        let full = self.rows_by_kind[kind as usize] >= MAX_ROWS;
         let name = if full { SURPLUS_NAME.as_bytes() } else { name };
         if let Some(row) = self.rows.get(&(kind, name) as &dyn RowKey) {
             return *row;
@@ -182,7 +182,7 @@ impl Recorder {
     pub(crate) fn wants_evidence(&mut self, row: Row, kind: ErrorKind) -> bool {
         let kept = self.evidence_kept.entry((row, kind)).or_insert(0);
         *kept += 1;
-        *kept <= MOST_EVIDENCE
+        *kept <= MAX_EVIDENCE
     }
 
     /// A sample of an error.
@@ -239,7 +239,7 @@ impl Recorder {
             *sum += n;
             return;
         }
-        let full = self.counter_names.len() >= MOST_ROWS;
+        let full = self.counter_names.len() >= MAX_ROWS;
         let name = if full && !self.counter_names.contains(name) { SURPLUS_NAME } else { name };
         if let Some(sum) = self.interval.counters.get_mut(name) {
             *sum += n;
@@ -443,11 +443,11 @@ mod tests {
         let first = recorder.row(OperationKind::Operation, b"Browse");
         assert_eq!(recorder.row(OperationKind::Operation, b"Browse"), first);
         assert_ne!(recorder.row(OperationKind::Session, b"Browse"), first);
-        for number in 0..2 * MOST_ROWS {
+        for number in 0..2 * MAX_ROWS {
             recorder.row(OperationKind::Request, format!("/page/{number}").as_bytes());
         }
         let report = recorder.end_second();
-        let rows = MOST_ROWS + 1 + 2;
+        let rows = MAX_ROWS + 1 + 2;
         assert_eq!((report.new_names.len(), report.interval.operations.len()), (rows, rows));
         assert_eq!(
             recorder.row(OperationKind::Operation, b"Purchase"),
@@ -462,14 +462,14 @@ mod tests {
         recorder.count("orders", 1);
         let mut seconds = Vec::new();
         for second in 0..2 {
-            for number in 0..MOST_ROWS {
+            for number in 0..MAX_ROWS {
                 recorder.count(&format!("made up {second}/{number}"), 2);
             }
             recorder.count("orders", 1);
             seconds.push(recorder.end_second().interval.counters);
         }
         let sums = seconds.iter().map(|counters| counters.values().sum::<u64>());
-        let all = 2 * MOST_ROWS as u64;
+        let all = 2 * MAX_ROWS as u64;
         assert_eq!(sums.collect::<Vec<_>>(), [all + 2, all + 1], "nothing that was counted is lost");
         assert_eq!(seconds[0][SURPLUS_NAME], 2, "the last name of the first second was one too many");
         assert_eq!(

@@ -8,7 +8,7 @@ const TICKS_PER_S: u64 = 10;
 const TICKS: u64 = 640;
 
 /// The longest wait that can be asked about, in seconds.
-pub(crate) const LONGEST_S: f64 = 62.0;
+pub(crate) const MAX_AGE_S: f64 = 62.0;
 
 /// Operations under way of one thread.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ fn slot(tick: u64) -> usize {
 
 /// Tenths of a second; a hair more than a whole number of them is what decimal fractions leave.
 fn ticks(over_s: f64) -> u64 {
-    (over_s.min(LONGEST_S) * TICKS_PER_S as f64 - 1e-6).ceil().max(0.0) as u64
+    (over_s.min(MAX_AGE_S) * TICKS_PER_S as f64 - 1e-6).ceil().max(0.0) as u64
 }
 
 #[cfg(test)]

@@ -11,9 +11,9 @@ use terms::{Freshness, Terms};
 use super::date;
 
 /// Objects that a user remembers; the one that was not wanted for longest goes first.
-pub const MOST_ENTRIES: usize = 200;
+pub const MAX_ENTRIES: usize = 200;
 /// Longer entity tags are not kept.
-const MOST_TAG_BYTES: usize = 256;
+const MAX_TAG_BYTES: usize = 256;
 
 /// What a user's cache says of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,12 +113,12 @@ impl Cache {
     fn replace(&mut self, target: &[u8], status: u16, terms: &Terms<'_>, now_s: i64) {
         self.forget(target);
         let lifetime_s = terms.lifetime_s(status, now_s);
-        let tag = terms.tag.filter(|tag| tag.len() <= MOST_TAG_BYTES).unwrap_or_default();
+        let tag = terms.tag.filter(|tag| tag.len() <= MAX_TAG_BYTES).unwrap_or_default();
         let useful = lifetime_s > 0 || !tag.is_empty() || terms.modified_s.is_some();
         if !terms.stored(status) || !useful {
             return;
         }
-        if self.entries.len() == MOST_ENTRIES {
+        if self.entries.len() == MAX_ENTRIES {
             self.make_room();
         }
         let used = self.next_use();
@@ -149,7 +149,7 @@ impl Cache {
         let used = self.next_use();
         let entry = &mut self.entries[at];
         entry.used = used;
-        if let Some(tag) = terms.tag.filter(|tag| tag.len() <= MOST_TAG_BYTES && **tag != *entry.tag) {
+        if let Some(tag) = terms.tag.filter(|tag| tag.len() <= MAX_TAG_BYTES && **tag != *entry.tag) {
             entry.tag = tag.into();
         }
         entry.modified_s = terms.modified_s.or(entry.modified_s);

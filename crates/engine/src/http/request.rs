@@ -10,12 +10,12 @@ use crate::recorder::Row;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// 0 where there is none.
-    named: [u16; Wanted::MOST],
+    named: [u16; Wanted::MAX],
 }
 
 impl Wanted {
     /// So many statuses can be named.
-    pub(crate) const MOST: usize = 4;
+    pub(crate) const MAX: usize = 4;
 
     /// Adds a status; false when there is no room for it.
     pub(crate) fn name(&mut self, status: u16) -> bool {

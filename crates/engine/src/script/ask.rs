@@ -46,8 +46,8 @@ pub(crate) fn request<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Ans
 pub(crate) fn parallel<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     can_wait(call)?;
     let Argument::List(list) = call.argument(1) else { return Err(Fault::new("parallel takes a list")) };
-    if !(1..=MOST_PARALLEL).contains(&list.len()) {
-        return Err(Fault::new(format!("parallel takes 1 to {MOST_PARALLEL} requests, not {}", list.len())));
+    if !(1..=MAX_PARALLEL).contains(&list.len()) {
+        return Err(Fault::new(format!("parallel takes 1 to {MAX_PARALLEL} requests, not {}", list.len())));
     }
     let (mut connections, mut cached) = (PARALLEL_CONNECTIONS, false);
     if let Argument::List(options) = call.argument(2) {
@@ -75,7 +75,7 @@ pub(crate) fn parallel<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<An
 
 /// As many connections as browsers open to one server.
 const PARALLEL_CONNECTIONS: u16 = 6;
-const MOST_PARALLEL: usize = 1000;
+const MAX_PARALLEL: usize = 1000;
 
 fn beside(host: &mut Host, element: Argument<'_, '_>, cached: bool) -> Result<(), Fault> {
     let Argument::List(parts) = element else {
@@ -162,7 +162,7 @@ fn method<'a>(argument: Argument<'a, '_>) -> Result<&'a [u8], Fault> {
 
 const OPTIONS: &str = "expect (a status or several), redirects (0 to 50), discard, compressed, name, headers, query, form, json, multipart, body, type";
 /// Followed unless the session says otherwise, as browsers do.
-const MOST_REDIRECTS: u8 = 10;
+const MAX_REDIRECTS: u8 = 10;
 const FORM: &[u8] = b"application/x-www-form-urlencoded";
 
 /// A request as its arguments say it.
@@ -200,7 +200,7 @@ impl<'a> Written<'a> {
             segments: Vec::new(),
             has_body: false,
             wanted: Wanted::default(),
-            redirects: MOST_REDIRECTS,
+            redirects: MAX_REDIRECTS,
             discard: false,
             cached: false,
         }
@@ -267,7 +267,7 @@ impl<'a> Written<'a> {
         let mut wanted = Wanted::default();
         let mut name = |status: Argument<'_, '_>| match status {
             Argument::Integer(status @ 100..=599) if wanted.name(status as u16) => Ok(()),
-            _ => Err(Fault::new(format!("expect takes a status, or a list of at most {}", Wanted::MOST))),
+            _ => Err(Fault::new(format!("expect takes a status, or a list of at most {}", Wanted::MAX))),
         };
         match statuses {
             Argument::List(list) if list.len() > 0 => {

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 /// So many things one thread keeps at most, some 40 MB of paths and tags.
-const MOST: usize = 200_000;
+const MAX_THINGS: usize = 200_000;
 
 /// Longer names and states are not kept: who is told of a thing keeps its tag, not its body.
-const MOST_BYTES: usize = 1024;
+const MAX_TEXT_BYTES: usize = 1024;
 
 /// What a user was told of a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Told {
     /// Notes the last word; false when there is no room for it: then nobody knows.
     pub(crate) fn note(&mut self, key: &str, state: State<'_>) -> bool {
         let (word, fits) = match state {
-            State::Is(value) if value.len() > MOST_BYTES => (Word::Unknown, false),
+            State::Is(value) if value.len() > MAX_TEXT_BYTES => (Word::Unknown, false),
             State::Is(value) => (Word::Is(Box::from(value)), true),
             State::Gone => (Word::Gone, true),
             State::Unknown => (Word::Unknown, true),
@@ -52,7 +52,7 @@ impl Told {
             *kept = word;
             return fits;
         }
-        let room = self.words.len() < MOST && key.len() <= MOST_BYTES;
+        let room = self.words.len() < MAX_THINGS && key.len() <= MAX_TEXT_BYTES;
         if room {
             self.words.insert(Box::from(key), word);
         }
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn what_is_told_without_end_is_not_kept_and_what_stood_before_no_longer_holds() {
         let mut told = Told::default();
-        let long = "x".repeat(MOST_BYTES + 1);
+        let long = "x".repeat(MAX_TEXT_BYTES + 1);
         assert!(told.note("a", State::Is("1")) && told.note("b", State::Is(&long[1..])));
         assert!(!told.note("a", State::Is(&long)), "the last word is not the first one");
         assert!(!told.note(&long, State::Is("1")));
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn what_there_is_no_room_for_is_not_kept_but_what_is_kept_still_changes() {
         let mut told = Told::default();
-        assert!((0..MOST).all(|number| told.note(&number.to_string(), State::Gone)));
+        assert!((0..MAX_THINGS).all(|number| told.note(&number.to_string(), State::Gone)));
         assert!(!told.note("one more", State::Gone));
         assert!(told.note("7", State::Is("new")));
         assert!(told.note("8", State::Unknown) && !told.note("one more", State::Gone));

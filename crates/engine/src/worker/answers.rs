@@ -19,7 +19,7 @@ use crate::transport::{Ready, Transport};
 /// An answer whose body nobody looks at is read this far, to see its head; the rest is dropped unseen.
 const HEAD_BYTES: usize = 4096;
 /// So much is dropped at once.
-const MOST_DROPPED_BYTES: usize = 16 << 20;
+const MAX_DROPPED_BYTES: usize = 16 << 20;
 
 impl<C: Clock, T: Transport> Worker<C, T> {
     pub(super) fn connection_ready(&mut self, event: Ready) {
@@ -69,7 +69,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
                 let host = self.host.borrow();
                 let mut pages = host.pages.borrow_mut();
                 let response = pages.response(exchange.page);
-                let droppable = usize::try_from(response.droppable()).unwrap_or(MOST_DROPPED_BYTES);
+                let droppable = usize::try_from(response.droppable()).unwrap_or(MAX_DROPPED_BYTES);
                 (droppable, usize::from(response.ends_with_droppable()), exchange.draft.discard)
             }
             _ => (0, 0, false),
@@ -77,7 +77,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         if droppable > 0 {
             // At the answer's end one more than there should be: what a server sends beyond it must not pass for the next
             // answer, and a read that gave less than asked for needs no second one. After a chunk its end is to come.
-            let asked = droppable.saturating_add(more).min(MOST_DROPPED_BYTES);
+            let asked = droppable.saturating_add(more).min(MAX_DROPPED_BYTES);
             let taken = self.transport.discard(slot, asked);
             if let Ok(length @ 1..) = taken {
                 self.bytes_dropped(slot, length);

@@ -306,11 +306,11 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     pub(super) fn recycle(&mut self, mut exchange: Box<Exchange>) {
         let page = std::mem::replace(&mut exchange.page, NO_PAGE);
         self.host.borrow().pages.borrow_mut().release(page);
-        if exchange.out.capacity() + exchange.draft.body.capacity() <= MOST_KEPT_BYTES {
+        if exchange.out.capacity() + exchange.draft.body.capacity() <= MAX_KEPT_BYTES {
             self.spare_exchanges.push(exchange);
         }
     }
 }
 
 /// The memory of a request larger than this is given back.
-const MOST_KEPT_BYTES: usize = 64 * 1024;
+const MAX_KEPT_BYTES: usize = 64 * 1024;

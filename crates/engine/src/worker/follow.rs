@@ -12,7 +12,7 @@ use crate::random::Stream;
 use crate::transport::Transport;
 
 /// A server may ask for credentials, and once more when its nonce has grown old meanwhile.
-const MOST_CHALLENGES: u8 = 2;
+const MAX_CHALLENGES: u8 = 2;
 
 /// What an answer asks for.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     }
 
     fn meet_challenge(&mut self, user: u32, exchange: &mut Exchange) -> FollowUp {
-        if exchange.challenged == MOST_CHALLENGES {
+        if exchange.challenged == MAX_CHALLENGES {
             return FollowUp::None;
         }
         exchange.challenged += 1;

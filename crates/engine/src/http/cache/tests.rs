@@ -134,7 +134,7 @@ fn object(number: usize) -> Vec<u8> {
 /// A cache with as many objects as it has room for, from number 0 on.
 fn full() -> Cache {
     let mut cache = Cache::default();
-    (0..MOST_ENTRIES).for_each(|number| cache.note(&object(number), 200, answer("ETag: \"x\""), NOW));
+    (0..MAX_ENTRIES).for_each(|number| cache.note(&object(number), 200, answer("ETag: \"x\""), NOW));
     cache
 }
 
@@ -145,19 +145,19 @@ fn the_object_that_was_not_wanted_for_longest_goes_when_there_are_too_many() {
     assert_eq!(cache.look(&object(1), NOW), Found::Stale, "looked at, which is a use");
     cache.note(&object(2), 200, answer("ETag: \"y\""), NOW);
     for more in 0..2 {
-        cache.note(&object(MOST_ENTRIES + more), 200, answer("ETag: \"x\""), NOW);
-        assert_eq!(cache.entries.len(), MOST_ENTRIES);
+        cache.note(&object(MAX_ENTRIES + more), 200, answer("ETag: \"x\""), NOW);
+        assert_eq!(cache.entries.len(), MAX_ENTRIES);
     }
     let mut known = |number| cache.look(&object(number), NOW) != Found::Absent;
     assert!((0..3).all(&mut known), "refreshed, looked at, replaced: each is younger than the others");
     assert!(!known(3) && !known(4), "the two that were not wanted for longest make room");
-    assert!((5..MOST_ENTRIES + 2).all(known));
+    assert!((5..MAX_ENTRIES + 2).all(known));
 }
 
 #[test]
 fn what_every_page_shows_stays_however_much_else_is_seen() {
     let mut cache = full();
-    for number in 1..10 * MOST_ENTRIES {
+    for number in 1..10 * MAX_ENTRIES {
         assert_eq!(cache.look(&object(0), NOW), Found::Stale, "after {number} others");
         cache.note(&object(number), 200, answer("ETag: \"x\""), NOW);
     }
@@ -167,11 +167,11 @@ fn what_every_page_shows_stays_however_much_else_is_seen() {
 fn forgetting_one_object_leaves_the_order_of_the_others() {
     let mut cache = full();
     cache.forget(&object(7));
-    assert_eq!(cache.entries.len(), MOST_ENTRIES - 1);
+    assert_eq!(cache.entries.len(), MAX_ENTRIES - 1);
     (0..2).for_each(|more| cache.note(&object(1000 + more), 200, answer("ETag: \"x\""), NOW));
     let mut known = |number| cache.look(&object(number), NOW) != Found::Absent;
     assert!(!known(7) && !known(0), "one was forgotten, and the oldest made room for the second new one");
-    assert!((1..7).chain(8..MOST_ENTRIES).all(known), "all others are there");
+    assert!((1..7).chain(8..MAX_ENTRIES).all(known), "all others are there");
 }
 
 #[test]

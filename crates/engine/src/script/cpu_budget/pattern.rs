@@ -1,9 +1,9 @@
 //! How many steps Lua's pattern matching takes: its algorithm (lstrlib.c of Lua 5.4) gone through with a count, as far
 //! as is allowed.
 
-const MOST_CAPTURES: usize = 32;
+const MAX_CAPTURES: usize = 32;
 /// Lua's own limit: a pattern that goes deeper is its error.
-const MOST_DEEP: u32 = 200;
+const MAX_DEPTH: u32 = 200;
 /// Short texts and plain patterns are not gone through.
 const CHEAP_STEPS: u64 = 2_000;
 
@@ -20,11 +20,11 @@ pub(super) fn steps(subject: &[u8], pattern: &[u8], begin: usize, every: bool, m
     }
     let anchored = pattern.first() == Some(&b'^');
     let mut matcher =
-        Matcher { subject, pattern, steps: 0, most, level: 0, captures: [(0, Capture::Open); MOST_CAPTURES] };
+        Matcher { subject, pattern, steps: 0, most, level: 0, captures: [(0, Capture::Open); MAX_CAPTURES] };
     let mut at = begin;
     while at <= subject.len() {
         matcher.level = 0;
-        match matcher.run(at, usize::from(anchored), MOST_DEEP) {
+        match matcher.run(at, usize::from(anchored), MAX_DEPTH) {
             Ok(Some(_)) if !every => break,
             Ok(Some(end)) if end > at => at = end,
             Ok(_) => at += 1,
@@ -56,7 +56,7 @@ struct Matcher<'a> {
     steps: u64,
     most: u64,
     level: usize,
-    captures: [(usize, Capture); MOST_CAPTURES],
+    captures: [(usize, Capture); MAX_CAPTURES],
 }
 
 type Matched = Result<Option<usize>, Stop>;
@@ -281,11 +281,11 @@ mod tests {
     use super::*;
 
     fn first_end(subject: &[u8], pattern: &[u8]) -> Option<usize> {
-        let captures = [(0, Capture::Open); MOST_CAPTURES];
+        let captures = [(0, Capture::Open); MAX_CAPTURES];
         let mut matcher = Matcher { subject, pattern, steps: 0, most: 1_000_000, level: 0, captures };
         (0..=subject.len()).find_map(|at| {
             matcher.level = 0;
-            matcher.run(at, 0, MOST_DEEP).ok().flatten()
+            matcher.run(at, 0, MAX_DEPTH).ok().flatten()
         })
     }
 
