@@ -37,10 +37,10 @@ pub struct RunOptions {
     /// One thread on each of these CPUs; the list is not empty.
     pub cpus: Vec<usize>,
     /// Each user leaves after so many sessions, if given.
-    pub most_sessions: Option<u32>,
+    pub max_sessions: Option<u32>,
     /// The number of sessions of all users together, if given, dealt out to the users as evenly as whole numbers allow;
     /// with arrivals the number of these. The run ends with the last one.
-    pub sessions_in_all: Option<u64>,
+    pub total_sessions: Option<u64>,
     /// After the ramp-down, or after a gentle stop, sessions under way may take this long to end; seconds.
     pub drain_s: f64,
     /// Tell every step of every user: for `try`, never for a measurement.
@@ -55,8 +55,8 @@ impl RunOptions {
             load,
             target: target.into(),
             cpus: vec![0],
-            most_sessions: None,
-            sessions_in_all: None,
+            max_sessions: None,
+            total_sessions: None,
             drain_s: 30.0,
             tracing: false,
         }
@@ -226,8 +226,8 @@ fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment
         host_name: options.target.host.clone(),
         encrypted: options.target.tls.clone(),
         tracing: options.tracing,
-        most_sessions: options.most_sessions,
-        sessions_in_all: options.sessions_in_all,
+        max_sessions: options.max_sessions,
+        total_sessions: options.total_sessions,
         drain_ns: nanos(options.drain_s),
     }
 }
@@ -235,7 +235,7 @@ fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment
 /// Among how many unique numbers and rows are dealt out.
 fn people(options: &RunOptions) -> u64 {
     match options.load.most_arrivals() {
-        Some(most) => options.sessions_in_all.unwrap_or(u64::MAX).min(most),
+        Some(most) => options.total_sessions.unwrap_or(u64::MAX).min(most),
         None => options.load.places().into(),
     }
 }

@@ -83,9 +83,9 @@ pub(crate) struct Assignment {
     pub(crate) encrypted: Option<Tls>,
     pub(crate) tracing: bool,
     /// Each user leaves after so many sessions.
-    pub(crate) most_sessions: Option<u32>,
+    pub(crate) max_sessions: Option<u32>,
     /// The number of sessions after which all users together leave; in the open model the number of arrivals.
-    pub(crate) sessions_in_all: Option<u64>,
+    pub(crate) total_sessions: Option<u64>,
     /// After the ramp-down, sessions under way may take this long to end.
     pub(crate) drain_ns: u64,
 }
@@ -97,9 +97,9 @@ impl Assignment {
             let users = u64::from(self.users.max(1));
             all / users + u64::from(u64::from(index) < all % users)
         };
-        self.most_sessions.is_some_and(|most| sessions >= most)
+        self.max_sessions.is_some_and(|most| sessions >= most)
             || (self.load.arrivals.is_none()
-                && self.sessions_in_all.is_some_and(|all| u64::from(sessions) >= share(all)))
+                && self.total_sessions.is_some_and(|all| u64::from(sessions) >= share(all)))
     }
 }
 

@@ -57,7 +57,7 @@ fn allocations(request: &str, requests: u32) -> u64 {
     let source = Source::of("session.lua", &text, "visit");
     let scenario = Scenario::of(Program::Script(source));
     let options = RunOptions {
-        most_sessions: Some(1),
+        max_sessions: Some(1),
         drain_s: 60.0,
         ..RunOptions::of(scenario, Load::default(), server.address())
     };
