@@ -1,10 +1,12 @@
 //! An active session: one session of one user, from its intended start to its end, with the operation that is open.
 
-use model::interval::ErrorKind;
+use model::interval::{ErrorKind, OperationKind};
+use model::record::Evidence;
 use smallvec::SmallVec;
 
 use crate::recorder::{Recorder, Row};
-use crate::script::page::PageSlot;
+use crate::script::page::{NO_PAGE, PageSlot, Pages, excerpt};
+use crate::trace::Step;
 use crate::user_state::UserState;
 
 /// The operation that is open.
@@ -134,12 +136,45 @@ impl ActiveSession {
         }
     }
 
-    /// The open operation has failed; the first kind of failure counts.
-    pub(crate) fn fail(&mut self, kind: ErrorKind) {
-        self.failure.get_or_insert(kind);
-        if let Some(operation) = &mut self.operation {
-            operation.failure.get_or_insert(kind);
+    /// Where no operation is open, opens one named after the session.
+    pub(crate) fn ensure_operation(&mut self, now_ns: u64, recorder: &mut Recorder) {
+        if self.operation.is_none() {
+            let name = recorder.name(self.session_row).to_string();
+            let row = recorder.row(OperationKind::Operation, name.as_bytes());
+            self.open(row, now_ns, recorder);
         }
+    }
+
+    /// The open operation has failed: the first kind of failure counts. A sample of what the session saw is recorded
+    /// while few are.
+    pub(crate) fn fail(
+        &mut self,
+        kind: ErrorKind,
+        message: &str,
+        now_ns: u64,
+        recorder: &mut Recorder,
+        pages: &mut Pages,
+    ) {
+        self.ensure_operation(now_ns, recorder);
+        self.failure.get_or_insert(kind);
+        recorder.trace(now_ns, self.user_number, || Step::Error(format!("{}: {message}", kind.word())));
+        let Some(operation) = &mut self.operation else { return };
+        operation.failure.get_or_insert(kind);
+        let row = operation.row;
+        if !recorder.wants_evidence(row, kind) {
+            return;
+        }
+        let page = self.pages.last().copied().filter(|slot| *slot != NO_PAGE);
+        let answer = page.filter(|slot| pages.response(*slot).started());
+        let evidence = Evidence {
+            operation: recorder.name(row).to_string(),
+            kind: kind.word().to_string(),
+            message: message.to_string(),
+            request: page.map(|slot| pages.request_line(slot)),
+            answer: answer.map(|slot| excerpt(pages.response(slot))),
+            second: (now_ns / 1_000_000_000) as u32,
+        };
+        recorder.evidence(evidence);
     }
 
     /// Takes the open operation out of its row: its time is recorded apart, unless it has failed. Where users arrive by
@@ -222,12 +257,11 @@ impl ActiveSession {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::OperationKind;
 
     #[test]
     fn a_late_start_is_charged_to_one_abandoned_operation_and_to_one_that_is_recorded() {
         const MS: u64 = 1_000_000;
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::new(false);
         let row = recorder.row(OperationKind::Operation, b"Op");
         let row_of_session = recorder.row(OperationKind::Session, b"visit");
         // It was to begin 100 ms ago, and each of its operations takes 10 ms.

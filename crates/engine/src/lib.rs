@@ -15,6 +15,7 @@ mod collector;
 mod connection;
 pub mod foresight;
 pub mod http;
+mod lendable;
 mod mix;
 pub mod null_server;
 mod program;

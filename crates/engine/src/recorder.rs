@@ -8,6 +8,7 @@ use model::interval::{
 use model::record::Evidence;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::trace::{Step, Trace};
 use crate::under_way::{self, UnderWay};
 
 /// Row numbers of operations.
@@ -89,10 +90,13 @@ pub(crate) struct Recorder {
     thinking: Population,
     under_way: UnderWay,
     waiting_over_s: f64,
+    /// Absent when nobody listens.
+    traces: Option<Vec<Trace>>,
 }
 
 impl Recorder {
-    pub(crate) fn new() -> Recorder {
+    /// An empty record; with `tracing`, of every user's every step, too.
+    pub(crate) fn new(tracing: bool) -> Recorder {
         Recorder {
             rows: FxHashMap::default(),
             new_names: Vec::new(),
@@ -111,6 +115,7 @@ impl Recorder {
             thinking: Population::default(),
             under_way: UnderWay::none(),
             waiting_over_s: under_way::MAX_AGE_S,
+            traces: tracing.then(Vec::new),
         }
     }
 
@@ -188,6 +193,18 @@ impl Recorder {
     /// A sample of an error.
     pub(crate) fn evidence(&mut self, evidence: Evidence) {
         self.evidence.push(evidence);
+    }
+
+    /// Notes a step of a user (1-based) when somebody listens.
+    pub(crate) fn trace(&mut self, at_ns: u64, user: u32, step: impl FnOnce() -> Step) {
+        if let Some(traces) = &mut self.traces {
+            traces.push(Trace { at_ns, user, step: step() });
+        }
+    }
+
+    /// The steps noted since the last call; nothing when there are none.
+    pub(crate) fn take_traces(&mut self) -> Option<Vec<Trace>> {
+        self.traces.as_mut().filter(|traces| !traces.is_empty()).map(std::mem::take)
     }
 
     /// How late a send was.
@@ -422,7 +439,7 @@ mod tests {
 
     #[test]
     fn time_integrals_are_clipped_to_their_second() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::new(false);
         recorder.session_started(400_000_000, None);
         let first = recorder.end_second().interval;
         assert!((first.busy_user_s - 0.6).abs() < 1e-12);
@@ -439,7 +456,7 @@ mod tests {
 
     #[test]
     fn names_are_rows_and_their_number_is_bounded() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::new(false);
         let first = recorder.row(OperationKind::Operation, b"Browse");
         assert_eq!(recorder.row(OperationKind::Operation, b"Browse"), first);
         assert_ne!(recorder.row(OperationKind::Session, b"Browse"), first);
@@ -458,7 +475,7 @@ mod tests {
 
     #[test]
     fn counters_beyond_the_bound_share_one_and_none_is_dropped() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::new(false);
         recorder.count("orders", 1);
         let mut seconds = Vec::new();
         for second in 0..2 {
@@ -481,7 +498,7 @@ mod tests {
 
     #[test]
     fn evidence_is_kept_a_few_times_for_each_kind() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::new(false);
         let row = recorder.row(OperationKind::Operation, b"Browse");
         let wanted = (0..10).filter(|_| recorder.wants_evidence(row, ErrorKind::Status)).count();
         assert_eq!(wanted, 3);

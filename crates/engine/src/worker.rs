@@ -42,15 +42,15 @@ use crate::clock::Clock;
 use crate::connection::{Connection, Exchange, NO_CONNECTION};
 use crate::http::redirect::Origin;
 use crate::http::request::Preamble;
+use crate::lendable::Lendable;
 use crate::mix::{Chooser, FRESH};
 use crate::program::Program;
 use crate::random::Stream;
-use crate::recorder::SecondReport;
+use crate::recorder::{Recorder, SecondReport};
 use crate::run::{Control, Stop};
 use crate::scenario::{ConnectionPolicy, Scenario};
 use crate::schedule::{Schedule, nanos};
-use crate::script::calls::SharedHost;
-use crate::script::host::Host;
+use crate::script::page::Pages;
 use crate::target::Tls;
 use crate::tls::TlsSetup;
 use crate::trace::Trace;
@@ -176,8 +176,11 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     chooser: Chooser,
     pace: Pace,
     session_rows: Vec<crate::recorder::Row>,
-    host: SharedHost,
     program: Program,
+    /// A session that has its turn has it.
+    recorder: Lendable<Recorder>,
+    /// The answers, which sessions look at.
+    pages: Rc<RefCell<Pages>>,
     session_names: Vec<String>,
     wheel: Wheel,
     users: Vec<User>,
@@ -197,6 +200,8 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     preamble: Preamble,
     /// What redirects are relative to; absent when the target's name is not one that a URL can have.
     origin: Option<Origin>,
+    /// Where a redirect leads, while it is worked out.
+    location: Vec<u8>,
     /// Seconds since 1970 at the run's start.
     epoch_s: i64,
     receive_buffer: Box<[u8]>,
@@ -225,9 +230,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let tls = assignment.encrypted.as_ref().map(TlsSetup::new).transpose()?;
         let origin = Origin::new(tls.is_some(), &assignment.host_name).ok();
         let preamble = Preamble::new(&assignment.host_name, tls.is_some(), close);
-        let host = Rc::new(RefCell::new(Host::new(assignment.users, assignment.people, assignment.tracing)));
-        host.borrow().pages.borrow_mut().origin = origin.clone();
-        let program = Program::compile(&scenario.program, &host)?;
+        let pages = Rc::new(RefCell::new(Pages::new(origin.clone())));
+        let program = Program::compile(&scenario.program, (assignment.users, assignment.people), &pages)?;
         let mix = scenario.mix();
         let session_names = mix.names.clone();
         let lifetime = lifetime(&assignment.load);
@@ -242,15 +246,12 @@ impl<C: Clock, T: Transport> Worker<C, T> {
                 places.for_each(|(user, state)| wheel.set(user as u32, state.intended_ns));
             }
         }
-        let (boundary_ns, session_rows) = {
-            let recorder = &mut host.borrow_mut().recorder;
-            recorder.expect_choices(mix.cells());
-            recorder.expect_pauses(mix.names.len());
-            recorder.watch_waiting(scenario.waiting_over_s);
-            let row = |name: &String| recorder.row(model::OperationKind::Session, name.as_bytes());
-            let rows = session_names.iter().map(row).collect();
-            (recorder.boundary_ns(), rows)
-        };
+        let mut recorder = Recorder::new(assignment.tracing);
+        recorder.expect_choices(mix.cells());
+        recorder.expect_pauses(mix.names.len());
+        recorder.watch_waiting(scenario.waiting_over_s);
+        let row = |name: &String| recorder.row(model::OperationKind::Session, name.as_bytes());
+        let session_rows = session_names.iter().map(row).collect();
         Ok(Worker {
             clock,
             transport,
@@ -274,14 +275,16 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             spare_sessions: Vec::new(),
             preamble,
             origin,
+            location: Vec::new(),
             epoch_s: epoch_s(),
             now_ns: 0,
             receive_buffer: vec![0; RECEIVE_BYTES].into_boxed_slice(),
             plain: Vec::new(),
             tls,
             stopping: false,
-            boundary_ns,
-            host,
+            boundary_ns: recorder.boundary_ns(),
+            recorder: Lendable::new(recorder),
+            pages,
             outbox,
             usage: ThreadUsage::of_this_thread(),
         })
@@ -309,7 +312,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
                 break;
             }
             while probe_ns <= now_ns {
-                self.host.borrow_mut().recorder.probe(now_ns - probe_ns, PROBE_NS);
+                self.recorder.probe(now_ns - probe_ns, PROBE_NS);
                 probe_ns += PROBE_NS;
             }
             self.wheel.expire(now_ns, &mut due);
@@ -333,7 +336,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         self.send_traces();
         let ended_ns = self.now();
         self.end_seconds(self.boundary_ns);
-        let (told, unknown) = self.host.borrow_mut().told.take();
+        let (told, unknown) = self.program.take_promises();
         let _ = self.outbox.reports.send(Report::Told(told, unknown));
         let _ = self.outbox.reports.send(Report::Ended(ended_ns));
         Ok(())
@@ -357,18 +360,17 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     /// A program has run: a script may have computed for a while.
     fn time_has_passed(&mut self) {
-        if matches!(self.program, Program::Script(_)) {
+        if self.program.computes() {
             self.now();
         }
     }
 
     fn end_seconds(&mut self, now_ns: u64) {
-        let mut host = self.host.borrow_mut();
-        while host.recorder.boundary_ns() <= now_ns {
+        while self.recorder.boundary_ns() <= now_ns {
             while let Ok(interval) = self.outbox.spare.try_recv() {
-                host.recorder.recycle(interval);
+                self.recorder.recycle(interval);
             }
-            let mut report = host.recorder.end_second();
+            let mut report = self.recorder.end_second();
             let (cpu_s, wait_s) = self.usage.since_last();
             report.interval.generator_cpu_s = cpu_s;
             report.interval.busiest_thread_cpu_s = cpu_s;
@@ -376,12 +378,12 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             // The collector outlives its workers; were it gone, nobody would be there to be told.
             let _ = self.outbox.reports.send(Report::Second(self.assignment.worker, Box::new(report)));
         }
-        self.boundary_ns = host.recorder.boundary_ns();
+        self.boundary_ns = self.recorder.boundary_ns();
     }
 
     fn send_traces(&mut self) {
-        if let Some(traces) = self.host.borrow_mut().traces.as_mut().filter(|traces| !traces.is_empty()) {
-            let _ = self.outbox.reports.send(Report::Traces(std::mem::take(traces)));
+        if let Some(traces) = self.recorder.take_traces() {
+            let _ = self.outbox.reports.send(Report::Traces(traces));
         }
     }
 

@@ -252,8 +252,9 @@ impl<'a> Written<'a> {
     }
 
     fn multipart(&mut self, list: List<'_>, host: &Host) -> Result<(), Fault> {
-        let user = host.session.as_ref().map_or(0, |session| session.user_number);
-        let random = Stream::new(host.now_ns, u64::from(user)).bits();
+        let (now_ns, user) =
+            host.turn.as_ref().map_or((0, 0), |turn| (turn.now_ns, turn.session.user_number));
+        let random = Stream::new(now_ns, u64::from(user)).bits();
         let (body, content_type) = parts::read(list, &host.files, random)?;
         self.has_body = true;
         self.content_type = Cow::Owned(content_type.into_bytes());

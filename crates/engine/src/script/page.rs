@@ -30,7 +30,7 @@ pub(crate) struct Pages {
     free: Vec<u32>,
     patterns: HashMap<String, Regex>,
     /// What references in pages are relative to.
-    pub(crate) origin: Option<Origin>,
+    origin: Option<Origin>,
     /// A look at a page raised an error because of what the server sent.
     spoiled: Cell<bool>,
 }
@@ -67,6 +67,11 @@ pub(crate) type PageSlot = u32;
 pub(crate) const NO_PAGE: PageSlot = PageSlot::MAX;
 
 impl Pages {
+    /// No page yet. `origin` is what references in pages are relative to.
+    pub(crate) fn new(origin: Option<Origin>) -> Pages {
+        Pages { origin, ..Pages::default() }
+    }
+
     /// A slot for the answer to `request` to come.
     pub(crate) fn claim(&mut self, request: &[u8], expected: Expected) -> PageSlot {
         let slot = self.free.pop().unwrap_or_else(|| {

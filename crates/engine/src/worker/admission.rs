@@ -81,7 +81,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             self.renew(place, arrival.number, now_ns);
         }
         self.present += 1;
-        self.host.borrow_mut().recorder.arrived(waited);
+        self.recorder.arrived(waited);
         let state = &mut self.users[place as usize];
         state.intended_ns = arrival.at_ns;
         state.doing = Doing::Thinking(None);
@@ -97,7 +97,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         if gate.blocked {
             let waiting = gate.next.into_iter().chain(gate.arrivals);
             let count = waiting.take_while(|arrival| arrival.at_ns <= now_ns).count();
-            self.host.borrow_mut().recorder.turned_away(count as u64);
+            self.recorder.turned_away(count as u64);
         }
         self.wheel.cancel(gate.timer);
         self.present -= 1;

@@ -66,8 +66,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let connection = &self.connections[slot as usize];
         let (droppable, more, discards) = match &connection.exchange {
             Some(exchange) if connection.secure.is_none() => {
-                let host = self.host.borrow();
-                let mut pages = host.pages.borrow_mut();
+                let mut pages = self.pages.borrow_mut();
                 let response = pages.response(exchange.page);
                 let droppable = usize::try_from(response.droppable()).unwrap_or(MAX_DROPPED_BYTES);
                 (droppable, usize::from(response.ends_with_droppable()), exchange.draft.discard)
@@ -122,13 +121,13 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         };
         exchange.first_byte_ns.get_or_insert(now_ns);
         let page = exchange.page;
-        let fed = self.host.borrow().pages.borrow_mut().response(page).feed(bytes);
+        let fed = self.pages.borrow_mut().response(page).feed(bytes);
         self.fed(slot, fed);
     }
 
     fn bytes_dropped(&mut self, slot: u32, length: usize) {
         let Some(page) = self.connections[slot as usize].page() else { return };
-        let fed = self.host.borrow().pages.borrow_mut().response(page).dropped(length as u64);
+        let fed = self.pages.borrow_mut().response(page).dropped(length as u64);
         self.fed(slot, fed);
     }
 
@@ -151,7 +150,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         match (connection.phase, connection.page()) {
             (Phase::Idle, _) => self.forget_idle(slot),
             (Phase::Waiting, Some(page)) => {
-                let ended = self.pages().borrow_mut().response(page).end_of_stream();
+                let ended = self.pages.borrow_mut().response(page).end_of_stream();
                 match ended {
                     Ok(()) => self.answered(slot),
                     Err(fault) => self.lost(slot, fault.words()),
@@ -192,7 +191,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         self.close_connection(slot);
         let presence = self.users[user as usize].presence.as_ref();
         if let Some(row) = presence.and_then(|presence| presence.session.operation_row()) {
-            self.host.borrow_mut().recorder.unanswered(row);
+            self.recorder.unanswered(row);
         }
         // Not the same slot: the wait that told of this end may tell more of it.
         let fresh = self.claim_connection(user);
@@ -209,8 +208,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         connection.used = true;
         let (user, ended) = (connection.user, connection.ended);
         let (status, closes) = {
-            let host = self.host.borrow();
-            let mut pages = host.pages.borrow_mut();
+            let mut pages = self.pages.borrow_mut();
             let response = pages.response(exchange.page);
             (response.status(), response.closes())
         };
@@ -254,16 +252,16 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let now_ns = self.now_ns;
         let took_ns = now_ns.saturating_sub(exchange.issued_ns);
         let first_byte_ns = exchange.first_byte_ns.unwrap_or(now_ns);
-        let mut host = self.host.borrow_mut();
-        let bytes = host.pages.borrow_mut().response(exchange.page).received_bytes();
+        let bytes = self.pages.borrow_mut().response(exchange.page).received_bytes();
+        let recorder = &mut *self.recorder;
         if fits {
-            host.recorder.completed(row, took_ns, took_ns);
+            recorder.completed(row, took_ns, took_ns);
         } else {
-            host.recorder.failed(row, ErrorKind::Status);
+            recorder.failed(row, ErrorKind::Status);
         }
-        host.recorder.bytes(row, bytes);
+        recorder.bytes(row, bytes);
         let waited_ns = first_byte_ns.saturating_sub(exchange.issued_ns);
-        host.recorder.answered(waited_ns, now_ns.saturating_sub(first_byte_ns));
+        recorder.answered(waited_ns, now_ns.saturating_sub(first_byte_ns));
     }
 
     /// The session gets to see the answer; one that does not fit becomes the last one, of which evidence is made.
@@ -288,9 +286,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let now_s = self.now_s();
         let Some(presence) = &mut self.users[user as usize].presence else { return };
         let user_state = presence.session.user_state.get_or_insert_default();
-        let mut host = self.host.borrow_mut();
-        host.recorder.wire().not_modified += u64::from(status == 304);
-        let mut pages = host.pages.borrow_mut();
+        self.recorder.wire().not_modified += u64::from(status == 304);
+        let mut pages = self.pages.borrow_mut();
         let headers = pages.response(exchange.page).headers();
         user_state.cache.note(&exchange.draft.target, status, headers, now_s);
     }
@@ -305,14 +302,14 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     }
 
     fn store_cookies(&mut self, user: u32, target: &[u8], page: u32) {
-        let pages = self.pages();
-        let mut pages = pages.borrow_mut();
+        let now_s = self.now_s();
+        let mut pages = self.pages.borrow_mut();
         let response = pages.response(page);
         let mut cookies = response.set_cookies().peekable();
         if cookies.peek().is_none() {
             return;
         }
-        let request = self.preamble.seen_by_cookies(target, self.now_s());
+        let request = self.preamble.seen_by_cookies(target, now_s);
         if let Some(presence) = &mut self.users[user as usize].presence {
             let jar = &mut presence.session.user_state.get_or_insert_default().jar;
             cookies.for_each(|cookie| jar.store(cookie, &request));
@@ -320,30 +317,24 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     }
 
     fn trace_answer(&mut self, user: u32, exchange: &Exchange, took_ns: u64) {
-        if self.host.borrow().traces.is_none() {
-            return;
-        }
         let number = self.global_index(user) + 1;
-        let at_ns = self.now_ns;
-        let presence = self.users[user as usize].presence.as_ref();
-        let beside = presence.is_some_and(|presence| presence.batch.parallel);
-        let page = exchange.page;
-        let mut host = self.host.borrow_mut();
-        let pages = std::rc::Rc::clone(&host.pages);
-        let Some(traces) = &mut host.traces else { return };
-        let mut pages = pages.borrow_mut();
-        let request = pages.request_line(page);
-        let response = pages.response(page);
-        let step = Step::Request {
-            request,
-            status: response.status(),
-            took_ns,
-            bytes: response.received_bytes(),
-            sent_bytes: exchange.draft.body_bytes() as u64,
-            beside,
-            body: crate::script::page::excerpt(response),
-        };
-        traces.push(crate::trace::Trace { at_ns, user: number, step });
+        let (users, pages) = (&self.users, &self.pages);
+        self.recorder.trace(self.now_ns, number, || {
+            let presence = users[user as usize].presence.as_ref();
+            let beside = presence.is_some_and(|presence| presence.batch.parallel);
+            let mut pages = pages.borrow_mut();
+            let request = pages.request_line(exchange.page);
+            let response = pages.response(exchange.page);
+            Step::Request {
+                request,
+                status: response.status(),
+                took_ns,
+                bytes: response.received_bytes(),
+                sent_bytes: exchange.draft.body_bytes() as u64,
+                beside,
+                body: crate::script::page::excerpt(response),
+            }
+        });
     }
 
     /// The user's timer has fired while it waits: the oldest request may have run out of time.
@@ -376,7 +367,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let exchange = connection.exchange.take();
         self.close_connection(slot);
         if let Some(mut exchange) = exchange {
-            self.host.borrow_mut().recorder.failed(exchange.draft.row, kind);
+            self.recorder.failed(exchange.draft.row, kind);
             // What had come of the answer is evidence: the session holds it until the session has ended.
             if let Some(presence) = &mut self.users[user as usize].presence {
                 presence.session.pages.push(std::mem::replace(&mut exchange.page, NO_PAGE));

@@ -15,10 +15,10 @@ use crate::transport::{ConnectFault, Transport};
 use crate::user_state::UserState;
 
 impl<C: Clock, T: Transport> Worker<C, T> {
-    /// Sends the host's draft.
+    /// Sends the request that the session asked for.
     pub(super) fn send_request(&mut self, user: u32) {
         let mut exchange = self.spare_exchanges.pop().unwrap_or_default();
-        std::mem::swap(&mut exchange.draft, &mut self.host.borrow_mut().draft);
+        self.program.swap_draft(&mut exchange.draft);
         exchange.index = 0;
         let Some(presence) = &mut self.users[user as usize].presence else { return };
         presence.batch.begin(&mut presence.session, 1);
@@ -26,16 +26,16 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         self.issue(user, exchange);
     }
 
-    /// Sends the host's drafts over at most so many connections.
-    pub(super) fn send_requests(&mut self, user: u32, most_connections: u16) {
-        let mut drafts = std::mem::take(&mut self.host.borrow_mut().drafts);
+    /// Sends the requests that the session asked for over at most that number of connections.
+    pub(super) fn send_requests(&mut self, user: u32, max_connections: u16) {
+        let mut drafts = self.program.take_drafts();
         let Some(presence) = &mut self.users[user as usize].presence else { return };
         presence.batch.begin(&mut presence.session, drafts.len());
         drafts.reverse();
         presence.batch.drafts = drafts;
         presence.batch.parallel = true;
         self.begin_waiting(user);
-        for _ in 0..most_connections {
+        for _ in 0..max_connections {
             self.issue_next(user);
         }
         let state = &mut self.users[user as usize];
@@ -51,7 +51,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let state = &mut self.users[user as usize];
         state.doing = Doing::Waiting;
         if let Some(presence) = &mut state.presence {
-            presence.session.request_issued(now_ns, &mut self.host.borrow_mut().recorder);
+            presence.session.request_issued(now_ns, &mut self.recorder);
         }
         self.wheel.set(user, now_ns + self.timeout_ns);
     }
@@ -69,8 +69,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
                 return self.issue(user, exchange);
             }
             exchange.write_line();
-            let page = self.pages().borrow_mut().claim_cached(&exchange.out);
-            self.host.borrow_mut().recorder.wire().cache_hits += 1;
+            let page = self.pages.borrow_mut().claim_cached(&exchange.out);
+            self.recorder.wire().cache_hits += 1;
             if let Some(presence) = &mut self.users[user as usize].presence {
                 presence.session.pages[index] = page;
             }
@@ -94,7 +94,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
         self.write_request(user, &mut exchange);
         let answer = exchange.draft.answer();
-        exchange.page = self.pages().borrow_mut().claim(&exchange.out, answer);
+        exchange.page = self.pages.borrow_mut().claim(&exchange.out, answer);
         self.put_on_a_connection(user, exchange);
     }
 
@@ -102,7 +102,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     pub(super) fn issue_again(&mut self, user: u32, mut exchange: Box<Exchange>) {
         self.write_request(user, &mut exchange);
         let answer = exchange.draft.answer();
-        self.pages().borrow_mut().begin_again(exchange.page, &exchange.out, answer);
+        self.pages.borrow_mut().begin_again(exchange.page, &exchange.out, answer);
         self.put_on_a_connection(user, exchange);
     }
 
@@ -156,7 +156,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     fn connect_failed(&mut self, slot: u32, error: &io::Error) {
         let fault = ConnectFault::of(error);
         if fault.is_the_generators() {
-            self.host.borrow_mut().recorder.wire().exhausted += 1;
+            self.recorder.wire().exhausted += 1;
         }
         let message = match fault.words() {
             Some(words) => format!("failed to connect: {words} ({error})"),
@@ -172,7 +172,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
         let connection = &mut self.connections[slot as usize];
         let took_ns = self.now_ns.saturating_sub(connection.begun_ns);
-        self.host.borrow_mut().recorder.connected(took_ns);
+        self.recorder.connected(took_ns);
         if self.tls.is_some() {
             return self.begin_handshake(slot);
         }
@@ -269,7 +269,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         if let Some(exchange) = exchange {
             if exchange.sent > 0 {
                 // Given up on the way: whether the server saw it is unknown.
-                self.host.borrow_mut().recorder.unanswered(exchange.draft.row);
+                self.recorder.unanswered(exchange.draft.row);
             }
             self.recycle(exchange);
         }
@@ -305,7 +305,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     /// Keeps an exchange's memory for the next request.
     pub(super) fn recycle(&mut self, mut exchange: Box<Exchange>) {
         let page = std::mem::replace(&mut exchange.page, NO_PAGE);
-        self.host.borrow().pages.borrow_mut().release(page);
+        self.pages.borrow_mut().release(page);
         if exchange.out.capacity() + exchange.draft.body.capacity() <= MAX_KEPT_BYTES {
             self.spare_exchanges.push(exchange);
         }

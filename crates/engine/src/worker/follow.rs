@@ -48,50 +48,46 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let Some(login) = user_state.and_then(|user_state| user_state.login.as_deref_mut()) else {
             return FollowUp::None;
         };
-        let mut host = self.host.borrow_mut();
         // Another request may have agreed on something new while this one was under way.
         let worth_it = exchange.proof < login.agreements() || {
-            let mut pages = host.pages.borrow_mut();
+            let mut pages = self.pages.borrow_mut();
             login.meet(pages.response(exchange.page).header("www-authenticate"), nonce)
         };
-        host.recorder.wire().challenges += u64::from(worth_it);
+        self.recorder.wire().challenges += u64::from(worth_it);
         if worth_it { FollowUp::Send } else { FollowUp::None }
     }
 
     fn redirect(&mut self, exchange: &mut Exchange, status: u16) -> FollowUp {
         let Some(origin) = &self.origin else { return FollowUp::None };
-        let mut host = self.host.borrow_mut();
-        let mut target = std::mem::take(&mut host.target);
+        let target = &mut self.location;
         let draft = &mut exchange.draft;
         let next = {
-            let mut pages = host.pages.borrow_mut();
+            let mut pages = self.pages.borrow_mut();
             let location = pages.response(exchange.page).location();
-            origin.follow((&draft.method, &draft.target), status, location, &mut target)
+            origin.follow((&draft.method, &draft.target), status, location, target)
         };
-        let what = match next {
+        match next {
             Ok(None) => FollowUp::None,
             Err(bad) => FollowUp::Refuse(bad.to_string()),
             Ok(Some(next)) if next.place == Place::Elsewhere => FollowUp::Refuse(format!(
                 "redirected to {}, which is not the server under load",
-                String::from_utf8_lossy(&target)
+                String::from_utf8_lossy(target)
             )),
             Ok(Some(_)) if exchange.redirected == draft.redirects => {
                 FollowUp::Refuse(format!("more than {} redirects", draft.redirects))
             }
             Ok(Some(next)) => {
                 exchange.redirected += 1;
-                host.recorder.wire().redirects += 1;
-                std::mem::swap(&mut draft.target, &mut target);
+                self.recorder.wire().redirects += 1;
+                std::mem::swap(&mut draft.target, target);
                 if next.change == Change::ToGet {
                     draft.become_get();
                 }
                 if !draft.named {
-                    draft.row = host.recorder.row(OperationKind::Request, path_of(&draft.target));
+                    draft.row = self.recorder.row(OperationKind::Request, path_of(&draft.target));
                 }
                 FollowUp::Send
             }
-        };
-        host.target = target;
-        what
+        }
     }
 }

@@ -69,7 +69,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let resumed = secure.channel.resumed();
         connection.phase = Phase::Waiting;
         let took_ns = self.now_ns.saturating_sub(connection.begun_ns);
-        self.host.borrow_mut().recorder.handshaken(took_ns, resumed);
+        self.recorder.handshaken(took_ns, resumed);
         self.push_out_secure(slot);
     }
 

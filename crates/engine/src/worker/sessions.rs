@@ -1,17 +1,16 @@
 //! Sessions of a worker's users: from the intended start to the pause after the end.
 
-use std::rc::Rc;
-
 use model::interval::ErrorKind;
 
 use super::batch::Batch;
 use super::{Doing, Presence, Worker};
 use crate::active_session::ActiveSession;
 use crate::clock::Clock;
+use crate::program::Outcome;
 use crate::scenario::ConnectionPolicy;
-use crate::script::host::Action;
+use crate::script::host::{Action, Turn};
 use crate::script::page::Pages;
-use crate::script::session::Outcome;
+use crate::script::session::Input;
 use crate::trace::Step;
 use crate::transport::Transport;
 
@@ -30,7 +29,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let open = self.assignment.load.arrivals.is_some();
         if leaves || (over && open) {
             if let Some(since_ns) = thinking_since_ns {
-                self.host.borrow_mut().recorder.think_given_up(now_ns, since_ns);
+                self.recorder.think_given_up(now_ns, since_ns);
             }
             return match (open, sated) {
                 (true, _) => self.make_room(user),
@@ -58,70 +57,49 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let session = self.boxed(session);
         let state = &mut self.users[user as usize];
         state.sessions += 1;
-        let (mut stream, person) = (state.stream, state.person.wrapping_add(1));
-        {
-            let mut host = self.host.borrow_mut();
-            host.now_ns = now_ns;
-            host.recorder.session_started(now_ns, thinking_since_ns);
-            pause.into_iter().for_each(|pause| pause.end(now_ns.saturating_sub(due_ns), &mut host.recorder));
-            host.recorder.lag(now_ns.saturating_sub(due_ns));
-            choice.cell.into_iter().for_each(|cell| host.recorder.chosen(cell));
-            host.session = Some(session);
-            host.action = Action::None;
-            let name = &self.session_names[number];
-            host.trace(|| Step::Session(name.clone()));
-        }
-        let (thread, outcome) = self.program.start(number, user, person, &mut stream);
+        let person = state.person.wrapping_add(1);
+        let (recorder, late_ns) = (&mut *self.recorder, now_ns.saturating_sub(due_ns));
+        recorder.session_started(now_ns, thinking_since_ns);
+        pause.into_iter().for_each(|pause| pause.end(late_ns, recorder));
+        recorder.lag(late_ns);
+        choice.cell.into_iter().for_each(|cell| recorder.chosen(cell));
+        recorder.trace(now_ns, index + 1, || Step::Session(self.session_names[number].clone()));
+        let turn = Turn { session, recorder: self.recorder.lend(), now_ns };
+        let (turn, thread, outcome) = self.program.start(turn, number, (user, person), &mut state.stream);
+        let Turn { session, recorder, .. } = turn;
+        self.recorder.put_back(recorder);
+        state.presence = Some(Box::new(Presence { session, thread, batch: Batch::default() }));
         self.time_has_passed();
-        self.users[user as usize].stream = stream;
-        let Some(session) = self.host.borrow_mut().session.take() else { return };
-        self.users[user as usize].presence =
-            Some(Box::new(Presence { session, thread, batch: Batch::default() }));
         self.proceed(user, outcome);
     }
 
     /// The user's answer is complete: the script goes on.
     pub(super) fn deliver(&mut self, user: u32) {
         let Some(presence) = &self.users[user as usize].presence else { return };
-        let (pages, slots) = (self.pages(), &presence.session.pages);
-        if presence.batch.parallel {
-            let list = slots.iter().map(|slot| Pages::page(&pages, *slot)).collect();
-            return self.resume(user, |program, thread, stream| program.answers(thread, list, stream));
-        }
-        let Some(slot) = slots.first() else { return };
-        let page = Pages::page(&pages, *slot);
-        self.resume(user, |program, thread, stream| program.answer(thread, page, stream));
+        let slots = &presence.session.pages;
+        let input = match slots.first() {
+            _ if presence.batch.parallel => {
+                Input::Pages(slots.iter().map(|slot| Pages::page(&self.pages, *slot)).collect())
+            }
+            Some(slot) => Input::Page(Pages::page(&self.pages, *slot)),
+            None => return,
+        };
+        self.resume(user, input);
     }
 
     pub(super) fn wake(&mut self, user: u32, due_ns: u64) {
         let late_ns = self.now().saturating_sub(due_ns);
-        self.host.borrow_mut().recorder.lag(late_ns);
-        self.resume(user, |program, thread, stream| program.wake(thread, stream));
+        self.recorder.lag(late_ns);
+        self.resume(user, Input::Wake);
     }
 
-    fn resume(
-        &mut self,
-        user: u32,
-        go_on: impl FnOnce(
-            &mut crate::program::Program,
-            Option<&mlua::Thread>,
-            &mut crate::random::Stream,
-        ) -> Outcome,
-    ) {
-        let now_ns = self.now_ns;
+    fn resume(&mut self, user: u32, input: Input) {
         let state = &mut self.users[user as usize];
         let Some(mut presence) = state.presence.take() else { return };
-        let thread = presence.thread.take();
-        {
-            let mut host = self.host.borrow_mut();
-            host.now_ns = now_ns;
-            host.session = Some(presence.session);
-            host.action = Action::None;
-        }
-        let outcome = go_on(&mut self.program, thread.as_ref(), &mut state.stream);
-        let Some(session) = self.host.borrow_mut().session.take() else { return };
-        presence.session = session;
-        presence.thread = thread;
+        let turn = Turn { session: presence.session, recorder: self.recorder.lend(), now_ns: self.now_ns };
+        let (turn, outcome) = self.program.resume(turn, presence.thread.as_ref(), input, &mut state.stream);
+        self.recorder.put_back(turn.recorder);
+        presence.session = turn.session;
         state.presence = Some(presence);
         self.time_has_passed();
         self.proceed(user, outcome);
@@ -130,26 +108,21 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     /// Does what the script asked for.
     fn proceed(&mut self, user: u32, outcome: Outcome) {
         self.be_forgotten(user);
-        let action = self.host.borrow().action;
-        match (outcome, action) {
-            (Outcome::Waits, Action::Request) => self.send_request(user),
-            (Outcome::Waits, Action::Parallel(connections)) => self.send_requests(user, connections),
-            (Outcome::Waits, Action::Pause(nanos)) => {
+        match outcome {
+            Outcome::Waits(Action::Request) => self.send_request(user),
+            Outcome::Waits(Action::Parallel(connections)) => self.send_requests(user, connections),
+            Outcome::Waits(Action::Pause(nanos)) => {
                 self.between_operations(user);
                 self.users[user as usize].doing = Doing::Pausing;
                 self.wheel.set(user, self.now_ns + nanos);
             }
-            (Outcome::Waits, Action::None) => {
-                self.fail_session(user, ErrorKind::Script, "the script yielded without a request");
-            }
-            (Outcome::Ended, _) => self.end_session(user),
-            (Outcome::Raised(message), _) => {
-                let said = self.failed_on_purpose(user);
-                if said {
+            Outcome::Ended => self.end_session(user),
+            Outcome::Raised(message) => {
+                if self.failed_on_purpose(user) {
                     self.end_session(user);
                 } else {
                     // A page that can't be read is the server's doing, not the script's.
-                    let spoiled = self.pages().borrow().take_spoiled();
+                    let spoiled = self.pages.borrow().take_spoiled();
                     let kind = if spoiled { ErrorKind::Protocol } else { ErrorKind::Script };
                     self.fail_session(user, kind, &message);
                 }
@@ -173,21 +146,11 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     /// Fails the open operation and with it the session.
     pub(super) fn fail_session(&mut self, user: u32, kind: ErrorKind, message: &str) {
-        self.fail_operation(user, kind, message);
-        self.end_session(user);
-    }
-
-    fn fail_operation(&mut self, user: u32, kind: ErrorKind, message: &str) {
-        let now_ns = self.now_ns;
-        let Some(mut presence) = self.users[user as usize].presence.take() else { return };
-        let mut host = self.host.borrow_mut();
-        host.now_ns = now_ns;
-        host.session = Some(presence.session);
-        host.fail(kind, message);
-        if let Some(session) = host.session.take() {
-            presence.session = session;
-            self.users[user as usize].presence = Some(presence);
+        if let Some(presence) = &mut self.users[user as usize].presence {
+            let mut pages = self.pages.borrow_mut();
+            presence.session.fail(kind, message, self.now_ns, &mut self.recorder, &mut pages);
         }
+        self.end_session(user);
     }
 
     /// In a box of a session that is over, where there is one: most sessions allocate none.
@@ -217,17 +180,13 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     fn close_session(&mut self, user: u32, session: &mut ActiveSession, thread: Option<mlua::Thread>) {
         let now_ns = self.now_ns;
         let failed = session.failure.is_some();
-        {
-            let mut host = self.host.borrow_mut();
-            let recorder = &mut host.recorder;
-            session.finish(now_ns, recorder);
-            recorder.session_ended(now_ns, session.started_ns);
-            session.pages.drain(..).for_each(|slot| host.pages.borrow_mut().release(slot));
-            if let Some(traces) = &mut host.traces {
-                let step = Step::End(!failed);
-                traces.push(crate::trace::Trace { at_ns: now_ns, user: session.user_number, step });
-            }
-        }
+        let recorder = &mut *self.recorder;
+        session.finish(now_ns, recorder);
+        recorder.session_ended(now_ns, session.started_ns);
+        recorder.trace(now_ns, session.user_number, || Step::End(!failed));
+        let mut pages = self.pages.borrow_mut();
+        session.pages.drain(..).for_each(|slot| pages.release(slot));
+        drop(pages);
         thread.into_iter().for_each(|thread| self.program.give_back(thread));
         self.between_operations(user);
         if self.scenario.connections == ConnectionPolicy::PerSession {
@@ -243,13 +202,13 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     fn think(&mut self, user: u32, session: &ActiveSession) {
         let now_ns = self.now_ns;
         let (failed, idle) = (session.failure.is_some(), session.is_idle());
-        self.host.borrow_mut().recorder.think_started(now_ns);
+        self.recorder.think_started(now_ns);
         let state = &mut self.users[user as usize];
         state.doing = Doing::Thinking(Some(now_ns));
         let next_ns = match self.pace.draw(session, now_ns, &mut state.stream) {
             Some((pause, next_ns)) => {
                 if !(failed || idle) {
-                    pause.begin(&mut self.host.borrow_mut().recorder);
+                    pause.begin(&mut self.recorder);
                     state.pause = Some(pause);
                 }
                 next_ns
@@ -268,15 +227,12 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         self.close_gate();
         for user in 0..self.users.len() as u32 {
             let state = &mut self.users[user as usize];
-            let presence = state.presence.take();
-            let mut host = self.host.borrow_mut();
-            if let Some(mut presence) = presence {
-                presence.session.cut(&mut host.recorder);
-                host.recorder.session_cut(now_ns, presence.session.started_ns);
+            if let Some(mut presence) = state.presence.take() {
+                presence.session.cut(&mut self.recorder);
+                self.recorder.session_cut(now_ns, presence.session.started_ns);
             } else if let Doing::Thinking(Some(since_ns)) = state.doing {
-                host.recorder.think_given_up(now_ns, since_ns);
+                self.recorder.think_given_up(now_ns, since_ns);
             }
-            drop(host);
             self.leave(user);
         }
     }
@@ -287,7 +243,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         for user in 0..self.users.len() as u32 {
             if let Doing::Thinking(since_ns) = self.users[user as usize].doing {
                 if let Some(since_ns) = since_ns {
-                    self.host.borrow_mut().recorder.think_given_up(now_ns, since_ns);
+                    self.recorder.think_given_up(now_ns, since_ns);
                 }
                 self.leave(user);
             }
@@ -308,10 +264,5 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     /// A user's number over all threads, 0-based.
     pub(super) fn global_index(&self, user: u32) -> u32 {
         user * self.assignment.workers as u32 + self.assignment.worker as u32
-    }
-
-    /// The pages, for reading answers.
-    pub(super) fn pages(&self) -> Rc<std::cell::RefCell<Pages>> {
-        Rc::clone(&self.host.borrow().pages)
     }
 }
