@@ -12,7 +12,8 @@
 mod arrivals;
 pub mod clock;
 mod collector;
-mod connection;
+mod connections;
+mod control;
 pub mod foresight;
 pub mod http;
 mod lendable;
@@ -28,6 +29,7 @@ pub mod script;
 mod target;
 mod under_way;
 mod user_state;
+mod users;
 
 mod active_session;
 pub mod tls;
@@ -37,7 +39,8 @@ mod usage;
 pub mod wheel;
 mod worker;
 
-pub use collector::Second;
-pub use run::{Audience, Control, RunOptions, Stop, Totals, run, run_on};
+pub use collector::{Second, Totals};
+pub use control::{Control, Stop};
+pub use run::{Audience, RunOptions, run, run_on};
 pub use scenario::{Program, Scenario, Source};
 pub use target::{Endpoint, Target, Tls, Trust};

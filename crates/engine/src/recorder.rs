@@ -1,6 +1,9 @@
 //! What one thread of the generator saw, second by second: counts, histograms, and the time integrals that Little's
 //! law is checked with. Nothing here allocates once every name has been seen.
 
+mod population;
+mod row_key;
+
 use model::interval::{
     ErrorKind, Interval, LAST_SESSIONS, OperationInterval, OperationKind, OperationName, Pauses, SessionEnd,
     Wire, record_ns, record_ns_times,
@@ -10,6 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::trace::{Step, Trace};
 use crate::under_way::{self, UnderWay};
+use population::Population;
+use row_key::RowKey;
 
 /// Row numbers of operations.
 pub(crate) type Row = u16;
@@ -20,42 +25,6 @@ const MAX_ROWS: usize = 500;
 /// Samples of evidence kept for each operation and kind of error.
 const MAX_EVIDENCE: u32 = 3;
 const SURPLUS_NAME: &str = "(other names)";
-
-/// Users in one of two conditions: how many, since when in sum, and the time integral of their number.
-#[derive(Debug, Clone, Copy, Default)]
-struct Population {
-    count: u64,
-    start_sum_ns: u128,
-    integral_ns: u64,
-    changed_ns: u64,
-}
-
-impl Population {
-    fn integrate(&mut self, now_ns: u64) {
-        self.integral_ns += self.count * now_ns.saturating_sub(self.changed_ns);
-        self.changed_ns = self.changed_ns.max(now_ns);
-    }
-
-    fn enter(&mut self, now_ns: u64) {
-        self.integrate(now_ns);
-        self.count += 1;
-        self.start_sum_ns += u128::from(now_ns);
-    }
-
-    fn leave(&mut self, now_ns: u64, entered_ns: u64) {
-        self.integrate(now_ns);
-        self.count = self.count.saturating_sub(1);
-        self.start_sum_ns = self.start_sum_ns.saturating_sub(u128::from(entered_ns));
-    }
-
-    fn age_s(&self, now_ns: u64) -> f64 {
-        (u128::from(self.count) * u128::from(now_ns)).saturating_sub(self.start_sum_ns) as f64 / 1e9
-    }
-
-    fn take_integral_s(&mut self) -> f64 {
-        std::mem::take(&mut self.integral_ns) as f64 / 1e9
-    }
-}
 
 /// What a thread hands over at the end of each second.
 #[derive(Debug)]
@@ -391,43 +360,6 @@ impl Recorder {
         if self.spare.len() < 4 {
             self.spare.push(interval);
         }
-    }
-}
-
-/// Looks an owned `(kind, name)` up by a borrowed one: the hot path must not allocate a key.
-trait RowKey {
-    fn parts(&self) -> (OperationKind, &[u8]);
-}
-
-impl RowKey for (OperationKind, Box<[u8]>) {
-    fn parts(&self) -> (OperationKind, &[u8]) {
-        (self.0, &self.1)
-    }
-}
-
-impl RowKey for (OperationKind, &[u8]) {
-    fn parts(&self) -> (OperationKind, &[u8]) {
-        (self.0, self.1)
-    }
-}
-
-impl std::hash::Hash for dyn RowKey + '_ {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.parts().hash(state);
-    }
-}
-
-impl PartialEq for dyn RowKey + '_ {
-    fn eq(&self, other: &dyn RowKey) -> bool {
-        self.parts() == other.parts()
-    }
-}
-
-impl Eq for dyn RowKey + '_ {}
-
-impl<'a> std::borrow::Borrow<dyn RowKey + 'a> for (OperationKind, Box<[u8]>) {
-    fn borrow(&self) -> &(dyn RowKey + 'a) {
-        self
     }
 }
 

@@ -5,7 +5,7 @@ use model::OperationKind;
 
 use super::Worker;
 use crate::clock::Clock;
-use crate::connection::Exchange;
+use crate::connections::Exchange;
 use crate::http::redirect::{Change, Place};
 use crate::http::request::path_of;
 use crate::random::Stream;
@@ -42,12 +42,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             return FollowUp::None;
         }
         exchange.challenged += 1;
-        let nonce = Stream::new(self.now_ns, u64::from(self.global_index(user))).bits();
-        let Some(presence) = &mut self.users[user as usize].presence else { return FollowUp::None };
-        let user_state = presence.session.user_state.as_deref_mut();
-        let Some(login) = user_state.and_then(|user_state| user_state.login.as_deref_mut()) else {
-            return FollowUp::None;
-        };
+        let nonce = Stream::new(self.now_ns, u64::from(self.users.global_index(user))).bits();
+        let state = self.users[user].user_state_mut();
+        let Some(login) = state.and_then(|state| state.login.as_deref_mut()) else { return FollowUp::None };
         // Another request may have agreed on something new while this one was under way.
         let worth_it = exchange.proof < login.agreements() || {
             let mut pages = self.pages.borrow_mut();
@@ -59,8 +56,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     fn redirect(&mut self, exchange: &mut Exchange, status: u16) -> FollowUp {
         let Some(origin) = &self.origin else { return FollowUp::None };
-        let target = &mut self.location;
-        let draft = &mut exchange.draft;
+        // What was sent is not needed any more: its memory takes the new target.
+        let Exchange { out: target, draft, redirected, .. } = exchange;
         let next = {
             let mut pages = self.pages.borrow_mut();
             let location = pages.response(exchange.page).location();
@@ -73,11 +70,11 @@ impl<C: Clock, T: Transport> Worker<C, T> {
                 "redirected to {}, which is not the server under load",
                 String::from_utf8_lossy(target)
             )),
-            Ok(Some(_)) if exchange.redirected == draft.redirects => {
+            Ok(Some(_)) if *redirected == draft.redirects => {
                 FollowUp::Refuse(format!("more than {} redirects", draft.redirects))
             }
             Ok(Some(next)) => {
-                exchange.redirected += 1;
+                *redirected += 1;
                 self.recorder.wire().redirects += 1;
                 std::mem::swap(&mut draft.target, target);
                 if next.change == Change::ToGet {

@@ -1,11 +1,9 @@
 //! A connection of a user, and the exchange that is under way on it.
 
+use super::NONE;
+use super::secure::Secure;
 use crate::http::request::Draft;
 use crate::script::page::{NO_PAGE, PageSlot};
-use crate::worker::Secure;
-
-/// No connection: the end of a user's list.
-pub(crate) const NO_CONNECTION: u32 = u32::MAX;
 
 /// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +50,7 @@ impl Connection {
             used: false,
             ended: false,
             user: 0,
-            next: NO_CONNECTION,
+            next: NONE,
             operation: 0,
             begun_ns: 0,
             exchange: None,

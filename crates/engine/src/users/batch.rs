@@ -6,18 +6,18 @@ use crate::script::page::NO_PAGE;
 
 /// Requests that a session waits for together. Their pages stand in the session, in the order of the requests.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(crate) struct Batch {
     /// Not yet sent, the last one first.
-    pub(super) drafts: Vec<Draft>,
+    pub(crate) drafts: Vec<Draft>,
     /// On their way.
-    pub(super) outstanding: u16,
+    pub(crate) outstanding: u16,
     /// The script gets a list of pages, not a page.
-    pub(super) parallel: bool,
+    pub(crate) parallel: bool,
 }
 
 impl Batch {
-    /// Gets ready for so many requests.
-    pub(super) fn begin(&mut self, session: &mut ActiveSession, requests: usize) {
+    /// Gets ready for a number of `requests`.
+    pub(crate) fn begin(&mut self, session: &mut ActiveSession, requests: usize) {
         self.drafts.clear();
         self.outstanding = 0;
         self.parallel = false;
@@ -26,7 +26,7 @@ impl Batch {
     }
 
     /// Whether every request has been answered.
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.outstanding == 0 && self.drafts.is_empty()
     }
 }
