@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use mlua::{Lua, Value};
+use mlua::Lua;
 
 use super::ask;
 use super::host::Host;
@@ -39,12 +39,7 @@ pub(crate) fn install(lua: &Lua, host: &SharedHost) -> mlua::Result<()> {
     ];
     let globals = lua.globals();
     calls.iter().try_for_each(|(name, call)| globals.raw_set(*name, define(lua, host, *call)?))?;
-    globals.raw_set("users", host.borrow().users())?;
-    // A session must not catch the errors that end it, nor yield past the engine.
-    for name in ["pcall", "xpcall", "coroutine"] {
-        globals.raw_set(name, Value::Nil)?;
-    }
-    Ok(())
+    globals.raw_set("users", host.borrow().users())
 }
 
 fn operation<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
