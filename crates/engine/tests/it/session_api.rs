@@ -44,7 +44,7 @@ fn follow(script: &str) -> (Vec<String>, Vec<String>) {
     (requests, evidence.0)
 }
 
-fn feeder(name: &str, mode: FeedMode, on_end: OnEnd) -> Feeder {
+pub(crate) fn feeder(name: &str, mode: FeedMode, on_end: OnEnd) -> Feeder {
     let rows = Rows::read("logins.csv", b"name,password\nann,a1\nbob,b2\ncid,c3\n").expect("right rows");
     Feeder { name: name.to_string(), rows: Arc::new(rows), mode, on_end }
 }
