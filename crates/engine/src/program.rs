@@ -11,7 +11,7 @@ use crate::http::request::Draft;
 use crate::random::Stream;
 use crate::scenario::{self, Repeat};
 use crate::script::calls::SharedHost;
-use crate::script::host::{Action, Asked, Host, Turn};
+use crate::script::host::{Action, Arguments, Host, Turn};
 use crate::script::page::Pages;
 use crate::script::session::{Input, Return, Script};
 
@@ -106,7 +106,7 @@ impl Program {
 
     /// What users were promised, nothing for what is gone; and the things of which nobody knows.
     pub(crate) fn take_promises(&mut self) -> (BTreeMap<String, Option<String>>, BTreeSet<String>) {
-        self.host.borrow_mut().told.take()
+        self.host.borrow_mut().promises.take()
     }
 
     /// A new user takes the place of `user`.
@@ -144,14 +144,14 @@ impl Program {
 
 fn ask(repeat: &Repeat, host: &mut Host) {
     host.operation(repeat.name.as_bytes());
-    let asked = Asked {
+    let arguments = Arguments {
         method: repeat.method.as_bytes(),
         target: repeat.target.as_bytes(),
         name: Some(repeat.name.as_bytes()),
         headers: repeat.headers.as_bytes(),
         body: repeat.body.as_deref().map(|body| (&b""[..], body)),
         discard: true,
-        ..Asked::default()
+        ..Arguments::default()
     };
-    host.request(&asked);
+    host.request(&arguments);
 }

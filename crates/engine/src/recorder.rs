@@ -208,7 +208,8 @@ impl Recorder {
         record_ns(&mut self.interval.phases.tls, took_ns);
     }
 
-    /// An answer is complete: its first byte came so long after the request's issue, its last one so long after that.
+    /// An answer is complete: its first byte came `first_byte_ns` after the request's issue, its last one `transfer_ns`
+    /// after that.
     pub(crate) fn answered(&mut self, first_byte_ns: u64, transfer_ns: u64) {
         record_ns(&mut self.interval.phases.first_byte, first_byte_ns);
         record_ns(&mut self.interval.phases.transfer, transfer_ns);
@@ -250,7 +251,7 @@ impl Recorder {
         self.interval.arrivals_waited += u64::from(waited);
     }
 
-    /// So many arrivals never began, because no user was free.
+    /// A number of arrivals never began, because no user was free.
     pub(crate) fn turned_away(&mut self, count: u64) {
         self.interval.arrivals_waited += count;
     }
@@ -271,7 +272,7 @@ impl Recorder {
         self.interval.choices[cell] += 1;
     }
 
-    /// Makes room for the pauses after so many sessions.
+    /// Makes room for the pauses after a number of `sessions`.
     pub(crate) fn expect_pauses(&mut self, sessions: usize) {
         self.interval.pauses.resize(sessions, Pauses::default());
     }

@@ -29,12 +29,12 @@ impl UnderWay {
 
     /// An operation started.
     pub(crate) fn enter(&mut self, started_ns: u64) {
-        *self.place(started_ns) += 1;
+        *self.count_at(started_ns) += 1;
     }
 
     /// An operation that started then is over, whatever became of it.
     pub(crate) fn leave(&mut self, started_ns: u64) {
-        let count = self.place(started_ns);
+        let count = self.count_at(started_ns);
         *count = count.saturating_sub(1);
     }
 
@@ -52,7 +52,7 @@ impl UnderWay {
         waiting
     }
 
-    fn place(&mut self, started_ns: u64) -> &mut u32 {
+    fn count_at(&mut self, started_ns: u64) -> &mut u32 {
         let tick = started_ns / TICK_NS;
         let known_from = (TICKS_PER_S * (self.second + 1)).saturating_sub(TICKS);
         if tick < known_from { &mut self.older } else { &mut self.started[slot(tick)] }

@@ -50,7 +50,7 @@ impl Audience for Nobody {
     }
 }
 
-/// Allocations of the generator's thread in a session of so many requests.
+/// Allocations of the generator's thread in a session of that number of requests.
 fn allocations(request: &str, requests: u32) -> u64 {
     let server = NullServer::start(None).expect("a loopback port");
     let text = format!("function visit() operation 'Op' for i = 1, {requests} do {request} end end");

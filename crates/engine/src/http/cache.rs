@@ -51,7 +51,7 @@ struct Entry {
 impl Cache {
     /// What is known of the object at `target` (path with query), which is wanted now.
     pub fn look(&mut self, target: &[u8], now_s: i64) -> Found {
-        let Some(at) = self.place(target) else { return Found::Absent };
+        let Some(at) = self.position(target) else { return Found::Absent };
         let used = self.next_use();
         let entry = &mut self.entries[at];
         entry.used = used;
@@ -60,7 +60,7 @@ impl Cache {
 
     /// Appends the header lines that make a GET of `target` conditional, if the object is known.
     pub fn write_conditions(&self, target: &[u8], out: &mut Vec<u8>) {
-        let Some(at) = self.place(target) else { return };
+        let Some(at) = self.position(target) else { return };
         let entry = &self.entries[at];
         if !entry.tag.is_empty() {
             out.extend_from_slice(b"If-None-Match: ");
@@ -94,13 +94,13 @@ impl Cache {
 
     /// Forgets an object, as after a POST to it (RFC 9111 section 4.4).
     pub fn forget(&mut self, target: &[u8]) {
-        if let Some(at) = self.place(target) {
+        if let Some(at) = self.position(target) {
             self.entries.swap_remove(at);
         }
     }
 
     /// Where the object's entry is.
-    fn place(&self, target: &[u8]) -> Option<usize> {
+    fn position(&self, target: &[u8]) -> Option<usize> {
         let key = key_of(target);
         self.entries.iter().position(|entry| entry.key == key)
     }
@@ -145,7 +145,7 @@ impl Cache {
         if !terms.stored(200) {
             return self.forget(target);
         }
-        let Some(at) = self.place(target) else { return };
+        let Some(at) = self.position(target) else { return };
         let used = self.next_use();
         let entry = &mut self.entries[at];
         entry.used = used;

@@ -14,7 +14,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// So many statuses can be named.
+    /// The maximum number of statuses that can be named.
     pub(crate) const MAX: usize = 4;
 
     /// Adds a status; false when there is no room for it.
@@ -64,7 +64,7 @@ pub(crate) struct Draft {
     pub(crate) named: bool,
     /// What the session takes for the right answer.
     pub(crate) wanted: Wanted,
-    /// So many redirects are followed.
+    /// The maximum number of redirects that are followed.
     pub(crate) redirects: u8,
     /// The body of the answer is not kept.
     pub(crate) discard: bool,

@@ -233,7 +233,7 @@ impl Response {
             && end <= MAX_HEAD_BYTES
         {
             self.head_bytes.extend_from_slice(&bytes[..end]);
-            self.head_came(head)?;
+            self.take_head(head)?;
             return Ok(end);
         }
         let window = bytes.len().min(MAX_HEAD_BYTES - before);
@@ -248,13 +248,13 @@ impl Response {
         };
         self.head_bytes.truncate(end);
         match head::parse(&self.head_bytes)? {
-            Some((head, parsed)) if parsed == end => self.head_came(head)?,
+            Some((head, parsed)) if parsed == end => self.take_head(head)?,
             _ => return Err(Fault::Head),
         }
         Ok(end - before)
     }
 
-    fn head_came(&mut self, head: Head) -> Result<(), Fault> {
+    fn take_head(&mut self, head: Head) -> Result<(), Fault> {
         match head.status {
             // Nobody asked to switch protocols, and there is no status below 100.
             101 | 0..100 => return Err(Fault::Head),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::host::{Asked, Host};
+use super::host::{Arguments, Host};
 use super::json;
 use super::pairs;
 use super::parts;
@@ -80,7 +80,7 @@ const MAX_PARALLEL: usize = 1000;
 fn beside(host: &mut Host, element: Argument<'_, '_>, cached: bool) -> Result<(), Fault> {
     let Argument::List(parts) = element else {
         let written = Written { cached, ..Written::new(b"GET", path(element)?) };
-        host.request_beside(&written.asked());
+        host.request_beside(&written.arguments());
         return Ok(());
     };
     parts.at(1, |verb| {
@@ -88,7 +88,7 @@ fn beside(host: &mut Host, element: Argument<'_, '_>, cached: bool) -> Result<()
             parts.at(3, |options| {
                 let mut written = Written { cached, ..Written::new(method(verb)?, path(target)?) };
                 written.read(options, host)?;
-                host.request_beside(&written.asked());
+                host.request_beside(&written.arguments());
                 Ok(())
             })
         })
@@ -134,7 +134,7 @@ fn ask<'a>(
         Fields::None => {}
     }
     written.read(call.argument(at + if fields == Fields::None { 1 } else { 2 }), &host)?;
-    host.request(&written.asked());
+    host.request(&written.arguments());
     host.target = written.target;
     host.form = written.body;
     Ok(Answer::Wait)
@@ -206,8 +206,8 @@ impl<'a> Written<'a> {
         }
     }
 
-    fn asked(&self) -> Asked<'_> {
-        Asked {
+    fn arguments(&self) -> Arguments<'_> {
+        Arguments {
             method: self.method,
             target: if self.target.is_empty() { self.path } else { &self.target },
             name: self.name,
@@ -284,7 +284,7 @@ impl<'a> Written<'a> {
         let Argument::Text(key) = key else { return Err(Fault::new("options have names")) };
         match (key, value) {
             (b"expect", statuses) => self.expect(statuses)?,
-            (b"redirects", Argument::Integer(most @ 0..=50)) => self.redirects = most as u8,
+            (b"redirects", Argument::Integer(max @ 0..=50)) => self.redirects = max as u8,
             (b"discard", Argument::Truth(truth)) => self.discard = truth,
             (b"compressed", Argument::Truth(truth)) if truth => {
                 self.headers.extend_from_slice(b"Accept-Encoding: gzip, br\r\n");

@@ -37,15 +37,15 @@ impl Budget {
         let (millions, cpu_budget) =
             (Rc::new(Cell::new(0)), Rc::new(CpuBudget::of_seconds(allowance.seconds)));
         let counter = Rc::clone(&millions);
-        let Allowance { million_instructions: most, without, .. } = allowance;
+        let Allowance { million_instructions: max, without, .. } = allowance;
         lua.set_global_hook(HookTriggers::new().every_nth_instruction(MILLION), move |_, debug| {
             counter.set(counter.get() + 1);
-            if counter.get() < most {
+            if counter.get() < max {
                 return Ok(VmState::Continue);
             }
-            let place = place(debug);
+            let line = line(debug);
             Err(Error::runtime(format!(
-                "{place}ran {most} million instructions {without}: a loop without end?"
+                "{line}ran {max} million instructions {without}: a loop without end?"
             )))
         })?;
         cpu_budget::install(lua, &cpu_budget)?;
@@ -60,7 +60,7 @@ impl Budget {
 }
 
 /// What runs, as Lua's own errors begin: `session.lua:12: `; empty where it has no lines.
-fn place(debug: &Debug) -> String {
+fn line(debug: &Debug) -> String {
     let file = debug.source().source;
     match (file, debug.current_line()) {
         (Some(file), Some(line)) => format!("{}:{line}: ", file.trim_start_matches('@')),

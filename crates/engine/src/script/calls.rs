@@ -8,8 +8,8 @@ use mlua::Lua;
 use super::ask;
 use super::host::Host;
 use super::natives;
+use super::promises::State;
 use super::stack::{Answer, Argument, Call, Fault, Native, define};
-use super::told::State;
 use crate::user_state::Scheme;
 
 /// The host as the calls share it with the worker.
@@ -23,7 +23,7 @@ pub(crate) fn install(lua: &Lua, host: &SharedHost) -> mlua::Result<()> {
         ("fail", fail),
         ("abandon", abandon),
         ("count", count),
-        ("told", told),
+        ("told", promise),
         ("unique", unique),
         ("elapsed", elapsed),
         ("think", think),
@@ -104,7 +104,7 @@ fn count<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Faul
 }
 
 /// `told(key, value)`: the user was promised that the thing is so; with `false` that it is gone; with nothing nobody knows.
-fn told<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+fn promise<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let text = |number| call.text(number).and_then(|text| std::str::from_utf8(text).ok());
     let key = text(1).ok_or_else(|| Fault::new("told takes a name, and what it is: a text, or false"))?;
     let state = match (call.argument(2), text(2)) {
@@ -119,7 +119,7 @@ fn told<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault
             return Err(Fault::new(what));
         }
     };
-    host.borrow_mut().tell(key, state)?;
+    host.borrow_mut().promise(key, state)?;
     Ok(Answer::Nothing)
 }
 

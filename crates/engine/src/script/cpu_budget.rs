@@ -23,7 +23,7 @@ pub(crate) struct CpuBudget {
 }
 
 impl CpuBudget {
-    /// As many steps as take about so long.
+    /// As many steps as take about that number of `seconds`.
     pub(crate) fn of_seconds(seconds: u32) -> CpuBudget {
         let budget = CpuBudget { left: Cell::new(0), seconds };
         budget.renew();

@@ -124,7 +124,12 @@ mod tests {
     }
 
     /// What each of `people` users is given by `calls` calls, where their places are those of `threads` threads.
-    fn given(mode: FeedMode, on_end: OnEnd, (people, calls): (u32, usize), threads: u32) -> Vec<Vec<i64>> {
+    fn rows_given(
+        mode: FeedMode,
+        on_end: OnEnd,
+        (people, calls): (u32, usize),
+        threads: u32,
+    ) -> Vec<Vec<i64>> {
         let rows =
             Arc::new(Rows::read("n.json", br#"[{"n":0},{"n":1},{"n":2},{"n":3},{"n":4}]"#).expect("right"));
         let mut given = vec![Vec::new(); people as usize];
@@ -150,19 +155,19 @@ mod tests {
             (FeedMode::PerUser, OnEnd::Repeat),
         ];
         for (mode, on_end) in modes {
-            let alone = given(mode, on_end, (4, 7), 1);
+            let alone = rows_given(mode, on_end, (4, 7), 1);
             for threads in [2, 4] {
-                assert_eq!(given(mode, on_end, (4, 7), threads), alone, "{mode:?}, {threads} threads");
+                assert_eq!(rows_given(mode, on_end, (4, 7), threads), alone, "{mode:?}, {threads} threads");
             }
         }
     }
 
     #[test]
     fn users_deal_out_every_row_once_between_them() {
-        let unique = given(FeedMode::Unique, OnEnd::Stop, (3, 9), 1);
+        let unique = rows_given(FeedMode::Unique, OnEnd::Stop, (3, 9), 1);
         assert_eq!(unique, [vec![0, 3], vec![1, 4], vec![2]]);
         // As many users as rows: each round begins one further on, so that everybody sees all of them.
-        let shared = given(FeedMode::Shared, OnEnd::Repeat, (5, 5), 2);
+        let shared = rows_given(FeedMode::Shared, OnEnd::Repeat, (5, 5), 2);
         assert_eq!(shared[0], [0, 1, 2, 3, 4]);
         assert_eq!(shared[3], [3, 4, 0, 1, 2]);
     }
@@ -170,7 +175,7 @@ mod tests {
     #[test]
     fn a_user_is_given_all_shared_rows_before_any_of_them_again() {
         for people in 1..=12_u32 {
-            let shared = given(FeedMode::Shared, OnEnd::Repeat, (people, 5), 1);
+            let shared = rows_given(FeedMode::Shared, OnEnd::Repeat, (people, 5), 1);
             for (user, mut rows) in shared.into_iter().enumerate() {
                 rows.sort_unstable();
                 assert_eq!(rows, [0, 1, 2, 3, 4], "user {user} of {people}");

@@ -9,8 +9,8 @@ use model::interval::{ErrorKind, OperationKind};
 
 use super::page::Pages;
 use super::parts::Files;
+use super::promises::{Promises, State};
 use super::stack::Fault;
-use super::told::{State, Told};
 use crate::active_session::ActiveSession;
 use crate::http::request::{Draft, Wanted, path_of};
 use crate::recorder::Recorder;
@@ -30,7 +30,7 @@ pub(crate) enum Action {
 
 /// What a request call gives.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct Arguments<'a> {
     pub(crate) method: &'a [u8],
     pub(crate) target: &'a [u8],
     /// The row's name; the path when absent.
@@ -84,7 +84,7 @@ pub(crate) struct Host {
     /// The kit's files that requests may send.
     pub(crate) files: Files,
     /// What users were promised, for the check after the run.
-    pub(crate) told: Told,
+    pub(crate) promises: Promises,
     /// Buffers for the request under construction, used again.
     pub(crate) target: Vec<u8>,
     pub(crate) form: Vec<u8>,
@@ -103,7 +103,7 @@ impl Host {
             users: u64::from(users.max(1)),
             people: people.max(1),
             files: Files::new(),
-            told: Told::default(),
+            promises: Promises::default(),
             target: Vec::new(),
             form: Vec::new(),
         }
@@ -146,18 +146,18 @@ impl Host {
     }
 
     /// A request is wanted. One outside of an operation opens one named after the session.
-    pub(crate) fn request(&mut self, asked: &Asked<'_>) {
+    pub(crate) fn request(&mut self, arguments: &Arguments<'_>) {
         self.leave_pages();
         let mut draft = std::mem::take(&mut self.draft);
-        self.write_draft(&mut draft, asked);
+        self.write_draft(&mut draft, arguments);
         self.draft = draft;
         self.action = Some(Action::Request);
     }
 
     /// One more request of those that [`Self::parallel`] sends.
-    pub(crate) fn request_beside(&mut self, asked: &Asked<'_>) {
+    pub(crate) fn request_beside(&mut self, arguments: &Arguments<'_>) {
         let mut draft = Draft::default();
-        self.write_draft(&mut draft, asked);
+        self.write_draft(&mut draft, arguments);
         self.drafts.push(draft);
     }
 
@@ -167,25 +167,25 @@ impl Host {
         self.action = Some(Action::Parallel(connections.max(1)));
     }
 
-    fn write_draft(&mut self, draft: &mut Draft, asked: &Asked<'_>) {
+    fn write_draft(&mut self, draft: &mut Draft, arguments: &Arguments<'_>) {
         let Some(Turn { session, recorder, now_ns }) = &mut self.turn else { return };
         session.ensure_operation(*now_ns, recorder);
         draft.clear();
-        draft.method.extend_from_slice(asked.method);
-        draft.target.extend_from_slice(asked.target);
-        draft.headers.extend_from_slice(asked.headers);
-        if let Some((content_type, body)) = asked.body {
+        draft.method.extend_from_slice(arguments.method);
+        draft.target.extend_from_slice(arguments.target);
+        draft.headers.extend_from_slice(arguments.headers);
+        if let Some((content_type, body)) = arguments.body {
             draft.has_body = true;
             draft.content_type.extend_from_slice(content_type);
             draft.body.extend_from_slice(body);
         }
-        draft.segments.extend_from_slice(asked.segments);
-        draft.named = asked.name.is_some();
-        draft.row = recorder.row(OperationKind::Request, asked.name.unwrap_or(path_of(asked.target)));
-        draft.wanted = asked.wanted;
-        draft.redirects = asked.redirects;
-        draft.discard = asked.discard;
-        draft.cached = asked.cached;
+        draft.segments.extend_from_slice(arguments.segments);
+        draft.named = arguments.name.is_some();
+        draft.row = recorder.row(OperationKind::Request, arguments.name.unwrap_or(path_of(arguments.target)));
+        draft.wanted = arguments.wanted;
+        draft.redirects = arguments.redirects;
+        draft.discard = arguments.discard;
+        draft.cached = arguments.cached;
     }
 
     /// The pages of the session's last request end here.
@@ -244,7 +244,7 @@ impl Host {
     }
 
     /// A user was promised something. What there is no room for is counted, so that a check can say how much it missed.
-    pub(crate) fn tell(&mut self, key: &str, state: State<'_>) -> Result<(), Fault> {
-        if self.told.note(key, state) { Ok(()) } else { self.count(Told::BEYOND, 1) }
+    pub(crate) fn promise(&mut self, key: &str, state: State<'_>) -> Result<(), Fault> {
+        if self.promises.note(key, state) { Ok(()) } else { self.count(Promises::BEYOND, 1) }
     }
 }

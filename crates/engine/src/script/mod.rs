@@ -13,7 +13,7 @@ pub mod one_page;
 pub(crate) mod page;
 mod pairs;
 pub(crate) mod parts;
+pub(crate) mod promises;
 pub mod sandbox;
 pub(crate) mod session;
 mod stack;
-pub(crate) mod told;

@@ -159,7 +159,7 @@ impl<'a> Call<'a> {
 /// The names and values of a table, as [`List::spread`] lays them out.
 pub(crate) type Pairs<'a, 'b> = SmallVec<[(Argument<'a, 'b>, Argument<'a, 'b>); PAIRS]>;
 
-/// Tables of up to so many names are laid out without allocation.
+/// Tables of up to this number of names are laid out without allocation.
 const PAIRS: usize = 24;
 /// A table of more names is an error: they all stand on the stack at once.
 const MAX_PAIRS: usize = 5_000;

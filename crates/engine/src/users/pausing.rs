@@ -67,7 +67,7 @@ impl Pause {
         recorder.pause_drawn(self.session.get() - 1, f64::from(self.asked_s));
     }
 
-    /// It ends, so much later than it could have.
+    /// It ends, `late_ns` later than it could have.
     pub(crate) fn end(self, late_ns: u64, recorder: &mut Recorder) {
         let took_s = f64::from(self.held_s) + late_ns as f64 / 1e9;
         recorder.pause_ended(self.session.get() - 1, f64::from(self.asked_s), took_s);

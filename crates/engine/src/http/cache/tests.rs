@@ -10,7 +10,7 @@ fn answer(text: &str) -> impl Iterator<Item = (&[u8], &[u8])> {
         .map(|(name, value)| (name.as_bytes(), value.as_bytes()))
 }
 
-fn noted(status: u16, headers: &str) -> Cache {
+fn cache_after(status: u16, headers: &str) -> Cache {
     let mut cache = Cache::default();
     cache.note(b"/a.css", status, answer(headers), NOW);
     cache
@@ -57,7 +57,7 @@ fn an_answer_is_fresh_for_as_long_as_it_says() {
         ("Last-Modified: Sun, 06 Nov 1994 09:49:37 GMT".to_string(), Some(0)),
     ];
     for (headers, expected) in table {
-        assert_eq!(fresh_s(noted(200, &headers)), expected, "{headers}");
+        assert_eq!(fresh_s(cache_after(200, &headers)), expected, "{headers}");
     }
 }
 
@@ -73,18 +73,22 @@ fn what_must_not_or_need_not_be_kept_is_not() {
         (403, "Last-Modified: Sun, 06 Nov 1994 08:39:37 GMT"),
         (500, "Cache-Control: max-age=60"),
     ] {
-        assert_eq!(fresh_s(noted(status, headers)), None, "{status} {headers}");
+        assert_eq!(fresh_s(cache_after(status, headers)), None, "{status} {headers}");
     }
-    assert_eq!(fresh_s(noted(403, "Cache-Control: max-age=60")), Some(60), "when it says so, also a refusal");
+    assert_eq!(
+        fresh_s(cache_after(403, "Cache-Control: max-age=60")),
+        Some(60),
+        "when it says so, also a refusal"
+    );
 }
 
 #[test]
 fn a_conditional_request_carries_the_validators_as_they_came() {
     let modified = "Sun, 06 Nov 1994 08:39:37 GMT";
-    let cache = noted(200, &format!("ETag: W/\"1-a\"\nLast-Modified: {modified}"));
+    let cache = cache_after(200, &format!("ETag: W/\"1-a\"\nLast-Modified: {modified}"));
     assert_eq!(conditions(&cache), format!("If-None-Match: W/\"1-a\"\r\nIf-Modified-Since: {modified}\r\n"));
-    assert_eq!(conditions(&noted(200, "ETag: \"x\"")), "If-None-Match: \"x\"\r\n");
-    assert_eq!(conditions(&noted(200, "Cache-Control: max-age=60")), "");
+    assert_eq!(conditions(&cache_after(200, "ETag: \"x\"")), "If-None-Match: \"x\"\r\n");
+    assert_eq!(conditions(&cache_after(200, "Cache-Control: max-age=60")), "");
     assert_eq!(conditions(&Cache::default()), "");
 }
 
@@ -100,7 +104,7 @@ fn a_304_refreshes_what_is_known() {
         ("Age: 50", 10, "\"x\""),
     ];
     for (headers, fresh_s, tag) in table {
-        let mut cache = noted(200, "ETag: \"x\"\nCache-Control: max-age=60");
+        let mut cache = cache_after(200, "ETag: \"x\"\nCache-Control: max-age=60");
         assert_eq!(cache.look(b"/a.css", later), Found::Stale);
         cache.note(b"/a.css", 304, answer(headers), later);
         if fresh_s > 0 {
@@ -109,7 +113,7 @@ fn a_304_refreshes_what_is_known() {
         assert_eq!(cache.look(b"/a.css", later + fresh_s), Found::Stale, "{headers}");
         assert_eq!(conditions(&cache), format!("If-None-Match: {tag}\r\n"), "{headers}");
     }
-    let mut cache = noted(200, "ETag: \"x\"");
+    let mut cache = cache_after(200, "ETag: \"x\"");
     cache.note(b"/a.css", 304, answer("Cache-Control: no-store"), later);
     assert_eq!(cache.look(b"/a.css", later), Found::Absent);
     cache.note(b"/a.css", 304, answer("ETag: \"x\""), later);
@@ -118,7 +122,7 @@ fn a_304_refreshes_what_is_known() {
 
 #[test]
 fn a_new_answer_replaces_and_a_failing_server_does_not() {
-    let mut cache = noted(200, "ETag: \"x\"");
+    let mut cache = cache_after(200, "ETag: \"x\"");
     cache.note(b"/a.css", 503, answer("ETag: \"z\""), NOW);
     assert_eq!(conditions(&cache), "If-None-Match: \"x\"\r\n");
     cache.note(b"/a.css", 200, answer("ETag: \"y\""), NOW);
@@ -177,7 +181,7 @@ fn forgetting_one_object_leaves_the_order_of_the_others() {
 #[test]
 fn an_entry_is_small_and_a_tag_without_end_is_not_kept() {
     assert!(size_of::<Entry>() <= 56, "{} bytes", size_of::<Entry>());
-    let cache = noted(200, &format!("ETag: \"{}\"\nCache-Control: max-age=60", "x".repeat(10_000)));
+    let cache = cache_after(200, &format!("ETag: \"{}\"\nCache-Control: max-age=60", "x".repeat(10_000)));
     assert_eq!((conditions(&cache), fresh_s(cache)), (String::new(), Some(60)));
 }
 
