@@ -6,9 +6,14 @@
 //! virtual pair every claim about time is exactly testable. [`run`] starts one on each CPU and merges what they
 //! record into [`model::Interval`]s, one a second.
 //!
+//! A worker leads between three that know nothing of one another: `users` (who is there, when something is due),
+//! `program` (what they do next) and `connections` (what goes over the wire). What was seen of it the `recorder` has,
+//! which is lent to each for the time that it needs it.
+//!
 //! Not here: what is done with the seconds (`store`, `analysis`), where sessions come from (`kit`), and which server
 //! answers (`testbed`).
 
+mod active_session;
 mod arrivals;
 pub mod clock;
 mod collector;
@@ -27,15 +32,13 @@ pub mod scenario;
 mod schedule;
 pub mod script;
 mod target;
-mod under_way;
-mod user_state;
-mod users;
-
-mod active_session;
 pub mod tls;
 pub mod trace;
 pub mod transport;
+mod under_way;
 mod usage;
+mod user_state;
+mod users;
 pub mod wheel;
 mod worker;
 
