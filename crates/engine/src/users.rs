@@ -393,3 +393,67 @@ fn life_end(lifetime: Option<Lifetime>, user: &mut User, now_ns: u64) -> u64 {
         Lifetime::Seconds(_) => now_ns + nanos(drawn).max(1),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::load::{Arrivals, Load, Pattern};
+
+    use super::*;
+    use crate::schedule::Schedule;
+
+    const MS: u64 = 1_000_000;
+
+    fn one_place(load: Load) -> Users {
+        let schedule = Schedule::new(&load);
+        let (max_sessions, total_sessions) = (None, None);
+        let (worker, workers, users, people, seed) = (0, 1, 1, 1_000, 5);
+        Users::new(Assignment {
+            worker,
+            workers,
+            users,
+            people,
+            load,
+            schedule,
+            seed,
+            max_sessions,
+            total_sessions,
+        })
+    }
+
+    #[test]
+    fn who_finds_no_place_waits_for_one_and_is_counted_when_the_gate_closes() {
+        let (pattern, arriving) = (Pattern::Constant, Arriving::Sessions);
+        let arrivals = Some(Arrivals { pattern, arriving, from_per_s: 10.0, to_per_s: 10.0 });
+        let mut users = one_place(Load { users: 1, arrivals, steady_s: 100.0, ..Load::default() });
+        let Admission::Enters { place: 0, due_ns: 0, waited: false, .. } = users.admit(50 * MS) else {
+            panic!("the first one finds the place");
+        };
+        users[0].sessions += 1;
+        assert!(matches!(users.admit(150 * MS), Admission::Waits), "the second one is due and finds none");
+        assert_eq!(users.end_session(0, 200 * MS), (false, Change::Gone));
+        let entered = users.admit(200 * MS);
+        let Admission::Enters { due_ns, waited: true, change: Change::Renewed, .. } = entered else {
+            panic!("it has waited for the place");
+        };
+        assert_eq!(due_ns, 200 * MS, "that is not the generator's lag");
+        assert!(matches!(users.admit(250 * MS), Admission::Waits));
+        assert_eq!(users.close_gate(450 * MS), 3, "those of 200, 300 and 400 ms");
+        assert_eq!((users.leave(0), users.leave(0)), (Change::Gone, Change::None));
+        assert!(users.all_gone());
+    }
+
+    #[test]
+    fn a_user_whose_life_is_over_makes_way_for_the_next_one() {
+        let lifetime = Some(Lifetime::Sessions(model::Distribution::Fixed { value: 2.0 }));
+        let mut users = one_place(Load { users: 1, lifetime, steady_s: 100.0, ..Load::default() });
+        assert_eq!(users.begin_due(0, 0, false), (true, Change::None));
+        users[0].sessions += 1;
+        assert_eq!(users.end_session(0, MS), (true, Change::None));
+        assert_eq!(users.begin_due(0, 2 * MS, true), (true, Change::None));
+        users[0].sessions += 1;
+        assert_eq!(users.end_session(0, 3 * MS), (true, Change::Renewed));
+        assert_eq!((users[0].person, users[0].life_began_ns), (1, 3 * MS));
+        users.stop();
+        assert_eq!(users.begin_due(0, 4 * MS, true), (false, Change::Gone));
+    }
+}
