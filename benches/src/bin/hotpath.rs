@@ -135,7 +135,7 @@ fn main() -> ExitCode {
     let load = Load { users: USERS, steady_s: 1e6, ..Load::default() };
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], 80));
     let options =
-        RunOptions { sessions_in_all: Some(visits), ..RunOptions::of(Scenario::of(program), load, address) };
+        RunOptions { total_sessions: Some(visits), ..RunOptions::of(Scenario::of(program), load, address) };
     let clock = VirtualClock::default();
     let totals = match run_on(&options, clock.clone(), Memory::new(clock), &mut Nobody) {
         Ok(totals) => totals,

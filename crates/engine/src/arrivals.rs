@@ -36,13 +36,13 @@ pub(crate) struct ArrivalStream {
 }
 
 impl ArrivalStream {
-    /// The part of thread `worker` of `workers`, of at most `most` arrivals; `profile` is the whole rate over time, per
+    /// The part of thread `worker` of `workers`, of at most `max` arrivals; `profile` is the whole rate over time, per
     /// second.
     pub(crate) fn new(
         profile: Profile,
         arrivals: &Arrivals,
         seed: u64,
-        most: u64,
+        max: u64,
         (worker, workers): (usize, usize),
     ) -> ArrivalStream {
         ArrivalStream {
@@ -52,7 +52,7 @@ impl ArrivalStream {
             number: 0,
             mine: worker as u64,
             workers: workers as u64,
-            end: most,
+            end: max,
             area: 0.0,
         }
     }
@@ -143,9 +143,9 @@ mod tests {
     fn random_arrivals_are_the_same_for_any_number_of_threads() {
         let load = load(Pattern::Poisson, 10.0, 90.0);
         let arrivals = load.arrivals.expect("an open load");
-        let all = |workers: usize, most: u64| {
+        let all = |workers: usize, max: u64| {
             let part = |worker| {
-                ArrivalStream::new(load.profile(), &arrivals, SEED, most, (worker, workers))
+                ArrivalStream::new(load.profile(), &arrivals, SEED, max, (worker, workers))
                     .collect::<Vec<_>>()
             };
             let mut all: Vec<Arrival> = (0..workers).flat_map(part).collect();

@@ -1,6 +1,6 @@
 //! Merges the threads' seconds into the run's.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::mpsc::Sender;
 
 use model::Interval;
@@ -8,7 +8,6 @@ use model::interval::{OperationInterval, OperationName};
 use model::record::Evidence;
 
 use crate::recorder::SecondReport;
-use crate::run::Totals;
 use crate::worker::Report;
 
 /// A merged second.
@@ -20,6 +19,31 @@ pub struct Second<'a> {
     pub names: &'a [OperationName],
     /// Samples of errors in this second.
     pub evidence: &'a [Evidence],
+}
+
+/// Sums over the whole run, all phases: what a consistency check needs.
+#[derive(Debug, Clone, Default)]
+pub struct Totals {
+    /// Names of the rows.
+    pub names: Vec<OperationName>,
+    /// Completed, by row.
+    pub completed: Vec<u64>,
+    /// Failed, by row.
+    pub failed: Vec<u64>,
+    /// Operations whose outcome at the server is unknown, by row: timed out, cut off, failed after a request.
+    pub unanswered: Vec<u64>,
+    /// The session's own counters.
+    pub counters: BTreeMap<String, u64>,
+    /// What users were told last of each thing that the session noted with `told`; nothing for what is gone.
+    pub told: BTreeMap<String, Option<String>>,
+    /// The things of which nobody knows: the last word on them was that they are about to change.
+    pub unknown: BTreeSet<String>,
+    /// Connections opened.
+    pub connects: u64,
+    /// From the run's start to the last thread's end; seconds.
+    pub elapsed_s: f64,
+    /// Samples of errors.
+    pub evidence: Vec<Evidence>,
 }
 
 struct Thread {
@@ -61,8 +85,8 @@ impl Collector {
                 self.totals.elapsed_s = self.totals.elapsed_s.max(at_ns as f64 / 1e9);
             }
             // A user lives on one thread alone: no two of them tell of the same thing.
-            Report::Told(told, unknown) => {
-                self.totals.told.extend(told);
+            Report::Promises(promises, unknown) => {
+                self.totals.told.extend(promises);
                 self.totals.unknown.extend(unknown);
             }
             Report::Traces(_) => {}

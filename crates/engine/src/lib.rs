@@ -6,18 +6,24 @@
 //! virtual pair every claim about time is exactly testable. [`run`] starts one on each CPU and merges what they
 //! record into [`model::Interval`]s, one a second.
 //!
+//! A worker leads between three that know nothing of one another: `users` (who is there, when something is due),
+//! `program` (what they do next) and `connections` (what goes over the wire). What was seen of it the `recorder` has,
+//! which is lent to each for the time that it needs it.
+//!
 //! Not here: what is done with the seconds (`store`, `analysis`), where sessions come from (`kit`), and which server
 //! answers (`testbed`).
 
+mod active_session;
 mod arrivals;
-mod belongings;
 pub mod clock;
 mod collector;
-mod connection;
-pub mod foresight;
+mod connections;
+mod control;
 pub mod http;
+mod lendable;
 mod mix;
 pub mod null_server;
+pub mod preflight;
 mod program;
 pub mod random;
 mod recorder;
@@ -26,17 +32,18 @@ pub mod scenario;
 mod schedule;
 pub mod script;
 mod target;
-mod under_way;
-
 pub mod tls;
 pub mod trace;
 pub mod transport;
+mod under_way;
 mod usage;
-mod visit;
+mod user_state;
+mod users;
 pub mod wheel;
 mod worker;
 
-pub use collector::Second;
-pub use run::{Audience, Control, RunOptions, Stop, Totals, run, run_on};
+pub use collector::{Second, Totals};
+pub use control::{Control, Stop};
+pub use run::{Audience, RunOptions, run, run_on};
 pub use scenario::{Program, Scenario, Source};
 pub use target::{Endpoint, Target, Tls, Trust};

@@ -1,102 +1,157 @@
 //! The program that a worker's users follow: Lua sessions, or one request repeated.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
 use mlua::Thread;
 use model::Result;
 
+use crate::http::request::Draft;
 use crate::random::Stream;
 use crate::scenario::{self, Repeat};
 use crate::script::calls::SharedHost;
-use crate::script::host::Asked;
-use crate::script::page::Page;
-use crate::script::session::{Outcome, Script};
+use crate::script::host::{Action, Arguments, Host, Turn};
+use crate::script::page::Pages;
+use crate::script::session::{Input, Return, Script};
 
 /// A program ready to run.
-pub(crate) enum Program {
+pub(crate) struct Program {
+    host: SharedHost,
+    steps: Steps,
+}
+
+enum Steps {
     Script(Script),
-    Repeat(Repeat, SharedHost),
+    Repeat(Repeat),
+}
+
+/// How a user's turn came to an end.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// The session waits for this.
+    Waits(Action),
+    /// It reached its end.
+    Ended,
+    /// It raised an error: the message with the script's line.
+    Raised(String),
 }
 
 impl Program {
-    /// Compiles what the scenario asks for; the program acts on `host`.
-    pub(crate) fn compile(program: &scenario::Program, host: &SharedHost) -> Result<Program> {
-        match program {
-            scenario::Program::Script(source) => Ok(Program::Script(Script::compile(source, host)?)),
-            scenario::Program::Repeat(repeat) => Ok(Program::Repeat(repeat.clone(), SharedHost::clone(host))),
-        }
+    /// Compiles what the scenario asks for. `users` is the number of users over all threads, `people` the number of
+    /// those who may come, `pages` has the answers that sessions look at.
+    pub(crate) fn compile(
+        program: &scenario::Program,
+        (users, people): (u32, u64),
+        pages: &Rc<RefCell<Pages>>,
+    ) -> Result<Program> {
+        let host = Rc::new(RefCell::new(Host::new(users, people, Rc::clone(pages))));
+        let steps = match program {
+            scenario::Program::Script(source) => Steps::Script(Script::compile(source, &host)?),
+            scenario::Program::Repeat(repeat) => Steps::Repeat(repeat.clone()),
+        };
+        Ok(Program { host, steps })
     }
 
-    /// Starts a session of a user; `user` is its number on this thread, `number` its number over all.
+    /// Whether the program may compute for a while before it comes back.
+    pub(crate) fn computes(&self) -> bool {
+        matches!(self.steps, Steps::Script(_))
+    }
+
+    /// Starts session number `session` of a user; `user` is its number on this thread, `number` its number over all.
     pub(crate) fn start(
         &mut self,
+        turn: Turn,
         session: usize,
-        user: u32,
-        number: u32,
+        (user, number): (u32, u32),
         stream: &mut Stream,
-    ) -> (Option<Thread>, Outcome) {
-        match self {
-            Program::Script(script) => script.start(session, user, number, stream),
-            Program::Repeat(repeat, host) => {
-                ask(repeat, host);
-                (None, Outcome::Waits)
+    ) -> (Turn, Option<Thread>, Outcome) {
+        self.begin(turn);
+        let (thread, back) = match &mut self.steps {
+            Steps::Script(script) => script.start(session, user, number, stream),
+            Steps::Repeat(repeat) => {
+                ask(repeat, &mut self.host.borrow_mut());
+                (None, Return::Waits)
             }
-        }
+        };
+        let (turn, outcome) = self.end(back);
+        (turn, thread, outcome)
     }
 
-    /// Gives a waiting session the answer that it waits for.
-    pub(crate) fn answer(&mut self, thread: Option<&Thread>, page: Page, stream: &mut Stream) -> Outcome {
-        match (self, thread) {
-            (Program::Script(script), Some(thread)) => script.answer(thread, page, stream),
-            _ => Outcome::Ended,
-        }
-    }
-
-    /// Gives a waiting session the answers that it waits for.
-    pub(crate) fn answers(
+    /// Goes on with a waiting session.
+    pub(crate) fn resume(
         &mut self,
+        turn: Turn,
         thread: Option<&Thread>,
-        pages: Vec<Page>,
+        input: Input,
         stream: &mut Stream,
-    ) -> Outcome {
-        match (self, thread) {
-            (Program::Script(script), Some(thread)) => script.answers(thread, pages, stream),
-            _ => Outcome::Ended,
-        }
+    ) -> (Turn, Outcome) {
+        self.begin(turn);
+        let back = match (&mut self.steps, thread) {
+            (Steps::Script(script), Some(thread)) => script.resume(thread, input, stream),
+            _ => Return::Ended,
+        };
+        self.end(back)
     }
 
-    /// Wakes a session from a pause.
-    pub(crate) fn wake(&mut self, thread: Option<&Thread>, stream: &mut Stream) -> Outcome {
-        match (self, thread) {
-            (Program::Script(script), Some(thread)) => script.wake(thread, stream),
-            _ => Outcome::Ended,
-        }
+    /// Exchanges `draft` for the request that the last turn asked for.
+    pub(crate) fn swap_draft(&mut self, draft: &mut Draft) {
+        std::mem::swap(draft, &mut self.host.borrow_mut().draft);
+    }
+
+    /// The requests that the last turn asked for, in the order in which their pages are given back.
+    pub(crate) fn take_drafts(&mut self) -> Vec<Draft> {
+        std::mem::take(&mut self.host.borrow_mut().drafts)
+    }
+
+    /// What users were promised, nothing for what is gone; and the things of which nobody knows.
+    pub(crate) fn take_promises(&mut self) -> (BTreeMap<String, Option<String>>, BTreeSet<String>) {
+        self.host.borrow_mut().promises.take()
     }
 
     /// A new user takes the place of `user`.
     pub(crate) fn forget(&mut self, user: u32) {
-        if let Program::Script(script) = self {
+        if let Steps::Script(script) = &mut self.steps {
             script.forget(user);
         }
     }
 
     /// Takes a coroutine back, whatever state it is in.
     pub(crate) fn give_back(&mut self, thread: Thread) {
-        if let Program::Script(script) = self {
+        if let Steps::Script(script) = &mut self.steps {
             script.give_back(thread);
         }
     }
+
+    fn begin(&mut self, turn: Turn) {
+        let mut host = self.host.borrow_mut();
+        host.turn = Some(turn);
+        host.action = None;
+    }
+
+    fn end(&mut self, back: Return) -> (Turn, Outcome) {
+        let mut host = self.host.borrow_mut();
+        let turn = host.turn.take().expect("nothing but the end of a turn takes it away");
+        let outcome = match (back, host.action) {
+            (Return::Waits, Some(action)) => Outcome::Waits(action),
+            (Return::Waits, None) => Outcome::Raised("the script yielded without a request".to_string()),
+            (Return::Ended, _) => Outcome::Ended,
+            (Return::Raised(message), _) => Outcome::Raised(message),
+        };
+        (turn, outcome)
+    }
 }
 
-fn ask(repeat: &Repeat, host: &SharedHost) {
-    let mut host = host.borrow_mut();
+fn ask(repeat: &Repeat, host: &mut Host) {
     host.operation(repeat.name.as_bytes());
-    let asked = Asked {
+    let arguments = Arguments {
         method: repeat.method.as_bytes(),
         target: repeat.target.as_bytes(),
         name: Some(repeat.name.as_bytes()),
         headers: repeat.headers.as_bytes(),
         body: repeat.body.as_deref().map(|body| (&b""[..], body)),
         discard: true,
-        ..Asked::default()
+        ..Arguments::default()
     };
-    host.request(&asked);
+    host.request(&arguments);
 }

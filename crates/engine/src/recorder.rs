@@ -1,6 +1,9 @@
 //! What one thread of the generator saw, second by second: counts, histograms, and the time integrals that Little's
 //! law is checked with. Nothing here allocates once every name has been seen.
 
+mod population;
+mod row_key;
+
 use model::interval::{
     ErrorKind, Interval, LAST_SESSIONS, OperationInterval, OperationKind, OperationName, Pauses, SessionEnd,
     Wire, record_ns, record_ns_times,
@@ -8,53 +11,20 @@ use model::interval::{
 use model::record::Evidence;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::trace::{Step, Trace};
 use crate::under_way::{self, UnderWay};
+use population::Population;
+use row_key::RowKey;
 
 /// Row numbers of operations.
 pub(crate) type Row = u16;
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// Names of a kind beyond this many share one row, so that a session that makes up names can't fill the memory.
-const MOST_ROWS: usize = 500;
+const MAX_ROWS: usize = 500;
 /// Samples of evidence kept for each operation and kind of error.
-const MOST_EVIDENCE: u32 = 3;
+const MAX_EVIDENCE: u32 = 3;
 const SURPLUS_NAME: &str = "(other names)";
-
-/// Users in one of two conditions: how many, since when in sum, and the time integral of their number.
-#[derive(Debug, Clone, Copy, Default)]
-struct Population {
-    count: u64,
-    start_sum_ns: u128,
-    integral_ns: u64,
-    changed_ns: u64,
-}
-
-impl Population {
-    fn integrate(&mut self, now_ns: u64) {
-        self.integral_ns += self.count * now_ns.saturating_sub(self.changed_ns);
-        self.changed_ns = self.changed_ns.max(now_ns);
-    }
-
-    fn enter(&mut self, now_ns: u64) {
-        self.integrate(now_ns);
-        self.count += 1;
-        self.start_sum_ns += u128::from(now_ns);
-    }
-
-    fn leave(&mut self, now_ns: u64, entered_ns: u64) {
-        self.integrate(now_ns);
-        self.count = self.count.saturating_sub(1);
-        self.start_sum_ns = self.start_sum_ns.saturating_sub(u128::from(entered_ns));
-    }
-
-    fn age_s(&self, now_ns: u64) -> f64 {
-        (u128::from(self.count) * u128::from(now_ns)).saturating_sub(self.start_sum_ns) as f64 / 1e9
-    }
-
-    fn take_integral_s(&mut self) -> f64 {
-        std::mem::take(&mut self.integral_ns) as f64 / 1e9
-    }
-}
 
 /// What a thread hands over at the end of each second.
 #[derive(Debug)]
@@ -89,10 +59,13 @@ pub(crate) struct Recorder {
     thinking: Population,
     under_way: UnderWay,
     waiting_over_s: f64,
+    /// Absent when nobody listens.
+    traces: Option<Vec<Trace>>,
 }
 
 impl Recorder {
-    pub(crate) fn new() -> Recorder {
+    /// An empty record; with `tracing`, of every user's every step, too.
+    pub(crate) fn new(tracing: bool) -> Recorder {
         Recorder {
             rows: FxHashMap::default(),
             new_names: Vec::new(),
@@ -110,7 +83,8 @@ impl Recorder {
             busy: Population::default(),
             thinking: Population::default(),
             under_way: UnderWay::none(),
-            waiting_over_s: under_way::LONGEST_S,
+            waiting_over_s: under_way::MAX_AGE_S,
+            traces: tracing.then(Vec::new),
         }
     }
 
@@ -119,7 +93,7 @@ impl Recorder {
         if let Some(row) = self.rows.get(&(kind, name) as &dyn RowKey) {
             return *row;
         }
-        let full = self.rows_by_kind[kind as usize] >= MOST_ROWS;
+        let full = self.rows_by_kind[kind as usize] >= MAX_ROWS;
         let name = if full { SURPLUS_NAME.as_bytes() } else { name };
         if let Some(row) = self.rows.get(&(kind, name) as &dyn RowKey) {
             return *row;
@@ -182,12 +156,24 @@ impl Recorder {
     pub(crate) fn wants_evidence(&mut self, row: Row, kind: ErrorKind) -> bool {
         let kept = self.evidence_kept.entry((row, kind)).or_insert(0);
         *kept += 1;
-        *kept <= MOST_EVIDENCE
+        *kept <= MAX_EVIDENCE
     }
 
     /// A sample of an error.
     pub(crate) fn evidence(&mut self, evidence: Evidence) {
         self.evidence.push(evidence);
+    }
+
+    /// Notes a step of a user (1-based) when somebody listens.
+    pub(crate) fn trace(&mut self, at_ns: u64, user: u32, step: impl FnOnce() -> Step) {
+        if let Some(traces) = &mut self.traces {
+            traces.push(Trace { at_ns, user, step: step() });
+        }
+    }
+
+    /// The steps noted since the last call; nothing when there are none.
+    pub(crate) fn take_traces(&mut self) -> Option<Vec<Trace>> {
+        self.traces.as_mut().filter(|traces| !traces.is_empty()).map(std::mem::take)
     }
 
     /// How late a send was.
@@ -222,7 +208,8 @@ impl Recorder {
         record_ns(&mut self.interval.phases.tls, took_ns);
     }
 
-    /// An answer is complete: its first byte came so long after the request's issue, its last one so long after that.
+    /// An answer is complete: its first byte came `first_byte_ns` after the request's issue, its last one `transfer_ns`
+    /// after that.
     pub(crate) fn answered(&mut self, first_byte_ns: u64, transfer_ns: u64) {
         record_ns(&mut self.interval.phases.first_byte, first_byte_ns);
         record_ns(&mut self.interval.phases.transfer, transfer_ns);
@@ -239,7 +226,7 @@ impl Recorder {
             *sum += n;
             return;
         }
-        let full = self.counter_names.len() >= MOST_ROWS;
+        let full = self.counter_names.len() >= MAX_ROWS;
         let name = if full && !self.counter_names.contains(name) { SURPLUS_NAME } else { name };
         if let Some(sum) = self.interval.counters.get_mut(name) {
             *sum += n;
@@ -264,7 +251,7 @@ impl Recorder {
         self.interval.arrivals_waited += u64::from(waited);
     }
 
-    /// So many arrivals never began, because no user was free.
+    /// A number of arrivals never began, because no user was free.
     pub(crate) fn turned_away(&mut self, count: u64) {
         self.interval.arrivals_waited += count;
     }
@@ -285,7 +272,7 @@ impl Recorder {
         self.interval.choices[cell] += 1;
     }
 
-    /// Makes room for the pauses after so many sessions.
+    /// Makes room for the pauses after a number of `sessions`.
     pub(crate) fn expect_pauses(&mut self, sessions: usize) {
         self.interval.pauses.resize(sessions, Pauses::default());
     }
@@ -377,43 +364,6 @@ impl Recorder {
     }
 }
 
-/// Looks an owned `(kind, name)` up by a borrowed one: the hot path must not allocate a key.
-trait RowKey {
-    fn parts(&self) -> (OperationKind, &[u8]);
-}
-
-impl RowKey for (OperationKind, Box<[u8]>) {
-    fn parts(&self) -> (OperationKind, &[u8]) {
-        (self.0, &self.1)
-    }
-}
-
-impl RowKey for (OperationKind, &[u8]) {
-    fn parts(&self) -> (OperationKind, &[u8]) {
-        (self.0, self.1)
-    }
-}
-
-impl std::hash::Hash for dyn RowKey + '_ {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.parts().hash(state);
-    }
-}
-
-impl PartialEq for dyn RowKey + '_ {
-    fn eq(&self, other: &dyn RowKey) -> bool {
-        self.parts() == other.parts()
-    }
-}
-
-impl Eq for dyn RowKey + '_ {}
-
-impl<'a> std::borrow::Borrow<dyn RowKey + 'a> for (OperationKind, Box<[u8]>) {
-    fn borrow(&self) -> &(dyn RowKey + 'a) {
-        self
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -422,7 +372,7 @@ mod tests {
 
     #[test]
     fn time_integrals_are_clipped_to_their_second() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::new(false);
         recorder.session_started(400_000_000, None);
         let first = recorder.end_second().interval;
         assert!((first.busy_user_s - 0.6).abs() < 1e-12);
@@ -439,15 +389,15 @@ mod tests {
 
     #[test]
     fn names_are_rows_and_their_number_is_bounded() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::new(false);
         let first = recorder.row(OperationKind::Operation, b"Browse");
         assert_eq!(recorder.row(OperationKind::Operation, b"Browse"), first);
         assert_ne!(recorder.row(OperationKind::Session, b"Browse"), first);
-        for number in 0..2 * MOST_ROWS {
+        for number in 0..2 * MAX_ROWS {
             recorder.row(OperationKind::Request, format!("/page/{number}").as_bytes());
         }
         let report = recorder.end_second();
-        let rows = MOST_ROWS + 1 + 2;
+        let rows = MAX_ROWS + 1 + 2;
         assert_eq!((report.new_names.len(), report.interval.operations.len()), (rows, rows));
         assert_eq!(
             recorder.row(OperationKind::Operation, b"Purchase"),
@@ -458,18 +408,18 @@ mod tests {
 
     #[test]
     fn counters_beyond_the_bound_share_one_and_none_is_dropped() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::new(false);
         recorder.count("orders", 1);
         let mut seconds = Vec::new();
         for second in 0..2 {
-            for number in 0..MOST_ROWS {
+            for number in 0..MAX_ROWS {
                 recorder.count(&format!("made up {second}/{number}"), 2);
             }
             recorder.count("orders", 1);
             seconds.push(recorder.end_second().interval.counters);
         }
         let sums = seconds.iter().map(|counters| counters.values().sum::<u64>());
-        let all = 2 * MOST_ROWS as u64;
+        let all = 2 * MAX_ROWS as u64;
         assert_eq!(sums.collect::<Vec<_>>(), [all + 2, all + 1], "nothing that was counted is lost");
         assert_eq!(seconds[0][SURPLUS_NAME], 2, "the last name of the first second was one too many");
         assert_eq!(
@@ -481,7 +431,7 @@ mod tests {
 
     #[test]
     fn evidence_is_kept_a_few_times_for_each_kind() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::new(false);
         let row = recorder.row(OperationKind::Operation, b"Browse");
         let wanted = (0..10).filter(|_| recorder.wants_evidence(row, ErrorKind::Status)).count();
         assert_eq!(wanted, 3);

@@ -1,26 +1,24 @@
 //! A run from the outside: scenario, load and target in, merged seconds out.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use model::interval::OperationName;
 use model::plan::Load;
-use model::record::Evidence;
 use model::{Problem, Problems, Result};
 
 use crate::clock::{Clock, MonotonicClock};
-use crate::collector::{Collector, Second};
-use crate::foresight::{self, Demand};
+use crate::collector::{Collector, Second, Totals};
+use crate::control::{Control, Stop};
+use crate::preflight::{self, Needs};
 use crate::scenario::Scenario;
 use crate::schedule::{Schedule, nanos};
 use crate::target::Target;
 use crate::trace::Trace;
 use crate::transport::Transport;
 use crate::transport::epoll::EpollTransport;
-use crate::worker::{Assignment, Outbox, Report, Worker};
+use crate::users::Assignment;
+use crate::worker::{Outbox, Report, Setup, Worker};
 
 /// Between "armed" and the first user's start.
 const RUN_UP: Duration = Duration::from_millis(20);
@@ -36,11 +34,11 @@ pub struct RunOptions {
     pub target: Target,
     /// One thread on each of these CPUs; the list is not empty.
     pub cpus: Vec<usize>,
-    /// Each user leaves after so many sessions, if given.
-    pub most_sessions: Option<u32>,
+    /// Each user leaves after this number of sessions, if given.
+    pub max_sessions: Option<u32>,
     /// The number of sessions of all users together, if given, dealt out to the users as evenly as whole numbers allow;
     /// with arrivals the number of these. The run ends with the last one.
-    pub sessions_in_all: Option<u64>,
+    pub total_sessions: Option<u64>,
     /// After the ramp-down, or after a gentle stop, sessions under way may take this long to end; seconds.
     pub drain_s: f64,
     /// Tell every step of every user: for `try`, never for a measurement.
@@ -55,41 +53,10 @@ impl RunOptions {
             load,
             target: target.into(),
             cpus: vec![0],
-            most_sessions: None,
-            sessions_in_all: None,
+            max_sessions: None,
+            total_sessions: None,
             drain_s: 30.0,
             tracing: false,
-        }
-    }
-}
-
-/// Stops a run from outside, from a signal handler's thread for one.
-#[derive(Debug, Clone, Default)]
-pub struct Control(pub(crate) Arc<AtomicU8>);
-
-/// How a run is to be stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
-    /// Not at all.
-    No,
-    /// No new sessions; those under way may end within the drain time.
-    Gently,
-    /// Now.
-    AtOnce,
-}
-
-impl Control {
-    /// Asks for a stop; a later, harder one wins.
-    pub fn ask(&self, stop: Stop) {
-        self.0.fetch_max(stop as u8, Ordering::Relaxed);
-    }
-
-    /// What has been asked for.
-    pub fn stop(&self) -> Stop {
-        match self.0.load(Ordering::Relaxed) {
-            0 => Stop::No,
-            1 => Stop::Gently,
-            _ => Stop::AtOnce,
         }
     }
 }
@@ -103,31 +70,6 @@ pub trait Audience {
     fn traces(&mut self, _traces: &[Trace]) {}
 }
 
-/// Sums over the whole run, all phases: what a consistency check needs.
-#[derive(Debug, Clone, Default)]
-pub struct Totals {
-    /// Names of the rows.
-    pub names: Vec<OperationName>,
-    /// Completed, by row.
-    pub completed: Vec<u64>,
-    /// Failed, by row.
-    pub failed: Vec<u64>,
-    /// Operations whose outcome at the server is unknown, by row: timed out, cut off, failed after a request.
-    pub unanswered: Vec<u64>,
-    /// The session's own counters.
-    pub counters: std::collections::BTreeMap<String, u64>,
-    /// What users were told last of each thing that the session noted with `told`; nothing for what is gone.
-    pub told: std::collections::BTreeMap<String, Option<String>>,
-    /// The things of which nobody knows: the last word on them was that they are about to change.
-    pub unknown: std::collections::BTreeSet<String>,
-    /// Connections opened.
-    pub connects: u64,
-    /// From the run's start to the last thread's end; seconds.
-    pub elapsed_s: f64,
-    /// Samples of errors.
-    pub evidence: Vec<Evidence>,
-}
-
 /// Reports that may wait for the collector. In real time it is never an hour behind; a thread that had to wait for it would
 /// send late.
 const REPORTS_AHEAD: usize = 3_600;
@@ -137,7 +79,8 @@ const VIRTUAL_REPORTS_AHEAD: usize = 16;
 /// Runs the load. The audience is told of every second as it ends; an error of the audience ends the run. A load for
 /// which this machine has too few descriptors or ports is refused before it starts.
 pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience) -> Result<Totals> {
-    let sources = foresight::prepare(&Demand::kept(options.load.places().into()), &options.target)?.sources;
+    let sources =
+        preflight::prepare(&Needs::of_connections(options.load.places().into()), &options.target)?.sources;
     let target = &Target { sources, ..options.target.clone() };
     let workers = options.cpus.len().clamp(1, options.load.places() as usize);
     let (reports, inbox) = sync_channel(REPORTS_AHEAD);
@@ -199,7 +142,7 @@ pub fn run_on<C: Clock, T: Transport>(
     let control = Control::default();
     let outbox = Outbox { reports, spare: spare_inbox };
     let assignment = assignment(options, 0, 1);
-    let worker = Worker::arm(clock, transport, &options.scenario, assignment, outbox)?;
+    let worker = Worker::arm(clock, transport, setup(options), assignment, outbox)?;
     thread::scope(|scope| {
         let control = &control;
         let collecting = scope.spawn(move || {
@@ -214,6 +157,12 @@ pub fn run_on<C: Clock, T: Transport>(
     })
 }
 
+/// What a worker is made from, whatever thread it is.
+fn setup(options: &RunOptions) -> Setup<'_> {
+    let RunOptions { scenario, target, tracing, drain_s, .. } = options;
+    Setup { scenario, target, tracing: *tracing, drain_ns: nanos(*drain_s) }
+}
+
 fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment {
     Assignment {
         worker,
@@ -223,19 +172,15 @@ fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment
         load: options.load.clone(),
         schedule: Schedule::new(&options.load),
         seed: options.load.seed,
-        host_name: options.target.host.clone(),
-        encrypted: options.target.tls.clone(),
-        tracing: options.tracing,
-        most_sessions: options.most_sessions,
-        sessions_in_all: options.sessions_in_all,
-        drain_ns: nanos(options.drain_s),
+        max_sessions: options.max_sessions,
+        total_sessions: options.total_sessions,
     }
 }
 
 /// Among how many unique numbers and rows are dealt out.
 fn people(options: &RunOptions) -> u64 {
     match options.load.most_arrivals() {
-        Some(most) => options.sessions_in_all.unwrap_or(u64::MAX).min(most),
+        Some(max) => options.total_sessions.unwrap_or(u64::MAX).min(max),
         None => options.load.places().into(),
     }
 }
@@ -260,7 +205,7 @@ fn work(options: &RunOptions, place: Place<'_>, outbox: Outbox, control: &Contro
     let transport = EpollTransport::new(place.target, clock.clone())
         .map_err(|error| Problem::environment(format!("failed to prepare connections: {error}")))?
         .acknowledging(options.scenario.acknowledge);
-    let worker = Worker::arm(clock.clone(), transport, &options.scenario, assignment, outbox)?;
+    let worker = Worker::arm(clock.clone(), transport, setup(options), assignment, outbox)?;
     let _ = place.armed.send(());
     drop(place.armed);
     let Ok(origin) = place.start.recv() else { return Ok(()) };

@@ -29,7 +29,7 @@ pub struct Scenario {
     pub resend: Resend,
     /// How what is received is acknowledged, over TCP.
     pub acknowledge: Acknowledge,
-    /// Users whose operation has been under way for longer than so many seconds are counted as waiting.
+    /// Users whose operation has been under way for longer than this are counted as waiting; seconds.
     pub waiting_over_s: f64,
 }
 

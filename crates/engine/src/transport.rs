@@ -42,10 +42,10 @@ pub trait Transport {
     /// Receives what has come, 0 at the end of the stream; `WouldBlock` when nothing has.
     fn receive(&mut self, slot: u32, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Throws away what has come, `most` bytes of it at most, and says how many; 0 at the end of the stream,
-    /// `WouldBlock` when nothing has come. `most` is not 0.
-    fn discard(&mut self, slot: u32, most: usize) -> io::Result<usize> {
-        discard_through(&mut [0; 4096], most, |buffer| self.receive(slot, buffer))
+    /// Throws away what has come, `max` bytes of it at most, and says how many; 0 at the end of the stream,
+    /// `WouldBlock` when nothing has come. `max` is not 0.
+    fn discard(&mut self, slot: u32, max: usize) -> io::Result<usize> {
+        discard_through(&mut [0; 4096], max, |buffer| self.receive(slot, buffer))
     }
 
     /// Closes the connection and forgets its events.
@@ -55,17 +55,17 @@ pub trait Transport {
     fn wait(&mut self, until_ns: u64, ready: &mut Vec<Ready>) -> io::Result<()>;
 }
 
-/// Throws away up to `most` bytes by receiving them into `scratch` piece by piece, so that less than `most` means that
+/// Throws away up to `max` bytes by receiving them into `scratch` piece by piece, so that less than `max` means that
 /// nothing more has come, however small `scratch` is; it is not empty. What ends it behind the first piece (the end of
 /// the stream, an error) is the next call's to tell.
 fn discard_through(
     scratch: &mut [u8],
-    most: usize,
+    max: usize,
     mut receive: impl FnMut(&mut [u8]) -> io::Result<usize>,
 ) -> io::Result<usize> {
     let mut dropped = 0;
-    while dropped < most {
-        let wanted = (most - dropped).min(scratch.len());
+    while dropped < max {
+        let wanted = (max - dropped).min(scratch.len());
         match receive(&mut scratch[..wanted]) {
             Ok(length) => {
                 dropped += length;

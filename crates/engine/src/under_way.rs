@@ -8,7 +8,7 @@ const TICKS_PER_S: u64 = 10;
 const TICKS: u64 = 640;
 
 /// The longest wait that can be asked about, in seconds.
-pub(crate) const LONGEST_S: f64 = 62.0;
+pub(crate) const MAX_AGE_S: f64 = 62.0;
 
 /// Operations under way of one thread.
 #[derive(Debug)]
@@ -29,12 +29,12 @@ impl UnderWay {
 
     /// An operation started.
     pub(crate) fn enter(&mut self, started_ns: u64) {
-        *self.place(started_ns) += 1;
+        *self.count_at(started_ns) += 1;
     }
 
     /// An operation that started then is over, whatever became of it.
     pub(crate) fn leave(&mut self, started_ns: u64) {
-        let count = self.place(started_ns);
+        let count = self.count_at(started_ns);
         *count = count.saturating_sub(1);
     }
 
@@ -52,7 +52,7 @@ impl UnderWay {
         waiting
     }
 
-    fn place(&mut self, started_ns: u64) -> &mut u32 {
+    fn count_at(&mut self, started_ns: u64) -> &mut u32 {
         let tick = started_ns / TICK_NS;
         let known_from = (TICKS_PER_S * (self.second + 1)).saturating_sub(TICKS);
         if tick < known_from { &mut self.older } else { &mut self.started[slot(tick)] }
@@ -65,7 +65,7 @@ fn slot(tick: u64) -> usize {
 
 /// Tenths of a second; a hair more than a whole number of them is what decimal fractions leave.
 fn ticks(over_s: f64) -> u64 {
-    (over_s.min(LONGEST_S) * TICKS_PER_S as f64 - 1e-6).ceil().max(0.0) as u64
+    (over_s.min(MAX_AGE_S) * TICKS_PER_S as f64 - 1e-6).ceil().max(0.0) as u64
 }
 
 #[cfg(test)]

@@ -50,14 +50,14 @@ impl Audience for Nobody {
     }
 }
 
-/// Allocations of the generator's thread in a session of so many requests.
+/// Allocations of the generator's thread in a session of that number of requests.
 fn allocations(request: &str, requests: u32) -> u64 {
     let server = NullServer::start(None).expect("a loopback port");
     let text = format!("function visit() operation 'Op' for i = 1, {requests} do {request} end end");
     let source = Source::of("session.lua", &text, "visit");
     let scenario = Scenario::of(Program::Script(source));
     let options = RunOptions {
-        most_sessions: Some(1),
+        max_sessions: Some(1),
         drain_s: 60.0,
         ..RunOptions::of(scenario, Load::default(), server.address())
     };

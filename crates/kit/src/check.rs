@@ -1,7 +1,7 @@
 //! After a run: what the users were told against what the servers hold, as the kit's `check.lua` states it. It asks the
 //! database in SQL and the web server over HTTP.
 
-mod line;
+mod connection;
 mod web;
 
 use std::cell::{RefCell, RefMut};
@@ -23,7 +23,7 @@ use mysql::prelude::Queryable;
 use crate::folder::{Kit, Setup};
 use crate::script;
 use crate::sql::{Server, server};
-use line::Line;
+use connection::Connection;
 use web::{Request, Web};
 
 /// What the users were told over the whole run, ramp-up and ramp-down included.
@@ -104,15 +104,15 @@ pub fn check(options: CheckOptions<'_>) -> Result<Vec<ConsistencyResult>> {
     let text = kit.text(file)?;
     let conn = database.map(looking).transpose()?;
     // As long as a user would wait.
-    let patience = Duration::from_secs_f64(kit.manifest.users.timeout_s.clamp(1.0, 600.0));
-    let line = web.map(|target| Line::new(target, patience)).transpose()?;
+    let timeout = Duration::from_secs_f64(kit.manifest.users.timeout_s.clamp(1.0, 600.0));
+    let connection = web.map(|target| Connection::new(target, timeout)).transpose()?;
     let shared =
         Rc::new(Shared { conn: RefCell::new(conn), results: RefCell::default(), lost: RefCell::default() });
     let outcome = script::new_state(kit, setup).and_then(|(lua, budget)| {
         install(&lua, &shared, inputs, &budget)?;
         let page = OnePage::install(&lua)?;
         let host = web.map_or("", |target| target.host.as_str());
-        let web = RefCell::new(line.map(move |line| Web::new(line, host, page, on_answer)));
+        let web = RefCell::new(connection.map(move |connection| Web::new(connection, host, page, on_answer)));
         let (shared, web) = (&*shared, &web);
         lua.scope(|scope| {
             let log_in = move |_: &Lua, (name, password): (String, String)| {

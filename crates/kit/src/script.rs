@@ -3,7 +3,7 @@
 
 use engine::script::budget::{Allowance, Budget};
 use engine::script::{constants, sandbox};
-use mlua::{Lua, Value};
+use mlua::Lua;
 use model::Problem;
 
 use crate::folder::{Kit, Setup};
@@ -18,10 +18,6 @@ const ALLOWANCE: Allowance =
 /// A sandboxed state in which the kit's modules, `size` and `param` are known, and what its script may spend there.
 pub(crate) fn new_state(kit: &Kit, setup: &Setup) -> mlua::Result<(Lua, Budget)> {
     let lua = sandbox::new_lua(kit.modules.clone(), MEMORY_LIMIT_BYTES)?;
-    // A script must not catch the error that ends it.
-    for name in ["pcall", "xpcall", "coroutine"] {
-        lua.globals().raw_set(name, Value::Nil)?;
-    }
     constants::install(&lua, &setup.size, &setup.params)?;
     let budget = Budget::install(&lua, ALLOWANCE)?;
     Ok((lua, budget))

@@ -11,9 +11,9 @@ use terms::{Freshness, Terms};
 use super::date;
 
 /// Objects that a user remembers; the one that was not wanted for longest goes first.
-pub const MOST_ENTRIES: usize = 200;
+pub const MAX_ENTRIES: usize = 200;
 /// Longer entity tags are not kept.
-const MOST_TAG_BYTES: usize = 256;
+const MAX_TAG_BYTES: usize = 256;
 
 /// What a user's cache says of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ struct Entry {
 impl Cache {
     /// What is known of the object at `target` (path with query), which is wanted now.
     pub fn look(&mut self, target: &[u8], now_s: i64) -> Found {
-        let Some(at) = self.place(target) else { return Found::Absent };
+        let Some(at) = self.position(target) else { return Found::Absent };
         let used = self.next_use();
         let entry = &mut self.entries[at];
         entry.used = used;
@@ -60,7 +60,7 @@ impl Cache {
 
     /// Appends the header lines that make a GET of `target` conditional, if the object is known.
     pub fn write_conditions(&self, target: &[u8], out: &mut Vec<u8>) {
-        let Some(at) = self.place(target) else { return };
+        let Some(at) = self.position(target) else { return };
         let entry = &self.entries[at];
         if !entry.tag.is_empty() {
             out.extend_from_slice(b"If-None-Match: ");
@@ -94,13 +94,13 @@ impl Cache {
 
     /// Forgets an object, as after a POST to it (RFC 9111 section 4.4).
     pub fn forget(&mut self, target: &[u8]) {
-        if let Some(at) = self.place(target) {
+        if let Some(at) = self.position(target) {
             self.entries.swap_remove(at);
         }
     }
 
     /// Where the object's entry is.
-    fn place(&self, target: &[u8]) -> Option<usize> {
+    fn position(&self, target: &[u8]) -> Option<usize> {
         let key = key_of(target);
         self.entries.iter().position(|entry| entry.key == key)
     }
@@ -113,12 +113,12 @@ impl Cache {
     fn replace(&mut self, target: &[u8], status: u16, terms: &Terms<'_>, now_s: i64) {
         self.forget(target);
         let lifetime_s = terms.lifetime_s(status, now_s);
-        let tag = terms.tag.filter(|tag| tag.len() <= MOST_TAG_BYTES).unwrap_or_default();
+        let tag = terms.tag.filter(|tag| tag.len() <= MAX_TAG_BYTES).unwrap_or_default();
         let useful = lifetime_s > 0 || !tag.is_empty() || terms.modified_s.is_some();
         if !terms.stored(status) || !useful {
             return;
         }
-        if self.entries.len() == MOST_ENTRIES {
+        if self.entries.len() == MAX_ENTRIES {
             self.make_room();
         }
         let used = self.next_use();
@@ -145,11 +145,11 @@ impl Cache {
         if !terms.stored(200) {
             return self.forget(target);
         }
-        let Some(at) = self.place(target) else { return };
+        let Some(at) = self.position(target) else { return };
         let used = self.next_use();
         let entry = &mut self.entries[at];
         entry.used = used;
-        if let Some(tag) = terms.tag.filter(|tag| tag.len() <= MOST_TAG_BYTES && **tag != *entry.tag) {
+        if let Some(tag) = terms.tag.filter(|tag| tag.len() <= MAX_TAG_BYTES && **tag != *entry.tag) {
             entry.tag = tag.into();
         }
         entry.modified_s = terms.modified_s.or(entry.modified_s);

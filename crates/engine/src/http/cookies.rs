@@ -6,9 +6,9 @@ mod set_cookie;
 use set_cookie::SetCookie;
 
 /// The most cookies of a user; more than any of the supported servers sets. The oldest goes first.
-const MOST_COOKIES: usize = 64;
+const MAX_COOKIES: usize = 64;
 /// All of them together, since a user exists many thousand times.
-const MOST_JAR_BYTES: usize = 16 * 1024;
+const MAX_JAR_BYTES: usize = 16 * 1024;
 /// [`Cookie::expires_s`] of a cookie that lasts as long as its user.
 const NEVER: u32 = u32::MAX;
 
@@ -91,7 +91,7 @@ impl Jar {
     fn make_room(&mut self, now_s: i64) {
         let full = |cookies: &[Cookie]| {
             let bytes: usize = cookies.iter().map(|cookie| cookie.text.len()).sum();
-            cookies.len() > MOST_COOKIES || bytes > MOST_JAR_BYTES
+            cookies.len() > MAX_COOKIES || bytes > MAX_JAR_BYTES
         };
         if full(&self.cookies) {
             self.cookies.retain(|cookie| !is_past(cookie.expires_s, now_s));

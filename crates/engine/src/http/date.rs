@@ -57,11 +57,11 @@ fn is_delimiter(byte: u8) -> bool {
     matches!(byte, 0x09 | 0x20..=0x2F | 0x3B..=0x40 | 0x5B..=0x60 | 0x7B..=0x7E)
 }
 
-/// The number at the beginning of `token` when it has so many digits.
-fn number(token: &[u8], least: usize, most: usize) -> Option<i64> {
+/// The number at the beginning of `token` when it has that number of digits.
+fn number(token: &[u8], min: usize, max: usize) -> Option<i64> {
     let digits = token.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let value = token.iter().take(digits.min(most)).fold(0, |sum, byte| sum * 10 + i64::from(byte - b'0'));
-    (least..=most).contains(&digits).then_some(value)
+    let value = token.iter().take(digits.min(max)).fold(0, |sum, byte| sum * 10 + i64::from(byte - b'0'));
+    (min..=max).contains(&digits).then_some(value)
 }
 
 /// Hours, minutes and seconds, as seconds.

@@ -4,9 +4,9 @@ use std::fmt;
 use std::io::Read;
 
 /// A decoded body may be this long: a small answer can claim to be a very long one.
-pub const MOST_DECODED_BYTES: usize = 16 * 1024 * 1024;
+pub const MAX_DECODED_BYTES: usize = 16 * 1024 * 1024;
 /// Codings on top of each other; more is an attack.
-const MOST_LAYERS: usize = 4;
+const MAX_LAYERS: usize = 4;
 const BUFFER_BYTES: usize = 4096;
 
 /// Why a body can't be decoded.
@@ -18,7 +18,7 @@ pub enum DecodeError {
     Truncated(&'static str),
     /// It is not what it claims to be; with the decoder's own words.
     Corrupt(&'static str, String),
-    /// It is longer than [`MOST_DECODED_BYTES`].
+    /// It is longer than [`MAX_DECODED_BYTES`].
     TooLong,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for DecodeError {
             DecodeError::Truncated(coding) => write!(f, "the answer's {coding} body ends in the middle"),
             DecodeError::Corrupt(coding, why) => write!(f, "the answer's body is not {coding}: {why}"),
             DecodeError::TooLong => {
-                write!(f, "the answer's body is longer than {} MiB when decoded", MOST_DECODED_BYTES >> 20)
+                write!(f, "the answer's body is longer than {} MiB when decoded", MAX_DECODED_BYTES >> 20)
             }
         }
     }
@@ -46,7 +46,7 @@ pub fn decode(encoding: &[u8], body: &[u8], out: &mut Vec<u8>) -> Result<(), Dec
         .map(<[u8]>::trim_ascii)
         .filter(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
         .collect();
-    if codings.len() > MOST_LAYERS {
+    if codings.len() > MAX_LAYERS {
         return Err(DecodeError::Unknown(String::from_utf8_lossy(encoding).into_owned()));
     }
     // The last one named was applied last.
@@ -117,7 +117,7 @@ fn read_all(coding: &'static str, mut decoder: impl Read, out: &mut Vec<u8>) -> 
     loop {
         match decoder.read(&mut buffer) {
             Ok(0) => return Ok(()),
-            Ok(length) if out.len() - begin + length > MOST_DECODED_BYTES => {
+            Ok(length) if out.len() - begin + length > MAX_DECODED_BYTES => {
                 return Err(DecodeError::TooLong);
             }
             Ok(length) => out.extend_from_slice(&buffer[..length]),

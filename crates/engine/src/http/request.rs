@@ -10,12 +10,12 @@ use crate::recorder::Row;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// 0 where there is none.
-    named: [u16; Wanted::MOST],
+    named: [u16; Wanted::MAX],
 }
 
 impl Wanted {
-    /// So many statuses can be named.
-    pub(crate) const MOST: usize = 4;
+    /// The maximum number of statuses that can be named.
+    pub(crate) const MAX: usize = 4;
 
     /// Adds a status; false when there is no room for it.
     pub(crate) fn name(&mut self, status: u16) -> bool {
@@ -64,7 +64,7 @@ pub(crate) struct Draft {
     pub(crate) named: bool,
     /// What the session takes for the right answer.
     pub(crate) wanted: Wanted,
-    /// So many redirects are followed.
+    /// The maximum number of redirects that are followed.
     pub(crate) redirects: u8,
     /// The body of the answer is not kept.
     pub(crate) discard: bool,

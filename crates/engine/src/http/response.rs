@@ -9,21 +9,21 @@ use chunked::Chunked;
 use head::Head;
 
 /// A response's head may be this long; servers' own limits are about 8 kB.
-pub const MOST_HEAD_BYTES: usize = 64 * 1024;
+pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// Body bytes kept for a script; what comes beyond is counted, not kept.
-pub const MOST_KEPT_BYTES: usize = 16 * 1024 * 1024;
+pub const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
 /// Kept of a discarded body when the status is not 2xx: what the server had to say against the request is evidence.
 pub const EVIDENCE_BYTES: usize = 1024;
 /// Reserved at once for a body whose length is known, so that small ones don't grow in steps; a length is only a claim.
-const MOST_RESERVED_BYTES: u64 = 256 * 1024;
-const MOST_INTERIM: u8 = 100;
+const MAX_RESERVED_BYTES: u64 = 256 * 1024;
+const MAX_INTERIM_ANSWERS: u8 = 100;
 
 /// What is not HTTP about the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The head is not one, or has two lengths, or a negative one, or switches protocols.
     Head,
-    /// The head is longer than [`MOST_HEAD_BYTES`], or has too many lines, or interim answers come without end.
+    /// The head is longer than [`MAX_HEAD_BYTES`], or has too many lines, or interim answers come without end.
     HeadTooLong,
     /// A chunk's size or end is not one, or the trailers have no end.
     Chunk,
@@ -49,7 +49,7 @@ impl Fault {
 /// What becomes of a body.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Body {
-    /// A script may look at it: kept up to [`MOST_KEPT_BYTES`].
+    /// A script may look at it: kept up to [`MAX_KEPT_BYTES`].
     #[default]
     Keep,
     /// Counted only, but for the first [`EVIDENCE_BYTES`] when the status is not 2xx.
@@ -230,35 +230,35 @@ impl Response {
         if before == 0
             && bytes.starts_with(head::OPENING)
             && let Ok(Some((head, end))) = head::parse(bytes)
-            && end <= MOST_HEAD_BYTES
+            && end <= MAX_HEAD_BYTES
         {
             self.head_bytes.extend_from_slice(&bytes[..end]);
-            self.head_came(head)?;
+            self.take_head(head)?;
             return Ok(end);
         }
-        let window = bytes.len().min(MOST_HEAD_BYTES - before);
+        let window = bytes.len().min(MAX_HEAD_BYTES - before);
         self.head_bytes.extend_from_slice(&bytes[..window]);
         let opening = head::OPENING.len().min(self.head_bytes.len());
         if self.head_bytes[..opening] != head::OPENING[..opening] {
             return Err(Fault::Head);
         }
         let Some(end) = head::end(&self.head_bytes, before.saturating_sub(2)) else {
-            let full = self.head_bytes.len() == MOST_HEAD_BYTES;
+            let full = self.head_bytes.len() == MAX_HEAD_BYTES;
             return if full { Err(Fault::HeadTooLong) } else { Ok(window) };
         };
         self.head_bytes.truncate(end);
         match head::parse(&self.head_bytes)? {
-            Some((head, parsed)) if parsed == end => self.head_came(head)?,
+            Some((head, parsed)) if parsed == end => self.take_head(head)?,
             _ => return Err(Fault::Head),
         }
         Ok(end - before)
     }
 
-    fn head_came(&mut self, head: Head) -> Result<(), Fault> {
+    fn take_head(&mut self, head: Head) -> Result<(), Fault> {
         match head.status {
             // Nobody asked to switch protocols, and there is no status below 100.
             101 | 0..100 => return Err(Fault::Head),
-            100..200 if self.interim == MOST_INTERIM => return Err(Fault::HeadTooLong),
+            100..200 if self.interim == MAX_INTERIM_ANSWERS => return Err(Fault::HeadTooLong),
             100..200 => {
                 self.head_bytes.clear();
                 self.interim += 1;
@@ -268,7 +268,7 @@ impl Response {
         }
         self.head = head;
         self.keep_bytes = match self.expected.body {
-            Body::Keep => MOST_KEPT_BYTES,
+            Body::Keep => MAX_KEPT_BYTES,
             Body::Discard if (200..300).contains(&head.status) => 0,
             Body::Discard => EVIDENCE_BYTES,
         };
@@ -277,7 +277,7 @@ impl Response {
             Head { chunked: true, .. } => State::Chunked(Chunked::begin()),
             Head { length: Some(0), .. } => State::Done,
             Head { length: Some(length), .. } => {
-                self.body.reserve(length.min(self.keep_bytes as u64).min(MOST_RESERVED_BYTES) as usize);
+                self.body.reserve(length.min(self.keep_bytes as u64).min(MAX_RESERVED_BYTES) as usize);
                 State::Length(length)
             }
             _ => {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::host::{Asked, Host};
+use super::host::{Arguments, Host};
 use super::json;
 use super::pairs;
 use super::parts;
@@ -46,8 +46,8 @@ pub(crate) fn request<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Ans
 pub(crate) fn parallel<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     can_wait(call)?;
     let Argument::List(list) = call.argument(1) else { return Err(Fault::new("parallel takes a list")) };
-    if !(1..=MOST_PARALLEL).contains(&list.len()) {
-        return Err(Fault::new(format!("parallel takes 1 to {MOST_PARALLEL} requests, not {}", list.len())));
+    if !(1..=MAX_PARALLEL).contains(&list.len()) {
+        return Err(Fault::new(format!("parallel takes 1 to {MAX_PARALLEL} requests, not {}", list.len())));
     }
     let (mut connections, mut cached) = (PARALLEL_CONNECTIONS, false);
     if let Argument::List(options) = call.argument(2) {
@@ -75,12 +75,12 @@ pub(crate) fn parallel<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<An
 
 /// As many connections as browsers open to one server.
 const PARALLEL_CONNECTIONS: u16 = 6;
-const MOST_PARALLEL: usize = 1000;
+const MAX_PARALLEL: usize = 1000;
 
 fn beside(host: &mut Host, element: Argument<'_, '_>, cached: bool) -> Result<(), Fault> {
     let Argument::List(parts) = element else {
         let written = Written { cached, ..Written::new(b"GET", path(element)?) };
-        host.request_beside(&written.asked());
+        host.request_beside(&written.arguments());
         return Ok(());
     };
     parts.at(1, |verb| {
@@ -88,7 +88,7 @@ fn beside(host: &mut Host, element: Argument<'_, '_>, cached: bool) -> Result<()
             parts.at(3, |options| {
                 let mut written = Written { cached, ..Written::new(method(verb)?, path(target)?) };
                 written.read(options, host)?;
-                host.request_beside(&written.asked());
+                host.request_beside(&written.arguments());
                 Ok(())
             })
         })
@@ -134,7 +134,7 @@ fn ask<'a>(
         Fields::None => {}
     }
     written.read(call.argument(at + if fields == Fields::None { 1 } else { 2 }), &host)?;
-    host.request(&written.asked());
+    host.request(&written.arguments());
     host.target = written.target;
     host.form = written.body;
     Ok(Answer::Wait)
@@ -162,7 +162,7 @@ fn method<'a>(argument: Argument<'a, '_>) -> Result<&'a [u8], Fault> {
 
 const OPTIONS: &str = "expect (a status or several), redirects (0 to 50), discard, compressed, name, headers, query, form, json, multipart, body, type";
 /// Followed unless the session says otherwise, as browsers do.
-const MOST_REDIRECTS: u8 = 10;
+const MAX_REDIRECTS: u8 = 10;
 const FORM: &[u8] = b"application/x-www-form-urlencoded";
 
 /// A request as its arguments say it.
@@ -200,14 +200,14 @@ impl<'a> Written<'a> {
             segments: Vec::new(),
             has_body: false,
             wanted: Wanted::default(),
-            redirects: MOST_REDIRECTS,
+            redirects: MAX_REDIRECTS,
             discard: false,
             cached: false,
         }
     }
 
-    fn asked(&self) -> Asked<'_> {
-        Asked {
+    fn arguments(&self) -> Arguments<'_> {
+        Arguments {
             method: self.method,
             target: if self.target.is_empty() { self.path } else { &self.target },
             name: self.name,
@@ -252,8 +252,9 @@ impl<'a> Written<'a> {
     }
 
     fn multipart(&mut self, list: List<'_>, host: &Host) -> Result<(), Fault> {
-        let user = host.visit.as_ref().map_or(0, |visit| visit.user_number);
-        let random = Stream::new(host.now_ns, u64::from(user)).bits();
+        let (now_ns, user) =
+            host.turn.as_ref().map_or((0, 0), |turn| (turn.now_ns, turn.session.user_number));
+        let random = Stream::new(now_ns, u64::from(user)).bits();
         let (body, content_type) = parts::read(list, &host.files, random)?;
         self.has_body = true;
         self.content_type = Cow::Owned(content_type.into_bytes());
@@ -267,7 +268,7 @@ impl<'a> Written<'a> {
         let mut wanted = Wanted::default();
         let mut name = |status: Argument<'_, '_>| match status {
             Argument::Integer(status @ 100..=599) if wanted.name(status as u16) => Ok(()),
-            _ => Err(Fault::new(format!("expect takes a status, or a list of at most {}", Wanted::MOST))),
+            _ => Err(Fault::new(format!("expect takes a status, or a list of at most {}", Wanted::MAX))),
         };
         match statuses {
             Argument::List(list) if list.len() > 0 => {
@@ -283,7 +284,7 @@ impl<'a> Written<'a> {
         let Argument::Text(key) = key else { return Err(Fault::new("options have names")) };
         match (key, value) {
             (b"expect", statuses) => self.expect(statuses)?,
-            (b"redirects", Argument::Integer(most @ 0..=50)) => self.redirects = most as u8,
+            (b"redirects", Argument::Integer(max @ 0..=50)) => self.redirects = max as u8,
             (b"discard", Argument::Truth(truth)) => self.discard = truth,
             (b"compressed", Argument::Truth(truth)) if truth => {
                 self.headers.extend_from_slice(b"Accept-Encoding: gzip, br\r\n");

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use mlua::debug::Debug;
 use mlua::{Error, HookTriggers, Lua, VmState};
 
-use super::effort::{self, Effort};
+use super::cpu_budget::{self, CpuBudget};
 
 /// Instructions that are counted at once.
 const MILLION: u32 = 1_000_000;
@@ -27,39 +27,40 @@ pub struct Allowance {
 #[derive(Debug, Clone)]
 pub struct Budget {
     millions: Rc<Cell<u32>>,
-    effort: Rc<Effort>,
+    cpu_budget: Rc<CpuBudget>,
 }
 
 impl Budget {
     /// Watches over all that `lua` will run. Libraries have to be in place, and the script must not be able to catch the
     /// error: without `pcall`, `xpcall` and coroutines of its own.
     pub fn install(lua: &Lua, allowance: Allowance) -> mlua::Result<Budget> {
-        let (millions, effort) = (Rc::new(Cell::new(0)), Rc::new(Effort::of_seconds(allowance.seconds)));
+        let (millions, cpu_budget) =
+            (Rc::new(Cell::new(0)), Rc::new(CpuBudget::of_seconds(allowance.seconds)));
         let counter = Rc::clone(&millions);
-        let Allowance { million_instructions: most, without, .. } = allowance;
+        let Allowance { million_instructions: max, without, .. } = allowance;
         lua.set_global_hook(HookTriggers::new().every_nth_instruction(MILLION), move |_, debug| {
             counter.set(counter.get() + 1);
-            if counter.get() < most {
+            if counter.get() < max {
                 return Ok(VmState::Continue);
             }
-            let place = place(debug);
+            let line = line(debug);
             Err(Error::runtime(format!(
-                "{place}ran {most} million instructions {without}: a loop without end?"
+                "{line}ran {max} million instructions {without}: a loop without end?"
             )))
         })?;
-        effort::install(lua, &effort)?;
-        Ok(Budget { millions, effort })
+        cpu_budget::install(lua, &cpu_budget)?;
+        Ok(Budget { millions, cpu_budget })
     }
 
     /// The whole allowance again.
     pub fn renew(&self) {
         self.millions.set(0);
-        self.effort.renew();
+        self.cpu_budget.renew();
     }
 }
 
 /// What runs, as Lua's own errors begin: `session.lua:12: `; empty where it has no lines.
-fn place(debug: &Debug) -> String {
+fn line(debug: &Debug) -> String {
     let file = debug.source().source;
     match (file, debug.current_line()) {
         (Some(file), Some(line)) => format!("{}:{line}: ", file.trim_start_matches('@')),

@@ -3,15 +3,14 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use mlua::{Lua, Value};
-use model::interval::ErrorKind;
+use mlua::Lua;
 
 use super::ask;
 use super::host::Host;
 use super::natives;
+use super::promises::State;
 use super::stack::{Answer, Argument, Call, Fault, Native, define};
-use super::told::State;
-use crate::belongings::Scheme;
+use crate::user_state::Scheme;
 
 /// The host as the calls share it with the worker.
 pub(crate) type SharedHost = Rc<RefCell<Host>>;
@@ -24,7 +23,7 @@ pub(crate) fn install(lua: &Lua, host: &SharedHost) -> mlua::Result<()> {
         ("fail", fail),
         ("abandon", abandon),
         ("count", count),
-        ("told", told),
+        ("told", promise),
         ("unique", unique),
         ("elapsed", elapsed),
         ("think", think),
@@ -40,12 +39,7 @@ pub(crate) fn install(lua: &Lua, host: &SharedHost) -> mlua::Result<()> {
     ];
     let globals = lua.globals();
     calls.iter().try_for_each(|(name, call)| globals.raw_set(*name, define(lua, host, *call)?))?;
-    globals.raw_set("users", host.borrow().users())?;
-    // A session must not catch the errors that end it, nor yield past the engine.
-    for name in ["pcall", "xpcall", "coroutine"] {
-        globals.raw_set(name, Value::Nil)?;
-    }
-    Ok(())
+    globals.raw_set("users", host.borrow().users())
 }
 
 fn operation<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
@@ -58,7 +52,7 @@ fn check<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Faul
     let holds = call.truth(1);
     if !holds {
         let name = call.text(2).map_or("unnamed".into(), String::from_utf8_lossy);
-        host.borrow_mut().fail(ErrorKind::Check, &format!("check failed: {name}"));
+        host.borrow_mut().fail(&format!("check failed: {name}"), false);
     }
     Ok(Answer::Truth(holds))
 }
@@ -66,11 +60,7 @@ fn check<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Faul
 /// Counts the failure, then ends the session by an error that nobody reads.
 fn fail<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let why = call.text(1).map_or("failed".into(), String::from_utf8_lossy);
-    let mut host = host.borrow_mut();
-    host.fail(ErrorKind::Check, &why);
-    if let Some(visit) = &mut host.visit {
-        visit.failed_on_purpose = true;
-    }
+    host.borrow_mut().fail(&why, true);
     Err(Fault::new(why))
 }
 
@@ -96,10 +86,7 @@ fn forget<'a>(host: &'a RefCell<Host>, _call: Call<'a>) -> Result<Answer<'a>, Fa
 }
 
 fn abandon<'a>(host: &'a RefCell<Host>, _call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    let host = &mut *host.borrow_mut();
-    if let Some(visit) = &mut host.visit {
-        visit.abandon(&mut host.recorder);
-    }
+    host.borrow_mut().abandon();
     Ok(Answer::Nothing)
 }
 
@@ -112,12 +99,12 @@ fn count<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Faul
         Argument::Number(n) if n.fract() == 0.0 && (0.0..9e15).contains(&n) => n as u64,
         _ => return Err(Fault::new(format!("count(\"{name}\", n): n is a whole number from 0"))),
     };
-    host.borrow_mut().count(name, n);
+    host.borrow_mut().count(name, n)?;
     Ok(Answer::Nothing)
 }
 
 /// `told(key, value)`: the user was promised that the thing is so; with `false` that it is gone; with nothing nobody knows.
-fn told<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+fn promise<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let text = |number| call.text(number).and_then(|text| std::str::from_utf8(text).ok());
     let key = text(1).ok_or_else(|| Fault::new("told takes a name, and what it is: a text, or false"))?;
     let state = match (call.argument(2), text(2)) {
@@ -132,20 +119,17 @@ fn told<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault
             return Err(Fault::new(what));
         }
     };
-    host.borrow_mut().tell(key, state);
+    host.borrow_mut().promise(key, state)?;
     Ok(Answer::Nothing)
 }
 
 fn unique<'a>(host: &'a RefCell<Host>, _call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    Ok(Answer::Integer(host.borrow_mut().unique() as i64))
+    Ok(Answer::Integer(host.borrow_mut().unique()? as i64))
 }
 
 /// `elapsed()`: the user's clock. It stands still while the script computes: what that takes is the generator's doing.
 fn elapsed<'a>(host: &'a RefCell<Host>, _call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    let elapsed_s = host.borrow().elapsed_s();
-    let elapsed_s =
-        elapsed_s.ok_or_else(|| Fault::new("elapsed() is a user's clock: call it in a session"))?;
-    Ok(Answer::Number(elapsed_s))
+    Ok(Answer::Number(host.borrow_mut().elapsed_s()?))
 }
 
 fn think<'a>(host: &'a RefCell<Host>, call: Call<'a>) -> Result<Answer<'a>, Fault> {

@@ -46,10 +46,10 @@ struct Given {
 impl Dealer {
     /// The user whose session asks, how many rows it has been given before, and among how many users rows are dealt out.
     /// None of that depends on the number of threads, nor on who was quicker.
-    fn next(&self) -> (u64, u64, u64) {
-        let host = self.host.borrow();
-        let (place, draw_index) =
-            host.visit.as_ref().map_or((0, 0), |visit| (visit.user_number, visit.draw_index));
+    fn next(&self) -> Result<(u64, u64, u64), Fault> {
+        let mut host = self.host.borrow_mut();
+        let session = &host.turn("feed.NAME()")?.session;
+        let (place, draw_index) = (session.user_number, session.draw_index);
         let mut given_to = self.given_to.borrow_mut();
         let given = given_to.entry(place).or_default();
         if given.draw_index != draw_index {
@@ -57,7 +57,7 @@ impl Dealer {
         }
         let before = given.rows;
         given.rows += 1;
-        (draw_index.into(), before, host.people)
+        Ok((draw_index.into(), before, host.people))
     }
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn install(lua: &Lua, host: &SharedHost, feeders: &[Feeder]) -> mlua:
 
 fn give<'a>(dealer: &'a Dealer, _call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let Feeder { name, rows, mode, on_end } = &dealer.feeder;
-    let (user, before, people) = dealer.next();
+    let (user, before, people) = dealer.next()?;
     let length = rows.len().max(1) as u64;
     let (number, round) = match mode {
         // Each user deals itself every n-th row from its own number on.
@@ -112,20 +112,34 @@ fn used_up(name: &str, mode: FeedMode, rows: usize, people: u64) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::host::Host;
+    use crate::active_session::ActiveSession;
+    use crate::recorder::Recorder;
+    use crate::script::host::{Host, Turn};
+
+    /// A turn of the user in place `place` (0-based) who draws as number `draw_index`.
+    fn turn(place: u32, draw_index: u32) -> Option<Turn> {
+        let mut session = ActiveSession::new(place + 1, 0, 0, 0);
+        session.draw_index = draw_index;
+        Some(Turn { session: Box::new(session), recorder: Box::new(Recorder::new(false)), now_ns: 0 })
+    }
 
     /// What each of `people` users is given by `calls` calls, where their places are those of `threads` threads.
-    fn given(mode: FeedMode, on_end: OnEnd, (people, calls): (u32, usize), threads: u32) -> Vec<Vec<i64>> {
+    fn rows_given(
+        mode: FeedMode,
+        on_end: OnEnd,
+        (people, calls): (u32, usize),
+        threads: u32,
+    ) -> Vec<Vec<i64>> {
         let rows =
             Arc::new(Rows::read("n.json", br#"[{"n":0},{"n":1},{"n":2},{"n":3},{"n":4}]"#).expect("right"));
         let mut given = vec![Vec::new(); people as usize];
         for thread in 0..threads {
-            let host = Rc::new(RefCell::new(Host::new(people, people.into(), false)));
+            let host = Rc::new(RefCell::new(Host::new(people, people.into(), Rc::default())));
             let lua = Lua::new();
             let feeder = Feeder { name: "rows".to_string(), rows: Arc::clone(&rows), mode, on_end };
             install(&lua, &host, &[feeder]).expect("it can be installed");
             for user in (thread..people).step_by(threads as usize) {
-                host.borrow_mut().visit = Some(Box::new(crate::visit::Visit::new(user + 1, 0, 0, 0)));
+                host.borrow_mut().turn = turn(user, user);
                 let calls = (0..calls).map_while(|_| lua.load("return feed.rows().n").eval::<i64>().ok());
                 given[user as usize] = calls.collect();
             }
@@ -141,19 +155,19 @@ mod tests {
             (FeedMode::PerUser, OnEnd::Repeat),
         ];
         for (mode, on_end) in modes {
-            let alone = given(mode, on_end, (4, 7), 1);
+            let alone = rows_given(mode, on_end, (4, 7), 1);
             for threads in [2, 4] {
-                assert_eq!(given(mode, on_end, (4, 7), threads), alone, "{mode:?}, {threads} threads");
+                assert_eq!(rows_given(mode, on_end, (4, 7), threads), alone, "{mode:?}, {threads} threads");
             }
         }
     }
 
     #[test]
     fn users_deal_out_every_row_once_between_them() {
-        let unique = given(FeedMode::Unique, OnEnd::Stop, (3, 9), 1);
+        let unique = rows_given(FeedMode::Unique, OnEnd::Stop, (3, 9), 1);
         assert_eq!(unique, [vec![0, 3], vec![1, 4], vec![2]]);
         // As many users as rows: each round begins one further on, so that everybody sees all of them.
-        let shared = given(FeedMode::Shared, OnEnd::Repeat, (5, 5), 2);
+        let shared = rows_given(FeedMode::Shared, OnEnd::Repeat, (5, 5), 2);
         assert_eq!(shared[0], [0, 1, 2, 3, 4]);
         assert_eq!(shared[3], [3, 4, 0, 1, 2]);
     }
@@ -161,7 +175,7 @@ mod tests {
     #[test]
     fn a_user_is_given_all_shared_rows_before_any_of_them_again() {
         for people in 1..=12_u32 {
-            let shared = given(FeedMode::Shared, OnEnd::Repeat, (people, 5), 1);
+            let shared = rows_given(FeedMode::Shared, OnEnd::Repeat, (people, 5), 1);
             for (user, mut rows) in shared.into_iter().enumerate() {
                 rows.sort_unstable();
                 assert_eq!(rows, [0, 1, 2, 3, 4], "user {user} of {people}");
@@ -172,14 +186,12 @@ mod tests {
     #[test]
     fn who_comes_to_another_s_place_is_given_rows_of_its_own() {
         let rows = Arc::new(Rows::read("n.json", br#"[{"n":0},{"n":1},{"n":2},{"n":3}]"#).expect("right"));
-        let host = Rc::new(RefCell::new(Host::new(1, 2, false)));
+        let host = Rc::new(RefCell::new(Host::new(1, 2, Rc::default())));
         let lua = Lua::new();
         let (mode, on_end) = (FeedMode::Unique, OnEnd::Stop);
         install(&lua, &host, &[Feeder { name: "rows".to_string(), rows, mode, on_end }]).expect("installed");
         for (arrival, expected) in [(0, [0, 2]), (1, [1, 3])] {
-            let mut visit = crate::visit::Visit::new(1, 0, 0, 0);
-            visit.draw_index = arrival;
-            host.borrow_mut().visit = Some(Box::new(visit));
+            host.borrow_mut().turn = turn(0, arrival);
             let call = || lua.load("return feed.rows().n").eval::<i64>().expect("a row");
             assert_eq!([call(), call()], expected, "arrival {arrival}");
         }

@@ -1,38 +1,36 @@
-//! What a session's calls act on while its script runs. A worker puts a visit in, resumes the script, and finds out
-//! what the script wants next.
+//! What a session's calls act on while its script runs. A worker lends its recorder and the session for the script's
+//! turn, and gets them back with what the script wants next.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use model::interval::{ErrorKind, OperationKind};
-use model::record::Evidence;
 
-use super::page::{NO_PAGE, PageSlot, Pages};
+use super::page::Pages;
 use super::parts::Files;
-use super::told::{State, Told};
-use crate::belongings::{Login, Scheme};
+use super::promises::{Promises, State};
+use super::stack::Fault;
+use crate::active_session::ActiveSession;
 use crate::http::request::{Draft, Wanted, path_of};
 use crate::recorder::Recorder;
-use crate::trace::{Step, Trace};
-use crate::visit::Visit;
+use crate::trace::Step;
+use crate::user_state::{Login, Scheme};
 
 /// What the script asked for before it yielded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Action {
-    /// Nothing: it ended, or yielded on its own.
-    None,
     /// The request in [`Host::draft`] is to be sent.
     Request,
-    /// The requests in [`Host::drafts`] are to be sent over at most so many connections at once.
+    /// The requests in [`Host::drafts`] are to be sent over at most this number of connections at once.
     Parallel(u16),
-    /// A pause of so many nanoseconds.
+    /// A pause of this number of nanoseconds.
     Pause(u64),
 }
 
 /// What a request call gives.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct Arguments<'a> {
     pub(crate) method: &'a [u8],
     pub(crate) target: &'a [u8],
     /// The row's name; the path when absent.
@@ -45,7 +43,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) segments: &'a [Arc<[u8]>],
     /// What the session takes for the right answer.
     pub(crate) wanted: Wanted,
-    /// So many redirects are followed.
+    /// The maximum number of redirects that are followed.
     pub(crate) redirects: u8,
     /// The body of the answer is not kept.
     pub(crate) discard: bool,
@@ -53,46 +51,59 @@ pub(crate) struct Asked<'a> {
     pub(crate) cached: bool,
 }
 
+/// What a worker lends to a script for its turn.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    pub(crate) session: Box<ActiveSession>,
+    pub(crate) recorder: Box<Recorder>,
+    /// When the event happened that the script goes on with.
+    pub(crate) now_ns: u64,
+}
+
+impl Turn {
+    /// Notes a step of the user when somebody listens.
+    fn trace(&mut self, step: impl FnOnce() -> Step) {
+        self.recorder.trace(self.now_ns, self.session.user_number, step);
+    }
+}
+
 /// What a session's calls act on.
 #[derive(Debug)]
 pub(crate) struct Host {
-    pub(crate) now_ns: u64,
-    pub(crate) visit: Option<Box<Visit>>,
-    pub(crate) action: Action,
+    /// Absent while no script has its turn: at the top level of one, too.
+    pub(crate) turn: Option<Turn>,
+    /// What the script wants before it goes on.
+    pub(crate) action: Option<Action>,
     pub(crate) draft: Draft,
     /// In the order in which their pages are given back.
     pub(crate) drafts: Vec<Draft>,
-    pub(crate) recorder: Recorder,
     pub(crate) pages: Rc<RefCell<Pages>>,
-    /// `None` when nobody listens.
-    pub(crate) traces: Option<Vec<Trace>>,
     users: u64,
     /// Among how many unique numbers and rows are dealt out.
     pub(crate) people: u64,
     /// The kit's files that requests may send.
     pub(crate) files: Files,
     /// What users were promised, for the check after the run.
-    pub(crate) told: Told,
+    pub(crate) promises: Promises,
     /// Buffers for the request under construction, used again.
     pub(crate) target: Vec<u8>,
     pub(crate) form: Vec<u8>,
 }
 
 impl Host {
-    pub(crate) fn new(users: u32, people: u64, tracing: bool) -> Host {
+    /// For the calls of a thread's scripts, which may look at `pages`. `users` is the number of users over all threads,
+    /// `people` the number of those who may come.
+    pub(crate) fn new(users: u32, people: u64, pages: Rc<RefCell<Pages>>) -> Host {
         Host {
-            now_ns: 0,
-            visit: None,
-            action: Action::None,
+            turn: None,
+            action: None,
             draft: Draft::default(),
             drafts: Vec::new(),
-            recorder: Recorder::new(),
-            pages: Rc::default(),
-            traces: tracing.then(Vec::new),
+            pages,
             users: u64::from(users.max(1)),
             people: people.max(1),
             files: Files::new(),
-            told: Told::default(),
+            promises: Promises::default(),
             target: Vec::new(),
             form: Vec::new(),
         }
@@ -103,162 +114,137 @@ impl Host {
         self.users
     }
 
-    /// Seconds from the beginning of the user's life to the event that the script goes on with; absent where there is no
-    /// user.
-    pub(crate) fn elapsed_s(&self) -> Option<f64> {
-        let visit = self.visit.as_ref()?;
-        Some(self.now_ns.saturating_sub(visit.life_began_ns) as f64 / 1e9)
+    /// The turn under way, for a `call` that means nothing without a user: at a script's top level it is refused.
+    pub(crate) fn turn(&mut self, call: &str) -> Result<&mut Turn, Fault> {
+        let refused =
+            || Fault::new(format!("{call} is for a user: call it in a session, not at the top level"));
+        self.turn.as_mut().ok_or_else(refused)
+    }
+
+    /// Seconds from the beginning of the user's life to the event that the script goes on with.
+    pub(crate) fn elapsed_s(&mut self) -> Result<f64, Fault> {
+        let Turn { session, now_ns, .. } = self.turn("elapsed()")?;
+        Ok(now_ns.saturating_sub(session.life_began_ns) as f64 / 1e9)
     }
 
     /// A number that no other call of any user in this run is given: a user counts from its own number in steps of
     /// the number of users that may come.
-    pub(crate) fn unique(&mut self) -> u64 {
-        let Some(visit) = &mut self.visit else { return 0 };
-        visit.uniques += 1;
-        u64::from(visit.draw_index) + 1 + self.people * u64::from(visit.uniques - 1)
+    pub(crate) fn unique(&mut self) -> Result<u64, Fault> {
+        let people = self.people;
+        let session = &mut self.turn("unique()")?.session;
+        session.uniques += 1;
+        Ok(u64::from(session.draw_index) + 1 + people * u64::from(session.uniques - 1))
     }
 
     /// Begins an operation.
     pub(crate) fn operation(&mut self, name: &[u8]) {
-        let row = self.recorder.row(OperationKind::Operation, name);
-        self.trace(|| Step::Operation(String::from_utf8_lossy(name).into_owned()));
-        if let Some(visit) = &mut self.visit {
-            visit.open(row, self.now_ns, &mut self.recorder);
-        }
+        let Some(turn) = &mut self.turn else { return };
+        turn.trace(|| Step::Operation(String::from_utf8_lossy(name).into_owned()));
+        let Turn { session, recorder, now_ns } = turn;
+        let row = recorder.row(OperationKind::Operation, name);
+        session.open(row, *now_ns, recorder);
     }
 
     /// A request is wanted. One outside of an operation opens one named after the session.
-    pub(crate) fn request(&mut self, asked: &Asked<'_>) {
+    pub(crate) fn request(&mut self, arguments: &Arguments<'_>) {
         self.leave_pages();
         let mut draft = std::mem::take(&mut self.draft);
-        self.write_draft(&mut draft, asked);
+        self.write_draft(&mut draft, arguments);
         self.draft = draft;
-        self.action = Action::Request;
+        self.action = Some(Action::Request);
     }
 
     /// One more request of those that [`Self::parallel`] sends.
-    pub(crate) fn request_beside(&mut self, asked: &Asked<'_>) {
+    pub(crate) fn request_beside(&mut self, arguments: &Arguments<'_>) {
         let mut draft = Draft::default();
-        self.write_draft(&mut draft, asked);
+        self.write_draft(&mut draft, arguments);
         self.drafts.push(draft);
     }
 
-    /// The requests noted by [`Self::request_beside`] are wanted, over at most so many connections at once.
+    /// The requests noted by [`Self::request_beside`] are wanted, over at most this number of connections at once.
     pub(crate) fn parallel(&mut self, connections: u16) {
         self.leave_pages();
-        self.action = Action::Parallel(connections.max(1));
+        self.action = Some(Action::Parallel(connections.max(1)));
     }
 
-    fn write_draft(&mut self, draft: &mut Draft, asked: &Asked<'_>) {
-        self.ensure_operation();
+    fn write_draft(&mut self, draft: &mut Draft, arguments: &Arguments<'_>) {
+        let Some(Turn { session, recorder, now_ns }) = &mut self.turn else { return };
+        session.ensure_operation(*now_ns, recorder);
         draft.clear();
-        draft.method.extend_from_slice(asked.method);
-        draft.target.extend_from_slice(asked.target);
-        draft.headers.extend_from_slice(asked.headers);
-        if let Some((content_type, body)) = asked.body {
+        draft.method.extend_from_slice(arguments.method);
+        draft.target.extend_from_slice(arguments.target);
+        draft.headers.extend_from_slice(arguments.headers);
+        if let Some((content_type, body)) = arguments.body {
             draft.has_body = true;
             draft.content_type.extend_from_slice(content_type);
             draft.body.extend_from_slice(body);
         }
-        draft.segments.extend_from_slice(asked.segments);
-        draft.named = asked.name.is_some();
-        draft.row = self.recorder.row(OperationKind::Request, asked.name.unwrap_or(path_of(asked.target)));
-        draft.wanted = asked.wanted;
-        draft.redirects = asked.redirects;
-        draft.discard = asked.discard;
-        draft.cached = asked.cached;
+        draft.segments.extend_from_slice(arguments.segments);
+        draft.named = arguments.name.is_some();
+        draft.row = recorder.row(OperationKind::Request, arguments.name.unwrap_or(path_of(arguments.target)));
+        draft.wanted = arguments.wanted;
+        draft.redirects = arguments.redirects;
+        draft.discard = arguments.discard;
+        draft.cached = arguments.cached;
     }
 
-    /// The pages of the visit's last request end here.
+    /// The pages of the session's last request end here.
     fn leave_pages(&mut self) {
-        let Some(visit) = &mut self.visit else { return };
+        let Some(turn) = &mut self.turn else { return };
         let mut pages = self.pages.borrow_mut();
-        visit.pages.drain(..).for_each(|slot| pages.release(slot));
+        turn.session.pages.drain(..).for_each(|slot| pages.release(slot));
     }
 
     /// The user proves who it is from now on.
     pub(crate) fn log_in(&mut self, name: &str, password: &str, scheme: Scheme) -> Result<(), &'static str> {
         let login = Login::new(name, password, scheme)?;
-        if let Some(visit) = &mut self.visit {
-            visit.belongings.get_or_insert_default().login = Some(Box::new(login));
+        if let Some(turn) = &mut self.turn {
+            turn.session.user_state.get_or_insert_default().login = Some(Box::new(login));
         }
         Ok(())
     }
 
     /// The server is to take the user for somebody it has never seen.
     pub(crate) fn forget(&mut self) {
-        if let Some(visit) = &mut self.visit {
-            visit.belongings = None;
-            visit.forgets = true;
-        }
-        self.trace(|| Step::Forget);
+        let Some(turn) = &mut self.turn else { return };
+        turn.session.user_state = None;
+        turn.session.forgets = true;
+        turn.trace(|| Step::Forget);
     }
 
     /// A pause within the session: it ends the open operation.
     pub(crate) fn pause(&mut self, nanos: u64) {
-        if let Some(visit) = &mut self.visit {
-            visit.close(&mut self.recorder);
+        if let Some(turn) = &mut self.turn {
+            turn.session.close(&mut turn.recorder);
+            turn.trace(|| Step::Think(nanos));
         }
-        self.trace(|| Step::Think(nanos));
-        self.action = Action::Pause(nanos);
+        self.action = Some(Action::Pause(nanos));
     }
 
-    /// The open operation has failed: counted once, with a sample of what was seen.
-    pub(crate) fn fail(&mut self, kind: ErrorKind, message: &str) {
-        self.ensure_operation();
-        let Some(visit) = &mut self.visit else { return };
-        visit.fail(kind);
-        if let Some(traces) = &mut self.traces {
-            let step = Step::Error(format!("{}: {message}", kind.word()));
-            traces.push(Trace { at_ns: self.now_ns, user: visit.user_number, step });
+    /// Takes the open operation out of its row.
+    pub(crate) fn abandon(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.session.abandon(&mut turn.recorder);
         }
-        let Some(row) = visit.operation_row() else { return };
-        if !self.recorder.wants_evidence(row, kind) {
-            return;
-        }
-        let mut pages = self.pages.borrow_mut();
-        let answered = |slot: &PageSlot| pages.response(*slot).started();
-        let page = visit.pages.last().copied().filter(|slot| *slot != NO_PAGE);
-        let answer = page.filter(answered).map(|slot| super::page::excerpt(pages.response(slot)));
-        let request = page.map(|slot| pages.request_line(slot));
-        drop(pages);
-        let evidence = Evidence {
-            operation: self.recorder.name(row).to_string(),
-            kind: kind.word().to_string(),
-            message: message.to_string(),
-            request,
-            answer,
-            second: (self.now_ns / 1_000_000_000) as u32,
-        };
-        self.recorder.evidence(evidence);
+    }
+
+    /// The open operation has failed a check; `on_purpose` where the script ends its session by it.
+    pub(crate) fn fail(&mut self, message: &str, on_purpose: bool) {
+        let Some(Turn { session, recorder, now_ns }) = &mut self.turn else { return };
+        session.fail(ErrorKind::Check, message, *now_ns, recorder, &mut self.pages.borrow_mut());
+        session.failed_on_purpose |= on_purpose;
     }
 
     /// Adds to one of the session's own counters.
-    pub(crate) fn count(&mut self, name: &str, n: u64) {
-        self.trace(|| Step::Count(name.to_string(), n));
-        self.recorder.count(name, n);
+    pub(crate) fn count(&mut self, name: &str, n: u64) -> Result<(), Fault> {
+        let turn = self.turn("count(name)")?;
+        turn.trace(|| Step::Count(name.to_string(), n));
+        turn.recorder.count(name, n);
+        Ok(())
     }
 
     /// A user was promised something. What there is no room for is counted, so that a check can say how much it missed.
-    pub(crate) fn tell(&mut self, key: &str, state: State<'_>) {
-        if !self.told.note(key, state) {
-            self.count(Told::BEYOND, 1);
-        }
-    }
-
-    /// Notes a step when somebody listens.
-    pub(crate) fn trace(&mut self, step: impl FnOnce() -> Step) {
-        if let (Some(traces), Some(visit)) = (&mut self.traces, &self.visit) {
-            traces.push(Trace { at_ns: self.now_ns, user: visit.user_number, step: step() });
-        }
-    }
-
-    fn ensure_operation(&mut self) {
-        let Some(visit) = &mut self.visit else { return };
-        if visit.operation_row().is_none() {
-            let name = self.recorder.name(visit.session_row).to_string();
-            let row = self.recorder.row(OperationKind::Operation, name.as_bytes());
-            visit.open(row, self.now_ns, &mut self.recorder);
-        }
+    pub(crate) fn promise(&mut self, key: &str, state: State<'_>) -> Result<(), Fault> {
+        if self.promises.note(key, state) { Ok(()) } else { self.count(Promises::BEYOND, 1) }
     }
 }

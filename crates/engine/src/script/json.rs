@@ -3,7 +3,7 @@
 use super::stack::{Argument, Fault, List};
 
 /// So deep may tables lie within each other.
-const MOST_DEEP: u8 = 50;
+const MAX_DEPTH: u8 = 50;
 
 /// Writes a value: a table with elements as a list, any other table as an object by sorted names.
 pub(crate) fn write(value: Argument<'_, '_>, out: &mut Vec<u8>) -> Result<(), Fault> {
@@ -20,7 +20,7 @@ fn write_at(value: Argument<'_, '_>, depth: u8, out: &mut Vec<u8>) -> Result<(),
         }
         Argument::Number(number) => return Err(Fault::new(format!("{number} is no number of JSON"))),
         Argument::Text(text) => string(text, out)?,
-        Argument::List(_) if depth == MOST_DEEP => {
+        Argument::List(_) if depth == MAX_DEPTH => {
             return Err(Fault::new("tables lie too deep within each other for JSON"));
         }
         Argument::List(list) if list.len() > 0 => {

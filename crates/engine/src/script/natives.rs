@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 use mlua::Lua;
 
-use super::stack::{Answer, Argument, Call, Fault, LONGEST_WORD, Native, define};
+use super::stack::{Answer, Argument, Call, Fault, MAX_WORD_BYTES, Native, define};
 use crate::random::Stream;
 
 /// The stream that the helpers draw from. The owner puts a user's stream in before it runs that user's script, and
@@ -110,13 +110,13 @@ fn pick<'a>(stream: &'a Cell<Stream>, call: Call<'a>) -> Result<Answer<'a>, Faul
 }
 
 /// A word of as many characters as the first argument says: no name, number or text of a kit is longer than
-/// [`LONGEST_WORD`].
+/// [`MAX_WORD_BYTES`].
 fn word<'a>(call: Call<'a>, mut letter: impl FnMut(usize) -> u8) -> Result<Answer<'a>, Fault> {
     let n = whole(call, 1)?;
-    if !(0..=LONGEST_WORD as i64).contains(&n) {
-        return Err(Fault::new(format!("a random word has 0 to {LONGEST_WORD} characters, not {n}")));
+    if !(0..=MAX_WORD_BYTES as i64).contains(&n) {
+        return Err(Fault::new(format!("a random word has 0 to {MAX_WORD_BYTES} characters, not {n}")));
     }
-    let mut bytes = [0; LONGEST_WORD];
+    let mut bytes = [0; MAX_WORD_BYTES];
     bytes[..n as usize].iter_mut().enumerate().for_each(|(index, byte)| *byte = letter(index));
     Ok(Answer::Word(bytes, n as usize))
 }

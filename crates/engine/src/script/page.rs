@@ -30,7 +30,7 @@ pub(crate) struct Pages {
     free: Vec<u32>,
     patterns: HashMap<String, Regex>,
     /// What references in pages are relative to.
-    pub(crate) origin: Option<Origin>,
+    origin: Option<Origin>,
     /// A look at a page raised an error because of what the server sent.
     spoiled: Cell<bool>,
 }
@@ -67,6 +67,11 @@ pub(crate) type PageSlot = u32;
 pub(crate) const NO_PAGE: PageSlot = PageSlot::MAX;
 
 impl Pages {
+    /// No page yet. `origin` is what references in pages are relative to.
+    pub(crate) fn new(origin: Option<Origin>) -> Pages {
+        Pages { origin, ..Pages::default() }
+    }
+
     /// A slot for the answer to `request` to come.
     pub(crate) fn claim(&mut self, request: &[u8], expected: Expected) -> PageSlot {
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -131,19 +136,19 @@ impl Pages {
         self.slots.get(page.slot as usize).filter(|slot| slot.serial == page.serial)
     }
 
-    fn held(&self, page: LightUserData) -> Result<&Slot, String> {
+    fn slot_of(&self, page: LightUserData) -> Result<&Slot, String> {
         self.read(Page::of(page.0 as u64)).ok_or_else(|| GONE.to_string())
     }
 
     /// What a look at a page gave; an error in it is the server's.
-    fn seen<T>(&self, looked: Result<T, String>) -> Result<T, String> {
+    fn blame_server<T>(&self, looked: Result<T, String>) -> Result<T, String> {
         self.spoiled.set(self.spoiled.get() || looked.is_err());
         looked
     }
 
     /// Where a reference in the page leads: a path with query on this server, or a whole URL elsewhere.
     fn resolve(&self, page: LightUserData, reference: &[u8]) -> Result<(Place, Vec<u8>), String> {
-        let slot = self.held(page)?;
+        let slot = self.slot_of(page)?;
         let mut out = Vec::new();
         let place = match &self.origin {
             Some(origin) if !reference.is_empty() => origin
@@ -158,7 +163,7 @@ impl Pages {
     }
 
     fn body(&self, page: LightUserData) -> Result<&[u8], String> {
-        self.seen(self.held(page)?.body())
+        self.blame_server(self.slot_of(page)?.body())
     }
 
     fn pattern(&mut self, text: &str) -> Result<Regex, String> {
@@ -255,7 +260,7 @@ fn view<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<(&'a Pages, &'a
 /// The body of that answer, decoded.
 fn body<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<&'a [u8], Fault> {
     let (pages, slot) = view(pages, call)?;
-    pages.seen(slot.body()).map_err(Fault::new)
+    pages.blame_server(slot.body()).map_err(Fault::new)
 }
 
 fn member<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
@@ -311,7 +316,7 @@ fn json<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fau
     if !pointer.is_empty() && !pointer.starts_with('/') {
         return Err(Fault::new("json takes a JSON pointer: \"/items/0/id\", or nothing for the whole page"));
     }
-    let whole = pages.seen(slot.looked.get_or_init(Box::default).json(body)).map_err(Fault::new)?;
+    let whole = pages.blame_server(slot.looked.get_or_init(Box::default).json(body)).map_err(Fault::new)?;
     Ok(whole.pointer(pointer).map_or(Answer::Nil, Answer::Json))
 }
 
@@ -361,7 +366,7 @@ fn xml(
     let body = at_line(lua, pages.body(page))?;
     let wanted: Vec<_> = fields.iter().map(LuaString::as_bytes).collect();
     let wanted: Vec<&[u8]> = wanted.iter().map(|field| &field[..]).collect();
-    let found = at_line(lua, pages.seen(xml::elements(body, &name.as_bytes(), &wanted)))?;
+    let found = at_line(lua, pages.blame_server(xml::elements(body, &name.as_bytes(), &wanted)))?;
     xml::table(lua, &found, fields)
 }
 

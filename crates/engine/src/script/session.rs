@@ -34,10 +34,21 @@ pub(crate) struct Script {
     budget: Budget,
 }
 
-/// How a resumed script came back.
+/// What a waiting script goes on with.
 #[derive(Debug)]
-pub(crate) enum Outcome {
-    /// It waits for what the host's action says.
+pub(crate) enum Input {
+    /// The answer that it waits for.
+    Page(Page),
+    /// The answers that it waits for.
+    Pages(Vec<Page>),
+    /// The end of its pause.
+    Wake,
+}
+
+/// How a script came back.
+#[derive(Debug)]
+pub(crate) enum Return {
+    /// It waits.
     Waits,
     /// It reached its end.
     Ended,
@@ -81,34 +92,30 @@ impl Script {
         user: u32,
         number: u32,
         stream: &mut Stream,
-    ) -> (Option<Thread>, Outcome) {
+    ) -> (Option<Thread>, Return) {
         let started = self.ensure_user(user, number).and_then(|()| self.thread());
         match started {
             Ok(thread) => {
-                let outcome = self.run(stream, |stage| stage.start(&thread, session, user));
-                (Some(thread), outcome)
+                let back = self.run(stream, |stage| stage.start(&thread, session, user));
+                (Some(thread), back)
             }
-            Err(error) => (None, Outcome::Raised(message(&error))),
+            Err(error) => (None, Return::Raised(message(&error))),
         }
     }
 
-    /// Gives a waiting script the answer that it waits for.
-    pub(crate) fn answer(&mut self, thread: &Thread, page: Page, stream: &mut Stream) -> Outcome {
-        self.run(stream, |stage| stage.go_on(thread, Some(page.bits())))
-    }
-
-    /// Gives a waiting script the list of answers that it waits for.
-    pub(crate) fn answers(&mut self, thread: &Thread, pages: Vec<Page>, stream: &mut Stream) -> Outcome {
-        let bits = pages.iter().map(|page| LightUserData(page.bits() as *mut std::ffi::c_void));
-        match self.lua.create_sequence_from(bits) {
-            Ok(list) => self.run(stream, |stage| stage.go_on_with(thread, list)),
-            Err(error) => Outcome::Raised(message(&error)),
+    /// Goes on with a waiting script.
+    pub(crate) fn resume(&mut self, thread: &Thread, input: Input, stream: &mut Stream) -> Return {
+        match input {
+            Input::Page(page) => self.run(stream, |stage| stage.go_on(thread, Some(page.bits()))),
+            Input::Wake => self.run(stream, |stage| stage.go_on(thread, None)),
+            Input::Pages(pages) => {
+                let bits = pages.iter().map(|page| LightUserData(page.bits() as *mut std::ffi::c_void));
+                match self.lua.create_sequence_from(bits) {
+                    Ok(list) => self.run(stream, |stage| stage.go_on_with(thread, list)),
+                    Err(error) => Return::Raised(message(&error)),
+                }
+            }
         }
-    }
-
-    /// Wakes a script from a pause.
-    pub(crate) fn wake(&mut self, thread: &Thread, stream: &mut Stream) -> Outcome {
-        self.run(stream, |stage| stage.go_on(thread, None))
     }
 
     /// A new user takes the place of `user`: its first session gets a table of its own.
@@ -125,22 +132,22 @@ impl Script {
         }
     }
 
-    fn run(&mut self, stream: &mut Stream, go_on: impl FnOnce(&Stage) -> Resumed) -> Outcome {
+    fn run(&mut self, stream: &mut Stream, go_on: impl FnOnce(&Stage) -> Resumed) -> Return {
         self.stream.set(*stream);
         self.budget.renew();
         let resumed = go_on(&self.stage);
         *stream = self.stream.get();
         match resumed {
-            Resumed::Waits => Outcome::Waits,
-            Resumed::Ended => Outcome::Ended,
+            Resumed::Waits => Return::Waits,
+            Resumed::Ended => Return::Ended,
             Resumed::Raised(Ok(Value::String(text))) => {
-                Outcome::Raised(without_stack(&text.to_string_lossy()))
+                Return::Raised(without_stack(&text.to_string_lossy()))
             }
-            Resumed::Raised(Ok(Value::Error(error))) => Outcome::Raised(message(&error)),
+            Resumed::Raised(Ok(Value::Error(error))) => Return::Raised(message(&error)),
             Resumed::Raised(Ok(other)) => {
-                Outcome::Raised(format!("the script raised a {} as an error", other.type_name()))
+                Return::Raised(format!("the script raised a {} as an error", other.type_name()))
             }
-            Resumed::Raised(Err(error)) => Outcome::Raised(message(&error)),
+            Resumed::Raised(Err(error)) => Return::Raised(message(&error)),
         }
     }
 

@@ -37,7 +37,7 @@ pub(crate) enum Answer<'a> {
     Number(f64),
     Text(&'a [u8]),
     /// A short text of its own and its length.
-    Word([u8; LONGEST_WORD], usize),
+    Word([u8; MAX_WORD_BYTES], usize),
     /// What the function's own table holds under the argument of that number.
     Member(c_int),
     /// An element of a list.
@@ -53,7 +53,7 @@ pub(crate) enum Answer<'a> {
 }
 
 /// The longest text that an [`Answer::Word`] holds, in bytes.
-pub(crate) const LONGEST_WORD: usize = 64;
+pub(crate) const MAX_WORD_BYTES: usize = 64;
 
 /// An error to be raised in the script, with the line of the call put before it.
 #[derive(Debug)]
@@ -159,10 +159,10 @@ impl<'a> Call<'a> {
 /// The names and values of a table, as [`List::spread`] lays them out.
 pub(crate) type Pairs<'a, 'b> = SmallVec<[(Argument<'a, 'b>, Argument<'a, 'b>); PAIRS]>;
 
-/// Tables of up to so many names are laid out without allocation.
+/// Tables of up to this number of names are laid out without allocation.
 const PAIRS: usize = 24;
 /// A table of more names is an error: they all stand on the stack at once.
-const MOST_PAIRS: usize = 5_000;
+const MAX_PAIRS: usize = 5_000;
 
 impl<'b> List<'b> {
     /// The number of elements.
@@ -214,8 +214,8 @@ impl<'b> List<'b> {
                 ffi::lua_rotate(self.state, -2, 1);
                 let top = ffi::lua_gettop(self.state);
                 pairs.push((value(self.state, top), value(self.state, top - 1)));
-                if pairs.len() > MOST_PAIRS || ffi::lua_checkstack(self.state, 4) == 0 {
-                    return Err(Fault::new(format!("a table of more than {MOST_PAIRS} names can't be sent")));
+                if pairs.len() > MAX_PAIRS || ffi::lua_checkstack(self.state, 4) == 0 {
+                    return Err(Fault::new(format!("a table of more than {MAX_PAIRS} names can't be sent")));
                 }
             }
         }
@@ -313,12 +313,12 @@ enum Step<'a> {
 
 thread_local! {
     /// The text of the error that is about to be raised.
-    static FAULT: Cell<([u8; LONGEST_FAULT], usize)> = const { Cell::new(([0; LONGEST_FAULT], 0)) };
+    static FAULT: Cell<([u8; MAX_FAULT_BYTES], usize)> = const { Cell::new(([0; MAX_FAULT_BYTES], 0)) };
     /// The panic that is on its way through Lua as an error.
     static PANIC: Cell<Option<Box<dyn Any + Send>>> = const { Cell::new(None) };
 }
 
-const LONGEST_FAULT: usize = 500;
+const MAX_FAULT_BYTES: usize = 500;
 
 /// Lua calls this for every native function.
 ///
@@ -360,8 +360,9 @@ unsafe fn decide<'a, R: 'static>(state: *mut ffi::lua_State) -> Step<'a> {
 
 #[cold]
 fn keep_fault<'a>(text: &str) -> Step<'a> {
-    let mut bytes = [0; LONGEST_FAULT];
-    let length = (0..=text.len().min(LONGEST_FAULT)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let mut bytes = [0; MAX_FAULT_BYTES];
+    let length =
+        (0..=text.len().min(MAX_FAULT_BYTES)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
     FAULT.set((bytes, length));
     Step::Raise
@@ -401,7 +402,7 @@ unsafe fn push(state: *mut ffi::lua_State, answer: Answer<'_>) -> c_int {
             Answer::Number(number) => ffi::lua_pushnumber(state, number),
             Answer::Text(text) => _ = ffi::lua_pushlstring(state, text.as_ptr().cast(), text.len()),
             Answer::Word(bytes, length) => {
-                _ = ffi::lua_pushlstring(state, bytes.as_ptr().cast(), length.min(LONGEST_WORD));
+                _ = ffi::lua_pushlstring(state, bytes.as_ptr().cast(), length.min(MAX_WORD_BYTES));
             }
             Answer::Member(number) => {
                 let own = ffi::lua_upvalueindex(4);

@@ -80,15 +80,15 @@ fn fresh(setup: &TlsSetup) -> TlsChannel {
     setup.open(&mut None, 1.0).expect("a channel")
 }
 
-/// Carries bytes both ways, `step` at a time, until neither has anything to say or the server has sent `most` bytes.
+/// Carries bytes both ways, `step` at a time, until neither has anything to say or the server has sent `max` bytes.
 /// What the client reads comes back.
 fn talk(
     client: &mut TlsChannel,
     server: &mut ServerConnection,
     step: usize,
-    most: usize,
+    max: usize,
 ) -> Result<Vec<u8>, TlsFault> {
-    let (mut plaintext, mut left) = (Vec::new(), most);
+    let (mut plaintext, mut left) = (Vec::new(), max);
     loop {
         let (mut up, mut down) = (Vec::new(), Vec::new());
         client.pull(&mut up)?;
@@ -305,16 +305,16 @@ fn an_answer_in_plain_http_or_anything_else_is_named() {
 fn a_connection_closed_at_any_byte_of_the_handshake_is_an_error() {
     let site = Site::named("web.test");
     let setup = site.setup(0.0);
-    for most in 0.. {
+    for max in 0.. {
         let (mut client, mut server) = (fresh(&setup), site.server());
-        let talked = talk(&mut client, &mut server, usize::MAX, most);
-        assert_eq!(talked, Ok(Vec::new()), "after {most} bytes");
+        let talked = talk(&mut client, &mut server, usize::MAX, max);
+        assert_eq!(talked, Ok(Vec::new()), "after {max} bytes");
         if !client.handshaking() {
-            assert!(most > 500, "a handshake of {most} bytes");
+            assert!(max > 500, "a handshake of {max} bytes");
             assert_eq!(client.end_of_stream(), Err(TlsFault::CutOff));
             return;
         }
-        assert_eq!(client.end_of_stream(), Err(TlsFault::EndedInHandshake), "after {most} bytes");
+        assert_eq!(client.end_of_stream(), Err(TlsFault::EndedInHandshake), "after {max} bytes");
     }
 }
 

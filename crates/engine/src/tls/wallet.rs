@@ -11,7 +11,7 @@ use rustls::pki_types::ServerName;
 
 /// A ticket of TLS 1.3 is good for one connection (RFC 8446 appendix C.4): as many are kept as a browser has
 /// connections to one server.
-const MOST_TICKETS: usize = 6;
+const MAX_TICKETS: usize = 6;
 
 /// One user's tickets for one target.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl ClientSessionStore for Tickets {
 
     fn insert_tls13_ticket(&self, _server: ServerName<'static>, value: Tls13ClientSessionValue) {
         let tickets = &mut self.held().tickets;
-        if tickets.len() == MOST_TICKETS {
+        if tickets.len() == MAX_TICKETS {
             tickets.pop_front();
         }
         tickets.push_back(value);

@@ -119,13 +119,13 @@ impl Transport for EpollTransport {
         }
     }
 
-    fn discard(&mut self, slot: u32, most: usize) -> io::Result<usize> {
+    fn discard(&mut self, slot: u32, max: usize) -> io::Result<usize> {
         if self.dialler.is_tcp() {
             let socket = self.socket(slot)?;
-            return discard_tcp(socket, most).inspect(|_| self.acknowledge(socket));
+            return discard_tcp(socket, max).inspect(|_| self.acknowledge(socket));
         }
         let mut scratch = std::mem::take(&mut self.scratch);
-        let dropped = discard_through(&mut scratch, most, |buffer| self.receive(slot, buffer));
+        let dropped = discard_through(&mut scratch, max, |buffer| self.receive(slot, buffer));
         self.scratch = scratch;
         dropped
     }

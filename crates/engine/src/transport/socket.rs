@@ -128,14 +128,14 @@ fn begin(socket: &OwnedFd, address: &SocketAddr) -> io::Result<()> {
     }
 }
 
-/// Throws away up to `most` bytes that have come on a TCP socket, without copying them (tcp(7), MSG_TRUNC); 0 at the
+/// Throws away up to `max` bytes that have come on a TCP socket, without copying them (tcp(7), MSG_TRUNC); 0 at the
 /// end of the stream.
-pub(super) fn discard_tcp(socket: impl AsFd, most: usize) -> io::Result<usize> {
+pub(super) fn discard_tcp(socket: impl AsFd, max: usize) -> io::Result<usize> {
     let fd = socket.as_fd().as_raw_fd();
     loop {
         // SAFETY: the descriptor is borrowed and so open; a TCP socket never writes to the buffer under MSG_TRUNC, and
         // any other kind finds a null pointer and fails with EFAULT.
-        let dropped = unsafe { libc::recv(fd, std::ptr::null_mut(), most, libc::MSG_TRUNC) };
+        let dropped = unsafe { libc::recv(fd, std::ptr::null_mut(), max, libc::MSG_TRUNC) };
         if let Ok(dropped) = usize::try_from(dropped) {
             return Ok(dropped);
         }

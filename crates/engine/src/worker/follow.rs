@@ -5,14 +5,14 @@ use model::OperationKind;
 
 use super::Worker;
 use crate::clock::Clock;
-use crate::connection::Exchange;
+use crate::connections::Exchange;
 use crate::http::redirect::{Change, Place};
 use crate::http::request::path_of;
 use crate::random::Stream;
 use crate::transport::Transport;
 
 /// A server may ask for credentials, and once more when its nonce has grown old meanwhile.
-const MOST_CHALLENGES: u8 = 2;
+const MAX_CHALLENGES: u8 = 2;
 
 /// What an answer asks for.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,60 +38,53 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     }
 
     fn meet_challenge(&mut self, user: u32, exchange: &mut Exchange) -> FollowUp {
-        if exchange.challenged == MOST_CHALLENGES {
+        if exchange.challenged == MAX_CHALLENGES {
             return FollowUp::None;
         }
         exchange.challenged += 1;
-        let nonce = Stream::new(self.now_ns, u64::from(self.global_index(user))).bits();
-        let Some(presence) = &mut self.users[user as usize].presence else { return FollowUp::None };
-        let belongings = presence.visit.belongings.as_deref_mut();
-        let Some(login) = belongings.and_then(|belongings| belongings.login.as_deref_mut()) else {
-            return FollowUp::None;
-        };
-        let mut host = self.host.borrow_mut();
+        let nonce = Stream::new(self.now_ns, u64::from(self.users.global_index(user))).bits();
+        let state = self.users[user].user_state_mut();
+        let Some(login) = state.and_then(|state| state.login.as_deref_mut()) else { return FollowUp::None };
         // Another request may have agreed on something new while this one was under way.
         let worth_it = exchange.proof < login.agreements() || {
-            let mut pages = host.pages.borrow_mut();
+            let mut pages = self.pages.borrow_mut();
             login.meet(pages.response(exchange.page).header("www-authenticate"), nonce)
         };
-        host.recorder.wire().challenges += u64::from(worth_it);
+        self.recorder.wire().challenges += u64::from(worth_it);
         if worth_it { FollowUp::Send } else { FollowUp::None }
     }
 
     fn redirect(&mut self, exchange: &mut Exchange, status: u16) -> FollowUp {
         let Some(origin) = &self.origin else { return FollowUp::None };
-        let mut host = self.host.borrow_mut();
-        let mut target = std::mem::take(&mut host.target);
-        let draft = &mut exchange.draft;
+        // What was sent is not needed any more: its memory takes the new target.
+        let Exchange { out: target, draft, redirected, .. } = exchange;
         let next = {
-            let mut pages = host.pages.borrow_mut();
+            let mut pages = self.pages.borrow_mut();
             let location = pages.response(exchange.page).location();
-            origin.follow((&draft.method, &draft.target), status, location, &mut target)
+            origin.follow((&draft.method, &draft.target), status, location, target)
         };
-        let what = match next {
+        match next {
             Ok(None) => FollowUp::None,
             Err(bad) => FollowUp::Refuse(bad.to_string()),
             Ok(Some(next)) if next.place == Place::Elsewhere => FollowUp::Refuse(format!(
                 "redirected to {}, which is not the server under load",
-                String::from_utf8_lossy(&target)
+                String::from_utf8_lossy(target)
             )),
-            Ok(Some(_)) if exchange.redirected == draft.redirects => {
+            Ok(Some(_)) if *redirected == draft.redirects => {
                 FollowUp::Refuse(format!("more than {} redirects", draft.redirects))
             }
             Ok(Some(next)) => {
-                exchange.redirected += 1;
-                host.recorder.wire().redirects += 1;
-                std::mem::swap(&mut draft.target, &mut target);
+                *redirected += 1;
+                self.recorder.wire().redirects += 1;
+                std::mem::swap(&mut draft.target, target);
                 if next.change == Change::ToGet {
                     draft.become_get();
                 }
                 if !draft.named {
-                    draft.row = host.recorder.row(OperationKind::Request, path_of(&draft.target));
+                    draft.row = self.recorder.row(OperationKind::Request, path_of(&draft.target));
                 }
                 FollowUp::Send
             }
-        };
-        host.target = target;
-        what
+        }
     }
 }

@@ -72,7 +72,7 @@ fn response_times(acknowledge: Acknowledge) -> Times {
         ..Scenario::of(Program::Script(Source::of("session.lua", text, "visit")))
     };
     let load = Load { users: 1, steady_s: 20.0, ..Load::default() };
-    let options = RunOptions { most_sessions: Some(SESSIONS), ..RunOptions::of(scenario, load, address) };
+    let options = RunOptions { max_sessions: Some(SESSIONS), ..RunOptions::of(scenario, load, address) };
     let mut sum = Sum(Interval::empty(0));
     let totals = run(&options, &Control::default(), &mut sum).expect("the run works");
     serving.join().expect("the server ends with its connection");

@@ -10,7 +10,7 @@ use engine::{Program, Scenario};
 use model::interval::OperationKind;
 use model::setting::Value;
 
-use crate::calendar_kit::{manifest, scenario, seen};
+use crate::calendar_kit::{manifest, observe, scenario};
 use crate::dav_server::{DavServer, Dialect, Extras, Mishap};
 use crate::virtual_time::Seen;
 
@@ -28,7 +28,7 @@ fn caldav(server: DavServer, seconds: f64, params: &[(&str, f64)]) -> (Seen, Rc<
     for (name, value) in params {
         source.params.insert((*name).to_string(), Value::Float(*value));
     }
-    seen(scenario, server, USERS, seconds)
+    observe(scenario, server, USERS, seconds)
 }
 
 fn server(dialect: Dialect) -> DavServer {
@@ -119,7 +119,7 @@ fn restarting(server: DavServer, unauthenticated: Option<f64>) -> (Seen, Rc<RefC
     if let Some(share) = unauthenticated {
         source.params.insert("unauthenticated".to_string(), Value::Float(share));
     }
-    seen(scenario, server, USERS, 600.0)
+    observe(scenario, server, USERS, 600.0)
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn what_was_lost_is_noticed_by_whoever_deletes_it() {
     let mut forgetful = server(Dialect::Radicale);
     forgetful.mishap = Some(Mishap::Lost(3));
     let scenario = Scenario { timeout_s: 1.0, ..scenario(&kit, &MODULES, mix, OBJECTS) };
-    let (seen, _) = seen(scenario, forgetful, USERS, 400.0);
+    let (seen, _) = observe(scenario, forgetful, USERS, 400.0);
     assert!(seen.completed(OperationKind::Operation, "Delete") > 10, "{:?}", seen.listener.evidence);
     assert_eq!(counter(&seen, "broken promises"), 1, "{:?}", seen.listener.evidence);
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use icalendar::parser::{Component as Parsed, Property, read_components, unfold};
 use icalendar::{Calendar, CalendarDateTime, Component, DatePerhapsTime, Event, Todo};
 
-use crate::calendar_kit::{manifest, scenario, seen};
+use crate::calendar_kit::{manifest, observe, scenario};
 use crate::dav_server::{DavServer, Dialect};
 
 const USERS: u32 = 6;
@@ -29,14 +29,14 @@ fn modules(kit: &model::KitManifest) -> Vec<String> {
     own.chain(kit.borrowed().map(|one| one.module.to_string())).collect()
 }
 
-/// What is put by users of a kit in so many seconds.
+/// What is put by users of a kit in that number of seconds.
 fn bodies(kit: &str, mix: Option<&str>, dialect: Dialect, seconds: f64) -> Vec<String> {
     let kit = manifest(kit);
     let sessions = mix.map_or_else(|| kit.sessions(), |name| kit.mixes[name].sessions());
     let modules = modules(&kit);
     let modules: Vec<&str> = modules.iter().map(String::as_str).collect();
     let scenario = scenario(&kit, &modules, sessions.resolve().expect("weights"), OBJECTS);
-    let (seen, _) = seen(scenario, DavServer::new(dialect, ACCOUNTS, OBJECTS), USERS, seconds);
+    let (seen, _) = observe(scenario, DavServer::new(dialect, ACCOUNTS, OBJECTS), USERS, seconds);
     assert!(seen.listener.evidence.is_empty(), "{:?}", &seen.listener.evidence[..1]);
     let log = seen.log.borrow();
     let puts = log.iter().filter(|(_, text)| text.starts_with("PUT "));

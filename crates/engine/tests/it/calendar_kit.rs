@@ -55,7 +55,7 @@ pub(crate) fn scenario(kit: &KitManifest, modules: &[&str], sessions: model::Mix
     }
 }
 
-pub(crate) fn seen(
+pub(crate) fn observe(
     scenario: Scenario,
     server: DavServer,
     users: u32,
@@ -76,7 +76,7 @@ fn calendar(mix: Option<&str>, server: DavServer, seconds: f64) -> (Seen, Rc<Ref
     let sessions = mix.map_or_else(|| kit.sessions(), |name| kit.mixes[name].sessions());
     let mix = sessions.resolve().expect("weights");
     let scenario = Scenario { timeout_s: 1.0, ..scenario(&kit, &MODULES, mix, OBJECTS) };
-    seen(scenario, server, USERS, seconds)
+    observe(scenario, server, USERS, seconds)
 }
 
 fn new_server() -> DavServer {
@@ -157,7 +157,7 @@ fn the_same_seed_asks_for_the_same_and_nobody_deletes_where_calendars_are_to_gro
     let mut growing = scenario(&kit, &MODULES, mix, OBJECTS);
     let Program::Script(source) = &mut growing.program else { panic!("a script") };
     source.params.insert("deletes".to_string(), Value::Text("grow".to_string()));
-    let (grown, server) = seen(growing, new_server(), USERS, 3.0);
+    let (grown, server) = observe(growing, new_server(), USERS, 3.0);
     assert!(grown.listener.evidence.is_empty(), "{:?}", grown.listener.evidence);
     assert!(!lines(&grown).iter().any(|line| line.starts_with("DELETE ")));
     assert!(server.borrow().objects.len() > (ACCOUNTS * (OBJECTS + 4)) as usize);

@@ -69,7 +69,7 @@ impl Asked<'_> {
 }
 
 impl DavServer {
-    /// With so many accounts of so many objects, named as the kits' `population.lua` does.
+    /// With that number of accounts, each of that number of objects, named as the kits' `population.lua` does.
     pub(crate) fn new(dialect: Dialect, accounts: u32, objects: u32) -> DavServer {
         let mut server = DavServer {
             dialect,

@@ -3,9 +3,11 @@
 use std::net::SocketAddr;
 
 use engine::{Audience, Program, RunOptions, Scenario, Second, Source, run_on};
+use model::kit::{FeedMode, OnEnd};
 use model::load::{Lifetime, Load};
 use model::{Distribution, Result};
 
+use crate::session_api::feeder;
 use crate::virtual_net::{MS, Reply, VirtualNet, ok};
 
 struct Nobody;
@@ -59,12 +61,16 @@ fn every_user_has_its_own_clock_and_a_new_one_begins_at_nought() {
 }
 
 #[test]
-fn there_is_no_clock_where_there_is_no_user() {
-    let (clock, net, _) = VirtualNet::new(|_, _| Reply::Never);
-    let source = Source::of("session.lua", "local began = elapsed()\nfunction visit() end", "visit");
-    let target = SocketAddr::from(([127, 0, 0, 1], 80));
-    let options = RunOptions::of(Scenario::of(Program::Script(source)), Load::default(), target);
-    let problems = run_on(&options, clock, net, &mut Nobody).expect_err("the script can't be begun");
-    let text = problems.to_string();
-    assert!(text.contains("session.lua:1") && text.contains("call it in a session"), "{text}");
+fn what_is_a_user_s_own_is_refused_where_there_is_no_user() {
+    for call in ["elapsed()", "unique()", "count('visits')", "feed.logins()"] {
+        let (clock, net, _) = VirtualNet::new(|_, _| Reply::Never);
+        let text = format!("local before = {call}\nfunction visit() end");
+        let mut source = Source::of("session.lua", &text, "visit");
+        source.feeders = vec![feeder("logins", FeedMode::Unique, OnEnd::Stop)];
+        let target = SocketAddr::from(([127, 0, 0, 1], 80));
+        let options = RunOptions::of(Scenario::of(Program::Script(source)), Load::default(), target);
+        let problems = run_on(&options, clock, net, &mut Nobody).expect_err("the script can't be begun");
+        let text = problems.to_string();
+        assert!(text.contains("session.lua:1") && text.contains("call it in a session"), "{call}: {text}");
+    }
 }

@@ -192,7 +192,7 @@ fn events(first: usize, count: usize) -> String {
     (first..first + count).map(event).collect()
 }
 
-fn seen(seconds: f64) -> (KitManifest, Seen) {
+fn observe(seconds: f64) -> (KitManifest, Seen) {
     let kit = manifest();
     let mut calendar = Calendar::default();
     let net = VirtualNet::new(move |_, text| calendar.reply(text));
@@ -203,7 +203,7 @@ fn seen(seconds: f64) -> (KitManifest, Seen) {
 
 #[test]
 fn users_of_events_follow_the_matrix_at_its_pace_and_nobody_is_logged_in_twice() {
-    let (kit, seen) = seen(800.0);
+    let (kit, seen) = observe(800.0);
     assert!(seen.listener.evidence.is_empty(), "{:?}", &seen.listener.evidence[..1]);
     let mix = kit.sessions().resolve().expect("a matrix");
     let completed = |name: &str| seen.completed(OperationKind::Session, name) as f64;
@@ -233,7 +233,7 @@ fn users_of_events_follow_the_matrix_at_its_pace_and_nobody_is_logged_in_twice()
 
 #[test]
 fn users_of_events_look_attend_and_cache_as_the_original_s_do() {
-    let (_, seen) = seen(400.0);
+    let (_, seen) = observe(400.0);
     let counter = |name: &str| seen.whole.counters.get(name).copied().unwrap_or(0) as f64;
     let completed = |name: &str| seen.completed(OperationKind::Operation, name) as f64;
     assert_eq!(counter("images on home pages"), 10.0 * completed("HomePage"));

@@ -14,7 +14,7 @@ fn with(code: u16, headers: &str, body: &str) -> Vec<u8> {
 }
 
 fn once(script: &'static str) -> Bench {
-    Bench { most_sessions: Some(1), ..bench(script) }
+    Bench { max_sessions: Some(1), ..bench(script) }
 }
 
 /// The first lines of the requests, in the order in which they came.
@@ -155,7 +155,7 @@ fn one_failed_object_fails_the_session_once_and_gives_up_the_others() {
         (Reply::Close(10 * MS), ErrorKind::Protocol),
         (Reply::Never, ErrorKind::Timeout),
     ] {
-        let bench = Bench { most_sessions: Some(2), timeout_s: 1.0, seconds: 60.0, ..bench(script) };
+        let bench = Bench { max_sessions: Some(2), timeout_s: 1.0, seconds: 60.0, ..bench(script) };
         let seen = bench.against(move |_, text| match text.starts_with("GET /2") {
             true => answer.clone(),
             false => Reply::After(if kind == ErrorKind::Timeout { 5 * MS } else { 50 * MS }, ok("")),
@@ -200,7 +200,7 @@ fn all_from_the_cache_for_ever_still_lets_the_run_end() {
 fn connections_live_as_long_as_the_scenario_says() {
     let script = "function visit() operation 'One' get('/a') get('/b') operation 'Two' get('/c') end";
     let connects = |policy: ConnectionPolicy| {
-        let bench = Bench { most_sessions: Some(2), connections: policy, ..bench(script) };
+        let bench = Bench { max_sessions: Some(2), connections: policy, ..bench(script) };
         let seen = bench.against(|_, _| Reply::After(MS, ok("")));
         assert_no_error(&seen);
         let closing = seen.log.borrow().iter().filter(|(_, text)| text.contains("Connection: close")).count();
@@ -216,7 +216,7 @@ fn connections_live_as_long_as_the_scenario_says() {
 fn the_end_of_a_session_closes_all_its_connections_however_it_ends() {
     let per_session = |script, sessions| {
         let connections = ConnectionPolicy::PerSession;
-        let bench = Bench { most_sessions: Some(sessions), connections, ..bench(script) };
+        let bench = Bench { max_sessions: Some(sessions), connections, ..bench(script) };
         bench.against(|_, _| Reply::After(10 * MS, ok("")))
     };
     let seen = per_session("function visit() parallel({ '/1', '/2', '/3' }, { connections = 3 }) end", 2);
@@ -372,7 +372,7 @@ fn a_session_knows_how_many_users_there_are() {
     let script = "function visit(user) \
         check(users == 3 and user.number >= 1 and user.number <= users, users .. ' users') get('/a') end";
     let seen =
-        Bench { users: 3, most_sessions: Some(1), ..bench(script) }.against(|_, _| Reply::After(MS, ok("")));
+        Bench { users: 3, max_sessions: Some(1), ..bench(script) }.against(|_, _| Reply::After(MS, ok("")));
     assert!(seen.listener.evidence.is_empty(), "{:?}", seen.listener.evidence);
     assert_eq!(seen.log.borrow().len(), 3);
 }

@@ -90,7 +90,7 @@ fn drive(target: Target, script: &str, policy: ConnectionPolicy) -> (Totals, Int
     let source = Source::of("session.lua", script, "visit");
     let scenario = Scenario { connections: policy, timeout_s: 10.0, ..Scenario::of(Program::Script(source)) };
     let load = Load { users: 5, ..Load::default() };
-    let options = RunOptions { most_sessions: Some(4), ..RunOptions::of(scenario, load, target) };
+    let options = RunOptions { max_sessions: Some(4), ..RunOptions::of(scenario, load, target) };
     let mut sum = Sum(Interval::empty(0));
     let totals = run(&options, &Control::default(), &mut sum).expect("the run works");
     (totals, sum.0)

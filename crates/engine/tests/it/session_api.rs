@@ -35,7 +35,7 @@ fn follow(script: &str) -> (Vec<String>, Vec<String>) {
     let load = Load { steady_s: 600.0, ..Load::default() };
     let target = SocketAddr::from(([127, 0, 0, 1], 80));
     let options = RunOptions {
-        most_sessions: Some(1),
+        max_sessions: Some(1),
         ..RunOptions::of(Scenario::of(Program::Script(source)), load, target)
     };
     let mut evidence = Evidence::default();
@@ -44,7 +44,7 @@ fn follow(script: &str) -> (Vec<String>, Vec<String>) {
     (requests, evidence.0)
 }
 
-fn feeder(name: &str, mode: FeedMode, on_end: OnEnd) -> Feeder {
+pub(crate) fn feeder(name: &str, mode: FeedMode, on_end: OnEnd) -> Feeder {
     let rows = Rows::read("logins.csv", b"name,password\nann,a1\nbob,b2\ncid,c3\n").expect("right rows");
     Feeder { name: name.to_string(), rows: Arc::new(rows), mode, on_end }
 }
@@ -207,7 +207,7 @@ fn fed(mode: FeedMode, on_end: OnEnd) -> (Vec<String>, Vec<String>) {
     let load = Load { users: 2, ramp_up_s: 1.0, steady_s: 600.0, ..Load::default() };
     let scenario = Scenario::of(Program::Script(source));
     let target = SocketAddr::from(([127, 0, 0, 1], 80));
-    let options = RunOptions { most_sessions: Some(2), ..RunOptions::of(scenario, load, target) };
+    let options = RunOptions { max_sessions: Some(2), ..RunOptions::of(scenario, load, target) };
     let mut evidence = Evidence::default();
     run_on(&options, clock, net, &mut evidence).expect("the run works");
     let requests =
@@ -246,7 +246,7 @@ fn a_session_without_memory_fails_alone() {
     let load = Load { users: 2, steady_s: 600.0, ..Load::default() };
     let scenario = Scenario::of(Program::Script(Source::of("session.lua", script, "visit")));
     let target = SocketAddr::from(([127, 0, 0, 1], 80));
-    let options = RunOptions { most_sessions: Some(2), ..RunOptions::of(scenario, load, target) };
+    let options = RunOptions { max_sessions: Some(2), ..RunOptions::of(scenario, load, target) };
     let mut evidence = Evidence::default();
     run_on(&options, clock, net, &mut evidence).expect("the run works");
     assert_eq!(evidence.0.len(), 2, "{:?}", evidence.0);

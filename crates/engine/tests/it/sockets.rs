@@ -82,7 +82,7 @@ fn an_answer_that_ends_with_its_connection_is_complete_at_once() {
             }
         }
     });
-    let options = RunOptions { target: target.into(), most_sessions: Some(5), ..options(&null, 2.0) };
+    let options = RunOptions { target: target.into(), max_sessions: Some(5), ..options(&null, 2.0) };
     let mut sum = Sum(Interval::empty(0), None);
     let totals = run(&options, &Control::default(), &mut sum).expect("the run works");
     assert_eq!(totals.failed.iter().sum::<u64>(), 0, "{:?}", totals.evidence);
@@ -108,7 +108,7 @@ fn a_large_body_that_is_dropped_over_a_unix_socket_is_read_to_its_end_at_once() 
     let text = "function visit() operation 'Op' local page = get('/', nil, { discard = true }) \
         check(page.bytes == 100000, page.bytes) end";
     let target = Target { endpoint: Endpoint::Unix(path.clone()), ..null.address().into() };
-    let mut options = RunOptions { target, most_sessions: Some(20), ..with_script(&null, 5.0, text) };
+    let mut options = RunOptions { target, max_sessions: Some(20), ..with_script(&null, 5.0, text) };
     options.load.users = 1;
     let mut sum = Sum(Interval::empty(0), None);
     let totals = run(&options, &Control::default(), &mut sum).expect("the run works");
@@ -139,7 +139,7 @@ fn what_is_left_of_a_request_answered_early_does_not_run_into_the_next_one() {
     let text = "local big = string.rep('x', 20000000) \
         function visit() post('/up', { a = big }, { expect = 413 }) operation 'Next' get('/next') end";
     let mut options =
-        RunOptions { target: target.into(), most_sessions: Some(2), ..with_script(&null, 5.0, text) };
+        RunOptions { target: target.into(), max_sessions: Some(2), ..with_script(&null, 5.0, text) };
     options.load.users = 1;
     let mut sum = Sum(Interval::empty(0), None);
     let totals = run(&options, &Control::default(), &mut sum).expect("the run works");

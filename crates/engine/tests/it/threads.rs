@@ -72,7 +72,7 @@ fn requests(mix: &Sessions, load: &Load, threads: usize) -> Vec<String> {
     let origin = Origin::fixed(Duration::from_millis(1)).expect("a loopback port");
     let options = RunOptions {
         cpus: (0..threads).map(|thread| thread % 2).collect(),
-        sessions_in_all: Some(SESSIONS),
+        total_sessions: Some(SESSIONS),
         drain_s: 20.0,
         ..RunOptions::of(scenario(mix), load.clone(), origin.address())
     };

@@ -51,8 +51,8 @@ fn scenario(kit: &KitManifest, mix: &str) -> Scenario {
     }
 }
 
-/// What users do for so many seconds, and the shop afterwards.
-fn seen(mix: &str, users: u32, seconds: f64) -> (Seen, Shop) {
+/// What users do for that number of seconds, and the shop afterwards.
+fn observe(mix: &str, users: u32, seconds: f64) -> (Seen, Shop) {
     let kit = manifest();
     let shop = Shop::default();
     let open = shop.clone();
@@ -70,7 +70,7 @@ fn counter(seen: &Seen, name: &str) -> u64 {
 fn users_of_the_bookstore_follow_each_mix_without_a_mistake() {
     let kit = manifest();
     for mix in ["browsing", "", "ordering"] {
-        let (seen, _) = seen(mix, 60, 750.0);
+        let (seen, _) = observe(mix, 60, 750.0);
         assert!(seen.listener.evidence.is_empty(), "{mix}: {:?}", &seen.listener.evidence[..1]);
         let completed = |name: &str| seen.completed(OperationKind::Operation, name) as f64;
         let asked = mix_of(&kit, mix);
@@ -89,7 +89,7 @@ fn users_of_the_bookstore_follow_each_mix_without_a_mistake() {
 
 #[test]
 fn what_users_were_told_is_what_the_shop_did() {
-    let (seen, shop) = seen("ordering", 60, 600.0);
+    let (seen, shop) = observe("ordering", 60, 600.0);
     let shop = shop.books();
     assert!(shop.orders > 300, "{} orders", shop.orders);
     assert_eq!(counter(&seen, "orders"), shop.orders);
@@ -106,7 +106,7 @@ fn what_users_were_told_is_what_the_shop_did() {
 
 #[test]
 fn visits_end_at_home_after_their_time_and_a_new_visitor_is_new_to_the_server() {
-    let (seen, shop) = seen("browsing", 20, 9_600.0);
+    let (seen, shop) = observe("browsing", 20, 9_600.0);
     let shop = shop.books();
     let visits = counter(&seen, "visits");
     assert_eq!(shop.sessions.len() as u64, visits, "each visit begins without a session's number");
@@ -137,7 +137,7 @@ fn visits_end_at_home_after_their_time_and_a_new_visitor_is_new_to_the_server() 
 
 #[test]
 fn a_browser_keeps_the_pictures_of_its_visit() {
-    let (seen, shop) = seen("", 60, 900.0);
+    let (seen, shop) = observe("", 60, 900.0);
     let visits = counter(&seen, "visits");
     let (shown, loaded) = (counter(&seen, "pictures shown"), counter(&seen, "pictures loaded"));
     assert!(loaded < shown && loaded > visits, "{loaded} of {shown} pictures are loaded");

@@ -62,7 +62,7 @@ impl Shop {
         self.0.borrow()
     }
 
-    /// Answers a request that comes so many nanoseconds after ten to midnight.
+    /// Answers a request that comes that number of nanoseconds after ten to midnight.
     pub(crate) fn reply(&self, at_ns: u64, text: &str) -> Reply {
         let target = text.split(' ').nth(1).expect("a request has a target");
         if target.starts_with("/tpcw/Images/") {

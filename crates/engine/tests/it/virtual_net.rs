@@ -23,13 +23,13 @@ impl Clock for VirtualClock {
 /// What the server does with a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Reply {
-    /// Sends these bytes after so many nanoseconds.
+    /// Sends these bytes after that number of nanoseconds.
     After(u64, Vec<u8>),
-    /// Closes the connection after so many nanoseconds without a byte.
+    /// Closes the connection after that number of nanoseconds without a byte.
     Close(u64),
     /// Sends these bytes, then closes.
     AfterThenClose(u64, Vec<u8>),
-    /// Sends each of these pieces after so many nanoseconds.
+    /// Sends each of these pieces after that number of nanoseconds.
     Pieces(Vec<(u64, Vec<u8>)>),
     /// Never answers.
     Never,

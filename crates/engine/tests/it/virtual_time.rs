@@ -72,7 +72,7 @@ pub(crate) struct Bench {
     pub(crate) ramp_up_s: f64,
     pub(crate) think: Option<Distribution>,
     pub(crate) cycle: Option<Distribution>,
-    pub(crate) most_sessions: Option<u32>,
+    pub(crate) max_sessions: Option<u32>,
     pub(crate) timeout_s: f64,
     pub(crate) connections: ConnectionPolicy,
     pub(crate) resend: Resend,
@@ -88,7 +88,7 @@ pub(crate) fn bench(script: &'static str) -> Bench {
         ramp_up_s: 0.0,
         think: None,
         cycle: None,
-        most_sessions: None,
+        max_sessions: None,
         timeout_s: 5.0,
         connections: ConnectionPolicy::Keep,
         resend: Resend::Safe,
@@ -120,7 +120,7 @@ impl Bench {
         };
         let target = SocketAddr::from(([127, 0, 0, 1], 80));
         RunOptions {
-            most_sessions: self.most_sessions,
+            max_sessions: self.max_sessions,
             drain_s: 10.0,
             ..RunOptions::of(scenario, load, target)
         }
@@ -179,7 +179,7 @@ fn users_ramp_up_evenly() {
     let seen = Bench {
         users: 5,
         ramp_up_s: 5.0,
-        most_sessions: Some(1),
+        max_sessions: Some(1),
         think: Some(Distribution::Fixed { value: 0.5 }),
         ..bench("function visit() get('/a') end")
     }
@@ -325,7 +325,7 @@ fn an_idle_connection_that_the_server_closes_is_no_error() {
 #[test]
 fn cookies_and_forms_go_where_they_belong() {
     let script = "function visit() post('/login', { name = 'a b', ['item[]'] = { 1, 2 } }) get('/x', { { 'z', 1 }, { 'a', 2 } }) end";
-    let seen = Bench { most_sessions: Some(1), ..bench(script) }.against(|_, _| {
+    let seen = Bench { max_sessions: Some(1), ..bench(script) }.against(|_, _| {
         Reply::After(MS, b"HTTP/1.1 200 OK\r\nSet-Cookie: id=7; Path=/\r\nContent-Length: 0\r\n\r\n".to_vec())
     });
     let log = seen.log.borrow();
@@ -463,7 +463,7 @@ fn a_session_can_t_write_headers_that_servers_would_read_differently() {
         let script: &'static str = Box::leak(
             format!("function visit() operation 'Op' get('/a', nil, {{ headers = {headers} }}) end").into(),
         );
-        let seen = Bench { most_sessions: Some(1), ..bench(script) }.against(|_, _| Reply::After(MS, ok("")));
+        let seen = Bench { max_sessions: Some(1), ..bench(script) }.against(|_, _| Reply::After(MS, ok("")));
         assert_eq!(seen.errors("Op", ErrorKind::Script), 1, "{headers}");
         assert!(seen.log.borrow().is_empty(), "{headers}: nothing was sent");
     }
@@ -472,7 +472,7 @@ fn a_session_can_t_write_headers_that_servers_would_read_differently() {
 #[test]
 fn sessions_in_all_are_dealt_out_evenly_and_end_the_run() {
     let bench = Bench { users: 7, ..bench("function visit(user) get('/' .. user.number) end") };
-    let options = RunOptions { sessions_in_all: Some(24), ..bench.options() };
+    let options = RunOptions { total_sessions: Some(24), ..bench.options() };
     let (clock, net, log) = VirtualNet::new(|_, _| Reply::After(MS, ok("")));
     run_on(&options, clock, net, &mut Listener::default()).expect("the run works");
     let log = log.borrow();

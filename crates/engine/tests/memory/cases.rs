@@ -56,7 +56,7 @@ pub(crate) fn scenario(think_s: f64) -> Scenario {
 }
 
 /// Users thinking 5 s, connections kept.
-pub(crate) fn kept(users: u32) -> Cost {
+pub(crate) fn open(users: u32) -> Cost {
     measured(users, 5.0, 15.0, scenario(5.0))
 }
 

@@ -48,8 +48,8 @@ fn main() -> ExitCode {
     match words[..] {
         [] => gate(|_| true),
         [name] if flags.iter().any(|flag| flag == "--exact") => gate(|case| case.name == name),
-        ["kept", users] => told(cases::kept(number(users))),
-        ["closed", users] => told(cases::closed(number(users))),
+        ["kept", users] => print_cost(cases::open(number(users))),
+        ["closed", users] => print_cost(cases::closed(number(users))),
         ["sockets", users, think_s, seconds] => wire::sockets(number(users), think_s, number(seconds)),
         ["flat", users, seconds] => wire::flat(number(users), number(seconds)),
         ["serve"] => wire::serve(),
@@ -63,7 +63,7 @@ fn number(word: &str) -> u32 {
 }
 
 #[allow(clippy::print_stdout)]
-fn told(cost: cases::Cost) -> ExitCode {
+fn print_cost(cost: cases::Cost) -> ExitCode {
     println!("{cost}");
     ExitCode::SUCCESS
 }

@@ -36,7 +36,7 @@ const SCRIPT: &str = "function visit(user)
 end";
 
 /// Runs `program` for 20 s; what was seen.
-fn seen(program: Program, load: Load, think: Option<Distribution>) -> Seen {
+fn observe(program: Program, load: Load, think: Option<Distribution>) -> Seen {
     let (clock, net, _) = VirtualNet::new(|at, _| Reply::After(waits(at), ok("")));
     let scenario = Scenario { think, timeout_s: 10.0, ..Scenario::of(program) };
     let target = SocketAddr::from(([127, 0, 0, 1], 80));
@@ -60,7 +60,7 @@ fn arrivals(users: u32) -> Load {
 
 #[test]
 fn in_the_open_model_a_session_s_time_begins_at_its_arrival_whatever_it_abandons() {
-    let seen = seen(script(), arrivals(1_000), None);
+    let seen = observe(script(), arrivals(1_000), None);
     let at: Vec<u64> = (0..1_000).map(|k| k * 20 * MS).collect();
     let connects: Vec<u64> = at.iter().map(|at| waits(*at)).collect();
     let operations: Vec<u64> = at.iter().map(|at| waits(at + waits(*at))).collect();
@@ -78,7 +78,7 @@ fn in_the_open_model_a_session_s_time_begins_at_its_arrival_whatever_it_abandons
 #[test]
 fn an_arrival_that_waits_for_a_user_is_charged_with_it_whatever_it_abandons() {
     // Ten users: the eleventh arrival of the freeze finds none, and begins when the first one is done.
-    let seen = seen(script(), arrivals(10), None);
+    let seen = observe(script(), arrivals(10), None);
     let (session, operation) = (seen.session("visit"), seen.operation("Op"));
     assert_eq!((session.response.len(), operation.response.len()), (1_000, 1_000));
     let late = |times: &model::interval::Times| times.count_between(100_000, 60_000_000);
@@ -100,7 +100,7 @@ fn what_a_lasting_arrival_abandons_later_counts_too() {
     let load =
         Load { lifetime: Some(Lifetime::Sessions(Distribution::Fixed { value: 2.0 })), ..arrivals(1_000) };
     let program = Program::Script(Source::of("session.lua", script, "visit"));
-    let seen = seen(program, load, Some(Distribution::Fixed { value: 0.5 }));
+    let seen = observe(program, load, Some(Distribution::Fixed { value: 0.5 }));
     let begin = |second: u64, k: u64| {
         let at = k * 20 * MS;
         let took = |at: u64| waits(at) + waits(at + waits(at));
@@ -117,7 +117,7 @@ fn what_a_lasting_arrival_abandons_later_counts_too() {
 fn in_the_closed_model_each_user_meets_a_freeze_once() {
     let load = Load { users: 50, steady_s: 20.0, seed: 11, ..Load::default() };
     let think = Distribution::Uniform { min: 0.0, max: 1.0 };
-    let seen = seen(script(), load, Some(think));
+    let seen = observe(script(), load, Some(think));
     let operation = seen.operation("Op");
     // The freeze lasts three times longer than anybody thinks, so that it meets everybody within its first second.
     assert_eq!(operation.response.count_between(2_000_000, 3_100_000), 50, "every user waited for 2 to 3 s");
@@ -138,7 +138,7 @@ fn a_request_that_is_only_repeated_meets_a_freeze_once_for_each_connection() {
         body: None,
     };
     let load = Load { users: 20, steady_s: 20.0, seed: 11, ..Load::default() };
-    let seen = seen(Program::Repeat(repeat), load, None);
+    let seen = observe(Program::Repeat(repeat), load, None);
     // Every 10 ms each connection asks again, but for the one time that takes 3.01 s: 1,700 requests each.
     let operation = seen.operation("GET /");
     let mut exact = vec![SERVICE; 20 * 1_699];

@@ -51,7 +51,7 @@ impl Seen {
     }
 }
 
-/// Users who ask for `/` in an operation `Op` again and again, for so many seconds.
+/// Users who ask for `/` in an operation `Op` again and again, for that number of seconds.
 pub(crate) fn users(users: u32, steady_s: f64, target: SocketAddr) -> RunOptions {
     let source = Source::of("session.lua", "function visit() operation 'Op' get('/') end", "visit");
     let scenario = Scenario { timeout_s: 10.0, ..Scenario::of(Program::Script(source)) };
@@ -64,7 +64,7 @@ pub(crate) fn thinking(options: RunOptions, think: Distribution) -> RunOptions {
     RunOptions { scenario: Scenario { think: Some(think), ..options.scenario }, ..options }
 }
 
-/// The same users starting a session every so many seconds.
+/// The same users starting a session at intervals of that number of seconds.
 pub(crate) fn cycling(options: RunOptions, cycle_s: f64) -> RunOptions {
     let cycle = Some(Distribution::Fixed { value: cycle_s });
     RunOptions { scenario: Scenario { cycle, ..options.scenario }, ..options }

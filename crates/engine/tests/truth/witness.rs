@@ -22,7 +22,7 @@ const TRIES: usize = 8;
 /// The quantiles that are judged; the largest time of all is one sample of the machine.
 const JUDGED: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 /// The tolerance: 1 % of the time, or this, whichever is more.
-const LEAST_TOLERANCE_US: f64 = 50.0;
+const MIN_TOLERANCE_US: f64 = 50.0;
 
 /// One quantile in one run; all in microseconds.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ pub(crate) struct Compared {
 
 impl Compared {
     fn tolerance_us(&self) -> f64 {
-        LEAST_TOLERANCE_US.max(0.01 * self.server_us)
+        MIN_TOLERANCE_US.max(0.01 * self.server_us)
     }
 
     /// What the machine adds to the witness's times it adds to the engine's.

@@ -10,7 +10,7 @@ use engine::script::one_page::OnePage;
 use mlua::{Table, Value};
 use model::Problem;
 
-use super::line::{Broken, Line};
+use super::connection::{Broken, Connection};
 
 /// A check looks and touches nothing: methods that are safe (RFC 9110 section 9.2.1), those of WebDAV among them.
 const SAFE: [&str; 6] = ["GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT", "SEARCH"];
@@ -20,7 +20,7 @@ const OWN_HEADERS: [&str; 5] = ["host", "content-length", "transfer-encoding", "
 
 /// The web server, and who asks it.
 pub(super) struct Web<'a> {
-    line: Line,
+    connection: Connection,
     page: OnePage,
     host: String,
     /// The header line that says who asks; empty for nobody.
@@ -30,9 +30,14 @@ pub(super) struct Web<'a> {
 }
 
 impl<'a> Web<'a> {
-    /// The server at `host` over `line`; `page` is where scripts see its answers, `on_answer` is told how many came.
-    pub(super) fn new(line: Line, host: &str, page: OnePage, on_answer: &'a mut dyn FnMut(u64)) -> Web<'a> {
-        Web { line, page, host: host.to_string(), proof: Vec::new(), answers: 0, on_answer }
+    /// The server at `host` over `connection`; `page` is where scripts see its answers, `on_answer` is told how many came.
+    pub(super) fn new(
+        connection: Connection,
+        host: &str,
+        page: OnePage,
+        on_answer: &'a mut dyn FnMut(u64),
+    ) -> Web<'a> {
+        Web { connection, page, host: host.to_string(), proof: Vec::new(), answers: 0, on_answer }
     }
 
     /// Whoever asks is that user from now on.
@@ -47,10 +52,10 @@ impl<'a> Web<'a> {
     pub(super) fn ask(&mut self, request: &Request) -> Result<Value, Box<Problem>> {
         let bytes = request.bytes(&self.host, &self.proof);
         let expected = Expected { to_head: request.method == "HEAD", body: Body::Keep };
-        let (line, page) = (&mut self.line, &self.page);
+        let (connection, page) = (&mut self.connection, &self.page);
         let mut exchange = || {
             page.receive(&bytes, expected, |response| {
-                line.exchange(&bytes, response)?;
+                connection.exchange(&bytes, response)?;
                 request.judge(response).map_err(Broken::For)
             })
         };

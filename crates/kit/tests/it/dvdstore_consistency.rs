@@ -27,7 +27,7 @@ fn let_users_shop(shop: &Shop) -> Option<CheckInputs> {
     };
     let scenario = engine::Scenario::of(engine::Program::Script(source));
     let load = Load { users: 8, ramp_up_s: 0.1, ramp_down_s: 0.1, seed: 3, ..Load::default() };
-    let options = RunOptions { most_sessions: Some(6), ..RunOptions::of(scenario, load, web.address) };
+    let options = RunOptions { max_sessions: Some(6), ..RunOptions::of(scenario, load, web.address) };
     let totals = engine::run(&options, &Control::default(), &mut Nobody)
         .unwrap_or_else(|problems| panic!("{problems}"));
     assert!(totals.evidence.is_empty(), "{:#?}\n{}", totals.evidence, shop.server.log());

@@ -44,8 +44,8 @@ pub(crate) fn options(plan: &Plan, stage: &Stage, drain_s: f64, context: &Contex
         load: plan.load.clone(),
         target: stage.target.clone(),
         cpus: plan.placement.generator.clone(),
-        most_sessions: None,
-        sessions_in_all: plan.load.sessions,
+        max_sessions: None,
+        total_sessions: plan.load.sessions,
         drain_s: drain_s.min(plan.kit.users.timeout_s),
         tracing: false,
     })

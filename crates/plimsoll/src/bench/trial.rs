@@ -15,7 +15,7 @@ mod verdict;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use engine::foresight;
+use engine::preflight;
 use experiment::{Bench, Order};
 use model::record::{Check, Outcome, Step, ValidityCheck};
 use model::rules::Rule;
@@ -379,8 +379,8 @@ fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerArgs, context: &Contex
 
 /// Whether this machine has too few ports or descriptors for a trial's users.
 fn no_room(task: &Task, stage: &Stage) -> Option<ValidityCheck> {
-    let demand = foresight::Demand::kept(task.plan.load.places().into());
-    let problems = foresight::prepare(&demand, &stage.target).err()?;
+    let needs = preflight::Needs::of_connections(task.plan.load.places().into());
+    let problems = preflight::prepare(&needs, &stage.target).err()?;
     let said: Vec<&str> = problems.iter().map(|problem| problem.what.as_str()).collect();
     Some(ValidityCheck {
         check: Check::Room,

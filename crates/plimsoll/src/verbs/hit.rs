@@ -138,7 +138,7 @@ impl HitArgs {
     }
 
     fn options(&self, length: Length, server: &Server, scenario: Scenario) -> Result<RunOptions> {
-        let (steady_s, sessions_in_all, users) = match length {
+        let (steady_s, total_sessions, users) = match length {
             Length::Seconds(seconds) => (seconds, None, self.connections),
             Length::Requests(all) => {
                 let most = u32::try_from(all).unwrap_or(u32::MAX);
@@ -149,7 +149,7 @@ impl HitArgs {
         let drain_s = scenario.timeout_s;
         Ok(RunOptions {
             cpus: self.cpus()?,
-            sessions_in_all,
+            total_sessions,
             drain_s,
             ..RunOptions::of(scenario, load, server.target.clone())
         })

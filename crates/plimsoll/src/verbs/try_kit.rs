@@ -67,8 +67,8 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
         load: plan.load.clone(),
         target: stage.target.clone(),
         cpus: vec![plan.placement.generator.first().copied().unwrap_or(0)],
-        most_sessions: Some(args.sessions.max(1)),
-        sessions_in_all: None,
+        max_sessions: Some(args.sessions.max(1)),
+        total_sessions: None,
         drain_s: 5.0,
         tracing: true,
     };

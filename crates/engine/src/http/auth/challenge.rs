@@ -2,7 +2,7 @@
 //! several headers.
 
 /// Longer nonces and realms are not kept for every user.
-const MOST_VALUE_BYTES: usize = 1024;
+const MAX_VALUE_BYTES: usize = 1024;
 
 /// The strongest challenge that we can meet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,8 +77,7 @@ impl Raw<'_> {
         if !self.scheme.eq_ignore_ascii_case(b"digest") {
             return None;
         }
-        let kept =
-            |name| self.value(name).filter(|value| value.len() <= MOST_VALUE_BYTES).map(<[u8]>::to_vec);
+        let kept = |name| self.value(name).filter(|value| value.len() <= MAX_VALUE_BYTES).map(<[u8]>::to_vec);
         let named = self.value("algorithm");
         let (algorithm, session) = algorithm(named.unwrap_or(b"MD5"))?;
         let counted = match self.value("qop") {
@@ -203,7 +202,7 @@ mod tests {
 
     #[test]
     fn challenges_that_we_cannot_meet_are_passed_over() {
-        let long = format!(r#"Digest realm="r", nonce="{}""#, "n".repeat(MOST_VALUE_BYTES + 1));
+        let long = format!(r#"Digest realm="r", nonce="{}""#, "n".repeat(MAX_VALUE_BYTES + 1));
         for header in [
             "",
             "Negotiate abc==",

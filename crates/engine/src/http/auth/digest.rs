@@ -140,7 +140,7 @@ mod tests {
     const MUFASA: Credentials<'_> = Credentials { name: "Mufasa", password: "Circle of Life" };
     const CNONCE: &str = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ";
 
-    fn asked(header: &str) -> DigestChallenge {
+    fn challenge_of(header: &str) -> DigestChallenge {
         match strongest([header.as_bytes()]) {
             Some(Challenge::Digest(challenge)) => challenge,
             other => panic!("a digest is asked for, found {other:?}"),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn rfc_7616(algorithm: &str) -> DigestChallenge {
-        asked(&format!(
+        challenge_of(&format!(
             "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", algorithm={algorithm}, \
              nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", \
              opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\""
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_vector_of_rfc_2617_section_3_5_comes_out() {
-        let challenge = asked(
+        let challenge = challenge_of(
             "Digest realm=\"testrealm@host.com\", qop=\"auth,auth-int\", \
              nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\", opaque=\"5ccc069c403ebaf9f0171e9517f40e41\"",
         );
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn a_digest_without_qop_is_that_of_rfc_2069() {
         let nonce = "dcd98b7102dd2f0e8b11d0f600bfb0c093";
-        let challenge = asked(&format!("Digest realm=\"testrealm@host.com\", nonce=\"{nonce}\""));
+        let challenge = challenge_of(&format!("Digest realm=\"testrealm@host.com\", nonce=\"{nonce}\""));
         let credentials = Credentials { name: "Mufasa", password: "CircleOfLife" };
         let line = line(&mut Digest::new(challenge, credentials, "unused"));
         // RFC 2069 section 2.4, with the response of its erratum 749.
@@ -236,8 +236,8 @@ mod tests {
 
     #[test]
     fn a_stale_nonce_is_no_refusal() {
-        let stale = asked("Digest realm=\"r\", nonce=\"n2\", stale=true");
-        let wrong = asked("Digest realm=\"r\", nonce=\"n2\"");
+        let stale = challenge_of("Digest realm=\"r\", nonce=\"n2\", stale=true");
+        let wrong = challenge_of("Digest realm=\"r\", nonce=\"n2\"");
         let mut digest = Digest::new(wrong.clone(), MUFASA, CNONCE);
         assert!(!digest.refused(&wrong), "nothing was sent yet");
         line(&mut digest);
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn quotes_in_a_realm_are_escaped_in_the_header_only() {
-        let challenge = asked("Digest realm=\"a\\\"b\", nonce=\"n\"");
+        let challenge = challenge_of("Digest realm=\"a\\\"b\", nonce=\"n\"");
         assert!(line(&mut Digest::new(challenge, MUFASA, CNONCE)).contains("realm=\"a\\\"b\""));
     }
 }

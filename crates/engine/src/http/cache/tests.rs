@@ -10,7 +10,7 @@ fn answer(text: &str) -> impl Iterator<Item = (&[u8], &[u8])> {
         .map(|(name, value)| (name.as_bytes(), value.as_bytes()))
 }
 
-fn noted(status: u16, headers: &str) -> Cache {
+fn cache_after(status: u16, headers: &str) -> Cache {
     let mut cache = Cache::default();
     cache.note(b"/a.css", status, answer(headers), NOW);
     cache
@@ -57,7 +57,7 @@ fn an_answer_is_fresh_for_as_long_as_it_says() {
         ("Last-Modified: Sun, 06 Nov 1994 09:49:37 GMT".to_string(), Some(0)),
     ];
     for (headers, expected) in table {
-        assert_eq!(fresh_s(noted(200, &headers)), expected, "{headers}");
+        assert_eq!(fresh_s(cache_after(200, &headers)), expected, "{headers}");
     }
 }
 
@@ -73,18 +73,22 @@ fn what_must_not_or_need_not_be_kept_is_not() {
         (403, "Last-Modified: Sun, 06 Nov 1994 08:39:37 GMT"),
         (500, "Cache-Control: max-age=60"),
     ] {
-        assert_eq!(fresh_s(noted(status, headers)), None, "{status} {headers}");
+        assert_eq!(fresh_s(cache_after(status, headers)), None, "{status} {headers}");
     }
-    assert_eq!(fresh_s(noted(403, "Cache-Control: max-age=60")), Some(60), "when it says so, also a refusal");
+    assert_eq!(
+        fresh_s(cache_after(403, "Cache-Control: max-age=60")),
+        Some(60),
+        "when it says so, also a refusal"
+    );
 }
 
 #[test]
 fn a_conditional_request_carries_the_validators_as_they_came() {
     let modified = "Sun, 06 Nov 1994 08:39:37 GMT";
-    let cache = noted(200, &format!("ETag: W/\"1-a\"\nLast-Modified: {modified}"));
+    let cache = cache_after(200, &format!("ETag: W/\"1-a\"\nLast-Modified: {modified}"));
     assert_eq!(conditions(&cache), format!("If-None-Match: W/\"1-a\"\r\nIf-Modified-Since: {modified}\r\n"));
-    assert_eq!(conditions(&noted(200, "ETag: \"x\"")), "If-None-Match: \"x\"\r\n");
-    assert_eq!(conditions(&noted(200, "Cache-Control: max-age=60")), "");
+    assert_eq!(conditions(&cache_after(200, "ETag: \"x\"")), "If-None-Match: \"x\"\r\n");
+    assert_eq!(conditions(&cache_after(200, "Cache-Control: max-age=60")), "");
     assert_eq!(conditions(&Cache::default()), "");
 }
 
@@ -100,7 +104,7 @@ fn a_304_refreshes_what_is_known() {
         ("Age: 50", 10, "\"x\""),
     ];
     for (headers, fresh_s, tag) in table {
-        let mut cache = noted(200, "ETag: \"x\"\nCache-Control: max-age=60");
+        let mut cache = cache_after(200, "ETag: \"x\"\nCache-Control: max-age=60");
         assert_eq!(cache.look(b"/a.css", later), Found::Stale);
         cache.note(b"/a.css", 304, answer(headers), later);
         if fresh_s > 0 {
@@ -109,7 +113,7 @@ fn a_304_refreshes_what_is_known() {
         assert_eq!(cache.look(b"/a.css", later + fresh_s), Found::Stale, "{headers}");
         assert_eq!(conditions(&cache), format!("If-None-Match: {tag}\r\n"), "{headers}");
     }
-    let mut cache = noted(200, "ETag: \"x\"");
+    let mut cache = cache_after(200, "ETag: \"x\"");
     cache.note(b"/a.css", 304, answer("Cache-Control: no-store"), later);
     assert_eq!(cache.look(b"/a.css", later), Found::Absent);
     cache.note(b"/a.css", 304, answer("ETag: \"x\""), later);
@@ -118,7 +122,7 @@ fn a_304_refreshes_what_is_known() {
 
 #[test]
 fn a_new_answer_replaces_and_a_failing_server_does_not() {
-    let mut cache = noted(200, "ETag: \"x\"");
+    let mut cache = cache_after(200, "ETag: \"x\"");
     cache.note(b"/a.css", 503, answer("ETag: \"z\""), NOW);
     assert_eq!(conditions(&cache), "If-None-Match: \"x\"\r\n");
     cache.note(b"/a.css", 200, answer("ETag: \"y\""), NOW);
@@ -134,7 +138,7 @@ fn object(number: usize) -> Vec<u8> {
 /// A cache with as many objects as it has room for, from number 0 on.
 fn full() -> Cache {
     let mut cache = Cache::default();
-    (0..MOST_ENTRIES).for_each(|number| cache.note(&object(number), 200, answer("ETag: \"x\""), NOW));
+    (0..MAX_ENTRIES).for_each(|number| cache.note(&object(number), 200, answer("ETag: \"x\""), NOW));
     cache
 }
 
@@ -145,19 +149,19 @@ fn the_object_that_was_not_wanted_for_longest_goes_when_there_are_too_many() {
     assert_eq!(cache.look(&object(1), NOW), Found::Stale, "looked at, which is a use");
     cache.note(&object(2), 200, answer("ETag: \"y\""), NOW);
     for more in 0..2 {
-        cache.note(&object(MOST_ENTRIES + more), 200, answer("ETag: \"x\""), NOW);
-        assert_eq!(cache.entries.len(), MOST_ENTRIES);
+        cache.note(&object(MAX_ENTRIES + more), 200, answer("ETag: \"x\""), NOW);
+        assert_eq!(cache.entries.len(), MAX_ENTRIES);
     }
     let mut known = |number| cache.look(&object(number), NOW) != Found::Absent;
     assert!((0..3).all(&mut known), "refreshed, looked at, replaced: each is younger than the others");
     assert!(!known(3) && !known(4), "the two that were not wanted for longest make room");
-    assert!((5..MOST_ENTRIES + 2).all(known));
+    assert!((5..MAX_ENTRIES + 2).all(known));
 }
 
 #[test]
 fn what_every_page_shows_stays_however_much_else_is_seen() {
     let mut cache = full();
-    for number in 1..10 * MOST_ENTRIES {
+    for number in 1..10 * MAX_ENTRIES {
         assert_eq!(cache.look(&object(0), NOW), Found::Stale, "after {number} others");
         cache.note(&object(number), 200, answer("ETag: \"x\""), NOW);
     }
@@ -167,17 +171,17 @@ fn what_every_page_shows_stays_however_much_else_is_seen() {
 fn forgetting_one_object_leaves_the_order_of_the_others() {
     let mut cache = full();
     cache.forget(&object(7));
-    assert_eq!(cache.entries.len(), MOST_ENTRIES - 1);
+    assert_eq!(cache.entries.len(), MAX_ENTRIES - 1);
     (0..2).for_each(|more| cache.note(&object(1000 + more), 200, answer("ETag: \"x\""), NOW));
     let mut known = |number| cache.look(&object(number), NOW) != Found::Absent;
     assert!(!known(7) && !known(0), "one was forgotten, and the oldest made room for the second new one");
-    assert!((1..7).chain(8..MOST_ENTRIES).all(known), "all others are there");
+    assert!((1..7).chain(8..MAX_ENTRIES).all(known), "all others are there");
 }
 
 #[test]
 fn an_entry_is_small_and_a_tag_without_end_is_not_kept() {
     assert!(size_of::<Entry>() <= 56, "{} bytes", size_of::<Entry>());
-    let cache = noted(200, &format!("ETag: \"{}\"\nCache-Control: max-age=60", "x".repeat(10_000)));
+    let cache = cache_after(200, &format!("ETag: \"{}\"\nCache-Control: max-age=60", "x".repeat(10_000)));
     assert_eq!((conditions(&cache), fresh_s(cache)), (String::new(), Some(60)));
 }
 

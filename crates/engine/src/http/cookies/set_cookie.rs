@@ -4,8 +4,8 @@ use super::Request;
 use crate::http::date;
 
 /// Name and value together; a larger cookie is refused, as browsers do.
-const MOST_PAIR_BYTES: usize = 4096;
-const MOST_PATH_BYTES: usize = 1024;
+const MAX_PAIR_BYTES: usize = 4096;
+const MAX_PATH_BYTES: usize = 1024;
 
 /// A cookie that may be stored.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,14 +34,14 @@ impl<'a> SetCookie<'a> {
         let (name, value) = split_once(parts.next()?, b'=')?;
         let (name, value) = (name.trim_ascii(), value.trim_ascii());
         let control = |byte: &u8| byte.is_ascii_control() && *byte != b'\t';
-        if name.is_empty() || name.len() + value.len() > MOST_PAIR_BYTES || header.iter().any(control) {
+        if name.is_empty() || name.len() + value.len() > MAX_PAIR_BYTES || header.iter().any(control) {
             return None;
         }
         let attributes = Attributes::read(parts, request.now_s);
         let path = attributes.path.unwrap_or_else(|| default_path(request.path));
         let ours = attributes.domain.is_none_or(|domain| covers(domain, request.host));
         let safe = request.tls || !attributes.secure;
-        if !ours || !safe || path.len() > MOST_PATH_BYTES || !keeps_its_prefix(name, path, &attributes) {
+        if !ours || !safe || path.len() > MAX_PATH_BYTES || !keeps_its_prefix(name, path, &attributes) {
             return None;
         }
         let expires_s = attributes.max_age_s.or(attributes.expires_s);

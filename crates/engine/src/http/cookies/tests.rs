@@ -148,13 +148,13 @@ fn rubbish_is_ignored() {
 fn the_jar_is_bounded_and_the_oldest_goes_first() {
     let many: Vec<String> = (0..1000).map(|number| format!("c{number}=1")).collect();
     let full = jar(&many.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(full.cookies.len(), MOST_COOKIES);
+    assert_eq!(full.cookies.len(), MAX_COOKIES);
     assert!(header(&full, "/").ends_with("; c999=1"), "the newest stays");
     assert!(size_of::<Cookie>() <= 32, "{} bytes", size_of::<Cookie>());
     let large: Vec<String> = (0..20).map(|number| format!("c{number}={}", "x".repeat(4000))).collect();
     let full = jar(&large.iter().map(String::as_str).collect::<Vec<_>>());
-    assert!(full.cookies.iter().map(|cookie| cookie.text.len()).sum::<usize>() <= MOST_JAR_BYTES);
-    let mut short_lived = jar(&many[..MOST_COOKIES].iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(full.cookies.iter().map(|cookie| cookie.text.len()).sum::<usize>() <= MAX_JAR_BYTES);
+    let mut short_lived = jar(&many[..MAX_COOKIES].iter().map(String::as_str).collect::<Vec<_>>());
     short_lived.store(b"c5=1; Max-Age=1", &request("/"));
     short_lived.store(b"new=1", &Request { now_s: NOW + 1, ..request("/") });
     let left = header(&short_lived, "/");
@@ -175,7 +175,7 @@ proptest! {
         let mut jar = Jar::default();
         let request = Request { now_s, ..request("/a/b") };
         headers.iter().for_each(|header| jar.store(header.as_bytes(), &request));
-        prop_assert!(jar.cookies.len() <= MOST_COOKIES);
+        prop_assert!(jar.cookies.len() <= MAX_COOKIES);
         prop_assert!(header_for(&jar, &request).lines().count() <= 1);
     }
 }

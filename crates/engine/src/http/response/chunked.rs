@@ -2,10 +2,10 @@
 
 use super::Fault;
 
-const MOST_CHUNK_LINE: u32 = 1024;
-const MOST_TRAILER_BYTES: u32 = 16 * 1024;
+const MAX_CHUNK_LINE_BYTES: u32 = 1024;
+const MAX_TRAILER_BYTES: u32 = 16 * 1024;
 /// Fifteen hexadecimal digits fit in 60 bits; a longer size is an attack.
-const MOST_SIZE_DIGITS: u32 = 15;
+const MAX_SIZE_DIGITS: u32 = 15;
 
 /// Where in a chunked body the reader is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Chunked {
             (Place::TrailerBegin | Place::LastLineFeed, b'\n') => return Ok(true),
             (Place::Trailer, b'\r') => Place::TrailerLineFeed,
             (Place::Trailer | Place::TrailerLineFeed, b'\n') => Place::TrailerBegin,
-            (Place::TrailerBegin | Place::Trailer, 1..) if self.seen < MOST_TRAILER_BYTES => {
+            (Place::TrailerBegin | Place::Trailer, 1..) if self.seen < MAX_TRAILER_BYTES => {
                 self.seen += 1;
                 Place::Trailer
             }
@@ -89,12 +89,12 @@ impl Chunked {
         let digit = (byte as char).to_digit(16).ok_or(Fault::Chunk)?;
         self.size = self.size * 16 + u64::from(digit);
         self.seen += 1;
-        if self.seen > MOST_SIZE_DIGITS { Err(Fault::Chunk) } else { Ok(Place::Size) }
+        if self.seen > MAX_SIZE_DIGITS { Err(Fault::Chunk) } else { Ok(Place::Size) }
     }
 
     fn longer_line(&mut self, place: Place) -> Result<Place, Fault> {
         self.seen += 1;
-        if self.seen > MOST_CHUNK_LINE { Err(Fault::Chunk) } else { Ok(place) }
+        if self.seen > MAX_CHUNK_LINE_BYTES { Err(Fault::Chunk) } else { Ok(place) }
     }
 
     /// The line with a size has ended.

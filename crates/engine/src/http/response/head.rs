@@ -6,7 +6,7 @@ use memchr::memchr;
 
 use super::Fault;
 
-const MOST_HEADERS: usize = 128;
+const MAX_HEADERS: usize = 128;
 /// What every answer begins with; the reader tells a server that speaks something else by its first bytes.
 pub(super) const OPENING: &[u8] = b"HTTP/1.";
 
@@ -27,7 +27,7 @@ pub(super) struct Head {
 /// Reads a head from the beginning of `bytes`: what it says and where it ends; nothing when it is incomplete.
 pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>, Fault> {
     // Uninitialised, because clearing them would cost more than parsing does.
-    let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
     let mut parsed = httparse::Response::new(&mut []);
     let config = httparse::ParserConfig::default();
     let end = match config.parse_response_with_uninit_headers(&mut parsed, bytes, &mut headers) {

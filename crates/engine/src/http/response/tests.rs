@@ -114,12 +114,12 @@ fn a_body_that_is_kept_may_not_be_dropped_until_enough_of_it_is_kept() {
     let mut response = whole(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx");
     assert!(response.kept_whole());
     response.begin(Expected::default());
-    let length = MOST_KEPT_BYTES + 10;
+    let length = MAX_KEPT_BYTES + 10;
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
     assert_eq!((response.feed(head.as_bytes()), response.droppable()), (Ok(false), 0));
-    assert_eq!(response.feed(&vec![b'x'; MOST_KEPT_BYTES]), Ok(false));
+    assert_eq!(response.feed(&vec![b'x'; MAX_KEPT_BYTES]), Ok(false));
     assert_eq!((response.droppable(), response.dropped(10)), (10, Ok(true)));
-    assert_eq!((response.body().len(), response.kept_whole()), (MOST_KEPT_BYTES, false));
+    assert_eq!((response.body().len(), response.kept_whole()), (MAX_KEPT_BYTES, false));
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn endless_heads_and_trailers_are_faults_with_bounded_memory() {
     assert_eq!(response.feed(b"HTTP/1.1 200 OK\r\n"), Ok(false));
     let fault = (0..10_000).find_map(|_| response.feed(line).err());
     assert_eq!(fault, Some(Fault::HeadTooLong));
-    assert!(response.head_bytes.len() <= MOST_HEAD_BYTES + 1);
+    assert!(response.head_bytes.len() <= MAX_HEAD_BYTES + 1);
     response.begin(Expected::default());
     response.feed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n").expect("right so far");
     let fault = (0..10_000).find_map(|_| response.feed(line).err());

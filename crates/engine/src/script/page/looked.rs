@@ -36,7 +36,7 @@ impl Looked {
 
 /// The beginning of an answer, decoded as far as that can be done, for evidence.
 pub(crate) fn excerpt(response: &Response) -> String {
-    const MOST: usize = 600;
+    const MAX_EXCERPT_BYTES: usize = 600;
     let mut decoded = Vec::new();
     let body = match response.content_encoding() {
         // What came out before an error is worth showing, too.
@@ -45,5 +45,9 @@ pub(crate) fn excerpt(response: &Response) -> String {
         }
         _ => response.body(),
     };
-    format!("status {}\n{}", response.status(), String::from_utf8_lossy(&body[..body.len().min(MOST)]))
+    format!(
+        "status {}\n{}",
+        response.status(),
+        String::from_utf8_lossy(&body[..body.len().min(MAX_EXCERPT_BYTES)])
+    )
 }

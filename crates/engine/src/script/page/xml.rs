@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     /// The elements as text: fields joined by `|`, `-` for what is not there.
-    fn found(body: &str, name: &str, fields: &[&str]) -> Vec<String> {
+    fn elements_as_text(body: &str, name: &str, fields: &[&str]) -> Vec<String> {
         let fields: Vec<&[u8]> = fields.iter().map(|field| field.as_bytes()).collect();
         let elements = elements(body.as_bytes(), name.as_bytes(), &fields).expect("right XML");
         let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -266,21 +266,21 @@ mod tests {
         for body in [SABRE, &bare] {
             let fields = ["href", "getetag", "status"];
             let expected = ["/dav/a%20b.ics|\"1\"|HTTP/1.1 200 OK", "/dav/c.ics|-|HTTP/1.1 404 Not Found"];
-            assert_eq!(found(body, "response", &fields), expected, "{body}");
-            assert_eq!(found(body, "sync-token", &[]), ["t/2"]);
-            assert_eq!(found(body, "calendar-data", &[]), ["BEGIN:VCALENDAR\r\nSUMMARY:a < b"]);
-            assert!(found(body, "nothing", &[]).is_empty());
+            assert_eq!(elements_as_text(body, "response", &fields), expected, "{body}");
+            assert_eq!(elements_as_text(body, "sync-token", &[]), ["t/2"]);
+            assert_eq!(elements_as_text(body, "calendar-data", &[]), ["BEGIN:VCALENDAR\r\nSUMMARY:a < b"]);
+            assert!(elements_as_text(body, "nothing", &[]).is_empty());
         }
     }
 
     #[test]
     fn an_element_s_text_is_that_of_all_in_it_and_the_first_of_a_name_counts() {
         let body = "<r><p><q> <h>/u/</h>\n</q><h>/v/</h><t a='>' b=\"/\"/></p><p/></r>";
-        assert_eq!(found(body, "p", &["q", "h", "t", "none"]), ["/u/|/u/||-", "-|-|-|-"]);
-        assert_eq!(found(body, "h", &[]), ["/u/", "/v/"]);
-        assert_eq!(found("<a><a>x</a>y</a>", "a", &[]), ["xy"], "outermost ones only");
+        assert_eq!(elements_as_text(body, "p", &["q", "h", "t", "none"]), ["/u/|/u/||-", "-|-|-|-"]);
+        assert_eq!(elements_as_text(body, "h", &[]), ["/u/", "/v/"]);
+        assert_eq!(elements_as_text("<a><a>x</a>y</a>", "a", &[]), ["xy"], "outermost ones only");
         assert_eq!(
-            found("<a><!-- <b>no</b> --><b><![CDATA[1 < 2 &amp;]]></b></a>", "b", &[]),
+            elements_as_text("<a><!-- <b>no</b> --><b><![CDATA[1 < 2 &amp;]]></b></a>", "b", &[]),
             ["1 < 2 &amp;"]
         );
     }

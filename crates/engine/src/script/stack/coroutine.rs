@@ -112,7 +112,7 @@ impl Stage {
     }
 
     /// # Safety
-    /// `state` is a coroutine of this Lua, not running, with so many arguments on its stack, and before its first
+    /// `state` is a coroutine of this Lua, not running, with that number of `arguments` on its stack, and before its first
     /// start the function below them.
     unsafe fn resume(&self, state: *mut ffi::lua_State, arguments: c_int) -> Resumed {
         let mut results = 0;
@@ -120,7 +120,7 @@ impl Stage {
         let status = unsafe { ffi::lua_resume(state, self.main, arguments, &mut results) };
         match status {
             ffi::LUA_YIELD | ffi::LUA_OK => {
-                // SAFETY: so many results stand on top.
+                // SAFETY: that number of results stands on top.
                 unsafe { ffi::lua_settop(state, -results - 1) };
                 if status == ffi::LUA_OK { Resumed::Ended } else { Resumed::Waits }
             }

@@ -17,7 +17,7 @@ pub(crate) enum Extras {
 impl DavServer {
     /// The answer; nothing where the request is none of these.
     pub(super) fn extra(&mut self, asked: &Asked<'_>) -> Option<Vec<u8>> {
-        let found = self.known(asked)?;
+        let found = self.canned_answer(asked)?;
         let found = match self.extras {
             Extras::Refused(status) => answer(status, "", ""),
             Extras::Known | Extras::Unchangeable => found,
@@ -27,7 +27,7 @@ impl DavServer {
         Some(found)
     }
 
-    fn known(&self, asked: &Asked<'_>) -> Option<Vec<u8>> {
+    fn canned_answer(&self, asked: &Asked<'_>) -> Option<Vec<u8>> {
         let nothing = multistatus(&[], self.dialect);
         match asked.method {
             "REPORT" if asked.body.contains("<D:principal-search-property-set ") => match self.dialect {

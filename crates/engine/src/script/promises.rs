@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-/// So many things one thread keeps at most, some 40 MB of paths and tags.
-const MOST: usize = 200_000;
+/// The maximum number of things that one thread keeps: some 40 MB of paths and tags.
+const MAX_THINGS: usize = 200_000;
 
 /// Longer names and states are not kept: who is told of a thing keeps its tag, not its body.
-const MOST_BYTES: usize = 1024;
+const MAX_TEXT_BYTES: usize = 1024;
 
 /// What a user was told of a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,18 +32,18 @@ enum Word {
 
 /// The last word on each thing of which users were told.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Promises {
     words: FxHashMap<Box<str>, Word>,
 }
 
-impl Told {
+impl Promises {
     /// The counter of what there was no room for.
     pub(crate) const BEYOND: &'static str = "(told, but not kept)";
 
     /// Notes the last word; false when there is no room for it: then nobody knows.
     pub(crate) fn note(&mut self, key: &str, state: State<'_>) -> bool {
         let (word, fits) = match state {
-            State::Is(value) if value.len() > MOST_BYTES => (Word::Unknown, false),
+            State::Is(value) if value.len() > MAX_TEXT_BYTES => (Word::Unknown, false),
             State::Is(value) => (Word::Is(Box::from(value)), true),
             State::Gone => (Word::Gone, true),
             State::Unknown => (Word::Unknown, true),
@@ -52,7 +52,7 @@ impl Told {
             *kept = word;
             return fits;
         }
-        let room = self.words.len() < MOST && key.len() <= MOST_BYTES;
+        let room = self.words.len() < MAX_THINGS && key.len() <= MAX_TEXT_BYTES;
         if room {
             self.words.insert(Box::from(key), word);
         }
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_last_word_on_each_thing_counts() {
-        let mut told = Told::default();
+        let mut promises = Promises::default();
         for (key, state) in [
             ("a", State::Is("1")),
             ("b", State::Is("1")),
@@ -91,32 +91,32 @@ mod tests {
             ("c", State::Is("1")),
             ("c", State::Unknown),
         ] {
-            assert!(told.note(key, state), "{key} {state:?}");
+            assert!(promises.note(key, state), "{key} {state:?}");
         }
         let known = [("a".to_string(), Some("2".to_string())), ("b".to_string(), None)];
-        assert_eq!(told.take(), (BTreeMap::from(known), BTreeSet::from(["c".to_string()])));
-        assert_eq!(told.take(), (BTreeMap::new(), BTreeSet::new()));
+        assert_eq!(promises.take(), (BTreeMap::from(known), BTreeSet::from(["c".to_string()])));
+        assert_eq!(promises.take(), (BTreeMap::new(), BTreeSet::new()));
     }
 
     #[test]
     fn what_is_told_without_end_is_not_kept_and_what_stood_before_no_longer_holds() {
-        let mut told = Told::default();
-        let long = "x".repeat(MOST_BYTES + 1);
-        assert!(told.note("a", State::Is("1")) && told.note("b", State::Is(&long[1..])));
-        assert!(!told.note("a", State::Is(&long)), "the last word is not the first one");
-        assert!(!told.note(&long, State::Is("1")));
+        let mut promises = Promises::default();
+        let long = "x".repeat(MAX_TEXT_BYTES + 1);
+        assert!(promises.note("a", State::Is("1")) && promises.note("b", State::Is(&long[1..])));
+        assert!(!promises.note("a", State::Is(&long)), "the last word is not the first one");
+        assert!(!promises.note(&long, State::Is("1")));
         let known = BTreeMap::from([("b".to_string(), Some(long[1..].to_string()))]);
-        assert_eq!(told.take(), (known, BTreeSet::from(["a".to_string()])));
+        assert_eq!(promises.take(), (known, BTreeSet::from(["a".to_string()])));
     }
 
     #[test]
     fn what_there_is_no_room_for_is_not_kept_but_what_is_kept_still_changes() {
-        let mut told = Told::default();
-        assert!((0..MOST).all(|number| told.note(&number.to_string(), State::Gone)));
-        assert!(!told.note("one more", State::Gone));
-        assert!(told.note("7", State::Is("new")));
-        assert!(told.note("8", State::Unknown) && !told.note("one more", State::Gone));
-        let (known, unknown) = told.take();
+        let mut promises = Promises::default();
+        assert!((0..MAX_THINGS).all(|number| promises.note(&number.to_string(), State::Gone)));
+        assert!(!promises.note("one more", State::Gone));
+        assert!(promises.note("7", State::Is("new")));
+        assert!(promises.note("8", State::Unknown) && !promises.note("one more", State::Gone));
+        let (known, unknown) = promises.take();
         assert_eq!((known["7"].as_deref(), unknown.contains("8")), (Some("new"), true));
     }
 }

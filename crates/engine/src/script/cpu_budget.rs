@@ -17,17 +17,17 @@ const STEPS_PER_SECOND: u64 = 300_000_000;
 
 /// The number of steps that are left.
 #[derive(Debug)]
-pub(crate) struct Effort {
+pub(crate) struct CpuBudget {
     left: Cell<u64>,
     seconds: u32,
 }
 
-impl Effort {
-    /// As many steps as take about so long.
-    pub(crate) fn of_seconds(seconds: u32) -> Effort {
-        let effort = Effort { left: Cell::new(0), seconds };
-        effort.renew();
-        effort
+impl CpuBudget {
+    /// As many steps as take about that number of `seconds`.
+    pub(crate) fn of_seconds(seconds: u32) -> CpuBudget {
+        let budget = CpuBudget { left: Cell::new(0), seconds };
+        budget.renew();
+        budget
     }
 
     /// All of them again.
@@ -53,8 +53,8 @@ impl Effort {
 }
 
 /// Puts the reckoning before the functions of `lua` whose cost depends on what they are given.
-pub(crate) fn install(lua: &Lua, effort: &Rc<Effort>) -> mlua::Result<()> {
-    let costs: [(&str, &str, Native<Effort>); 25] = [
+pub(crate) fn install(lua: &Lua, budget: &Rc<CpuBudget>) -> mlua::Result<()> {
+    let costs: [(&str, &str, Native<CpuBudget>); 25] = [
         ("string", "find", first),
         ("string", "match", first),
         ("string", "gmatch", every),
@@ -81,8 +81,8 @@ pub(crate) fn install(lua: &Lua, effort: &Rc<Effort>) -> mlua::Result<()> {
         ("table", "insert", lists::insert),
         ("table", "remove", lists::remove),
     ];
-    let reckon = |library: &Table, name: &str, cost: Native<Effort>| {
-        library.raw_set(name, define_before(lua, effort, cost, library.raw_get(name)?)?)
+    let reckon = |library: &Table, name: &str, cost: Native<CpuBudget>| {
+        library.raw_set(name, define_before(lua, budget, cost, library.raw_get(name)?)?)
     };
     let globals = lua.globals();
     costs
@@ -92,29 +92,29 @@ pub(crate) fn install(lua: &Lua, effort: &Rc<Effort>) -> mlua::Result<()> {
     reckon(&globals, "tonumber", text)
 }
 
-fn first<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    matching(effort, call, false)
+fn first<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    matching(budget, call, false)
 }
 
-fn every<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    matching(effort, call, true)
+fn every<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    matching(budget, call, true)
 }
 
-fn matching<'a>(effort: &'a Effort, call: Call<'a>, every: bool) -> Result<Answer<'a>, Fault> {
+fn matching<'a>(budget: &'a CpuBudget, call: Call<'a>, every: bool) -> Result<Answer<'a>, Fault> {
     // Numbers are texts, too, but short ones.
     let (Some(subject), Some(pattern)) = (call.text(1), call.text(2)) else { return Ok(Answer::Through) };
     if !every && call.truth(4) {
-        return effort.spend((subject.len() as u64).checked_mul(1 + pattern.len() as u64 / 64));
+        return budget.spend((subject.len() as u64).checked_mul(1 + pattern.len() as u64 / 64));
     }
     let begin = match call.argument(3) {
         Argument::Integer(place) if !every && place > 0 => place as usize - 1,
         _ => 0,
     };
-    effort.spend(pattern::steps(subject, pattern, begin, every, effort.left.get()))
+    budget.spend(pattern::steps(subject, pattern, begin, every, budget.left.get()))
 }
 
-fn text<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    effort.spend(Some(call.text(1).map_or(0, |text| text.len() as u64 / 4)))
+fn text<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    budget.spend(Some(call.text(1).map_or(0, |text| text.len() as u64 / 4)))
 }
 
 /// How many bytes lie between the second and the third argument, as Lua counts places in a text; the third is `last` where
@@ -128,21 +128,21 @@ fn between(call: Call<'_>, last: Option<i64>) -> u64 {
 }
 
 /// `byte`, `codepoint`: a number for each.
-fn values<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    effort.spend(Some(between(call, None)))
+fn values<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    budget.spend(Some(between(call, None)))
 }
 
-fn rest<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    effort.spend(Some(between(call, Some(-1))))
+fn rest<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    budget.spend(Some(between(call, Some(-1))))
 }
 
 /// Bytes that are only copied: several words at a time.
-fn copy<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    effort.spend(Some(between(call, Some(-1)) / 64))
+fn copy<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    budget.spend(Some(between(call, Some(-1)) / 64))
 }
 
 /// `utf8.offset(text, n, from)` passes over n characters, of which each is as long as its bytes go on.
-fn offset<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+fn offset<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let text = call.text(1).unwrap_or_default();
     let count = call.whole(2).unwrap_or(0);
     let usual = if count > 0 { 1 } else { text.len() as i64 + 1 };
@@ -156,23 +156,23 @@ fn offset<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
         true => text[from..].iter().enumerate().filter(|(_, byte)| begins(byte)).nth(wanted),
         false => text[..from].iter().rev().enumerate().filter(|(_, byte)| begins(byte)).nth(wanted),
     };
-    effort.spend(Some(passed.map_or(text.len(), |(at, _)| at) as u64))
+    budget.spend(Some(passed.map_or(text.len(), |(at, _)| at) as u64))
 }
 
-fn rep<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+fn rep<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let times = call.whole(2).map_or(0, |times| times.max(0) as u64);
     let length = call.text(1).map_or(20, <[u8]>::len) + call.text(3).map_or(20, <[u8]>::len);
     // Pieces that are shorter than a word cost as much as one.
-    effort.spend(times.checked_mul(1 + length as u64 / 8))
+    budget.spend(times.checked_mul(1 + length as u64 / 8))
 }
 
 /// All arguments are gone through, and put together.
-fn texts<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    effort.spend(Some(length_of_all(call) / 8 + call.count() as u64))
+fn texts<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+    budget.spend(Some(length_of_all(call) / 8 + call.count() as u64))
 }
 
 /// A format may ask for padding of any length (`c1000000`): as long as its numbers say, all of them together.
-fn packed<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+fn packed<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let format = call.text(1).unwrap_or_default();
     let (mut asked, mut number) = (0_u64, 0_u64);
     for byte in format {
@@ -182,18 +182,18 @@ fn packed<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
         };
         asked = asked.saturating_add(number);
     }
-    effort.spend(asked.checked_add(length_of_all(call) + call.count() as u64))
+    budget.spend(asked.checked_add(length_of_all(call) + call.count() as u64))
 }
 
 /// Numbers are read where they stand; texts (`s`, `z`, `c10`) are copied, at most to the end.
-fn unpacked<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+fn unpacked<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let format = call.text(1).unwrap_or_default();
     let texts = format.iter().filter(|byte| matches!(byte, b's' | b'z' | b'c')).count() as u64;
     let length = call.text(2).map_or(0, |text| text.len() as i64);
     let from = call.whole(3).unwrap_or(1);
     let from = if from < 0 { from.saturating_add(length + 1) } else { from };
     let rest = lists::span(from.max(1), length) / 8;
-    effort.spend(texts.checked_mul(rest).and_then(|steps| steps.checked_add(1 + format.len() as u64)))
+    budget.spend(texts.checked_mul(rest).and_then(|steps| steps.checked_add(1 + format.len() as u64)))
 }
 
 fn length_of_all(call: Call<'_>) -> u64 {
@@ -204,10 +204,10 @@ fn length_of_all(call: Call<'_>) -> u64 {
 mod tests {
     use super::*;
 
-    fn state() -> (Lua, Rc<Effort>) {
-        let (lua, effort) = (Lua::new(), Rc::new(Effort::of_seconds(1)));
-        install(&lua, &effort).expect("it can be installed");
-        (lua, effort)
+    fn state() -> (Lua, Rc<CpuBudget>) {
+        let (lua, budget) = (Lua::new(), Rc::new(CpuBudget::of_seconds(1)));
+        install(&lua, &budget).expect("it can be installed");
+        (lua, budget)
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn no_function_of_a_library_goes_on_for_longer_than_the_script_may() {
-        let (lua, effort) = state();
+        let (lua, budget) = state();
         let prepare = "text = ('x'):rep(200000) list = {} for n = 1, 100000 do list[n] = n end\n\
                        long = { ('x'):rep(1e7), ('y'):rep(1e7) } bytes = ('\\x80'):rep(1e6)";
         lua.load(prepare).exec().expect("it can be made");
@@ -262,7 +262,7 @@ mod tests {
             "while true do utf8.codes(text) end",
             "while true do tonumber(text) end",
         ] {
-            effort.renew();
+            budget.renew();
             let error = lua.load(script).set_name("@s.lua").exec().expect_err(script).to_string();
             assert!(
                 error.contains("s.lua:1: ") && error.contains("longer than a second"),
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_pattern_that_tries_too_many_ways_is_stopped_and_a_long_text_is_not() {
-        let (lua, effort) = state();
+        let (lua, budget) = state();
         lua.globals().set("text", "a".repeat(100_000)).expect("a text");
         for script in [
             "text:find('.-.-.-.-b')",
@@ -320,14 +320,14 @@ mod tests {
             "while true do local s = ('x'):rep(1e6) end",
         ] {
             // A tenth of it, which is spent in a tenth of the time.
-            effort.left.set(STEPS_PER_SECOND / 10);
+            budget.left.set(STEPS_PER_SECOND / 10);
             let error = lua.load(script).set_name("@s.lua").exec().expect_err(script).to_string();
             assert!(
                 error.contains("s.lua:1: ") && error.contains("longer than a second"),
                 "{script}: {error}"
             );
         }
-        effort.renew();
+        budget.renew();
         let linear = "return select(2, text:gsub('a', 'b')) == 100000 and text:find('%w+') == 1 and #text:match('^(.-)$') == 100000";
         assert!(matches!(lua.load(linear).eval::<bool>(), Ok(true)));
     }

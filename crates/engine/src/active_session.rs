@@ -1,11 +1,13 @@
-//! A visit: one session of one user, from its intended start to its end, with the operation that is open.
+//! An active session: one session of one user, from its intended start to its end, with the operation that is open.
 
-use model::interval::ErrorKind;
+use model::interval::{ErrorKind, OperationKind};
+use model::record::Evidence;
 use smallvec::SmallVec;
 
-use crate::belongings::Belongings;
 use crate::recorder::{Recorder, Row};
-use crate::script::page::PageSlot;
+use crate::script::page::{NO_PAGE, PageSlot, Pages, excerpt};
+use crate::trace::Step;
+use crate::user_state::UserState;
 
 /// The operation that is open.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +20,7 @@ pub(crate) struct OpenOperation {
 }
 
 impl OpenOperation {
-    /// Without what its visit was late.
+    /// Without how late its session began.
     fn response_ns(&self) -> u64 {
         self.ended_ns.saturating_sub(self.opened_ns)
     }
@@ -26,7 +28,7 @@ impl OpenOperation {
 
 /// One session of one user while it lasts.
 #[derive(Debug)]
-pub(crate) struct Visit {
+pub(crate) struct ActiveSession {
     /// The user's number, 1-based, over all threads.
     pub(crate) user_number: u32,
     /// By which unique numbers and rows are dealt out to the user, 0-based: nobody else's who may come.
@@ -34,7 +36,7 @@ pub(crate) struct Visit {
     /// The session's row.
     pub(crate) session_row: Row,
     /// The session's number in the mix.
-    pub(crate) session: u16,
+    pub(crate) number: u16,
     /// When it should have started.
     pub(crate) intended_ns: u64,
     /// When it did.
@@ -48,7 +50,7 @@ pub(crate) struct Visit {
     /// The answers that the script may look at.
     pub(crate) pages: SmallVec<[PageSlot; 2]>,
     /// What the user carries from one session to the next.
-    pub(crate) belongings: Option<Box<Belongings>>,
+    pub(crate) user_state: Option<Box<UserState>>,
     /// How many unique numbers the user has drawn.
     pub(crate) uniques: u32,
     /// When its user's life began.
@@ -68,20 +70,20 @@ pub(crate) struct Visit {
     service_sum_ns: u64,
 }
 
-impl Visit {
-    pub(crate) fn new(user_number: u32, session_row: Row, intended_ns: u64, now_ns: u64) -> Visit {
-        Visit {
+impl ActiveSession {
+    pub(crate) fn new(user_number: u32, session_row: Row, intended_ns: u64, now_ns: u64) -> ActiveSession {
+        ActiveSession {
             user_number,
             draw_index: user_number.saturating_sub(1),
             session_row,
-            session: 0,
+            number: 0,
             intended_ns,
             started_ns: now_ns,
             failed_on_purpose: false,
             forgets: false,
             failure: None,
             pages: SmallVec::new(),
-            belongings: None,
+            user_state: None,
             uniques: 0,
             life_began_ns: 0,
             arriving: false,
@@ -134,12 +136,45 @@ impl Visit {
         }
     }
 
-    /// The open operation has failed; the first kind of failure counts.
-    pub(crate) fn fail(&mut self, kind: ErrorKind) {
-        self.failure.get_or_insert(kind);
-        if let Some(operation) = &mut self.operation {
-            operation.failure.get_or_insert(kind);
+    /// Where no operation is open, opens one named after the session.
+    pub(crate) fn ensure_operation(&mut self, now_ns: u64, recorder: &mut Recorder) {
+        if self.operation.is_none() {
+            let name = recorder.name(self.session_row).to_string();
+            let row = recorder.row(OperationKind::Operation, name.as_bytes());
+            self.open(row, now_ns, recorder);
         }
+    }
+
+    /// The open operation has failed: the first kind of failure counts. A sample of what the session saw is recorded
+    /// while few are.
+    pub(crate) fn fail(
+        &mut self,
+        kind: ErrorKind,
+        message: &str,
+        now_ns: u64,
+        recorder: &mut Recorder,
+        pages: &mut Pages,
+    ) {
+        self.ensure_operation(now_ns, recorder);
+        self.failure.get_or_insert(kind);
+        recorder.trace(now_ns, self.user_number, || Step::Error(format!("{}: {message}", kind.word())));
+        let Some(operation) = &mut self.operation else { return };
+        operation.failure.get_or_insert(kind);
+        let row = operation.row;
+        if !recorder.wants_evidence(row, kind) {
+            return;
+        }
+        let page = self.pages.last().copied().filter(|slot| *slot != NO_PAGE);
+        let answer = page.filter(|slot| pages.response(*slot).started());
+        let evidence = Evidence {
+            operation: recorder.name(row).to_string(),
+            kind: kind.word().to_string(),
+            message: message.to_string(),
+            request: page.map(|slot| pages.request_line(slot)),
+            answer: answer.map(|slot| excerpt(pages.response(slot))),
+            second: (now_ns / 1_000_000_000) as u32,
+        };
+        recorder.evidence(evidence);
     }
 
     /// Takes the open operation out of its row: its time is recorded apart, unless it has failed. Where users arrive by
@@ -165,14 +200,14 @@ impl Visit {
         Some(operation)
     }
 
-    /// How late the visit began, for the one operation that is charged with it.
+    /// How late the session began, for the one operation that is charged with it.
     fn charge_late_start(&mut self) -> u64 {
         self.untimed_late_ns = 0;
         std::mem::take(&mut self.late_ns)
     }
 
     /// Ends the open operation and records it. An operation that made no request is none, unless it failed. The first
-    /// one that is recorded is charged with how late the visit began: nobody else would be, and the user has waited.
+    /// one that is recorded is charged with how late the session began: nobody else would be, and the user has waited.
     pub(crate) fn close(&mut self, recorder: &mut Recorder) {
         let Some(operation) = self.take(recorder) else { return };
         match (operation.failure, operation.started_ns) {
@@ -194,7 +229,7 @@ impl Visit {
         }
     }
 
-    /// The end of the run cuts the visit off: its open operation's outcome stays unknown.
+    /// The end of the run cuts the session off: its open operation's outcome stays unknown.
     pub(crate) fn cut(&mut self, recorder: &mut Recorder) {
         if let Some(OpenOperation { row, started_ns: Some(_), .. }) = self.take(recorder) {
             recorder.unanswered(row);
@@ -222,26 +257,25 @@ impl Visit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::OperationKind;
 
     #[test]
     fn a_late_start_is_charged_to_one_abandoned_operation_and_to_one_that_is_recorded() {
         const MS: u64 = 1_000_000;
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::new(false);
         let row = recorder.row(OperationKind::Operation, b"Op");
-        let session = recorder.row(OperationKind::Session, b"visit");
+        let row_of_session = recorder.row(OperationKind::Session, b"visit");
         // It was to begin 100 ms ago, and each of its operations takes 10 ms.
-        let mut visit = Visit::new(1, session, 0, 100 * MS);
+        let mut session = ActiveSession::new(1, row_of_session, 0, 100 * MS);
         for (number, abandons) in [true, true, false, false, true].into_iter().enumerate() {
             let now_ns = (100 + 10 * number as u64) * MS;
-            visit.open(row, now_ns, &mut recorder);
-            visit.request_issued(now_ns, &mut recorder);
-            visit.answered(now_ns + 10 * MS);
+            session.open(row, now_ns, &mut recorder);
+            session.request_issued(now_ns, &mut recorder);
+            session.answered(now_ns + 10 * MS);
             if abandons {
-                visit.abandon(&mut recorder);
+                session.abandon(&mut recorder);
             }
         }
-        visit.finish(150 * MS, &mut recorder);
+        session.finish(150 * MS, &mut recorder);
         let second = recorder.end_second().interval;
         let ms = |times: &model::interval::Times| -> Vec<u64> {
             times

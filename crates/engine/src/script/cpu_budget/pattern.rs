@@ -1,30 +1,30 @@
 //! How many steps Lua's pattern matching takes: its algorithm (lstrlib.c of Lua 5.4) gone through with a count, as far
 //! as is allowed.
 
-const MOST_CAPTURES: usize = 32;
+const MAX_CAPTURES: usize = 32;
 /// Lua's own limit: a pattern that goes deeper is its error.
-const MOST_DEEP: u32 = 200;
+const MAX_DEPTH: u32 = 200;
 /// Short texts and plain patterns are not gone through.
 const CHEAP_STEPS: u64 = 2_000;
 
-/// The steps of the first match, or of `every` one, in `subject` from `begin`; nothing when they are more than `most`.
+/// The steps of the first match, or of `every` one, in `subject` from `begin`; nothing when they are more than `max`.
 /// A malformed pattern costs what it cost so far: Lua will say what is wrong with it.
-pub(super) fn steps(subject: &[u8], pattern: &[u8], begin: usize, every: bool, most: u64) -> Option<u64> {
+pub(super) fn steps(subject: &[u8], pattern: &[u8], begin: usize, every: bool, max: u64) -> Option<u64> {
     let length = subject.len().saturating_sub(begin) as u64;
     let branching = |byte: &&u8| matches!(**byte, b'*' | b'+' | b'-' | b'?' | b'b');
     let branches = pattern.iter().filter(branching).count() as u32;
     let bound =
         (length + 1).checked_pow(branches + 1).and_then(|ways| ways.checked_mul(pattern.len() as u64 + 1));
     if let Some(bound) = bound.filter(|bound| *bound <= CHEAP_STEPS) {
-        return (bound <= most).then_some(bound);
+        return (bound <= max).then_some(bound);
     }
     let anchored = pattern.first() == Some(&b'^');
     let mut matcher =
-        Matcher { subject, pattern, steps: 0, most, level: 0, captures: [(0, Capture::Open); MOST_CAPTURES] };
+        Matcher { subject, pattern, steps: 0, max, level: 0, captures: [(0, Capture::Open); MAX_CAPTURES] };
     let mut at = begin;
     while at <= subject.len() {
         matcher.level = 0;
-        match matcher.run(at, usize::from(anchored), MOST_DEEP) {
+        match matcher.run(at, usize::from(anchored), MAX_DEPTH) {
             Ok(Some(_)) if !every => break,
             Ok(Some(end)) if end > at => at = end,
             Ok(_) => at += 1,
@@ -54,9 +54,9 @@ struct Matcher<'a> {
     subject: &'a [u8],
     pattern: &'a [u8],
     steps: u64,
-    most: u64,
+    max: u64,
     level: usize,
-    captures: [(usize, Capture); MOST_CAPTURES],
+    captures: [(usize, Capture); MAX_CAPTURES],
 }
 
 type Matched = Result<Option<usize>, Stop>;
@@ -64,7 +64,7 @@ type Matched = Result<Option<usize>, Stop>;
 impl Matcher<'_> {
     fn step(&mut self, steps: usize) -> Result<(), Stop> {
         self.steps += steps as u64;
-        if self.steps > self.most { Err(Stop::TooMany) } else { Ok(()) }
+        if self.steps > self.max { Err(Stop::TooMany) } else { Ok(()) }
     }
 
     fn at(&self, p: usize) -> Option<u8> {
@@ -281,11 +281,11 @@ mod tests {
     use super::*;
 
     fn first_end(subject: &[u8], pattern: &[u8]) -> Option<usize> {
-        let captures = [(0, Capture::Open); MOST_CAPTURES];
-        let mut matcher = Matcher { subject, pattern, steps: 0, most: 1_000_000, level: 0, captures };
+        let captures = [(0, Capture::Open); MAX_CAPTURES];
+        let mut matcher = Matcher { subject, pattern, steps: 0, max: 1_000_000, level: 0, captures };
         (0..=subject.len()).find_map(|at| {
             matcher.level = 0;
-            matcher.run(at, 0, MOST_DEEP).ok().flatten()
+            matcher.run(at, 0, MAX_DEPTH).ok().flatten()
         })
     }
 

@@ -1,11 +1,9 @@
 //! A connection of a user, and the exchange that is under way on it.
 
+use super::NONE;
+use super::secure::Secure;
 use crate::http::request::Draft;
 use crate::script::page::{NO_PAGE, PageSlot};
-use crate::worker::Secure;
-
-/// No connection: the end of a user's list.
-pub(crate) const NO_CONNECTION: u32 = u32::MAX;
 
 /// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +32,7 @@ pub(crate) struct Connection {
     pub(crate) user: u32,
     /// The user's next connection.
     pub(crate) next: u32,
-    /// The operation for which it was last used, by the visit's count.
+    /// The operation for which it was last used, by the session's count.
     pub(crate) operation: u32,
     /// When it began to connect, or its TLS handshake.
     pub(crate) begun_ns: u64,
@@ -52,7 +50,7 @@ impl Connection {
             used: false,
             ended: false,
             user: 0,
-            next: NO_CONNECTION,
+            next: NONE,
             operation: 0,
             begun_ns: 0,
             exchange: None,

@@ -33,12 +33,12 @@ enum Cut {
 }
 
 /// The way to the web server.
-pub(super) struct Line {
+pub(super) struct Connection {
     transport: EpollTransport,
     clock: MonotonicClock,
     tls: Option<TlsSetup>,
     wallet: Option<Box<Wallet>>,
-    patience: Duration,
+    timeout: Duration,
     open: bool,
     /// The open connection's TLS.
     secure: Option<TlsChannel>,
@@ -46,19 +46,19 @@ pub(super) struct Line {
     buffer: Vec<u8>,
 }
 
-impl Line {
-    /// To `target`, which may take `patience` for each answer. Nothing is sent yet.
-    pub(super) fn new(target: &Target, patience: Duration) -> Result<Line> {
+impl Connection {
+    /// To `target`, which may take `timeout` for each answer. Nothing is sent yet.
+    pub(super) fn new(target: &Target, timeout: Duration) -> Result<Connection> {
         let clock = MonotonicClock::default();
         clock.start_at(Instant::now());
         let transport = EpollTransport::new(target, clock.clone())
             .map_err(|error| Problem::environment(format!("failed to get ready for requests: {error}")))?;
-        Ok(Line {
+        Ok(Connection {
             transport,
             clock,
             tls: target.tls.as_ref().map(TlsSetup::new).transpose()?,
             wallet: None,
-            patience,
+            timeout,
             open: false,
             secure: None,
             ready: Vec::new(),
@@ -69,7 +69,7 @@ impl Line {
     /// Sends `request` and reads its answer.
     pub(super) fn exchange(&mut self, request: &[u8], response: &mut Response) -> Result<(), Broken> {
         let kept = self.open;
-        let until_ns = self.clock.now_ns() + self.patience.as_nanos() as u64;
+        let until_ns = self.clock.now_ns() + self.timeout.as_nanos() as u64;
         let outcome = self.send_and_receive(request, response, until_ns);
         if outcome.is_err() || response.closes() {
             self.close();
@@ -209,8 +209,8 @@ impl Line {
         if self.clock.now_ns() < until_ns {
             return Ok(());
         }
-        let patience = units::show_seconds(self.patience.as_secs_f64());
-        Err(Cut::Other(format!("no whole answer within {patience}")))
+        let timeout = units::show_seconds(self.timeout.as_secs_f64());
+        Err(Cut::Other(format!("no whole answer within {timeout}")))
     }
 }
 
@@ -257,11 +257,11 @@ mod tests {
         });
         let host = address.to_string();
         let target = Target { endpoint: Endpoint::Tcp(address), host, tls: None, sources: Vec::new() };
-        let mut line = Line::new(&target, Duration::from_millis(200)).expect("a line");
+        let mut connection = Connection::new(&target, Duration::from_millis(200)).expect("a connection");
         let mut response = Response::default();
         response.begin(Expected::default());
-        let said = line.exchange(b"ask\n", &mut response);
-        assert_eq!(said, Err(Broken::For("no whole answer within 200 ms".to_string())));
+        let outcome = connection.exchange(b"ask\n", &mut response);
+        assert_eq!(outcome, Err(Broken::For("no whole answer within 200 ms".to_string())));
         assert!(server.join().expect("it ends"), "the connection was closed");
     }
 }

@@ -9,7 +9,7 @@ use crate::tls::Wallet;
 
 /// What a user carries from one session to the next.
 #[derive(Debug, Default)]
-pub(crate) struct Belongings {
+pub(crate) struct UserState {
     /// Cookies.
     pub(crate) jar: Jar,
     /// Which objects it has fetched, and until when they are fresh.

@@ -1,6 +1,6 @@
 //! What functions of Lua's `table` library cost.
 
-use super::Effort;
+use super::CpuBudget;
 use crate::script::stack::{Answer, Argument, Call, Fault, List};
 
 /// Steps for an element that is moved: it is read and written by the rules of the language.
@@ -45,56 +45,56 @@ fn length(element: Argument<'_, '_>) -> Result<Option<u64>, Fault> {
 }
 
 /// `table.concat(list, separator, first, last)`.
-pub(super) fn concat<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+pub(super) fn concat<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let Some(list) = plain(call, "concat")? else { return Ok(Answer::Through) };
     let (first, last) = (call.whole(3).unwrap_or(1), call.whole(4).unwrap_or(list.len() as i64));
     // What is beyond the list ends it with an error.
     let elements = span(first, last.min(list.len() as i64));
-    effort.spend(elements.checked_mul(2))?;
+    budget.spend(elements.checked_mul(2))?;
     let separator = call.text(2).map_or(0, |text| text.len() as u64 / 8);
-    effort.spend(elements.checked_mul(separator))?;
-    effort.spend(Some(words(list, first, last)?))
+    budget.spend(elements.checked_mul(separator))?;
+    budget.spend(Some(words(list, first, last)?))
 }
 
 /// Sorting goes through a list as often as it can be halved; texts are compared to their ends.
-pub(super) fn sort<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+pub(super) fn sort<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let Some(list) = plain(call, "sort")? else { return Ok(Answer::Through) };
     let length = list.len() as u64;
     let rounds = u64::from(length.max(1).ilog2()) + 1;
-    effort.spend(length.checked_mul(rounds.saturating_mul(2)))?;
-    effort.spend(words(list, 1, length as i64)?.checked_mul(rounds))
+    budget.spend(length.checked_mul(rounds.saturating_mul(2)))?;
+    budget.spend(words(list, 1, length as i64)?.checked_mul(rounds))
 }
 
 /// `table.move(from, first, last, place, to)`: by its numbers, whatever the tables are.
-pub(super) fn moved<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+pub(super) fn moved<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let (Some(first), Some(last)) = (call.whole(2), call.whole(3)) else { return Ok(Answer::Through) };
-    effort.spend(span(first, last).checked_mul(MOVED))
+    budget.spend(span(first, last).checked_mul(MOVED))
 }
 
 /// `table.insert(list, place, value)` moves all from the place on; without a place nothing is moved.
-pub(super) fn insert<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+pub(super) fn insert<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let Some(list) = plain(call, "insert")? else { return Ok(Answer::Through) };
     match call.whole(2).filter(|_| call.count() == 3) {
-        Some(place) => effort.spend(span(place, list.len() as i64).checked_mul(MOVED)),
+        Some(place) => budget.spend(span(place, list.len() as i64).checked_mul(MOVED)),
         None => Ok(Answer::Through),
     }
 }
 
 /// `table.remove(list, place)` moves all behind the place.
-pub(super) fn remove<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+pub(super) fn remove<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let Some(list) = plain(call, "remove")? else { return Ok(Answer::Through) };
     match call.whole(2) {
-        Some(place) => effort.spend(span(place, list.len() as i64).checked_mul(MOVED)),
+        Some(place) => budget.spend(span(place, list.len() as i64).checked_mul(MOVED)),
         None => Ok(Answer::Through),
     }
 }
 
 /// `table.unpack(list, first, last)`, of whatever can be indexed.
-pub(super) fn unpack<'a>(effort: &'a Effort, call: Call<'a>) -> Result<Answer<'a>, Fault> {
+pub(super) fn unpack<'a>(budget: &'a CpuBudget, call: Call<'a>) -> Result<Answer<'a>, Fault> {
     let first = call.whole(2).unwrap_or(1);
     let last = match call.whole(3) {
         Some(last) => last,
         None => plain(call, "unpack")?.map_or(0, |list| list.len() as i64),
     };
-    effort.spend(span(first, last).checked_mul(2))
+    budget.spend(span(first, last).checked_mul(2))
 }
