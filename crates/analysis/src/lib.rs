@@ -34,7 +34,6 @@ pub mod paired;
 mod phase;
 pub mod published;
 pub mod quantile;
-pub mod random;
 pub mod score;
 pub mod sentence;
 mod series;

@@ -14,6 +14,7 @@ mod refusal;
 mod search;
 
 use analysis::{Blindness, LONG_ENOUGH_S, Line, Sight, Sightings};
+use model::random::Random;
 use model::study::{By, ClauseSeen, FindAnswer, FindGoal, Purpose, Trial};
 
 use crate::{Order, Step};
@@ -95,7 +96,6 @@ impl<'a> Case<'a> {
     }
 
     fn order(&self, purpose: Purpose, load: f64, window_s: f64) -> Order {
-        let number = self.trials.len() as u64 + 1;
         Order {
             arm: 0,
             block: 0,
@@ -104,7 +104,7 @@ impl<'a> Case<'a> {
             window_s,
             // The ramp goes on with the stack that the warm-up filled.
             fresh: purpose != Purpose::Ramp,
-            seed: mixed(self.goal.seed, number),
+            seed: Random::nth(self.goal.seed, self.trials.len() as u64),
         }
     }
 }
@@ -113,12 +113,4 @@ impl<'a> Case<'a> {
 fn four_digits(load: f64) -> f64 {
     let unit = 10f64.powf(load.max(f64::MIN_POSITIVE).log10().floor() - 3.0);
     (load / unit).round() * unit
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): neighbours get unrelated seeds.
-fn mixed(seed: u64, number: u64) -> u64 {
-    let mut z = seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -1,6 +1,6 @@
 use super::*;
-use crate::random::Random;
 use model::interval::record_ns;
+use model::random::Random;
 use model::study::{ClauseSeen, Figure};
 
 fn names() -> Vec<OperationName> {
