@@ -15,7 +15,7 @@ pub use crate::load::Load;
 use crate::problem::{Problem, Problems, Result};
 use crate::qos::{Measure, QosTarget};
 use crate::recipe::Recipe;
-use crate::setting::{self, Values};
+use crate::setting::{self, GivenSettings, Values};
 use crate::tier_setting::OwnHost;
 use crate::{Acknowledge, Catalogue, FaultFile, KitManifest, ServiceManifest, StackManifest};
 
@@ -31,6 +31,9 @@ pub struct Plan {
     pub size: Size,
     /// The kit's parameters in force.
     pub params: Values,
+    /// What the recipe set, of the parameters and of the tiers' knobs.
+    #[serde(default)]
+    pub given: GivenSettings,
     /// The composition.
     pub stack: StackManifest,
     /// The tiers in the order in which they start.
@@ -162,6 +165,7 @@ impl Plan {
             mix: recipe.mix.clone().filter(|name| name != DEFAULT_MIX),
             size,
             params,
+            given: GivenSettings { param: recipe.param.clone(), set: recipe.set.clone() },
             stack,
             tiers,
             load,
