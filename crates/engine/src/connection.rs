@@ -2,7 +2,7 @@
 
 use crate::http::request::Draft;
 use crate::script::page::{NO_PAGE, PageSlot};
-use crate::worker::Secure;
+use crate::tls::TlsChannel;
 
 /// No connection: the end of a user's list.
 pub(crate) const NO_CONNECTION: u32 = u32::MAX;
@@ -68,6 +68,21 @@ impl Connection {
     /// The bytes that are to go out next.
     pub(crate) fn unsent(&self) -> &[u8] {
         self.exchange.as_ref().map_or(&[], |exchange| exchange.unsent())
+    }
+}
+
+/// A connection's TLS, with what it has yet to send.
+#[derive(Debug)]
+pub(crate) struct Secure {
+    pub(crate) channel: TlsChannel,
+    pub(crate) out: Vec<u8>,
+    pub(crate) sent: usize,
+}
+
+impl Secure {
+    /// Whether all that was written has gone out.
+    pub(crate) fn flushed(&self) -> bool {
+        self.sent == self.out.len()
     }
 }
 

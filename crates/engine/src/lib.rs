@@ -14,6 +14,7 @@ mod belongings;
 pub mod clock;
 mod collector;
 mod connection;
+mod control;
 pub mod foresight;
 pub mod http;
 mod mix;
@@ -37,6 +38,7 @@ pub mod wheel;
 mod worker;
 
 pub use collector::Second;
-pub use run::{Audience, Control, RunOptions, Stop, Totals, run, run_on};
+pub use control::{Control, Stop};
+pub use run::{Audience, RunOptions, Totals, run, run_on};
 pub use scenario::{Program, Scenario, Source};
 pub use target::{Endpoint, Target, Tls, Trust};

@@ -1,7 +1,5 @@
 //! A run from the outside: scenario, load and target in, merged seconds out.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,6 +11,7 @@ use model::{Problem, Problems, Result};
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::collector::{Collector, Second};
+use crate::control::{Control, Stop};
 use crate::foresight::{self, Demand};
 use crate::scenario::Scenario;
 use crate::schedule::{Schedule, nanos};
@@ -59,37 +58,6 @@ impl RunOptions {
             sessions_in_all: None,
             drain_s: 30.0,
             tracing: false,
-        }
-    }
-}
-
-/// Stops a run from outside, from a signal handler's thread for one.
-#[derive(Debug, Clone, Default)]
-pub struct Control(pub(crate) Arc<AtomicU8>);
-
-/// How a run is to be stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
-    /// Not at all.
-    No,
-    /// No new sessions; those under way may end within the drain time.
-    Gently,
-    /// Now.
-    AtOnce,
-}
-
-impl Control {
-    /// Asks for a stop; a later, harder one wins.
-    pub fn ask(&self, stop: Stop) {
-        self.0.fetch_max(stop as u8, Ordering::Relaxed);
-    }
-
-    /// What has been asked for.
-    pub fn stop(&self) -> Stop {
-        match self.0.load(Ordering::Relaxed) {
-            0 => Stop::No,
-            1 => Stop::Gently,
-            _ => Stop::AtOnce,
         }
     }
 }

@@ -27,8 +27,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, SyncSender};
 
-pub(crate) use secure::Secure;
-
 use batch::Batch;
 use comings::Gate;
 use mlua::Thread;
@@ -40,13 +38,13 @@ use pausing::{Pace, Pause};
 use crate::belongings::Belongings;
 use crate::clock::Clock;
 use crate::connection::{Connection, Exchange, NO_CONNECTION};
+use crate::control::{Control, Stop};
 use crate::http::redirect::Origin;
 use crate::http::request::Preamble;
 use crate::mix::{Chooser, FRESH};
 use crate::program::Program;
 use crate::random::Stream;
 use crate::recorder::SecondReport;
-use crate::run::{Control, Stop};
 use crate::scenario::{ConnectionPolicy, Scenario};
 use crate::schedule::{Schedule, nanos};
 use crate::script::calls::SharedHost;

@@ -6,24 +6,9 @@ use model::interval::ErrorKind;
 
 use super::Worker;
 use crate::clock::Clock;
-use crate::connection::Phase;
-use crate::tls::{TlsChannel, TlsFault};
+use crate::connection::{Phase, Secure};
+use crate::tls::TlsFault;
 use crate::transport::Transport;
-
-/// A connection's TLS, with what it has yet to send.
-#[derive(Debug)]
-pub(crate) struct Secure {
-    pub(crate) channel: TlsChannel,
-    out: Vec<u8>,
-    sent: usize,
-}
-
-impl Secure {
-    /// Whether all that was written has gone out.
-    pub(crate) fn flushed(&self) -> bool {
-        self.sent == self.out.len()
-    }
-}
 
 impl<C: Clock, T: Transport> Worker<C, T> {
     /// The TCP connection stands: the handshake begins.

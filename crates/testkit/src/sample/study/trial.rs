@@ -2,7 +2,7 @@
 
 use model::study::{ClauseSeen, Fault, Figure, Measured, Purpose, TierCpu, Trial};
 
-use super::wobble;
+use super::parts::wobble;
 
 /// Mean think time of its users, in seconds.
 const THINK_S: f64 = 1.0;
