@@ -56,5 +56,6 @@ pub use service::ServiceManifest;
 pub use setting::{Setting, Value};
 pub use stack::StackManifest;
 pub use study::{StudyRecord, Trial};
-pub use study_file::{StudyFile, SweepPlan};
+pub use study_file::StudyFile;
+pub use study_file::resolve::SweepPlan;
 pub use think::Distribution;

@@ -141,7 +141,7 @@ impl Plan {
         let params = setting::resolve(&kit.params, &recipe.param, "param.", &mut problems);
         let tiers = tiers::resolve(recipe, &kit, &stack, catalogue, &mut problems)?;
         let qos = resolve_qos(recipe, &kit, catalogue, &mut problems);
-        let mut load = crate::load::resolve(recipe, &kit, &mut problems);
+        let mut load = crate::load::request::resolve(recipe, &kit, &mut problems);
         if let Some(most) = kit.most_users(&size.values).filter(|_| recipe.users.is_none()) {
             // The kit's default number of users is for its default size.
             load.users = load.users.min((most as u32).max(1));
