@@ -76,7 +76,7 @@ fn compile(kit: &Kit, problems: &mut Vec<Problem>) {
     for (name, text) in &kit.modules {
         let file = format!("{name}.lua");
         let compiled = sandbox::new_lua(Modules::new(), 64 << 20).and_then(|lua| {
-            lua.load(text.as_str()).set_name(format!("@{}", kit.place(&file))).into_function()
+            lua.load(text.as_str()).set_name(format!("@{}", kit.path_of(&file))).into_function()
         });
         if let Err(error) = compiled {
             problems.push(script::problem(kit, &file, &error));

@@ -114,7 +114,7 @@ impl StudyWriter {
     }
 
     /// The file `inner` of the study's directory; absent when there is none.
-    pub fn kept(&self, inner: &str) -> Result<Option<Vec<u8>>> {
+    pub fn read(&self, inner: &str) -> Result<Option<Vec<u8>>> {
         let path = disk::below(&self.directory, inner)?;
         match fs::read(&path) {
             Ok(bytes) => Ok(Some(bytes)),

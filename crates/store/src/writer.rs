@@ -15,8 +15,8 @@ use rusqlite::{Connection, Transaction, params, params_from_iter, types::Value a
 use crate::times::{self, Encoder};
 use crate::{disk, fault, format, id, run};
 
-/// So long those who read a run at its end are waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Those who read a run at its end are waited for no longer.
+const READERS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Keeps a run. Each second is on the disk when [`RunWriter::second`] returns, as far as the death of this process is
 /// concerned: no sync is done before [`RunWriter::finish`], because it would disturb the database under test. A
@@ -241,7 +241,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
 /// Out of WAL, so that the finished run is one file that can also be read where nothing may be written. Somebody who
 /// follows the run reads it now and then, which this waits for; one who never lets go leaves it in WAL.
 fn close(database: Connection) -> rusqlite::Result<()> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + READERS_TIMEOUT;
     loop {
         match database.execute_batch("PRAGMA synchronous = FULL; PRAGMA journal_mode = DELETE;") {
             Ok(()) => return Ok(()),

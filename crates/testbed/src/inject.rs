@@ -31,7 +31,7 @@ impl Stack {
         }
     }
 
-    /// Lets a tier use so many cores of CPU time from now on; `None` lifts that.
+    /// Lets a tier use the time of `cores` CPUs from now on; `None` lifts that.
     ///
     /// # Errors
     /// A tier that is not there; a machine without the controller.
@@ -50,7 +50,7 @@ impl Stack {
     fn held(&mut self, tier: &str, controller: Controller) -> Result<(Hierarchy, PathBuf)> {
         let found = self.tier(tier).ok_or_else(|| Problem::bug(format!("there is no tier `{tier}`")))?;
         let (group, pid) = (found.cgroup.clone(), found.pid);
-        let (site, instance) = self.place();
+        let (site, instance) = self.site_and_instance();
         let hierarchy = controller.find(site.instance_dir(instance).as_deref())?;
         if hierarchy.unified {
             let group = group.ok_or_else(|| Problem::bug("a unified hierarchy without a tier's group"))?;

@@ -22,7 +22,7 @@ pub fn record_ns(times: &mut Times, nanos: u64) {
     record_ns_times(times, nanos, 1);
 }
 
-/// Records the same time so many times over.
+/// Records the same time, in nanoseconds, `count` times over.
 pub fn record_ns_times(times: &mut Times, nanos: u64, count: u64) {
     times.saturating_record_n((nanos.saturating_add(500) / 1_000).max(1), count);
 }

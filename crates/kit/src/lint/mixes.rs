@@ -33,7 +33,7 @@ fn sessions(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
         if let Err(found) = sessions.resolve() {
             let placed = found.into_vec().into_iter().map(|mut problem| {
                 problem.place.key = problem.place.key.map(|key| format!("{prefix}{key}"));
-                problem.file(kit.place("kit.toml"))
+                problem.file(kit.path_of("kit.toml"))
             });
             problems.extend(placed);
         }

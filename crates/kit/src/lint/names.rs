@@ -52,5 +52,5 @@ pub(super) fn near<'a>(
 
 /// A mistake in the kit's `kit.toml`, at a key.
 pub(super) fn complaint(kit: &Kit, what: String, key: &str) -> Problem {
-    Problem::recipe(what).file(kit.place("kit.toml")).key(key)
+    Problem::recipe(what).file(kit.path_of("kit.toml")).key(key)
 }

@@ -122,7 +122,7 @@ fn upload(stack: &Stack) -> String {
 }
 
 /// The largest value of each (tier, series), once all that is wanted was seen.
-fn told(stack: &Stack, wanted: &[(&str, &str, f64)]) -> BTreeMap<(String, String), f64> {
+fn largest_values(stack: &Stack, wanted: &[(&str, &str, f64)]) -> BTreeMap<(String, String), f64> {
     let jobs: Vec<model::ServerJob> = stack.tiers().iter().map(|tier| tier.job.clone()).collect();
     let (mut servers, begun) = (Servers::start(&jobs), Instant::now());
     let mut seen: BTreeMap<(String, String), f64> = BTreeMap::new();
@@ -193,7 +193,7 @@ fn spawned_php_tells_its_cache_and_how_many_processes_are_taken() {
         .collect();
     let wanted =
         [("web", "opcache.enabled", 1.0), ("web", "opcache.hits", 1.0), ("web", "children.busy", 2.0)];
-    let seen = told(&stack, &wanted);
+    let seen = largest_values(&stack, &wanted);
     assert_eq!(seen[&("web".to_string(), "status.unanswered".to_string())], 0.0, "{seen:#?}");
     drop(slow);
 }
@@ -219,7 +219,7 @@ fn several_caches_are_one_tier_whose_figures_add_up() {
     let limit = cache.job.counters.iter().find(|one| one.name == "cache.bytes").and_then(|one| one.limit);
     assert_eq!(limit, Some(64.0 * f64::from(1 << 20)));
     // 64 keys on four servers: no single one has them all.
-    let seen = told(&stack, &[("cache", "cache.items", 64.0), ("cache", "cache.hits", 64.0)]);
+    let seen = largest_values(&stack, &[("cache", "cache.items", 64.0), ("cache", "cache.hits", 64.0)]);
     let value = |name: &str| seen[&("cache".to_string(), name.to_string())];
     assert_eq!((value("cache.items"), value("status.unanswered")), (64.0, 0.0), "{seen:#?}");
     kill(stack.tier("cache").expect("a tier").pids[2], Signal::KILL);
