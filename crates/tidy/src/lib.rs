@@ -9,6 +9,7 @@
 pub mod catalogue;
 pub mod circles;
 mod complaint;
+pub mod dialect;
 pub mod documents;
 pub mod exceptions;
 mod house;
@@ -23,8 +24,15 @@ pub use house::House;
 
 /// Every rule, without regard to exceptions.
 pub fn all(house: &House) -> Vec<Complaint> {
-    let rules =
-        [layers::check, circles::check, source::check, shape::check, catalogue::check, documents::check];
+    let rules = [
+        layers::check,
+        circles::check,
+        source::check,
+        shape::check,
+        dialect::check,
+        catalogue::check,
+        documents::check,
+    ];
     let mut found: Vec<Complaint> = rules.iter().flat_map(|rule| rule(house)).collect();
     found.sort();
     found
