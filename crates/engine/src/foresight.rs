@@ -26,7 +26,7 @@ const TIME_WAIT_S: f64 = 60.0;
 
 /// What a run asks of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Demand {
+pub struct Needs {
     /// Connections open at the same time, at most.
     pub connections: u64,
     /// Connections that the generator closes and opens anew, each second; 0 when they are kept.
@@ -35,10 +35,10 @@ pub struct Demand {
     pub at_once: u64,
 }
 
-impl Demand {
-    /// So many connections that are kept, begun one after another.
-    pub fn kept(connections: u64) -> Demand {
-        Demand { connections, ..Demand::default() }
+impl Needs {
+    /// Those of a number of connections that are kept, begun one after another.
+    pub fn of_connections(connections: u64) -> Needs {
+        Needs { connections, ..Needs::default() }
     }
 }
 
@@ -70,32 +70,32 @@ pub struct Foresight {
     pub notes: Vec<String>,
 }
 
-/// Raises the limit of descriptors as far as the demand needs and the machine allows, and tells how to connect. An error
+/// Raises the limit of descriptors as far as a run needs and the machine allows, and tells how to connect. An error
 /// when something would run out.
-pub fn prepare(demand: &Demand, target: &Target) -> Result<Foresight> {
-    let foresight = foresee(demand, target, &Limits::read())?;
+pub fn prepare(needs: &Needs, target: &Target) -> Result<Foresight> {
+    let foresight = foresee(needs, target, &Limits::read())?;
     if let Some(most) = foresight.raise_descriptors {
         let limit = Rlimit { current: Some(most), ..getrlimit(Resource::Nofile) };
         setrlimit(Resource::Nofile, limit).map_err(|error| {
             Problem::environment(format!("failed to raise the limit of descriptors to {most}: {error}"))
-                .why(format!("{} connections need it", demand.connections))
+                .why(format!("{} connections need it", needs.connections))
                 .remedy(format!("ulimit -n {most}"))
         })?;
     }
     Ok(foresight)
 }
 
-/// Whether the demand fits the limits, and how. On loopback, source addresses are chosen where the target names none
+/// Whether the needs fit the limits, and how. On loopback, source addresses are chosen where the target names none
 /// and one has too few ports. Everything that would run out is told at once.
-pub fn foresee(demand: &Demand, target: &Target, limits: &Limits) -> Result<Foresight> {
+pub fn foresee(needs: &Needs, target: &Target, limits: &Limits) -> Result<Foresight> {
     let mut foresight = Foresight { sources: target.sources.clone(), ..Foresight::default() };
     let mut problems = Vec::new();
-    match descriptors(demand, limits) {
+    match descriptors(needs, limits) {
         Ok(raise) => foresight.raise_descriptors = raise,
         Err(found) => problems.extend(found.into_vec()),
     }
     if let Endpoint::Tcp(address) = target.endpoint {
-        match ports(demand, address.ip(), &target.sources, limits) {
+        match ports(needs, address.ip(), &target.sources, limits) {
             Ok(chosen) if chosen.is_empty() => {}
             Ok(chosen) => {
                 foresight.notes.extend(note_of_sources(&chosen, limits));
@@ -104,11 +104,11 @@ pub fn foresee(demand: &Demand, target: &Target, limits: &Limits) -> Result<Fore
             Err(found) => problems.extend(found.into_vec()),
         }
     }
-    if demand.at_once > limits.backlog {
+    if needs.at_once > limits.backlog {
         foresight.notes.push(format!(
             "{} connections begin at once and a server queues at most {} (net.core.somaxconn): the others wait a second \
              and more for their next attempt; a ramp-up spreads them",
-            demand.at_once, limits.backlog
+            needs.at_once, limits.backlog
         ));
     }
     Problems::check(problems)?;
@@ -116,9 +116,9 @@ pub fn foresee(demand: &Demand, target: &Target, limits: &Limits) -> Result<Fore
 }
 
 /// The soft limit to set, if any.
-fn descriptors(demand: &Demand, limits: &Limits) -> Result<Option<u64>> {
+fn descriptors(needs: &Needs, limits: &Limits) -> Result<Option<u64>> {
     let (soft, hard) = limits.descriptors;
-    let need = demand.connections + limits.open_descriptors + SPARE_DESCRIPTORS;
+    let need = needs.connections + limits.open_descriptors + SPARE_DESCRIPTORS;
     if need <= soft {
         return Ok(None);
     }
@@ -126,7 +126,7 @@ fn descriptors(demand: &Demand, limits: &Limits) -> Result<Option<u64>> {
         return Ok(Some(hard));
     }
     let room = hard.saturating_sub(limits.open_descriptors + SPARE_DESCRIPTORS);
-    let connections = demand.connections;
+    let connections = needs.connections;
     Err(Problem::environment(format!(
         "{connections} connections need {need} descriptors, and this process may open {hard}"
     ))
@@ -140,10 +140,10 @@ fn descriptors(demand: &Demand, limits: &Limits) -> Result<Option<u64>> {
 }
 
 /// Source addresses to use in place of none; empty when those that are given do.
-fn ports(demand: &Demand, target: IpAddr, given: &[IpAddr], limits: &Limits) -> Result<Vec<IpAddr>> {
+fn ports(needs: &Needs, target: IpAddr, given: &[IpAddr], limits: &Limits) -> Result<Vec<IpAddr>> {
     let held_s = limits.time_wait_s(target.is_loopback());
-    let waiting = (demand.reopened_per_s * held_s).ceil() as u64;
-    let need = demand.connections + waiting;
+    let waiting = (needs.reopened_per_s * held_s).ceil() as u64;
+    let need = needs.connections + waiting;
     let share = |ratio: f64| ((limits.ports() as f64 * ratio) as u64).max(1);
     if need <= share(QUICK_PORTS_RATIO) * given.len().max(1) as u64 {
         return Ok(Vec::new());
@@ -157,7 +157,7 @@ fn ports(demand: &Demand, target: IpAddr, given: &[IpAddr], limits: &Limits) -> 
         return Ok(Vec::new());
     }
     let addresses = need.div_ceil(share(USABLE_PORTS_RATIO));
-    Err(too_few_ports(demand, waiting, held_s, given.len().max(1) as u64, addresses, limits).into())
+    Err(too_few_ports(needs, waiting, held_s, given.len().max(1) as u64, addresses, limits).into())
 }
 
 fn is_loopback_v4(address: IpAddr) -> bool {
@@ -165,7 +165,7 @@ fn is_loopback_v4(address: IpAddr) -> bool {
 }
 
 fn too_few_ports(
-    demand: &Demand,
+    needs: &Needs,
     waiting: u64,
     held_s: f64,
     given: u64,
@@ -173,11 +173,11 @@ fn too_few_ports(
     limits: &Limits,
 ) -> Problem {
     let (first, last) = limits.port_range;
-    let mut need = format!("{} connections", demand.connections);
+    let mut need = format!("{} connections", needs.connections);
     if waiting > 0 {
         need += &format!(
             " and {waiting} ports that closed ones keep for {held_s} s ({} a second)",
-            demand.reopened_per_s
+            needs.reopened_per_s
         );
     }
     let from = if given == 1 { "one source address".into() } else { format!("{given} source addresses") };
@@ -185,7 +185,7 @@ fn too_few_ports(
     Problem::environment(format!(
         "{need} need {} local ports to one target, and {from} can give {have} \
          (net.ipv4.ip_local_port_range is {first} {last})",
-        demand.connections + waiting
+        needs.connections + waiting
     ))
     .why("when they are used up connecting fails here, and the server gets less load than was asked for")
     .remedy(format!(

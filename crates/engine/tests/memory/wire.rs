@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::process::{Command, ExitCode, Stdio};
 
-use engine::foresight::{Demand, prepare};
+use engine::foresight::{Needs, prepare};
 use engine::null_server::NullServer;
 use engine::{Audience, Control, RunOptions, Second, Target, run};
 use model::interval::{Interval, OperationKind, OperationName};
@@ -89,7 +89,7 @@ fn measured(users: u32, think_s: f64, seconds: u32, target: SocketAddr) -> Resul
     let ramp_up_s = (2.0 * think_s).max(5.0);
     let load = Load { users, ramp_up_s, steady_s: f64::from(seconds), seed: 5, ..Load::default() };
     let mut target = Target::from(target);
-    target.sources = prepare(&Demand::kept(u64::from(users)), &target)?.sources;
+    target.sources = prepare(&Needs::of_connections(u64::from(users)), &target)?.sources;
     let options = RunOptions { drain_s: 5.0, ..RunOptions::of(cases::scenario(think_s), load, target) };
     let mut ledger = Ledger {
         before_bytes: resident::now_bytes(),

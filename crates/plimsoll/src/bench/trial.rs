@@ -380,8 +380,8 @@ fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerArgs, context: &Contex
 
 /// Whether this machine has too few ports or descriptors for a trial's users.
 fn no_room(task: &Task, stage: &Stage) -> Option<ValidityCheck> {
-    let demand = foresight::Demand::kept(task.plan.load.places().into());
-    let problems = foresight::prepare(&demand, &stage.target).err()?;
+    let needs = foresight::Needs::of_connections(task.plan.load.places().into());
+    let problems = foresight::prepare(&needs, &stage.target).err()?;
     let said: Vec<&str> = problems.iter().map(|problem| problem.what.as_str()).collect();
     Some(ValidityCheck {
         check: "room".to_string(),
