@@ -13,7 +13,7 @@ use rustix::process::Signal;
 use testbed::Stack;
 
 use crate::bench::{Bench, get};
-use crate::tiny::{overlay, plan_of};
+use crate::tiny::{manifest, overlay, plan_of};
 use crate::waiting::{deaths, kill, processes_of};
 
 const SPAWNED: &str = "lighttpd-fastcgi-mariadb-memcached";
@@ -24,24 +24,7 @@ const STACKS: [&str; 4] = [
     "lighttpd-fpm-mariadb-memcached",
 ];
 
-const KIT: &str = r#"
-format = 1
-name = "party"
-version = 1
-title = "Party"
-source = "the tests"
-needs = ["web+php", "php+gd", "php+memcached", "sql", "cache"]
-app = "app"
-session = "session.lua"
-front_page = "/index.php"
-default_size = "small"
-default_stack = "lighttpd-fastcgi-mariadb-memcached"
-state = { drifts = false, why = "nothing is written", reset = "none" }
-sizes = { small = {} }
-users = { default = 1, ramp_per_s = 10 }
-mix = { visit = 1 }
-qos = {}
-
+const STUB_OF_KIT: &str = r#"
 [[stub]]
 tier = "geocoder"
 service = "places"
@@ -86,8 +69,10 @@ if (isset($_GET["sleep"])) sleep((int) $_GET["sleep"]);
 "#;
 
 fn with_party(catalogue: &mut Catalogue) {
+    let needs = ["web+php", "php+gd", "php+memcached", "sql", "cache"];
+    let manifest = manifest("party", &needs, "/index.php", SPAWNED) + STUB_OF_KIT;
     catalogue.overlay(overlay(&[
-        ("kits/party/kit.toml", KIT),
+        ("kits/party/kit.toml", &manifest),
         ("kits/party/session.lua", "function visit(user) end\n"),
         ("kits/party/app/index.php.j2", PAGE),
         ("kits/party/services/places/service.toml", STUB),

@@ -16,38 +16,20 @@ use rustix::process::Signal;
 use testbed::{Stack, Tier};
 
 use crate::bench::{Bench, get};
-use crate::tiny::{overlay, plan_of};
+use crate::tiny::{manifest, overlay, plan_of};
 use crate::tomcat_secret::only_who_knows_the_path_is_told;
 use crate::waiting::{deaths, kill, processes_of};
 
 const ALONE: &str = "tomcat-mariadb";
 const BEHIND: &str = "apache-tomcat-mariadb";
 
-const KIT: &str = r#"
-format = 1
-name = "servlets"
-version = 1
-title = "Servlets"
-source = "the tests"
-needs = ["web+servlet", "sql"]
-app = "app"
-session = "session.lua"
-front_page = "/index.html"
-default_size = "small"
-default_stack = "tomcat-mariadb"
-state = { drifts = false, why = "nothing is written", reset = "none" }
-sizes = { small = {} }
-users = { default = 1, ramp_per_s = 10 }
-mix = { visit = 1 }
-qos = {}
-"#;
-
 /// A page that holds a thread for as long as it is asked to.
 const SLOW: &str = "<% Thread.sleep(Long.parseLong(request.getParameter(\"ms\"))); %>slept\n";
 
 fn with_servlets(catalogue: &mut Catalogue) {
+    let manifest = manifest("servlets", &["web+servlet", "sql"], "/index.html", ALONE);
     catalogue.overlay(overlay(&[
-        ("kits/servlets/kit.toml", KIT),
+        ("kits/servlets/kit.toml", &manifest),
         ("kits/servlets/session.lua", "function visit(user) end\n"),
         ("kits/servlets/app/index.html", "the front page\n"),
         ("kits/servlets/app/slow.jsp", SLOW),

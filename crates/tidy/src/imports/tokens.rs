@@ -169,7 +169,7 @@ fn is_for_tests(attribute: &TokenStream) -> bool {
     let mut tokens = attribute.clone().into_iter();
     let is_cfg = word(tokens.next().as_ref()).is_some_and(|word| word == "cfg");
     let conditions = group(tokens.next().as_ref(), Delimiter::Parenthesis);
-    is_cfg && conditions.is_some_and(|conditions| demands_tests(conditions))
+    is_cfg && conditions.is_some_and(demands_tests)
 }
 
 fn demands_tests(conditions: TokenStream) -> bool {
