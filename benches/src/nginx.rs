@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::{Failure, answers, child};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A running nginx; it ends and its files go when dropped.
 pub(crate) struct Nginx {
@@ -41,7 +41,7 @@ impl Nginx {
         let nginx = Nginx { child: Some(child), address, _dir: dir };
         let start = Instant::now();
         while nginx.requests().is_err() {
-            if start.elapsed() > PATIENCE {
+            if start.elapsed() > START_TIMEOUT {
                 return Err("nginx did not answer within 10 s".into());
             }
             std::thread::sleep(Duration::from_millis(20));

@@ -3,7 +3,7 @@
 //! n values scatter too little by √((n − 1)/n) and know nothing of the uncertainty of their scatter (Hesterberg 2015).
 
 use crate::distribution::{normal_below, normal_quantile, student_quantile};
-use crate::random::Random;
+use model::random::Random;
 
 /// Fewer values than this give no interval: resamples of them are too much alike.
 pub const LEAST: usize = 5;

@@ -22,7 +22,7 @@ use crate::validity::{check, limits};
 
 /// What was asked for, beside the number of users.
 #[derive(Debug, Clone, Copy)]
-pub struct Demand<'a> {
+pub struct AskedLoad<'a> {
     /// The load.
     pub load: &'a Load,
     /// Which session comes next.
@@ -39,7 +39,7 @@ pub struct Demand<'a> {
 
 /// The checks of the demand: those that say something about this load. `sessions` are the rows of those that ended in
 /// the steady state.
-pub(crate) fn checks(demand: &Demand<'_>, sessions: &[&OperationResult]) -> Vec<ValidityCheck> {
+pub(crate) fn checks(demand: &AskedLoad<'_>, sessions: &[&OperationResult]) -> Vec<ValidityCheck> {
     let mut checks = Vec::new();
     if let Some(open) = &demand.load.arrivals {
         checks.push(arrivals(demand, open.pattern));
@@ -51,7 +51,7 @@ pub(crate) fn checks(demand: &Demand<'_>, sessions: &[&OperationResult]) -> Vec<
 }
 
 /// Arrivals that began against those intended, and whether any had to wait for a user.
-fn arrivals(demand: &Demand<'_>, pattern: Pattern) -> ValidityCheck {
+fn arrivals(demand: &AskedLoad<'_>, pattern: Pattern) -> ValidityCheck {
     let whole = demand.steady.whole();
     let (from_s, to_s) = demand.steady.span_s();
     let profile = demand.load.profile();
@@ -96,7 +96,7 @@ fn dispersion(steady: &Steady, profile: &model::load::Profile) -> Option<(f64, u
 /// Draws from the mix against its probabilities, by Pearson's chi-square; of a matrix row by row, summed (Anderson and
 /// Goodman, "Statistical inference about Markov chains", Annals of Mathematical Statistics 28(1), 1957). And
 /// whether one session was drawn too rarely, which the sum hardly shows.
-fn mix(demand: &Demand<'_>) -> ValidityCheck {
+fn mix(demand: &AskedLoad<'_>) -> ValidityCheck {
     let counts = &demand.steady.whole().choices;
     let count = |cell: usize| counts.get(cell).copied().unwrap_or(0) as f64;
     let (mut chi2, mut freedom, mut impossible) = (0.0, 0, 0.0);

@@ -34,7 +34,6 @@ pub mod paired;
 mod phase;
 pub mod published;
 pub mod quantile;
-pub mod random;
 pub mod score;
 pub mod sentence;
 mod series;
@@ -50,7 +49,7 @@ mod verdict;
 pub mod warm_up;
 
 pub use batch::Batches;
-pub use demand::Demand;
+pub use demand::AskedLoad;
 pub use generator::{HostShares, generator, host_shares};
 pub use line::{Blindness, LONG_ENOUGH_S, Line, Sight, Sightings, Stability, by_overload, overloaded};
 pub use little::{Balance, Little};

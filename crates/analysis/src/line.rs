@@ -12,6 +12,7 @@ mod sight;
 mod stability;
 
 use model::QosTarget;
+use model::random::Random;
 use model::study::{Measured, Purpose, Trial};
 
 use crossing::{Crossing, Point, Reading};
@@ -319,14 +320,14 @@ impl Line {
 }
 
 fn cloud(crossings: &[Crossing], seed: u64) -> Vec<Draw> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut cloud: Vec<Draw> = (0..CLOUD)
         .map(|index| {
             let together = (index as f64 + 0.5) / CLOUD as f64;
             let apart = crossings.len() > 1 && index % 2 == 1;
             let draw = |(target, crossing): (usize, &Crossing)| {
-                let u = if apart { random.unit() } else { together };
-                let (x, slope) = crossing.at(u, random.unit());
+                let u = if apart { random.open_unit() } else { together };
+                let (x, slope) = crossing.at(u, random.open_unit());
                 Draw { x, slope, target }
             };
             let lowest =
@@ -336,18 +337,4 @@ fn cloud(crossings: &[Crossing], seed: u64) -> Vec<Draw> {
         .collect();
     cloud.sort_by(|one, other| one.x.total_cmp(&other.x));
     cloud
-}
-
-/// SplitMix64 (Steele, Lea and Flood 2014).
-struct Random(u64);
-
-impl Random {
-    /// Uniform in (0, 1).
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (((z ^ (z >> 31)) >> 11) as f64 + 0.5) / (1u64 << 53) as f64
-    }
 }

@@ -75,8 +75,8 @@ fn curve(times: &Times) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
     use model::interval::{new_times, record_ns};
+    use model::random::Random;
 
     fn milliseconds(n: u64) -> Times {
         let mut times = new_times();

@@ -9,7 +9,7 @@ use model::record::{
 };
 use model::{MemoryKill, OperationKind};
 
-use crate::demand::{self, Demand};
+use crate::demand::{self, AskedLoad};
 use crate::little::Little;
 use crate::metric::Bound;
 use crate::sentence;
@@ -101,7 +101,7 @@ pub struct ValidityInputs<'a> {
     /// Users as asked for; not asked for in the open model.
     pub users: u32,
     /// What else was asked for, where it is known.
-    pub demand: Option<Demand<'a>>,
+    pub demand: Option<AskedLoad<'a>>,
     /// CPUs of the generator are also the stack's.
     pub shares_cpus: bool,
     /// The generator's view of itself.

@@ -1,6 +1,8 @@
 //! Random streams: one for every user and every chunk of a data set, all from the run's seed, so that two runs draw
 //! the same requests whatever the number of threads.
 
+use model::random::Random;
+
 /// A small, fast generator: xoroshiro128++ 1.0 (Blackman and Vigna 2019, public domain), 16 bytes of state, period
 /// 2^128 - 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,12 +14,8 @@ pub struct Stream {
 impl Stream {
     /// The stream `number` of `seed`. Streams of neighbouring numbers are unrelated: both words come from SplitMix64.
     pub fn new(seed: u64, number: u64) -> Stream {
-        let mut state = seed ^ mix(number.wrapping_add(0x9e37_79b9_7f4a_7c15));
-        let mut next = || {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            mix(state)
-        };
-        let (a, b) = (next(), next());
+        let mut words = Random::new(seed ^ Random::nth(number, 0));
+        let (a, b) = (words.bits(), words.bits());
         Stream { a, b: if a == 0 && b == 0 { 1 } else { b } }
     }
 
@@ -52,12 +50,6 @@ impl Stream {
         let span = high.wrapping_sub(low) as u64;
         if span == u64::MAX { self.bits() as i64 } else { low.wrapping_add(self.below(span + 1) as i64) }
     }
-}
-
-fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ mod fairness;
 mod judgement;
 
 use model::Check;
+use model::random::Random;
 use model::study::{Compare, FindAnswer, FindGoal, Purpose, Trial, WhyNot};
 
-use crate::seeds::derived;
 use crate::{Order, Step, find};
 pub use fairness::{Failures, failed_more};
 pub use judgement::{Judgement, by_failures, held, judge};
@@ -180,7 +180,7 @@ impl<'a> Course<'a> {
     /// The arms in the order of a block, drawn anew for each: on that rests that each sign of a block's ratio is as
     /// likely, after whatever came before.
     fn arms(&self, number: u32) -> [usize; 2] {
-        if derived(self.compare.seed ^ ORDER, u64::from(number)) & 1 == 1 { [1, 0] } else { [0, 1] }
+        if Random::nth(self.compare.seed ^ ORDER, u64::from(number)) & 1 == 1 { [1, 0] } else { [0, 1] }
     }
 
     fn order(&self, block: u32, arm: usize, load: f64) -> Order {
@@ -197,7 +197,7 @@ impl<'a> Course<'a> {
 
     /// The same users for both arms of a block.
     fn seed(&self, block: u32) -> u64 {
-        derived(self.compare.seed, u64::from(block))
+        Random::nth(self.compare.seed, u64::from(block))
     }
 }
 

@@ -4,9 +4,10 @@
 //! with time then spreads over all cells instead of looking like an effect. [`next`] is pure, so a sweep that was killed
 //! goes on where it was. Where load lines are measured, a cell's trials are a whole search of their own.
 
+use model::random::Random;
 use model::study::{Cell, FindAnswer, FindGoal, Measurement, Purpose, Sweep, SweepOrder, Trial};
 
-use crate::seeds::{derived, shuffled};
+use crate::seeds::shuffled;
 use crate::{Order, Step, find};
 
 /// A trial whose instrument failed is repeated so often, then kept as it is.
@@ -43,7 +44,7 @@ pub fn so_far(sweep: &Sweep, loads: &[f64], trials: &[Trial]) -> Vec<Cell> {
 /// The cells of a block in the order in which they are measured.
 pub fn order(sweep: &Sweep, block: u32) -> Vec<usize> {
     match sweep.order {
-        SweepOrder::Random => shuffled(derived(sweep.seed, u64::from(block)), sweep.cells.len()),
+        SweepOrder::Random => shuffled(Random::nth(sweep.seed, u64::from(block)), sweep.cells.len()),
         SweepOrder::AsWritten => (0..sweep.cells.len()).collect(),
     }
 }
@@ -73,12 +74,12 @@ fn cell(sweep: &Sweep, loads: &[f64], trials: &[Trial], arm: usize, block: u32) 
                 window_s: *window_s,
                 fresh: true,
                 // The same users for every cell of a block: what differs is the cell.
-                seed: derived(sweep.seed, u64::from(block)),
+                seed: Random::nth(sweep.seed, u64::from(block)),
             })
         }
         Measurement::LoadLine(goal) => {
             let own: Vec<Trial> = own.cloned().collect();
-            let seed = derived(goal.seed, u64::from(block));
+            let seed = Random::nth(goal.seed, u64::from(block));
             let goal = FindGoal { seed, ..sweep.cells[arm].goal(goal) };
             let spent_s = own.iter().map(|trial| trial.took_s).sum();
             match find::next(&goal, &own, spent_s) {

@@ -116,11 +116,11 @@ pub fn check(options: CheckOptions<'_>) -> Result<Vec<ConsistencyResult>> {
         let (shared, web) = (&*shared, &web);
         lua.scope(|scope| {
             let log_in = move |_: &Lua, (name, password): (String, String)| {
-                asked(web)?.log_in(&name, &password).map_err(Error::runtime)
+                web_server(web)?.log_in(&name, &password).map_err(Error::runtime)
             };
             let ask = move |_: &Lua, (method, path, options): (String, String, Option<Table>)| {
                 let request = Request::read(method, path, options.as_ref()).map_err(Error::runtime)?;
-                let answer = asked(web)?.ask(&request).map_err(|problem| {
+                let answer = web_server(web)?.ask(&request).map_err(|problem| {
                     *shared.lost.borrow_mut() = Some(*problem);
                     Error::runtime("the web server does not answer")
                 });
@@ -129,7 +129,7 @@ pub fn check(options: CheckOptions<'_>) -> Result<Vec<ConsistencyResult>> {
             };
             lua.globals().raw_set("auth", scope.create_function(log_in)?)?;
             lua.globals().raw_set("request", scope.create_function(ask)?)?;
-            lua.load(text).set_name(format!("@{}", kit.place(file))).exec()
+            lua.load(text).set_name(format!("@{}", kit.path_of(file))).exec()
         })
     });
     if let Some(problem) = shared.lost.take() {
@@ -148,7 +148,7 @@ fn looking(database: &Server) -> Result<Conn> {
 }
 
 /// The web server, where there is one.
-fn asked<'w, 'a>(web: &'w RefCell<Option<Web<'a>>>) -> mlua::Result<RefMut<'w, Web<'a>>> {
+fn web_server<'w, 'a>(web: &'w RefCell<Option<Web<'a>>>) -> mlua::Result<RefMut<'w, Web<'a>>> {
     RefMut::filter_map(web.borrow_mut(), Option::as_mut)
         .map_err(|_| Error::runtime("there is no web server that this check could ask"))
 }

@@ -69,14 +69,13 @@ impl Kit {
 
     /// The text of a file that the manifest names.
     pub fn text(&self, file: &str) -> Result<&str> {
-        self.texts
-            .get(file)
-            .map(String::as_str)
-            .ok_or_else(|| Problem::bug("the manifest does not name this file").file(self.place(file)).into())
+        self.texts.get(file).map(String::as_str).ok_or_else(|| {
+            Problem::bug("the manifest does not name this file").file(self.path_of(file)).into()
+        })
     }
 
     /// A file as messages name it: `kits/dvdstore/data.lua`. A borrowed module is in the folder of its own kit.
-    pub fn place(&self, file: &str) -> String {
+    pub fn path_of(&self, file: &str) -> String {
         let module = file.strip_suffix(".lua").and_then(|module| self.places.get(module));
         module.cloned().unwrap_or_else(|| format!("kits/{}/{file}", self.manifest.name))
     }

@@ -4,6 +4,7 @@
 mod borrows;
 mod metrics;
 mod mixes;
+mod names;
 mod sizes;
 mod users;
 
@@ -12,7 +13,9 @@ use std::collections::BTreeSet;
 use engine::script::sandbox::{self, Modules};
 use model::kit::{FeedMode, FeederDeclaration, OnEnd};
 use model::study::Published;
-use model::{Catalogue, Plan, Problem, Problems, Result, document, setting};
+use model::{Catalogue, Plan, Problem, Problems, Result, setting};
+
+use names::{Names, complaint, near};
 
 use crate::data;
 use crate::files;
@@ -68,16 +71,12 @@ pub fn check_published(kit: &str, tables: &[Published], catalogue: &Catalogue) -
     Problems::check(unknown.collect())
 }
 
-fn place(kit: &Kit, what: String, key: &str) -> Problem {
-    Problem::recipe(what).file(kit.place("kit.toml")).key(key)
-}
-
 /// Every Lua file is Lua.
 fn compile(kit: &Kit, problems: &mut Vec<Problem>) {
     for (name, text) in &kit.modules {
         let file = format!("{name}.lua");
         let compiled = sandbox::new_lua(Modules::new(), 64 << 20).and_then(|lua| {
-            lua.load(text.as_str()).set_name(format!("@{}", kit.place(&file))).into_function()
+            lua.load(text.as_str()).set_name(format!("@{}", kit.path_of(&file))).into_function()
         });
         if let Err(error) = compiled {
             problems.push(script::problem(kit, &file, &error));
@@ -90,10 +89,10 @@ fn params(kit: &Kit, problems: &mut Vec<Problem>) {
     let mut seen = BTreeSet::new();
     for param in &kit.manifest.params {
         if !seen.insert(param.name.as_str()) {
-            problems.push(place(kit, format!("`{}` is declared twice", param.name), "param"));
+            problems.push(complaint(kit, format!("`{}` is declared twice", param.name), "param"));
         }
         if let Err(what) = param.accept(&param.default) {
-            problems.push(place(
+            problems.push(complaint(
                 kit,
                 format!("the default is wrong: {what}"),
                 &format!("param.{}", param.name),
@@ -101,7 +100,7 @@ fn params(kit: &Kit, problems: &mut Vec<Problem>) {
         }
     }
     if let Some(unit) = kit.manifest.users.think_unit.as_deref().filter(|unit| !seen.contains(unit)) {
-        let problem = place(kit, format!("`{unit}` is not a parameter"), "users.think_unit");
+        let problem = complaint(kit, format!("`{unit}` is not a parameter"), "users.think_unit");
         problems.push(near(problem, unit, seen.iter().copied()));
     }
 }
@@ -114,55 +113,17 @@ fn feeders(kit: &Kit, problems: &mut Vec<Problem>) {
         let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         if !begins || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             let what = format!("`{name}` is no name that feed.NAME() can have: letters, digits and _");
-            problems.push(place(kit, what, &key));
+            problems.push(complaint(kit, what, &key));
         }
         if !seen.insert(name) {
-            problems.push(place(kit, format!("feeder `{name}` is declared twice"), &key));
+            problems.push(complaint(kit, format!("feeder `{name}` is declared twice"), &key));
         }
         if (*mode, *on_end) == (FeedMode::Unique, OnEnd::Repeat) {
-            let problem = place(kit, "rows that are given at most once can't be repeated".to_string(), &key);
+            let problem =
+                complaint(kit, "rows that are given at most once can't be repeated".to_string(), &key);
             problems.push(problem.remedy("mode = \"shared\", or on_end = \"stop\""));
         }
     }
-}
-
-/// What a session file defines, as far as its text shows it.
-struct Names {
-    functions: BTreeSet<String>,
-    /// Those of its modules too.
-    operations: BTreeSet<String>,
-    /// Those of its modules too.
-    counters: BTreeSet<String>,
-}
-
-impl Names {
-    fn of(kit: &Kit) -> Result<Names> {
-        let session = kit.text(&kit.manifest.session)?;
-        let functions = session
-            .lines()
-            .filter_map(|line| line.strip_prefix("function "))
-            .filter_map(|rest| rest.split_once('(').map(|(name, _)| name.trim().to_string()))
-            .collect();
-        let texts: Vec<&str> = kit.modules.values().map(|text| &**text).chain([session]).collect();
-        let named = |call| texts.iter().flat_map(|text| literals(text, call)).collect();
-        Ok(Names { functions, operations: named("operation"), counters: named("count") })
-    }
-}
-
-/// The quoted texts that `call` is given in `text`.
-fn literals(text: &str, call: &str) -> BTreeSet<String> {
-    let found = text.match_indices(call).filter_map(|(at, _)| {
-        let whole = !text[..at].ends_with(|c: char| c.is_alphanumeric() || "_.:".contains(c));
-        let rest = text[at + call.len()..].trim_start().trim_start_matches('(').trim_start();
-        let quote = rest.chars().next().filter(|c| whole && matches!(c, '"' | '\''))?;
-        rest[1..].split(quote).next().map(str::to_string)
-    });
-    found.collect()
-}
-
-fn near<'a>(mut problem: Problem, name: &str, known: impl IntoIterator<Item = &'a str>) -> Problem {
-    problem.remedy = document::nearest(name, known).map(|near| format!("`{near}`"));
-    problem
 }
 
 /// `page_cache` names a parameter with both its choices.
@@ -173,12 +134,12 @@ fn file_set(kit: &Kit, problems: &mut Vec<Problem>) {
     let known = manifest.params.iter().map(|param| param.name.as_str());
     match manifest.params.iter().find(|param| param.name == *name) {
         None => {
-            let problem = place(kit, format!("`{name}` is not a parameter"), "file_set.page_cache");
+            let problem = complaint(kit, format!("`{name}` is not a parameter"), "file_set.page_cache");
             problems.push(near(problem, name, known));
         }
         Some(param) if !["cold", "warm"].iter().all(|way| param.values.iter().any(|value| value == way)) => {
             let what = format!("the parameter `{name}` must be a choice with `cold` and `warm`");
-            problems.push(place(kit, what, "file_set.page_cache"));
+            problems.push(complaint(kit, what, "file_set.page_cache"));
         }
         Some(_) => {}
     }
@@ -190,7 +151,7 @@ fn trial(kit: &Kit, catalogue: &Catalogue, problems: &mut Vec<Problem>) {
     let params = setting::resolve(&kit.manifest.params, &setting::Values::new(), "param.", problems);
     let size = match kit.manifest.size(&kit.manifest.default_size) {
         Ok(size) => size,
-        Err(what) => return problems.push(place(kit, what, "default_size")),
+        Err(what) => return problems.push(complaint(kit, what, "default_size")),
     };
     let setup = Setup { size, params, seed: 1 };
     if let Err(found) = data::declared_tables(kit, &setup) {

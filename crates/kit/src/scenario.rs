@@ -12,7 +12,7 @@ pub fn scenario(plan: &Plan, catalogue: &Catalogue) -> Result<Scenario> {
     let mut modules = kit.modules.clone();
     modules.remove(session.trim_end_matches(".lua"));
     let source = Source {
-        session_name: kit.place(session),
+        session_name: kit.path_of(session),
         session_text: kit.text(session)?.to_string(),
         modules,
         params: plan.params.clone(),

@@ -28,7 +28,7 @@ pub(crate) fn new_state(kit: &Kit, setup: &Setup) -> mlua::Result<(Lua, Budget)>
 pub(crate) fn problem(kit: &Kit, file: &str, error: &mlua::Error) -> Problem {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
-    let main = kit.place(file);
+    let main = kit.path_of(file);
     let mut places = vec![(main.clone(), main.clone())];
     places.extend(kit.places.iter().map(|(module, place)| (format!("{module}.lua"), place.clone())));
     let found = places

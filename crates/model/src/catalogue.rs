@@ -1,14 +1,12 @@
 //! The catalogue: kits, services, stacks and studies as named texts. Where the bytes come from is the binary's business.
 
+mod manifests;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::document::{self, nearest};
-use crate::kit::{Build, borrow_problems};
+use crate::document::nearest;
 use crate::problem::{Problem, Result};
-use crate::qos::QosPreset;
-use crate::rules::Rule;
-use crate::{FaultFile, KitManifest, RuleFile, ServiceManifest, StackManifest, StudyFile};
 
 /// Every file of the catalogue by its path in it: `kits/dvdstore/kit.toml`.
 #[derive(Debug, Clone, Default)]
@@ -76,121 +74,9 @@ impl Catalogue {
         self.names(&format!("kits/{kit}/"), ".lua")
     }
 
-    /// The manifest of a kit, each file that it names present.
-    pub fn kit(&self, name: &str) -> Result<KitManifest> {
-        let path = self.find("kit", name, &self.kits(), format!("kits/{name}/kit.toml"))?;
-        let kit: KitManifest = document::read(&path, self.text(&path)?)?;
-        let text = self.text(&path)?;
-        let mut problems = Vec::new();
-        let optional =
-            [("data", &kit.data), ("schema", &kit.schema), ("finish", &kit.finish), ("check", &kit.check)];
-        let named = optional.into_iter().filter_map(|(key, file)| file.as_deref().map(|file| (key, file)));
-        let made = kit.file_set.iter().map(|set| ("script", set.script.as_str()));
-        let fed = kit.feeders.iter().map(|feeder| ("file", feeder.file.as_str()));
-        let sent = kit.files.iter().map(|file| ("files", file.as_str()));
-        for (key, file) in named.chain([("session", kit.session.as_str())]).chain(made).chain(fed).chain(sent)
-        {
-            if !self.files.contains_key(&format!("kits/{name}/{file}")) {
-                problems.push(missing_file(&path, text, key, file, &format!("kits/{name}")));
-            }
-        }
-        for app in kit.app.iter().filter(|app| self.below(&format!("kits/{name}/{app}")).next().is_none()) {
-            problems.push(missing_file(&path, text, "app", app, &format!("kits/{name}")));
-        }
-        if kit.app.is_none() && kit.file_set.is_none() && kit.build.is_none() {
-            let what = "there is neither `app`, `build` nor `file_set`: the web tier has nothing to serve";
-            problems.push(Problem::recipe(what).file(&path).key("app"));
-        }
-        problems.extend(kit.build.iter().flat_map(|build| self.build_problems(build, name, &path, text)));
-        problems.extend(borrow_problems(&kit, name, text, self));
-        if kit.name != name {
-            problems.push(misnamed(&path, text, &kit.name, name));
-        }
-        crate::problem::Problems::check(problems)?;
-        Ok(kit)
-    }
-
-    /// Everything wrong with the `[build]` of the kit `name`, whose manifest is `text`.
-    fn build_problems(&self, build: &Build, name: &str, manifest: &str, text: &str) -> Vec<Problem> {
-        let problem = |(key, what): (&str, String)| {
-            let mut problem = Problem::recipe(what).file(manifest).key(format!("build.{key}"));
-            problem.place.line = document::line(text, &["build", key]);
-            problem
-        };
-        let mut problems: Vec<Problem> = build.faults().into_iter().map(problem).collect();
-        let folder = build.source_folder();
-        let told = problems.iter().any(|problem| problem.place.key.as_deref() == Some("build.folder"));
-        if !told && self.below(&format!("kits/{name}/{folder}")).next().is_none() {
-            problems.push(missing_file(manifest, text, "folder", folder, &format!("kits/{name}")));
-        }
-        problems
-    }
-
-    /// The manifest of a service, each template that it names present.
-    pub fn service(&self, name: &str) -> Result<ServiceManifest> {
-        self.service_of("services", &self.services(), name)
-    }
-
-    /// The manifest of a service of the kit's own, in its folder `services/`.
-    pub fn kit_service(&self, kit: &str, name: &str) -> Result<ServiceManifest> {
-        let folder = format!("kits/{kit}/services");
-        self.service_of(&folder, &self.names(&format!("{folder}/"), "/service.toml"), name)
-    }
-
-    fn service_of(&self, folder: &str, known: &[&str], name: &str) -> Result<ServiceManifest> {
-        let own = format!("{folder}/{name}");
-        let path = self.find("service", name, known, format!("{own}/service.toml"))?;
-        let text = self.text(&path)?;
-        let service: ServiceManifest = document::read(&path, text)?;
-        let mut problems = Vec::new();
-        for file in service.templates.iter().map(|template| &template.from) {
-            if !self.files.contains_key(&format!("{own}/{file}")) {
-                problems.push(missing_file(&path, text, "from", file, &own));
-            }
-        }
-        if service.name != name {
-            problems.push(misnamed(&path, text, &service.name, name));
-        }
-        crate::problem::Problems::check(problems)?;
-        Ok(service)
-    }
-
-    /// The manifest of a stack.
-    pub fn stack(&self, name: &str) -> Result<StackManifest> {
-        let path = self.find("stack", name, &self.stacks(), format!("stacks/{name}.toml"))?;
-        let text = self.text(&path)?;
-        let stack: StackManifest = document::read(&path, text)?;
-        if stack.name != name {
-            return Err(misnamed(&path, text, &stack.name, name).into());
-        }
-        Ok(stack)
-    }
-
-    /// A study, with the path and the text that its mistakes are told by.
-    pub fn study(&self, name: &str) -> Result<(StudyFile, String, &str)> {
-        let path = self.find("study", name, &self.studies(), format!("studies/{name}.toml"))?;
-        let text = self.text(&path)?;
-        let study = StudyFile::read(&path, text)?;
-        if study.name != name {
-            return Err(misnamed(&path, text, &study.name, name).into());
-        }
-        Ok((study, path, text))
-    }
-
     /// Names of the presets of targets.
     pub fn presets(&self) -> Vec<&str> {
         self.names("qos/", ".toml")
-    }
-
-    /// A preset of targets.
-    pub fn preset(&self, name: &str) -> Result<QosPreset> {
-        let path = self.find("preset of targets", name, &self.presets(), format!("qos/{name}.toml"))?;
-        let text = self.text(&path)?;
-        let preset: QosPreset = document::read(&path, text)?;
-        if preset.name != name {
-            return Err(misnamed(&path, text, &preset.name, name).into());
-        }
-        Ok(preset)
     }
 
     /// Names of the files of rules.
@@ -198,51 +84,9 @@ impl Catalogue {
         self.names("rules/", ".toml")
     }
 
-    /// Every rule of the catalogue, in the order of the files' names and of the rules in them.
-    ///
-    /// # Errors
-    /// Every file that can't be read, and every name that two rules have.
-    pub fn rules(&self) -> Result<Vec<Rule>> {
-        let (mut rules, mut problems): (Vec<Rule>, Vec<Problem>) = (Vec::new(), Vec::new());
-        for name in self.rule_files() {
-            let path = format!("rules/{name}.toml");
-            let file = self.text(&path).and_then(|text| document::read::<RuleFile>(&path, text));
-            let file = match file {
-                Ok(file) => file,
-                Err(found) => {
-                    problems.extend(found.into_vec());
-                    continue;
-                }
-            };
-            if file.name != name {
-                problems.push(misnamed(&path, self.text(&path)?, &file.name, name));
-            }
-            for rule in file.rules {
-                if rules.iter().any(|other| other.name == rule.name) {
-                    let what = format!("two rules are called `{}`", rule.name);
-                    problems.push(Problem::recipe(what).file(&path).key("name"));
-                }
-                rules.push(rule);
-            }
-        }
-        crate::problem::Problems::check(problems)?;
-        Ok(rules)
-    }
-
     /// Names of the faults.
     pub fn faults(&self) -> Vec<&str> {
         self.names("faults/", ".toml")
-    }
-
-    /// A fault.
-    pub fn fault(&self, name: &str) -> Result<FaultFile> {
-        let path = self.find("fault", name, &self.faults(), format!("faults/{name}.toml"))?;
-        let text = self.text(&path)?;
-        let fault: FaultFile = document::read(&path, text)?;
-        if fault.name != name {
-            return Err(misnamed(&path, text, &fault.name, name).into());
-        }
-        Ok(fault)
     }
 
     fn names<'a>(&'a self, prefix: &str, suffix: &str) -> Vec<&'a str> {
@@ -260,77 +104,5 @@ impl Catalogue {
             None => problem.remedy(format!("one of: {}", known.join(", "))),
         }
         .into())
-    }
-}
-
-fn missing_file(manifest: &str, text: &str, key: &str, file: &str, folder: &str) -> Problem {
-    let line = text.lines().position(|line| line.trim_start().starts_with(key) && line.contains(file));
-    let mut problem = Problem::recipe(format!("`{file}` does not exist in {folder}")).file(manifest).key(key);
-    problem.place.line = line.map(|index| index as u32 + 1);
-    problem.remedy("create the file or correct its name".to_string())
-}
-
-fn misnamed(manifest: &str, text: &str, name: &str, expected: &str) -> Problem {
-    let line = text.lines().position(|line| line.starts_with("name"));
-    let mut problem =
-        Problem::recipe(format!("the name is `{name}`, but the catalogue calls it `{expected}`"))
-            .file(manifest)
-            .key("name");
-    problem.place.line = line.map(|index| index as u32 + 1);
-    problem.remedy(format!("name = \"{expected}\""))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const KIT: &str = r#"format = 1
-name = "shop"
-version = 1
-title = "Shop"
-source = "ours"
-needs = ["web+servlet"]
-session = "session.lua"
-front_page = "/"
-default_size = "one"
-default_stack = "tomcat-mariadb"
-state = { drifts = false, why = "nothing is written", reset = "none" }
-users = { default = 1, ramp_per_s = 1 }
-qos = {}
-
-[build]
-folder = "servlets"
-run = ["mvn", "package"]
-product = "target/shop"
-packages = { install = ["maven"], why = "a test" }
-"#;
-
-    fn catalogue(kit: &str, files: &[&str]) -> Catalogue {
-        let texts = files.iter().map(|path| (format!("kits/shop/{path}"), "x"));
-        let texts = texts.chain([("kits/shop/kit.toml".to_string(), kit)]);
-        Catalogue::new(texts.map(|(path, text)| (path, Cow::Owned(text.as_bytes().to_vec()))).collect())
-    }
-
-    #[test]
-    fn a_kit_that_only_builds_has_something_to_serve() {
-        let built = catalogue(KIT, &["session.lua", "servlets/pom.xml"]);
-        let kit = built.kit("shop").unwrap_or_else(|problems| panic!("{problems}"));
-        assert_eq!(kit.build.expect("it builds").product, "target/shop");
-        let nothing = KIT.split("\n[build]").next().expect("what stands before");
-        let said =
-            catalogue(nothing, &["session.lua"]).kit("shop").expect_err("nothing to serve").to_string();
-        assert!(said.contains("nothing to serve"), "{said}");
-    }
-
-    #[test]
-    fn everything_wrong_with_a_build_is_told_at_once_with_its_line() {
-        let wrong = KIT.replace("target/shop", "../shop").replace(r#"["mvn", "package"]"#, "[]");
-        let problems =
-            catalogue(&wrong, &["session.lua"]).kit("shop").expect_err("three mistakes").into_vec();
-        let told: Vec<(Option<u32>, Option<&str>)> =
-            problems.iter().map(|problem| (problem.place.line, problem.place.key.as_deref())).collect();
-        let wanted: [(Option<u32>, Option<&str>); 3] =
-            [(Some(18), Some("build.product")), (Some(17), Some("build.run")), (Some(16), Some("folder"))];
-        assert_eq!(told, wanted, "{problems:#?}");
     }
 }

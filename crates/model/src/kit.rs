@@ -1,6 +1,6 @@
 //! `kit.toml`: a workload's manifest.
 
-mod borrowed;
+pub mod borrowed;
 mod build;
 mod metric;
 mod mixes;
@@ -16,8 +16,6 @@ use crate::mix::{Matrix, Sessions};
 use crate::setting::{Setting, Values};
 use crate::think::Distribution;
 
-pub use borrowed::Borrowed;
-pub(crate) use borrowed::problems as borrow_problems;
 pub use build::Build;
 pub use metric::{Metric, Per};
 pub use mixes::{DEFAULT_MIX, NamedMix};

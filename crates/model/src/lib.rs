@@ -8,6 +8,7 @@
 //! Not here: files, clocks, sockets, processes, text for a terminal. A function in this room gives the same answer
 //! for the same arguments, always.
 
+pub mod calendar;
 pub mod catalogue;
 pub mod diagnosis;
 pub mod document;
@@ -22,6 +23,7 @@ pub mod outside;
 pub mod plan;
 pub mod problem;
 pub mod qos;
+pub mod random;
 pub mod recipe;
 pub mod record;
 pub mod rules;
@@ -54,5 +56,6 @@ pub use service::ServiceManifest;
 pub use setting::{Setting, Value};
 pub use stack::StackManifest;
 pub use study::{StudyRecord, Trial};
-pub use study_file::{StudyFile, SweepPlan};
+pub use study_file::StudyFile;
+pub use study_file::resolve::SweepPlan;
 pub use think::Distribution;

@@ -4,15 +4,13 @@
 //! open model users arrive whether or not earlier ones are done. Both follow a [`Profile`].
 
 mod profile;
-mod request;
+pub(crate) mod request;
 mod words;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use profile::Profile;
-pub use request::StageRequest;
-pub(crate) use request::resolve;
 
 use crate::think::Distribution;
 
@@ -89,6 +87,24 @@ pub struct Stage {
     pub ramp_s: f64,
     /// Seconds for which it is held.
     pub hold_s: f64,
+}
+
+/// One `[[stage]]` of a recipe.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StageRequest {
+    /// Emulated users; or `rate`.
+    pub users: Option<u32>,
+    /// Arrivals: `200/s`; or `users`.
+    pub rate: Option<String>,
+    /// How long the level is held: `30s`.
+    #[serde(rename = "for")]
+    pub hold: String,
+    /// How long it is approached before that, evenly from the level before; at once when absent.
+    pub ramp: Option<String>,
+    /// This stage's level, while it is held, is the steady state. The last stage when none says so.
+    #[serde(default)]
+    pub measure: bool,
 }
 
 /// How long a user lives. Every user draws its own.

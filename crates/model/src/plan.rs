@@ -15,7 +15,7 @@ pub use crate::load::Load;
 use crate::problem::{Problem, Problems, Result};
 use crate::qos::{Measure, QosTarget};
 use crate::recipe::Recipe;
-use crate::setting::{self, Values};
+use crate::setting::{self, GivenSettings, Values};
 use crate::tier_setting::OwnHost;
 use crate::{Acknowledge, Catalogue, FaultFile, KitManifest, ServiceManifest, StackManifest};
 
@@ -31,6 +31,9 @@ pub struct Plan {
     pub size: Size,
     /// The kit's parameters in force.
     pub params: Values,
+    /// What the recipe set, of the parameters and of the tiers' knobs.
+    #[serde(default)]
+    pub given: GivenSettings,
     /// The composition.
     pub stack: StackManifest,
     /// The tiers in the order in which they start.
@@ -138,7 +141,7 @@ impl Plan {
         let params = setting::resolve(&kit.params, &recipe.param, "param.", &mut problems);
         let tiers = tiers::resolve(recipe, &kit, &stack, catalogue, &mut problems)?;
         let qos = resolve_qos(recipe, &kit, catalogue, &mut problems);
-        let mut load = crate::load::resolve(recipe, &kit, &mut problems);
+        let mut load = crate::load::request::resolve(recipe, &kit, &mut problems);
         if let Some(most) = kit.most_users(&size.values).filter(|_| recipe.users.is_none()) {
             // The kit's default number of users is for its default size.
             load.users = load.users.min((most as u32).max(1));
@@ -162,6 +165,7 @@ impl Plan {
             mix: recipe.mix.clone().filter(|name| name != DEFAULT_MIX),
             size,
             params,
+            given: GivenSettings { param: recipe.param.clone(), set: recipe.set.clone() },
             stack,
             tiers,
             load,

@@ -18,7 +18,7 @@ pub use target::{Margin, TargetOutcome};
 use crate::diagnosis::{Diagnosis, Injected, Signal};
 use crate::interval::{OperationKind, Wire};
 use crate::load::Load;
-use crate::setting::Values;
+use crate::setting::{GivenSettings, Values};
 
 /// The version of [`RunRecord`]; counts up when a reader of the old one would misread the new one.
 pub const RUN_FORMAT: u32 = 1;
@@ -104,6 +104,10 @@ pub struct Setup {
     pub size_values: BTreeMap<String, f64>,
     /// The kit's parameters in force.
     pub params: Values,
+    /// What the recipe and the command line set, of the parameters and of the tiers' knobs; absent in records older than
+    /// this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<GivenSettings>,
     /// The stack.
     pub stack: String,
     /// For people.

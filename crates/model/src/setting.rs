@@ -178,6 +178,17 @@ impl Setting {
 /// Settings by name, each with the value in force.
 pub type Values = BTreeMap<String, Value>;
 
+/// Settings as somebody gave them, before they were checked: what is not among them has its default.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GivenSettings {
+    /// The kit's parameters.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub param: Values,
+    /// Knobs by `tier.knob` or `service.knob`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub set: Values,
+}
+
 /// The defaults of `settings`, overridden by `given`; every unknown name and bad value becomes a problem whose key is
 /// `prefix` and the name.
 pub fn resolve(settings: &[Setting], given: &Values, prefix: &str, problems: &mut Vec<Problem>) -> Values {

@@ -6,7 +6,8 @@ mod find;
 mod full;
 mod level;
 mod published;
-mod resolve;
+pub mod resolve;
+mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -18,11 +19,10 @@ use serde::{Deserialize, Serialize};
 pub use find::FindRequest;
 pub use full::FullRequest;
 pub use published::{ClaimRequest, PublishedRequest, PublishedValue, Where};
-pub use resolve::SweepPlan;
 
 use crate::setting::{Value, Values};
-use crate::study::{Form, SweepOrder};
-use crate::{Catalogue, Problems, Result, document};
+use crate::study::SweepOrder;
+use crate::{Result, document};
 
 /// A study as its file says it: every combination of the levels of its factors (or the cells that it lists) is
 /// measured, several times over.
@@ -170,44 +170,5 @@ impl StudyFile {
     /// Reads `text`; `file` is the name that problems carry.
     pub fn read(file: &str, text: &str) -> Result<StudyFile> {
         document::read(file, text)
-    }
-
-    /// Resolves a form of the study on a machine with the given CPUs, the plan of each cell checked. Every mistake is
-    /// reported at once, with its line in `text`, which was read from `file`.
-    pub fn resolve(
-        &self,
-        form: Form,
-        file: &str,
-        text: &str,
-        catalogue: &Catalogue,
-        cpus: &[usize],
-    ) -> Result<SweepPlan> {
-        resolve::resolve(self, form, &resolve::Source { file, text }, catalogue, cpus)
-    }
-
-    /// Resolves every form that the study has, its usual one first; the mistakes of all are reported at once.
-    pub fn resolve_all(
-        &self,
-        file: &str,
-        text: &str,
-        catalogue: &Catalogue,
-        cpus: &[usize],
-    ) -> Result<Vec<SweepPlan>> {
-        let (mut plans, mut problems) = (Vec::new(), Vec::new());
-        let full = self.full.as_ref().map(|_| Form::Full);
-        for form in [Some(Form::Short), full].into_iter().flatten() {
-            match self.resolve(form, file, text, catalogue, cpus) {
-                Ok(plan) => plans.push(plan),
-                Err(found) => problems.extend(found.into_vec()),
-            }
-        }
-        // What both forms share is wrong in both.
-        let mut told = Vec::new();
-        problems.retain(|problem| {
-            let new = !told.contains(problem);
-            told.push(problem.clone());
-            new
-        });
-        Problems::check(problems).map(|()| plans)
     }
 }

@@ -111,6 +111,24 @@ fn a_plan_has_the_sessions_targets_and_figures_of_its_mix() {
 }
 
 #[test]
+fn a_plan_keeps_what_its_recipe_file_set_apart_from_what_is_in_force() {
+    let kit = format!(
+        "{KIT}\n[[param]]\nname = \"think_time\"\ntype = \"float\"\ndefault = 7.0\nhelp = \"seconds\"\n\
+         [[param]]\nname = \"pages\"\ntype = \"int\"\ndefault = 3\nhelp = \"a visit\"\n"
+    );
+    let text = "format = 1\nkit = \"shop\"\n[param]\nthink_time = 0.7\n";
+    let recipe: Recipe = model::document::read("shop.toml", text).expect("a recipe");
+    let plan =
+        resolve_with(&kit, |own| *own = recipe.clone()).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(plan.params.keys().collect::<Vec<_>>(), ["pages", "think_time"]);
+    assert_eq!((&plan.given.param, plan.given.set.len()), (&recipe.param, 0));
+    let mut older = serde_json::to_value(&plan).expect("a plan is JSON");
+    older.as_object_mut().expect("an object").remove("given");
+    let older: Plan = serde_json::from_value(older).expect("a plan without them still opens");
+    assert_eq!(older.given, model::setting::GivenSettings::default());
+}
+
+#[test]
 fn a_plan_s_data_are_those_of_its_numbers_and_for_as_many_users_as_these_say() {
     let plan = plan(None, Some("items=10,browsers=3"));
     assert_eq!(plan.size.label, "browsers=3,items=10");

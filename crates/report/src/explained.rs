@@ -7,8 +7,8 @@ use model::{RunRecord, StudyRecord};
 
 use crate::figures;
 use crate::headline::sentence;
+use crate::settings::Settings;
 use crate::study::words::command;
-use crate::words::given;
 
 /// Parts of the ledger smaller than this, as a share of all, are left out: nobody could see them.
 const SEEN_RATIO: f64 = 0.005;
@@ -137,13 +137,17 @@ pub(crate) fn change(one: &Try) -> Option<String> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tried<'a> {
     /// What was measured.
-    pub(crate) setup: &'a Setup,
-    /// The command line that measured it.
-    pub(crate) command: &'a [String],
+    measured: Measured<'a>,
     /// The load that both are compared at: `--users 40`, as flag and value; absent for the kit's own.
-    pub(crate) load: Option<(&'a str, f64)>,
+    load: Option<(&'a str, f64)>,
     /// The fault that was injected: only a run has it, a comparison hasn't.
-    pub(crate) fault: Option<&'a str>,
+    fault: Option<&'a str>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Measured<'a> {
+    Run(&'a RunRecord),
+    Study(&'a StudyRecord),
 }
 
 impl<'a> Tried<'a> {
@@ -153,7 +157,7 @@ impl<'a> Tried<'a> {
         let arrivals = setup.load.as_ref().is_some_and(|load| load.arrivals.is_some());
         let load = (!arrivals).then_some(("--users", f64::from(setup.users)));
         let fault = record.injected.as_ref().map(|injected| injected.fault.as_str());
-        Tried { setup, command: &record.command, load, fault }
+        Tried { measured: Measured::Run(record), load, fault }
     }
 
     /// In a study: at its load line where it has one.
@@ -164,24 +168,35 @@ impl<'a> Tried<'a> {
             }
             _ => None,
         };
-        Tried { setup: &record.setup, command: &record.command, load, fault: None }
+        Tried { measured: Measured::Study(record), load, fault: None }
+    }
+
+    fn setup(self) -> &'a Setup {
+        match self.measured {
+            Measured::Run(record) => &record.setup,
+            Measured::Study(record) => &record.setup,
+        }
+    }
+
+    /// The settings that it was measured with; absent where they are not known, or not the same throughout.
+    fn settings(self) -> Option<Settings> {
+        match self.measured {
+            Measured::Study(StudyRecord { question: Question::Sweep(_), .. }) => None,
+            Measured::Study(record) => Some(Settings::of_study(record)),
+            Measured::Run(record) => Settings::of_run(record),
+        }
     }
 }
 
 /// The command line that tries the first value of a knob: a comparison with what was measured, or the run again where
-/// a fault was injected into it. Absent where there is no knob or no stack of ours.
+/// a fault was injected into it. Absent where there is no knob, no stack of ours, or no one set of settings.
 pub(crate) fn try_command(tried: Tried<'_>, one: &Try) -> Option<String> {
     let (knob, value) = (one.knob.as_ref()?, one.values.first()?);
-    // The settings of a sweep's cell stand in no command line.
-    let of_sweep = tried.command.iter().skip(1).any(|word| word == "sweep");
-    if tried.setup.target.is_some() || of_sweep {
-        return None;
-    }
-    let own = given(tried.command, "--set");
+    let setup = tried.setup();
+    let Settings { param, set: own } = tried.settings().filter(|_| setup.target.is_none())?;
     // The same for both sides: with other ones it would be another workload, or none that starts.
-    let params = given(tried.command, "--param");
-    let params = params.into_iter().flat_map(|param| ["--param".to_string(), param]);
-    let kit = tried.setup.kit.split('@').next().unwrap_or_default();
+    let params = param.into_iter().flat_map(|param| ["--param".to_string(), param]);
+    let kit = setup.kit.split('@').next().unwrap_or_default();
     if let Some(fault) = tried.fault {
         let mut line = ["plimsoll", "run", kit, "--fault", fault].map(str::to_string).to_vec();
         let set = own.into_iter().chain([format!("{knob}={value}")]);
@@ -193,8 +208,8 @@ pub(crate) fn try_command(tried: Tried<'_>, one: &Try) -> Option<String> {
     let other = own.iter().cloned().chain([format!("{knob}={value}")]).collect::<Vec<_>>().join(",");
     let mut line =
         ["plimsoll", "compare", base.as_str(), other.as_str(), "--kit", kit].map(str::to_string).to_vec();
-    line.extend(["--stack", &tried.setup.stack, "--size", &tried.setup.size].map(str::to_string));
-    line.extend(tried.setup.mix.iter().flat_map(|mix| ["--mix", mix].map(str::to_string)));
+    line.extend(["--stack", &setup.stack, "--size", &setup.size].map(str::to_string));
+    line.extend(setup.mix.iter().flat_map(|mix| ["--mix", mix].map(str::to_string)));
     line.extend(params);
     if let Some((flag, load)) = tried.load {
         let load = if flag == "--users" { load.round() } else { load };
@@ -206,7 +221,9 @@ pub(crate) fn try_command(tried: Tried<'_>, one: &Try) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::Value;
     use model::diagnosis::LedgerPart;
+    use model::setting::GivenSettings;
     use testkit::sample::{Ending, Shape, run};
 
     fn ledger(response_s: f64, parts: &[(Doing, f64)], unaccounted_s: f64) -> Ledger {
@@ -248,38 +265,44 @@ mod tests {
     fn a_setting_is_tried_beside_what_was_measured_with_all_that_was_set_there() {
         let mut record = run(Shape { steady_s: 30, ..Shape::ending(Ending::Failed) }).record;
         let tries = record.diagnosis.take().expect("one").suspects.remove(0).tries;
-        let mut of = |command: &[&str], fault: Option<&str>| {
+        let mut of = |command: &[&str], given: Option<GivenSettings>, fault: Option<&str>| {
             record.command = command.iter().map(|word| word.to_string()).collect();
-            let tried = Tried {
-                setup: &record.setup,
-                command: &record.command,
-                load: Some(("--users", 40.0)),
-                fault,
-            };
-            try_command(tried, &tries[0]).expect("a knob has a command")
+            record.setup.given = given;
+            let tried = Tried { load: Some(("--users", 40.0)), fault, ..Tried::of_run(&record) };
+            try_command(tried, &tries[0])
         };
+        let given = |param: &[(&str, &str)], set: &[(&str, &str)]| {
+            let values = |pairs: &[(&str, &str)]| {
+                pairs.iter().map(|(name, value)| (name.to_string(), Value::Text(value.to_string()))).collect()
+            };
+            Some(GivenSettings { param: values(param), set: values(set) })
+        };
+        let command = ["plimsoll", "run", "shop.toml"];
         assert_eq!(
-            of(&["plimsoll", "run", "dvdstore"], None),
+            of(&command, given(&[], &[]), None).expect("a knob has a command"),
             "plimsoll compare default db.innodb_flush_log_at_trx_commit=2 --kit dvdstore --stack \
              apache-prefork-modphp-mariadb --size small --users 40"
         );
-        assert!(
-            of(&["plimsoll", "run", "dvdstore", "--set", "web.MaxRequestWorkers=9"], None).starts_with(
-                "plimsoll compare web.MaxRequestWorkers=9 web.MaxRequestWorkers=9,db.innodb_flush_log_at_trx_commit=2 "
-            )
-        );
-        let far = ["plimsoll", "run", "calendar", "--param", "database_over=tcp", "--set", "db.net.host=own"];
-        let told = of(&far, None);
-        assert!(told.starts_with("plimsoll compare db.net.host=own db.net.host=own,db.innodb"), "{told}");
-        assert!(told.ends_with(" --size small --param database_over=tcp --users 40"), "{told}");
+        let workers = of(&command, given(&[], &[("web.MaxRequestWorkers", "9")]), None).expect("it has one");
+        assert!(workers.starts_with(
+            "plimsoll compare web.MaxRequestWorkers=9 web.MaxRequestWorkers=9,db.innodb_flush_log_at_trx_commit=2 "
+        ));
+        let far = given(&[("database_over", "tcp")], &[("db.net.host", "own")]);
+        let far = of(&command, far, None).expect("it has one");
+        assert!(far.starts_with("plimsoll compare db.net.host=own db.net.host=own,db.innodb"), "{far}");
+        assert!(far.ends_with(" --size small --param database_over=tcp --users 40"), "{far}");
         assert_eq!(
-            of(&["plimsoll", "faults", "--quick"], Some("hot-row")),
-            "plimsoll run dvdstore --fault hot-row --set db.innodb_flush_log_at_trx_commit=2"
+            of(&["plimsoll", "faults", "--quick"], given(&[], &[]), Some("hot-row")).as_deref(),
+            Some("plimsoll run dvdstore --fault hot-row --set db.innodb_flush_log_at_trx_commit=2")
         );
-        let setup = model::record::Setup { mix: Some("browsing".to_string()), ..record.setup.clone() };
-        let tried = Tried { setup: &setup, command: &[], load: None, fault: None };
-        let told = try_command(tried, &tries[0]).expect("a knob has a command");
-        assert!(told.ends_with(" --size small --mix browsing"), "{told}");
+        let cell = ["plimsoll", "sweep", "workers"];
+        assert_eq!(of(&cell, None, None), None, "what an old trial of a sweep was set to is not known");
+        assert!(of(&cell, given(&[], &[("web.MaxRequestWorkers", "9")]), None).is_some());
+        record.setup.mix = Some("browsing".to_string());
+        let tried = Tried { load: None, fault: None, ..Tried::of_run(&record) };
+        let browsing = try_command(tried, &tries[0]);
+        let browsing = browsing.expect("a knob has a command");
+        assert!(browsing.ends_with(" --size small --mix browsing"), "{browsing}");
         let bare = Try { knob: None, now: None, values: Vec::new(), why: "write less".into() };
         assert_eq!(
             (change(&bare), change(&tries[0]).as_deref()),

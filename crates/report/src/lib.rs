@@ -22,6 +22,7 @@ mod page;
 #[allow(dead_code)]
 mod scale;
 mod series;
+mod settings;
 pub mod study;
 mod terminal;
 mod timeline;

@@ -10,19 +10,6 @@ pub(crate) fn mix(setup: &Setup) -> String {
     setup.mix.as_ref().map(|mix| format!(", mix {mix}")).unwrap_or_default()
 }
 
-/// `set: think_time=0.7, web.proxy=ajp`: parameters and knobs that a command line set; absent where it set none.
-pub(crate) fn set(command: &[String]) -> Option<String> {
-    let all: Vec<String> = ["--param", "--set"].into_iter().flat_map(|flag| given(command, flag)).collect();
-    (!all.is_empty()).then(|| format!("set: {}", all.join(", ")))
-}
-
-/// What follows `flag` on a command line, each time that it was given.
-pub(crate) fn given(command: &[String], flag: &str) -> Vec<String> {
-    let after = command.iter().zip(command.iter().skip(1)).filter(|(word, _)| *word == flag);
-    let joined = command.iter().filter_map(|word| word.strip_prefix(flag)?.strip_prefix('='));
-    after.map(|(_, value)| value.clone()).chain(joined.map(str::to_string)).collect()
-}
-
 /// What is in no row: how many operations, their share and how long they took.
 pub(crate) fn untimed(untimed: &UntimedResult) -> String {
     let UntimedResult { mean_s, p50_s, p95_s, p99_s, max_s, .. } = *untimed;
@@ -64,14 +51,6 @@ pub(crate) fn wire(wire: &Wire) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_command_line_set_is_told_parameters_first() {
-        let command = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<String>>();
-        let line = command(&["plimsoll", "run", "tpcw", "--set", "web.proxy=ajp", "--param=think_time=0.7"]);
-        assert_eq!(set(&line).as_deref(), Some("set: think_time=0.7, web.proxy=ajp"));
-        assert_eq!(set(&command(&["plimsoll", "run", "tpcw", "--users", "20"])), None);
-    }
 
     #[test]
     fn only_what_happened_on_the_wire_is_told() {

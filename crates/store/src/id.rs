@@ -1,11 +1,12 @@
 //! Names of runs, and the one way in which the lab writes a moment.
 
+use model::calendar::date_of_day;
 use model::{Problem, Result};
 
 /// The id of a run that starts `unix_s` seconds after 1970-01-01 UTC: `20261121-034512-dvdstore-7f3a`. Ids sort by
 /// time; `entropy` keeps two runs of the same second apart.
 pub fn new_id(unix_s: u64, kit: &str, entropy: u64) -> String {
-    let Civil { year, month, day, hour, minute, second } = civil(unix_s);
+    let Moment { year, month, day, hour, minute, second } = moment(unix_s);
     let kit: String =
         kit.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
     let suffix = entropy % 0x1_0000;
@@ -14,7 +15,7 @@ pub fn new_id(unix_s: u64, kit: &str, entropy: u64) -> String {
 
 /// RFC 3339, UTC, whole seconds: `2026-11-21T03:45:12Z`.
 pub fn utc(unix_s: u64) -> String {
-    let Civil { year, month, day, hour, minute, second } = civil(unix_s);
+    let Moment { year, month, day, hour, minute, second } = moment(unix_s);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
@@ -29,32 +30,20 @@ pub(crate) fn check(id: &str) -> Result<()> {
     Ok(())
 }
 
-struct Civil {
-    year: u64,
-    month: u64,
-    day: u64,
+struct Moment {
+    year: i64,
+    month: i64,
+    day: i64,
     hour: u64,
     minute: u64,
     second: u64,
 }
 
-/// Days to a date of the Gregorian calendar: Howard Hinnant, "chrono-compatible low-level date algorithms",
-/// `civil_from_days`, for days since 1970 only.
-fn civil(unix_s: u64) -> Civil {
-    let days = unix_s / 86_400 + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    Civil {
-        year: year_of_era + era * 400 + u64::from(month <= 2),
-        month,
-        day: day_of_year - (153 * shifted_month + 2) / 5 + 1,
-        hour: unix_s / 3_600 % 24,
-        minute: unix_s / 60 % 60,
-        second: unix_s % 60,
-    }
+/// The moment `unix_s` seconds after 1970-01-01 UTC.
+fn moment(unix_s: u64) -> Moment {
+    let (year, month, day) = date_of_day((unix_s / 86_400) as i64);
+    let (hour, minute, second) = (unix_s / 3_600 % 24, unix_s / 60 % 60, unix_s % 60);
+    Moment { year, month, day, hour, minute, second }
 }
 
 #[cfg(test)]

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
+use model::RunRecord;
 use rusqlite::{Connection, ErrorCode, params};
 
-use crate::run::RECORD;
+use crate::stored::Record;
 use crate::summary::RunSummary;
 
 /// The version of the table and of [`RunSummary`]'s JSON in it; another version's index is made anew.
@@ -30,7 +31,7 @@ pub(crate) fn stamp(directory: &Path) -> Stamp {
         let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         Some(format!("{}.{:09}:{}", modified.as_secs(), modified.subsec_nanos(), metadata.len()))
     };
-    format!("{:?} {:?}", part(&directory.join(RECORD)), part(directory))
+    format!("{:?} {:?}", part(&directory.join(RunRecord::FILE)), part(directory))
 }
 
 /// The cached rows; none when the index is missing, damaged, locked or of another version.

@@ -1,64 +1,26 @@
 //! One run as it was kept.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use model::interval::{OperationInterval, OperationKind, OperationName, Times, new_times};
-use model::record::{Event, Evidence, RUN_FORMAT, Series};
+use model::record::{Event, Evidence, Series};
 use model::{ErrorKind, Interval, Problem, Result, RunRecord};
 use rusqlite::{Connection, OpenFlags, Row};
 
-use crate::{disk, fault, format, times};
+use crate::stored::{self, Stored};
+use crate::{fault, format, times};
 
-pub(crate) const RECORD: &str = "run.json";
 pub(crate) const DATABASE: &str = "run.sqlite";
 pub(crate) const LOCK: &str = "under-way.lock";
 
-/// A run as it was kept: finished, under way, or left behind by a tool that died.
-pub struct Run {
-    directory: PathBuf,
-    record: RunRecord,
-}
+/// A run as it was kept.
+pub type Run = Stored<RunRecord>;
 
 impl Run {
-    /// Opens the run kept in `directory`, wherever that is.
-    pub fn open(directory: &Path) -> Result<Run> {
-        Ok(Run { record: read_record(&directory.join(RECORD))?, directory: directory.to_path_buf() })
-    }
-
-    /// What the run said.
-    pub fn record(&self) -> &RunRecord {
-        &self.record
-    }
-
-    /// Where the run is kept.
-    pub fn directory(&self) -> &Path {
-        &self.directory
-    }
-
-    /// Bytes of everything kept.
-    pub fn size_bytes(&self) -> u64 {
-        disk::size_bytes(&self.directory)
-    }
-
-    /// Whether a living process is still measuring it.
-    pub fn under_way(&self) -> bool {
-        under_way(&self.directory)
-    }
-
-    /// Keeps `bytes` as the file `inner` of the run's directory, such as `report.html`; gives its path.
-    pub fn keep(&self, inner: &str, bytes: &[u8]) -> Result<PathBuf> {
-        let path = disk::below(&self.directory, inner)?;
-        disk::replace(&path, bytes, false)?;
-        Ok(path)
-    }
-
     /// Replaces the record by one that knows more; it is on the disk when this returns.
     pub fn update(&self, record: &RunRecord) -> Result<()> {
-        let mut text = serde_json::to_string_pretty(record)
-            .map_err(|error| Problem::bug(format!("a record can't be written as JSON: {error}")))?;
-        text.push('\n');
-        disk::replace(&self.directory.join(RECORD), text.as_bytes(), true)?;
+        stored::write(&self.directory, record, true)?;
         // The new name, too.
         File::open(&self.directory)
             .and_then(|directory| directory.sync_all())
@@ -305,20 +267,6 @@ pub(crate) fn kind_word(kind: OperationKind) -> &'static str {
 pub(crate) fn under_way(directory: &Path) -> bool {
     File::open(directory.join(LOCK))
         .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
-}
-
-fn read_record(path: &Path) -> Result<RunRecord> {
-    let text =
-        fs::read_to_string(path).map_err(|error| fault::io(&error, "reading the run's record", path))?;
-    let damaged = |error: serde_json::Error| {
-        Problem::environment(format!("the run's record is damaged: {error}")).file(path.display().to_string())
-    };
-    let json: serde_json::Value = serde_json::from_str(&text).map_err(damaged)?;
-    let format = json.get("format").and_then(serde_json::Value::as_i64).unwrap_or(0);
-    if format > i64::from(RUN_FORMAT) {
-        return Err(fault::newer(path, format, i64::from(RUN_FORMAT)).into());
-    }
-    Ok(serde_json::from_value(json).map_err(damaged)?)
 }
 
 fn read_names(database: &Connection) -> rusqlite::Result<Vec<OperationName>> {

@@ -3,47 +3,18 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use model::study::{STUDY_FORMAT, Trial};
+use model::study::Trial;
 use model::{Problem, Result, StudyRecord};
 
-use crate::run::{LOCK, Run, under_way};
+use crate::run::{LOCK, Run};
 use crate::runs::Runs;
+use crate::stored::{self, Stored};
 use crate::{disk, fault, id};
 
-const RECORD: &str = "study.json";
-
-/// A study as it was kept: finished, under way, or left behind by a tool that died.
-pub struct Study {
-    directory: PathBuf,
-    record: StudyRecord,
-}
+/// A study as it was kept.
+pub type Study = Stored<StudyRecord>;
 
 impl Study {
-    /// Opens the study kept in `directory`, wherever that is.
-    pub fn open(directory: &Path) -> Result<Study> {
-        Ok(Study { record: read_record(&directory.join(RECORD))?, directory: directory.to_path_buf() })
-    }
-
-    /// What the study says so far.
-    pub fn record(&self) -> &StudyRecord {
-        &self.record
-    }
-
-    /// Where the study is kept.
-    pub fn directory(&self) -> &Path {
-        &self.directory
-    }
-
-    /// Bytes of everything kept.
-    pub fn size_bytes(&self) -> u64 {
-        disk::size_bytes(&self.directory)
-    }
-
-    /// Whether a living process is still measuring it.
-    pub fn under_way(&self) -> bool {
-        under_way(&self.directory)
-    }
-
     /// The run of a trial.
     pub fn run(&self, trial: &Trial) -> Result<Run> {
         id::check(&trial.run)?;
@@ -65,13 +36,6 @@ impl Study {
                 Err(Problem::recipe(what).remedy(numbers).into())
             }
         }
-    }
-
-    /// Keeps `bytes` as the file `inner` of the study's directory, such as `report.html`; gives its path.
-    pub fn keep(&self, inner: &str, bytes: &[u8]) -> Result<PathBuf> {
-        let path = disk::below(&self.directory, inner)?;
-        disk::replace(&path, bytes, false)?;
-        Ok(path)
     }
 }
 
@@ -100,7 +64,7 @@ impl StudyWriter {
     pub(crate) fn resume(directory: &Path) -> Result<(StudyRecord, StudyWriter)> {
         // Locked before it is read: what another process still writes would be lost.
         let writer = StudyWriter { _lock: lock(directory)?, directory: directory.to_path_buf() };
-        Ok((read_record(&directory.join(RECORD))?, writer))
+        Ok((stored::read(directory)?, writer))
     }
 
     /// Where the study is kept.
@@ -114,7 +78,7 @@ impl StudyWriter {
     }
 
     /// The file `inner` of the study's directory; absent when there is none.
-    pub fn kept(&self, inner: &str) -> Result<Option<Vec<u8>>> {
+    pub fn read(&self, inner: &str) -> Result<Option<Vec<u8>>> {
         let path = disk::below(&self.directory, inner)?;
         match fs::read(&path) {
             Ok(bytes) => Ok(Some(bytes)),
@@ -131,12 +95,12 @@ impl StudyWriter {
     /// Replaces the record by one that knows more, and syncs it: between trials no database is disturbed, and hours of
     /// measuring must not hang on the power staying on.
     pub fn update(&self, record: &StudyRecord) -> Result<()> {
-        write_record(&self.directory, record)
+        stored::write(&self.directory, record, true)
     }
 
     /// Ends the sitting: the final record, and one sync of it. Its runs were synced as they ended.
     pub fn finish(self, record: &StudyRecord) -> Result<PathBuf> {
-        write_record(&self.directory, record)?;
+        stored::write(&self.directory, record, true)?;
         let sync = File::open(&self.directory).and_then(|directory| directory.sync_all());
         sync.map_err(|error| fault::io(&error, "syncing the study", &self.directory))?;
         Ok(self.directory)
@@ -158,27 +122,4 @@ fn lock(directory: &Path) -> Result<File> {
                 .into())
         }
     }
-}
-
-fn write_record(directory: &Path, record: &StudyRecord) -> Result<()> {
-    let not_json = |error| Problem::bug(format!("a study's record can't be written as JSON: {error}"));
-    let mut text = serde_json::to_string_pretty(record).map_err(not_json)?;
-    text.push('\n');
-    disk::replace(&directory.join(RECORD), text.as_bytes(), true)
-}
-
-fn read_record(path: &Path) -> Result<StudyRecord> {
-    let text =
-        fs::read_to_string(path).map_err(|error| fault::io(&error, "reading the study's record", path))?;
-    let damaged = |error: serde_json::Error| {
-        Problem::environment(format!("the study's record is damaged: {error}"))
-            .file(path.display().to_string())
-            .remedy("its trials' runs lie beside it, in runs/, each with a record of its own")
-    };
-    let json: serde_json::Value = serde_json::from_str(&text).map_err(damaged)?;
-    let format = json.get("format").and_then(serde_json::Value::as_i64).unwrap_or(0);
-    if format > i64::from(STUDY_FORMAT) {
-        return Err(fault::newer(path, format, i64::from(STUDY_FORMAT)).into());
-    }
-    Ok(serde_json::from_value(json).map_err(damaged)?)
 }

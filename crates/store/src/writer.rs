@@ -13,10 +13,10 @@ use model::{ErrorKind, Interval, Plan, Problem, Result, RunRecord};
 use rusqlite::{Connection, Transaction, params, params_from_iter, types::Value as Cell};
 
 use crate::times::{self, Encoder};
-use crate::{disk, fault, format, id, run};
+use crate::{disk, fault, format, id, run, stored};
 
-/// So long those who read a run at its end are waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Those who read a run at its end are waited for no longer.
+const READERS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Keeps a run. Each second is on the disk when [`RunWriter::second`] returns, as far as the death of this process is
 /// concerned: no sync is done before [`RunWriter::finish`], because it would disturb the database under test. A
@@ -47,7 +47,7 @@ impl RunWriter {
             let path = directory.join(inner);
             fs::create_dir(&path).map_err(|error| fault::io(&error, "making", &path))?;
         }
-        write_record(&directory, record, false)?;
+        stored::write(&directory, record, false)?;
         let path = directory.join(run::DATABASE);
         let database = open(&path).map_err(|error| fault::sql(&error, "making the run's database", &path))?;
         let blobs = format::DISTRIBUTIONS.iter().map(|(name, ..)| *name);
@@ -103,7 +103,7 @@ impl RunWriter {
 
     /// Replaces the record by one that knows more, while the run is still under way.
     pub fn update(&self, record: &RunRecord) -> Result<()> {
-        write_record(&self.directory, record, false)
+        stored::write(&self.directory, record, false)
     }
 
     /// Appends one second. `names` is the engine's list, which only grows.
@@ -193,7 +193,7 @@ impl RunWriter {
     /// Ends the run: the final record, and one sync of everything. Gives the run's directory.
     pub fn finish(self, record: &RunRecord) -> Result<PathBuf> {
         // First of all: nothing below may take the result away.
-        write_record(&self.directory, record, true)?;
+        stored::write(&self.directory, record, true)?;
         close(self.database)
             .map_err(|error| fault::sql(&error, "closing", &self.directory.join(run::DATABASE)))?;
         _ = fs::remove_file(self.directory.join(run::LOCK));
@@ -241,7 +241,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
 /// Out of WAL, so that the finished run is one file that can also be read where nothing may be written. Somebody who
 /// follows the run reads it now and then, which this waits for; one who never lets go leaves it in WAL.
 fn close(database: Connection) -> rusqlite::Result<()> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + READERS_TIMEOUT;
     loop {
         match database.execute_batch("PRAGMA synchronous = FULL; PRAGMA journal_mode = DELETE;") {
             Ok(()) => return Ok(()),
@@ -278,12 +278,6 @@ fn append_operation(
 /// SQLite's integers are signed.
 fn whole(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-fn write_record(directory: &Path, record: &RunRecord, durable: bool) -> Result<()> {
-    let mut text = serde_json::to_string_pretty(record).map_err(not_json)?;
-    text.push('\n');
-    disk::replace(&directory.join(run::RECORD), text.as_bytes(), durable)
 }
 
 fn not_json(error: serde_json::Error) -> Problem {

@@ -16,9 +16,6 @@ use crate::launch::{Confinement, Running, Spawner, confine};
 use crate::process::{Family, MARKER};
 use crate::{cgroup, disk};
 
-/// The name of its cgroup.
-pub(crate) const NAME: &str = "build";
-
 /// A command that builds an application.
 #[derive(Debug, Clone, Copy)]
 pub struct BuildCommand<'a> {
@@ -65,10 +62,10 @@ impl Lab {
 impl Site {
     /// Ends it and what it started: it runs as the tool's user, not as the lab's.
     fn end_build(&self, running: &Running) -> Result<()> {
-        if let Some(group) = self.tier_group("0", NAME) {
+        if let Some(group) = self.tier_group("0", cgroup::BUILD) {
             cgroup::end(&group)?;
         }
-        let marker = self.tier_marker("0", NAME);
+        let marker = self.tier_marker("0", cgroup::BUILD);
         let uid = rustix::process::geteuid().as_raw();
         Family { started: &[running.identity], marker: &marker, uid }.end().map(|_| ())
     }

@@ -18,8 +18,8 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 const FIRST: u32 = u32::from_be_bytes([198, 18, 0, 0]);
 /// Addresses of a cable's own network: two are the ends', and the first and the last can't be anybody's.
 const EACH: u32 = 4;
-/// So many cables have room there.
-const MOST: u32 = (1 << 17) / EACH;
+/// The number of cables that have room there.
+const MAX_CABLES: u32 = (1 << 17) / EACH;
 /// The name of the far end: there it is the only card.
 const FAR: &str = "eth0";
 /// What making a network takes: root of a container has not always the right to.
@@ -86,7 +86,7 @@ impl Cable {
     pub(crate) fn free() -> impl Iterator<Item = Cable> {
         let routed = routed(&fs::read_to_string("/proc/net/route").unwrap_or_default());
         let taken = move |cable: &Cable| routed.iter().any(|network| cable.overlaps(*network));
-        (0..MOST).map(Cable).filter(move |cable| !taken(cable) && !card(&cable.name()).exists())
+        (0..MAX_CABLES).map(Cable).filter(move |cable| !taken(cable) && !card(&cable.name()).exists())
     }
 
     /// The name of its near end.
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn cables_have_names_and_addresses_that_no_other_has() {
-        let (first, second, last) = (Cable(0), Cable(1), Cable(MOST - 1));
+        let (first, second, last) = (Cable(0), Cable(1), Cable(MAX_CABLES - 1));
         assert_eq!((first.name().as_str(), first.near()), ("plim0", Ipv4Addr::new(198, 18, 0, 1)));
         assert_eq!(first.far(), Ipv4Addr::new(198, 18, 0, 2));
         assert_eq!(second.near(), Ipv4Addr::new(198, 18, 0, 5));
@@ -268,7 +268,10 @@ ens5\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
         assert_eq!(routed.len(), 3, "without the default route");
         let free = |number: u32| routed.iter().all(|network| !Cable(number).overlaps(*network));
         assert!(free(0) && !free(1) && free(2), "another lab has the second");
-        assert!(free(MOST / 2 - 1) && !free(MOST / 2) && !free(MOST - 1), "198.19 leads into a tunnel");
+        assert!(
+            free(MAX_CABLES / 2 - 1) && !free(MAX_CABLES / 2) && !free(MAX_CABLES - 1),
+            "198.19 leads into a tunnel"
+        );
         assert!(Cable(7).overlaps((FIRST + 30, u32::MAX)) && !Cable(8).overlaps((FIRST + 30, u32::MAX)));
     }
 

@@ -16,6 +16,9 @@ use rustix::process::Signal;
 use crate::disk;
 use crate::process::Identity;
 
+/// The name of the group of what builds an application.
+pub(crate) const BUILD: &str = "build";
+
 /// A directory of this machine's unified hierarchy in which groups can be made; `None` where there is none, or no
 /// right to.
 pub(crate) fn writable_base() -> Option<PathBuf> {

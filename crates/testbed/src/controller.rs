@@ -13,11 +13,11 @@ use crate::disk;
 /// not a long stop.
 const PERIOD_US: u64 = 20_000;
 /// The kernel refuses a quota below 1 ms (v1 and v2).
-const LEAST_QUOTA_US: u64 = 1_000;
+const MIN_QUOTA_US: u64 = 1_000;
 /// The least that a group can be limited to, in cores; a smaller limit would silently be this one.
-pub(crate) const LEAST_CORES: f64 = LEAST_QUOTA_US as f64 / PERIOD_US as f64;
+pub(crate) const MIN_CORES: f64 = MIN_QUOTA_US as f64 / PERIOD_US as f64;
 /// The largest weight of a v1 group (`MAX_SHARES`).
-const MOST_SHARES: &str = "262144";
+const MAX_SHARES: &str = "262144";
 
 /// What is held back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,9 +119,9 @@ fn legacy_mount(line: &str, controller: &str) -> Option<(String, PathBuf)> {
 }
 
 impl Hierarchy {
-    /// Lets the processes of a group use so many cores; `None` lifts the limit.
+    /// Lets the processes of a group use the time of `cores` CPUs; `None` lifts the limit.
     pub(crate) fn limit_cpu(&self, group: &Path, cores: Option<f64>) -> Result<()> {
-        let quota_us = cores.map(|cores| ((cores * PERIOD_US as f64) as u64).max(LEAST_QUOTA_US));
+        let quota_us = cores.map(|cores| ((cores * PERIOD_US as f64) as u64).max(MIN_QUOTA_US));
         if self.unified {
             let quota = quota_us.map_or("max".to_string(), |us| us.to_string());
             return write(&group.join("cpu.max"), &format!("{quota} {PERIOD_US}"));
@@ -134,11 +134,11 @@ impl Hierarchy {
     /// get all weight that there is, so that the tier has what its quota leaves it.
     pub(crate) fn outweigh(&self, group: &Path) {
         if !self.unified {
-            _ = fs::write(group.join("cpu.shares"), MOST_SHARES);
+            _ = fs::write(group.join("cpu.shares"), MAX_SHARES);
         }
     }
 
-    /// Lets the processes of a group take so much memory, the page cache that they fill included, and no swap instead.
+    /// Lets the processes of a group take `bytes` of memory, the page cache that they fill included, and no swap instead.
     pub(crate) fn limit_memory(&self, group: &Path, bytes: u64) -> Result<()> {
         let bytes = bytes.to_string();
         let (limit, swap, swap_bytes) = match self.unified {
@@ -151,7 +151,7 @@ impl Hierarchy {
         if group.join(swap).exists() { write(&group.join(swap), swap_bytes) } else { Ok(()) }
     }
 
-    /// Lets the processes of a group do so many writes a second on the disk that holds `on`.
+    /// Lets the processes of a group do `per_s` writes a second on the disk that holds `on`.
     pub(crate) fn limit_writes(&self, group: &Path, on: &Path, per_s: u64) -> Result<()> {
         let device = disk_of(on)?;
         if self.unified {

@@ -30,7 +30,7 @@ pub(crate) fn append(path: &Path, mode: u32, owner: Option<u32>) -> io::Result<F
 /// Writes a file in the place of whatever has that name, unless that is a directory; it belongs to `owner`, and others can't
 /// read it.
 pub(crate) fn replace(path: &Path, bytes: &[u8], owner: Option<u32>) -> io::Result<()> {
-    let (folder, name) = place(path)?;
+    let (folder, name) = folder_and_name(path)?;
     match unlinkat(&folder, name, AtFlags::empty()) {
         Err(rustix::io::Errno::NOENT) | Ok(()) => {}
         Err(error) => return Err(error.into()),
@@ -43,7 +43,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], owner: Option<u32>) -> io::Resu
 
 /// Makes a file to be written that was not there before.
 pub(crate) fn make(path: &Path, mode: u32) -> io::Result<File> {
-    let (folder, name) = place(path)?;
+    let (folder, name) = folder_and_name(path)?;
     make_at(&folder, name, mode)
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Makes a directory that only its owner may enter; one that exists keeps its mode. Its parent must be there.
 pub(crate) fn make_dir(path: &Path, owner: Option<u32>) -> io::Result<()> {
-    let (folder, name) = place(path)?;
+    let (folder, name) = folder_and_name(path)?;
     match mkdirat(&folder, name, Mode::RWXU) {
         Err(rustix::io::Errno::EXIST) | Ok(()) => {}
         Err(error) => return Err(error.into()),
@@ -66,7 +66,7 @@ pub(crate) fn make_dir(path: &Path, owner: Option<u32>) -> io::Result<()> {
 }
 
 /// The directory that a path's last part is in, and that part.
-fn place(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
+fn folder_and_name(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(ErrorKind::InvalidInput, "it has no name"));
     };

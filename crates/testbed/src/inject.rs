@@ -31,7 +31,7 @@ impl Stack {
         }
     }
 
-    /// Lets a tier use so many cores of CPU time from now on; `None` lifts that.
+    /// Lets a tier use the time of `cores` CPUs from now on; `None` lifts that.
     ///
     /// # Errors
     /// A tier that is not there; a machine without the controller.
@@ -50,7 +50,7 @@ impl Stack {
     fn held(&mut self, tier: &str, controller: Controller) -> Result<(Hierarchy, PathBuf)> {
         let found = self.tier(tier).ok_or_else(|| Problem::bug(format!("there is no tier `{tier}`")))?;
         let (group, pid) = (found.cgroup.clone(), found.pid);
-        let (site, instance) = self.place();
+        let (site, instance) = self.site_and_instance();
         let hierarchy = controller.find(site.instance_dir(instance).as_deref())?;
         if hierarchy.unified {
             let group = group.ok_or_else(|| Problem::bug("a unified hierarchy without a tier's group"))?;
@@ -102,49 +102,5 @@ impl Site {
         let marker = self.tier_marker(instance, tier);
         let family = Family { started: &started, marker: &marker, uid: self.owner.uid };
         family.living().into_iter().map(|process| process.pid).collect()
-    }
-}
-
-/// The lab's groups in hierarchies of their own.
-#[derive(Debug, Default)]
-pub(crate) struct Holds {
-    groups: std::sync::Mutex<Vec<PathBuf>>,
-    /// Groups that every process of an instance's tier enters as it starts.
-    entered: std::sync::Mutex<Vec<(String, String, PathBuf)>>,
-}
-
-impl Holds {
-    /// Remembers a group; whether it is new.
-    fn note(&self, group: &Path) -> bool {
-        let mut groups = self.groups.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let new = !groups.iter().any(|one| one == group);
-        if new {
-            groups.push(group.to_path_buf());
-        }
-        new
-    }
-
-    /// From now on every process of the instance's tier enters the group as it starts.
-    pub(crate) fn enter_with(&self, instance: &str, tier: &str, group: PathBuf) {
-        let mut entered = self.entered.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        entered.push((instance.to_string(), tier.to_string(), group));
-    }
-
-    /// The groups that the processes of the instance's tier enter.
-    pub(crate) fn entered(&self, instance: &str, tier: &str) -> Vec<PathBuf> {
-        let entered = self.entered.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let of_tier = entered.iter().filter(|(own, name, _)| own == instance && name == tier);
-        of_tier.map(|(.., group)| group.clone()).collect()
-    }
-
-    /// Removes the groups of an instance; its processes have ended.
-    pub(crate) fn remove(&self, instance: &str) -> Result<()> {
-        self.entered
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .retain(|(own, ..)| own != instance);
-        let groups = self.groups.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut inner = groups.iter().map(|group| group.join(instance)).filter(|group| group.exists());
-        inner.try_for_each(|group| cgroup::remove(&group))
     }
 }

@@ -8,8 +8,10 @@ use model::{Kind, Problem, Result};
 use crate::lab::Site;
 use crate::launch::Launch;
 use crate::prepare::ReadyCommand;
-use crate::start::CONSOLE;
 use crate::{disk, program};
+
+/// Where a server's standard output and error go, relative to its tier's directory.
+pub(crate) const CONSOLE: &str = "logs/console.log";
 
 /// A command of a service that runs to its end, confined as the server itself is.
 pub(crate) struct Job<'a> {

@@ -49,7 +49,7 @@ fn field(path: &Path, name: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn said(files: &[(&str, &str)]) -> Option<Kills> {
+    fn kills_in(files: &[(&str, &str)]) -> Option<Kills> {
         let dir = tempfile::tempdir().expect("a directory");
         files.iter().for_each(|(name, text)| fs::write(dir.path().join(name), text).expect("a file"));
         of(&[dir.path().join("none"), dir.path().to_path_buf()])
@@ -59,12 +59,12 @@ mod tests {
     fn both_versions_of_the_kernel_s_files_are_read() {
         let expected = Some(Kills { count: 2, kill: MemoryKill { limit_bytes: 1000, used_bytes: 990 } });
         let events = ("memory.events", "low 0\nhigh 0\nmax 31\noom 3\noom_kill 2\noom_group_kill 0\n");
-        assert_eq!(said(&[events, ("memory.max", "1000\n"), ("memory.peak", "990\n")]), expected);
-        assert_eq!(said(&[events, ("memory.max", "1000\n"), ("memory.current", "990\n")]), expected);
-        assert_eq!(said(&[events, ("memory.max", "max\n"), ("memory.peak", "990\n")]), None, "no limit");
+        assert_eq!(kills_in(&[events, ("memory.max", "1000\n"), ("memory.peak", "990\n")]), expected);
+        assert_eq!(kills_in(&[events, ("memory.max", "1000\n"), ("memory.current", "990\n")]), expected);
+        assert_eq!(kills_in(&[events, ("memory.max", "max\n"), ("memory.peak", "990\n")]), None, "no limit");
         let control = ("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
         let (limit, used) = (("memory.limit_in_bytes", "1000\n"), ("memory.max_usage_in_bytes", "990\n"));
-        assert_eq!(said(&[control, limit, used]), expected);
-        assert_eq!(said(&[]), None);
+        assert_eq!(kills_in(&[control, limit, used]), expected);
+        assert_eq!(kills_in(&[]), None);
     }
 }

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Problem, Result};
 
-use crate::build::{self, BuildCommand};
+use crate::build::BuildCommand;
 use crate::helper::{Helper, Helping};
+use crate::holds::Holds;
 use crate::host::Hosts;
-use crate::inject::Holds;
 use crate::keeper::{Keeper, KeeperCommand};
 use crate::launch::{Confinement, Launch, Running, Spawner};
 use crate::ledger::{Entry, FORMAT, Ledger};
@@ -301,12 +301,12 @@ impl Site {
 
     /// The same for what builds an application; the inner error says why it can't be started.
     pub(crate) fn build(&self, build: &BuildCommand<'_>) -> Result<io::Result<Running>> {
-        let (group, confinement) = self.apart(build::NAME)?;
+        let (group, confinement) = self.apart(cgroup::BUILD)?;
         let child = match build.spawn(&self.spawner, confinement)? {
             Ok(child) => child,
             Err(error) => return Ok(Err(error)),
         };
-        let identity = self.write_down(&child, "0", build::NAME)?;
+        let identity = self.write_down(&child, "0", cgroup::BUILD)?;
         let cgroup = group.filter(|group| cgroup::holds(group, identity.pid));
         Ok(Ok(Running { child, identity, cgroup }))
     }

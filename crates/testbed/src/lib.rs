@@ -19,6 +19,7 @@ mod controller;
 mod disk;
 mod guarded;
 mod helper;
+mod holds;
 mod host;
 mod inject;
 mod job;

@@ -8,7 +8,7 @@ use model::plan::PlanTier;
 use model::{Plan, Problem, Problems, Result, units};
 
 use crate::cgroup;
-use crate::controller::{Controller, Hierarchy, LEAST_CORES};
+use crate::controller::{Controller, Hierarchy, MIN_CORES};
 use crate::lab::{Lab, Site};
 use crate::process::Identity;
 
@@ -45,10 +45,10 @@ impl Limit {
         let problem = || {
             Problem::recipe(format!("the CPU time of tier {tier} can't be limited to {cores} cores"))
                 .key(format!("set.{tier}.cgroup.cpu"))
-                .why(format!("the kernel gives no less than {LEAST_CORES}, and the tier would have that"))
-                .remedy(format!("{LEAST_CORES} or more; 0 for no limit"))
+                .why(format!("the kernel gives no less than {MIN_CORES}, and the tier would have that"))
+                .remedy(format!("{MIN_CORES} or more; 0 for no limit"))
         };
-        (cores < LEAST_CORES).then(problem)
+        (cores < MIN_CORES).then(problem)
     }
 
     /// That this machine can't do it, in words for people.

@@ -14,8 +14,8 @@ use crate::needed::{Needed, Part};
 use crate::program::Program;
 use crate::{disk, program};
 
-/// So many of an unpacked package's own modules are looked at; no server's package has as many.
-const MOST_MODULES: usize = 256;
+/// The number of an unpacked package's own modules that are looked at; no server's package has as many.
+const MAX_MODULES: usize = 256;
 
 /// How a package gets onto the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ fn links(program: &Program) -> bool {
 /// The shared objects of an unpacked package, which its program may load as it starts.
 fn modules(root: &Path) -> Vec<PathBuf> {
     let (mut folders, mut found) = (vec![root.join("usr/lib")], Vec::new());
-    while let Some(folder) = folders.pop().filter(|_| found.len() < MOST_MODULES) {
+    while let Some(folder) = folders.pop().filter(|_| found.len() < MAX_MODULES) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
             if kind.is_dir() {
@@ -132,7 +132,7 @@ fn modules(root: &Path) -> Vec<PathBuf> {
             }
         }
     }
-    found.truncate(MOST_MODULES);
+    found.truncate(MAX_MODULES);
     found
 }
 

@@ -116,7 +116,7 @@ impl Stack {
         let cpus = cpus.ok_or_else(|| Problem::bug(format!("there is no tier `{tier}`")))?;
         let args = args.iter().map(Into::into).collect();
         let helper = Helper { name: format!("{tier}-reader"), program: program.to_path_buf(), args, cpus };
-        let (site, instance) = self.place();
+        let (site, instance) = self.site_and_instance();
         let mut helping = site.help_inside(&helper, instance, tier)?;
         let (Some(mut input), Some(output)) = (helping.input.take(), helping.output.take()) else {
             return Err(Problem::bug("a helper without input and output").into());

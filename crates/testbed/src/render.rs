@@ -34,7 +34,7 @@ impl Reach {
     }
 
     /// As other tiers see it: from another host there is no way through a unix socket.
-    fn seen(&self) -> Reach {
+    fn outside_view(&self) -> Reach {
         let near = self.own_host.is_none();
         let sockets = if near { self.sockets.clone() } else { BTreeMap::new() };
         Reach { sockets, ..self.clone() }
@@ -105,7 +105,7 @@ fn reach_values(reach: &Reach) -> Map {
 
 /// A tier as others see it: its first instance by the tier's own names, and a list of all.
 fn tier_values(instances: &[Reach]) -> Map {
-    let seen: Vec<Reach> = instances.iter().map(Reach::seen).collect();
+    let seen: Vec<Reach> = instances.iter().map(Reach::outside_view).collect();
     let mut map = seen.first().map(reach_values).unwrap_or_default();
     let list = seen.iter().map(|reach| {
         let own = reach_values(reach).into_iter().filter(|(name, _)| name != "user");

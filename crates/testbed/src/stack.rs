@@ -76,7 +76,7 @@ pub struct Death {
 
 impl Death {
     /// How it ended, with its log's last words where they may tell why.
-    pub fn told(&self) -> String {
+    pub fn sentence(&self) -> String {
         match &self.memory {
             Some(kill) => format!("the server ended ({}): {kill}", self.status),
             None => {
@@ -88,7 +88,7 @@ impl Death {
 
     /// As a problem of the tier.
     pub fn problem(&self) -> Problem {
-        let problem = Problem::environment(self.told()).tier(&self.tier);
+        let problem = Problem::environment(self.sentence()).tier(&self.tier);
         match &self.memory {
             Some(kill) => problem.remedy(kill.remedy(&self.tier)),
             None => problem,
@@ -171,7 +171,7 @@ impl Stack {
     }
 
     /// Whose it is, and which instance of it.
-    pub(crate) fn place(&self) -> (&Site, &str) {
+    pub(crate) fn site_and_instance(&self) -> (&Site, &str) {
         (&self.site, &self.instance)
     }
 
@@ -322,13 +322,13 @@ impl Drop for Stack {
 
 fn stop_one(site: &Site, instance: &str, tier: &Tier, server: &mut Server) -> Result<Stopped> {
     let start = Instant::now();
-    let patience = Duration::from_secs_f64(server.service.stop.within_s.clamp(0.0, 3600.0));
+    let timeout = Duration::from_secs_f64(server.service.stop.within_s.clamp(0.0, 3600.0));
     let signal = signal_of(&server.service.stop.signal);
     // All are told before any is waited for.
-    let told = server.processes.iter_mut().map(|process| process.told(signal)).collect::<Vec<_>>();
+    let sent = server.processes.iter_mut().map(|process| process.send(signal)).collect::<Vec<_>>();
     let mut clean = true;
-    for (process, told) in server.processes.iter_mut().zip(told) {
-        clean &= told && ends_within(process, start, patience);
+    for (process, sent) in server.processes.iter_mut().zip(sent) {
+        clean &= sent && ends_within(process, start, timeout);
         process.dead = true;
     }
     site.end_tier(instance, &tier.name, &server.identities())?;
@@ -338,14 +338,14 @@ fn stop_one(site: &Site, instance: &str, tier: &Tier, server: &mut Server) -> Re
 
 impl Process {
     /// Sends a signal, if it still runs.
-    fn told(&mut self, signal: Signal) -> bool {
+    fn send(&mut self, signal: Signal) -> bool {
         let runs = !self.dead && matches!(self.running.child.try_wait(), Ok(None));
         runs && self.running.identity.signal(signal)
     }
 }
 
-fn ends_within(process: &mut Process, start: Instant, patience: Duration) -> bool {
-    while start.elapsed() < patience {
+fn ends_within(process: &mut Process, start: Instant, timeout: Duration) -> bool {
+    while start.elapsed() < timeout {
         match process.running.child.try_wait() {
             Ok(None) => std::thread::sleep(Duration::from_millis(2)),
             Ok(Some(_)) => return true,

@@ -14,7 +14,7 @@ use model::plan::PlanTier;
 use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result};
 
 use crate::app::AppFiles;
-use crate::job::{Job, interrupted};
+use crate::job::{CONSOLE, Job, interrupted};
 use crate::lab::{Lab, Site};
 use crate::launch::{Launch, Running};
 use crate::listener::Stranger;
@@ -439,9 +439,6 @@ impl<'a, 'o> Starting<'a, 'o> {
         own.chain([dir.join(CONSOLE)]).collect()
     }
 }
-
-/// Where a server's standard output and error go, relative to its tier's directory.
-pub(crate) const CONSOLE: &str = "logs/console.log";
 
 /// Ports for each instance of a tier; the one that is asked for is the web tier's first.
 fn claims(

@@ -28,7 +28,8 @@ pub(crate) fn resolve(
                 name: status.name.clone(),
                 reader: status.reader,
                 asked: vec![Asked {
-                    at: place(status, reach).ok_or_else(|| nowhere(status).file(&file).key("status.at"))?,
+                    at: status_place(status, reach)
+                        .ok_or_else(|| nowhere(status).file(&file).key("status.at"))?,
                     path: renderer.text(&file, &status.path, context)?,
                 }],
                 user: service.database.as_ref().map(|database| database.user.clone()),
@@ -69,7 +70,7 @@ fn holds(renderer: &Renderer, file: &str, key: &str, when: Option<&String>, cont
     when.map_or(Ok(true), |when| Ok(renderer.worked_out(file, key, when, context)?.is_true()))
 }
 
-fn place(status: &Status, reach: &Reach) -> Option<StatusPlace> {
+fn status_place(status: &Status, reach: &Reach) -> Option<StatusPlace> {
     let port = reach.ports.get(&status.at).map(|port| StatusPlace::Port(*port));
     port.or_else(|| reach.sockets.get(&status.at).cloned().map(StatusPlace::Socket))
 }

@@ -7,7 +7,7 @@ use model::{Problems, Result};
 
 use crate::ledger::Entry;
 use crate::process::{Family, Identity, boot_id};
-use crate::{build, cable, cgroup, disk};
+use crate::{cable, cgroup, disk};
 
 /// Ends every process of a ledger and takes every change back; how many processes still ran. Goes on after a
 /// failure, so that one stubborn file does not keep servers alive.
@@ -52,12 +52,12 @@ fn end_by_identity(entries: &[Entry]) -> Result<usize> {
     let Some((marker, uid)) = opened else { return Ok(0) };
     let servers = Family { started: &started(entries, |_| true), marker, uid }.end()?;
     // What builds an application has the tool's user and not the lab's, and may have started more before it died.
-    let builds = started(entries, |tier| tier == build::NAME);
+    let builds = started(entries, |tier| tier == cgroup::BUILD);
     let own = rustix::process::geteuid().as_raw();
     if builds.is_empty() || own == uid {
         return Ok(servers);
     }
-    let marker = format!("{marker}/0/{}/", build::NAME);
+    let marker = format!("{marker}/0/{}/", cgroup::BUILD);
     Ok(servers + Family { started: &builds, marker: &marker, uid: own }.end()?)
 }
 

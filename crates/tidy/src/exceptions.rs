@@ -6,6 +6,9 @@ use serde::Deserialize;
 
 use crate::Complaint;
 
+/// The number of circles of files that there may be a reason for.
+const MAX_CIRCLES: usize = 5;
+
 /// Reasons by rule and path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
@@ -20,6 +23,12 @@ impl Exceptions {
         for (rule, paths) in &found.rules {
             if rule == "too_long" {
                 return Err("tidy.toml: there is no excuse for a file of more than 800 lines".to_string());
+            }
+            if rule == "circle" && paths.len() > MAX_CIRCLES {
+                let number = paths.len();
+                return Err(format!(
+                    "tidy.toml: {number} circles are excused; there is room for {MAX_CIRCLES}"
+                ));
             }
             if let Some((path, _)) = paths.iter().find(|(_, reason)| reason.split(' ').count() < 4) {
                 return Err(format!("tidy.toml: {rule}.\"{path}\" needs a reason in a sentence"));
@@ -69,5 +78,12 @@ mod tests {
     fn an_exception_needs_a_reason_and_some_things_have_none() {
         assert!(Exceptions::read("[long]\n\"a.rs\" = \"because\"\n").is_err());
         assert!(Exceptions::read("[too_long]\n\"a.rs\" = \"it is really very long\"\n").is_err());
+        let circles = |number: usize| {
+            let entries =
+                (0..number).map(|at| format!("\"crates/a/src/{at}.rs\" = \"it is taken apart next\"\n"));
+            Exceptions::read(&format!("[circle]\n{}", entries.collect::<String>()))
+        };
+        assert!(circles(5).is_ok());
+        assert!(circles(6).expect_err("one too many").contains("6 circles"));
     }
 }

@@ -7,38 +7,32 @@
 //! Not here: what the compiler and clippy check (`Cargo.toml`, `[workspace.lints]`).
 
 pub mod catalogue;
+pub mod circles;
+mod complaint;
+pub mod dialect;
 pub mod documents;
 pub mod exceptions;
 mod house;
+mod imports;
 pub mod layers;
 pub mod shape;
 pub mod source;
 
+pub use complaint::Complaint;
 pub use exceptions::Exceptions;
 pub use house::House;
 
-/// A rule that is broken.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Complaint {
-    /// The rule: a key of `tidy.toml`.
-    pub rule: &'static str,
-    /// The file.
-    pub path: String,
-    /// 1-based; 0 for the file as a whole.
-    pub line: usize,
-    /// What is wrong, and what is wanted instead.
-    pub what: String,
-}
-
-impl std::fmt::Display for Complaint {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}: {} [{}]", self.path, self.line, self.what, self.rule)
-    }
-}
-
 /// Every rule, without regard to exceptions.
 pub fn all(house: &House) -> Vec<Complaint> {
-    let rules = [layers::check, source::check, shape::check, catalogue::check, documents::check];
+    let rules = [
+        layers::check,
+        circles::check,
+        source::check,
+        shape::check,
+        dialect::check,
+        catalogue::check,
+        documents::check,
+    ];
     let mut found: Vec<Complaint> = rules.iter().flat_map(|rule| rule(house)).collect();
     found.sort();
     found

@@ -9,7 +9,7 @@ use model::Distribution;
 use model::interval::Pauses;
 use model::record::{Check, ValidityCheck};
 
-use super::Demand;
+use super::AskedLoad;
 use crate::sentence;
 use crate::validity::{check, limits};
 
@@ -27,7 +27,7 @@ pub(crate) struct Fault {
 }
 
 /// Absent where no session has a pause, or none was seen.
-pub(super) fn judged(demand: &Demand<'_>) -> Option<ValidityCheck> {
+pub(super) fn judged(demand: &AskedLoad<'_>) -> Option<ValidityCheck> {
     let ratio = demand.tolerance.pause_ratio.unwrap_or(limits::PAUSE_RATIO);
     let seen = &demand.steady.whole().pauses;
     let (mut worst, mut all) = (None, Pauses::default());

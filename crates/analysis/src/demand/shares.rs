@@ -3,7 +3,7 @@
 use model::mix::Order;
 use model::record::{Check, OperationResult, ValidityCheck};
 
-use super::Demand;
+use super::AskedLoad;
 use super::chain::{self, Share};
 use crate::distribution::normal_quantile;
 use crate::sentence;
@@ -34,7 +34,7 @@ impl Seen<'_> {
 /// of 10,000, and by what the beginning of each user's walk leaves. Absent where nothing completed, or the mix has no
 /// long run.
 pub(super) fn judged(
-    demand: &Demand<'_>,
+    demand: &AskedLoad<'_>,
     points: f64,
     sessions: &[&OperationResult],
 ) -> Option<ValidityCheck> {
@@ -64,7 +64,7 @@ pub(super) fn judged(
 /// How many walks the window's edges cut, each of which may be off by what its beginning leaves. In the open model these are
 /// the users who are there at once, not the places that there are for them. That each of them begins anew is no chance: users
 /// who live too briefly for the mix make another one, however long the run.
-fn walks(demand: &Demand<'_>) -> f64 {
+fn walks(demand: &AskedLoad<'_>) -> f64 {
     if demand.load.arrivals.is_none() {
         return f64::from(demand.load.users);
     }

@@ -39,7 +39,7 @@ fn minute(load: &Load, draw: &mut Draw) -> Vec<Interval> {
 fn judged(load: &Load, mix: &Mix, think: Option<Distribution>, seconds: &[Interval]) -> Vec<ValidityCheck> {
     let steady = Steady::of(seconds, 0.0, 60.0);
     let tolerance = Tolerance::default();
-    checks(&Demand { load, mix, pauses: &[think], by_cycles: false, tolerance, steady: &steady }, &[])
+    checks(&AskedLoad { load, mix, pauses: &[think], by_cycles: false, tolerance, steady: &steady }, &[])
 }
 
 fn one<'a>(checks: &'a [ValidityCheck], name: &str) -> &'a ValidityCheck {
@@ -147,7 +147,7 @@ fn shares_of_arrivals(a: u64, b: u64) -> ValidityCheck {
     let seconds: Vec<Interval> = (0..20).map(second).collect();
     let steady = Steady::of(&seconds, 0.0, 60.0);
     let pauses = &[None, None];
-    let demand = Demand { load: &load, mix: &mix, pauses, by_cycles: false, tolerance, steady: &steady };
+    let demand = AskedLoad { load: &load, mix: &mix, pauses, by_cycles: false, tolerance, steady: &steady };
     let (a, b) = (session("a", a), session("b", b));
     one(&checks(&demand, &[&a, &b]), "mix_shares").clone()
 }
@@ -222,7 +222,7 @@ fn cycles(quick: Pauses, slow: Pauses, tolerance: Tolerance) -> ValidityCheck {
     let cycle = Some(Distribution::Fixed { value: 5.0 });
     let pauses = &[cycle, cycle];
     let load = &Load::default();
-    let demand = Demand { load, mix: &mix, pauses, by_cycles: true, tolerance, steady: &steady };
+    let demand = AskedLoad { load, mix: &mix, pauses, by_cycles: true, tolerance, steady: &steady };
     one(&checks(&demand, &[]), "cycle").clone()
 }
 
@@ -269,7 +269,7 @@ fn shares_of(a: u64, b: u64, users: u32) -> ValidityCheck {
     let tolerance = Tolerance { mix_points: Some(2.0), pause_ratio: None };
     let steady = Steady::of(&[Interval::empty(0)], 0.0, 60.0);
     let pauses = &[None, None];
-    let demand = Demand { load: &load, mix: &mix, pauses, by_cycles: false, tolerance, steady: &steady };
+    let demand = AskedLoad { load: &load, mix: &mix, pauses, by_cycles: false, tolerance, steady: &steady };
     let (a, b) = (session("a", a), session("b", b));
     one(&checks(&demand, &[&a, &b]), "mix_shares").clone()
 }
@@ -295,7 +295,7 @@ fn a_rare_session_that_comes_a_few_times_in_a_short_run_is_no_other_mix() {
     let (load, tolerance) = (Load::default(), Tolerance { mix_points: Some(0.5), pause_ratio: None });
     let steady = Steady::of(&[Interval::empty(0)], 0.0, 60.0);
     let (pauses, mut draw) = (&[None, None, None], Draw(5));
-    let demand = Demand { load: &load, mix: &mix, pauses, by_cycles: false, tolerance, steady: &steady };
+    let demand = AskedLoad { load: &load, mix: &mix, pauses, by_cycles: false, tolerance, steady: &steady };
     let mut rows: Vec<OperationResult> = names.iter().map(|name| session(name, 0)).collect();
     for run in 0..3_000 {
         rows.iter_mut().for_each(|row| row.completed = 0);

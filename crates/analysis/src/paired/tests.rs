@@ -1,5 +1,5 @@
 use super::*;
-use crate::random::Random;
+use model::random::Random;
 
 const TERMS: Terms = Terms { better: Better::Higher, band_ratio: 0.01, confidence_ratio: 0.95, seed: 1 };
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::random::Random;
+use model::random::Random;
 use model::study::{Cell, Figure, Measured, Measurement, PublishedRow, Purpose, SweepOrder};
 
 fn trial(arm: usize, block: u32, value: f64) -> Trial {

@@ -4,10 +4,10 @@ use model::load::{Load, Pattern};
 use model::units;
 
 use super::{number, percent};
-use crate::demand::{Demand, Fault, Rare, Seen};
+use crate::demand::{AskedLoad, Fault, Rare, Seen};
 use crate::metric::Bound;
 
-pub(crate) fn arrivals(demand: &Demand<'_>, intended: f64, in_number: bool, as_random: bool) -> String {
+pub(crate) fn arrivals(demand: &AskedLoad<'_>, intended: f64, in_number: bool, as_random: bool) -> String {
     let whole = demand.steady.whole();
     let (began, waited) = (whole.arrivals, whole.arrivals_waited);
     let seen = format!("{} of {} intended arrivals began", number(began as f64), number(intended.round()));
@@ -39,7 +39,7 @@ pub(crate) fn arrivals(demand: &Demand<'_>, intended: f64, in_number: bool, as_r
     format!("{seen}, {how}; none had to wait for a user")
 }
 
-pub(crate) fn mix(demand: &Demand<'_>, chi2: f64, limit: f64, impossible: f64, freedom: usize) -> String {
+pub(crate) fn mix(demand: &AskedLoad<'_>, chi2: f64, limit: f64, impossible: f64, freedom: usize) -> String {
     if impossible > 0.0 {
         return format!(
             "{} sessions began that the mix never asks for; this is a fault of the instrument, report it",

@@ -164,7 +164,7 @@ fn spread(cells: &[Vec<f64>]) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use model::random::Random;
     use model::study::{Cell, Factor, Figure, FindGoal, Purpose, SweepOrder};
 
     fn asked() -> Sweep {

@@ -1,7 +1,7 @@
 use super::*;
-use crate::random::Random;
 use model::interval::record_ns;
 use model::qos::Measure;
+use model::random::Random;
 use model::record::Margin;
 use model::record::TargetOutcome;
 use model::study::Figure;

@@ -2,7 +2,7 @@
 //! `docs/method/comparing.md`.
 
 use analysis::paired::{Terms, effect, interval};
-use analysis::random::Random;
+use model::random::Random;
 use model::study::{Better, Conclusion};
 use proptest::prelude::*;
 

@@ -2,9 +2,9 @@
 //! `docs/method/intervals.md`.
 
 use analysis::paired::{self, Terms};
-use analysis::random::Random;
 use analysis::{bootstrap, quantile, unpaired};
 use model::interval::{OperationName, Times, new_times, record_ns};
+use model::random::Random;
 use model::study::{Better, Measured};
 use model::{Interval, OperationInterval, OperationKind};
 

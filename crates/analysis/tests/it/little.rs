@@ -2,7 +2,8 @@
 
 use analysis::Little;
 
-use crate::simulation::{Loop, Random, Service};
+use crate::simulation::{Loop, Service};
+use model::random::Random;
 
 fn loops() -> Vec<(&'static str, Loop)> {
     let one = |users, service, think_mean_s| Loop { users, service, think_mean_s, lost_ratio: 0.0 };
@@ -25,7 +26,7 @@ fn broken(loop_: &Loop, length: u32, windows: u32, seed: u64) -> u32 {
 }
 
 fn each(loop_: &Loop, length: u32, windows: u32, seed: u64) -> Vec<Little> {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut found = Vec::new();
     for _ in 0..windows / 10 {
         let run = loop_.run(length * 10, &mut random);
@@ -58,7 +59,7 @@ fn five_percent_of_lost_completions_are_caught_in_long_windows() {
 #[test]
 fn a_user_who_never_comes_back_is_noticed() {
     let (name, loop_) = loops().remove(0);
-    let mut run = loop_.run(120, &mut Random(3));
+    let mut run = loop_.run(120, &mut Random::new(3));
     run.hang_a_user();
     let found = run.little(20, 140);
     assert!(!found.holds(), "{name}: 120 of {:.0} user-seconds are never counted", found.users.integral_s);

@@ -1,7 +1,7 @@
 //! Warm-ups whose end is known. What is found is printed: it stands in `docs/method/intervals.md`.
 
-use analysis::random::Random;
 use analysis::warm_up::{mser, steady_from};
+use model::random::Random;
 use proptest::prelude::*;
 
 /// What a warm-up adds to a series, in standard deviations of the noise.

@@ -3,7 +3,8 @@
 use analysis::{Line, Sight};
 use model::study::{By, Confirmation, FindAnswer, LoadLine, Purpose, Trial};
 
-use super::{Case, cost, refusal};
+use super::case::Case;
+use super::{cost, refusal};
 use crate::Order;
 
 /// An honest stack confirms each side with this probability.

@@ -2,7 +2,8 @@
 
 use model::study::{FindGoal, Purpose, Trial};
 
-use super::{Case, cost, next};
+use super::case::Case;
+use super::{cost, next};
 use crate::Step;
 
 /// How far a find has come.

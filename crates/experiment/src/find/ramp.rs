@@ -3,7 +3,8 @@
 use analysis::{Blindness, Sight};
 use model::study::{By, NoAnswer, Purpose, Trial, WhyNot};
 
-use super::{Case, cost, refusal, search};
+use super::case::Case;
+use super::{cost, refusal, search};
 
 /// Far below all limits: the load is doubled.
 const FAR: f64 = -0.7;

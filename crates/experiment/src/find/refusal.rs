@@ -4,7 +4,7 @@ use analysis::{Stability, sentence};
 use model::QosTarget;
 use model::study::{FindAnswer, FindGoal, NoAnswer, Trial, WhyNot};
 
-use super::Case;
+use super::case::Case;
 
 fn refusal(case: &Case<'_>, why: WhyNot, load: Option<f64>, evidence: String) -> NoAnswer {
     NoAnswer {

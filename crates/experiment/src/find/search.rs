@@ -4,7 +4,8 @@ use analysis::{Blindness, Line, Sight, Stability};
 use model::QosTarget;
 use model::study::{FindAnswer, NoAnswer, Purpose, Trial, WhyNot};
 
-use super::{Case, confirm, cost, refusal};
+use super::case::Case;
+use super::{confirm, cost, refusal};
 use crate::Step;
 
 /// Search trials this near the line, in ln(load), say whether it holds.

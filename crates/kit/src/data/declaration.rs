@@ -43,7 +43,7 @@ impl Declaration {
 /// Reads what `data.lua` returned; the functions stand in the order of the parts.
 pub(crate) fn read(kit: &Kit, file: &str, returned: &Table) -> Result<(Declaration, Vec<Function>)> {
     let mut problems = Vec::new();
-    let mut wrong = |what: String| problems.push(Problem::recipe(what).file(kit.place(file)));
+    let mut wrong = |what: String| problems.push(Problem::recipe(what).file(kit.path_of(file)));
     let mut declaration = Declaration { tables: Vec::new(), parts: Vec::new() };
     let mut makers = Vec::new();
     match returned.get::<Table>("tables") {
@@ -118,7 +118,7 @@ fn read_part(part: &Table, tables: &[TableColumns]) -> Result<(Part, Function), 
 /// Runs `data.lua` in a prepared state.
 pub(crate) fn run(kit: &Kit, file: &str, lua: &mlua::Lua) -> Result<Table> {
     lua.load(kit.text(file)?)
-        .set_name(format!("@{}", kit.place(file)))
+        .set_name(format!("@{}", kit.path_of(file)))
         .eval()
         .map_err(|error| script::problem(kit, file, &error).into())
 }

@@ -26,7 +26,7 @@ pub(crate) fn run(
 ) -> Result<()> {
     let Some(file) = file else { return Ok(()) };
     let statements = file::statements(&file::text(kit, file, setup)?);
-    let place = kit.place(file);
+    let place = kit.path_of(file);
     let total = statements.len() as u64;
     let done = AtomicU64::new(0);
     let doing = Mutex::new(String::new());

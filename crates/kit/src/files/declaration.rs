@@ -17,10 +17,10 @@ pub(super) struct Part {
 pub(super) fn parts(kit: &Kit, script: &str, lua: &Lua) -> Result<Vec<Part>> {
     let returned: Table = lua
         .load(kit.text(script)?)
-        .set_name(format!("@{}", kit.place(script)))
+        .set_name(format!("@{}", kit.path_of(script)))
         .eval()
         .map_err(|error| script::problem(kit, script, &error))?;
-    let wrong = |what: String| Problem::recipe(what).file(kit.place(script));
+    let wrong = |what: String| Problem::recipe(what).file(kit.path_of(script));
     let tables = returned
         .get::<Vec<Table>>("parts")
         .map_err(|_| wrong("the returned table lacks `parts`: a list".to_string()))?;

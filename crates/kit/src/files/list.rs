@@ -17,7 +17,7 @@ use crate::script;
 
 /// Counts up whenever the same list makes other bytes: kept sets are then made anew.
 const CONTENT_VERSION: u64 = 2;
-/// So many names one copy of a kit's file has at most, then another one is made: ext4 lets a file have 65,000, and each
+/// The largest number of names of one copy of a kit's file, then another one is made: ext4 lets a file have 65,000, and each
 /// run that links to a set at the same time adds as many again.
 pub(super) const NAMES_EACH: u64 = 1000;
 /// What a file takes beyond its length, at most, where blocks are as large as a page; with its entry.
@@ -25,7 +25,7 @@ pub(super) const ROUNDING_BYTES: u64 = 4096 + NAME_BYTES;
 /// What one more name of a file takes.
 pub(super) const NAME_BYTES: u64 = 256;
 /// More files than this are a mistake of the script.
-const MOST_FILES: usize = 10_000_000;
+const MAX_FILES: usize = 10_000_000;
 /// The stream of the script's top level; no chunk has it.
 const TOP_LEVEL: u64 = u64::MAX;
 
@@ -51,7 +51,7 @@ pub(super) struct Entry {
 /// Where a file's bytes come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
-    /// So many are made.
+    /// The number of bytes that are made.
     Made(u64),
     Text(Arc<[u8]>),
     /// A file of the kit's folder.
@@ -167,7 +167,7 @@ pub fn list(kit: &Kit, setup: &Setup, catalogue: &Catalogue) -> Result<Option<Fi
     }
     let Named { entries, originals, .. } = named.take();
     if entries.is_empty() {
-        return Err(Problem::recipe("the script names no file").file(kit.place(script)).into());
+        return Err(Problem::recipe("the script names no file").file(kit.path_of(script)).into());
     }
     let manifest = &kit.manifest;
     let (kit, version) = (manifest.name.clone(), manifest.version);
@@ -239,8 +239,8 @@ impl Named {
         if let Some(what) = fault(&path) {
             return Err(format!("`{}` can't be a file's path: {what}", path.escape_debug()));
         }
-        if self.entries.len() == MOST_FILES {
-            return Err(format!("more than {MOST_FILES} files"));
+        if self.entries.len() == MAX_FILES {
+            return Err(format!("more than {MAX_FILES} files"));
         }
         let above = path.match_indices('/').map(|(end, _)| &path[..end]);
         if let Some(folder) = above.clone().find(|folder| self.paths.contains(*folder)) {

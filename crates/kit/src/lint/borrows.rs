@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Catalogue, Problem};
 
-use super::{literals, place};
+use super::names::{complaint, literals};
 use crate::folder::{Kit, module_places};
 
 /// Whatever a borrowed module requires is the same file here as in the kit in whose folder it lies.
@@ -30,7 +30,7 @@ fn differences(kit: &Kit, lender: &str, there: &BTreeMap<String, String>, proble
                 Some(other) => (format!("would be {other} here"), ", and give the other file another name"),
             };
             let what = format!("`{borrowed}` requires `{entry}`, which {instead}");
-            let problem = place(kit, what, "borrows")
+            let problem = complaint(kit, what, "borrows")
                 .why("a borrowed module does what it does at home only with the same files")
                 .remedy(format!("borrow `{entry}` too{more}"));
             problems.push(problem);

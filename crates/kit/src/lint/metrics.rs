@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::Problem;
 use model::kit::{DEFAULT_MIX, Metric, Per};
 
-use super::{Names, near, place};
+use super::names::{Names, complaint, near};
 use crate::folder::Kit;
 
 /// What a figure can be of without the session file naming it: all operations, and the users' time.
@@ -16,7 +16,7 @@ pub(super) fn check(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
     for metric in &kit.manifest.metrics {
         let key = format!("metric.{}", metric.name);
         if !seen.insert(&metric.name) {
-            problems.push(place(kit, format!("`{}` is declared twice", metric.name), "metric"));
+            problems.push(complaint(kit, format!("`{}` is declared twice", metric.name), "metric"));
         }
         of_a_mix(kit, metric, &key, problems);
         made_of_something(kit, names, metric, &key, problems);
@@ -27,7 +27,7 @@ pub(super) fn check(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
 fn of_a_mix(kit: &Kit, metric: &Metric, key: &str, problems: &mut Vec<Problem>) {
     let known = || kit.manifest.mixes.keys().map(String::as_str).chain([DEFAULT_MIX]);
     for mix in metric.mix.iter().filter(|mix| !known().any(|known| known == mix.as_str())) {
-        problems.push(near(place(kit, format!("there is no mix `{mix}`"), key), mix, known()));
+        problems.push(near(complaint(kit, format!("there is no mix `{mix}`"), key), mix, known()));
     }
 }
 
@@ -48,31 +48,31 @@ fn made_of_something(kit: &Kit, names: &Names, metric: &Metric, key: &str, probl
     };
     for name in [&metric.of].into_iter().chain(of).filter(|name| !known.contains(name.as_str())) {
         let what = format!("`{name}` is {wanted} of {}", kit.manifest.session);
-        problems.push(near(place(kit, what, key), name, known.iter().copied()));
+        problems.push(near(complaint(kit, what, key), name, known.iter().copied()));
     }
     if let Per::Percentile(percent) = metric.per
         && !(percent > 0.0 && percent < 100.0)
     {
-        problems.push(place(kit, format!("a percentile lies between 0 and 100, not at {percent}"), key));
+        problems.push(complaint(kit, format!("a percentile lies between 0 and 100, not at {percent}"), key));
     }
 }
 
 fn bounds(kit: &Kit, metric: &Metric, key: &str, problems: &mut Vec<Problem>) {
     let Metric { times, at_least, at_most, why, .. } = metric;
     if !times.is_finite() || *times == 0.0 {
-        problems.push(place(kit, format!("a figure times {times} says nothing"), key));
+        problems.push(complaint(kit, format!("a figure times {times} says nothing"), key));
     }
     if [at_least, at_most].into_iter().flatten().any(|bound| !bound.is_finite()) {
-        problems.push(place(kit, "a bound is a number".to_string(), key));
+        problems.push(complaint(kit, "a bound is a number".to_string(), key));
     }
     if let (Some(least), Some(most)) = (at_least, at_most)
         && least > most
     {
         let what = format!("at_least {least} is more than at_most {most}: no run would be valid");
-        problems.push(place(kit, what, key));
+        problems.push(complaint(kit, what, key));
     }
     if why.is_some() && at_least.is_none() && at_most.is_none() {
         let what = "`why` says why a figure outside of its bounds spoils a run, and it has none".to_string();
-        problems.push(place(kit, what, key).remedy("at_least, at_most, or no why"));
+        problems.push(complaint(kit, what, key).remedy("at_least, at_most, or no why"));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::kit::DEFAULT_MIX;
 use model::{Problem, QosTarget};
 
-use super::{Names, near, place};
+use super::names::{Names, complaint, near};
 use crate::folder::Kit;
 
 pub(super) fn check(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
@@ -18,12 +18,12 @@ pub(super) fn check(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
         let left_out = mix.qos.iter().filter(|(_, texts)| texts.is_empty());
         for (scope, _) in left_out.filter(|(scope, _)| !manifest.qos.contains_key(*scope)) {
             let what = format!("[qos] asks nothing of `{scope}`: there is nothing to leave out");
-            problems.push(place(kit, what, &format!("{key}.{scope}")));
+            problems.push(complaint(kit, what, &format!("{key}.{scope}")));
         }
     }
     if manifest.mixes.contains_key(DEFAULT_MIX) {
         let what = format!("`{DEFAULT_MIX}` is what the kit's own sessions are called");
-        problems.push(place(kit, what, &format!("mixes.{DEFAULT_MIX}")).remedy("another name"));
+        problems.push(complaint(kit, what, &format!("mixes.{DEFAULT_MIX}")).remedy("another name"));
     }
 }
 
@@ -33,7 +33,7 @@ fn sessions(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
         if let Err(found) = sessions.resolve() {
             let placed = found.into_vec().into_iter().map(|mut problem| {
                 problem.place.key = problem.place.key.map(|key| format!("{prefix}{key}"));
-                problem.file(kit.place("kit.toml"))
+                problem.file(kit.path_of("kit.toml"))
             });
             problems.extend(placed);
         }
@@ -44,7 +44,7 @@ fn sessions(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
         };
         for name in sessions.names().into_iter().filter(|name| !names.functions.contains(*name)) {
             let what = format!("{} has no function `{name}`", kit.manifest.session);
-            let problem = place(kit, what, &format!("{prefix}{part}{name}"));
+            let problem = complaint(kit, what, &format!("{prefix}{part}{name}"));
             problems.push(near(problem, name, names.functions.iter().map(String::as_str)));
         }
     }
@@ -58,12 +58,12 @@ fn targets(kit: &Kit, names: &Names, (key, asked): Asked<'_>, problems: &mut Vec
     for (scope, texts) in asked {
         let key = format!("{key}.{scope}");
         if scope != "all" && !names.operations.contains(scope) {
-            let problem = place(kit, format!("there is no operation `{scope}`"), &key);
+            let problem = complaint(kit, format!("there is no operation `{scope}`"), &key);
             problems.push(near(problem, scope, names.operations.iter().map(String::as_str)));
         }
         for text in texts {
             if let Err(what) = text.parse::<QosTarget>() {
-                problems.push(place(kit, what, &key));
+                problems.push(complaint(kit, what, &key));
             }
         }
     }

@@ -3,7 +3,7 @@
 use model::Problem;
 use model::kit::Derived;
 
-use super::{near, place};
+use super::names::{complaint, near};
 use crate::folder::Kit;
 
 pub(super) fn check(kit: &Kit, problems: &mut Vec<Problem>) {
@@ -18,7 +18,7 @@ fn named(kit: &Kit, problems: &mut Vec<Problem>) {
     let scaled = manifest.custom_size.iter().flat_map(|custom| custom.scale.iter().map(|scale| &scale.from));
     for name in [&manifest.default_size].into_iter().chain(nominal).chain(scaled) {
         if !manifest.sizes.contains_key(name) {
-            problems.push(place(kit, format!("there is no size `{name}`"), "sizes"));
+            problems.push(complaint(kit, format!("there is no size `{name}`"), "sizes"));
         }
     }
 }
@@ -29,7 +29,7 @@ fn alike(kit: &Kit, problems: &mut Vec<Problem>) {
     for (size, values) in &kit.manifest.sizes {
         for name in known.iter().filter(|name| !values.contains_key(**name)) {
             let what = format!("it has no number `{name}`, which others have");
-            problems.push(place(kit, what, &format!("sizes.{size}")));
+            problems.push(complaint(kit, what, &format!("sizes.{size}")));
         }
     }
 }
@@ -39,14 +39,14 @@ fn derived(kit: &Kit, problems: &mut Vec<Problem>) {
     for (name, Derived { of, times }) in &kit.manifest.derived {
         let key = format!("derived.{name}");
         if known.contains(name.as_str()) {
-            problems.push(place(kit, format!("the sizes say `{name}` themselves"), &key));
+            problems.push(complaint(kit, format!("the sizes say `{name}` themselves"), &key));
         }
         if !known.contains(of.as_str()) {
-            let problem = place(kit, format!("the sizes have no number `{of}`"), &key);
+            let problem = complaint(kit, format!("the sizes have no number `{of}`"), &key);
             problems.push(near(problem, of, known.iter().copied()));
         }
         if !(times.is_finite() && *times > 0.0) {
-            problems.push(place(kit, format!("{times} for each of them is none"), &key));
+            problems.push(complaint(kit, format!("{times} for each of them is none"), &key));
         }
     }
 }

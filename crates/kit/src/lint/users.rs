@@ -6,7 +6,7 @@ use model::Problem;
 use model::kit::Acknowledge;
 use model::setting::{Setting, Type};
 
-use super::{near, place};
+use super::names::{complaint, near};
 use crate::folder::Kit;
 
 pub(super) fn check(kit: &Kit, problems: &mut Vec<Problem>) {
@@ -23,16 +23,16 @@ fn pauses(kit: &Kit, problems: &mut Vec<Problem>) {
     for (name, pause) in &users.by_session {
         let key = format!("users.by_session.{name}");
         if !sessions.contains(name) {
-            let problem = place(kit, format!("there is no session `{name}`"), &key);
+            let problem = complaint(kit, format!("there is no session `{name}`"), &key);
             problems.push(near(problem, name, sessions.iter().map(String::as_str)));
         }
         if let Some(fault) = pause.fault() {
-            problems.push(place(kit, fault, &key));
+            problems.push(complaint(kit, fault, &key));
         }
     }
     if !users.by_session.is_empty() && users.think.is_none() && users.cycle.is_none() {
         let what = "pauses by session need a `think` or a `cycle` that says which of the two they are";
-        problems.push(place(kit, what.to_string(), "users.by_session"));
+        problems.push(complaint(kit, what.to_string(), "users.by_session"));
     }
 }
 
@@ -46,10 +46,11 @@ fn loaded_for(kit: &Kit, problems: &mut Vec<Problem>) {
             Some(users) if *users >= 1.0 => {}
             Some(users) => {
                 let what = format!("size {size} is for {users} users: not for one");
-                problems.push(place(kit, what, "users.loaded_for"));
+                problems.push(complaint(kit, what, "users.loaded_for"));
             }
             None => {
-                let problem = place(kit, format!("size {size} has no number `{number}`"), "users.loaded_for");
+                let problem =
+                    complaint(kit, format!("size {size} has no number `{number}`"), "users.loaded_for");
                 problems.push(near(problem, number, values.keys().map(String::as_str)));
             }
         }
@@ -67,11 +68,11 @@ fn acknowledge(kit: &Kit, problems: &mut Vec<Problem>) {
         Some(param) if right(param) => {}
         Some(_) => {
             let what = format!("`{name}` must be a choice of delayed and at_once");
-            problems.push(place(kit, what, "users.acknowledge"));
+            problems.push(complaint(kit, what, "users.acknowledge"));
         }
         None => {
             let known: BTreeSet<&str> = params.iter().map(|param| param.name.as_str()).collect();
-            let problem = place(kit, format!("`{name}` is not a parameter"), "users.acknowledge");
+            let problem = complaint(kit, format!("`{name}` is not a parameter"), "users.acknowledge");
             problems.push(near(problem, name, known));
         }
     }
@@ -82,7 +83,7 @@ fn timeout(kit: &Kit, problems: &mut Vec<Problem>) {
     let timeout_s = kit.manifest.users.timeout_s;
     if !(timeout_s.is_finite() && timeout_s > 0.0) {
         let what = format!("{timeout_s} s is no time in which an answer can come");
-        problems.push(place(kit, what, "users.timeout_s"));
+        problems.push(complaint(kit, what, "users.timeout_s"));
     }
 }
 
@@ -91,7 +92,7 @@ fn tolerance(kit: &Kit, problems: &mut Vec<Problem>) {
     let given = [("mix_points", tolerance.mix_points), ("pause_ratio", tolerance.pause_ratio)];
     for (key, value) in given.into_iter().filter_map(|(key, value)| Some((key, value?))) {
         if !(value.is_finite() && value > 0.0) {
-            problems.push(place(kit, format!("{value} allows nothing"), &format!("tolerance.{key}")));
+            problems.push(complaint(kit, format!("{value} allows nothing"), &format!("tolerance.{key}")));
         }
     }
     if tolerance.pause_ratio.is_some()
@@ -99,6 +100,6 @@ fn tolerance(kit: &Kit, problems: &mut Vec<Problem>) {
         && kit.manifest.users.cycle.is_none()
     {
         let what = "there are no pauses: [users] has neither think nor cycle".to_string();
-        problems.push(place(kit, what, "tolerance.pause_ratio"));
+        problems.push(complaint(kit, what, "tolerance.pause_ratio"));
     }
 }

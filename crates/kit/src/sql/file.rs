@@ -47,7 +47,7 @@ pub(crate) fn text(kit: &Kit, file: &str, setup: &Setup) -> Result<String> {
     ];
     let context = Value::from_pairs([("kit", Value::from_pairs(about))]);
     environment.render_str(text, context).map_err(|error| {
-        let problem = Problem::recipe(format!("can't be rendered: {error}")).file(kit.place(file));
+        let problem = Problem::recipe(format!("can't be rendered: {error}")).file(kit.path_of(file));
         match error.line() {
             Some(line) => problem.line(line as u32).into(),
             None => problem.into(),

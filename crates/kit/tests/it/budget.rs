@@ -81,5 +81,5 @@ fn a_check_that_asks_again_and_again_may_go_on() {
     // After each answer a fifth is spent of what there is in one go.
     let script = "for n = 1, 8 do\n  request('GET', '/' .. n)\n  for _ = 1, 6 do string.packsize('c100000000') end\nend";
     check(script, Some(&target)).unwrap_or_else(|problems| panic!("{problems}"));
-    assert_eq!(server.asked().len(), 8);
+    assert_eq!(server.requests().len(), 8);
 }

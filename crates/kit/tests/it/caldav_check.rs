@@ -32,7 +32,7 @@ struct Store {
     /// What whoever begins anew is not told.
     forgotten: Option<String>,
     refuses_tokens: bool,
-    /// An object that changes as often as somebody asks, until so many times.
+    /// An object that changes as often as somebody asks, this number of times at most.
     restless: u64,
 }
 
@@ -199,7 +199,7 @@ fn check(kit: &Kit, inputs: &CheckInputs, server: &FakeWeb) -> Result<Vec<Consis
         web: Some(&target),
         on_answer: &mut |answers| told = answers,
     });
-    let asked = server.asked().len() as u64;
+    let asked = server.requests().len() as u64;
     assert!(told <= asked && (found.is_err() || told > 0), "{told} answers to {asked} requests");
     found
 }
@@ -226,7 +226,7 @@ fn what_was_promised_is_found_on_the_server_one_by_one() {
         let right = |sentence: &&str| sentence.starts_with(statement) && sentence.ends_with(&counted);
         assert!(sentences.iter().any(right), "{statement}: {counted}, not {sentences:#?}");
     }
-    let asked = case.server.asked();
+    let asked = case.server.requests();
     let safe = ["PROPFIND ", "REPORT ", "GET "];
     assert!(asked.iter().all(|text| safe.iter().any(|method| text.starts_with(method))), "{asked:#?}");
     assert_eq!(case.server.connections(), 1, "the connection is kept");
@@ -287,7 +287,7 @@ fn a_server_without_tokens_is_asked_for_lists_alone() {
     }
     let found = case.check();
     assert!(found.len() == 5 && found.iter().all(|result| result.ok), "{found:#?}");
-    assert!(case.server.asked().iter().all(|text| !text.contains("sync-collection")));
+    assert!(case.server.requests().iter().all(|text| !text.contains("sync-collection")));
 }
 
 /// How a server answers.
@@ -357,8 +357,8 @@ fn a_check_asks_and_reads_as_sessions_do() {
         true => Then::Answer(answer(200, "ETag: \"1\"\r\n", "<a><b>one</b><b>two</b></a>")),
         false => Then::Close("HTTP/1.0 404 Not found\r\n\r\nnothing".to_string()),
     });
-    assert_eq!(held, Ok(5), "{:?}", server.asked());
-    let asked = server.asked();
+    assert_eq!(held, Ok(5), "{:?}", server.requests());
+    let asked = server.requests();
     assert!(
         asked[0].starts_with("GET /a?b=c HTTP/1.1\r\n") && asked[0].contains("Depth: 1\r\n"),
         "{asked:?}"
@@ -376,12 +376,12 @@ fn a_kept_connection_that_was_closed_is_made_once_more_and_no_oftener() {
         // The second request meets the end of the connection.
         if number == 2 { Then::Close(String::new()) } else { Then::Answer(answer(200, "", "")) }
     });
-    assert_eq!((held, server.asked().len(), server.connections()), (Ok(1), 3, 2));
+    assert_eq!((held, server.requests().len(), server.connections()), (Ok(1), 3, 2));
 
     let (held, server) = of_script("request('GET', '/')", |_| Then::Close(String::new()));
     let said = held.expect_err("it never answers").to_string();
     assert!(said.contains("closed in the middle"), "{said}");
-    assert_eq!(server.asked().len(), 1, "a new connection that is closed says enough");
+    assert_eq!(server.requests().len(), 1, "a new connection that is closed says enough");
 }
 
 #[test]
@@ -395,6 +395,6 @@ fn a_check_s_own_mistakes_have_a_line() {
         let (held, server) = of_script(script, |_| Then::Answer(answer(200, "", "")));
         let said = held.expect_err(why).to_string();
         assert!(said.starts_with(why), "{said}, not {why}");
-        assert!(server.asked().is_empty(), "nothing is asked");
+        assert!(server.requests().is_empty(), "nothing is asked");
     }
 }

@@ -32,7 +32,7 @@ fn the_quick_calendar_holds_what_the_specification_says() {
 
     let mut conn = server.connect("events");
     let mut one = |sql: &str| figure(&mut conn, sql);
-    // Of a hundred names in a row so many have 6 to 11 characters.
+    // How many of a hundred names in a row have 6 to 11 characters.
     for (length, share) in [(6, 5.0), (7, 8.0), (8, 17.0), (9, 25.0), (10, 24.0), (11, 21.0)] {
         let sql = format!("SELECT COUNT(*) / 25 FROM PERSON WHERE CHAR_LENGTH(username) = {length}");
         assert_eq!(one(&sql), share, "names of {length} characters");

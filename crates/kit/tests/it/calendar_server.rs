@@ -119,7 +119,7 @@ fn what_the_database_adds_is_as_the_application_makes_it() {
     }
 }
 
-fn told(entries: &[(&str, Option<&str>)]) -> CheckInputs {
+fn inputs(entries: &[(&str, Option<&str>)]) -> CheckInputs {
     let told = entries.iter().map(|(path, state)| ((*path).to_string(), state.map(str::to_string)));
     CheckInputs { told: told.collect(), ..CheckInputs::default() }
 }
@@ -141,10 +141,10 @@ fn the_check_holds_what_users_were_told_against_the_objects_one_by_one() {
         .expect("a query")
         .expect("the object is there");
     let never = "/dav/calendars/user00007/calendar/never.ics";
-    let results = loaded.check(&told(&[(one.as_str(), Some(etag.as_str())), (never, None)]));
+    let results = loaded.check(&inputs(&[(one.as_str(), Some(etag.as_str())), (never, None)]));
     assert!(broken(&results).is_empty() && results.len() >= 7, "{results:#?}");
 
-    let results = loaded.check(&told(&[
+    let results = loaded.check(&inputs(&[
         (one.as_str(), Some(etag.as_str())),
         (two.as_str(), Some("0123456789abcdef0123456789abcdef")),
     ]));
@@ -152,18 +152,18 @@ fn the_check_holds_what_users_were_told_against_the_objects_one_by_one() {
     assert!(said.len() == 1 && said[0].contains(&two["/dav/calendars/".len()..]), "{said:?}");
     assert!(said[0].contains("found 1, expected 2"), "{said:?}");
 
-    let results = loaded.check(&told(&[(three.as_str(), None)]));
+    let results = loaded.check(&inputs(&[(three.as_str(), None)]));
     let said = broken(&results);
     assert!(said.len() == 1 && said[0].starts_with("deleted objects that are still there"), "{said:?}");
 
     let calendars =
         [("/dav/calendars/user00007/calendar/", None), ("/dav/calendars/user00007/made/", Some("calendar"))];
-    let results = loaded.check(&told(&calendars));
+    let results = loaded.check(&inputs(&calendars));
     assert_eq!(broken(&results).len(), 2, "{results:#?}");
 
     // Whatever stands in a name or a tag, the check asks for that and does nothing else.
     let hostile = ("/dav/calendars/user00007/calendar/a'b\\.ics", Some("'); DROP TABLE users; --"));
-    let results = loaded.check(&told(&[hostile]));
+    let results = loaded.check(&inputs(&[hostile]));
     assert_eq!(broken(&results).len(), 1, "{results:#?}");
     assert_eq!(loaded.one("SELECT COUNT(*) FROM users"), 25.0);
 

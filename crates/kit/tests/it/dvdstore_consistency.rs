@@ -23,7 +23,7 @@ fn let_users_shop(shop: &Shop) -> Option<CheckInputs> {
         modules,
         params: shop.setup.params.clone(),
         size: shop.setup.size.clone(),
-        ..engine::Source::of(&shop.kit.place(&manifest.session), text, "order_cycle")
+        ..engine::Source::of(&shop.kit.path_of(&manifest.session), text, "order_cycle")
     };
     let scenario = engine::Scenario::of(engine::Program::Script(source));
     let load = Load { users: 8, ramp_up_s: 0.1, ramp_down_s: 0.1, seed: 3, ..Load::default() };

@@ -46,7 +46,7 @@ impl FakeWeb {
     }
 
     /// Every request so far, as it came.
-    pub(crate) fn asked(&self) -> Vec<String> {
+    pub(crate) fn requests(&self) -> Vec<String> {
         self.asked.lock().expect("nobody panics with it").clone()
     }
 

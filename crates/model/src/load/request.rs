@@ -1,9 +1,6 @@
 //! From what a recipe asks for to a [`Load`].
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::{Arrivals, Lifetime, Load, NO_END_S, Stage};
+use super::{Arrivals, Lifetime, Load, NO_END_S, Stage, StageRequest};
 use crate::problem::Problem;
 use crate::think::Distribution;
 use crate::{KitManifest, Recipe, units};
@@ -12,24 +9,6 @@ use crate::{KitManifest, Recipe, units};
 const OPEN_RAMP_UP_S: f64 = 10.0;
 /// Users that may be there at once when arrivals are given without: those of so many seconds.
 const OPEN_USERS_S: f64 = 10.0;
-
-/// One `[[stage]]` of a recipe.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StageRequest {
-    /// Emulated users; or `rate`.
-    pub users: Option<u32>,
-    /// Arrivals: `200/s`; or `users`.
-    pub rate: Option<String>,
-    /// How long the level is held: `30s`.
-    #[serde(rename = "for")]
-    pub hold: String,
-    /// How long it is approached before that, evenly from the level before; at once when absent.
-    pub ramp: Option<String>,
-    /// This stage's level, while it is held, is the steady state. The last stage when none says so.
-    #[serde(default)]
-    pub measure: bool,
-}
 
 /// The load that `recipe` asks for; mistakes are added to `problems`.
 pub(crate) fn resolve(recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>) -> Load {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::design::{Design, Found, design};
 use super::level::{Change, Level, key_of, path};
-use super::{StudyFile, published};
+use super::{StudyFile, tables};
 use crate::document;
 use crate::plan::Plan;
 use crate::problem::{Problem, Problems, Result};
@@ -30,9 +30,9 @@ pub struct SweepPlan {
 }
 
 /// Where a study was read.
-pub(super) struct Source<'a> {
-    pub(super) file: &'a str,
-    pub(super) text: &'a str,
+struct Source<'a> {
+    file: &'a str,
+    text: &'a str,
 }
 
 /// A form of a study where it was read.
@@ -66,8 +66,49 @@ pub(super) fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     unique
 }
 
+impl StudyFile {
+    /// Resolves a form of the study on a machine with the given CPUs, the plan of each cell checked. Every mistake is
+    /// reported at once, with its line in `text`, which was read from `file`.
+    pub fn resolve(
+        &self,
+        form: Form,
+        file: &str,
+        text: &str,
+        catalogue: &Catalogue,
+        cpus: &[usize],
+    ) -> Result<SweepPlan> {
+        resolve(self, form, &Source { file, text }, catalogue, cpus)
+    }
+
+    /// Resolves every form that the study has, its usual one first; the mistakes of all are reported at once.
+    pub fn resolve_all(
+        &self,
+        file: &str,
+        text: &str,
+        catalogue: &Catalogue,
+        cpus: &[usize],
+    ) -> Result<Vec<SweepPlan>> {
+        let (mut plans, mut problems) = (Vec::new(), Vec::new());
+        let full = self.full.as_ref().map(|_| Form::Full);
+        for form in [Some(Form::Short), full].into_iter().flatten() {
+            match self.resolve(form, file, text, catalogue, cpus) {
+                Ok(plan) => plans.push(plan),
+                Err(found) => problems.extend(found.into_vec()),
+            }
+        }
+        // What both forms share is wrong in both.
+        let mut told = Vec::new();
+        problems.retain(|problem| {
+            let new = !told.contains(problem);
+            told.push(problem.clone());
+            new
+        });
+        Problems::check(problems).map(|()| plans)
+    }
+}
+
 /// Resolves a form of `file`.
-pub(super) fn resolve(
+fn resolve(
     file: &StudyFile,
     form: Form,
     source: &Source<'_>,
@@ -86,7 +127,7 @@ pub(super) fn resolve(
     check_titles(study, &design, &others, &mut found);
     check_size(study, &mut found);
     let kit = catalogue.kit(&study.kit).ok();
-    let published = published::tables(study, &design, &others, kit.as_ref(), &mut found);
+    let published = tables::tables(study, &design, &others, kit.as_ref(), &mut found);
     let arms: Vec<Arm> = design.combinations.iter().map(|levels| arm(study, &design, levels)).collect();
     let mut problems: Vec<Problem> =
         found.into_iter().map(|(path, problem)| read.place(&path, problem)).collect();

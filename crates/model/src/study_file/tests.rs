@@ -3,7 +3,8 @@
 mod forms;
 
 use super::*;
-use crate::study::{Measurement, SweepOrder};
+use crate::study::{Form, Measurement, SweepOrder};
+use crate::{Catalogue, SweepPlan};
 
 const KIT: &str = r#"
 format = 1

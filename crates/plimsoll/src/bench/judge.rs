@@ -1,7 +1,7 @@
 //! From what was recorded to a result, the checks of the instrument and the verdict.
 
 use analysis::signals::{Watched, signals};
-use analysis::{Demand, Little, LogAlarm, SeriesSeen, Steady, TierSource, ValidityInputs, VerdictInputs};
+use analysis::{AskedLoad, Little, LogAlarm, SeriesSeen, Steady, TierSource, ValidityInputs, VerdictInputs};
 use model::plan::Load;
 use model::record::{Outcome, RunRecord};
 use model::rules::Rule;
@@ -76,7 +76,7 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         steady_s: steady.length_s(),
         unsettled_after_s,
         users: load.users,
-        demand: Some(Demand {
+        demand: Some(AskedLoad {
             load,
             mix: &mix,
             pauses: &pauses,

@@ -59,6 +59,7 @@ fn setup(plan: &Plan) -> Setup {
         size: plan.size.label.clone(),
         size_values: plan.size.values.clone(),
         params: plan.params.clone(),
+        given: Some(plan.given.clone()),
         stack: plan.stack.name.clone(),
         stack_title: plan.stack.title.clone(),
         users: plan.load.users,

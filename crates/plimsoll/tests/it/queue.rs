@@ -6,8 +6,8 @@ use std::collections::BinaryHeap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use analysis::random::Random;
 use model::Distribution;
+use model::random::Random;
 use tempfile::TempDir;
 use testkit::origin::{Origin, Reply};
 

@@ -7,6 +7,7 @@ use super::draw::bar;
 use super::paint::Paint;
 use super::plain;
 use super::table::{Align, Table, shorten, wrap};
+use crate::settings::Settings;
 use crate::{Page, figures, words};
 
 /// How many samples of errors are shown; the record has the rest.
@@ -36,7 +37,13 @@ pub(super) fn setup(page: &Page, width: usize) -> String {
         setup.seed
     );
     let id = format!("run {}, started {}", record.id, record.started);
-    let lines = [Some(what), Some(load), words::set(&record.command), file_set(record), Some(id)];
+    let lines = [
+        Some(what),
+        Some(load),
+        Settings::of_run(record).and_then(|settings| settings.line()),
+        file_set(record),
+        Some(id),
+    ];
     lines.iter().flatten().map(|line| wrap(&plain(line), width, "  ") + "\n").collect()
 }
 

@@ -27,7 +27,7 @@ fn read_everything(directory: &Path) -> Vec<String> {
     problems
 }
 
-fn kept() -> (tempfile::TempDir, std::path::PathBuf) {
+fn stored_run() -> (tempfile::TempDir, std::path::PathBuf) {
     let home = tempfile::tempdir().expect("a directory");
     let id = keep(home.path(), short(Ending::Failed), "20261121-034512-dvdstore-0001");
     let directory = home.path().join("runs").join(id);
@@ -36,7 +36,7 @@ fn kept() -> (tempfile::TempDir, std::path::PathBuf) {
 
 #[test]
 fn a_cut_off_database_gives_problems() {
-    let (_home, directory) = kept();
+    let (_home, directory) = stored_run();
     let path = directory.join("run.sqlite");
     let whole = fs::read(&path).unwrap();
     assert_eq!(read_everything(&directory), [""; 0]);
@@ -50,7 +50,7 @@ fn a_cut_off_database_gives_problems() {
 
 #[test]
 fn flipped_bytes_never_panic() {
-    let (_home, directory) = kept();
+    let (_home, directory) = stored_run();
     let path = directory.join("run.sqlite");
     let whole = fs::read(&path).unwrap();
     for at in (0..whole.len()).step_by(whole.len() / 60) {
@@ -63,7 +63,7 @@ fn flipped_bytes_never_panic() {
 
 #[test]
 fn a_half_record_is_named_and_does_not_hide_the_other_runs() {
-    let (home, directory) = kept();
+    let (home, directory) = stored_run();
     keep(home.path(), short(Ending::Passed), "20261121-034513-dvdstore-0002");
     let text = fs::read_to_string(directory.join("run.json")).unwrap();
     fs::write(directory.join("run.json"), &text[..text.len() / 2]).unwrap();
@@ -77,7 +77,7 @@ fn a_half_record_is_named_and_does_not_hide_the_other_runs() {
 
 #[test]
 fn what_a_newer_plimsoll_wrote_is_refused_with_the_reason() {
-    let (_home, directory) = kept();
+    let (_home, directory) = stored_run();
     let path = directory.join("run.json");
     let mut record: serde_json::Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     record["format"] = 7.into();
@@ -95,7 +95,7 @@ fn what_a_newer_plimsoll_wrote_is_refused_with_the_reason() {
 
 #[test]
 fn a_locked_database_is_a_problem_that_says_so() {
-    let (_home, directory) = kept();
+    let (_home, directory) = stored_run();
     let database = rusqlite::Connection::open(directory.join("run.sqlite")).unwrap();
     database.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;").unwrap();
     let problem = Run::open(&directory).unwrap().events().expect_err("another holds it").to_string();
@@ -104,7 +104,7 @@ fn a_locked_database_is_a_problem_that_says_so() {
 
 #[test]
 fn a_run_without_its_database_still_shows_its_record() {
-    let (_home, directory) = kept();
+    let (_home, directory) = stored_run();
     fs::remove_file(directory.join("run.sqlite")).unwrap();
     let run = Run::open(&directory).expect("the record is there");
     assert!(run.seconds().is_err());

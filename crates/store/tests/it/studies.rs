@@ -93,7 +93,7 @@ pub(crate) fn json(record: &StudyRecord) -> String {
 }
 
 /// A home with one study, kept and let go.
-fn kept() -> (tempfile::TempDir, Studies, PathBuf) {
+fn stored_study() -> (tempfile::TempDir, Studies, PathBuf) {
     let home = tempfile::tempdir().expect("a directory");
     let studies = Studies::open(home.path()).expect("the home can be made");
     let writer = studies.create(&sample()).expect("the study can be created");
@@ -129,7 +129,7 @@ fn what_is_read_is_what_was_written_last() {
 
 #[test]
 fn a_study_goes_on_where_it_was_left_and_only_one_process_goes_on_with_it() {
-    let (_home, studies, _) = kept();
+    let (_home, studies, _) = stored_study();
     let (record, writer) = studies.resume("last").expect("nobody measures it");
     assert_eq!(json(&record), json(&sample()));
     let second = studies.resume(ID).err().expect("it is under way").to_string();
@@ -146,7 +146,7 @@ fn a_study_goes_on_where_it_was_left_and_only_one_process_goes_on_with_it() {
 
 #[test]
 fn trials_are_runs_below_the_study_and_not_among_the_homes_runs() {
-    let (home, studies, directory) = kept();
+    let (home, studies, directory) = stored_study();
     let run = sample().trials[1].run.clone();
     keep(&directory, short(Ending::Passed), &run);
     keep(&directory, short(Ending::Unfinished), "20261121-101509-dvdstore-cut");
@@ -163,7 +163,7 @@ fn trials_are_runs_below_the_study_and_not_among_the_homes_runs() {
 
 #[test]
 fn the_list_says_of_each_study_what_its_record_says_and_why_one_can_not_be_read() {
-    let (_home, studies, directory) = kept();
+    let (_home, studies, directory) = stored_study();
     let broken = StudyRecord { id: "20261122-000000-sweep-dvdstore-0001".into(), ..sample() };
     let path = studies.create(&broken).expect("another").finish(&broken).expect("it ends");
     fs::write(path.join("study.json"), "{").expect("it can be damaged");
@@ -179,7 +179,7 @@ fn the_list_says_of_each_study_what_its_record_says_and_why_one_can_not_be_read(
 
 #[test]
 fn cut_off_changed_and_newer_records_give_problems_and_never_panic() {
-    let (_home, _studies, directory) = kept();
+    let (_home, _studies, directory) = stored_study();
     let path = directory.join("study.json");
     let whole = fs::read(&path).expect("the record");
     // The last byte is the newline after the record.

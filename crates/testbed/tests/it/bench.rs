@@ -74,7 +74,7 @@ impl Bench {
         self.home.path()
     }
 
-    pub(crate) fn kept(&self) -> PathBuf {
+    pub(crate) fn failed_dir(&self) -> PathBuf {
         self.home.path().join("failed")
     }
 
@@ -92,7 +92,7 @@ impl Bench {
         data: Option<&Path>,
         loading: bool,
     ) -> model::Result<Stack> {
-        let kept = self.kept();
+        let failed = self.failed_dir();
         let steps = &mut self.steps;
         self.lab.start(StartOptions {
             plan,
@@ -102,7 +102,7 @@ impl Bench {
             built: self.built.as_deref(),
             loading,
             web_port: None,
-            keep_failed: &kept,
+            keep_failed: &failed,
             cancel: &|| false,
             on_step: &mut |step| steps.push(step),
         })

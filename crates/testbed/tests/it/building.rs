@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use testbed::{BuildCommand, Lab, LabOptions};
 
 use crate::bench::{Bench, get, home, keeper};
-use crate::files::{KIT, plan};
+use crate::files::{kit, plan};
 use crate::tiny::overlay;
 use crate::waiting::{processes_of, wait_until};
 
@@ -92,7 +92,7 @@ packages = { why = "a test" }
 
 fn with_build(catalogue: &mut Catalogue) {
     catalogue.overlay(overlay(&[
-        ("kits/pages/kit.toml", &(KIT.to_string() + BUILD)),
+        ("kits/pages/kit.toml", &(kit() + BUILD)),
         ("kits/pages/session.lua", "function visit(user) end\n"),
         ("kits/pages/sources/build.sh", "true\n"),
         ("kits/pages/app/settings.html.j2", "of kit {{ kit.name }}\n"),

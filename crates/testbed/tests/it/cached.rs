@@ -13,7 +13,7 @@ use rustix::process::Signal;
 use testbed::Stack;
 
 use crate::bench::{Bench, get};
-use crate::tiny::{overlay, plan_of};
+use crate::tiny::{manifest, overlay, plan_of};
 use crate::waiting::{deaths, kill, processes_of};
 
 const SPAWNED: &str = "lighttpd-fastcgi-mariadb-memcached";
@@ -24,24 +24,7 @@ const STACKS: [&str; 4] = [
     "lighttpd-fpm-mariadb-memcached",
 ];
 
-const KIT: &str = r#"
-format = 1
-name = "party"
-version = 1
-title = "Party"
-source = "the tests"
-needs = ["web+php", "php+gd", "php+memcached", "sql", "cache"]
-app = "app"
-session = "session.lua"
-front_page = "/index.php"
-default_size = "small"
-default_stack = "lighttpd-fastcgi-mariadb-memcached"
-state = { drifts = false, why = "nothing is written", reset = "none" }
-sizes = { small = {} }
-users = { default = 1, ramp_per_s = 10 }
-mix = { visit = 1 }
-qos = {}
-
+const STUB_OF_KIT: &str = r#"
 [[stub]]
 tier = "geocoder"
 service = "places"
@@ -86,8 +69,10 @@ if (isset($_GET["sleep"])) sleep((int) $_GET["sleep"]);
 "#;
 
 fn with_party(catalogue: &mut Catalogue) {
+    let needs = ["web+php", "php+gd", "php+memcached", "sql", "cache"];
+    let manifest = manifest("party", &needs, "/index.php", SPAWNED) + STUB_OF_KIT;
     catalogue.overlay(overlay(&[
-        ("kits/party/kit.toml", KIT),
+        ("kits/party/kit.toml", &manifest),
         ("kits/party/session.lua", "function visit(user) end\n"),
         ("kits/party/app/index.php.j2", PAGE),
         ("kits/party/services/places/service.toml", STUB),
@@ -122,7 +107,7 @@ fn upload(stack: &Stack) -> String {
 }
 
 /// The largest value of each (tier, series), once all that is wanted was seen.
-fn told(stack: &Stack, wanted: &[(&str, &str, f64)]) -> BTreeMap<(String, String), f64> {
+fn largest_values(stack: &Stack, wanted: &[(&str, &str, f64)]) -> BTreeMap<(String, String), f64> {
     let jobs: Vec<model::ServerJob> = stack.tiers().iter().map(|tier| tier.job.clone()).collect();
     let (mut servers, begun) = (Servers::start(&jobs), Instant::now());
     let mut seen: BTreeMap<(String, String), f64> = BTreeMap::new();
@@ -193,7 +178,7 @@ fn spawned_php_tells_its_cache_and_how_many_processes_are_taken() {
         .collect();
     let wanted =
         [("web", "opcache.enabled", 1.0), ("web", "opcache.hits", 1.0), ("web", "children.busy", 2.0)];
-    let seen = told(&stack, &wanted);
+    let seen = largest_values(&stack, &wanted);
     assert_eq!(seen[&("web".to_string(), "status.unanswered".to_string())], 0.0, "{seen:#?}");
     drop(slow);
 }
@@ -219,7 +204,7 @@ fn several_caches_are_one_tier_whose_figures_add_up() {
     let limit = cache.job.counters.iter().find(|one| one.name == "cache.bytes").and_then(|one| one.limit);
     assert_eq!(limit, Some(64.0 * f64::from(1 << 20)));
     // 64 keys on four servers: no single one has them all.
-    let seen = told(&stack, &[("cache", "cache.items", 64.0), ("cache", "cache.hits", 64.0)]);
+    let seen = largest_values(&stack, &[("cache", "cache.items", 64.0), ("cache", "cache.hits", 64.0)]);
     let value = |name: &str| seen[&("cache".to_string(), name.to_string())];
     assert_eq!((value("cache.items"), value("status.unanswered")), (64.0, 0.0), "{seen:#?}");
     kill(stack.tier("cache").expect("a tier").pids[2], Signal::KILL);

@@ -8,7 +8,7 @@ use testbed::snapshot;
 
 use crate::bench::{Bench, LAMP, get, home};
 
-fn kept(bench: &Bench) -> PathBuf {
+fn data_dir(bench: &Bench) -> PathBuf {
     bench.home().join("data")
 }
 
@@ -30,12 +30,12 @@ fn a_stack_that_starts_from_a_snapshot_has_its_rows_and_does_not_change_it() {
     let temporary = bench.home().join("data.new");
     let report = snapshot::copy(&from, &temporary, &database.leave_out).expect("a copy");
     assert!(report.bytes > 10_000_000 && report.files > 50, "{report:?}");
-    snapshot::publish(&temporary, &kept(&bench)).expect("a name");
+    snapshot::publish(&temporary, &data_dir(&bench)).expect("a name");
     drop(first);
 
     let count = "/index.php?ask=SELECT%20COUNT(*)%20FROM%20shop.fish";
     for _ in 0..2 {
-        let data = kept(&bench);
+        let data = data_dir(&bench);
         let second =
             bench.start_from(&plan, Some(&data), false).unwrap_or_else(|problems| panic!("{problems}"));
         let address = second.web_address().expect("an address");

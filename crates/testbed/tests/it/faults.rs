@@ -36,12 +36,12 @@ fn a_server_that_fails_to_start_shows_its_log_and_its_configuration() {
     bench.catalogue.overlay(overlay(&[("services/apache/httpd.conf.j2", BROKEN)]));
     let plan = bench.plan(LAMP, &[]);
     let text = refused(&mut bench, &plan);
-    let conf = bench.kept().join("web/conf/httpd.conf");
+    let conf = bench.failed_dir().join("web/conf/httpd.conf");
     assert!(text.starts_with(&format!("{}: tier web: ", conf.display())), "{text}");
     assert!(text.contains("Invalid command 'NoSuchDirective'"), "the server's own words: {text}");
     assert!(text.contains("try: "), "{text}");
     assert!(fs::read_to_string(&conf).expect("a kept file").contains("NoSuchDirective 7"));
-    assert!(bench.kept().join("web/logs/console.log").exists());
+    assert!(bench.failed_dir().join("web/logs/console.log").exists());
     assert_eq!(processes_of(&bench.id), Vec::new(), "the database that had started is gone too");
 }
 
@@ -101,7 +101,7 @@ fn a_server_in_whose_place_somebody_else_answers_is_not_ready() {
         built: None,
         loading: false,
         web_port: Some(port),
-        keep_failed: &bench.kept(),
+        keep_failed: &bench.failed_dir(),
         cancel: &|| false,
         on_step: &mut |event: StepEvent| {
             if event.tier == "web" && event.step == Step::Start && event.took.is_none() {
@@ -133,7 +133,7 @@ fn a_free_port_that_somebody_takes_in_between_is_replaced() {
         built: None,
         loading: false,
         web_port: None,
-        keep_failed: &bench.kept(),
+        keep_failed: &bench.failed_dir(),
         cancel: &|| false,
         on_step: &mut |event: StepEvent| {
             if theft.is_none() && event.tier == "web" && event.step == Step::Start && event.took.is_none() {
@@ -222,7 +222,7 @@ fn a_start_that_is_cancelled_ends_what_had_started() {
         built: None,
         loading: false,
         web_port: None,
-        keep_failed: &bench.kept(),
+        keep_failed: &bench.failed_dir(),
         cancel: &|| web_has_begun.get(),
         on_step: &mut |event| web_has_begun.set(event.tier == "web"),
     });

@@ -10,30 +10,15 @@ use model::{Catalogue, Plan};
 use observe::Servers;
 
 use crate::bench::Bench;
-use crate::tiny::{overlay, plan_of};
+use crate::tiny::{manifest, overlay, plan_of};
 
 const STACKS: [&str; 7] =
     ["apache-prefork", "apache-worker", "apache-event", "lighttpd", "nginx", "nginx-aio", "h2o"];
 
 /// A kit of nothing but files.
-pub(crate) const KIT: &str = r#"
-format = 1
-name = "pages"
-version = 1
-title = "Pages"
-source = "the tests"
-needs = ["web+files"]
-app = "app"
-session = "session.lua"
-front_page = "/index.html"
-default_size = "small"
-default_stack = "lighttpd"
-state = { drifts = false, why = "nothing is written", reset = "none" }
-sizes = { small = {} }
-users = { default = 1, ramp_per_s = 10 }
-mix = { visit = 1 }
-qos = {}
-"#;
+pub(crate) fn kit() -> String {
+    manifest("pages", &["web+files"], "/index.html", "lighttpd")
+}
 
 /// Larger than any buffer of a server, and no two parts of it alike.
 const LARGE_BYTES: usize = 921_600;
@@ -52,7 +37,7 @@ fn page_bytes(count: usize) -> Vec<u8> {
 
 fn with_pages(catalogue: &mut Catalogue) {
     catalogue.overlay(overlay(&[
-        ("kits/pages/kit.toml", KIT),
+        ("kits/pages/kit.toml", &kit()),
         ("kits/pages/session.lua", "function visit(user) end\n"),
         ("kits/pages/app/index.html", "the front page\n"),
     ]));

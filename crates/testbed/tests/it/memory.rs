@@ -50,7 +50,7 @@ fn a_server_with_a_limit_that_is_killed_by_somebody_else_did_not_die_of_it() {
     kill(stack.tier("db").expect("a database").pid, Signal::KILL);
     let died = deaths(&mut stack).remove(0);
     assert_eq!(died.memory, None, "{died:?}");
-    assert!(died.told().contains("signal: 9"), "{died:?}");
+    assert!(died.sentence().contains("signal: 9"), "{died:?}");
 }
 
 #[test]

@@ -7,25 +7,6 @@ use std::path::Path;
 
 use model::{Catalogue, Plan, Recipe, Value};
 
-const KIT: &str = r#"
-format = 1
-name = "tiny"
-version = 1
-title = "Tiny"
-source = "the tests"
-needs = ["web+php", "sql"]
-app = "app"
-session = "session.lua"
-front_page = "/index.php"
-default_size = "small"
-default_stack = "apache-prefork-modphp-mariadb"
-state = { drifts = false, why = "nothing is written", reset = "none" }
-sizes = { small = { rows = 42 } }
-users = { default = 1, ramp_per_s = 10 }
-mix = { visit = 1 }
-qos = {}
-"#;
-
 /// A page that asks the database through its socket and shows what it was rendered with.
 const PAGE: &str = r#"<?php
 $db = new PDO("mysql:unix_socket={{ tiers.db.sockets.mysql }}", "{{ tiers.db.user }}", "");
@@ -62,13 +43,38 @@ pub(crate) fn catalogue() -> Catalogue {
         read_into(&mut files, &root, Path::new(folder));
     }
     let mut catalogue = Catalogue::new(files);
+    let manifest = manifest("tiny", &["web+php", "sql"], "/index.php", "apache-prefork-modphp-mariadb");
     catalogue.overlay(overlay(&[
-        ("kits/tiny/kit.toml", KIT),
+        ("kits/tiny/kit.toml", &manifest),
         ("kits/tiny/session.lua", "function visit(user) end\n"),
         ("kits/tiny/app/index.php.j2", PAGE),
         ("kits/tiny/app/static/hello.html", "hello, {{ not rendered }}\n"),
     ]));
     catalogue
+}
+
+/// The manifest of a kit of the tests, which has one session, `visit`, and the size `small` of 42 rows.
+pub(crate) fn manifest(name: &str, needs: &[&str], front_page: &str, stack: &str) -> String {
+    format!(
+        r#"
+format = 1
+name = "{name}"
+version = 1
+title = "{name}"
+source = "the tests"
+needs = {needs:?}
+app = "app"
+session = "session.lua"
+front_page = "{front_page}"
+default_size = "small"
+default_stack = "{stack}"
+state = {{ drifts = false, why = "nothing is written", reset = "none" }}
+sizes = {{ small = {{ rows = 42 }} }}
+users = {{ default = 1, ramp_per_s = 10 }}
+mix = {{ visit = 1 }}
+qos = {{}}
+"#
+    )
 }
 
 pub(crate) fn overlay(files: &[(&str, &str)]) -> BTreeMap<String, Cow<'static, [u8]>> {

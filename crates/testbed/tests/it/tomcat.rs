@@ -16,38 +16,20 @@ use rustix::process::Signal;
 use testbed::{Stack, Tier};
 
 use crate::bench::{Bench, get};
-use crate::tiny::{overlay, plan_of};
+use crate::tiny::{manifest, overlay, plan_of};
 use crate::tomcat_secret::only_who_knows_the_path_is_told;
 use crate::waiting::{deaths, kill, processes_of};
 
 const ALONE: &str = "tomcat-mariadb";
 const BEHIND: &str = "apache-tomcat-mariadb";
 
-const KIT: &str = r#"
-format = 1
-name = "servlets"
-version = 1
-title = "Servlets"
-source = "the tests"
-needs = ["web+servlet", "sql"]
-app = "app"
-session = "session.lua"
-front_page = "/index.html"
-default_size = "small"
-default_stack = "tomcat-mariadb"
-state = { drifts = false, why = "nothing is written", reset = "none" }
-sizes = { small = {} }
-users = { default = 1, ramp_per_s = 10 }
-mix = { visit = 1 }
-qos = {}
-"#;
-
 /// A page that holds a thread for as long as it is asked to.
 const SLOW: &str = "<% Thread.sleep(Long.parseLong(request.getParameter(\"ms\"))); %>slept\n";
 
 fn with_servlets(catalogue: &mut Catalogue) {
+    let manifest = manifest("servlets", &["web+servlet", "sql"], "/index.html", ALONE);
     catalogue.overlay(overlay(&[
-        ("kits/servlets/kit.toml", KIT),
+        ("kits/servlets/kit.toml", &manifest),
         ("kits/servlets/session.lua", "function visit(user) end\n"),
         ("kits/servlets/app/index.html", "the front page\n"),
         ("kits/servlets/app/slow.jsp", SLOW),
@@ -76,7 +58,7 @@ fn tier<'a>(stack: &'a Stack, name: &str) -> &'a Tier {
 }
 
 /// What one tier tells: of each series the largest value, as long as `work` goes on and not all was seen that `lacks` names.
-fn told(
+fn largest_values(
     tier: &Tier,
     work: impl Fn(),
     lacks: impl Fn(&BTreeMap<String, f64>) -> Vec<String>,
@@ -175,7 +157,7 @@ fn tomcat_tells_every_figure_also_when_all_its_threads_are_taken() {
         own().filter(|name| !seen.contains_key(**name)).map(|name| name.to_string()).chain(requests).collect()
     };
     let asked = || ["/index.html", "/none"].iter().for_each(|path| _ = get(address(&stack), path));
-    let seen = told(web, asked, all);
+    let seen = largest_values(web, asked, all);
     assert_eq!(seen["heap.max"], 64.0 * f64::from(1 << 20), "{seen:#?}");
     assert!(seen["heap.used"] > 1e6 && seen["heap.used"] <= seen["heap.max"], "{seen:#?}");
     expect_page(&stack, "/slow.jsp?ms=1", "slept");
@@ -189,7 +171,7 @@ fn tomcat_tells_every_figure_also_when_all_its_threads_are_taken() {
         .collect();
     // Observers have threads of their own: while users hold all others they are told of that.
     let busy = [("threads.busy", 2.0), ("requests.queued", 3.0), ("connections.busy", 5.0)];
-    told(web, || (), |seen| smaller(seen, &busy));
+    largest_values(web, || (), |seen| smaller(seen, &busy));
     drop(slow);
 }
 
@@ -217,7 +199,7 @@ fn apache_hands_requests_on_to_tomcat_by_http_and_by_ajp() {
         expect_page(&stack, "/plimsoll-status?auto", "BusyWorkers");
         let app = tier(&stack, "app");
         let asked = || _ = get(address(&stack), "/index.html");
-        told(app, asked, |seen| smaller(seen, &[("requests", 1.0), ("connections.busy", 1.0)]));
+        largest_values(app, asked, |seen| smaller(seen, &[("requests", 1.0), ("connections.busy", 1.0)]));
         let conf = fs::read_to_string(&app.files[0]).expect("it is rendered");
         assert!(conf.contains("AJP/1.3"), "a server that stands behind another offers both: {conf}");
         let own = app.address.expect("users of Apache come by one of its ports");

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use model::diagnosis::Signal;
+use model::random::Random;
 use model::record::{CounterSetup, Series};
 
-use super::load::{Draw, active_users, slowness};
+use super::load::{active_users, draws, slowness};
 use super::{Ending, Shape};
 
 /// How a figure moves.
@@ -133,7 +134,7 @@ const LIMITS: [(&str, f64); 5] = [
 
 /// What was watched beside CPU and memory.
 pub(super) fn series(shape: &Shape) -> Vec<Series> {
-    let mut draw = Draw::new(7);
+    let mut draw = draws(7);
     let mut all = Vec::new();
     let mut add = |tier: Option<&str>, made: &[Made]| {
         all.extend(made.iter().map(|one| of(shape, tier, one, &mut draw)));
@@ -147,8 +148,8 @@ pub(super) fn series(shape: &Shape) -> Vec<Series> {
     all
 }
 
-fn of(shape: &Shape, tier: Option<&str>, (name, unit, level, course): &Made, draw: &mut Draw) -> Series {
-    let value = |second: u32, draw: &mut Draw| {
+fn of(shape: &Shape, tier: Option<&str>, (name, unit, level, course): &Made, draw: &mut Random) -> Series {
+    let value = |second: u32, draw: &mut Random| {
         let share = active_users(shape, f64::from(second) + 0.5) / f64::from(shape.users);
         let stalled = shape.ending == Ending::Failed && slowness(shape, second) > 10.0;
         let value = match course {

@@ -8,6 +8,7 @@ use model::record::{
     Outcome, PhaseResult, PhaseResults, RUN_FORMAT, Series, Setup, Step, TargetOutcome, TierResult,
     TierSetup, TimeSummary, ValidityCheck, Verdict,
 };
+use model::setting::GivenSettings;
 use model::{ErrorKind, Interval, QosTarget, RunRecord, Value};
 
 use super::load::THINK_S;
@@ -78,6 +79,7 @@ fn setup(shape: &Shape) -> Setup {
         params: [("n_searches", Value::Int(3)), ("pct_newcustomers", Value::Float(20.0))]
             .map(|(name, value)| (name.to_string(), value))
             .into(),
+        given: Some(GivenSettings::default()),
         stack: "apache-prefork-modphp-mariadb".into(),
         stack_title: "Apache prefork with mod_php, MariaDB".into(),
         users: shape.users,

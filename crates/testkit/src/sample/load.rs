@@ -3,6 +3,7 @@
 use model::interval::{
     LAST_SESSIONS, OperationInterval, OperationKind, OperationName, SessionEnd, record_ns,
 };
+use model::random::Random;
 use model::record::Series;
 use model::{ErrorKind, Interval};
 
@@ -73,7 +74,7 @@ impl Workload {
 
     /// One second of the run; the same for the same arguments.
     pub fn interval(&self, shape: &Shape, second: u32) -> Interval {
-        let mut draw = Draw::new(u64::from(second) * 1_000 + shape.operations as u64);
+        let mut draw = draws(u64::from(second) * 1_000 + shape.operations as u64);
         let mut interval = Interval::empty(second);
         let active = active_users(shape, f64::from(second) + 0.5);
         let mix: f64 = self.operations.iter().map(|(_, share, ..)| share).sum();
@@ -147,7 +148,7 @@ fn complete(part: &mut OperationInterval, ns: f64, bytes: u64) {
 }
 
 /// The index of the kind of error that befalls an operation, if one does.
-fn failure(shape: &Shape, second: u32, operation: usize, draw: &mut Draw) -> Option<usize> {
+fn failure(shape: &Shape, second: u32, operation: usize, draw: &mut Random) -> Option<usize> {
     let since = second.checked_sub(shape.ramp_up_s)?;
     if shape.ending != Ending::Failed
         || operation + 1 != shape.operations.min(4)
@@ -191,7 +192,7 @@ pub(super) fn active_users(shape: &Shape, at_s: f64) -> f64 {
 
 /// CPU and memory by tier, CPU of the host.
 pub(super) fn series(shape: &Shape) -> Vec<Series> {
-    let mut draw = Draw::new(99);
+    let mut draw = draws(99);
     let mut make = |name: &str, tier: Option<&str>, unit: &str, level: f64, idle: f64| Series {
         name: name.into(),
         tier: tier.map(str::to_string),
@@ -216,24 +217,7 @@ pub(super) fn series(shape: &Shape) -> Vec<Series> {
     series
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014), and normal draws by Box and Muller.
-pub(super) struct Draw(u64);
-
-impl Draw {
-    pub(super) fn new(seed: u64) -> Draw {
-        Draw(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5ca1_ab1e)
-    }
-
-    pub(super) fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    pub(super) fn normal(&mut self) -> f64 {
-        let (u, v) = (1.0 - self.unit(), self.unit());
-        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-    }
+/// The draws of a part of the sample.
+pub(super) fn draws(seed: u64) -> Random {
+    Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5ca1_ab1e)
 }

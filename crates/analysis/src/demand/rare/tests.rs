@@ -3,7 +3,7 @@
 use model::mix::Order;
 
 use super::*;
-use crate::random::Random;
+use model::random::Random;
 
 const HOME: usize = 0;
 const REQUEST: usize = 3;

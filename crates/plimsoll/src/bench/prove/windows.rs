@@ -1,10 +1,10 @@
 //! The windows of a proof: what is done in each, what it gave, and which of them count.
 
-use analysis::random::Random;
 use analysis::{HostShares, Little, Steady};
 use engine::Second;
 use model::OperationKind;
 use model::diagnosis::LeftOut;
+use model::random::Random;
 use model::record::ValidityCheck;
 
 use super::{BLOCKS, SETTLE_S, WINDOW_S};

@@ -84,7 +84,7 @@ impl Sitting {
 
     /// What was kept as the file of that name in the study's directory; absent when there is none.
     pub(crate) fn kept<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
-        let Some(bytes) = self.writer.kept(name)? else { return Ok(None) };
+        let Some(bytes) = self.writer.read(name)? else { return Ok(None) };
         let damaged = |error| {
             Problem::environment(format!("{name} of study {} is damaged: {error}", self.record.id))
                 .why("whether the same would be measured can't be told")

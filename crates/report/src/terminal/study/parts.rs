@@ -5,6 +5,7 @@ use std::path::Path;
 use model::StudyRecord;
 use model::study::{Question, Trial};
 
+use crate::settings::Settings;
 use crate::study::words;
 use crate::terminal::paint::Paint;
 use crate::terminal::plain;
@@ -37,7 +38,7 @@ pub(super) fn setup(record: &StudyRecord, width: usize) -> String {
         figures::duration(Some(record.spent_s)),
         figures::moment(&record.started)
     );
-    let lines = [Some(what), Some(took), crate::words::set(&record.command)];
+    let lines = [Some(what), Some(took), Settings::of_study(record).line()];
     lines.iter().flatten().map(|line| wrap(&plain(line), width, "  ") + "\n").collect()
 }
 

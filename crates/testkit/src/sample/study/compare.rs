@@ -3,8 +3,8 @@
 use model::record::{Check, Outcome};
 use model::study::{Better, Compare, Conclusion, Effect, Purpose, Question, StudyRecord, Trial};
 
+use super::parts::{Parts, arm, record, wobble};
 use super::trial::{Stack, Wanted, spoil};
-use super::{Parts, arm, record, wobble};
 
 /// How a made-up comparison ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

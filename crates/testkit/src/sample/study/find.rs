@@ -6,8 +6,8 @@ use model::study::{
     Trial, WhyNot,
 };
 
+use super::parts::{Parts, arm, record};
 use super::trial::{Stack, Wanted, spoil};
-use super::{Parts, arm, record};
 use crate::sample::diagnosis;
 
 /// How a made-up find ends.

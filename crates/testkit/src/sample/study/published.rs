@@ -2,7 +2,7 @@
 
 use model::study::{Claim, ClaimOrder, Figure, Published, PublishedFigure, PublishedRow, Trial};
 
-use super::wobble;
+use super::parts::wobble;
 
 /// Mbit/s of each cell.
 const MBIT_PER_S: [f64; 6] = [2_310.0, 412.0, 4_120.0, 405.0, 4_630.0, 380.0];

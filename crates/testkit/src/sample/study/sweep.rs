@@ -7,9 +7,9 @@ use model::study::{
     StudyRecord, Sweep, SweepOrder, Trial, WhyNot,
 };
 
+use super::parts::{Parts, arm, record};
 use super::published;
 use super::trial::{Stack, Wanted, spoil};
-use super::{Parts, arm, record};
 
 /// What a made-up sweep varies and measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use model::QosTarget;
 use model::record::{Margin, TargetOutcome};
 use model::study::{Fault, Figure, Measured, Purpose, TierCpu, Trial};
 
-use super::wobble;
+use super::parts::wobble;
 
 /// Mean think time of its users, in seconds.
 const THINK_S: f64 = 1.0;
