@@ -11,9 +11,9 @@ use crate::http::request::Draft;
 use crate::random::Stream;
 use crate::scenario::{self, Repeat};
 use crate::script::calls::SharedHost;
-use crate::script::host::{Action, Arguments, Host, Turn};
+use crate::script::host::{Arguments, Host, Turn};
 use crate::script::page::Pages;
-use crate::script::session::{Input, Return, Script};
+use crate::script::session::{Input, Outcome, Script};
 
 /// A program ready to run.
 pub(crate) struct Program {
@@ -24,17 +24,6 @@ pub(crate) struct Program {
 enum Steps {
     Script(Script),
     Repeat(Repeat),
-}
-
-/// How a user's turn came to an end.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    /// The session waits for this.
-    Waits(Action),
-    /// It reached its end.
-    Ended,
-    /// It raised an error: the message with the script's line.
-    Raised(String),
 }
 
 impl Program {
@@ -67,15 +56,14 @@ impl Program {
         stream: &mut Stream,
     ) -> (Turn, Option<Thread>, Outcome) {
         self.begin(turn);
-        let (thread, back) = match &mut self.steps {
+        let (thread, outcome) = match &mut self.steps {
             Steps::Script(script) => script.start(session, user, number, stream),
             Steps::Repeat(repeat) => {
                 ask(repeat, &mut self.host.borrow_mut());
-                (None, Return::Waits)
+                (None, Outcome::Waits)
             }
         };
-        let (turn, outcome) = self.end(back);
-        (turn, thread, outcome)
+        (self.end(), thread, outcome)
     }
 
     /// Goes on with a waiting session.
@@ -87,11 +75,11 @@ impl Program {
         stream: &mut Stream,
     ) -> (Turn, Outcome) {
         self.begin(turn);
-        let back = match (&mut self.steps, thread) {
+        let outcome = match (&mut self.steps, thread) {
             (Steps::Script(script), Some(thread)) => script.resume(thread, input, stream),
-            _ => Return::Ended,
+            _ => Outcome::Ended,
         };
-        self.end(back)
+        (self.end(), outcome)
     }
 
     /// Exchanges `draft` for the request that the last turn asked for.
@@ -124,21 +112,11 @@ impl Program {
     }
 
     fn begin(&mut self, turn: Turn) {
-        let mut host = self.host.borrow_mut();
-        host.turn = Some(turn);
-        host.action = None;
+        self.host.borrow_mut().turn = Some(turn);
     }
 
-    fn end(&mut self, back: Return) -> (Turn, Outcome) {
-        let mut host = self.host.borrow_mut();
-        let turn = host.turn.take().expect("nothing but the end of a turn takes it away");
-        let outcome = match (back, host.action) {
-            (Return::Waits, Some(action)) => Outcome::Waits(action),
-            (Return::Waits, None) => Outcome::Raised("the script yielded without a request".to_string()),
-            (Return::Ended, _) => Outcome::Ended,
-            (Return::Raised(message), _) => Outcome::Raised(message),
-        };
-        (turn, outcome)
+    fn end(&mut self) -> Turn {
+        self.host.borrow_mut().turn.take().expect("nothing but the end of a turn takes it away")
     }
 }
 

@@ -165,6 +165,7 @@ impl Recorder {
     }
 
     /// Notes a step of a user (1-based) when somebody listens.
+    #[inline]
     pub(crate) fn trace(&mut self, at_ns: u64, user: u32, step: impl FnOnce() -> Step) {
         if let Some(traces) = &mut self.traces {
             traces.push(Trace { at_ns, user, step: step() });

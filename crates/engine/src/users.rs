@@ -73,11 +73,13 @@ pub(crate) struct User {
 
 impl User {
     /// The user's session, while it is in one.
+    #[inline]
     pub(crate) fn session(&self) -> Option<&ActiveSession> {
         self.presence.as_ref().map(|presence| &*presence.session)
     }
 
     /// What the user has at hand in its session.
+    #[inline]
     pub(crate) fn user_state_mut(&mut self) -> Option<&mut UserState> {
         self.presence.as_mut()?.session.user_state.as_deref_mut()
     }
@@ -137,12 +139,14 @@ pub(crate) struct Users {
 impl Index<u32> for Users {
     type Output = User;
 
+    #[inline]
     fn index(&self, user: u32) -> &User {
         &self.places[user as usize]
     }
 }
 
 impl IndexMut<u32> for Users {
+    #[inline]
     fn index_mut(&mut self, user: u32) -> &mut User {
         &mut self.places[user as usize]
     }
@@ -188,10 +192,12 @@ impl Users {
     }
 
     /// Something is due for a user then.
+    #[inline]
     pub(crate) fn set_timer(&mut self, user: u32, deadline_ns: u64) {
         self.timers.set(user, deadline_ns);
     }
 
+    #[inline]
     pub(crate) fn cancel_timer(&mut self, user: u32) {
         self.timers.cancel(user);
     }
@@ -217,6 +223,7 @@ impl Users {
 
     /// A session is due in a place, where a user has been `thinking` or is to begin its first one. Whether there is one,
     /// and what changes before it.
+    #[inline]
     pub(crate) fn begin_due(&mut self, place: u32, now_ns: u64, thinking: bool) -> (bool, Change) {
         let user = &self[place];
         let done = self.assignment.is_share_done(self.global_index(place), user.sessions);
@@ -233,6 +240,7 @@ impl Users {
 
     /// A session has ended: whether its user thinks about the next one, and what changes before. In the closed model a
     /// user whose life is over makes way for the next one at once, who begins as if it had thought.
+    #[inline]
     pub(crate) fn end_session(&mut self, place: u32, now_ns: u64) -> (bool, Change) {
         let over = self.is_life_over(place, now_ns);
         match &self.assignment.load.arrivals {

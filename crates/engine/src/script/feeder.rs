@@ -120,7 +120,7 @@ mod tests {
     fn turn(place: u32, draw_index: u32) -> Option<Turn> {
         let mut session = ActiveSession::new(place + 1, 0, 0, 0);
         session.draw_index = draw_index;
-        Some(Turn { session: Box::new(session), recorder: Box::new(Recorder::new(false)), now_ns: 0 })
+        Some(Turn::new(Box::new(session), Box::new(Recorder::new(false)), 0))
     }
 
     /// What each of `people` users is given by `calls` calls, where their places are those of `threads` threads.

@@ -58,9 +58,16 @@ pub(crate) struct Turn {
     pub(crate) recorder: Box<Recorder>,
     /// When the event happened that the script goes on with.
     pub(crate) now_ns: u64,
+    /// What the script wants before it goes on.
+    pub(crate) action: Option<Action>,
 }
 
 impl Turn {
+    /// The beginning of a turn.
+    pub(crate) fn new(session: Box<ActiveSession>, recorder: Box<Recorder>, now_ns: u64) -> Turn {
+        Turn { session, recorder, now_ns, action: None }
+    }
+
     /// Notes a step of the user when somebody listens.
     fn trace(&mut self, step: impl FnOnce() -> Step) {
         self.recorder.trace(self.now_ns, self.session.user_number, step);
@@ -72,8 +79,6 @@ impl Turn {
 pub(crate) struct Host {
     /// Absent while no script has its turn: at the top level of one, too.
     pub(crate) turn: Option<Turn>,
-    /// What the script wants before it goes on.
-    pub(crate) action: Option<Action>,
     pub(crate) draft: Draft,
     /// In the order in which their pages are given back.
     pub(crate) drafts: Vec<Draft>,
@@ -96,7 +101,6 @@ impl Host {
     pub(crate) fn new(users: u32, people: u64, pages: Rc<RefCell<Pages>>) -> Host {
         Host {
             turn: None,
-            action: None,
             draft: Draft::default(),
             drafts: Vec::new(),
             pages,
@@ -140,59 +144,32 @@ impl Host {
     pub(crate) fn operation(&mut self, name: &[u8]) {
         let Some(turn) = &mut self.turn else { return };
         turn.trace(|| Step::Operation(String::from_utf8_lossy(name).into_owned()));
-        let Turn { session, recorder, now_ns } = turn;
+        let Turn { session, recorder, now_ns, .. } = turn;
         let row = recorder.row(OperationKind::Operation, name);
         session.open(row, *now_ns, recorder);
     }
 
     /// A request is wanted. One outside of an operation opens one named after the session.
     pub(crate) fn request(&mut self, arguments: &Arguments<'_>) {
-        self.leave_pages();
-        let mut draft = std::mem::take(&mut self.draft);
-        self.write_draft(&mut draft, arguments);
-        self.draft = draft;
-        self.action = Some(Action::Request);
+        let Some(turn) = &mut self.turn else { return };
+        leave_pages(turn, &self.pages);
+        write_draft(turn, &mut self.draft, arguments);
+        turn.action = Some(Action::Request);
     }
 
     /// One more request of those that [`Self::parallel`] sends.
     pub(crate) fn request_beside(&mut self, arguments: &Arguments<'_>) {
+        let Some(turn) = &mut self.turn else { return };
         let mut draft = Draft::default();
-        self.write_draft(&mut draft, arguments);
+        write_draft(turn, &mut draft, arguments);
         self.drafts.push(draft);
     }
 
     /// The requests noted by [`Self::request_beside`] are wanted, over at most this number of connections at once.
     pub(crate) fn parallel(&mut self, connections: u16) {
-        self.leave_pages();
-        self.action = Some(Action::Parallel(connections.max(1)));
-    }
-
-    fn write_draft(&mut self, draft: &mut Draft, arguments: &Arguments<'_>) {
-        let Some(Turn { session, recorder, now_ns }) = &mut self.turn else { return };
-        session.ensure_operation(*now_ns, recorder);
-        draft.clear();
-        draft.method.extend_from_slice(arguments.method);
-        draft.target.extend_from_slice(arguments.target);
-        draft.headers.extend_from_slice(arguments.headers);
-        if let Some((content_type, body)) = arguments.body {
-            draft.has_body = true;
-            draft.content_type.extend_from_slice(content_type);
-            draft.body.extend_from_slice(body);
-        }
-        draft.segments.extend_from_slice(arguments.segments);
-        draft.named = arguments.name.is_some();
-        draft.row = recorder.row(OperationKind::Request, arguments.name.unwrap_or(path_of(arguments.target)));
-        draft.wanted = arguments.wanted;
-        draft.redirects = arguments.redirects;
-        draft.discard = arguments.discard;
-        draft.cached = arguments.cached;
-    }
-
-    /// The pages of the session's last request end here.
-    fn leave_pages(&mut self) {
         let Some(turn) = &mut self.turn else { return };
-        let mut pages = self.pages.borrow_mut();
-        turn.session.pages.drain(..).for_each(|slot| pages.release(slot));
+        leave_pages(turn, &self.pages);
+        turn.action = Some(Action::Parallel(connections.max(1)));
     }
 
     /// The user proves who it is from now on.
@@ -214,11 +191,10 @@ impl Host {
 
     /// A pause within the session: it ends the open operation.
     pub(crate) fn pause(&mut self, nanos: u64) {
-        if let Some(turn) = &mut self.turn {
-            turn.session.close(&mut turn.recorder);
-            turn.trace(|| Step::Think(nanos));
-        }
-        self.action = Some(Action::Pause(nanos));
+        let Some(turn) = &mut self.turn else { return };
+        turn.session.close(&mut turn.recorder);
+        turn.trace(|| Step::Think(nanos));
+        turn.action = Some(Action::Pause(nanos));
     }
 
     /// Takes the open operation out of its row.
@@ -230,7 +206,7 @@ impl Host {
 
     /// The open operation has failed a check; `on_purpose` where the script ends its session by it.
     pub(crate) fn fail(&mut self, message: &str, on_purpose: bool) {
-        let Some(Turn { session, recorder, now_ns }) = &mut self.turn else { return };
+        let Some(Turn { session, recorder, now_ns, .. }) = &mut self.turn else { return };
         session.fail(ErrorKind::Check, message, *now_ns, recorder, &mut self.pages.borrow_mut());
         session.failed_on_purpose |= on_purpose;
     }
@@ -247,4 +223,31 @@ impl Host {
     pub(crate) fn promise(&mut self, key: &str, state: State<'_>) -> Result<(), Fault> {
         if self.promises.note(key, state) { Ok(()) } else { self.count(Promises::BEYOND, 1) }
     }
+}
+
+fn write_draft(turn: &mut Turn, draft: &mut Draft, arguments: &Arguments<'_>) {
+    let Turn { session, recorder, now_ns, .. } = turn;
+    session.ensure_operation(*now_ns, recorder);
+    draft.clear();
+    draft.method.extend_from_slice(arguments.method);
+    draft.target.extend_from_slice(arguments.target);
+    draft.headers.extend_from_slice(arguments.headers);
+    if let Some((content_type, body)) = arguments.body {
+        draft.has_body = true;
+        draft.content_type.extend_from_slice(content_type);
+        draft.body.extend_from_slice(body);
+    }
+    draft.segments.extend_from_slice(arguments.segments);
+    draft.named = arguments.name.is_some();
+    draft.row = recorder.row(OperationKind::Request, arguments.name.unwrap_or(path_of(arguments.target)));
+    draft.wanted = arguments.wanted;
+    draft.redirects = arguments.redirects;
+    draft.discard = arguments.discard;
+    draft.cached = arguments.cached;
+}
+
+/// The pages of the session's last request end here.
+fn leave_pages(turn: &mut Turn, pages: &RefCell<Pages>) {
+    let mut pages = pages.borrow_mut();
+    turn.session.pages.drain(..).for_each(|slot| pages.release(slot));
 }

@@ -45,10 +45,10 @@ pub(crate) enum Input {
     Wake,
 }
 
-/// How a script came back.
+/// How a script's turn came to an end.
 #[derive(Debug)]
-pub(crate) enum Return {
-    /// It waits.
+pub(crate) enum Outcome {
+    /// It waits for what the turn's action says.
     Waits,
     /// It reached its end.
     Ended,
@@ -92,19 +92,19 @@ impl Script {
         user: u32,
         number: u32,
         stream: &mut Stream,
-    ) -> (Option<Thread>, Return) {
+    ) -> (Option<Thread>, Outcome) {
         let started = self.ensure_user(user, number).and_then(|()| self.thread());
         match started {
             Ok(thread) => {
-                let back = self.run(stream, |stage| stage.start(&thread, session, user));
-                (Some(thread), back)
+                let outcome = self.run(stream, |stage| stage.start(&thread, session, user));
+                (Some(thread), outcome)
             }
-            Err(error) => (None, Return::Raised(message(&error))),
+            Err(error) => (None, Outcome::Raised(message(&error))),
         }
     }
 
     /// Goes on with a waiting script.
-    pub(crate) fn resume(&mut self, thread: &Thread, input: Input, stream: &mut Stream) -> Return {
+    pub(crate) fn resume(&mut self, thread: &Thread, input: Input, stream: &mut Stream) -> Outcome {
         match input {
             Input::Page(page) => self.run(stream, |stage| stage.go_on(thread, Some(page.bits()))),
             Input::Wake => self.run(stream, |stage| stage.go_on(thread, None)),
@@ -112,7 +112,7 @@ impl Script {
                 let bits = pages.iter().map(|page| LightUserData(page.bits() as *mut std::ffi::c_void));
                 match self.lua.create_sequence_from(bits) {
                     Ok(list) => self.run(stream, |stage| stage.go_on_with(thread, list)),
-                    Err(error) => Return::Raised(message(&error)),
+                    Err(error) => Outcome::Raised(message(&error)),
                 }
             }
         }
@@ -132,22 +132,22 @@ impl Script {
         }
     }
 
-    fn run(&mut self, stream: &mut Stream, go_on: impl FnOnce(&Stage) -> Resumed) -> Return {
+    fn run(&mut self, stream: &mut Stream, go_on: impl FnOnce(&Stage) -> Resumed) -> Outcome {
         self.stream.set(*stream);
         self.budget.renew();
         let resumed = go_on(&self.stage);
         *stream = self.stream.get();
         match resumed {
-            Resumed::Waits => Return::Waits,
-            Resumed::Ended => Return::Ended,
+            Resumed::Waits => Outcome::Waits,
+            Resumed::Ended => Outcome::Ended,
             Resumed::Raised(Ok(Value::String(text))) => {
-                Return::Raised(without_stack(&text.to_string_lossy()))
+                Outcome::Raised(without_stack(&text.to_string_lossy()))
             }
-            Resumed::Raised(Ok(Value::Error(error))) => Return::Raised(message(&error)),
+            Resumed::Raised(Ok(Value::Error(error))) => Outcome::Raised(message(&error)),
             Resumed::Raised(Ok(other)) => {
-                Return::Raised(format!("the script raised a {} as an error", other.type_name()))
+                Outcome::Raised(format!("the script raised a {} as an error", other.type_name()))
             }
-            Resumed::Raised(Err(error)) => Return::Raised(message(&error)),
+            Resumed::Raised(Err(error)) => Outcome::Raised(message(&error)),
         }
     }
 

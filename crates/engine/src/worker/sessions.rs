@@ -7,12 +7,11 @@ use super::Worker;
 use crate::active_session::ActiveSession;
 use crate::clock::Clock;
 use crate::mix::Chooser;
-use crate::program::Outcome;
 use crate::recorder::{Recorder, Row};
 use crate::scenario::Scenario;
 use crate::script::host::{Action, Turn};
 use crate::script::page::Pages;
-use crate::script::session::Input;
+use crate::script::session::{Input, Outcome};
 use crate::trace::Step;
 use crate::transport::Transport;
 use crate::users::{Admission, Batch, Change, Doing, Pace, Presence};
@@ -126,13 +125,14 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         recorder.lag(late_ns);
         choice.cell.into_iter().for_each(|cell| recorder.chosen(cell));
         recorder.trace(now_ns, index + 1, || Step::Session(self.sessions.names[choice.session].clone()));
-        let turn = Turn { session, recorder: self.recorder.lend(), now_ns };
+        let turn = Turn::new(session, self.recorder.lend(), now_ns);
         let numbers = (user, state.person.wrapping_add(1));
         let (turn, thread, outcome) = self.program.start(turn, choice.session, numbers, &mut state.stream);
-        self.recorder.put_back(turn.recorder);
-        state.presence = Some(Box::new(Presence { session: turn.session, thread, batch: Batch::default() }));
+        let Turn { session, recorder, action, .. } = turn;
+        self.recorder.put_back(recorder);
+        state.presence = Some(Box::new(Presence { session, thread, batch: Batch::default() }));
         self.time_has_passed();
-        self.proceed(user, outcome);
+        self.proceed(user, outcome, action);
     }
 
     /// The user's answer is complete: the script goes on.
@@ -158,28 +158,32 @@ impl<C: Clock, T: Transport> Worker<C, T> {
     fn resume(&mut self, user: u32, input: Input) {
         let state = &mut self.users[user];
         let Some(mut presence) = state.presence.take() else { return };
-        let turn = Turn { session: presence.session, recorder: self.recorder.lend(), now_ns: self.now_ns };
+        let turn = Turn::new(presence.session, self.recorder.lend(), self.now_ns);
         let (turn, outcome) = self.program.resume(turn, presence.thread.as_ref(), input, &mut state.stream);
-        self.recorder.put_back(turn.recorder);
-        presence.session = turn.session;
+        let Turn { session, recorder, action, .. } = turn;
+        self.recorder.put_back(recorder);
+        presence.session = session;
         state.presence = Some(presence);
         self.time_has_passed();
-        self.proceed(user, outcome);
+        self.proceed(user, outcome, action);
     }
 
     /// Does what the script asked for.
-    fn proceed(&mut self, user: u32, outcome: Outcome) {
+    fn proceed(&mut self, user: u32, outcome: Outcome, action: Option<Action>) {
         self.be_forgotten(user);
-        match outcome {
-            Outcome::Waits(Action::Request) => self.send_request(user),
-            Outcome::Waits(Action::Parallel(connections)) => self.send_requests(user, connections),
-            Outcome::Waits(Action::Pause(nanos)) => {
+        match (outcome, action) {
+            (Outcome::Waits, Some(Action::Request)) => self.send_request(user),
+            (Outcome::Waits, Some(Action::Parallel(connections))) => self.send_requests(user, connections),
+            (Outcome::Waits, Some(Action::Pause(nanos))) => {
                 self.connections.operation_ended(user, &mut self.recorder);
                 self.users[user].doing = Doing::Pausing;
                 self.users.set_timer(user, self.now_ns + nanos);
             }
-            Outcome::Ended => self.end_session(user),
-            Outcome::Raised(message) => {
+            (Outcome::Waits, None) => {
+                self.fail_session(user, ErrorKind::Script, "the script yielded without a request");
+            }
+            (Outcome::Ended, _) => self.end_session(user),
+            (Outcome::Raised(message), _) => {
                 // `fail("why")` raises an error after it has counted one; any other error is the script's own.
                 if self.users[user].session().is_some_and(|session| session.failed_on_purpose) {
                     self.end_session(user);
