@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::bench::environment::Helpers;
 use crate::verbs;
 
 /// Finds the load line of a web stack: how many users a real stack serves within its response-time targets.
@@ -94,15 +95,15 @@ pub(crate) enum Verb {
     /// Remove what killed runs left behind; remove runs, studies, data sets and built applications
     Clean(verbs::clean::CleanArgs),
     /// Ends a lab whose tool has died; started by plimsoll itself
-    #[command(hide = true)]
+    #[command(hide = true, name = Helpers::KEEPER)]
     Keeper(verbs::keeper::KeeperArgs),
     /// Watches the machine and the tiers while a run lasts; started by plimsoll itself
-    #[command(hide = true)]
+    #[command(hide = true, name = Helpers::OBSERVER)]
     Observer,
     /// Reads files from inside of a tier; started by plimsoll itself
-    #[command(hide = true)]
+    #[command(hide = true, name = Helpers::READER)]
     Reader,
     /// Takes CPU time on purpose; started by plimsoll itself
-    #[command(hide = true)]
+    #[command(hide = true, name = Helpers::HOG)]
     Hog,
 }

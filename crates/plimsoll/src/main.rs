@@ -5,7 +5,7 @@ mod bench;
 mod cli;
 mod console;
 mod context;
-mod interrupt;
+mod signals;
 mod verbs;
 mod version;
 
@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use model::{Problem, Result};
 
+use bench::progress::Progress;
 use cli::{Cli, Verb};
 use context::Context;
 
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
     let mut context = match Context::new(&cli.global) {
         Ok(context) => context,
         Err(problems) => {
-            console::Console::new(true).problem(&problems.to_string());
+            console::Console::new(true).problem(&problems);
             return ExitCode::from(problems.exit_code());
         }
     };
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
     match outcome.and_then(|code| context.console.check().map(|()| code)) {
         Ok(code) => ExitCode::from(code),
         Err(problems) => {
-            context.console.problem(&problems.to_string());
+            context.console.problem(&problems);
             ExitCode::from(problems.exit_code())
         }
     }

@@ -14,8 +14,8 @@ use model::{Plan, Problem, Problems, Result, units};
 use serde_json::Value as Json;
 use testbed::{BuildCommand, Lab};
 
+use crate::bench::environment::Environment;
 use crate::bench::{dataset, lock};
-use crate::context::Context;
 
 /// The version of `built.json`.
 const FORMAT: u64 = 1;
@@ -41,17 +41,17 @@ pub(crate) fn ensure(
     plan: &Plan,
     lab: &Lab,
     steps: &mut Vec<Step>,
-    context: &mut Context,
+    env: &mut Environment<'_>,
 ) -> Result<Option<PathBuf>> {
     let Some(build) = &plan.kit.build else { return Ok(None) };
-    let sources = Sources::of(&context.catalogue, &plan.kit.name, build);
+    let sources = Sources::of(env.catalogue, &plan.kit.name, build);
     let id = sources.id();
-    let place = folder(&context.home).join(&id);
+    let place = folder(env.home).join(&id);
     if !is_whole(&place, &id) {
-        let lock = lock::hold(&folder(&context.home), &id, "application", context)?;
+        let lock = lock::hold(&folder(env.home), &id, "application", env.interrupt, env.progress)?;
         // Another plimsoll may have built it meanwhile.
         if !is_whole(&place, &id) {
-            make(plan, build, &sources, lab, steps, context)?;
+            make(plan, build, &sources, lab, steps, env)?;
         }
         drop(lock);
     }
@@ -76,17 +76,17 @@ fn make(
     sources: &Sources,
     lab: &Lab,
     steps: &mut Vec<Step>,
-    context: &mut Context,
+    env: &mut Environment<'_>,
 ) -> Result<()> {
-    let (folder, id, word) = (folder(&context.home), sources.id(), std::process::id());
+    let (folder, id, word) = (folder(env.home), sources.id(), std::process::id());
     let half = folder.join(format!(".half-{id}-{word}"));
     remove_half_made(&folder, &id);
-    let making = Making { kit: &plan.kit.name, build, id: &id, half: &half, home: &context.home };
+    let making = Making { kit: &plan.kit.name, build, id: &id, half: &half, home: env.home };
     let words = build.run.join(" ");
-    context.console.step(&format!("building the application: {words} (this is done once)"));
+    env.progress.step(&format!("building the application: {words} (this is done once)"));
     let started = Instant::now();
     let cpus = [plan.placement.stack.as_slice(), &plan.placement.generator].concat();
-    let interrupt = &context.interrupt;
+    let interrupt = env.interrupt;
     let built = making.run(sources, lab, &cpus, &|| interrupt.count() > 0);
     let took_s = started.elapsed().as_secs_f64();
     let kept = built.and_then(|tree| {
@@ -95,7 +95,7 @@ fn make(
     });
     let tree = kept.inspect_err(|_| _ = fs::remove_dir_all(&half))?;
     steps.push(Step { name: "build the application".to_string(), took_s });
-    context.console.done(&format!(
+    env.progress.done(&format!(
         "application {id}: {} files, {}, built in {}",
         tree.files.len(),
         units::show_bytes(tree.bytes),

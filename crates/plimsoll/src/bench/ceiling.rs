@@ -8,7 +8,8 @@ use model::record::ValidityCheck;
 use model::study::Ceiling;
 use model::{Interval, OperationKind, Problem, Result, units};
 
-use crate::context::Context;
+use crate::bench::interrupt::Interrupt;
+use crate::bench::progress::Progress;
 
 const USERS: u32 = 50;
 const STEADY_S: f64 = 2.0;
@@ -33,10 +34,14 @@ pub(crate) struct AtFull {
 ///
 /// # Errors
 /// The user's wish to stop; no request that was answered.
-pub(crate) fn at_full(placement: &Placement, context: &mut Context) -> Result<AtFull> {
-    context.console.step("measuring the generator against a server that does nothing");
+pub(crate) fn at_full(
+    placement: &Placement,
+    interrupt: &Interrupt,
+    progress: &mut dyn Progress,
+) -> Result<AtFull> {
+    progress.step("measuring the generator against a server that does nothing");
     let load = Load { users: USERS, ramp_up_s: 0.1, steady_s: STEADY_S + 0.9, ..Load::default() };
-    let sum = drive(load, placement, context)?;
+    let sum = drive(load, placement, interrupt)?;
     let cores = placement.generator.len().max(1) as f64;
     Ok(AtFull {
         requests_per_s: sum.requests as f64 / STEADY_S,
@@ -47,13 +52,17 @@ pub(crate) fn at_full(placement: &Placement, context: &mut Context) -> Result<At
 }
 
 /// The generator's ceiling, and its lag at a tenth of it.
-pub(crate) fn measure(placement: &Placement, context: &mut Context) -> Result<Ceiling> {
-    let full = at_full(placement, context)?;
+pub(crate) fn measure(
+    placement: &Placement,
+    interrupt: &Interrupt,
+    progress: &mut dyn Progress,
+) -> Result<Ceiling> {
+    let full = at_full(placement, interrupt, progress)?;
     let rate = full.requests_per_s * LAG_AT_RATIO;
     let (pattern, arriving) = (Pattern::Constant, Arriving::Operations);
     let arrivals = Some(Arrivals { pattern, arriving, from_per_s: rate, to_per_s: rate });
     let load = Load { users: USERS, steady_s: STEADY_S + 1.0, arrivals, ..Load::default() };
-    let tenth = drive(load, placement, context)?;
+    let tenth = drive(load, placement, interrupt)?;
     Ok(Ceiling {
         requests_per_s: full.requests_per_s,
         cpu_s_per_request: full.cpu_s_per_request,
@@ -103,7 +112,7 @@ impl Audience for Sum {
     }
 }
 
-fn drive(load: Load, placement: &Placement, context: &mut Context) -> Result<Sum> {
+fn drive(load: Load, placement: &Placement, interrupt: &Interrupt) -> Result<Sum> {
     let server = NullServer::start(placement.stack.first().copied())
         .map_err(|error| Problem::environment(format!("failed to start the null server: {error}")))?;
     let text = "function visit() operation 'Null' local page = get('/') check(page:has('null'), 'null') end";
@@ -115,11 +124,11 @@ fn drive(load: Load, placement: &Placement, context: &mut Context) -> Result<Sum
         ..RunOptions::of(scenario, load, server.address())
     };
     let control = Control::default();
-    context.interrupt.steer(&control);
+    interrupt.steer(&control);
     let mut sum = Sum { whole: Interval::empty(0), requests: 0 };
     let totals = engine::run(&options, &control, &mut sum);
-    context.interrupt.release();
-    context.interrupt.check()?;
+    interrupt.release();
+    interrupt.check()?;
     if let Some(evidence) = totals?.evidence.first() {
         let what = format!("requests to the null server failed: {}", evidence.message);
         return Err(Problem::environment(what).remedy("raise the limit of descriptors (ulimit -n)").into());

@@ -4,15 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use kit::data::{LoadOptions, Phase, Progress};
+use kit::data::{LoadOptions, Phase, Progress as Loading};
 use model::record::{DatasetResult, Step};
 use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
 use testbed::{Lab, Stack, snapshot};
 
+use crate::bench::environment::Environment;
 use crate::bench::lock;
+use crate::bench::progress::Progress;
 use crate::bench::stage::{self, Kept};
-use crate::context::Context;
 
 /// The version of `dataset.json`.
 const FORMAT: u64 = 1;
@@ -36,28 +37,28 @@ pub(crate) fn ensure(
     plan: &Plan,
     lab: &Lab,
     steps: &mut Vec<Step>,
-    context: &mut Context,
+    env: &mut Environment<'_>,
 ) -> Result<Option<Dataset>> {
     let Some(tier) = plan.database().filter(|_| plan.kit.schema.is_some() || plan.kit.data.is_some()) else {
         return Ok(None);
     };
-    let kit = kit::Kit::open(&context.catalogue, &plan.kit.name)?;
+    let kit = kit::Kit::open(env.catalogue, &plan.kit.name)?;
     let setup = kit::Setup::of_plan(plan);
-    let program = testbed::program::of_service(&testbed::Needed::by_tier(tier, &plan.kit)?, &context.home)?;
+    let program = testbed::program::of_service(&testbed::Needed::by_tier(tier, &plan.kit)?, env.home)?;
     let version = testbed::program::version(&program, &tier.service);
     let server_word = format!("{} {}", tier.service.name, version.line);
     let id = kit::data::dataset_id(&kit, &setup, &plan.size.label, &server_word)?;
-    let place = folder(&context.home).join(&id);
+    let place = folder(env.home).join(&id);
     if let Some(result) = read_about(&place, &id) {
         return Ok(Some(Dataset { path: place.join("data"), result }));
     }
-    let lock = lock::hold(&folder(&context.home), &id, "data set", context)?;
+    let lock = lock::hold(&folder(env.home), &id, "data set", env.interrupt, env.progress)?;
     let result = match read_about(&place, &id) {
         // Another plimsoll has made it meanwhile.
         Some(result) => result,
         None => {
-            context.console.step(&format!("making data set {id}: this is done once"));
-            make(plan, &kit, &setup, &id, lab, steps, context)?
+            env.progress.step(&format!("making data set {id}: this is done once"));
+            make(plan, &kit, &setup, &id, lab, steps, env)?
         }
     };
     drop(lock);
@@ -79,36 +80,36 @@ fn make(
     id: &str,
     lab: &Lab,
     steps: &mut Vec<Step>,
-    context: &mut Context,
+    env: &mut Environment<'_>,
 ) -> Result<DatasetResult> {
     let started = Instant::now();
-    let keep_failed = context.home.join("failed").join(id);
-    let (mut stack, _) = stage::start(plan, lab, Kept::default(), true, &keep_failed, steps, context)?;
+    let keep_failed = env.home.join("failed").join(id);
+    let (mut stack, _) = stage::start(plan, lab, Kept::default(), true, &keep_failed, steps, env)?;
     let server = server(plan, &stack).ok_or_else(|| Problem::bug("the database tier has no socket"))?;
     let loaded = {
-        let (console, interrupt) = (&mut context.console, &context.interrupt);
+        let (progress, interrupt) = (&mut *env.progress, env.interrupt);
         let mut rows = RowsProgress { started: None };
         kit::data::load(LoadOptions {
             kit,
             setup,
             server: &server,
             threads: all_cpus(plan),
-            on_progress: &mut |progress| rows.show(&progress, console),
+            on_progress: &mut |loading| rows.show(&loading, progress),
             cancelled: &interrupt.cancelled,
         })
         .map_err(|problems| with_log(problems, &mut stack))?
     };
     steps.push(Step { name: "load the data".to_string(), took_s: loaded.took_s });
-    context.console.step("shutting the database down clean and keeping a snapshot");
+    env.progress.step("shutting the database down clean and keeping a snapshot");
     stack.stop()?;
     let data_dir = stack.tiers().iter().find_map(|tier| tier.data_dir.clone());
     let data_dir = data_dir.ok_or_else(|| Problem::bug("the database tier has no data directory"))?;
-    let bytes = publish(plan, id, &data_dir, lab, context, |bytes| {
+    let bytes = publish(plan, id, &data_dir, lab, env, |bytes| {
         about(id, bytes, &loaded.rows, started.elapsed().as_secs_f64())
     })?;
     let load_s = started.elapsed().as_secs_f64();
     let rows: u64 = loaded.rows.values().sum();
-    context.console.done(&format!(
+    env.progress.done(&format!(
         "data set {id}: {rows} rows, {} on disk, made in {}",
         units::show_bytes(bytes),
         units::show_seconds(load_s)
@@ -122,10 +123,10 @@ fn publish(
     id: &str,
     data_dir: &Path,
     lab: &Lab,
-    context: &Context,
+    env: &Environment<'_>,
     about: impl Fn(u64) -> Json,
 ) -> Result<u64> {
-    let folder = folder(&context.home);
+    let folder = folder(env.home);
     let lab_word = lab.dir().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let half = folder.join(format!(".half-{lab_word}"));
     let place = folder.join(id);
@@ -210,28 +211,25 @@ struct RowsProgress {
 }
 
 impl RowsProgress {
-    fn show(&mut self, progress: &Progress, console: &mut crate::console::Console) {
-        if progress.phase != Phase::Rows || progress.total == 0 {
-            let doing =
-                if progress.doing.is_empty() { String::new() } else { format!(": {}", progress.doing) };
-            let text = format!("{}{doing}", progress.phase.title());
-            return match progress.total {
-                0 => console.step(&text),
-                total => console.progress(&text, progress.done as f64 / total as f64),
+    fn show(&mut self, loading: &Loading, progress: &mut dyn Progress) {
+        if loading.phase != Phase::Rows || loading.total == 0 {
+            let doing = if loading.doing.is_empty() { String::new() } else { format!(": {}", loading.doing) };
+            let text = format!("{}{doing}", loading.phase.title());
+            return match loading.total {
+                0 => progress.step(&text),
+                total => progress.advance(&text, loading.done as f64 / total as f64),
             };
         }
         let started = *self.started.get_or_insert_with(Instant::now);
-        let ratio = progress.done as f64 / progress.total as f64;
+        let ratio = loading.done as f64 / loading.total as f64;
         let left = match started.elapsed().as_secs_f64() {
             elapsed if elapsed > 1.0 && ratio > 0.01 => {
                 format!(", {} left", units::show_seconds((elapsed / ratio - elapsed).max(1.0).round()))
             }
             _ => String::new(),
         };
-        let bytes = units::show_bytes(progress.bytes);
-        console.progress(
-            &format!("loading rows: {} of {}, {bytes}{left}", progress.done, progress.total),
-            ratio,
-        );
+        let bytes = units::show_bytes(loading.bytes);
+        progress
+            .advance(&format!("loading rows: {} of {}, {bytes}{left}", loading.done, loading.total), ratio);
     }
 }

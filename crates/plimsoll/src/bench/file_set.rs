@@ -12,9 +12,9 @@ use model::record::{FileSetResult, Step};
 use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
 
+use crate::bench::environment::Environment;
 use crate::bench::file_set::in_use::Use;
 use crate::bench::{dataset, lock, page_cache};
-use crate::context::Context;
 
 /// The version of `file_set.json`.
 const FORMAT: u64 = 1;
@@ -41,20 +41,20 @@ pub(crate) fn ensure(
     plan: &Plan,
     who: &str,
     steps: &mut Vec<Step>,
-    context: &mut Context,
+    env: &mut Environment<'_>,
 ) -> Result<Option<FileSet>> {
     if plan.kit.file_set.is_none() {
         return Ok(None);
     }
-    let kit = kit::Kit::open(&context.catalogue, &plan.kit.name)?;
-    let list = files::list(&kit, &kit::Setup::of_plan(plan), &context.catalogue)?;
+    let kit = kit::Kit::open(env.catalogue, &plan.kit.name)?;
+    let list = files::list(&kit, &kit::Setup::of_plan(plan), env.catalogue)?;
     let list = list.ok_or_else(|| Problem::bug("a kit that lost its file set"))?;
     let id = list.id(&plan.size.label);
-    let place = dataset::folder(&context.home).join(&id);
+    let place = dataset::folder(env.home).join(&id);
     let wanted = Wanted { plan, list: &list, id: &id, place: &place, who };
     let (result, in_use) = match page_cache::set_is_used(plan) {
-        Use::Alone => wanted.alone(steps, context)?,
-        Use::Shared => wanted.shared(steps, context)?,
+        Use::Alone => wanted.alone(steps, env)?,
+        Use::Shared => wanted.shared(steps, env)?,
     };
     let root = place.join(MADE);
     let paths = list.files().map(|(path, _)| root.join(path)).collect();
@@ -72,36 +72,36 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    fn alone(&self, steps: &mut Vec<Step>, context: &mut Context) -> Result<(FileSetResult, File)> {
-        let in_use = in_use::take(self.id, self.who, Use::Alone, context)?;
+    fn alone(&self, steps: &mut Vec<Step>, env: &mut Environment<'_>) -> Result<(FileSetResult, File)> {
+        let in_use = in_use::take(self.id, self.who, Use::Alone, env)?;
         let kept = kept(self.place, self.id, self.list).unwrap_or_else(|problems| {
-            context.console.note(&format!("the kept file set is not used, it is made anew: {problems}"));
+            env.progress.note(&format!("the kept file set is not used, it is made anew: {problems}"));
             None
         });
         let result = match kept {
             Some(result) => result,
-            None => make(self.plan, self.list, self.id, self.place, steps, context)?,
+            None => make(self.plan, self.list, self.id, self.place, steps, env)?,
         };
         Ok((result, in_use))
     }
 
-    fn shared(&self, steps: &mut Vec<Step>, context: &mut Context) -> Result<(FileSetResult, File)> {
-        if let Some(found) = self.found(context)? {
+    fn shared(&self, steps: &mut Vec<Step>, env: &mut Environment<'_>) -> Result<(FileSetResult, File)> {
+        if let Some(found) = self.found(env)? {
             return Ok(found);
         }
         // Others who lack it wait here until it is made, and not until the run that makes it has ended.
-        let _lock = lock::hold(&dataset::folder(&context.home), self.id, "file set", context)?;
-        if let Some(found) = self.found(context)? {
+        let _lock = lock::hold(&dataset::folder(env.home), self.id, "file set", env.interrupt, env.progress)?;
+        if let Some(found) = self.found(env)? {
             return Ok(found);
         }
-        let (result, in_use) = self.alone(steps, context)?;
-        in_use::share(&in_use, self.id, context)?;
+        let (result, in_use) = self.alone(steps, env)?;
+        in_use::share(&in_use, self.id, env)?;
         Ok((result, in_use))
     }
 
     /// The kept set, shared; it is free again where it is not whole.
-    fn found(&self, context: &mut Context) -> Result<Option<(FileSetResult, File)>> {
-        let in_use = in_use::take(self.id, self.who, Use::Shared, context)?;
+    fn found(&self, env: &mut Environment<'_>) -> Result<Option<(FileSetResult, File)>> {
+        let in_use = in_use::take(self.id, self.who, Use::Shared, env)?;
         let kept = kept(self.place, self.id, self.list).ok().flatten();
         Ok(kept.map(|result| (result, in_use)))
     }
@@ -134,9 +134,9 @@ fn make(
     id: &str,
     place: &Path,
     steps: &mut Vec<Step>,
-    context: &mut Context,
+    env: &mut Environment<'_>,
 ) -> Result<FileSetResult> {
-    let folder = dataset::folder(&context.home);
+    let folder = dataset::folder(env.home);
     let word = std::process::id();
     let (half, broken) =
         (folder.join(format!(".half-{id}-{word}")), folder.join(format!(".broken-{id}-{word}")));
@@ -149,9 +149,9 @@ fn make(
         .map_err(|error| io("make room for", &error))?;
     let (files, bytes, disk_bytes) = (list.count(), list.bytes(), list.disk_bytes());
     let size = size(bytes, disk_bytes);
-    context.console.step(&format!("making {files} files, {size} ({id}): this is done once"));
+    env.progress.step(&format!("making {files} files, {size} ({id}): this is done once"));
     let started = Instant::now();
-    let console = &mut context.console;
+    let progress = &mut *env.progress;
     files::make(MakeOptions {
         list,
         into: &half,
@@ -165,9 +165,9 @@ fn make(
                 units::show_bytes(per_s as u64)
             );
             // More than was foreseen where the file system allows few links.
-            console.progress(&text, (done / making.total.max(1) as f64).min(1.0));
+            progress.advance(&text, (done / making.total.max(1) as f64).min(1.0));
         },
-        cancelled: &context.interrupt.cancelled,
+        cancelled: &env.interrupt.cancelled,
     })?;
     let made_s = started.elapsed().as_secs_f64();
     let about =
@@ -180,7 +180,7 @@ fn make(
         return Err(io("name", &error).into());
     }
     steps.push(Step { name: "make the file set".to_string(), took_s: made_s });
-    context.console.done(&format!(
+    env.progress.done(&format!(
         "file set {id}: {files} files, {size}, made in {} ({}/s)",
         units::show_seconds(made_s),
         units::show_bytes((disk_bytes as f64 / made_s) as u64)

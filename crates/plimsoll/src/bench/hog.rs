@@ -2,22 +2,22 @@
 //! group of its own that is no tier.
 
 use model::fault_file::Injection;
-use model::{Plan, Problem, Result};
+use model::{Plan, Result};
 use testbed::{Lab, Launch, Running};
 
+use crate::bench::environment::Helpers;
+
 /// Starts the hogs that the plan's fault asks for; they end with the lab.
-pub(crate) fn start(plan: &Plan, lab: &Lab) -> Result<Vec<Running>> {
+pub(crate) fn start(plan: &Plan, lab: &Lab, helpers: &Helpers) -> Result<Vec<Running>> {
     let mut hogs = Vec::new();
     for injection in plan.injections() {
         let Injection::CpuHog { processes, on_generator } = injection else { continue };
-        let program = std::env::current_exe()
-            .map_err(|error| Problem::environment(format!("failed to find this program: {error}")))?;
         let cpus = if *on_generator { &plan.placement.generator } else { &plan.placement.stack };
         for _ in 0..*processes {
             hogs.push(lab.launch(&Launch {
                 tier: "hog".to_string(),
-                program: program.clone(),
-                args: vec!["hog".into()],
+                program: helpers.program.clone(),
+                args: vec![Helpers::HOG.into()],
                 env: Vec::new(),
                 dir: lab.dir().to_path_buf(),
                 input: None,

@@ -6,13 +6,14 @@ use kit::{CheckInputs, CheckOptions};
 use model::diagnosis::Injected;
 use model::fault_file::Injection;
 use model::record::{ConsistencyResult, RunRecord, Step};
-use model::{FaultFile, KitManifest, Plan, Problem, Recipe, Result, units};
+use model::{Catalogue, FaultFile, KitManifest, Plan, Problem, Recipe, Result, units};
 use store::{RunWriter, Runs};
 
+use crate::bench::environment::Origin;
 use crate::bench::measure::Recording;
+use crate::bench::progress::Progress;
 use crate::bench::setup;
 use crate::bench::stage::Stage;
-use crate::context::Context;
 
 /// Server logs are kept up to this size each: the end says more than the beginning.
 const MOST_LOG_BYTES: u64 = 4 << 20;
@@ -31,9 +32,9 @@ pub(crate) fn begin(
     plan: &Plan,
     stage: &Stage,
     (id, started): (&str, &str),
-    context: &Context,
+    origin: &Origin,
 ) -> Result<(RunRecord, RunWriter)> {
-    let mut record = setup::unfinished(plan, id, started, context);
+    let mut record = setup::unfinished(plan, id, started, origin);
     record.setup.tiers = setup::tiers(plan, stage.tiers());
     setup::elsewhere(plan, stage.elsewhere.as_ref(), &mut record.setup);
     record.dataset = stage.dataset.clone();
@@ -66,7 +67,8 @@ pub(crate) fn check(
     plan: &Plan,
     stage: &mut Stage,
     recording: &Recording,
-    context: &mut Context,
+    catalogue: &Catalogue,
+    progress: &mut dyn Progress,
 ) -> Vec<ConsistencyResult> {
     stage.told.go_on(CheckInputs::of(&recording.totals));
     let name = plan.database().map(|tier| tier.name.as_str());
@@ -76,10 +78,10 @@ pub(crate) fn check(
     if plan.kit.check.is_none() || (needed && database.is_none()) {
         return Vec::new();
     }
-    context.console.step("checking the data");
+    progress.step("checking the data");
     let started = Instant::now();
     let cut_off = !recording.tier_events.is_empty();
-    let results = examine(plan, stage, database.as_ref(), cut_off, context);
+    let results = examine(plan, stage, database.as_ref(), cut_off, catalogue, progress);
     stage.steps.push(Step { name: "check the data".to_string(), took_s: started.elapsed().as_secs_f64() });
     results.unwrap_or_else(|problems| {
         let sentence = format!("the consistency check could not be made: {problems}");
@@ -92,24 +94,24 @@ fn examine(
     stage: &Stage,
     database: Option<&kit::Server>,
     cut_off: bool,
-    context: &mut Context,
+    catalogue: &Catalogue,
+    progress: &mut dyn Progress,
 ) -> Result<Vec<ConsistencyResult>> {
-    let kit = kit::Kit::open(&context.catalogue, &plan.kit.name)?;
+    let kit = kit::Kit::open(catalogue, &plan.kit.name)?;
     if let Some(server) = database.filter(|_| cut_off)
         && !wait_until_quiet(|| kit::open_transactions(server), PAUSE, PATIENCE)?
     {
         let after = units::show_seconds(PATIENCE.as_secs_f64());
         let text = format!("transactions are still open after {after}: the check may find work half done");
-        context.console.note(&text);
+        progress.note(&text);
     }
-    let console = &mut context.console;
     kit::check(CheckOptions {
         kit: &kit,
         setup: &kit::Setup::of_plan(plan),
         inputs: &stage.told,
         database,
         web: Some(&stage.target),
-        on_answer: &mut |answers| console.still(&format!("checking the data: {answers} answers")),
+        on_answer: &mut |answers| progress.still(&format!("checking the data: {answers} answers")),
     })
 }
 

@@ -6,11 +6,18 @@ use std::time::Duration;
 
 use model::{Problem, Result};
 
-use crate::context::Context;
+use crate::bench::interrupt::Interrupt;
+use crate::bench::progress::Progress;
 
 /// Holds the right to make what will be kept in `folder` as `id`, until the file is dropped. `what` is the kind of thing:
 /// `data set`.
-pub(crate) fn hold(folder: &Path, id: &str, what: &str, context: &mut Context) -> Result<fs::File> {
+pub(crate) fn hold(
+    folder: &Path,
+    id: &str,
+    what: &str,
+    interrupt: &Interrupt,
+    progress: &mut dyn Progress,
+) -> Result<fs::File> {
     let path = folder.join(format!(".{id}.lock"));
     let failed = |error: &std::io::Error| {
         Problem::environment(format!("failed to lock the {what}: {error}")).file(path.display().to_string())
@@ -23,8 +30,8 @@ pub(crate) fn hold(folder: &Path, id: &str, what: &str, context: &mut Context) -
             Err(fs::TryLockError::Error(error)) => return Err(failed(&error).into()),
             Err(fs::TryLockError::WouldBlock) => {}
         }
-        context.interrupt.check()?;
-        context.console.progress(&format!("another plimsoll is making {what} {id}"), 0.0);
+        interrupt.check()?;
+        progress.advance(&format!("another plimsoll is making {what} {id}"), 0.0);
         std::thread::sleep(Duration::from_millis(100));
     }
 }

@@ -7,14 +7,14 @@ use analysis::signals::Limit;
 use analysis::{LogAlarm, TierEvent, TierFault};
 use engine::{Audience, Control, RunOptions, Second, Stop, Totals};
 use model::record::{Event, Outcome};
-use model::{Interval, OperationKind, Plan, Result, units};
+use model::{Catalogue, Interval, OperationKind, Plan, Result, units};
 use store::RunWriter;
 
+use crate::bench::environment::Environment;
 use crate::bench::pace::{Pace, phase};
+use crate::bench::progress::Progress;
 use crate::bench::stage::Stage;
 use crate::bench::watching::{Seen, Watching};
-use crate::console::Console;
-use crate::context::Context;
 
 /// After the ramp-down, or when the user wants to stop, sessions under way may take this long to end.
 pub(crate) const DRAIN_S: f64 = 10.0;
@@ -38,9 +38,9 @@ pub(crate) struct Recording {
 }
 
 /// The plan's load on `stage`; at the end sessions under way may take `drain_s` seconds.
-pub(crate) fn options(plan: &Plan, stage: &Stage, drain_s: f64, context: &Context) -> Result<RunOptions> {
+pub(crate) fn options(plan: &Plan, stage: &Stage, drain_s: f64, catalogue: &Catalogue) -> Result<RunOptions> {
     Ok(RunOptions {
-        scenario: kit::scenario(plan, &context.catalogue)?,
+        scenario: kit::scenario(plan, catalogue)?,
         load: plan.load.clone(),
         target: stage.target.clone(),
         cpus: plan.placement.generator.clone(),
@@ -59,20 +59,20 @@ pub(crate) fn measure(
     writer: &mut RunWriter,
     pace: &mut dyn Pace,
     drain_s: f64,
-    context: &mut Context,
+    env: &mut Environment<'_>,
 ) -> Result<Recording> {
-    let options = options(plan, stage, drain_s, context)?;
+    let options = options(plan, stage, drain_s, env.catalogue)?;
     let limits = limits(stage);
-    let watching = Watching::begin(plan, stage, context.observes);
+    let watching = Watching::begin(plan, stage, env.settings);
     let control = Control::default();
-    context.interrupt.steer(&control);
+    env.interrupt.steer(&control);
     writer.event(&phase(0.0, "ramp-up begins"))?;
     let mut witness = Witness {
         plan,
         stage,
         writer,
         pace,
-        console: &mut context.console,
+        progress: &mut *env.progress,
         control: &control,
         watching,
         tier_events: Vec::new(),
@@ -81,7 +81,7 @@ pub(crate) fn measure(
     };
     witness.watching.sample(0.0);
     let totals = engine::run(&options, &control, &mut witness);
-    context.interrupt.release();
+    env.interrupt.release();
     let totals = totals?;
     let now_s = witness.clock.map_or(0.0, |(first, named_s)| named_s + first.elapsed().as_secs_f64());
     witness.look_at_tiers(now_s)?;
@@ -89,7 +89,7 @@ pub(crate) fn measure(
     let alarms = alarms.into_values().collect();
     let Seen { last, sources, unseen } = watching.end();
     writer.samples(&last)?;
-    let outcome = match (tier_events.is_empty(), context.interrupt.count()) {
+    let outcome = match (tier_events.is_empty(), env.interrupt.count()) {
         (false, _) => Outcome::Aborted,
         (true, 0) => Outcome::Completed,
         (true, _) => Outcome::Interrupted,
@@ -113,7 +113,7 @@ struct Witness<'a> {
     stage: &'a mut Stage,
     writer: &'a mut RunWriter,
     pace: &'a mut dyn Pace,
-    console: &'a mut Console,
+    progress: &'a mut dyn Progress,
     control: &'a Control,
     watching: Watching,
     tier_events: Vec<TierEvent>,
@@ -149,7 +149,7 @@ impl Witness<'_> {
             let how = death.memory.map_or(death.status.clone(), |kill| kill.to_string());
             let text = format!("tier {} ended: {how}", death.tier);
             self.writer.event(&Event { second: now_s, kind: "tier".to_string(), text: text.clone() })?;
-            self.console.note(&text);
+            self.progress.note(&text);
             self.tier_events.push(TierEvent {
                 tier: death.tier,
                 fault: death.memory.map_or(TierFault::Died(death.status), TierFault::OutOfMemory),
@@ -184,8 +184,8 @@ impl Witness<'_> {
         let response = p95.map(|p95| format!(", p95 {}", units::show_seconds(p95))).unwrap_or_default();
         let failed = if errors > 0 { format!(", {errors} errors") } else { String::new() };
         let load = self.plan.load.headline();
-        self.console
-            .progress(&format!("{load}, {phase}: {per_s} operations/s{response}{failed}"), done_ratio);
+        self.progress
+            .advance(&format!("{load}, {phase}: {per_s} operations/s{response}{failed}"), done_ratio);
     }
 }
 

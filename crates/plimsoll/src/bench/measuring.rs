@@ -6,12 +6,14 @@ use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use model::{Problem, Result};
 use rustix::fs::OFlags;
 
-use crate::context::Context;
+use crate::bench::interrupt::Interrupt;
+use crate::bench::progress::Progress;
 
 /// The first of these directories that is there has the lock; they are writable for all.
 const PLACES: [&str; 2] = ["/run/lock", "/tmp"];
@@ -26,56 +28,66 @@ pub(crate) enum WhileOthersMeasure {
     MeasureBeside,
 }
 
-impl WhileOthersMeasure {
-    pub(crate) fn of(no_wait: bool) -> WhileOthersMeasure {
-        match std::env::var_os("PLIMSOLL_MEASURE_BESIDE") {
-            Some(_) => WhileOthersMeasure::MeasureBeside,
-            None if no_wait => WhileOthersMeasure::Refuse,
-            None => WhileOthersMeasure::Wait,
-        }
-    }
+/// The right to measure on this machine, from when it is held until the process ends.
+#[derive(Debug)]
+pub(crate) struct MachineLock {
+    meanwhile: WhileOthersMeasure,
+    held: OnceLock<File>,
 }
 
-/// Holds the right to measure on this machine from now on until the process ends.
-pub(crate) fn hold(context: &mut Context) -> Result<()> {
-    if context.measuring.is_some() || context.while_others_measure == WhileOthersMeasure::MeasureBeside {
-        return Ok(());
+impl MachineLock {
+    pub(crate) fn new(meanwhile: WhileOthersMeasure) -> MachineLock {
+        MachineLock { meanwhile, held: OnceLock::new() }
     }
-    let path =
-        PLACES.map(Path::new).into_iter().find(|dir| dir.is_dir()).unwrap_or(Path::new("/tmp")).join(NAME);
-    let failed = |error: &io::Error| {
-        Problem::environment(format!("failed to lock: {error}"))
-            .file(path.display().to_string())
-            .why("nobody could tell whether another measurement disturbs this one")
-            .remedy("every user of this machine must be able to read that file, and to make it where it is missing")
-    };
-    let file = open(&path).map_err(|error| failed(&error))?;
-    let mut waits_for = String::new();
-    loop {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::Error(error)) => return Err(failed(&error).into()),
-            Err(TryLockError::WouldBlock) => {}
+
+    /// Waits until nobody else measures, and keeps others from it.
+    ///
+    /// # Errors
+    /// Another measurement is under way and is not to be waited for; the user's wish to stop; a lock that can't be made.
+    pub(crate) fn hold(&self, interrupt: &Interrupt, progress: &mut dyn Progress) -> Result<()> {
+        if self.held.get().is_some() || self.meanwhile == WhileOthersMeasure::MeasureBeside {
+            return Ok(());
         }
-        let other = holder(&file).unwrap_or_else(|| "a process that can't be seen from here".to_string());
-        if context.while_others_measure == WhileOthersMeasure::Refuse {
-            return Err(Problem::environment(format!(
-                "another measurement is under way on this machine: {other}"
-            ))
-            .key("--no-wait")
-            .why("two at once take from each other, and both could look valid")
-            .remedy("wait for it: without --no-wait this is done")
-            .into());
-        }
-        context.interrupt.check()?;
-        if waits_for != other {
-            context.console.step(&format!("waiting for another measurement on this machine: {other}"));
-            waits_for = other;
-        }
-        std::thread::sleep(Duration::from_millis(100));
+        let file = self.wait(interrupt, progress)?;
+        self.held.get_or_init(|| file);
+        Ok(())
     }
-    context.measuring = Some(file);
-    Ok(())
+
+    fn wait(&self, interrupt: &Interrupt, progress: &mut dyn Progress) -> Result<File> {
+        let dir = PLACES.map(Path::new).into_iter().find(|dir| dir.is_dir()).unwrap_or(Path::new("/tmp"));
+        let path = dir.join(NAME);
+        let failed = |error: &io::Error| {
+            Problem::environment(format!("failed to lock: {error}"))
+                .file(path.display().to_string())
+                .why("nobody could tell whether another measurement disturbs this one")
+                .remedy("every user of this machine must be able to read that file, and to make it where it is missing")
+        };
+        let file = open(&path).map_err(|error| failed(&error))?;
+        let mut waits_for = String::new();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::Error(error)) => return Err(failed(&error).into()),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            let other = holder(&file).unwrap_or_else(|| "a process that can't be seen from here".to_string());
+            if self.meanwhile == WhileOthersMeasure::Refuse {
+                return Err(Problem::environment(format!(
+                    "another measurement is under way on this machine: {other}"
+                ))
+                .key("--no-wait")
+                .why("two at once take from each other, and both could look valid")
+                .remedy("wait for it: without --no-wait this is done")
+                .into());
+            }
+            interrupt.check()?;
+            if waits_for != other {
+                progress.step(&format!("waiting for another measurement on this machine: {other}"));
+                waits_for = other;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
 }
 
 /// Opened to be read, which is enough for a lock, and is what another user's file allows.

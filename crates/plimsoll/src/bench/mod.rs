@@ -2,11 +2,15 @@
 //! a study becomes trials on real stacks.
 
 pub(crate) mod build;
+pub(crate) mod catalogue_folder;
 pub(crate) mod ceiling;
+pub(crate) mod cpus;
 pub(crate) mod dataset;
 pub(crate) mod diagnose;
+pub(crate) mod environment;
 pub(crate) mod file_set;
 pub(crate) mod hog;
+pub(crate) mod interrupt;
 pub(crate) mod judge;
 pub(crate) mod keep;
 pub(crate) mod lock;
@@ -15,6 +19,7 @@ pub(crate) mod measuring;
 pub(crate) mod outcome;
 pub(crate) mod pace;
 pub(crate) mod page_cache;
+pub(crate) mod progress;
 pub(crate) mod prove;
 pub(crate) mod server;
 pub(crate) mod setup;

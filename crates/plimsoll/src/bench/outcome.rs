@@ -1,26 +1,25 @@
-//! One run from plan to report: staged, measured, checked, judged, kept.
+//! One run from plan to record: staged, measured, checked, judged, kept.
 
-use std::path::PathBuf;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use model::record::Step;
 use model::{Plan, Problem, Problems, Recipe, Result};
 use store::{Run, Runs};
 
+use crate::bench::environment::Environment;
 use crate::bench::judge::{Case, judge, seen};
+use crate::bench::keep;
 use crate::bench::measure::{DRAIN_S, measure};
 use crate::bench::pace::Planned;
-use crate::bench::server::ServerArgs;
+use crate::bench::server::ServerAccess;
 use crate::bench::stage::Stage;
-use crate::bench::{keep, measuring};
-use crate::context::Context;
 
 /// A run that is over and kept.
 pub(crate) struct Measured {
     /// The run as kept.
     pub(crate) run: Run,
-    /// Its HTML report, if it could be written.
-    pub(crate) report: Option<PathBuf>,
+    /// What failed after the run was kept, which takes nothing away from it.
+    pub(crate) problems: Vec<Problems>,
 }
 
 /// An id for a run, a study or a lab, with the `word` that it is about (a kit's name), and the time it was made.
@@ -34,32 +33,31 @@ pub(crate) fn new_id(word: &str) -> (String, String) {
 pub(crate) fn run(
     recipe: &Recipe,
     plan: &Plan,
-    server: &ServerArgs,
-    context: &mut Context,
+    server: &ServerAccess,
+    env: &mut Environment<'_>,
 ) -> Result<Measured> {
-    kit::lint(&context.catalogue, &plan.kit.name)?;
-    kit::check_targets(plan, &context.catalogue)?;
-    let rules = context.catalogue.rules()?;
-    measuring::hold(context)?;
+    kit::lint(env.catalogue, &plan.kit.name)?;
+    kit::check_targets(plan, env.catalogue)?;
+    let rules = env.catalogue.rules()?;
+    env.machine.hold(env.interrupt, env.progress)?;
     let (id, started) = new_id(&plan.kit.name);
-    let keep_failed = context.home.join("failed").join(&id);
-    let mut stage = Stage::set(plan, server, &id, keep_failed, context)?;
+    let mut stage = Stage::set(plan, server, &id, env)?;
     for warning in std::mem::take(&mut stage.warnings) {
-        context.console.note(&format!("note: {warning}"));
+        env.progress.note(&format!("note: {warning}"));
     }
-    context.interrupt.check()?;
-    let runs = Runs::open(&context.home)?;
-    let (mut record, mut writer) = keep::begin(&runs, recipe, plan, &stage, (&id, &started), context)?;
+    env.interrupt.check()?;
+    let runs = Runs::open(env.home)?;
+    let (mut record, mut writer) =
+        keep::begin(&runs, recipe, plan, &stage, (&id, &started), &env.settings.origin)?;
     let measuring = Instant::now();
     let mut pace = Planned::of(&plan.load);
-    let recording =
-        measure(plan, &mut stage, &mut writer, &mut pace, DRAIN_S, context).map_err(|problems| {
-            keep::logs(&stage, &writer);
-            with_remedy(problems, &format!("what was measured until then is kept: plimsoll show {id}"))
-        })?;
+    let recording = measure(plan, &mut stage, &mut writer, &mut pace, DRAIN_S, env).map_err(|problems| {
+        keep::logs(&stage, &writer);
+        with_remedy(problems, &format!("what was measured until then is kept: plimsoll show {id}"))
+    })?;
     stage.steps.push(Step { name: "drive the users".to_string(), took_s: measuring.elapsed().as_secs_f64() });
-    record.consistency = keep::check(plan, &mut stage, &recording, context);
-    context.console.step("stopping the stack");
+    record.consistency = keep::check(plan, &mut stage, &recording, env.catalogue, env.progress);
+    env.progress.step("stopping the stack");
     let stopped = stage.stop();
     keep::logs(&stage, &writer);
     record.steps = std::mem::take(&mut stage.steps);
@@ -81,14 +79,7 @@ pub(crate) fn run(
     writer.finish(&record)?;
     let closed = stage.close();
     let run = runs.find(&id)?;
-    let report = run.keep("report.html", report::html(&report::Page::of(&run)).as_bytes());
-    // The run is kept by now: what fails after it must not take it away, but is told.
-    let (report, unwritten) =
-        report.map_or_else(|problems| (None, Some(problems)), |path| (Some(path), None));
-    for problems in [stopped.err(), closed.err(), unwritten].into_iter().flatten() {
-        context.console.problem(&problems.to_string());
-    }
-    Ok(Measured { run, report })
+    Ok(Measured { run, problems: [stopped.err(), closed.err()].into_iter().flatten().collect() })
 }
 
 /// The same problems, with what to try for the first one unless it says that itself.

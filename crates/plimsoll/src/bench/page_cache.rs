@@ -9,9 +9,9 @@ use model::{Plan, Problem, Result, Value, units};
 use testbed::Stack;
 use testbed::page_cache::{self, Residency};
 
+use crate::bench::environment::{Environment, Helpers};
 use crate::bench::file_set::FileSet;
 use crate::bench::file_set::in_use::Use;
-use crate::context::Context;
 
 /// Users go to this tier.
 const TIER: &str = "web";
@@ -30,21 +30,21 @@ pub(crate) fn prepare(
     stack: &Stack,
     files: &FileSet,
     steps: &mut Vec<Step>,
-    context: &mut Context,
+    env: &mut Environment<'_>,
 ) -> Result<Option<PageCacheResult>> {
     let FileSet { root, paths, result, .. } = files;
     let Some(asked) = asked(plan) else { return Ok(None) };
     let started = Instant::now();
     let left_bytes = evict(paths, root, asked)?;
     if asked == "warm" {
-        warm(stack, paths.clone(), result.bytes, context)?;
+        warm(stack, paths.clone(), result.bytes, env)?;
     }
     let found = page_cache::residency(paths)?;
     let took_s = started.elapsed().as_secs_f64();
     let resident_ratio = found.resident_bytes as f64 / found.bytes.max(1) as f64;
     let resident_bytes = found.resident_bytes;
     steps.push(Step { name: format!("{asked} page cache"), took_s });
-    context.console.done(&format!(
+    env.progress.done(&format!(
         "page cache {asked}: {} of the file set's {} in memory ({:.1} %)",
         units::show_bytes(resident_bytes),
         units::show_bytes(found.bytes),
@@ -110,21 +110,19 @@ fn asked(plan: &Plan) -> Option<&str> {
 }
 
 /// The last file of the kit's script is read first: where not all fit, the first ones remain.
-fn warm(stack: &Stack, mut paths: Vec<PathBuf>, total: u64, context: &mut Context) -> Result<()> {
+fn warm(stack: &Stack, mut paths: Vec<PathBuf>, total: u64, env: &mut Environment<'_>) -> Result<()> {
     paths.reverse();
-    let program = std::env::current_exe()
-        .map_err(|error| Problem::environment(format!("failed to find this program: {error}")))?;
-    let (console, interrupt) = (&mut context.console, &context.interrupt);
+    let (progress, interrupt) = (&mut *env.progress, env.interrupt);
     let started = Instant::now();
     let mut told = |bytes: u64| {
         if started.elapsed() >= SILENT {
             let text =
                 format!("reading the file set from inside of the {TIER} tier: {}", units::show_bytes(bytes));
-            console.progress(&text, bytes as f64 / total.max(1) as f64);
+            progress.advance(&text, bytes as f64 / total.max(1) as f64);
         }
     };
     let cancel = || interrupt.count() > 0;
-    let program: (&Path, &[&str]) = (&program, &["reader"]);
+    let program: (&Path, &[&str]) = (&env.settings.helpers.program, &[Helpers::READER]);
     stack.read_inside(TIER, program, &paths, &cancel, &mut told).map(|_| ())
 }
 

@@ -9,15 +9,14 @@ mod windows;
 use analysis::elasticity::{self, Elasticity};
 use engine::{Audience, Control, Second, Stop};
 use model::diagnosis::{Handicap, Proof};
-use model::{Plan, Problem, Recipe, Result, RunRecord};
+use model::{Catalogue, Plan, Problem, Recipe, Result, RunRecord};
 use store::Run;
 
-use crate::bench::server::ServerArgs;
+use crate::bench::environment::Environment;
+use crate::bench::progress::Progress;
+use crate::bench::server::ServerAccess;
 use crate::bench::stage::Stage;
-use crate::bench::{judge, measure, measuring, outcome};
-use crate::console::Console;
-use crate::context::Context;
-use crate::verbs::recipe_args::cpus;
+use crate::bench::{cpus, judge, measure, outcome};
 use handicap::Take;
 use windows::{Driven, Tally, Turn, Window, left_out, order, pairs};
 
@@ -31,36 +30,28 @@ const BLOCKS: u32 = 8;
 const DRAIN_S: f64 = 2.0;
 
 /// Proves or refutes what the diagnosis in a run's `record` says. Ctrl-C ends it with what it has.
-pub(crate) fn prove(run: &Run, record: &RunRecord, context: &mut Context) -> Result<Proof> {
-    let usual = context.catalogue.clone();
-    let proof = in_catalogue(run, record, context);
-    context.catalogue = usual;
-    proof
-}
-
-fn in_catalogue(run: &Run, record: &RunRecord, context: &mut Context) -> Result<Proof> {
-    let plan = plan(run, context)?;
+pub(crate) fn prove(run: &Run, record: &RunRecord, env: &mut Environment<'_>) -> Result<Proof> {
+    let (plan, catalogue) = plan(run, env.catalogue)?;
+    let env = &mut env.with(&catalogue);
     same::check(&plan, record)?;
     let mut takes = Take::both(record, &plan)?;
-    measuring::hold(context)?;
+    env.machine.hold(env.interrupt, env.progress)?;
     let (id, _) = outcome::new_id(&plan.kit.name);
-    let keep_failed = context.home.join("failed").join(&id);
-    let server = ServerArgs { resume: 1.0, ..ServerArgs::default() };
-    let mut stage = Stage::set(&plan, &server, &id, keep_failed, context)?;
+    let mut stage = Stage::set(&plan, &ServerAccess::default(), &id, env)?;
     let stack = stage.stack().ok_or_else(|| Problem::bug("a run without a stack of its own"))?;
     if let Some(reason) = takes.settle(&plan, stack)? {
-        context.console.note(&format!("nothing is taken from another tier: {reason}"));
+        env.progress.note(&format!("nothing is taken from another tier: {reason}"));
     }
     let windows = order(record.setup.seed);
-    let driven = drive(&plan, &takes, &windows, &mut stage, context);
+    let driven = drive(&plan, &takes, &windows, &mut stage, env);
     let stopped = stage.stop();
     stage.close()?;
     stopped?;
     Ok(sum_up(&takes, &driven?))
 }
 
-/// The run's own plan, to be driven for as long as all windows take.
-fn plan(run: &Run, context: &mut Context) -> Result<Plan> {
+/// The run's own plan, to be driven for as long as all windows take, and the catalogue patched by the run's fault.
+fn plan(run: &Run, catalogue: &Catalogue) -> Result<(Plan, Catalogue)> {
     let path = run.directory().join("recipe.json");
     let unread = |what: String| Problem::recipe(what).file(path.display().to_string());
     let text = std::fs::read(&path).map_err(|error| unread(format!("failed to read the recipe: {error}")))?;
@@ -69,15 +60,17 @@ fn plan(run: &Run, context: &mut Context) -> Result<Plan> {
         let what = "only a stack of its own, driven by a number of users, can be handicapped";
         return Err(Problem::recipe(what).key("--prove").into());
     }
+    let mut catalogue = catalogue.clone();
     if let Some(fault) = &recipe.fault {
-        context.catalogue.fault(fault)?.patch(&mut context.catalogue)?;
+        catalogue.fault(fault)?.patch(&mut catalogue)?;
     }
     // One second more than the windows take: they begin with a whole second, and never at 0.
     let steady_s = BLOCKS * 3 * (SETTLE_S + WINDOW_S) + 1;
     let steady = Some(format!("{steady_s}s"));
     let recipe = Recipe { sessions: None, steady, ramp_down: Some("0s".into()), ..recipe };
     let file = path.display().to_string();
-    Plan::resolve(&recipe, Some(&file), &context.catalogue, &cpus())
+    let plan = Plan::resolve(&recipe, Some(&file), &catalogue, &cpus::allowed())?;
+    Ok((plan, catalogue))
 }
 
 /// What each whole window has given.
@@ -86,23 +79,23 @@ fn drive(
     takes: &Take,
     windows: &[Window],
     stage: &mut Stage,
-    context: &mut Context,
+    env: &mut Environment<'_>,
 ) -> Result<Vec<Driven>> {
-    let options = measure::options(plan, stage, DRAIN_S, context)?;
+    let options = measure::options(plan, stage, DRAIN_S, env.catalogue)?;
     let control = Control::default();
-    context.interrupt.steer(&control);
+    env.interrupt.steer(&control);
     let begins_s = (plan.load.ramp_up_s.ceil() as u32).max(1);
     let generator = (plan.placement.generator.len(), judge::shares_cpus(plan));
     let mut prover = Prover {
         tally: Tally::new(begins_s, windows, generator),
         takes,
         stage,
-        console: &mut context.console,
+        progress: &mut *env.progress,
         control: &control,
     };
     let ended = engine::run(&options, &control, &mut prover);
     let driven = prover.tally.whole();
-    context.interrupt.release();
+    env.interrupt.release();
     ended?;
     Ok(driven)
 }
@@ -111,7 +104,7 @@ struct Prover<'a> {
     tally: Tally<'a>,
     takes: &'a Take,
     stage: &'a mut Stage,
-    console: &'a mut Console,
+    progress: &'a mut dyn Progress,
     control: &'a Control,
 }
 
@@ -129,7 +122,7 @@ impl Audience for Prover<'_> {
         }
         let (number, all, done_ratio) = self.tally.progress(second.interval.second + 1);
         let text = format!("window {number} of {all}: {}", self.takes.words(self.tally.under_way()));
-        self.console.progress(&text, done_ratio);
+        self.progress.advance(&text, done_ratio);
         Ok(())
     }
 }

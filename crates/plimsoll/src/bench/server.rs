@@ -5,7 +5,6 @@ use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
 use engine::{Endpoint, Target, Tls, Trust};
 use model::{Problem, Result};
 use url::{Host, Url};
@@ -13,46 +12,36 @@ use url::{Host, Url};
 /// How long a server may take to accept the first connection.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The flags about a server that somebody else started.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct ServerArgs {
-    /// Allow load on a server that is not on this machine: its exact name or address; may be given several times
-    #[arg(long, value_name = "HOST")]
+/// How a server that somebody else started is reached, and what load may go there.
+#[derive(Debug, Clone)]
+pub(crate) struct ServerAccess {
+    /// Hosts that are not on this machine and may have load: exact names or addresses.
     pub(crate) allow_target: Vec<String>,
-    /// Connect to this unix socket instead of the URL's host
-    #[arg(long, value_name = "PATH")]
+    /// The unix socket to connect to instead of the URL's host.
     pub(crate) unix: Option<PathBuf>,
-    /// Local addresses to connect from, in turn: more connections than one address has ports
-    #[arg(long, value_name = "ADDR,…", value_delimiter = ',')]
+    /// Local addresses to connect from, in turn.
     pub(crate) source: Vec<IpAddr>,
-    /// Believe any certificate; the result says so
-    #[arg(long, conflicts_with = "cacert")]
+    /// Any certificate is believed.
     pub(crate) insecure: bool,
-    /// Believe these roots only, a PEM file
-    #[arg(long, value_name = "FILE")]
+    /// The only roots that are believed, a PEM file.
     pub(crate) cacert: Option<PathBuf>,
-    /// With --target: a page that must be answered with status 200 before users come; without it any answer will do
-    #[arg(long, value_name = "PATH")]
+    /// A page that must be answered with status 200 before users come; without it any answer will do.
     pub(crate) front_page: Option<String>,
-    /// Share of new TLS connections that resume an earlier session: all, unless [`SingleArgs`] says otherwise.
-    #[arg(skip = 1.0)]
+    /// Share of new TLS connections that resume an earlier session, 0 to 1.
     pub(crate) resume: f64,
 }
 
-/// The same for verbs of a single run; those of studies have another meaning for `--resume`.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct SingleArgs {
-    #[command(flatten)]
-    server: ServerArgs,
-    /// Share of new TLS connections that resume an earlier session, 0 to 1
-    #[arg(long, value_name = "RATIO", default_value_t = 1.0)]
-    resume: f64,
-}
-
-impl SingleArgs {
-    /// All of them together.
-    pub(crate) fn server(&self) -> ServerArgs {
-        ServerArgs { resume: self.resume, ..self.server.clone() }
+impl Default for ServerAccess {
+    fn default() -> ServerAccess {
+        ServerAccess {
+            allow_target: Vec::new(),
+            unix: None,
+            source: Vec::new(),
+            insecure: false,
+            cacert: None,
+            front_page: None,
+            resume: 1.0,
+        }
     }
 }
 
@@ -77,7 +66,7 @@ impl Server {
     }
 }
 
-impl ServerArgs {
+impl ServerAccess {
     /// Finds the server of a URL and refuses one that load must not go to. One connection is opened and closed to see
     /// whether somebody listens; nothing is sent.
     pub(crate) fn find(&self, text: &str) -> Result<Server> {
@@ -229,7 +218,7 @@ mod tests {
         (listener, port)
     }
 
-    fn fault(args: &ServerArgs, url: &str) -> String {
+    fn fault(args: &ServerAccess, url: &str) -> String {
         args.find(url).expect_err("it is refused").to_string()
     }
 
@@ -238,7 +227,7 @@ mod tests {
         let (_listener, port) = listening();
         for host in ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"] {
             let server =
-                ServerArgs::default().find(&format!("http://{host}:{port}/a?b")).expect("it is free");
+                ServerAccess::default().find(&format!("http://{host}:{port}/a?b")).expect("it is free");
             assert_eq!((server.allowed, server.target.tls.is_none()), (None, true), "{host}");
             assert!(server.target.host.ends_with(&format!(":{port}")), "{}", server.target.host);
         }
@@ -246,18 +235,18 @@ mod tests {
 
     #[test]
     fn another_machine_is_refused_before_anything_is_sent() {
-        let said = fault(&ServerArgs::default(), "http://192.0.2.1/");
+        let said = fault(&ServerAccess::default(), "http://192.0.2.1/");
         assert!(said.contains("192.0.2.1 is not on this machine"), "{said}");
         assert!(said.contains("--allow-target 192.0.2.1"), "{said}");
-        let other = ServerArgs { allow_target: vec!["192.0.2.2".into()], ..ServerArgs::default() };
+        let other = ServerAccess { allow_target: vec!["192.0.2.2".into()], ..ServerAccess::default() };
         assert!(fault(&other, "http://192.0.2.1/").contains("not on this machine"));
     }
 
     #[test]
     fn a_name_or_an_address_is_allowed_exactly_as_given() {
-        let args = ServerArgs {
+        let args = ServerAccess {
             allow_target: vec!["Shop.example".into(), "192.0.2.1".into()],
-            ..ServerArgs::default()
+            ..ServerAccess::default()
         };
         let ip = |text: &str| text.parse::<IpAddr>().expect("an address");
         assert_eq!(args.allows("shop.example", ip("192.0.2.7")).as_deref(), Some("Shop.example"));
@@ -274,7 +263,7 @@ mod tests {
             ("http://a:b@127.0.0.1/", "a name and password"),
             ("http://", "not a URL"),
         ] {
-            let said = fault(&ServerArgs::default(), url);
+            let said = fault(&ServerAccess::default(), url);
             assert!(said.contains(expected), "{url}: {said}");
         }
     }
@@ -283,27 +272,29 @@ mod tests {
     fn nobody_at_the_port_is_said_before_the_start() {
         let (listener, port) = listening();
         drop(listener);
-        let said = fault(&ServerArgs::default(), &format!("http://127.0.0.1:{port}/"));
+        let said = fault(&ServerAccess::default(), &format!("http://127.0.0.1:{port}/"));
         assert!(said.contains("failed to connect") && said.contains("start it"), "{said}");
     }
 
     #[test]
     fn https_has_its_own_port_and_names_whom_to_trust() {
-        let unix = || ServerArgs { unix: Some("/nowhere".into()), ..ServerArgs::default() };
+        let unix = || ServerAccess { unix: Some("/nowhere".into()), ..ServerAccess::default() };
         let server = unix().find("https://shop.example/").expect("a unix socket is this machine's");
         assert_eq!(server.target.host, "shop.example");
         let tls = server.target.tls.expect("https is encrypted");
         assert!(matches!(tls.trust, Trust::System) && tls.server_name == "shop.example", "{tls:?}");
-        let any = ServerArgs { insecure: true, ..unix() }.find("https://shop.example/").expect("it is found");
+        let any =
+            ServerAccess { insecure: true, ..unix() }.find("https://shop.example/").expect("it is found");
         assert!(matches!(any.target.tls.expect("https").trust, Trust::Anybody));
-        let half = ServerArgs { resume: 1.5, ..unix() };
+        let half = ServerAccess { resume: 1.5, ..unix() };
         assert!(fault(&half, "https://shop.example/").contains("between 0 and 1"));
     }
 
     #[test]
     fn source_addresses_are_of_the_servers_family() {
         let (_listener, port) = listening();
-        let args = ServerArgs { source: vec!["::1".parse().expect("an address")], ..ServerArgs::default() };
+        let args =
+            ServerAccess { source: vec!["::1".parse().expect("an address")], ..ServerAccess::default() };
         assert!(fault(&args, &format!("http://127.0.0.1:{port}/")).contains("another family"));
     }
 }

@@ -11,18 +11,17 @@ use model::record::{
 use model::service::Counter;
 use testbed::Tier;
 
+use crate::bench::environment::Origin;
 use crate::bench::server::Server;
-use crate::context::Context;
-use crate::version::version;
 
 /// A record of a run that has not been measured yet.
-pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, context: &Context) -> RunRecord {
+pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, origin: &Origin) -> RunRecord {
     RunRecord {
         format: RUN_FORMAT,
         id: id.to_string(),
         started: started.to_string(),
-        plimsoll: version(),
-        command: context.command.clone(),
+        plimsoll: origin.version.clone(),
+        command: origin.command.clone(),
         setup: setup(plan),
         outcome: Outcome::Unfinished,
         verdict: Verdict {

@@ -4,20 +4,18 @@
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use model::kit::Build;
 use model::record::{DatasetResult, Step};
 use model::{Catalogue, Plan, Problem, Problems, Result, units};
-use testbed::{
-    Helper, Helping, KeeperCommand, Lab, LabOptions, Needed, Running, Stack, StartOptions, StepEvent, Tier,
-};
+use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, StartOptions, StepEvent, Tier};
 
+use crate::bench::environment::Environment;
 use crate::bench::file_set::{self, FileSet};
-use crate::bench::server::{Server, ServerArgs};
+use crate::bench::server::{Server, ServerAccess};
 use crate::bench::{build, dataset, hog, keep, page_cache};
-use crate::context::Context;
 
 /// A stack that runs on its data set, or a server that somebody else started. Dropping it ends what was started.
 pub(crate) struct Stage {
@@ -49,14 +47,13 @@ struct Started {
 }
 
 impl Stage {
-    /// Stands `plan` up; `id` names the lab, `keep_failed` is where a failed start leaves logs and configuration.
+    /// Stands `plan` up; `id` names the lab.
     /// `server` says how to reach the plan's target, if it has one.
     pub(crate) fn set(
         plan: &Plan,
-        server: &ServerArgs,
+        server: &ServerAccess,
         id: &str,
-        keep_failed: PathBuf,
-        context: &mut Context,
+        env: &mut Environment<'_>,
     ) -> Result<Stage> {
         server.check_front_page(plan.target.is_some())?;
         match &plan.target {
@@ -66,9 +63,9 @@ impl Stage {
                     Some(page) => FrontPage::Found(page),
                     None => FrontPage::Answered(&plan.kit.front_page),
                 };
-                Stage::elsewhere(plan, server.find_root(url)?, wanted, context)
+                Stage::elsewhere(plan, server.find_root(url)?, wanted, env)
             }
-            None => Stage::start(plan, id, keep_failed, context),
+            None => Stage::start(plan, id, env),
         }
     }
 
@@ -76,14 +73,14 @@ impl Stage {
         plan: &Plan,
         server: Server,
         front_page: FrontPage<'_>,
-        context: &mut Context,
+        env: &mut Environment<'_>,
     ) -> Result<Stage> {
         let place = format!("{} ({})", server.url, server.place());
         let unchecked = plan.kit.check.is_none() || keep::checks_a_database(&plan.kit);
         let unseen = if unchecked { "no tier is watched, no data checked" } else { "no tier is watched" };
-        context.console.note(&format!("{place} was not started by Plimsoll: {unseen}"));
+        env.progress.note(&format!("{place} was not started by Plimsoll: {unseen}"));
         if let Some(host) = &server.allowed {
-            context.console.note(&format!("{host} is not this machine: allowed by --allow-target"));
+            env.progress.note(&format!("{host} is not this machine: allowed by --allow-target"));
         }
         if let (engine::Endpoint::Tcp(address), None) = (&server.target.endpoint, &server.target.tls) {
             let timeout_s = plan.kit.users.timeout_s;
@@ -104,22 +101,22 @@ impl Stage {
         })
     }
 
-    fn start(plan: &Plan, id: &str, keep_failed: PathBuf, context: &mut Context) -> Result<Stage> {
-        context.console.step("looking for what earlier runs left");
-        let swept = testbed::sweep(&context.home)?;
+    fn start(plan: &Plan, id: &str, env: &mut Environment<'_>) -> Result<Stage> {
+        env.progress.step("looking for what earlier runs left");
+        let swept = testbed::sweep(env.home)?;
         if !swept.labs.is_empty() {
             let count = swept.labs.len();
-            context.console.note(&format!("removed what {count} killed run(s) had left behind"));
+            env.progress.note(&format!("removed what {count} killed run(s) had left behind"));
         }
-        refuse(plan, &context.catalogue, context)?;
+        refuse(plan, env.catalogue, env.home)?;
         let mut steps = Vec::new();
-        let lab = open_lab(id, context)?;
+        let lab = open_lab(id, env)?;
         lab.check_limits(plan)?;
-        let built = build::ensure(plan, &lab, &mut steps, context)?;
-        let data = dataset::ensure(plan, &lab, &mut steps, context)?;
+        let built = build::ensure(plan, &lab, &mut steps, env)?;
+        let data = dataset::ensure(plan, &lab, &mut steps, env)?;
         // Before the stack, so that it is given back after the stack has ended, however this goes.
-        let mut file_set = file_set::ensure(plan, id, &mut steps, context)?;
-        context.interrupt.check()?;
+        let mut file_set = file_set::ensure(plan, id, &mut steps, env)?;
+        env.interrupt.check()?;
         let started = Instant::now();
         let (stack, copy_s) = {
             let kept = Kept {
@@ -127,17 +124,17 @@ impl Stage {
                 files: file_set.as_ref().map(|files| files.root.as_path()),
                 built: built.as_deref(),
             };
-            start(plan, &lab, kept, false, &keep_failed, &mut steps, context)?
+            start(plan, &lab, kept, false, &env.failed(id), &mut steps, env)?
         };
         if let Some(files) = &mut file_set {
-            files.result.page_cache = page_cache::prepare(plan, &stack, files, &mut steps, context)?;
+            files.result.page_cache = page_cache::prepare(plan, &stack, files, &mut steps, env)?;
         }
         let dataset = data.map(|data| DatasetResult { copy_s, ..data.result });
         let address = stack.web_address().ok_or_else(|| {
             Problem::recipe(format!("stack {} has no tier `web` with a port", plan.stack.name))
                 .why("the users have nowhere to go")
         })?;
-        context.console.step("asking for the front page");
+        env.progress.step("asking for the front page");
         let timeout_s = plan.kit.users.timeout_s;
         let host = address.to_string();
         let front_page = FrontPage::Found(&plan.kit.front_page);
@@ -145,11 +142,10 @@ impl Stage {
             return Err(with_logs(problem, &stack).into());
         }
         let took = units::show_seconds(started.elapsed().as_secs_f64());
-        context
-            .console
+        env.progress
             .done(&format!("{} is ready ({took}): http://{address}{}", plan.stack.name, plan.kit.front_page));
         let warnings = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone()).collect();
-        let hogs = hog::start(plan, &lab)?;
+        let hogs = hog::start(plan, &lab, &env.settings.helpers)?;
         let started = Some(Started { stack, lab, hogs });
         let (target, told) = (address.into(), kit::CheckInputs::default());
         Ok(Stage { started, target, elsewhere: None, dataset, file_set, steps, warnings, told })
@@ -157,11 +153,10 @@ impl Stage {
 
     /// Makes a stage that has served already what it was for its first users, as far as the page cache goes: a cold one is
     /// emptied again.
-    pub(crate) fn cool(&mut self, plan: &Plan, context: &mut Context) -> Result<()> {
+    pub(crate) fn cool(&mut self, plan: &Plan, env: &mut Environment<'_>) -> Result<()> {
         let (Some(started), Some(files)) = (&self.started, &mut self.file_set) else { return Ok(()) };
         if page_cache::is_cold(plan) {
-            files.result.page_cache =
-                page_cache::prepare(plan, &started.stack, files, &mut self.steps, context)?;
+            files.result.page_cache = page_cache::prepare(plan, &started.stack, files, &mut self.steps, env)?;
         }
         Ok(())
     }
@@ -217,32 +212,34 @@ impl Stage {
 
 /// Builds the plan's application and makes its data set if nobody has yet, in a lab of their own; nothing of it stands
 /// afterwards.
-pub(crate) fn make_data(plan: &Plan, id: &str, steps: &mut Vec<Step>, context: &mut Context) -> Result<()> {
-    check_packages(plan, context)?;
-    let lab = open_lab(id, context)?;
-    let made = build::ensure(plan, &lab, steps, context)
-        .and_then(|_| dataset::ensure(plan, &lab, steps, context))
-        .and_then(|_| file_set::ensure(plan, id, steps, context));
+pub(crate) fn make_data(
+    plan: &Plan,
+    id: &str,
+    steps: &mut Vec<Step>,
+    env: &mut Environment<'_>,
+) -> Result<()> {
+    check_packages(plan, env.home)?;
+    let lab = open_lab(id, env)?;
+    let made = build::ensure(plan, &lab, steps, env)
+        .and_then(|_| dataset::ensure(plan, &lab, steps, env))
+        .and_then(|_| file_set::ensure(plan, id, steps, env));
     lab.close()?;
     made.map(drop)
 }
 
-fn open_lab(id: &str, context: &Context) -> Result<Lab> {
-    let program = std::env::current_exe()
-        .map_err(|error| Problem::environment(format!("failed to find this program: {error}")))?;
-    let keeper = KeeperCommand { program, args: vec!["keeper".into()] };
-    Lab::open(&LabOptions { home: &context.home, id, keeper, cgroups: true })
+fn open_lab(id: &str, env: &Environment<'_>) -> Result<Lab> {
+    Lab::open(&LabOptions { home: env.home, id, keeper: env.settings.helpers.keeper(), cgroups: true })
 }
 
 /// What was made once and is kept: a stack starts from it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Kept<'a> {
     /// The database's data directory.
-    pub(crate) snapshot: Option<&'a std::path::Path>,
+    pub(crate) snapshot: Option<&'a Path>,
     /// The directory of the file set.
-    pub(crate) files: Option<&'a std::path::Path>,
+    pub(crate) files: Option<&'a Path>,
     /// The directory of what the application was built into.
-    pub(crate) built: Option<&'a std::path::Path>,
+    pub(crate) built: Option<&'a Path>,
 }
 
 /// Starts the plan's tiers (or, to load, its database alone); also says how long the copy of the data took.
@@ -251,16 +248,16 @@ pub(crate) fn start(
     lab: &Lab,
     kept: Kept<'_>,
     loading: bool,
-    keep_failed: &std::path::Path,
+    keep_failed: &Path,
     steps: &mut Vec<Step>,
-    context: &mut Context,
+    env: &mut Environment<'_>,
 ) -> Result<(Stack, f64)> {
     let mut copy_s = 0.0;
-    let (console, interrupt) = (&mut context.console, &context.interrupt);
+    let (progress, interrupt) = (&mut *env.progress, env.interrupt);
     let mut on_step = |event: StepEvent| {
         let name = describe(&event, loading);
         match event.took {
-            None => console.step(&name),
+            None => progress.step(&name),
             Some(took) => {
                 if matches!(event.step, testbed::Step::Copy(_)) {
                     copy_s = took.as_secs_f64();
@@ -271,7 +268,7 @@ pub(crate) fn start(
     };
     let stack = lab.start(StartOptions {
         plan,
-        catalogue: &context.catalogue,
+        catalogue: env.catalogue,
         data_snapshot: kept.snapshot,
         file_set: kept.files,
         built: kept.built,
@@ -296,18 +293,18 @@ fn describe(event: &StepEvent, loading: bool) -> String {
 
 /// Refuses what would only come out when hours of building and loading are over: packages that are missing, a network that
 /// can't be made, an application that can't be rendered with these settings.
-pub(crate) fn refuse(plan: &Plan, catalogue: &Catalogue, context: &Context) -> Result<()> {
+pub(crate) fn refuse(plan: &Plan, catalogue: &Catalogue, home: &Path) -> Result<()> {
     let checks =
-        [check_packages(plan, context), testbed::check_hosts(plan), testbed::check_app(plan, catalogue)];
+        [check_packages(plan, home), testbed::check_hosts(plan), testbed::check_app(plan, catalogue)];
     let found = checks.into_iter().filter_map(|check| check.err());
     Problems::check(found.flat_map(Problems::into_vec).collect())
 }
 
 /// What packages the plan's servers, and the build of its application, need that this machine doesn't have.
-fn check_packages(plan: &Plan, context: &Context) -> Result<()> {
+fn check_packages(plan: &Plan, home: &Path) -> Result<()> {
     let services = Needed::by_plan(plan)?;
     let builds: Vec<&Build> = plan.kit.build.iter().collect();
-    let missing = testbed::packages::missing(&services, &builds, &context.home);
+    let missing = testbed::packages::missing(&services, &builds, home);
     if missing.is_empty() {
         return Ok(());
     }

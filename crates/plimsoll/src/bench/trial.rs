@@ -13,6 +13,7 @@ mod told;
 mod verdict;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Instant;
 
 use engine::foresight;
@@ -23,11 +24,11 @@ use model::study::{Arm, By, Fault, Purpose, Question, Trial};
 use model::{Kind, Problem, Result};
 use store::Study;
 
+use crate::bench::environment::Environment;
 use crate::bench::measure::measure;
-use crate::bench::server::ServerArgs;
+use crate::bench::server::ServerAccess;
 use crate::bench::stage::{self, Stage};
-use crate::bench::{ceiling, keep, measuring, outcome, setup};
-use crate::context::Context;
+use crate::bench::{ceiling, keep, outcome, setup};
 use arm::{ReadyArm, Task};
 use driven::Driven;
 pub(crate) use kept::of_run;
@@ -44,14 +45,14 @@ pub(crate) type Outlook<'a> = Box<dyn FnMut(&Order, &[Trial]) -> String + 'a>;
 
 /// Where the trials of a study take place.
 pub(crate) struct TrialBench<'a> {
-    pub(crate) context: &'a mut Context,
+    pub(crate) env: Environment<'a>,
     /// The study's record; the verb puts its answer there.
     pub(crate) sitting: Sitting,
     arms: Vec<Option<ReadyArm>>,
     /// What may hold a stack.
     rules: Vec<Rule>,
     by: By,
-    server: ServerArgs,
+    server: ServerAccess,
     outlook: Outlook<'a>,
     standing: Option<Standing>,
     deaths: u32,
@@ -70,16 +71,16 @@ impl<'a> TrialBench<'a> {
         question: Question,
         arms: &[Arm],
         (by, load): (By, f64),
-        server: &ServerArgs,
-        context: &'a mut Context,
+        server: &ServerAccess,
+        env: Environment<'a>,
     ) -> Result<TrialBench<'a>> {
-        let ready = ReadyArm::all(arms, by, load, &context.catalogue)?;
-        refuse_early(&ready, server, context)?;
-        measuring::hold(context)?;
+        let ready = ReadyArm::all(arms, by, load, env.catalogue)?;
+        refuse_early(&ready, server, env.home)?;
+        env.machine.hold(env.interrupt, env.progress)?;
         let none = || Problem::bug("a study without an arm that is measured");
         let first = ready.iter().flatten().next().ok_or_else(none)?.clone();
-        let sitting = Sitting::begin(question, arms, &first, context)?;
-        TrialBench::open(sitting, ready, by, server, context)
+        let sitting = Sitting::begin(question, arms, &first, &env)?;
+        TrialBench::open(sitting, ready, by, server, env)
     }
 
     /// Goes on with a study that [`Sitting::resume`] took up: its arms as they were, with what this machine and this
@@ -90,24 +91,24 @@ impl<'a> TrialBench<'a> {
     pub(crate) fn go_on(
         sitting: Sitting,
         (by, load): (By, f64),
-        server: &ServerArgs,
-        context: &'a mut Context,
+        server: &ServerAccess,
+        env: Environment<'a>,
     ) -> Result<TrialBench<'a>> {
-        let ready = ReadyArm::all(&sitting.record.arms, by, load, &context.catalogue)?;
-        refuse_early(&ready, server, context)?;
-        measuring::hold(context)?;
-        TrialBench::open(sitting, ready, by, server, context)
+        let ready = ReadyArm::all(&sitting.record.arms, by, load, env.catalogue)?;
+        refuse_early(&ready, server, env.home)?;
+        env.machine.hold(env.interrupt, env.progress)?;
+        TrialBench::open(sitting, ready, by, server, env)
     }
 
     fn open(
         mut sitting: Sitting,
         arms: Vec<Option<ReadyArm>>,
         by: By,
-        server: &ServerArgs,
-        context: &'a mut Context,
+        server: &ServerAccess,
+        env: Environment<'a>,
     ) -> Result<TrialBench<'a>> {
-        let rules = context.catalogue.rules()?;
-        let now = identity::of(&arms, server, context);
+        let rules = env.catalogue.rules()?;
+        let now = identity::of(&arms, server, &env.settings.origin.version);
         match sitting.kept(identity::FILE)? {
             Some(then) => identity::check(&then, &now)?,
             None => sitting.keep(identity::FILE, &now)?,
@@ -116,13 +117,14 @@ impl<'a> TrialBench<'a> {
             && let Some(first) = arms.iter().flatten().next()
         {
             let began = Instant::now();
-            sitting.record.ceiling = Some(ceiling::measure(&first.plan.placement, context)?);
+            sitting.record.ceiling =
+                Some(ceiling::measure(&first.plan.placement, env.interrupt, env.progress)?);
             let took_s = began.elapsed().as_secs_f64();
             sitting.record.steps.push(Step { name: "measure the generator".to_string(), took_s });
             sitting.save()?;
         }
         Ok(TrialBench {
-            context,
+            env,
             rules,
             sitting,
             arms,
@@ -139,16 +141,15 @@ impl<'a> TrialBench<'a> {
     pub(crate) fn make_data(&mut self) -> Result<()> {
         let mut wanted = BTreeMap::new();
         for arm in self.arms.iter().flatten().filter(|arm| arm.plan.target.is_none()) {
-            let catalogue = arm.catalogue.as_ref().unwrap_or(&self.context.catalogue);
             let load = &arm.plan.load;
             let load = load.arrivals.map_or(f64::from(load.users), |open| open.from_per_s);
-            let plan = arm.task(self.by, load, 1.0, 1, catalogue)?.plan;
+            let plan = arm.task(self.by, load, 1.0, 1)?.plan;
             let server = plan.database().map(|tier| tier.service.name.clone());
             wanted.entry((plan.size.label.clone(), server, plan.data_seed)).or_insert(plan);
         }
         for plan in wanted.values().filter(|_| wanted.len() > 1) {
             let (id, _) = outcome::new_id(&plan.kit.name);
-            stage::make_data(plan, &id, &mut self.sitting.record.steps, self.context)?;
+            stage::make_data(plan, &id, &mut self.sitting.record.steps, &mut self.env)?;
         }
         Ok(())
     }
@@ -170,7 +171,7 @@ impl<'a> TrialBench<'a> {
     /// no result away.
     pub(crate) fn end(mut self) -> Result<Study> {
         if let Some(standing) = self.standing.take() {
-            self.context.console.step("stopping the stack");
+            self.env.progress.step("stopping the stack");
             self.take_down(standing);
         }
         self.sitting.end()
@@ -180,7 +181,7 @@ impl<'a> TrialBench<'a> {
         let stopped = standing.stage.stop();
         let closed = standing.stage.close();
         for problems in [stopped.err(), closed.err()].into_iter().flatten() {
-            self.context.console.problem(&problems.to_string());
+            self.env.progress.problem(&problems);
         }
     }
 
@@ -190,23 +191,22 @@ impl<'a> TrialBench<'a> {
         let anew = order.fresh && (task.plan.kit.state.drifts || order.purpose == Purpose::Measure);
         let good = |standing: &Standing| standing.arm == order.arm && !anew;
         if let Some(standing) = self.standing.as_mut().filter(|standing| good(standing)) {
-            let muted = self.context.console.mute(true);
-            let cooled = standing.stage.cool(&task.plan, self.context);
-            self.context.console.mute(muted);
+            let muted = self.env.progress.mute(true);
+            let cooled = standing.stage.cool(&task.plan, &mut self.env);
+            self.env.progress.mute(muted);
             return cooled.map(|()| false);
         }
         let first = self.standing.is_none();
         if let Some(standing) = self.standing.take() {
             self.take_down(standing);
         }
-        let keep_failed = self.context.home.join("failed").join(id);
         // Once is enough: each trial has the same steps.
-        let muted = self.context.console.mute(!first || !self.sitting.record.trials.is_empty());
-        let stage = Stage::set(&task.plan, &self.server, id, keep_failed, self.context);
-        self.context.console.mute(muted);
+        let muted = self.env.progress.mute(!first || !self.sitting.record.trials.is_empty());
+        let stage = Stage::set(&task.plan, &self.server, id, &mut self.env.with(&task.catalogue));
+        self.env.progress.mute(muted);
         let mut stage = stage?;
         for warning in std::mem::take(&mut stage.warnings) {
-            self.context.console.note(&format!("note: {warning}"));
+            self.env.progress.note(&format!("note: {warning}"));
         }
         for tier in stage.tiers() {
             let servers = &mut self.sitting.record.servers;
@@ -231,19 +231,20 @@ impl<'a> TrialBench<'a> {
         let stage = &mut standing.stage;
         let runs = self.sitting.runs()?;
         let (mut record, mut writer) =
-            keep::begin(&runs, &task.recipe, &task.plan, stage, (id, started), self.context)?;
+            keep::begin(&runs, &task.recipe, &task.plan, stage, (id, started), &self.env.settings.origin)?;
         if let Some(check) = no_room(task, stage) {
             record.validity.push(check);
             record.steps = std::mem::take(&mut stage.steps);
             return Driven::refused(record, writer);
         }
+        let mut env = self.env.with(&task.catalogue);
         let driving = Instant::now();
         let mut pace = Settling::new(task.ramp_up_s, task.least_warm_up_s, task.window_s);
-        let recording = measure(&task.plan, stage, &mut writer, &mut pace, DRAIN_S, self.context)
+        let recording = measure(&task.plan, stage, &mut writer, &mut pace, DRAIN_S, &mut env)
             .inspect_err(|_| keep::logs(stage, &writer))?;
         let took_s = driving.elapsed().as_secs_f64();
         stage.steps.push(Step { name: "drive the users".to_string(), took_s });
-        record.consistency = keep::check(&task.plan, stage, &recording, self.context);
+        record.consistency = keep::check(&task.plan, stage, &recording, env.catalogue, env.progress);
         keep::logs(stage, &writer);
         record.steps = std::mem::take(&mut stage.steps);
         Driven::judge(task, &recording, &pace, &self.rules, (record, writer))
@@ -252,35 +253,21 @@ impl<'a> TrialBench<'a> {
 
 impl Bench for TrialBench<'_> {
     fn trial(&mut self, order: &Order, trials: &[Trial]) -> Result<Trial> {
-        let own = self.arms.get(order.arm).and_then(|arm| arm.as_ref()?.catalogue.clone());
-        let usual = own.map(|own| std::mem::replace(&mut self.context.catalogue, own));
-        let trial = self.in_catalogue(order, trials);
-        if let Some(usual) = usual {
-            self.context.catalogue = usual;
-        }
-        trial
-    }
-}
-
-impl TrialBench<'_> {
-    /// A trial, the catalogue being that of its arm.
-    fn in_catalogue(&mut self, order: &Order, trials: &[Trial]) -> Result<Trial> {
-        self.context.interrupt.check()?;
+        self.env.interrupt.check()?;
         let (began_s, began) = (self.sitting.spent_s(), Instant::now());
         let number = trials.len() as u32 + 1;
         let arm = self.arms.get(order.arm).and_then(Option::as_ref);
         let arm = arm.ok_or_else(|| Problem::bug(format!("arm {} is none to measure", order.arm)))?;
-        let catalogue = &self.context.catalogue;
-        let task = arm.task(self.by, order.load, order.window_s, order.seed, catalogue)?;
+        let task = arm.task(self.by, order.load, order.window_s, order.seed)?;
         let task = Task { percentiles: percentiles(&self.sitting.record.question), ..task };
         let label = (self.arms.len() > 1).then(|| arm.arm.label.clone());
         let below = (self.outlook)(order, trials);
-        self.context.console.below(&below);
+        self.env.progress.below(&below);
         let (id, started) = outcome::new_id(&task.plan.kit.name);
         let fresh = self.stand(order, &task, &id)?;
-        let muted = self.context.console.mute(true);
+        let muted = self.env.progress.mute(true);
         let driven = self.drive(&task, &id, &started);
-        self.context.console.mute(muted);
+        self.env.progress.mute(muted);
         let driven = driven?;
         if driven.outcome == Outcome::Interrupted {
             let what = format!("interrupted in trial {number}");
@@ -306,12 +293,14 @@ impl TrialBench<'_> {
             overloaded,
         };
         let study = (&self.sitting.record.question, trials);
-        self.context.console.done(&told::line(&trial, label.as_deref(), self.by, study));
+        self.env.progress.done(&told::line(&trial, label.as_deref(), self.by, study));
         // The one that ends the study is kept too: it is the one to look at.
         self.sitting.keep_trial(trials, trial.clone())?;
         deaths.map(|()| trial)
     }
+}
 
+impl TrialBench<'_> {
     /// What a trial has spoilt is set up anew for the next one. Tiers that die again and again end the study.
     fn count_deaths(&mut self, driven: &Driven, number: u32) -> Result<()> {
         let named = |check: &str| driven.faults.iter().find(|fault| fault.check == check);
@@ -360,13 +349,12 @@ fn about_figures(purpose: Purpose, mut faults: Vec<Fault>) -> Vec<Fault> {
 
 /// What would only come out in the middle of a study, when the arm's first trial is due: that its stack can't be made here,
 /// or a server that is not allowed or not there.
-fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerArgs, context: &Context) -> Result<()> {
+fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerAccess, home: &Path) -> Result<()> {
     let mut problems: Vec<Problem> = Vec::new();
     for arm in arms.iter().flatten() {
-        let catalogue = arm.catalogue.as_ref().unwrap_or(&context.catalogue);
         let found = match &arm.plan.target {
             Some(url) => server.find_root(url).map(|_| ()),
-            None => stage::refuse(&arm.plan, catalogue, context),
+            None => stage::refuse(&arm.plan, &arm.catalogue, home),
         };
         for problem in found.err().into_iter().flat_map(model::Problems::into_vec) {
             // Arms share their mistakes.

@@ -11,8 +11,9 @@ use std::time::Duration;
 use model::record::Series;
 use model::{Plan, Problem, Result, ServerJob};
 use observe::{Answer, GENERATOR, Job, OBSERVERS, OwnWatch, TierJob};
-use testbed::{Helper, Helping};
+use testbed::Helping;
 
+use crate::bench::environment::{Helpers, Settings};
 use crate::bench::stage::Stage;
 
 /// How long the observer may take to say that it is ready; also to end.
@@ -55,10 +56,13 @@ pub(crate) struct Seen {
 
 impl Watching {
     /// Starts the observer of `stage` and waits until it is ready. A run without one goes on, and says so.
-    pub(crate) fn begin(plan: &Plan, stage: &Stage, wanted: bool) -> Watching {
+    pub(crate) fn begin(plan: &Plan, stage: &Stage, settings: &Settings) -> Watching {
         let off = || Err("switched off by --observe off".to_string());
         let servers = stage.tiers().iter().map(|tier| tier.job.clone()).collect();
-        let watching = Watching::with(if wanted { Observer::start(plan, stage) } else { off() });
+        let watching = Watching::with(match settings.observes {
+            true => Observer::start(plan, stage, &settings.helpers),
+            false => off(),
+        });
         Watching { servers, ..watching }
     }
 
@@ -178,14 +182,9 @@ struct Observer {
 }
 
 impl Observer {
-    fn start(plan: &Plan, stage: &Stage) -> Result<(Observer, Answer), String> {
+    fn start(plan: &Plan, stage: &Stage, helpers: &Helpers) -> Result<(Observer, Answer), String> {
         let said = |problems: model::Problems| problems.to_string();
-        let helper = Helper {
-            name: OBSERVERS.to_string(),
-            program: std::env::current_exe().map_err(|error| error.to_string())?,
-            args: vec!["observer".into()],
-            cpus: plan.placement.generator.clone(),
-        };
+        let helper = helpers.observer(OBSERVERS, &plan.placement.generator);
         let mut observer = Observer::open(stage.help(&helper).map_err(said)?).map_err(said)?;
         let job = serde_json::to_string(&job(plan, stage)).map_err(|error| error.to_string())?;
         observer.tell(&job)?;
@@ -273,6 +272,7 @@ fn job(plan: &Plan, stage: &Stage) -> Job {
 mod tests {
     use model::server_job::{CounterJob, StatusJob};
     use model::service::{CounterKind, Reader};
+    use testbed::Helper;
 
     use super::*;
 

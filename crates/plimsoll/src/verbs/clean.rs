@@ -7,6 +7,7 @@ use clap::Args;
 use model::{Problem, Result, units};
 use store::{Runs, Studies};
 
+use crate::bench::progress::Progress;
 use crate::bench::{build, dataset};
 use crate::context::Context;
 

@@ -7,6 +7,7 @@ use model::{Kind, Problem, Problems, Result};
 use store::Study;
 
 use crate::bench::outcome;
+use crate::bench::progress::Progress;
 use crate::bench::trial::TrialBench;
 use crate::context::Context;
 use crate::verbs::kept;
@@ -21,7 +22,7 @@ pub(crate) struct Ended {
 /// Ends the sitting of `bench`, the question's answer being in its record already. `ended` is what came of measuring;
 /// `sentence` is what people read when it came to an answer.
 pub(crate) fn close(mut bench: TrialBench<'_>, ended: Result<()>, sentence: String) -> Result<Ended> {
-    let interrupted = bench.context.interrupt.count() > 0;
+    let interrupted = bench.env.interrupt.count() > 0;
     let record = &mut bench.sitting.record;
     let how = format!("plimsoll {} --resume {}", record.question.verb(), record.id);
     let problems = match ended {
@@ -33,7 +34,7 @@ pub(crate) fn close(mut bench: TrialBench<'_>, ended: Result<()>, sentence: Stri
         Err(_) if interrupted => {
             record.outcome = Outcome::Interrupted;
             record.sentence = format!("interrupted; so far: {sentence}");
-            bench.context.console.note(&format!("interrupted; to go on: {how}"));
+            bench.env.progress.note(&format!("interrupted; to go on: {how}"));
             None
         }
         Err(problems) => {
@@ -95,7 +96,7 @@ impl<'a> Export<'a> {
         let Err(error) = std::fs::write(self.path, text) else { return told };
         let problem = Problem::environment(format!("failed to write the file: {error}"));
         let problem = problem.file(self.path.display().to_string()).key(self.flag);
-        context.console.problem(&problem.to_string());
+        context.console.error(&problem.to_string());
         match told {
             Ok(0) => Ok(Kind::Environment.exit_code()),
             told => told,
@@ -110,10 +111,10 @@ pub(crate) fn keep_pages(study: &Study, quietly: bool, context: &mut Context) {
     match kept::write_study_report(study) {
         Ok(path) if quietly => context.console.note(&format!("report: {}", path.display())),
         Ok(path) => context.console.result(&format!("\nReport: {}", path.display())),
-        Err(problems) => context.console.problem(&problems.to_string()),
+        Err(problems) => context.console.problem(&problems),
     }
     if let Err(problems) = csv {
-        context.console.problem(&problems.to_string());
+        context.console.problem(&problems);
     }
 }
 

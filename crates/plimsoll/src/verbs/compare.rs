@@ -15,12 +15,14 @@ use model::study::{Arm, By, Compare, Question, Trial};
 use model::{Kind, Problem, Problems, Result};
 use store::Runs;
 
-use crate::bench::server::ServerArgs;
+use crate::bench::progress::Progress;
+use crate::bench::server::ServerAccess;
 use crate::bench::trial::TrialBench;
 use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
 use crate::verbs::closing::{self, Ended, Export};
 use crate::verbs::recipe_args::StackArgs;
+use crate::verbs::server_args::ServerArgs;
 use question::QuestionArgs;
 
 /// Compare two stacks, settings, catalogues or stored runs: which is faster, and by how much.
@@ -74,8 +76,7 @@ pub(crate) struct CompareArgs {
 
 pub(crate) fn main(args: &CompareArgs, context: &mut Context) -> Result<u8> {
     let junit = Export::to("--junit", args.junit.as_deref())?;
-    // The flag of that name is for single runs: studies go on with it.
-    let server = ServerArgs { resume: 1.0, ..args.server.clone() };
+    let server = args.server.access();
     let ended = match (&args.resume, args.a.as_deref().zip(args.b.as_deref())) {
         (Some(name), _) => measure(resume(args, name, &server, context)?)?,
         (None, Some((a, b))) => pair(args, a, b, &server, context)?,
@@ -95,7 +96,7 @@ pub(crate) fn main(args: &CompareArgs, context: &mut Context) -> Result<u8> {
 }
 
 /// Two things that are measured now, or two stored runs.
-fn pair(args: &CompareArgs, a: &str, b: &str, server: &ServerArgs, context: &mut Context) -> Result<Ended> {
+fn pair(args: &CompareArgs, a: &str, b: &str, server: &ServerAccess, context: &mut Context) -> Result<Ended> {
     match (side::is_run(a, context), side::is_run(b, context)) {
         (true, true) => {
             refuse_for_runs(args)?;
@@ -167,7 +168,7 @@ fn both<T>([a, b]: [Result<T>; 2]) -> Result<[T; 2]> {
 fn begin<'a>(
     args: &CompareArgs,
     arms: Vec<Arm>,
-    server: &ServerArgs,
+    server: &ServerAccess,
     context: &'a mut Context,
 ) -> Result<TrialBench<'a>> {
     let seed = arms[0].recipe.seed.unwrap_or(1);
@@ -175,13 +176,13 @@ fn begin<'a>(
     for line in question::plan(&compare, &arms).lines() {
         context.console.note(line);
     }
-    TrialBench::begin(Question::Compare(compare), &arms, load, server, context)
+    TrialBench::begin(Question::Compare(compare), &arms, load, server, context.environment())
 }
 
 fn resume<'a>(
     args: &CompareArgs,
     name: &str,
-    server: &ServerArgs,
+    server: &ServerAccess,
     context: &'a mut Context,
 ) -> Result<TrialBench<'a>> {
     let mut given = args.question.given();
@@ -193,7 +194,7 @@ fn resume<'a>(
             .remedy("leave it out, or begin a new study")
     };
     Problems::check(given.into_iter().map(problem).collect())?;
-    let mut sitting = Sitting::resume(name, "compare", context)?;
+    let mut sitting = Sitting::resume(name, "compare", &context.home)?;
     let record = &mut sitting.record;
     let Question::Compare(compare) = &record.question else {
         return Err(Problem::bug("a comparison is no comparison").into());
@@ -202,7 +203,7 @@ fn resume<'a>(
     record.outcome = Outcome::Unfinished;
     let (id, kept) = (record.id.clone(), record.trials.len());
     context.console.done(&format!("going on with {id}: {kept} trials are kept"));
-    TrialBench::go_on(sitting, load, server, context)
+    TrialBench::go_on(sitting, load, server, context.environment())
 }
 
 /// Measures until the answer is known, the user has enough, or going on is senseless; whatever it is, it is kept.

@@ -8,6 +8,7 @@ use clap::Args;
 use model::{KitManifest, Problem, Result};
 use testbed::Needed;
 
+use crate::bench::progress::Progress;
 use crate::context::Context;
 use findings::Finding;
 use parts::Parts;

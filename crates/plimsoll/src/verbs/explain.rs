@@ -4,6 +4,7 @@ use clap::Args;
 use model::diagnosis::Proof;
 use model::{Kind, Problem, Result, RunRecord, StudyRecord};
 
+use crate::bench::progress::Progress;
 use crate::bench::{diagnose, prove};
 use crate::context::Context;
 use crate::verbs::find::limit;
@@ -73,7 +74,7 @@ pub(crate) fn main(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
 
 /// Proves what the record says of its run, and keeps that with the run; if it doesn't, this says why.
 fn prove(run: &store::Run, record: &mut RunRecord, context: &mut Context) -> Result<Option<String>> {
-    let proof = prove::prove(run, record, context)?;
+    let proof = prove::prove(run, record, &mut context.environment())?;
     let Some(diagnosis) = &mut record.diagnosis else { return Ok(None) };
     if let Some(why) = unkept(&proof, diagnosis.proof.as_ref()) {
         return Ok(Some(format!("The new proof is not kept: {why}. It says: {}", proof.sentence)));

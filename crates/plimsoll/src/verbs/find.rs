@@ -14,12 +14,13 @@ use store::Study;
 
 use crate::bench::ceiling;
 use crate::bench::outcome;
-use crate::bench::server::ServerArgs;
+use crate::bench::progress::Progress;
 use crate::bench::trial::TrialBench;
 use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
 use crate::verbs::closing;
 use crate::verbs::recipe_args::{Decided, StackArgs, named, with_fault, without_load};
+use crate::verbs::server_args::ServerArgs;
 use goal::GoalArgs;
 
 /// Find how many users a stack serves within its targets, with an interval.
@@ -95,7 +96,7 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
     let arm = Arm { label, recipe, levels: Default::default(), stored_run: None, catalogue: None };
     let load = (goal.by, goal.start);
     let question = Question::Find(Find { goal, answer: None });
-    TrialBench::begin(question, &[arm], load, &args.server, context)
+    TrialBench::begin(question, &[arm], load, &args.server.access(), context.environment())
 }
 
 /// Doesn't look for more users than the data set is for, and says so.
@@ -114,7 +115,7 @@ fn up_to_the_data(goal: FindGoal, recipe: &Recipe, context: &mut Context) -> Res
 
 fn resume<'a>(args: &FindArgs, name: &str, context: &'a mut Context) -> Result<TrialBench<'a>> {
     refuse_beside_resume(args)?;
-    let mut sitting = Sitting::resume(name, "find", context)?;
+    let mut sitting = Sitting::resume(name, "find", &context.home)?;
     let goal = match &mut sitting.record.question {
         Question::Find(find) => {
             find.answer = None;
@@ -126,7 +127,7 @@ fn resume<'a>(args: &FindArgs, name: &str, context: &'a mut Context) -> Result<T
     let spent = model::units::show_seconds(sitting.spent_s().round());
     context.console.done(&format!("going on with {id}: {kept} trials are kept, {spent} spent"));
     sitting.record.outcome = Outcome::Unfinished;
-    TrialBench::go_on(sitting, (goal.by, goal.start), &args.server, context)
+    TrialBench::go_on(sitting, (goal.by, goal.start), &args.server.access(), context.environment())
 }
 
 /// What is measured and what for stands in the study: a flag that says it again could only contradict.
@@ -163,7 +164,7 @@ fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
     let spent_s = bench.sitting.spent_s();
     let (outcome, answer, problems) = match outcome {
         Ok(answer) => (Outcome::Completed, Some(answer), None),
-        Err(_) if bench.context.interrupt.count() > 0 => {
+        Err(_) if bench.env.interrupt.count() > 0 => {
             (Outcome::Interrupted, Some(find::interrupted(&goal, &trials, spent_s)), None)
         }
         Err(problems) => (Outcome::Aborted, None, Some(problems)),
@@ -183,7 +184,7 @@ fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
     record.question = Question::Find(Find { goal, answer });
     explained(&mut bench);
     if outcome == Outcome::Interrupted {
-        bench.context.console.note(&format!("interrupted; to go on: {how}"));
+        bench.env.progress.note(&format!("interrupted; to go on: {how}"));
     }
     let study = bench.end()?;
     Ok(Ended { study, problems: problems.map(|problems| outcome::with_remedy(problems, &how)) })
@@ -193,9 +194,9 @@ fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
 fn explained(bench: &mut TrialBench<'_>) {
     let record = &bench.sitting.record;
     let run = |trial: &Trial| Ok(bench.sitting.runs()?.find(&trial.run)?.record().clone());
-    match limit::of(record, run, &bench.context.catalogue) {
+    match limit::of(record, run, bench.env.catalogue) {
         Ok(diagnosis) => bench.sitting.record.diagnosis = diagnosis,
-        Err(problems) => bench.context.console.problem(&problems.to_string()),
+        Err(problems) => bench.env.progress.problem(&problems),
     }
 }
 

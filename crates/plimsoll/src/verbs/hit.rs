@@ -10,10 +10,11 @@ use model::plan::{Load, Placement};
 use model::record::Outcome;
 use model::{HitRecord, Kind, Problem, Result, units};
 
-use crate::bench::measuring;
-use crate::bench::server::{Server, SingleArgs};
+use crate::bench::cpus;
+use crate::bench::progress::Progress;
+use crate::bench::server::Server;
 use crate::context::Context;
-use crate::verbs::recipe_args::cpus;
+use crate::verbs::server_args::SingleArgs;
 
 use measure::{Length, Witness};
 
@@ -80,8 +81,9 @@ enum Connection {
 
 pub(crate) fn main(args: &HitArgs, context: &mut Context) -> Result<u8> {
     let length = args.length()?;
-    args.server.server().check_front_page(false)?;
-    let (mut server, repeat) = (args.server.server().find(&args.url)?, args.repeat()?);
+    let access = args.server.access();
+    access.check_front_page(false)?;
+    let (mut server, repeat) = (access.find(&args.url)?, args.repeat()?);
     if let Some(host) = repeat.host {
         server.target.host = host;
     }
@@ -97,7 +99,7 @@ pub(crate) fn main(args: &HitArgs, context: &mut Context) -> Result<u8> {
     if let Some(host) = &server.allowed {
         context.console.note(&format!("{host} is not this machine: allowed by --allow-target"));
     }
-    measuring::hold(context)?;
+    context.machine.hold(&context.interrupt, &mut context.console)?;
     let control = Control::default();
     context.interrupt.steer(&control);
     let mut witness = Witness::new(length, &mut context.console);
@@ -158,7 +160,7 @@ impl HitArgs {
     /// The generator's CPUs: the last ones, where there are several, because the first one has the machine's
     /// interrupts.
     fn cpus(&self) -> Result<Vec<usize>> {
-        let all = cpus();
+        let all = cpus::allowed();
         match self.threads {
             None => Ok(Placement::of_machine(&all).generator),
             Some(threads) if (1..=all.len()).contains(&threads) => Ok(all[all.len() - threads..].to_vec()),

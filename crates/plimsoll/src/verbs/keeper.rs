@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use crate::bench::progress::Progress;
 use crate::console::Console;
 
 /// What the testbed passes on.
@@ -18,7 +19,7 @@ pub(crate) fn main(args: &KeeperArgs) -> ExitCode {
     match testbed::keeper::run(&args.args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problems) => {
-            Console::new(true).problem(&problems.to_string());
+            Console::new(true).problem(&problems);
             ExitCode::from(problems.exit_code())
         }
     }

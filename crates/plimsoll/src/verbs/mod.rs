@@ -21,6 +21,7 @@ pub(crate) mod report;
 pub(crate) mod roughly;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod server_args;
 pub(crate) mod show;
 pub(crate) mod sweep;
 pub(crate) mod try_kit;

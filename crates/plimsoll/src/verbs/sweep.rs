@@ -10,12 +10,13 @@ use model::record::Outcome;
 use model::study::{Arm, By, Cell, FindAnswer, Form, Measurement, Question, Sweep, Trial};
 use model::{Kind, Problem, Problems, Result, StudyFile, SweepPlan, units};
 
-use crate::bench::server::ServerArgs;
+use crate::bench::cpus;
+use crate::bench::progress::Progress;
+use crate::bench::server::ServerAccess;
 use crate::bench::trial::TrialBench;
 use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
 use crate::verbs::closing::{self, Export};
-use crate::verbs::recipe_args::cpus;
 
 /// Measure every cell of a study: stacks, knobs and loads against each other.
 #[derive(Debug, Args)]
@@ -62,7 +63,7 @@ pub(crate) struct SweepArgs {
 pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
     let csv = Export::to("--csv", args.csv.as_deref())?;
     // A stack of its own is the only server that a cell has.
-    let server = ServerArgs { resume: 1.0, ..ServerArgs::default() };
+    let server = ServerAccess::default();
     let bench = match &args.resume {
         Some(name) => resume(name, &server, context)?,
         None => {
@@ -78,7 +79,8 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
             }
             let (by, load) = load_of(&plan.sweep, &plan.arms);
             let question = Question::Sweep(plan.sweep);
-            TrialBench::begin(question, &plan.arms, (by, load), &server, context).map_err(of_study)?
+            TrialBench::begin(question, &plan.arms, (by, load), &server, context.environment())
+                .map_err(of_study)?
         }
     };
     let ended = measure(bench)?;
@@ -127,7 +129,7 @@ fn read(args: &SweepArgs, context: &Context) -> Result<SweepPlan> {
         full.window = args.window.clone().or(full.window.clone());
     }
     let form = if args.full { Form::Full } else { Form::Short };
-    let mut plan = study.resolve(form, &file, &text, &context.catalogue, &cpus())?;
+    let mut plan = study.resolve(form, &file, &text, &context.catalogue, &cpus::allowed())?;
     kit::check_published(&study.kit, &plan.sweep.published, &context.catalogue)?;
     if matches!(plan.sweep.measurement, Measurement::Window { .. }) {
         // What a kit's default says is written down: the study is gone on with by its arms alone.
@@ -140,8 +142,8 @@ fn read(args: &SweepArgs, context: &Context) -> Result<SweepPlan> {
     Ok(plan)
 }
 
-fn resume<'a>(name: &str, server: &ServerArgs, context: &'a mut Context) -> Result<TrialBench<'a>> {
-    let mut sitting = Sitting::resume(name, "sweep", context)?;
+fn resume<'a>(name: &str, server: &ServerAccess, context: &'a mut Context) -> Result<TrialBench<'a>> {
+    let mut sitting = Sitting::resume(name, "sweep", &context.home)?;
     let Question::Sweep(sweep) = &sitting.record.question else {
         return Err(Problem::bug("a sweep is no sweep").into());
     };
@@ -151,7 +153,7 @@ fn resume<'a>(name: &str, server: &ServerArgs, context: &'a mut Context) -> Resu
     let told = format!("going on with {id}: {kept} trials are kept, {left} of {all} measurements are left");
     context.console.done(&told);
     sitting.record.outcome = Outcome::Unfinished;
-    TrialBench::go_on(sitting, load, server, context).map_err(of_study)
+    TrialBench::go_on(sitting, load, server, context.environment()).map_err(of_study)
 }
 
 /// What is wrong, with remedies that a sweep has: its settings are the study's, and no flag sets them.

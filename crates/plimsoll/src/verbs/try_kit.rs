@@ -7,10 +7,10 @@ use engine::trace::{Step, Trace};
 use engine::{Audience, Control, RunOptions, Second};
 use model::{Kind, Result};
 
-use crate::bench::server::SingleArgs;
 use crate::bench::stage::Stage;
 use crate::context::Context;
-use crate::verbs::recipe_args::RecipeArgs;
+use crate::verbs::recipe_args::{RecipeArgs, Resolved};
+use crate::verbs::server_args::SingleArgs;
 use shown::Shown;
 
 /// Follow one user through a session, every request printed.
@@ -53,12 +53,12 @@ impl Audience for Printer<'_> {
 }
 
 pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
-    let (_, mut plan) = args.recipe.plan(context)?;
+    let Resolved { mut plan, catalogue, .. } = args.recipe.plan(context)?;
     plan.load = model::plan::Load { steady_s: 3600.0, seed: plan.load.seed, ..Default::default() };
-    let scenario = kit::scenario(&plan, &context.catalogue)?;
+    let scenario = kit::scenario(&plan, &catalogue)?;
     let (id, _) = crate::bench::outcome::new_id(&plan.kit.name);
-    let keep_failed = context.home.join("failed").join(&id);
-    let mut stage = Stage::set(&plan, &args.server.server(), &id, keep_failed, context)?;
+    let server = args.server.access();
+    let mut stage = Stage::set(&plan, &server, &id, &mut context.environment().with(&catalogue))?;
     context.console.clear();
     let control = Control::default();
     context.interrupt.steer(&control);

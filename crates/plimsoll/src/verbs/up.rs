@@ -5,10 +5,11 @@ use std::time::Duration;
 use clap::Args;
 use model::{Problem, Result};
 
-use crate::bench::server::ServerArgs;
+use crate::bench::progress::Progress;
+use crate::bench::server::ServerAccess;
 use crate::bench::stage::Stage;
 use crate::context::Context;
-use crate::verbs::recipe_args::RecipeArgs;
+use crate::verbs::recipe_args::{RecipeArgs, Resolved};
 
 /// Stand a stack up with its data and keep it until Ctrl-C.
 #[derive(Debug, Args)]
@@ -23,14 +24,14 @@ pub(crate) struct UpArgs {
 }
 
 pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
-    let (_, plan) = args.recipe.plan(context)?;
+    let Resolved { plan, catalogue, .. } = args.recipe.plan(context)?;
     if plan.target.is_some() {
         let problem = Problem::recipe("a target is a server that stands already").key("--target");
         return Err(problem.remedy("leave --target out to stand the kit's stack up").into());
     }
     let (id, _) = crate::bench::outcome::new_id(&plan.kit.name);
-    let keep_failed = context.home.join("failed").join(&id);
-    let mut stage = Stage::set(&plan, &ServerArgs::default(), &id, keep_failed, context)?;
+    let server = ServerAccess::default();
+    let mut stage = Stage::set(&plan, &server, &id, &mut context.environment().with(&catalogue))?;
     context.console.result(&format!("http://{}{}", stage.target.host, plan.kit.front_page));
     for tier in stage.tiers() {
         let place = match (tier.address, tier.sockets.values().next()) {
@@ -46,7 +47,7 @@ pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
     loop {
         // The others go on: what a stack does without one of its servers may be what somebody wants to see.
         for death in stage.deaths() {
-            context.console.problem(&death.problem().to_string());
+            context.console.error(&death.problem().to_string());
         }
         if context.interrupt.count() > 0 {
             break;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use model::{Problem, Result};
 
 use crate::bench::dataset;
-use crate::context::Context;
+use crate::bench::environment::Environment;
 
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -24,40 +24,40 @@ pub(crate) enum Use {
 
 /// Waits until the kept set `id` can be used by `who`. It is in use as long as what is given back lives, and free again
 /// when this process ends, however it does.
-pub(crate) fn take(id: &str, who: &str, how: Use, context: &mut Context) -> Result<File> {
-    let path = path(id, context);
+pub(crate) fn take(id: &str, who: &str, how: Use, env: &mut Environment<'_>) -> Result<File> {
+    let path = path(id, env);
     let folder = path.parent().unwrap_or(&path);
     let opened = fs::create_dir_all(folder).and_then(|()| open(&path));
     let mut file = opened.map_err(|error| failed(&path, &error))?;
-    wait(&file, id, how, context)?;
+    wait(&file, id, how, env)?;
     sign(&mut file, who).map_err(|error| failed(&path, &error))?;
     Ok(file)
 }
 
 /// Lets others share the set that `file` has alone. The kernel gives it free first (flock(2)): whoever comes in between
 /// is waited for.
-pub(crate) fn share(file: &File, id: &str, context: &mut Context) -> Result<()> {
-    wait(file, id, Use::Shared, context)
+pub(crate) fn share(file: &File, id: &str, env: &mut Environment<'_>) -> Result<()> {
+    wait(file, id, Use::Shared, env)
 }
 
-fn wait(file: &File, id: &str, how: Use, context: &mut Context) -> Result<()> {
-    let path = path(id, context);
+fn wait(file: &File, id: &str, how: Use, env: &mut Environment<'_>) -> Result<()> {
+    let path = path(id, env);
     let mut told = false;
     while !try_lock(file, how).map_err(|error| failed(&path, &error))? {
         let text = format!("file set {id} is in use by {}; waiting until it ends", holder(&path));
         if !told {
-            context.console.note(&text);
+            env.progress.note(&text);
             told = true;
         }
-        context.interrupt.check()?;
-        context.console.progress(&text, 0.0);
+        env.interrupt.check()?;
+        env.progress.advance(&text, 0.0);
         std::thread::sleep(PAUSE);
     }
     Ok(())
 }
 
-fn path(id: &str, context: &Context) -> PathBuf {
-    dataset::folder(&context.home).join(format!(".{id}.use"))
+fn path(id: &str, env: &Environment<'_>) -> PathBuf {
+    dataset::folder(env.home).join(format!(".{id}.use"))
 }
 
 fn failed(path: &Path, error: &io::Error) -> Problem {

@@ -1,14 +1,15 @@
 //! An arm of a study, resolved: everything wrong with it is known before anything starts.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use model::kit::Users;
 use model::study::{Arm, By};
 use model::{Catalogue, Plan, Problems, Recipe, Result};
 
+use crate::bench::catalogue_folder;
+use crate::bench::cpus;
 use crate::bench::trial::settle::Settling;
-use crate::context::read_folder;
-use crate::verbs::recipe_args::cpus;
 
 /// Users who may begin in each second of a ramp-up.
 const RAMP_USERS_PER_S: f64 = 50.0;
@@ -28,8 +29,8 @@ pub(crate) struct ReadyArm {
     pub(crate) arm: Arm,
     /// Its plan at the load that it was resolved with.
     pub(crate) plan: Plan,
-    /// The catalogue with the arm's own folder laid over it and patched by its fault; absent when it has neither.
-    pub(crate) catalogue: Option<Catalogue>,
+    /// The catalogue, with the arm's own folder laid over it and patched by its fault if it has these.
+    pub(crate) catalogue: Rc<Catalogue>,
 }
 
 /// What a trial is to do.
@@ -39,6 +40,8 @@ pub(crate) struct Task {
     pub(crate) recipe: Recipe,
     /// It resolved; its steady state is the longest that the trial may take.
     pub(crate) plan: Plan,
+    /// What it was resolved with.
+    pub(crate) catalogue: Rc<Catalogue>,
     /// Seconds over which the users begin.
     pub(crate) ramp_up_s: u32,
     /// Seconds after that before a steady state may begin.
@@ -52,19 +55,19 @@ pub(crate) struct Task {
 impl ReadyArm {
     /// Every mistake of the arm at once: of the recipe, the kit, the targets. `load` is one that it will be measured
     /// with.
-    pub(crate) fn of(arm: &Arm, by: By, load: f64, catalogue: &Catalogue) -> Result<ReadyArm> {
-        let mut own = (arm.catalogue.is_some() || arm.recipe.fault.is_some()).then(|| catalogue.clone());
-        if let (Some(own), Some(folder)) = (&mut own, &arm.catalogue) {
-            own.overlay(read_folder(Path::new(folder))?);
+    pub(crate) fn of(arm: &Arm, by: By, load: f64, catalogue: &Rc<Catalogue>) -> Result<ReadyArm> {
+        let mut catalogue = catalogue.clone();
+        if let Some(folder) = &arm.catalogue {
+            Rc::make_mut(&mut catalogue).overlay(catalogue_folder::read(Path::new(folder))?);
         }
-        if let (Some(own), Some(fault)) = (&mut own, &arm.recipe.fault) {
-            own.fault(fault)?.patch(own)?;
+        if let Some(fault) = &arm.recipe.fault {
+            catalogue.fault(fault)?.patch(Rc::make_mut(&mut catalogue))?;
         }
-        let catalogue = own.as_ref().unwrap_or(catalogue);
-        let plan = Plan::resolve(&with_load(&arm.recipe, by, load, 1, 1, 1), None, catalogue, &cpus())?;
-        kit::lint(catalogue, &plan.kit.name)?;
-        kit::check_targets(&plan, catalogue)?;
-        Ok(ReadyArm { arm: arm.clone(), plan, catalogue: own })
+        let recipe = with_load(&arm.recipe, by, load, 1, 1, 1);
+        let plan = Plan::resolve(&recipe, None, &catalogue, &cpus::allowed())?;
+        kit::lint(&catalogue, &plan.kit.name)?;
+        kit::check_targets(&plan, &catalogue)?;
+        Ok(ReadyArm { arm: arm.clone(), plan, catalogue })
     }
 
     /// All arms, or everything that is wrong with any of them; arms that stored runs stand for are none to measure.
@@ -74,12 +77,13 @@ impl ReadyArm {
         load: f64,
         catalogue: &Catalogue,
     ) -> Result<Vec<Option<ReadyArm>>> {
+        let catalogue = Rc::new(catalogue.clone());
         let mut problems = Vec::new();
         let mut ready = Vec::new();
         for arm in arms {
             match arm.stored_run {
                 Some(_) => ready.push(None),
-                None => match ReadyArm::of(arm, by, load, catalogue) {
+                None => match ReadyArm::of(arm, by, load, &catalogue) {
                     Ok(one) => ready.push(Some(one)),
                     Err(found) => problems.extend(found.into_vec()),
                 },
@@ -92,24 +96,18 @@ impl ReadyArm {
     }
 
     /// What a trial with this load, window and seed is to do.
-    pub(crate) fn task(
-        &self,
-        by: By,
-        load: f64,
-        window_s: f64,
-        seed: u64,
-        catalogue: &Catalogue,
-    ) -> Result<Task> {
+    pub(crate) fn task(&self, by: By, load: f64, window_s: f64, seed: u64) -> Result<Task> {
         let ramp_up_s = ramp_up_s(by, load);
         let window_s = window_s.ceil().max(1.0) as u32;
         let least_warm_up_s = least_warm_up_s(by, &self.plan.kit.users);
         let most_s = Settling::most_s(least_warm_up_s, window_s);
         let recipe = with_load(&self.arm.recipe, by, load, ramp_up_s, most_s, seed);
-        let resolved = Plan::resolve(&recipe, None, catalogue, &cpus())?;
+        let resolved = Plan::resolve(&recipe, None, &self.catalogue, &cpus::allowed())?;
         // Every trial draws anew, and starts from the same data.
         let data_seed = self.arm.recipe.seed.unwrap_or(model::load::Load::default().seed);
         let plan = Plan { data_seed: Some(data_seed), ..resolved };
-        Ok(Task { recipe, plan, ramp_up_s, least_warm_up_s, window_s, percentiles: Vec::new() })
+        let catalogue = self.catalogue.clone();
+        Ok(Task { recipe, plan, catalogue, ramp_up_s, least_warm_up_s, window_s, percentiles: Vec::new() })
     }
 }
 
@@ -183,7 +181,7 @@ mod tests {
     #[test]
     fn a_trial_of_users_who_pause_has_time_for_their_pauses() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
-        let catalogue = Catalogue::new(read_folder(&folder).expect("the catalogue"));
+        let catalogue = Rc::new(Catalogue::new(catalogue_folder::read(&folder).expect("the catalogue")));
         let size = Some("quick".to_string());
         let recipe = Recipe { format: 1, kit: "events".into(), size, ..Recipe::default() };
         let arm = Arm {
@@ -194,7 +192,7 @@ mod tests {
             catalogue: None,
         };
         let ready = ReadyArm::of(&arm, By::Users, 25.0, &catalogue).expect("an arm");
-        let task = ready.task(By::Users, 25.0, 10.0, 1, &catalogue).expect("a task");
+        let task = ready.task(By::Users, 25.0, 10.0, 1).expect("a task");
         assert_eq!(task.least_warm_up_s, 15, "its users come back after 5 s");
         assert_eq!(task.plan.load.steady_s, f64::from(Settling::most_s(15, 10)));
     }

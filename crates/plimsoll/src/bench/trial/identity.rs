@@ -3,14 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use model::{Catalogue, Problem, Problems, Result};
+use model::{Problem, Problems, Result};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
-use crate::bench::server::ServerArgs;
+use crate::bench::server::ServerAccess;
 use crate::bench::trial::arm::ReadyArm;
-use crate::context::Context;
-use crate::version::version;
 
 /// The file of the study's directory in which it stands.
 pub(crate) const FILE: &str = "identity.json";
@@ -18,18 +16,19 @@ pub(crate) const FILE: &str = "identity.json";
 /// Digests by what they are of: `arm 1 (web.MaxRequestWorkers=64): files of the catalogue`.
 pub(crate) type Identity = BTreeMap<String, String>;
 
-/// What `arms` measure now, on this machine and with this catalogue.
-pub(crate) fn of(arms: &[Option<ReadyArm>], server: &ServerArgs, context: &Context) -> Identity {
+/// What `arms` measure now, on this machine and with this version of Plimsoll.
+pub(crate) fn of(arms: &[Option<ReadyArm>], server: &ServerAccess, version: &str) -> Identity {
+    // Studies that are under way on disk know it under the name that it had.
+    let flags = format!("{server:?}").replace("ServerAccess", "ServerArgs");
     let mut identity = Identity::from([
-        ("the version of Plimsoll".to_string(), version()),
-        ("the flags about the server".to_string(), digest(format!("{server:?}").as_bytes())),
+        ("the version of Plimsoll".to_string(), version.to_string()),
+        ("the flags about the server".to_string(), digest(flags.as_bytes())),
     ]);
     for (number, arm) in arms.iter().enumerate() {
         let Some(arm) = arm else { continue };
         let name = |what: &str| format!("arm {} ({}): {what}", number + 1, arm.arm.label);
-        let catalogue = arm.catalogue.as_ref().unwrap_or(&context.catalogue);
         identity.insert(name("its plan"), digest(plan(arm).as_bytes()));
-        identity.insert(name("files of the catalogue"), files(arm, catalogue));
+        identity.insert(name("files of the catalogue"), files(arm));
     }
     identity
 }
@@ -44,7 +43,8 @@ fn plan(arm: &ReadyArm) -> String {
 }
 
 /// Everything below the folders of the arm's kit and services, and the modules that the kit borrows.
-fn files(arm: &ReadyArm, catalogue: &Catalogue) -> String {
+fn files(arm: &ReadyArm) -> String {
+    let catalogue = &arm.catalogue;
     let services = arm.plan.tiers.iter().map(|tier| tier.folder.clone());
     let folders: Vec<String> = services.chain([format!("kits/{}", arm.plan.kit.name)]).collect();
     let mut sum = Sha256::new();

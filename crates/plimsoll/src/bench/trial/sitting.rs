@@ -1,5 +1,6 @@
 //! A study while somebody sits at it: its record, kept anew after each trial, and the time that it has taken.
 
+use std::path::Path;
 use std::time::Instant;
 
 use model::record::Outcome;
@@ -7,11 +8,10 @@ use model::study::{Arm, Question, STUDY_FORMAT, StudyRecord, Trial};
 use model::{Problem, Result};
 use store::{Runs, Studies, Study, StudyWriter};
 
+use crate::bench::environment::Environment;
 use crate::bench::outcome;
 use crate::bench::setup;
 use crate::bench::trial::arm::ReadyArm;
-use crate::context::Context;
-use crate::version::version;
 
 /// A study that is being measured.
 pub(crate) struct Sitting {
@@ -28,17 +28,17 @@ impl Sitting {
         question: Question,
         arms: &[Arm],
         first: &ReadyArm,
-        context: &Context,
+        env: &Environment<'_>,
     ) -> Result<Sitting> {
         let plan = &first.plan;
         let (id, started) = outcome::new_id(&format!("{}-{}", question.verb(), plan.kit.name));
-        let setup = setup::unfinished(plan, &id, &started, context).setup;
+        let setup = setup::unfinished(plan, &id, &started, &env.settings.origin).setup;
         let record = StudyRecord {
             format: STUDY_FORMAT,
             id,
             started,
-            plimsoll: version(),
-            command: context.command.clone(),
+            plimsoll: env.settings.origin.version.clone(),
+            command: env.settings.origin.command.clone(),
             outcome: Outcome::Unfinished,
             sentence: "no answer yet".to_string(),
             question,
@@ -52,16 +52,16 @@ impl Sitting {
             servers: Default::default(),
             diagnosis: None,
         };
-        let writer = Studies::open(&context.home)?.create(&record)?;
+        let writer = Studies::open(env.home)?.create(&record)?;
         Ok(Sitting { record, writer, since: Instant::now(), before_s: 0.0 })
     }
 
-    /// Goes on with the study of that id, beginning of an id, or `last`.
+    /// Goes on with the study below `home` of that id, beginning of an id, or `last`.
     ///
     /// # Errors
     /// There is no such study, another process is at it, it is another verb's, or it has its answer.
-    pub(crate) fn resume(name: &str, verb: &str, context: &Context) -> Result<Sitting> {
-        let (record, writer) = Studies::open(&context.home)?.resume(name)?;
+    pub(crate) fn resume(name: &str, verb: &str, home: &Path) -> Result<Sitting> {
+        let (record, writer) = Studies::open(home)?.resume(name)?;
         let found = record.question.verb();
         if found != verb {
             let what = format!("study {} is a {found}", record.id);

@@ -7,8 +7,8 @@ use model::study::{Arm, By, Compare, FindGoal, Trial};
 use model::{Plan, Problem, Problems, Result, units};
 
 use super::side;
+use crate::bench::cpus;
 use crate::context::Context;
-use crate::verbs::recipe_args::cpus;
 use crate::verbs::roughly::roughly;
 
 /// Seconds that a trial takes beside its window, roughly: stop, start, warm-up, judging.
@@ -156,7 +156,7 @@ impl QuestionArgs {
             arm.recipe.stages.clear();
         }
         let catalogue = side::catalogue(&arms[0], &context.catalogue)?;
-        let first = Plan::resolve(&arms[0].recipe, None, &catalogue, &cpus())?;
+        let first = Plan::resolve(&arms[0].recipe, None, &catalogue, &cpus::allowed())?;
         if !first.load.is_steady() {
             let problem = Problem::recipe("a comparison is made at one rate").key("--rate");
             return Err(problem.remedy("--rate 200/s").into());

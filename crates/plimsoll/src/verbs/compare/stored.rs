@@ -15,7 +15,6 @@ use crate::bench::outcome;
 use crate::bench::trial;
 use crate::context::Context;
 use crate::verbs::closing::Ended;
-use crate::version::version;
 
 /// Compares two runs and keeps the answer as a study.
 pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) -> Result<Ended> {
@@ -43,8 +42,8 @@ pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) 
         format: STUDY_FORMAT,
         id,
         started,
-        plimsoll: version(),
-        command: context.command.clone(),
+        plimsoll: context.settings.origin.version.clone(),
+        command: context.settings.origin.command.clone(),
         outcome: Outcome::Completed,
         sentence,
         question: Question::Compare(compare),

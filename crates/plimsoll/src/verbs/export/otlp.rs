@@ -10,7 +10,7 @@ use model::{OperationKind, Problem, Result};
 use serde_json::{Value, json};
 
 use super::follow::Followed;
-use crate::bench::server::ServerArgs;
+use crate::bench::server::ServerAccess;
 
 /// How long a collector may take.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -27,7 +27,7 @@ pub(super) struct Collector {
 
 impl Collector {
     /// Refuses one that is not on this machine unless it was allowed by name.
-    pub(super) fn find(url: &str, server: &ServerArgs) -> Result<Collector> {
+    pub(super) fn find(url: &str, server: &ServerAccess) -> Result<Collector> {
         let server = server.find(url)?;
         let wrong =
             |what: &str| Problem::recipe(what.to_string()).key("--otlp").remedy("http://127.0.0.1:4318");
