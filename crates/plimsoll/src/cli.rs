@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::bench::environment::Helpers;
 use crate::verbs;
+use runner::environment::Helpers;
 
 /// Finds the load line of a web stack: how many users a real stack serves within its response-time targets.
 #[derive(Debug, Parser)]

@@ -10,7 +10,7 @@ use model::{Problem, Problems, Result};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::bench::progress::Progress;
+use runner::progress::Progress;
 
 /// Elsewhere than on a terminal, progress is told this often at most.
 const APPEND_EVERY: Duration = Duration::from_secs(10);

@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use include_dir::{Dir, include_dir};
 use model::{Catalogue, Problem, Result};
 
-use crate::bench::catalogue_folder;
-use crate::bench::environment::{Environment, Helpers, Origin, Settings};
-use crate::bench::interrupt::Interrupt;
-use crate::bench::measuring::{MachineLock, WhileOthersMeasure};
 use crate::cli::Global;
 use crate::console::Console;
 use crate::signals;
 use crate::version::version;
+use runner::catalogue_folder;
+use runner::environment::{Environment, Helpers, Origin, Settings};
+use runner::interrupt::Interrupt;
+use runner::measuring::{MachineLock, WhileOthersMeasure};
 
 static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../catalogue");
 

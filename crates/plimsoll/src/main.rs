@@ -1,7 +1,6 @@
-//! The binary (layer 3): verbs, console, exit codes. It wires the rooms together and does nothing else; only here is
+//! The binary (layer 4): verbs, console, exit codes. It wires the rooms together and does nothing else; only here is
 //! anything printed, and only here does the process end.
 
-mod bench;
 mod cli;
 mod console;
 mod context;
@@ -15,9 +14,9 @@ use std::process::ExitCode;
 use clap::Parser;
 use model::{Problem, Result};
 
-use bench::progress::Progress;
 use cli::{Cli, Verb};
 use context::Context;
+use runner::progress::Progress;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -25,7 +24,7 @@ fn main() -> ExitCode {
         Verb::Keeper(args) => return verbs::keeper::main(args),
         Verb::Observer => return verbs::observer::main(),
         Verb::Reader => return verbs::reader::main(),
-        Verb::Hog => bench::hog::compute(),
+        Verb::Hog => runner::hog::compute(),
         _ => {}
     }
     let mut context = match Context::new(&cli.global) {

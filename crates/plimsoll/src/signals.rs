@@ -5,7 +5,7 @@ use model::{Kind, Problem, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::bench::interrupt::Interrupt;
+use runner::interrupt::Interrupt;
 
 /// Takes over SIGINT and SIGTERM for this process, and SIGHUP unless it is ignored already (`nohup`).
 pub(crate) fn watch() -> Result<Interrupt> {

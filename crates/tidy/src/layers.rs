@@ -5,7 +5,7 @@ use toml::Table;
 use crate::{Complaint, House};
 
 /// The rooms that each room may import; `None` where everything is allowed.
-const ROOMS: [(&str, Option<&[&str]>); 14] = [
+const ROOMS: [(&str, Option<&[&str]>); 15] = [
     ("times", Some(&[])),
     ("model", Some(&["times"])),
     ("engine", Some(&["model"])),
@@ -17,6 +17,10 @@ const ROOMS: [(&str, Option<&[&str]>); 14] = [
     ("experiment", Some(&["analysis", "model"])),
     ("report", Some(&["analysis", "store", "model"])),
     ("fleet", Some(&["engine", "observe", "model"])),
+    (
+        "runner",
+        Some(&["analysis", "engine", "experiment", "fleet", "kit", "model", "observe", "store", "testbed"]),
+    ),
     ("plimsoll", None),
     ("testkit", None),
     ("tidy", None),

@@ -10,9 +10,9 @@ use model::{Kind, Problem, Result};
 use serde_json::{Value as Json, json};
 use store::Run;
 
-use crate::bench::trial;
 use crate::context::Context;
 use crate::verbs::kept::{self, Kept};
+use runner::trial;
 
 /// The version of what `--json` prints.
 const FORMAT: u32 = 1;

@@ -13,9 +13,9 @@ use model::{
     Catalogue, Plan, Problem, Problems, Recipe, Result, RuleFile, StudyFile, SweepPlan, document, units,
 };
 
-use crate::bench::catalogue_folder;
-use crate::bench::cpus;
 use crate::context::Context;
+use runner::catalogue_folder;
+use runner::cpus;
 
 /// Check a recipe, a study, a kit, a service, a stack or a fault without starting anything.
 #[derive(Debug, Args)]

@@ -7,9 +7,9 @@ use clap::Args;
 use model::{Problem, Result, units};
 use store::{Runs, Studies};
 
-use crate::bench::progress::Progress;
-use crate::bench::{build, dataset};
 use crate::context::Context;
+use runner::progress::Progress;
+use runner::{build, dataset};
 
 /// Remove what killed runs left behind; remove runs, studies, data sets and built applications.
 #[derive(Debug, Args)]

@@ -6,11 +6,11 @@ use model::record::Outcome;
 use model::{Kind, Problem, Problems, Result};
 use store::Study;
 
-use crate::bench::outcome;
-use crate::bench::progress::Progress;
-use crate::bench::trial::TrialBench;
 use crate::context::Context;
 use crate::verbs::kept;
+use runner::outcome;
+use runner::progress::Progress;
+use runner::trial::TrialBench;
 
 /// How a sitting ended.
 pub(crate) struct Ended {

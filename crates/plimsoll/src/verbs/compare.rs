@@ -15,15 +15,15 @@ use model::study::{Arm, By, Compare, Question, Trial};
 use model::{Kind, Problem, Problems, Result};
 use store::Runs;
 
-use crate::bench::progress::Progress;
-use crate::bench::server::ServerAccess;
-use crate::bench::trial::TrialBench;
-use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
 use crate::verbs::closing::{self, Ended, Export};
 use crate::verbs::recipe_args::StackArgs;
 use crate::verbs::server_args::ServerArgs;
 use question::QuestionArgs;
+use runner::progress::Progress;
+use runner::server::ServerAccess;
+use runner::trial::TrialBench;
+use runner::trial::sitting::Sitting;
 
 /// Compare two stacks, settings, catalogues or stored runs: which is faster, and by how much.
 #[derive(Debug, Args)]

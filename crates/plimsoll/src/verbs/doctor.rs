@@ -8,10 +8,10 @@ use clap::Args;
 use model::{KitManifest, Problem, Result};
 use testbed::Needed;
 
-use crate::bench::progress::Progress;
 use crate::context::Context;
 use findings::Finding;
 use parts::Parts;
+use runner::progress::Progress;
 
 /// Tell what this machine can and cannot do; install what is missing.
 #[derive(Debug, Args)]

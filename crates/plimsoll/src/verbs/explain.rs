@@ -4,11 +4,11 @@ use clap::Args;
 use model::diagnosis::Proof;
 use model::{Kind, Problem, Result, RunRecord, StudyRecord};
 
-use crate::bench::progress::Progress;
-use crate::bench::{diagnose, prove};
 use crate::context::Context;
 use crate::verbs::find::limit;
 use crate::verbs::kept::{self, Kept};
+use runner::progress::Progress;
+use runner::{diagnose, prove};
 
 /// Tell what holds the stack of a kept run or find, how one sees it, and what to try.
 #[derive(Debug, Args)]

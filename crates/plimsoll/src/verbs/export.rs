@@ -12,10 +12,10 @@ use clap::Args;
 use model::{Problem, Result};
 use store::Run;
 
-use crate::bench::progress::Progress;
-use crate::bench::server::ServerAccess;
 use crate::context::Context;
 use crate::verbs::kept::{self, Kept};
+use runner::progress::Progress;
+use runner::server::ServerAccess;
 
 use self::follow::Followed;
 use self::otlp::Collector;

@@ -9,12 +9,12 @@ use analysis::score::{Judged, Score};
 use clap::Args;
 use model::{Catalogue, FaultFile, Kind, Plan, Problem, Problems, Recipe, Result, units};
 
-use crate::bench::cpus;
-use crate::bench::outcome;
-use crate::bench::progress::Progress;
-use crate::bench::server::ServerAccess;
 use crate::context::Context;
 use crate::verbs::kept;
+use runner::cpus;
+use runner::outcome;
+use runner::progress::Progress;
+use runner::server::ServerAccess;
 use table::Row;
 
 /// Inject each fault of the catalogue and hold the diagnosis against what is known.

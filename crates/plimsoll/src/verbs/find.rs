@@ -12,16 +12,16 @@ use model::study::{Arm, Find, FindAnswer, FindGoal, Question, Trial};
 use model::{Kind, Problem, Problems, Recipe, Result};
 use store::Study;
 
-use crate::bench::ceiling;
-use crate::bench::outcome;
-use crate::bench::progress::Progress;
-use crate::bench::trial::TrialBench;
-use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
 use crate::verbs::closing;
 use crate::verbs::recipe_args::{Decided, StackArgs, named, with_fault, without_load};
 use crate::verbs::server_args::ServerArgs;
 use goal::GoalArgs;
+use runner::ceiling;
+use runner::outcome;
+use runner::progress::Progress;
+use runner::trial::TrialBench;
+use runner::trial::sitting::Sitting;
 
 /// Find how many users a stack serves within its targets, with an interval.
 #[derive(Debug, Args)]

@@ -10,11 +10,11 @@ use model::plan::{Load, Placement};
 use model::record::Outcome;
 use model::{HitRecord, Kind, Problem, Result, units};
 
-use crate::bench::cpus;
-use crate::bench::progress::Progress;
-use crate::bench::server::Server;
 use crate::context::Context;
 use crate::verbs::server_args::SingleArgs;
+use runner::cpus;
+use runner::progress::Progress;
+use runner::server::Server;
 
 use measure::{Length, Witness};
 

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::bench::progress::Progress;
 use crate::console::Console;
+use runner::progress::Progress;
 
 /// What the testbed passes on.
 #[derive(Debug, Args)]

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use model::{Problem, Result};
 use store::{Run, Runs, Studies, Study};
 
-use crate::bench::outcome::Measured;
-use crate::bench::progress::Progress;
 use crate::context::Context;
+use runner::outcome::Measured;
+use runner::progress::Progress;
 
 /// Something that is kept. There is one at a time, so its size doesn't matter.
 #[allow(clippy::large_enum_variant)]

@@ -5,8 +5,8 @@ use model::stack::StackTier;
 use model::study::Form;
 use model::{Catalogue, KitManifest, Problem, Problems, Result, Setting, document, tier_setting};
 
-use crate::bench::cpus;
 use crate::context::Context;
+use runner::cpus;
 
 /// List kits, stacks, studies, services and presets of targets.
 #[derive(Debug, Args)]

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use crate::bench::progress::Progress;
 use crate::console::Console;
+use runner::progress::Progress;
 
 /// What watches must not push aside what is watched: where CPUs are short, it waits.
 const NICE: i32 = 10;

@@ -7,9 +7,9 @@ use model::load::{Arriving, Pattern};
 use model::setting::{Value, Values};
 use model::{Catalogue, Plan, Problem, Problems, Recipe, Result, document};
 
-use crate::bench::cpus;
-use crate::bench::progress::Progress;
 use crate::context::Context;
+use runner::cpus;
+use runner::progress::Progress;
 
 /// What to run, and how.
 #[derive(Debug, Clone, Default, Args)]

@@ -4,11 +4,11 @@ use clap::Args;
 use model::record::RunRecord;
 use model::{Kind, Result};
 
-use crate::bench::outcome::{self, Measured};
 use crate::context::Context;
 use crate::verbs::kept;
 use crate::verbs::recipe_args::{RecipeArgs, Resolved};
 use crate::verbs::server_args::SingleArgs;
+use runner::outcome::{self, Measured};
 
 /// Stand a stack up, drive it with users, measure and judge it.
 #[derive(Debug, Args)]

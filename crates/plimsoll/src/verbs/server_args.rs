@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::bench::server::ServerAccess;
+use runner::server::ServerAccess;
 
 /// The flags about a server that somebody else started.
 #[derive(Debug, Clone, Default, Args)]

@@ -10,13 +10,13 @@ use model::record::Outcome;
 use model::study::{Arm, By, Cell, FindAnswer, Form, Measurement, Question, Sweep, Trial};
 use model::{Kind, Problem, Problems, Result, StudyFile, SweepPlan, units};
 
-use crate::bench::cpus;
-use crate::bench::progress::Progress;
-use crate::bench::server::ServerAccess;
-use crate::bench::trial::TrialBench;
-use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
 use crate::verbs::closing::{self, Export};
+use runner::cpus;
+use runner::progress::Progress;
+use runner::server::ServerAccess;
+use runner::trial::TrialBench;
+use runner::trial::sitting::Sitting;
 
 /// Measure every cell of a study: stacks, knobs and loads against each other.
 #[derive(Debug, Args)]

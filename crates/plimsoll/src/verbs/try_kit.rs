@@ -7,10 +7,10 @@ use engine::trace::{Step, Trace};
 use engine::{Audience, Control, RunOptions, Second};
 use model::{Kind, Result};
 
-use crate::bench::stage::Stage;
 use crate::context::Context;
 use crate::verbs::recipe_args::{RecipeArgs, Resolved};
 use crate::verbs::server_args::SingleArgs;
+use runner::stage::Stage;
 use shown::Shown;
 
 /// Follow one user through a session, every request printed.
@@ -56,7 +56,7 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     let Resolved { mut plan, catalogue, .. } = args.recipe.plan(context)?;
     plan.load = model::plan::Load { steady_s: 3600.0, seed: plan.load.seed, ..Default::default() };
     let scenario = kit::scenario(&plan, &catalogue)?;
-    let (id, _) = crate::bench::outcome::new_id(&plan.kit.name);
+    let (id, _) = runner::outcome::new_id(&plan.kit.name);
     let server = args.server.access();
     let mut stage = Stage::set(&plan, &server, &id, &mut context.environment().with(&catalogue))?;
     context.console.clear();

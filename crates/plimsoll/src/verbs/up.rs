@@ -5,11 +5,11 @@ use std::time::Duration;
 use clap::Args;
 use model::{Problem, Result};
 
-use crate::bench::progress::Progress;
-use crate::bench::server::ServerAccess;
-use crate::bench::stage::Stage;
 use crate::context::Context;
 use crate::verbs::recipe_args::{RecipeArgs, Resolved};
+use runner::progress::Progress;
+use runner::server::ServerAccess;
+use runner::stage::Stage;
 
 /// Stand a stack up with its data and keep it until Ctrl-C.
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
         let problem = Problem::recipe("a target is a server that stands already").key("--target");
         return Err(problem.remedy("leave --target out to stand the kit's stack up").into());
     }
-    let (id, _) = crate::bench::outcome::new_id(&plan.kit.name);
+    let (id, _) = runner::outcome::new_id(&plan.kit.name);
     let server = ServerAccess::default();
     let mut stage = Stage::set(&plan, &server, &id, &mut context.environment().with(&catalogue))?;
     context.console.result(&format!("http://{}{}", stage.target.host, plan.kit.front_page));

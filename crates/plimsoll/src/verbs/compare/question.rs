@@ -7,9 +7,9 @@ use model::study::{Arm, By, Compare, FindGoal, Trial};
 use model::{Plan, Problem, Problems, Result, units};
 
 use super::side;
-use crate::bench::cpus;
 use crate::context::Context;
 use crate::verbs::roughly::roughly;
+use runner::cpus;
 
 /// Seconds that a trial takes beside its window, roughly: stop, start, warm-up, judging.
 const BESIDE_S: f64 = 10.0;

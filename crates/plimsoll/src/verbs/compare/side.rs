@@ -7,9 +7,9 @@ use model::setting::Value;
 use model::study::Arm;
 use model::{Catalogue, Problem, Recipe, Result, document};
 
-use crate::bench::catalogue_folder;
 use crate::context::Context;
 use crate::verbs::recipe_args::{Decided, StackArgs, named, with_fault, without_load};
+use runner::catalogue_folder;
 
 /// What both sides have in common. Without `kit` it is the catalogue's only one.
 pub(super) fn base(kit: Option<&str>, stack: &StackArgs, context: &mut Context) -> Result<Recipe> {

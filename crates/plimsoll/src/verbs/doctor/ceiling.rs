@@ -3,9 +3,9 @@
 use model::{Result, units};
 
 use super::findings::Finding;
-use crate::bench::ceiling::{self, AtFull};
-use crate::bench::cpus;
 use crate::context::Context;
+use runner::ceiling::{self, AtFull};
+use runner::cpus;
 
 /// Drives a null server for three seconds.
 pub(super) fn measure(context: &mut Context) -> Result<Vec<Finding>> {

@@ -6,8 +6,8 @@ use std::path::Path;
 use model::tier_setting::{DELAY, HOST, OwnHost, RATE};
 use model::units;
 
-use crate::bench::cpus;
 use crate::context::Context;
+use runner::cpus;
 
 /// How serious a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

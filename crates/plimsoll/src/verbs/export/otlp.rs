@@ -10,7 +10,7 @@ use model::{OperationKind, Problem, Result};
 use serde_json::{Value, json};
 
 use super::follow::Followed;
-use crate::bench::server::ServerAccess;
+use runner::server::ServerAccess;
 
 /// How long a collector may take.
 const PATIENCE: Duration = Duration::from_secs(2);

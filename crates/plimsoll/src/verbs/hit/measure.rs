@@ -10,10 +10,10 @@ use model::plan::Load;
 use model::record::{OperationResult, Outcome, TimeSummary, ValidityCheck};
 use model::{HitRecord, Interval, OperationKind, Result, units};
 
-use crate::bench::progress::Progress;
-use crate::bench::server::Server;
 use crate::console::Console;
 use crate::context::Context;
+use runner::progress::Progress;
+use runner::server::Server;
 
 /// The checks that are about the instrument; the others are about a stack.
 const CHECKS: [&str; 8] =

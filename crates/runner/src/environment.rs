@@ -1,0 +1,98 @@
+//! What a run needs beside its plan: where things are kept, the catalogue, what is settled for the whole process, and who
+//! listens.
+
+use std::path::{Path, PathBuf};
+
+use model::Catalogue;
+use testbed::{Helper, KeeperCommand};
+
+use crate::interrupt::Interrupt;
+use crate::measuring::MachineLock;
+use crate::progress::Progress;
+
+/// What a run needs beside its plan.
+pub struct Environment<'a> {
+    /// The directory below which everything is kept.
+    pub home: &'a Path,
+    /// What the plan was resolved with.
+    pub catalogue: &'a Catalogue,
+    /// What doesn't change while the process lives.
+    pub settings: &'a Settings,
+    /// The right to measure on this machine.
+    pub machine: &'a MachineLock,
+    /// The user's wish to stop.
+    pub interrupt: &'a Interrupt,
+    /// Who listens.
+    pub progress: &'a mut dyn Progress,
+}
+
+impl Environment<'_> {
+    /// The same with another catalogue.
+    pub fn with<'b>(&'b mut self, catalogue: &'b Catalogue) -> Environment<'b> {
+        Environment {
+            home: self.home,
+            catalogue,
+            settings: self.settings,
+            machine: self.machine,
+            interrupt: self.interrupt,
+            progress: &mut *self.progress,
+        }
+    }
+
+    /// Where the logs and the configuration of the lab `id` are left when its stack doesn't start.
+    pub(crate) fn failed(&self, id: &str) -> PathBuf {
+        self.home.join("failed").join(id)
+    }
+}
+
+/// What doesn't change while the process lives.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Whether the machine and the tiers are watched while users run.
+    pub observes: bool,
+    /// What every record says of its origin.
+    pub origin: Origin,
+    /// The programs that the tool starts beside itself.
+    pub helpers: Helpers,
+}
+
+/// What a record says of its origin.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// The version of Plimsoll, with the kind of its build.
+    pub version: String,
+    /// The command line as given.
+    pub command: Vec<String>,
+}
+
+/// The helper processes: one program, which is told by its first argument what it is to be.
+#[derive(Debug, Clone)]
+pub struct Helpers {
+    /// That program.
+    pub program: PathBuf,
+}
+
+impl Helpers {
+    /// The first argument of what ends a lab whose tool has died.
+    pub const KEEPER: &str = "keeper";
+    /// Of what watches the machine and the tiers.
+    pub const OBSERVER: &str = "observer";
+    /// Of what reads files from inside of a tier.
+    pub const READER: &str = "reader";
+    /// Of what takes CPU time on purpose.
+    pub const HOG: &str = "hog";
+
+    pub(crate) fn keeper(&self) -> KeeperCommand {
+        KeeperCommand { program: self.program.clone(), args: vec![Helpers::KEEPER.into()] }
+    }
+
+    /// Watches the machine and the tiers from these CPUs; `name` is the observers' own tier.
+    pub(crate) fn observer(&self, name: &str, cpus: &[usize]) -> Helper {
+        Helper {
+            name: name.to_string(),
+            program: self.program.clone(),
+            args: vec![Helpers::OBSERVER.into()],
+            cpus: cpus.to_vec(),
+        }
+    }
+}

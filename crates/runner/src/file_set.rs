@@ -1,0 +1,211 @@
+//! The file set of a plan: made once, kept beside the data sets, served or linked to by each run.
+
+pub(crate) mod in_use;
+
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use kit::files::{self, FileList, MADE, MakeOptions};
+use model::record::{FileSetResult, Step};
+use model::{Plan, Problem, Result, units};
+use serde_json::Value as Json;
+
+use crate::environment::Environment;
+use crate::file_set::in_use::Use;
+use crate::{dataset, lock, page_cache};
+
+/// The version of `file_set.json`.
+const FORMAT: u64 = 1;
+const ABOUT: &str = "file_set.json";
+/// So many files of a kept set are compared byte by byte with what was made, whenever it is opened.
+const SAMPLE: usize = 16;
+/// What a set takes on disk is told where it differs from the files' lengths by more than one part in so many.
+const MUCH: u64 = 10;
+
+/// A file set at hand.
+pub(crate) struct FileSet {
+    /// The directory of the files.
+    pub(crate) root: PathBuf,
+    /// Every file, in the order in which the kit's script names them.
+    pub(crate) paths: Vec<PathBuf>,
+    /// For the record.
+    pub(crate) result: FileSetResult,
+    /// Held, never read: as long as it lives, others see that the kept file set is in use.
+    _in_use: File,
+}
+
+/// The plan's file set, in use by `who`: an earlier one that is still what it was, or a new one. `None` for a kit without.
+pub(crate) fn ensure(
+    plan: &Plan,
+    who: &str,
+    steps: &mut Vec<Step>,
+    env: &mut Environment<'_>,
+) -> Result<Option<FileSet>> {
+    if plan.kit.file_set.is_none() {
+        return Ok(None);
+    }
+    let kit = kit::Kit::open(env.catalogue, &plan.kit.name)?;
+    let list = files::list(&kit, &kit::Setup::of_plan(plan), env.catalogue)?;
+    let list = list.ok_or_else(|| Problem::bug("a kit that lost its file set"))?;
+    let id = list.id(&plan.size.label);
+    let place = dataset::folder(env.home).join(&id);
+    let wanted = Wanted { plan, list: &list, id: &id, place: &place, who };
+    let (result, in_use) = match page_cache::set_is_used(plan) {
+        Use::Alone => wanted.alone(steps, env)?,
+        Use::Shared => wanted.shared(steps, env)?,
+    };
+    let root = place.join(MADE);
+    let paths = list.files().map(|(path, _)| root.join(path)).collect();
+    Ok(Some(FileSet { root, paths, result, _in_use: in_use }))
+}
+
+/// A set that is to be used. It is in use before it is looked at: a look reads some of its files, into the page cache that
+/// another run may have for itself; and what a run serves is not to be made anew under it.
+struct Wanted<'a> {
+    plan: &'a Plan,
+    list: &'a FileList,
+    id: &'a str,
+    place: &'a Path,
+    who: &'a str,
+}
+
+impl Wanted<'_> {
+    fn alone(&self, steps: &mut Vec<Step>, env: &mut Environment<'_>) -> Result<(FileSetResult, File)> {
+        let in_use = in_use::take(self.id, self.who, Use::Alone, env)?;
+        let kept = kept(self.place, self.id, self.list).unwrap_or_else(|problems| {
+            env.progress.note(&format!("the kept file set is not used, it is made anew: {problems}"));
+            None
+        });
+        let result = match kept {
+            Some(result) => result,
+            None => make(self.plan, self.list, self.id, self.place, steps, env)?,
+        };
+        Ok((result, in_use))
+    }
+
+    fn shared(&self, steps: &mut Vec<Step>, env: &mut Environment<'_>) -> Result<(FileSetResult, File)> {
+        if let Some(found) = self.found(env)? {
+            return Ok(found);
+        }
+        // Others who lack it wait here until it is made, and not until the run that makes it has ended.
+        let _lock = lock::hold(&dataset::folder(env.home), self.id, "file set", env.interrupt, env.progress)?;
+        if let Some(found) = self.found(env)? {
+            return Ok(found);
+        }
+        let (result, in_use) = self.alone(steps, env)?;
+        in_use::share(&in_use, self.id, env)?;
+        Ok((result, in_use))
+    }
+
+    /// The kept set, shared; it is free again where it is not whole.
+    fn found(&self, env: &mut Environment<'_>) -> Result<Option<(FileSetResult, File)>> {
+        let in_use = in_use::take(self.id, self.who, Use::Shared, env)?;
+        let kept = kept(self.place, self.id, self.list).ok().flatten();
+        Ok(kept.map(|result| (result, in_use)))
+    }
+}
+
+/// What is kept under the set's name, if there is one.
+///
+/// # Errors
+/// It is not as it was made.
+fn kept(place: &Path, id: &str, list: &FileList) -> Result<Option<FileSetResult>> {
+    let Some(result) = read_about(place, id, list) else { return Ok(None) };
+    files::check(list, place, SAMPLE)?;
+    Ok(Some(result))
+}
+
+fn read_about(place: &Path, id: &str, list: &FileList) -> Option<FileSetResult> {
+    let about: Json = serde_json::from_slice(&fs::read(place.join(ABOUT)).ok()?).ok()?;
+    let number = |key: &str| about.get(key)?.as_u64();
+    let (files, bytes) = (list.count(), list.bytes());
+    if (number("format")?, number("files")?, number("bytes")?) != (FORMAT, files, bytes) {
+        return None;
+    }
+    let made_s = about.get("made_s")?.as_f64()?;
+    Some(FileSetResult { id: id.to_string(), files, bytes, made_s, reused: true, page_cache: None })
+}
+
+fn make(
+    plan: &Plan,
+    list: &FileList,
+    id: &str,
+    place: &Path,
+    steps: &mut Vec<Step>,
+    env: &mut Environment<'_>,
+) -> Result<FileSetResult> {
+    let folder = dataset::folder(env.home);
+    let word = std::process::id();
+    let (half, broken) =
+        (folder.join(format!(".half-{id}-{word}")), folder.join(format!(".broken-{id}-{word}")));
+    let io = |what: &str, error: &std::io::Error| {
+        Problem::environment(format!("failed to {what} the file set: {error}"))
+            .file(half.display().to_string())
+    };
+    // Servers run as a user of their own and must be able to enter.
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755))
+        .map_err(|error| io("make room for", &error))?;
+    let (files, bytes, disk_bytes) = (list.count(), list.bytes(), list.disk_bytes());
+    let size = size(bytes, disk_bytes);
+    env.progress.step(&format!("making {files} files, {size} ({id}): this is done once"));
+    let started = Instant::now();
+    let progress = &mut *env.progress;
+    files::make(MakeOptions {
+        list,
+        into: &half,
+        threads: dataset::all_cpus(plan),
+        on_progress: &mut |making| {
+            let (done, per_s) = (making.done as f64, making.done as f64 / started.elapsed().as_secs_f64());
+            let text = format!(
+                "making files: {} of {}, {}/s",
+                units::show_bytes(making.done),
+                units::show_bytes(making.total),
+                units::show_bytes(per_s as u64)
+            );
+            // More than was foreseen where the file system allows few links.
+            progress.advance(&text, (done / making.total.max(1) as f64).min(1.0));
+        },
+        cancelled: &env.interrupt.cancelled,
+    })?;
+    let made_s = started.elapsed().as_secs_f64();
+    let about =
+        serde_json::json!({ "format": FORMAT, "id": id, "files": files, "bytes": bytes, "made_s": made_s });
+    let named = fs::write(half.join(ABOUT), format!("{about:#}"))
+        .and_then(|()| dataset::set_aside(place, &broken))
+        .and_then(|()| fs::rename(&half, place));
+    if let Err(error) = named {
+        let _ = fs::remove_dir_all(&half);
+        return Err(io("name", &error).into());
+    }
+    steps.push(Step { name: "make the file set".to_string(), took_s: made_s });
+    env.progress.done(&format!(
+        "file set {id}: {files} files, {size}, made in {} ({}/s)",
+        units::show_seconds(made_s),
+        units::show_bytes((disk_bytes as f64 / made_s) as u64)
+    ));
+    Ok(FileSetResult { id: id.to_string(), files, bytes, made_s, reused: false, page_cache: None })
+}
+
+/// What a set's files have as they are served, and what they take on disk where that is something else: links take no
+/// room, small files more than their length.
+fn size(bytes: u64, disk_bytes: u64) -> String {
+    let served = units::show_bytes(bytes);
+    if disk_bytes.abs_diff(bytes) <= bytes / MUCH {
+        return served;
+    }
+    format!("{served} as they are served, {} on disk", units::show_bytes(disk_bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_set_takes_on_disk_is_told_where_it_is_something_else() {
+        assert_eq!(size(51_000_000, 52_000_000), "51.0 MB");
+        assert_eq!(size(80_000_000_000, 300_000_000), "80.0 GB as they are served, 300 MB on disk");
+        assert_eq!(size(1000, 43_000), "1.00 kB as they are served, 43.0 kB on disk");
+    }
+}

@@ -1,0 +1,403 @@
+//! Standing a plan up: leftovers swept, packages checked, data at hand, every tier ready, the front page answered. Of a
+//! plan for a server that somebody else started only the last.
+
+use std::fmt::Write as _;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use model::kit::Build;
+use model::record::{DatasetResult, Step};
+use model::{Catalogue, Plan, Problem, Problems, Result, units};
+use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, StartOptions, StepEvent, Tier};
+
+use crate::environment::Environment;
+use crate::file_set::{self, FileSet};
+use crate::server::{Server, ServerAccess};
+use crate::{build, dataset, hog, keep, page_cache};
+
+/// A stack that runs on its data set, or a server that somebody else started. Dropping it ends what was started.
+pub struct Stage {
+    /// What was started here.
+    started: Option<Started>,
+    /// Where users reach it.
+    pub target: engine::Target,
+    /// The server, when somebody else started it.
+    pub(crate) elsewhere: Option<Server>,
+    /// How its data came to be.
+    pub(crate) dataset: Option<DatasetResult>,
+    /// The files that it serves, and what of them was in memory when it was ready. In use as long as this lives, which is
+    /// longer than what was started.
+    pub(crate) file_set: Option<FileSet>,
+    /// What was done, and how long it took.
+    pub(crate) steps: Vec<Step>,
+    /// Things that the user should know.
+    pub(crate) warnings: Vec<String>,
+    /// What users were told since it stands, for the check of the data.
+    pub(crate) told: kit::CheckInputs,
+}
+
+struct Started {
+    /// Declared before the lab: it ends first.
+    stack: Stack,
+    lab: Lab,
+    /// What a fault runs beside the stack.
+    hogs: Vec<Running>,
+}
+
+impl Stage {
+    /// Stands `plan` up; `id` names the lab.
+    /// `server` says how to reach the plan's target, if it has one.
+    pub fn set(plan: &Plan, server: &ServerAccess, id: &str, env: &mut Environment<'_>) -> Result<Stage> {
+        server.check_front_page(plan.target.is_some())?;
+        match &plan.target {
+            Some(url) => {
+                // What a server that we don't know has at the kit's front page is its own business.
+                let wanted = match &server.front_page {
+                    Some(page) => FrontPage::Found(page),
+                    None => FrontPage::Answered(&plan.kit.front_page),
+                };
+                Stage::elsewhere(plan, server.find_root(url)?, wanted, env)
+            }
+            None => Stage::start(plan, id, env),
+        }
+    }
+
+    fn elsewhere(
+        plan: &Plan,
+        server: Server,
+        front_page: FrontPage<'_>,
+        env: &mut Environment<'_>,
+    ) -> Result<Stage> {
+        let place = format!("{} ({})", server.url, server.place());
+        let unchecked = plan.kit.check.is_none() || keep::checks_a_database(&plan.kit);
+        let unseen = if unchecked { "no tier is watched, no data checked" } else { "no tier is watched" };
+        env.progress.note(&format!("{place} was not started by Plimsoll: {unseen}"));
+        if let Some(host) = &server.allowed {
+            env.progress.note(&format!("{host} is not this machine: allowed by --allow-target"));
+        }
+        if let (engine::Endpoint::Tcp(address), None) = (&server.target.endpoint, &server.target.tls) {
+            let timeout_s = plan.kit.users.timeout_s;
+            let host = &server.target.host;
+            if let Some(problem) = front_page_problem(*address, host, front_page, timeout_s) {
+                return Err(problem.into());
+            }
+        }
+        Ok(Stage {
+            started: None,
+            target: server.target.clone(),
+            elsewhere: Some(server),
+            dataset: None,
+            file_set: None,
+            steps: Vec::new(),
+            warnings: Vec::new(),
+            told: kit::CheckInputs::default(),
+        })
+    }
+
+    fn start(plan: &Plan, id: &str, env: &mut Environment<'_>) -> Result<Stage> {
+        env.progress.step("looking for what earlier runs left");
+        let swept = testbed::sweep(env.home)?;
+        if !swept.labs.is_empty() {
+            let count = swept.labs.len();
+            env.progress.note(&format!("removed what {count} killed run(s) had left behind"));
+        }
+        refuse(plan, env.catalogue, env.home)?;
+        let mut steps = Vec::new();
+        let lab = open_lab(id, env)?;
+        lab.check_limits(plan)?;
+        let built = build::ensure(plan, &lab, &mut steps, env)?;
+        let data = dataset::ensure(plan, &lab, &mut steps, env)?;
+        // Before the stack, so that it is given back after the stack has ended, however this goes.
+        let mut file_set = file_set::ensure(plan, id, &mut steps, env)?;
+        env.interrupt.check()?;
+        let started = Instant::now();
+        let (stack, copy_s) = {
+            let kept = Kept {
+                snapshot: data.as_ref().map(|data| data.path.as_path()),
+                files: file_set.as_ref().map(|files| files.root.as_path()),
+                built: built.as_deref(),
+            };
+            start(plan, &lab, kept, false, &env.failed(id), &mut steps, env)?
+        };
+        if let Some(files) = &mut file_set {
+            files.result.page_cache = page_cache::prepare(plan, &stack, files, &mut steps, env)?;
+        }
+        let dataset = data.map(|data| DatasetResult { copy_s, ..data.result });
+        let address = stack.web_address().ok_or_else(|| {
+            Problem::recipe(format!("stack {} has no tier `web` with a port", plan.stack.name))
+                .why("the users have nowhere to go")
+        })?;
+        env.progress.step("asking for the front page");
+        let timeout_s = plan.kit.users.timeout_s;
+        let host = address.to_string();
+        let front_page = FrontPage::Found(&plan.kit.front_page);
+        if let Some(problem) = front_page_problem(address, &host, front_page, timeout_s) {
+            return Err(with_logs(problem, &stack).into());
+        }
+        let took = units::show_seconds(started.elapsed().as_secs_f64());
+        env.progress
+            .done(&format!("{} is ready ({took}): http://{address}{}", plan.stack.name, plan.kit.front_page));
+        let warnings = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone()).collect();
+        let hogs = hog::start(plan, &lab, &env.settings.helpers)?;
+        let started = Some(Started { stack, lab, hogs });
+        let (target, told) = (address.into(), kit::CheckInputs::default());
+        Ok(Stage { started, target, elsewhere: None, dataset, file_set, steps, warnings, told })
+    }
+
+    /// Makes a stage that has served already what it was for its first users, as far as the page cache goes: a cold one is
+    /// emptied again.
+    pub(crate) fn cool(&mut self, plan: &Plan, env: &mut Environment<'_>) -> Result<()> {
+        let (Some(started), Some(files)) = (&self.started, &mut self.file_set) else { return Ok(()) };
+        if page_cache::is_cold(plan) {
+            files.result.page_cache = page_cache::prepare(plan, &started.stack, files, &mut self.steps, env)?;
+        }
+        Ok(())
+    }
+
+    /// The database server, for checks in SQL.
+    pub(crate) fn database(&self, plan: &Plan) -> Option<kit::Server> {
+        dataset::server(plan, &self.started.as_ref()?.stack)
+    }
+
+    /// The tiers that were started here.
+    pub fn tiers(&self) -> &[Tier] {
+        self.started.as_ref().map_or(&[], |started| started.stack.tiers())
+    }
+
+    /// Starts a helper of the tool: in the lab where there is one.
+    pub(crate) fn help(&self, helper: &Helper) -> Result<Helping> {
+        self.started.as_ref().map_or_else(|| helper.start_alone(), |started| started.lab.help(helper))
+    }
+
+    /// The stack that was started here.
+    pub(crate) fn stack(&mut self) -> Option<&mut Stack> {
+        self.started.as_mut().map(|started| &mut started.stack)
+    }
+
+    /// Tiers that have died since the last call.
+    pub fn deaths(&mut self) -> Vec<testbed::Death> {
+        self.started.as_mut().map_or_else(Vec::new, |started| started.stack.deaths())
+    }
+
+    /// Alarms in the tiers' logs since the last call.
+    pub(crate) fn alarms(&mut self) -> Vec<testbed::AlarmSeen> {
+        self.started.as_mut().map_or_else(Vec::new, |started| started.stack.alarms())
+    }
+
+    /// Stops the servers in order; their files stay until [`Self::close`].
+    pub fn stop(&mut self) -> Result<()> {
+        let Some(started) = &mut self.started else { return Ok(()) };
+        let begun = Instant::now();
+        started.stack.stop()?;
+        self.steps.push(Step { name: "stop the stack".to_string(), took_s: begun.elapsed().as_secs_f64() });
+        Ok(())
+    }
+
+    /// Removes everything.
+    pub fn close(self) -> Result<()> {
+        let Some(Started { stack, lab, hogs }) = self.started else { return Ok(()) };
+        drop(stack);
+        let closed = lab.close();
+        hogs.into_iter().for_each(Running::reap);
+        closed
+    }
+}
+
+/// Builds the plan's application and makes its data set if nobody has yet, in a lab of their own; nothing of it stands
+/// afterwards.
+pub(crate) fn make_data(
+    plan: &Plan,
+    id: &str,
+    steps: &mut Vec<Step>,
+    env: &mut Environment<'_>,
+) -> Result<()> {
+    check_packages(plan, env.home)?;
+    let lab = open_lab(id, env)?;
+    let made = build::ensure(plan, &lab, steps, env)
+        .and_then(|_| dataset::ensure(plan, &lab, steps, env))
+        .and_then(|_| file_set::ensure(plan, id, steps, env));
+    lab.close()?;
+    made.map(drop)
+}
+
+fn open_lab(id: &str, env: &Environment<'_>) -> Result<Lab> {
+    Lab::open(&LabOptions { home: env.home, id, keeper: env.settings.helpers.keeper(), cgroups: true })
+}
+
+/// What was made once and is kept: a stack starts from it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Kept<'a> {
+    /// The database's data directory.
+    pub(crate) snapshot: Option<&'a Path>,
+    /// The directory of the file set.
+    pub(crate) files: Option<&'a Path>,
+    /// The directory of what the application was built into.
+    pub(crate) built: Option<&'a Path>,
+}
+
+/// Starts the plan's tiers (or, to load, its database alone); also says how long the copy of the data took.
+pub(crate) fn start(
+    plan: &Plan,
+    lab: &Lab,
+    kept: Kept<'_>,
+    loading: bool,
+    keep_failed: &Path,
+    steps: &mut Vec<Step>,
+    env: &mut Environment<'_>,
+) -> Result<(Stack, f64)> {
+    let mut copy_s = 0.0;
+    let (progress, interrupt) = (&mut *env.progress, env.interrupt);
+    let mut on_step = |event: StepEvent| {
+        let name = describe(&event, loading);
+        match event.took {
+            None => progress.step(&name),
+            Some(took) => {
+                if matches!(event.step, testbed::Step::Copy(_)) {
+                    copy_s = took.as_secs_f64();
+                }
+                steps.push(Step { name, took_s: took.as_secs_f64() });
+            }
+        }
+    };
+    let stack = lab.start(StartOptions {
+        plan,
+        catalogue: env.catalogue,
+        data_snapshot: kept.snapshot,
+        file_set: kept.files,
+        built: kept.built,
+        loading,
+        web_port: None,
+        keep_failed,
+        cancel: &|| interrupt.count() > 0,
+        on_step: &mut on_step,
+    })?;
+    Ok((stack, copy_s))
+}
+
+fn describe(event: &StepEvent, loading: bool) -> String {
+    let tier = &event.tier;
+    match &event.step {
+        testbed::Step::Copy(_) => format!("copy the data set for {tier}"),
+        testbed::Step::Command(title) => format!("{tier}: {title}"),
+        testbed::Step::Start if loading => format!("start {tier} to load"),
+        testbed::Step::Start => format!("start {tier}"),
+    }
+}
+
+/// Refuses what would only come out when hours of building and loading are over: packages that are missing, a network that
+/// can't be made, an application that can't be rendered with these settings.
+pub(crate) fn refuse(plan: &Plan, catalogue: &Catalogue, home: &Path) -> Result<()> {
+    let checks =
+        [check_packages(plan, home), testbed::check_hosts(plan), testbed::check_app(plan, catalogue)];
+    let found = checks.into_iter().filter_map(|check| check.err());
+    Problems::check(found.flat_map(Problems::into_vec).collect())
+}
+
+/// What packages the plan's servers, and the build of its application, need that this machine doesn't have.
+fn check_packages(plan: &Plan, home: &Path) -> Result<()> {
+    let services = Needed::by_plan(plan)?;
+    let builds: Vec<&Build> = plan.kit.build.iter().collect();
+    let missing = testbed::packages::missing(&services, &builds, home);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let mut list = String::new();
+    for one in &missing {
+        let _ = write!(list, "\n    {}: {}", one.package, one.why);
+    }
+    let install = format!("plimsoll doctor --install --kit {} --stack {}", plan.kit.name, plan.stack.name);
+    let line = testbed::packages::apt_line(&services, &builds);
+    let why = match builds.is_empty() {
+        true => "the stack is made of the real servers",
+        false => "the stack is made of the real servers, and the kit's application is built here",
+    };
+    Err(Problem::environment(format!("packages are missing on this machine:{list}"))
+        .why(why)
+        .remedy(format!("{install}\n    or, as an administrator: {line}"))
+        .into())
+}
+
+/// A page that is asked for before users come, and what must come of it.
+#[derive(Debug, Clone, Copy)]
+enum FrontPage<'a> {
+    /// Status 200.
+    Found(&'a str),
+    /// Any answer of HTTP.
+    Answered(&'a str),
+}
+
+impl FrontPage<'_> {
+    fn path(&self) -> &str {
+        let (FrontPage::Found(path) | FrontPage::Answered(path)) = self;
+        path
+    }
+
+    /// Why what begins with this line is not what must come.
+    fn lacks(&self, line: &str) -> Option<&'static str> {
+        let status = line.strip_prefix("HTTP/1.").and_then(|rest| rest.split_whitespace().nth(1));
+        let status = status.and_then(|status| status.parse::<u16>().ok());
+        match (self, status) {
+            (FrontPage::Answered(_), None) => Some("in HTTP"),
+            (FrontPage::Found(_), status) if status != Some(200) => Some("with status 200"),
+            _ => None,
+        }
+    }
+}
+
+/// Verify before measuring: one plain request must be answered.
+fn front_page_problem(
+    address: SocketAddr,
+    host: &str,
+    front_page: FrontPage<'_>,
+    timeout_s: f64,
+) -> Option<Problem> {
+    let page = front_page.path();
+    let patience = Duration::from_secs_f64(timeout_s.clamp(1.0, 60.0));
+    let fetch = || -> std::io::Result<String> {
+        let mut stream = TcpStream::connect_timeout(&address, patience)?;
+        stream.set_read_timeout(Some(patience))?;
+        let request = format!("GET {page} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        // In one piece: a server may answer what came first, and close.
+        stream.write_all(request.as_bytes())?;
+        let (mut answer, mut part) = (Vec::new(), [0; 4096]);
+        // Not every server closes when it is asked to: the head is enough.
+        while !answer.windows(4).any(|end| end == b"\r\n\r\n") && answer.len() < 64 * 1024 {
+            match stream.read(&mut part)? {
+                0 => break,
+                length => answer.extend_from_slice(&part[..length]),
+            }
+        }
+        Ok(String::from_utf8_lossy(&answer).into_owned())
+    };
+    let problem = |what: String| {
+        Problem::environment(what)
+            .tier("web")
+            .why("a stack that can't serve its front page can't be measured")
+    };
+    let answer = match fetch() {
+        Ok(answer) => answer,
+        Err(error) => return Some(problem(format!("failed to fetch http://{address}{page}: {error}"))),
+    };
+    let status = answer.lines().next().unwrap_or_default();
+    let lacks = front_page.lacks(status)?;
+    let shown: String = answer.chars().take(400).collect();
+    Some(problem(format!("http://{address}{page} was not answered {lacks} but with:\n{shown}")))
+}
+
+/// The servers' own last words; their files go with the stack.
+fn with_logs(mut problem: Problem, stack: &Stack) -> Problem {
+    const LINES: usize = 5;
+    for tier in stack.tiers() {
+        for log in &tier.logs {
+            let lines = tier.last_lines(log, LINES);
+            if !lines.is_empty() {
+                let tail = lines.join("\n    ");
+                let _ =
+                    write!(problem.what, "\n  {} {}:\n    {tail}", tier.name, tier.relative(log).display());
+            }
+        }
+    }
+    problem
+}
