@@ -7,19 +7,16 @@
 //! Not here: the command line, the console, signals and exit codes (`plimsoll`); what users do (`engine`), how servers are
 //! started (`testbed`), what a figure means (`analysis`), which trial is next (`experiment`), where files lie (`store`).
 
-pub mod build;
+pub mod artefact;
 pub mod catalogue_folder;
 pub mod ceiling;
 pub mod cpus;
-pub mod dataset;
 pub mod diagnose;
 pub mod environment;
-mod file_set;
 pub mod hog;
 pub mod interrupt;
 mod judge;
 mod keep;
-mod lock;
 mod measure;
 pub mod measuring;
 pub mod outcome;

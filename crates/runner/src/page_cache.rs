@@ -9,9 +9,9 @@ use model::{Plan, Problem, Result, Value, units};
 use testbed::Stack;
 use testbed::page_cache::{self, Residency};
 
+use crate::artefact::Use;
+use crate::artefact::file_set::FileSet;
 use crate::environment::{Environment, Helpers};
-use crate::file_set::FileSet;
-use crate::file_set::in_use::Use;
 
 /// Users go to this tier.
 const TIER: &str = "web";

@@ -12,10 +12,11 @@ use model::record::{DatasetResult, Step};
 use model::{Catalogue, Plan, Problem, Problems, Result, units};
 use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, StartOptions, StepEvent, Tier};
 
+use crate::artefact::file_set::{self, FileSet};
+use crate::artefact::{application, dataset};
 use crate::environment::Environment;
-use crate::file_set::{self, FileSet};
 use crate::server::{Server, ServerAccess};
-use crate::{build, dataset, hog, keep, page_cache};
+use crate::{hog, keep, page_cache};
 
 /// A stack that runs on its data set, or a server that somebody else started. Dropping it ends what was started.
 pub struct Stage {
@@ -107,7 +108,7 @@ impl Stage {
         let mut steps = Vec::new();
         let lab = open_lab(id, env)?;
         lab.check_limits(plan)?;
-        let built = build::ensure(plan, &lab, &mut steps, env)?;
+        let built = application::ensure(plan, &lab, &mut steps, env)?;
         let data = dataset::ensure(plan, &lab, &mut steps, env)?;
         // Before the stack, so that it is given back after the stack has ended, however this goes.
         let mut file_set = file_set::ensure(plan, id, &mut steps, env)?;
@@ -215,7 +216,7 @@ pub(crate) fn make_data(
 ) -> Result<()> {
     check_packages(plan, env.home)?;
     let lab = open_lab(id, env)?;
-    let made = build::ensure(plan, &lab, steps, env)
+    let made = application::ensure(plan, &lab, steps, env)
         .and_then(|_| dataset::ensure(plan, &lab, steps, env))
         .and_then(|_| file_set::ensure(plan, id, steps, env));
     lab.close()?;

@@ -8,8 +8,8 @@ use model::{Problem, Result, units};
 use store::{Runs, Studies};
 
 use crate::context::Context;
+use runner::artefact::{application, dataset};
 use runner::progress::Progress;
-use runner::{build, dataset};
 
 /// Remove what killed runs left behind; remove runs, studies, data sets and built applications.
 #[derive(Debug, Args)]
@@ -87,7 +87,7 @@ pub(crate) fn main(args: &CleanArgs, context: &mut Context) -> Result<u8> {
 
 /// Where what is made once is kept: data sets with file sets, and built applications.
 fn kept_folders(home: &Path) -> [PathBuf; 2] {
-    [dataset::folder(home), build::folder(home)]
+    [dataset::folder(home), application::folder(home)]
 }
 
 /// What is kept loses its name first: what is removed only in part is never used.

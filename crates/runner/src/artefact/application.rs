@@ -14,8 +14,8 @@ use model::{Plan, Problem, Problems, Result, units};
 use serde_json::Value as Json;
 use testbed::{BuildCommand, Lab};
 
+use crate::artefact::{dataset, lock};
 use crate::environment::Environment;
-use crate::{dataset, lock};
 
 /// The version of `built.json`.
 const FORMAT: u64 = 1;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use model::{Problem, Result};
 
-use crate::dataset;
+use crate::artefact::dataset;
 use crate::environment::Environment;
 
 const PAUSE: Duration = Duration::from_millis(100);

@@ -1,7 +1,5 @@
 //! The file set of a plan: made once, kept beside the data sets, served or linked to by each run.
 
-pub(crate) mod in_use;
-
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -12,9 +10,10 @@ use model::record::{FileSetResult, Step};
 use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
 
+use crate::artefact::in_use::{self, Use};
+use crate::artefact::{dataset, lock};
 use crate::environment::Environment;
-use crate::file_set::in_use::Use;
-use crate::{dataset, lock, page_cache};
+use crate::page_cache;
 
 /// The version of `file_set.json`.
 const FORMAT: u64 = 1;

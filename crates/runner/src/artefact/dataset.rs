@@ -10,8 +10,8 @@ use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
 use testbed::{Lab, Stack, snapshot};
 
+use crate::artefact::lock;
 use crate::environment::Environment;
-use crate::lock;
 use crate::progress::Progress;
 use crate::stage::{self, Kept};
 
