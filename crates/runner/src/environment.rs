@@ -96,3 +96,52 @@ impl Helpers {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::collections::BTreeMap;
+
+    use model::Problems;
+
+    use super::*;
+    use crate::measuring::WhileOthersMeasure;
+
+    /// Keeps the notes.
+    #[derive(Default)]
+    struct Notes(Vec<String>);
+
+    impl Progress for Notes {
+        fn step(&mut self, _text: &str) {}
+        fn advance(&mut self, _text: &str, _done_ratio: f64) {}
+        fn still(&mut self, _text: &str) {}
+        fn done(&mut self, _text: &str) {}
+        fn note(&mut self, text: &str) {
+            self.0.push(text.to_string());
+        }
+        fn problem(&mut self, _problems: &Problems) {}
+        fn below(&mut self, _text: &str) {}
+        fn mute(&mut self, muted: bool) -> bool {
+            muted
+        }
+    }
+
+    /// What `act` gives in an environment of this home and an empty catalogue, and what was noted.
+    pub(crate) fn with_environment<T>(
+        home: &Path,
+        act: impl FnOnce(&mut Environment<'_>) -> T,
+    ) -> (T, Vec<String>) {
+        let origin = Origin { version: "1".to_string(), command: Vec::new() };
+        let helpers = Helpers { program: PathBuf::new() };
+        let settings = Settings { observes: false, origin, helpers };
+        let mut notes = Notes::default();
+        let given = act(&mut Environment {
+            home,
+            catalogue: &Catalogue::new(BTreeMap::new()),
+            settings: &settings,
+            machine: &MachineLock::new(WhileOthersMeasure::MeasureBeside),
+            interrupt: &Interrupt::default(),
+            progress: &mut notes,
+        });
+        (given, notes.0)
+    }
+}

@@ -6,14 +6,14 @@ use kit::{CheckInputs, CheckOptions};
 use model::diagnosis::Injected;
 use model::fault_file::Injection;
 use model::record::{ConsistencyResult, RunRecord, Step};
-use model::{Catalogue, FaultFile, KitManifest, Plan, Problem, Recipe, Result, units};
+use model::{Catalogue, FaultFile, Plan, Problem, Recipe, Result, units};
 use store::{RunWriter, Runs};
 
 use crate::environment::Origin;
 use crate::measure::Recording;
 use crate::progress::Progress;
 use crate::setup;
-use crate::stage::Stage;
+use crate::stage::{Stage, checks_a_database};
 
 /// Server logs are kept up to this size each: the end says more than the beginning.
 const MOST_LOG_BYTES: u64 = 4 << 20;
@@ -54,11 +54,6 @@ pub(crate) fn begin(
 fn injected(fault: &FaultFile) -> Injected {
     let done = fault.injections.iter().map(Injection::sentence).collect();
     Injected { fault: fault.name.clone(), title: fault.title.clone(), done }
-}
-
-/// Whether what the kit's check holds users' words against is in a database, and not to be had over HTTP alone.
-pub(crate) fn checks_a_database(kit: &KitManifest) -> bool {
-    kit.needs.iter().any(|need| need == "sql")
 }
 
 /// The kit's consistency check, unless the database that it needs is gone, where the dead tier is reason enough, or is

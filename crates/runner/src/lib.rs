@@ -25,6 +25,7 @@ mod page_cache;
 pub mod progress;
 pub mod prove;
 pub mod server;
+mod servers;
 mod setup;
 pub mod stage;
 pub mod trial;

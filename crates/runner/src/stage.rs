@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 
 use model::kit::Build;
 use model::record::{DatasetResult, Step};
-use model::{Catalogue, Plan, Problem, Problems, Result, units};
-use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, StartOptions, StepEvent, Tier};
+use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result, units};
+use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, Tier};
 
 use crate::artefact::file_set::{self, FileSet};
 use crate::artefact::{application, dataset};
 use crate::environment::Environment;
 use crate::server::{Server, ServerAccess};
-use crate::{hog, keep, page_cache};
+use crate::servers::{self, Prepared};
+use crate::{hog, page_cache};
 
 /// A stack that runs on its data set, or a server that somebody else started. Dropping it ends what was started.
 pub struct Stage {
@@ -72,7 +73,7 @@ impl Stage {
         env: &mut Environment<'_>,
     ) -> Result<Stage> {
         let place = format!("{} ({})", server.url, server.place());
-        let unchecked = plan.kit.check.is_none() || keep::checks_a_database(&plan.kit);
+        let unchecked = plan.kit.check.is_none() || checks_a_database(&plan.kit);
         let unseen = if unchecked { "no tier is watched, no data checked" } else { "no tier is watched" };
         env.progress.note(&format!("{place} was not started by Plimsoll: {unseen}"));
         if let Some(host) = &server.allowed {
@@ -111,16 +112,16 @@ impl Stage {
         let built = application::ensure(plan, &lab, &mut steps, env)?;
         let data = dataset::ensure(plan, &lab, &mut steps, env)?;
         // Before the stack, so that it is given back after the stack has ended, however this goes.
-        let mut file_set = file_set::ensure(plan, id, &mut steps, env)?;
+        let mut file_set = file_set::ensure(plan, (id, page_cache::set_is_used(plan)), &mut steps, env)?;
         env.interrupt.check()?;
         let started = Instant::now();
         let (stack, copy_s) = {
-            let kept = Kept {
+            let prepared = Prepared {
                 snapshot: data.as_ref().map(|data| data.path.as_path()),
                 files: file_set.as_ref().map(|files| files.root.as_path()),
                 built: built.as_deref(),
             };
-            start(plan, &lab, kept, false, &env.failed(id), &mut steps, env)?
+            servers::start(plan, &lab, prepared, false, &env.failed(id), &mut steps, env)?
         };
         if let Some(files) = &mut file_set {
             files.result.page_cache = page_cache::prepare(plan, &stack, files, &mut steps, env)?;
@@ -159,7 +160,7 @@ impl Stage {
 
     /// The database server, for checks in SQL.
     pub(crate) fn database(&self, plan: &Plan) -> Option<kit::Server> {
-        dataset::server(plan, &self.started.as_ref()?.stack)
+        servers::database(plan, &self.started.as_ref()?.stack)
     }
 
     /// The tiers that were started here.
@@ -206,6 +207,11 @@ impl Stage {
     }
 }
 
+/// Whether what the kit's check holds users' words against is in a database, and not to be had over HTTP alone.
+pub(crate) fn checks_a_database(kit: &KitManifest) -> bool {
+    kit.needs.iter().any(|need| need == "sql")
+}
+
 /// Builds the plan's application and makes its data set if nobody has yet, in a lab of their own; nothing of it stands
 /// afterwards.
 pub(crate) fn make_data(
@@ -218,73 +224,13 @@ pub(crate) fn make_data(
     let lab = open_lab(id, env)?;
     let made = application::ensure(plan, &lab, steps, env)
         .and_then(|_| dataset::ensure(plan, &lab, steps, env))
-        .and_then(|_| file_set::ensure(plan, id, steps, env));
+        .and_then(|_| file_set::ensure(plan, (id, page_cache::set_is_used(plan)), steps, env));
     lab.close()?;
     made.map(drop)
 }
 
 fn open_lab(id: &str, env: &Environment<'_>) -> Result<Lab> {
     Lab::open(&LabOptions { home: env.home, id, keeper: env.settings.helpers.keeper(), cgroups: true })
-}
-
-/// What was made once and is kept: a stack starts from it.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Kept<'a> {
-    /// The database's data directory.
-    pub(crate) snapshot: Option<&'a Path>,
-    /// The directory of the file set.
-    pub(crate) files: Option<&'a Path>,
-    /// The directory of what the application was built into.
-    pub(crate) built: Option<&'a Path>,
-}
-
-/// Starts the plan's tiers (or, to load, its database alone); also says how long the copy of the data took.
-pub(crate) fn start(
-    plan: &Plan,
-    lab: &Lab,
-    kept: Kept<'_>,
-    loading: bool,
-    keep_failed: &Path,
-    steps: &mut Vec<Step>,
-    env: &mut Environment<'_>,
-) -> Result<(Stack, f64)> {
-    let mut copy_s = 0.0;
-    let (progress, interrupt) = (&mut *env.progress, env.interrupt);
-    let mut on_step = |event: StepEvent| {
-        let name = describe(&event, loading);
-        match event.took {
-            None => progress.step(&name),
-            Some(took) => {
-                if matches!(event.step, testbed::Step::Copy(_)) {
-                    copy_s = took.as_secs_f64();
-                }
-                steps.push(Step { name, took_s: took.as_secs_f64() });
-            }
-        }
-    };
-    let stack = lab.start(StartOptions {
-        plan,
-        catalogue: env.catalogue,
-        data_snapshot: kept.snapshot,
-        file_set: kept.files,
-        built: kept.built,
-        loading,
-        web_port: None,
-        keep_failed,
-        cancel: &|| interrupt.count() > 0,
-        on_step: &mut on_step,
-    })?;
-    Ok((stack, copy_s))
-}
-
-fn describe(event: &StepEvent, loading: bool) -> String {
-    let tier = &event.tier;
-    match &event.step {
-        testbed::Step::Copy(_) => format!("copy the data set for {tier}"),
-        testbed::Step::Command(title) => format!("{tier}: {title}"),
-        testbed::Step::Start if loading => format!("start {tier} to load"),
-        testbed::Step::Start => format!("start {tier}"),
-    }
 }
 
 /// Refuses what would only come out when hours of building and loading are over: packages that are missing, a network that

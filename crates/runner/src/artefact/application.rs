@@ -14,7 +14,7 @@ use model::{Plan, Problem, Problems, Result, units};
 use serde_json::Value as Json;
 use testbed::{BuildCommand, Lab};
 
-use crate::artefact::{dataset, lock};
+use crate::artefact::{self, Artefact, Found, all_cpus};
 use crate::environment::Environment;
 
 /// The version of `built.json`.
@@ -30,11 +30,6 @@ const SHOWN_LINES: usize = 20;
 /// Servers run as another user: they may read the files, nobody may write them.
 const FILE_MODE: u32 = 0o444;
 
-/// Where built applications are kept.
-pub fn folder(home: &Path) -> PathBuf {
-    home.join("built")
-}
-
 /// The directory of the files that the plan's application was built into: an earlier one, or a new one. `None` for a kit
 /// that builds nothing.
 pub(crate) fn ensure(
@@ -45,17 +40,51 @@ pub(crate) fn ensure(
 ) -> Result<Option<PathBuf>> {
     let Some(build) = &plan.kit.build else { return Ok(None) };
     let sources = Sources::of(env.catalogue, &plan.kit.name, build);
-    let id = sources.id();
-    let place = folder(env.home).join(&id);
-    if !is_whole(&place, &id) {
-        let lock = lock::hold(&folder(env.home), &id, "application", env.interrupt, env.progress)?;
-        // Another plimsoll may have built it meanwhile.
-        if !is_whole(&place, &id) {
-            make(plan, build, &sources, lab, steps, env)?;
-        }
-        drop(lock);
+    artefact::ensure(&mut Wanted { plan, build, sources, lab, steps }, env).map(Some)
+}
+
+/// An application that is to be at hand.
+struct Wanted<'a> {
+    plan: &'a Plan,
+    build: &'a Build,
+    sources: Sources,
+    lab: &'a Lab,
+    steps: &'a mut Vec<Step>,
+}
+
+impl Artefact for Wanted<'_> {
+    const KIND: &'static str = "application";
+    const FOLDER: &'static str = artefact::APPLICATIONS;
+    type Ready = PathBuf;
+
+    fn id(&self) -> String {
+        self.sources.id()
     }
-    Ok(Some(place.join(PRODUCT)))
+
+    fn open(&self, place: &Path, _env: &mut Environment<'_>) -> Result<Found<PathBuf>> {
+        Ok(is_whole(place, &self.id()).then(|| place.join(PRODUCT)).into())
+    }
+
+    fn make(&mut self, half: &Path, place: &Path, env: &mut Environment<'_>) -> Result<PathBuf> {
+        let (id, build) = (self.id(), self.build);
+        let making = Making { kit: &self.plan.kit.name, build, id: &id, half, failed: &env.failed(&id) };
+        let words = build.run.join(" ");
+        env.progress.step(&format!("building the application: {words} (this is done once)"));
+        let started = Instant::now();
+        let interrupt = env.interrupt;
+        let cancel = || interrupt.count() > 0;
+        let tree = making.run(&self.sources, self.lab, &all_cpus(self.plan), &cancel)?;
+        let took_s = started.elapsed().as_secs_f64();
+        making.settle(&tree, took_s)?;
+        self.steps.push(Step { name: "build the application".to_string(), took_s });
+        env.progress.done(&format!(
+            "application {id}: {} files, {}, built in {}",
+            tree.files.len(),
+            units::show_bytes(tree.bytes),
+            units::show_seconds(took_s)
+        ));
+        Ok(place.join(PRODUCT))
+    }
 }
 
 /// Whether what is kept under that name is of this version and has its files.
@@ -70,52 +99,6 @@ fn is_whole(place: &Path, id: &str) -> bool {
     read().unwrap_or(false)
 }
 
-fn make(
-    plan: &Plan,
-    build: &Build,
-    sources: &Sources,
-    lab: &Lab,
-    steps: &mut Vec<Step>,
-    env: &mut Environment<'_>,
-) -> Result<()> {
-    let (folder, id, word) = (folder(env.home), sources.id(), std::process::id());
-    let half = folder.join(format!(".half-{id}-{word}"));
-    remove_half_made(&folder, &id);
-    let making = Making { kit: &plan.kit.name, build, id: &id, half: &half, home: env.home };
-    let words = build.run.join(" ");
-    env.progress.step(&format!("building the application: {words} (this is done once)"));
-    let started = Instant::now();
-    let cpus = [plan.placement.stack.as_slice(), &plan.placement.generator].concat();
-    let interrupt = env.interrupt;
-    let built = making.run(sources, lab, &cpus, &|| interrupt.count() > 0);
-    let took_s = started.elapsed().as_secs_f64();
-    let kept = built.and_then(|tree| {
-        let broken = folder.join(format!(".broken-{id}-{word}"));
-        making.keep(&tree, took_s, &folder.join(&id), &broken).map(|()| tree)
-    });
-    let tree = kept.inspect_err(|_| _ = fs::remove_dir_all(&half))?;
-    steps.push(Step { name: "build the application".to_string(), took_s });
-    env.progress.done(&format!(
-        "application {id}: {} files, {}, built in {}",
-        tree.files.len(),
-        units::show_bytes(tree.bytes),
-        units::show_seconds(took_s)
-    ));
-    Ok(())
-}
-
-/// Removes what killed plimsolls left of an application: whoever holds its lock is the only one who makes it. What can't be
-/// removed is in nobody's way.
-fn remove_half_made(folder: &Path, id: &str) {
-    let marks = [format!(".half-{id}-"), format!(".broken-{id}-")];
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if marks.iter().any(|mark| name.starts_with(mark)) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
 /// An application that is being built.
 struct Making<'a> {
     /// The kit's name.
@@ -124,7 +107,8 @@ struct Making<'a> {
     id: &'a str,
     /// The directory in which it is built; it becomes the one that is kept.
     half: &'a Path,
-    home: &'a Path,
+    /// Where the log of a failure is kept.
+    failed: &'a Path,
 }
 
 impl Making<'_> {
@@ -156,9 +140,9 @@ impl Making<'_> {
 
     /// What a failure says: the last lines of the log, which stays until `plimsoll clean`.
     fn failure(&self, what: &str, log: &Path) -> Problems {
-        let kept = self.home.join("failed").join(self.id);
         let text = fs::read(log).unwrap_or_default();
-        let is_kept = fs::create_dir_all(&kept).and_then(|()| fs::write(kept.join(LOG), &text)).is_ok();
+        let is_kept =
+            fs::create_dir_all(self.failed).and_then(|()| fs::write(self.failed.join(LOG), &text)).is_ok();
         let packages = &self.build.packages;
         let mut remedy = match packages.install.join(", ") {
             names if names.is_empty() => String::new(),
@@ -167,7 +151,7 @@ impl Making<'_> {
             }
         };
         if is_kept {
-            let place = kept.join(LOG);
+            let place = self.failed.join(LOG);
             let and = if remedy.is_empty() { "" } else { "; " };
             remedy = format!("{remedy}{and}the whole log is {}", place.display());
         }
@@ -179,22 +163,18 @@ impl Making<'_> {
             .into()
     }
 
-    /// Leaves the product and the log of the directory, says what they are, and gives it its name at once.
-    fn keep(&self, tree: &Tree, took_s: f64, place: &Path, broken: &Path) -> Result<()> {
-        let kept = || -> io::Result<()> {
+    /// Leaves the product and the log of the directory, and says what they are.
+    fn settle(&self, tree: &Tree, took_s: f64) -> Result<()> {
+        let settled = || -> io::Result<()> {
             for path in &tree.files {
                 fs::set_permissions(path, fs::Permissions::from_mode(FILE_MODE))?;
             }
             let source = self.half.join(SOURCE);
             fs::rename(source.join(&self.build.product), self.half.join(PRODUCT))?;
             fs::remove_dir_all(&source)?;
-            fs::write(self.half.join(ABOUT), format!("{:#}", self.about(tree, took_s)))?;
-            // Whatever happens to the machine: what has the name is whole.
-            rustix::fs::syncfs(fs::File::open(self.half)?)?;
-            dataset::set_aside(place, broken)?;
-            fs::rename(self.half, place)
+            fs::write(self.half.join(ABOUT), format!("{:#}", self.about(tree, took_s)))
         };
-        kept().map_err(|error| {
+        settled().map_err(|error| {
             Problem::environment(format!("failed to keep the built application: {error}"))
                 .file(self.half.display().to_string())
                 .into()
@@ -285,14 +265,21 @@ mod tests {
         let home = tempfile::tempdir().expect("a directory");
         let half = built(home.path(), &["index.html", "WEB-INF/classes/A.class"]);
         let build = build();
-        let making = Making { kit: "shop", build: &build, id: "shop-1", half: &half, home: home.path() };
+        let making = Making {
+            kit: "shop",
+            build: &build,
+            id: "shop-1",
+            half: &half,
+            failed: &home.path().join("failed/shop-1"),
+        };
         let tree = making.product(&half.join(SOURCE)).expect("a product");
         assert_eq!((tree.files.len(), tree.bytes), (2, 33));
         let place = home.path().join("built/shop-1");
         assert!(!is_whole(&place, "shop-1"));
-        making.keep(&tree, 1.5, &place, &home.path().join("built/.broken")).expect("it is kept");
+        making.settle(&tree, 1.5).expect("it is kept");
+        fs::rename(&half, &place).expect("ours");
         assert!(is_whole(&place, "shop-1") && !is_whole(&place, "shop-2"));
-        assert!(!half.exists() && !place.join(SOURCE).exists() && place.join(LOG).is_file());
+        assert!(!place.join(SOURCE).exists() && place.join(LOG).is_file());
         let kept = place.join("product/index.html");
         assert!(fs::metadata(&kept).expect("it is there").permissions().readonly());
         fs::remove_file(kept).expect("ours");
@@ -300,27 +287,17 @@ mod tests {
     }
 
     #[test]
-    fn what_killed_ones_left_half_made_is_removed_and_nobody_elses() {
-        let home = tempfile::tempdir().expect("a directory");
-        let names = [".half-shop-1-77", ".broken-shop-1-78", ".half-shop-12-77", ".half-run-1", "shop-1"];
-        for name in names {
-            fs::create_dir_all(home.path().join(name).join(SOURCE)).expect("a directory");
-        }
-        fs::write(home.path().join(".shop-1.lock"), "").expect("a file");
-        remove_half_made(home.path(), "shop-1");
-        remove_half_made(&home.path().join("nowhere"), "shop-1");
-        let left = fs::read_dir(home.path()).expect("it is there").flatten();
-        let mut left: Vec<String> = left.map(|one| one.file_name().to_string_lossy().into_owned()).collect();
-        left.sort();
-        assert_eq!(left, [".half-run-1", ".half-shop-12-77", ".shop-1.lock", "shop-1"]);
-    }
-
-    #[test]
     fn a_command_that_made_nothing_has_failed() {
         let home = tempfile::tempdir().expect("a directory");
         let build = build();
         let half = built(home.path(), &[]);
-        let making = Making { kit: "shop", build: &build, id: "shop-1", half: &half, home: home.path() };
+        let making = Making {
+            kit: "shop",
+            build: &build,
+            id: "shop-1",
+            half: &half,
+            failed: &home.path().join("failed/shop-1"),
+        };
         let said = making.product(&half.join(SOURCE)).expect_err("there is no such directory");
         assert!(said.starts_with("`mvn package` succeeded, but target/shop can't be read"), "{said}");
         fs::create_dir_all(half.join("source/target/shop")).expect("a directory");
@@ -337,7 +314,13 @@ mod tests {
         let home = tempfile::tempdir().expect("a directory");
         let half = built(home.path(), &[]);
         let build = build();
-        let making = Making { kit: "shop", build: &build, id: "shop-1", half: &half, home: home.path() };
+        let making = Making {
+            kit: "shop",
+            build: &build,
+            id: "shop-1",
+            half: &half,
+            failed: &home.path().join("failed/shop-1"),
+        };
         let said = making.failure("mvn ended with exit status: 1", &half.join(LOG)).to_string();
         let log = home.path().join("failed/shop-1/build.log");
         for part in [

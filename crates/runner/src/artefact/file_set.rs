@@ -11,9 +11,8 @@ use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
 
 use crate::artefact::in_use::{self, Use};
-use crate::artefact::{dataset, lock};
+use crate::artefact::{self, Artefact, Found, all_cpus};
 use crate::environment::Environment;
-use crate::page_cache;
 
 /// The version of `file_set.json`.
 const FORMAT: u64 = 1;
@@ -31,14 +30,15 @@ pub(crate) struct FileSet {
     pub(crate) paths: Vec<PathBuf>,
     /// For the record.
     pub(crate) result: FileSetResult,
-    /// Held, never read: as long as it lives, others see that the kept file set is in use.
-    _in_use: File,
+    /// As long as it lives, others see that the kept file set is in use.
+    in_use: File,
 }
 
-/// The plan's file set, in use by `who`: an earlier one that is still what it was, or a new one. `None` for a kit without.
+/// The plan's file set, in use by `who` as `how` says: an earlier one that is still what it was, or a new one. `None` for a
+/// kit without.
 pub(crate) fn ensure(
     plan: &Plan,
-    who: &str,
+    (who, how): (&str, Use),
     steps: &mut Vec<Step>,
     env: &mut Environment<'_>,
 ) -> Result<Option<FileSet>> {
@@ -49,60 +49,101 @@ pub(crate) fn ensure(
     let list = files::list(&kit, &kit::Setup::of_plan(plan), env.catalogue)?;
     let list = list.ok_or_else(|| Problem::bug("a kit that lost its file set"))?;
     let id = list.id(&plan.size.label);
-    let place = dataset::folder(env.home).join(&id);
-    let wanted = Wanted { plan, list: &list, id: &id, place: &place, who };
-    let (result, in_use) = match page_cache::set_is_used(plan) {
-        Use::Alone => wanted.alone(steps, env)?,
-        Use::Shared => wanted.shared(steps, env)?,
-    };
-    let root = place.join(MADE);
-    let paths = list.files().map(|(path, _)| root.join(path)).collect();
-    Ok(Some(FileSet { root, paths, result, _in_use: in_use }))
+    let mut wanted = Wanted { plan, list: &list, id: &id, who, how, steps };
+    let set = artefact::ensure(&mut wanted, env)?;
+    if how == Use::Shared {
+        in_use::share(&set.in_use, &id, env)?;
+    }
+    Ok(Some(set))
 }
 
 /// A set that is to be used. It is in use before it is looked at: a look reads some of its files, into the page cache that
-/// another run may have for itself; and what a run serves is not to be made anew under it.
+/// another run may have for itself; and what a run serves is not to be made anew under it. Others who lack it wait until it
+/// is made, and not until the run that makes it has ended.
 struct Wanted<'a> {
     plan: &'a Plan,
     list: &'a FileList,
     id: &'a str,
-    place: &'a Path,
     who: &'a str,
+    how: Use,
+    steps: &'a mut Vec<Step>,
+}
+
+impl Artefact for Wanted<'_> {
+    const KIND: &'static str = "file set";
+    const FOLDER: &'static str = artefact::DATA_SETS;
+    type Ready = FileSet;
+
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    /// It is free again where it is not whole.
+    fn open(&self, place: &Path, env: &mut Environment<'_>) -> Result<Found<FileSet>> {
+        let in_use = in_use::take(self.id, self.who, self.how, env)?;
+        Ok(match kept(place, self.id, self.list) {
+            Ok(result) => result.map(|result| self.at(place, result, in_use)).into(),
+            Err(problems) => Found::Damaged(problems),
+        })
+    }
+
+    fn make(&mut self, half: &Path, place: &Path, env: &mut Environment<'_>) -> Result<FileSet> {
+        let in_use = in_use::take(self.id, self.who, Use::Alone, env)?;
+        let (id, list) = (self.id, self.list);
+        let failed = |what: &str, error: &std::io::Error| {
+            Problem::environment(format!("failed to {what} the file set: {error}"))
+                .file(half.display().to_string())
+        };
+        // Servers run as a user of their own and must be able to enter.
+        let open_folder = |folder| fs::set_permissions(folder, fs::Permissions::from_mode(0o755));
+        half.parent().map_or(Ok(()), open_folder).map_err(|error| failed("make room for", &error))?;
+        let (files, bytes, disk_bytes) = (list.count(), list.bytes(), list.disk_bytes());
+        let size = size(bytes, disk_bytes);
+        env.progress.step(&format!("making {files} files, {size} ({id}): this is done once"));
+        let made_s = self.make_files(half, env)?;
+        let about = serde_json::json!({ "format": FORMAT, "id": id, "files": files, "bytes": bytes, "made_s": made_s });
+        fs::write(half.join(ABOUT), format!("{about:#}")).map_err(|error| failed("describe", &error))?;
+        self.steps.push(Step { name: "make the file set".to_string(), took_s: made_s });
+        env.progress.done(&format!(
+            "file set {id}: {files} files, {size}, made in {} ({}/s)",
+            units::show_seconds(made_s),
+            units::show_bytes((disk_bytes as f64 / made_s) as u64)
+        ));
+        let id = id.to_string();
+        let result = FileSetResult { id, files, bytes, made_s, reused: false, page_cache: None };
+        Ok(self.at(place, result, in_use))
+    }
 }
 
 impl Wanted<'_> {
-    fn alone(&self, steps: &mut Vec<Step>, env: &mut Environment<'_>) -> Result<(FileSetResult, File)> {
-        let in_use = in_use::take(self.id, self.who, Use::Alone, env)?;
-        let kept = kept(self.place, self.id, self.list).unwrap_or_else(|problems| {
-            env.progress.note(&format!("the kept file set is not used, it is made anew: {problems}"));
-            None
-        });
-        let result = match kept {
-            Some(result) => result,
-            None => make(self.plan, self.list, self.id, self.place, steps, env)?,
-        };
-        Ok((result, in_use))
+    fn at(&self, place: &Path, result: FileSetResult, in_use: File) -> FileSet {
+        let root = place.join(MADE);
+        let paths = self.list.files().map(|(path, _)| root.join(path)).collect();
+        FileSet { root, paths, result, in_use }
     }
 
-    fn shared(&self, steps: &mut Vec<Step>, env: &mut Environment<'_>) -> Result<(FileSetResult, File)> {
-        if let Some(found) = self.found(env)? {
-            return Ok(found);
-        }
-        // Others who lack it wait here until it is made, and not until the run that makes it has ended.
-        let _lock = lock::hold(&dataset::folder(env.home), self.id, "file set", env.interrupt, env.progress)?;
-        if let Some(found) = self.found(env)? {
-            return Ok(found);
-        }
-        let (result, in_use) = self.alone(steps, env)?;
-        in_use::share(&in_use, self.id, env)?;
-        Ok((result, in_use))
-    }
-
-    /// The kept set, shared; it is free again where it is not whole.
-    fn found(&self, env: &mut Environment<'_>) -> Result<Option<(FileSetResult, File)>> {
-        let in_use = in_use::take(self.id, self.who, Use::Shared, env)?;
-        let kept = kept(self.place, self.id, self.list).ok().flatten();
-        Ok(kept.map(|result| (result, in_use)))
+    /// How long it took in seconds.
+    fn make_files(&self, half: &Path, env: &mut Environment<'_>) -> Result<f64> {
+        let started = Instant::now();
+        let progress = &mut *env.progress;
+        files::make(MakeOptions {
+            list: self.list,
+            into: half,
+            threads: all_cpus(self.plan).len(),
+            on_progress: &mut |making| {
+                let (done, per_s) =
+                    (making.done as f64, making.done as f64 / started.elapsed().as_secs_f64());
+                let text = format!(
+                    "making files: {} of {}, {}/s",
+                    units::show_bytes(making.done),
+                    units::show_bytes(making.total),
+                    units::show_bytes(per_s as u64)
+                );
+                // More than was foreseen where the file system allows few links.
+                progress.advance(&text, (done / making.total.max(1) as f64).min(1.0));
+            },
+            cancelled: &env.interrupt.cancelled,
+        })
     }
 }
 
@@ -125,66 +166,6 @@ fn read_about(place: &Path, id: &str, list: &FileList) -> Option<FileSetResult> 
     }
     let made_s = about.get("made_s")?.as_f64()?;
     Some(FileSetResult { id: id.to_string(), files, bytes, made_s, reused: true, page_cache: None })
-}
-
-fn make(
-    plan: &Plan,
-    list: &FileList,
-    id: &str,
-    place: &Path,
-    steps: &mut Vec<Step>,
-    env: &mut Environment<'_>,
-) -> Result<FileSetResult> {
-    let folder = dataset::folder(env.home);
-    let word = std::process::id();
-    let (half, broken) =
-        (folder.join(format!(".half-{id}-{word}")), folder.join(format!(".broken-{id}-{word}")));
-    let io = |what: &str, error: &std::io::Error| {
-        Problem::environment(format!("failed to {what} the file set: {error}"))
-            .file(half.display().to_string())
-    };
-    // Servers run as a user of their own and must be able to enter.
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755))
-        .map_err(|error| io("make room for", &error))?;
-    let (files, bytes, disk_bytes) = (list.count(), list.bytes(), list.disk_bytes());
-    let size = size(bytes, disk_bytes);
-    env.progress.step(&format!("making {files} files, {size} ({id}): this is done once"));
-    let started = Instant::now();
-    let progress = &mut *env.progress;
-    files::make(MakeOptions {
-        list,
-        into: &half,
-        threads: dataset::all_cpus(plan),
-        on_progress: &mut |making| {
-            let (done, per_s) = (making.done as f64, making.done as f64 / started.elapsed().as_secs_f64());
-            let text = format!(
-                "making files: {} of {}, {}/s",
-                units::show_bytes(making.done),
-                units::show_bytes(making.total),
-                units::show_bytes(per_s as u64)
-            );
-            // More than was foreseen where the file system allows few links.
-            progress.advance(&text, (done / making.total.max(1) as f64).min(1.0));
-        },
-        cancelled: &env.interrupt.cancelled,
-    })?;
-    let made_s = started.elapsed().as_secs_f64();
-    let about =
-        serde_json::json!({ "format": FORMAT, "id": id, "files": files, "bytes": bytes, "made_s": made_s });
-    let named = fs::write(half.join(ABOUT), format!("{about:#}"))
-        .and_then(|()| dataset::set_aside(place, &broken))
-        .and_then(|()| fs::rename(&half, place));
-    if let Err(error) = named {
-        let _ = fs::remove_dir_all(&half);
-        return Err(io("name", &error).into());
-    }
-    steps.push(Step { name: "make the file set".to_string(), took_s: made_s });
-    env.progress.done(&format!(
-        "file set {id}: {files} files, {size}, made in {} ({}/s)",
-        units::show_seconds(made_s),
-        units::show_bytes((disk_bytes as f64 / made_s) as u64)
-    ));
-    Ok(FileSetResult { id: id.to_string(), files, bytes, made_s, reused: false, page_cache: None })
 }
 
 /// What a set's files have as they are served, and what they take on disk where that is something else: links take no
