@@ -14,7 +14,7 @@ use crate::version::version;
 use runner::catalogue_folder;
 use runner::environment::{Environment, Helpers, Origin, Settings};
 use runner::interrupt::Interrupt;
-use runner::measuring::{MachineLock, WhileOthersMeasure};
+use runner::machine_lock::{MachineLock, WhileOthersMeasure};
 
 static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../catalogue");
 

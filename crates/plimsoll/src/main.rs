@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         Verb::Keeper(args) => return verbs::keeper::main(args),
         Verb::Observer => return verbs::observer::main(),
         Verb::Reader => return verbs::reader::main(),
-        Verb::Hog => runner::hog::compute(),
+        Verb::Stressor => runner::stressor::compute(),
         _ => {}
     }
     let mut context = match Context::new(&cli.global) {
@@ -81,7 +81,7 @@ fn perform(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Export(args) => verbs::export::main(&args, context),
         Verb::Doctor(args) => verbs::doctor::main(&args, context),
         Verb::Clean(args) => verbs::clean::main(&args, context),
-        Verb::Keeper(_) | Verb::Observer | Verb::Reader | Verb::Hog => Ok(0),
+        Verb::Keeper(_) | Verb::Observer | Verb::Reader | Verb::Stressor => Ok(0),
     }
 }
 

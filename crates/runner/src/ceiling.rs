@@ -15,7 +15,7 @@ const USERS: u32 = 50;
 const STEADY_S: f64 = 2.0;
 /// The lag that counts is that at this share of the ceiling: nobody measures at the ceiling itself.
 const LAG_AT_RATIO: f64 = 0.1;
-/// The ceiling is to be so many times the rate of requests at an answer: `docs/method/load-line.md`.
+/// The ceiling is to be this multiple of the rate of requests at an answer: `docs/method/load-line.md`.
 const ROOM: f64 = 5.0;
 
 /// What the null server saw of the generator at full speed.

@@ -7,7 +7,7 @@ use model::Catalogue;
 use testbed::{Helper, KeeperCommand};
 
 use crate::interrupt::Interrupt;
-use crate::measuring::MachineLock;
+use crate::machine_lock::MachineLock;
 use crate::progress::Progress;
 
 /// What a run needs beside its plan.
@@ -80,7 +80,7 @@ impl Helpers {
     /// Of what reads files from inside of a tier.
     pub const READER: &str = "reader";
     /// Of what takes CPU time on purpose.
-    pub const HOG: &str = "hog";
+    pub const STRESSOR: &str = "stressor";
 
     pub(crate) fn keeper(&self) -> KeeperCommand {
         KeeperCommand { program: self.program.clone(), args: vec![Helpers::KEEPER.into()] }
@@ -104,7 +104,7 @@ pub(crate) mod tests {
     use model::Problems;
 
     use super::*;
-    use crate::measuring::WhileOthersMeasure;
+    use crate::machine_lock::WhileOthersMeasure;
 
     /// Keeps the notes.
     #[derive(Default)]

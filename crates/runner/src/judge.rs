@@ -19,7 +19,7 @@ pub(crate) struct Case<'a> {
     pub(crate) load: &'a Load,
     /// What was seen.
     pub(crate) recording: &'a Recording,
-    /// What the series told: [`seen`].
+    /// What the series told: [`series_seen`].
     pub(crate) series: &'a [SeriesSeen],
     /// The seconds that count.
     pub(crate) steady: &'a Steady,
@@ -33,7 +33,7 @@ pub(crate) struct Case<'a> {
 
 /// What each series of a run told, by name and tier. They are read back one by one, because all points of a long run take
 /// more memory than the tool may have.
-pub(crate) fn seen(run: &Run, steady: &Steady, early: &Steady) -> Result<Vec<SeriesSeen>> {
+pub(crate) fn series_seen(run: &Run, steady: &Steady, early: &Steady) -> Result<Vec<SeriesSeen>> {
     let mut all = Vec::new();
     run.each_series(|one| all.push(SeriesSeen::of(&one, steady, early)))?;
     all.sort_by(|one, other| (&one.name, &one.tier).cmp(&(&other.name, &other.tier)));

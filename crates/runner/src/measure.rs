@@ -13,7 +13,7 @@ use store::RunWriter;
 use crate::environment::Environment;
 use crate::pace::{Pace, phase};
 use crate::progress::Progress;
-use crate::stage::Stage;
+use crate::standing_stack::StandingStack;
 use crate::watching::{Seen, Watching};
 
 /// After the ramp-down, or when the user wants to stop, sessions under way may take this long to end.
@@ -37,12 +37,17 @@ pub(crate) struct Recording {
     pub(crate) unseen: Vec<String>,
 }
 
-/// The plan's load on `stage`; at the end sessions under way may take `drain_s` seconds.
-pub(crate) fn options(plan: &Plan, stage: &Stage, drain_s: f64, catalogue: &Catalogue) -> Result<RunOptions> {
+/// The plan's load on `standing`; at the end sessions under way may take `drain_s` seconds.
+pub(crate) fn options(
+    plan: &Plan,
+    standing: &StandingStack,
+    drain_s: f64,
+    catalogue: &Catalogue,
+) -> Result<RunOptions> {
     Ok(RunOptions {
         scenario: kit::scenario(plan, catalogue)?,
         load: plan.load.clone(),
-        target: stage.target.clone(),
+        target: standing.target.clone(),
         cpus: plan.placement.generator.clone(),
         most_sessions: None,
         sessions_in_all: plan.load.sessions,
@@ -51,25 +56,25 @@ pub(crate) fn options(plan: &Plan, stage: &Stage, drain_s: f64, catalogue: &Cata
     })
 }
 
-/// Drives `stage` with the plan's load until it is over or `pace` has enough; every second goes to `writer` as it
+/// Drives `standing` with the plan's load until it is over or `pace` has enough; every second goes to `writer` as it
 /// ends. At the end sessions under way may take `drain_s` seconds.
 pub(crate) fn measure(
     plan: &Plan,
-    stage: &mut Stage,
+    standing: &mut StandingStack,
     writer: &mut RunWriter,
     pace: &mut dyn Pace,
     drain_s: f64,
     env: &mut Environment<'_>,
 ) -> Result<Recording> {
-    let options = options(plan, stage, drain_s, env.catalogue)?;
-    let limits = limits(stage);
-    let watching = Watching::begin(plan, stage, env.settings);
+    let options = options(plan, standing, drain_s, env.catalogue)?;
+    let limits = limits(standing);
+    let watching = Watching::begin(plan, standing, env.settings);
     let control = Control::default();
     env.interrupt.steer(&control);
     writer.event(&phase(0.0, "ramp-up begins"))?;
     let mut witness = Witness {
         plan,
-        stage,
+        standing,
         writer,
         pace,
         progress: &mut *env.progress,
@@ -98,9 +103,9 @@ pub(crate) fn measure(
 }
 
 /// The most that the tiers' counters can be by their configuration.
-fn limits(stage: &Stage) -> Vec<Limit> {
+fn limits(standing: &StandingStack) -> Vec<Limit> {
     let counters =
-        stage.tiers().iter().flat_map(|tier| tier.job.counters.iter().map(move |one| (&tier.name, one)));
+        standing.tiers().iter().flat_map(|tier| tier.job.counters.iter().map(move |one| (&tier.name, one)));
     let limit = |(tier, counter): (&String, &model::server_job::CounterJob)| {
         Some(Limit { tier: Some(tier.clone()), name: counter.name.clone(), value: counter.limit? })
     };
@@ -110,7 +115,7 @@ fn limits(stage: &Stage) -> Vec<Limit> {
 /// Keeps what happens, second by second.
 struct Witness<'a> {
     plan: &'a Plan,
-    stage: &'a mut Stage,
+    standing: &'a mut StandingStack,
     writer: &'a mut RunWriter,
     pace: &'a mut dyn Pace,
     progress: &'a mut dyn Progress,
@@ -145,7 +150,7 @@ impl Audience for Witness<'_> {
 impl Witness<'_> {
     /// A tier that died ends the run: what follows would say nothing about the stack.
     fn look_at_tiers(&mut self, now_s: f64) -> Result<()> {
-        for death in self.stage.deaths() {
+        for death in self.standing.deaths() {
             let how = death.memory.map_or(death.status.clone(), |kill| kill.to_string());
             let text = format!("tier {} ended: {how}", death.tier);
             self.writer.event(&Event { second: now_s, kind: "tier".to_string(), text: text.clone() })?;
@@ -158,7 +163,7 @@ impl Witness<'_> {
             });
             self.control.ask(Stop::AtOnce);
         }
-        for seen in self.stage.alarms() {
+        for seen in self.standing.alarms() {
             let key = (seen.tier.clone(), seen.means.clone());
             let fresh = || LogAlarm {
                 tier: seen.tier.clone(),

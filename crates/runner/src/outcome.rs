@@ -7,12 +7,12 @@ use model::{Plan, Problem, Problems, Recipe, Result};
 use store::{Run, Runs};
 
 use crate::environment::Environment;
-use crate::judge::{Case, judge, seen};
+use crate::judge::{Case, judge, series_seen};
 use crate::keep;
 use crate::measure::{DRAIN_S, measure};
 use crate::pace::Planned;
 use crate::server::ServerAccess;
-use crate::stage::Stage;
+use crate::standing_stack::StandingStack;
 
 /// A run that is over and kept.
 pub struct Measured {
@@ -41,29 +41,32 @@ pub fn run(
     let rules = env.catalogue.rules()?;
     env.machine.hold(env.interrupt, env.progress)?;
     let (id, started) = new_id(&plan.kit.name);
-    let mut stage = Stage::set(plan, server, &id, env)?;
-    for warning in std::mem::take(&mut stage.warnings) {
+    let mut standing = StandingStack::set_up(plan, server, &id, env)?;
+    for warning in std::mem::take(&mut standing.warnings) {
         env.progress.note(&format!("note: {warning}"));
     }
     env.interrupt.check()?;
     let runs = Runs::open(env.home)?;
     let (mut record, mut writer) =
-        keep::begin(&runs, recipe, plan, &stage, (&id, &started), &env.settings.origin)?;
+        keep::begin(&runs, recipe, plan, &standing, (&id, &started), &env.settings.origin)?;
     let measuring = Instant::now();
     let mut pace = Planned::of(&plan.load);
-    let recording = measure(plan, &mut stage, &mut writer, &mut pace, DRAIN_S, env).map_err(|problems| {
-        keep::logs(&stage, &writer);
-        with_remedy(problems, &format!("what was measured until then is kept: plimsoll show {id}"))
-    })?;
-    stage.steps.push(Step { name: "drive the users".to_string(), took_s: measuring.elapsed().as_secs_f64() });
-    record.consistency = keep::check(plan, &mut stage, &recording, env.catalogue, env.progress);
+    let recording =
+        measure(plan, &mut standing, &mut writer, &mut pace, DRAIN_S, env).map_err(|problems| {
+            keep::logs(&standing, &writer);
+            with_remedy(problems, &format!("what was measured until then is kept: plimsoll show {id}"))
+        })?;
+    standing
+        .steps
+        .push(Step { name: "drive the users".to_string(), took_s: measuring.elapsed().as_secs_f64() });
+    record.consistency = keep::check(plan, &mut standing, &recording, env.catalogue, env.progress);
     env.progress.step("stopping the stack");
-    let stopped = stage.stop();
-    keep::logs(&stage, &writer);
-    record.steps = std::mem::take(&mut stage.steps);
+    let stopped = standing.stop();
+    keep::logs(&standing, &writer);
+    record.steps = std::mem::take(&mut standing.steps);
     let (load, steady, early) = (pace.driven(), &pace.steady, &pace.early);
     record.setup.steady_s = load.steady_s;
-    let series = seen(&Run::open(writer.directory())?, steady, early)?;
+    let series = series_seen(&Run::open(writer.directory())?, steady, early)?;
     let case = Case {
         plan,
         load: &load,
@@ -77,7 +80,7 @@ pub fn run(
     judge(&case, &mut record)?;
     record.setup.load = Some(load);
     writer.finish(&record)?;
-    let closed = stage.close();
+    let closed = standing.close();
     let run = runs.find(&id)?;
     Ok(Measured { run, problems: [stopped.err(), closed.err()].into_iter().flatten().collect() })
 }

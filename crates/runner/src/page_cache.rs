@@ -18,8 +18,8 @@ const TIER: &str = "web";
 /// Longer than this, the console tells how far it is.
 const SILENT: Duration = Duration::from_secs(2);
 /// More of the file set than this in memory after it was evicted, and the run would measure another cache.
-const MOST_LEFT_RATIO: f64 = 0.01;
-/// Pages that somebody is just reading or sending stay: so many times it is tried, with a pause between.
+const MAX_LEFT_RATIO: f64 = 0.01;
+/// Pages that somebody is just reading or sending stay: number of tries, with a pause between.
 const TRIES: usize = 5;
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -33,7 +33,7 @@ pub(crate) fn prepare(
     env: &mut Environment<'_>,
 ) -> Result<Option<PageCacheResult>> {
     let FileSet { root, paths, result, .. } = files;
-    let Some(asked) = asked(plan) else { return Ok(None) };
+    let Some(asked) = wanted_state(plan) else { return Ok(None) };
     let started = Instant::now();
     let left_bytes = evict(paths, root, asked)?;
     if asked == "warm" {
@@ -71,7 +71,7 @@ fn evict(paths: &[PathBuf], root: &Path, asked: &str) -> Result<u64> {
 }
 
 fn is_out(left: Residency) -> bool {
-    left.resident_bytes as f64 <= left.bytes as f64 * MOST_LEFT_RATIO
+    left.resident_bytes as f64 <= left.bytes as f64 * MAX_LEFT_RATIO
 }
 
 fn not_evicted(left: Residency, root: &Path, asked: &str) -> Problem {
@@ -91,17 +91,17 @@ fn not_evicted(left: Residency, root: &Path, asked: &str) -> Problem {
 }
 
 /// How a run uses the kept file set: alone where the state of its page cache is a setting.
-pub(crate) fn set_is_used(plan: &Plan) -> Use {
-    if asked(plan).is_some() { Use::Alone } else { Use::Shared }
+pub(crate) fn use_of_set(plan: &Plan) -> Use {
+    if wanted_state(plan).is_some() { Use::Alone } else { Use::Shared }
 }
 
 /// Whether each trial must begin with an empty cache: the one before has filled it.
 pub(crate) fn is_cold(plan: &Plan) -> bool {
-    asked(plan) == Some("cold")
+    wanted_state(plan) == Some("cold")
 }
 
 /// The value of the parameter that the kit names.
-fn asked(plan: &Plan) -> Option<&str> {
+fn wanted_state(plan: &Plan) -> Option<&str> {
     let param = plan.kit.file_set.as_ref()?.page_cache.as_ref()?;
     match plan.params.get(param)? {
         Value::Text(asked) => Some(asked),
@@ -114,7 +114,7 @@ fn warm(stack: &Stack, mut paths: Vec<PathBuf>, total: u64, env: &mut Environmen
     paths.reverse();
     let (progress, interrupt) = (&mut *env.progress, env.interrupt);
     let started = Instant::now();
-    let mut told = |bytes: u64| {
+    let mut on_read = |bytes: u64| {
         if started.elapsed() >= SILENT {
             let text =
                 format!("reading the file set from inside of the {TIER} tier: {}", units::show_bytes(bytes));
@@ -123,7 +123,7 @@ fn warm(stack: &Stack, mut paths: Vec<PathBuf>, total: u64, env: &mut Environmen
     };
     let cancel = || interrupt.count() > 0;
     let program: (&Path, &[&str]) = (&env.settings.helpers.program, &[Helpers::READER]);
-    stack.read_inside(TIER, program, &paths, &cancel, &mut told).map(|_| ())
+    stack.read_inside(TIER, program, &paths, &cancel, &mut on_read).map(|_| ())
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use store::Run;
 use crate::environment::Environment;
 use crate::progress::Progress;
 use crate::server::ServerAccess;
-use crate::stage::Stage;
+use crate::standing_stack::StandingStack;
 use crate::{cpus, judge, measure, outcome};
 use handicap::Take;
 use windows::{Driven, Tally, Turn, Window, left_out, order, pairs};
@@ -26,7 +26,7 @@ const WINDOW_S: u32 = 8;
 const SETTLE_S: u32 = 2;
 /// Blocks of three windows; seven are needed for an interval.
 const BLOCKS: u32 = 8;
-/// At the end sessions under way may take so many seconds.
+/// Seconds that sessions under way may take at the end.
 const DRAIN_S: f64 = 2.0;
 
 /// Proves or refutes what the diagnosis in a run's `record` says. Ctrl-C ends it with what it has.
@@ -37,15 +37,15 @@ pub fn prove(run: &Run, record: &RunRecord, env: &mut Environment<'_>) -> Result
     let mut takes = Take::both(record, &plan)?;
     env.machine.hold(env.interrupt, env.progress)?;
     let (id, _) = outcome::new_id(&plan.kit.name);
-    let mut stage = Stage::set(&plan, &ServerAccess::default(), &id, env)?;
-    let stack = stage.stack().ok_or_else(|| Problem::bug("a run without a stack of its own"))?;
+    let mut standing = StandingStack::set_up(&plan, &ServerAccess::default(), &id, env)?;
+    let stack = standing.stack().ok_or_else(|| Problem::bug("a run without a stack of its own"))?;
     if let Some(reason) = takes.settle(&plan, stack)? {
         env.progress.note(&format!("nothing is taken from another tier: {reason}"));
     }
     let windows = order(record.setup.seed);
-    let driven = drive(&plan, &takes, &windows, &mut stage, env);
-    let stopped = stage.stop();
-    stage.close()?;
+    let driven = drive(&plan, &takes, &windows, &mut standing, env);
+    let stopped = standing.stop();
+    standing.close()?;
     stopped?;
     Ok(sum_up(&takes, &driven?))
 }
@@ -78,10 +78,10 @@ fn drive(
     plan: &Plan,
     takes: &Take,
     windows: &[Window],
-    stage: &mut Stage,
+    standing: &mut StandingStack,
     env: &mut Environment<'_>,
 ) -> Result<Vec<Driven>> {
-    let options = measure::options(plan, stage, DRAIN_S, env.catalogue)?;
+    let options = measure::options(plan, standing, DRAIN_S, env.catalogue)?;
     let control = Control::default();
     env.interrupt.steer(&control);
     let begins_s = (plan.load.ramp_up_s.ceil() as u32).max(1);
@@ -89,7 +89,7 @@ fn drive(
     let mut prover = Prover {
         tally: Tally::new(begins_s, windows, generator),
         takes,
-        stage,
+        standing,
         progress: &mut *env.progress,
         control: &control,
     };
@@ -103,14 +103,14 @@ fn drive(
 struct Prover<'a> {
     tally: Tally<'a>,
     takes: &'a Take,
-    stage: &'a mut Stage,
+    standing: &'a mut StandingStack,
     progress: &'a mut dyn Progress,
     control: &'a Control,
 }
 
 impl Audience for Prover<'_> {
     fn second(&mut self, second: &Second<'_>) -> Result<()> {
-        if let Some(death) = self.stage.deaths().into_iter().next() {
+        if let Some(death) = self.standing.deaths().into_iter().next() {
             return Err(death.problem().why("nothing can be proved without it").into());
         }
         // Users who leave are no throughput of a window.
@@ -130,7 +130,7 @@ impl Audience for Prover<'_> {
 impl Prover<'_> {
     /// The next window begins.
     fn turn(&mut self, turn: Turn) -> Result<()> {
-        let stack = self.stage.stack().ok_or_else(|| Problem::bug("a run without a stack of its own"))?;
+        let stack = self.standing.stack().ok_or_else(|| Problem::bug("a run without a stack of its own"))?;
         self.takes.change(turn.before, turn.next.unwrap_or(Window::Baseline), stack)?;
         if turn.next.is_none() {
             self.control.ask(Stop::Gently);

@@ -10,7 +10,7 @@ use model::{Problem, Result};
 use url::{Host, Url};
 
 /// How long a server may take to accept the first connection.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How a server that somebody else started is reached, and what load may go there.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ pub struct Server {
 
 impl Server {
     /// Its address or socket, for people.
-    pub fn place(&self) -> String {
+    pub fn location(&self) -> String {
         match &self.target.endpoint {
             Endpoint::Tcp(address) => address.to_string(),
             Endpoint::Unix(path) => path.display().to_string(),
@@ -124,7 +124,7 @@ impl ServerAccess {
                 continue;
             }
             let allowed = allowed.filter(|_| !ip.is_loopback());
-            match TcpStream::connect_timeout(&address, PATIENCE) {
+            match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
                 Ok(_) => return Ok((Endpoint::Tcp(address), allowed)),
                 Err(error) => silent = silent.or(Some((address, error))),
             }

@@ -81,7 +81,7 @@ pub(crate) fn elsewhere(plan: &Plan, server: Option<&Server>, setup: &mut Setup)
     if let Some(host) = &server.allowed {
         setup.stack_title.push_str(&format!(" (load on {host} was allowed with --allow-target)"));
     }
-    setup.target = Some(TargetSetup { url, server: server.place(), allowed: server.allowed.clone() });
+    setup.target = Some(TargetSetup { url, server: server.location(), allowed: server.allowed.clone() });
 }
 
 /// The tiers as they stand, with their rendered files.

@@ -3,20 +3,20 @@
 //! [`TrialBench`] serves any list of arms: for an order it makes the arm's stack stand, drives it until enough steady
 //! seconds are in, keeps it as a run of its own below the study, and the study's record anew.
 
-pub mod arm;
+mod arm;
 mod driven;
 mod identity;
-mod kept;
-pub mod settle;
-pub mod sitting;
-mod told;
+mod of_run;
+mod settle;
+pub mod study_in_progress;
+mod summary;
 mod verdict;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use engine::foresight;
+use engine::preflight;
 use experiment::{Bench, Order};
 use model::record::{Outcome, Step, ValidityCheck};
 use model::rules::Rule;
@@ -27,18 +27,18 @@ use store::Study;
 use crate::environment::Environment;
 use crate::measure::measure;
 use crate::server::ServerAccess;
-use crate::stage::{self, Stage};
+use crate::standing_stack::{self, StandingStack};
 use crate::{ceiling, keep, outcome, setup};
 use arm::{ReadyArm, Task};
 use driven::Driven;
-pub use kept::of_run;
+pub use of_run::of_run;
 use settle::Settling;
-use sitting::Sitting;
+use study_in_progress::StudyInProgress;
 
 /// When a trial's window is in, sessions under way may take this long to end.
 const DRAIN_S: f64 = 2.0;
-/// So many trials in a row in which a tier died end the study.
-const MOST_DEATHS: u32 = 3;
+/// Number of trials in a row in which a tier died that end the study.
+const MAX_DEATHS: u32 = 3;
 
 /// What the line below the progress says while a trial is under way: from the order and the trials before it.
 pub type Outlook<'a> = Box<dyn FnMut(&Order, &[Trial]) -> String + 'a>;
@@ -48,7 +48,7 @@ pub struct TrialBench<'a> {
     /// What its runs need.
     pub env: Environment<'a>,
     /// The study's record; the verb puts its answer there.
-    pub sitting: Sitting,
+    pub study: StudyInProgress,
     arms: Vec<Option<ReadyArm>>,
     /// What may hold a stack.
     rules: Vec<Rule>,
@@ -62,7 +62,7 @@ pub struct TrialBench<'a> {
 /// The stack that stands, and of which arm it is.
 struct Standing {
     arm: usize,
-    stage: Stage,
+    stack: StandingStack,
 }
 
 impl<'a> TrialBench<'a> {
@@ -80,29 +80,29 @@ impl<'a> TrialBench<'a> {
         env.machine.hold(env.interrupt, env.progress)?;
         let none = || Problem::bug("a study without an arm that is measured");
         let first = ready.iter().flatten().next().ok_or_else(none)?.clone();
-        let sitting = Sitting::begin(question, arms, &first, &env)?;
-        TrialBench::open(sitting, ready, by, server, env)
+        let study = StudyInProgress::begin(question, arms, &first, &env)?;
+        TrialBench::open(study, ready, by, server, env)
     }
 
-    /// Goes on with a study that [`Sitting::resume`] took up: its arms as they were, with what this machine and this
+    /// Goes on with a study that [`StudyInProgress::resume`] took up: its arms as they were, with what this machine and this
     /// catalogue make of them now.
     ///
     /// # Errors
     /// What is wrong with an arm now, or is not as it was: trials before and after can't be compared.
     pub fn go_on(
-        sitting: Sitting,
+        study: StudyInProgress,
         (by, load): (By, f64),
         server: &ServerAccess,
         env: Environment<'a>,
     ) -> Result<TrialBench<'a>> {
-        let ready = ReadyArm::all(&sitting.record.arms, by, load, env.catalogue)?;
+        let ready = ReadyArm::all(&study.record.arms, by, load, env.catalogue)?;
         refuse_early(&ready, server, env.home)?;
         env.machine.hold(env.interrupt, env.progress)?;
-        TrialBench::open(sitting, ready, by, server, env)
+        TrialBench::open(study, ready, by, server, env)
     }
 
     fn open(
-        mut sitting: Sitting,
+        mut study: StudyInProgress,
         arms: Vec<Option<ReadyArm>>,
         by: By,
         server: &ServerAccess,
@@ -110,24 +110,24 @@ impl<'a> TrialBench<'a> {
     ) -> Result<TrialBench<'a>> {
         let rules = env.catalogue.rules()?;
         let now = identity::of(&arms, server, &env.settings.origin.version);
-        match sitting.kept(identity::FILE)? {
+        match study.read(identity::FILE)? {
             Some(then) => identity::check(&then, &now)?,
-            None => sitting.keep(identity::FILE, &now)?,
+            None => study.write(identity::FILE, &now)?,
         }
-        if sitting.record.ceiling.is_none()
+        if study.record.ceiling.is_none()
             && let Some(first) = arms.iter().flatten().next()
         {
             let began = Instant::now();
-            sitting.record.ceiling =
+            study.record.ceiling =
                 Some(ceiling::measure(&first.plan.placement, env.interrupt, env.progress)?);
             let took_s = began.elapsed().as_secs_f64();
-            sitting.record.steps.push(Step { name: "measure the generator".to_string(), took_s });
-            sitting.save()?;
+            study.record.steps.push(Step { name: "measure the generator".to_string(), took_s });
+            study.save()?;
         }
         Ok(TrialBench {
             env,
             rules,
-            sitting,
+            study,
             arms,
             by,
             server: server.clone(),
@@ -150,7 +150,7 @@ impl<'a> TrialBench<'a> {
         }
         for plan in wanted.values().filter(|_| wanted.len() > 1) {
             let (id, _) = outcome::new_id(&plan.kit.name);
-            stage::make_data(plan, &id, &mut self.sitting.record.steps, &mut self.env)?;
+            standing_stack::make_data(plan, &id, &mut self.study.record.steps, &mut self.env)?;
         }
         Ok(())
     }
@@ -162,25 +162,25 @@ impl<'a> TrialBench<'a> {
 
     /// Requests per second that the run of a trial completed; absent when it can't be read.
     pub fn requests_per_s(&self, trial: &Trial) -> Option<f64> {
-        let run = self.sitting.runs().and_then(|runs| runs.find(&trial.run)).ok()?;
+        let run = self.study.runs().and_then(|runs| runs.find(&trial.run)).ok()?;
         let rows = run.record().operations.iter();
         let requests = rows.filter(|row| row.kind == model::OperationKind::Request);
         Some(requests.map(|row| row.per_s + row.errors.values().sum::<u64>() as f64 / trial.window_s).sum())
     }
 
-    /// Takes the stack down and ends the sitting with the record as it is. What can't be removed is told, but takes
+    /// Takes the stack down and ends the study with the record as it is. What can't be removed is told, but takes
     /// no result away.
     pub fn end(mut self) -> Result<Study> {
         if let Some(standing) = self.standing.take() {
             self.env.progress.step("stopping the stack");
             self.take_down(standing);
         }
-        self.sitting.end()
+        self.study.end()
     }
 
     fn take_down(&mut self, mut standing: Standing) {
-        let stopped = standing.stage.stop();
-        let closed = standing.stage.close();
+        let stopped = standing.stack.stop();
+        let closed = standing.stack.close();
         for problems in [stopped.err(), closed.err()].into_iter().flatten() {
             self.env.progress.problem(&problems);
         }
@@ -193,7 +193,7 @@ impl<'a> TrialBench<'a> {
         let good = |standing: &Standing| standing.arm == order.arm && !anew;
         if let Some(standing) = self.standing.as_mut().filter(|standing| good(standing)) {
             let muted = self.env.progress.mute(true);
-            let cooled = standing.stage.cool(&task.plan, &mut self.env);
+            let cooled = standing.stack.cool(&task.plan, &mut self.env);
             self.env.progress.mute(muted);
             return cooled.map(|()| false);
         }
@@ -202,24 +202,24 @@ impl<'a> TrialBench<'a> {
             self.take_down(standing);
         }
         // Once is enough: each trial has the same steps.
-        let muted = self.env.progress.mute(!first || !self.sitting.record.trials.is_empty());
-        let stage = Stage::set(&task.plan, &self.server, id, &mut self.env.with(&task.catalogue));
+        let muted = self.env.progress.mute(!first || !self.study.record.trials.is_empty());
+        let stack = StandingStack::set_up(&task.plan, &self.server, id, &mut self.env.with(&task.catalogue));
         self.env.progress.mute(muted);
-        let mut stage = stage?;
-        for warning in std::mem::take(&mut stage.warnings) {
+        let mut stack = stack?;
+        for warning in std::mem::take(&mut stack.warnings) {
             self.env.progress.note(&format!("note: {warning}"));
         }
-        for tier in stage.tiers() {
-            let servers = &mut self.sitting.record.servers;
+        for tier in stack.tiers() {
+            let servers = &mut self.study.record.servers;
             servers.entry(tier.service.clone()).or_insert_with(|| tier.version.line.clone());
         }
-        if self.sitting.record.setup.tiers.is_empty() {
-            let mut tiers = setup::tiers(&task.plan, stage.tiers());
+        if self.study.record.setup.tiers.is_empty() {
+            let mut tiers = setup::tiers(&task.plan, stack.tiers());
             tiers.iter_mut().for_each(|tier| tier.files.clear());
-            self.sitting.record.setup.tiers = tiers;
-            setup::elsewhere(&task.plan, stage.elsewhere.as_ref(), &mut self.sitting.record.setup);
+            self.study.record.setup.tiers = tiers;
+            setup::elsewhere(&task.plan, stack.elsewhere.as_ref(), &mut self.study.record.setup);
         }
-        self.standing = Some(Standing { arm: order.arm, stage });
+        self.standing = Some(Standing { arm: order.arm, stack });
         // A server that somebody else started is as the last trial left it.
         Ok(task.plan.target.is_none())
     }
@@ -229,25 +229,25 @@ impl<'a> TrialBench<'a> {
         let Some(standing) = &mut self.standing else {
             return Err(Problem::bug("a trial without a stack").into());
         };
-        let stage = &mut standing.stage;
-        let runs = self.sitting.runs()?;
+        let stack = &mut standing.stack;
+        let runs = self.study.runs()?;
         let (mut record, mut writer) =
-            keep::begin(&runs, &task.recipe, &task.plan, stage, (id, started), &self.env.settings.origin)?;
-        if let Some(check) = no_room(task, stage) {
+            keep::begin(&runs, &task.recipe, &task.plan, stack, (id, started), &self.env.settings.origin)?;
+        if let Some(check) = no_room(task, stack) {
             record.validity.push(check);
-            record.steps = std::mem::take(&mut stage.steps);
+            record.steps = std::mem::take(&mut stack.steps);
             return Driven::refused(record, writer);
         }
         let mut env = self.env.with(&task.catalogue);
         let driving = Instant::now();
-        let mut pace = Settling::new(task.ramp_up_s, task.least_warm_up_s, task.window_s);
-        let recording = measure(&task.plan, stage, &mut writer, &mut pace, DRAIN_S, &mut env)
-            .inspect_err(|_| keep::logs(stage, &writer))?;
+        let mut pace = Settling::new(task.ramp_up_s, task.min_warm_up_s, task.window_s);
+        let recording = measure(&task.plan, stack, &mut writer, &mut pace, DRAIN_S, &mut env)
+            .inspect_err(|_| keep::logs(stack, &writer))?;
         let took_s = driving.elapsed().as_secs_f64();
-        stage.steps.push(Step { name: "drive the users".to_string(), took_s });
-        record.consistency = keep::check(&task.plan, stage, &recording, env.catalogue, env.progress);
-        keep::logs(stage, &writer);
-        record.steps = std::mem::take(&mut stage.steps);
+        stack.steps.push(Step { name: "drive the users".to_string(), took_s });
+        record.consistency = keep::check(&task.plan, stack, &recording, env.catalogue, env.progress);
+        keep::logs(stack, &writer);
+        record.steps = std::mem::take(&mut stack.steps);
         Driven::judge(task, &recording, &pace, &self.rules, (record, writer))
     }
 }
@@ -255,12 +255,12 @@ impl<'a> TrialBench<'a> {
 impl Bench for TrialBench<'_> {
     fn trial(&mut self, order: &Order, trials: &[Trial]) -> Result<Trial> {
         self.env.interrupt.check()?;
-        let (began_s, began) = (self.sitting.spent_s(), Instant::now());
+        let (began_s, began) = (self.study.spent_s(), Instant::now());
         let number = trials.len() as u32 + 1;
         let arm = self.arms.get(order.arm).and_then(Option::as_ref);
         let arm = arm.ok_or_else(|| Problem::bug(format!("arm {} is none to measure", order.arm)))?;
         let task = arm.task(self.by, order.load, order.window_s, order.seed)?;
-        let task = Task { percentiles: percentiles(&self.sitting.record.question), ..task };
+        let task = Task { percentiles: percentiles(&self.study.record.question), ..task };
         let label = (self.arms.len() > 1).then(|| arm.arm.label.clone());
         let below = (self.outlook)(order, trials);
         self.env.progress.below(&below);
@@ -275,7 +275,7 @@ impl Bench for TrialBench<'_> {
             return Err(Problem::new(Kind::Interrupted, what).into());
         }
         let deaths = self.count_deaths(&driven, number);
-        let given = given(&self.sitting.record.question, order.purpose);
+        let given = given(&self.study.record.question, order.purpose);
         let (faults, overloaded) = verdict::marks(driven.faults, &task.plan.kit.metrics, given);
         let trial = Trial {
             number,
@@ -293,10 +293,10 @@ impl Bench for TrialBench<'_> {
             faults: about_figures(order.purpose, faults),
             overloaded,
         };
-        let study = (&self.sitting.record.question, trials);
-        self.env.progress.done(&told::line(&trial, label.as_deref(), self.by, study));
+        let study = (&self.study.record.question, trials);
+        self.env.progress.done(&summary::line(&trial, label.as_deref(), self.by, study));
         // The one that ends the study is kept too: it is the one to look at.
-        self.sitting.keep_trial(trials, trial.clone())?;
+        self.study.keep_trial(trials, trial.clone())?;
         deaths.map(|()| trial)
     }
 }
@@ -315,10 +315,10 @@ impl TrialBench<'_> {
             return Ok(());
         };
         self.deaths += 1;
-        if self.deaths < MOST_DEATHS {
+        if self.deaths < MAX_DEATHS {
             return Ok(());
         }
-        let what = format!("a tier died in each of the trials {} to {number}", number + 1 - MOST_DEATHS);
+        let what = format!("a tier died in each of the trials {} to {number}", number + 1 - MAX_DEATHS);
         Err(Problem::environment(what)
             .why(death.sentence.clone())
             .remedy("look at its logs in the study's runs; a lower load, or another stack")
@@ -355,7 +355,7 @@ fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerAccess, home: &Path) -
     for arm in arms.iter().flatten() {
         let found = match &arm.plan.target {
             Some(url) => server.find_root(url).map(|_| ()),
-            None => stage::refuse(&arm.plan, &arm.catalogue, home),
+            None => standing_stack::refuse(&arm.plan, &arm.catalogue, home),
         };
         for problem in found.err().into_iter().flat_map(model::Problems::into_vec) {
             // Arms share their mistakes.
@@ -368,14 +368,14 @@ fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerAccess, home: &Path) -
 }
 
 /// Whether this machine has too few ports or descriptors for a trial's users.
-fn no_room(task: &Task, stage: &Stage) -> Option<ValidityCheck> {
-    let demand = foresight::Demand::kept(task.plan.load.places().into());
-    let problems = foresight::prepare(&demand, &stage.target).err()?;
-    let said: Vec<&str> = problems.iter().map(|problem| problem.what.as_str()).collect();
+fn no_room(task: &Task, stack: &StandingStack) -> Option<ValidityCheck> {
+    let demand = preflight::Demand::kept(task.plan.load.places().into());
+    let problems = preflight::prepare(&demand, &stack.target).err()?;
+    let whats: Vec<&str> = problems.iter().map(|problem| problem.what.as_str()).collect();
     Some(ValidityCheck {
         check: "room".to_string(),
         ok: false,
-        sentence: said.join("; "),
+        sentence: whats.join("; "),
         observed: None,
         limit: None,
     })

@@ -14,14 +14,14 @@ use observe::{Answer, GENERATOR, Job, OBSERVERS, OwnWatch, TierJob};
 use testbed::Helping;
 
 use crate::environment::{Helpers, Settings};
-use crate::stage::Stage;
+use crate::standing_stack::StandingStack;
 
 /// How long the observer may take to say that it is ready; also to end.
-const PATIENCE: Duration = Duration::from_secs(5);
+const READY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long the end of a run waits for the last answer.
-const LAST: Duration = Duration::from_secs(2);
-/// So many answers late, it is given up: the pipe would fill, and what it says is about another time.
-const MOST_LATE: u32 = 30;
+const LAST_ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+/// This number of answers late, it is given up: the pipe would fill, and what it says is about another time.
+const MAX_UNANSWERED: u32 = 30;
 
 /// What a run watches.
 pub(crate) struct Watching {
@@ -55,12 +55,12 @@ pub(crate) struct Seen {
 }
 
 impl Watching {
-    /// Starts the observer of `stage` and waits until it is ready. A run without one goes on, and says so.
-    pub(crate) fn begin(plan: &Plan, stage: &Stage, settings: &Settings) -> Watching {
+    /// Starts the observer of `standing` and waits until it is ready. A run without one goes on, and says so.
+    pub(crate) fn begin(plan: &Plan, standing: &StandingStack, settings: &Settings) -> Watching {
         let off = || Err("switched off by --observe off".to_string());
-        let servers = stage.tiers().iter().map(|tier| tier.job.clone()).collect();
+        let servers = standing.tiers().iter().map(|tier| tier.job.clone()).collect();
         let watching = Watching::with(match settings.observes {
-            true => Observer::start(plan, stage, &settings.helpers),
+            true => Observer::start(plan, standing, &settings.helpers),
             false => off(),
         });
         Watching { servers, ..watching }
@@ -112,7 +112,7 @@ impl Watching {
         let mut last = Vec::new();
         if let Some(mut observer) = self.observer.take() {
             while observer.unanswered > 0 {
-                match observer.wait(LAST) {
+                match observer.wait(LAST_ANSWER_TIMEOUT) {
                     Ok(answer) => last.extend(self.take(answer)),
                     Err(why) => {
                         self.unseen.push(format!("the last of what was watched: {why}"));
@@ -122,7 +122,7 @@ impl Watching {
             }
             let Observer { helping, input, .. } = observer;
             drop(input);
-            helping.end(PATIENCE);
+            helping.end(READY_TIMEOUT);
         }
         let silent = self.silent();
         self.unseen.extend(silent);
@@ -182,13 +182,13 @@ struct Observer {
 }
 
 impl Observer {
-    fn start(plan: &Plan, stage: &Stage, helpers: &Helpers) -> Result<(Observer, Answer), String> {
+    fn start(plan: &Plan, standing: &StandingStack, helpers: &Helpers) -> Result<(Observer, Answer), String> {
         let said = |problems: model::Problems| problems.to_string();
         let helper = helpers.observer(OBSERVERS, &plan.placement.generator);
-        let mut observer = Observer::open(stage.help(&helper).map_err(said)?).map_err(said)?;
-        let job = serde_json::to_string(&job(plan, stage)).map_err(|error| error.to_string())?;
+        let mut observer = Observer::open(standing.help(&helper).map_err(said)?).map_err(said)?;
+        let job = serde_json::to_string(&job(plan, standing)).map_err(|error| error.to_string())?;
         observer.tell(&job)?;
-        let first = observer.wait(PATIENCE)?;
+        let first = observer.wait(READY_TIMEOUT)?;
         Ok((observer, first))
     }
 
@@ -200,8 +200,8 @@ impl Observer {
     }
 
     fn ask(&mut self, at_s: f64) -> Result<(), String> {
-        if self.unanswered >= MOST_LATE {
-            return Err(format!("the observer has not answered for {MOST_LATE} s"));
+        if self.unanswered >= MAX_UNANSWERED {
+            return Err(format!("the observer has not answered for {MAX_UNANSWERED} s"));
         }
         self.tell(&format!("sample {at_s}"))
     }
@@ -224,8 +224,8 @@ impl Observer {
         }
     }
 
-    fn wait(&mut self, patience: Duration) -> Result<Answer, String> {
-        match self.answers.recv_timeout(patience) {
+    fn wait(&mut self, timeout: Duration) -> Result<Answer, String> {
+        match self.answers.recv_timeout(timeout) {
             Ok(answer) => {
                 self.unanswered = self.unanswered.saturating_sub(1);
                 Ok(answer)
@@ -240,7 +240,7 @@ const GONE: &str = "the observer has ended";
 
 /// A thread that reads answers until there are no more.
 fn follow(output: ChildStdout) -> Result<Receiver<Answer>> {
-    let (sender, answers) = sync_channel(2 * MOST_LATE as usize);
+    let (sender, answers) = sync_channel(2 * MAX_UNANSWERED as usize);
     let read = move || {
         let lines = BufReader::new(output).lines().map_while(|line| line.ok());
         let answers = lines.map_while(|line| serde_json::from_str(&line).ok());
@@ -251,7 +251,7 @@ fn follow(output: ChildStdout) -> Result<Receiver<Answer>> {
     Ok(answers)
 }
 
-fn job(plan: &Plan, stage: &Stage) -> Job {
+fn job(plan: &Plan, standing: &StandingStack) -> Job {
     let tier = |tier: &testbed::Tier| TierJob {
         name: tier.name.clone(),
         cgroup: tier.cgroup.clone(),
@@ -261,10 +261,10 @@ fn job(plan: &Plan, stage: &Stage) -> Job {
         background_threads: tier.background_threads.clone(),
     };
     Job {
-        tiers: stage.tiers().iter().map(tier).collect(),
+        tiers: standing.tiers().iter().map(tier).collect(),
         generator: std::process::id(),
         stack_cpus: plan.placement.stack.clone(),
-        servers: stage.tiers().iter().map(|tier| tier.job.clone()).collect(),
+        servers: standing.tiers().iter().map(|tier| tier.job.clone()).collect(),
     }
 }
 
@@ -287,7 +287,7 @@ mod tests {
         let helping = helper.start_alone().expect("there is a shell");
         let mut observer = Observer::open(helping).expect("it has pipes");
         Watching::with(
-            observer.tell("{}").and_then(|()| observer.wait(PATIENCE)).map(|first| (observer, first)),
+            observer.tell("{}").and_then(|()| observer.wait(READY_TIMEOUT)).map(|first| (observer, first)),
         )
     }
 
@@ -370,7 +370,7 @@ mod tests {
     #[test]
     fn an_observer_that_hangs_is_given_up_and_one_that_does_not_start_is_told() {
         let mut hanging = watching("read job; echo '{}'; exec sleep 1000");
-        (0..=MOST_LATE).for_each(|second| _ = hanging.sample(f64::from(second)));
+        (0..=MAX_UNANSWERED).for_each(|second| _ = hanging.sample(f64::from(second)));
         assert!(hanging.observer.is_none());
         assert!(hanging.end().unseen[0].contains("has not answered"));
         let none = Watching::with(Err("no such program".to_string())).end();

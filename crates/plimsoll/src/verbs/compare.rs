@@ -16,14 +16,14 @@ use model::{Kind, Problem, Problems, Result};
 use store::Runs;
 
 use crate::context::Context;
-use crate::verbs::closing::{self, Ended, Export};
+use crate::verbs::finish::{self, Ended, Export};
 use crate::verbs::recipe_args::StackArgs;
 use crate::verbs::server_args::ServerArgs;
 use question::QuestionArgs;
 use runner::progress::Progress;
 use runner::server::ServerAccess;
 use runner::trial::TrialBench;
-use runner::trial::sitting::Sitting;
+use runner::trial::study_in_progress::StudyInProgress;
 
 /// Compare two stacks, settings, catalogues or stored runs: which is faster, and by how much.
 #[derive(Debug, Args)]
@@ -194,8 +194,8 @@ fn resume<'a>(
             .remedy("leave it out, or begin a new study")
     };
     Problems::check(given.into_iter().map(problem).collect())?;
-    let mut sitting = Sitting::resume(name, "compare", &context.home)?;
-    let record = &mut sitting.record;
+    let mut study = StudyInProgress::resume(name, "compare", &context.home)?;
+    let record = &mut study.record;
     let Question::Compare(compare) = &record.question else {
         return Err(Problem::bug("a comparison is no comparison").into());
     };
@@ -203,16 +203,16 @@ fn resume<'a>(
     record.outcome = Outcome::Unfinished;
     let (id, kept) = (record.id.clone(), record.trials.len());
     context.console.done(&format!("going on with {id}: {kept} trials are kept"));
-    TrialBench::go_on(sitting, load, server, context.environment())
+    TrialBench::go_on(study, load, server, context.environment())
 }
 
 /// Measures until the answer is known, the user has enough, or going on is senseless; whatever it is, it is kept.
 fn measure(mut bench: TrialBench<'_>) -> Result<Ended> {
-    let record = &bench.sitting.record;
+    let record = &bench.study.record;
     let Question::Compare(mut compare) = record.question.clone() else {
         return Err(Problem::bug("a comparison is no comparison").into());
     };
-    let asked = asked(&compare, question::load_of(&compare, &record.arms));
+    let asked = measured_quantity(&compare, question::load_of(&compare, &record.arms));
     let mut trials = record.trials.clone();
     let (shown, shown_asked) = (compare.clone(), asked.clone());
     bench.show(move |_, trials| question::line(&shown, &shown_asked, trials));
@@ -228,11 +228,11 @@ fn measure(mut bench: TrialBench<'_>) -> Result<Ended> {
     compare.failed = judgement.failed;
     compare.lopsided = judgement.lopsided;
     let sentence = sentence::compare::compare(&compare, judgement.spoiled);
-    bench.sitting.record.question = Question::Compare(compare);
-    closing::close(bench, ended, sentence)
+    bench.study.record.question = Question::Compare(compare);
+    finish::close(bench, ended, sentence)
 }
 
-fn asked(compare: &Compare, (_, load): (By, f64)) -> Asked {
+fn measured_quantity(compare: &Compare, (_, load): (By, f64)) -> Asked {
     match &compare.goal {
         Some(goal) => Asked::LoadLine(goal.clone()),
         None => Asked::Window { load },

@@ -76,7 +76,7 @@ pub(crate) fn main(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
 fn prove(run: &store::Run, record: &mut RunRecord, context: &mut Context) -> Result<Option<String>> {
     let proof = prove::prove(run, record, &mut context.environment())?;
     let Some(diagnosis) = &mut record.diagnosis else { return Ok(None) };
-    if let Some(why) = unkept(&proof, diagnosis.proof.as_ref()) {
+    if let Some(why) = reason_not_kept(&proof, diagnosis.proof.as_ref()) {
         return Ok(Some(format!("The new proof is not kept: {why}. It says: {}", proof.sentence)));
     }
     diagnosis.proof = Some(proof);
@@ -85,7 +85,7 @@ fn prove(run: &store::Run, record: &mut RunRecord, context: &mut Context) -> Res
 }
 
 /// Why a new proof is not worth keeping: it has no pair of windows, or fewer than the one that is kept.
-fn unkept(new: &Proof, kept: Option<&Proof>) -> Option<String> {
+fn reason_not_kept(new: &Proof, kept: Option<&Proof>) -> Option<String> {
     let pairs = |proof: &Proof| proof.handicaps.iter().map(|one| one.pairs).min().unwrap_or(0);
     let (count, before) = (pairs(new), kept.map_or(0, pairs));
     if count < before {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn kept(new: &[u32], before: Option<&[u32]>) -> bool {
-        unkept(&proof(new), before.map(proof).as_ref()).is_none()
+        reason_not_kept(&proof(new), before.map(proof).as_ref()).is_none()
     }
 
     #[test]

@@ -13,7 +13,7 @@ use model::{Kind, Problem, Problems, Recipe, Result};
 use store::Study;
 
 use crate::context::Context;
-use crate::verbs::closing;
+use crate::verbs::finish;
 use crate::verbs::recipe_args::{Decided, StackArgs, named, with_fault, without_load};
 use crate::verbs::server_args::ServerArgs;
 use goal::GoalArgs;
@@ -21,7 +21,7 @@ use runner::ceiling;
 use runner::outcome;
 use runner::progress::Progress;
 use runner::trial::TrialBench;
-use runner::trial::sitting::Sitting;
+use runner::trial::study_in_progress::StudyInProgress;
 
 /// Find how many users a stack serves within its targets, with an interval.
 #[derive(Debug, Args)]
@@ -60,8 +60,8 @@ pub(crate) fn main(args: &FindArgs, context: &mut Context) -> Result<u8> {
         None => begin(args, context)?,
     };
     let Ended { study, problems } = search(bench)?;
-    closing::tell(&study, args.json, context);
-    closing::keep_pages(&study, args.json, context);
+    finish::tell(&study, args.json, context);
+    finish::keep_pages(&study, args.json, context);
     let record = study.record();
     match problems {
         Some(problems) => Err(problems),
@@ -115,19 +115,19 @@ fn up_to_the_data(goal: FindGoal, recipe: &Recipe, context: &mut Context) -> Res
 
 fn resume<'a>(args: &FindArgs, name: &str, context: &'a mut Context) -> Result<TrialBench<'a>> {
     refuse_beside_resume(args)?;
-    let mut sitting = Sitting::resume(name, "find", &context.home)?;
-    let goal = match &mut sitting.record.question {
+    let mut study = StudyInProgress::resume(name, "find", &context.home)?;
+    let goal = match &mut study.record.question {
         Question::Find(find) => {
             find.answer = None;
             find.goal.clone()
         }
         _ => return Err(Problem::bug("a find is no find").into()),
     };
-    let (id, kept) = (sitting.record.id.clone(), sitting.record.trials.len());
-    let spent = model::units::show_seconds(sitting.spent_s().round());
+    let (id, kept) = (study.record.id.clone(), study.record.trials.len());
+    let spent = model::units::show_seconds(study.spent_s().round());
     context.console.done(&format!("going on with {id}: {kept} trials are kept, {spent} spent"));
-    sitting.record.outcome = Outcome::Unfinished;
-    TrialBench::go_on(sitting, (goal.by, goal.start), &args.server.access(), context.environment())
+    study.record.outcome = Outcome::Unfinished;
+    TrialBench::go_on(study, (goal.by, goal.start), &args.server.access(), context.environment())
 }
 
 /// What is measured and what for stands in the study: a flag that says it again could only contradict.
@@ -143,7 +143,7 @@ fn refuse_beside_resume(args: &FindArgs) -> Result<()> {
     Problems::check(given.into_iter().map(problem).collect())
 }
 
-/// How a sitting ended.
+/// How a study ended.
 struct Ended {
     study: Study,
     /// What made going on senseless.
@@ -152,16 +152,16 @@ struct Ended {
 
 /// Measures until the answer is known, the user has enough, or going on is senseless; whatever it is, it is kept.
 fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
-    let Question::Find(Find { goal, .. }) = bench.sitting.record.question.clone() else {
+    let Question::Find(Find { goal, .. }) = bench.study.record.question.clone() else {
         return Err(Problem::bug("a find is no find").into());
     };
-    let before_s = bench.sitting.spent_s();
+    let before_s = bench.study.spent_s();
     let shown = goal.clone();
     bench.show(move |_, trials| view::line(&shown, trials, spent_s(trials, before_s)));
-    let mut trials = bench.sitting.record.trials.clone();
+    let mut trials = bench.study.record.trials.clone();
     let next = |trials: &[Trial]| find::next(&goal, trials, spent_s(trials, before_s));
     let outcome = pursue(next, &mut bench, &mut trials);
-    let spent_s = bench.sitting.spent_s();
+    let spent_s = bench.study.spent_s();
     let (outcome, answer, problems) = match outcome {
         Ok(answer) => (Outcome::Completed, Some(answer), None),
         Err(_) if bench.env.interrupt.count() > 0 => {
@@ -171,9 +171,9 @@ fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
     };
     if let Some(FindAnswer::LoadLine(line)) = &answer {
         let check = room(&bench, &trials, line.load);
-        bench.sitting.record.checks.extend(check);
+        bench.study.record.checks.extend(check);
     }
-    let record = &mut bench.sitting.record;
+    let record = &mut bench.study.record;
     record.outcome = outcome;
     record.sentence = match (&answer, &problems) {
         (Some(answer), _) => sentence::find::answer(&goal, answer),
@@ -192,10 +192,10 @@ fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
 
 /// Fills in what holds the stack. That it can't be told takes nothing away from the answer.
 fn explained(bench: &mut TrialBench<'_>) {
-    let record = &bench.sitting.record;
-    let run = |trial: &Trial| Ok(bench.sitting.runs()?.find(&trial.run)?.record().clone());
+    let record = &bench.study.record;
+    let run = |trial: &Trial| Ok(bench.study.runs()?.find(&trial.run)?.record().clone());
     match limit::of(record, run, bench.env.catalogue) {
-        Ok(diagnosis) => bench.sitting.record.diagnosis = diagnosis,
+        Ok(diagnosis) => bench.study.record.diagnosis = diagnosis,
         Err(problems) => bench.env.progress.problem(&problems),
     }
 }
@@ -208,7 +208,7 @@ fn spent_s(trials: &[Trial], before_s: f64) -> f64 {
 
 /// Whether the generator could have driven five times what the stack took at the line; by the trial nearest to it.
 fn room(bench: &TrialBench<'_>, trials: &[Trial], load: f64) -> Option<ValidityCheck> {
-    let ceiling = bench.sitting.record.ceiling.as_ref()?;
+    let ceiling = bench.study.record.ceiling.as_ref()?;
     let away = |trial: &&Trial| (trial.load / load).ln().abs();
     let valid = trials.iter().filter(|trial| trial.valid());
     let nearest = valid.min_by(|one, other| away(one).total_cmp(&away(other)))?;

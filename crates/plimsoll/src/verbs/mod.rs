@@ -3,13 +3,13 @@
 pub(crate) mod capacity;
 pub(crate) mod check;
 pub(crate) mod clean;
-pub(crate) mod closing;
 pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod faults;
 pub(crate) mod find;
+pub(crate) mod finish;
 pub(crate) mod hit;
 pub(crate) mod keeper;
 pub(crate) mod kept;

@@ -10,7 +10,7 @@ use model::{Kind, Result};
 use crate::context::Context;
 use crate::verbs::recipe_args::{RecipeArgs, Resolved};
 use crate::verbs::server_args::SingleArgs;
-use runner::stage::Stage;
+use runner::standing_stack::StandingStack;
 use shown::Shown;
 
 /// Follow one user through a session, every request printed.
@@ -58,14 +58,15 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     let scenario = kit::scenario(&plan, &catalogue)?;
     let (id, _) = runner::outcome::new_id(&plan.kit.name);
     let server = args.server.access();
-    let mut stage = Stage::set(&plan, &server, &id, &mut context.environment().with(&catalogue))?;
+    let mut standing =
+        StandingStack::set_up(&plan, &server, &id, &mut context.environment().with(&catalogue))?;
     context.console.clear();
     let control = Control::default();
     context.interrupt.steer(&control);
     let options = RunOptions {
         scenario,
         load: plan.load.clone(),
-        target: stage.target.clone(),
+        target: standing.target.clone(),
         cpus: vec![plan.placement.generator.first().copied().unwrap_or(0)],
         most_sessions: Some(args.sessions.max(1)),
         sessions_in_all: None,
@@ -78,9 +79,9 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     let last = printer.shown.end();
     last.iter().for_each(|text| context.console.result(text));
     context.interrupt.release();
-    let deaths = stage.deaths();
-    stage.stop()?;
-    stage.close()?;
+    let deaths = standing.deaths();
+    standing.stop()?;
+    standing.close()?;
     if let Some(death) = deaths.first() {
         return Err(death.problem().into());
     }

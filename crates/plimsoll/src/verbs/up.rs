@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::verbs::recipe_args::{RecipeArgs, Resolved};
 use runner::progress::Progress;
 use runner::server::ServerAccess;
-use runner::stage::Stage;
+use runner::standing_stack::StandingStack;
 
 /// Stand a stack up with its data and keep it until Ctrl-C.
 #[derive(Debug, Args)]
@@ -31,9 +31,10 @@ pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
     }
     let (id, _) = runner::outcome::new_id(&plan.kit.name);
     let server = ServerAccess::default();
-    let mut stage = Stage::set(&plan, &server, &id, &mut context.environment().with(&catalogue))?;
-    context.console.result(&format!("http://{}{}", stage.target.host, plan.kit.front_page));
-    for tier in stage.tiers() {
+    let mut standing =
+        StandingStack::set_up(&plan, &server, &id, &mut context.environment().with(&catalogue))?;
+    context.console.result(&format!("http://{}{}", standing.target.host, plan.kit.front_page));
+    for tier in standing.tiers() {
         let place = match (tier.address, tier.sockets.values().next()) {
             (Some(address), _) => address.to_string(),
             (None, Some(socket)) => socket.display().to_string(),
@@ -46,7 +47,7 @@ pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
     context.console.note("Ctrl-C ends it");
     loop {
         // The others go on: what a stack does without one of its servers may be what somebody wants to see.
-        for death in stage.deaths() {
+        for death in standing.deaths() {
             context.console.error(&death.problem().to_string());
         }
         if context.interrupt.count() > 0 {
@@ -55,7 +56,7 @@ pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
         std::thread::sleep(Duration::from_millis(100));
     }
     context.console.step("stopping");
-    stage.stop()?;
-    stage.close()?;
+    standing.stop()?;
+    standing.close()?;
     Ok(0)
 }

@@ -17,10 +17,10 @@ use crate::environment::Environment;
 /// The version of `file_set.json`.
 const FORMAT: u64 = 1;
 const ABOUT: &str = "file_set.json";
-/// So many files of a kept set are compared byte by byte with what was made, whenever it is opened.
+/// Number of files of a kept set that are compared byte by byte with what was made, whenever it is opened.
 const SAMPLE: usize = 16;
-/// What a set takes on disk is told where it differs from the files' lengths by more than one part in so many.
-const MUCH: u64 = 10;
+/// What a set takes on disk is told where it differs from the files' lengths by more than one part in this number.
+const TOLD_PARTS: u64 = 10;
 
 /// A file set at hand.
 pub(crate) struct FileSet {
@@ -81,7 +81,7 @@ impl Artefact for Wanted<'_> {
     /// It is free again where it is not whole.
     fn open(&self, place: &Path, env: &mut Environment<'_>) -> Result<Found<FileSet>> {
         let in_use = in_use::take(self.id, self.who, self.how, env)?;
-        Ok(match kept(place, self.id, self.list) {
+        Ok(match read_verified(place, self.id, self.list) {
             Ok(result) => result.map(|result| self.at(place, result, in_use)).into(),
             Err(problems) => Found::Damaged(problems),
         })
@@ -139,7 +139,7 @@ impl Wanted<'_> {
                     units::show_bytes(making.total),
                     units::show_bytes(per_s as u64)
                 );
-                // More than was foreseen where the file system allows few links.
+                // More than was expected where the file system allows few links.
                 progress.advance(&text, (done / making.total.max(1) as f64).min(1.0));
             },
             cancelled: &env.interrupt.cancelled,
@@ -151,7 +151,7 @@ impl Wanted<'_> {
 ///
 /// # Errors
 /// It is not as it was made.
-fn kept(place: &Path, id: &str, list: &FileList) -> Result<Option<FileSetResult>> {
+fn read_verified(place: &Path, id: &str, list: &FileList) -> Result<Option<FileSetResult>> {
     let Some(result) = read_about(place, id, list) else { return Ok(None) };
     files::check(list, place, SAMPLE)?;
     Ok(Some(result))
@@ -172,7 +172,7 @@ fn read_about(place: &Path, id: &str, list: &FileList) -> Option<FileSetResult> 
 /// room, small files more than their length.
 fn size(bytes: u64, disk_bytes: u64) -> String {
     let served = units::show_bytes(bytes);
-    if disk_bytes.abs_diff(bytes) <= bytes / MUCH {
+    if disk_bytes.abs_diff(bytes) <= bytes / TOLD_PARTS {
         return served;
     }
     format!("{served} as they are served, {} on disk", units::show_bytes(disk_bytes))

@@ -14,7 +14,7 @@ use store::Run;
 
 use super::{fill_in, services};
 use crate::catalogue_folder;
-use crate::judge::seen;
+use crate::judge::series_seen;
 
 const RECORDED: [&str; 3] = ["events", "tpcw", "slow_page"];
 
@@ -47,7 +47,7 @@ fn recorded(name: &str) -> RunRecord {
         Some(Limit { tier, name, value: signal.limit? })
     };
     record.signals = signals(&Watched {
-        series: &seen(&run, &steady, &early).expect("it has series"),
+        series: &series_seen(&run, &steady, &early).expect("it has series"),
         limits: &record.signals.iter().filter_map(limit).collect::<Vec<_>>(),
         alarms: &[],
         steady: &steady,

@@ -7,7 +7,7 @@ use model::{Plan, Problem, Result, RunRecord, Value};
 
 /// What tells a tier.
 #[derive(Debug, Clone, Copy)]
-struct Told<'a> {
+struct TierIdentity<'a> {
     tier: &'a str,
     service: &'a str,
     values: &'a Values,
@@ -18,17 +18,17 @@ struct Told<'a> {
 /// # Errors
 /// A tier, a service or a knob's value that differs, by name.
 pub(super) fn check(plan: &Plan, record: &RunRecord) -> Result<()> {
-    let then = record.setup.tiers.iter().map(|one| Told {
+    let then = record.setup.tiers.iter().map(|one| TierIdentity {
         tier: &one.tier,
         service: &one.service,
         values: &one.values,
     });
-    let now = plan.tiers.iter().map(|one| Told {
+    let now = plan.tiers.iter().map(|one| TierIdentity {
         tier: &one.name,
         service: &one.service.name,
         values: &one.values,
     });
-    let (then, now): (Vec<Told<'_>>, Vec<Told<'_>>) = (then.collect(), now.collect());
+    let (then, now): (Vec<TierIdentity<'_>>, Vec<TierIdentity<'_>>) = (then.collect(), now.collect());
     let Some(what) = difference(&then, &now) else { return Ok(()) };
     Err(Problem::recipe(format!("the run's stack can't stand up again as it was: {what}"))
         .key("--prove")
@@ -38,7 +38,7 @@ pub(super) fn check(plan: &Plan, record: &RunRecord) -> Result<()> {
 }
 
 /// The first difference, for people.
-fn difference(then: &[Told<'_>], now: &[Told<'_>]) -> Option<String> {
+fn difference(then: &[TierIdentity<'_>], now: &[TierIdentity<'_>]) -> Option<String> {
     let new = now.iter().find(|one| !then.iter().any(|before| before.tier == one.tier));
     if let Some(new) = new {
         return Some(format!("the run had no tier {}", new.tier));
@@ -70,20 +70,23 @@ mod tests {
     fn a_stack_that_is_not_the_runs_is_told_by_its_first_difference() {
         let values = |workers: i64| Values::from([("MaxRequestWorkers".to_string(), Value::Int(workers))]);
         let (few, many, none) = (values(4), values(8), Values::new());
-        let web = Told { tier: "web", service: "apache", values: &few };
-        let db = Told { tier: "db", service: "mariadb", values: &none };
+        let web = TierIdentity { tier: "web", service: "apache", values: &few };
+        let db = TierIdentity { tier: "db", service: "mariadb", values: &none };
         assert_eq!(difference(&[db, web], &[web, db]), None, "the order tells nothing");
-        let seen = |now: &[Told<'_>]| difference(&[web, db], now).unwrap_or_default();
-        assert_eq!(seen(&[Told { values: &many, ..web }, db]), "web.MaxRequestWorkers was 4 and is 8 now");
+        let seen = |now: &[TierIdentity<'_>]| difference(&[web, db], now).unwrap_or_default();
         assert_eq!(
-            seen(&[Told { values: &none, ..web }, db]),
+            seen(&[TierIdentity { values: &many, ..web }, db]),
+            "web.MaxRequestWorkers was 4 and is 8 now"
+        );
+        assert_eq!(
+            seen(&[TierIdentity { values: &none, ..web }, db]),
             "web.MaxRequestWorkers was 4 and is unknown now"
         );
         assert_eq!(
-            seen(&[Told { service: "lighttpd", ..web }, db]),
+            seen(&[TierIdentity { service: "lighttpd", ..web }, db]),
             "tier web was apache and is lighttpd now"
         );
         assert_eq!(seen(&[web]), "tier db is missing");
-        assert_eq!(seen(&[web, db, Told { tier: "app", ..db }]), "the run had no tier app");
+        assert_eq!(seen(&[web, db, TierIdentity { tier: "app", ..db }]), "the run had no tier app");
     }
 }

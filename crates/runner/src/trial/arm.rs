@@ -14,11 +14,11 @@ use crate::trial::settle::Settling;
 /// Users who may begin in each second of a ramp-up.
 const RAMP_USERS_PER_S: f64 = 50.0;
 /// The longest ramp-up, in seconds.
-const RAMP_MOST_S: f64 = 10.0;
+const MAX_RAMP_S: f64 = 10.0;
 /// The ramp-up of arrivals, in seconds: they need no more than their rate.
 const RAMP_RATE_S: u32 = 2;
 
-/// Users who began a moment ago are all early in their pauses. After so many mean pauses the age of a pause is what it
+/// Users who began a moment ago are all early in their pauses. After this number of mean pauses the age of a pause is what it
 /// is in the long run, but for 5 % (e^-3) where pauses are exponential.
 const PAUSES_BEFORE_STEADY: f64 = 3.0;
 
@@ -45,7 +45,7 @@ pub(crate) struct Task {
     /// Seconds over which the users begin.
     pub(crate) ramp_up_s: u32,
     /// Seconds after that before a steady state may begin.
-    pub(crate) least_warm_up_s: u32,
+    pub(crate) min_warm_up_s: u32,
     /// Steady seconds wanted.
     pub(crate) window_s: u32,
     /// Percentiles that are kept beside the usual ones.
@@ -99,28 +99,28 @@ impl ReadyArm {
     pub(crate) fn task(&self, by: By, load: f64, window_s: f64, seed: u64) -> Result<Task> {
         let ramp_up_s = ramp_up_s(by, load);
         let window_s = window_s.ceil().max(1.0) as u32;
-        let least_warm_up_s = least_warm_up_s(by, &self.plan.kit.users);
-        let most_s = Settling::most_s(least_warm_up_s, window_s);
-        let recipe = with_load(&self.arm.recipe, by, load, ramp_up_s, most_s, seed);
+        let min_warm_up_s = min_warm_up_s(by, &self.plan.kit.users);
+        let max_s = Settling::max_s(min_warm_up_s, window_s);
+        let recipe = with_load(&self.arm.recipe, by, load, ramp_up_s, max_s, seed);
         let resolved = Plan::resolve(&recipe, None, &self.catalogue, &cpus::allowed())?;
         // Every trial draws anew, and starts from the same data.
         let data_seed = self.arm.recipe.seed.unwrap_or(model::load::Load::default().seed);
         let plan = Plan { data_seed: Some(data_seed), ..resolved };
         let catalogue = self.catalogue.clone();
-        Ok(Task { recipe, plan, catalogue, ramp_up_s, least_warm_up_s, window_s, percentiles: Vec::new() })
+        Ok(Task { recipe, plan, catalogue, ramp_up_s, min_warm_up_s, window_s, percentiles: Vec::new() })
     }
 }
 
 /// Longer for many users: all at once would be a flood that no real crowd makes.
 fn ramp_up_s(by: By, load: f64) -> u32 {
     match by {
-        By::Users => (load / RAMP_USERS_PER_S).ceil().clamp(1.0, RAMP_MOST_S) as u32,
+        By::Users => (load / RAMP_USERS_PER_S).ceil().clamp(1.0, MAX_RAMP_S) as u32,
         By::Rate => RAMP_RATE_S,
     }
 }
 
 /// By the longest mean pause between sessions. Arrivals have none.
-fn least_warm_up_s(by: By, users: &Users) -> u32 {
+fn min_warm_up_s(by: By, users: &Users) -> u32 {
     let pauses = users.by_session.values().copied().chain(users.cycle).chain(users.think);
     let longest_s = pauses.map(|pause| pause.mean()).fold(0.0, f64::max);
     match by {
@@ -173,8 +173,8 @@ mod tests {
         let pauses = [("quick", 1.0), ("slow", 20.0)].map(|(name, value)| (name.to_string(), fixed(value)));
         let by_session = Users { by_session: pauses.into(), ..cycle.clone() };
         for (users, expected) in [(none, 0), (think, 22), (cycle, 15), (by_session, 60)] {
-            assert_eq!(least_warm_up_s(By::Users, &users), expected, "{users:?}");
-            assert_eq!(least_warm_up_s(By::Rate, &users), 0, "{users:?}");
+            assert_eq!(min_warm_up_s(By::Users, &users), expected, "{users:?}");
+            assert_eq!(min_warm_up_s(By::Rate, &users), 0, "{users:?}");
         }
     }
 
@@ -193,8 +193,8 @@ mod tests {
         };
         let ready = ReadyArm::of(&arm, By::Users, 25.0, &catalogue).expect("an arm");
         let task = ready.task(By::Users, 25.0, 10.0, 1).expect("a task");
-        assert_eq!(task.least_warm_up_s, 15, "its users come back after 5 s");
-        assert_eq!(task.plan.load.steady_s, f64::from(Settling::most_s(15, 10)));
+        assert_eq!(task.min_warm_up_s, 15, "its users come back after 5 s");
+        assert_eq!(task.plan.load.steady_s, f64::from(Settling::max_s(15, 10)));
     }
 
     #[test]

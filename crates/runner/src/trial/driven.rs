@@ -8,7 +8,7 @@ use model::rules::Rule;
 use model::study::{Fault, Measured};
 use store::{Run, RunWriter};
 
-use crate::judge::{Case, judge, little, seen};
+use crate::judge::{Case, judge, little, series_seen};
 use crate::measure::Recording;
 use crate::pace::early;
 use crate::trial::arm::Task;
@@ -50,12 +50,12 @@ impl Driven {
         let mut early = early(f64::from(task.ramp_up_s));
         let run = Run::open(writer.directory())?;
         let (steady, batches) = window(&run, (from, to), &mut early)?;
-        let series = seen(&run, &steady, &early)?;
+        let series = series_seen(&run, &steady, &early)?;
         let wanted_s = if ending == Some(Ending::Hopeless) { to - from } else { task.window_s };
         let (ramp_up_s, steady_s) = (f64::from(from), f64::from(wanted_s));
         let load = Load { ramp_up_s, steady_s, ..task.plan.load.clone() };
-        let most_s = Settling::most_s(task.least_warm_up_s, task.window_s);
-        let unsettled_after_s = (ending == Some(Ending::Unsettled)).then(|| f64::from(most_s));
+        let max_s = Settling::max_s(task.min_warm_up_s, task.window_s);
+        let unsettled_after_s = (ending == Some(Ending::Unsettled)).then(|| f64::from(max_s));
         let case = Case {
             plan: &task.plan,
             load: &load,

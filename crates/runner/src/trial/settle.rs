@@ -9,8 +9,8 @@ use model::record::Event;
 use crate::pace::{Pace, Pacing, phase};
 
 /// A steady state that begins later than this many seconds after the ramp-up, or than the window is long, is given up.
-const LEAST_PATIENCE_S: u32 = 20;
-/// So many seconds in a row decide that a load is hopeless.
+const MIN_SETTLE_TIMEOUT_S: u32 = 20;
+/// Number of seconds in a row that decide that a load is hopeless.
 const HOPELESS_S: usize = 10;
 /// With this share of operations failed it is.
 const HOPELESS_FAILED_RATIO: f64 = 0.5;
@@ -20,7 +20,7 @@ const HOPELESS_BUSY_RATIO: f64 = 0.9;
 /// How a trial ended by itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Ending {
-    /// Its window is in; the steady state began so many seconds after the ramp-up.
+    /// Its window is in; the steady state began this number of seconds after the ramp-up.
     Settled(u32),
     /// Hardly anything succeeds any more: more seconds would say the same.
     Hopeless,
@@ -32,7 +32,7 @@ pub(crate) enum Ending {
 pub(crate) struct Settling {
     ramp_up_s: u32,
     /// Seconds after the ramp-up before which no steady state begins.
-    least_warm_up_s: u32,
+    min_warm_up_s: u32,
     window_s: u32,
     /// The seconds after the ramp-up.
     seen: Vec<Seen>,
@@ -54,15 +54,15 @@ struct Seen {
 }
 
 impl Settling {
-    /// For a ramp-up of so many whole seconds, a warm-up of at least so many, and a window of so many.
-    pub(crate) fn new(ramp_up_s: u32, least_warm_up_s: u32, window_s: u32) -> Settling {
+    /// For a ramp-up, a minimum warm-up and a window of these whole seconds.
+    pub(crate) fn new(ramp_up_s: u32, min_warm_up_s: u32, window_s: u32) -> Settling {
         let window_s = window_s.max(1);
-        Settling { ramp_up_s, least_warm_up_s, window_s, seen: Vec::new(), last: 0, ending: None }
+        Settling { ramp_up_s, min_warm_up_s, window_s, seen: Vec::new(), last: 0, ending: None }
     }
 
     /// Seconds after the ramp-up in which the trial must have ended.
-    pub(crate) fn most_s(least_warm_up_s: u32, window_s: u32) -> u32 {
-        least_warm_up_s + window_s + window_s.max(LEAST_PATIENCE_S)
+    pub(crate) fn max_s(min_warm_up_s: u32, window_s: u32) -> u32 {
+        min_warm_up_s + window_s + window_s.max(MIN_SETTLE_TIMEOUT_S)
     }
 
     /// How it ended; absent when something else ended it.
@@ -86,23 +86,23 @@ impl Settling {
         if hopeless(&self.seen) {
             return Some(Ending::Hopeless);
         }
-        if length >= self.least_warm_up_s + self.window_s
+        if length >= self.min_warm_up_s + self.window_s
             && let Some(warm_up_s) = self.warm_up_s().filter(|begin| length - begin >= self.window_s)
         {
             return Some(Ending::Settled(warm_up_s));
         }
-        let most_s = Settling::most_s(self.least_warm_up_s, self.window_s);
-        (length >= most_s).then_some(Ending::Unsettled)
+        let max_s = Settling::max_s(self.min_warm_up_s, self.window_s);
+        (length >= max_s).then_some(Ending::Unsettled)
     }
 
     /// Seconds after the ramp-up at which the steady state began; absent when it has not yet. It is looked for among the
-    /// seconds after the least warm-up.
+    /// seconds after the minimum warm-up.
     fn warm_up_s(&self) -> Option<u32> {
-        let seen = self.seen.get(self.least_warm_up_s as usize..)?;
+        let seen = self.seen.get(self.min_warm_up_s as usize..)?;
         let completed: Vec<f64> = seen.iter().map(|one| one.completed).collect();
         let mean: Vec<f64> = seen.iter().map(|one| one.response_s / one.completed).collect();
         let from = analysis::warm_up::steady_from(&completed, &mean)?;
-        Some(self.least_warm_up_s + from as u32)
+        Some(self.min_warm_up_s + from as u32)
     }
 }
 
@@ -121,14 +121,14 @@ impl Pace for Settling {
         self.ending = self.decide();
         if let Some(ending) = self.ending {
             let (from, to) = self.window();
-            events.extend(told(ending, f64::from(from), f64::from(to)));
+            events.extend(ending_events(ending, f64::from(from), f64::from(to)));
         }
         Pacing { events, enough: self.ending.is_some() }
     }
 
     fn words(&self) -> (String, f64) {
         let length = self.seen.len() as u32;
-        let before_s = self.ramp_up_s + self.least_warm_up_s;
+        let before_s = self.ramp_up_s + self.min_warm_up_s;
         let all = f64::from(before_s + self.window_s);
         if self.last < self.ramp_up_s {
             let at = self.last + 1;
@@ -138,7 +138,7 @@ impl Pace for Settling {
         let done = |steady: u32| f64::from(before_s + steady.min(self.window_s)) / all;
         match steady {
             0 => {
-                let done = f64::from(self.ramp_up_s + length.min(self.least_warm_up_s)) / all;
+                let done = f64::from(self.ramp_up_s + length.min(self.min_warm_up_s)) / all;
                 (format!("warming up for {length} s"), done)
             }
             _ => (format!("steady {} of {} s", steady.min(self.window_s), self.window_s), done(steady)),
@@ -146,7 +146,7 @@ impl Pace for Settling {
     }
 }
 
-fn told(ending: Ending, from_s: f64, to_s: f64) -> Vec<Event> {
+fn ending_events(ending: Ending, from_s: f64, to_s: f64) -> Vec<Event> {
     match ending {
         Ending::Settled(_) => {
             vec![phase(from_s, "steady state begins, as found"), phase(to_s, "enough was measured")]
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn no_steady_state_begins_before_the_least_warm_up_is_over() {
+    fn no_steady_state_begins_before_the_min_warm_up_is_over() {
         let calm = |second: u32| (100 + u64::from(7 * second % 5), 0, 10 + u64::from(5 * second % 3));
         let (ending, (from, to)) = ended(Settling::new(2, 15, 10), calm);
         let Ending::Settled(warm_up_s) = ending else { panic!("{ending:?}") };
@@ -257,7 +257,7 @@ mod tests {
         let (ending, (from, to)) =
             ended(Settling::new(2, 0, 30), |second| (100, 0, 10 + 5 * u64::from(second)));
         assert_eq!(ending, Ending::Unsettled);
-        assert_eq!((to - 2, to - from), (Settling::most_s(0, 30), 30), "its last seconds are what there is");
+        assert_eq!((to - 2, to - from), (Settling::max_s(0, 30), 30), "its last seconds are what there is");
     }
 
     #[test]

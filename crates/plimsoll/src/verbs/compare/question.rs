@@ -213,14 +213,14 @@ pub(super) fn plan(compare: &Compare, arms: &[Arm]) -> String {
         Some(goal) => goal.budget_s,
         None => compare.window_s + BESIDE_S,
     };
-    let most_s = f64::from(compare.most_blocks) * 2.0 * each_s;
+    let max_s = f64::from(compare.most_blocks) * 2.0 * each_s;
     format!(
         "A: {}\nB: {}\nby the {figure} at {}; up to {} blocks of a trial of each, at most about {} (sooner when it is clear)",
         labels.first().unwrap_or(&"?"),
         labels.get(1).unwrap_or(&"?"),
         compare.load,
         compare.most_blocks,
-        roughly(most_s)
+        roughly(max_s)
     )
 }
 

@@ -12,7 +12,7 @@ use model::{Problem, Problems, Recipe, Result};
 use store::{Run, Studies};
 
 use crate::context::Context;
-use crate::verbs::closing::Ended;
+use crate::verbs::finish::Ended;
 use runner::outcome;
 use runner::trial;
 

@@ -13,7 +13,7 @@ use super::follow::Followed;
 use runner::server::ServerAccess;
 
 /// How long a collector may take.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PUSH_TIMEOUT: Duration = Duration::from_secs(2);
 /// AGGREGATION_TEMPORALITY_CUMULATIVE
 const CUMULATIVE: u32 = 2;
 
@@ -61,9 +61,9 @@ impl Collector {
 
     fn post(&self, body: &str) -> Result<(), String> {
         let text = |error: std::io::Error| error.to_string();
-        let mut stream = TcpStream::connect_timeout(&self.address, PATIENCE).map_err(text)?;
-        stream.set_read_timeout(Some(PATIENCE)).map_err(text)?;
-        stream.set_write_timeout(Some(PATIENCE)).map_err(text)?;
+        let mut stream = TcpStream::connect_timeout(&self.address, PUSH_TIMEOUT).map_err(text)?;
+        stream.set_read_timeout(Some(PUSH_TIMEOUT)).map_err(text)?;
+        stream.set_write_timeout(Some(PUSH_TIMEOUT)).map_err(text)?;
         let head = format!(
             "POST {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: plimsoll\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\nConnection: close\r\n\r\n",

@@ -134,7 +134,7 @@ pub(super) fn record(
         command: context.settings.origin.command.clone(),
         method: method(options),
         url: server.url.to_string(),
-        server: server.place(),
+        server: server.location(),
         allowed: server.allowed.clone(),
         connections: options.load.users,
         generator_cpus: options.cpus.clone(),

@@ -7,26 +7,26 @@ use testbed::{Lab, Launch, Running};
 
 use crate::environment::Helpers;
 
-/// Starts the hogs that the plan's fault asks for; they end with the lab.
+/// Starts the stressors that the plan's fault asks for; they end with the lab.
 pub(crate) fn start(plan: &Plan, lab: &Lab, helpers: &Helpers) -> Result<Vec<Running>> {
-    let mut hogs = Vec::new();
+    let mut stressors = Vec::new();
     for injection in plan.injections() {
         let Injection::CpuHog { processes, on_generator } = injection else { continue };
         let cpus = if *on_generator { &plan.placement.generator } else { &plan.placement.stack };
         for _ in 0..*processes {
-            hogs.push(lab.launch(&Launch {
-                tier: "hog".to_string(),
+            stressors.push(lab.launch(&Launch {
+                tier: "stressor".to_string(),
                 program: helpers.program.clone(),
-                args: vec![Helpers::HOG.into()],
+                args: vec![Helpers::STRESSOR.into()],
                 env: Vec::new(),
                 dir: lab.dir().to_path_buf(),
                 input: None,
-                output: lab.dir().join("hog.log"),
+                output: lab.dir().join("stressor.log"),
                 cpus: cpus.clone(),
             })?);
         }
     }
-    Ok(hogs)
+    Ok(stressors)
 }
 
 /// Computes until it is ended.

@@ -12,18 +12,18 @@ use runner::outcome;
 use runner::progress::Progress;
 use runner::trial::TrialBench;
 
-/// How a sitting ended.
+/// How a study ended.
 pub(crate) struct Ended {
     pub(crate) study: Study,
     /// What made going on senseless.
     problems: Option<Problems>,
 }
 
-/// Ends the sitting of `bench`, the question's answer being in its record already. `ended` is what came of measuring;
+/// Ends the study at `bench`, the question's answer being in its record already. `ended` is what came of measuring;
 /// `sentence` is what people read when it came to an answer.
 pub(crate) fn close(mut bench: TrialBench<'_>, ended: Result<()>, sentence: String) -> Result<Ended> {
     let interrupted = bench.env.interrupt.count() > 0;
-    let record = &mut bench.sitting.record;
+    let record = &mut bench.study.record;
     let how = format!("plimsoll {} --resume {}", record.question.verb(), record.id);
     let problems = match ended {
         Ok(()) => {
@@ -49,7 +49,7 @@ pub(crate) fn close(mut bench: TrialBench<'_>, ended: Result<()>, sentence: Stri
 }
 
 impl Ended {
-    /// A study that needed no sitting.
+    /// A study for which nothing had to be measured.
     pub(crate) fn of(study: Study) -> Ended {
         Ended { study, problems: None }
     }

@@ -14,7 +14,7 @@ use crate::setup;
 use crate::trial::arm::ReadyArm;
 
 /// A study that is being measured.
-pub struct Sitting {
+pub struct StudyInProgress {
     /// What it says so far.
     pub record: StudyRecord,
     writer: StudyWriter,
@@ -22,14 +22,14 @@ pub struct Sitting {
     before_s: f64,
 }
 
-impl Sitting {
+impl StudyInProgress {
     /// Begins a study; `first` is its first arm that is measured.
     pub(crate) fn begin(
         question: Question,
         arms: &[Arm],
         first: &ReadyArm,
         env: &Environment<'_>,
-    ) -> Result<Sitting> {
+    ) -> Result<StudyInProgress> {
         let plan = &first.plan;
         let (id, started) = outcome::new_id(&format!("{}-{}", question.verb(), plan.kit.name));
         let setup = setup::unfinished(plan, &id, &started, &env.settings.origin).setup;
@@ -53,14 +53,14 @@ impl Sitting {
             diagnosis: None,
         };
         let writer = Studies::open(env.home)?.create(&record)?;
-        Ok(Sitting { record, writer, since: Instant::now(), before_s: 0.0 })
+        Ok(StudyInProgress { record, writer, since: Instant::now(), before_s: 0.0 })
     }
 
     /// Goes on with the study below `home` of that id, beginning of an id, or `last`.
     ///
     /// # Errors
     /// There is no such study, another process is at it, it is another verb's, or it has its answer.
-    pub fn resume(name: &str, verb: &str, home: &Path) -> Result<Sitting> {
+    pub fn resume(name: &str, verb: &str, home: &Path) -> Result<StudyInProgress> {
         let (record, writer) = Studies::open(home)?.resume(name)?;
         let found = record.question.verb();
         if found != verb {
@@ -74,7 +74,7 @@ impl Sitting {
             return Err(Problem::recipe(what).key("--resume").remedy(remedy).into());
         }
         let before_s = record.spent_s;
-        Ok(Sitting { record, writer, since: Instant::now(), before_s })
+        Ok(StudyInProgress { record, writer, since: Instant::now(), before_s })
     }
 
     /// The trials' runs.
@@ -83,7 +83,7 @@ impl Sitting {
     }
 
     /// What was kept as the file of that name in the study's directory; absent when there is none.
-    pub(crate) fn kept<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+    pub(crate) fn read<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
         let Some(bytes) = self.writer.kept(name)? else { return Ok(None) };
         let damaged = |error| {
             Problem::environment(format!("{name} of study {} is damaged: {error}", self.record.id))
@@ -94,13 +94,13 @@ impl Sitting {
     }
 
     /// Keeps `value` as the file of that name in the study's directory.
-    pub(crate) fn keep(&self, name: &str, value: &impl serde::Serialize) -> Result<()> {
+    pub(crate) fn write(&self, name: &str, value: &impl serde::Serialize) -> Result<()> {
         let text = serde_json::to_string_pretty(value)
             .map_err(|error| Problem::bug(format!("{name} can't be written as JSON: {error}")))?;
         self.writer.keep(name, text.as_bytes())
     }
 
-    /// Seconds spent so far, over all sittings.
+    /// Seconds spent so far, those before it was gone on with included.
     pub fn spent_s(&self) -> f64 {
         self.before_s + self.since.elapsed().as_secs_f64()
     }
@@ -122,7 +122,7 @@ impl Sitting {
         self.writer.update(&self.record)
     }
 
-    /// Ends the sitting: the record as it is now, synced. Gives the study as it is kept.
+    /// Ends the study: the record as it is now, synced. Gives the study as it is kept.
     pub fn end(mut self) -> Result<Study> {
         self.record.spent_s = self.spent_s();
         Study::open(&self.writer.finish(&self.record)?)

@@ -17,10 +17,10 @@ use crate::artefact::{application, dataset};
 use crate::environment::Environment;
 use crate::server::{Server, ServerAccess};
 use crate::servers::{self, Prepared};
-use crate::{hog, page_cache};
+use crate::{page_cache, stressor};
 
 /// A stack that runs on its data set, or a server that somebody else started. Dropping it ends what was started.
-pub struct Stage {
+pub struct StandingStack {
     /// What was started here.
     started: Option<Started>,
     /// Where users reach it.
@@ -36,8 +36,8 @@ pub struct Stage {
     pub(crate) steps: Vec<Step>,
     /// Things that the user should know.
     pub(crate) warnings: Vec<String>,
-    /// What users were told since it stands, for the check of the data.
-    pub(crate) told: kit::CheckInputs,
+    /// What users were answered since it stands, for the check of the data.
+    pub(crate) answers: kit::CheckInputs,
 }
 
 struct Started {
@@ -45,13 +45,18 @@ struct Started {
     stack: Stack,
     lab: Lab,
     /// What a fault runs beside the stack.
-    hogs: Vec<Running>,
+    stressors: Vec<Running>,
 }
 
-impl Stage {
+impl StandingStack {
     /// Stands `plan` up; `id` names the lab.
     /// `server` says how to reach the plan's target, if it has one.
-    pub fn set(plan: &Plan, server: &ServerAccess, id: &str, env: &mut Environment<'_>) -> Result<Stage> {
+    pub fn set_up(
+        plan: &Plan,
+        server: &ServerAccess,
+        id: &str,
+        env: &mut Environment<'_>,
+    ) -> Result<StandingStack> {
         server.check_front_page(plan.target.is_some())?;
         match &plan.target {
             Some(url) => {
@@ -60,9 +65,9 @@ impl Stage {
                     Some(page) => FrontPage::Found(page),
                     None => FrontPage::Answered(&plan.kit.front_page),
                 };
-                Stage::elsewhere(plan, server.find_root(url)?, wanted, env)
+                StandingStack::elsewhere(plan, server.find_root(url)?, wanted, env)
             }
-            None => Stage::start(plan, id, env),
+            None => StandingStack::start(plan, id, env),
         }
     }
 
@@ -71,11 +76,11 @@ impl Stage {
         server: Server,
         front_page: FrontPage<'_>,
         env: &mut Environment<'_>,
-    ) -> Result<Stage> {
-        let place = format!("{} ({})", server.url, server.place());
+    ) -> Result<StandingStack> {
+        let location = format!("{} ({})", server.url, server.location());
         let unchecked = plan.kit.check.is_none() || checks_a_database(&plan.kit);
         let unseen = if unchecked { "no tier is watched, no data checked" } else { "no tier is watched" };
-        env.progress.note(&format!("{place} was not started by Plimsoll: {unseen}"));
+        env.progress.note(&format!("{location} was not started by Plimsoll: {unseen}"));
         if let Some(host) = &server.allowed {
             env.progress.note(&format!("{host} is not this machine: allowed by --allow-target"));
         }
@@ -86,7 +91,7 @@ impl Stage {
                 return Err(problem.into());
             }
         }
-        Ok(Stage {
+        Ok(StandingStack {
             started: None,
             target: server.target.clone(),
             elsewhere: Some(server),
@@ -94,11 +99,11 @@ impl Stage {
             file_set: None,
             steps: Vec::new(),
             warnings: Vec::new(),
-            told: kit::CheckInputs::default(),
+            answers: kit::CheckInputs::default(),
         })
     }
 
-    fn start(plan: &Plan, id: &str, env: &mut Environment<'_>) -> Result<Stage> {
+    fn start(plan: &Plan, id: &str, env: &mut Environment<'_>) -> Result<StandingStack> {
         env.progress.step("looking for what earlier runs left");
         let swept = testbed::sweep(env.home)?;
         if !swept.labs.is_empty() {
@@ -112,7 +117,7 @@ impl Stage {
         let built = application::ensure(plan, &lab, &mut steps, env)?;
         let data = dataset::ensure(plan, &lab, &mut steps, env)?;
         // Before the stack, so that it is given back after the stack has ended, however this goes.
-        let mut file_set = file_set::ensure(plan, (id, page_cache::set_is_used(plan)), &mut steps, env)?;
+        let mut file_set = file_set::ensure(plan, (id, page_cache::use_of_set(plan)), &mut steps, env)?;
         env.interrupt.check()?;
         let started = Instant::now();
         let (stack, copy_s) = {
@@ -142,13 +147,13 @@ impl Stage {
         env.progress
             .done(&format!("{} is ready ({took}): http://{address}{}", plan.stack.name, plan.kit.front_page));
         let warnings = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone()).collect();
-        let hogs = hog::start(plan, &lab, &env.settings.helpers)?;
-        let started = Some(Started { stack, lab, hogs });
-        let (target, told) = (address.into(), kit::CheckInputs::default());
-        Ok(Stage { started, target, elsewhere: None, dataset, file_set, steps, warnings, told })
+        let stressors = stressor::start(plan, &lab, &env.settings.helpers)?;
+        let started = Some(Started { stack, lab, stressors });
+        let (target, answers) = (address.into(), kit::CheckInputs::default());
+        Ok(StandingStack { started, target, elsewhere: None, dataset, file_set, steps, warnings, answers })
     }
 
-    /// Makes a stage that has served already what it was for its first users, as far as the page cache goes: a cold one is
+    /// Makes a standing that has served already what it was for its first users, as far as the page cache goes: a cold one is
     /// emptied again.
     pub(crate) fn cool(&mut self, plan: &Plan, env: &mut Environment<'_>) -> Result<()> {
         let (Some(started), Some(files)) = (&self.started, &mut self.file_set) else { return Ok(()) };
@@ -199,10 +204,10 @@ impl Stage {
 
     /// Removes everything.
     pub fn close(self) -> Result<()> {
-        let Some(Started { stack, lab, hogs }) = self.started else { return Ok(()) };
+        let Some(Started { stack, lab, stressors }) = self.started else { return Ok(()) };
         drop(stack);
         let closed = lab.close();
-        hogs.into_iter().for_each(Running::reap);
+        stressors.into_iter().for_each(Running::reap);
         closed
     }
 }
@@ -224,7 +229,7 @@ pub(crate) fn make_data(
     let lab = open_lab(id, env)?;
     let made = application::ensure(plan, &lab, steps, env)
         .and_then(|_| dataset::ensure(plan, &lab, steps, env))
-        .and_then(|_| file_set::ensure(plan, (id, page_cache::set_is_used(plan)), steps, env));
+        .and_then(|_| file_set::ensure(plan, (id, page_cache::use_of_set(plan)), steps, env));
     lab.close()?;
     made.map(drop)
 }
@@ -301,10 +306,10 @@ fn front_page_problem(
     timeout_s: f64,
 ) -> Option<Problem> {
     let page = front_page.path();
-    let patience = Duration::from_secs_f64(timeout_s.clamp(1.0, 60.0));
+    let timeout = Duration::from_secs_f64(timeout_s.clamp(1.0, 60.0));
     let fetch = || -> std::io::Result<String> {
-        let mut stream = TcpStream::connect_timeout(&address, patience)?;
-        stream.set_read_timeout(Some(patience))?;
+        let mut stream = TcpStream::connect_timeout(&address, timeout)?;
+        stream.set_read_timeout(Some(timeout))?;
         let request = format!("GET {page} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
         // In one piece: a server may answer what came first, and close.
         stream.write_all(request.as_bytes())?;

@@ -43,8 +43,8 @@ fn judged(trial: &Trial, (question, before): (&Question, &[Trial])) -> String {
         some.max_by(|a, b| margin(a).total_cmp(&margin(b)))
     };
     let text = match (worst(true), worst(false)) {
-        (Some(missed), _) => format!("missed: {}", said(missed)),
-        (None, Some(met)) => format!("met: {}", said(met)),
+        (Some(missed), _) => format!("missed: {}", clause_with_value(missed)),
+        (None, Some(met)) => format!("met: {}", clause_with_value(met)),
         (None, None) => "no targets".to_string(),
     };
     match trial.warm_up_s {
@@ -54,7 +54,7 @@ fn judged(trial: &Trial, (question, before): (&Question, &[Trial])) -> String {
 }
 
 /// A target with what was seen of it.
-fn said(clause: &ClauseSeen) -> String {
+fn clause_with_value(clause: &ClauseSeen) -> String {
     let seen = match clause.observed {
         None => "nothing was seen of it".to_string(),
         Some(value) => in_its_unit(&clause.clause, value),
