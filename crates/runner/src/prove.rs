@@ -18,14 +18,8 @@ use crate::server::ServerAccess;
 use crate::standing_stack::StandingStack;
 use crate::{cpus, judge, measure, outcome};
 use handicap::Take;
-use windows::{Driven, Tally, Turn, Window, left_out, order, pairs};
+use windows::{BLOCKS, Driven, SETTLE_S, Tally, Turn, WINDOW_S, Window, left_out, order, pairs};
 
-/// Seconds of a window that count.
-const WINDOW_S: u32 = 8;
-/// Seconds before them, in which what was taken makes itself felt.
-const SETTLE_S: u32 = 2;
-/// Blocks of three windows; seven are needed for an interval.
-const BLOCKS: u32 = 8;
 /// Seconds that sessions under way may take at the end.
 const DRAIN_S: f64 = 2.0;
 

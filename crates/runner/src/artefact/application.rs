@@ -14,7 +14,7 @@ use model::{Plan, Problem, Problems, Result, units};
 use serde_json::Value as Json;
 use testbed::{BuildCommand, Lab};
 
-use crate::artefact::{self, Artefact, Found, all_cpus};
+use crate::artefact::cache::{self, Artefact, Found, all_cpus};
 use crate::environment::Environment;
 
 /// The version of `built.json`.
@@ -40,7 +40,7 @@ pub(crate) fn ensure(
 ) -> Result<Option<PathBuf>> {
     let Some(build) = &plan.kit.build else { return Ok(None) };
     let sources = Sources::of(env.catalogue, &plan.kit.name, build);
-    artefact::ensure(&mut Wanted { plan, build, sources, lab, steps }, env).map(Some)
+    cache::ensure(&mut Wanted { plan, build, sources, lab, steps }, env).map(Some)
 }
 
 /// An application that is to be at hand.
@@ -54,7 +54,7 @@ struct Wanted<'a> {
 
 impl Artefact for Wanted<'_> {
     const KIND: &'static str = "application";
-    const FOLDER: &'static str = artefact::APPLICATIONS;
+    const FOLDER: &'static str = cache::APPLICATIONS;
     type Ready = PathBuf;
 
     fn id(&self) -> String {

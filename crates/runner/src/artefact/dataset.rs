@@ -11,7 +11,7 @@ use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
 use testbed::{Lab, Stack, snapshot};
 
-use crate::artefact::{self, Artefact, Found, all_cpus};
+use crate::artefact::cache::{self, Artefact, Found, all_cpus};
 use crate::environment::Environment;
 use crate::progress::Progress;
 use crate::servers::{self, Prepared};
@@ -47,7 +47,7 @@ pub(crate) fn ensure(
     let server_word = format!("{} {}", tier.service.name, version.line);
     let id = kit::data::dataset_id(&kit, &setup, &plan.size.label, &server_word)?;
     let mut wanted = Wanted { plan, kit, setup, id, lab, steps };
-    artefact::ensure(&mut wanted, env).map(Some)
+    cache::ensure(&mut wanted, env).map(Some)
 }
 
 /// A data set that is to be at hand.
@@ -62,7 +62,7 @@ struct Wanted<'a> {
 
 impl Artefact for Wanted<'_> {
     const KIND: &'static str = "data set";
-    const FOLDER: &'static str = artefact::DATA_SETS;
+    const FOLDER: &'static str = cache::DATA_SETS;
     type Ready = Dataset;
 
     fn id(&self) -> String {

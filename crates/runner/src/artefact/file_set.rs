@@ -10,8 +10,8 @@ use model::record::{FileSetResult, Step};
 use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
 
+use crate::artefact::cache::{self, Artefact, Found, all_cpus};
 use crate::artefact::in_use::{self, Use};
-use crate::artefact::{self, Artefact, Found, all_cpus};
 use crate::environment::Environment;
 
 /// The version of `file_set.json`.
@@ -50,7 +50,7 @@ pub(crate) fn ensure(
     let list = list.ok_or_else(|| Problem::bug("a kit that lost its file set"))?;
     let id = list.id(&plan.size.label);
     let mut wanted = Wanted { plan, list: &list, id: &id, who, how, steps };
-    let set = artefact::ensure(&mut wanted, env)?;
+    let set = cache::ensure(&mut wanted, env)?;
     if how == Use::Shared {
         in_use::share(&set.in_use, &id, env)?;
     }
@@ -71,7 +71,7 @@ struct Wanted<'a> {
 
 impl Artefact for Wanted<'_> {
     const KIND: &'static str = "file set";
-    const FOLDER: &'static str = artefact::DATA_SETS;
+    const FOLDER: &'static str = cache::DATA_SETS;
     type Ready = FileSet;
 
     fn id(&self) -> String {

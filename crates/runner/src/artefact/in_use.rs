@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use model::{Problem, Result};
 
-use crate::artefact;
+use crate::artefact::cache::DATA_SETS;
 use crate::environment::Environment;
 
 const PAUSE: Duration = Duration::from_millis(100);
@@ -57,7 +57,7 @@ fn wait(file: &File, id: &str, how: Use, env: &mut Environment<'_>) -> Result<()
 }
 
 fn path(id: &str, env: &Environment<'_>) -> PathBuf {
-    env.home.join(artefact::DATA_SETS).join(format!(".{id}.use"))
+    env.home.join(DATA_SETS).join(format!(".{id}.use"))
 }
 
 fn failed(path: &Path, error: &io::Error) -> Problem {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use model::{Problem, Result};
 
-use crate::artefact::{APPLICATIONS, DATA_SETS};
+use crate::artefact::cache::{APPLICATIONS, DATA_SETS};
 
 /// Whether any data set, file set or built application may be kept below `home`.
 pub fn is_anything_kept(home: &Path) -> bool {

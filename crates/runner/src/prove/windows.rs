@@ -7,8 +7,12 @@ use model::OperationKind;
 use model::diagnosis::LeftOut;
 use model::record::ValidityCheck;
 
-use super::{BLOCKS, SETTLE_S, WINDOW_S};
-
+/// Seconds of a window that count.
+pub(super) const WINDOW_S: u32 = 8;
+/// Seconds before them, in which what was taken makes itself felt.
+pub(super) const SETTLE_S: u32 = 2;
+/// Blocks of three windows; seven are needed for an interval.
+pub(super) const BLOCKS: u32 = 8;
 /// What is done in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Window {
