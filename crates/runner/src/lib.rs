@@ -13,6 +13,7 @@ pub mod ceiling;
 pub mod cpus;
 pub mod diagnose;
 pub mod environment;
+mod front_page;
 pub mod interrupt;
 mod judge;
 mod keep;

@@ -3,7 +3,7 @@
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use model::record::Step;
-use model::{Plan, Problem, Problems, Recipe, Result};
+use model::{Plan, Problems, Recipe, Result};
 use store::{Run, Runs};
 
 use crate::environment::Environment;
@@ -87,9 +87,5 @@ pub fn run(
 
 /// The same problems, with what to try for the first one unless it says that itself.
 pub fn with_remedy(problems: Problems, remedy: &str) -> Problems {
-    let mut list = problems.into_vec();
-    if let Some(first) = list.first_mut() {
-        first.remedy.get_or_insert_with(|| remedy.to_string());
-    }
-    Problems::check(list).err().unwrap_or_else(|| Problem::bug("an error without a problem").into())
+    problems.with_first(|first| _ = first.remedy.get_or_insert_with(|| remedy.to_string()))
 }

@@ -2,10 +2,8 @@
 //! plan for a server that somebody else started only the last.
 
 use std::fmt::Write as _;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use model::kit::Build;
 use model::record::{DatasetResult, Step};
@@ -15,6 +13,7 @@ use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, Tier};
 use crate::artefact::file_set::{self, FileSet};
 use crate::artefact::{application, dataset};
 use crate::environment::Environment;
+use crate::front_page::FrontPage;
 use crate::server::{Server, ServerAccess};
 use crate::servers::{self, Prepared};
 use crate::{page_cache, stressor};
@@ -84,13 +83,7 @@ impl StandingStack {
         if let Some(host) = &server.allowed {
             env.progress.note(&format!("{host} is not this machine: allowed by --allow-target"));
         }
-        if let (engine::Endpoint::Tcp(address), None) = (&server.target.endpoint, &server.target.tls) {
-            let timeout_s = plan.kit.users.timeout_s;
-            let host = &server.target.host;
-            if let Some(problem) = front_page_problem(*address, host, front_page, timeout_s) {
-                return Err(problem.into());
-            }
-        }
+        front_page.verify(&server.target, plan.kit.users.timeout_s)?;
         Ok(StandingStack {
             started: None,
             target: server.target.clone(),
@@ -137,23 +130,20 @@ impl StandingStack {
                 .why("the users have nowhere to go")
         })?;
         env.progress.step("asking for the front page");
-        let timeout_s = plan.kit.users.timeout_s;
-        let host = address.to_string();
-        let front_page = FrontPage::Found(&plan.kit.front_page);
-        if let Some(problem) = front_page_problem(address, &host, front_page, timeout_s) {
-            return Err(with_logs(problem, &stack).into());
-        }
+        let (target, timeout_s) = (engine::Target::from(address), plan.kit.users.timeout_s);
+        let answered = FrontPage::Found(&plan.kit.front_page).verify(&target, timeout_s);
+        answered.map_err(|problems| with_logs(problems, &stack))?;
         let took = units::show_seconds(started.elapsed().as_secs_f64());
         env.progress
             .done(&format!("{} is ready ({took}): http://{address}{}", plan.stack.name, plan.kit.front_page));
         let warnings = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone()).collect();
         let stressors = stressor::start(plan, &lab, &env.settings.helpers)?;
         let started = Some(Started { stack, lab, stressors });
-        let (target, answers) = (address.into(), kit::CheckInputs::default());
+        let answers = kit::CheckInputs::default();
         Ok(StandingStack { started, target, elsewhere: None, dataset, file_set, steps, warnings, answers })
     }
 
-    /// Makes a standing that has served already what it was for its first users, as far as the page cache goes: a cold one is
+    /// Makes a stack that has served already what it was for its first users, as far as the page cache goes: a cold one is
     /// emptied again.
     pub(crate) fn cool(&mut self, plan: &Plan, env: &mut Environment<'_>) -> Result<()> {
         let (Some(started), Some(files)) = (&self.started, &mut self.file_set) else { return Ok(()) };
@@ -271,85 +261,18 @@ fn check_packages(plan: &Plan, home: &Path) -> Result<()> {
         .into())
 }
 
-/// A page that is asked for before users come, and what must come of it.
-#[derive(Debug, Clone, Copy)]
-enum FrontPage<'a> {
-    /// Status 200.
-    Found(&'a str),
-    /// Any answer of HTTP.
-    Answered(&'a str),
-}
-
-impl FrontPage<'_> {
-    fn path(&self) -> &str {
-        let (FrontPage::Found(path) | FrontPage::Answered(path)) = self;
-        path
-    }
-
-    /// Why what begins with this line is not what must come.
-    fn lacks(&self, line: &str) -> Option<&'static str> {
-        let status = line.strip_prefix("HTTP/1.").and_then(|rest| rest.split_whitespace().nth(1));
-        let status = status.and_then(|status| status.parse::<u16>().ok());
-        match (self, status) {
-            (FrontPage::Answered(_), None) => Some("in HTTP"),
-            (FrontPage::Found(_), status) if status != Some(200) => Some("with status 200"),
-            _ => None,
-        }
-    }
-}
-
-/// Verify before measuring: one plain request must be answered.
-fn front_page_problem(
-    address: SocketAddr,
-    host: &str,
-    front_page: FrontPage<'_>,
-    timeout_s: f64,
-) -> Option<Problem> {
-    let page = front_page.path();
-    let timeout = Duration::from_secs_f64(timeout_s.clamp(1.0, 60.0));
-    let fetch = || -> std::io::Result<String> {
-        let mut stream = TcpStream::connect_timeout(&address, timeout)?;
-        stream.set_read_timeout(Some(timeout))?;
-        let request = format!("GET {page} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-        // In one piece: a server may answer what came first, and close.
-        stream.write_all(request.as_bytes())?;
-        let (mut answer, mut part) = (Vec::new(), [0; 4096]);
-        // Not every server closes when it is asked to: the head is enough.
-        while !answer.windows(4).any(|end| end == b"\r\n\r\n") && answer.len() < 64 * 1024 {
-            match stream.read(&mut part)? {
-                0 => break,
-                length => answer.extend_from_slice(&part[..length]),
-            }
-        }
-        Ok(String::from_utf8_lossy(&answer).into_owned())
-    };
-    let problem = |what: String| {
-        Problem::environment(what)
-            .tier("web")
-            .why("a stack that can't serve its front page can't be measured")
-    };
-    let answer = match fetch() {
-        Ok(answer) => answer,
-        Err(error) => return Some(problem(format!("failed to fetch http://{address}{page}: {error}"))),
-    };
-    let status = answer.lines().next().unwrap_or_default();
-    let lacks = front_page.lacks(status)?;
-    let shown: String = answer.chars().take(400).collect();
-    Some(problem(format!("http://{address}{page} was not answered {lacks} but with:\n{shown}")))
-}
-
 /// The servers' own last words; their files go with the stack.
-fn with_logs(mut problem: Problem, stack: &Stack) -> Problem {
+fn with_logs(problems: Problems, stack: &Stack) -> Problems {
     const LINES: usize = 5;
+    let mut words = String::new();
     for tier in stack.tiers() {
         for log in &tier.logs {
             let lines = tier.last_lines(log, LINES);
             if !lines.is_empty() {
                 let tail = lines.join("\n    ");
-                let _ =
-                    write!(problem.what, "\n  {} {}:\n    {tail}", tier.name, tier.relative(log).display());
+                let _ = write!(words, "\n  {} {}:\n    {tail}", tier.name, tier.relative(log).display());
             }
         }
     }
-    problem
+    problems.with_first(|problem| problem.what.push_str(&words))
 }

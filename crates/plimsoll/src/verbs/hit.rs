@@ -82,7 +82,10 @@ enum Connection {
 pub(crate) fn main(args: &HitArgs, context: &mut Context) -> Result<u8> {
     let length = args.length()?;
     let access = args.server.access();
-    access.check_front_page(false)?;
+    if access.front_page.is_some() {
+        let problem = Problem::recipe("nothing is asked for but the URL").key("--front-page");
+        return Err(problem.remedy("leave it out").into());
+    }
     let (mut server, repeat) = (access.find(&args.url)?, args.repeat()?);
     if let Some(host) = repeat.host {
         server.target.host = host;

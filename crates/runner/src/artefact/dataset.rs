@@ -157,16 +157,9 @@ fn read_about(place: &Path, id: &str) -> Option<DatasetResult> {
 fn with_log(problems: model::Problems, stack: &mut Stack) -> model::Problems {
     let deaths = stack.deaths();
     let Some(death) = deaths.first() else { return problems };
-    let mut list = problems.into_vec();
-    if let Some(first) = list.first_mut() {
-        let tail = death.log_tail.join("\n    ");
-        first.what =
-            format!("{}\n  {} ended ({}); its log says:\n    {tail}", first.what, death.tier, death.status);
-    }
-    match model::Problems::check(list) {
-        Err(problems) => problems,
-        Ok(()) => Problem::bug("an error without a problem").into(),
-    }
+    let tail = death.log_tail.join("\n    ");
+    let words = format!("\n  {} ended ({}); its log says:\n    {tail}", death.tier, death.status);
+    problems.with_first(|first| first.what.push_str(&words))
 }
 
 struct RowsProgress {
