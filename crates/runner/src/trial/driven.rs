@@ -98,15 +98,15 @@ impl Driven {
 /// state began is only known at its end, and a second takes megabytes.
 fn window(run: &Run, (from, to): (u32, u32), early: &mut Steady) -> Result<(Steady, Batches)> {
     let mut steady = Steady::new(f64::from(from), f64::from(to));
-    let mut batches = Batches::of(run.figures(from, to)?.len());
     let seconds = run.seconds()?;
+    let mut batches = Batches::of(seconds.count_within(from, to));
     let names = seconds.names().to_vec();
     for second in seconds {
         let second = second?;
         steady.push(&second);
         early.push(&second);
         if (from..to).contains(&second.second) {
-            batches.push(&verdict::slim(second, &names));
+            batches.push(&second.for_figures(&names));
         }
     }
     Ok((steady, batches))

@@ -1,10 +1,8 @@
-//! What a run's checks mean for a trial, and what of its seconds the trial's figures need.
+//! What a run's checks mean for a trial.
 
-use model::interval::{OperationName, nothing};
 use model::kit::Metric;
 use model::record::RunRecord;
 use model::study::Fault;
-use model::{Interval, OperationInterval, OperationKind};
 
 /// The checks of the run that did not hold, for whoever reads the trial to make of them what they mean there: a stack
 /// beyond its limits breaks some by itself. That no steady state was found is no fault; the trial says it in its
@@ -29,17 +27,6 @@ pub(super) fn marks(faults: Vec<Fault>, metrics: &[Metric], given: bool) -> (Vec
     let users = metrics.iter().filter(|metric| analysis::of_users(metric));
     let users: Vec<&str> = users.map(|metric| metric.name.as_str()).collect();
     faults.into_iter().partition(|fault| !(given && analysis::by_overload(&fault.check, &users)))
-}
-
-/// A second without what only the run's own record needs: service times, and the rows of requests.
-pub(super) fn slim(mut second: Interval, names: &[OperationName]) -> Interval {
-    for (index, row) in second.operations.iter_mut().enumerate() {
-        row.service = nothing();
-        if names.get(index).is_none_or(|name| name.kind == OperationKind::Request) {
-            *row = OperationInterval { response: nothing(), service: nothing(), ..row.clone() };
-        }
-    }
-    second
 }
 
 #[cfg(test)]
