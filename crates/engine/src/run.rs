@@ -13,7 +13,7 @@ use model::{Problem, Problems, Result};
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::collector::{Collector, Second};
-use crate::preflight::{self, Demand};
+use crate::foresight::{self, Demand};
 use crate::scenario::Scenario;
 use crate::schedule::{Schedule, nanos};
 use crate::target::Target;
@@ -137,7 +137,7 @@ const VIRTUAL_REPORTS_AHEAD: usize = 16;
 /// Runs the load. The audience is told of every second as it ends; an error of the audience ends the run. A load for
 /// which this machine has too few descriptors or ports is refused before it starts.
 pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience) -> Result<Totals> {
-    let sources = preflight::prepare(&Demand::kept(options.load.places().into()), &options.target)?.sources;
+    let sources = foresight::prepare(&Demand::kept(options.load.places().into()), &options.target)?.sources;
     let target = &Target { sources, ..options.target.clone() };
     let workers = options.cpus.len().clamp(1, options.load.places() as usize);
     let (reports, inbox) = sync_channel(REPORTS_AHEAD);

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use engine::preflight;
+use engine::foresight;
 use experiment::{Bench, Order};
 use model::record::{Outcome, Step, ValidityCheck};
 use model::rules::Rule;
@@ -369,8 +369,8 @@ fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerAccess, home: &Path) -
 
 /// Whether this machine has too few ports or descriptors for a trial's users.
 fn no_room(task: &Task, stack: &StandingStack) -> Option<ValidityCheck> {
-    let demand = preflight::Demand::kept(task.plan.load.places().into());
-    let problems = preflight::prepare(&demand, &stack.target).err()?;
+    let demand = foresight::Demand::kept(task.plan.load.places().into());
+    let problems = foresight::prepare(&demand, &stack.target).err()?;
     let whats: Vec<&str> = problems.iter().map(|problem| problem.what.as_str()).collect();
     Some(ValidityCheck {
         check: "room".to_string(),

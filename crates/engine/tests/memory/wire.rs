@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::process::{Command, ExitCode, Stdio};
 
+use engine::foresight::{Demand, prepare};
 use engine::null_server::NullServer;
-use engine::preflight::{Demand, prepare};
 use engine::{Audience, Control, RunOptions, Second, Target, run};
 use model::interval::{Interval, OperationKind, OperationName};
 use model::plan::Load;

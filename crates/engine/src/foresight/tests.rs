@@ -1,4 +1,4 @@
-//! The preflight checks, as decisions on numbers.
+//! What is foreseen, as decisions on numbers.
 
 use std::net::SocketAddr;
 
@@ -25,19 +25,19 @@ fn target(address: &str) -> Target {
 }
 
 fn refusal(demand: &Demand, target: &Target, limits: &Limits) -> String {
-    decide(demand, target, limits).expect_err("it can't work").to_string()
+    foresee(demand, target, limits).expect_err("it can't work").to_string()
 }
 
 #[test]
 fn what_fits_changes_nothing() {
-    let preflight = decide(&Demand::kept(800), &target("127.0.0.1:80"), &limits()).expect("it fits");
-    assert_eq!(preflight, Preflight::default());
+    let foresight = foresee(&Demand::kept(800), &target("127.0.0.1:80"), &limits()).expect("it fits");
+    assert_eq!(foresight, Foresight::default());
 }
 
 #[test]
 fn the_soft_limit_of_descriptors_is_raised_to_the_hard_one_when_needed() {
-    let preflight = decide(&Demand::kept(1000), &target("127.0.0.1:80"), &limits()).expect("it fits");
-    assert_eq!(preflight.raise_descriptors, Some(20_000));
+    let foresight = foresee(&Demand::kept(1000), &target("127.0.0.1:80"), &limits()).expect("it fits");
+    assert_eq!(foresight.raise_descriptors, Some(20_000));
 }
 
 #[test]
@@ -49,20 +49,20 @@ fn too_few_descriptors_are_said_with_numbers_and_what_would_fit() {
          after about 19860 would fail here and look like a server that refuses it\n  try: ulimit -Hn 20140 (as root, or \
          nofile in /etc/security/limits.conf), or at most 19860 connections"
     );
-    let fits = decide(&Demand::kept(19_860), &target("127.0.0.1:80"), &limits());
-    assert_eq!(fits.map(|preflight| preflight.raise_descriptors), Ok(Some(20_000)));
+    let fits = foresee(&Demand::kept(19_860), &target("127.0.0.1:80"), &limits());
+    assert_eq!(fits.map(|foresight| foresight.raise_descriptors), Ok(Some(20_000)));
 }
 
 #[test]
 fn on_loopback_as_many_source_addresses_are_taken_as_the_connections_need() {
     let limits = many_descriptors();
-    let decide = |count| decide(&Demand::kept(count), &target("127.0.0.1:80"), &limits).expect("it fits");
-    assert_eq!(decide(13_000).sources, Vec::<IpAddr>::new());
+    let foresee = |count| foresee(&Demand::kept(count), &target("127.0.0.1:80"), &limits).expect("it fits");
+    assert_eq!(foresee(13_000).sources, Vec::<IpAddr>::new());
     let two: Vec<IpAddr> = ["127.0.0.2", "127.0.0.3"].map(|text| text.parse().expect("an address")).into();
-    assert_eq!(decide(15_000).sources, two, "the second half of one address's ports is slow to find");
-    assert_eq!(decide(100_000).sources.len(), 8);
+    assert_eq!(foresee(15_000).sources, two, "the second half of one address's ports is slow to find");
+    assert_eq!(foresee(100_000).sources.len(), 8);
     assert_eq!(
-        decide(100_000).notes,
+        foresee(100_000).notes,
         [
             "connections come from 127.0.0.2 to 127.0.0.9: one address has 28232 ports, and the kernel finds a free one \
           quickly among half of them"
@@ -88,8 +88,8 @@ fn beyond_loopback_too_few_ports_are_a_problem_that_names_the_number_of_addresse
 fn given_source_addresses_are_kept_and_counted() {
     let sources = ["127.0.0.9", "127.0.0.10"].map(|text| text.parse().expect("an address")).to_vec();
     let given = Target { sources: sources.clone(), ..target("127.0.0.1:80") };
-    let preflight = decide(&Demand::kept(50_000), &given, &many_descriptors()).expect("it fits");
-    assert_eq!(preflight.sources, sources);
+    let foresight = foresee(&Demand::kept(50_000), &given, &many_descriptors()).expect("it fits");
+    assert_eq!(foresight.sources, sources);
     let message = refusal(&Demand::kept(60_000), &given, &many_descriptors());
     assert!(message.contains("2 source addresses can give 56464"), "{message}");
 }
@@ -106,34 +106,34 @@ fn ports_in_time_wait_count_for_a_minute_or_a_second_as_the_kernel_is_set() {
     );
     assert!(message.contains("or kept connections"), "{message}");
     // Loopback's are given out again after a second.
-    let near = decide(&demand, &target("127.0.0.1:80"), &many_descriptors()).expect("it fits");
+    let near = foresee(&demand, &target("127.0.0.1:80"), &many_descriptors()).expect("it fits");
     assert_eq!(near.sources, Vec::<IpAddr>::new());
     let never = Limits { time_wait_reuse: 0, ..many_descriptors() };
-    let held = decide(&demand, &target("127.0.0.1:80"), &never).expect("it fits");
+    let held = foresee(&demand, &target("127.0.0.1:80"), &never).expect("it fits");
     assert_eq!(held.sources.len(), 9);
     let always = Limits { time_wait_reuse: 1, ..many_descriptors() };
-    assert!(decide(&demand, &target("10.0.0.5:80"), &always).is_ok());
+    assert!(foresee(&demand, &target("10.0.0.5:80"), &always).is_ok());
 }
 
 #[test]
 fn a_unix_socket_needs_descriptors_but_no_ports() {
     let target = Target { endpoint: Endpoint::Unix("/run/web.sock".into()), ..target("127.0.0.1:80") };
-    let preflight = decide(&Demand::kept(500_000), &target, &many_descriptors()).expect("it fits");
-    assert_eq!(preflight.sources, Vec::<IpAddr>::new());
+    let foresight = foresee(&Demand::kept(500_000), &target, &many_descriptors()).expect("it fits");
+    assert_eq!(foresight.sources, Vec::<IpAddr>::new());
     assert!(refusal(&Demand::kept(500_000), &target, &limits()).contains("descriptors"));
 }
 
 #[test]
 fn everything_that_would_run_out_is_said_at_once() {
-    let problems = decide(&Demand::kept(60_000), &target("10.0.0.5:80"), &limits()).expect_err("two things");
+    let problems = foresee(&Demand::kept(60_000), &target("10.0.0.5:80"), &limits()).expect_err("two things");
     assert_eq!(problems.iter().count(), 2, "{problems}");
 }
 
 #[test]
 fn more_connections_at_once_than_a_server_queues_are_a_note() {
     let demand = Demand { at_once: 5000, ..Demand::kept(500) };
-    let preflight = decide(&demand, &target("127.0.0.1:80"), &limits()).expect("it fits");
-    assert!(preflight.notes[0].contains("net.core.somaxconn"), "{:?}", preflight.notes);
+    let foresight = foresee(&demand, &target("127.0.0.1:80"), &limits()).expect("it fits");
+    assert!(foresight.notes[0].contains("net.core.somaxconn"), "{:?}", foresight.notes);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What would run out during a run, said before it starts: descriptors, local ports, places in the server's queue.
 //!
-//! [`decide`] decides, from numbers alone; [`Limits::read`] asks this machine for them; [`prepare`] does both and
+//! [`foresee`] decides, from numbers alone; [`Limits::read`] asks this machine for them; [`prepare`] does both and
 //! raises the limit of descriptors.
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -61,7 +61,7 @@ pub struct Limits {
 
 /// What to do before a run starts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Preflight {
+pub struct Foresight {
     /// The addresses to connect from, in turn; the kernel's choice when empty.
     pub sources: Vec<IpAddr>,
     /// The soft limit of descriptors has to be raised to this.
@@ -72,9 +72,9 @@ pub struct Preflight {
 
 /// Raises the limit of descriptors as far as the demand needs and the machine allows, and tells how to connect. An error
 /// when something would run out.
-pub fn prepare(demand: &Demand, target: &Target) -> Result<Preflight> {
-    let preflight = decide(demand, target, &Limits::read())?;
-    if let Some(most) = preflight.raise_descriptors {
+pub fn prepare(demand: &Demand, target: &Target) -> Result<Foresight> {
+    let foresight = foresee(demand, target, &Limits::read())?;
+    if let Some(most) = foresight.raise_descriptors {
         let limit = Rlimit { current: Some(most), ..getrlimit(Resource::Nofile) };
         setrlimit(Resource::Nofile, limit).map_err(|error| {
             Problem::environment(format!("failed to raise the limit of descriptors to {most}: {error}"))
@@ -82,37 +82,37 @@ pub fn prepare(demand: &Demand, target: &Target) -> Result<Preflight> {
                 .remedy(format!("ulimit -n {most}"))
         })?;
     }
-    Ok(preflight)
+    Ok(foresight)
 }
 
 /// Whether the demand fits the limits, and how. On loopback, source addresses are chosen where the target names none
 /// and one has too few ports. Everything that would run out is told at once.
-pub fn decide(demand: &Demand, target: &Target, limits: &Limits) -> Result<Preflight> {
-    let mut preflight = Preflight { sources: target.sources.clone(), ..Preflight::default() };
+pub fn foresee(demand: &Demand, target: &Target, limits: &Limits) -> Result<Foresight> {
+    let mut foresight = Foresight { sources: target.sources.clone(), ..Foresight::default() };
     let mut problems = Vec::new();
     match descriptors(demand, limits) {
-        Ok(raise) => preflight.raise_descriptors = raise,
+        Ok(raise) => foresight.raise_descriptors = raise,
         Err(found) => problems.extend(found.into_vec()),
     }
     if let Endpoint::Tcp(address) = target.endpoint {
         match ports(demand, address.ip(), &target.sources, limits) {
             Ok(chosen) if chosen.is_empty() => {}
             Ok(chosen) => {
-                preflight.notes.extend(note_of_sources(&chosen, limits));
-                preflight.sources = chosen;
+                foresight.notes.extend(note_of_sources(&chosen, limits));
+                foresight.sources = chosen;
             }
             Err(found) => problems.extend(found.into_vec()),
         }
     }
     if demand.at_once > limits.backlog {
-        preflight.notes.push(format!(
+        foresight.notes.push(format!(
             "{} connections begin at once and a server queues at most {} (net.core.somaxconn): the others wait a second \
              and more for their next attempt; a ramp-up spreads them",
             demand.at_once, limits.backlog
         ));
     }
     Problems::check(problems)?;
-    Ok(preflight)
+    Ok(foresight)
 }
 
 /// The soft limit to set, if any.
