@@ -13,7 +13,7 @@ pub(crate) use shares::Seen;
 
 use model::kit::Tolerance;
 use model::load::{Load, Pattern};
-use model::record::{OperationResult, ValidityCheck};
+use model::record::{Check, OperationResult, ValidityCheck};
 use model::{Distribution, Mix};
 
 use crate::sentence;
@@ -73,7 +73,7 @@ fn arrivals(demand: &Demand<'_>, pattern: Pattern) -> ValidityCheck {
     });
     let ok = in_number && as_random && whole.arrivals_waited == 0;
     let sentence = sentence::arrivals(demand, intended, in_number, as_random);
-    check("arrivals", ok, sentence, Some((began, intended)))
+    check(Check::Arrivals, ok, sentence, Some((began, intended)))
 }
 
 /// Fisher's index of dispersion: of Poisson counts by the second, the sum of (count − mean)²/mean is chi-square
@@ -125,10 +125,13 @@ fn mix(demand: &Demand<'_>) -> ValidityCheck {
     // A row may have one class that is not rare, of which the chi-square is no question of chance alone.
     let ok = impossible == 0.0 && (freedom == 0 || chi2 <= limit);
     match rare::too_rare(demand.mix, counts).filter(|_| impossible == 0.0) {
-        Some(rare) => check("mix", false, sentence::rare(&rare), Some((rare.drawn, rare.asked))),
-        None => {
-            check("mix", ok, sentence::mix(demand, chi2, limit, impossible, freedom), Some((chi2, limit)))
-        }
+        Some(rare) => check(Check::Mix, false, sentence::rare(&rare), Some((rare.drawn, rare.asked))),
+        None => check(
+            Check::Mix,
+            ok,
+            sentence::mix(demand, chi2, limit, impossible, freedom),
+            Some((chi2, limit)),
+        ),
     }
 }
 

@@ -3,8 +3,8 @@
 
 use model::load::Load;
 use model::record::{
-    ConsistencyResult, Evidence, GeneratorResult, OperationResult, Outcome, TargetResult, UntimedResult,
-    ValidityCheck,
+    Check, ConsistencyResult, Evidence, GeneratorResult, OperationResult, Outcome, TargetResult,
+    UntimedResult, ValidityCheck,
 };
 use model::{MemoryKill, OperationKind};
 
@@ -150,18 +150,18 @@ fn bound(bound: &Bound) -> ValidityCheck {
     let high = at_most.is_some_and(|most| value.is_some_and(|value| value > most));
     let limit = if low { *at_least } else { at_most.or(*at_least) };
     let sentence = sentence::bound(bound, low, high);
-    check(&format!("metric:{metric}"), !(low || high), sentence, value.zip(limit))
+    check(Check::Metric(metric.clone()), !(low || high), sentence, value.zip(limit))
 }
 
-pub(crate) fn check(name: &str, ok: bool, sentence: String, figures: Option<(f64, f64)>) -> ValidityCheck {
+pub(crate) fn check(check: Check, ok: bool, sentence: String, figures: Option<(f64, f64)>) -> ValidityCheck {
     let (observed, limit) = figures.unzip();
-    ValidityCheck { check: name.to_string(), ok, sentence, observed, limit }
+    ValidityCheck { check, ok, sentence, observed, limit }
 }
 
 fn tiers(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     let events = inputs.tier_events;
     let sentence = sentence::tiers(events);
-    check("tiers", events.is_empty(), sentence, Some((events.len() as f64, 0.0)))
+    check(Check::Tiers, events.is_empty(), sentence, Some((events.len() as f64, 0.0)))
 }
 
 fn duration(inputs: &ValidityInputs<'_>) -> ValidityCheck {
@@ -170,12 +170,12 @@ fn duration(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     let settled = inputs.unsettled_after_s.is_none();
     let ok = long_enough && settled && inputs.outcome == Outcome::Completed;
     let sentence = sentence::duration(inputs, ok);
-    check("duration", ok, sentence, Some((inputs.steady_s, inputs.planned_steady_s)))
+    check(Check::Duration, ok, sentence, Some((inputs.steady_s, inputs.planned_steady_s)))
 }
 
 fn room(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     let exhausted = inputs.generator.exhausted;
-    check("room", exhausted == 0, sentence::room(exhausted), Some((exhausted as f64, 0.0)))
+    check(Check::Room, exhausted == 0, sentence::room(exhausted), Some((exhausted as f64, 0.0)))
 }
 
 fn errors_all(inputs: &ValidityInputs<'_>) -> ValidityCheck {
@@ -188,7 +188,7 @@ fn errors_all(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     let never = never.map(|row| (row.name.as_str(), failures(row)));
     let sentence = sentence::errors_all(completed, failed, never, inputs.evidence);
     check(
-        "errors_all",
+        Check::ErrorsAll,
         completed > 0 && failed <= completed && never.is_none(),
         sentence,
         Some((failed as f64, (completed + failed) as f64)),
@@ -204,13 +204,13 @@ pub fn generator_checks(generator: &GeneratorResult, shares_cpus: bool) -> [Vali
 fn generator_cpu(generator: &GeneratorResult) -> ValidityCheck {
     let (seen, limit) = (generator.cpu_ratio, limits::GENERATOR_CPU_RATIO);
     let ok = seen <= limit;
-    check("generator_cpu", ok, sentence::generator_cpu(generator, ok), Some((seen, limit)))
+    check(Check::GeneratorCpu, ok, sentence::generator_cpu(generator, ok), Some((seen, limit)))
 }
 
 fn generator_thread(generator: &GeneratorResult) -> ValidityCheck {
     let (seen, limit) = (generator.busiest_thread_ratio, limits::GENERATOR_THREAD_RATIO);
     let ok = seen <= limit;
-    check("generator_thread", ok, sentence::generator_thread(generator, ok), Some((seen, limit)))
+    check(Check::GeneratorThread, ok, sentence::generator_thread(generator, ok), Some((seen, limit)))
 }
 
 fn send_lag(generator: &GeneratorResult, shares_cpus: bool) -> ValidityCheck {
@@ -218,13 +218,13 @@ fn send_lag(generator: &GeneratorResult, shares_cpus: bool) -> ValidityCheck {
     let seen = generator.lag.p99_s.or(generator.lag.max_s);
     let ok = seen.is_none_or(|lag| lag <= limit);
     let sentence = sentence::send_lag(generator, shares_cpus, seen, ok);
-    check("send_lag", ok, sentence, seen.map(|lag| (lag, limit)))
+    check(Check::SendLag, ok, sentence, seen.map(|lag| (lag, limit)))
 }
 
 fn users(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     let (seen, asked) = (inputs.little.users_mean(), f64::from(inputs.users));
     let ok = inputs.steady_s < 1.0 || (seen - asked).abs() <= limits::LITTLE_RATIO * asked;
-    check("users", ok, sentence::users(seen, inputs.users, ok), Some((seen, asked)))
+    check(Check::Users, ok, sentence::users(seen, inputs.users, ok), Some((seen, asked)))
 }
 
 fn little(inputs: &ValidityInputs<'_>) -> ValidityCheck {
@@ -235,7 +235,7 @@ fn little(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     let sentence = sentence::little(inputs.little, waiting);
     let relative = |seconds: f64| if worst.integral_s > 0.0 { seconds / worst.integral_s } else { seconds };
     let figures = (relative(worst.difference_s().abs()), relative(worst.allowed_s()));
-    check("little", inputs.little.holds() || waiting, sentence, Some(figures))
+    check(Check::Little, inputs.little.holds() || waiting, sentence, Some(figures))
 }
 
 fn samples(inputs: &ValidityInputs<'_>) -> ValidityCheck {
@@ -243,7 +243,7 @@ fn samples(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     let worst = short.max_by(|a, b| lack(a).total_cmp(&lack(b)));
     let sentence = sentence::samples(inputs, worst);
     let figures = worst.map(|target| (target.samples as f64, target.samples_needed as f64));
-    check("samples", worst.is_none(), sentence, figures)
+    check(Check::Samples, worst.is_none(), sentence, figures)
 }
 
 fn lack(target: &TargetResult) -> f64 {
@@ -257,17 +257,17 @@ fn untimed(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     let strictest_s = limits.min_by(f64::total_cmp);
     let figures = inputs.untimed.and_then(|untimed| untimed.p99_s).zip(strictest_s);
     let ok = figures.is_none_or(|(p99_s, limit_s)| p99_s <= limit_s);
-    check("untimed", ok, sentence::untimed(inputs.untimed, strictest_s, ok), figures)
+    check(Check::Untimed, ok, sentence::untimed(inputs.untimed, strictest_s, ok), figures)
 }
 
 fn alarms(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     let ok = inputs.alarms.iter().all(|alarm| !alarm.invalid);
-    check("alarms", ok, sentence::alarms(inputs.alarms), None)
+    check(Check::Alarms, ok, sentence::alarms(inputs.alarms), None)
 }
 
 fn consistency(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     let ok = inputs.consistency.iter().all(|statement| statement.ok);
-    check("consistency", ok, sentence::consistency(inputs.consistency), None)
+    check(Check::Consistency, ok, sentence::consistency(inputs.consistency), None)
 }
 
 #[cfg(test)]

@@ -40,7 +40,13 @@ mod tests {
     use model::record::TimeSummary;
 
     fn check(ok: bool, sentence: &str) -> ValidityCheck {
-        ValidityCheck { check: "c".into(), ok, sentence: sentence.into(), observed: None, limit: None }
+        ValidityCheck {
+            check: model::Check::of("c"),
+            ok,
+            sentence: sentence.into(),
+            observed: None,
+            limit: None,
+        }
     }
 
     fn target(text: &str, observed: Option<f64>, limit: f64) -> TargetResult {

@@ -9,7 +9,8 @@
 mod fairness;
 mod judgement;
 
-use model::study::{Compare, FindAnswer, FindGoal, Purpose, Trial};
+use model::Check;
+use model::study::{Compare, FindAnswer, FindGoal, Purpose, Trial, WhyNot};
 
 use crate::seeds::derived;
 use crate::{Order, Step, find};
@@ -71,9 +72,22 @@ pub struct Spoil {
     /// The arm whose trial broke.
     pub arm: usize,
     /// What broke.
-    pub check: String,
+    pub cause: SpoilCause,
     /// What was seen.
     pub sentence: String,
+}
+
+/// What broke in a trial, or in a search of an arm.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SpoilCause {
+    /// A check of the instrument.
+    Check(Check),
+    /// Nothing was measured.
+    Unmeasured,
+    /// No steady state was found.
+    Unsettled,
+    /// The search found no load line.
+    NoLine(WhyNot),
 }
 
 /// What a block says of one arm.
@@ -145,7 +159,7 @@ impl<'a> Course<'a> {
                     Step::Answer(FindAnswer::LoadLine(line)) => Ok(Ok(Side::Line(line.load))),
                     Step::Answer(FindAnswer::NoAnswer(none)) => {
                         let sentence = format!("no load line was found: {}", none.evidence);
-                        Ok(Err(Spoil { arm, check: format!("{:?}", none.why), sentence }))
+                        Ok(Err(Spoil { arm, cause: SpoilCause::NoLine(none.why), sentence }))
                     }
                 }
             }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::record::Check;
+
 /// A series over the steady state, in figures that rules can weigh.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Signal {
@@ -225,7 +227,7 @@ pub struct LeftOut {
     /// How many.
     pub windows: u32,
     /// The check of the generator that broke in the first of them.
-    pub check: String,
+    pub check: Check,
     /// What was seen there.
     pub sentence: String,
 }

@@ -47,7 +47,7 @@ pub use plan::Plan;
 pub use problem::{Kind, Place, Problem, Problems, Result};
 pub use qos::QosTarget;
 pub use recipe::Recipe;
-pub use record::RunRecord;
+pub use record::{Check, RunRecord};
 pub use rules::{Rule, RuleFile};
 pub use server_job::{Asked, CounterJob, ServerJob, StatusJob, StatusPlace};
 pub use service::ServiceManifest;

@@ -1,11 +1,13 @@
 //! `run.json`: everything that a run said, as `--json` prints it. The schema is public and versioned; see
 //! `docs/reference/run-json.md`.
 
+mod check;
 mod file_set;
 mod parts;
 
 use std::collections::BTreeMap;
 
+pub use check::{CHECKS, Check, CheckClass, DeclaredCheck, METRIC_CHECK, Overload, checks_table};
 pub use file_set::{FileSetResult, PageCacheResult};
 pub use parts::{PhaseResult, PhaseResults, UntimedResult};
 use schemars::JsonSchema;
@@ -251,10 +253,8 @@ impl TargetResult {
 /// One check of the instrument by itself.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ValidityCheck {
-    /// Stable identifier: `duration`, `generator_cpu`, `generator_thread`, `send_lag`, `users`, `little`, `samples`,
-    /// `tiers`, `alarms`, `consistency`, `errors_all`, `untimed`, `arrivals`, `mix`, `think`
-    /// (`docs/method/validity.md`).
-    pub check: String,
+    /// Which.
+    pub check: Check,
     /// It holds.
     pub ok: bool,
     /// What was seen, and what follows from it, in a sentence.

@@ -1,7 +1,7 @@
 //! The JSON Schemas of everything that people write in TOML, for editors that complete and check, and of what a study
 //! says.
 //!
-//! `UPDATE_SCHEMAS=1 cargo test -p model` writes them anew.
+//! `UPDATE_SCHEMAS=1 cargo test -p model` writes them anew, and the table of checks in `docs/method/validity.md` too.
 
 use std::path::Path;
 
@@ -36,4 +36,21 @@ fn the_schemas_of_what_people_write_are_current() {
 #[test]
 fn the_schema_of_what_a_study_says_is_current() {
     check::<StudyRecord>("study");
+}
+
+#[test]
+fn the_table_of_checks_is_current() {
+    const BEGIN: &str = "<!-- checks: from crates/model/src/record/check.rs -->\n";
+    const END: &str = "<!-- end of checks -->\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/method/validity.md");
+    let page = std::fs::read_to_string(&path).expect("the page is there");
+    let (before, rest) = page.split_once(BEGIN).expect("where the table begins");
+    let (table, after) = rest.split_once(END).expect("where the table ends");
+    let current = model::record::checks_table();
+    if std::env::var_os("UPDATE_SCHEMAS").is_some() {
+        std::fs::write(&path, format!("{before}{BEGIN}{current}{END}{after}"))
+            .expect("the page can be written");
+        return;
+    }
+    assert!(table == current, "docs/method/validity.md is old: UPDATE_SCHEMAS=1 cargo test -p model");
 }

@@ -5,34 +5,6 @@ use model::record::{Setup, UntimedResult};
 
 use crate::figures;
 
-/// The name of a check of the instrument, for people; one that is not known here reads as its identifier does.
-pub(crate) fn check(identifier: &str) -> String {
-    let words = match identifier {
-        "duration" => "length of the steady state",
-        "errors_all" => "operations that complete",
-        "generator_cpu" => "the generator's CPU",
-        "generator_thread" => "its busiest thread",
-        "send_lag" => "send lag",
-        "users" => "users at work",
-        "little" => "Little's law",
-        "samples" => "number of samples",
-        "untimed" => "what is not timed",
-        "tiers" => "tiers stay alive",
-        "room" => "ports and descriptors",
-        "arrivals" => "arrivals as asked for",
-        "mix" => "the mix as asked for",
-        "mix_shares" => "shares of the sessions",
-        "think" => "think times as asked for",
-        "cycle" => "cycle times as asked for",
-        "alarms" => "the servers' logs",
-        "consistency" => "consistent data",
-        "steady" => "a steady state",
-        "ceiling" => "the generator's ceiling",
-        other => return other.trim_start_matches("metric:").replace('_', " "),
-    };
-    words.to_string()
-}
-
 /// `, mix browsing`, where it is not the kit's own.
 pub(crate) fn mix(setup: &Setup) -> String {
     setup.mix.as_ref().map(|mix| format!(", mix {mix}")).unwrap_or_default()
@@ -92,12 +64,6 @@ pub(crate) fn wire(wire: &Wire) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_check_is_called_by_words() {
-        assert_eq!(check("little"), "Little's law");
-        assert_eq!(check("a_later_one"), "a later one");
-    }
 
     #[test]
     fn what_a_command_line_set_is_told_parameters_first() {

@@ -4,7 +4,7 @@ use engine::null_server::NullServer;
 use engine::{Audience, Control, Program, RunOptions, Scenario, Second, Source};
 use model::load::{Arrivals, Arriving, Pattern};
 use model::plan::{Load, Placement};
-use model::record::ValidityCheck;
+use model::record::{Check, ValidityCheck};
 use model::study::Ceiling;
 use model::{Interval, OperationKind, Problem, Result, units};
 
@@ -79,7 +79,7 @@ pub fn check(ceiling: &Ceiling, requests_per_s: f64) -> ValidityCheck {
             "{seen}, not {ROOM} times: the answer may be the generator's own; give it more CPUs, or the stack fewer"
         ),
     };
-    ValidityCheck { check: "ceiling".to_string(), ok, sentence, observed: Some(times), limit: Some(ROOM) }
+    ValidityCheck { check: Check::Ceiling, ok, sentence, observed: Some(times), limit: Some(ROOM) }
 }
 
 fn lag_p99_s(sum: &Sum) -> f64 {

@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use engine::foresight;
 use experiment::{Bench, Order};
-use model::record::{Outcome, Step, ValidityCheck};
+use model::record::{Check, Outcome, Step, ValidityCheck};
 use model::rules::Rule;
 use model::study::{Arm, By, Fault, Purpose, Question, Trial};
 use model::{Kind, Problem, Result};
@@ -304,13 +304,12 @@ impl Bench for TrialBench<'_> {
 impl TrialBench<'_> {
     /// What a trial has spoilt is set up anew for the next one. Tiers that die again and again end the study.
     fn count_deaths(&mut self, driven: &Driven, number: u32) -> Result<()> {
-        let named = |check: &str| driven.faults.iter().find(|fault| fault.check == check);
         if driven.spoilt
             && let Some(standing) = self.standing.take()
         {
             self.take_down(standing);
         }
-        let Some(death) = named("tiers") else {
+        let Some(death) = driven.faults.iter().find(|fault| fault.check == Check::Tiers) else {
             self.deaths = 0;
             return Ok(());
         };
@@ -343,7 +342,7 @@ fn given(question: &Question, purpose: Purpose) -> bool {
 /// Too few samples to judge a target are no fault where figures are compared and not targets: the clause says so itself.
 fn about_figures(purpose: Purpose, mut faults: Vec<Fault>) -> Vec<Fault> {
     if purpose == Purpose::Measure {
-        faults.retain(|fault| fault.check != "samples");
+        faults.retain(|fault| fault.check != Check::Samples);
     }
     faults
 }
@@ -373,7 +372,7 @@ fn no_room(task: &Task, stack: &StandingStack) -> Option<ValidityCheck> {
     let problems = foresight::prepare(&demand, &stack.target).err()?;
     let whats: Vec<&str> = problems.iter().map(|problem| problem.what.as_str()).collect();
     Some(ValidityCheck {
-        check: "room".to_string(),
+        check: Check::Room,
         ok: false,
         sentence: whats.join("; "),
         observed: None,

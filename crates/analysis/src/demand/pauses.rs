@@ -7,7 +7,7 @@
 
 use model::Distribution;
 use model::interval::Pauses;
-use model::record::ValidityCheck;
+use model::record::{Check, ValidityCheck};
 
 use super::Demand;
 use crate::sentence;
@@ -54,10 +54,10 @@ pub(super) fn judged(demand: &Demand<'_>) -> Option<ValidityCheck> {
     worst = worst.or(together.map(|fault| ("all sessions", fault)));
     let kept_s = mean(all.took_sum_s, all.ended).or(mean(all.drawn_sum_s, all.drawn)).unwrap_or_default();
     let asked_s = mean(all.asked_sum_s, all.ended).or(mean(intended_s, all.drawn)).unwrap_or_default();
-    let name = if demand.by_cycles { "cycle" } else { "think" };
+    let which = if demand.by_cycles { Check::Cycle } else { Check::Think };
     let sentence = sentence::pauses(demand.by_cycles, (kept_s, asked_s), worst);
     let figures = worst.map_or((kept_s, asked_s), |(_, fault)| (fault.seen_s, fault.asked_s));
-    Some(check(name, worst.is_none(), sentence, Some(figures)))
+    Some(check(which, worst.is_none(), sentence, Some(figures)))
 }
 
 fn mean(sum_s: f64, count: u64) -> Option<f64> {

@@ -1,7 +1,7 @@
 //! Whether the sessions that ended had the shares that the mix asks for, within points.
 
 use model::mix::Order;
-use model::record::{OperationResult, ValidityCheck};
+use model::record::{Check, OperationResult, ValidityCheck};
 
 use super::Demand;
 use super::chain::{self, Share};
@@ -58,7 +58,7 @@ pub(super) fn judged(
     let worst = seen.max_by(|a, b| a.excess().total_cmp(&b.excess()))?;
     let ok = worst.excess() <= 1.0;
     let figures = Some((worst.ratio, worst.expected_ratio));
-    Some(check("mix_shares", ok, sentence::shares(&worst, points, demand.load, ok), figures))
+    Some(check(Check::MixShares, ok, sentence::shares(&worst, points, demand.load, ok), figures))
 }
 
 /// How many walks the window's edges cut, each of which may be off by what its beginning leaves. In the open model these are

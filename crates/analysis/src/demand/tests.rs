@@ -43,7 +43,10 @@ fn judged(load: &Load, mix: &Mix, think: Option<Distribution>, seconds: &[Interv
 }
 
 fn one<'a>(checks: &'a [ValidityCheck], name: &str) -> &'a ValidityCheck {
-    checks.iter().find(|check| check.check == name).unwrap_or_else(|| panic!("no {name} in {checks:?}"))
+    checks
+        .iter()
+        .find(|check| check.check == Check::of(name))
+        .unwrap_or_else(|| panic!("no {name} in {checks:?}"))
 }
 
 fn arrivals_hold(load: &Load, seconds: &[Interval]) -> (bool, String) {
@@ -309,7 +312,7 @@ fn a_rare_session_that_comes_a_few_times_in_a_short_run_is_no_other_mix() {
 #[test]
 fn a_closed_load_without_think_times_is_asked_neither_for_arrivals_nor_for_thinks() {
     let checks = judged(&Load::default(), &Mix::only("visit"), None, &[Interval::empty(0)]);
-    let names: Vec<&str> = checks.iter().map(|check| check.check.as_str()).collect();
+    let names: Vec<_> = checks.iter().map(|check| check.check.id()).collect();
     assert_eq!(names, ["mix"]);
 }
 

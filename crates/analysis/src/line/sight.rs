@@ -1,5 +1,6 @@
 //! What a trial of a find is good for: its margins, only the side on which it fell, or nothing.
 
+use model::record::{Check, CheckClass};
 use model::study::{ClauseSeen, Measured, Measurement, Purpose, Question, Trial};
 
 use crate::validity::limits;
@@ -46,38 +47,14 @@ pub const LONG_ENOUGH_S: f64 = 30.0;
 /// Cores used by others from which on they, and not its own work, may be why the generator was late.
 const DISTURBING_CORES: f64 = 0.2;
 
-/// Checks that say that the generator was the limit.
-const GENERATOR: [&str; 3] = ["generator_cpu", "generator_thread", "send_lag"];
-
-/// Checks that an overloaded stack breaks by itself: users hang over the window's edges, arrivals find no free user,
-/// users wait where nothing is timed, slow operations give few samples, nothing completes, sessions fail or are cut off and are missing in the shares of
-/// those that completed, the server logs that it is full. Few samples alone prove no overload: short windows and rare
-/// operations have them too. `mix` is not among them: sessions count there when they are drawn, which asks no server.
-const OVERLOAD: [&str; 10] = [
-    "samples",
-    "little",
-    "untimed",
-    "errors_all",
-    "users",
-    "arrivals",
-    "think",
-    "cycle",
-    "mix_shares",
-    "alarms",
-];
-
-/// So begin the checks of a kit's own figures, which an overloaded stack breaks too.
-const METRIC: &str = "metric:";
-
-/// Of these the checks of the load that was asked for: the figures of a window that breaks only them are those of an
-/// overloaded stack, and hold.
-const ASKED_FOR: [&str; 2] = ["cycle", "mix_shares"];
-
-/// Whether `check` says of a window at a given load only that the stack could not carry it; `of_users` are the names of
-/// the kit's figures of its users' time.
-pub fn by_overload(check: &str, of_users: &[&str]) -> bool {
-    let metric = check.strip_prefix(METRIC).is_some_and(|name| of_users.contains(&name));
-    metric || ASKED_FOR.contains(&check)
+/// Whether `check` says of a window at a given load only that the stack could not carry it, so that its figures are those
+/// of an overloaded stack, and hold; `of_users` are the names of the kit's figures of its users' time.
+pub fn by_overload(check: &Check, of_users: &[&str]) -> bool {
+    match check {
+        Check::Cycle | Check::MixShares => true,
+        Check::Metric(name) => of_users.contains(&name.as_str()),
+        _ => false,
+    }
 }
 
 /// Whether a trial of a search for a load line broke checks because the stack was overloaded: it is a bound and counts as one
@@ -101,29 +78,27 @@ pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
     if trial.purpose == Purpose::WarmUp {
         return Sight::Blind(Blindness::WarmUp);
     }
-    let broken = |check: &str| trial.faults.iter().any(|fault| fault.check == check);
+    let broken = |class: CheckClass| trial.faults.iter().any(|fault| fault.check.class() == Some(class));
     let foreign_cores = trial.measured.as_ref().and_then(|seen| seen.foreign_cores);
-    if GENERATOR.into_iter().any(broken) && foreign_cores.is_some_and(|cores| cores >= DISTURBING_CORES) {
+    if broken(CheckClass::Generator) && foreign_cores.is_some_and(|cores| cores >= DISTURBING_CORES) {
         return Sight::Blind(Blindness::Disturbed);
     }
-    if GENERATOR.into_iter().any(broken) {
+    if broken(CheckClass::Generator) {
         return Sight::Blind(Blindness::Generator);
     }
-    if broken("room") {
+    if broken(CheckClass::Machine) {
         return Sight::Blind(Blindness::Machine);
     }
-    let by_load = trial
-        .faults
-        .iter()
-        .all(|fault| OVERLOAD.contains(&fault.check.as_str()) || fault.check.starts_with(METRIC));
-    let few = trial.measured.is_some() && trial.faults.iter().all(|fault| fault.check == "samples");
+    let by_load = trial.faults.iter().all(|fault| fault.check.may_be_overload());
+    // Few samples alone prove no overload: short windows and rare operations have them too.
+    let few = trial.measured.is_some() && trial.faults.iter().all(|fault| fault.check == Check::Samples);
     let clauses = trial.measured.iter().flat_map(|seen| &seen.clauses);
     let missed: Vec<&ClauseSeen> =
         clauses.zip(rising).filter(|(clause, rising)| **rising && clause.missed()).map(|one| one.0).collect();
     let surely = missed.iter().any(|clause| clause.sampled());
     let missed = !missed.is_empty();
     // No target need be missed for that: users whose answers outlast their cycles are not the load that was asked for.
-    let not_carried = broken("errors_all") || broken("cycle") || broken("untimed");
+    let not_carried = trial.faults.iter().any(|fault| fault.check.shows_overload());
     let short = trial.window_s + limits::MISSING_S < LONG_ENOUGH_S && lacks_only_what_is_under_way(trial);
     match (trial.valid(), trial.warm_up_s.is_some()) {
         (true, true) => Sight::Clear,
@@ -140,10 +115,10 @@ pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
 
 /// A longer window mends all that broke: Little's law by what was under way at the end, and samples.
 fn lacks_only_what_is_under_way(trial: &Trial) -> bool {
-    let broken = || trial.faults.iter().map(|fault| fault.check.as_str());
+    let broken = || trial.faults.iter().map(|fault| &fault.check);
     let seen = trial.measured.as_ref().is_some_and(|seen| seen.only_under_way);
-    seen && broken().any(|check| check == "little")
-        && broken().all(|check| matches!(check, "little" | "samples"))
+    seen && broken().any(|check| *check == Check::Little)
+        && broken().all(|check| matches!(check, Check::Little | Check::Samples))
 }
 
 /// Whether each target gets worse with load. A target that asks for at least something (throughput, samples) gets

@@ -233,7 +233,7 @@ fn the_noise_of_cells_that_a_claim_does_not_name_is_no_matter_to_it() {
 
 #[test]
 fn an_overloaded_trial_counts_and_one_with_a_fault_does_not() {
-    let mark = || model::study::Fault { check: "cycle".into(), sentence: "it was overloaded".into() };
+    let mark = || model::study::Fault { check: model::Check::Cycle, sentence: "it was overloaded".into() };
     let mut seen = trials(&[100.0, 200.0], 3, 0.01, 3);
     seen[0].overloaded = vec![mark()];
     seen[1].faults = vec![mark()];

@@ -178,7 +178,7 @@ fn bracket(by: By, no_answer: &NoAnswer) -> String {
 /// What a trial missed most; where it missed no target, what says that its load was not carried.
 pub fn missed(trial: &Trial) -> String {
     let broke = || {
-        let telling = |fault: &&Fault| matches!(fault.check.as_str(), "cycle" | "errors_all");
+        let telling = |fault: &&Fault| fault.check.shows_overload();
         let fault = trial.faults.iter().find(telling).or(trial.faults.first())?;
         Some(format!("no target is missed, but {}", fault.sentence))
     };

@@ -126,9 +126,9 @@ fn breaks(check: &str, change: impl FnOnce(&mut Run), parts: &[&str]) {
     let mut run = healthy();
     change(&mut run);
     let checks = judge(&run);
-    let broken: Vec<&str> =
-        checks.iter().filter(|found| !found.ok).map(|found| found.check.as_str()).collect();
-    assert_eq!(broken, [check], "{checks:#?}");
+    let check = Check::of(check);
+    let broken: Vec<&Check> = checks.iter().filter(|found| !found.ok).map(|found| &found.check).collect();
+    assert_eq!(broken, [&check], "{checks:#?}");
     let sentence = &checks.iter().find(|found| found.check == check).expect("it is in the list").sentence;
     for part in parts {
         assert!(sentence.contains(part), "`{part}` is missing in: {sentence}");

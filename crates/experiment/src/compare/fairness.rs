@@ -3,7 +3,7 @@
 
 use model::study::{Failed, Failing, Lopsided, Measured, Trial};
 
-use super::{Block, Side, Spoil};
+use super::{Block, Side, Spoil, SpoilCause};
 
 /// One arm fails clearly more when its share is higher by more than this.
 const CLEARLY: f64 = 0.01;
@@ -78,21 +78,21 @@ pub(super) fn lopsided(blocks: &[Block<'_>]) -> Option<Lopsided> {
 /// What broke most often in an arm's spoiled blocks, as the first of them said it.
 fn commonest(spoils: &[&Spoil], arm: usize) -> String {
     let own = || spoils.iter().filter(move |spoil| spoil.arm == arm);
-    let count = |check: &str| own().filter(|spoil| spoil.check == check).count();
+    let count = |cause: &SpoilCause| own().filter(|spoil| spoil.cause == *cause).count();
     // From the back, because the last of equally large ones is taken.
-    let first = own().rev().max_by_key(|spoil| count(&spoil.check));
+    let first = own().rev().max_by_key(|spoil| count(&spoil.cause));
     first.map(|spoil| spoil.sentence.clone()).unwrap_or_default()
 }
 
 /// What spoils a trial: the first check that broke, or that nothing settled or was measured.
 pub(super) fn spoil(trial: &Trial) -> Option<Spoil> {
-    let (check, sentence) = match trial.faults.first() {
-        Some(fault) => (fault.check.as_str(), fault.sentence.as_str()),
-        None if trial.measured.is_none() => ("measured", "nothing was measured"),
-        None if trial.warm_up_s.is_none() => ("settled", "no steady state was found"),
+    let (cause, sentence) = match trial.faults.first() {
+        Some(fault) => (SpoilCause::Check(fault.check.clone()), fault.sentence.as_str()),
+        None if trial.measured.is_none() => (SpoilCause::Unmeasured, "nothing was measured"),
+        None if trial.warm_up_s.is_none() => (SpoilCause::Unsettled, "no steady state was found"),
         None => return None,
     };
-    Some(Spoil { arm: trial.arm, check: check.to_string(), sentence: sentence.to_string() })
+    Some(Spoil { arm: trial.arm, cause, sentence: sentence.to_string() })
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -24,7 +24,7 @@ fn clause(&(name, limit, observed, margin_se, samples): &Seen) -> ClauseSeen {
 /// A trial whose window and whole length are in seconds.
 fn trial(purpose: Purpose, load: f64, (window_s, took_s): (f64, f64), seen: &[Seen]) -> Trial {
     let few = seen.iter().any(|(.., samples)| *samples < 51);
-    let fault = || Fault { check: "samples".to_string(), sentence: "it has too few".to_string() };
+    let fault = || Fault { check: model::Check::Samples, sentence: "it has too few".to_string() };
     Trial {
         number: 0,
         arm: 0,

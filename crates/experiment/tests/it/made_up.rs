@@ -65,7 +65,7 @@ impl Bench for MadeUp {
             log_se: Some(self.noise),
             degrees: None,
         };
-        let fault = Fault { check: "send_lag".to_string(), sentence: "the generator was late".to_string() };
+        let fault = Fault { check: model::Check::SendLag, sentence: "the generator was late".to_string() };
         let breaks = self.breaks == Some(order.arm) && order.block.is_multiple_of(2);
         Ok(Trial {
             number,

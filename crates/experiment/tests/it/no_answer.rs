@@ -40,7 +40,7 @@ fn why(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial)) -> (WhyNot, S
 }
 
 pub(crate) fn broken(trial: &mut Trial, check: &str) {
-    trial.faults.push(Fault { check: check.into(), sentence: format!("{check} broke") });
+    trial.faults.push(Fault { check: model::Check::of(check), sentence: format!("{check} broke") });
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::record::Check;
+
 /// One trial. Its window begins where its steady state was found to begin.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
@@ -70,7 +72,7 @@ impl Trial {
     /// What a trial says of which only `samples` broke: `true` when no target was missed, `false` when one was that had
     /// samples enough. Absent when anything else broke, or too few samples missed it.
     pub fn as_seen(&self) -> Option<bool> {
-        if self.faults.is_empty() || self.faults.iter().any(|fault| fault.check != "samples") {
+        if self.faults.is_empty() || self.faults.iter().any(|fault| fault.check != Check::Samples) {
             return None;
         }
         let clauses = &self.measured.as_ref()?.clauses;
@@ -194,8 +196,8 @@ pub struct TierCpu {
 /// A check of the instrument that did not hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
-    /// The check's identifier, as in a run's record: `generator_cpu`, `send_lag`.
-    pub check: String,
+    /// Which.
+    pub check: Check,
     /// What was seen.
     pub sentence: String,
 }

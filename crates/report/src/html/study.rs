@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{bundle, environment, holds, seen, thin_groups};
 use crate::explained::Tried;
 use crate::study::words;
-use crate::{figures, study, words as names};
+use crate::{figures, study};
 
 const TEMPLATES: [(&str, &str); 6] = [
     ("study.html", include_str!("../../../../web/study.html")),
@@ -49,7 +49,7 @@ fn view(record: &StudyRecord, directory: &Path, link: parts::Link<'_>) -> Value 
         Question::Compare(compare) => compare::of(record, compare, link),
         Question::Sweep(sweep) => sweep::of(record, sweep, link),
     };
-    let check = |check: &model::record::ValidityCheck| json!({"ok": check.ok, "name": names::check(&check.check), "sentence": check.sentence});
+    let check = |check: &model::record::ValidityCheck| json!({"ok": check.ok, "name": check.check.title(), "sentence": check.sentence});
     let invalid = words::invalid(record).into_iter().map(|trial| parts::trial(record, trial, link));
     json!({
         "record": { "setup": record.setup, "id": record.id, "plimsoll": record.plimsoll, "started": record.started, "steps": record.steps, "checks": record.checks },

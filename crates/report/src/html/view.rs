@@ -206,7 +206,7 @@ fn errors_sentence(page: &Page) -> String {
 fn checks(record: &RunRecord) -> Vec<Check<'_>> {
     let instrument = record.validity.iter().map(|check| Check {
         ok: check.ok,
-        name: words::check(&check.check),
+        name: check.check.title().to_string(),
         sentence: &check.sentence,
     });
     let data = record.consistency.iter().map(|check| Check {
@@ -255,7 +255,7 @@ fn data(page: &Page) -> Data<'_> {
             .record
             .validity
             .iter()
-            .find(|check| check.check == "send_lag")
+            .find(|check| check.check == model::Check::SendLag)
             .and_then(|check| check.limit),
         cpus: page.cpus(),
     }

@@ -86,7 +86,7 @@ fn row(record: &StudyRecord, trial: &Trial, tiers: &[&str], lines: bool) -> Vec<
     let seen = trial.measured.as_ref();
     let figure = |name: &str| number(seen.and_then(|seen| Some(seen.figure(name, None)?.value)));
     let faults = trial.faults.iter().chain(&trial.overloaded);
-    let faults: Vec<&str> = faults.map(|fault| fault.check.as_str()).collect();
+    let faults: Vec<_> = faults.map(|fault| fault.check.id()).collect();
     row.extend([
         (trial.block + 1).to_string(),
         trial.number.to_string(),

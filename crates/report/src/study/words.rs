@@ -325,8 +325,8 @@ mod tests {
     fn a_trial_of_a_find_that_its_overload_broke_counts_as_failed_and_is_not_called_invalid() {
         let record = find(FindEnding::Why(WhyNot::NotValid));
         let of = |number: usize| verdict(&record, &record.trials[number - 1]);
-        let broken = ["little"; 2];
-        assert_eq!([6, 10].map(|number| record.trials[number - 1].faults[0].check.as_str()), broken);
+        let broken = [model::Check::Little, model::Check::Little];
+        assert_eq!([6, 10].map(|number| record.trials[number - 1].faults[0].check.clone()), broken);
         assert_eq!([of(4), of(5), of(6), of(10)], ["passed", "missed", "not valid", OVERLOADED]);
         assert_eq!(invalid(&record).len(), 4);
         assert_eq!(overloaded(&record).iter().map(|trial| trial.number).collect::<Vec<_>>(), [10]);
@@ -336,7 +336,7 @@ mod tests {
     fn a_trial_that_its_overload_broke_is_called_the_same_where_a_sweep_looks_for_load_lines() {
         let verdict_of_the_second = |shape: SweepShape| {
             let mut record = sweep(shape);
-            let fault = Fault { check: "little".into(), sentence: "users waited".into() };
+            let fault = Fault { check: model::Check::Little, sentence: "users waited".into() };
             let second = record.trials.get_mut(1).expect("it has one");
             second.faults.push(fault);
             let clauses = second.measured.iter_mut().flat_map(|seen| &mut seen.clauses);

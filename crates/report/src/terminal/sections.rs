@@ -261,7 +261,7 @@ pub(super) fn checks(
     width: usize,
     paint: Paint,
 ) -> String {
-    let checks = validity.iter().map(|check| (check.ok, words::check(&check.check), &check.sentence));
+    let checks = validity.iter().map(|check| (check.ok, check.check.title().into_owned(), &check.sentence));
     let data = consistency.iter().map(|check| (check.ok, check.name.clone(), &check.sentence));
     let checks: Vec<(bool, String, &String)> = checks.chain(data).collect();
     if checks.is_empty() {

@@ -37,7 +37,7 @@ fn with_few_samples() -> StudyRecord {
     let mut record = find(FindEnding::LoadLine);
     for number in [1, 5, 8] {
         let sentence = "`AddEvent p90 < 2.00 s` needs 51 samples and has 2".to_string();
-        record.trials[number - 1].faults = vec![Fault { check: "samples".to_string(), sentence }];
+        record.trials[number - 1].faults = vec![Fault { check: model::Check::Samples, sentence }];
     }
     record
 }

@@ -109,7 +109,7 @@ fn a_claim_of_which_a_cell_is_missing_is_not_confirmed_and_the_cell_is_named() {
 #[test]
 fn an_overloaded_cell_says_so_and_its_figures_stand_beside_the_paper() {
     let record = sample(|record| {
-        let mark = Fault { check: "cycle".into(), sentence: "sessions outlasted their cycles".into() };
+        let mark = Fault { check: model::Check::Cycle, sentence: "sessions outlasted their cycles".into() };
         record.trials.iter_mut().filter(|trial| trial.arm == 0).for_each(|trial| {
             trial.overloaded = vec![mark.clone()];
         });

@@ -171,6 +171,7 @@ mod tests {
     use model::{Interval, OperationInterval};
 
     use super::*;
+    use model::Check;
 
     /// What is seen when `of` makes each second of a proof that begins after 3 s of ramp-up.
     fn driven(windows: &[Window], of: impl Fn(Option<Window>, &mut Interval)) -> Vec<Driven> {
@@ -213,7 +214,7 @@ mod tests {
         assert_eq!(seen.len(), windows.len(), "the windows are whole");
         assert_eq!(pairs(&seen, Window::Suspect).len() as u32, BLOCKS - 1);
         let left_out = left_out(&seen).expect("one window");
-        assert_eq!((left_out.windows, left_out.check.as_str()), (1, "generator_cpu"));
+        assert_eq!((left_out.windows, left_out.check.clone()), (1, Check::GeneratorCpu));
         assert!(left_out.sentence.contains("the generator used 97 % of its CPUs"), "{}", left_out.sentence);
     }
 

@@ -3,7 +3,7 @@
 use analysis::{Batches, Steady};
 use model::Result;
 use model::plan::Load;
-use model::record::{Outcome, RunRecord};
+use model::record::{Check, Outcome, RunRecord};
 use model::rules::Rule;
 use model::study::{Fault, Measured};
 use store::{Run, RunWriter};
@@ -82,7 +82,7 @@ impl Driven {
         let measured = analysis::measured_in(&batches, names, &task.plan.qos, &record.tiers, &also)
             .map(|found| Measured { foreign_cores, only_under_way, ..found });
         let faults = verdict::faults(&record, ending == Some(Ending::Unsettled));
-        let broken = |fault: &Fault| matches!(fault.check.as_str(), "tiers" | "consistency");
+        let broken = |fault: &Fault| matches!(fault.check, Check::Tiers | Check::Consistency);
         let spoilt = ending == Some(Ending::Hopeless) || faults.iter().any(broken);
         let warm_up_s = match ending {
             Some(Ending::Settled(warm_up_s)) => Some(f64::from(warm_up_s)),

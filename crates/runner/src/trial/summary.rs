@@ -80,6 +80,7 @@ fn in_its_unit(clause: &str, value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::Check;
     use model::study::{Fault, Find, FindGoal, Measured};
 
     fn clause(text: &str, observed: f64, margin: f64) -> ClauseSeen {
@@ -138,7 +139,7 @@ mod tests {
         let rare =
             ClauseSeen { samples: 2, samples_needed: 51, ..clause("AddEvent p90 < 2.00 s", 0.3, margin) };
         let mut trial = trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), rare]);
-        trial.faults = vec![Fault { check: "samples".to_string(), sentence: "it has too few".to_string() }];
+        trial.faults = vec![Fault { check: Check::Samples, sentence: "it has too few".to_string() }];
         trial
     }
 
@@ -147,7 +148,7 @@ mod tests {
         let told = line(&with_few(-1.9));
         assert!(told.ends_with("; passed as far as seen: AddEvent p90 had 2 of 51 samples"), "{told}");
         let mut late = with_few(-1.9);
-        late.faults.push(Fault { check: "send_lag".to_string(), sentence: "it was late".to_string() });
+        late.faults.push(Fault { check: Check::SendLag, sentence: "it was late".to_string() });
         for spoilt in [with_few(0.4), late] {
             let told = line(&spoilt);
             assert!(told.ends_with("; not valid: it has too few"), "{told}");
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn a_trial_that_its_overload_broke_is_called_as_the_report_will_call_it() {
         let mut over = trial(vec![clause("p95 < 2.00 s", 3.0, 0.4)]);
-        over.faults = vec![Fault { check: "little".to_string(), sentence: "users waited".to_string() }];
+        over.faults = vec![Fault { check: Check::Little, sentence: "users waited".to_string() }];
         assert!(line(&over).ends_with("; overloaded: users waited"), "{}", line(&over));
         let throughput = |met: bool| ClauseSeen {
             limit: 200.0,
@@ -180,7 +181,7 @@ mod tests {
             ..clause("errors < 0.1%", 0.0, 1.69)
         };
         let mut trial = trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), few]);
-        trial.faults = vec![Fault { check: "samples".to_string(), sentence: "it has too few".to_string() }];
+        trial.faults = vec![Fault { check: Check::Samples, sentence: "it has too few".to_string() }];
         let told = sentence::find::nearest(&trial);
         assert!(told.starts_with("nearest to its limit: `p95 < 2.00 s`"), "{told}");
         assert!(told.ends_with("; passed as far as seen: errors had 91 of 1 000 samples"), "{told}");

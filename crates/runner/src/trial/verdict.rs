@@ -1,7 +1,7 @@
 //! What a run's checks mean for a trial.
 
 use model::kit::Metric;
-use model::record::RunRecord;
+use model::record::{Check, RunRecord};
 use model::study::Fault;
 
 /// The checks of the run that did not hold, for whoever reads the trial to make of them what they mean there: a stack
@@ -9,7 +9,7 @@ use model::study::Fault;
 /// `warm_up_s`.
 pub(super) fn faults(record: &RunRecord, unsettled: bool) -> Vec<Fault> {
     let broken = record.validity.iter().filter(|check| !check.ok);
-    let counts = broken.filter(|check| !(unsettled && check.check == "duration"));
+    let counts = broken.filter(|check| !(unsettled && check.check == Check::Duration));
     counts.map(|check| Fault { check: check.check.clone(), sentence: of_a_trial(&check.sentence) }).collect()
 }
 
@@ -35,7 +35,7 @@ mod tests {
     use model::kit::Per;
 
     fn faults(checks: &[&str]) -> Vec<Fault> {
-        checks.iter().map(|check| Fault { check: check.to_string(), sentence: "it broke".into() }).collect()
+        checks.iter().map(|check| Fault { check: Check::of(check), sentence: "it broke".into() }).collect()
     }
 
     fn metric(name: &str, of: &str) -> Metric {

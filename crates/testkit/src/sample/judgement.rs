@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use model::interval::{OperationInterval, OperationKind, OperationName, Phases, Times, Wire, new_times};
 use model::record::{
-    ConsistencyResult, DatasetResult, Evidence, GeneratorResult, MetricResult, OperationResult, Outcome,
-    PhaseResult, PhaseResults, RUN_FORMAT, Series, Setup, Step, TargetResult, TierResult, TierSetup,
+    Check, ConsistencyResult, DatasetResult, Evidence, GeneratorResult, MetricResult, OperationResult,
+    Outcome, PhaseResult, PhaseResults, RUN_FORMAT, Series, Setup, Step, TargetResult, TierResult, TierSetup,
     TimeSummary, ValidityCheck, Verdict,
 };
 use model::{ErrorKind, Interval, RunRecord, Value};
@@ -292,8 +292,8 @@ fn targets(record: &RunRecord, names: &[OperationName], total: &Interval) -> Vec
 }
 
 fn verdict(record: &mut RunRecord, shape: &Shape) {
-    let check = |check: &str, ok: bool, sentence: &str, observed: f64, limit: f64| ValidityCheck {
-        check: check.into(),
+    let check = |check: Check, ok: bool, sentence: &str, observed: f64, limit: f64| ValidityCheck {
+        check,
         ok,
         sentence: sentence.into(),
         observed: Some(observed),
@@ -304,11 +304,11 @@ fn verdict(record: &mut RunRecord, shape: &Shape) {
     let cpu_text = format!("the generator used {:.0} % of its core; the limit is 80 %", cpu * 100.0);
     let lag_text = format!("send lag p99 was {:.2} ms; the limit is 5 ms", lag * 1e3);
     record.validity = vec![
-        check("generator_cpu", ok, &cpu_text, cpu, 0.8),
-        check("send_lag", ok, &lag_text, lag, 0.005),
-        check("little", true, "users by Little's law differ by 0.4 %; the limit is 2 %", 0.004, 0.02),
+        check(Check::GeneratorCpu, ok, &cpu_text, cpu, 0.8),
+        check(Check::SendLag, ok, &lag_text, lag, 0.005),
+        check(Check::Little, true, "users by Little's law differ by 0.4 %; the limit is 2 %", 0.004, 0.02),
         check(
-            "tiers",
+            Check::Tiers,
             ok,
             if ok { "no tier died or restarted" } else { "tier db restarted at second 51" },
             0.0,

@@ -7,7 +7,7 @@ mod sweep;
 mod trial;
 
 use model::recipe::Recipe;
-use model::record::{Outcome, Step, ValidityCheck};
+use model::record::{Check, Outcome, Step, ValidityCheck};
 use model::study::{Arm, Ceiling, Question, STUDY_FORMAT, StudyRecord, Trial};
 
 pub use compare::{CompareEnding, compare};
@@ -30,8 +30,8 @@ struct Parts {
 fn record(name: &str, parts: Parts) -> StudyRecord {
     let Parts { question, arms, trials, outcome, sentence, command } = parts;
     let measured_s: f64 = trials.iter().map(|trial| trial.took_s).sum();
-    let check = |check: &str, sentence: &str, observed: f64, limit: f64| ValidityCheck {
-        check: check.into(),
+    let check = |check: Check, sentence: &str, observed: f64, limit: f64| ValidityCheck {
+        check,
         ok: observed <= limit,
         sentence: sentence.into(),
         observed: Some(observed),
@@ -55,8 +55,8 @@ fn record(name: &str, parts: Parts) -> StudyRecord {
             cpus: 1,
         }),
         checks: vec![
-            check("ceiling", "the generator can send 31 times what the stack was asked for", 0.032, 0.2),
-            check("send_lag", "at a tenth of its ceiling it was 0.12 ms late (p99)", 1.18e-4, 1e-3),
+            check(Check::Ceiling, "the generator can send 31 times what the stack was asked for", 0.032, 0.2),
+            check(Check::SendLag, "at a tenth of its ceiling it was 0.12 ms late (p99)", 1.18e-4, 1e-3),
         ],
         trials,
         spent_s: measured_s + 14.2,

@@ -17,7 +17,7 @@ fn trial(margin: f64, faults: &[&str]) -> Trial {
         samples: 1000,
         samples_needed: 100,
     };
-    let fault = |check: &&str| Fault { check: check.to_string(), sentence: "it broke".to_string() };
+    let fault = |check: &&str| Fault { check: Check::of(check), sentence: "it broke".to_string() };
     Trial {
         number: 2,
         arm: 0,

@@ -7,7 +7,7 @@ use engine::{Audience, RunOptions, Second, Totals};
 use model::hit::HIT_FORMAT;
 use model::interval::OperationName;
 use model::plan::Load;
-use model::record::{OperationResult, Outcome, TimeSummary, ValidityCheck};
+use model::record::{Check, OperationResult, Outcome, TimeSummary, ValidityCheck};
 use model::{HitRecord, Interval, OperationKind, Result, units};
 
 use crate::console::Console;
@@ -16,8 +16,16 @@ use runner::progress::Progress;
 use runner::server::Server;
 
 /// The checks that are about the instrument; the others are about a stack.
-const CHECKS: [&str; 8] =
-    ["duration", "room", "errors_all", "generator_cpu", "generator_thread", "send_lag", "users", "little"];
+const CHECKS: [Check; 8] = [
+    Check::Duration,
+    Check::Room,
+    Check::ErrorsAll,
+    Check::GeneratorCpu,
+    Check::GeneratorThread,
+    Check::SendLag,
+    Check::Users,
+    Check::Little,
+];
 
 /// When it ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -194,9 +202,8 @@ fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &m
     });
     // A user who has done its share of the requests leaves before the others.
     let dealt_out = matches!(seen.length, Length::Requests(_));
-    let applies = |check: &ValidityCheck| {
-        CHECKS.contains(&check.check.as_str()) && !(dealt_out && check.check == "users")
-    };
+    let applies =
+        |check: &ValidityCheck| CHECKS.contains(&check.check) && !(dealt_out && check.check == Check::Users);
     record.validity = checks.into_iter().filter(applies).collect();
     if dealt_out && record.elapsed_s < 1.0 && record.outcome == Outcome::Completed {
         say_too_short(record);
@@ -214,7 +221,7 @@ fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &m
 /// So few requests are over before the instrument has looked at itself for a second.
 fn say_too_short(record: &mut HitRecord) {
     let took = units::show_seconds(record.elapsed_s);
-    if let Some(check) = record.validity.iter_mut().find(|check| check.check == "duration") {
+    if let Some(check) = record.validity.iter_mut().find(|check| check.check == Check::Duration) {
         check.sentence = format!(
             "it was over in {took}, too soon for the instrument to judge itself by whole seconds: ask for more requests (-n), \
              or for a time (-d)"

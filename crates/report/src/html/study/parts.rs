@@ -5,8 +5,8 @@ use model::study::Trial;
 use serde_json::{Value, json};
 
 use super::super::thin_groups;
+use crate::figures;
 use crate::study::words;
-use crate::{figures, words as names};
 
 /// From a run's id to the address of its own report, as seen from the study's page.
 pub(super) type Link<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -33,7 +33,7 @@ pub(super) fn trial(record: &StudyRecord, trial: &Trial, link: Link<'_>) -> Valu
     let faults: Vec<Value> = trial
         .faults
         .iter()
-        .map(|fault| json!({"name": names::check(&fault.check), "sentence": fault.sentence}))
+        .map(|fault| json!({"name": fault.check.title(), "sentence": fault.sentence}))
         .collect();
     let verdict = words::verdict(record, trial);
     json!({

@@ -1,6 +1,6 @@
 //! Made-up comparisons: interleaved blocks of two trials each.
 
-use model::record::Outcome;
+use model::record::{Check, Outcome};
 use model::study::{Better, Compare, Conclusion, Effect, Purpose, Question, StudyRecord, Trial};
 
 use super::trial::{Stack, Wanted, spoil};
@@ -159,7 +159,7 @@ fn measure(ending: CompareEnding, slower: f64, blocks: u32) -> Vec<Trial> {
             let wanted = Wanted { arm, block, purpose: Purpose::Measure, load: 300.0, window_s: 20.0 };
             stack.measure(wanted, &mut trials);
             if ending == CompareEnding::Same && block == 3 && arm == 0 {
-                spoil(&mut trials, "send_lag", "send lag p99 was 7.4 ms; the limit is 5 ms");
+                spoil(&mut trials, Check::SendLag, "send lag p99 was 7.4 ms; the limit is 5 ms");
             }
         }
     }

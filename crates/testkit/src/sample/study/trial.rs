@@ -1,5 +1,6 @@
 //! A trial on a made-up stack whose response times rise steeply at its line.
 
+use model::Check;
 use model::study::{ClauseSeen, Fault, Figure, Measured, Purpose, TierCpu, Trial};
 
 use super::wobble;
@@ -139,8 +140,8 @@ fn clause(
 }
 
 /// Marks the last trial as not valid.
-pub(super) fn spoil(trials: &mut [Trial], check: &str, sentence: &str) {
+pub(super) fn spoil(trials: &mut [Trial], check: Check, sentence: &str) {
     if let Some(last) = trials.last_mut() {
-        last.faults.push(Fault { check: check.into(), sentence: sentence.into() });
+        last.faults.push(Fault { check, sentence: sentence.into() });
     }
 }
