@@ -190,7 +190,7 @@ mod tests {
         let _ = stream.read(&mut [0; 1024]);
     }
 
-    fn told(page: FrontPage<'_>, target: &Target) -> String {
+    fn problem_text(page: FrontPage<'_>, target: &Target) -> String {
         page.verify(target, 5.0).err().map(|problems| problems.to_string()).unwrap_or_default()
     }
 
@@ -207,8 +207,8 @@ mod tests {
             listener.incoming().flatten().for_each(|stream| answer(stream, "404 Not Found"))
         });
         let target = target(Endpoint::Unix(path.clone()), None);
-        assert_eq!(told(FrontPage::Answered("/"), &target), "");
-        let missing = told(FrontPage::Found("/there"), &target);
+        assert_eq!(problem_text(FrontPage::Answered("/"), &target), "");
+        let missing = problem_text(FrontPage::Found("/there"), &target);
         let expected =
             format!("http://shop.example/there ({}) was not answered with status 200", path.display());
         assert!(missing.contains(&expected), "{missing}");
@@ -238,10 +238,10 @@ mod tests {
             target(Endpoint::Tcp(address), Some(tls))
         };
         let known = trusting(Trust::Roots(pair.cert.pem().into_bytes()));
-        assert_eq!(told(FrontPage::Found("/there"), &known), "");
+        assert_eq!(problem_text(FrontPage::Found("/there"), &known), "");
         let other = rcgen::generate_simple_self_signed(vec!["shop.example".to_string()]).expect("another");
         let unknown = trusting(Trust::Roots(other.cert.pem().into_bytes()));
-        let unknown = told(FrontPage::Answered("/"), &unknown);
+        let unknown = problem_text(FrontPage::Answered("/"), &unknown);
         assert!(unknown.contains(&format!("failed to fetch https://{address}/: TLS: ")), "{unknown}");
     }
 }

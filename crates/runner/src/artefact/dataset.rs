@@ -78,7 +78,10 @@ impl Artefact for Wanted<'_> {
         let id = &self.id;
         env.progress.step(&format!("making data set {id}: this is done once"));
         let started = Instant::now();
-        let (rows, data_dir) = self.load(env)?;
+        // Its data directory lives as long as the stack does.
+        let (stack, rows) = self.load(env)?;
+        let data_dir = stack.tiers().iter().find_map(|tier| tier.data_dir.clone());
+        let data_dir = data_dir.ok_or_else(|| Problem::bug("the database tier has no data directory"))?;
         let id = &self.id;
         let failed = |what: &str, error: &std::io::Error| {
             Problem::environment(format!("failed to {what} the data set: {error}"))
@@ -103,8 +106,8 @@ impl Artefact for Wanted<'_> {
 }
 
 impl Wanted<'_> {
-    /// Loads the rows into a database of its own and shuts it down clean: rows by table, and its data directory.
-    fn load(&mut self, env: &mut Environment<'_>) -> Result<(BTreeMap<String, u64>, PathBuf)> {
+    /// Loads the rows into a database of its own and shuts it down clean: that stack, and rows by table.
+    fn load(&mut self, env: &mut Environment<'_>) -> Result<(Stack, BTreeMap<String, u64>)> {
         let (plan, failed) = (self.plan, env.failed(&self.id));
         let (mut stack, _) =
             servers::start(plan, self.lab, Prepared::default(), true, &failed, self.steps, env)?;
@@ -126,9 +129,7 @@ impl Wanted<'_> {
         self.steps.push(Step { name: "load the data".to_string(), took_s: loaded.took_s });
         env.progress.step("shutting the database down clean and keeping a snapshot");
         stack.stop()?;
-        let data_dir = stack.tiers().iter().find_map(|tier| tier.data_dir.clone());
-        let data_dir = data_dir.ok_or_else(|| Problem::bug("the database tier has no data directory"))?;
-        Ok((loaded.rows, data_dir))
+        Ok((stack, loaded.rows))
     }
 }
 
