@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use include_dir::{Dir, include_dir};
 use model::{Catalogue, Problem, Result};
 
-use crate::cli::Global;
 use crate::console::Console;
+use crate::global_args::GlobalArgs;
 use crate::signals;
 use crate::version::version;
 use runner::catalogue_folder;
@@ -37,7 +37,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn new(global: &Global) -> Result<Context> {
+    pub(crate) fn new(global: &GlobalArgs) -> Result<Context> {
         let mut catalogue = built_in();
         if let Some(dir) = &global.catalogue {
             catalogue.overlay(catalogue_folder::read(dir)?);
@@ -66,7 +66,7 @@ impl Context {
     }
 }
 
-fn settings(global: &Global) -> Settings {
+fn settings(global: &GlobalArgs) -> Settings {
     let command: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     // Where there is no /proc, the name by which it was called may do.
     let program = std::env::current_exe().ok().or_else(|| std::env::args_os().next().map(PathBuf::from));
@@ -78,7 +78,7 @@ fn settings(global: &Global) -> Settings {
 }
 
 /// The variable is for tests that assert nothing about time.
-fn while_others_measure(global: &Global) -> WhileOthersMeasure {
+fn while_others_measure(global: &GlobalArgs) -> WhileOthersMeasure {
     match std::env::var_os("PLIMSOLL_MEASURE_BESIDE") {
         Some(_) => WhileOthersMeasure::MeasureBeside,
         None if global.no_wait => WhileOthersMeasure::Refuse,

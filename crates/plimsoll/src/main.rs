@@ -4,6 +4,7 @@
 mod cli;
 mod console;
 mod context;
+mod global_args;
 mod signals;
 mod verbs;
 mod version;
