@@ -323,7 +323,7 @@ mod tests {
     }
 
     /// A server with two statuses that give a figure each.
-    fn asked(tier: &str) -> ServerJob {
+    fn server_with_statuses(tier: &str) -> ServerJob {
         let status = |name: &str| StatusJob {
             name: name.into(),
             reader: Reader::Lines,
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn a_status_that_was_never_answered_is_told_and_one_that_was_late_at_times_is_not() {
         let mut watching = Watching::with(Err("not today".to_string()));
-        watching.servers = ["web", "app", "cache", "db"].map(asked).to_vec();
+        watching.servers = ["web", "app", "cache", "db"].map(server_with_statuses).to_vec();
         let keep = |watching: &mut Watching, tier: &str, name: &str, values: &[f64]| {
             let points = values.iter().enumerate().map(|(second, value)| (second as f64, *value)).collect();
             let (tier, unit) = (Some(tier.to_string()), "ratio".to_string());

@@ -124,19 +124,19 @@ mod tests {
         Proof { taken_ratio: 0.15, window_s: 8.0, handicaps, left_out: None, sentence }
     }
 
-    fn kept(new: &[u32], before: Option<&[u32]>) -> bool {
+    fn is_kept(new: &[u32], before: Option<&[u32]>) -> bool {
         reason_not_kept(&proof(new), before.map(proof).as_ref()).is_none()
     }
 
     #[test]
     fn a_proof_that_was_interrupted_replaces_none_with_more_pairs() {
-        assert!(kept(&[8, 8], None));
-        assert!(kept(&[1], None));
-        assert!(kept(&[8, 8], Some(&[8, 8])));
-        assert!(kept(&[3, 3], Some(&[0, 0])));
-        assert!(!kept(&[0, 0], None), "interrupted in the ramp-up");
-        assert!(!kept(&[], None));
-        assert!(!kept(&[0, 0], Some(&[8, 8])));
-        assert!(!kept(&[7, 7], Some(&[8, 8])));
+        assert!(is_kept(&[8, 8], None));
+        assert!(is_kept(&[1], None));
+        assert!(is_kept(&[8, 8], Some(&[8, 8])));
+        assert!(is_kept(&[3, 3], Some(&[0, 0])));
+        assert!(!is_kept(&[0, 0], None), "interrupted in the ramp-up");
+        assert!(!is_kept(&[], None));
+        assert!(!is_kept(&[0, 0], Some(&[8, 8])));
+        assert!(!is_kept(&[7, 7], Some(&[8, 8])));
     }
 }

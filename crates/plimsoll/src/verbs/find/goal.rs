@@ -148,7 +148,7 @@ impl Reading {
 mod tests {
     use super::*;
 
-    fn said(args: &GoalArgs) -> String {
+    fn problem_text(args: &GoalArgs) -> String {
         args.goal(1).err().map(|problems| problems.to_string()).unwrap_or_default()
     }
 
@@ -184,7 +184,7 @@ mod tests {
             start: Some(2.5),
             ..GoalArgs::default()
         };
-        let told = said(&wrong);
+        let told = problem_text(&wrong);
         for part in ["--within", "--confidence", "--budget", "--window", "--start", "`2.5` is no number"] {
             assert!(told.contains(part), "{part} is missing in: {told}");
         }
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn the_start_lies_between_the_least_and_the_most() {
         let outside = GoalArgs { start: Some(50.0), most: Some(20.0), ..GoalArgs::default() };
-        assert!(said(&outside).contains("not between 1 and 20"), "{}", said(&outside));
+        assert!(problem_text(&outside).contains("not between 1 and 20"), "{}", problem_text(&outside));
         let narrow = GoalArgs { most: Some(4.0), ..GoalArgs::default() };
         assert_eq!(narrow.goal(1).expect("it is right").start, 4.0, "the usual start is moved");
         let slow =
