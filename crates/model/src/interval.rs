@@ -384,6 +384,19 @@ impl Interval {
         *self = Interval { operations, lag, phases, untimed, choices, pauses, ..Interval::bare(self.second) };
     }
 
+    /// What figures of sessions and operations need of it: without service times, and of requests and of the generator without
+    /// any histogram. `names` say what its rows are about.
+    pub fn for_figures(self, names: &[OperationName]) -> Interval {
+        let is_request =
+            |index: usize| names.get(index).is_none_or(|name| name.kind == OperationKind::Request);
+        let row = |(index, row): (usize, OperationInterval)| {
+            let response = if is_request(index) { nothing() } else { row.response };
+            OperationInterval { response, service: nothing(), ..row }
+        };
+        let operations = self.operations.into_iter().enumerate().map(row).collect();
+        Interval { operations, lag: nothing(), phases: Phases::nothing(), untimed: nothing(), ..self }
+    }
+
     /// Adds another second's or another thread's; `second` stays.
     pub fn merge(&mut self, other: &Interval) {
         while self.operations.len() < other.operations.len() {

@@ -185,6 +185,14 @@ impl Problems {
         self.0
     }
 
+    /// The same with its first problem changed.
+    pub fn with_first(mut self, change: impl FnOnce(&mut Problem)) -> Problems {
+        if let Some(first) = self.0.first_mut() {
+            change(first);
+        }
+        self
+    }
+
     /// The exit code of the first problem.
     pub fn exit_code(&self) -> u8 {
         self.0.first().map_or(1, |problem| problem.kind.exit_code())

@@ -1,17 +1,17 @@
 //! The command line: verbs and their flags. Each verb's arguments live beside the verb.
 
-use std::path::PathBuf;
+use clap::{Parser, Subcommand};
 
-use clap::{Args, Parser, Subcommand};
-
+use crate::global_args::GlobalArgs;
 use crate::verbs;
+use runner::environment::Helpers;
 
 /// Finds the load line of a web stack: how many users a real stack serves within its response-time targets.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll", version, max_term_width = 100, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArgs,
     #[command(subcommand)]
     pub(crate) verb: Verb,
 }
@@ -36,23 +36,6 @@ Examples:
 Everything is kept below $PLIMSOLL_HOME (as root /srv/plimsoll, else ~/.local/share/plimsoll).
 Exit codes: 0 valid and passed, 1 our bug, 2 bad input or a missing package, 3 run not valid or no answer,
 99 a QoS target missed, 105 interrupted (what was measured is kept).";
-
-/// Flags of every verb.
-#[derive(Debug, Args)]
-pub(crate) struct Global {
-    /// Lay the kits, services and stacks of this folder over the built-in catalogue
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) catalogue: Option<PathBuf>,
-    /// Whether the machine and the tiers are watched: `off` tells what watching costs
-    #[arg(long, global = true, hide = true, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
-    pub(crate) observe: String,
-    /// Refuse, instead of waiting, while another plimsoll measures on this machine
-    #[arg(long, global = true)]
-    pub(crate) no_wait: bool,
-    /// Print results and errors only
-    #[arg(long, short, global = true)]
-    pub(crate) quiet: bool,
-}
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -83,7 +66,7 @@ pub(crate) enum Verb {
     Show(verbs::show::ShowArgs),
     /// Tell what holds the stack of a kept run or find, how one sees it, and what to try
     Explain(verbs::explain::ExplainArgs),
-    /// Tell whether what a kept run showed is enough for so many users
+    /// Tell whether what a kept run showed is enough for a number of users
     Capacity(verbs::capacity::CapacityArgs),
     /// Write a kept run's HTML report
     Report(verbs::report::ReportArgs),
@@ -94,15 +77,15 @@ pub(crate) enum Verb {
     /// Remove what killed runs left behind; remove runs, studies, data sets and built applications
     Clean(verbs::clean::CleanArgs),
     /// Ends a lab whose tool has died; started by plimsoll itself
-    #[command(hide = true)]
+    #[command(hide = true, name = Helpers::KEEPER)]
     Keeper(verbs::keeper::KeeperArgs),
     /// Watches the machine and the tiers while a run lasts; started by plimsoll itself
-    #[command(hide = true)]
+    #[command(hide = true, name = Helpers::OBSERVER)]
     Observer,
     /// Reads files from inside of a tier; started by plimsoll itself
-    #[command(hide = true)]
+    #[command(hide = true, name = Helpers::READER)]
     Reader,
     /// Takes CPU time on purpose; started by plimsoll itself
-    #[command(hide = true)]
-    Hog,
+    #[command(hide = true, name = Helpers::STRESSOR)]
+    Stressor,
 }

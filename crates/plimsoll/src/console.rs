@@ -6,9 +6,11 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use model::outside::harmless;
-use model::{Problem, Result};
+use model::{Problem, Problems, Result};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use runner::progress::Progress;
 
 /// Elsewhere than on a terminal, progress is told this often at most.
 const APPEND_EVERY: Duration = Duration::from_secs(10);
@@ -48,35 +50,6 @@ impl Console {
         std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
     }
 
-    /// Whether steps and what is done are not told for a while; gives what it was before.
-    pub(crate) fn mute(&mut self, muted: bool) -> bool {
-        std::mem::replace(&mut self.muted, muted)
-    }
-
-    /// A line below the progress, on a terminal; empty for none.
-    pub(crate) fn below(&mut self, text: &str) {
-        if let Some(bar) = &self.bar {
-            let below = if text.is_empty() { String::new() } else { format!("\n  {}", harmless(text, &[])) };
-            bar.set_prefix(below);
-        }
-    }
-
-    /// A step begins: shown until the next one, kept as a line where there is no terminal.
-    pub(crate) fn step(&mut self, text: &str) {
-        self.last_line = None;
-        self.show(text, None);
-    }
-
-    /// How far the step under way has come, 0 to 1.
-    pub(crate) fn progress(&mut self, text: &str, done_ratio: f64) {
-        self.show(text, Some(done_ratio));
-    }
-
-    /// The step under way goes on; how far it has come nobody knows.
-    pub(crate) fn still(&mut self, text: &str) {
-        self.show(text, None);
-    }
-
     fn show(&mut self, text: &str, done_ratio: Option<f64>) {
         if self.quiet {
             return;
@@ -92,20 +65,6 @@ impl Console {
         }
         if self.last_line.is_none_or(|last| last.elapsed() >= APPEND_EVERY) {
             self.last_line = Some(Instant::now());
-            self.line(text);
-        }
-    }
-
-    /// A step is done: stays on the screen.
-    pub(crate) fn done(&mut self, text: &str) {
-        if !self.quiet && !self.muted {
-            self.line(&format!("✓ {text}"));
-        }
-    }
-
-    /// Something that the user should know.
-    pub(crate) fn note(&mut self, text: &str) {
-        if !self.quiet {
             self.line(text);
         }
     }
@@ -149,7 +108,7 @@ impl Console {
     }
 
     /// What went wrong: always shown, on stderr.
-    pub(crate) fn problem(&mut self, text: &str) {
+    pub(crate) fn error(&mut self, text: &str) {
         self.clear();
         let _ = write_line(&mut std::io::stderr(), &format!("plimsoll: {text}"), &[]);
     }
@@ -162,6 +121,51 @@ impl Console {
             bar.finish_and_clear();
             self.bar = Some(new_bar());
         }
+    }
+}
+
+impl Progress for Console {
+    /// A step begins: shown until the next one, kept as a line where there is no terminal.
+    fn step(&mut self, text: &str) {
+        self.last_line = None;
+        self.show(text, None);
+    }
+
+    fn advance(&mut self, text: &str, done_ratio: f64) {
+        self.show(text, Some(done_ratio));
+    }
+
+    fn still(&mut self, text: &str) {
+        self.show(text, None);
+    }
+
+    /// A step is done: stays on the screen.
+    fn done(&mut self, text: &str) {
+        if !self.quiet && !self.muted {
+            self.line(&format!("✓ {text}"));
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        if !self.quiet {
+            self.line(text);
+        }
+    }
+
+    fn problem(&mut self, problems: &Problems) {
+        self.error(&problems.to_string());
+    }
+
+    /// A line below the progress, on a terminal; empty for none.
+    fn below(&mut self, text: &str) {
+        if let Some(bar) = &self.bar {
+            let below = if text.is_empty() { String::new() } else { format!("\n  {}", harmless(text, &[])) };
+            bar.set_prefix(below);
+        }
+    }
+
+    fn mute(&mut self, muted: bool) -> bool {
+        std::mem::replace(&mut self.muted, muted)
     }
 }
 

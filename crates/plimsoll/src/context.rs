@@ -2,16 +2,19 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use include_dir::{Dir, include_dir};
 use model::{Catalogue, Problem, Result};
 
-use crate::bench::measuring::WhileOthersMeasure;
-use crate::cli::Global;
 use crate::console::Console;
-use crate::interrupt::Interrupt;
+use crate::global_args::GlobalArgs;
+use crate::signals;
+use crate::version::version;
+use runner::catalogue_folder;
+use runner::environment::{Environment, Helpers, Origin, Settings};
+use runner::interrupt::Interrupt;
+use runner::machine_lock::{MachineLock, WhileOthersMeasure};
 
 static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../catalogue");
 
@@ -25,32 +28,61 @@ pub(crate) struct Context {
     pub(crate) console: Console,
     /// Ctrl-C and SIGTERM.
     pub(crate) interrupt: Interrupt,
-    /// Whether the machine and the tiers are watched while users run.
-    pub(crate) observes: bool,
-    /// What is done while another plimsoll measures on this machine.
-    pub(crate) while_others_measure: WhileOthersMeasure,
-    /// The lock on this machine's measurements, once it is held.
-    pub(crate) measuring: Option<fs::File>,
-    /// The command line as given, for the record.
-    pub(crate) command: Vec<String>,
+    /// What doesn't change while the process lives.
+    pub(crate) settings: Settings,
+    /// The right to measure on this machine.
+    pub(crate) machine: MachineLock,
+    /// This is a gate (`CI=true`): what is skipped there has failed.
+    pub(crate) in_ci: bool,
 }
 
 impl Context {
-    pub(crate) fn new(global: &Global) -> Result<Context> {
+    pub(crate) fn new(global: &GlobalArgs) -> Result<Context> {
         let mut catalogue = built_in();
         if let Some(dir) = &global.catalogue {
-            catalogue.overlay(read_folder(dir)?);
+            catalogue.overlay(catalogue_folder::read(dir)?);
         }
         Ok(Context {
             home: home()?,
             catalogue,
             console: Console::new(global.quiet),
-            interrupt: Interrupt::watch()?,
-            observes: global.observe == "on",
-            while_others_measure: WhileOthersMeasure::of(global.no_wait),
-            measuring: None,
-            command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+            interrupt: signals::watch()?,
+            settings: settings(global),
+            machine: MachineLock::new(while_others_measure(global)),
+            in_ci: std::env::var("CI").as_deref() == Ok("true"),
         })
+    }
+
+    /// What a run needs of it.
+    pub(crate) fn environment(&mut self) -> Environment<'_> {
+        Environment {
+            home: &self.home,
+            catalogue: &self.catalogue,
+            settings: &self.settings,
+            machine: &self.machine,
+            interrupt: &self.interrupt,
+            progress: &mut self.console,
+        }
+    }
+}
+
+fn settings(global: &GlobalArgs) -> Settings {
+    let command: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    // Where there is no /proc, the name by which it was called may do.
+    let program = std::env::current_exe().ok().or_else(|| std::env::args_os().next().map(PathBuf::from));
+    Settings {
+        observes: global.observe == "on",
+        origin: Origin { version: version(), command },
+        helpers: Helpers { program: program.unwrap_or_default() },
+    }
+}
+
+/// The variable is for tests that assert nothing about time.
+fn while_others_measure(global: &GlobalArgs) -> WhileOthersMeasure {
+    match std::env::var_os("PLIMSOLL_MEASURE_BESIDE") {
+        Some(_) => WhileOthersMeasure::MeasureBeside,
+        None if global.no_wait => WhileOthersMeasure::Refuse,
+        None => WhileOthersMeasure::Wait,
     }
 }
 
@@ -86,27 +118,4 @@ fn embedded(dir: &'static Dir<'static>) -> BTreeMap<String, Cow<'static, [u8]>> 
     }
     dir.dirs().for_each(|inner| files.extend(embedded(inner)));
     files
-}
-
-/// Every file below `folder` by its path relative to it.
-pub(crate) fn read_folder(folder: &Path) -> Result<BTreeMap<String, Cow<'static, [u8]>>> {
-    let mut files = BTreeMap::new();
-    let mut open = vec![folder.to_path_buf()];
-    while let Some(dir) = open.pop() {
-        let entries = fs::read_dir(&dir).map_err(|error| unreadable(&dir, &error))?;
-        for entry in entries {
-            let path = entry.map_err(|error| unreadable(&dir, &error))?.path();
-            if path.is_dir() {
-                open.push(path);
-            } else if let Ok(relative) = path.strip_prefix(folder) {
-                let bytes = fs::read(&path).map_err(|error| unreadable(&path, &error))?;
-                files.insert(relative.to_string_lossy().into_owned(), Cow::Owned(bytes));
-            }
-        }
-    }
-    Ok(files)
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
-    Problem::recipe(format!("failed to read: {error}")).file(path.display().to_string())
 }

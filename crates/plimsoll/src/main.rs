@@ -1,11 +1,11 @@
-//! The binary (layer 3): verbs, console, exit codes. It wires the rooms together and does nothing else; only here is
+//! The binary (layer 4): verbs, console, exit codes. It wires the rooms together and does nothing else; only here is
 //! anything printed, and only here does the process end.
 
-mod bench;
 mod cli;
 mod console;
 mod context;
-mod interrupt;
+mod global_args;
+mod signals;
 mod verbs;
 mod version;
 
@@ -17,6 +17,7 @@ use model::{Problem, Result};
 
 use cli::{Cli, Verb};
 use context::Context;
+use runner::progress::Progress;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -24,13 +25,13 @@ fn main() -> ExitCode {
         Verb::Keeper(args) => return verbs::keeper::main(args),
         Verb::Observer => return verbs::observer::main(),
         Verb::Reader => return verbs::reader::main(),
-        Verb::Hog => bench::hog::compute(),
+        Verb::Stressor => runner::stressor::compute(),
         _ => {}
     }
     let mut context = match Context::new(&cli.global) {
         Ok(context) => context,
         Err(problems) => {
-            console::Console::new(true).problem(&problems.to_string());
+            console::Console::new(true).problem(&problems);
             return ExitCode::from(problems.exit_code());
         }
     };
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
     match outcome.and_then(|code| context.console.check().map(|()| code)) {
         Ok(code) => ExitCode::from(code),
         Err(problems) => {
-            context.console.problem(&problems.to_string());
+            context.console.problem(&problems);
             ExitCode::from(problems.exit_code())
         }
     }
@@ -81,7 +82,7 @@ fn perform(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Export(args) => verbs::export::main(&args, context),
         Verb::Doctor(args) => verbs::doctor::main(&args, context),
         Verb::Clean(args) => verbs::clean::main(&args, context),
-        Verb::Keeper(_) | Verb::Observer | Verb::Reader | Verb::Hog => Ok(0),
+        Verb::Keeper(_) | Verb::Observer | Verb::Reader | Verb::Stressor => Ok(0),
     }
 }
 

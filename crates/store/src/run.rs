@@ -44,8 +44,7 @@ impl Run {
         Ok(Seconds { path, database, names, seconds, next: 0, empty: new_times(), lean: false })
     }
 
-    /// The seconds from `from` up to `to` with what figures of sessions and operations need: no service times, and of
-    /// requests and of the generator no histograms at all.
+    /// The seconds from `from` up to `to`, each as [`Interval::for_figures`] has it: the rest is not even read.
     pub fn figures(&self, from: u32, to: u32) -> Result<Seconds> {
         let mut seconds = self.seconds()?;
         seconds.seconds.retain(|second| (from..to).contains(second));
@@ -148,6 +147,11 @@ impl Seconds {
     /// What the rows of [`Interval::operations`] are about.
     pub fn names(&self) -> &[OperationName] {
         &self.names
+    }
+
+    /// Number of those that are still to come and lie from `from` up to `to`.
+    pub fn count_within(&self, from: u32, to: u32) -> usize {
+        self.seconds[self.next..].iter().filter(|second| (from..to).contains(*second)).count()
     }
 
     fn load(&self, second: u32) -> Result<Interval, String> {

@@ -87,28 +87,6 @@ fn copy_tree(from: &Path, to: &Path, leave_out: &[String], owner: Option<u32>) -
     Ok(CopyReport { bytes, files: tree.files.len(), took: start.elapsed(), reflinked })
 }
 
-/// Gives a finished directory its name, at once and for good: synced, renamed, the rename synced. Where the name exists
-/// already (another run was faster with the same data set), the new directory is removed instead.
-///
-/// # Errors
-/// What the file system refuses; nothing has the name then.
-pub fn publish(temporary: &Path, name: &Path) -> Result<()> {
-    let mut tree = Tree::default();
-    tree.read(temporary, Path::new(""), &[])?;
-    for (path, _) in &tree.files {
-        let path = temporary.join(path);
-        File::open(&path)
-            .and_then(|file| file.sync_all())
-            .map_err(|error| disk::failed("sync", &path, &error))?;
-    }
-    tree.dirs.iter().rev().try_for_each(|dir| sync_dir(&temporary.join(dir)))?;
-    match fs::rename(temporary, name) {
-        Ok(()) => name.parent().map_or(Ok(()), sync_dir),
-        Err(_) if name.is_dir() => disk::remove_dir(temporary),
-        Err(error) => Err(disk::failed("rename to", name, &error).into()),
-    }
-}
-
 /// A directory's content, by paths relative to it: parents before children.
 #[derive(Default)]
 struct Tree {
@@ -250,18 +228,5 @@ mod tests {
             "an existing directory is never mixed with"
         );
         assert!(to.exists(), "and not removed either: it is not ours");
-    }
-
-    #[test]
-    fn a_data_set_gets_its_name_at_once_and_the_first_one_stays() {
-        let dir = source();
-        let (temporary, name) = (dir.path().join("from"), dir.path().join("final"));
-        publish(&temporary, &name).expect("a rename");
-        assert!(name.join("mysql/user.frm").exists() && !temporary.exists());
-        let second = dir.path().join("second");
-        fs::create_dir(&second).expect("a directory");
-        fs::write(second.join("other"), b"").expect("a file");
-        publish(&second, &name).expect("the first one stays");
-        assert!(!second.exists() && !name.join("other").exists());
     }
 }

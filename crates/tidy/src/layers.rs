@@ -5,7 +5,7 @@ use toml::Table;
 use crate::{Complaint, House};
 
 /// The rooms that each room may import; `None` where everything is allowed.
-const ROOMS: [(&str, Option<&[&str]>); 15] = [
+const ROOMS: &[(&str, Option<&[&str]>)] = &[
     ("times", Some(&[])),
     ("model", Some(&["times"])),
     ("engine", Some(&["model"])),
@@ -18,6 +18,21 @@ const ROOMS: [(&str, Option<&[&str]>); 15] = [
     ("wording", Some(&["analysis", "model"])),
     ("report", Some(&["analysis", "store", "wording", "model"])),
     ("fleet", Some(&["engine", "observe", "model"])),
+    (
+        "runner",
+        Some(&[
+            "analysis",
+            "engine",
+            "experiment",
+            "fleet",
+            "kit",
+            "model",
+            "observe",
+            "store",
+            "testbed",
+            "wording",
+        ]),
+    ),
     ("plimsoll", None),
     ("testkit", None),
     ("tidy", None),

@@ -11,7 +11,7 @@ struct Rule {
     what: &'static str,
 }
 
-const CODE: [Rule; 6] = [
+const CODE: [Rule; 7] = [
     Rule {
         name: "pure",
         rooms: "analysis model experiment",
@@ -31,6 +31,12 @@ const CODE: [Rule; 6] = [
         rooms: "* !plimsoll",
         words: &["println!(", "print!(", "eprintln!(", "eprint!(", "dbg!(", "process::exit("],
         what: "only `plimsoll` prints or exits; return a value or a Problem",
+    },
+    Rule {
+        name: "settings",
+        rooms: "runner",
+        words: &["std::env", "env::var", "current_exe("],
+        what: "what the environment says is read by `plimsoll` and passed in as a fact",
     },
     Rule {
         name: "spawn",
@@ -141,6 +147,7 @@ mod tests {
             ("crates/store/src/a.rs", "use std::fs;", vec![]),
             ("crates/engine/src/a.rs", "fn a() {\n    println!(\"a\");\n}", vec![("print", 2)]),
             ("crates/plimsoll/src/a.rs", "println!(\"a\");", vec![]),
+            ("crates/runner/src/a.rs", "std::env::var(\"CI\")", vec![("settings", 1)]),
             ("crates/store/src/a.rs", "Command::new(\"rm\")", vec![("spawn", 1)]),
             ("crates/testbed/src/a.rs", "Command::new(\"sh\")", vec![]),
             ("crates/kit/src/a.rs", "x.unwrap()", vec![("unwrap", 1)]),

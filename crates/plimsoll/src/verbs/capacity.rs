@@ -10,9 +10,9 @@ use model::{Kind, Problem, Result};
 use serde_json::{Value as Json, json};
 use store::Run;
 
-use crate::bench::trial;
 use crate::context::Context;
 use crate::verbs::kept::{self, Kept};
+use runner::trial;
 
 /// The version of what `--json` prints.
 const FORMAT: u32 = 1;
@@ -21,7 +21,7 @@ const THROUGHPUT: &str = "throughput";
 /// A steady state of this length has the ten batches that the interval is reckoned with.
 const TEN_BATCHES_S: f64 = 10.0;
 
-/// Tell whether what a kept run showed is enough for so many users.
+/// Tell whether what a kept run showed is enough for a number of users.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -13,8 +13,9 @@ use model::{
     Catalogue, Plan, Problem, Problems, Recipe, Result, RuleFile, StudyFile, SweepPlan, document, units,
 };
 
-use crate::context::{Context, read_folder};
-use crate::verbs::recipe_args::cpus;
+use crate::context::Context;
+use runner::catalogue_folder;
+use runner::cpus;
 
 /// Check a recipe, a study, a kit, a service, a stack or a fault without starting anything.
 #[derive(Debug, Args)]
@@ -90,8 +91,10 @@ fn check_folder(folder: &Path, kind: &str, context: &mut Context) -> Result<Stri
     let absolute = folder.canonicalize().unwrap_or_else(|_| folder.clone());
     let name = absolute.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let inside = format!("{kind}/{name}/");
-    let files: BTreeMap<String, Cow<'static, [u8]>> =
-        read_folder(&folder)?.into_iter().map(|(path, bytes)| (format!("{inside}{path}"), bytes)).collect();
+    let files: BTreeMap<String, Cow<'static, [u8]>> = catalogue_folder::read(&folder)?
+        .into_iter()
+        .map(|(path, bytes)| (format!("{inside}{path}"), bytes))
+        .collect();
     context.catalogue.overlay(files);
     check_name(&name, context).map_err(|problems| as_the_user_says(problems, &inside, &folder))
 }
@@ -151,7 +154,7 @@ fn check_study(path: &Path, text: &str, context: &Context) -> Result<String> {
 
 /// Every form of a study, with what its kit knows of targets and published figures.
 fn check_forms(study: &StudyFile, file: &str, text: &str, catalogue: &Catalogue) -> Result<String> {
-    let plans = study.resolve_all(file, text, catalogue, &cpus())?;
+    let plans = study.resolve_all(file, text, catalogue, &cpus::allowed())?;
     for plan in &plans {
         kit::check_targets(&plan.first, catalogue)?;
         kit::check_published(&study.kit, &plan.sweep.published, catalogue)?;
@@ -172,7 +175,7 @@ fn study_words(study: &StudyFile, plans: &[SweepPlan]) -> String {
 fn check_recipe(path: &Path, text: &str, context: &Context) -> Result<String> {
     let file = path.display().to_string();
     let recipe: Recipe = document::read(&file, text)?;
-    let plan = Plan::resolve(&recipe, Some(&file), &context.catalogue, &cpus())?;
+    let plan = Plan::resolve(&recipe, Some(&file), &context.catalogue, &cpus::allowed())?;
     kit::lint(&context.catalogue, &plan.kit.name)?;
     kit::check_targets(&plan, &context.catalogue)?;
     let load = &plan.load;
@@ -250,7 +253,7 @@ fn check_name(name: &str, context: &Context) -> Result<String> {
 fn check_kit(name: &str, catalogue: &Catalogue) -> Result<String> {
     kit::lint(catalogue, name)?;
     let recipe = Recipe { format: 1, kit: name.to_string(), ..Recipe::default() };
-    let plan = Plan::resolve(&recipe, None, catalogue, &cpus())?;
+    let plan = Plan::resolve(&recipe, None, catalogue, &cpus::allowed())?;
     check_stubs(&plan, catalogue)?;
     Ok(format!("kit {name}@{}: {}", plan.kit.version, plan.kit.title))
 }

@@ -1,14 +1,12 @@
 //! `plimsoll clean`: what killed runs left, and on request runs, studies, data sets and built applications.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use clap::Args;
 use model::{Problem, Result, units};
 use store::{Runs, Studies};
 
-use crate::bench::{build, dataset};
 use crate::context::Context;
+use runner::artefact;
+use runner::progress::Progress;
 
 /// Remove what killed runs left behind; remove runs, studies, data sets and built applications.
 #[derive(Debug, Args)]
@@ -51,8 +49,7 @@ pub(crate) fn main(args: &CleanArgs, context: &mut Context) -> Result<u8> {
         context.console.note(&text);
     }
     if swept.alive.is_empty() {
-        kept_folders(&context.home).iter().try_for_each(|folder| remove_half_made(folder))?;
-        remove(&context.home.join("failed"))?;
+        artefact::remove_unfinished(&context.home)?;
     }
     let runs = Runs::open(&context.home)?;
     let mut names = args.run.clone();
@@ -73,59 +70,12 @@ pub(crate) fn main(args: &CleanArgs, context: &mut Context) -> Result<u8> {
         context.console.result(&format!("removed study {name} ({})", units::show_bytes(bytes)));
     }
     if args.datasets {
-        let folders = kept_folders(&context.home);
-        if !swept.alive.is_empty() && folders.iter().any(|folder| folder.exists()) {
+        if !swept.alive.is_empty() && artefact::is_anything_kept(&context.home) {
             let what = "a lab is alive and may be copying a data set";
             return Err(Problem::environment(what).remedy("end the other plimsoll first").into());
         }
-        folders.iter().try_for_each(|folder| remove_kept(folder))?;
+        artefact::remove_all(&context.home)?;
         context.console.result("removed all data sets and built applications");
     }
     Ok(0)
-}
-
-/// Where what is made once is kept: data sets with file sets, and built applications.
-fn kept_folders(home: &Path) -> [PathBuf; 2] {
-    [dataset::folder(home), build::folder(home)]
-}
-
-/// What is kept loses its name first: what is removed only in part is never used.
-fn remove_kept(folder: &Path) -> Result<()> {
-    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
-    for entry in entries.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let nameless = folder.join(format!(".removed-{name}"));
-        let path = if name.starts_with('.') { entry.path() } else { nameless };
-        if path != entry.path() {
-            fs::rename(entry.path(), &path).map_err(|error| {
-                Problem::environment(format!("failed to remove: {error}"))
-                    .file(entry.path().display().to_string())
-            })?;
-        }
-        remove(&path)?;
-    }
-    Ok(())
-}
-
-/// What a killed plimsoll left half made. Its name begins with a dot, so that it was never used.
-fn remove_half_made(folder: &Path) -> Result<()> {
-    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
-    for entry in entries.flatten() {
-        if entry.file_name().to_string_lossy().starts_with('.') {
-            remove(&entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-fn remove(path: &Path) -> Result<()> {
-    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    match removed {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Problem::environment(format!("failed to remove: {error}"))
-                .file(path.display().to_string())
-                .into())
-        }
-        _ => Ok(()),
-    }
 }

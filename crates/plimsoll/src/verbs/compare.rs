@@ -15,13 +15,15 @@ use model::study::{Arm, By, Compare, Question, Trial};
 use model::{Kind, Problem, Problems, Result};
 use store::Runs;
 
-use crate::bench::server::ServerArgs;
-use crate::bench::trial::TrialBench;
-use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
-use crate::verbs::closing::{self, Ended, Export};
+use crate::verbs::finish::{self, Ended, Export};
 use crate::verbs::recipe_args::StackArgs;
+use crate::verbs::server_args::ServerArgs;
 use question::QuestionArgs;
+use runner::progress::Progress;
+use runner::server::ServerAccess;
+use runner::trial::TrialBench;
+use runner::trial::study_in_progress::StudyInProgress;
 
 /// Compare two stacks, settings, catalogues or stored runs: which is faster, and by how much.
 #[derive(Debug, Args)]
@@ -74,8 +76,7 @@ pub(crate) struct CompareArgs {
 
 pub(crate) fn main(args: &CompareArgs, context: &mut Context) -> Result<u8> {
     let junit = Export::to("--junit", args.junit.as_deref())?;
-    // The flag of that name is for single runs: studies go on with it.
-    let server = ServerArgs { resume: 1.0, ..args.server.clone() };
+    let server = args.server.access();
     let ended = match (&args.resume, args.a.as_deref().zip(args.b.as_deref())) {
         (Some(name), _) => measure(resume(args, name, &server, context)?)?,
         (None, Some((a, b))) => pair(args, a, b, &server, context)?,
@@ -95,7 +96,7 @@ pub(crate) fn main(args: &CompareArgs, context: &mut Context) -> Result<u8> {
 }
 
 /// Two things that are measured now, or two stored runs.
-fn pair(args: &CompareArgs, a: &str, b: &str, server: &ServerArgs, context: &mut Context) -> Result<Ended> {
+fn pair(args: &CompareArgs, a: &str, b: &str, server: &ServerAccess, context: &mut Context) -> Result<Ended> {
     match (side::is_run(a, context), side::is_run(b, context)) {
         (true, true) => {
             refuse_for_runs(args)?;
@@ -167,7 +168,7 @@ fn both<T>([a, b]: [Result<T>; 2]) -> Result<[T; 2]> {
 fn begin<'a>(
     args: &CompareArgs,
     arms: Vec<Arm>,
-    server: &ServerArgs,
+    server: &ServerAccess,
     context: &'a mut Context,
 ) -> Result<TrialBench<'a>> {
     let seed = arms[0].recipe.seed.unwrap_or(1);
@@ -175,13 +176,13 @@ fn begin<'a>(
     for line in question::plan(&compare, &arms).lines() {
         context.console.note(line);
     }
-    TrialBench::begin(Question::Compare(compare), &arms, load, server, context)
+    TrialBench::begin(Question::Compare(compare), &arms, load, server, context.environment())
 }
 
 fn resume<'a>(
     args: &CompareArgs,
     name: &str,
-    server: &ServerArgs,
+    server: &ServerAccess,
     context: &'a mut Context,
 ) -> Result<TrialBench<'a>> {
     let mut given = args.question.given();
@@ -193,8 +194,8 @@ fn resume<'a>(
             .remedy("leave it out, or begin a new study")
     };
     Problems::check(given.into_iter().map(problem).collect())?;
-    let mut sitting = Sitting::resume(name, "compare", context)?;
-    let record = &mut sitting.record;
+    let mut study = StudyInProgress::resume(name, "compare", &context.home)?;
+    let record = &mut study.record;
     let Question::Compare(compare) = &record.question else {
         return Err(Problem::bug("a comparison is no comparison").into());
     };
@@ -202,16 +203,16 @@ fn resume<'a>(
     record.outcome = Outcome::Unfinished;
     let (id, kept) = (record.id.clone(), record.trials.len());
     context.console.done(&format!("going on with {id}: {kept} trials are kept"));
-    TrialBench::go_on(sitting, load, server, context)
+    TrialBench::go_on(study, load, server, context.environment())
 }
 
 /// Measures until the answer is known, the user has enough, or going on is senseless; whatever it is, it is kept.
 fn measure(mut bench: TrialBench<'_>) -> Result<Ended> {
-    let record = &bench.sitting.record;
+    let record = &bench.study.record;
     let Question::Compare(mut compare) = record.question.clone() else {
         return Err(Problem::bug("a comparison is no comparison").into());
     };
-    let asked = asked(&compare, question::load_of(&compare, &record.arms));
+    let asked = measured_quantity(&compare, question::load_of(&compare, &record.arms));
     let mut trials = record.trials.clone();
     let (shown, shown_asked) = (compare.clone(), asked.clone());
     bench.show(move |_, trials| question::line(&shown, &shown_asked, trials));
@@ -227,11 +228,11 @@ fn measure(mut bench: TrialBench<'_>) -> Result<Ended> {
     compare.failed = judgement.failed;
     compare.lopsided = judgement.lopsided;
     let sentence = sentence::compare::compare(&compare, judgement.spoiled);
-    bench.sitting.record.question = Question::Compare(compare);
-    closing::close(bench, ended, sentence)
+    bench.study.record.question = Question::Compare(compare);
+    finish::close(bench, ended, sentence)
 }
 
-fn asked(compare: &Compare, (_, load): (By, f64)) -> Asked {
+fn measured_quantity(compare: &Compare, (_, load): (By, f64)) -> Asked {
     match &compare.goal {
         Some(goal) => Asked::LoadLine(goal.clone()),
         None => Asked::Window { load },

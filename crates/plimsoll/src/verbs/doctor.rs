@@ -11,6 +11,7 @@ use testbed::Needed;
 use crate::context::Context;
 use findings::Finding;
 use parts::Parts;
+use runner::progress::Progress;
 
 /// Tell what this machine can and cannot do; install what is missing.
 #[derive(Debug, Args)]

@@ -4,10 +4,11 @@ use clap::Args;
 use model::diagnosis::Proof;
 use model::{Kind, Problem, Result, RunRecord, StudyRecord};
 
-use crate::bench::{diagnose, prove};
 use crate::context::Context;
 use crate::verbs::find::limit;
 use crate::verbs::kept::{self, Kept};
+use runner::progress::Progress;
+use runner::{diagnose, prove};
 
 /// Tell what holds the stack of a kept run or find, how one sees it, and what to try.
 #[derive(Debug, Args)]
@@ -73,9 +74,9 @@ pub(crate) fn main(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
 
 /// Proves what the record says of its run, and keeps that with the run; if it doesn't, this says why.
 fn prove(run: &store::Run, record: &mut RunRecord, context: &mut Context) -> Result<Option<String>> {
-    let proof = prove::prove(run, record, context)?;
+    let proof = prove::prove(run, record, &mut context.environment())?;
     let Some(diagnosis) = &mut record.diagnosis else { return Ok(None) };
-    if let Some(why) = unkept(&proof, diagnosis.proof.as_ref()) {
+    if let Some(why) = reason_not_kept(&proof, diagnosis.proof.as_ref()) {
         return Ok(Some(format!("The new proof is not kept: {why}. It says: {}", proof.sentence)));
     }
     diagnosis.proof = Some(proof);
@@ -84,7 +85,7 @@ fn prove(run: &store::Run, record: &mut RunRecord, context: &mut Context) -> Res
 }
 
 /// Why a new proof is not worth keeping: it has no pair of windows, or fewer than the one that is kept.
-fn unkept(new: &Proof, kept: Option<&Proof>) -> Option<String> {
+fn reason_not_kept(new: &Proof, kept: Option<&Proof>) -> Option<String> {
     let pairs = |proof: &Proof| proof.handicaps.iter().map(|one| one.pairs).min().unwrap_or(0);
     let (count, before) = (pairs(new), kept.map_or(0, pairs));
     if count < before {
@@ -123,19 +124,19 @@ mod tests {
         Proof { taken_ratio: 0.15, window_s: 8.0, handicaps, left_out: None, sentence }
     }
 
-    fn kept(new: &[u32], before: Option<&[u32]>) -> bool {
-        unkept(&proof(new), before.map(proof).as_ref()).is_none()
+    fn is_kept(new: &[u32], before: Option<&[u32]>) -> bool {
+        reason_not_kept(&proof(new), before.map(proof).as_ref()).is_none()
     }
 
     #[test]
     fn a_proof_that_was_interrupted_replaces_none_with_more_pairs() {
-        assert!(kept(&[8, 8], None));
-        assert!(kept(&[1], None));
-        assert!(kept(&[8, 8], Some(&[8, 8])));
-        assert!(kept(&[3, 3], Some(&[0, 0])));
-        assert!(!kept(&[0, 0], None), "interrupted in the ramp-up");
-        assert!(!kept(&[], None));
-        assert!(!kept(&[0, 0], Some(&[8, 8])));
-        assert!(!kept(&[7, 7], Some(&[8, 8])));
+        assert!(is_kept(&[8, 8], None));
+        assert!(is_kept(&[1], None));
+        assert!(is_kept(&[8, 8], Some(&[8, 8])));
+        assert!(is_kept(&[3, 3], Some(&[0, 0])));
+        assert!(!is_kept(&[0, 0], None), "interrupted in the ramp-up");
+        assert!(!is_kept(&[], None));
+        assert!(!is_kept(&[0, 0], Some(&[8, 8])));
+        assert!(!is_kept(&[7, 7], Some(&[8, 8])));
     }
 }

@@ -12,9 +12,10 @@ use clap::Args;
 use model::{Problem, Result};
 use store::Run;
 
-use crate::bench::server::ServerArgs;
 use crate::context::Context;
 use crate::verbs::kept::{self, Kept};
+use runner::progress::Progress;
+use runner::server::ServerAccess;
 
 use self::follow::Followed;
 use self::otlp::Collector;
@@ -110,8 +111,7 @@ enum Destination {
 
 fn destination(args: &ExportArgs, context: &mut Context) -> Result<Destination> {
     if let Some(url) = &args.otlp {
-        let server =
-            ServerArgs { allow_target: args.allow_target.clone(), resume: 1.0, ..ServerArgs::default() };
+        let server = ServerAccess { allow_target: args.allow_target.clone(), ..ServerAccess::default() };
         return Collector::find(url, &server).map(Destination::Collector);
     }
     let page = Page::serve(address(args.prometheus.as_deref().unwrap_or_default())?)?;

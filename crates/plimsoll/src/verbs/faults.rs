@@ -9,10 +9,12 @@ use analysis::score::{Judged, Score};
 use clap::Args;
 use model::{Catalogue, FaultFile, Kind, Plan, Problem, Problems, Recipe, Result, units};
 
-use crate::bench::outcome;
-use crate::bench::server::ServerArgs;
 use crate::context::Context;
-use crate::verbs::recipe_args::cpus;
+use crate::verbs::kept;
+use runner::cpus;
+use runner::outcome;
+use runner::progress::Progress;
+use runner::server::ServerAccess;
 use table::Row;
 
 /// Inject each fault of the catalogue and hold the diagnosis against what is known.
@@ -83,7 +85,7 @@ pub(crate) fn main(args: &FaultsArgs, context: &mut Context) -> Result<u8> {
     if let Some(problems) = broken {
         return Err(problems);
     }
-    refuse_skips(&rows)?;
+    refuse_skips(&rows, context.in_ci)?;
     if judged.is_empty() && context.interrupt.count() == 0 {
         return Err(Problem::environment("no fault could be injected on this machine")
             .why("nothing was held against what is known")
@@ -132,7 +134,7 @@ pub(super) fn plan(
     let recipe =
         Recipe { fault: fault_name, seed: Some(seed + u64::from(number) - 1), ..fault.recipe.clone() };
     let file = format!("faults/{}.toml", fault.name);
-    let resolved = Plan::resolve(&recipe, Some(&file), &catalogue, &cpus())?;
+    let resolved = Plan::resolve(&recipe, Some(&file), &catalogue, &cpus::allowed())?;
     Ok((recipe, Plan { data_seed: Some(seed), ..resolved }, catalogue))
 }
 
@@ -141,13 +143,14 @@ fn one(fault: &FaultFile, number: u32, context: &mut Context) -> Result<Row> {
     let began = Instant::now();
     let (recipe, plan, catalogue) = plan(fault, number, &context.catalogue)?;
     context.console.step(&format!("{}: {}", fault.name, fault.title));
-    let usual = std::mem::replace(&mut context.catalogue, catalogue);
-    let server = ServerArgs { resume: 1.0, ..ServerArgs::default() };
-    let measured = outcome::run(&recipe, &plan, &server, context);
-    context.catalogue = usual;
+    let server = ServerAccess::default();
+    let measured = outcome::run(&recipe, &plan, &server, &mut context.environment().with(&catalogue));
     let took_s = began.elapsed().as_secs_f64();
     match measured {
-        Ok(measured) => Ok(Row::of(fault, measured.run.record(), took_s)),
+        Ok(measured) => {
+            kept::keep_run_report(&measured, context);
+            Ok(Row::of(fault, measured.run.record(), took_s))
+        }
         // What this machine can't do, and nothing else.
         Err(problems) if problems.iter().all(|problem| problem.kind == Kind::Environment) => {
             let reasons: Vec<String> = problems.iter().map(|problem| problem.what.clone()).collect();
@@ -158,9 +161,9 @@ fn one(fault: &FaultFile, number: u32, context: &mut Context) -> Result<Row> {
 }
 
 /// In the gate nothing is skipped.
-fn refuse_skips(rows: &[Row]) -> Result<()> {
+fn refuse_skips(rows: &[Row], in_ci: bool) -> Result<()> {
     let skipped: Vec<&str> = rows.iter().filter_map(|row| row.skipped.as_deref()).collect();
-    if skipped.is_empty() || std::env::var("CI").as_deref() != Ok("true") {
+    if skipped.is_empty() || !in_ci {
         return Ok(());
     }
     let what = format!("{} were skipped: {}", units_of(skipped.len()), skipped.join("; "));

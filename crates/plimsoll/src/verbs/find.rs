@@ -12,15 +12,16 @@ use model::study::{Arm, Find, FindAnswer, FindGoal, Question, Trial};
 use model::{Kind, Problem, Problems, Recipe, Result};
 use store::Study;
 
-use crate::bench::ceiling;
-use crate::bench::outcome;
-use crate::bench::server::ServerArgs;
-use crate::bench::trial::TrialBench;
-use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
-use crate::verbs::closing;
+use crate::verbs::finish;
 use crate::verbs::recipe_args::{Decided, StackArgs, named, with_fault, without_load};
+use crate::verbs::server_args::ServerArgs;
 use goal::GoalArgs;
+use runner::ceiling;
+use runner::outcome;
+use runner::progress::Progress;
+use runner::trial::TrialBench;
+use runner::trial::study_in_progress::StudyInProgress;
 
 /// Find how many users a stack serves within its targets, with an interval.
 #[derive(Debug, Args)]
@@ -59,8 +60,8 @@ pub(crate) fn main(args: &FindArgs, context: &mut Context) -> Result<u8> {
         None => begin(args, context)?,
     };
     let Ended { study, problems } = search(bench)?;
-    closing::tell(&study, args.json, context);
-    closing::keep_pages(&study, args.json, context);
+    finish::tell(&study, args.json, context);
+    finish::keep_pages(&study, args.json, context);
     let record = study.record();
     match problems {
         Some(problems) => Err(problems),
@@ -95,7 +96,7 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
     let arm = Arm { label, recipe, levels: Default::default(), stored_run: None, catalogue: None };
     let load = (goal.by, goal.start);
     let question = Question::Find(Find { goal, answer: None });
-    TrialBench::begin(question, &[arm], load, &args.server, context)
+    TrialBench::begin(question, &[arm], load, &args.server.access(), context.environment())
 }
 
 /// Doesn't look for more users than the data set is for, and says so.
@@ -114,19 +115,19 @@ fn up_to_the_data(goal: FindGoal, recipe: &Recipe, context: &mut Context) -> Res
 
 fn resume<'a>(args: &FindArgs, name: &str, context: &'a mut Context) -> Result<TrialBench<'a>> {
     refuse_beside_resume(args)?;
-    let mut sitting = Sitting::resume(name, "find", context)?;
-    let goal = match &mut sitting.record.question {
+    let mut study = StudyInProgress::resume(name, "find", &context.home)?;
+    let goal = match &mut study.record.question {
         Question::Find(find) => {
             find.answer = None;
             find.goal.clone()
         }
         _ => return Err(Problem::bug("a find is no find").into()),
     };
-    let (id, kept) = (sitting.record.id.clone(), sitting.record.trials.len());
-    let spent = model::units::show_seconds(sitting.spent_s().round());
+    let (id, kept) = (study.record.id.clone(), study.record.trials.len());
+    let spent = model::units::show_seconds(study.spent_s().round());
     context.console.done(&format!("going on with {id}: {kept} trials are kept, {spent} spent"));
-    sitting.record.outcome = Outcome::Unfinished;
-    TrialBench::go_on(sitting, (goal.by, goal.start), &args.server, context)
+    study.record.outcome = Outcome::Unfinished;
+    TrialBench::go_on(study, (goal.by, goal.start), &args.server.access(), context.environment())
 }
 
 /// What is measured and what for stands in the study: a flag that says it again could only contradict.
@@ -142,7 +143,7 @@ fn refuse_beside_resume(args: &FindArgs) -> Result<()> {
     Problems::check(given.into_iter().map(problem).collect())
 }
 
-/// How a sitting ended.
+/// How a study ended.
 struct Ended {
     study: Study,
     /// What made going on senseless.
@@ -151,28 +152,28 @@ struct Ended {
 
 /// Measures until the answer is known, the user has enough, or going on is senseless; whatever it is, it is kept.
 fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
-    let Question::Find(Find { goal, .. }) = bench.sitting.record.question.clone() else {
+    let Question::Find(Find { goal, .. }) = bench.study.record.question.clone() else {
         return Err(Problem::bug("a find is no find").into());
     };
-    let before_s = bench.sitting.spent_s();
+    let before_s = bench.study.spent_s();
     let shown = goal.clone();
     bench.show(move |_, trials| view::line(&shown, trials, spent_s(trials, before_s)));
-    let mut trials = bench.sitting.record.trials.clone();
+    let mut trials = bench.study.record.trials.clone();
     let next = |trials: &[Trial]| find::next(&goal, trials, spent_s(trials, before_s));
     let outcome = pursue(next, &mut bench, &mut trials);
-    let spent_s = bench.sitting.spent_s();
+    let spent_s = bench.study.spent_s();
     let (outcome, answer, problems) = match outcome {
         Ok(answer) => (Outcome::Completed, Some(answer), None),
-        Err(_) if bench.context.interrupt.count() > 0 => {
+        Err(_) if bench.env.interrupt.count() > 0 => {
             (Outcome::Interrupted, Some(find::interrupted(&goal, &trials, spent_s)), None)
         }
         Err(problems) => (Outcome::Aborted, None, Some(problems)),
     };
     if let Some(FindAnswer::LoadLine(line)) = &answer {
         let check = room(&bench, &trials, line.load);
-        bench.sitting.record.checks.extend(check);
+        bench.study.record.checks.extend(check);
     }
-    let record = &mut bench.sitting.record;
+    let record = &mut bench.study.record;
     record.outcome = outcome;
     record.sentence = match (&answer, &problems) {
         (Some(answer), _) => sentence::find::answer(&goal, answer),
@@ -183,7 +184,7 @@ fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
     record.question = Question::Find(Find { goal, answer });
     explained(&mut bench);
     if outcome == Outcome::Interrupted {
-        bench.context.console.note(&format!("interrupted; to go on: {how}"));
+        bench.env.progress.note(&format!("interrupted; to go on: {how}"));
     }
     let study = bench.end()?;
     Ok(Ended { study, problems: problems.map(|problems| outcome::with_remedy(problems, &how)) })
@@ -191,11 +192,11 @@ fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
 
 /// Fills in what holds the stack. That it can't be told takes nothing away from the answer.
 fn explained(bench: &mut TrialBench<'_>) {
-    let record = &bench.sitting.record;
-    let run = |trial: &Trial| Ok(bench.sitting.runs()?.find(&trial.run)?.record().clone());
-    match limit::of(record, run, &bench.context.catalogue) {
-        Ok(diagnosis) => bench.sitting.record.diagnosis = diagnosis,
-        Err(problems) => bench.context.console.problem(&problems.to_string()),
+    let record = &bench.study.record;
+    let run = |trial: &Trial| Ok(bench.study.runs()?.find(&trial.run)?.record().clone());
+    match limit::of(record, run, bench.env.catalogue) {
+        Ok(diagnosis) => bench.study.record.diagnosis = diagnosis,
+        Err(problems) => bench.env.progress.problem(&problems),
     }
 }
 
@@ -207,7 +208,7 @@ fn spent_s(trials: &[Trial], before_s: f64) -> f64 {
 
 /// Whether the generator could have driven five times what the stack took at the line; by the trial nearest to it.
 fn room(bench: &TrialBench<'_>, trials: &[Trial], load: f64) -> Option<ValidityCheck> {
-    let ceiling = bench.sitting.record.ceiling.as_ref()?;
+    let ceiling = bench.study.record.ceiling.as_ref()?;
     let away = |trial: &&Trial| (trial.load / load).ln().abs();
     let valid = trials.iter().filter(|trial| trial.valid());
     let nearest = valid.min_by(|one, other| away(one).total_cmp(&away(other)))?;

@@ -10,10 +10,11 @@ use model::plan::{Load, Placement};
 use model::record::Outcome;
 use model::{HitRecord, Kind, Problem, Result, units};
 
-use crate::bench::measuring;
-use crate::bench::server::{Server, SingleArgs};
 use crate::context::Context;
-use crate::verbs::recipe_args::cpus;
+use crate::verbs::server_args::SingleArgs;
+use runner::cpus;
+use runner::progress::Progress;
+use runner::server::Server;
 
 use measure::{Length, Witness};
 
@@ -80,8 +81,12 @@ enum Connection {
 
 pub(crate) fn main(args: &HitArgs, context: &mut Context) -> Result<u8> {
     let length = args.length()?;
-    args.server.server().check_front_page(false)?;
-    let (mut server, repeat) = (args.server.server().find(&args.url)?, args.repeat()?);
+    let access = args.server.access();
+    if access.front_page.is_some() {
+        let problem = Problem::recipe("nothing is asked for but the URL").key("--front-page");
+        return Err(problem.remedy("leave it out").into());
+    }
+    let (mut server, repeat) = (access.find(&args.url)?, args.repeat()?);
     if let Some(host) = repeat.host {
         server.target.host = host;
     }
@@ -97,7 +102,7 @@ pub(crate) fn main(args: &HitArgs, context: &mut Context) -> Result<u8> {
     if let Some(host) = &server.allowed {
         context.console.note(&format!("{host} is not this machine: allowed by --allow-target"));
     }
-    measuring::hold(context)?;
+    context.machine.hold(&context.interrupt, &mut context.console)?;
     let control = Control::default();
     context.interrupt.steer(&control);
     let mut witness = Witness::new(length, &mut context.console);
@@ -158,7 +163,7 @@ impl HitArgs {
     /// The generator's CPUs: the last ones, where there are several, because the first one has the machine's
     /// interrupts.
     fn cpus(&self) -> Result<Vec<usize>> {
-        let all = cpus();
+        let all = cpus::allowed();
         match self.threads {
             None => Ok(Placement::of_machine(&all).generator),
             Some(threads) if (1..=all.len()).contains(&threads) => Ok(all[all.len() - threads..].to_vec()),

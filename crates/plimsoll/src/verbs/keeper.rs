@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::console::Console;
+use runner::progress::Progress;
 
 /// What the testbed passes on.
 #[derive(Debug, Args)]
@@ -18,7 +19,7 @@ pub(crate) fn main(args: &KeeperArgs) -> ExitCode {
     match testbed::keeper::run(&args.args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problems) => {
-            Console::new(true).problem(&problems.to_string());
+            Console::new(true).problem(&problems);
             ExitCode::from(problems.exit_code())
         }
     }

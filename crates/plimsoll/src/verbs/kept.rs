@@ -6,6 +6,8 @@ use model::{Problem, Result};
 use store::{Run, Runs, Studies, Study};
 
 use crate::context::Context;
+use runner::outcome::Measured;
+use runner::progress::Progress;
 
 /// Something that is kept. There is one at a time, so its size doesn't matter.
 #[allow(clippy::large_enum_variant)]
@@ -29,6 +31,16 @@ pub(crate) fn find(name: &str, context: &Context) -> Result<Kept> {
         Pick::Run(id) => runs.find(&id).map(Kept::Run),
         Pick::Study(id) => studies.find(&id).map(Kept::Study),
     }
+}
+
+/// Writes the HTML report of a run that was just measured; its path, if it could be written. The run is kept by now: what
+/// failed after it must not take it away, but is told.
+pub(crate) fn keep_run_report(measured: &Measured, context: &mut Context) -> Option<PathBuf> {
+    let run = &measured.run;
+    let report = run.keep(REPORT, report::html(&report::Page::of(run)).as_bytes());
+    let failed = measured.problems.iter().chain(report.as_ref().err());
+    failed.for_each(|problems| context.console.problem(problems));
+    report.ok()
 }
 
 /// A study's HTML report; it links to the reports of those of its runs that have one.

@@ -6,7 +6,7 @@ use model::study::Form;
 use model::{Catalogue, KitManifest, Problem, Problems, Result, Setting, document, tier_setting};
 
 use crate::context::Context;
-use crate::verbs::recipe_args::cpus;
+use runner::cpus;
 
 /// List kits, stacks, studies, services and presets of targets.
 #[derive(Debug, Args)]
@@ -180,7 +180,7 @@ fn setting(setting: &Setting) -> String {
 
 fn study(catalogue: &Catalogue, name: &str) -> Result<String> {
     let (study, file, text) = catalogue.study(name)?;
-    let plan = study.resolve(Form::Short, &file, text, catalogue, &cpus())?;
+    let plan = study.resolve(Form::Short, &file, text, catalogue, &cpus::allowed())?;
     let cells: Vec<String> = plan.arms.iter().map(|arm| format!("  {}\n", arm.label)).collect();
     Ok(format!(
         "{name}: {}\nSource: {}\nKit: {} on {}\nCells, each measured {} by `plimsoll sweep {name}`:\n{}{}",

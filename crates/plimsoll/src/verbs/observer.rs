@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::console::Console;
+use runner::progress::Progress;
 
 /// What watches must not push aside what is watched: where CPUs are short, it waits.
 const NICE: i32 = 10;
@@ -13,7 +14,7 @@ pub(crate) fn main() -> ExitCode {
     match observe::observer::run(std::io::stdin(), std::io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problems) => {
-            Console::new(true).problem(&problems.to_string());
+            Console::new(true).problem(&problems);
             ExitCode::from(problems.exit_code())
         }
     }

@@ -8,6 +8,8 @@ use model::setting::{Value, Values};
 use model::{Catalogue, Plan, Problem, Problems, Recipe, Result, document};
 
 use crate::context::Context;
+use runner::cpus;
+use runner::progress::Progress;
 
 /// What to run, and how.
 #[derive(Debug, Clone, Default, Args)]
@@ -98,26 +100,31 @@ impl RecipeArgs {
         Ok((recipe, file))
     }
 
-    /// The plan on this machine. The context's catalogue is patched as the recipe's fault says.
-    pub(crate) fn plan(&self, context: &mut Context) -> Result<(Recipe, Plan)> {
+    /// The plan on this machine.
+    pub(crate) fn plan(&self, context: &Context) -> Result<Resolved> {
         self.plan_of(context, |_| {})
     }
 
     /// The same with a change to the recipe that a verb's own flags make.
-    pub(crate) fn plan_of(
-        &self,
-        context: &mut Context,
-        change: impl FnOnce(&mut Recipe),
-    ) -> Result<(Recipe, Plan)> {
+    pub(crate) fn plan_of(&self, context: &Context, change: impl FnOnce(&mut Recipe)) -> Result<Resolved> {
         let (mut recipe, file) = self.recipe()?;
         change(&mut recipe);
         let recipe = with_fault(recipe, &context.catalogue)?;
+        let mut catalogue = context.catalogue.clone();
         if let Some(fault) = &recipe.fault {
-            context.catalogue.fault(fault)?.patch(&mut context.catalogue)?;
+            catalogue.fault(fault)?.patch(&mut catalogue)?;
         }
-        let plan = Plan::resolve(&recipe, file.as_deref(), &context.catalogue, &cpus())?;
-        Ok((recipe, plan))
+        let plan = Plan::resolve(&recipe, file.as_deref(), &catalogue, &cpus::allowed())?;
+        Ok(Resolved { recipe, plan, catalogue })
     }
+}
+
+/// A recipe and what became of it.
+pub(crate) struct Resolved {
+    pub(crate) recipe: Recipe,
+    pub(crate) plan: Plan,
+    /// The context's, patched as the recipe's fault says.
+    pub(crate) catalogue: Catalogue,
 }
 
 impl StackArgs {
@@ -240,15 +247,6 @@ fn pattern(word: &str) -> Pattern {
 
 fn arriving(word: &str) -> Arriving {
     if word == "operations" { Arriving::Operations } else { Arriving::Sessions }
-}
-
-/// The CPUs that this process may use.
-pub(crate) fn cpus() -> Vec<usize> {
-    let allowed = rustix::thread::sched_getaffinity(None).ok();
-    let list: Vec<usize> = (0..rustix::thread::CpuSet::MAX_CPU)
-        .filter(|cpu| allowed.as_ref().is_some_and(|set| set.is_set(*cpu)))
-        .collect();
-    if list.is_empty() { vec![0] } else { list }
 }
 
 fn read_recipe(path: &Path) -> Result<Recipe> {

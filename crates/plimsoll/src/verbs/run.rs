@@ -4,10 +4,11 @@ use clap::Args;
 use model::record::RunRecord;
 use model::{Kind, Result};
 
-use crate::bench::outcome::{self, Measured};
-use crate::bench::server::SingleArgs;
 use crate::context::Context;
-use crate::verbs::recipe_args::RecipeArgs;
+use crate::verbs::kept;
+use crate::verbs::recipe_args::{RecipeArgs, Resolved};
+use crate::verbs::server_args::SingleArgs;
+use runner::outcome::{self, Measured};
 
 /// Stand a stack up, drive it with users, measure and judge it.
 #[derive(Debug, Args)]
@@ -38,10 +39,12 @@ pub(crate) struct RunArgs {
 }
 
 pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
-    let (recipe, plan) =
+    let Resolved { recipe, plan, catalogue } =
         args.recipe.plan_of(context, |recipe| recipe.sessions = args.sessions.or(recipe.sessions))?;
-    let measured = outcome::run(&recipe, &plan, &args.server.server(), context)?;
-    let Measured { run, report } = &measured;
+    let server = args.server.access();
+    let measured = outcome::run(&recipe, &plan, &server, &mut context.environment().with(&catalogue))?;
+    let report = kept::keep_run_report(&measured, context);
+    let Measured { run, .. } = &measured;
     let record = run.record();
     if args.json {
         context.console.result(&report::json(record));

@@ -6,7 +6,7 @@ use clap::Args;
 use model::{Problem, Result};
 
 use crate::context::Context;
-use crate::verbs::closing::Export;
+use crate::verbs::finish::Export;
 use crate::verbs::kept::{self, Kept};
 
 /// Show a kept run or study in the terminal.

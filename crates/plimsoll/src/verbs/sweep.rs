@@ -10,12 +10,13 @@ use model::record::Outcome;
 use model::study::{Arm, By, Cell, FindAnswer, Form, Measurement, Question, Sweep, Trial};
 use model::{Kind, Problem, Problems, Result, StudyFile, SweepPlan, units};
 
-use crate::bench::server::ServerArgs;
-use crate::bench::trial::TrialBench;
-use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
-use crate::verbs::closing::{self, Export};
-use crate::verbs::recipe_args::cpus;
+use crate::verbs::finish::{self, Export};
+use runner::cpus;
+use runner::progress::Progress;
+use runner::server::ServerAccess;
+use runner::trial::TrialBench;
+use runner::trial::study_in_progress::StudyInProgress;
 
 /// Measure every cell of a study: stacks, knobs and loads against each other.
 #[derive(Debug, Args)]
@@ -62,7 +63,7 @@ pub(crate) struct SweepArgs {
 pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
     let csv = Export::to("--csv", args.csv.as_deref())?;
     // A stack of its own is the only server that a cell has.
-    let server = ServerArgs { resume: 1.0, ..ServerArgs::default() };
+    let server = ServerAccess::default();
     let bench = match &args.resume {
         Some(name) => resume(name, &server, context)?,
         None => {
@@ -78,7 +79,8 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
             }
             let (by, load) = load_of(&plan.sweep, &plan.arms);
             let question = Question::Sweep(plan.sweep);
-            TrialBench::begin(question, &plan.arms, (by, load), &server, context).map_err(of_study)?
+            TrialBench::begin(question, &plan.arms, (by, load), &server, context.environment())
+                .map_err(of_study)?
         }
     };
     let ended = measure(bench)?;
@@ -100,9 +102,9 @@ fn up_to_the_data(cells: &[Cell]) -> Option<String> {
     let most = || cells.iter().filter_map(|cell| cell.most);
     let (least, highest) = (most().reduce(f64::min)?, most().reduce(f64::max)?);
     Some(if cells.iter().all(|cell| cell.most == Some(least)) {
-        format!("no load line is looked for above {least} users: the data set is for so many")
+        format!("no load line is looked for above {least} users: the data set is for no more")
     } else if least == highest {
-        format!("in some cells no load line is looked for above {least} users: their data set is for so many")
+        format!("in some cells no load line is looked for above {least} users: their data set is for no more")
     } else {
         format!("no load line is looked for above what a cell's data set is for: {least} to {highest} users")
     })
@@ -127,7 +129,7 @@ fn read(args: &SweepArgs, context: &Context) -> Result<SweepPlan> {
         full.window = args.window.clone().or(full.window.clone());
     }
     let form = if args.full { Form::Full } else { Form::Short };
-    let mut plan = study.resolve(form, &file, &text, &context.catalogue, &cpus())?;
+    let mut plan = study.resolve(form, &file, &text, &context.catalogue, &cpus::allowed())?;
     kit::check_published(&study.kit, &plan.sweep.published, &context.catalogue)?;
     if matches!(plan.sweep.measurement, Measurement::Window { .. }) {
         // What a kit's default says is written down: the study is gone on with by its arms alone.
@@ -140,18 +142,18 @@ fn read(args: &SweepArgs, context: &Context) -> Result<SweepPlan> {
     Ok(plan)
 }
 
-fn resume<'a>(name: &str, server: &ServerArgs, context: &'a mut Context) -> Result<TrialBench<'a>> {
-    let mut sitting = Sitting::resume(name, "sweep", context)?;
-    let Question::Sweep(sweep) = &sitting.record.question else {
+fn resume<'a>(name: &str, server: &ServerAccess, context: &'a mut Context) -> Result<TrialBench<'a>> {
+    let mut study = StudyInProgress::resume(name, "sweep", &context.home)?;
+    let Question::Sweep(sweep) = &study.record.question else {
         return Err(Problem::bug("a sweep is no sweep").into());
     };
-    let load = load_of(sweep, &sitting.record.arms);
-    let (left, all) = sweep::remaining(sweep, &loads(&sitting.record.arms), &sitting.record.trials);
-    let (id, kept) = (sitting.record.id.clone(), sitting.record.trials.len());
+    let load = load_of(sweep, &study.record.arms);
+    let (left, all) = sweep::remaining(sweep, &loads(&study.record.arms), &study.record.trials);
+    let (id, kept) = (study.record.id.clone(), study.record.trials.len());
     let told = format!("going on with {id}: {kept} trials are kept, {left} of {all} measurements are left");
     context.console.done(&told);
-    sitting.record.outcome = Outcome::Unfinished;
-    TrialBench::go_on(sitting, load, server, context).map_err(of_study)
+    study.record.outcome = Outcome::Unfinished;
+    TrialBench::go_on(study, load, server, context.environment()).map_err(of_study)
 }
 
 /// What is wrong, with remedies that a sweep has: its settings are the study's, and no flag sets them.
@@ -174,7 +176,7 @@ fn loads(arms: &[Arm]) -> Vec<f64> {
     arms.iter().map(load).collect()
 }
 
-/// What loads are counted in, and the least that is measured: every cell's data set is for so many users.
+/// What loads are counted in, and the least that is measured: every cell's data set is for that number of users.
 fn load_of(sweep: &Sweep, arms: &[Arm]) -> (By, f64) {
     match &sweep.measurement {
         Measurement::LoadLine(goal) => {
@@ -188,8 +190,8 @@ fn load_of(sweep: &Sweep, arms: &[Arm]) -> (By, f64) {
     }
 }
 
-fn measure(mut bench: TrialBench<'_>) -> Result<closing::Ended> {
-    let record = &bench.sitting.record;
+fn measure(mut bench: TrialBench<'_>) -> Result<finish::Ended> {
+    let record = &bench.study.record;
     let Question::Sweep(mut sweep) = record.question.clone() else {
         return Err(Problem::bug("a sweep is no sweep").into());
     };
@@ -206,9 +208,9 @@ fn measure(mut bench: TrialBench<'_>) -> Result<closing::Ended> {
     };
     sweep.cells = cells;
     analysis::published::beside(&mut sweep, &trials);
-    let sentence = analysis::sentence::sweep::sweep(&sweep, &bench.sitting.record.arms, &trials);
-    bench.sitting.record.question = Question::Sweep(sweep);
-    closing::close(bench, ended, sentence)
+    let sentence = analysis::sentence::sweep::sweep(&sweep, &bench.study.record.arms, &trials);
+    bench.study.record.question = Question::Sweep(sweep);
+    finish::close(bench, ended, sentence)
 }
 
 /// Every cell has a result.

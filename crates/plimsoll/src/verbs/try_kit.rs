@@ -7,10 +7,10 @@ use engine::trace::{Step, Trace};
 use engine::{Audience, Control, RunOptions, Second};
 use model::{Kind, Result};
 
-use crate::bench::server::SingleArgs;
-use crate::bench::stage::Stage;
 use crate::context::Context;
-use crate::verbs::recipe_args::RecipeArgs;
+use crate::verbs::recipe_args::{RecipeArgs, Resolved};
+use crate::verbs::server_args::SingleArgs;
+use runner::standing_stack::StandingStack;
 use shown::Shown;
 
 /// Follow one user through a session, every request printed.
@@ -53,19 +53,20 @@ impl Audience for Printer<'_> {
 }
 
 pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
-    let (_, mut plan) = args.recipe.plan(context)?;
+    let Resolved { mut plan, catalogue, .. } = args.recipe.plan(context)?;
     plan.load = model::plan::Load { steady_s: 3600.0, seed: plan.load.seed, ..Default::default() };
-    let scenario = kit::scenario(&plan, &context.catalogue)?;
-    let (id, _) = crate::bench::outcome::new_id(&plan.kit.name);
-    let keep_failed = context.home.join("failed").join(&id);
-    let mut stage = Stage::set(&plan, &args.server.server(), &id, keep_failed, context)?;
+    let scenario = kit::scenario(&plan, &catalogue)?;
+    let (id, _) = runner::outcome::new_id(&plan.kit.name);
+    let server = args.server.access();
+    let mut standing =
+        StandingStack::set_up(&plan, &server, &id, &mut context.environment().with(&catalogue))?;
     context.console.clear();
     let control = Control::default();
     context.interrupt.steer(&control);
     let options = RunOptions {
         scenario,
         load: plan.load.clone(),
-        target: stage.target.clone(),
+        target: standing.target.clone(),
         cpus: vec![plan.placement.generator.first().copied().unwrap_or(0)],
         max_sessions: Some(args.sessions.max(1)),
         total_sessions: None,
@@ -78,9 +79,9 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     let last = printer.shown.end();
     last.iter().for_each(|text| context.console.result(text));
     context.interrupt.release();
-    let deaths = stage.deaths();
-    stage.stop()?;
-    stage.close()?;
+    let deaths = standing.deaths();
+    standing.stop()?;
+    standing.close()?;
     if let Some(death) = deaths.first() {
         return Err(death.problem().into());
     }

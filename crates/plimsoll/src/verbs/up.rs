@@ -5,10 +5,11 @@ use std::time::Duration;
 use clap::Args;
 use model::{Problem, Result};
 
-use crate::bench::server::ServerArgs;
-use crate::bench::stage::Stage;
 use crate::context::Context;
-use crate::verbs::recipe_args::RecipeArgs;
+use crate::verbs::recipe_args::{RecipeArgs, Resolved};
+use runner::progress::Progress;
+use runner::server::ServerAccess;
+use runner::standing_stack::StandingStack;
 
 /// Stand a stack up with its data and keep it until Ctrl-C.
 #[derive(Debug, Args)]
@@ -23,16 +24,17 @@ pub(crate) struct UpArgs {
 }
 
 pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
-    let (_, plan) = args.recipe.plan(context)?;
+    let Resolved { plan, catalogue, .. } = args.recipe.plan(context)?;
     if plan.target.is_some() {
         let problem = Problem::recipe("a target is a server that stands already").key("--target");
         return Err(problem.remedy("leave --target out to stand the kit's stack up").into());
     }
-    let (id, _) = crate::bench::outcome::new_id(&plan.kit.name);
-    let keep_failed = context.home.join("failed").join(&id);
-    let mut stage = Stage::set(&plan, &ServerArgs::default(), &id, keep_failed, context)?;
-    context.console.result(&format!("http://{}{}", stage.target.host, plan.kit.front_page));
-    for tier in stage.tiers() {
+    let (id, _) = runner::outcome::new_id(&plan.kit.name);
+    let server = ServerAccess::default();
+    let mut standing =
+        StandingStack::set_up(&plan, &server, &id, &mut context.environment().with(&catalogue))?;
+    context.console.result(&format!("http://{}{}", standing.target.host, plan.kit.front_page));
+    for tier in standing.tiers() {
         let place = match (tier.address, tier.sockets.values().next()) {
             (Some(address), _) => address.to_string(),
             (None, Some(socket)) => socket.display().to_string(),
@@ -45,8 +47,8 @@ pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
     context.console.note("Ctrl-C ends it");
     loop {
         // The others go on: what a stack does without one of its servers may be what somebody wants to see.
-        for death in stage.deaths() {
-            context.console.problem(&death.problem().to_string());
+        for death in standing.deaths() {
+            context.console.error(&death.problem().to_string());
         }
         if context.interrupt.count() > 0 {
             break;
@@ -54,7 +56,7 @@ pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
         std::thread::sleep(Duration::from_millis(100));
     }
     context.console.step("stopping");
-    stage.stop()?;
-    stage.close()?;
+    standing.stop()?;
+    standing.close()?;
     Ok(0)
 }

@@ -37,6 +37,11 @@ fn unknown_kits_stacks_tiers_and_targets_are_all_told() {
 }
 
 #[test]
+fn a_page_before_the_first_request_is_nothing_that_hit_can_ask_for() {
+    refused("hit http://127.0.0.1:1/ --front-page /there").says("--front-page").says("try: leave it out");
+}
+
+#[test]
 fn a_kit_with_mistakes_is_refused_with_file_line_and_what_was_expected() {
     let manifest = catalogue("kits/dvdstore/kit.toml");
     let wrong = manifest

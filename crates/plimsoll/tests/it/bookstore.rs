@@ -235,7 +235,7 @@ pub(crate) fn lines(page: &Page) -> Vec<(u32, i64, i64)> {
     prices.map(line).collect()
 }
 
-/// A number as the specification spells it: a syllable for each digit, with zeros up to so many of them.
+/// A number as the specification spells it: a syllable for each digit, with zeros up to a number of them.
 pub(crate) fn spelled(number: &str, digits: usize) -> String {
     const SYLLABLES: [&str; 10] = ["BA", "OG", "AL", "RI", "RE", "SE", "AT", "UL", "IN", "NG"];
     let digits = format!("{number:0>digits$}");

@@ -19,7 +19,7 @@ cp front.txt out/site/index.html
 ";
 
 /// What is kept of builds, whole or half, but for locks.
-fn kept(home: &Home) -> Vec<String> {
+fn kept_names(home: &Home) -> Vec<String> {
     let entries = fs::read_dir(home.path().join("built")).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     names.filter(|name| !name.ends_with(".lock")).collect()
@@ -27,7 +27,7 @@ fn kept(home: &Home) -> Vec<String> {
 
 /// The number of the build's grandchild, once it has told it.
 fn grandchild(home: &Home) -> Option<u32> {
-    let half = kept(home).into_iter().find(|name| name.starts_with(".half-shop-"))?;
+    let half = kept_names(home).into_iter().find(|name| name.starts_with(".half-shop-"))?;
     let told = fs::read_to_string(home.path().join("built").join(half).join("source/grandchild.pid")).ok()?;
     told.strip_suffix('\n')?.parse().ok()
 }
@@ -81,7 +81,7 @@ fn nothing_of_a_build_outlives_a_plimsoll_that_is_killed_and_the_next_one_builds
         assert!(page.contains("the front page") && said.contains("building the application"), "{said}");
         assert_eq!(said.contains("removed what 1 killed run(s) had left behind"), keeper_too, "{said}");
         assert!(!sleeps(grandchild), "the next start ends what is left");
-        let left = kept(&home);
+        let left = kept_names(&home);
         assert!(
             left.len() == 1 && left[0].starts_with("shop-"),
             "the application and no half of one: {left:?}"

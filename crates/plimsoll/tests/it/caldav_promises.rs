@@ -12,7 +12,7 @@ use crate::followed::Followed;
 use crate::record::{nothing_is_lost, row, rows};
 use crate::tool::{Home, catalogue, have, judged, overlay};
 
-/// The kit's check makes so many where the server has sync-tokens.
+/// The kit's check makes this number of statements where the server has sync-tokens.
 pub(crate) const STATEMENTS: usize = 8;
 
 /// The kit with another mix.

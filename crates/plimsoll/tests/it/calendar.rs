@@ -47,13 +47,13 @@ impl Calendar {
 }
 
 /// The path of a user's calendar.
-pub(crate) fn place(number: u32) -> String {
+pub(crate) fn calendar_path(number: u32) -> String {
     format!("/dav/calendars/{}/calendar/", dav::name(number))
 }
 
 /// The path of an object in the owner's calendar.
 fn object(uid: &str) -> String {
-    format!("{}{uid}.ics", place(OWNER))
+    format!("{}{uid}.ics", calendar_path(OWNER))
 }
 
 /// The whole calendar of a user as one file, without a ticket.

@@ -10,7 +10,7 @@ use crate::tool::{Home, have, wait_for};
 
 /// Those that write.
 const WRITES: [&str; 3] = ["Put", "Delete", "JsonSave"];
-/// The kit's check makes so many.
+/// The kit's check makes this number of statements.
 const STATEMENTS: usize = 8;
 
 #[test]

@@ -28,7 +28,7 @@ pub(crate) const OPERATIONS: [&str; 10] = [
 /// Three of a hundred together: a short run on a busy machine may have none.
 const RARE: [&str; 2] = ["JsonCalendars", "JsonSave"];
 const STRESS: [&str; 7] = ["Put", "Get", "Propfind", "Report", "MakeCalendar", "Delete", "DeleteCalendar"];
-/// The kit's check makes so many, and two fewer where calendars were deleted.
+/// The kit's check makes this number of statements, and two fewer where calendars were deleted.
 const STATEMENTS: usize = 8;
 
 /// The mix of 2006 by users who never pause, or what `words` have instead.

@@ -20,7 +20,7 @@ pub(crate) fn keep(home: &Home, ending: Ending) -> (String, f64) {
     (sample.record.id.clone(), rates.sum())
 }
 
-/// So many users of one transaction a second each, all day alike: as many a second.
+/// A number of users of one transaction a second each, all day alike: as many a second.
 pub(crate) fn a_second(users: f64) -> String {
     format!("capacity --users {users} --per-user-per-day 86400 --peak-factor 1")
 }

@@ -20,7 +20,7 @@ const STACK: &str = "lighttpd-fastcgi-mariadb-memcached";
 const OPERATIONS: [&str; 7] =
     ["HomePage", "Login", "TagSearch", "EventDetail", "PersonDetail", "AddPerson", "AddEvent"];
 const UPLOADS: [&str; 2] = ["AddPerson", "AddEvent"];
-/// The kit's check makes at least so many.
+/// The kit's check makes at least this number of statements.
 const STATEMENTS: usize = 10;
 
 /// The kit, but for its matrix: registering is one operation in 120 and posting one in 50, for which a test would wait

@@ -47,7 +47,7 @@ impl Exporter {
     }
 
     /// The next line that has `part`.
-    fn said(&mut self, part: &str) -> String {
+    fn line_with(&mut self, part: &str) -> String {
         let lines = self.stderr.by_ref().lines().map_while(Result::ok);
         lines.into_iter().find(|line| line.contains(part)).unwrap_or_else(|| panic!("it never said `{part}`"))
     }
@@ -136,7 +136,7 @@ fn sample_of(samples: &BTreeMap<String, f64>, name: &str, label: &str) -> f64 {
 fn a_run_under_way_is_served_to_prometheus_until_it_ends() {
     let (home, sample) = (Home::new(), short());
     let mut exporter = Exporter::start(&home, "export --prometheus 0");
-    let line = exporter.said("metrics at");
+    let line = exporter.line_with("metrics at");
     let address = line.split("http://").nth(1).and_then(|rest| rest.split('/').next()).expect("an address");
     assert!(address.starts_with("127.0.0.1:"), "loopback, unless asked otherwise: {address}");
     assert_eq!(parsed(body(&get(address, "/metrics"))).get("plimsoll_run_under_way"), Some(&0.0));
@@ -252,7 +252,7 @@ fn a_run_under_way_is_pushed_to_a_collector_that_may_fail_for_a_while() {
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let mut exporter = Exporter::start(&home, &format!("export --otlp {url}"));
     let metrics = metrics(&pushed(&listener, "503 Service Unavailable"));
-    exporter.said("503 Service Unavailable");
+    exporter.line_with("503 Service Unavailable");
     let index = sample.names.iter().position(|name| name.kind == OperationKind::Operation).expect("one");
     let completed: u64 = sample.intervals().map(|second| second.operations[index].completed).sum();
     let point = &metrics["plimsoll.operations"]["sum"]["dataPoints"][0];

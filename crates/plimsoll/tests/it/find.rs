@@ -34,7 +34,7 @@ fn disturbed(ended: &Finished) -> bool {
 }
 
 /// The newest study's trials, as they are kept.
-fn kept() -> Vec<Json> {
+fn kept_trials() -> Vec<Json> {
     let study = Studies::open(HOME.path()).and_then(|studies| studies.find("last"));
     let trials = study.map(|study| study.record().trials.clone()).unwrap_or_default();
     trials.iter().map(|trial| serde_json::to_value(trial).expect("a trial is JSON")).collect()
@@ -44,7 +44,7 @@ fn studies() -> usize {
     Studies::open(HOME.path()).and_then(|studies| studies.ids()).map_or(0, |ids| ids.len())
 }
 
-/// Starts a find and waits until so many of its trials are kept.
+/// Starts a find and waits until this number of its trials are kept.
 fn under_way(words: &str, target: &str, count: usize) -> Running {
     let before = studies();
     let running = find(words, target).start();
@@ -53,7 +53,7 @@ fn under_way(words: &str, target: &str, count: usize) -> Running {
 }
 
 fn wait_for_trials(running: Running, count: usize) -> Running {
-    wait_for(&format!("{count} trials are kept"), || (kept().len() >= count).then_some(()));
+    wait_for(&format!("{count} trials are kept"), || (kept_trials().len() >= count).then_some(()));
     running
 }
 
@@ -137,11 +137,11 @@ fn a_find_that_is_killed_goes_on_with_its_trials_and_ctrl_c_keeps_them_too() {
     running.signal(Signal::KILL);
     assert_eq!(running.wait().code, None, "killed by a signal");
     wait_for("the keeper has ended every server", || HOME.servers().is_empty().then_some(()));
-    let before = kept();
+    let before = kept_trials();
     let running = wait_for_trials(HOME.plimsoll("find --resume last").start(), before.len() + 1);
     running.signal(Signal::INT);
     running.wait().expect(105).says("plimsoll find --resume").says("INTERRUPTED");
-    let after = kept();
+    let after = kept_trials();
     assert!(after.len() > before.len(), "{} trials after {}", after.len(), before.len());
     assert_eq!(after[..before.len()], before, "what was kept stays as it was");
     let seconds = |trial: &Json, name: &str| trial[name].as_f64().expect("seconds");

@@ -21,14 +21,14 @@ pub(crate) struct Followed {
 }
 
 impl Followed {
-    /// Starts a run of that kit and follows it from when it has kept so many seconds.
+    /// Starts a run of that kit and follows it from when it has kept this number of seconds.
     #[track_caller]
     pub(crate) fn start(run: Tool, kit: &str, seconds: usize) -> (Standing, Followed) {
         let running = run.start().until_dropped();
         (running, Followed::begin(kit, seconds))
     }
 
-    /// The one of that kit that is under way, once it has kept so many seconds.
+    /// The one of that kit that is under way, once it has kept this number of seconds.
     #[track_caller]
     pub(crate) fn begin(kit: &str, seconds: usize) -> Followed {
         let run = wait_for("the run is under way", || under_way(kit));

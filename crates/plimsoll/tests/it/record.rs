@@ -76,7 +76,7 @@ pub(crate) fn ended_by_a_kill(record: &Json, tier: &str) {
     assert!(check["ok"] == false && said.contains(&died) && said.contains("SIGKILL"), "{check:#}");
 }
 
-/// Every statement of the kit's check holds, and there were so many.
+/// Every statement of the kit's check holds, and there were this number of them.
 #[track_caller]
 pub(crate) fn nothing_is_lost(record: &Json, at_least: usize) {
     let checked = rows(record, "consistency");

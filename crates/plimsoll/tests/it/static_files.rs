@@ -16,10 +16,10 @@ const LIMIT_BYTES: f64 = (24 << 20) as f64;
 
 /// A home of a test's own: Apache follows no link on the way to a file, and files of a set that tests share would be in memory
 /// already.
-static OF_DISK: LazyLock<Home> = LazyLock::new(|| Home::below(&place()));
+static OF_DISK: LazyLock<Home> = LazyLock::new(|| Home::below(&disk_folder()));
 
 /// Where files can be evicted from the page cache and servers can enter: the temporary directory, or cargo's.
-fn place() -> PathBuf {
+fn disk_folder() -> PathBuf {
     let cargo = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let better = is_in_memory(&std::env::temp_dir()) && !is_in_memory(&cargo) && can_be_entered(&cargo);
     if better { cargo } else { std::env::temp_dir() }
@@ -42,7 +42,7 @@ fn can_be_entered(dir: &Path) -> bool {
 
 /// Whether the stack's server is here, and files can be evicted from the page cache.
 fn can_be_measured(stack: &str) -> bool {
-    if is_in_memory(&place()) {
+    if is_in_memory(&disk_folder()) {
         return skip("the temporary directory is in memory: its files can't be evicted");
     }
     have(stack)
@@ -201,7 +201,7 @@ fn a_file_that_is_other_or_gone_is_noticed_by_users_and_made_anew_by_the_next_ru
     if !can_be_measured("nginx") {
         return;
     }
-    let home = Home::below(&place());
+    let home = Home::below(&disk_folder());
     let mut child = home.plimsoll("up static --stack nginx --set web.cgroup.memory=0").start();
     let address = child.first_line(|line| line.strip_prefix("http://").map(str::to_string));
     let address = address.split('/').next().expect("a host").to_string();

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use testkit::ending::skip;
 
 /// Nothing that a test waits for takes longer than this, even on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A home for all that one test asks for.
 static SHARED: LazyLock<Home> = LazyLock::new(Home::new);
@@ -365,7 +365,7 @@ fn only_a_run_whose_generator_was_disturbed_is_tried_again() {
 /// Waits until `condition` gives something.
 #[track_caller]
 pub(crate) fn wait_for<T>(what: &str, condition: impl FnMut() -> Option<T>) -> T {
-    wait_within(PATIENCE, what, condition)
+    wait_within(WAIT_TIMEOUT, what, condition)
 }
 
 /// The same with another patience, for what is done once and takes its time.

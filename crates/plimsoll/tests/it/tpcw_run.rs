@@ -21,7 +21,7 @@ pub(crate) const APACHE: &str = "apache-tomcat-mariadb";
 const USERS: f64 = 10.0;
 /// Instead of 7 s: in 20 s there are hundreds of interactions and not 28.
 const THINK_S: f64 = 0.5;
-/// The kit's check makes at least so many.
+/// The kit's check makes at least this number of statements.
 pub(crate) const STATEMENTS: usize = 15;
 pub(crate) const OPERATIONS: [&str; 14] = [
     "Home",

@@ -30,6 +30,27 @@ fn assert_same(read: &Interval, written: &Interval) {
 }
 
 #[test]
+fn the_seconds_for_figures_are_the_others_without_what_figures_do_not_need() {
+    let home = tempfile::tempdir().expect("a directory");
+    let runs = Runs::open(home.path()).expect("the home can be made");
+    let sample = short(Ending::Failed);
+    write(&runs, &sample).finish(&sample.record).expect("the run can be finished");
+    let run = runs.find(&sample.record.id).expect("the run is there");
+    let all = run.seconds().expect("seconds");
+    assert_eq!((all.count_within(0, 99), all.count_within(2, 7), all.count_within(9, 99)), (9, 5, 0));
+    let figures = run.figures(2, 7).expect("seconds");
+    assert_eq!(figures.len(), 5);
+    for (read, whole) in figures.zip(all.skip(2)) {
+        let whole = whole.expect("the second can be read");
+        assert!(
+            whole.operations.iter().any(|row| !row.service.is_empty()),
+            "there is something to leave out"
+        );
+        assert_same(&read.expect("the second can be read"), &whole.for_figures(&sample.names));
+    }
+}
+
+#[test]
 fn what_is_read_is_what_was_written() {
     let home = tempfile::tempdir().expect("a directory");
     let runs = Runs::open(home.path()).expect("the home can be made");

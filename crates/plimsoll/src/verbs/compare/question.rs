@@ -8,8 +8,8 @@ use model::{Plan, Problem, Problems, Result, units};
 
 use super::side;
 use crate::context::Context;
-use crate::verbs::recipe_args::cpus;
 use crate::verbs::roughly::roughly;
+use runner::cpus;
 
 /// Seconds that a trial takes beside its window, roughly: stop, start, warm-up, judging.
 const BESIDE_S: f64 = 10.0;
@@ -156,7 +156,7 @@ impl QuestionArgs {
             arm.recipe.stages.clear();
         }
         let catalogue = side::catalogue(&arms[0], &context.catalogue)?;
-        let first = Plan::resolve(&arms[0].recipe, None, &catalogue, &cpus())?;
+        let first = Plan::resolve(&arms[0].recipe, None, &catalogue, &cpus::allowed())?;
         if !first.load.is_steady() {
             let problem = Problem::recipe("a comparison is made at one rate").key("--rate");
             return Err(problem.remedy("--rate 200/s").into());
@@ -213,14 +213,14 @@ pub(super) fn plan(compare: &Compare, arms: &[Arm]) -> String {
         Some(goal) => goal.budget_s,
         None => compare.window_s + BESIDE_S,
     };
-    let most_s = f64::from(compare.most_blocks) * 2.0 * each_s;
+    let max_s = f64::from(compare.most_blocks) * 2.0 * each_s;
     format!(
         "A: {}\nB: {}\nby the {figure} at {}; up to {} blocks of a trial of each, at most about {} (sooner when it is clear)",
         labels.first().unwrap_or(&"?"),
         labels.get(1).unwrap_or(&"?"),
         compare.load,
         compare.most_blocks,
-        roughly(most_s)
+        roughly(max_s)
     )
 }
 

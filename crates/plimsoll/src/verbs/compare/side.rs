@@ -7,8 +7,9 @@ use model::setting::Value;
 use model::study::Arm;
 use model::{Catalogue, Problem, Recipe, Result, document};
 
-use crate::context::{Context, read_folder};
+use crate::context::Context;
 use crate::verbs::recipe_args::{Decided, StackArgs, named, with_fault, without_load};
+use runner::catalogue_folder;
 
 /// What both sides have in common. Without `kit` it is the catalogue's only one.
 pub(super) fn base(kit: Option<&str>, stack: &StackArgs, context: &mut Context) -> Result<Recipe> {
@@ -72,7 +73,7 @@ pub(super) fn arm(text: &str, base: &Recipe, context: &Context) -> Result<Arm> {
 pub(super) fn catalogue<'a>(arm: &Arm, usual: &'a Catalogue) -> Result<Cow<'a, Catalogue>> {
     let Some(folder) = &arm.catalogue else { return Ok(Cow::Borrowed(usual)) };
     let mut own = usual.clone();
-    own.overlay(read_folder(Path::new(folder))?);
+    own.overlay(catalogue_folder::read(Path::new(folder))?);
     Ok(Cow::Owned(own))
 }
 

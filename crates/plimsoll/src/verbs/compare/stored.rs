@@ -11,11 +11,10 @@ use model::study::{Arm, Better, Compare, Effect, Measured, Question, STUDY_FORMA
 use model::{Problem, Problems, Recipe, Result};
 use store::{Run, Studies};
 
-use crate::bench::outcome;
-use crate::bench::trial;
 use crate::context::Context;
-use crate::verbs::closing::Ended;
-use crate::version::version;
+use crate::verbs::finish::Ended;
+use runner::outcome;
+use runner::trial;
 
 /// Compares two runs and keeps the answer as a study.
 pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) -> Result<Ended> {
@@ -43,8 +42,8 @@ pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) 
         format: STUDY_FORMAT,
         id,
         started,
-        plimsoll: version(),
-        command: context.command.clone(),
+        plimsoll: context.settings.origin.version.clone(),
+        command: context.settings.origin.command.clone(),
         outcome: Outcome::Completed,
         sentence,
         question: Question::Compare(compare),

@@ -3,14 +3,14 @@
 use model::{Result, units};
 
 use super::findings::Finding;
-use crate::bench::ceiling::{self, AtFull};
 use crate::context::Context;
-use crate::verbs::recipe_args::cpus;
+use runner::ceiling::{self, AtFull};
+use runner::cpus;
 
 /// Drives a null server for three seconds.
 pub(super) fn measure(context: &mut Context) -> Result<Vec<Finding>> {
-    let placement = model::plan::Placement::of_machine(&cpus());
-    let full = match ceiling::at_full(&placement, context) {
+    let placement = model::plan::Placement::of_machine(&cpus::allowed());
+    let full = match ceiling::at_full(&placement, &context.interrupt, &mut context.console) {
         Ok(full) => full,
         Err(problems) => {
             context.interrupt.check()?;

@@ -7,7 +7,7 @@ use model::tier_setting::{DELAY, HOST, OwnHost, RATE};
 use model::units;
 
 use crate::context::Context;
-use crate::verbs::recipe_args::cpus;
+use runner::cpus;
 
 /// How serious a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub(super) fn sight() -> Vec<Finding> {
 }
 
 fn cpu_finding() -> Finding {
-    let cpus = cpus();
+    let cpus = cpus::allowed();
     let placement = model::plan::Placement::of_machine(&cpus);
     if cpus.len() < 2 {
         let what = "one CPU: generator and stack share it, and disturb each other";

@@ -7,7 +7,7 @@ use model::record::Series;
 use model::{Interval, Result, RunRecord};
 use store::Run;
 
-/// Percentiles are over the last one to two spans of so many seconds.
+/// Percentiles are over the last one to two spans of this number of seconds.
 const SPAN_S: u32 = 5;
 /// A series whose last point is older than this is not told: its server is gone, or doesn't answer.
 const STALE_S: f64 = 10.0;

@@ -10,10 +10,10 @@ use model::{OperationKind, Problem, Result};
 use serde_json::{Value, json};
 
 use super::follow::Followed;
-use crate::bench::server::ServerArgs;
+use runner::server::ServerAccess;
 
 /// How long a collector may take.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PUSH_TIMEOUT: Duration = Duration::from_secs(2);
 /// AGGREGATION_TEMPORALITY_CUMULATIVE
 const CUMULATIVE: u32 = 2;
 
@@ -27,7 +27,7 @@ pub(super) struct Collector {
 
 impl Collector {
     /// Refuses one that is not on this machine unless it was allowed by name.
-    pub(super) fn find(url: &str, server: &ServerArgs) -> Result<Collector> {
+    pub(super) fn find(url: &str, server: &ServerAccess) -> Result<Collector> {
         let server = server.find(url)?;
         let wrong =
             |what: &str| Problem::recipe(what.to_string()).key("--otlp").remedy("http://127.0.0.1:4318");
@@ -61,9 +61,9 @@ impl Collector {
 
     fn post(&self, body: &str) -> Result<(), String> {
         let text = |error: std::io::Error| error.to_string();
-        let mut stream = TcpStream::connect_timeout(&self.address, PATIENCE).map_err(text)?;
-        stream.set_read_timeout(Some(PATIENCE)).map_err(text)?;
-        stream.set_write_timeout(Some(PATIENCE)).map_err(text)?;
+        let mut stream = TcpStream::connect_timeout(&self.address, PUSH_TIMEOUT).map_err(text)?;
+        stream.set_read_timeout(Some(PUSH_TIMEOUT)).map_err(text)?;
+        stream.set_write_timeout(Some(PUSH_TIMEOUT)).map_err(text)?;
         let head = format!(
             "POST {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: plimsoll\r\nContent-Type: application/json\r\n\
              Content-Length: {}\r\nConnection: close\r\n\r\n",

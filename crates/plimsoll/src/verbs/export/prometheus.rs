@@ -11,7 +11,7 @@ use model::{OperationKind, Problem, Result};
 use super::follow::Followed;
 
 /// How long a client may take to ask, and to take the answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// A request for a page is a few lines.
 const REQUEST_MAX_BYTES: usize = 16 * 1024;
 
@@ -53,8 +53,8 @@ impl Page {
 }
 
 fn answer(mut stream: TcpStream, text: &str) -> io::Result<()> {
-    let deadline = Instant::now() + PATIENCE;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    let deadline = Instant::now() + ANSWER_TIMEOUT;
+    stream.set_write_timeout(Some(ANSWER_TIMEOUT))?;
     let mut request = Vec::new();
     let mut buffer = [0; 4096];
     while !request.windows(4).any(|four| four == b"\r\n\r\n") {

@@ -4,7 +4,7 @@ use analysis::diagnosis::shape::{self, AtLoad};
 use model::study::{By, Find, FindAnswer, Purpose, Question, Trial};
 use model::{Catalogue, Diagnosis, Result, RunRecord, StudyRecord};
 
-use crate::bench::diagnose;
+use runner::diagnose;
 
 /// The diagnosis of the trial at the line or just above it, with how its suspects became likelier over the trials'
 /// loads. Absent for a study that is no find, or without a trial that was watched. `run` gives a trial's record.

@@ -10,10 +10,10 @@ use model::plan::Load;
 use model::record::{Check, OperationResult, Outcome, TimeSummary, ValidityCheck};
 use model::{HitRecord, Interval, OperationKind, Result, units};
 
-use crate::bench::server::Server;
 use crate::console::Console;
 use crate::context::Context;
-use crate::version::version;
+use runner::progress::Progress;
+use runner::server::Server;
 
 /// The checks that are about the instrument; the others are about a stack.
 const CHECKS: [Check; 8] = [
@@ -86,7 +86,7 @@ impl<'a> Witness<'a> {
         let p99 = p99.map(|p99| format!(", p99 {}", units::show_seconds(p99))).unwrap_or_default();
         let failed = if now.failed() > 0 { format!(", {} errors", now.failed()) } else { String::new() };
         let rate = analysis::sentence::number(now.completed as f64);
-        self.console.progress(&format!("{done}: {rate} requests/s{p99}{failed}"), ratio);
+        self.console.advance(&format!("{done}: {rate} requests/s{p99}{failed}"), ratio);
     }
 }
 
@@ -138,11 +138,11 @@ pub(super) fn record(
     let mut record = HitRecord {
         format: HIT_FORMAT,
         started: started(elapsed_s),
-        plimsoll: version(),
-        command: context.command.clone(),
+        plimsoll: context.settings.origin.version.clone(),
+        command: context.settings.origin.command.clone(),
         method: method(options),
         url: server.url.to_string(),
-        server: server.place(),
+        server: server.location(),
         allowed: server.allowed.clone(),
         connections: options.load.users,
         generator_cpus: options.cpus.clone(),

@@ -89,14 +89,14 @@ mod tests {
         hit: HitArgs,
     }
 
-    fn asked(words: &[&str]) -> Result<Asked> {
+    fn parsed(words: &[&str]) -> Result<Asked> {
         let line = Line::try_parse_from([&["hit"], words].concat()).expect("clap takes it");
         line.hit.repeat()
     }
 
     #[test]
     fn a_url_is_asked_for_with_get_and_its_query() {
-        let Asked { repeat, host } = asked(&["http://127.0.0.1/a b?c=d#e"]).expect("it is right");
+        let Asked { repeat, host } = parsed(&["http://127.0.0.1/a b?c=d#e"]).expect("it is right");
         assert_eq!((repeat.method.as_str(), repeat.target.as_str()), ("GET", "/a%20b?c=d"));
         assert_eq!((repeat.headers.as_str(), repeat.body, host), ("", None, None));
     }
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn a_body_makes_it_a_post_and_headers_are_lines() {
         let words = ["http://[::1]/", "-b", "x=1", "-H", "A:b ", "-H", "host: shop.example"];
-        let Asked { repeat, host } = asked(&words).expect("it is right");
+        let Asked { repeat, host } = parsed(&words).expect("it is right");
         assert_eq!((repeat.method.as_str(), repeat.headers.as_str()), ("POST", "A: b\r\n"));
         assert_eq!((repeat.body.as_deref(), host.as_deref()), (Some(&b"x=1"[..]), Some("shop.example")));
     }
@@ -113,12 +113,12 @@ mod tests {
     fn what_a_server_might_read_otherwise_is_refused_all_at_once() {
         let words =
             ["http://[::1]/", "-m", "GE T", "-H", "a b: c", "-H", "Content-Length: 5", "-b", "@/no/file"];
-        let said = asked(&words).expect_err("four mistakes").to_string();
+        let said = parsed(&words).expect_err("four mistakes").to_string();
         for part in ["`GE T`", "`a b`", "Content-Length follows", "failed to read the body"] {
             assert!(said.contains(part), "{part} is missing in:\n{said}");
         }
         let said =
-            asked(&["http://[::1]/", "-H", "A: b\r\nC: d"]).expect_err("a header in a header").to_string();
+            parsed(&["http://[::1]/", "-H", "A: b\r\nC: d"]).expect_err("a header in a header").to_string();
         assert!(said.contains("control character"), "{said}");
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Calendar, OTHER, OWNER, feed, object, place, refused, web_client, whole};
+use super::{Calendar, OTHER, OWNER, calendar_path, feed, object, refused, web_client, whole};
 use crate::dav::{self, Dav, LISTED, NEW, between, event, matching, rows, tag};
 use crate::events::well_formed;
 
@@ -40,7 +40,7 @@ pub(super) fn strangers_and_others_get_nothing(calendar: &Calendar) {
         Dav::new(address, "nobody", "nobody"),
     ];
     for mut who in unknown {
-        let (home, whole, feed) = (place(OWNER), whole(OWNER), feed(OWNER));
+        let (home, whole, feed) = (calendar_path(OWNER), whole(OWNER), feed(OWNER));
         let asked = [
             who.get(&path),
             who.put(&path, "", &text),
@@ -72,9 +72,9 @@ pub(super) fn strangers_and_others_get_nothing(calendar: &Calendar) {
     refused(other.get(&whole(OWNER)), 403, "Not your calendar");
     refused(other.get(&feed(OWNER)), 403, "Not your calendar");
     // sabre/dav tells others that there is a calendar, and of everything in it that they may know nothing.
-    let listed = rows(&other.properties(&place(OWNER), 1, LISTED));
+    let listed = rows(&other.properties(&calendar_path(OWNER), 1, LISTED));
     assert!(listed.iter().all(|row| row.etag.is_none() && row.xml.contains(" 403 ")), "{listed:#?}");
-    let week = other.report(&place(OWNER), &between("20061001T000000Z", "20061101T000000Z"));
+    let week = other.report(&calendar_path(OWNER), &between("20061001T000000Z", "20061101T000000Z"));
     assert!(!week.has("BEGIN:VEVENT"), "{}", week.text());
     let kept = owner.get(&path).must(200, "");
     assert_eq!((kept.text(), tag(&kept)), (text, etag), "nobody else has changed it");
@@ -83,8 +83,9 @@ pub(super) fn strangers_and_others_get_nothing(calendar: &Calendar) {
 /// What is in the owner's calendar at the moment: its list by CalDAV, its file, and its feed.
 pub(super) fn lists_file_and_feed_have_the_same_objects(calendar: &Calendar) {
     let (mut owner, mut stranger) = (calendar.user(OWNER), Dav::stranger(&calendar.address));
-    let listed = rows(&owner.properties(&place(OWNER), 1, LISTED));
-    let names = listed.iter().filter_map(|row| row.href.strip_prefix(&place(OWNER))?.strip_suffix(".ics"));
+    let listed = rows(&owner.properties(&calendar_path(OWNER), 1, LISTED));
+    let names =
+        listed.iter().filter_map(|row| row.href.strip_prefix(&calendar_path(OWNER))?.strip_suffix(".ics"));
     let mut names: Vec<String> = names.map(str::to_string).collect();
     assert!(names.len() > 10 && names.len() + 1 == listed.len(), "the calendar and its objects: {listed:#?}");
     names.sort();

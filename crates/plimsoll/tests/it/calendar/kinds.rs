@@ -1,7 +1,7 @@
 //! Objects of every kind that people have, through each of the server's doors: what comes again, takes a day, rings, is a
 //! task; long lines and letters of more than one byte. None of their bytes is changed on the way.
 
-use super::{Calendar, OWNER, feed, object, place, whole};
+use super::{Calendar, OWNER, calendar_path, feed, object, whole};
 use crate::dav::{self, NEW, between, component, matching, rows, tag};
 use crate::events::well_formed;
 
@@ -53,7 +53,7 @@ pub(super) fn objects_of_every_kind_come_back_byte_by_byte(calendar: &Calendar) 
         tags.push(etag);
     }
 
-    let week = rows(&owner.report(&place(OWNER), &between(WEEK[0], WEEK[1])));
+    let week = rows(&owner.report(&calendar_path(OWNER), &between(WEEK[0], WEEK[1])));
     for (uid, text) in &kinds {
         let found = week.iter().find(|row| row.href == object(uid));
         // In XML without carriage returns.

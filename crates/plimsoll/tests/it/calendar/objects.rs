@@ -1,6 +1,6 @@
 //! Objects by CalDAV: put under conditions, read, listed, asked for by their time, deleted; and calendars.
 
-use super::{Calendar, OWNER, object, place};
+use super::{Calendar, OWNER, calendar_path, object};
 use crate::dav::{self, LISTED, NEW, Row, between, component, event, matching, multiget, rows, tag};
 
 /// A week in which nothing of the data set takes place but what comes again for ever.
@@ -47,7 +47,7 @@ pub(super) fn a_week_has_its_events_and_those_that_come_again(calendar: &Calenda
     owner.put(&object("tea"), NEW, &tea).must(201, "");
     owner.put(&object("tidy"), NEW, &task).must(201, "");
 
-    let week = rows(&owner.report(&place(OWNER), &between(WEEK[0], WEEK[1])));
+    let week = rows(&owner.report(&calendar_path(OWNER), &between(WEEK[0], WEEK[1])));
     let found = |uid: &str| week.iter().find(|row| row.href == object(uid));
     assert_eq!(found("lunch").and_then(|row| row.etag.clone()), Some(etag.clone()), "{week:#?}");
     assert!(found("tea").is_some() && found("tidy").is_none(), "{week:#?}");
@@ -57,10 +57,10 @@ pub(super) fn a_week_has_its_events_and_those_that_come_again(calendar: &Calenda
         assert!(only.kind == "VEVENT" && *href == object(&only.uid), "{href}: {data}");
         assert!(data.contains("RRULE:") || only.uid == "lunch", "of 2012 there is nothing else: {data}");
     }
-    let before = rows(&owner.report(&place(OWNER), &between("20060901T000000Z", "20061001T000000Z")));
+    let before = rows(&owner.report(&calendar_path(OWNER), &between("20060901T000000Z", "20061001T000000Z")));
     assert!(before.iter().all(|row| ![object("lunch"), object("tea")].contains(&row.href)), "{before:#?}");
 
-    let both = rows(&owner.report(&place(OWNER), &multiget(&[&object("lunch"), &object("tidy")])));
+    let both = rows(&owner.report(&calendar_path(OWNER), &multiget(&[&object("lunch"), &object("tidy")])));
     let texts = both.iter().map(|row| row.data.clone().unwrap_or_default());
     let texts: Vec<String> = texts.map(|text| text.replace('\n', "\r\n") + "\r\n").collect();
     assert_eq!(
@@ -69,7 +69,7 @@ pub(super) fn a_week_has_its_events_and_those_that_come_again(calendar: &Calenda
         "in XML without CR"
     );
     // What this version of sabre/dav does not have it refuses, as the README says.
-    owner.report(&place(OWNER), &dav::changes("")).must(403, "supported-report");
+    owner.report(&calendar_path(OWNER), &dav::changes("")).must(403, "supported-report");
 }
 
 pub(super) fn a_calendar_is_made_and_goes_with_all_that_is_in_it(calendar: &Calendar) {

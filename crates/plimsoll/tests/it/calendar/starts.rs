@@ -1,7 +1,7 @@
 //! What calendar programs ask for when they are started, beside the calendar: by what people can be looked for, for whom
 //! somebody acts, notices, and what is set of a calendar.
 
-use super::{Calendar, OTHER, OWNER, place};
+use super::{Calendar, OTHER, OWNER, calendar_path};
 use crate::dav::{self, DELEGATES, SEARCHABLE, element, plain, rows};
 
 /// With the value that is set.
@@ -33,12 +33,12 @@ pub(super) fn what_programs_ask_for_when_they_are_started_is_answered(calendar: 
 
     for (name, value) in SETTINGS {
         let property = format!("<{name}>{value}</{name}>");
-        calendar.user(OTHER).set(&place(OWNER), &property).must(403, "need-privileges");
-        owner.set(&place(OWNER), &property).must(207, " 200 OK");
-        let page = owner.properties(&place(OWNER), 0, &format!("<{name}/>"));
+        calendar.user(OTHER).set(&calendar_path(OWNER), &property).must(403, "need-privileges");
+        owner.set(&calendar_path(OWNER), &property).must(207, " 200 OK");
+        let page = owner.properties(&calendar_path(OWNER), 0, &format!("<{name}/>"));
         let local = &name[2..];
         let kept = element(&page.text(), local).map(plain).map(|text| text.replace('\r', ""));
         assert_eq!(kept, Some(value.replace("&#13;", "").trim().to_string()), "{}", page.text());
     }
-    owner.set(&place(OWNER), "<S:getctag>7</S:getctag>").must(207, " 403 Forbidden");
+    owner.set(&calendar_path(OWNER), "<S:getctag>7</S:getctag>").must(207, " 403 Forbidden");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Calendar, OWNER, object, place};
+use super::{Calendar, OWNER, calendar_path, object};
 use crate::browser::Page;
 use crate::dav::{self, Dav};
 
@@ -91,7 +91,7 @@ pub(super) fn an_event_that_is_saved_is_there_for_caldav(calendar: &Calendar) {
     });
     let saved = result(&mut owner, "saveEvent", &save(dinner));
     let (uri, etag) = (saved["uri"].as_str().expect("an address"), saved["etag"].as_str().expect("a tag"));
-    let path = format!("{}{uri}", place(OWNER));
+    let path = format!("{}{uri}", calendar_path(OWNER));
     let kept = owner.get(&path).must(200, "SUMMARY:Dinner\\, at last\\; with ü\r\n");
     assert_eq!(kept.header("etag"), Some(etag));
     assert!(kept.has("DESCRIPTION:Two\\nlines\\, of which") && kept.has("SEQUENCE:0\r\n"), "{}", kept.text());

@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::json;
 
-use super::{Calendar, OWNER, object, place, web_client};
+use super::{Calendar, OWNER, calendar_path, object, web_client};
 use crate::browser::Page;
 use crate::dav::{Dav, NEW, element, event, matching, tag};
 
@@ -16,7 +16,7 @@ const ROUNDS: usize = 12;
 /// The status of an answer, and the tag that was told.
 type Told = (u16, Option<String>);
 
-fn told(page: &Page) -> Told {
+fn outcome_of(page: &Page) -> Told {
     (page.status, page.header("etag").map(str::to_string))
 }
 
@@ -51,7 +51,7 @@ fn one_wins(answers: &[Told]) -> Option<String> {
 /// How often the calendar was changed, as sabre/dav counts it.
 #[track_caller]
 fn changes(owner: &mut Dav) -> u64 {
-    let page = owner.properties(&place(OWNER), 0, "<S:getctag/>");
+    let page = owner.properties(&calendar_path(OWNER), 0, "<S:getctag/>");
     let count = element(&page.text(), "getctag").and_then(|count| count.parse().ok());
     count.unwrap_or_else(|| panic!("{}", page.text()))
 }
@@ -65,22 +65,23 @@ pub(super) fn of_many_who_change_an_object_one_is_told_that_it_did(calendar: &Ca
         let text = |what: &str, number: usize| {
             event(&uid, "20061015T070000Z", "20061015T080000Z", &format!("{what} {number}"))
         };
-        let made = at_once(calendar, |writer, number| told(&writer.put(&path, NEW, &text("Made", number))));
+        let made =
+            at_once(calendar, |writer, number| outcome_of(&writer.put(&path, NEW, &text("Made", number))));
         let made = one_wins(&made).expect("a tag");
         assert_eq!(tag(&owner.get(&path).must(200, "SUMMARY:Made ")), made);
 
         let saved = json!({ "uri": format!("{uid}.ics"), "etag": made, "summary": "Saved",
             "start": "2006-10-15T09:00:00Z", "end": "2006-10-15T10:00:00Z" });
         let changed = at_once(calendar, |writer, number| match number % 2 {
-            0 => told(&writer.put(&path, &matching(&made), &text("Put", number))),
+            0 => outcome_of(&writer.put(&path, &matching(&made), &text("Put", number))),
             _ => web_client::saves(writer, &saved),
         });
         let changed = one_wins(&changed).expect("a tag");
         assert_eq!(tag(&owner.get(&path).must(200, "")), changed);
 
         let last = at_once(calendar, |writer, number| match number % 2 {
-            0 => told(&writer.put(&path, &matching(&changed), &text("Kept", number))),
-            _ => told(&writer.delete(&path, &matching(&changed))),
+            0 => outcome_of(&writer.put(&path, &matching(&changed), &text("Kept", number))),
+            _ => outcome_of(&writer.delete(&path, &matching(&changed))),
         });
         expected += 3;
         match one_wins(&last) {

@@ -149,7 +149,7 @@ fn totals(page: &Page) -> [i64; 4] {
     ["subtotal", "tax", "shipping", "total"].map(|id| cents(page, id))
 }
 
-/// What so many pieces cost that are worth so much without the page's discount.
+/// What a number of pieces cost that are worth so much without the page's discount.
 fn expected(page: &Page, worth: i64, pieces: i64) -> [i64; 4] {
     let discount = number(&cell(page, "discount"));
     let sub_total = (worth * (100 - discount) + 50) / 100;

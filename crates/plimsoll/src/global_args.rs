@@ -1,0 +1,22 @@
+//! Flags of every verb.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Flags of every verb.
+#[derive(Debug, Args)]
+pub(crate) struct GlobalArgs {
+    /// Lay the kits, services and stacks of this folder over the built-in catalogue
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) catalogue: Option<PathBuf>,
+    /// Whether the machine and the tiers are watched: `off` tells what watching costs
+    #[arg(long, global = true, hide = true, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
+    pub(crate) observe: String,
+    /// Refuse, instead of waiting, while another plimsoll measures on this machine
+    #[arg(long, global = true)]
+    pub(crate) no_wait: bool,
+    /// Print results and errors only
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}

@@ -1,0 +1,11 @@
+//! What is made once and kept: data sets, file sets, built applications.
+
+pub(crate) mod application;
+mod cache;
+pub(crate) mod dataset;
+pub(crate) mod file_set;
+mod in_use;
+mod removal;
+
+pub(crate) use in_use::Use;
+pub use removal::{is_anything_kept, remove_all, remove_unfinished};

@@ -1,0 +1,192 @@
+//! The data set of a plan: made once, kept as a snapshot of the server's data directory, copied for each run.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use kit::data::{LoadOptions, Phase, Progress as Loading};
+use model::record::{DatasetResult, Step};
+use model::{Plan, Problem, Result, units};
+use serde_json::Value as Json;
+use testbed::{Lab, Stack, snapshot};
+
+use crate::artefact::cache::{self, Artefact, Found, all_cpus};
+use crate::environment::Environment;
+use crate::progress::Progress;
+use crate::servers::{self, Prepared};
+
+/// The version of `dataset.json`.
+const FORMAT: u64 = 1;
+const ABOUT: &str = "dataset.json";
+/// The data directory, below what is kept.
+const DATA: &str = "data";
+
+/// A data set at hand.
+pub(crate) struct Dataset {
+    /// The data directory to copy.
+    pub(crate) path: PathBuf,
+    /// For the record.
+    pub(crate) result: DatasetResult,
+}
+
+/// The plan's data set: an earlier snapshot, or a new one. `None` for a kit or a stack without a database.
+pub(crate) fn ensure(
+    plan: &Plan,
+    lab: &Lab,
+    steps: &mut Vec<Step>,
+    env: &mut Environment<'_>,
+) -> Result<Option<Dataset>> {
+    let Some(tier) = plan.database().filter(|_| plan.kit.schema.is_some() || plan.kit.data.is_some()) else {
+        return Ok(None);
+    };
+    let kit = kit::Kit::open(env.catalogue, &plan.kit.name)?;
+    let setup = kit::Setup::of_plan(plan);
+    let program = testbed::program::of_service(&testbed::Needed::by_tier(tier, &plan.kit)?, env.home)?;
+    let version = testbed::program::version(&program, &tier.service);
+    let server_word = format!("{} {}", tier.service.name, version.line);
+    let id = kit::data::dataset_id(&kit, &setup, &plan.size.label, &server_word)?;
+    let mut wanted = Wanted { plan, kit, setup, id, lab, steps };
+    cache::ensure(&mut wanted, env).map(Some)
+}
+
+/// A data set that is to be at hand.
+struct Wanted<'a> {
+    plan: &'a Plan,
+    kit: kit::Kit,
+    setup: kit::Setup,
+    id: String,
+    lab: &'a Lab,
+    steps: &'a mut Vec<Step>,
+}
+
+impl Artefact for Wanted<'_> {
+    const KIND: &'static str = "data set";
+    const FOLDER: &'static str = cache::DATA_SETS;
+    type Ready = Dataset;
+
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+
+    fn open(&self, place: &Path, _env: &mut Environment<'_>) -> Result<Found<Dataset>> {
+        let result = read_about(place, &self.id);
+        Ok(result.map(|result| Dataset { path: place.join(DATA), result }).into())
+    }
+
+    fn make(&mut self, half: &Path, place: &Path, env: &mut Environment<'_>) -> Result<Dataset> {
+        let id = &self.id;
+        env.progress.step(&format!("making data set {id}: this is done once"));
+        let started = Instant::now();
+        // Its data directory lives as long as the stack does.
+        let (stack, rows) = self.load(env)?;
+        let data_dir = stack.tiers().iter().find_map(|tier| tier.data_dir.clone());
+        let data_dir = data_dir.ok_or_else(|| Problem::bug("the database tier has no data directory"))?;
+        let id = &self.id;
+        let failed = |what: &str, error: &std::io::Error| {
+            Problem::environment(format!("failed to {what} the data set: {error}"))
+                .file(half.display().to_string())
+        };
+        fs::create_dir_all(half).map_err(|error| failed("make room for", &error))?;
+        let database = self.plan.database().and_then(|tier| tier.service.database.as_ref());
+        let leave_out = database.map(|database| database.leave_out.clone()).unwrap_or_default();
+        let bytes = snapshot::copy(&data_dir, &half.join(DATA), &leave_out)?.bytes;
+        let load_s = started.elapsed().as_secs_f64();
+        let text = serde_json::to_string_pretty(&about(id, bytes, &rows, load_s)).unwrap_or_default();
+        fs::write(half.join(ABOUT), text).map_err(|error| failed("describe", &error))?;
+        env.progress.done(&format!(
+            "data set {id}: {} rows, {} on disk, made in {}",
+            rows.values().sum::<u64>(),
+            units::show_bytes(bytes),
+            units::show_seconds(load_s)
+        ));
+        let result = DatasetResult { id: id.clone(), bytes, rows, load_s, reused: false, copy_s: 0.0 };
+        Ok(Dataset { path: place.join(DATA), result })
+    }
+}
+
+impl Wanted<'_> {
+    /// Loads the rows into a database of its own and shuts it down clean: that stack, and rows by table.
+    fn load(&mut self, env: &mut Environment<'_>) -> Result<(Stack, BTreeMap<String, u64>)> {
+        let (plan, failed) = (self.plan, env.failed(&self.id));
+        let (mut stack, _) =
+            servers::start(plan, self.lab, Prepared::default(), true, &failed, self.steps, env)?;
+        let server =
+            servers::database(plan, &stack).ok_or_else(|| Problem::bug("the database tier has no socket"))?;
+        let loaded = {
+            let (progress, interrupt) = (&mut *env.progress, env.interrupt);
+            let mut rows = RowsProgress { started: None };
+            kit::data::load(LoadOptions {
+                kit: &self.kit,
+                setup: &self.setup,
+                server: &server,
+                threads: all_cpus(plan).len(),
+                on_progress: &mut |loading| rows.show(&loading, progress),
+                cancelled: &interrupt.cancelled,
+            })
+            .map_err(|problems| with_log(problems, &mut stack))?
+        };
+        self.steps.push(Step { name: "load the data".to_string(), took_s: loaded.took_s });
+        env.progress.step("shutting the database down clean and keeping a snapshot");
+        stack.stop()?;
+        Ok((stack, loaded.rows))
+    }
+}
+
+fn about(id: &str, bytes: u64, rows: &BTreeMap<String, u64>, load_s: f64) -> Json {
+    serde_json::json!({ "format": FORMAT, "id": id, "bytes": bytes, "rows": rows, "load_s": load_s })
+}
+
+/// What is kept under a data set's name, if it is whole and of a version that this tool knows.
+fn read_about(place: &Path, id: &str) -> Option<DatasetResult> {
+    let about: Json = serde_json::from_slice(&fs::read(place.join(ABOUT)).ok()?).ok()?;
+    if about.get("format")?.as_u64()? != FORMAT || !place.join(DATA).is_dir() {
+        return None;
+    }
+    let rows = about.get("rows")?.as_object()?;
+    Some(DatasetResult {
+        id: id.to_string(),
+        bytes: about.get("bytes")?.as_u64()?,
+        rows: rows.iter().filter_map(|(table, count)| Some((table.clone(), count.as_u64()?))).collect(),
+        load_s: about.get("load_s")?.as_f64()?,
+        reused: true,
+        copy_s: 0.0,
+    })
+}
+
+/// When the server died of it, its own log says why.
+fn with_log(problems: model::Problems, stack: &mut Stack) -> model::Problems {
+    let deaths = stack.deaths();
+    let Some(death) = deaths.first() else { return problems };
+    let tail = death.log_tail.join("\n    ");
+    let words = format!("\n  {} ended ({}); its log says:\n    {tail}", death.tier, death.status);
+    problems.with_first(|first| first.what.push_str(&words))
+}
+
+struct RowsProgress {
+    started: Option<Instant>,
+}
+
+impl RowsProgress {
+    fn show(&mut self, loading: &Loading, progress: &mut dyn Progress) {
+        if loading.phase != Phase::Rows || loading.total == 0 {
+            let doing = if loading.doing.is_empty() { String::new() } else { format!(": {}", loading.doing) };
+            let text = format!("{}{doing}", loading.phase.title());
+            return match loading.total {
+                0 => progress.step(&text),
+                total => progress.advance(&text, loading.done as f64 / total as f64),
+            };
+        }
+        let started = *self.started.get_or_insert_with(Instant::now);
+        let ratio = loading.done as f64 / loading.total as f64;
+        let left = match started.elapsed().as_secs_f64() {
+            elapsed if elapsed > 1.0 && ratio > 0.01 => {
+                format!(", {} left", units::show_seconds((elapsed / ratio - elapsed).max(1.0).round()))
+            }
+            _ => String::new(),
+        };
+        let bytes = units::show_bytes(loading.bytes);
+        progress
+            .advance(&format!("loading rows: {} of {}, {bytes}{left}", loading.done, loading.total), ratio);
+    }
+}

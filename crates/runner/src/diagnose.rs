@@ -1,0 +1,41 @@
+//! From a run's signals to what holds the stack.
+
+use std::collections::BTreeMap;
+
+use analysis::diagnosis::{Case, diagnose};
+use model::rules::Rule;
+use model::{Catalogue, RunRecord, ServiceManifest};
+
+/// Fills in what holds the stack, by `rules`, and the signals that tell where the time went. A run of which nothing was
+/// watched but the users' side, with observers off or on a server that somebody else started, has no diagnosis.
+pub fn fill_in(record: &mut RunRecord, rules: &[Rule], services: &BTreeMap<String, ServiceManifest>) {
+    if !watched(record) {
+        return;
+    }
+    let proof = record.diagnosis.take().and_then(|before| before.proof);
+    let (signals, diagnosis) = diagnose(&Case {
+        signals: &record.signals,
+        tiers: &record.setup.tiers,
+        rules,
+        services,
+        unseen: &record.unseen,
+    });
+    record.signals = signals;
+    record.diagnosis = Some(model::Diagnosis { proof, ..diagnosis });
+}
+
+/// Whether any tier was seen at work: without observers the users' side alone tells nothing of the stack.
+fn watched(record: &RunRecord) -> bool {
+    let of_tier =
+        |name: &Option<String>| record.setup.tiers.iter().any(|tier| Some(&tier.tier) == name.as_ref());
+    record.signals.iter().any(|signal| signal.name == "cpu.cores" && of_tier(&signal.tier))
+}
+
+/// The services of a kept run's tiers, as far as the catalogue has them: their knobs say what can be tried.
+pub fn services(record: &RunRecord, catalogue: &Catalogue) -> BTreeMap<String, ServiceManifest> {
+    let found = record.setup.tiers.iter().filter_map(|tier| catalogue.service(&tier.service).ok());
+    found.map(|service| (service.name.clone(), service)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! Rules can only speak of what runs give: every signal that a rule needs comes out of a run that was recorded.
+//!
+//! `tests/recorded/` has short runs of real stacks without their logs, as `plimsoll run` kept them: `events` on
+//! `apache-event-fpm-mariadb-memcached` with a limit of CPU time, `tpcw` on `tomcat-mariadb`, and the fault `fpm-slow-page`.
+
+use std::path::Path;
+
+use analysis::Steady;
+use analysis::signals::{Limit, Watched, early_span_s, signals};
+use model::diagnosis::Signal;
+use model::rules::{EvidenceRule, Rule};
+use model::{Catalogue, RunRecord};
+use store::Run;
+
+use super::{fill_in, services};
+use crate::catalogue_folder;
+use crate::judge::series_seen;
+
+const RECORDED: [&str; 3] = ["events", "tpcw", "slow_page"];
+
+fn catalogue() -> Catalogue {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
+    Catalogue::new(catalogue_folder::read(&folder).expect("the catalogue"))
+}
+
+/// A recorded run, its signals made anew from its seconds and series by what makes those of a run that ends now.
+fn recorded(name: &str) -> RunRecord {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded").join(name);
+    let run = Run::open(&folder).unwrap_or_else(|problems| panic!("{}: {problems}", folder.display()));
+    let mut record = run.record().clone();
+    let setup = &record.setup;
+    let (early_from, early_to) = early_span_s(setup.ramp_up_s);
+    let mut early = Steady::new(early_from, early_to);
+    let mut steady = Steady::new(setup.ramp_up_s, setup.ramp_up_s + setup.steady_s);
+    let seconds = run.seconds().expect("it has seconds");
+    let names = seconds.names().to_vec();
+    for second in seconds {
+        let second = second.expect("a second");
+        early.push(&second);
+        steady.push(&second);
+    }
+    let wanted: Vec<_> = record.targets.iter().map(|target| target.target.clone()).collect();
+    record.targets = analysis::targets(&wanted, &steady, &names);
+    let limit = |signal: &Signal| {
+        let (tier, name) = (signal.tier.clone(), signal.name.clone());
+        Some(Limit { tier, name, value: signal.limit? })
+    };
+    record.signals = signals(&Watched {
+        series: &series_seen(&run, &steady, &early).expect("it has series"),
+        limits: &record.signals.iter().filter_map(limit).collect::<Vec<_>>(),
+        alarms: &[],
+        steady: &steady,
+        early: &early,
+        names: &names,
+        targets: &record.targets,
+        generator_cpus: record.setup.generator_cpus.len(),
+        stack_cpus: record.setup.stack_cpus.len(),
+    });
+    record
+}
+
+/// The rule with nothing but `needed`, each of which any value satisfies.
+fn satisfied_by_anything(rule: &Rule, needed: &[&EvidenceRule]) -> Rule {
+    let any = |evidence: &&EvidenceRule| EvidenceRule { from: -1e12, full: -1e11, ..(*evidence).clone() };
+    let evidence = needed.iter().map(any).map(|one| EvidenceRule { weight: 5.0, ..one }).collect();
+    Rule { prior: 0.0, cleared_by_callee: false, evidence, ..rule.clone() }
+}
+
+/// Whether a rule speaks in one of the runs.
+fn speaks(rule: &Rule, runs: &[RunRecord]) -> bool {
+    let catalogue = catalogue();
+    runs.iter().any(|run| {
+        let mut record = run.clone();
+        fill_in(&mut record, std::slice::from_ref(rule), &services(run, &catalogue));
+        record.diagnosis.is_some_and(|diagnosis| !diagnosis.suspects.is_empty())
+    })
+}
+
+#[test]
+fn every_signal_that_a_rule_needs_comes_out_of_a_recorded_run() {
+    let runs = RECORDED.map(recorded);
+    let rules = catalogue().rules().unwrap_or_else(|problems| panic!("{problems}"));
+    let mut silent = Vec::new();
+    for rule in &rules {
+        let needed: Vec<&EvidenceRule> = rule.evidence.iter().filter(|evidence| evidence.needed).collect();
+        let alone = needed.iter().filter(|one| !speaks(&satisfied_by_anything(rule, &[one]), &runs));
+        silent.extend(alone.map(|one| format!("{}: no run gives `{}`", rule.name, one.signal)));
+        if !needed.is_empty() && !speaks(&satisfied_by_anything(rule, &needed), &runs) {
+            silent.push(format!("{}: no run gives all that it needs", rule.name));
+        }
+    }
+    assert_eq!(silent, Vec::<String>::new());
+}

@@ -1,0 +1,58 @@
+//! The user's wish to stop: once means "end well and keep what was measured", twice "at once".
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::{Control, Stop};
+use model::{Kind, Problem, Result};
+
+/// The user's wish to stop.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt {
+    asked: Arc<AtomicUsize>,
+    /// Set when it is asked for; for rooms that only need to know that much.
+    pub cancelled: Arc<AtomicBool>,
+    running: Arc<Mutex<Option<Control>>>,
+}
+
+impl Interrupt {
+    /// The user asks to stop. False when nobody will act on it, because no run is under way or it was asked twice
+    /// already.
+    pub fn ask(&self) -> bool {
+        let count = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
+        self.cancelled.store(true, Ordering::SeqCst);
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(control) = &*running {
+            control.ask(if count == 1 { Stop::Gently } else { Stop::AtOnce });
+        }
+        matches!((&*running, count), (_, 1) | (Some(_), 2))
+    }
+
+    /// How often the user has asked to stop.
+    pub fn count(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    /// An error when the user has asked to stop: nothing has been measured yet.
+    pub fn check(&self) -> Result<()> {
+        if self.count() == 0 {
+            return Ok(());
+        }
+        Err(Problem::new(Kind::Interrupted, "interrupted before anything was measured").into())
+    }
+
+    /// The run is over: the wish no longer reaches its control.
+    pub fn release(&self) {
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Lets the wish reach a run's control until [`Self::release`].
+    pub fn steer(&self, control: &Control) {
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(control.clone());
+        match self.count() {
+            0 => {}
+            1 => control.ask(Stop::Gently),
+            _ => control.ask(Stop::AtOnce),
+        }
+    }
+}

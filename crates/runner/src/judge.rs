@@ -1,0 +1,144 @@
+//! From what was recorded to a result, the checks of the instrument and the verdict.
+
+use analysis::signals::{Watched, signals};
+use analysis::{AskedLoad, Little, LogAlarm, SeriesSeen, Steady, TierSource, ValidityInputs, VerdictInputs};
+use model::plan::Load;
+use model::record::{Outcome, RunRecord};
+use model::rules::Rule;
+use model::{OperationKind, Plan, Result};
+use store::Run;
+
+use crate::diagnose;
+use crate::measure::Recording;
+
+/// What is judged.
+pub(crate) struct Case<'a> {
+    /// What was to be done.
+    pub(crate) plan: &'a Plan,
+    /// The load; its steady state is the one that was wanted, from where it was found.
+    pub(crate) load: &'a Load,
+    /// What was seen.
+    pub(crate) recording: &'a Recording,
+    /// What the series told: [`series_seen`].
+    pub(crate) series: &'a [SeriesSeen],
+    /// The seconds that count.
+    pub(crate) steady: &'a Steady,
+    /// The seconds in which at most a third of the users were there.
+    pub(crate) early: &'a Steady,
+    /// What may hold a stack.
+    pub(crate) rules: &'a [Rule],
+    /// Seconds after which a steady state that was to be found was given up; absent when it was planned or found.
+    pub(crate) unsettled_after_s: Option<f64>,
+}
+
+/// What each series of a run told, by name and tier. They are read back one by one, because all points of a long run take
+/// more memory than the tool may have.
+pub(crate) fn series_seen(run: &Run, steady: &Steady, early: &Steady) -> Result<Vec<SeriesSeen>> {
+    let mut all = Vec::new();
+    run.each_series(|one| all.push(SeriesSeen::of(&one, steady, early)))?;
+    all.sort_by(|one, other| (&one.name, &one.tier).cmp(&(&other.name, &other.tier)));
+    Ok(all)
+}
+
+/// Fills in everything that follows from the recording.
+pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
+    let Case { plan, load, recording, series, steady, early, rules, unsettled_after_s } = *case;
+    let mix = plan.kit.sessions().resolve()?;
+    let pauses: Vec<_> = mix.names.iter().map(|session| plan.kit.users.pause_after(session)).collect();
+    let Recording { totals, .. } = recording;
+    let names = &totals.names;
+    let little = little(load, steady);
+    let host = analysis::host_shares(series);
+    record.outcome = recording.outcome;
+    record.generator =
+        analysis::generator(steady, &little, plan.placement.generator.len(), totals.connects, host);
+    record.operations = analysis::operations(steady, names);
+    record.operations.retain(|row| row.completed > 0 || !row.errors.is_empty());
+    record.phases = analysis::phases(steady);
+    record.untimed = analysis::untimed(steady, &record.operations);
+    record.wire = steady.whole().wire;
+    record.targets = analysis::targets(&plan.qos, steady, names);
+    record.metrics = analysis::metrics(&plan.kit.metrics, steady, names);
+    let operations = record.operations.iter().filter(|row| row.kind == OperationKind::Operation);
+    let completed = operations.map(|row| row.completed).sum();
+    let sources: Vec<TierSource> = recording
+        .sources
+        .iter()
+        .map(|(tier, source)| TierSource { tier: tier.clone(), source: source.clone() })
+        .collect();
+    record.tiers = analysis::tiers(series, &sources, steady, completed);
+    record.evidence.clone_from(&totals.evidence);
+    record.unseen.clone_from(&recording.unseen);
+    let alarms = alarms(plan, &recording.alarms);
+    record.validity = analysis::validity(&ValidityInputs {
+        outcome: record.outcome,
+        planned_steady_s: load.steady_s,
+        steady_s: steady.length_s(),
+        unsettled_after_s,
+        users: load.users,
+        demand: Some(AskedLoad {
+            load,
+            mix: &mix,
+            pauses: &pauses,
+            by_cycles: plan.kit.users.cycle.is_some(),
+            tolerance: plan.kit.tolerance.unwrap_or_default(),
+            steady,
+        }),
+        shares_cpus: shares_cpus(plan),
+        generator: &record.generator,
+        little: &little,
+        targets: &record.targets,
+        operations: &record.operations,
+        untimed: record.untimed.as_ref(),
+        tier_events: &recording.tier_events,
+        alarms: &alarms,
+        consistency: &record.consistency,
+        bounds: &analysis::bounds(&plan.kit.metrics, steady, names),
+        evidence: &record.evidence,
+    });
+    record.verdict = analysis::verdict(&VerdictInputs {
+        load: &load.headline(),
+        checks: &record.validity,
+        targets: &record.targets,
+        metrics: &record.metrics,
+        operations: &record.operations,
+    });
+    record.signals = signals(&Watched {
+        series,
+        limits: &recording.limits,
+        alarms: &recording.alarms,
+        steady,
+        early,
+        names,
+        targets: &record.targets,
+        generator_cpus: plan.placement.generator.len(),
+        stack_cpus: plan.placement.stack.len(),
+    });
+    let services = plan.tiers.iter().map(|tier| (tier.service.name.clone(), tier.service.clone())).collect();
+    diagnose::fill_in(record, rules, &services);
+    if record.outcome == Outcome::Unfinished {
+        record.outcome = Outcome::Aborted;
+    }
+    Ok(())
+}
+
+/// Little's law over the seconds that count of a load.
+pub(crate) fn little(load: &Load, steady: &Steady) -> Little {
+    match load.arrivals {
+        Some(_) => Little::of_arrivals(steady, load.is_steady()),
+        None => Little::of(steady),
+    }
+}
+
+/// CPUs of the generator are also the stack's.
+pub(crate) fn shares_cpus(plan: &Plan) -> bool {
+    plan.placement.generator.iter().any(|cpu| plan.placement.stack.contains(cpu))
+}
+
+/// A tier that was held back on purpose may complain about it: that is told, and makes no run invalid. All else stays as
+/// it is; a generator that was starved on purpose has still measured nothing.
+fn alarms(plan: &Plan, seen: &[LogAlarm]) -> Vec<LogAlarm> {
+    let held = |tier: &str| plan.injections().iter().any(|injection| injection.tier() == Some(tier));
+    let told = |alarm: &LogAlarm| LogAlarm { invalid: alarm.invalid && !held(&alarm.tier), ..alarm.clone() };
+    seen.iter().map(told).collect()
+}

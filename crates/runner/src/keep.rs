@@ -1,0 +1,157 @@
+//! What a run keeps beside its seconds: what was to be done, the servers' logs, the check of the data.
+
+use std::time::{Duration, Instant};
+
+use kit::{CheckInputs, CheckOptions};
+use model::diagnosis::Injected;
+use model::fault_file::Injection;
+use model::record::{ConsistencyResult, RunRecord, Step};
+use model::{Catalogue, FaultFile, Plan, Problem, Recipe, Result, units};
+use store::{RunWriter, Runs};
+
+use crate::environment::Origin;
+use crate::measure::Recording;
+use crate::progress::Progress;
+use crate::setup;
+use crate::standing_stack::{StandingStack, checks_a_database};
+
+/// Server logs are kept up to this size each: the end says more than the beginning.
+const MAX_LOG_BYTES: u64 = 4 << 20;
+
+/// Servers may still be at work for users who were cut off. Number of looks in a row, with a pause in
+/// between, that must see no open transaction: a request may be between two of them.
+const QUIET_LOOKS: u32 = 2;
+const PAUSE: Duration = Duration::from_millis(500);
+/// They are waited for no longer than this.
+const QUIET_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Begins to keep a run of `plan` on `standing` among `runs`, under the id and the time of its start.
+pub(crate) fn begin(
+    runs: &Runs,
+    recipe: &Recipe,
+    plan: &Plan,
+    standing: &StandingStack,
+    (id, started): (&str, &str),
+    origin: &Origin,
+) -> Result<(RunRecord, RunWriter)> {
+    let mut record = setup::unfinished(plan, id, started, origin);
+    record.setup.tiers = setup::tiers(plan, standing.tiers());
+    setup::elsewhere(plan, standing.elsewhere.as_ref(), &mut record.setup);
+    record.dataset = standing.dataset.clone();
+    record.file_set = standing.file_set.as_ref().map(|files| files.result.clone());
+    record.injected = plan.fault.as_ref().map(injected);
+    let writer = runs.create(&record)?;
+    writer.plan(plan)?;
+    let text = serde_json::to_string_pretty(recipe).map_err(|error| Problem::bug(error.to_string()))?;
+    writer.keep("recipe.json", text.as_bytes())?;
+    for (path, text) in record.setup.tiers.iter().flat_map(|tier| &tier.files) {
+        writer.keep(path, text.as_bytes())?;
+    }
+    Ok((record, writer))
+}
+
+/// What was done on purpose, as the record says it. A control says so too: nothing was done.
+fn injected(fault: &FaultFile) -> Injected {
+    let done = fault.injections.iter().map(Injection::sentence).collect();
+    Injected { fault: fault.name.clone(), title: fault.title.clone(), done }
+}
+
+/// The kit's consistency check, unless the database that it needs is gone, where the dead tier is reason enough, or is
+/// somebody else's. It goes by everything that users were told since the stack stands.
+pub(crate) fn check(
+    plan: &Plan,
+    standing: &mut StandingStack,
+    recording: &Recording,
+    catalogue: &Catalogue,
+    progress: &mut dyn Progress,
+) -> Vec<ConsistencyResult> {
+    standing.answers.go_on(CheckInputs::of(&recording.totals));
+    let name = plan.database().map(|tier| tier.name.as_str());
+    let gone = recording.tier_events.iter().any(|event| Some(event.tier.as_str()) == name);
+    let needed = checks_a_database(&plan.kit);
+    let database = standing.database(plan).filter(|_| needed && !gone);
+    if plan.kit.check.is_none() || (needed && database.is_none()) {
+        return Vec::new();
+    }
+    progress.step("checking the data");
+    let started = Instant::now();
+    let cut_off = !recording.tier_events.is_empty();
+    let results = examine(plan, standing, database.as_ref(), cut_off, catalogue, progress);
+    standing.steps.push(Step { name: "check the data".to_string(), took_s: started.elapsed().as_secs_f64() });
+    results.unwrap_or_else(|problems| {
+        let sentence = format!("the consistency check could not be made: {problems}");
+        vec![ConsistencyResult { name: "the check itself".to_string(), ok: false, sentence }]
+    })
+}
+
+fn examine(
+    plan: &Plan,
+    standing: &StandingStack,
+    database: Option<&kit::Server>,
+    cut_off: bool,
+    catalogue: &Catalogue,
+    progress: &mut dyn Progress,
+) -> Result<Vec<ConsistencyResult>> {
+    let kit = kit::Kit::open(catalogue, &plan.kit.name)?;
+    if let Some(server) = database.filter(|_| cut_off)
+        && !wait_until_quiet(|| kit::open_transactions(server), PAUSE, QUIET_TIMEOUT)?
+    {
+        let after = units::show_seconds(QUIET_TIMEOUT.as_secs_f64());
+        let text = format!("transactions are still open after {after}: the check may find work half done");
+        progress.note(&text);
+    }
+    kit::check(CheckOptions {
+        kit: &kit,
+        setup: &kit::Setup::of_plan(plan),
+        inputs: &standing.answers,
+        database,
+        web: Some(&standing.target),
+        on_answer: &mut |answers| progress.still(&format!("checking the data: {answers} answers")),
+    })
+}
+
+/// Waits until nobody writes any more, by what `open` says of open transactions; whether it came to that.
+fn wait_until_quiet(
+    mut open: impl FnMut() -> Result<u64>,
+    pause: Duration,
+    timeout: Duration,
+) -> Result<bool> {
+    let started = Instant::now();
+    let mut quiet = 0;
+    loop {
+        quiet = if open()? == 0 { quiet + 1 } else { 0 };
+        if quiet == QUIET_LOOKS || started.elapsed() >= timeout {
+            return Ok(quiet == QUIET_LOOKS);
+        }
+        std::thread::sleep(pause);
+    }
+}
+
+/// Keeps the servers' logs, as far as they can be read.
+pub(crate) fn logs(standing: &StandingStack, writer: &RunWriter) {
+    for tier in standing.tiers() {
+        for path in &tier.logs {
+            let name =
+                format!("logs/{}/{}", tier.name, tier.relative(path).display().to_string().replace('/', "-"));
+            let bytes = tier.log_end(path, MAX_LOG_BYTES);
+            if !bytes.is_empty() {
+                // A log that can't be kept is no reason to lose the run.
+                let _ = writer.keep_private(&name, &bytes);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_is_checked_when_no_transaction_is_open_twice_in_a_row_or_after_a_while() {
+        let mut looks = [2, 0, 1, 0, 0, 7].into_iter();
+        let pause = Duration::from_micros(1);
+        let seen = wait_until_quiet(|| Ok(looks.next().unwrap_or_default()), pause, QUIET_TIMEOUT);
+        assert_eq!((seen, looks.next()), (Ok(true), Some(7)), "the fifth look was the last");
+        assert_eq!(wait_until_quiet(|| Ok(1), pause, Duration::from_millis(2)), Ok(false));
+    }
+}

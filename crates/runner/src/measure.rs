@@ -1,0 +1,206 @@
+//! Driving the stack and watching it: each second is kept as it ends, a tier that dies ends the run.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use analysis::signals::Limit;
+use analysis::{LogAlarm, TierEvent, TierFault};
+use engine::{Audience, Control, RunOptions, Second, Stop, Totals};
+use model::record::{Event, Outcome};
+use model::{Catalogue, Interval, OperationKind, Plan, Result, units};
+use store::RunWriter;
+
+use crate::environment::Environment;
+use crate::pace::{Pace, phase};
+use crate::progress::Progress;
+use crate::standing_stack::StandingStack;
+use crate::watching::{Seen, Watching};
+
+/// After the ramp-down, or when the user wants to stop, sessions under way may take this long to end.
+pub(crate) const DRAIN_S: f64 = 10.0;
+
+/// What a measurement gave.
+pub(crate) struct Recording {
+    /// Sums over all phases.
+    pub(crate) totals: Totals,
+    /// How it ended.
+    pub(crate) outcome: Outcome,
+    /// Tiers that died.
+    pub(crate) tier_events: Vec<TierEvent>,
+    /// Alarms in the tiers' logs.
+    pub(crate) alarms: Vec<LogAlarm>,
+    /// The most that the servers' own figures can be.
+    pub(crate) limits: Vec<Limit>,
+    /// Where the tiers' figures come from.
+    pub(crate) sources: Vec<(String, String)>,
+    /// What could not be watched, and why.
+    pub(crate) unseen: Vec<String>,
+}
+
+/// The plan's load on `standing`; at the end sessions under way may take `drain_s` seconds.
+pub(crate) fn options(
+    plan: &Plan,
+    standing: &StandingStack,
+    drain_s: f64,
+    catalogue: &Catalogue,
+) -> Result<RunOptions> {
+    Ok(RunOptions {
+        scenario: kit::scenario(plan, catalogue)?,
+        load: plan.load.clone(),
+        target: standing.target.clone(),
+        cpus: plan.placement.generator.clone(),
+        max_sessions: None,
+        total_sessions: plan.load.sessions,
+        drain_s: drain_s.min(plan.kit.users.timeout_s),
+        tracing: false,
+    })
+}
+
+/// Drives `standing` with the plan's load until it is over or `pace` has enough; every second goes to `writer` as it
+/// ends. At the end sessions under way may take `drain_s` seconds.
+pub(crate) fn measure(
+    plan: &Plan,
+    standing: &mut StandingStack,
+    writer: &mut RunWriter,
+    pace: &mut dyn Pace,
+    drain_s: f64,
+    env: &mut Environment<'_>,
+) -> Result<Recording> {
+    let options = options(plan, standing, drain_s, env.catalogue)?;
+    let limits = limits(standing);
+    let watching = Watching::begin(plan, standing, env.settings);
+    let control = Control::default();
+    env.interrupt.steer(&control);
+    writer.event(&phase(0.0, "ramp-up begins"))?;
+    let mut witness = Witness {
+        plan,
+        standing,
+        writer,
+        pace,
+        progress: &mut *env.progress,
+        control: &control,
+        watching,
+        tier_events: Vec::new(),
+        alarms: BTreeMap::new(),
+        clock: None,
+    };
+    witness.watching.sample(0.0);
+    let totals = engine::run(&options, &control, &mut witness);
+    env.interrupt.release();
+    let totals = totals?;
+    let now_s = witness.clock.map_or(0.0, |(first, named_s)| named_s + first.elapsed().as_secs_f64());
+    witness.look_at_tiers(now_s)?;
+    let Witness { watching, tier_events, alarms, writer, .. } = witness;
+    let alarms = alarms.into_values().collect();
+    let Seen { last, sources, unseen } = watching.end();
+    writer.samples(&last)?;
+    let outcome = match (tier_events.is_empty(), env.interrupt.count()) {
+        (false, _) => Outcome::Aborted,
+        (true, 0) => Outcome::Completed,
+        (true, _) => Outcome::Interrupted,
+    };
+    Ok(Recording { totals, outcome, tier_events, alarms, limits, sources, unseen })
+}
+
+/// The most that the tiers' counters can be by their configuration.
+fn limits(standing: &StandingStack) -> Vec<Limit> {
+    let counters =
+        standing.tiers().iter().flat_map(|tier| tier.job.counters.iter().map(move |one| (&tier.name, one)));
+    let limit = |(tier, counter): (&String, &model::server_job::CounterJob)| {
+        Some(Limit { tier: Some(tier.clone()), name: counter.name.clone(), value: counter.limit? })
+    };
+    counters.filter_map(limit).collect()
+}
+
+/// Keeps what happens, second by second.
+struct Witness<'a> {
+    plan: &'a Plan,
+    standing: &'a mut StandingStack,
+    writer: &'a mut RunWriter,
+    pace: &'a mut dyn Pace,
+    progress: &'a mut dyn Progress,
+    control: &'a Control,
+    watching: Watching,
+    tier_events: Vec<TierEvent>,
+    alarms: BTreeMap<(String, String), LogAlarm>,
+    /// When the first second was told, and what it was called then.
+    clock: Option<(Instant, f64)>,
+}
+
+impl Audience for Witness<'_> {
+    fn second(&mut self, second: &Second<'_>) -> Result<()> {
+        let interval = second.interval;
+        self.writer.second(interval, second.names)?;
+        self.writer.evidence(second.evidence)?;
+        let ended_s = f64::from(interval.second) + 1.0;
+        let (first, named_s) = *self.clock.get_or_insert_with(|| (Instant::now(), ended_s));
+        let samples = self.watching.sample(named_s + first.elapsed().as_secs_f64());
+        self.writer.samples(&samples)?;
+        let pacing = self.pace.second(second);
+        pacing.events.iter().try_for_each(|event| self.writer.event(event))?;
+        if pacing.enough {
+            self.control.ask(Stop::Gently);
+        }
+        self.look_at_tiers(ended_s)?;
+        self.tell(second);
+        Ok(())
+    }
+}
+
+impl Witness<'_> {
+    /// A tier that died ends the run: what follows would say nothing about the stack.
+    fn look_at_tiers(&mut self, now_s: f64) -> Result<()> {
+        for death in self.standing.deaths() {
+            let how = death.memory.map_or(death.status.clone(), |kill| kill.to_string());
+            let text = format!("tier {} ended: {how}", death.tier);
+            self.writer.event(&Event { second: now_s, kind: "tier".to_string(), text: text.clone() })?;
+            self.progress.note(&text);
+            self.tier_events.push(TierEvent {
+                tier: death.tier,
+                fault: death.memory.map_or(TierFault::Died(death.status), TierFault::OutOfMemory),
+                second: now_s as u32,
+                log_line: death.log_tail.last().filter(|_| death.memory.is_none()).cloned(),
+            });
+            self.control.ask(Stop::AtOnce);
+        }
+        for seen in self.standing.alarms() {
+            let key = (seen.tier.clone(), seen.means.clone());
+            let fresh = || LogAlarm {
+                tier: seen.tier.clone(),
+                line: seen.line.clone(),
+                means: seen.means.clone(),
+                invalid: seen.invalid,
+                signal: seen.signal.clone(),
+                count: 0,
+            };
+            let alarm = self.alarms.entry(key).or_insert_with(fresh);
+            alarm.count += 1;
+            if alarm.count == 1 {
+                let text = format!("log of {}: {} ({})", seen.tier, seen.line, seen.means);
+                self.writer.event(&Event { second: now_s, kind: "note".to_string(), text })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, second: &Second<'_>) {
+        let (phase, done_ratio) = self.pace.words();
+        let (per_s, p95, errors) = now(second);
+        let response = p95.map(|p95| format!(", p95 {}", units::show_seconds(p95))).unwrap_or_default();
+        let failed = if errors > 0 { format!(", {errors} errors") } else { String::new() };
+        let load = self.plan.load.headline();
+        self.progress
+            .advance(&format!("{load}, {phase}: {per_s} operations/s{response}{failed}"), done_ratio);
+    }
+}
+
+/// Operations completed, their p95 in seconds, and errors, in one second.
+fn now(second: &Second<'_>) -> (u64, Option<f64>, u64) {
+    let rows = second.names.iter().zip(&second.interval.operations);
+    let mut all = Interval::empty(0);
+    all.operations.push(model::OperationInterval::empty());
+    rows.filter(|(name, _)| name.kind == OperationKind::Operation)
+        .for_each(|(_, row)| all.operations[0].merge(row));
+    let sum = &all.operations[0];
+    (sum.completed, analysis::percentile_s(&sum.response, 95.0), sum.failed())
+}

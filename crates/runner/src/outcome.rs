@@ -1,0 +1,91 @@
+//! One run from plan to record: staged, measured, checked, judged, kept.
+
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use model::record::Step;
+use model::{Plan, Problems, Recipe, Result};
+use store::{Run, Runs};
+
+use crate::environment::Environment;
+use crate::judge::{Case, judge, series_seen};
+use crate::keep;
+use crate::measure::{DRAIN_S, measure};
+use crate::pace::Planned;
+use crate::server::ServerAccess;
+use crate::standing_stack::StandingStack;
+
+/// A run that is over and kept.
+pub struct Measured {
+    /// The run as kept.
+    pub run: Run,
+    /// What failed after the run was kept, which takes nothing away from it.
+    pub problems: Vec<Problems>,
+}
+
+/// An id for a run, a study or a lab, with the `word` that it is about (a kit's name), and the time it was made.
+pub fn new_id(word: &str) -> (String, String) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let entropy = u64::from(now.subsec_nanos()) << 32 | u64::from(std::process::id());
+    (store::new_id(now.as_secs(), word, entropy), store::utc(now.as_secs()))
+}
+
+/// Stages, measures, judges and keeps one run of `plan`.
+pub fn run(
+    recipe: &Recipe,
+    plan: &Plan,
+    server: &ServerAccess,
+    env: &mut Environment<'_>,
+) -> Result<Measured> {
+    kit::lint(env.catalogue, &plan.kit.name)?;
+    kit::check_targets(plan, env.catalogue)?;
+    let rules = env.catalogue.rules()?;
+    env.machine.hold(env.interrupt, env.progress)?;
+    let (id, started) = new_id(&plan.kit.name);
+    let mut standing = StandingStack::set_up(plan, server, &id, env)?;
+    for warning in std::mem::take(&mut standing.warnings) {
+        env.progress.note(&format!("note: {warning}"));
+    }
+    env.interrupt.check()?;
+    let runs = Runs::open(env.home)?;
+    let (mut record, mut writer) =
+        keep::begin(&runs, recipe, plan, &standing, (&id, &started), &env.settings.origin)?;
+    let measuring = Instant::now();
+    let mut pace = Planned::of(&plan.load);
+    let recording =
+        measure(plan, &mut standing, &mut writer, &mut pace, DRAIN_S, env).map_err(|problems| {
+            keep::logs(&standing, &writer);
+            with_remedy(problems, &format!("what was measured until then is kept: plimsoll show {id}"))
+        })?;
+    standing
+        .steps
+        .push(Step { name: "drive the users".to_string(), took_s: measuring.elapsed().as_secs_f64() });
+    record.consistency = keep::check(plan, &mut standing, &recording, env.catalogue, env.progress);
+    env.progress.step("stopping the stack");
+    let stopped = standing.stop();
+    keep::logs(&standing, &writer);
+    record.steps = std::mem::take(&mut standing.steps);
+    let (load, steady, early) = (pace.driven(), &pace.steady, &pace.early);
+    record.setup.steady_s = load.steady_s;
+    let series = series_seen(&Run::open(writer.directory())?, steady, early)?;
+    let case = Case {
+        plan,
+        load: &load,
+        recording: &recording,
+        series: &series,
+        steady,
+        early,
+        rules: &rules,
+        unsettled_after_s: None,
+    };
+    judge(&case, &mut record)?;
+    record.setup.load = Some(load);
+    writer.finish(&record)?;
+    let closed = standing.close();
+    let run = runs.find(&id)?;
+    Ok(Measured { run, problems: [stopped.err(), closed.err()].into_iter().flatten().collect() })
+}
+
+/// The same problems, with what to try for the first one unless it says that itself.
+pub fn with_remedy(problems: Problems, remedy: &str) -> Problems {
+    problems.with_first(|first| _ = first.remedy.get_or_insert_with(|| remedy.to_string()))
+}

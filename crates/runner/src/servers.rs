@@ -1,0 +1,77 @@
+//! Starting a plan's servers on what was made once.
+
+use std::path::Path;
+
+use model::record::Step;
+use model::{Plan, Result};
+use testbed::{Lab, Stack, StartOptions, StepEvent};
+
+use crate::environment::Environment;
+
+/// What was made once and is kept: a stack starts from it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Prepared<'a> {
+    /// The database's data directory.
+    pub(crate) snapshot: Option<&'a Path>,
+    /// The directory of the file set.
+    pub(crate) files: Option<&'a Path>,
+    /// The directory of what the application was built into.
+    pub(crate) built: Option<&'a Path>,
+}
+
+/// Starts the plan's tiers (or, to load, its database alone); also says how long the copy of the data took.
+pub(crate) fn start(
+    plan: &Plan,
+    lab: &Lab,
+    prepared: Prepared<'_>,
+    loading: bool,
+    keep_failed: &Path,
+    steps: &mut Vec<Step>,
+    env: &mut Environment<'_>,
+) -> Result<(Stack, f64)> {
+    let mut copy_s = 0.0;
+    let (progress, interrupt) = (&mut *env.progress, env.interrupt);
+    let mut on_step = |event: StepEvent| {
+        let name = describe(&event, loading);
+        match event.took {
+            None => progress.step(&name),
+            Some(took) => {
+                if matches!(event.step, testbed::Step::Copy(_)) {
+                    copy_s = took.as_secs_f64();
+                }
+                steps.push(Step { name, took_s: took.as_secs_f64() });
+            }
+        }
+    };
+    let stack = lab.start(StartOptions {
+        plan,
+        catalogue: env.catalogue,
+        data_snapshot: prepared.snapshot,
+        file_set: prepared.files,
+        built: prepared.built,
+        loading,
+        web_port: None,
+        keep_failed,
+        cancel: &|| interrupt.count() > 0,
+        on_step: &mut on_step,
+    })?;
+    Ok((stack, copy_s))
+}
+
+fn describe(event: &StepEvent, loading: bool) -> String {
+    let tier = &event.tier;
+    match &event.step {
+        testbed::Step::Copy(_) => format!("copy the data set for {tier}"),
+        testbed::Step::Command(title) => format!("{tier}: {title}"),
+        testbed::Step::Start if loading => format!("start {tier} to load"),
+        testbed::Step::Start => format!("start {tier}"),
+    }
+}
+
+/// The database server of a running stack.
+pub(crate) fn database(plan: &Plan, stack: &Stack) -> Option<kit::Server> {
+    let tier = plan.database()?;
+    let database = tier.service.database.as_ref()?;
+    let socket = stack.tier(&tier.name)?.sockets.get(&database.socket)?.clone();
+    Some(kit::Server { socket, user: database.user.clone(), database: plan.kit.database_name().to_string() })
+}

@@ -1,0 +1,278 @@
+//! Standing a plan up: leftovers swept, packages checked, data at hand, every tier ready, the front page answered. Of a
+//! plan for a server that somebody else started only the last.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+use model::kit::Build;
+use model::record::{DatasetResult, Step};
+use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result, units};
+use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, Tier};
+
+use crate::artefact::file_set::{self, FileSet};
+use crate::artefact::{application, dataset};
+use crate::environment::Environment;
+use crate::front_page::FrontPage;
+use crate::server::{Server, ServerAccess};
+use crate::servers::{self, Prepared};
+use crate::{page_cache, stressor};
+
+/// A stack that runs on its data set, or a server that somebody else started. Dropping it ends what was started.
+pub struct StandingStack {
+    /// What was started here.
+    started: Option<Started>,
+    /// Where users reach it.
+    pub target: engine::Target,
+    /// The server, when somebody else started it.
+    pub(crate) elsewhere: Option<Server>,
+    /// How its data came to be.
+    pub(crate) dataset: Option<DatasetResult>,
+    /// The files that it serves, and what of them was in memory when it was ready. In use as long as this lives, which is
+    /// longer than what was started.
+    pub(crate) file_set: Option<FileSet>,
+    /// What was done, and how long it took.
+    pub(crate) steps: Vec<Step>,
+    /// Things that the user should know.
+    pub(crate) warnings: Vec<String>,
+    /// What users were answered since it stands, for the check of the data.
+    pub(crate) answers: kit::CheckInputs,
+}
+
+struct Started {
+    /// Declared before the lab: it ends first.
+    stack: Stack,
+    lab: Lab,
+    /// What a fault runs beside the stack.
+    stressors: Vec<Running>,
+}
+
+impl StandingStack {
+    /// Stands `plan` up; `id` names the lab.
+    /// `server` says how to reach the plan's target, if it has one.
+    pub fn set_up(
+        plan: &Plan,
+        server: &ServerAccess,
+        id: &str,
+        env: &mut Environment<'_>,
+    ) -> Result<StandingStack> {
+        server.check_front_page(plan.target.is_some())?;
+        match &plan.target {
+            Some(url) => {
+                // What a server that we don't know has at the kit's front page is its own business.
+                let wanted = match &server.front_page {
+                    Some(page) => FrontPage::Found(page),
+                    None => FrontPage::Answered(&plan.kit.front_page),
+                };
+                StandingStack::elsewhere(plan, server.find_root(url)?, wanted, env)
+            }
+            None => StandingStack::start(plan, id, env),
+        }
+    }
+
+    fn elsewhere(
+        plan: &Plan,
+        server: Server,
+        front_page: FrontPage<'_>,
+        env: &mut Environment<'_>,
+    ) -> Result<StandingStack> {
+        let location = format!("{} ({})", server.url, server.location());
+        let unchecked = plan.kit.check.is_none() || checks_a_database(&plan.kit);
+        let unseen = if unchecked { "no tier is watched, no data checked" } else { "no tier is watched" };
+        env.progress.note(&format!("{location} was not started by Plimsoll: {unseen}"));
+        if let Some(host) = &server.allowed {
+            env.progress.note(&format!("{host} is not this machine: allowed by --allow-target"));
+        }
+        front_page.verify(&server.target, plan.kit.users.timeout_s)?;
+        Ok(StandingStack {
+            started: None,
+            target: server.target.clone(),
+            elsewhere: Some(server),
+            dataset: None,
+            file_set: None,
+            steps: Vec::new(),
+            warnings: Vec::new(),
+            answers: kit::CheckInputs::default(),
+        })
+    }
+
+    fn start(plan: &Plan, id: &str, env: &mut Environment<'_>) -> Result<StandingStack> {
+        env.progress.step("looking for what earlier runs left");
+        let swept = testbed::sweep(env.home)?;
+        if !swept.labs.is_empty() {
+            let count = swept.labs.len();
+            env.progress.note(&format!("removed what {count} killed run(s) had left behind"));
+        }
+        refuse(plan, env.catalogue, env.home)?;
+        let mut steps = Vec::new();
+        let lab = open_lab(id, env)?;
+        lab.check_limits(plan)?;
+        let built = application::ensure(plan, &lab, &mut steps, env)?;
+        let data = dataset::ensure(plan, &lab, &mut steps, env)?;
+        // Before the stack, so that it is given back after the stack has ended, however this goes.
+        let mut file_set = file_set::ensure(plan, (id, page_cache::use_of_set(plan)), &mut steps, env)?;
+        env.interrupt.check()?;
+        let started = Instant::now();
+        let (stack, copy_s) = {
+            let prepared = Prepared {
+                snapshot: data.as_ref().map(|data| data.path.as_path()),
+                files: file_set.as_ref().map(|files| files.root.as_path()),
+                built: built.as_deref(),
+            };
+            servers::start(plan, &lab, prepared, false, &env.failed(id), &mut steps, env)?
+        };
+        if let Some(files) = &mut file_set {
+            files.result.page_cache = page_cache::prepare(plan, &stack, files, &mut steps, env)?;
+        }
+        let dataset = data.map(|data| DatasetResult { copy_s, ..data.result });
+        let address = stack.web_address().ok_or_else(|| {
+            Problem::recipe(format!("stack {} has no tier `web` with a port", plan.stack.name))
+                .why("the users have nowhere to go")
+        })?;
+        env.progress.step("asking for the front page");
+        let (target, timeout_s) = (engine::Target::from(address), plan.kit.users.timeout_s);
+        let answered = FrontPage::Found(&plan.kit.front_page).verify(&target, timeout_s);
+        answered.map_err(|problems| with_logs(problems, &stack))?;
+        let took = units::show_seconds(started.elapsed().as_secs_f64());
+        env.progress
+            .done(&format!("{} is ready ({took}): http://{address}{}", plan.stack.name, plan.kit.front_page));
+        let warnings = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone()).collect();
+        let stressors = stressor::start(plan, &lab, &env.settings.helpers)?;
+        let started = Some(Started { stack, lab, stressors });
+        let answers = kit::CheckInputs::default();
+        Ok(StandingStack { started, target, elsewhere: None, dataset, file_set, steps, warnings, answers })
+    }
+
+    /// Makes a stack that has served already what it was for its first users, as far as the page cache goes: a cold one is
+    /// emptied again.
+    pub(crate) fn cool(&mut self, plan: &Plan, env: &mut Environment<'_>) -> Result<()> {
+        let (Some(started), Some(files)) = (&self.started, &mut self.file_set) else { return Ok(()) };
+        if page_cache::is_cold(plan) {
+            files.result.page_cache = page_cache::prepare(plan, &started.stack, files, &mut self.steps, env)?;
+        }
+        Ok(())
+    }
+
+    /// The database server, for checks in SQL.
+    pub(crate) fn database(&self, plan: &Plan) -> Option<kit::Server> {
+        servers::database(plan, &self.started.as_ref()?.stack)
+    }
+
+    /// The tiers that were started here.
+    pub fn tiers(&self) -> &[Tier] {
+        self.started.as_ref().map_or(&[], |started| started.stack.tiers())
+    }
+
+    /// Starts a helper of the tool: in the lab where there is one.
+    pub(crate) fn help(&self, helper: &Helper) -> Result<Helping> {
+        self.started.as_ref().map_or_else(|| helper.start_alone(), |started| started.lab.help(helper))
+    }
+
+    /// The stack that was started here.
+    pub(crate) fn stack(&mut self) -> Option<&mut Stack> {
+        self.started.as_mut().map(|started| &mut started.stack)
+    }
+
+    /// Tiers that have died since the last call.
+    pub fn deaths(&mut self) -> Vec<testbed::Death> {
+        self.started.as_mut().map_or_else(Vec::new, |started| started.stack.deaths())
+    }
+
+    /// Alarms in the tiers' logs since the last call.
+    pub(crate) fn alarms(&mut self) -> Vec<testbed::AlarmSeen> {
+        self.started.as_mut().map_or_else(Vec::new, |started| started.stack.alarms())
+    }
+
+    /// Stops the servers in order; their files stay until [`Self::close`].
+    pub fn stop(&mut self) -> Result<()> {
+        let Some(started) = &mut self.started else { return Ok(()) };
+        let begun = Instant::now();
+        started.stack.stop()?;
+        self.steps.push(Step { name: "stop the stack".to_string(), took_s: begun.elapsed().as_secs_f64() });
+        Ok(())
+    }
+
+    /// Removes everything.
+    pub fn close(self) -> Result<()> {
+        let Some(Started { stack, lab, stressors }) = self.started else { return Ok(()) };
+        drop(stack);
+        let closed = lab.close();
+        stressors.into_iter().for_each(Running::reap);
+        closed
+    }
+}
+
+/// Whether what the kit's check holds users' words against is in a database, and not to be had over HTTP alone.
+pub(crate) fn checks_a_database(kit: &KitManifest) -> bool {
+    kit.needs.iter().any(|need| need == "sql")
+}
+
+/// Builds the plan's application and makes its data set if nobody has yet, in a lab of their own; nothing of it stands
+/// afterwards.
+pub(crate) fn make_data(
+    plan: &Plan,
+    id: &str,
+    steps: &mut Vec<Step>,
+    env: &mut Environment<'_>,
+) -> Result<()> {
+    check_packages(plan, env.home)?;
+    let lab = open_lab(id, env)?;
+    let made = application::ensure(plan, &lab, steps, env)
+        .and_then(|_| dataset::ensure(plan, &lab, steps, env))
+        .and_then(|_| file_set::ensure(plan, (id, page_cache::use_of_set(plan)), steps, env));
+    lab.close()?;
+    made.map(drop)
+}
+
+fn open_lab(id: &str, env: &Environment<'_>) -> Result<Lab> {
+    Lab::open(&LabOptions { home: env.home, id, keeper: env.settings.helpers.keeper(), cgroups: true })
+}
+
+/// Refuses what would only come out when hours of building and loading are over: packages that are missing, a network that
+/// can't be made, an application that can't be rendered with these settings.
+pub(crate) fn refuse(plan: &Plan, catalogue: &Catalogue, home: &Path) -> Result<()> {
+    let checks =
+        [check_packages(plan, home), testbed::check_hosts(plan), testbed::check_app(plan, catalogue)];
+    let found = checks.into_iter().filter_map(|check| check.err());
+    Problems::check(found.flat_map(Problems::into_vec).collect())
+}
+
+/// What packages the plan's servers, and the build of its application, need that this machine doesn't have.
+fn check_packages(plan: &Plan, home: &Path) -> Result<()> {
+    let services = Needed::by_plan(plan)?;
+    let builds: Vec<&Build> = plan.kit.build.iter().collect();
+    let missing = testbed::packages::missing(&services, &builds, home);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let mut list = String::new();
+    for one in &missing {
+        let _ = write!(list, "\n    {}: {}", one.package, one.why);
+    }
+    let install = format!("plimsoll doctor --install --kit {} --stack {}", plan.kit.name, plan.stack.name);
+    let line = testbed::packages::apt_line(&services, &builds);
+    let why = match builds.is_empty() {
+        true => "the stack is made of the real servers",
+        false => "the stack is made of the real servers, and the kit's application is built here",
+    };
+    Err(Problem::environment(format!("packages are missing on this machine:{list}"))
+        .why(why)
+        .remedy(format!("{install}\n    or, as an administrator: {line}"))
+        .into())
+}
+
+/// The servers' own last words; their files go with the stack.
+fn with_logs(problems: Problems, stack: &Stack) -> Problems {
+    const LINES: usize = 5;
+    let mut words = String::new();
+    for tier in stack.tiers() {
+        for log in &tier.logs {
+            let lines = tier.last_lines(log, LINES);
+            if !lines.is_empty() {
+                let tail = lines.join("\n    ");
+                let _ = write!(words, "\n  {} {}:\n    {tail}", tier.name, tier.relative(log).display());
+            }
+        }
+    }
+    problems.with_first(|problem| problem.what.push_str(&words))
+}

@@ -1,0 +1,210 @@
+//! An arm of a study, resolved: everything wrong with it is known before anything starts.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use model::kit::Users;
+use model::study::{Arm, By};
+use model::{Catalogue, Plan, Problems, Recipe, Result};
+
+use crate::catalogue_folder;
+use crate::cpus;
+use crate::trial::settle::Settling;
+
+/// Users who may begin in each second of a ramp-up.
+const RAMP_USERS_PER_S: f64 = 50.0;
+/// The longest ramp-up, in seconds.
+const MAX_RAMP_S: f64 = 10.0;
+/// The ramp-up of arrivals, in seconds: they need no more than their rate.
+const RAMP_RATE_S: u32 = 2;
+
+/// Users who began a moment ago are all early in their pauses. After this number of mean pauses the age of a pause is what it
+/// is in the long run, but for 5 % (e^-3) where pauses are exponential.
+const PAUSES_BEFORE_STEADY: f64 = 3.0;
+
+/// An arm that can be measured.
+#[derive(Debug, Clone)]
+pub(crate) struct ReadyArm {
+    /// As the study names it.
+    pub(crate) arm: Arm,
+    /// Its plan at the load that it was resolved with.
+    pub(crate) plan: Plan,
+    /// The catalogue, with the arm's own folder laid over it and patched by its fault if it has these.
+    pub(crate) catalogue: Rc<Catalogue>,
+}
+
+/// What a trial is to do.
+#[derive(Debug, Clone)]
+pub(crate) struct Task {
+    /// The arm's recipe with the trial's load.
+    pub(crate) recipe: Recipe,
+    /// It resolved; its steady state is the longest that the trial may take.
+    pub(crate) plan: Plan,
+    /// What it was resolved with.
+    pub(crate) catalogue: Rc<Catalogue>,
+    /// Seconds over which the users begin.
+    pub(crate) ramp_up_s: u32,
+    /// Seconds after that before a steady state may begin.
+    pub(crate) min_warm_up_s: u32,
+    /// Steady seconds wanted.
+    pub(crate) window_s: u32,
+    /// Percentiles that are kept beside the usual ones.
+    pub(crate) percentiles: Vec<f64>,
+}
+
+impl ReadyArm {
+    /// Every mistake of the arm at once: of the recipe, the kit, the targets. `load` is one that it will be measured
+    /// with.
+    pub(crate) fn of(arm: &Arm, by: By, load: f64, catalogue: &Rc<Catalogue>) -> Result<ReadyArm> {
+        let mut catalogue = catalogue.clone();
+        if let Some(folder) = &arm.catalogue {
+            Rc::make_mut(&mut catalogue).overlay(catalogue_folder::read(Path::new(folder))?);
+        }
+        if let Some(fault) = &arm.recipe.fault {
+            catalogue.fault(fault)?.patch(Rc::make_mut(&mut catalogue))?;
+        }
+        let recipe = with_load(&arm.recipe, by, load, 1, 1, 1);
+        let plan = Plan::resolve(&recipe, None, &catalogue, &cpus::allowed())?;
+        kit::lint(&catalogue, &plan.kit.name)?;
+        kit::check_targets(&plan, &catalogue)?;
+        Ok(ReadyArm { arm: arm.clone(), plan, catalogue })
+    }
+
+    /// All arms, or everything that is wrong with any of them; arms that stored runs stand for are none to measure.
+    pub(crate) fn all(
+        arms: &[Arm],
+        by: By,
+        load: f64,
+        catalogue: &Catalogue,
+    ) -> Result<Vec<Option<ReadyArm>>> {
+        let catalogue = Rc::new(catalogue.clone());
+        let mut problems = Vec::new();
+        let mut ready = Vec::new();
+        for arm in arms {
+            match arm.stored_run {
+                Some(_) => ready.push(None),
+                None => match ReadyArm::of(arm, by, load, &catalogue) {
+                    Ok(one) => ready.push(Some(one)),
+                    Err(found) => problems.extend(found.into_vec()),
+                },
+            }
+        }
+        // Cells of a sweep share their mistakes.
+        problems.dedup();
+        Problems::check(problems)?;
+        Ok(ready)
+    }
+
+    /// What a trial with this load, window and seed is to do.
+    pub(crate) fn task(&self, by: By, load: f64, window_s: f64, seed: u64) -> Result<Task> {
+        let ramp_up_s = ramp_up_s(by, load);
+        let window_s = window_s.ceil().max(1.0) as u32;
+        let min_warm_up_s = min_warm_up_s(by, &self.plan.kit.users);
+        let max_s = Settling::max_s(min_warm_up_s, window_s);
+        let recipe = with_load(&self.arm.recipe, by, load, ramp_up_s, max_s, seed);
+        let resolved = Plan::resolve(&recipe, None, &self.catalogue, &cpus::allowed())?;
+        // Every trial draws anew, and starts from the same data.
+        let data_seed = self.arm.recipe.seed.unwrap_or(model::load::Load::default().seed);
+        let plan = Plan { data_seed: Some(data_seed), ..resolved };
+        let catalogue = self.catalogue.clone();
+        Ok(Task { recipe, plan, catalogue, ramp_up_s, min_warm_up_s, window_s, percentiles: Vec::new() })
+    }
+}
+
+/// Longer for many users: all at once would be a flood that no real crowd makes.
+fn ramp_up_s(by: By, load: f64) -> u32 {
+    match by {
+        By::Users => (load / RAMP_USERS_PER_S).ceil().clamp(1.0, MAX_RAMP_S) as u32,
+        By::Rate => RAMP_RATE_S,
+    }
+}
+
+/// By the longest mean pause between sessions. Arrivals have none.
+fn min_warm_up_s(by: By, users: &Users) -> u32 {
+    let pauses = users.by_session.values().copied().chain(users.cycle).chain(users.think);
+    let longest_s = pauses.map(|pause| pause.mean()).fold(0.0, f64::max);
+    match by {
+        By::Users => (PAUSES_BEFORE_STEADY * longest_s).ceil() as u32,
+        By::Rate => 0,
+    }
+}
+
+fn with_load(recipe: &Recipe, by: By, load: f64, ramp_up_s: u32, steady_s: u32, seed: u64) -> Recipe {
+    let (users, rate) = match by {
+        By::Users => (Some(load.round().max(1.0) as u32), None),
+        By::Rate => (recipe.users, Some(format!("{load}/s"))),
+    };
+    Recipe {
+        users,
+        rate,
+        stages: Vec::new(),
+        ramp_up: Some(format!("{ramp_up_s}s")),
+        steady: Some(format!("{steady_s}s")),
+        ramp_down: Some("0s".to_string()),
+        seed: Some(seed),
+        ..recipe.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use model::Distribution;
+
+    use super::*;
+
+    #[test]
+    fn many_users_begin_more_slowly_and_never_longer_than_ten_seconds() {
+        let table = [(1.0, 1), (50.0, 1), (51.0, 2), (400.0, 8), (90_000.0, 10)];
+        for (users, expected) in table {
+            assert_eq!(ramp_up_s(By::Users, users), expected, "{users} users");
+        }
+        assert_eq!(ramp_up_s(By::Rate, 5_000.0), RAMP_RATE_S);
+    }
+
+    #[test]
+    fn users_have_three_of_their_longest_mean_pauses_before_a_steady_state_and_arrivals_have_none() {
+        let fixed = |value| Distribution::Fixed { value };
+        let none: Users =
+            serde_json::from_str(r#"{ "default": 1, "ramp_per_s": 1.0 }"#).expect("users who do not pause");
+        let think = Users { think: Some(fixed(7.1)), ..none.clone() };
+        let cycle = Users { cycle: Some(fixed(5.0)), ..none.clone() };
+        let pauses = [("quick", 1.0), ("slow", 20.0)].map(|(name, value)| (name.to_string(), fixed(value)));
+        let by_session = Users { by_session: pauses.into(), ..cycle.clone() };
+        for (users, expected) in [(none, 0), (think, 22), (cycle, 15), (by_session, 60)] {
+            assert_eq!(min_warm_up_s(By::Users, &users), expected, "{users:?}");
+            assert_eq!(min_warm_up_s(By::Rate, &users), 0, "{users:?}");
+        }
+    }
+
+    #[test]
+    fn a_trial_of_users_who_pause_has_time_for_their_pauses() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
+        let catalogue = Rc::new(Catalogue::new(catalogue_folder::read(&folder).expect("the catalogue")));
+        let size = Some("quick".to_string());
+        let recipe = Recipe { format: 1, kit: "events".into(), size, ..Recipe::default() };
+        let arm = Arm {
+            label: "events".into(),
+            recipe,
+            levels: BTreeMap::new(),
+            stored_run: None,
+            catalogue: None,
+        };
+        let ready = ReadyArm::of(&arm, By::Users, 25.0, &catalogue).expect("an arm");
+        let task = ready.task(By::Users, 25.0, 10.0, 1).expect("a task");
+        assert_eq!(task.min_warm_up_s, 15, "its users come back after 5 s");
+        assert_eq!(task.plan.load.steady_s, f64::from(Settling::max_s(15, 10)));
+    }
+
+    #[test]
+    fn a_trials_recipe_is_the_arms_with_the_trials_load() {
+        let arm = Recipe { kit: "dvdstore".into(), users: Some(7), ..Recipe::default() };
+        let users = with_load(&arm, By::Users, 41.6, 2, 45, 9);
+        assert_eq!((users.users, users.rate, users.seed), (Some(42), None, Some(9)));
+        let rate = with_load(&arm, By::Rate, 41.5, 2, 45, 9);
+        assert_eq!((rate.users, rate.rate.as_deref()), (Some(7), Some("41.5/s")));
+        assert_eq!(model::units::rates("41.5/s"), Ok((41.5, 41.5)), "that is a rate");
+        assert_eq!(rate.steady.as_deref(), Some("45s"));
+    }
+}

@@ -1,0 +1,286 @@
+//! Finding the steady state while a trial runs, and its end: enough steady seconds, a load that is hopeless, or a
+//! stack that doesn't settle.
+
+use engine::Second;
+use model::OperationInterval;
+use model::OperationKind;
+use model::record::Event;
+
+use crate::pace::{Pace, Pacing, phase};
+
+/// A steady state that begins later than this many seconds after the ramp-up, or than the window is long, is given up.
+const MIN_SETTLE_TIMEOUT_S: u32 = 20;
+/// Number of seconds in a row that decide that a load is hopeless.
+const HOPELESS_S: usize = 10;
+/// With this share of operations failed it is.
+const HOPELESS_FAILED_RATIO: f64 = 0.5;
+/// With nothing completed it is, when users spent this share of their time waiting for the stack.
+const HOPELESS_BUSY_RATIO: f64 = 0.9;
+
+/// How a trial ended by itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Ending {
+    /// Its window is in; the steady state began this number of seconds after the ramp-up.
+    Settled(u32),
+    /// Hardly anything succeeds any more: more seconds would say the same.
+    Hopeless,
+    /// No steady state was found in time.
+    Unsettled,
+}
+
+/// Finds the steady state of a trial.
+pub(crate) struct Settling {
+    ramp_up_s: u32,
+    /// Seconds after the ramp-up before which no steady state begins.
+    min_warm_up_s: u32,
+    window_s: u32,
+    /// The seconds after the ramp-up.
+    seen: Vec<Seen>,
+    last: u32,
+    ending: Option<Ending>,
+}
+
+/// A second after the ramp-up.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    completed: f64,
+    failed: f64,
+    /// Sum of the response times.
+    response_s: f64,
+    busy_user_s: f64,
+    user_s: f64,
+    /// Arrivals that had to wait for a user to be free.
+    waited: f64,
+}
+
+impl Settling {
+    /// For a ramp-up, a minimum warm-up and a window of these whole seconds.
+    pub(crate) fn new(ramp_up_s: u32, min_warm_up_s: u32, window_s: u32) -> Settling {
+        let window_s = window_s.max(1);
+        Settling { ramp_up_s, min_warm_up_s, window_s, seen: Vec::new(), last: 0, ending: None }
+    }
+
+    /// Seconds after the ramp-up in which the trial must have ended.
+    pub(crate) fn max_s(min_warm_up_s: u32, window_s: u32) -> u32 {
+        min_warm_up_s + window_s + window_s.max(MIN_SETTLE_TIMEOUT_S)
+    }
+
+    /// How it ended; absent when something else ended it.
+    pub(crate) fn ending(&self) -> Option<Ending> {
+        self.ending
+    }
+
+    /// The seconds of the run that count, from and to: the steady ones, or the last ones where there are none.
+    pub(crate) fn window(&self) -> (u32, u32) {
+        let length = self.seen.len() as u32;
+        let from = match self.ending {
+            Some(Ending::Settled(warm_up_s)) => warm_up_s,
+            Some(Ending::Hopeless) => length.saturating_sub(HOPELESS_S as u32),
+            Some(Ending::Unsettled) | None => length.saturating_sub(self.window_s),
+        };
+        (self.ramp_up_s + from, self.ramp_up_s + length)
+    }
+
+    fn decide(&self) -> Option<Ending> {
+        let length = self.seen.len() as u32;
+        if hopeless(&self.seen) {
+            return Some(Ending::Hopeless);
+        }
+        if length >= self.min_warm_up_s + self.window_s
+            && let Some(warm_up_s) = self.warm_up_s().filter(|begin| length - begin >= self.window_s)
+        {
+            return Some(Ending::Settled(warm_up_s));
+        }
+        let max_s = Settling::max_s(self.min_warm_up_s, self.window_s);
+        (length >= max_s).then_some(Ending::Unsettled)
+    }
+
+    /// Seconds after the ramp-up at which the steady state began; absent when it has not yet. It is looked for among the
+    /// seconds after the minimum warm-up.
+    fn warm_up_s(&self) -> Option<u32> {
+        let seen = self.seen.get(self.min_warm_up_s as usize..)?;
+        let completed: Vec<f64> = seen.iter().map(|one| one.completed).collect();
+        let mean: Vec<f64> = seen.iter().map(|one| one.response_s / one.completed).collect();
+        let from = analysis::warm_up::steady_from(&completed, &mean)?;
+        Some(self.min_warm_up_s + from as u32)
+    }
+}
+
+impl Pace for Settling {
+    fn second(&mut self, second: &Second<'_>) -> Pacing {
+        self.last = second.interval.second;
+        let (ramp_up_s, number) = (self.ramp_up_s, self.last);
+        let mut events = Vec::new();
+        if number + 1 == ramp_up_s {
+            events.push(phase(f64::from(ramp_up_s), "every user has begun"));
+        }
+        if number < ramp_up_s || self.ending.is_some() {
+            return Pacing { events, enough: false };
+        }
+        self.seen.push(Seen::of(second));
+        self.ending = self.decide();
+        if let Some(ending) = self.ending {
+            let (from, to) = self.window();
+            events.extend(ending_events(ending, f64::from(from), f64::from(to)));
+        }
+        Pacing { events, enough: self.ending.is_some() }
+    }
+
+    fn words(&self) -> (String, f64) {
+        let length = self.seen.len() as u32;
+        let before_s = self.ramp_up_s + self.min_warm_up_s;
+        let all = f64::from(before_s + self.window_s);
+        if self.last < self.ramp_up_s {
+            let at = self.last + 1;
+            return (format!("ramp-up {at} of {} s", self.ramp_up_s), f64::from(at) / all);
+        }
+        let steady = self.warm_up_s().map_or(0, |begin| length - begin.min(length));
+        let done = |steady: u32| f64::from(before_s + steady.min(self.window_s)) / all;
+        match steady {
+            0 => {
+                let done = f64::from(self.ramp_up_s + length.min(self.min_warm_up_s)) / all;
+                (format!("warming up for {length} s"), done)
+            }
+            _ => (format!("steady {} of {} s", steady.min(self.window_s), self.window_s), done(steady)),
+        }
+    }
+}
+
+fn ending_events(ending: Ending, from_s: f64, to_s: f64) -> Vec<Event> {
+    match ending {
+        Ending::Settled(_) => {
+            vec![phase(from_s, "steady state begins, as found"), phase(to_s, "enough was measured")]
+        }
+        Ending::Hopeless => vec![phase(to_s, "hopeless: hardly anything succeeds any more")],
+        Ending::Unsettled => vec![phase(to_s, "given up: no steady state was found")],
+    }
+}
+
+impl Seen {
+    fn of(second: &Second<'_>) -> Seen {
+        let interval = second.interval;
+        let rows = second.names.iter().zip(&interval.operations);
+        let operations = rows.filter(|(name, _)| name.kind == OperationKind::Operation);
+        let mut seen = Seen {
+            busy_user_s: interval.busy_user_s,
+            user_s: interval.busy_user_s + interval.thinking_user_s,
+            waited: interval.arrivals_waited as f64,
+            ..Seen::default()
+        };
+        operations.for_each(|(_, row)| seen.add(row));
+        seen
+    }
+
+    fn add(&mut self, row: &OperationInterval) {
+        self.completed += row.completed as f64;
+        self.failed += row.failed() as f64;
+        self.response_s += row.response.mean() / 1e6 * row.response.len() as f64;
+    }
+}
+
+/// Half of what ends fails; or nothing ends although all users wait; or arrivals find no user free: for ten seconds.
+fn hopeless(seen: &[Seen]) -> bool {
+    let Some(last) = seen.len().checked_sub(HOPELESS_S).map(|from| &seen[from..]) else { return false };
+    let sum = |of: fn(&Seen) -> f64| last.iter().map(of).sum::<f64>();
+    let (completed, failed) = (sum(|one| one.completed), sum(|one| one.failed));
+    let failing = failed >= HOPELESS_FAILED_RATIO * (completed + failed) && failed >= HOPELESS_S as f64;
+    let busy_s = sum(|one| one.busy_user_s);
+    let stuck = completed == 0.0 && busy_s > 0.0 && busy_s >= HOPELESS_BUSY_RATIO * sum(|one| one.user_s);
+    let short = last.iter().all(|one| one.waited > 0.0);
+    failing || stuck || short
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Interval;
+    use model::interval::{OperationInterval, OperationName, record_ns};
+
+    use super::*;
+
+    /// What a second is like: completed, failed, their response time in ms.
+    type Like = (u64, u64, u64);
+
+    /// Drives through `like(second of the run)` until the trial ends; says where, and at which second.
+    fn ended(mut settling: Settling, like: impl Fn(u32) -> Like) -> (Ending, (u32, u32)) {
+        let names = [OperationName { kind: OperationKind::Operation, name: "Browse".into() }];
+        for number in 0..200 {
+            let (completed, failed, ms) = like(number);
+            let mut row = OperationInterval { completed, ..OperationInterval::empty() };
+            row.errors[0] = failed;
+            (0..completed).for_each(|_| record_ns(&mut row.response, ms * 1_000_000));
+            let mut interval = Interval::empty(number);
+            interval.busy_user_s = if completed == 0 { 10.0 } else { 5.0 };
+            interval.thinking_user_s = 10.0 - interval.busy_user_s;
+            interval.operations.push(row);
+            let pacing = settling.second(&Second { interval: &interval, names: &names, evidence: &[] });
+            let (words, done) = settling.words();
+            assert!(!words.is_empty() && (0.0..=1.0).contains(&done), "{words} {done}");
+            if pacing.enough {
+                let ending = settling.ending().expect("it has ended");
+                assert!(pacing.events.iter().all(|event| event.kind == "phase"), "{:?}", pacing.events);
+                return (ending, settling.window());
+            }
+        }
+        panic!("a trial ends by itself");
+    }
+
+    #[test]
+    fn a_calm_stack_is_measured_for_the_window_and_no_longer_than_it_takes() {
+        let calm = |second: u32| (100 + u64::from(7 * second % 5), 0, 10 + u64::from(5 * second % 3));
+        let (ending, (from, to)) = ended(Settling::new(3, 0, 20), calm);
+        let Ending::Settled(warm_up_s) = ending else { panic!("{ending:?}") };
+        assert_eq!(from, 3 + warm_up_s);
+        assert!(to - from >= 20 && to <= 3 + 30, "nothing changed, and it took from {from} to {to}");
+    }
+
+    #[test]
+    fn a_stack_that_warms_up_is_measured_from_where_it_is_warm() {
+        let (ending, (from, to)) = ended(Settling::new(2, 0, 30), |second| match second {
+            0..12 => (40 + 5 * u64::from(second), 0, 60 - 4 * u64::from(second)),
+            _ => (100 + u64::from(second % 3), 0, 10 + u64::from(second % 2)),
+        });
+        assert!(matches!(ending, Ending::Settled(_)), "{ending:?}");
+        assert!((9..=16).contains(&from), "it was warm at second 12, found was {from}");
+        assert!(to - from >= 30 && to < 60, "{from} to {to}");
+    }
+
+    #[test]
+    fn no_steady_state_begins_before_the_min_warm_up_is_over() {
+        let calm = |second: u32| (100 + u64::from(7 * second % 5), 0, 10 + u64::from(5 * second % 3));
+        let (ending, (from, to)) = ended(Settling::new(2, 15, 10), calm);
+        let Ending::Settled(warm_up_s) = ending else { panic!("{ending:?}") };
+        assert!(warm_up_s >= 15 && to - from >= 10 && to <= 2 + 15 + 20, "{warm_up_s} s, {from} to {to}");
+    }
+
+    #[test]
+    fn a_stack_that_never_settles_is_given_up() {
+        let (ending, (from, to)) =
+            ended(Settling::new(2, 0, 30), |second| (100, 0, 10 + 5 * u64::from(second)));
+        assert_eq!(ending, Ending::Unsettled);
+        assert_eq!((to - 2, to - from), (Settling::max_s(0, 30), 30), "its last seconds are what there is");
+    }
+
+    #[test]
+    fn what_mostly_fails_is_not_sat_out() {
+        let (ending, (from, to)) = ended(Settling::new(2, 0, 90), |second| match second {
+            0..5 => (100, 0, 10),
+            _ => (40, 60, 900),
+        });
+        assert_eq!(ending, Ending::Hopeless);
+        assert_eq!(to - from, HOPELESS_S as u32);
+        assert!(to < 2 + 30, "it ended at second {to}, long before 90 s were in");
+    }
+
+    #[test]
+    fn a_stack_that_answers_nobody_any_more_is_hopeless() {
+        let (ending, (_, to)) = ended(Settling::new(2, 0, 90), |second| ((second < 10).into(), 0, 10));
+        assert_eq!(ending, Ending::Hopeless);
+        assert!((20..30).contains(&to), "{to}");
+    }
+
+    #[test]
+    fn a_few_failures_are_not_hopeless() {
+        let (ending, _) = ended(Settling::new(2, 0, 20), |_| (90, 10, 10));
+        assert!(matches!(ending, Ending::Settled(_)), "{ending:?}");
+    }
+}

@@ -1,0 +1,76 @@
+//! What a run's checks mean for a trial.
+
+use model::kit::Metric;
+use model::record::{Check, RunRecord};
+use model::study::Fault;
+
+/// The checks of the run that did not hold, for whoever reads the trial to make of them what they mean there: a stack
+/// beyond its limits breaks some by itself. That no steady state was found is no fault; the trial says it in its
+/// `warm_up_s`.
+pub(super) fn faults(record: &RunRecord, unsettled: bool) -> Vec<Fault> {
+    let broken = record.validity.iter().filter(|check| !check.ok);
+    let counts = broken.filter(|check| !(unsettled && check.check == Check::Duration));
+    counts.map(|check| Fault { check: check.check.clone(), sentence: of_a_trial(&check.sentence) }).collect()
+}
+
+/// The sentence of a run's check with remedies that a study has: a trial's window is set by another flag, and its
+/// ramp-up by none.
+fn of_a_trial(sentence: &str) -> String {
+    let of_runs = ["; lengthen the ramp-up (--ramp-up)", "; lengthen it (--ramp-up)"];
+    let told = of_runs.iter().fold(sentence.to_string(), |told, remedy| told.replace(remedy, ""));
+    told.replace("(--steady)", "(--window)")
+}
+
+/// The faults of a trial, and those that only mark it as overloaded: where its load is `given`, that the stack does not
+/// carry it is a result and no fault.
+pub(super) fn marks(faults: Vec<Fault>, metrics: &[Metric], given: bool) -> (Vec<Fault>, Vec<Fault>) {
+    let users = metrics.iter().filter(|metric| analysis::of_users(metric));
+    let users: Vec<&str> = users.map(|metric| metric.name.as_str()).collect();
+    faults.into_iter().partition(|fault| !(given && analysis::by_overload(&fault.check, &users)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::kit::Per;
+
+    fn faults(checks: &[&str]) -> Vec<Fault> {
+        checks.iter().map(|check| Fault { check: Check::of(check), sentence: "it broke".into() }).collect()
+    }
+
+    fn metric(name: &str, of: &str) -> Metric {
+        Metric {
+            name: name.into(),
+            title: name.into(),
+            unit: String::new(),
+            mix: None,
+            of: of.into(),
+            per: Per::Total,
+            times: 1.0,
+            at_least: None,
+            at_most: Some(1.0),
+            judged_from_s: 0.0,
+            why: None,
+        }
+    }
+
+    #[test]
+    fn a_remedy_that_is_a_flag_of_a_run_is_one_of_studies_or_left_out() {
+        let told = "19 of 20 users were at work: the load was not the one asked for";
+        assert_eq!(of_a_trial(&format!("{told}; lengthen the ramp-up (--ramp-up)")), told);
+        let told = "the ramp-up had not settled";
+        assert_eq!(of_a_trial(&format!("{told}; lengthen it (--ramp-up)")), told);
+        assert_eq!(of_a_trial("none ended; lengthen it (--steady)"), "none ended; lengthen it (--window)");
+    }
+
+    #[test]
+    fn what_an_overload_breaks_marks_a_trial_at_a_given_load_and_is_a_fault_elsewhere() {
+        let metrics = [metric("users_per_operation", "users"), metric("event_images", "images")];
+        let by_load = ["cycle", "mix_shares", "metric:users_per_operation"];
+        let broken = || faults(&[&by_load[..], &["metric:event_images", "little"]].concat());
+        let (left, overloaded) = marks(broken(), &metrics, true);
+        assert_eq!(left, faults(&["metric:event_images", "little"]));
+        assert_eq!(overloaded, faults(&by_load));
+        assert_eq!(marks(broken(), &metrics, false), (broken(), Vec::new()));
+    }
+}
