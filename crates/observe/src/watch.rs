@@ -4,15 +4,12 @@ use std::time::Duration;
 
 use model::record::Series;
 
-use crate::host::{HostProbe, HostSample};
-use crate::host_more::HostMore;
+use crate::host::{HostMore, HostProbe, HostSample};
 use crate::job::{Job, OBSERVERS, TierJob};
 use crate::points::Points;
 use crate::process::{self, ProcessTable};
-use crate::servers::Servers;
-use crate::threads::Threads;
-use crate::tier::{TierProbe, TierSample};
-use crate::tier_more::TierMore;
+use crate::server::Servers;
+use crate::tier::{Threads, TierMore, TierProbe, TierSample};
 
 /// Beyond this many, the busy share of each single CPU is left out: it would be most of the data.
 pub(crate) const CPUS_SHOWN: usize = 32;

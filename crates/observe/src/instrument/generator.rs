@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use model::record::Series;
 
+use super::process::{OwnProbe, OwnSample};
 use crate::job::GENERATOR;
-use crate::own::{OwnProbe, OwnSample};
 use crate::points::Points;
 
 /// Reads this process once a second; the machine and the tiers are read by the observer, a process of its own.

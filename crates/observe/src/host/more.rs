@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::points::Points;
 use crate::process::ticks_per_s;
 use crate::reread::Reread;
-use crate::tier_more::stalled_s;
+use crate::tier::stalled_s;
 use crate::watch::CPUS_SHOWN;
 
 /// Reads the machine once a second.

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::memory_limit::MemoryLimit;
 use crate::cgroup;
-use crate::memory_limit::MemoryLimit;
 use crate::points::Points;
 use crate::reread::Reread;
 
@@ -136,7 +136,8 @@ impl TierMore {
         let (mut sum, mut known) = (0.0, 0);
         for id in asked {
             let text = std::fs::read_to_string(format!("/proc/{id}/schedstat"));
-            let Some((_, waited_s)) = text.ok().as_deref().and_then(crate::own::parse_schedstat) else {
+            let Some((_, waited_s)) = text.ok().as_deref().and_then(crate::instrument::parse_schedstat)
+            else {
                 continue;
             };
             if let Some((then_s, then_waited_s)) = self.waits.insert(*id, (at_s, waited_s))

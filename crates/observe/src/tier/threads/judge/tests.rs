@@ -3,7 +3,7 @@
 #![cfg(target_arch = "x86_64")]
 
 use super::*;
-use crate::threads::call::parse;
+use crate::tier::threads::call::parse;
 
 /// A thread of which everything is said beforehand.
 struct Told {
