@@ -13,7 +13,7 @@ pub use check::check;
 use std::collections::BTreeMap;
 
 use model::ServiceManifest;
-use model::diagnosis::{Diagnosis, Limited, Signal, Suspect};
+use model::diagnosis::{Diagnosis, Limited, SignalSummary, Suspect};
 use model::record::TierSetup;
 use model::rules::{About, Rule};
 
@@ -36,7 +36,7 @@ const WAITING_SHARE: f64 = 0.75;
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
     /// Every signal of the run.
-    pub signals: &'a [Signal],
+    pub signals: &'a [SignalSummary],
     /// The tiers as they were set up, in the order of their start.
     pub tiers: &'a [TierSetup],
     /// What may hold a stack.
@@ -48,9 +48,9 @@ pub struct Case<'a> {
 }
 
 /// The signals with those of the ledger, and the diagnosis that they give.
-pub fn diagnose(case: &Case<'_>) -> (Vec<Signal>, Diagnosis) {
+pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, Diagnosis) {
     let order: Vec<&str> = case.tiers.iter().map(|tier| tier.tier.as_str()).collect();
-    let mut signals: Vec<Signal> =
+    let mut signals: Vec<SignalSummary> =
         case.signals.iter().filter(|signal| !ledger::is_of_ledger(signal)).cloned().collect();
     let ledger = ledger::ledger(&order, &signals);
     if let Some(ledger) = &ledger {
@@ -79,7 +79,7 @@ pub fn diagnose(case: &Case<'_>) -> (Vec<Signal>, Diagnosis) {
 }
 
 /// Each rule for each tier that it can be about.
-fn suspects(case: &Case<'_>, signals: &[Signal]) -> Vec<weigh::Weighed> {
+fn suspects(case: &Case<'_>, signals: &[SignalSummary]) -> Vec<weigh::Weighed> {
     let mut found = Vec::new();
     for rule in case.rules {
         let subjects: Vec<weigh::Subject<'_>> = match rule.about {
@@ -111,7 +111,7 @@ fn keep_likeliest(suspects: &mut Vec<Suspect>) {
 
 /// Whether anything holds the stack: a suspect that is likelier than not; else nothing where the users set the pace
 /// and their targets are met.
-fn state(suspects: &[Suspect], signals: &[Signal]) -> Limited {
+fn state(suspects: &[Suspect], signals: &[SignalSummary]) -> Limited {
     if suspects.first().is_some_and(|suspect| suspect.sure_ratio >= 0.5) {
         return Limited::Yes;
     }

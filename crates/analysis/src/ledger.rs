@@ -5,7 +5,7 @@
 //! exact accounts; the other states are sampled. What a tier waits for its callee is replaced by what the callee did
 //! meanwhile, so that nothing is counted twice.
 
-use model::diagnosis::{Doing, Ledger, LedgerPart, Signal};
+use model::diagnosis::{Doing, Ledger, LedgerPart, SignalSummary};
 
 use crate::signals::{figure, find};
 
@@ -42,7 +42,7 @@ impl Work {
 
 /// The ledger of a run by its signals. `tiers` are named in the order in which they start: each calls those before it.
 /// Absent where nobody looked at the tiers' threads, or nothing completed.
-pub fn ledger(tiers: &[&str], signals: &[Signal]) -> Option<Ledger> {
+pub fn ledger(tiers: &[&str], signals: &[SignalSummary]) -> Option<Ledger> {
     let per_s = find(signals, None, "run.operations_per_s")?.mean;
     let response_s = find(signals, None, "run.response_s")?.mean;
     let sampled = |tier: &&str| find(signals, Some(tier), "threads.running").is_some();
@@ -71,11 +71,11 @@ pub fn ledger(tiers: &[&str], signals: &[Signal]) -> Option<Ledger> {
 
 /// Signals that tell the ledger to rules: `ledger.WORD` as shares of the response time, `work.WORD` as shares of the
 /// time in which the tier was at work (there `callee` is the whole wait), `run.unaccounted_ratio`.
-pub fn signals(ledger: &Ledger, tiers: &[&str], signals: &[Signal]) -> Vec<Signal> {
+pub fn signals(ledger: &Ledger, tiers: &[&str], signals: &[SignalSummary]) -> Vec<SignalSummary> {
     let mut found = Vec::new();
     for tier in tiers {
         let mut add = |name: String, value: f64| {
-            found.push(Signal { tier: Some(tier.to_string()), ..figure(&name, "ratio", value) });
+            found.push(SignalSummary { tier: Some(tier.to_string()), ..figure(&name, "ratio", value) });
         };
         for part in ledger.parts.iter().filter(|part| part.tier == *tier) {
             add(format!("ledger.{}", part.doing.word()), part.share_ratio);
@@ -93,11 +93,11 @@ pub fn signals(ledger: &Ledger, tiers: &[&str], signals: &[Signal]) -> Vec<Signa
 }
 
 /// Whether a signal is one of those of [`signals`].
-pub(crate) fn is_of_ledger(signal: &Signal) -> bool {
+pub(crate) fn is_of_ledger(signal: &SignalSummary) -> bool {
     ["ledger.", "work.", "run.unaccounted_ratio"].iter().any(|begin| signal.name.starts_with(begin))
 }
 
-fn work(tier: &str, signals: &[Signal]) -> Work {
+fn work(tier: &str, signals: &[SignalSummary]) -> Work {
     let mean = |name: &str| find(signals, Some(tier), name).map(|signal| signal.mean.max(0.0));
     let threads = |doing: Doing| mean(&format!("threads.{}", doing.word()));
     let running = mean("cpu.cores").or_else(|| threads(Doing::Running)).unwrap_or(0.0);

@@ -7,7 +7,7 @@
 mod derived;
 mod run;
 
-use model::diagnosis::Signal;
+use model::diagnosis::SignalSummary;
 use model::interval::OperationName;
 use model::record::TargetResult;
 use model::{Interval, OperationInterval, OperationKind};
@@ -78,9 +78,9 @@ pub fn early_span_s(ramp_up_s: f64) -> (f64, f64) {
 }
 
 /// Every signal: of the series in their order, then of what follows from them, then of the run as a whole.
-pub fn signals(watched: &Watched<'_>) -> Vec<Signal> {
+pub fn signals(watched: &Watched<'_>) -> Vec<SignalSummary> {
     let per_s = watched.per_s();
-    let mut signals: Vec<Signal> =
+    let mut signals: Vec<SignalSummary> =
         watched.series.iter().filter_map(|series| of_series(series, per_s, watched)).collect();
     derived::add(watched, per_s, &mut signals);
     signals.extend(watched.alarms.iter().filter_map(alarm));
@@ -88,7 +88,7 @@ pub fn signals(watched: &Watched<'_>) -> Vec<Signal> {
     signals
 }
 
-fn of_series(series: &SeriesSeen, per_s: f64, watched: &Watched<'_>) -> Option<Signal> {
+fn of_series(series: &SeriesSeen, per_s: f64, watched: &Watched<'_>) -> Option<SignalSummary> {
     let is_rate = series.is_rate();
     let mean = if is_rate { series.mean } else { series.level }?;
     let limit = watched
@@ -97,7 +97,7 @@ fn of_series(series: &SeriesSeen, per_s: f64, watched: &Watched<'_>) -> Option<S
         .find(|limit| limit.tier == series.tier && limit.name == series.name)
         .map(|limit| limit.value)
         .or_else(|| cpus(series, watched));
-    Some(Signal {
+    Some(SignalSummary {
         tier: series.tier.clone(),
         name: series.name.clone(),
         unit: series.unit.clone(),
@@ -120,15 +120,15 @@ fn cpus(series: &SeriesSeen, watched: &Watched<'_>) -> Option<f64> {
 }
 
 /// A line of a log that rules know by a name: how often it appeared, in the whole run.
-fn alarm(alarm: &LogAlarm) -> Option<Signal> {
+fn alarm(alarm: &LogAlarm) -> Option<SignalSummary> {
     let count = alarm.count as f64;
     let signal = figure(&alarm.signal.clone()?, "lines", count);
-    Some(Signal { tier: Some(alarm.tier.clone()), ..signal })
+    Some(SignalSummary { tier: Some(alarm.tier.clone()), ..signal })
 }
 
 /// A signal of one figure.
-pub(crate) fn figure(name: &str, unit: &str, value: f64) -> Signal {
-    Signal {
+pub(crate) fn figure(name: &str, unit: &str, value: f64) -> SignalSummary {
+    SignalSummary {
         tier: None,
         name: name.to_string(),
         unit: unit.to_string(),
@@ -141,7 +141,11 @@ pub(crate) fn figure(name: &str, unit: &str, value: f64) -> Signal {
 }
 
 /// The signal of that name of a tier; of the machine or of the run without one.
-pub(crate) fn find<'a>(signals: &'a [Signal], tier: Option<&str>, name: &str) -> Option<&'a Signal> {
+pub(crate) fn find<'a>(
+    signals: &'a [SignalSummary],
+    tier: Option<&str>,
+    name: &str,
+) -> Option<&'a SignalSummary> {
     signals.iter().find(|signal| signal.tier.as_deref() == tier && signal.name == name)
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A series over the steady state, in figures that rules can weigh.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Signal {
+pub struct SignalSummary {
     /// web, app, db, cache, `generator`, `observers`; absent for the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,

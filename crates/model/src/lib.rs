@@ -36,7 +36,7 @@ pub mod tier_setting;
 pub mod units;
 
 pub use catalogue::Catalogue;
-pub use diagnosis::{Diagnosis, Doing, Signal};
+pub use diagnosis::{Diagnosis, Doing, SignalSummary};
 pub use fault_file::FaultFile;
 pub use hit::HitRecord;
 pub use interval::{ErrorKind, Interval, OperationInterval, OperationKind};

@@ -11,7 +11,7 @@ pub use parts::{PhaseResult, PhaseResults, UntimedResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnosis::{Diagnosis, Injected, Signal};
+use crate::diagnosis::{Diagnosis, Injected, SignalSummary};
 use crate::interval::{OperationKind, Wire};
 use crate::load::Load;
 use crate::setting::Values;
@@ -72,7 +72,7 @@ pub struct RunRecord {
     pub generator: GeneratorResult,
     /// Every series over the steady state, in figures.
     #[serde(default)]
-    pub signals: Vec<Signal>,
+    pub signals: Vec<SignalSummary>,
     /// What holds the stack; absent where nothing was watched, and in records older than diagnoses.
     #[serde(default)]
     pub diagnosis: Option<Diagnosis>,

@@ -1,7 +1,7 @@
 //! What tiers, their servers and the machine told over time: those figures first that the diagnosis cites.
 
 use model::RunRecord;
-use model::diagnosis::{Limited, Signal};
+use model::diagnosis::{Limited, SignalSummary};
 use model::record::Series;
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ pub struct Figure {
     /// The diagnosis cites it.
     pub cited: bool,
     /// Over the steady state; absent in records without signals.
-    pub signal: Option<Signal>,
+    pub signal: Option<SignalSummary>,
     /// One value a step.
     pub values: Vec<Option<f64>>,
 }
@@ -89,7 +89,7 @@ pub(crate) fn of(record: &RunRecord, series: &[Series], timeline: &Timeline) -> 
 }
 
 fn figure(record: &RunRecord, one: &Series, at_s: &[u32], step_s: u32) -> Figure {
-    let own = |signal: &&Signal| signal.name == one.name && signal.tier == one.tier;
+    let own = |signal: &&SignalSummary| signal.name == one.name && signal.tier == one.tier;
     let counter = counter(record, one.tier.as_deref(), &one.name);
     let help = counter.map_or_else(|| meanings::of(one.tier.as_deref(), &one.name).0, |(help, _)| help);
     Figure {
@@ -228,7 +228,7 @@ mod tests {
             unit: "cores".into(),
             help: String::new(),
             cited: false,
-            signal: Some(Signal {
+            signal: Some(SignalSummary {
                 tier: Some("web".into()),
                 name: name.into(),
                 unit: "cores".into(),

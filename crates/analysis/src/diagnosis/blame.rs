@@ -1,7 +1,7 @@
 //! Upstream pressure: waiting goes up to the callers. The deepest tier whose wait its callee doesn't explain is to blame,
 //! so a caller that mostly waits is cleared by as much as something behind it is guilty.
 
-use model::diagnosis::{Clue, Signal};
+use model::diagnosis::{Clue, SignalSummary};
 
 use super::weigh::Weighed;
 use crate::sentence::percent;
@@ -13,7 +13,7 @@ const WEIGHT: f64 = -5.0;
 const CALLEE_RATIO: (f64, f64) = (0.35, 0.75);
 
 /// Clears callers of what their callees are guilty of. `tiers` are in the order of their start, the deepest first.
-pub(super) fn upstream(tiers: &[&str], signals: &[Signal], suspects: &mut [Weighed]) {
+pub(super) fn upstream(tiers: &[&str], signals: &[SignalSummary], suspects: &mut [Weighed]) {
     for (depth, tier) in tiers.iter().enumerate().skip(1) {
         let behind = &tiers[..depth];
         let guilty = suspects.iter().filter(|suspect| behind.contains(&suspect.tier.as_str()));

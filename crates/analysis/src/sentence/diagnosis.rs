@@ -1,6 +1,6 @@
 //! What a diagnosis says: what holds the stack, how one sees that, what to try.
 
-use model::diagnosis::{Clue, Diagnosis, Limited, Signal, Suspect, Try};
+use model::diagnosis::{Clue, Diagnosis, Limited, SignalSummary, Suspect, Try};
 use model::units;
 
 use super::{number, percent};
@@ -24,7 +24,7 @@ pub fn quantity(value: f64, unit: &str) -> String {
 }
 
 /// The answer in a sentence.
-pub fn sentence(diagnosis: &Diagnosis, signals: &[Signal]) -> String {
+pub fn sentence(diagnosis: &Diagnosis, signals: &[SignalSummary]) -> String {
     match (diagnosis.state, diagnosis.suspects.first()) {
         (Limited::Yes, Some(suspect)) => held(suspect),
         (Limited::No, _) => free(signals),
@@ -69,7 +69,7 @@ fn evidence(suspect: &Suspect) -> String {
     said.join("; ")
 }
 
-fn free(signals: &[Signal]) -> String {
+fn free(signals: &[SignalSummary]) -> String {
     let busy = find(signals, None, "stack.busy_ratio").map(|signal| signal.mean.clamp(0.0, 1.0));
     let met = find(signals, None, "run.missed_targets").map_or("", |_| ", and their targets are met");
     let (yet, room) = match busy {

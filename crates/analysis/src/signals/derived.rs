@@ -1,6 +1,6 @@
 //! Signals that relate series to each other.
 
-use model::diagnosis::Signal;
+use model::diagnosis::SignalSummary;
 
 use super::{Watched, figure, find};
 
@@ -24,7 +24,7 @@ const OWN_STATEMENT: f64 = 1.0;
 const LEAST: f64 = 1e-3;
 
 /// Adds what follows from `signals`; what was watched itself stays.
-pub(super) fn add(watched: &Watched<'_>, per_s: f64, signals: &mut Vec<Signal>) {
+pub(super) fn add(watched: &Watched<'_>, per_s: f64, signals: &mut Vec<SignalSummary>) {
     let tiers = tiers(signals);
     for tier in &tiers {
         for (name, unit, numerator, denominators) in RATIOS {
@@ -56,7 +56,7 @@ pub(super) fn add(watched: &Watched<'_>, per_s: f64, signals: &mut Vec<Signal>) 
 }
 
 /// The tiers of the stack: neither the generator nor the observers.
-fn tiers(signals: &[Signal]) -> Vec<String> {
+fn tiers(signals: &[SignalSummary]) -> Vec<String> {
     let mut tiers: Vec<String> = signals.iter().filter_map(|signal| signal.tier.clone()).collect();
     tiers.retain(|tier| tier != "generator" && tier != "observers");
     tiers.sort();
@@ -65,19 +65,19 @@ fn tiers(signals: &[Signal]) -> Vec<String> {
 }
 
 /// Mean statements that neither compute, nor wait for a CPU, nor for a row.
-fn waiting(signals: &[Signal], tier: &str) -> Option<f64> {
+fn waiting(signals: &[SignalSummary], tier: &str) -> Option<f64> {
     let mean = |name: &str| find(signals, Some(tier), name).map(|signal| signal.mean);
     let known: f64 = SQL_KNOWN.iter().filter_map(|name| mean(name)).sum();
     mean("cpu.wait_cores").and(mean("sql.running")).map(|busy| (busy - OWN_STATEMENT - known).max(0.0))
 }
 
-fn ratio(signals: &[Signal], tier: &str, numerator: &str, denominators: &[&str]) -> Option<f64> {
+fn ratio(signals: &[SignalSummary], tier: &str, numerator: &str, denominators: &[&str]) -> Option<f64> {
     let above = find(signals, Some(tier), numerator)?.mean;
     let below = denominators.iter().map(|name| find(signals, Some(tier), name).map(|signal| signal.mean));
     let below = below.sum::<Option<f64>>()?;
     (below > LEAST).then(|| above / below)
 }
 
-fn of(tier: &str, signal: Signal) -> Signal {
-    Signal { tier: Some(tier.to_string()), ..signal }
+fn of(tier: &str, signal: SignalSummary) -> SignalSummary {
+    SignalSummary { tier: Some(tier.to_string()), ..signal }
 }

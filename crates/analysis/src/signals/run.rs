@@ -1,6 +1,6 @@
 //! Signals of the run as a whole: what its users saw. Rules reach them as `run:NAME`.
 
-use model::diagnosis::Signal;
+use model::diagnosis::SignalSummary;
 use model::interval::Times;
 use model::{ErrorKind, OperationInterval};
 
@@ -15,7 +15,7 @@ const SLOW_START_US: u64 = 900_000;
 const LEAST_USER_GROWTH: f64 = 1.5;
 
 /// All of them, as far as the run tells.
-pub(super) fn signals(watched: &Watched<'_>) -> Vec<Signal> {
+pub(super) fn signals(watched: &Watched<'_>) -> Vec<SignalSummary> {
     let steady = watched.steady;
     let all = watched.operations(steady.whole());
     let mut found = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn signals(watched: &Watched<'_>) -> Vec<Signal> {
         add("run.response_growth", "times", Some(now_s / early_s));
     }
     let response = mean_s(&all.response).map(|now_s| figure("run.response_s", "s", now_s));
-    found.extend(response.map(|signal| Signal { early: early_s, ..signal }));
+    found.extend(response.map(|signal| SignalSummary { early: early_s, ..signal }));
     found
 }
 
