@@ -4,5 +4,4 @@ mod generator;
 mod process;
 
 pub use generator::OwnWatch;
-pub(crate) use process::parse_schedstat;
-pub use process::{OwnProbe, OwnSample, ThreadUsage};
+pub(crate) use process::{OwnProbe, parse_schedstat};

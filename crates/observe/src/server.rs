@@ -26,10 +26,16 @@ use std::time::{Duration, Instant};
 
 use model::record::Series;
 use model::server_job::{CounterJob, ServerJob};
+use model::{Signal, signals};
 
 use self::counters::Counters;
 use self::figures::Figures;
 use self::reader::Reader;
+use crate::points::Points;
+
+signals! {
+    UNANSWERED = Signal::of_tier("status.unanswered", "ratio", "1 where its status page did not answer in time, else 0");
+}
 
 /// Of its interval, what a reading may take.
 const DEADLINE_RATIO: f64 = 0.8;
@@ -116,7 +122,7 @@ impl Servers {
     /// second in which its reading was made. Never waits for a server.
     pub fn sample(&mut self, at_s: f64) -> Vec<Series> {
         let now = Instant::now();
-        let mut found = Vec::new();
+        let mut points = Points::at(at_s);
         for tier in &mut self.tiers {
             let mut unanswered = None;
             for status in &mut tier.statuses {
@@ -134,18 +140,13 @@ impl Servers {
                     let read_s = at_s - now.saturating_duration_since(reading.at).as_secs_f64();
                     status.counters.take(reading.at, read_s, figures);
                 }
-                found.extend(status.counters.told(&tier.name));
+                points.found.extend(status.counters.take_series(&tier.name));
             }
             if let Some(unanswered) = unanswered {
-                found.push(Series {
-                    name: "status.unanswered".to_string(),
-                    tier: Some(tier.name.clone()),
-                    unit: "ratio".to_string(),
-                    points: vec![(at_s, f64::from(u8::from(unanswered)))],
-                });
+                points.add(&UNANSWERED, Some(&tier.name), f64::from(u8::from(unanswered)));
             }
         }
-        found
+        points.found
     }
 }
 

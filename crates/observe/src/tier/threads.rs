@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use model::diagnosis::Doing;
+use model::{Signal, Subject, signals};
 
 use crate::cgroup;
 use crate::job::{Job, TierJob};
@@ -20,6 +21,33 @@ use crate::points::Points;
 use crate::process::ProcessTable;
 use crate::sockets::{Sockets, TcpListener, UnixSocket};
 use look::{Look, Place as Standing};
+
+signals! {
+    COUNT = Signal::of_tier("threads.count", "threads", "threads");
+    QUEUE = Signal::of_tier("listen.queue", "connections", "connections that wait to be accepted").shown_first();
+}
+
+/// The signals of what threads do: the mean number of them that did it.
+pub(super) fn of_doings() -> impl Iterator<Item = Signal> {
+    Doing::ALL.into_iter().filter_map(of_doing)
+}
+
+/// That of one doing; `None` of waiting for a CPU, which a look can't tell from running. The kernel counts that.
+fn of_doing(doing: Doing) -> Option<Signal> {
+    let help = match doing {
+        Doing::Running => "threads on a CPU, or ready to be",
+        Doing::WaitingForCpu => return None,
+        Doing::WaitingForCallee => "threads that wait for the tier behind",
+        Doing::WaitingForClient => "threads that wait for their client",
+        Doing::WaitingForLock => "threads that wait for a lock",
+        Doing::WaitingForDisk => "threads that wait for a disk",
+        Doing::Sleeping => "threads that sleep until a time",
+        Doing::Idle => "threads without work",
+        Doing::Other => "threads that do something else",
+    };
+    let name = format!("threads.{}", doing.word()).into();
+    Some(Signal { subject: Subject::Tier, name, unit: "threads".into(), help: help.into(), key: false })
+}
 
 /// Looks a second, on average, where the budget allows for them.
 const LOOKS_PER_S: f64 = 10.0;
@@ -55,8 +83,8 @@ struct Tier {
     serving: HashSet<u32>,
     queues: HashSet<u64>,
     things: HashMap<u64, judge::Thing>,
-    /// Mean threads in each word, times looks.
-    sums: BTreeMap<&'static str, f64>,
+    /// Mean threads that did each, times looks.
+    sums: BTreeMap<Doing, f64>,
     looks: u32,
     /// Connections that wait to be accepted.
     queue: Option<u64>,
@@ -102,7 +130,7 @@ impl Threads {
     }
 
     /// How long until the next look.
-    pub(crate) fn patience(&self) -> Option<Duration> {
+    pub(crate) fn next_look(&self) -> Option<Duration> {
         (!self.tiers.is_empty()).then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
@@ -128,13 +156,12 @@ impl Threads {
         for tier in &mut self.tiers {
             let looks = std::mem::take(&mut tier.looks);
             let mut sums = std::mem::take(&mut tier.sums);
-            // Waiting for a CPU can't be told from running by a look; the kernel counts it.
-            let sampled = Doing::ALL.iter().filter(|doing| **doing != Doing::WaitingForCpu);
-            for doing in sampled.filter(|_| looks > 0) {
-                let threads = sums.remove(doing.word()).unwrap_or(0.0) / f64::from(looks);
-                points.add(&format!("threads.{}", doing.word()), Some(&tier.job.name), "threads", threads);
+            let sampled = Doing::ALL.into_iter().filter_map(|doing| Some((doing, of_doing(doing)?)));
+            for (doing, signal) in sampled.filter(|_| looks > 0) {
+                let threads = sums.remove(&doing).unwrap_or(0.0) / f64::from(looks);
+                points.add(&signal, Some(&tier.job.name), threads);
             }
-            points.add("threads.count", Some(&tier.job.name), "threads", tier.ids.len() as f64);
+            points.add(&COUNT, Some(&tier.job.name), tier.ids.len() as f64);
         }
         self.keep_to_budget();
         self.refresh();
@@ -152,7 +179,7 @@ impl Threads {
     pub(crate) fn queues(&self, points: &mut Points) {
         for tier in &self.tiers {
             let waiting = tier.queue.map(|waiting| waiting as f64);
-            points.add_known("listen.queue", Some(&tier.job.name), "connections", waiting);
+            points.add_known(&QUEUE, Some(&tier.job.name), waiting);
         }
     }
 
@@ -273,7 +300,7 @@ impl Tier {
                 listening,
             };
             if let Some(doing) = look.doing() {
-                *self.sums.entry(doing.word()).or_default() += weight;
+                *self.sums.entry(doing).or_default() += weight;
             }
         }
         self.looks += 1;
