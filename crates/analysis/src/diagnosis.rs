@@ -12,12 +12,12 @@ pub use check::check;
 
 use std::collections::BTreeMap;
 
-use model::ServiceManifest;
 use model::diagnosis::{Diagnosis, Limited, SignalSummary, Suspect};
 use model::record::TierSetup;
 use model::rules::{About, Rule};
+use model::{ServiceManifest, Signal};
 
-use crate::signals::find;
+use crate::signals::{FAILED, MISSED_TARGETS, RESPONSE_GROWTH, RESPONSE_SHARE, THROUGHPUT_GROWTH, find};
 use crate::{ledger, sentence};
 
 /// A suspect less likely than this isn't shown.
@@ -115,11 +115,11 @@ fn state(suspects: &[Suspect], signals: &[SignalSummary]) -> Limited {
     if suspects.first().is_some_and(|suspect| suspect.sure_ratio >= 0.5) {
         return Limited::Yes;
     }
-    let run = |name: &str| find(signals, None, name).map(|signal| signal.mean);
-    let missed = run("run.missed_targets").is_some_and(|share| share > 0.0);
-    let failed = run("run.failed_ratio").is_some_and(|share| share > FAILED_RATIO);
-    let grown = run("run.response_growth").is_some_and(|times| times > GROWN.0)
-        && run("run.throughput_growth").is_some_and(|growth| growth < GROWN.1);
-    let waiting = run("run.response_share").is_some_and(|share| share > WAITING_SHARE);
+    let run = |signal: &Signal| find(signals, None, &signal.name).map(|signal| signal.mean);
+    let missed = run(&MISSED_TARGETS).is_some_and(|share| share > 0.0);
+    let failed = run(&FAILED).is_some_and(|share| share > FAILED_RATIO);
+    let grown = run(&RESPONSE_GROWTH).is_some_and(|times| times > GROWN.0)
+        && run(&THROUGHPUT_GROWTH).is_some_and(|growth| growth < GROWN.1);
+    let waiting = run(&RESPONSE_SHARE).is_some_and(|share| share > WAITING_SHARE);
     if missed || failed || grown || waiting { Limited::Unclear } else { Limited::No }
 }

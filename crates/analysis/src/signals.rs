@@ -6,15 +6,28 @@
 
 mod derived;
 mod run;
+pub(crate) mod wanted;
 
 use model::diagnosis::SignalSummary;
 use model::interval::OperationName;
 use model::record::TargetResult;
-use model::{Interval, OperationInterval, OperationKind};
+use model::service::ALARM_UNIT;
+use model::{Interval, OperationInterval, OperationKind, Signal};
 
+use crate::ledger;
 use crate::series::{MIN_EARLY_S, SeriesSeen};
 use crate::steady::Steady;
 use crate::validity::LogAlarm;
+
+pub(crate) use derived::OPERATIONS_PER_S;
+pub(crate) use run::{FAILED, MISSED_TARGETS, RESPONSE, RESPONSE_GROWTH, RESPONSE_SHARE, THROUGHPUT_GROWTH};
+pub use wanted::wanted;
+
+/// Every signal that is worked out here: of tiers, of the run, and those of the ledger.
+pub fn declared() -> impl Iterator<Item = Signal> {
+    let declared = derived::SIGNALS.iter().chain(run::SIGNALS).copied().cloned();
+    declared.chain(run::of_errors()).chain(ledger::declared())
+}
 
 /// The most that a series of a tier can be by the configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,7 +124,7 @@ fn of_series(series: &SeriesSeen, per_s: f64, watched: &Watched<'_>) -> Option<S
 
 /// The CPUs that the CPU time of a tier or of the generator can take at most. Any number of threads can wait for one.
 fn cpus(series: &SeriesSeen, watched: &Watched<'_>) -> Option<f64> {
-    let of_cpus = series.name == "cpu.cores";
+    let of_cpus = series.name == wanted::CPU;
     let cpus = match series.tier.as_deref()? {
         "generator" | "observers" => watched.generator_cpus,
         _ => watched.stack_cpus,
@@ -122,11 +135,16 @@ fn cpus(series: &SeriesSeen, watched: &Watched<'_>) -> Option<f64> {
 /// A line of a log that rules know by a name: how often it appeared, in the whole run.
 fn alarm(alarm: &LogAlarm) -> Option<SignalSummary> {
     let count = alarm.count as f64;
-    let signal = figure(&alarm.signal.clone()?, "lines", count);
+    let signal = figure(alarm.signal.as_ref()?, ALARM_UNIT, count);
     Some(SignalSummary { tier: Some(alarm.tier.clone()), ..signal })
 }
 
-/// A signal of one figure.
+/// A declared signal of one figure.
+pub(crate) fn value_of(signal: &Signal, value: f64) -> SignalSummary {
+    figure(&signal.name, &signal.unit, value)
+}
+
+/// A signal of one figure, by its name and unit.
 pub(crate) fn figure(name: &str, unit: &str, value: f64) -> SignalSummary {
     SignalSummary {
         tier: None,

@@ -9,7 +9,7 @@ pub struct SignalSummary {
     /// web, app, db, cache, `generator`, `observers`; absent for the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
-    /// The series' name (`docs/reference/series.md`): `workers.busy`, `cpu.cores`.
+    /// The series' name (`docs/reference/signals.md`): `workers.busy`, `cpu.cores`.
     pub name: String,
     /// Its unit.
     pub unit: String,

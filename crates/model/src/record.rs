@@ -173,7 +173,7 @@ pub struct TierSetup {
     /// Rendered configuration files: path in the run directory to text.
     pub files: BTreeMap<String, String>,
     /// What the server's own figures mean, by the name of their series; those of the machine are the same everywhere
-    /// (`docs/reference/series.md`).
+    /// (`docs/reference/signals.md`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, CounterSetup>,
 }

@@ -128,6 +128,11 @@ impl SignalRegistry {
         self.of(subject, &[]).find(|signal| signal.declares(name))
     }
 
+    /// Whether a signal called `name` is declared of `subject`, as in [`Self::of`].
+    pub fn declares(&self, subject: Subject, services: &[String], name: &str) -> bool {
+        self.of(subject, services).any(|signal| signal.declares(name))
+    }
+
     /// All signals of `subject`: of a tier also those of `services`, of all of them when that is empty.
     pub fn of(&self, subject: Subject, services: &[String]) -> impl Iterator<Item = &Signal> {
         let wanted = move |service: &String| services.is_empty() || services.contains(service);

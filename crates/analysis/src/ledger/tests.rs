@@ -1,6 +1,7 @@
 use model::diagnosis::{Doing, SignalSummary};
 
 use super::*;
+use crate::signals::figure;
 
 fn of(tier: &str, name: &str, mean: f64) -> SignalSummary {
     SignalSummary { tier: Some(tier.to_string()), ..figure(name, "threads", mean) }

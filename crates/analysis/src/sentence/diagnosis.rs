@@ -4,7 +4,8 @@ use model::diagnosis::{Clue, Diagnosis, Limited, SignalSummary, Suspect, Try};
 use model::units;
 
 use super::{number, percent};
-use crate::signals::find;
+use crate::signals::wanted::STACK_BUSY;
+use crate::signals::{MISSED_TARGETS, find};
 
 /// So many pieces of evidence fit into a sentence.
 const MOST_CLUES: usize = 2;
@@ -70,8 +71,8 @@ fn evidence(suspect: &Suspect) -> String {
 }
 
 fn free(signals: &[SignalSummary]) -> String {
-    let busy = find(signals, None, "stack.busy_ratio").map(|signal| signal.mean.clamp(0.0, 1.0));
-    let met = find(signals, None, "run.missed_targets").map_or("", |_| ", and their targets are met");
+    let busy = find(signals, None, STACK_BUSY).map(|signal| signal.mean.clamp(0.0, 1.0));
+    let met = find(signals, None, &MISSED_TARGETS.name).map_or("", |_| ", and their targets are met");
     let (yet, room) = match busy {
         None => ("", String::new()),
         Some(busy) if busy < NEARLY_FULL => ("", format!("; the stack's CPUs were {} busy", percent(busy))),

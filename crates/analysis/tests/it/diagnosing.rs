@@ -188,29 +188,6 @@ fn real_faults_are_named_first_and_nothing_is_where_nothing_is_wrong() {
 }
 
 #[test]
-fn every_signal_and_knob_of_a_rule_exists() {
-    let catalogue = catalogue();
-    let all = catalogue.services().into_iter().map(|name| {
-        (name.to_string(), catalogue.service(name).unwrap_or_else(|problems| panic!("{problems}")))
-    });
-    let services: BTreeMap<String, ServiceManifest> = all.collect();
-    let mut rules = catalogue.rules().unwrap_or_else(|problems| panic!("{problems}"));
-    let wrong = |rules: &[Rule]| {
-        let said: Vec<String> =
-            analysis::diagnosis::check(rules, &services).iter().map(ToString::to_string).collect();
-        said.join("\n")
-    };
-    assert_eq!(wrong(&rules), "");
-    let rule = rules.iter_mut().find(|rule| rule.name == "web-workers").expect("it is there");
-    rule.evidence[0].signal = "worker.busy".to_string();
-    rule.tries[0].knob = Some("MaxRequestWorker".to_string());
-    let said = wrong(&rules);
-    assert!(said.contains("nobody writes a signal `worker.busy`"), "{said}");
-    assert!(said.contains("`workers.busy`"), "the nearest name is told: {said}");
-    assert!(said.contains("no service has a knob `MaxRequestWorker`"), "{said}");
-}
-
-#[test]
 fn every_rule_has_a_case() {
     let cases = table("rules.toml");
     for rule in stack("apache").rules {

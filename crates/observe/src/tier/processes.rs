@@ -6,7 +6,7 @@ use super::MAX_PROCESSES;
 use crate::points::Points;
 
 signals! {
-    COUNT = Signal::of_tier("processes.count", "processes", "processes");
+    COUNT = Signal::of_tier("processes.count", "processes", "its processes");
     DESCRIPTORS = Signal::of_tier("descriptors.count", "descriptors", "open files and sockets");
     DESCRIPTORS_USED = Signal::of_tier(
         "descriptors.used_ratio", "ratio", "open files and sockets of the fullest process, of its limit"

@@ -23,7 +23,7 @@ use crate::sockets::{Sockets, TcpListener, UnixSocket};
 use look::{Look, Place as Standing};
 
 signals! {
-    COUNT = Signal::of_tier("threads.count", "threads", "threads");
+    COUNT = Signal::of_tier("threads.count", "threads", "its threads");
     QUEUE = Signal::of_tier("listen.queue", "connections", "connections that wait to be accepted").shown_first();
 }
 

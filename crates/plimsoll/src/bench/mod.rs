@@ -18,6 +18,7 @@ pub(crate) mod page_cache;
 pub(crate) mod prove;
 pub(crate) mod server;
 pub(crate) mod setup;
+pub(crate) mod signals;
 pub(crate) mod stage;
 pub(crate) mod trial;
 pub(crate) mod watching;

@@ -12,7 +12,7 @@ use crate::bench::measure::{DRAIN_S, measure};
 use crate::bench::pace::Planned;
 use crate::bench::server::ServerArgs;
 use crate::bench::stage::Stage;
-use crate::bench::{keep, measuring};
+use crate::bench::{keep, measuring, signals};
 use crate::context::Context;
 
 /// A run that is over and kept.
@@ -81,7 +81,8 @@ pub(crate) fn run(
     writer.finish(&record)?;
     let closed = stage.close();
     let run = runs.find(&id)?;
-    let report = run.keep("report.html", report::html(&report::Page::of(&run)).as_bytes());
+    let report =
+        run.keep("report.html", report::html(&report::Page::of(&run, &signals::built_in())).as_bytes());
     // The run is kept by now: what fails after it must not take it away, but is told.
     let (report, unwritten) =
         report.map_or_else(|problems| (None, Some(problems)), |path| (Some(path), None));

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use model::{Problem, Result};
 use store::{Run, Runs, Studies, Study};
 
+use crate::bench::signals;
 use crate::context::Context;
 
 /// Something that is kept. There is one at a time, so its size doesn't matter.
@@ -46,7 +47,7 @@ pub(crate) fn study_html(study: &Study) -> String {
 pub(crate) fn write_study_report(study: &Study) -> Result<PathBuf> {
     for run in study.record().trials.iter().filter_map(|trial| study.run(trial).ok()) {
         if !run.directory().join(REPORT).exists() {
-            run.keep(REPORT, report::html(&report::Page::of(&run)).as_bytes())?;
+            run.keep(REPORT, report::html(&report::Page::of(&run, &signals::built_in())).as_bytes())?;
         }
     }
     study.keep(REPORT, study_html(study).as_bytes())

@@ -6,6 +6,7 @@ use model::{Kind, Result};
 
 use crate::bench::outcome::{self, Measured};
 use crate::bench::server::SingleArgs;
+use crate::bench::signals;
 use crate::context::Context;
 use crate::verbs::recipe_args::RecipeArgs;
 
@@ -46,7 +47,7 @@ pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
     if args.json {
         context.console.result(&report::json(record));
     } else {
-        let page = report::Page::of(run);
+        let page = report::Page::of(run, &signals::built_in());
         let text = report::terminal(&page, context.console.width(), context.console.colour());
         context.console.painted(&text);
         if let Some(report) = report {
