@@ -40,7 +40,7 @@ signals! {
 /// Of its interval, what a reading may take.
 const DEADLINE_RATIO: f64 = 0.8;
 /// Readings that nobody asked for are forgotten, the oldest first.
-const KEPT: usize = 32;
+const MAX_READINGS: usize = 32;
 
 /// The statuses of all tiers, each read by a thread of its own.
 #[derive(Debug)]
@@ -161,7 +161,7 @@ impl Drop for Servers {
 impl Shelf {
     fn put(&self, reading: Reading) {
         let mut readings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if readings.len() == KEPT {
+        if readings.len() == MAX_READINGS {
             readings.pop_front();
         }
         readings.push_back(reading);
@@ -209,11 +209,11 @@ fn keep_reading(
 }
 
 /// Asks the instances one after the other: one that does not answer has no more than its share of the time.
-fn read_all(readers: &mut [Reader], begun: Instant, patience: Duration) -> Option<Vec<Figures>> {
+fn read_all(readers: &mut [Reader], begun: Instant, timeout: Duration) -> Option<Vec<Figures>> {
     let count = readers.len() as f64;
     let mut all = Vec::new();
     for (number, reader) in readers.iter_mut().enumerate() {
-        let deadline = begun + patience.mul_f64((number + 1) as f64 / count);
+        let deadline = begun + timeout.mul_f64((number + 1) as f64 / count);
         all.push(reader.read(deadline).ok());
     }
     all.into_iter().collect()

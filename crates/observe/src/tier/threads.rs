@@ -20,7 +20,7 @@ use crate::job::{Job, TierJob};
 use crate::points::Points;
 use crate::process::ProcessTable;
 use crate::sockets::{Sockets, TcpListener, UnixSocket};
-use look::{Look, Place as Standing};
+use look::{Look, TierContext};
 
 signals! {
     COUNT = Signal::of_tier("threads.count", "threads", "its threads");
@@ -52,9 +52,9 @@ fn of_doing(doing: Doing) -> Option<Signal> {
 /// Looks a second, on average, where the budget allows for them.
 const LOOKS_PER_S: f64 = 10.0;
 /// And where one thread of each tier is too dear for more.
-const LEAST_LOOKS_PER_S: f64 = 1.0;
-/// So many threads of each tier are looked at each time.
-const THREADS_EACH: usize = 8;
+const MIN_LOOKS_PER_S: f64 = 1.0;
+/// The number of threads of each tier that are looked at each time.
+const MAX_THREADS: usize = 8;
 /// CPU seconds a second that looking may take; where threads are dear to look at, fewer are.
 const BUDGET: f64 = 0.005;
 
@@ -75,7 +75,7 @@ pub(crate) struct Threads {
 #[derive(Debug)]
 struct Tier {
     job: TierJob,
-    standing: Standing,
+    context: TierContext,
     /// Asks about the sockets of the tier's own host, where it has one.
     apart: Option<Sockets>,
     /// All its threads, as of the last second.
@@ -102,7 +102,7 @@ impl Threads {
             listening: HashSet::new(),
             random: Random::seeded(),
             next: Instant::now(),
-            each: THREADS_EACH,
+            each: MAX_THREADS,
             per_s: LOOKS_PER_S,
             spent_s: 0.0,
             looks: 0,
@@ -221,15 +221,15 @@ impl Tier {
     fn new(tier: &TierJob, job: &Job) -> Tier {
         // Where another tier listens on a port, a connection over TCP may lead there.
         let behind = job.tiers.iter().filter(|other| other.name != tier.name);
-        let standing = Standing {
+        let context = TierContext {
             sockets: tier.sockets.clone(),
             ports: behind.flat_map(|other| other.ports.iter().copied()).collect(),
             background: tier.background_threads.clone(),
-            ..Standing::default()
+            ..TierContext::default()
         };
         Tier {
             job: tier.clone(),
-            standing,
+            context,
             apart: tier.pids.first().and_then(|pid| Sockets::apart(*pid)),
             ids: Vec::new(),
             serving: HashSet::new(),
@@ -247,14 +247,14 @@ impl Tier {
             None => table.trees(&self.job.pids).into_iter().flat_map(tasks).collect(),
         };
         let masters = if self.have_children(table) { self.job.pids.as_slice() } else { &[] };
-        self.standing.masters = masters.to_vec();
+        self.context.masters = masters.to_vec();
         let ids: HashSet<u32> = self.ids.iter().copied().collect();
         self.serving.retain(|id| ids.contains(id));
-        if self.things.len() > MOST_KNOWN {
+        if self.things.len() > MAX_KNOWN {
             self.things.clear();
         }
-        if self.standing.images.is_empty() {
-            self.standing.images = self.job.pids.iter().filter_map(|id| look::image(*id)).collect();
+        if self.context.images.is_empty() {
+            self.context.images = self.job.pids.iter().filter_map(|id| look::image(*id)).collect();
         }
     }
 
@@ -269,7 +269,7 @@ impl Tier {
 
     fn look(
         &mut self,
-        most: usize,
+        max: usize,
         random: &mut Random,
         sockets: &mut Option<Sockets>,
         remote_ports: &mut Option<HashMap<u64, u16>>,
@@ -278,7 +278,7 @@ impl Tier {
         if self.ids.is_empty() {
             return;
         }
-        let drawn = most.min(self.ids.len());
+        let drawn = max.min(self.ids.len());
         let weight = self.ids.len() as f64 / drawn as f64;
         let mut addresses = HashSet::new();
         // A host of its own has connections of its own.
@@ -289,7 +289,7 @@ impl Tier {
             self.ids.swap(index, other);
             let mut look = Look {
                 id: self.ids[index],
-                standing: &self.standing,
+                context: &self.context,
                 serving: &mut self.serving,
                 queues: &mut self.queues,
                 things: &mut self.things,
@@ -307,14 +307,14 @@ impl Tier {
     }
 }
 
-/// Sockets that were seen are known until there are so many.
-const MOST_KNOWN: usize = 20_000;
+/// Sockets that were seen are forgotten beyond this number.
+const MAX_KNOWN: usize = 20_000;
 
 /// How many threads of each tier the budget allows for each time, and how many times a second, at the price that one
 /// of each had; seconds of CPU.
 fn within_budget(price_s: f64) -> (usize, f64) {
-    let each = ((BUDGET / LOOKS_PER_S / price_s) as usize).clamp(1, THREADS_EACH);
-    (each, (BUDGET / (price_s * each as f64)).clamp(LEAST_LOOKS_PER_S, LOOKS_PER_S))
+    let each = ((BUDGET / LOOKS_PER_S / price_s) as usize).clamp(1, MAX_THREADS);
+    (each, (BUDGET / (price_s * each as f64)).clamp(MIN_LOOKS_PER_S, LOOKS_PER_S))
 }
 
 /// Connections that wait at the tier's ports and sockets, together; `None` where it listens on none.
@@ -352,8 +352,8 @@ impl Random {
         self.0
     }
 
-    fn below(&mut self, most: usize) -> usize {
-        (self.next() >> 16) as usize % most.max(1)
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() >> 16) as usize % limit.max(1)
     }
 
     fn ratio(&mut self) -> f64 {
