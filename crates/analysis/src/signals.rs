@@ -6,7 +6,7 @@
 
 mod derived;
 mod run;
-pub(crate) mod wanted;
+pub mod wanted;
 
 use model::diagnosis::SignalSummary;
 use model::interval::OperationName;

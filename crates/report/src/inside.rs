@@ -1,5 +1,6 @@
 //! What tiers, their servers and the machine told over time: those figures first that the diagnosis cites.
 
+use analysis::signals::wanted::{CPU, CPU_WAIT};
 use model::diagnosis::{Limited, SignalSummary};
 use model::record::Series;
 use model::{RunRecord, SignalRegistry, Subject};
@@ -157,7 +158,7 @@ fn sorted(meanings: &Meanings<'_>, tier: Option<&str>, figures: Vec<Figure>) -> 
             (true, ..) => parts.first.push(figure),
             (_, _, false) => parts.still.push(figure),
             // The CPU of all tiers has a chart of its own.
-            _ if figure.name == "cpu.cores" => {}
+            _ if figure.name == CPU => {}
             (_, true, _) => parts.first.push(figure),
             _ => parts.more.push(figure),
         }
@@ -212,7 +213,7 @@ impl Figure {
     /// The most that it can be, where that is known.
     pub fn limit(&self) -> Option<f64> {
         // Older runs give one to threads that wait for a CPU, of which any number can.
-        self.signal.as_ref().filter(|_| self.name != "cpu.wait_cores")?.limit
+        self.signal.as_ref().filter(|_| self.name != CPU_WAIT)?.limit
     }
 
     /// `37 of 150 workers`: a value beside what it can be at most, which of a share goes without saying.
