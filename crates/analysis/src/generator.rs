@@ -4,7 +4,7 @@ use model::record::GeneratorResult;
 
 use crate::little::Little;
 use crate::series::SeriesSeen;
-use crate::signals::wanted::{FOREIGN, STEAL};
+use crate::signals::names::{FOREIGN, STEAL};
 use crate::steady::Steady;
 use crate::times::summary;
 

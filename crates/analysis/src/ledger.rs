@@ -8,7 +8,7 @@
 use model::diagnosis::{Doing, Ledger, LedgerPart, SignalSummary};
 use model::{Signal, Subject, signals};
 
-use crate::signals::wanted::{CPU, CPU_WAIT};
+use crate::signals::names::{CPU, CPU_WAIT};
 use crate::signals::{OPERATIONS_PER_S, RESPONSE, find, value_of};
 
 signals! {

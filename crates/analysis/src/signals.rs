@@ -4,9 +4,9 @@
 //! Beside the series there are signals that follow from them or from the users' side: [`run`] tells of the run as a whole
 //! (`run.response_growth`), [`derived`] relates series of a tier to each other (`sql.rows_read_per_row`).
 
-mod derived;
-mod run;
-pub mod wanted;
+pub(crate) mod derived;
+pub mod names;
+pub(crate) mod run;
 
 use model::diagnosis::SignalSummary;
 use model::interval::OperationName;
@@ -14,20 +14,12 @@ use model::record::TargetResult;
 use model::service::ALARM_UNIT;
 use model::{Interval, OperationInterval, OperationKind, Signal};
 
-use crate::ledger;
 use crate::series::{MIN_EARLY_S, SeriesSeen};
 use crate::steady::Steady;
 use crate::validity::LogAlarm;
 
 pub(crate) use derived::OPERATIONS_PER_S;
 pub(crate) use run::{FAILED, MISSED_TARGETS, RESPONSE, RESPONSE_GROWTH, RESPONSE_SHARE, THROUGHPUT_GROWTH};
-pub use wanted::wanted;
-
-/// Every signal that is worked out here: of tiers, of the run, and those of the ledger.
-pub fn declared() -> impl Iterator<Item = Signal> {
-    let declared = derived::SIGNALS.iter().chain(run::SIGNALS).copied().cloned();
-    declared.chain(run::of_errors()).chain(ledger::declared())
-}
 
 /// The most that a series of a tier can be by the configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,7 +116,7 @@ fn of_series(series: &SeriesSeen, per_s: f64, watched: &Watched<'_>) -> Option<S
 
 /// The CPUs that the CPU time of a tier or of the generator can take at most. Any number of threads can wait for one.
 fn cpus(series: &SeriesSeen, watched: &Watched<'_>) -> Option<f64> {
-    let of_cpus = series.name == wanted::CPU;
+    let of_cpus = series.name == names::CPU;
     let cpus = match series.tier.as_deref()? {
         "generator" | "observers" => watched.generator_cpus,
         _ => watched.stack_cpus,

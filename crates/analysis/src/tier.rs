@@ -3,7 +3,7 @@
 use model::record::TierResult;
 
 use crate::series::SeriesSeen;
-use crate::signals::wanted::{CPU, CPU_SYSTEM, MEMORY};
+use crate::signals::names::{CPU, CPU_SYSTEM, MEMORY};
 use crate::steady::Steady;
 
 /// A tier and where its figures come from, as the observer says.

@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut sample = run(shape);
         sample.record.id = format!("20261121-034512-dvdstore-{name}");
         keep(&runs, &sample)?;
-        let signals = observe::signals().chain(analysis::signals::declared());
+        let signals = observe::signals().chain(analysis::declared::signals());
         let page = Page::of(&runs.find(&sample.record.id)?, &SignalRegistry::new(signals, []));
         let text = html(&page);
         println!("{name}: {} kB\n\n{}", text.len() / 1024, terminal(&page, 80, true));

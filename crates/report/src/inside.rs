@@ -1,6 +1,6 @@
 //! What tiers, their servers and the machine told over time: those figures first that the diagnosis cites.
 
-use analysis::signals::wanted::{CPU, CPU_WAIT};
+use analysis::signals::names::{CPU, CPU_WAIT};
 use model::diagnosis::{Limited, SignalSummary};
 use model::record::Series;
 use model::{RunRecord, SignalRegistry, Subject};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::signals::wanted::{CPU, FOREIGN};
+use analysis::signals::names::{CPU, FOREIGN};
 use model::interval::{OperationInterval, OperationName};
 use model::record::Series;
 use model::{ErrorKind, Interval, OperationKind, Result, RunRecord};

@@ -4,7 +4,7 @@ use model::diagnosis::{Clue, Diagnosis, Limited, SignalSummary, Suspect, Try};
 use model::units;
 
 use super::{number, percent};
-use crate::signals::wanted::STACK_BUSY;
+use crate::signals::names::STACK_BUSY;
 use crate::signals::{MISSED_TARGETS, find};
 
 /// So many pieces of evidence fit into a sentence.

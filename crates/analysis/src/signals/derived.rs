@@ -3,7 +3,7 @@
 use model::diagnosis::SignalSummary;
 use model::{Signal, signals};
 
-use super::wanted::{CPU, CPU_WAIT, STACK_BUSY};
+use super::names::{CPU, CPU_WAIT, STACK_BUSY};
 use super::{Watched, figure, find, value_of};
 
 signals! {
@@ -52,7 +52,7 @@ const OWN_STATEMENT: f64 = 1.0;
 const MIN_DENOMINATOR: f64 = 1e-3;
 
 /// The names of a tier's signals from which these follow.
-pub(super) fn wanted() -> impl Iterator<Item = &'static str> {
+pub(crate) fn wanted() -> impl Iterator<Item = &'static str> {
     let of_ratios = RATIOS.iter().flat_map(|(_, above, below)| below.iter().chain([above]));
     of_ratios.chain(&SQL_KNOWN).copied().chain([SQL_RUNNING])
 }

@@ -38,7 +38,7 @@ signals! {
 }
 
 /// The signals of failures, by their kind.
-pub(super) fn of_errors() -> impl Iterator<Item = Signal> {
+pub(crate) fn of_errors() -> impl Iterator<Item = Signal> {
     ErrorKind::ALL.into_iter().map(of_error)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::diagnosis::{Case, diagnose};
-use analysis::signals::wanted::CPU;
+use analysis::signals::names::CPU;
 use model::rules::Rule;
 use model::{Catalogue, RunRecord, ServiceManifest};
 

@@ -4,7 +4,7 @@ use model::{ServiceManifest, SignalRegistry};
 
 /// The signals of the rooms and of `services`.
 pub(crate) fn registry<'a>(services: impl IntoIterator<Item = &'a ServiceManifest>) -> SignalRegistry {
-    SignalRegistry::new(observe::signals().chain(analysis::signals::declared()), services)
+    SignalRegistry::new(observe::signals().chain(analysis::declared::signals()), services)
 }
 
 /// Those of the rooms alone: a kept run has itself what its servers' mean.

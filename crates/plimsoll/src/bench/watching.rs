@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use analysis::signals::wanted::UNANSWERED;
+use analysis::signals::names::UNANSWERED;
 use model::record::Series;
 use model::{Plan, Problem, Result, ServerJob};
 use observe::{Answer, GENERATOR, Job, OBSERVERS, OwnWatch, TierJob};

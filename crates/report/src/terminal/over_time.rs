@@ -1,6 +1,6 @@
 //! The run's course in a few lines.
 
-use analysis::signals::wanted::CPU;
+use analysis::signals::names::CPU;
 
 use super::draw::sparkline;
 use super::plain;

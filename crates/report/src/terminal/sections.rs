@@ -1,6 +1,6 @@
 //! The parts of the text, in the order in which they are read.
 
-use analysis::signals::wanted::MEMORY_LIMIT;
+use analysis::signals::names::MEMORY_LIMIT;
 use model::record::{ConsistencyResult, Evidence, OperationResult, TargetResult, ValidityCheck};
 use model::{OperationKind, RunRecord};
 

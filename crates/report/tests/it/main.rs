@@ -105,7 +105,7 @@ impl Kept {
 
     fn page(&self) -> Page {
         let run = self.runs().find(&self.sample.record.id).expect("the run is there");
-        let signals = observe::signals().chain(analysis::signals::declared());
+        let signals = observe::signals().chain(analysis::declared::signals());
         let mut page = Page::of(&run, &SignalRegistry::new(signals, []));
         page.directory = "/srv/plimsoll/runs".into();
         page

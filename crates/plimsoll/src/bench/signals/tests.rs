@@ -69,7 +69,7 @@ fn every_signal_and_series_of_a_recorded_run_is_declared_with_its_unit() {
 #[test]
 fn every_signal_that_the_mathematics_looks_for_is_declared() {
     let all = all();
-    for (subject, name) in analysis::signals::wanted() {
+    for (subject, name) in analysis::declared::wanted() {
         assert!(all.find(subject, &name).is_some(), "nobody declares {subject:?} `{name}`");
     }
 }
@@ -170,7 +170,7 @@ run's `run.sqlite`; a rate's point holds for the time since the point before it.
 
 /// `docs/reference/signals.md`.
 fn page(all: &SignalRegistry) -> String {
-    let worked_out: Vec<Signal> = analysis::signals::declared().collect();
+    let worked_out: Vec<Signal> = analysis::declared::signals().collect();
     let (derived, read): (Vec<&Signal>, Vec<&Signal>) =
         all.built_in().iter().partition(|signal| worked_out.contains(signal));
     let of = |signals: &[&Signal], subject: Subject| {

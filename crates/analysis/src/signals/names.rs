@@ -1,11 +1,6 @@
 //! Names of signals that are looked for here and by whoever shows results, and declared by whoever reads them: an observer,
 //! or a service's manifest.
 
-use model::Subject;
-
-use super::derived;
-use crate::ledger;
-
 /// CPU time of a tier, of the generator or of the observers.
 pub const CPU: &str = "cpu.cores";
 /// Of which in the kernel.
@@ -24,12 +19,3 @@ pub const STACK_BUSY: &str = "stack.busy_ratio";
 pub const STEAL: &str = "cpu.steal_ratio";
 /// CPU time of what has nothing to do with the run.
 pub const FOREIGN: &str = "cpu.foreign_cores";
-
-/// Every such name: without a declaration of it what is worked out from it would be silently absent.
-pub fn wanted() -> Vec<(Subject, String)> {
-    let of_tiers =
-        [CPU, CPU_SYSTEM, CPU_WAIT, MEMORY, MEMORY_LIMIT, UNANSWERED].into_iter().chain(derived::wanted());
-    let of_tiers = of_tiers.map(str::to_string).chain(ledger::wanted());
-    let of_machine = [STACK_BUSY, STEAL, FOREIGN].map(|name| (Subject::Machine, name.to_string()));
-    of_tiers.map(|name| (Subject::Tier, name)).chain(of_machine).collect()
-}
