@@ -12,12 +12,12 @@ pub use check::check;
 
 use std::collections::BTreeMap;
 
-use model::ServiceManifest;
-use model::diagnosis::{Diagnosis, Limited, Signal, Suspect};
+use model::diagnosis::{Diagnosis, Limited, SignalSummary, Suspect};
 use model::record::TierSetup;
 use model::rules::{About, Rule};
+use model::{ServiceManifest, Signal};
 
-use crate::signals::find;
+use crate::signals::{FAILED, MISSED_TARGETS, RESPONSE_GROWTH, RESPONSE_SHARE, THROUGHPUT_GROWTH, find};
 use crate::{ledger, sentence};
 
 /// A suspect less likely than this isn't shown.
@@ -36,7 +36,7 @@ const WAITING_SHARE: f64 = 0.75;
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
     /// Every signal of the run.
-    pub signals: &'a [Signal],
+    pub signals: &'a [SignalSummary],
     /// The tiers as they were set up, in the order of their start.
     pub tiers: &'a [TierSetup],
     /// What may hold a stack.
@@ -48,9 +48,9 @@ pub struct Case<'a> {
 }
 
 /// The signals with those of the ledger, and the diagnosis that they give.
-pub fn diagnose(case: &Case<'_>) -> (Vec<Signal>, Diagnosis) {
+pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, Diagnosis) {
     let order: Vec<&str> = case.tiers.iter().map(|tier| tier.tier.as_str()).collect();
-    let mut signals: Vec<Signal> =
+    let mut signals: Vec<SignalSummary> =
         case.signals.iter().filter(|signal| !ledger::is_of_ledger(signal)).cloned().collect();
     let ledger = ledger::ledger(&order, &signals);
     if let Some(ledger) = &ledger {
@@ -79,7 +79,7 @@ pub fn diagnose(case: &Case<'_>) -> (Vec<Signal>, Diagnosis) {
 }
 
 /// Each rule for each tier that it can be about.
-fn suspects(case: &Case<'_>, signals: &[Signal]) -> Vec<weigh::Weighed> {
+fn suspects(case: &Case<'_>, signals: &[SignalSummary]) -> Vec<weigh::Weighed> {
     let mut found = Vec::new();
     for rule in case.rules {
         let subjects: Vec<weigh::Subject<'_>> = match rule.about {
@@ -111,15 +111,15 @@ fn keep_likeliest(suspects: &mut Vec<Suspect>) {
 
 /// Whether anything holds the stack: a suspect that is likelier than not; else nothing where the users set the pace
 /// and their targets are met.
-fn state(suspects: &[Suspect], signals: &[Signal]) -> Limited {
+fn state(suspects: &[Suspect], signals: &[SignalSummary]) -> Limited {
     if suspects.first().is_some_and(|suspect| suspect.sure_ratio >= 0.5) {
         return Limited::Yes;
     }
-    let run = |name: &str| find(signals, None, name).map(|signal| signal.mean);
-    let missed = run("run.missed_targets").is_some_and(|share| share > 0.0);
-    let failed = run("run.failed_ratio").is_some_and(|share| share > FAILED_RATIO);
-    let grown = run("run.response_growth").is_some_and(|times| times > GROWN.0)
-        && run("run.throughput_growth").is_some_and(|growth| growth < GROWN.1);
-    let waiting = run("run.response_share").is_some_and(|share| share > WAITING_SHARE);
+    let run = |signal: &Signal| find(signals, None, &signal.name).map(|signal| signal.mean);
+    let missed = run(&MISSED_TARGETS).is_some_and(|share| share > 0.0);
+    let failed = run(&FAILED).is_some_and(|share| share > FAILED_RATIO);
+    let grown = run(&RESPONSE_GROWTH).is_some_and(|times| times > GROWN.0)
+        && run(&THROUGHPUT_GROWTH).is_some_and(|growth| growth < GROWN.1);
+    let waiting = run(&RESPONSE_SHARE).is_some_and(|share| share > WAITING_SHARE);
     if missed || failed || grown || waiting { Limited::Unclear } else { Limited::No }
 }

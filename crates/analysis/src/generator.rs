@@ -4,6 +4,7 @@ use model::record::GeneratorResult;
 
 use crate::little::Little;
 use crate::series::SeriesSeen;
+use crate::signals::names::{FOREIGN, STEAL};
 use crate::steady::Steady;
 use crate::times::summary;
 
@@ -16,10 +17,10 @@ pub struct HostShares {
     pub foreign_cores: Option<f64>,
 }
 
-/// Means over the steady state of the host's series `cpu.steal_ratio` and `cpu.foreign_cores`.
+/// Means over the steady state of the host's series of steal time and of foreign CPU time.
 pub fn host_shares(series: &[SeriesSeen]) -> HostShares {
     let mean = |name: &str| series.iter().find(|one| one.tier.is_none() && one.name == name)?.mean;
-    HostShares { steal_ratio: mean("cpu.steal_ratio"), foreign_cores: mean("cpu.foreign_cores") }
+    HostShares { steal_ratio: mean(STEAL), foreign_cores: mean(FOREIGN) }
 }
 
 /// The generator over the steady state. `cpus` is the number of CPUs it may use, which is its number of threads;

@@ -5,9 +5,21 @@
 //! exact accounts; the other states are sampled. What a tier waits for its callee is replaced by what the callee did
 //! meanwhile, so that nothing is counted twice.
 
-use model::diagnosis::{Doing, Ledger, LedgerPart, Signal};
+use model::diagnosis::{Doing, Ledger, LedgerPart, SignalSummary};
+use model::{Signal, Subject, signals};
 
-use crate::signals::{figure, find};
+use crate::signals::names::{CPU, CPU_WAIT};
+use crate::signals::{OPERATIONS_PER_S, RESPONSE, find, value_of};
+
+signals! {
+    UNACCOUNTED = Signal::of_run(
+        "run.unaccounted_ratio", "ratio", "share of the response time that no tier accounts for"
+    );
+}
+
+/// What is said of a tier's parts of the response time, and of its own time at work.
+const LEDGER: (&str, &str) = ("ledger.", "of the response time");
+const WORK: (&str, &str) = ("work.", "of the time in which the tier was at work");
 
 /// Counters by which a server says how many of its threads have work, how many of those are always the observer's own
 /// question, and which of them only keep a connection. Threads beyond that number wait for work in ways that look like
@@ -22,8 +34,42 @@ const BUSY: [(&str, f64, &str); 4] = [
 /// What is sampled, the most specific first: so it is believed when a server's own count leaves less room than the sample.
 const SAMPLED: [Doing; 4] = [Doing::WaitingForDisk, Doing::Sleeping, Doing::WaitingForLock, Doing::Other];
 
+/// The doings that a ledger has: of which waiting for the callee is there in any case, the two of CPUs are exact.
+fn doings() -> impl Iterator<Item = Doing> {
+    [Doing::Running, Doing::WaitingForCpu, Doing::WaitingForCallee].into_iter().chain(SAMPLED)
+}
+
+/// Every signal of a ledger.
+pub(crate) fn declared() -> impl Iterator<Item = Signal> {
+    let of_tiers = [LEDGER, WORK].into_iter().flat_map(|of| doings().map(move |doing| of_doing(of, doing)));
+    of_tiers.chain(SIGNALS.iter().copied().cloned())
+}
+
+/// The signal of a tier's share of its time at work.
+pub(crate) fn of_work(doing: Doing) -> Signal {
+    of_doing(WORK, doing)
+}
+
+fn of_doing((begin, of): (&str, &str), doing: Doing) -> Signal {
+    let name = format!("{begin}{}", doing.word());
+    let help = format!("{of}: {}", doing.title());
+    Signal { subject: Subject::Tier, name: name.into(), unit: "ratio".into(), help: help.into(), key: false }
+}
+
+/// The signal of how many threads did something.
+fn threads(doing: Doing) -> String {
+    format!("threads.{}", doing.word())
+}
+
+/// The names of a tier's signals that a ledger is made of, but for those of its CPU.
+pub(crate) fn wanted() -> impl Iterator<Item = String> {
+    let of_servers = BUSY.iter().flat_map(|(busy, _, kept)| [*busy, *kept]).filter(|name| !name.is_empty());
+    let looked_at = doings().filter(|doing| *doing != Doing::WaitingForCpu);
+    of_servers.map(str::to_string).chain(looked_at.map(threads))
+}
+
 /// Parts smaller than this share of the response time are left out.
-const LEAST_RATIO: f64 = 0.001;
+const MIN_RATIO: f64 = 0.001;
 
 /// What a tier's threads did, in mean threads.
 #[derive(Debug, Clone)]
@@ -42,10 +88,10 @@ impl Work {
 
 /// The ledger of a run by its signals. `tiers` are named in the order in which they start: each calls those before it.
 /// Absent where nobody looked at the tiers' threads, or nothing completed.
-pub fn ledger(tiers: &[&str], signals: &[Signal]) -> Option<Ledger> {
-    let per_s = find(signals, None, "run.operations_per_s")?.mean;
-    let response_s = find(signals, None, "run.response_s")?.mean;
-    let sampled = |tier: &&str| find(signals, Some(tier), "threads.running").is_some();
+pub fn ledger(tiers: &[&str], signals: &[SignalSummary]) -> Option<Ledger> {
+    let per_s = find(signals, None, &OPERATIONS_PER_S.name)?.mean;
+    let response_s = find(signals, None, &RESPONSE.name)?.mean;
+    let sampled = |tier: &&str| find(signals, Some(tier), &threads(Doing::Running)).is_some();
     if per_s <= 0.0 || response_s <= 0.0 || !tiers.iter().any(sampled) {
         return None;
     }
@@ -60,7 +106,7 @@ pub fn ledger(tiers: &[&str], signals: &[Signal]) -> Option<Ledger> {
         for (doing, s_per_operation) in doing.chain([(Doing::WaitingForCallee, beyond_s)]) {
             accounted_s += s_per_operation;
             let share_ratio = s_per_operation / response_s;
-            if share_ratio >= LEAST_RATIO {
+            if share_ratio >= MIN_RATIO {
                 parts.push(LedgerPart { tier: work.tier.clone(), doing, s_per_operation, share_ratio });
             }
         }
@@ -71,37 +117,37 @@ pub fn ledger(tiers: &[&str], signals: &[Signal]) -> Option<Ledger> {
 
 /// Signals that tell the ledger to rules: `ledger.WORD` as shares of the response time, `work.WORD` as shares of the
 /// time in which the tier was at work (there `callee` is the whole wait), `run.unaccounted_ratio`.
-pub fn signals(ledger: &Ledger, tiers: &[&str], signals: &[Signal]) -> Vec<Signal> {
+pub fn signals(ledger: &Ledger, tiers: &[&str], signals: &[SignalSummary]) -> Vec<SignalSummary> {
     let mut found = Vec::new();
     for tier in tiers {
-        let mut add = |name: String, value: f64| {
-            found.push(Signal { tier: Some(tier.to_string()), ..figure(&name, "ratio", value) });
+        let mut add = |signal: Signal, value: f64| {
+            found.push(SignalSummary { tier: Some(tier.to_string()), ..value_of(&signal, value) });
         };
         for part in ledger.parts.iter().filter(|part| part.tier == *tier) {
-            add(format!("ledger.{}", part.doing.word()), part.share_ratio);
+            add(of_doing(LEDGER, part.doing), part.share_ratio);
         }
         let work = work(tier, signals);
         let all = work.own() + work.callee;
         if all > 0.0 {
             for (doing, threads) in work.doing.iter().chain([&(Doing::WaitingForCallee, work.callee)]) {
-                add(format!("work.{}", doing.word()), threads / all);
+                add(of_work(*doing), threads / all);
             }
         }
     }
-    found.push(figure("run.unaccounted_ratio", "ratio", ledger.unaccounted_s / ledger.response_s));
+    found.push(value_of(&UNACCOUNTED, ledger.unaccounted_s / ledger.response_s));
     found
 }
 
 /// Whether a signal is one of those of [`signals`].
-pub(crate) fn is_of_ledger(signal: &Signal) -> bool {
-    ["ledger.", "work.", "run.unaccounted_ratio"].iter().any(|begin| signal.name.starts_with(begin))
+pub(crate) fn is_of_ledger(signal: &SignalSummary) -> bool {
+    [LEDGER.0, WORK.0, &UNACCOUNTED.name].iter().any(|begin| signal.name.starts_with(begin))
 }
 
-fn work(tier: &str, signals: &[Signal]) -> Work {
+fn work(tier: &str, signals: &[SignalSummary]) -> Work {
     let mean = |name: &str| find(signals, Some(tier), name).map(|signal| signal.mean.max(0.0));
-    let threads = |doing: Doing| mean(&format!("threads.{}", doing.word()));
-    let running = mean("cpu.cores").or_else(|| threads(Doing::Running)).unwrap_or(0.0);
-    let waiting = mean("cpu.wait_cores").or_else(|| threads(Doing::WaitingForCpu)).unwrap_or(0.0);
+    let threads = |doing: Doing| mean(&threads(doing));
+    let running = mean(CPU).or_else(|| threads(Doing::Running)).unwrap_or(0.0);
+    let waiting = mean(CPU_WAIT).or_else(|| threads(Doing::WaitingForCpu)).unwrap_or(0.0);
     let mut doing = vec![(Doing::Running, running), (Doing::WaitingForCpu, waiting)];
     let callee = threads(Doing::WaitingForCallee).unwrap_or(0.0);
     let busy = BUSY

@@ -20,6 +20,7 @@
 mod batch;
 pub mod bootstrap;
 pub mod capacity;
+pub mod declared;
 mod demand;
 pub mod diagnosis;
 pub mod distribution;

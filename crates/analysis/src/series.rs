@@ -15,7 +15,7 @@ const LATE_S: f64 = 1.0;
 pub struct SeriesSeen {
     /// web, app, db, cache, `generator`, `observers`; absent for the host.
     pub tier: Option<String>,
-    /// `docs/reference/series.md`.
+    /// `docs/reference/signals.md`.
     pub name: String,
     /// Its unit.
     pub unit: String,

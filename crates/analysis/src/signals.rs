@@ -4,17 +4,22 @@
 //! Beside the series there are signals that follow from them or from the users' side: [`run`] tells of the run as a whole
 //! (`run.response_growth`), [`derived`] relates series of a tier to each other (`sql.rows_read_per_row`).
 
-mod derived;
-mod run;
+pub(crate) mod derived;
+pub mod names;
+pub(crate) mod run;
 
-use model::diagnosis::Signal;
+use model::diagnosis::SignalSummary;
 use model::interval::OperationName;
 use model::record::TargetOutcome;
-use model::{Interval, OperationInterval, OperationKind};
+use model::service::ALARM_UNIT;
+use model::{Interval, OperationInterval, OperationKind, Signal};
 
 use crate::series::{MIN_EARLY_S, SeriesSeen};
 use crate::steady::Steady;
 use crate::validity::LogAlarm;
+
+pub(crate) use derived::OPERATIONS_PER_S;
+pub(crate) use run::{FAILED, MISSED_TARGETS, RESPONSE, RESPONSE_GROWTH, RESPONSE_SHARE, THROUGHPUT_GROWTH};
 
 /// The most that a series of a tier can be by the configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,9 +83,9 @@ pub fn early_span_s(ramp_up_s: f64) -> (f64, f64) {
 }
 
 /// Every signal: of the series in their order, then of what follows from them, then of the run as a whole.
-pub fn signals(watched: &Watched<'_>) -> Vec<Signal> {
+pub fn signals(watched: &Watched<'_>) -> Vec<SignalSummary> {
     let per_s = watched.per_s();
-    let mut signals: Vec<Signal> =
+    let mut signals: Vec<SignalSummary> =
         watched.series.iter().filter_map(|series| of_series(series, per_s, watched)).collect();
     derived::add(watched, per_s, &mut signals);
     signals.extend(watched.alarms.iter().filter_map(alarm));
@@ -88,7 +93,7 @@ pub fn signals(watched: &Watched<'_>) -> Vec<Signal> {
     signals
 }
 
-fn of_series(series: &SeriesSeen, per_s: f64, watched: &Watched<'_>) -> Option<Signal> {
+fn of_series(series: &SeriesSeen, per_s: f64, watched: &Watched<'_>) -> Option<SignalSummary> {
     let is_rate = series.is_rate();
     let mean = if is_rate { series.mean } else { series.level }?;
     let limit = watched
@@ -97,7 +102,7 @@ fn of_series(series: &SeriesSeen, per_s: f64, watched: &Watched<'_>) -> Option<S
         .find(|limit| limit.tier == series.tier && limit.name == series.name)
         .map(|limit| limit.value)
         .or_else(|| cpus(series, watched));
-    Some(Signal {
+    Some(SignalSummary {
         tier: series.tier.clone(),
         name: series.name.clone(),
         unit: series.unit.clone(),
@@ -111,7 +116,7 @@ fn of_series(series: &SeriesSeen, per_s: f64, watched: &Watched<'_>) -> Option<S
 
 /// The CPUs that the CPU time of a tier or of the generator can take at most. Any number of threads can wait for one.
 fn cpus(series: &SeriesSeen, watched: &Watched<'_>) -> Option<f64> {
-    let of_cpus = series.name == "cpu.cores";
+    let of_cpus = series.name == names::CPU;
     let cpus = match series.tier.as_deref()? {
         "generator" | "observers" => watched.generator_cpus,
         _ => watched.stack_cpus,
@@ -120,15 +125,20 @@ fn cpus(series: &SeriesSeen, watched: &Watched<'_>) -> Option<f64> {
 }
 
 /// A line of a log that rules know by a name: how often it appeared, in the whole run.
-fn alarm(alarm: &LogAlarm) -> Option<Signal> {
+fn alarm(alarm: &LogAlarm) -> Option<SignalSummary> {
     let count = alarm.count as f64;
-    let signal = figure(&alarm.signal.clone()?, "lines", count);
-    Some(Signal { tier: Some(alarm.tier.clone()), ..signal })
+    let signal = figure(alarm.signal.as_ref()?, ALARM_UNIT, count);
+    Some(SignalSummary { tier: Some(alarm.tier.clone()), ..signal })
 }
 
-/// A signal of one figure.
-pub(crate) fn figure(name: &str, unit: &str, value: f64) -> Signal {
-    Signal {
+/// A declared signal of one figure.
+pub(crate) fn value_of(signal: &Signal, value: f64) -> SignalSummary {
+    figure(&signal.name, &signal.unit, value)
+}
+
+/// A signal of one figure, by its name and unit.
+pub(crate) fn figure(name: &str, unit: &str, value: f64) -> SignalSummary {
+    SignalSummary {
         tier: None,
         name: name.to_string(),
         unit: unit.to_string(),
@@ -141,7 +151,11 @@ pub(crate) fn figure(name: &str, unit: &str, value: f64) -> Signal {
 }
 
 /// The signal of that name of a tier; of the machine or of the run without one.
-pub(crate) fn find<'a>(signals: &'a [Signal], tier: Option<&str>, name: &str) -> Option<&'a Signal> {
+pub(crate) fn find<'a>(
+    signals: &'a [SignalSummary],
+    tier: Option<&str>,
+    name: &str,
+) -> Option<&'a SignalSummary> {
     signals.iter().find(|signal| signal.tier.as_deref() == tier && signal.name == name)
 }
 

@@ -3,6 +3,7 @@
 use model::record::TierResult;
 
 use crate::series::SeriesSeen;
+use crate::signals::names::{CPU, CPU_SYSTEM, MEMORY};
 use crate::steady::Steady;
 
 /// A tier and where its figures come from, as the observer says.
@@ -14,8 +15,7 @@ pub struct TierSource {
     pub source: String,
 }
 
-/// A row for each of `sources`, in their order, from what the tier's series `cpu.cores`, `cpu.system_cores` and
-/// `memory.bytes` told. `completed` is the number of operations that completed, for the CPU time of one.
+/// A row for each of `sources`, in their order, from the tier's series of CPU time and memory. `completed` is the number of operations that completed, for the CPU time of one.
 pub fn tiers(
     series: &[SeriesSeen],
     sources: &[TierSource],
@@ -27,15 +27,15 @@ pub fn tiers(
             series.iter().find(|one| one.tier.as_ref() == Some(&source.tier) && one.name == name)
         };
         let mean = |name: &str| of_tier(name)?.mean;
-        let cpu_cores = mean("cpu.cores");
+        let cpu_cores = mean(CPU);
         TierResult {
             tier: source.tier.clone(),
             cpu_cores,
-            cpu_system_cores: mean("cpu.system_cores"),
+            cpu_system_cores: mean(CPU_SYSTEM),
             cpu_s_per_operation: cpu_cores
                 .filter(|_| completed > 0)
                 .map(|cores| cores * steady.length_s() / completed as f64),
-            memory_bytes: of_tier("memory.bytes").and_then(|memory| memory.max).map(|bytes| bytes as u64),
+            memory_bytes: of_tier(MEMORY).and_then(|memory| memory.max).map(|bytes| bytes as u64),
             source: source.source.clone(),
         }
     };

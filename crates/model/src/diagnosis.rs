@@ -7,11 +7,11 @@ use crate::record::Check;
 
 /// A series over the steady state, in figures that rules can weigh.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Signal {
+pub struct SignalSummary {
     /// web, app, db, cache, `generator`, `observers`; absent for the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
-    /// The series' name (`docs/reference/series.md`): `workers.busy`, `cpu.cores`.
+    /// The series' name (`docs/reference/signals.md`): `workers.busy`, `cpu.cores`.
     pub name: String,
     /// Its unit.
     pub unit: String,

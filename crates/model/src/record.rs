@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use target::{Margin, TargetOutcome};
 
-use crate::diagnosis::{Diagnosis, Injected, Signal};
+use crate::diagnosis::{Diagnosis, Injected, SignalSummary};
 use crate::interval::{OperationKind, Wire};
 use crate::load::Load;
 use crate::setting::{GivenSettings, Values};
@@ -76,7 +76,7 @@ pub struct RunRecord {
     pub generator: GeneratorResult,
     /// Every series over the steady state, in figures.
     #[serde(default)]
-    pub signals: Vec<Signal>,
+    pub signals: Vec<SignalSummary>,
     /// What holds the stack; absent where nothing was watched, and in records older than diagnoses.
     #[serde(default)]
     pub diagnosis: Option<Diagnosis>,
@@ -181,7 +181,7 @@ pub struct TierSetup {
     /// Rendered configuration files: path in the run directory to text.
     pub files: BTreeMap<String, String>,
     /// What the server's own figures mean, by the name of their series; those of the machine are the same everywhere
-    /// (`docs/reference/series.md`).
+    /// (`docs/reference/signals.md`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, CounterSetup>,
 }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::setting::Setting;
+use crate::signal::{Signal, Subject};
 
 /// A server program: packages, templates, knobs, commands, probe. All strings marked *template* are rendered by
 /// minijinja with the context documented in `catalogue/services/README.md`.
@@ -78,6 +79,29 @@ pub struct ServiceManifest {
     pub reload: Option<Reload>,
     /// For a database: how a client reaches it and how its data directory is kept.
     pub database: Option<Database>,
+}
+
+impl ServiceManifest {
+    /// The signals that it declares: its counters, and the lines of its log that have a name for rules.
+    pub fn signals(&self) -> Vec<Signal> {
+        let of_counter = |counter: &Counter| Signal {
+            subject: Subject::Tier,
+            name: counter.name.clone().into(),
+            unit: counter.series_unit().into(),
+            help: counter.help.clone().into(),
+            key: counter.key,
+        };
+        let of_alarm = |alarm: &Alarm| {
+            Some(Signal {
+                subject: Subject::Tier,
+                name: alarm.signal.clone()?.into(),
+                unit: ALARM_UNIT.into(),
+                help: format!("how often its log said `{}`", alarm.contains).into(),
+                key: false,
+            })
+        };
+        self.counters.iter().map(of_counter).chain(self.alarms.iter().filter_map(of_alarm)).collect()
+    }
 }
 
 /// Debian packages with the program.
@@ -190,6 +214,9 @@ pub struct Stop {
     pub within_s: f64,
 }
 
+/// What a signal of an alarm counts.
+pub const ALARM_UNIT: &str = "lines";
+
 /// A line of the error log that means trouble.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -278,6 +305,14 @@ pub struct Counter {
     /// Shown first in reports.
     #[serde(default)]
     pub key: bool,
+}
+
+impl Counter {
+    /// The unit of its series: of a rate per second.
+    pub fn series_unit(&self) -> String {
+        let per_s = if self.kind == CounterKind::Rate { "/s" } else { "" };
+        format!("{}{per_s}", self.unit)
+    }
 }
 
 /// How a figure is read.

@@ -10,7 +10,7 @@ pub fn cgroup2_mount() -> Option<PathBuf> {
 }
 
 /// The cgroup v2 directory that process `id` is in.
-pub fn cgroup2_of(id: u32) -> Option<PathBuf> {
+pub(crate) fn cgroup2_of(id: u32) -> Option<PathBuf> {
     let text = std::fs::read_to_string(format!("/proc/{id}/cgroup")).ok()?;
     let path = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
     Some(cgroup2_mount()?.join(path))

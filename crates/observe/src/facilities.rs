@@ -25,7 +25,7 @@ pub fn facilities(base: Option<&Path>) -> Vec<Facility> {
     let steal = fs::read_to_string("/proc/stat")
         .is_ok_and(|text| text.lines().next().is_some_and(|line| line.split_ascii_whitespace().count() > 8));
     let schedstat = fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let schedstat = schedstat.as_deref().and_then(crate::own::parse_schedstat);
+    let schedstat = schedstat.as_deref().and_then(crate::instrument::parse_schedstat);
     let delays = fs::read_to_string("/proc/sys/kernel/task_delayacct").unwrap_or_default();
     vec![
         one("cgroup v2", base.map(|base| base.display().to_string()), "CPU time of tiers, exactly"),

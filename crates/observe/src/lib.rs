@@ -2,9 +2,9 @@
 //!
 //! The principal type is [`Watch`]: made once for a run, asked once a second, it gives the readings since the last
 //! time. It lives in a process of its own, whose whole life is [`observer`]: what it costs is then seen and confined.
-//! Behind it stand [`TierProbe`] (a tier's CPU and memory, from its cgroup or its process tree), [`HostProbe`] (all CPUs,
-//! steal among it) and [`Servers`] (what servers tell about themselves). Only [`OwnWatch`], the generator's look at itself, runs in the tool. [`machine`] describes
-//! what the run runs on.
+//! Behind it stand the observers of `host` (the machine) and `tier` (what the kernel says of a tier), and [`Servers`]
+//! (what servers tell about themselves). Only [`OwnWatch`], the generator's look at itself, runs in the tool. Each observer
+//! declares the [`signals`] that it gives. [`machine`] describes what the run runs on.
 //!
 //! Everything is read, nothing is written, and nothing read may be taken for granted: a process that vanishes between
 //! two reads, a file that this kernel doesn't have, are absent figures and never errors.
@@ -14,31 +14,30 @@
 mod cgroup;
 mod facilities;
 mod host;
-mod host_more;
+mod instrument;
 mod job;
 mod machine;
-mod memory_limit;
 pub mod observer;
-mod own;
-mod own_watch;
 mod points;
 mod process;
+mod rates;
 mod reread;
-mod servers;
+mod server;
 mod sockets;
-mod threads;
 mod tier;
-mod tier_more;
 mod watch;
 
-pub use cgroup::{cgroup2_mount, cgroup2_of};
+use model::Signal;
+
+pub use cgroup::cgroup2_mount;
 pub use facilities::{Facility, facilities};
-pub use host::{CpuTimes, HostProbe, HostSample};
+pub use instrument::OwnWatch;
 pub use job::{Answer, GENERATOR, Job, OBSERVERS, TierJob};
 pub use machine::machine;
-pub use own::{OwnProbe, OwnSample, ThreadUsage};
-pub use own_watch::OwnWatch;
-pub use process::{ProcessTable, ProcessUsage};
-pub use servers::Servers;
-pub use tier::{TierProbe, TierSample};
+pub use server::Servers;
 pub use watch::Watch;
+
+/// Every signal that an observer gives: of tiers, then of the machine. Those of a server's own are in its manifest.
+pub fn signals() -> impl Iterator<Item = Signal> {
+    tier::signals().chain(server::SIGNALS.iter().copied().cloned()).chain(host::signals().cloned())
+}

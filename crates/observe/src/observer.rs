@@ -24,12 +24,12 @@ pub fn run(input: impl AsFd, mut output: impl Write) -> Result<()> {
     let Some(first) = lines.next(None)? else { return Ok(()) };
     let job: Job = serde_json::from_str(&first).map_err(|error| wrong(error.to_string()))?;
     let mut watch = Watch::new(&job);
-    say(&mut output, &Answer { sources: watch.sources(), unseen: watch.unseen(), ..Answer::default() })?;
+    send(&mut output, &Answer { sources: watch.sources(), unseen: watch.unseen(), ..Answer::default() })?;
     // Counts have the time at which they are read: on a busy machine that is later than the question.
     let mut base: Option<(Instant, f64)> = None;
     loop {
-        let patience = watch.next_look();
-        let Some(line) = lines.next(patience)? else { return Ok(()) };
+        let timeout = watch.next_look();
+        let Some(line) = lines.next(timeout)? else { return Ok(()) };
         if line.is_empty() {
             watch.look();
             continue;
@@ -38,15 +38,15 @@ pub fn run(input: impl AsFd, mut output: impl Write) -> Result<()> {
         let asked_s = at_s.ok_or_else(|| wrong(format!("`{line}` is no question")))?;
         let (began, named_s) = *base.get_or_insert_with(|| (Instant::now(), asked_s));
         let at_s = named_s + began.elapsed().as_secs_f64();
-        say(&mut output, &Answer { series: watch.sample(at_s), ..Answer::default() })?;
+        send(&mut output, &Answer { series: watch.sample(at_s), ..Answer::default() })?;
     }
 }
 
-fn say(output: &mut impl Write, answer: &Answer) -> Result<()> {
+fn send(output: &mut impl Write, answer: &Answer) -> Result<()> {
     let mut line = serde_json::to_vec(answer).map_err(|error| Problem::bug(error.to_string()))?;
     line.push(b'\n');
-    let told = output.write_all(&line).and_then(|()| output.flush());
-    told.map_err(|error| Problem::environment(format!("failed to answer the tool: {error}")).into())
+    let written = output.write_all(&line).and_then(|()| output.flush());
+    written.map_err(|error| Problem::environment(format!("failed to answer the tool: {error}")).into())
 }
 
 /// Lines of a pipe, with a limit to the waiting.
@@ -61,9 +61,9 @@ impl Lines {
         Ok(Lines { input: File::from(own), read: Vec::new() })
     }
 
-    /// The next line without its end; empty when none came within `patience`, `None` at the end.
-    fn next(&mut self, patience: Option<Duration>) -> Result<Option<String>> {
-        let deadline = patience.map(|patience| Instant::now() + patience);
+    /// The next line without its end; empty when none came within `timeout`, `None` at the end.
+    fn next(&mut self, timeout: Option<Duration>) -> Result<Option<String>> {
+        let deadline = timeout.map(|timeout| Instant::now() + timeout);
         loop {
             if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.read.drain(..=end).collect();
@@ -84,8 +84,8 @@ impl Lines {
     }
 }
 
-fn readable(input: &File, patience: Option<Duration>) -> Result<bool> {
-    let limit = patience.and_then(|patience| Timespec::try_from(patience).ok());
+fn readable(input: &File, timeout: Option<Duration>) -> Result<bool> {
+    let limit = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
     match poll(&mut [PollFd::new(input, PollFlags::IN)], limit.as_ref()) {
         Ok(ready) => Ok(ready > 0),
         Err(rustix::io::Errno::INTR) => Ok(false),
@@ -133,13 +133,13 @@ mod tests {
         // Only the first question says what time it is: the others come as after a stall, with times long past or
         // far ahead. A rate needs a millisecond, so it is asked until one came.
         let began = Instant::now();
-        let mut told = say("sample 0").series;
-        while !told.iter().any(|one| one.name == "cpu.cores") && began.elapsed().as_secs() < 60 {
-            told.extend(say("sample 1000").series);
+        let mut series = say("sample 0").series;
+        while !series.iter().any(|one| one.name == "cpu.cores") && began.elapsed().as_secs() < 60 {
+            series.extend(say("sample 1000").series);
         }
         let read = 0.0..=began.elapsed().as_secs_f64();
-        assert!(told.iter().any(|one| one.name == "cpu.cores"), "no rate in a minute: {told:?}");
-        assert!(told.iter().all(|one| read.contains(&one.points[0].0)), "read within {read:?}: {told:?}");
+        assert!(series.iter().any(|one| one.name == "cpu.cores"), "no rate in a minute: {series:?}");
+        assert!(series.iter().all(|one| read.contains(&one.points[0].0)), "read within {read:?}: {series:?}");
         drop(ask);
         observer.join().expect("no panic").expect("it ends well");
     }

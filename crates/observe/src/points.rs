@@ -1,5 +1,6 @@
 //! New points of many series, collected as they are read.
 
+use model::Signal;
 use model::record::Series;
 
 /// Points of one moment.
@@ -16,20 +17,30 @@ impl Points {
         Points { at_s, found: Vec::new() }
     }
 
-    /// A point of series `name` of `tier`, or of the machine.
-    pub(crate) fn add(&mut self, name: &str, tier: Option<&str>, unit: &str, value: f64) {
-        self.found.push(Series {
-            name: name.to_string(),
-            tier: tier.map(str::to_string),
-            unit: unit.to_string(),
-            points: vec![(self.at_s, value)],
-        });
+    /// Their moment, in seconds of the run.
+    pub(crate) fn at_s(&self) -> f64 {
+        self.at_s
+    }
+
+    /// A point of `signal`, of `tier` or of the machine.
+    pub(crate) fn add(&mut self, signal: &Signal, tier: Option<&str>, value: f64) {
+        self.push(signal.name.to_string(), signal, tier, value);
     }
 
     /// The same where there is a value.
-    pub(crate) fn add_known(&mut self, name: &str, tier: Option<&str>, unit: &str, value: Option<f64>) {
+    pub(crate) fn add_known(&mut self, signal: &Signal, tier: Option<&str>, value: Option<f64>) {
         if let Some(value) = value.filter(|value| value.is_finite()) {
-            self.add(name, tier, unit, value);
+            self.add(signal, tier, value);
         }
+    }
+
+    /// A point of one of several things that the machine numbers: `cpuN.busy_ratio`.
+    pub(crate) fn add_numbered(&mut self, signal: &Signal, number: usize, value: f64) {
+        self.push(signal.numbered(number), signal, None, value);
+    }
+
+    fn push(&mut self, name: String, signal: &Signal, tier: Option<&str>, value: f64) {
+        let (tier, unit) = (tier.map(str::to_string), signal.unit.to_string());
+        self.found.push(Series { name, tier, unit, points: vec![(self.at_s, value)] });
     }
 }

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 /// What one process has used since it started.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct ProcessUsage {
+pub(crate) struct ProcessUsage {
     /// The parent's id.
-    pub parent: u32,
+    pub(crate) parent: u32,
     /// CPU seconds in user mode, with those of children that ended and were waited for.
-    pub user_s: f64,
+    pub(crate) user_s: f64,
     /// CPU seconds in the kernel, with those of children that ended and were waited for.
-    pub system_s: f64,
+    pub(crate) system_s: f64,
 }
 
 /// The fields of `/proc/PID/stat` that matter; `ticks_per_s` is the kernel's USER_HZ. The name in parentheses may
@@ -39,13 +39,13 @@ fn parse_own(stat: &str, ticks_per_s: f64) -> Option<f64> {
 
 /// Every process of the machine at one moment.
 #[derive(Debug, Clone, Default)]
-pub struct ProcessTable {
+pub(crate) struct ProcessTable {
     processes: HashMap<u32, ProcessUsage>,
 }
 
 impl ProcessTable {
     /// Reads all of `/proc`: some 10 µs for each process of the machine. Processes that end meanwhile are left out.
-    pub fn scan() -> ProcessTable {
+    pub(crate) fn scan() -> ProcessTable {
         let ticks_per_s = ticks_per_s();
         let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         let read = |entry: std::fs::DirEntry| {
@@ -57,7 +57,7 @@ impl ProcessTable {
     }
 
     /// `roots` and everything below them, the roots first; one that is gone is left out.
-    pub fn trees(&self, roots: &[u32]) -> Vec<u32> {
+    pub(crate) fn trees(&self, roots: &[u32]) -> Vec<u32> {
         let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
         for (id, usage) in &self.processes {
             children.entry(usage.parent).or_default().push(*id);
@@ -73,7 +73,7 @@ impl ProcessTable {
     }
 
     /// User and kernel CPU seconds of `roots` and everything below them; `None` when all are gone.
-    pub fn trees_cpu_s(&self, roots: &[u32]) -> Option<(f64, f64)> {
+    pub(crate) fn trees_cpu_s(&self, roots: &[u32]) -> Option<(f64, f64)> {
         let trees = self.trees(roots);
         let used = trees.iter().filter_map(|id| self.processes.get(id));
         (!trees.is_empty())

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use model::StudyRecord;
+use model::{SignalRegistry, StudyRecord};
 use report::{Page, html, list_table, study, terminal};
 use store::Runs;
 use testkit::sample::study::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
@@ -38,7 +38,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut sample = run(shape);
         sample.record.id = format!("20261121-034512-dvdstore-{name}");
         keep(&runs, &sample)?;
-        let page = Page::of(&runs.find(&sample.record.id)?);
+        let signals = observe::signals().chain(analysis::declared::signals());
+        let page = Page::of(&runs.find(&sample.record.id)?, &SignalRegistry::new(signals, []));
         let text = html(&page);
         println!("{name}: {} kB\n\n{}", text.len() / 1024, terminal(&page, 80, true));
         std::fs::write(target.join(format!("{name}.html")), text)?;

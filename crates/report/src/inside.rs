@@ -1,11 +1,11 @@
 //! What tiers, their servers and the machine told over time: those figures first that the diagnosis cites.
 
-use model::RunRecord;
-use model::diagnosis::{Limited, Signal};
+use analysis::signals::names::{CPU, CPU_WAIT};
+use model::diagnosis::{Limited, SignalSummary};
 use model::record::Series;
+use model::{RunRecord, SignalRegistry, Subject};
 use serde::Serialize;
 
-use crate::meanings;
 use crate::timeline::{STEPS_S, Timeline, spread};
 
 /// A small chart shows no more points than this, so that the report of a long run stays small.
@@ -44,7 +44,7 @@ pub struct TierInside {
 /// A figure over time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
-    /// `workers.busy` (`docs/reference/series.md`).
+    /// `workers.busy` (`docs/reference/signals.md`).
     pub name: String,
     /// Its unit.
     pub unit: String,
@@ -53,13 +53,19 @@ pub struct Figure {
     /// The diagnosis cites it.
     pub cited: bool,
     /// Over the steady state; absent in records without signals.
-    pub signal: Option<Signal>,
+    pub signal: Option<SignalSummary>,
     /// One value a step.
     pub values: Vec<Option<f64>>,
 }
 
-/// What `series` tell of a run whose course is `timeline`.
-pub(crate) fn of(record: &RunRecord, series: &[Series], timeline: &Timeline) -> Inside {
+/// What `series` tell of a run whose course is `timeline`; `signals` say what those mean that are no server's own.
+pub(crate) fn of(
+    record: &RunRecord,
+    series: &[Series],
+    timeline: &Timeline,
+    signals: &SignalRegistry,
+) -> Inside {
+    let meanings = Meanings { record, signals };
     let (Some(first), Some(last)) = (timeline.at_s.first(), timeline.at_s.last()) else {
         return Inside::default();
     };
@@ -83,21 +89,20 @@ pub(crate) fn of(record: &RunRecord, series: &[Series], timeline: &Timeline) -> 
     names.sort_by_key(place);
     let tiers = names.into_iter().map(|tier| {
         let own = series.iter().filter(|one| one.tier.as_deref() == tier);
-        sorted(record, tier, own.map(|one| figure(record, one, &at_s, step_s)).collect())
+        sorted(&meanings, tier, own.map(|one| figure(&meanings, one, &at_s, step_s)).collect())
     });
     Inside { step_s, tiers: tiers.collect(), at_s }
 }
 
-fn figure(record: &RunRecord, one: &Series, at_s: &[u32], step_s: u32) -> Figure {
-    let own = |signal: &&Signal| signal.name == one.name && signal.tier == one.tier;
-    let counter = counter(record, one.tier.as_deref(), &one.name);
-    let help = counter.map_or_else(|| meanings::of(one.tier.as_deref(), &one.name).0, |(help, _)| help);
+fn figure(meanings: &Meanings<'_>, one: &Series, at_s: &[u32], step_s: u32) -> Figure {
+    let own = |signal: &&SignalSummary| signal.name == one.name && signal.tier == one.tier;
+    let (help, _) = meanings.of(one.tier.as_deref(), &one.name);
     Figure {
         name: one.name.clone(),
         unit: one.unit.clone(),
         help: help.to_string(),
         cited: false,
-        signal: record.signals.iter().find(own).cloned(),
+        signal: meanings.record.signals.iter().find(own).cloned(),
         values: filled(
             spread(&one.points, at_s, step_s),
             one.unit.ends_with("/s"),
@@ -120,28 +125,40 @@ fn filled(mut values: Vec<Option<f64>>, rate: bool, most: u32) -> Vec<Option<f64
     values
 }
 
-/// What a tier's service says of a figure of its own, and whether it is a key one.
-fn counter<'a>(record: &'a RunRecord, tier: Option<&str>, name: &str) -> Option<(&'a str, bool)> {
-    let tier = record.setup.tiers.iter().find(|one| Some(one.tier.as_str()) == tier)?;
-    tier.counters.get(name).map(|counter| (counter.help.as_str(), counter.key))
+/// What is known of the meaning of figures.
+struct Meanings<'a> {
+    record: &'a RunRecord,
+    signals: &'a SignalRegistry,
 }
 
-fn sorted(record: &RunRecord, tier: Option<&str>, figures: Vec<Figure>) -> TierInside {
-    let cited = cited(record, tier);
+impl Meanings<'_> {
+    /// What a figure tells, and whether it is a key one: as the tier's service said when the run began, else as whoever
+    /// reads it declares. Nothing where nobody does any more.
+    fn of(&self, tier: Option<&str>, name: &str) -> (&str, bool) {
+        let setup = self.record.setup.tiers.iter().find(|one| Some(one.tier.as_str()) == tier);
+        if let Some(counter) = setup.and_then(|tier| tier.counters.get(name)) {
+            return (&counter.help, counter.key);
+        }
+        let declared = self.signals.find(Subject::of(tier, name), name);
+        declared.map_or(("", false), |signal| (signal.help.as_ref(), signal.key))
+    }
+}
+
+fn sorted(meanings: &Meanings<'_>, tier: Option<&str>, figures: Vec<Figure>) -> TierInside {
+    let cited = cited(meanings.record, tier);
     let mut parts =
         TierInside { tier: tier.map(str::to_string), first: Vec::new(), more: Vec::new(), still: Vec::new() };
     for mut figure in figures {
         let place = cited.iter().position(|name| *name == figure.name);
         figure.cited = place.is_some();
-        let key =
-            counter(record, tier, &figure.name).map_or(meanings::of(tier, &figure.name).1, |(_, key)| key);
+        let (_, key) = meanings.of(tier, &figure.name);
         let moved =
             figure.values.iter().flatten().collect::<Vec<_>>().windows(2).any(|pair| pair[0] != pair[1]);
         match (figure.cited, key, moved) {
             (true, ..) => parts.first.push(figure),
             (_, _, false) => parts.still.push(figure),
             // The CPU of all tiers has a chart of its own.
-            _ if figure.name == "cpu.cores" => {}
+            _ if figure.name == CPU => {}
             (_, true, _) => parts.first.push(figure),
             _ => parts.more.push(figure),
         }
@@ -196,7 +213,7 @@ impl Figure {
     /// The most that it can be, where that is known.
     pub fn limit(&self) -> Option<f64> {
         // Older runs give one to threads that wait for a CPU, of which any number can.
-        self.signal.as_ref().filter(|_| self.name != "cpu.wait_cores")?.limit
+        self.signal.as_ref().filter(|_| self.name != CPU_WAIT)?.limit
     }
 
     /// `37 of 150 workers`: a value beside what it can be at most, which of a share goes without saying.
@@ -228,7 +245,7 @@ mod tests {
             unit: "cores".into(),
             help: String::new(),
             cited: false,
-            signal: Some(Signal {
+            signal: Some(SignalSummary {
                 tier: Some("web".into()),
                 name: name.into(),
                 unit: "cores".into(),

@@ -17,7 +17,6 @@ mod html;
 mod inside;
 mod json;
 mod list;
-mod meanings;
 mod page;
 #[allow(dead_code)]
 mod scale;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use analysis::Steady;
 use model::interval::{OperationName, add_times, new_times};
 use model::record::{Event, OperationResult, Series, TimeSummary};
-use model::{OperationKind, RunRecord};
+use model::{OperationKind, RunRecord, SignalRegistry};
 use store::Run;
 
 use crate::headline::Headline;
@@ -35,9 +35,10 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page of `run`. What can't be read is named in [`Page::notes`] instead of failing: the rest is still worth
+    /// The page of `run`, whose figures are explained by `signals`: those of the rooms; what a server's own mean is kept in
+    /// the run. What can't be read is named in [`Page::notes`] instead of failing: the rest is still worth
     /// showing.
-    pub fn of(run: &Run) -> Page {
+    pub fn of(run: &Run, signals: &SignalRegistry) -> Page {
         let mut notes = Vec::new();
         let mut record = run.record().clone();
         let (steady, names) =
@@ -55,7 +56,7 @@ impl Page {
         let events = note(&mut notes, run.events()).unwrap_or_default();
         let timeline = note(&mut notes, timeline::of(run, &record, &series)).unwrap_or_default();
         let (all, counts) = together(&record, &steady, &names);
-        let inside = inside::of(&record, &series, &timeline);
+        let inside = inside::of(&record, &series, &timeline, signals);
         notes.dedup();
         Page {
             headline: Headline::of(&record, run.under_way()),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use analysis::signals::names::{CPU, FOREIGN};
 use model::interval::{OperationInterval, OperationName};
 use model::record::Series;
 use model::{ErrorKind, Interval, OperationKind, Result, RunRecord};
@@ -198,13 +199,13 @@ impl Building {
                 Column { name: ErrorKind::ALL[kind].word().to_string(), values }
             })
             .collect();
-        let tiers = series.iter().filter(|one| one.name == "cpu.cores");
+        let tiers = series.iter().filter(|one| one.name == CPU);
         timeline.cpu = tiers
             .filter_map(|one| Some((one.tier.clone()?, one)))
             .filter(|(tier, _)| tier != "generator")
             .map(|(name, one)| Column { name, values: spread(&one.points, &timeline.at_s, step_s) })
             .collect();
-        let foreign = series.iter().find(|one| one.name == "cpu.foreign_cores");
+        let foreign = series.iter().find(|one| one.name == FOREIGN);
         let noticed = |one: &&Series| one.points.iter().any(|(_, cores)| *cores >= NOTICED_CORES);
         timeline.cpu.extend(foreign.filter(noticed).map(|one| Column {
             name: "other processes".to_string(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::diagnosis::{Case, diagnose};
+use analysis::signals::names::CPU;
 use model::rules::Rule;
 use model::{Catalogue, RunRecord, ServiceManifest};
 
@@ -28,7 +29,7 @@ pub fn fill_in(record: &mut RunRecord, rules: &[Rule], services: &BTreeMap<Strin
 fn watched(record: &RunRecord) -> bool {
     let of_tier =
         |name: &Option<String>| record.setup.tiers.iter().any(|tier| Some(&tier.tier) == name.as_ref());
-    record.signals.iter().any(|signal| signal.name == "cpu.cores" && of_tier(&signal.tier))
+    record.signals.iter().any(|signal| signal.name == CPU && of_tier(&signal.tier))
 }
 
 /// The services of a kept run's tiers, as far as the catalogue has them: their knobs say what can be tried.

@@ -27,6 +27,7 @@ pub mod prove;
 pub mod server;
 mod servers;
 mod setup;
+pub mod signals;
 pub mod standing_stack;
 pub mod stressor;
 pub mod trial;

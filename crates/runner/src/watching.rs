@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use analysis::signals::names::UNANSWERED;
 use model::record::Series;
 use model::{Plan, Problem, Result, ServerJob};
 use observe::{Answer, GENERATOR, Job, OBSERVERS, OwnWatch, TierJob};
@@ -137,7 +138,7 @@ impl Watching {
         };
         let mut silent = Vec::new();
         for job in &self.servers {
-            let unanswered = known(&job.tier, "status.unanswered");
+            let unanswered = known(&job.tier, UNANSWERED);
             if unanswered.points == 0 || unanswered.below_one {
                 continue;
             }

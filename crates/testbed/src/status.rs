@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use minijinja::Value;
 use model::plan::PlanTier;
 use model::server_job::{Asked, CounterJob, StatusJob, StatusPlace};
-use model::service::{Counter, CounterKind, ServiceManifest, Status};
+use model::service::{Counter, ServiceManifest, Status};
 use model::{Catalogue, Problem, Problems, Result, ServerJob, Setting, document};
 
 use crate::needed;
@@ -88,13 +88,12 @@ fn number(renderer: &Renderer, file: &str, expression: &str, context: &Value) ->
 }
 
 fn resolved(counter: &Counter, limit: Option<f64>) -> CounterJob {
-    let per_s = if counter.kind == CounterKind::Rate { "/s" } else { "" };
     CounterJob {
         name: counter.name.clone(),
         status: counter.status.clone(),
         of: counter.of.clone(),
         kind: counter.kind,
-        unit: format!("{}{per_s}", counter.unit),
+        unit: counter.series_unit(),
         times: counter.times,
         limit,
     }

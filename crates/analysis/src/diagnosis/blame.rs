@@ -1,9 +1,10 @@
 //! Upstream pressure: waiting goes up to the callers. The deepest tier whose wait its callee doesn't explain is to blame,
 //! so a caller that mostly waits is cleared by as much as something behind it is guilty.
 
-use model::diagnosis::{Clue, Signal};
+use model::diagnosis::{Clue, Doing, SignalSummary};
 
 use super::weigh::Weighed;
+use crate::ledger;
 use crate::sentence::percent;
 use crate::signals::find;
 
@@ -13,20 +14,21 @@ const WEIGHT: f64 = -5.0;
 const CALLEE_RATIO: (f64, f64) = (0.35, 0.75);
 
 /// Clears callers of what their callees are guilty of. `tiers` are in the order of their start, the deepest first.
-pub(super) fn upstream(tiers: &[&str], signals: &[Signal], suspects: &mut [Weighed]) {
+pub(super) fn upstream(tiers: &[&str], signals: &[SignalSummary], suspects: &mut [Weighed]) {
+    let waits = ledger::of_work(Doing::WaitingForCallee);
     for (depth, tier) in tiers.iter().enumerate().skip(1) {
         let behind = &tiers[..depth];
         let guilty = suspects.iter().filter(|suspect| behind.contains(&suspect.tier.as_str()));
         let most = guilty.max_by(|one, other| one.sure_ratio().total_cmp(&other.sure_ratio()));
         let Some((sure, name)) = most.map(|most| (most.sure_ratio(), most.tier.clone())) else { continue };
-        let Some(wait) = find(signals, Some(tier), "work.callee").map(|signal| signal.mean) else { continue };
+        let Some(wait) = find(signals, Some(tier), &waits.name).map(|signal| signal.mean) else { continue };
         let (from, full) = CALLEE_RATIO;
         let strength_ratio = ((wait - from) / (full - from)).clamp(0.0, 1.0) * sure;
         for suspect in
             suspects.iter_mut().filter(|suspect| suspect.tier == *tier && suspect.cleared_by_callee)
         {
             suspect.add(Clue {
-                signal: "work.callee".to_string(),
+                signal: waits.name.to_string(),
                 value: wait,
                 strength_ratio,
                 weight: WEIGHT * strength_ratio,

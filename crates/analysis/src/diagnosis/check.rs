@@ -1,89 +1,110 @@
-//! What can be wrong with a rule before it is ever weighed: a signal that nobody writes, a knob that no service has.
+//! What can be wrong with a rule before it is ever weighed: a signal that nobody declares, a knob that no service has.
 
 use std::collections::BTreeMap;
 
-use model::diagnosis::Doing;
-use model::document::nearest;
-use model::rules::Rule;
-use model::{Problem, ServiceManifest};
+use model::document::{line, nearest};
+use model::rules::{About, EvidenceRule, Rule};
+use model::{Problem, RuleFile, ServiceManifest, SignalRegistry, Subject};
 
-/// The documents that name every series and every signal beside the servers' own: in the first column of their tables.
-const NAMED: [&str; 2] = [
-    include_str!("../../../../docs/reference/series.md"),
-    include_str!("../../../../docs/method/diagnosis.md"),
-];
-
-/// The tables' placeholders, and what may stand there.
-const KINDS: [&str; 6] = ["connect", "timeout", "status", "check", "protocol", "script"];
-
-/// Everything that is wrong with `rules`, given all services of the catalogue.
-pub fn check(rules: &[Rule], services: &BTreeMap<String, ServiceManifest>) -> Vec<Problem> {
-    let names = names(services);
-    rules.iter().flat_map(|rule| wrong(rule, &names, services)).collect()
-}
-
-fn wrong(rule: &Rule, names: &[String], services: &BTreeMap<String, ServiceManifest>) -> Vec<Problem> {
+/// Everything that is wrong with the rules of `file`, whose text is `text`, given all signals and services. Each problem has
+/// its line and key, and the nearest known name.
+pub fn check(
+    file: &RuleFile,
+    text: &str,
+    signals: &SignalRegistry,
+    services: &BTreeMap<String, ServiceManifest>,
+) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut say = |what: String, near: Option<&str>| {
-        let problem = Problem::recipe(what).key(format!("rule {}", rule.name));
-        problems.push(match near {
-            Some(near) => problem.remedy(format!("`{near}`")),
-            None => problem,
-        });
-    };
-    for evidence in &rule.evidence {
-        let name = match evidence.signal.split_once(':') {
-            Some(("run" | "front", name)) => format!("run.{name}"),
-            Some((_, name)) => name.to_string(),
-            None => evidence.signal.clone(),
-        };
-        if !names.contains(&name) {
-            let near = nearest(&name, names.iter().map(String::as_str));
-            say(format!("nobody writes a signal `{}`", evidence.signal), near);
-        }
-        if evidence.from == evidence.full {
-            say(format!("the evidence of `{}` begins where it is full", evidence.signal), None);
-        }
-    }
-    let of_rule =
-        |service: &&ServiceManifest| rule.services.is_empty() || rule.services.contains(&service.name);
-    for service in rule.services.iter().filter(|service| !services.contains_key(*service)) {
-        say(
-            format!("there is no service `{service}`"),
-            nearest(service, services.keys().map(String::as_str)),
-        );
-    }
-    let has = |service: &ServiceManifest, knob: &str| service.knobs.iter().any(|own| own.name == knob);
-    for knob in rule.tries.iter().filter_map(|one| one.knob.as_deref()) {
-        let own = services.values().filter(of_rule).any(|service| has(service, knob));
-        // Of another tier: which service runs there is the stack's business.
-        let other = knob.split_once('.').map(|(_, knob)| knob);
-        if !own && !other.is_some_and(|knob| services.values().any(|service| has(service, knob))) {
-            say(format!("no service has a knob `{knob}`"), None);
-        }
+    for (index, rule) in file.rules.iter().enumerate() {
+        let mut check = Check { rule, index: index.to_string(), text, signals, services, problems };
+        rule.evidence.iter().enumerate().for_each(|(index, evidence)| check.evidence(index, evidence));
+        check.services();
+        check.knobs();
+        problems = check.problems;
     }
     problems
 }
 
-/// Every name of a signal.
-fn names(services: &BTreeMap<String, ServiceManifest>) -> Vec<String> {
-    let cells = NAMED.iter().flat_map(|text| text.lines()).filter_map(|line| line.strip_prefix("| "));
-    let first = cells.filter_map(|line| line.split(" |").next());
-    let documented = first.flat_map(|cell| cell.split('`').skip(1).step_by(2)).flat_map(expanded);
-    let counters =
-        services.values().flat_map(|service| &service.counters).map(|counter| counter.name.clone());
-    let alarms =
-        services.values().flat_map(|service| &service.alarms).filter_map(|alarm| alarm.signal.clone());
-    documented.chain(counters).chain(alarms).collect()
+struct Check<'a> {
+    rule: &'a Rule,
+    /// Which of the file's.
+    index: String,
+    text: &'a str,
+    signals: &'a SignalRegistry,
+    services: &'a BTreeMap<String, ServiceManifest>,
+    problems: Vec<Problem>,
 }
 
-/// `threads.WORD` and `run.KIND_errors` stand for many.
-fn expanded(name: &str) -> Vec<String> {
-    if name.contains("WORD") {
-        return Doing::ALL.iter().map(|doing| name.replace("WORD", doing.word())).collect();
+impl Check<'_> {
+    fn evidence(&mut self, index: usize, evidence: &EvidenceRule) {
+        let (subject, name, services) = self.meant(&evidence.signal);
+        let path = ["evidence", &index.to_string(), "signal"];
+        if !self.signals.declares(subject, services, &name) {
+            let whose = match subject {
+                Subject::Tier if services.is_empty() => "a tier".to_string(),
+                Subject::Tier => format!("a tier of {}", services.join(", ")),
+                Subject::Machine => "the machine".to_string(),
+                Subject::Run => "the run".to_string(),
+            };
+            let what = format!("nobody declares a signal `{name}` of {whose}");
+            let known: Vec<&str> =
+                self.signals.of(subject, services).map(|signal| signal.name.as_ref()).collect();
+            self.wrong(&path, what, nearest(&name, known));
+        }
+        if evidence.from == evidence.full {
+            let what = format!("the evidence of `{}` begins where it is full", evidence.signal);
+            self.wrong(&path, what, None);
+        }
     }
-    if name.contains("KIND") {
-        return KINDS.iter().map(|kind| name.replace("KIND", kind)).collect();
+
+    /// What a signal of the rule is about, what it is called there, and whose tiers have it; of any service when empty.
+    fn meant(&self, signal: &str) -> (Subject, String, &[String]) {
+        let any: &[String] = &[];
+        match (signal.split_once(':'), self.rule.about) {
+            (Some(("host", name)), _) => (Subject::Machine, name.to_string(), any),
+            (Some(("run" | "front", name)), _) => (Subject::Run, format!("run.{name}"), any),
+            (Some(("callee", name)), _) => (Subject::Tier, name.to_string(), any),
+            (_, About::Host) => (Subject::Machine, signal.to_string(), any),
+            (_, About::Tier) => (Subject::Tier, signal.to_string(), &self.rule.services),
+            (_, About::Generator | About::Observers) => (Subject::Tier, signal.to_string(), any),
+        }
     }
-    vec![name.to_string()]
+
+    fn services(&mut self) {
+        for (index, service) in self.rule.services.iter().enumerate() {
+            if !self.services.contains_key(service) {
+                let near = nearest(service, self.services.keys().map(String::as_str)).map(str::to_string);
+                let path = ["services", &index.to_string()];
+                self.wrong(&path, format!("there is no service `{service}`"), near.as_deref());
+            }
+        }
+    }
+
+    fn knobs(&mut self) {
+        let has = |service: &ServiceManifest, knob: &str| service.knobs.iter().any(|own| own.name == knob);
+        for (index, one) in self.rule.tries.iter().enumerate() {
+            let Some(knob) = one.knob.as_deref() else { continue };
+            let of_rule = |service: &&ServiceManifest| {
+                self.rule.services.is_empty() || self.rule.services.contains(&service.name)
+            };
+            let own = self.services.values().filter(of_rule).any(|service| has(service, knob));
+            // Of another tier: which service runs there is the stack's business.
+            let other = knob.split_once('.').map(|(_, knob)| knob);
+            if !own && !other.is_some_and(|knob| self.services.values().any(|service| has(service, knob))) {
+                let known = self.services.values().filter(of_rule).flat_map(|service| &service.knobs);
+                let near = nearest(knob, known.map(|knob| knob.name.as_str())).map(str::to_string);
+                let path = ["try", &index.to_string(), "knob"];
+                self.wrong(&path, format!("no service has a knob `{knob}`"), near.as_deref());
+            }
+        }
+    }
+
+    fn wrong(&mut self, path: &[&str], what: String, near: Option<&str>) {
+        let whole = [&["rule", &self.index], path].concat();
+        let key: Vec<&str> = path.iter().copied().filter(|step| step.parse::<usize>().is_err()).collect();
+        let mut problem = Problem::recipe(what).key(format!("rule {}: {}", self.rule.name, key.join(".")));
+        problem.place.line = line(self.text, &whole);
+        problem.remedy = near.map(|near| format!("`{near}`"));
+        self.problems.push(problem);
+    }
 }

@@ -1,6 +1,6 @@
 //! One rule, one tier: how far each piece of evidence is there, and what that makes of the odds.
 
-use model::diagnosis::{Clue, Signal, Suspect, Try};
+use model::diagnosis::{Clue, SignalSummary, Suspect, Try};
 use model::record::TierSetup;
 use model::rules::{EvidenceRule, FigureOf, Rule};
 
@@ -55,7 +55,7 @@ impl<'a> Subject<'a> {
         Subject { tier, setup: None, callee: None, own: Some(tier), is_front: false }
     }
 
-    fn signal<'s>(&self, name: &str, signals: &'s [Signal]) -> Option<&'s Signal> {
+    fn signal<'s>(&self, name: &str, signals: &'s [SignalSummary]) -> Option<&'s SignalSummary> {
         match name.split_once(':') {
             Some(("host", name)) => find(signals, None, name),
             Some(("front", _)) if !self.is_front => None,
@@ -108,7 +108,7 @@ impl Weighed {
 }
 
 /// Weighs `rule` for `subject`; nothing where evidence that it needs is not there.
-pub(super) fn weigh(rule: &Rule, subject: &Subject<'_>, signals: &[Signal]) -> Option<Weighed> {
+pub(super) fn weigh(rule: &Rule, subject: &Subject<'_>, signals: &[SignalSummary]) -> Option<Weighed> {
     let mut weighed = Weighed {
         rule: rule.name.clone(),
         tier: subject.tier.to_string(),
@@ -131,7 +131,7 @@ pub(super) fn weigh(rule: &Rule, subject: &Subject<'_>, signals: &[Signal]) -> O
     Some(weighed)
 }
 
-fn clue(evidence: &EvidenceRule, signal: &Signal, subject: &Subject<'_>) -> Option<Clue> {
+fn clue(evidence: &EvidenceRule, signal: &SignalSummary, subject: &Subject<'_>) -> Option<Clue> {
     let value = figure(evidence.figure, signal).filter(|value| value.is_finite())?;
     let strength_ratio = ((value - evidence.from) / (evidence.full - evidence.from)).clamp(0.0, 1.0);
     // A share of a limit is told as both: `4.0 of 4 workers`.
@@ -157,7 +157,7 @@ fn clue(evidence: &EvidenceRule, signal: &Signal, subject: &Subject<'_>) -> Opti
 }
 
 /// The figure of a signal that a rule asks for; absent where the signal doesn't have it.
-pub(crate) fn figure(figure: FigureOf, signal: &Signal) -> Option<f64> {
+pub(crate) fn figure(figure: FigureOf, signal: &SignalSummary) -> Option<f64> {
     let ratio = |below: Option<f64>| below.filter(|below| *below > 0.0).map(|below| signal.mean / below);
     match figure {
         FigureOf::Mean => Some(signal.mean),

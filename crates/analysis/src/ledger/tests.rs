@@ -1,13 +1,14 @@
-use model::diagnosis::{Doing, Signal};
+use model::diagnosis::{Doing, SignalSummary};
 
 use super::*;
+use crate::signals::figure;
 
-fn of(tier: &str, name: &str, mean: f64) -> Signal {
-    Signal { tier: Some(tier.to_string()), ..figure(name, "threads", mean) }
+fn of(tier: &str, name: &str, mean: f64) -> SignalSummary {
+    SignalSummary { tier: Some(tier.to_string()), ..figure(name, "threads", mean) }
 }
 
 /// Ten operations a second of 400 ms each: four are under way on average.
-fn run() -> Vec<Signal> {
+fn run() -> Vec<SignalSummary> {
     vec![
         figure("run.operations_per_s", "operations/s", 10.0),
         figure("run.response_s", "s", 0.4),

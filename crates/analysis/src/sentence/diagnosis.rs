@@ -1,10 +1,11 @@
 //! What a diagnosis says: what holds the stack, how one sees that, what to try.
 
-use model::diagnosis::{Clue, Diagnosis, Limited, Signal, Suspect, Try};
+use model::diagnosis::{Clue, Diagnosis, Limited, SignalSummary, Suspect, Try};
 use model::units;
 
 use super::{number, percent};
-use crate::signals::find;
+use crate::signals::names::STACK_BUSY;
+use crate::signals::{MISSED_TARGETS, find};
 
 /// So many pieces of evidence fit into a sentence.
 const MOST_CLUES: usize = 2;
@@ -24,7 +25,7 @@ pub fn quantity(value: f64, unit: &str) -> String {
 }
 
 /// The answer in a sentence.
-pub fn sentence(diagnosis: &Diagnosis, signals: &[Signal]) -> String {
+pub fn sentence(diagnosis: &Diagnosis, signals: &[SignalSummary]) -> String {
     match (diagnosis.state, diagnosis.suspects.first()) {
         (Limited::Yes, Some(suspect)) => held(suspect),
         (Limited::No, _) => free(signals),
@@ -69,9 +70,9 @@ fn evidence(suspect: &Suspect) -> String {
     said.join("; ")
 }
 
-fn free(signals: &[Signal]) -> String {
-    let busy = find(signals, None, "stack.busy_ratio").map(|signal| signal.mean.clamp(0.0, 1.0));
-    let met = find(signals, None, "run.missed_targets").map_or("", |_| ", and their targets are met");
+fn free(signals: &[SignalSummary]) -> String {
+    let busy = find(signals, None, STACK_BUSY).map(|signal| signal.mean.clamp(0.0, 1.0));
+    let met = find(signals, None, &MISSED_TARGETS.name).map_or("", |_| ", and their targets are met");
     let (yet, room) = match busy {
         None => ("", String::new()),
         Some(busy) if busy < NEARLY_FULL => ("", format!("; the stack's CPUs were {} busy", percent(busy))),

@@ -1,62 +1,95 @@
 //! Signals that relate series to each other.
 
-use model::diagnosis::Signal;
+use model::diagnosis::SignalSummary;
+use model::{Signal, signals};
 
-use super::{Watched, figure, find};
+use super::names::{CPU, CPU_WAIT, STACK_BUSY};
+use super::{Watched, figure, find, value_of};
 
-/// Name, unit, numerator and the sum of denominators: both sides are means over the steady state.
-const RATIOS: [(&str, &str, &str, &[&str]); 6] = [
-    ("sql.rows_read_per_row", "rows", "sql.rows_read_next", &["sql.rows_sent"]),
-    ("sql.pool_miss_ratio", "ratio", "sql.pool_reads", &["sql.pool_requests"]),
-    ("sql.tmp_disk_ratio", "ratio", "sql.tmp_disk_tables", &["sql.tmp_tables"]),
-    ("opcache.hit_ratio", "ratio", "opcache.hits", &["opcache.hits", "opcache.misses"]),
-    ("heap.used_ratio", "ratio", "heap.used", &["heap.max"]),
-    ("pool.busy_ratio", "ratio", "pool.busy", &["pool.size"]),
+signals! {
+    ROWS_READ_PER_ROW = Signal::of_tier(
+        "sql.rows_read_per_row", "rows", "rows read from one to the next for each row sent"
+    );
+    POOL_MISS = Signal::of_tier(
+        "sql.pool_miss_ratio", "ratio", "pages that came from the disk, of those looked for in the buffer pool"
+    );
+    TMP_DISK = Signal::of_tier(
+        "sql.tmp_disk_ratio", "ratio", "temporary tables that were written to the disk, of all"
+    );
+    SCRIPT_HITS = Signal::of_tier("opcache.hit_ratio", "ratio", "scripts that were compiled already");
+    HEAP_USED = Signal::of_tier("heap.used_ratio", "ratio", "of a JVM's heap, what is in use");
+    POOL_BUSY = Signal::of_tier(
+        "pool.busy_ratio", "ratio", "of an application's pool of connections to the database, those that are taken"
+    );
+    SQL_WAITING = Signal::of_tier(
+        "sql.waiting", "threads", "running statements that neither compute, nor wait for a CPU or a row"
+    );
+    CPU_SHARE = Signal::of_tier("cpu.share_ratio", "ratio", "its share of the CPU time of all tiers");
+    pub(crate) OPERATIONS_PER_S = Signal::of_run(
+        "run.operations_per_s", "operations/s", "operations completed per second"
+    );
+}
+
+/// A signal, its numerator and the sum of its denominators: both sides are means over the steady state.
+static RATIOS: [(&Signal, &str, &[&str]); 6] = [
+    (&ROWS_READ_PER_ROW, "sql.rows_read_next", &["sql.rows_sent"]),
+    (&POOL_MISS, "sql.pool_reads", &["sql.pool_requests"]),
+    (&TMP_DISK, "sql.tmp_disk_tables", &["sql.tmp_tables"]),
+    (&SCRIPT_HITS, "opcache.hits", &["opcache.hits", "opcache.misses"]),
+    (&HEAP_USED, "heap.used", &["heap.max"]),
+    (&POOL_BUSY, "pool.busy", &["pool.size"]),
 ];
 
-/// What a database's busy threads do that is known exactly: what is left of them waits for a disk or a lock of its own.
-const SQL_KNOWN: [&str; 3] = ["cpu.cores", "cpu.wait_cores", "sql.row_lock_now"];
+/// How many threads of a database are at work on statements.
+const SQL_RUNNING: &str = "sql.running";
+/// What they do that is known exactly: what is left of them waits for a disk or a lock of its own.
+const SQL_KNOWN: [&str; 3] = [CPU, CPU_WAIT, "sql.row_lock_now"];
 
 /// The observers' own statement is always among those that run.
 const OWN_STATEMENT: f64 = 1.0;
 
 /// Less than this of the denominator makes no ratio.
-const LEAST: f64 = 1e-3;
+const MIN_DENOMINATOR: f64 = 1e-3;
+
+/// The names of a tier's signals from which these follow.
+pub(crate) fn wanted() -> impl Iterator<Item = &'static str> {
+    let of_ratios = RATIOS.iter().flat_map(|(_, above, below)| below.iter().chain([above]));
+    of_ratios.chain(&SQL_KNOWN).copied().chain([SQL_RUNNING])
+}
 
 /// Adds what follows from `signals`; what was watched itself stays.
-pub(super) fn add(watched: &Watched<'_>, per_s: f64, signals: &mut Vec<Signal>) {
+pub(super) fn add(watched: &Watched<'_>, per_s: f64, signals: &mut Vec<SignalSummary>) {
     let tiers = tiers(signals);
     for tier in &tiers {
-        for (name, unit, numerator, denominators) in RATIOS {
-            if find(signals, Some(tier), name).is_none()
+        for (signal, numerator, denominators) in RATIOS {
+            if find(signals, Some(tier), &signal.name).is_none()
                 && let Some(ratio) = ratio(signals, tier, numerator, denominators)
             {
-                signals.push(of(tier, figure(name, unit, ratio)));
+                signals.push(of(tier, value_of(signal, ratio)));
             }
         }
         if let Some(waiting) = waiting(signals, tier) {
-            signals.push(of(tier, figure("sql.waiting", "threads", waiting)));
+            signals.push(of(tier, value_of(&SQL_WAITING, waiting)));
         }
     }
-    let cores = |tier: &String| find(signals, Some(tier), "cpu.cores").map(|signal| signal.mean);
+    let cores = |tier: &String| find(signals, Some(tier), CPU).map(|signal| signal.mean);
     let used: Vec<(String, f64)> =
         tiers.iter().filter_map(|tier| Some((tier.clone(), cores(tier)?))).collect();
     let all: f64 = used.iter().map(|(_, cores)| cores).sum();
     if all > 0.0 {
-        let shares =
-            used.iter().map(|(tier, cores)| of(tier, figure("cpu.share_ratio", "ratio", cores / all)));
+        let shares = used.iter().map(|(tier, cores)| of(tier, value_of(&CPU_SHARE, cores / all)));
         signals.extend(shares);
     }
-    if !used.is_empty() && find(signals, None, "stack.busy_ratio").is_none() && watched.stack_cpus > 0 {
-        signals.push(figure("stack.busy_ratio", "ratio", all / watched.stack_cpus as f64));
+    if !used.is_empty() && find(signals, None, STACK_BUSY).is_none() && watched.stack_cpus > 0 {
+        signals.push(figure(STACK_BUSY, "ratio", all / watched.stack_cpus as f64));
     }
     if per_s > 0.0 {
-        signals.push(figure("run.operations_per_s", "operations/s", per_s));
+        signals.push(value_of(&OPERATIONS_PER_S, per_s));
     }
 }
 
 /// The tiers of the stack: neither the generator nor the observers.
-fn tiers(signals: &[Signal]) -> Vec<String> {
+fn tiers(signals: &[SignalSummary]) -> Vec<String> {
     let mut tiers: Vec<String> = signals.iter().filter_map(|signal| signal.tier.clone()).collect();
     tiers.retain(|tier| tier != "generator" && tier != "observers");
     tiers.sort();
@@ -65,19 +98,19 @@ fn tiers(signals: &[Signal]) -> Vec<String> {
 }
 
 /// Mean statements that neither compute, nor wait for a CPU, nor for a row.
-fn waiting(signals: &[Signal], tier: &str) -> Option<f64> {
+fn waiting(signals: &[SignalSummary], tier: &str) -> Option<f64> {
     let mean = |name: &str| find(signals, Some(tier), name).map(|signal| signal.mean);
     let known: f64 = SQL_KNOWN.iter().filter_map(|name| mean(name)).sum();
-    mean("cpu.wait_cores").and(mean("sql.running")).map(|busy| (busy - OWN_STATEMENT - known).max(0.0))
+    mean(CPU_WAIT).and(mean(SQL_RUNNING)).map(|busy| (busy - OWN_STATEMENT - known).max(0.0))
 }
 
-fn ratio(signals: &[Signal], tier: &str, numerator: &str, denominators: &[&str]) -> Option<f64> {
+fn ratio(signals: &[SignalSummary], tier: &str, numerator: &str, denominators: &[&str]) -> Option<f64> {
     let above = find(signals, Some(tier), numerator)?.mean;
     let below = denominators.iter().map(|name| find(signals, Some(tier), name).map(|signal| signal.mean));
     let below = below.sum::<Option<f64>>()?;
-    (below > LEAST).then(|| above / below)
+    (below > MIN_DENOMINATOR).then(|| above / below)
 }
 
-fn of(tier: &str, signal: Signal) -> Signal {
-    Signal { tier: Some(tier.to_string()), ..signal }
+fn of(tier: &str, signal: SignalSummary) -> SignalSummary {
+    SignalSummary { tier: Some(tier.to_string()), ..signal }
 }

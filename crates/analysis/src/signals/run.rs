@@ -1,54 +1,94 @@
 //! Signals of the run as a whole: what its users saw. Rules reach them as `run:NAME`.
 
-use model::diagnosis::Signal;
+use model::diagnosis::SignalSummary;
 use model::interval::Times;
-use model::{ErrorKind, OperationInterval};
+use model::{ErrorKind, OperationInterval, Signal, Subject, signals};
 
-use super::{Watched, figure};
+use super::{Watched, value_of};
 use crate::steady::Steady;
 use crate::times::mean_s;
+
+signals! {
+    pub(crate) MISSED_TARGETS = Signal::of_run("run.missed_targets", "ratio", "share of the targets that were missed");
+    TARGET_USED = Signal::of_run(
+        "run.target_used_ratio",
+        "ratio",
+        "the largest share of its limit that a target of response times has used up"
+    );
+    pub(crate) FAILED = Signal::of_run("run.failed_ratio", "ratio", "share of the operations that failed");
+    WAITING = Signal::of_run("run.waiting_ratio", "ratio", "share of the users' time in operations that had been under way for longer than a target asks about (`waiting over 4 s`)");
+    pub(crate) RESPONSE_SHARE = Signal::of_run(
+        "run.response_share", "ratio", "share of the users' time that is spent waiting for answers"
+    );
+    SLOW_START = Signal::of_run(
+        "run.slow_start_ratio",
+        "ratio",
+        "share of connections that took 0.9 s or more: a dropped first packet is sent again after 1 s (RFC 6298)"
+    );
+    CONNECTS = Signal::of_run("run.connects_per_operation", "connects", "connections opened for each operation");
+    pub(crate) THROUGHPUT_GROWTH = Signal::of_run(
+        "run.throughput_growth",
+        "ratio",
+        "1 when the throughput rose as the users did, 0 when it stayed"
+    );
+    pub(crate) RESPONSE_GROWTH = Signal::of_run(
+        "run.response_growth", "times", "mean response time, divided by the early one"
+    );
+    pub(crate) RESPONSE = Signal::of_run("run.response_s", "s", "mean response time of an operation");
+}
+
+/// The signals of failures, by their kind.
+pub(crate) fn of_errors() -> impl Iterator<Item = Signal> {
+    ErrorKind::ALL.into_iter().map(of_error)
+}
+
+fn of_error(kind: ErrorKind) -> Signal {
+    let name = format!("run.{}_errors", kind.word());
+    let help = format!("share of the operations that failed by `{}`", kind.word());
+    Signal { subject: Subject::Run, name: name.into(), unit: "ratio".into(), help: help.into(), key: false }
+}
 
 /// A first SYN that was dropped is sent again after 1 s (RFC 6298, section 2): a connection that took longer than this
 /// was refused at first. No handshake on a healthy network comes near it. Microseconds.
 const SLOW_START_US: u64 = 900_000;
 /// With less growth of the users than this, growth of the throughput means nothing.
-const LEAST_USER_GROWTH: f64 = 1.5;
+const MIN_USER_GROWTH: f64 = 1.5;
 
 /// All of them, as far as the run tells.
-pub(super) fn signals(watched: &Watched<'_>) -> Vec<Signal> {
+pub(super) fn signals(watched: &Watched<'_>) -> Vec<SignalSummary> {
     let steady = watched.steady;
     let all = watched.operations(steady.whole());
     let mut found = Vec::new();
-    let mut add = |name: &str, unit: &str, value: Option<f64>| {
-        found.extend(value.filter(|value| value.is_finite()).map(|value| figure(name, unit, value)));
+    let mut add = |signal: &Signal, value: Option<f64>| {
+        found.extend(value.filter(|value| value.is_finite()).map(|value| value_of(signal, value)));
     };
     let judged = watched.targets.len();
     let missed = watched.targets.iter().filter(|target| !target.pass).count();
-    add("run.missed_targets", "ratio", share(missed as f64, judged as f64));
-    add("run.target_used_ratio", "ratio", target_used_ratio(watched));
+    add(&MISSED_TARGETS, share(missed as f64, judged as f64));
+    add(&TARGET_USED, target_used_ratio(watched));
     let tried = (all.completed + all.failed()) as f64;
-    add("run.failed_ratio", "ratio", share(all.failed() as f64, tried));
+    add(&FAILED, share(all.failed() as f64, tried));
     for (kind, count) in ErrorKind::ALL.iter().zip(all.errors) {
-        add(&format!("run.{}_errors", kind.word()), "ratio", share(count as f64, tried));
+        add(&of_error(*kind), share(count as f64, tried));
     }
     let whole = steady.whole();
     let (busy, users) = (whole.busy_user_s, whole.busy_user_s + whole.thinking_user_s);
-    add("run.waiting_ratio", "ratio", share(whole.waiting_users as f64, users));
+    add(&WAITING, share(whole.waiting_users as f64, users));
     // Users who arrive at a rate leave when they are done: that they never pause says nothing.
     let pausing = (whole.arrivals == 0).then_some(busy);
-    add("run.response_share", "ratio", pausing.and_then(|busy| share(busy, users)));
-    add("run.slow_start_ratio", "ratio", slow(&whole.phases.connect));
-    add("run.connects_per_operation", "connects", share(whole.connects as f64, tried));
+    add(&RESPONSE_SHARE, pausing.and_then(|busy| share(busy, users)));
+    add(&SLOW_START, slow(&whole.phases.connect));
+    add(&CONNECTS, share(whole.connects as f64, tried));
     let early = watched.early();
     if let Some(early) = early {
-        add("run.throughput_growth", "ratio", throughput_growth(watched, early, &all));
+        add(&THROUGHPUT_GROWTH, throughput_growth(watched, early, &all));
     }
     let early_s = early.and_then(|early| mean_s(&watched.operations(early.whole()).response));
     if let (Some(now_s), Some(early_s)) = (mean_s(&all.response), early_s.filter(|s| *s > 0.0)) {
-        add("run.response_growth", "times", Some(now_s / early_s));
+        add(&RESPONSE_GROWTH, Some(now_s / early_s));
     }
-    let response = mean_s(&all.response).map(|now_s| figure("run.response_s", "s", now_s));
-    found.extend(response.map(|signal| Signal { early: early_s, ..signal }));
+    let response = mean_s(&all.response).map(|now_s| value_of(&RESPONSE, now_s));
+    found.extend(response.map(|signal| SignalSummary { early: early_s, ..signal }));
     found
 }
 
@@ -65,7 +105,7 @@ fn throughput_growth(watched: &Watched<'_>, early: &Steady, now: &OperationInter
     let per_s = |seconds: &Steady, all: &OperationInterval| seconds.per_second(all.completed as f64);
     let users =
         |seconds: &Steady| seconds.per_second(seconds.whole().busy_user_s + seconds.whole().thinking_user_s);
-    let users = share(users(watched.steady), users(early)).filter(|growth| *growth >= LEAST_USER_GROWTH)?;
+    let users = share(users(watched.steady), users(early)).filter(|growth| *growth >= MIN_USER_GROWTH)?;
     let done = share(per_s(watched.steady, now), per_s(early, &before))?;
     Some(((done - 1.0) / (users - 1.0)).clamp(0.0, 1.0))
 }

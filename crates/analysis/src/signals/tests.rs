@@ -1,4 +1,4 @@
-use model::diagnosis::Signal;
+use model::diagnosis::SignalSummary;
 use model::interval::{OperationName, record_ns};
 use model::record::Series;
 use model::{Interval, OperationInterval, OperationKind};
@@ -34,7 +34,7 @@ fn series(tier: Option<&str>, name: &str, unit: &str, early: f64, steady: f64) -
     Series { name: name.to_string(), tier: tier.map(str::to_string), unit: unit.to_string(), points }
 }
 
-fn found() -> Vec<Signal> {
+fn found() -> Vec<SignalSummary> {
     let run = run();
     let series = [
         series(Some("web"), "cpu.cores", "cores", 0.1, 0.6),
@@ -72,7 +72,7 @@ fn found() -> Vec<Signal> {
     })
 }
 
-fn of(tier: Option<&str>, name: &str) -> Signal {
+fn of(tier: Option<&str>, name: &str) -> SignalSummary {
     let signals = found();
     find(&signals, tier, name).unwrap_or_else(|| panic!("{name} of {tier:?} in {signals:#?}")).clone()
 }

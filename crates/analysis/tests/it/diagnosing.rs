@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use analysis::diagnosis::{Case, diagnose};
-use model::diagnosis::{Diagnosis, Limited, Signal};
+use model::diagnosis::{Diagnosis, Limited, SignalSummary};
 use model::record::TierSetup;
 use model::rules::Rule;
 use model::{Catalogue, ServiceManifest};
@@ -72,7 +72,7 @@ fn table(file: &str) -> Table {
     text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn signals(table: &Table) -> BTreeMap<String, Signal> {
+fn signals(table: &Table) -> BTreeMap<String, SignalSummary> {
     table["signals"]
         .as_table()
         .expect("signals are a table")
@@ -81,7 +81,7 @@ fn signals(table: &Table) -> BTreeMap<String, Signal> {
         .collect()
 }
 
-fn signal(name: &str, value: &Value) -> Signal {
+fn signal(name: &str, value: &Value) -> SignalSummary {
     let number = |value: &Value| value.as_float().or(value.as_integer().map(|whole| whole as f64));
     let figures: Vec<f64> = match value {
         Value::Array(list) => list.iter().filter_map(number).collect(),
@@ -89,7 +89,7 @@ fn signal(name: &str, value: &Value) -> Signal {
     };
     let (tier, name) = name.split_once(':').expect("`TIER:NAME`");
     let unit = if name.ends_with("_ratio") || name.contains("errors") { "ratio" } else { "" };
-    Signal {
+    SignalSummary {
         tier: (!tier.is_empty()).then(|| tier.to_string()),
         name: name.to_string(),
         unit: unit.to_string(),
@@ -102,9 +102,10 @@ fn signal(name: &str, value: &Value) -> Signal {
 }
 
 /// The tiers' shares of the CPU time, as the signals of a run have them.
-fn with_shares(mut signals: BTreeMap<String, Signal>) -> Vec<Signal> {
+fn with_shares(mut signals: BTreeMap<String, SignalSummary>) -> Vec<SignalSummary> {
     let tiers = ["web", "app", "db"];
-    let cores = |signals: &BTreeMap<String, Signal>, tier: &str| signals[&format!("{tier}:cpu.cores")].mean;
+    let cores =
+        |signals: &BTreeMap<String, SignalSummary>, tier: &str| signals[&format!("{tier}:cpu.cores")].mean;
     let all: f64 = tiers.iter().map(|tier| cores(&signals, tier)).sum();
     for tier in tiers {
         let share = Value::Float(cores(&signals, tier) / all);
@@ -115,7 +116,7 @@ fn with_shares(mut signals: BTreeMap<String, Signal>) -> Vec<Signal> {
     signals.into_values().collect()
 }
 
-fn diagnosis(stack: &Stack, signals: &[Signal]) -> Diagnosis {
+fn diagnosis(stack: &Stack, signals: &[SignalSummary]) -> Diagnosis {
     let case =
         Case { signals, tiers: &stack.tiers, rules: &stack.rules, services: &stack.services, unseen: &[] };
     diagnose(&case).1
@@ -169,7 +170,7 @@ fn real_faults_are_named_first_and_nothing_is_where_nothing_is_wrong() {
         let tiers: Vec<(&str, &str)> = pairs
             .map(|pair| (pair[0].as_str().expect("a tier"), pair[1].as_str().expect("a service")))
             .collect();
-        let signals: Vec<Signal> = signals(case).into_values().collect();
+        let signals: Vec<SignalSummary> = signals(case).into_values().collect();
         let found = diagnosis(&stack_of(&tiers), &signals);
         let expected: Vec<&str> =
             case["expect"].as_array().expect("tier and resource").iter().filter_map(Value::as_str).collect();
@@ -184,29 +185,6 @@ fn real_faults_are_named_first_and_nothing_is_where_nothing_is_wrong() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-}
-
-#[test]
-fn every_signal_and_knob_of_a_rule_exists() {
-    let catalogue = catalogue();
-    let all = catalogue.services().into_iter().map(|name| {
-        (name.to_string(), catalogue.service(name).unwrap_or_else(|problems| panic!("{problems}")))
-    });
-    let services: BTreeMap<String, ServiceManifest> = all.collect();
-    let mut rules = catalogue.rules().unwrap_or_else(|problems| panic!("{problems}"));
-    let wrong = |rules: &[Rule]| {
-        let said: Vec<String> =
-            analysis::diagnosis::check(rules, &services).iter().map(ToString::to_string).collect();
-        said.join("\n")
-    };
-    assert_eq!(wrong(&rules), "");
-    let rule = rules.iter_mut().find(|rule| rule.name == "web-workers").expect("it is there");
-    rule.evidence[0].signal = "worker.busy".to_string();
-    rule.tries[0].knob = Some("MaxRequestWorker".to_string());
-    let said = wrong(&rules);
-    assert!(said.contains("nobody writes a signal `worker.busy`"), "{said}");
-    assert!(said.contains("`workers.busy`"), "the nearest name is told: {said}");
-    assert!(said.contains("no service has a knob `MaxRequestWorker`"), "{said}");
 }
 
 #[test]

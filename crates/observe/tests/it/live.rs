@@ -1,11 +1,13 @@
 //! A child that burns CPU, seen through its cgroup where one can be made, and through its process tree.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use observe::{Job, TierJob, Watch, cgroup2_mount};
+use model::{SignalRegistry, Subject};
+use observe::{Job, OwnWatch, TierJob, Watch, cgroup2_mount};
 use testkit::ending::{Question, not_judged, skip};
 
 /// A shell whose child burns CPU; killed by its id when dropped.
@@ -167,6 +169,35 @@ fn cpu_burnt_in_a_cgroup_is_found_in_it() {
         assert_eq!(seen.source, "cgroup2 cpu.stat");
         holds(&seen, burner, 0.03)
     });
+}
+
+#[test]
+fn every_series_that_is_read_is_declared_with_its_unit_and_each_signal_once() {
+    let declared = SignalRegistry::new(observe::signals(), []);
+    let burner = Burner::start(None);
+    let group = cgroup2_mount().filter(|mount| fs::read_to_string(mount.join("cpu.stat")).is_ok());
+    let tier = TierJob {
+        name: "web".to_string(),
+        cgroup: group,
+        pids: vec![burner.shell.id()],
+        ..TierJob::default()
+    };
+    let mut watch = Watch::new(&Job { tiers: vec![tier], ..Job::default() });
+    let mut own = OwnWatch::open();
+    let mut names = HashSet::new();
+    for second in 0..3 {
+        for series in watch.sample(f64::from(second)).into_iter().chain(own.sample(f64::from(second))) {
+            let signal = declared.find(Subject::of(series.tier.as_deref(), &series.name), &series.name);
+            assert_eq!(signal.map(|signal| signal.unit.as_ref()), Some(series.unit.as_str()), "{series:?}");
+            names.insert((series.tier, series.name));
+        }
+    }
+    assert!(names.len() > 30, "{names:?}");
+    let mut once = HashSet::new();
+    for signal in declared.built_in() {
+        assert!(once.insert((signal.subject, &signal.name)), "{} is declared twice", signal.name);
+        assert!(!signal.help.is_empty() && !signal.unit.is_empty(), "{signal:?}");
+    }
 }
 
 #[test]

@@ -16,6 +16,7 @@ use model::{
 use crate::context::Context;
 use runner::catalogue_folder;
 use runner::cpus;
+use runner::signals;
 
 /// Check a recipe, a study, a kit, a service, a stack or a fault without starting anything.
 #[derive(Debug, Args)]
@@ -202,16 +203,17 @@ fn check_preset(preset: &QosPreset) -> Result<String> {
     Ok(format!("targets {}: {} ({})", preset.name, preset.title, preset.targets.join(", ")))
 }
 
-/// The rules of a file, against every service: signals and knobs that there are, names that are unique among all.
+/// The rules of a file, against every signal and service: signals and knobs that there are, names that are unique among all.
 fn check_rules(name: &str, catalogue: &Catalogue) -> Result<String> {
     let mut services = BTreeMap::new();
     for service in catalogue.services() {
         services.insert(service.to_string(), catalogue.service(service)?);
     }
     let file = format!("rules/{name}.toml");
-    let found: RuleFile = document::read(&file, catalogue.text(&file)?)?;
-    let rules = catalogue.rules()?;
-    let problems = analysis::diagnosis::check(&rules, &services);
+    let text = catalogue.text(&file)?;
+    let found: RuleFile = document::read(&file, text)?;
+    catalogue.rules()?;
+    let problems = analysis::diagnosis::check(&found, text, &signals::registry(services.values()), &services);
     Problems::check(problems.into_iter().map(|problem| problem.file(&file)).collect())?;
     Ok(format!("rules {name}: {} ({} rules)", found.title, found.rules.len()))
 }

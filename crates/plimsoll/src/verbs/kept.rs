@@ -8,6 +8,7 @@ use store::{Run, Runs, Studies, Study};
 use crate::context::Context;
 use runner::outcome::Measured;
 use runner::progress::Progress;
+use runner::signals;
 
 /// Something that is kept. There is one at a time, so its size doesn't matter.
 #[allow(clippy::large_enum_variant)]
@@ -37,7 +38,7 @@ pub(crate) fn find(name: &str, context: &Context) -> Result<Kept> {
 /// failed after it must not take it away, but is told.
 pub(crate) fn keep_run_report(measured: &Measured, context: &mut Context) -> Option<PathBuf> {
     let run = &measured.run;
-    let report = run.keep(REPORT, report::html(&report::Page::of(run)).as_bytes());
+    let report = run.keep(REPORT, report::html(&report::Page::of(run, &signals::built_in())).as_bytes());
     let failed = measured.problems.iter().chain(report.as_ref().err());
     failed.for_each(|problems| context.console.problem(problems));
     report.ok()
@@ -58,7 +59,7 @@ pub(crate) fn study_html(study: &Study) -> String {
 pub(crate) fn write_study_report(study: &Study) -> Result<PathBuf> {
     for run in study.record().trials.iter().filter_map(|trial| study.run(trial).ok()) {
         if !run.directory().join(REPORT).exists() {
-            run.keep(REPORT, report::html(&report::Page::of(&run)).as_bytes())?;
+            run.keep(REPORT, report::html(&report::Page::of(&run, &signals::built_in())).as_bytes())?;
         }
     }
     study.keep(REPORT, study_html(study).as_bytes())

@@ -7,6 +7,7 @@ use model::{Problem, Result};
 
 use crate::context::Context;
 use crate::verbs::kept::{self, Kept, REPORT};
+use runner::signals;
 
 /// Write the HTML report of a kept run or study.
 #[derive(Debug, Args)]
@@ -21,8 +22,12 @@ pub(crate) struct ReportArgs {
 
 pub(crate) fn main(args: &ReportArgs, context: &mut Context) -> Result<u8> {
     let path = match (kept::find(&args.run, context)?, &args.output) {
-        (Kept::Run(run), None) => run.keep(REPORT, report::html(&report::Page::of(&run)).as_bytes())?,
-        (Kept::Run(run), Some(path)) => write(path, &report::html(&report::Page::of(&run)))?,
+        (Kept::Run(run), None) => {
+            run.keep(REPORT, report::html(&report::Page::of(&run, &signals::built_in())).as_bytes())?
+        }
+        (Kept::Run(run), Some(path)) => {
+            write(path, &report::html(&report::Page::of(&run, &signals::built_in())))?
+        }
         (Kept::Study(study), None) => kept::write_study_report(&study)?,
         (Kept::Study(study), Some(path)) => write(path, &kept::study_html(&study))?,
     };

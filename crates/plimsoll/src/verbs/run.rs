@@ -9,6 +9,7 @@ use crate::verbs::kept;
 use crate::verbs::recipe_args::{RecipeArgs, Resolved};
 use crate::verbs::server_args::SingleArgs;
 use runner::outcome::{self, Measured};
+use runner::signals;
 
 /// Stand a stack up, drive it with users, measure and judge it.
 #[derive(Debug, Args)]
@@ -49,7 +50,7 @@ pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
     if args.json {
         context.console.result(&report::json(record));
     } else {
-        let page = report::Page::of(run);
+        let page = report::Page::of(run, &signals::built_in());
         let text = report::terminal(&page, context.console.width(), context.console.colour());
         context.console.painted(&text);
         if let Some(report) = report {

@@ -8,6 +8,7 @@ use model::{Problem, Result};
 use crate::context::Context;
 use crate::verbs::finish::Export;
 use crate::verbs::kept::{self, Kept};
+use runner::signals;
 
 /// Show a kept run or study in the terminal.
 #[derive(Debug, Args)]
@@ -42,7 +43,7 @@ pub(crate) fn main(args: &ShowArgs, context: &mut Context) -> Result<u8> {
         Kept::Run(run) if args.series => report::series_json(&run.record().id, &run.series()?),
         Kept::Study(study) if args.series => return Err(no_series(&study.record().id).into()),
         Kept::Run(run) if args.json => report::json(run.record()),
-        Kept::Run(run) => report::terminal(&report::Page::of(run), width, colour),
+        Kept::Run(run) => report::terminal(&report::Page::of(run, &signals::built_in()), width, colour),
         Kept::Study(study) if args.json => report::study::json(study.record()),
         Kept::Study(study) => report::study::terminal(study.record(), study.directory(), width, colour),
     };

@@ -137,7 +137,10 @@ fn files_of_rules_and_of_targets_are_checked_as_what_they_are() {
     let targets = catalogue("qos/specweb-banking.toml").replace("p95 < 2s", "p95 < 2 parsecs");
     let dir = overlay(&[("mine/web.toml", &rules), ("mine/specweb-banking.toml", &targets)]);
     let check = |file: &str| Home::shared().plimsoll("check").arg(dir.path().join("mine").join(file)).run();
-    check("web.toml").expect(2).says("nobody writes a signal `worker.busy`");
+    let at = rules.lines().position(|line| line.contains("\"worker.busy\"")).expect("it was put there") + 1;
+    let expected =
+        format!("web.toml:{at}: rule web-workers: evidence.signal: nobody declares a signal `worker.busy`");
+    check("web.toml").expect(2).says(&expected).says("`workers.busy`");
     check("specweb-banking.toml").expect(2).says("`parsecs` is not a unit of time");
 }
 

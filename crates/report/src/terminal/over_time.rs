@@ -1,5 +1,7 @@
 //! The run's course in a few lines.
 
+use analysis::signals::names::CPU;
+
 use super::draw::sparkline;
 use super::plain;
 use super::table::{shorten, wrap};
@@ -80,7 +82,7 @@ fn cores(column: &Column) -> Row<'_> {
 fn figures_of(page: &Page) -> impl Iterator<Item = Row<'_>> {
     page.inside.tiers.iter().flat_map(|tier| {
         let name = tier.tier.as_deref().map_or("machine".to_string(), plain);
-        let others = tier.first.iter().filter(|figure| figure.name != "cpu.cores");
+        let others = tier.first.iter().filter(|figure| figure.name != CPU);
         others.take(FIGURES_SHOWN).map(move |figure| {
             let most = top(&figure.values)
                 .map_or_else(|| figures::NOTHING.to_string(), |most| figure.of_limit(most));

@@ -1,5 +1,6 @@
 //! The parts of the text, in the order in which they are read.
 
+use analysis::signals::names::MEMORY_LIMIT;
 use model::record::{ConsistencyResult, Evidence, OperationResult, TargetOutcome, ValidityCheck};
 use model::{OperationKind, RunRecord};
 
@@ -56,7 +57,7 @@ fn file_set(record: &RunRecord) -> Option<String> {
         let resident = figures::bytes(Some(cache.resident_bytes));
         format!("page cache {}, {resident} of the set in memory when users started", cache.asked)
     }));
-    let limits = record.signals.iter().filter(|signal| signal.name == "memory.limit_bytes");
+    let limits = record.signals.iter().filter(|signal| signal.name == MEMORY_LIMIT);
     facts.extend(limits.filter_map(|signal| {
         let limit = figures::bytes(Some(signal.mean as u64));
         Some(format!("memory of {} limited to {limit}", signal.tier.as_ref()?))

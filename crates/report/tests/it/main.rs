@@ -14,9 +14,9 @@ mod web;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use model::StudyRecord;
 use model::record::Outcome;
 use model::study::Fault;
+use model::{SignalRegistry, StudyRecord};
 use report::Page;
 use store::Runs;
 use testkit::sample::{Ending, Sample, Shape, run};
@@ -104,7 +104,9 @@ impl Kept {
     }
 
     fn page(&self) -> Page {
-        let mut page = Page::of(&self.runs().find(&self.sample.record.id).expect("the run is there"));
+        let run = self.runs().find(&self.sample.record.id).expect("the run is there");
+        let signals = observe::signals().chain(analysis::declared::signals());
+        let mut page = Page::of(&run, &SignalRegistry::new(signals, []));
         page.directory = "/srv/plimsoll/runs".into();
         page
     }

@@ -1,6 +1,6 @@
 //! What a terminal shows. `UPDATE_GOLDEN=1 cargo test -p report text` writes the golden files anew.
 
-use model::diagnosis::Signal;
+use model::diagnosis::SignalSummary;
 use model::record::{FileSetResult, PageCacheResult};
 use report::{explain, html, json, list_table, terminal};
 use testkit::sample::{Ending, Shape};
@@ -91,12 +91,12 @@ fn a_file_set_is_told_with_what_of_it_was_in_memory_and_how_much_the_server_may_
         page_cache: Some(cache),
     };
     page.record.file_set = Some(set.clone());
-    let limit = Signal {
+    let limit = SignalSummary {
         tier: Some("web".into()),
         name: "memory.limit_bytes".into(),
         ..page.record.signals[0].clone()
     };
-    page.record.signals.push(Signal { mean: 1_073_741_824.0, ..limit });
+    page.record.signals.push(SignalSummary { mean: 1_073_741_824.0, ..limit });
     let text = terminal(&page, 80, false).replace("\n  ", " ");
     let told = "file set of 23 184 files, 3.30 GB; page cache warm, 986 MB of the set in memory when users started; memory of \
                 web limited to 1.07 GB\n";

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use analysis::Steady;
 use analysis::signals::{Limit, Watched, early_span_s, signals};
-use model::diagnosis::Signal;
+use model::diagnosis::SignalSummary;
 use model::rules::{EvidenceRule, Rule};
 use model::{Catalogue, RunRecord};
 use store::Run;
@@ -41,7 +41,7 @@ fn recorded(name: &str) -> RunRecord {
     }
     let wanted: Vec<_> = record.targets.iter().map(|target| target.target.clone()).collect();
     record.targets = analysis::targets(&wanted, &steady, &names);
-    let limit = |signal: &Signal| {
+    let limit = |signal: &SignalSummary| {
         let (tier, name) = (signal.tier.clone(), signal.name.clone());
         Some(Limit { tier, name, value: signal.limit? })
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::diagnosis::Signal;
+use model::diagnosis::SignalSummary;
 use model::random::Random;
 use model::record::{CounterSetup, Series};
 
@@ -173,7 +173,7 @@ fn of(shape: &Shape, tier: Option<&str>, (name, unit, level, course): &Made, dra
 }
 
 /// The series over the steady state.
-pub(super) fn signals(shape: &Shape, series: &[Series], operations_per_s: f64) -> Vec<Signal> {
+pub(super) fn signals(shape: &Shape, series: &[Series], operations_per_s: f64) -> Vec<SignalSummary> {
     let steady = f64::from(shape.ramp_up_s)..f64::from(shape.ramp_up_s + shape.steady_s);
     let mean =
         |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
@@ -183,7 +183,7 @@ pub(super) fn signals(shape: &Shape, series: &[Series], operations_per_s: f64) -
         };
         let values = within(steady.start, steady.end);
         let level = mean(&values)?;
-        Some(Signal {
+        Some(SignalSummary {
             tier: one.tier.clone(),
             name: one.name.clone(),
             unit: one.unit.clone(),

@@ -8,13 +8,13 @@ use std::path::PathBuf;
 
 use model::diagnosis::Doing;
 
-use super::call::{self, Place as Where};
+use super::call::{self, Place};
 use super::judge::{Around, Thing, doing};
 use crate::sockets::Sockets;
 
 /// Where a tier stands among the others.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(super) struct TierContext {
     /// The unix sockets that it listens on.
     pub(super) sockets: Vec<PathBuf>,
     /// The TCP ports that tiers behind it may listen on.
@@ -30,7 +30,7 @@ pub(super) struct Place {
 /// A look at a thread, with what is known of its tier.
 pub(super) struct Look<'a> {
     pub(super) id: u32,
-    pub(super) standing: &'a Place,
+    pub(super) context: &'a TierContext,
     /// Threads that were seen with a connection.
     pub(super) serving: &'a mut HashSet<u32>,
     /// Addresses at which several threads waited at once.
@@ -53,7 +53,7 @@ impl Look<'_> {
     pub(super) fn doing(&mut self) -> Option<Doing> {
         let text = fs::read_to_string(format!("/proc/{}/syscall", self.id)).ok()?;
         let place = call::parse(&text)?;
-        if let Where::Call(call) = &place
+        if let Place::Call(call) = &place
             && call.number == libc::SYS_futex
         {
             // The two halves of a condition variable are four bytes apart.
@@ -70,7 +70,7 @@ impl Look<'_> {
     }
 
     fn is_background(&self) -> bool {
-        let background = &self.standing.background;
+        let background = &self.context.background;
         if background.is_empty() {
             return false;
         }
@@ -91,7 +91,7 @@ impl Look<'_> {
             // Without the kernel's word a web server's sockets are its clients'.
             None => Thing::Other,
             Some(Some(unix)) => match &unix.path {
-                Some(path) if self.standing.sockets.contains(path) => Thing::Served,
+                Some(path) if self.context.sockets.contains(path) => Thing::Served,
                 Some(_) => Thing::Other,
                 None => Thing::Called,
             },
@@ -103,13 +103,13 @@ impl Look<'_> {
 
     /// A socket that is none of the unix ones. Only where a tier behind listens on a port can it lead there.
     fn tcp(&mut self, inode: u64) -> Thing {
-        if self.standing.ports.is_empty() {
+        if self.context.ports.is_empty() {
             return Thing::Served;
         }
         let sockets = self.apart.as_mut().or(self.sockets.as_mut());
         let asked = || sockets.and_then(|sockets| sockets.remote_ports()).unwrap_or_default();
         match self.remote_ports.get_or_insert_with(asked).get(&inode) {
-            Some(port) if self.standing.ports.contains(port) => Thing::Called,
+            Some(port) if self.context.ports.contains(port) => Thing::Called,
             Some(_) => Thing::Served,
             None => Thing::Other,
         }
@@ -139,7 +139,7 @@ impl Around for Look<'_> {
 
     fn is_queue(&mut self, address: u64) -> bool {
         self.queues.contains(&(address & !7))
-            || self.standing.images.iter().any(|image| image.contains(&address))
+            || self.context.images.iter().any(|image| image.contains(&address))
     }
 
     fn serves(&self) -> bool {
@@ -147,7 +147,7 @@ impl Around for Look<'_> {
     }
 
     fn serves_nobody(&self) -> bool {
-        self.standing.masters.contains(&self.id) || self.is_background()
+        self.context.masters.contains(&self.id) || self.is_background()
     }
 }
 

@@ -9,43 +9,43 @@ use crate::reread::Reread;
 
 /// What one thread has used since it started.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ThreadUsage {
+pub(crate) struct ThreadUsage {
     /// Its id.
-    pub id: u32,
+    pub(crate) id: u32,
     /// Its name, at most 15 bytes.
-    pub name: String,
+    pub(crate) name: String,
     /// CPU seconds.
-    pub cpu_s: f64,
+    pub(crate) cpu_s: f64,
     /// Seconds in which it could have run but had to wait for its CPU; absent where the kernel doesn't tell.
-    pub wait_s: Option<f64>,
+    pub(crate) wait_s: Option<f64>,
 }
 
 /// What this process has used since it started.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OwnSample {
+pub(crate) struct OwnSample {
     /// CPU seconds of all its threads, also of those that ended.
-    pub cpu_s: f64,
+    pub(crate) cpu_s: f64,
     /// Of which in the kernel.
-    pub system_s: f64,
+    pub(crate) system_s: f64,
     /// Resident memory in bytes.
-    pub memory_bytes: Option<u64>,
+    pub(crate) memory_bytes: Option<u64>,
 }
 
 /// Reads this process.
 #[derive(Debug)]
-pub struct OwnProbe {
+pub(crate) struct OwnProbe {
     stat: Option<Reread>,
     ticks_per_s: f64,
 }
 
 impl OwnProbe {
     /// A probe of this process.
-    pub fn open() -> OwnProbe {
+    pub(crate) fn open() -> OwnProbe {
         OwnProbe { stat: Reread::open("/proc/self/stat"), ticks_per_s: ticks_per_s() }
     }
 
     /// What it has used until now, children not included.
-    pub fn sample(&mut self) -> OwnSample {
+    pub(crate) fn sample(&mut self) -> OwnSample {
         let used = clock_gettime(ClockId::ProcessCPUTime);
         let cpu_s = used.tv_sec as f64 + used.tv_nsec as f64 / 1e9;
         let stat = self.stat.as_mut().and_then(Reread::text);
@@ -59,7 +59,7 @@ impl OwnProbe {
     }
 
     /// Each living thread: some 30 µs for each.
-    pub fn threads(&self) -> Vec<ThreadUsage> {
+    pub(crate) fn threads(&self) -> Vec<ThreadUsage> {
         let entries = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
         let read = |entry: fs::DirEntry| {
             let path = entry.path();

@@ -2,16 +2,39 @@
 
 use std::path::{Path, PathBuf};
 
+use model::{Signal, signals};
+
 use crate::cgroup;
 use crate::points::Points;
 use crate::reread::Reread;
+
+signals! {
+    LIMIT = Signal::of_tier(
+        "memory.limit_bytes", "bytes", "its limit of memory, where it has one (`TIER.cgroup.memory`)"
+    );
+    CHARGED = Signal::of_tier(
+        "memory.charged_bytes", "bytes", "what counts against its limit of memory, page cache included"
+    )
+    .shown_first();
+    PAGE_CACHE = Signal::of_tier(
+        "memory.page_cache_bytes",
+        "bytes",
+        "page cache that counts against its limit of memory: of files that it read or wrote first"
+    )
+    .shown_first();
+    HITS = Signal::of_tier(
+        "memory.limit_hits",
+        "times/s",
+        "how often memory was taken back from it at its limit; kernels that no longer count it for cgroup v1 (6.18) say 0"
+    );
+}
 
 /// Without a limit v1 says the largest number of whole pages.
 const NO_LIMIT_FROM: f64 = (1u64 << 60) as f64;
 
 /// A tier's group with a limit of memory: one of v2 with the controller, or one of v1.
 #[derive(Debug)]
-pub(crate) struct MemoryLimit {
+pub(super) struct MemoryLimit {
     limit: PathBuf,
     charged: Reread,
     stat: Reread,
@@ -32,7 +55,7 @@ enum Hits {
 
 impl MemoryLimit {
     /// The limit of the tier whose processes are in `group`, `main` among them; `None` where it has none.
-    pub(crate) fn of(group: &Path, main: u32) -> Option<MemoryLimit> {
+    pub(super) fn of(group: &Path, main: u32) -> Option<MemoryLimit> {
         MemoryLimit::unified(group).or_else(|| {
             // The same tier of the same lab: another group's limit is not this tier's own.
             let own: Vec<_> = group.components().rev().take(3).collect();
@@ -77,17 +100,18 @@ impl MemoryLimit {
         (bytes < NO_LIMIT_FROM).then_some(bytes)
     }
 
-    /// Adds what was seen at `at_s` seconds of the run.
-    pub(crate) fn sample(&mut self, tier: &str, at_s: f64, points: &mut Points) {
-        points.add_known("memory.limit_bytes", Some(tier), "bytes", self.bytes());
+    /// Adds what is seen now.
+    pub(super) fn sample(&mut self, tier: &str, points: &mut Points) {
+        let at_s = points.at_s();
+        points.add_known(&LIMIT, Some(tier), self.bytes());
         let charged = self.charged.text().and_then(|text| text.trim().parse().ok());
-        points.add_known("memory.charged_bytes", Some(tier), "bytes", charged);
+        points.add_known(&CHARGED, Some(tier), charged);
         let cache = self.stat.text().and_then(|text| cgroup::field(text, self.cache));
-        points.add_known("memory.page_cache_bytes", Some(tier), "bytes", cache.map(|bytes| bytes as f64));
+        points.add_known(&PAGE_CACHE, Some(tier), cache.map(|bytes| bytes as f64));
         let Some(hits) = self.hits.read() else { return };
         if let Some((then_s, then)) = self.last.replace((at_s, hits)).filter(|(then_s, _)| at_s > *then_s) {
             let per_s = (hits - then).max(0.0) / (at_s - then_s);
-            points.add("memory.limit_hits", Some(tier), "times/s", per_s);
+            points.add(&HITS, Some(tier), per_s);
         }
     }
 }
@@ -121,10 +145,10 @@ mod tests {
         let write = |file: &str, text: &str| std::fs::write(group.path().join(file), text).expect("writable");
         files.iter().for_each(|(file, text)| write(file, text));
         let mut limit = of(group.path()).expect("it has a limit");
-        limit.sample("web", 1.0, &mut Points::at(1.0));
+        limit.sample("web", &mut Points::at(1.0));
         write(hits.0, hits.1);
         let mut points = Points::at(3.0);
-        limit.sample("web", 3.0, &mut points);
+        limit.sample("web", &mut points);
         values(&points).into_iter().map(|(name, value)| (name.to_string(), value)).collect()
     }
 

@@ -26,15 +26,21 @@ use std::time::{Duration, Instant};
 
 use model::record::Series;
 use model::server_job::{CounterJob, ServerJob};
+use model::{Signal, signals};
 
 use self::counters::Counters;
 use self::figures::Figures;
 use self::reader::Reader;
+use crate::points::Points;
+
+signals! {
+    UNANSWERED = Signal::of_tier("status.unanswered", "ratio", "1 where its status page did not answer in time, else 0");
+}
 
 /// Of its interval, what a reading may take.
 const DEADLINE_RATIO: f64 = 0.8;
 /// Readings that nobody asked for are forgotten, the oldest first.
-const KEPT: usize = 32;
+const MAX_READINGS: usize = 32;
 
 /// The statuses of all tiers, each read by a thread of its own.
 #[derive(Debug)]
@@ -116,7 +122,7 @@ impl Servers {
     /// second in which its reading was made. Never waits for a server.
     pub fn sample(&mut self, at_s: f64) -> Vec<Series> {
         let now = Instant::now();
-        let mut found = Vec::new();
+        let mut points = Points::at(at_s);
         for tier in &mut self.tiers {
             let mut unanswered = None;
             for status in &mut tier.statuses {
@@ -134,18 +140,13 @@ impl Servers {
                     let read_s = at_s - now.saturating_duration_since(reading.at).as_secs_f64();
                     status.counters.take(reading.at, read_s, figures);
                 }
-                found.extend(status.counters.told(&tier.name));
+                points.found.extend(status.counters.take_series(&tier.name));
             }
             if let Some(unanswered) = unanswered {
-                found.push(Series {
-                    name: "status.unanswered".to_string(),
-                    tier: Some(tier.name.clone()),
-                    unit: "ratio".to_string(),
-                    points: vec![(at_s, f64::from(u8::from(unanswered)))],
-                });
+                points.add(&UNANSWERED, Some(&tier.name), f64::from(u8::from(unanswered)));
             }
         }
-        found
+        points.found
     }
 }
 
@@ -160,7 +161,7 @@ impl Drop for Servers {
 impl Shelf {
     fn put(&self, reading: Reading) {
         let mut readings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if readings.len() == KEPT {
+        if readings.len() == MAX_READINGS {
             readings.pop_front();
         }
         readings.push_back(reading);
@@ -208,11 +209,11 @@ fn keep_reading(
 }
 
 /// Asks the instances one after the other: one that does not answer has no more than its share of the time.
-fn read_all(readers: &mut [Reader], begun: Instant, patience: Duration) -> Option<Vec<Figures>> {
+fn read_all(readers: &mut [Reader], begun: Instant, timeout: Duration) -> Option<Vec<Figures>> {
     let count = readers.len() as f64;
     let mut all = Vec::new();
     for (number, reader) in readers.iter_mut().enumerate() {
-        let deadline = begun + patience.mul_f64((number + 1) as f64 / count);
+        let deadline = begun + timeout.mul_f64((number + 1) as f64 / count);
         all.push(reader.read(deadline).ok());
     }
     all.into_iter().collect()

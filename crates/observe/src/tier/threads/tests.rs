@@ -41,16 +41,16 @@ fn may_look(id: u32) -> bool {
 }
 
 /// Looks until all threads of the process do what is expected of some, or a minute is over.
-fn seen(id: u32, sockets: Vec<PathBuf>, expected: &[(Doing, f64)]) {
-    seen_of(TierJob { name: "app".to_string(), pids: vec![id], sockets, ..TierJob::default() }, expected);
+fn look_for(id: u32, sockets: Vec<PathBuf>, expected: &[(Doing, f64)]) {
+    look_for_in(TierJob { name: "app".to_string(), pids: vec![id], sockets, ..TierJob::default() }, expected);
 }
 
-fn seen_of(tier: TierJob, expected: &[(Doing, f64)]) {
-    seen_before(tier, Vec::new(), expected);
+fn look_for_in(tier: TierJob, expected: &[(Doing, f64)]) {
+    look_for_before(tier, Vec::new(), expected);
 }
 
 /// The same of a tier that stands before others.
-fn seen_before(tier: TierJob, behind: Vec<TierJob>, expected: &[(Doing, f64)]) {
+fn look_for_before(tier: TierJob, behind: Vec<TierJob>, expected: &[(Doing, f64)]) {
     if !tier.pids.iter().all(|id| may_look(*id)) {
         return;
     }
@@ -79,13 +79,13 @@ const READY: &str = "import sys,os; sys.stdout.write('r'); sys.stdout.flush()\n"
 #[test]
 fn a_thread_that_sleeps_and_one_that_waits_for_a_lock_are_told_apart() {
     let sleeps = Waiting::start(&format!("{READY}import time; time.sleep(1000)"));
-    seen(sleeps.0.id(), Vec::new(), &[(Doing::Sleeping, 1.0), (Doing::WaitingForLock, 0.0)]);
+    look_for(sleeps.0.id(), Vec::new(), &[(Doing::Sleeping, 1.0), (Doing::WaitingForLock, 0.0)]);
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
     let path = file.path().to_str().expect("a temporary directory's name is text").to_string();
     let lock = format!("import fcntl\nfile = open('{path}')\n");
     let _holds = Waiting::start(&format!("{lock}fcntl.flock(file, fcntl.LOCK_EX)\n{READY}sys.stdin.read()"));
     let waits = Waiting::start(&format!("{lock}{READY}fcntl.flock(file, fcntl.LOCK_EX)"));
-    seen(waits.0.id(), Vec::new(), &[(Doing::WaitingForLock, 1.0), (Doing::Sleeping, 0.0)]);
+    look_for(waits.0.id(), Vec::new(), &[(Doing::WaitingForLock, 1.0), (Doing::Sleeping, 0.0)]);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_connection_that_was_made_leads_to_the_callee_and_one_that_was_accepted_to_t
     let connect = format!("import socket\ns = socket.socket(socket.AF_UNIX)\ns.connect('{text}')\n");
     let calls = Waiting::start(&format!("{connect}{READY}s.recv(1)"));
     let _accepted = listener.accept().expect("one waits");
-    seen(calls.0.id(), Vec::new(), &[(Doing::WaitingForCallee, 1.0)]);
+    look_for(calls.0.id(), Vec::new(), &[(Doing::WaitingForCallee, 1.0)]);
 
     let own = directory.path().join("own.sock");
     let own_text = own.to_str().expect("a temporary directory's name is text").to_string();
@@ -106,10 +106,10 @@ fn a_connection_that_was_made_leads_to_the_callee_and_one_that_was_accepted_to_t
          s.accept()\nc.send(b'x')\nc.recv(1)"
     );
     let serves = Waiting::start(&serve);
-    seen(serves.0.id(), vec![own.clone()], &[(Doing::Idle, 1.0)]);
+    look_for(serves.0.id(), vec![own.clone()], &[(Doing::Idle, 1.0)]);
     let mut client = UnixStream::connect(&own).expect("it listens");
     client.read_exact(&mut [0]).expect("it greets");
-    seen(serves.0.id(), vec![own], &[(Doing::WaitingForClient, 1.0)]);
+    look_for(serves.0.id(), vec![own], &[(Doing::WaitingForClient, 1.0)]);
     client.write_all(b"x").expect("it reads");
 }
 
@@ -122,8 +122,8 @@ fn a_connection_to_a_port_leads_to_the_tier_that_listens_there_and_others_to_the
     let _accepted = listener.accept().expect("one waits");
     let own = || TierJob { name: "app".to_string(), pids: vec![calls.0.id()], ..TierJob::default() };
     let behind = |ports: Vec<u16>| vec![TierJob { name: "db".to_string(), ports, ..TierJob::default() }];
-    seen_before(own(), behind(vec![port]), &[(Doing::WaitingForCallee, 1.0)]);
-    seen_before(own(), behind(vec![port ^ 1]), &[(Doing::WaitingForClient, 1.0)]);
+    look_for_before(own(), behind(vec![port]), &[(Doing::WaitingForCallee, 1.0)]);
+    look_for_before(own(), behind(vec![port ^ 1]), &[(Doing::WaitingForClient, 1.0)]);
 }
 
 /// Whether a process may have a network of its own here.
@@ -152,9 +152,9 @@ fn a_tier_with_a_network_of_its_own_is_seen_as_one_without() {
     assert_eq!(threads.tiers[0].queue, Some(1), "the connection that nobody has accepted yet");
     serves.0.stdin.as_mut().expect("it has an input").write_all(b"x").expect("it reads");
     client.read_exact(&mut [0]).expect("it greets");
-    seen(serves.0.id(), vec![path.clone()], &[(Doing::WaitingForClient, 1.0)]);
+    look_for(serves.0.id(), vec![path.clone()], &[(Doing::WaitingForClient, 1.0)]);
     client.write_all(b"x").expect("it reads");
-    seen(serves.0.id(), vec![path], &[(Doing::Idle, 1.0)]);
+    look_for(serves.0.id(), vec![path], &[(Doing::Idle, 1.0)]);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn threads_that_wait_together_wait_for_work_and_one_alone_that_serves_waits_for_
         "import threading\nlock = threading.Lock()\nlock.acquire()\nfor _ in range(3):\n \
          threading.Thread(target=lock.acquire, daemon=True).start()\n{READY}sys.stdin.read()"
     ));
-    seen(together.0.id(), Vec::new(), &[(Doing::Idle, 4.0), (Doing::WaitingForLock, 0.0)]);
+    look_for(together.0.id(), Vec::new(), &[(Doing::Idle, 4.0), (Doing::WaitingForLock, 0.0)]);
 }
 
 #[test]
@@ -179,8 +179,8 @@ fn a_thread_named_as_one_that_serves_nobody_idles_and_another_that_sleeps_does_n
         background_threads: background.iter().map(ToString::to_string).collect(),
         ..TierJob::default()
     };
-    seen_of(tier(&["mc-log", "mc-lru"]), &[(Doing::Idle, 1.0), (Doing::Sleeping, 1.0)]);
-    seen_of(tier(&["mc-log"]), &[(Doing::Idle, 0.0), (Doing::Sleeping, 2.0)]);
+    look_for_in(tier(&["mc-log", "mc-lru"]), &[(Doing::Idle, 1.0), (Doing::Sleeping, 1.0)]);
+    look_for_in(tier(&["mc-log"]), &[(Doing::Idle, 0.0), (Doing::Sleeping, 2.0)]);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn all_instances_of_a_tier_are_looked_at_and_none_looks_after_another() {
     let both = [sleep(), sleep()];
     let pids = both.iter().map(|one| one.0.id()).collect();
     let tier = TierJob { name: "cache".to_string(), pids, ..TierJob::default() };
-    seen_of(tier, &[(Doing::Sleeping, 2.0), (Doing::Idle, 0.0)]);
+    look_for_in(tier, &[(Doing::Sleeping, 2.0), (Doing::Idle, 0.0)]);
 }
 
 #[test]

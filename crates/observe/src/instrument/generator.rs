@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use model::Signal;
 use model::record::Series;
 
+use super::process::{OwnProbe, OwnSample};
 use crate::job::GENERATOR;
-use crate::own::{OwnProbe, OwnSample};
 use crate::points::Points;
+use crate::tier::{CPU, CPU_SYSTEM, CPU_WAIT, MEMORY};
 
 /// Reads this process once a second; the machine and the tiers are read by the observer, a process of its own.
 #[derive(Debug)]
@@ -30,21 +32,16 @@ impl OwnWatch {
         let waits = self.probe.threads().into_iter().filter_map(|thread| Some((thread.id, thread.wait_s?)));
         let waits: BTreeMap<u32, f64> = waits.collect();
         let mut points = Points::at(at_s);
-        points.add_known(
-            "memory.bytes",
-            Some(GENERATOR),
-            "bytes",
-            now.memory_bytes.map(|bytes| bytes as f64),
-        );
+        points.add_known(&MEMORY, Some(GENERATOR), now.memory_bytes.map(|bytes| bytes as f64));
         if let Some((last_s, last, last_waits)) = &self.last {
             let elapsed_s = at_s - last_s;
-            let mut cores = |name: &str, spent_s: f64| {
-                points.add(name, Some(GENERATOR), "cores", spent_s.max(0.0) / elapsed_s);
+            let mut cores = |signal: &Signal, spent_s: f64| {
+                points.add(signal, Some(GENERATOR), spent_s.max(0.0) / elapsed_s);
             };
-            cores("cpu.cores", now.cpu_s - last.cpu_s);
-            cores("cpu.system_cores", now.system_s - last.system_s);
+            cores(&CPU, now.cpu_s - last.cpu_s);
+            cores(&CPU_SYSTEM, now.system_s - last.system_s);
             // A thread that began in between has waited only since then; one that ended takes its account with it.
-            cores("cpu.wait_cores", waits.iter().map(|(id, s)| s - last_waits.get(id).unwrap_or(&0.0)).sum());
+            cores(&CPU_WAIT, waits.iter().map(|(id, s)| s - last_waits.get(id).unwrap_or(&0.0)).sum());
         }
         self.last = Some((at_s, now, waits));
         points.found

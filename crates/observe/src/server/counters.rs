@@ -34,7 +34,7 @@ impl Counters {
     }
 
     /// The points since the last call.
-    pub(super) fn told(&mut self, tier: &str) -> Vec<Series> {
+    pub(super) fn take_series(&mut self, tier: &str) -> Vec<Series> {
         let series = |counter: &mut Counter| Series {
             name: counter.job.name.clone(),
             tier: Some(tier.to_string()),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     fn points(counters: &mut Counters) -> Vec<(f64, f64)> {
-        counters.told("db").into_iter().flat_map(|series| series.points).collect()
+        counters.take_series("db").into_iter().flat_map(|series| series.points).collect()
     }
 
     #[test]

@@ -13,20 +13,48 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use model::diagnosis::Doing;
+use model::{Signal, Subject, signals};
 
 use crate::cgroup;
 use crate::job::{Job, TierJob};
 use crate::points::Points;
 use crate::process::ProcessTable;
 use crate::sockets::{Sockets, TcpListener, UnixSocket};
-use look::{Look, Place as Standing};
+use look::{Look, TierContext};
+
+signals! {
+    COUNT = Signal::of_tier("threads.count", "threads", "its threads");
+    QUEUE = Signal::of_tier("listen.queue", "connections", "connections that wait to be accepted").shown_first();
+}
+
+/// The signals of what threads do: the mean number of them that did it.
+pub(super) fn of_doings() -> impl Iterator<Item = Signal> {
+    Doing::ALL.into_iter().filter_map(of_doing)
+}
+
+/// That of one doing; `None` of waiting for a CPU, which a look can't tell from running. The kernel counts that.
+fn of_doing(doing: Doing) -> Option<Signal> {
+    let help = match doing {
+        Doing::Running => "threads on a CPU, or ready to be",
+        Doing::WaitingForCpu => return None,
+        Doing::WaitingForCallee => "threads that wait for the tier behind",
+        Doing::WaitingForClient => "threads that wait for their client",
+        Doing::WaitingForLock => "threads that wait for a lock",
+        Doing::WaitingForDisk => "threads that wait for a disk",
+        Doing::Sleeping => "threads that sleep until a time",
+        Doing::Idle => "threads without work",
+        Doing::Other => "threads that do something else",
+    };
+    let name = format!("threads.{}", doing.word()).into();
+    Some(Signal { subject: Subject::Tier, name, unit: "threads".into(), help: help.into(), key: false })
+}
 
 /// Looks a second, on average, where the budget allows for them.
 const LOOKS_PER_S: f64 = 10.0;
 /// And where one thread of each tier is too dear for more.
-const LEAST_LOOKS_PER_S: f64 = 1.0;
-/// So many threads of each tier are looked at each time.
-const THREADS_EACH: usize = 8;
+const MIN_LOOKS_PER_S: f64 = 1.0;
+/// The number of threads of each tier that are looked at each time.
+const MAX_THREADS: usize = 8;
 /// CPU seconds a second that looking may take; where threads are dear to look at, fewer are.
 const BUDGET: f64 = 0.005;
 
@@ -47,7 +75,7 @@ pub(crate) struct Threads {
 #[derive(Debug)]
 struct Tier {
     job: TierJob,
-    standing: Standing,
+    context: TierContext,
     /// Asks about the sockets of the tier's own host, where it has one.
     apart: Option<Sockets>,
     /// All its threads, as of the last second.
@@ -55,8 +83,8 @@ struct Tier {
     serving: HashSet<u32>,
     queues: HashSet<u64>,
     things: HashMap<u64, judge::Thing>,
-    /// Mean threads in each word, times looks.
-    sums: BTreeMap<&'static str, f64>,
+    /// Mean threads that did each, times looks.
+    sums: BTreeMap<Doing, f64>,
     looks: u32,
     /// Connections that wait to be accepted.
     queue: Option<u64>,
@@ -74,7 +102,7 @@ impl Threads {
             listening: HashSet::new(),
             random: Random::seeded(),
             next: Instant::now(),
-            each: THREADS_EACH,
+            each: MAX_THREADS,
             per_s: LOOKS_PER_S,
             spent_s: 0.0,
             looks: 0,
@@ -102,7 +130,7 @@ impl Threads {
     }
 
     /// How long until the next look.
-    pub(crate) fn patience(&self) -> Option<Duration> {
+    pub(crate) fn next_look(&self) -> Option<Duration> {
         (!self.tiers.is_empty()).then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
@@ -128,13 +156,12 @@ impl Threads {
         for tier in &mut self.tiers {
             let looks = std::mem::take(&mut tier.looks);
             let mut sums = std::mem::take(&mut tier.sums);
-            // Waiting for a CPU can't be told from running by a look; the kernel counts it.
-            let sampled = Doing::ALL.iter().filter(|doing| **doing != Doing::WaitingForCpu);
-            for doing in sampled.filter(|_| looks > 0) {
-                let threads = sums.remove(doing.word()).unwrap_or(0.0) / f64::from(looks);
-                points.add(&format!("threads.{}", doing.word()), Some(&tier.job.name), "threads", threads);
+            let sampled = Doing::ALL.into_iter().filter_map(|doing| Some((doing, of_doing(doing)?)));
+            for (doing, signal) in sampled.filter(|_| looks > 0) {
+                let threads = sums.remove(&doing).unwrap_or(0.0) / f64::from(looks);
+                points.add(&signal, Some(&tier.job.name), threads);
             }
-            points.add("threads.count", Some(&tier.job.name), "threads", tier.ids.len() as f64);
+            points.add(&COUNT, Some(&tier.job.name), tier.ids.len() as f64);
         }
         self.keep_to_budget();
         self.refresh();
@@ -152,7 +179,7 @@ impl Threads {
     pub(crate) fn queues(&self, points: &mut Points) {
         for tier in &self.tiers {
             let waiting = tier.queue.map(|waiting| waiting as f64);
-            points.add_known("listen.queue", Some(&tier.job.name), "connections", waiting);
+            points.add_known(&QUEUE, Some(&tier.job.name), waiting);
         }
     }
 
@@ -194,15 +221,15 @@ impl Tier {
     fn new(tier: &TierJob, job: &Job) -> Tier {
         // Where another tier listens on a port, a connection over TCP may lead there.
         let behind = job.tiers.iter().filter(|other| other.name != tier.name);
-        let standing = Standing {
+        let context = TierContext {
             sockets: tier.sockets.clone(),
             ports: behind.flat_map(|other| other.ports.iter().copied()).collect(),
             background: tier.background_threads.clone(),
-            ..Standing::default()
+            ..TierContext::default()
         };
         Tier {
             job: tier.clone(),
-            standing,
+            context,
             apart: tier.pids.first().and_then(|pid| Sockets::apart(*pid)),
             ids: Vec::new(),
             serving: HashSet::new(),
@@ -220,14 +247,14 @@ impl Tier {
             None => table.trees(&self.job.pids).into_iter().flat_map(tasks).collect(),
         };
         let masters = if self.have_children(table) { self.job.pids.as_slice() } else { &[] };
-        self.standing.masters = masters.to_vec();
+        self.context.masters = masters.to_vec();
         let ids: HashSet<u32> = self.ids.iter().copied().collect();
         self.serving.retain(|id| ids.contains(id));
-        if self.things.len() > MOST_KNOWN {
+        if self.things.len() > MAX_KNOWN {
             self.things.clear();
         }
-        if self.standing.images.is_empty() {
-            self.standing.images = self.job.pids.iter().filter_map(|id| look::image(*id)).collect();
+        if self.context.images.is_empty() {
+            self.context.images = self.job.pids.iter().filter_map(|id| look::image(*id)).collect();
         }
     }
 
@@ -242,7 +269,7 @@ impl Tier {
 
     fn look(
         &mut self,
-        most: usize,
+        max: usize,
         random: &mut Random,
         sockets: &mut Option<Sockets>,
         remote_ports: &mut Option<HashMap<u64, u16>>,
@@ -251,7 +278,7 @@ impl Tier {
         if self.ids.is_empty() {
             return;
         }
-        let drawn = most.min(self.ids.len());
+        let drawn = max.min(self.ids.len());
         let weight = self.ids.len() as f64 / drawn as f64;
         let mut addresses = HashSet::new();
         // A host of its own has connections of its own.
@@ -262,7 +289,7 @@ impl Tier {
             self.ids.swap(index, other);
             let mut look = Look {
                 id: self.ids[index],
-                standing: &self.standing,
+                context: &self.context,
                 serving: &mut self.serving,
                 queues: &mut self.queues,
                 things: &mut self.things,
@@ -273,21 +300,21 @@ impl Tier {
                 listening,
             };
             if let Some(doing) = look.doing() {
-                *self.sums.entry(doing.word()).or_default() += weight;
+                *self.sums.entry(doing).or_default() += weight;
             }
         }
         self.looks += 1;
     }
 }
 
-/// Sockets that were seen are known until there are so many.
-const MOST_KNOWN: usize = 20_000;
+/// Sockets that were seen are forgotten beyond this number.
+const MAX_KNOWN: usize = 20_000;
 
 /// How many threads of each tier the budget allows for each time, and how many times a second, at the price that one
 /// of each had; seconds of CPU.
 fn within_budget(price_s: f64) -> (usize, f64) {
-    let each = ((BUDGET / LOOKS_PER_S / price_s) as usize).clamp(1, THREADS_EACH);
-    (each, (BUDGET / (price_s * each as f64)).clamp(LEAST_LOOKS_PER_S, LOOKS_PER_S))
+    let each = ((BUDGET / LOOKS_PER_S / price_s) as usize).clamp(1, MAX_THREADS);
+    (each, (BUDGET / (price_s * each as f64)).clamp(MIN_LOOKS_PER_S, LOOKS_PER_S))
 }
 
 /// Connections that wait at the tier's ports and sockets, together; `None` where it listens on none.
@@ -325,8 +352,8 @@ impl Random {
         self.0
     }
 
-    fn below(&mut self, most: usize) -> usize {
-        (self.next() >> 16) as usize % most.max(1)
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() >> 16) as usize % limit.max(1)
     }
 
     fn ratio(&mut self) -> f64 {

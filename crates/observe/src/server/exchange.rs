@@ -15,9 +15,9 @@ use model::server_job::StatusPlace;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 /// More than any status has.
-const ANSWER_MAX_BYTES: usize = 4 << 20;
+const MAX_ANSWER_BYTES: usize = 4 << 20;
 /// A question this old is not answered any more: what has it may hang, and another may be asked.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Asks one server one question after the other: at most one of them waits for its answer.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Asker {
         enough: impl Fn(&[u8]) -> bool,
         deadline: Instant,
     ) -> io::Result<Vec<u8>> {
-        let pending = self.pending.take().filter(|pending| pending.asked.elapsed() < PATIENCE);
+        let pending = self.pending.take().filter(|pending| pending.asked.elapsed() < ANSWER_TIMEOUT);
         let mut exchange = match pending {
             Some(pending) => pending,
             None => Exchange::begin(&self.place, question, deadline)?,
@@ -78,13 +78,13 @@ impl Exchange {
             StatusPlace::Socket(path) => Stream::Unix(connected(path)?),
         };
         // So short a question fits into the socket's buffer, whether anybody takes the connection or not.
-        let patience = Some(PATIENCE);
+        let timeout = Some(ANSWER_TIMEOUT);
         match &mut stream {
             Stream::Tcp(stream) => {
-                stream.set_write_timeout(patience).and_then(|()| stream.write_all(question))?;
+                stream.set_write_timeout(timeout).and_then(|()| stream.write_all(question))?;
             }
             Stream::Unix(stream) => {
-                stream.set_write_timeout(patience).and_then(|()| stream.write_all(question))?;
+                stream.set_write_timeout(timeout).and_then(|()| stream.write_all(question))?;
             }
         }
         Ok(Exchange { stream, asked: Instant::now(), answer: Vec::new() })
@@ -104,7 +104,7 @@ impl Exchange {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
-            if self.answer.len() > ANSWER_MAX_BYTES {
+            if self.answer.len() > MAX_ANSWER_BYTES {
                 return Err(wrong("the answer is too long"));
             }
         }
@@ -151,11 +151,11 @@ mod tests {
         (listener, Asker::new(&StatusPlace::Port(port)))
     }
 
-    fn ask(asker: &mut Asker, patience: Duration) -> io::Result<Vec<u8>> {
-        asker.ask(b"how are you", |_| false, Instant::now() + patience)
+    fn ask(asker: &mut Asker, timeout: Duration) -> io::Result<Vec<u8>> {
+        asker.ask(b"how are you", |_| false, Instant::now() + timeout)
     }
 
-    /// So many connections wait to be taken.
+    /// The number of connections that wait to be taken.
     fn waiting(listener: &TcpListener) -> Vec<TcpStream> {
         listener.set_nonblocking(true).expect("it can be asked without waiting");
         std::iter::from_fn(|| listener.accept().ok().map(|(stream, _)| stream)).collect()
@@ -222,7 +222,7 @@ mod tests {
         let (listener, mut asker) = full();
         assert!(ask(&mut asker, SHORT).is_err());
         let pending = asker.pending.as_mut().expect("it waits");
-        pending.asked = pending.asked.checked_sub(PATIENCE).expect("the machine runs for longer");
+        pending.asked = pending.asked.checked_sub(ANSWER_TIMEOUT).expect("the machine runs for longer");
         assert!(ask(&mut asker, SHORT).is_err());
         assert_eq!(waiting(&listener).len(), 2, "another was asked");
     }

@@ -31,12 +31,12 @@ impl Database {
         let (metrics, status): (BTreeSet<&str>, BTreeSet<&str>) =
             names.partition(|name| name.starts_with(METRIC));
         let metrics: BTreeSet<&str> = metrics.iter().map(|name| &name[METRIC.len()..]).collect();
-        let patience = Duration::from_secs_f64(job.every_s.clamp(0.1, 3600.0)).mul_f64(super::DEADLINE_RATIO);
+        let timeout = Duration::from_secs_f64(job.every_s.clamp(0.1, 3600.0)).mul_f64(super::DEADLINE_RATIO);
         let options = OptsBuilder::new()
             .user(job.user.as_deref())
-            .tcp_connect_timeout(Some(patience))
-            .read_timeout(Some(patience))
-            .write_timeout(Some(patience));
+            .tcp_connect_timeout(Some(timeout))
+            .read_timeout(Some(timeout))
+            .write_timeout(Some(timeout));
         let options = match &asked.at {
             StatusPlace::Socket(path) => options.socket(path.to_str()).prefer_socket(true),
             StatusPlace::Port(port) => {
