@@ -2,7 +2,7 @@
 
 use model::diagnosis::{Clue, Diagnosis, Doing, Ledger, Suspect, Try};
 use model::record::Setup;
-use model::study::{By, Find, FindAnswer, Question};
+use model::study::By;
 use model::{RunRecord, StudyRecord};
 
 use crate::figures;
@@ -158,12 +158,9 @@ impl<'a> Tried<'a> {
 
     /// In a study: at its load line where it has one.
     pub(crate) fn of_study(record: &'a StudyRecord) -> Tried<'a> {
-        let load = match &record.question {
-            Question::Find(Find { goal, answer: Some(FindAnswer::LoadLine(line)) }) => {
-                Some((if goal.by == By::Rate { "--rate" } else { "--users" }, line.load))
-            }
-            _ => None,
-        };
+        let kind = record.question.kind();
+        let flag = if kind.by() == Some(By::Rate) { "--rate" } else { "--users" };
+        let load = kind.load_line().map(|line| (flag, line.load));
         Tried { setup: &record.setup, command: &record.command, load, fault: None }
     }
 }

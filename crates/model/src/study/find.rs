@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Kind;
+
 /// What was looked for, and what was found.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Find {
@@ -10,6 +12,27 @@ pub struct Find {
     pub goal: FindGoal,
     /// Absent as long as the search goes on.
     pub answer: Option<FindAnswer>,
+}
+
+impl Kind for Find {
+    fn verb(&self) -> &'static str {
+        "find"
+    }
+
+    fn goal(&self) -> Option<&FindGoal> {
+        Some(&self.goal)
+    }
+
+    fn by(&self) -> Option<By> {
+        Some(self.goal.by)
+    }
+
+    fn load_line(&self) -> Option<&LoadLine> {
+        match self.answer.as_ref()? {
+            FindAnswer::LoadLine(line) => Some(line),
+            FindAnswer::NoAnswer(_) => None,
+        }
+    }
 }
 
 /// What is looked for, how well it must be known, and what that may cost.

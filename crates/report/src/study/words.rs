@@ -2,7 +2,7 @@
 
 use model::StudyRecord;
 use model::load::{Arriving, Load};
-use model::study::{By, Ceiling, ClauseSeen, Conclusion, Effect, Form, LoadLine, Purpose, Question, Trial};
+use model::study::{By, Ceiling, ClauseSeen, Conclusion, Effect, Form, LoadLine, Purpose, Trial};
 
 use crate::figures;
 
@@ -25,9 +25,9 @@ pub(crate) fn load_number(record: &StudyRecord, arm: usize, load: f64) -> String
 /// `users`, `sessions/s`, `operations/s`: what that arm's loads are counted in.
 pub(crate) fn load_unit(record: &StudyRecord, arm: usize) -> &'static str {
     let recipe = record.arms.get(arm).map(|arm| &arm.recipe);
-    let by_rate = match &record.question {
-        Question::Find(find) => find.goal.by == By::Rate,
-        _ => recipe.is_some_and(|recipe| recipe.rate.is_some()),
+    let by_rate = match record.question.kind().by() {
+        Some(by) => by == By::Rate,
+        None => recipe.is_some_and(|recipe| recipe.rate.is_some()),
     };
     if !by_rate {
         return "users";
@@ -46,11 +46,7 @@ pub(crate) fn load_unit(record: &StudyRecord, arm: usize) -> &'static str {
 /// `data set small`, `data sets 500mb, 3.3gb, mix browsing`: what the trials ran on, and which of the kit's mixes.
 pub(crate) fn data_set(record: &StudyRecord) -> String {
     let mix = crate::words::mix(&record.setup);
-    let varied = match &record.question {
-        Question::Sweep(sweep) => sweep.factors.iter().find(|factor| factor.name == "size"),
-        _ => None,
-    };
-    match varied {
+    match record.question.kind().factors().iter().find(|factor| factor.name == "size") {
         Some(factor) => format!("data sets {}{mix}", factor.levels.join(", ")),
         None => format!("data set {}{mix}", record.setup.size),
     }
