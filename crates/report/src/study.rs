@@ -1,13 +1,12 @@
 //! What people and programs see of a study: the same record as text, JSON, one HTML file, CSV, JUnit XML.
 
-pub(crate) mod blocks;
-pub(crate) mod cells;
-pub(crate) mod course;
+pub(crate) mod compare;
 mod csv;
+pub(crate) mod find;
 mod headline;
 mod junit;
 mod list;
-pub(crate) mod published;
+pub(crate) mod sweep;
 pub(crate) mod words;
 
 use model::StudyRecord;

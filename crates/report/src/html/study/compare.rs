@@ -9,7 +9,8 @@ use super::escape;
 use super::parts::{self, Link};
 use crate::figures;
 use crate::scale::{Kind, Scale};
-use crate::study::{blocks, words};
+use crate::study::compare::blocks;
+use crate::study::words;
 
 /// What only a comparison shows.
 pub(super) fn of(record: &StudyRecord, compare: &Compare, link: Link<'_>) -> Value {

@@ -9,7 +9,7 @@ use super::parts::{self, Link};
 use crate::figures;
 use crate::html::tier_class;
 use crate::scale::Scale;
-use crate::study::course::{Course, smooth};
+use crate::study::find::course::{Course, smooth};
 use crate::study::words::{self, Unit};
 
 /// Loads nearer to the line than this, as a logarithm, are shown on a scale of their own.

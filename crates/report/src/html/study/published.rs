@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::chart::{Axis, Chart, Labels, Mark, Shape};
 use crate::figures;
 use crate::scale::{Kind, Scale};
-use crate::study::published::{self, Row};
+use crate::study::sweep::published::{self, Row};
 
 /// How far the two marks of a row stand from its place, in rows.
 const APART: f64 = 0.14;

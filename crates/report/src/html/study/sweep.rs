@@ -9,7 +9,7 @@ use super::parts::{self, Link};
 use super::published;
 use crate::figures;
 use crate::scale::{Kind, Scale};
-use crate::study::cells::{self, CellSeen};
+use crate::study::sweep::cells::{self, CellSeen};
 use crate::study::words;
 
 /// Above this ratio of the largest to the smallest level an axis is logarithmic.

@@ -5,7 +5,8 @@ use model::study::{Compare, Conclusion, Effect};
 
 use crate::figures;
 use crate::scale::Scale;
-use crate::study::{blocks, words};
+use crate::study::compare::blocks;
+use crate::study::words;
 use crate::terminal::paint::Paint;
 use crate::terminal::plain;
 use crate::terminal::table::{Align, Table, wrap};

@@ -6,7 +6,7 @@ use model::study::{Find, Trial};
 use crate::explained::Tried;
 use crate::figures;
 use crate::scale::Scale;
-use crate::study::course::Course;
+use crate::study::find::course::Course;
 use crate::study::words::{self, Unit};
 use crate::terminal::draw::sparkline;
 use crate::terminal::holds::{self, Detail};

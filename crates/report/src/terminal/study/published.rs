@@ -3,7 +3,7 @@
 use model::StudyRecord;
 use model::study::{Published, Sweep};
 
-use crate::study::published::{self, Row};
+use crate::study::sweep::published::{self, Row};
 use crate::terminal::plain;
 use crate::terminal::table::{Align, Table, wrap};
 

@@ -5,7 +5,7 @@ use model::study::{Factor, Measurement, Sweep};
 
 use super::published;
 use crate::figures;
-use crate::study::cells::{self, CellSeen};
+use crate::study::sweep::cells::{self, CellSeen};
 use crate::study::words;
 use crate::terminal::paint::Paint;
 use crate::terminal::plain;

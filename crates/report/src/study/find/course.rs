@@ -3,7 +3,7 @@
 use model::StudyRecord;
 use model::study::{ClauseSeen, FindAnswer, LoadLine, Measured, Purpose, Question, Trial};
 
-use super::words::{self, Unit};
+use crate::study::words::{self, Unit};
 
 /// A find's figures against the load.
 pub(crate) struct Course<'a> {

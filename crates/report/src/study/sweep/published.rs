@@ -3,8 +3,9 @@
 use model::StudyRecord;
 use model::study::{Agreement, Claim, ClaimOrder, Estimate, Published, PublishedPair, Sweep};
 
-use super::{cells, words};
+use super::cells;
 use crate::figures;
+use crate::study::words;
 
 /// More contradictions than these are only counted.
 const TOLD: usize = 6;

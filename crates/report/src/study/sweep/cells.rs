@@ -7,7 +7,7 @@ use model::study::{FindAnswer, Measurement, Sweep, Trial};
 /// Probability with which a window's interval holds.
 const CONFIDENCE_RATIO: f64 = 0.95;
 
-use super::words;
+use crate::study::words;
 
 /// A cell with the trials that count.
 pub(crate) struct CellSeen<'a> {

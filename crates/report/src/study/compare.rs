@@ -1,0 +1,3 @@
+//! A comparison.
+
+pub(crate) mod blocks;

@@ -1,0 +1,3 @@
+//! A find.
+
+pub(crate) mod course;

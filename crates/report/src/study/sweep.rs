@@ -1,0 +1,4 @@
+//! A sweep.
+
+pub(crate) mod cells;
+pub(crate) mod published;
