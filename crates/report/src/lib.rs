@@ -19,7 +19,6 @@ mod json;
 mod list;
 mod meanings;
 mod page;
-#[allow(dead_code)]
 mod scale;
 mod series;
 pub mod study;

@@ -4,6 +4,7 @@ use model::StudyRecord;
 use model::load::{Arriving, Load};
 use model::study::{By, Ceiling, ClauseSeen, Conclusion, Effect, Form, LoadLine, Purpose, Trial};
 
+use super::chart::Format;
 use crate::figures;
 
 /// `412 users`, `41.2 sessions/s`: a load of that arm.
@@ -60,6 +61,25 @@ pub(crate) fn form(form: Form) -> &'static str {
     }
 }
 
+/// Every digit of a number, for programs; nothing where there is none.
+pub(crate) fn digits(value: Option<f64>) -> String {
+    value.filter(|value| value.is_finite()).map_or_else(String::new, |value| value.to_string())
+}
+
+/// With a capital letter, unless it is a percentile's name.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some('p'), Some('0'..='9')) | (None, _) => text.to_string(),
+        (Some(first), _) => first.to_uppercase().chain(letters).collect(),
+    }
+}
+
+/// `text` on one line of a page.
+pub(crate) fn unbroken(text: &str) -> String {
+    text.replace(' ', "\u{202f}")
+}
+
 /// What a target's values are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
@@ -67,6 +87,18 @@ pub(crate) enum Unit {
     Share,
     PerS,
     Count,
+}
+
+impl Unit {
+    /// How values in it stand at an axis.
+    pub(crate) fn format(self) -> Format {
+        match self {
+            Unit::Seconds => Format::Duration,
+            Unit::Share => Format::Percent,
+            Unit::PerS => Format::PerS,
+            Unit::Count => Format::Number,
+        }
+    }
 }
 
 /// The unit of `clause`, read off its limit as people write it: `300 ms`, `0.1%`, `200/s`, `1000`.
@@ -105,15 +137,6 @@ pub(crate) fn per_s(value: Option<f64>) -> String {
 /// What was observed of a target.
 pub(crate) fn observed(clause: &ClauseSeen) -> String {
     in_unit(clause.observed, unit(&clause.clause))
-}
-
-/// A trial's letter in drawings.
-pub(crate) fn letter(purpose: Purpose) -> char {
-    match purpose {
-        Purpose::WarmUp | Purpose::Ramp => '○',
-        Purpose::Search | Purpose::Measure => '●',
-        Purpose::Confirm => '◆',
-    }
 }
 
 /// Where averages would put the line, which a find's sentence doesn't say.
@@ -288,12 +311,6 @@ fn judged<'a>(record: &'a StudyRecord, word: &str) -> Vec<&'a Trial> {
 /// Some trials passed as far as was seen.
 pub(crate) fn some_few<'a>(mut trials: impl Iterator<Item = &'a Trial>) -> bool {
     trials.any(few)
-}
-
-/// A load at a tick of an axis; nothing where there are no such users.
-pub(crate) fn load_tick(record: &StudyRecord, load: f64) -> String {
-    let whole = (load - load.round()).abs() < 1e-6 * load.abs().max(1.0);
-    if whole || load_unit(record, 0) != "users" { load_number(record, 0, load) } else { String::new() }
 }
 
 #[cfg(test)]

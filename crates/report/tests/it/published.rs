@@ -8,6 +8,7 @@ use report::study::{csv, html, terminal};
 use testkit::sample::study::{SweepShape, sweep};
 
 use crate::beside;
+use crate::study_web::charts;
 
 fn sample(change: impl FnOnce(&mut StudyRecord)) -> StudyRecord {
     let mut record = sweep(SweepShape::Published);
@@ -130,12 +131,15 @@ fn a_table_of_which_nothing_was_measured_is_shown_without_a_chart() {
 
 #[test]
 fn the_chart_has_a_mark_for_each_value_of_either_side() {
-    let page = page(&sample(|_| {}));
-    let chart = page.split("aria-label=\"Throughput on Linux").nth(1).expect("a chart");
-    let chart = chart.split("</svg>").next().expect("its end");
-    assert_eq!(chart.matches("class=\"mark quiet\"").count(), 5);
-    assert_eq!(chart.matches("class=\"mark plain\"").count(), 4);
-    assert_eq!(chart.matches("class=\"whisker plain\"").count(), 3, "the base has no interval");
+    let charts = charts(&page(&sample(|_| {})));
+    let chart = charts
+        .iter()
+        .find(|chart| chart["label"].as_str().is_some_and(|one| one.starts_with("Throughput on Linux")));
+    let marks = chart.expect("a chart")["marks"].as_array().expect("a list");
+    let of = |ink: &'static str| marks.iter().filter(move |mark| mark["ink"] == ink);
+    assert_eq!((of("muted").count(), of("ink-1").count()), (5, 4));
+    let intervals = of("ink-1").filter(|mark| mark["interval"].is_array()).count();
+    assert_eq!(intervals, 3, "the base has no interval");
 }
 
 #[test]

@@ -1,279 +1,138 @@
-//! Published figures beside ours, in words: the same on the terminal and on the page.
+//! Published figures beside ours, as tables, charts and columns of the CSV.
 
 use model::StudyRecord;
-use model::study::{Agreement, Claim, ClaimOrder, Estimate, Published, PublishedPair, Sweep};
+use model::study::{Published, PublishedRow, Sweep};
 
-use super::cells;
+use super::beside;
 use crate::figures;
+use crate::scale::Scale;
+use crate::study::chart::{Axis, Chart, Format, Legend, Mark, Shape, Style};
+use crate::study::page::{Block, Cell, Column, Fact, On, Part, Row, Table};
+use crate::study::view::CsvColumn;
 use crate::study::words;
 
-/// More contradictions than these are only counted.
-const TOLD: usize = 6;
+/// How far the two marks of a row stand from its number, in rows.
+const APART: f64 = 0.14;
 
-/// A row as people read it.
-pub(crate) struct Row {
-    pub(crate) label: String,
-    /// The published value.
-    pub(crate) published: String,
-    /// Ours, with how many trials there are.
-    pub(crate) ours: String,
-    pub(crate) interval: String,
-    /// The published value as a ratio to the base row's.
-    pub(crate) ratio: String,
-    pub(crate) ours_ratio: String,
-    pub(crate) ratio_interval: String,
+/// A table, what it says of the order and of claims, and a chart for each that was published; then what differs.
+/// Nothing where nothing was published.
+pub(super) fn parts(record: &StudyRecord, sweep: &Sweep) -> Vec<Part> {
+    let mut parts: Vec<Part> = sweep.published.iter().flat_map(|table| one(record, sweep, table)).collect();
+    if !sweep.published.is_empty() || !sweep.differs.is_empty() {
+        parts.push(Block::Heading("What differs".into()).both());
+        parts.push(Block::facts(beside::differs(record, sweep)).both());
+    }
+    parts
 }
 
-/// The rows in the order in which they were published.
-pub(crate) fn rows(table: &Published) -> Vec<Row> {
-    let row = |row: &model::study::PublishedRow| Row {
-        label: row.label.clone(),
-        // Every digit that was printed.
-        published: row.value.to_string(),
-        ours: figures::number(row.ours.map(|ours| ours.value)),
-        interval: interval(row.ours),
-        ratio: ratio(row.ratio),
-        ours_ratio: ratio(row.ours_ratio.map(|ours| ours.value)),
-        ratio_interval: ratios(row.ours_ratio),
-    };
-    table.rows.iter().map(row).collect()
-}
-
-/// `12.1 to 12.9`.
-fn interval(estimate: Option<Estimate>) -> String {
-    ends(estimate, figures::number)
-}
-
-fn ratios(estimate: Option<Estimate>) -> String {
-    ends(estimate, ratio)
-}
-
-fn ends(estimate: Option<Estimate>, show: impl Fn(Option<f64>) -> String) -> String {
-    match estimate.and_then(|estimate| estimate.low.zip(estimate.high)) {
-        Some((low, high)) => format!("{} to {}", show(Some(low)), show(Some(high))),
-        None => figures::NOTHING.to_string(),
-    }
-}
-
-/// `0.488`, `1.00`, `12.3`, `0.00556`.
-fn ratio(value: Option<f64>) -> String {
-    match value.filter(|value| value.is_finite()) {
-        None => figures::NOTHING.to_string(),
-        Some(value) if value > 0.0 && value < 0.0995 => {
-            format!("{value:.0$}", 2 + (-value.log10()).ceil() as usize)
-        }
-        Some(value) if value < 0.995 => format!("{value:.3}"),
-        Some(value) if value < 9.995 => format!("{value:.2}"),
-        Some(_) => figures::number(value),
-    }
-}
-
-/// Of what the ratios are taken.
-pub(crate) fn base(table: &Published) -> String {
-    match table.base.and_then(|base| table.rows.get(base)) {
-        Some(row) => format!("Ratios are to {}, on either side.", row.label),
-        None => "No cell of this table was measured.".to_string(),
-    }
-}
-
-/// Whether our order is the published one, and only as far as it can be told.
-pub(crate) fn order(table: &Published) -> Vec<String> {
-    let measured = table.rows.iter().filter(|row| row.ours.is_some()).count();
-    if table.rows.is_empty() {
-        return Vec::new();
-    }
-    if table.pairs.is_empty() {
-        let what = if measured < 2 {
-            "Fewer than two of these cells were measured"
-        } else {
-            "No two differ in print"
-        };
-        return vec![format!("{what}: there is no order to compare.")];
-    }
-    if unknown(&table.pairs) {
-        return vec![TOO_FEW.to_string()];
-    }
-    let count = |says: Agreement| table.pairs.iter().filter(|pair| pair.says == says).count();
-    let (agree, contrary, open) =
-        (count(Agreement::Agrees), count(Agreement::Contradicts), count(Agreement::Open));
-    let pairs = table.pairs.len();
-    let mut said = vec![format!(
-        "Order: of {pairs} pair{} {agree} as published, {contrary} the other way round, {open} not distinguishable \
-         (95 %, for all pairs at once).",
-        if pairs == 1 { "" } else { "s" }
-    )];
-    let contrary = table.pairs.iter().filter(|pair| pair.says == Agreement::Contradicts);
-    let label = |row: usize| table.rows.get(row).map_or("?", |row| row.label.as_str());
-    said.extend(contrary.take(TOLD).map(|pair| {
-        format!(
-            "The other way round: {} against {} is {} here ({}) and {} in print.",
-            label(pair.second),
-            label(pair.first),
-            words::change(pair.ours.value),
-            words::ends(pair.ours.low.zip(pair.ours.high)),
-            pair.published.map_or_else(|| figures::NOTHING.to_string(), words::change)
-        )
-    }));
-    said
-}
-
-const TOO_FEW: &str = "Order: too few valid trials to know how far repeats differ, and nothing is said.";
-
-fn unknown(pairs: &[PublishedPair]) -> bool {
-    pairs.iter().all(|pair| pair.ours.low.is_none())
-}
-
-/// What was said in words, and what our cells say of it.
-pub(crate) fn claims(record: &StudyRecord, sweep: &Sweep, table: &Published) -> Vec<(String, String)> {
-    let unit = &table.unit;
-    table
-        .claims
-        .iter()
-        .map(|claim| (claim.says.clone(), found(record, sweep, claim, (&table.of, unit))))
-        .collect()
-}
-
-fn found(record: &StudyRecord, sweep: &Sweep, claim: &Claim, (of, unit): (&str, &str)) -> String {
-    if claim.cells.len() < 2 {
-        return "This form of the study does not have these cells.".to_string();
-    }
-    if claim.pairs.is_empty() {
-        return "Fewer than two of these cells were measured.".to_string();
-    }
-    if unknown(&claim.pairs) {
-        return "Too few valid trials to know how far repeats differ, and nothing is said.".to_string();
-    }
-    let label = |cell: usize| label(record, sweep, claim, cell);
-    let against = |pair: &PublishedPair| {
-        format!(
-            "{} against {} is {} ({})",
-            label(pair.second),
-            label(pair.first),
-            words::change(pair.ours.value),
-            words::ends(pair.ours.low.zip(pair.ours.high))
-        )
-    };
-    let of_kind = |says: Agreement| claim.pairs.iter().filter(move |pair| pair.says == says);
-    let contrary: Vec<String> = of_kind(Agreement::Contradicts).take(TOLD).map(against).collect();
-    if !contrary.is_empty() {
-        return format!("Contradicted by our {of} ({unit}): {}.", contrary.join("; "));
-    }
-    let lacking = lacking(claim, label);
-    let (agree, open) = (of_kind(Agreement::Agrees).count(), of_kind(Agreement::Open).count());
-    if claim.order != ClaimOrder::Same && open == 0 {
-        let all: Vec<String> = claim.pairs.iter().take(TOLD).map(against).collect();
-        let all = all.join("; ");
-        return match lacking {
-            None => format!("Confirmed by our {of} ({unit}): {all}."),
-            Some(lacking) => format!("As said as far as our {of} ({unit}) was measured: {all}; {lacking}."),
-        };
-    }
-    let widest = claim.pairs.iter().filter_map(|pair| Some((pair.ours.low?, pair.ours.high?)));
-    let widest = widest.reduce(|(low, high), (lower, higher)| (low.min(lower), high.max(higher)));
-    let range = words::ends(widest);
-    let lacking = lacking.map(|lacking| format!("; {lacking}")).unwrap_or_default();
-    if claim.order == ClaimOrder::Same {
-        let far = if lacking.is_empty() { "" } else { " as far as it was measured" };
-        return format!(
-            "Not contradicted by our {of} ({unit}){far}: not distinguishable; differences lie within {range}{lacking}."
+fn one(record: &StudyRecord, sweep: &Sweep, table: &Published) -> Vec<Part> {
+    let mut lead = format!("{}.", table.source);
+    if !table.rows.is_empty() {
+        lead += &format!(
+            " Ours is {}, the geometric mean of the repeats with its 95 % interval. {} Absolute numbers are of their \
+             time; ratios may be compared.",
+            table.of,
+            beside::base(table)
         );
     }
-    format!(
-        "Neither confirmed nor contradicted by our {of} ({unit}): {open} of {} pairs are not distinguishable, {agree} as \
-         said; differences lie within {range}{lacking}.",
-        claim.pairs.len()
-    )
+    let (title, unit) = (&table.title, &table.unit);
+    let mut parts = vec![
+        Block::Heading(format!("Beside what was published: {title}, {unit}")).terminal(),
+        Block::Heading(format!("{title}, {unit}")).page(),
+        Block::Lead(table.source.clone()).terminal(),
+        Block::Lead(lead).page(),
+    ];
+    if !table.rows.is_empty() {
+        parts.push(Block::Table(rows(table)).both());
+        parts.push(Block::Lead(beside::base(table)).terminal());
+    }
+    let claims = beside::claims(record, sweep, table).into_iter();
+    let order = beside::order(table).into_iter().map(Fact::from);
+    let facts: Vec<Fact> =
+        order.chain(claims.map(|(quote, text)| Fact { quote: Some(quote), text })).collect();
+    parts.extend((!facts.is_empty()).then(|| Block::Facts(facts).both()));
+    parts.extend(chart(table).map(|chart| Block::Chart(Box::new(chart)).page()));
+    parts
 }
 
-/// What a claim can't be judged by: cells that are in no pair, else that some pairs are missing; nothing where all are
-/// there.
-fn lacking(claim: &Claim, label: impl Fn(usize) -> String) -> Option<String> {
-    let cells = claim.cells.len();
-    if claim.pairs.len() >= cells * cells.saturating_sub(1) / 2 {
-        return None;
-    }
-    let paired = |cell: usize| claim.pairs.iter().any(|pair| pair.first == cell || pair.second == cell);
-    let alone: Vec<String> =
-        claim.cells.iter().filter(|cell| !paired(**cell)).map(|cell| label(*cell)).collect();
-    match alone.as_slice() {
-        [] => Some("the other pairs were never measured in the same repeat".to_string()),
-        alone => Some(format!("without {}, of which nothing could be compared", alone.join(" and "))),
-    }
+fn rows(table: &Published) -> Table {
+    let columns = vec![
+        Column::words("Cell", ""),
+        Column::numbers("Row", "").on(On::Page),
+        Column::numbers("Published", "print"),
+        Column::numbers("Ours", "ours"),
+        Column::numbers("Interval", "95 %"),
+        Column::numbers("Published, ratio", "ratio"),
+        Column::numbers("Ours, ratio", "ours"),
+        Column::numbers("Interval", "95 %"),
+    ];
+    let row = |(at, row): (usize, beside::Row)| {
+        let cells = [
+            row.label,
+            (at + 1).to_string(),
+            row.published,
+            row.ours,
+            row.interval,
+            row.ratio,
+            row.ours_ratio,
+            row.ratio_interval,
+        ];
+        Row { cells: cells.map(Cell::from).into(), muted: false }
+    };
+    let rows = beside::rows(table).into_iter().enumerate().map(row).collect();
+    Table { columns, rows, ..Table::default() }
 }
 
-/// The overloaded cells; nothing where there is none.
-fn overloaded(record: &StudyRecord, sweep: &Sweep) -> Option<String> {
-    let cells = cells::of(record, sweep);
-    let label = |cell: &cells::CellSeen| record.arms.get(cell.arm).map(|arm| arm.label.clone());
-    let labels: Vec<String> = cells.iter().filter(|cell| cell.overloaded()).filter_map(label).collect();
-    (!labels.is_empty()).then(|| {
-        format!(
-            "Overloaded, so that the stack got less load than was asked for, or another mix: {}.",
-            labels.join("; ")
+/// Both sides' ratios to the base row: shapes compare where absolute numbers do not.
+fn chart(table: &Published) -> Option<Chart> {
+    let base = table.base.and_then(|base| table.rows.get(base))?;
+    let mut marks = Vec::new();
+    for (at, row) in table.rows.iter().enumerate() {
+        let x = (at + 1) as f64;
+        marks.extend(row.ratio.map(|ratio| mark((x - APART, ratio), Shape::Diamond, "published", row)));
+        marks.extend(row.ours_ratio.map(|ours| Mark {
+            interval: ours.low.zip(ours.high),
+            ink: "ink-1".into(),
+            ..mark((x + APART, ours.value), Shape::Circle, "ours", row)
+        }));
+    }
+    let scale = Scale::log(marks.iter().flat_map(Mark::ends), 0.08)?;
+    let legend = |ink: &str, name: &str| Legend { ink: ink.into(), name: name.into() };
+    Some(Chart {
+        marks,
+        legend: vec![legend("muted", "published"), legend("ink-1", "ours, with its 95 % interval")],
+        height: 260.0,
+        ..Chart::new(
+            format!("{}, as a ratio", table.title),
+            format!("{}: published and measured, as ratios to {}", table.title, base.label),
+            Axis::numbered(table.rows.len(), "row of the table"),
+            Axis::round(scale, Format::Number, format!("ratio to {}", base.label)),
         )
     })
 }
 
-/// A cell by those factors in which the claim's cells differ.
-fn label(record: &StudyRecord, sweep: &Sweep, claim: &Claim, cell: usize) -> String {
-    let levels = |cell: usize| sweep.cells.get(cell).map_or(&[][..], |cell| &cell.levels);
-    let differs =
-        |at: &usize| claim.cells.iter().any(|other| levels(*other).get(*at) != levels(cell).get(*at));
-    let words: Vec<String> = (0..sweep.factors.len())
-        .filter(differs)
-        .filter_map(|at| {
-            let factor = &sweep.factors[at];
-            Some(format!("{} {}", factor.title, factor.levels.get(*levels(cell).get(at)?)?))
-        })
-        .collect();
-    match words.as_slice() {
-        [] => record.arms.get(cell).map_or_else(|| "?".to_string(), |arm| arm.label.clone()),
-        words => words.join(", "),
-    }
+fn mark((x, y): (f64, f64), shape: Shape, who: &str, row: &PublishedRow) -> Mark {
+    let title = format!("{}, {who}: {}", row.label, figures::number(Some(y)));
+    Mark { x, y, shape, style: Style::Solid, ink: "muted".into(), title, interval: None }
 }
 
-/// What differs: the study's own sentences, then what the record knows of this machine and its servers.
-pub(crate) fn differs(record: &StudyRecord, sweep: &Sweep) -> Vec<String> {
-    let mut said = sweep.differs.clone();
-    said.extend(overloaded(record, sweep));
-    let machine = |name: &str| record.setup.machine.get(name).map(String::as_str);
-    let parts = [
-        machine("cpu.count").map(|count| format!("{count} CPUs")),
-        machine("cpu.model").map(|model| format!("({model})")),
-        machine("memory").map(|memory| format!("{memory} of memory")),
-        machine("kernel").map(|kernel| format!("kernel {kernel}")),
-        machine("distribution").map(str::to_string),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if !parts.is_empty() {
-        said.push(format!("This machine: {}.", parts.join(", ").replace(", (", " (")));
+/// Two columns for each published table: our figure in the table's unit, and the published one of that cell.
+pub(super) fn csv(record: &StudyRecord, sweep: &Sweep) -> Vec<CsvColumn> {
+    let mut columns: Vec<CsvColumn> = Vec::new();
+    for table in &sweep.published {
+        let name = table.of.replace(' ', "_");
+        let same = |column: &&CsvColumn| column.name == name || column.name.starts_with(&format!("{name}#"));
+        let taken = columns.iter().filter(same).count();
+        let name = if taken == 0 { name } else { format!("{name}#{}", taken + 1) };
+        columns.push(CsvColumn::of(record, &name, |trial| {
+            let measured = trial.measured.as_ref();
+            let ours = measured.and_then(|seen| Some(table.figure.of(seen)?.value * table.figure.times));
+            words::digits(ours)
+        }));
+        columns.push(CsvColumn::of(record, format!("published_{name}"), |trial| {
+            let row = table.rows.iter().find(|row| row.cell == Some(trial.arm));
+            words::digits(row.map(|row| row.value))
+        }));
     }
-    let servers: Vec<String> =
-        record.servers.iter().map(|(name, version)| format!("{name} ({version})")).collect();
-    if !servers.is_empty() {
-        said.push(format!("These servers: {}.", servers.join(", ")));
-    }
-    if !record.setup.generator_cpus.is_empty() && !record.setup.stack_cpus.is_empty() {
-        let list = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-        said.push(format!(
-            "Load and servers are on one machine, over loopback: the generator on CPU {}, the servers on CPU {}.",
-            list(&record.setup.generator_cpus),
-            list(&record.setup.stack_cpus)
-        ));
-    }
-    said
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_ratio_has_three_digits() {
-        assert_eq!(
-            [0.00556, 0.0499, 0.4884, 0.9949, 1.0, 9.99, 12.34].map(|value| ratio(Some(value))),
-            ["0.00556", "0.0499", "0.488", "0.995", "1.00", "9.99", "12.3"]
-        );
-        assert_eq!(ratio(None), "–");
-    }
+    columns
 }
