@@ -19,7 +19,7 @@ use crate::bench::server::ServerArgs;
 use crate::bench::trial::TrialBench;
 use crate::bench::trial::sitting::Sitting;
 use crate::context::Context;
-use crate::verbs::closing::{self, Ended, Export};
+use crate::verbs::closing::{self, Ended, Export, Sentences, refuse_beside_resume};
 use crate::verbs::recipe_args::StackArgs;
 use question::QuestionArgs;
 
@@ -187,12 +187,7 @@ fn resume<'a>(
     let mut given = args.question.given();
     given.extend(args.stack.given());
     given.extend(args.kit.as_ref().map(|_| "--kit"));
-    let problem = |flag: &str| {
-        Problem::recipe(format!("{flag} and --resume exclude each other"))
-            .why("the study says what is compared, and how")
-            .remedy("leave it out, or begin a new study")
-    };
-    Problems::check(given.into_iter().map(problem).collect())?;
+    refuse_beside_resume(given, "the study says what is compared, and how")?;
     let mut sitting = Sitting::resume(name, "compare", context)?;
     let record = &mut sitting.record;
     let Question::Compare(compare) = &record.question else {
@@ -228,7 +223,7 @@ fn measure(mut bench: TrialBench<'_>) -> Result<Ended> {
     compare.lopsided = judgement.lopsided;
     let sentence = sentence::compare::compare(&compare, judgement.spoiled);
     bench.sitting.record.question = Question::Compare(compare);
-    closing::close(bench, ended, sentence)
+    closing::close(bench, ended, Sentences::of(sentence))
 }
 
 fn asked(compare: &Compare, (_, load): (By, f64)) -> Asked {

@@ -208,7 +208,7 @@ fn measure(mut bench: TrialBench<'_>) -> Result<closing::Ended> {
     analysis::published::beside(&mut sweep, &trials);
     let sentence = analysis::sentence::sweep::sweep(&sweep, &bench.sitting.record.arms, &trials);
     bench.sitting.record.question = Question::Sweep(sweep);
-    closing::close(bench, ended, sentence)
+    closing::close(bench, ended, closing::Sentences::of(sentence))
 }
 
 /// Every cell has a result.
