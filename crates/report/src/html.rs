@@ -14,6 +14,8 @@ use crate::terminal::hidden;
 use crate::{Page, figures};
 
 pub use study::html as study;
+#[cfg(test)]
+pub(crate) use study::page as study_page;
 
 const TEMPLATE: &str = include_str!("../../../web/report.html");
 

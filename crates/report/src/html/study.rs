@@ -10,28 +10,33 @@ use serde_json::{Value, json};
 use super::{bundle, environment, holds, thin_groups, visible_json};
 use crate::explained::Tried;
 use crate::study::chart::Chart;
-use crate::study::page::{Block, Body, Section, Table};
-use crate::study::view::view as of_kind;
+use crate::study::page::{Body, Content, Section, Table};
+use crate::study::view::view;
 use crate::study::{trials, words};
 use crate::{figures, study, words as names};
 
 const TEMPLATES: [(&str, &str); 2] = [
     ("study.html", include_str!("../../../../web/study.html")),
-    ("blocks.html", include_str!("../../../../web/blocks.html")),
+    ("sections.html", include_str!("../../../../web/sections.html")),
 ];
 
 /// The study as one HTML file; `directory` is where it is kept, and `link` gives the address of a run's own report as
 /// seen from the file, where there is one. Whatever servers and users supplied is escaped, and the file's own policy
 /// lets no script run but ours; without JavaScript the points of a chart are a list.
 pub fn html(record: &StudyRecord, directory: &Path, link: impl Fn(&str) -> Option<String>) -> String {
+    page(record, directory, view(&record.question).body(record, &link))
+}
+
+/// The page of a study that shows `body`.
+pub(crate) fn page(record: &StudyRecord, directory: &Path, body: Body) -> String {
     let mut environment = environment();
     for (name, text) in TEMPLATES {
         environment.add_template(name, text).expect("the templates are constants; a test renders each");
     }
-    let body = for_page(of_kind(&record.question).body(record, &link));
+    let body = for_page(body);
     let data = json!({ "charts": visible_json(charts(&body.sections).map(|chart| json!(chart)).collect()) });
     let code = bundle::code();
-    let mut context = visible_json(view(record, directory, &body));
+    let mut context = visible_json(context(record, directory, &body));
     context["style"] = bundle::study_style().into();
     context["script_sources"] = bundle::sources(&[bundle::TRAP, bundle::LIBRARY, &code]).into();
     context["trap"] = bundle::TRAP.into();
@@ -52,12 +57,12 @@ fn for_page(mut body: Body) -> Body {
     for section in &mut body.sections {
         section.parts.retain(|part| part.on.page());
         for part in &mut section.parts {
-            match &mut part.block {
-                Block::Chart(chart) => {
+            match &mut part.content {
+                Content::Chart(chart) => {
                     chart.number = charts;
                     charts += 1;
                 }
-                Block::Table(table) => without_terminal(table),
+                Content::Table(table) => without_terminal(table),
                 _ => {}
             }
         }
@@ -76,13 +81,13 @@ fn without_terminal(table: &mut Table) {
 }
 
 fn charts(sections: &[Section]) -> impl Iterator<Item = &Chart> {
-    sections.iter().flat_map(|section| &section.parts).filter_map(|part| match &part.block {
-        Block::Chart(chart) => Some(&**chart),
+    sections.iter().flat_map(|section| &section.parts).filter_map(|part| match &part.content {
+        Content::Chart(chart) => Some(&**chart),
         _ => None,
     })
 }
 
-fn view(record: &StudyRecord, directory: &Path, body: &Body) -> Value {
+fn context(record: &StudyRecord, directory: &Path, body: &Body) -> Value {
     let headline = study::headline(record);
     let check = |check: &model::record::ValidityCheck| json!({"ok": check.ok, "name": names::check(&check.check), "sentence": check.sentence});
     json!({

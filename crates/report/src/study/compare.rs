@@ -8,7 +8,7 @@ use model::study::{Compare, Conclusion, Effect};
 
 use super::chart::{Axis, Chart, Drawing, Format, Line, Mark, Shape, Style};
 use super::page::{
-    Block, Body, Cell, Column, Fact, Figure, Judged, Key, Link, On, Part, Row, Section, Table,
+    Body, Cell, Column, Content, Fact, Figure, Judged, Key, Link, On, Part, Row, Section, Table,
 };
 use super::view::{Answer, Suite, View};
 use super::{trials, words};
@@ -113,9 +113,9 @@ fn arms(record: &StudyRecord, compare: &Compare) -> Vec<Part> {
         format!("the gate of {} {held}", figures::percent(Some(gate)))
     });
     vec![
-        Block::Pairs(arms.clone()).terminal(),
-        Block::Pairs(arms.into_iter().chain([load]).collect()).page(),
-        Block::facts([rule].into_iter().chain(gate)).terminal(),
+        Content::Pairs(arms.clone()).terminal(),
+        Content::Pairs(arms.into_iter().chain([load]).collect()).page(),
+        Content::facts([rule].into_iter().chain(gate)).terminal(),
     ]
 }
 
@@ -140,13 +140,13 @@ fn effects(record: &StudyRecord, compare: &Compare) -> Vec<Part> {
         ink: "open",
         name: format!("no difference that matters (±{})", figures::percent(Some(compare.band_ratio))),
     });
-    let mut parts = vec![Block::Lead(lead).page()];
+    let mut parts = vec![Content::Lead(lead).page()];
     parts.push(match compare.effects.is_empty() {
-        true => Block::Facts(vec![Fact::from("No block is complete yet.".to_string())]).page(),
-        false => Block::Table(table(record, compare)).both(),
+        true => Content::Facts(vec![Fact::from("No block is complete yet.".to_string())]).page(),
+        false => Content::Table(table(record, compare)).both(),
     });
-    parts.extend(forest.map(|chart| Block::Chart(Box::new(chart)).both()));
-    parts.extend(key.map(|key| Block::Key(vec![key]).terminal()));
+    parts.extend(forest.map(|chart| Content::Chart(Box::new(chart)).both()));
+    parts.extend(key.map(|key| Content::Key(vec![key]).terminal()));
     parts
 }
 
@@ -245,15 +245,15 @@ fn course(record: &StudyRecord, compare: &Compare, pairs: &[PairRatio], link: Li
          far off a disturbance.{}",
         deviation.unwrap_or_default()
     );
-    let mut parts = vec![Block::Lead(lead).page()];
-    parts.extend(ratios(compare, pairs).map(|chart| Block::Chart(Box::new(chart)).page()));
+    let mut parts = vec![Content::Lead(lead).page()];
+    parts.extend(ratios(compare, pairs).map(|chart| Content::Chart(Box::new(chart)).page()));
     if let Some(noise) = noise {
         let heading = format!("Blocks in order, {by} of B against A (noise {noise}, the standard deviation)");
         let changes = pairs.iter().map(|pair| words::change(pair.ratio).trim_end_matches(" %").to_string());
         let list = changes.collect::<Vec<_>>().join(", ") + " %";
-        parts.extend([Block::Heading(heading).terminal(), Block::Lead(list).terminal()]);
+        parts.extend([Content::Heading(heading).terminal(), Content::Lead(list).terminal()]);
     }
-    parts.push(Block::Table(trials::table(record, "Block", link)).page());
+    parts.push(Content::Table(trials::table(record, "Block", link)).page());
     parts
 }
 

@@ -6,7 +6,7 @@ mod course;
 use model::StudyRecord;
 use model::study::{Find, FindAnswer, Trial, WhyNot};
 
-use super::page::{Block, Body, Cell, Column, Figure, Judged, Link, On, Part, Row, Section, Table};
+use super::page::{Body, Cell, Column, Content, Figure, Judged, Link, On, Part, Row, Section, Table};
 use super::trials::{self, faults, figure};
 use super::view::{Answer, View};
 use super::words;
@@ -41,7 +41,7 @@ impl View for Find {
                 Section::new("facts", "", facts(record, self)),
                 Section::new("curve", "Capacity curve", charts::curve(record, &course)),
                 Section::new("trials", "Trials", trials(record, &course, link)),
-                Section::new("holds", "", vec![Block::Reasons.both()]),
+                Section::new("holds", "", vec![Content::Reasons.both()]),
                 Section::new("tiers", "CPU by tier", tiers(record, &course)),
                 Section::new("failed", "", errors(record, &course)),
             ],
@@ -86,14 +86,14 @@ fn facts(record: &StudyRecord, find: &Find) -> Vec<Part> {
         figures::duration(Some(goal.budget_s))
     );
     let Some(FindAnswer::LoadLine(line)) = &find.answer else {
-        return vec![Block::facts([goal]).terminal()];
+        return vec![Content::facts([goal]).terminal()];
     };
     let operations = line
         .throughput_per_s
         .map(|per_s| format!("{} operations/s at the load line", figures::number(Some(per_s))));
     let more: Vec<String> =
         words::by_average(record, line).into_iter().chain(words::line_facts(line)).collect();
-    vec![Block::facts([goal].into_iter().chain(operations)).terminal(), Block::facts(more).both()]
+    vec![Content::facts([goal].into_iter().chain(operations)).terminal(), Content::facts(more).both()]
 }
 
 /// Each trial in a row; a terminal has room for the target of the line alone, unless that is the p95 that is shown
@@ -135,7 +135,10 @@ fn trials(record: &StudyRecord, course: &Course, link: Link<'_>) -> Vec<Part> {
     };
     let rows = record.trials.iter().map(row).collect();
     let lead = "In the order in which they were measured. Only the window after the warm-up counts.";
-    vec![Block::Lead(lead.into()).page(), Block::Table(Table { columns, rows, ..Table::default() }).both()]
+    vec![
+        Content::Lead(lead.into()).page(),
+        Content::Table(Table { columns, rows, ..Table::default() }).both(),
+    ]
 }
 
 /// The targets in the order of the first trial that has them.
@@ -198,8 +201,12 @@ fn tiers(record: &StudyRecord, course: &Course) -> Vec<Part> {
     });
     let table = Table { columns, rows: rows.collect(), ..Table::default() };
     let lead = "Cores kept busy at each load, the load generator included; valid trials, by load.";
-    let chart = charts::cpu(record, course).map(|chart| Block::Chart(Box::new(chart)).both());
-    [Block::Lead(lead.into()).page()].into_iter().chain(chart).chain([Block::Table(table).page()]).collect()
+    let chart = charts::cpu(record, course).map(|chart| Content::Chart(Box::new(chart)).both());
+    [Content::Lead(lead.into()).page()]
+        .into_iter()
+        .chain(chart)
+        .chain([Content::Table(table).page()])
+        .collect()
 }
 
 /// Failed operations of the valid trials; the page says it of every study.
@@ -213,5 +220,5 @@ fn errors(record: &StudyRecord, course: &Course) -> Vec<Part> {
         let load = words::load(record, trial.arm, trial.load);
         format!("Errors: up to {share} of operations failed, at {load} (trial {})", trial.number)
     };
-    vec![Block::Heading(text).terminal()]
+    vec![Content::Heading(text).terminal()]
 }

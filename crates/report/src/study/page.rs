@@ -51,7 +51,7 @@ pub(crate) struct Part {
     #[serde(skip)]
     pub(crate) on: On,
     #[serde(flatten)]
-    pub(crate) block: Block,
+    pub(crate) content: Content,
 }
 
 /// Where a part or a column is shown.
@@ -75,8 +75,8 @@ impl On {
 
 /// What a part is.
 #[derive(Serialize)]
-#[serde(tag = "block", content = "of", rename_all = "snake_case")]
-pub(crate) enum Block {
+#[serde(tag = "content", content = "of", rename_all = "snake_case")]
+pub(crate) enum Content {
     /// A heading inside of a section.
     Heading(String),
     /// A paragraph that explains what follows.
@@ -95,22 +95,22 @@ pub(crate) enum Block {
     Reasons,
 }
 
-impl Block {
+impl Content {
     pub(crate) fn both(self) -> Part {
-        Part { on: On::Both, block: self }
+        Part { on: On::Both, content: self }
     }
 
     pub(crate) fn page(self) -> Part {
-        Part { on: On::Page, block: self }
+        Part { on: On::Page, content: self }
     }
 
     pub(crate) fn terminal(self) -> Part {
-        Part { on: On::Terminal, block: self }
+        Part { on: On::Terminal, content: self }
     }
 
     /// Facts that nobody is quoted with.
-    pub(crate) fn facts(texts: impl IntoIterator<Item = String>) -> Block {
-        Block::Facts(texts.into_iter().map(Fact::from).collect())
+    pub(crate) fn facts(texts: impl IntoIterator<Item = String>) -> Content {
+        Content::Facts(texts.into_iter().map(Fact::from).collect())
     }
 }
 

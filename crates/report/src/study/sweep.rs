@@ -8,7 +8,7 @@ mod published;
 use model::StudyRecord;
 use model::study::{Factor, FindAnswer, Kind, LoadLine, Sweep, Trial};
 
-use super::page::{Block, Body, Cell, Column, Figure, Judged, Link, On, Part, Row, Section, Table};
+use super::page::{Body, Cell, Column, Content, Figure, Judged, Link, On, Part, Row, Section, Table};
 use super::view::{Answer, CsvColumn, CsvColumns, View};
 use super::{trials, words};
 use crate::{Tone, figures};
@@ -36,8 +36,8 @@ impl View for Sweep {
                     "cells",
                     "Cells",
                     vec![
-                        Block::Table(table(record, self, &cells)).both(),
-                        Block::Table(trials::table(record, "Repeat", link)).page(),
+                        Content::Table(table(record, self, &cells)).both(),
+                        Content::Table(trials::table(record, "Repeat", link)).page(),
                     ],
                 ),
                 Section::new("published", "Beside what was published", published::parts(record, self)),
@@ -115,7 +115,7 @@ fn factors(sweep: &Sweep, cells: &[CellResult]) -> Vec<Part> {
         format!("source: {}", sweep.source),
     ];
     lines.extend(sweep.form.map(|form| format!("form: {}", words::form(form))));
-    vec![Block::Pairs(pairs).page(), Block::facts(lines).terminal()]
+    vec![Content::Pairs(pairs).page(), Content::facts(lines).terminal()]
 }
 
 /// A row for each cell: its levels, its figures or its load line, how many trials count.

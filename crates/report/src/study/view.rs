@@ -102,3 +102,6 @@ pub(crate) enum Verdict {
     /// Neither of them: why, in a word.
     Error(&'static str),
 }
+
+#[cfg(test)]
+mod tests;

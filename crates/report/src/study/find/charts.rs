@@ -8,7 +8,7 @@ use crate::figures;
 use crate::html::tier_class;
 use crate::scale::Scale;
 use crate::study::chart::{Axis, Chart, Drawing, Format, Line, Mark, Shape, Style};
-use crate::study::page::{Block, Key, Part};
+use crate::study::page::{Content, Key, Part};
 use crate::study::trials::mark;
 use crate::study::words::{self, Unit};
 
@@ -27,9 +27,9 @@ pub(super) fn curve(record: &StudyRecord, course: &Course) -> Vec<Part> {
     let lead = "Each point is a trial, each line goes through their means. The load is on a logarithmic scale, and so \
                 are times.";
     let drawn = charts.iter().any(|chart| chart.drawing.is_some());
-    let mut parts = vec![Block::Lead(lead.into()).page(), Block::Key(page_key(record, course)).page()];
-    parts.extend(charts.into_iter().map(|chart| Block::Chart(Box::new(chart)).both()));
-    parts.extend(drawn.then(|| Block::Key(terminal_key(course)).terminal()));
+    let mut parts = vec![Content::Lead(lead.into()).page(), Content::Key(page_key(record, course)).page()];
+    parts.extend(charts.into_iter().map(|chart| Content::Chart(Box::new(chart)).both()));
+    parts.extend(drawn.then(|| Content::Key(terminal_key(course)).terminal()));
     parts
 }
 

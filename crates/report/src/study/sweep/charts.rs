@@ -7,7 +7,7 @@ use super::cells::{self, CellResult};
 use crate::figures;
 use crate::scale::{Kind, Scale};
 use crate::study::chart::{Axis, Chart, Format, Line, Mark, Shape, Style};
-use crate::study::page::{Block, Heat, Map, On, Part};
+use crate::study::page::{Content, Heat, Map, On, Part};
 use crate::study::words;
 
 /// Above this ratio of the largest to the smallest level an axis is logarithmic.
@@ -25,7 +25,7 @@ pub(super) fn parts(record: &StudyRecord, sweep: &Sweep, cells: &[CellResult]) -
             let lead = "Geometric means over the repeats. The darker a cell on a light page, or the brighter on a dark \
                         one, the larger its value, on a logarithmic scale; hatched cells have none.";
             let on = if factors.len() == 2 { On::Both } else { On::Page };
-            vec![Block::Lead(lead.into()).page(), Part { on, block: Block::Maps(maps) }]
+            vec![Content::Lead(lead.into()).page(), Part { on, content: Content::Maps(maps) }]
         }
     }
 }
@@ -57,7 +57,7 @@ fn charts(record: &StudyRecord, sweep: &Sweep, factor: &Factor, cells: &[CellRes
             )
         })
     });
-    let charts: Vec<Part> = charts.map(|chart| Block::Chart(Box::new(chart)).page()).collect();
+    let charts: Vec<Part> = charts.map(|chart| Content::Chart(Box::new(chart)).page()).collect();
     if charts.is_empty() {
         return charts;
     }
@@ -67,7 +67,7 @@ fn charts(record: &StudyRecord, sweep: &Sweep, factor: &Factor, cells: &[CellRes
     };
     let means = if joined { "; lines go through their geometric means" } else { "" };
     let lead = format!("Each point is one repeat with {interval}{means}.");
-    [Block::Lead(lead).page()].into_iter().chain(charts).collect()
+    [Content::Lead(lead).page()].into_iter().chain(charts).collect()
 }
 
 /// A mark for each repeat of each cell.

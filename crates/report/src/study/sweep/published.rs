@@ -7,7 +7,7 @@ use super::beside;
 use crate::figures;
 use crate::scale::Scale;
 use crate::study::chart::{Axis, Chart, Format, Legend, Mark, Shape, Style};
-use crate::study::page::{Block, Cell, Column, Fact, On, Part, Row, Table};
+use crate::study::page::{Cell, Column, Content, Fact, On, Part, Row, Table};
 use crate::study::view::CsvColumn;
 use crate::study::words;
 
@@ -19,8 +19,8 @@ const APART: f64 = 0.14;
 pub(super) fn parts(record: &StudyRecord, sweep: &Sweep) -> Vec<Part> {
     let mut parts: Vec<Part> = sweep.published.iter().flat_map(|table| one(record, sweep, table)).collect();
     if !sweep.published.is_empty() || !sweep.differs.is_empty() {
-        parts.push(Block::Heading("What differs".into()).both());
-        parts.push(Block::facts(beside::differs(record, sweep)).both());
+        parts.push(Content::Heading("What differs".into()).both());
+        parts.push(Content::facts(beside::differs(record, sweep)).both());
     }
     parts
 }
@@ -37,21 +37,21 @@ fn one(record: &StudyRecord, sweep: &Sweep, table: &Published) -> Vec<Part> {
     }
     let (title, unit) = (&table.title, &table.unit);
     let mut parts = vec![
-        Block::Heading(format!("Beside what was published: {title}, {unit}")).terminal(),
-        Block::Heading(format!("{title}, {unit}")).page(),
-        Block::Lead(table.source.clone()).terminal(),
-        Block::Lead(lead).page(),
+        Content::Heading(format!("Beside what was published: {title}, {unit}")).terminal(),
+        Content::Heading(format!("{title}, {unit}")).page(),
+        Content::Lead(table.source.clone()).terminal(),
+        Content::Lead(lead).page(),
     ];
     if !table.rows.is_empty() {
-        parts.push(Block::Table(rows(table)).both());
-        parts.push(Block::Lead(beside::base(table)).terminal());
+        parts.push(Content::Table(rows(table)).both());
+        parts.push(Content::Lead(beside::base(table)).terminal());
     }
     let claims = beside::claims(record, sweep, table).into_iter();
     let order = beside::order(table).into_iter().map(Fact::from);
     let facts: Vec<Fact> =
         order.chain(claims.map(|(quote, text)| Fact { quote: Some(quote), text })).collect();
-    parts.extend((!facts.is_empty()).then(|| Block::Facts(facts).both()));
-    parts.extend(chart(table).map(|chart| Block::Chart(Box::new(chart)).page()));
+    parts.extend((!facts.is_empty()).then(|| Content::Facts(facts).both()));
+    parts.extend(chart(table).map(|chart| Content::Chart(Box::new(chart)).page()));
     parts
 }
 

@@ -32,17 +32,23 @@ pub(super) fn letter(shape: Shape, style: Style) -> char {
     }
 }
 
-/// The marks as letters; the axes reach no further than these.
+/// The marks as letters; logarithmic axes reach no further than these.
 fn points(chart: &Chart, width: usize) -> Option<String> {
     let limit = chart.limit.as_ref().map(|(limit, _)| *limit);
     let values = || chart.marks.iter().map(|mark| mark.y).chain(limit);
+    let places = || chart.marks.iter().map(|mark| mark.x);
+    let x = match chart.x.scale.kind {
+        Kind::Log => Scale::log(places(), 0.02),
+        Kind::Linear => places().next().map(|_| chart.x.scale),
+    };
     let y = match chart.y.scale.kind {
         Kind::Log => Scale::log(values(), 0.03),
-        Kind::Linear => Scale::from_zero(values()),
+        Kind::Linear if chart.y.scale.low == 0.0 => Scale::from_zero(values()),
+        Kind::Linear => Some(chart.y.scale),
     };
     let letter = |mark: &Mark| letter(mark.shape, mark.style);
     let plot = Plot {
-        x: Scale::log(chart.marks.iter().map(|mark| mark.x), 0.02)?,
+        x: x?,
         y: y?,
         points: chart.marks.iter().map(|mark| (mark.x, mark.y, letter(mark))).collect(),
         limit: limit.map(|limit| (limit, "limit")),

@@ -4,7 +4,7 @@ use model::StudyRecord;
 
 use super::charts;
 use crate::explained::Tried;
-use crate::study::page::{Block, Body, Fact, Judged, Key, Map, On, Section, Table};
+use crate::study::page::{Body, Content, Fact, Judged, Key, Map, On, Section, Table};
 use crate::terminal::holds::{self, Detail};
 use crate::terminal::paint::Paint;
 use crate::terminal::plain;
@@ -13,8 +13,8 @@ use crate::terminal::table::{self, Align, wrap};
 /// The text of each section; empty where a section has nothing for a terminal.
 pub(super) fn sections(record: &StudyRecord, body: &Body, width: usize, paint: Paint) -> Vec<String> {
     let parts = body.sections.iter().flat_map(|section| &section.parts);
-    let mut maps = parts.filter(|part| part.on.terminal()).flat_map(|part| match &part.block {
-        Block::Maps(maps) => maps.as_slice(),
+    let mut maps = parts.filter(|part| part.on.terminal()).flat_map(|part| match &part.content {
+        Content::Maps(maps) => maps.as_slice(),
         _ => &[],
     });
     // Maps that don't fit give way to the table that says the same at length.
@@ -27,20 +27,20 @@ pub(super) fn sections(record: &StudyRecord, body: &Body, width: usize, paint: P
 fn section_text(record: &StudyRecord, section: &Section, maps: bool, width: usize, paint: Paint) -> String {
     let mut text = String::new();
     for part in section.parts.iter().filter(|part| part.on.terminal()) {
-        let (headed, block) = match &part.block {
-            Block::Heading(heading) => (true, lines(heading, width, "  ")),
-            Block::Lead(lead) => (false, lines(&format!("  {lead}"), width, "    ")),
-            Block::Facts(facts) => (false, facts.iter().map(|fact| self::fact(fact, width)).collect()),
-            Block::Pairs(pairs) => (false, pairs.iter().map(|pair| self::pair(pair, width)).collect()),
-            Block::Key(keys) => (false, key(keys)),
-            Block::Table(table) if table.long_form && maps => (false, String::new()),
-            Block::Table(table) => (false, self::table(table, width, paint)),
-            Block::Chart(chart) => (true, charts::drawing(chart, width)),
-            Block::Maps(all) if maps => {
+        let (headed, block) = match &part.content {
+            Content::Heading(heading) => (true, lines(heading, width, "  ")),
+            Content::Lead(lead) => (false, lines(&format!("  {lead}"), width, "    ")),
+            Content::Facts(facts) => (false, facts.iter().map(|fact| self::fact(fact, width)).collect()),
+            Content::Pairs(pairs) => (false, pairs.iter().map(|pair| self::pair(pair, width)).collect()),
+            Content::Key(keys) => (false, key(keys)),
+            Content::Table(table) if table.long_form && maps => (false, String::new()),
+            Content::Table(table) => (false, self::table(table, width, paint)),
+            Content::Chart(chart) => (true, charts::drawing(chart, width)),
+            Content::Maps(all) if maps => {
                 (true, all.iter().map(|one| map(one, width)).collect::<Vec<_>>().join("\n"))
             }
-            Block::Maps(_) => (true, String::new()),
-            Block::Reasons => (true, reasons(record, width)),
+            Content::Maps(_) => (true, String::new()),
+            Content::Reasons => (true, reasons(record, width)),
         };
         if headed && !text.is_empty() && !block.is_empty() {
             text.push('\n');
