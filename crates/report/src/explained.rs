@@ -28,7 +28,7 @@ pub(crate) fn suspects(diagnosis: &Diagnosis) -> (&[Suspect], &[Suspect]) {
 
 /// `db, disk (3 % sure)`: a suspect in a few words.
 pub(crate) fn named(suspect: &Suspect) -> String {
-    format!("{} ({})", place(suspect), sure(suspect.sure_ratio))
+    format!("{} ({})", location(suspect), sure(suspect.sure_ratio))
 }
 
 /// A part of the time of a mean operation.
@@ -92,7 +92,7 @@ pub(crate) fn answer(diagnosis: &Diagnosis) -> String {
 }
 
 /// `db, row locks`: where a suspect is. A resource that names its tier is not told twice.
-pub(crate) fn place(suspect: &Suspect) -> String {
+pub(crate) fn location(suspect: &Suspect) -> String {
     let resource = if suspect.resource == "cpu" { "CPU" } else { suspect.resource.as_str() };
     match suspect.tier.as_str() {
         "host" => format!("the machine, {resource}"),
