@@ -76,8 +76,8 @@ impl Ended {
     }
 
     /// Keeps the pages, prints the result, and gives the exit code: that of the outcome, else `code`.
-    pub(crate) fn tell(self, json: bool, code: u8, context: &mut Context) -> Result<u8> {
-        tell(&self.study, json, context);
+    pub(crate) fn finish(self, json: bool, code: u8, context: &mut Context) -> Result<u8> {
+        print(&self.study, json, context);
         keep_pages(&self.study, json, context);
         match self.problems {
             Some(problems) => Err(problems),
@@ -140,7 +140,7 @@ fn keep_pages(study: &Study, quietly: bool, context: &mut Context) {
 }
 
 /// Prints a study: as JSON, or in words.
-fn tell(study: &Study, json: bool, context: &mut Context) {
+fn print(study: &Study, json: bool, context: &mut Context) {
     let record = study.record();
     let text = if json {
         report::study::json(record)

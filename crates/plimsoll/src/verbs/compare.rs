@@ -87,10 +87,10 @@ pub(crate) fn main(args: &CompareArgs, context: &mut Context) -> Result<u8> {
     };
     let code = exit_code(compare);
     let text = report::study::junit(record);
-    let told = ended.tell(args.json, code, context);
+    let code = ended.finish(args.json, code, context);
     match junit.zip(text) {
-        Some((junit, text)) => junit.write(&text, told, context),
-        None => told,
+        Some((junit, text)) => junit.write(&text, code, context),
+        None => code,
     }
 }
 
@@ -206,7 +206,7 @@ fn measure(mut bench: TrialBench<'_>) -> Result<Ended> {
     let Question::Compare(mut compare) = record.question.clone() else {
         return Err(Problem::bug("a comparison is no comparison").into());
     };
-    let asked = asked(&compare, question::load_of(&compare, &record.arms));
+    let asked = measurement(&compare, question::load_of(&compare, &record.arms));
     let mut trials = record.trials.clone();
     let (shown, shown_asked) = (compare.clone(), asked.clone());
     bench.show(move |_, trials| question::line(&shown, &shown_asked, trials));
@@ -226,7 +226,7 @@ fn measure(mut bench: TrialBench<'_>) -> Result<Ended> {
     closing::close(bench, ended, Sentences::of(sentence))
 }
 
-fn asked(compare: &Compare, (_, load): (By, f64)) -> Asked {
+fn measurement(compare: &Compare, (_, load): (By, f64)) -> Asked {
     match &compare.goal {
         Some(goal) => Asked::LoadLine(goal.clone()),
         None => Asked::Window { load },

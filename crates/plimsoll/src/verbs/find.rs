@@ -59,7 +59,7 @@ pub(crate) fn main(args: &FindArgs, context: &mut Context) -> Result<u8> {
     let ended = search(bench)?;
     let line = ended.study.record().question.kind().load_line();
     let code = if line.is_some() { 0 } else { Kind::Invalid.exit_code() };
-    ended.tell(args.json, code, context)
+    ended.finish(args.json, code, context)
 }
 
 fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>> {

@@ -88,10 +88,10 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
         _ => Kind::Invalid.exit_code(),
     };
     let text = report::study::csv(study.record());
-    let told = ended.tell(args.json, code, context);
+    let code = ended.finish(args.json, code, context);
     match csv {
-        Some(csv) => csv.write(&text, told, context),
-        None => told,
+        Some(csv) => csv.write(&text, code, context),
+        None => code,
     }
 }
 
@@ -100,9 +100,9 @@ fn up_to_the_data(cells: &[Cell]) -> Option<String> {
     let most = || cells.iter().filter_map(|cell| cell.most);
     let (least, highest) = (most().reduce(f64::min)?, most().reduce(f64::max)?);
     Some(if cells.iter().all(|cell| cell.most == Some(least)) {
-        format!("no load line is looked for above {least} users: the data set is for so many")
+        format!("no load line is looked for above {least} users: the data set is for no more")
     } else if least == highest {
-        format!("in some cells no load line is looked for above {least} users: their data set is for so many")
+        format!("in some cells no load line is looked for above {least} users: their data set is for no more")
     } else {
         format!("no load line is looked for above what a cell's data set is for: {least} to {highest} users")
     })
@@ -174,7 +174,7 @@ fn loads(arms: &[Arm]) -> Vec<f64> {
     arms.iter().map(load).collect()
 }
 
-/// What loads are counted in, and the least that is measured: every cell's data set is for so many users.
+/// What loads are counted in, and the least that is measured: every cell's data set is for that number of users.
 fn load_of(sweep: &Sweep, arms: &[Arm]) -> (By, f64) {
     match &sweep.measurement {
         Measurement::LoadLine(goal) => {

@@ -8,10 +8,10 @@ use crate::verbs::roughly::roughly;
 
 /// `between 380 and 436 users, about 405 [390, 421]; trial 7, about 4 min left`.
 pub(super) fn line(goal: &FindGoal, trials: &[Trial], spent_s: f64) -> String {
-    told(goal, &outlook(goal, trials, spent_s), trials.len() + 1)
+    text(goal, &outlook(goal, trials, spent_s), trials.len() + 1)
 }
 
-fn told(goal: &FindGoal, seen: &Outlook, number: usize) -> String {
+fn text(goal: &FindGoal, seen: &Outlook, number: usize) -> String {
     let load = |load: f64| sentence::find::load(goal.by, load);
     let short = |load: f64| {
         let load = if goal.by == model::study::By::Users { load.round() } else { load };
@@ -52,7 +52,7 @@ mod tests {
         };
         let goal = FindGoal::default();
         assert_eq!(
-            told(&goal, &begun, 1),
+            text(&goal, &begun, 1),
             "trial 1, filling caches: no load passed or failed yet; about 9 min left"
         );
         let later = Outlook {
@@ -63,7 +63,7 @@ mod tests {
             stage: Stage::Search,
         };
         assert_eq!(
-            told(&goal, &later, 7),
+            text(&goal, &later, 7),
             "trial 7, narrowing it: between 380 and 436 users, about 405 [390, 421]; about 80 s left"
         );
     }
