@@ -6,11 +6,12 @@ mod charts;
 mod published;
 
 use model::StudyRecord;
-use model::study::{Factor, FindAnswer, Kind, LoadLine, Sweep, Trial};
+use model::study::{Factor, FindAnswer, Kind, LoadLine, Measurement, Sweep, Trial};
 
 use super::page::{Body, Cell, Column, Content, Figure, Judged, Link, On, Part, Row, Section, Table};
 use super::view::{Answer, CsvColumn, CsvColumns, View};
 use super::{trials, words};
+use crate::terminal::Align;
 use crate::{Tone, figures};
 use cells::CellResult;
 
@@ -92,37 +93,27 @@ fn top(record: &StudyRecord, sweep: &Sweep, cells: &[CellResult]) -> Vec<Figure>
 /// What was varied and measured, how often, in which form.
 fn factors(sweep: &Sweep, cells: &[CellResult]) -> Vec<Part> {
     let measured = match &sweep.measurement {
-        model::study::Measurement::Window { window_s } => {
-            format!("windows of {}", figures::duration(Some(*window_s)))
-        }
-        model::study::Measurement::LoadLine(_) => "load lines".to_string(),
+        Measurement::Window { window_s } => format!("windows of {}", figures::duration(Some(*window_s))),
+        Measurement::LoadLine(_) => "load lines".to_string(),
     };
     let times = if sweep.repeats == 1 { "once".to_string() } else { format!("{} times", sweep.repeats) };
-    let pair = |name: &str, value: String| (name.to_string(), value);
-    let levels = |factor: &Factor| factor.levels.join(", ");
-    let varied = |factor: &Factor| pair(&factor.title, format!("{} ({})", levels(factor), factor.name));
-    let mut pairs: Vec<(String, String)> = sweep.factors.iter().map(varied).collect();
-    pairs.push(pair("Measured", format!("{measured}, each cell {times}")));
-    pairs.extend(sweep.form.map(|form| pair("Form", words::form(form).to_string())));
-    pairs.push(pair("Source", sweep.source.clone()));
-
     let empty = cells.iter().filter(|cell| cell.trials.is_empty()).count();
     let empty = if empty == 0 { String::new() } else { format!(", {empty} of them without a valid trial") };
-    let varied = sweep.factors.iter().map(|factor| format!("{} ({})", factor.title, levels(factor)));
-    let mut lines = vec![
-        format!("varied: {}", varied.collect::<Vec<_>>().join("; ")),
-        format!("measured: {measured} in {} cells{empty}, each {times}", cells.len()),
-        format!("source: {}", sweep.source),
-    ];
-    lines.extend(sweep.form.map(|form| format!("form: {}", words::form(form))));
-    vec![Content::Pairs(pairs).page(), Content::facts(lines).terminal()]
+    let pair = |name: &str, value: String| (name.to_string(), value);
+    let varied =
+        |factor: &Factor| pair(&factor.title, format!("{} ({})", factor.levels.join(", "), factor.name));
+    let mut pairs: Vec<(String, String)> = sweep.factors.iter().map(varied).collect();
+    pairs.push(pair("Measured", format!("{measured} in {} cells{empty}, each {times}", cells.len())));
+    pairs.extend(sweep.form.map(|form| pair("Form", words::form(form).to_string())));
+    pairs.push(pair("Source", sweep.source.clone()));
+    vec![Content::Pairs(pairs).both()]
 }
 
 /// A row for each cell: its levels, its figures or its load line, how many trials count.
 fn table(record: &StudyRecord, sweep: &Sweep, cells: &[CellResult]) -> Table {
     let lines = sweep.goal().is_some();
     let title = |(index, factor): (usize, &Factor)| Column {
-        align: if index == 0 { crate::terminal::Align::Left } else { crate::terminal::Align::Right },
+        align: if index == 0 { Align::Left } else { Align::Right },
         ..Column::words(&factor.title, &factor.title)
     };
     let mut columns: Vec<Column> = sweep.factors.iter().enumerate().map(title).collect();

@@ -8,7 +8,7 @@ use crate::figures;
 use crate::html::tier_class;
 use crate::scale::Scale;
 use crate::study::chart::{Axis, Chart, Drawing, Format, Line, Mark, Shape, Style};
-use crate::study::page::{Content, Key, Part};
+use crate::study::page::{Content, Key, On, Part};
 use crate::study::trials::mark;
 use crate::study::words::{self, Unit};
 
@@ -27,42 +27,27 @@ pub(super) fn curve(record: &StudyRecord, course: &Course) -> Vec<Part> {
     let lead = "Each point is a trial, each line goes through their means. The load is on a logarithmic scale, and so \
                 are times.";
     let drawn = charts.iter().any(|chart| chart.drawing.is_some());
-    let mut parts = vec![Content::Lead(lead.into()).page(), Content::Key(page_key(record, course)).page()];
+    let mut parts =
+        vec![Content::Lead(lead.into()).page(), Content::Key(key(record, course, On::Page)).page()];
     parts.extend(charts.into_iter().map(|chart| Content::Chart(Box::new(chart)).both()));
-    parts.extend(drawn.then(|| Content::Key(terminal_key(course)).terminal()));
+    parts.extend(drawn.then(|| Content::Key(key(record, course, On::Terminal)).terminal()));
     parts
 }
 
-fn key(mark: Option<(Shape, Style)>, ink: &'static str, name: &str) -> Key {
-    Key { mark, ink, name: name.into() }
-}
-
-fn page_key(record: &StudyRecord, course: &Course) -> Vec<Key> {
+/// What marks mean; letters have no colours to explain, and little room.
+fn key(record: &StudyRecord, course: &Course, on: On) -> Vec<Key> {
+    let key = |mark, ink, name: &str| Key { mark, ink, name: name.into() };
     let solid = |shape| Some((shape, Style::Solid));
     let few = words::some_few(record.trials.iter());
+    let interval = if on == On::Page { "interval of the load line" } else { "interval" };
     let known = [
         Some(key(solid(Shape::Circle), "good", "ramp")),
         Some(key(solid(Shape::Square), "good", "search")),
         Some(key(solid(Shape::Diamond), "good", "confirm")),
-        Some(key(solid(Shape::Square), "bad", "a target missed")),
+        (on == On::Page).then(|| key(solid(Shape::Square), "bad", "a target missed")),
         few.then(|| key(Some((Shape::Square, Style::Few)), "good", words::FEW)),
         Some(key(Some((Shape::Square, Style::Void)), "muted", "not valid")),
-        course.line.map(|_| key(None, "open", "interval of the load line")),
-    ];
-    known.into_iter().flatten().collect()
-}
-
-/// Letters have no colours to explain.
-fn terminal_key(course: &Course) -> Vec<Key> {
-    let solid = |shape| Some((shape, Style::Solid));
-    let few = words::some_few(course.observed().map(|(trial, _)| trial));
-    let known = [
-        Some(key(solid(Shape::Circle), "good", "ramp")),
-        Some(key(solid(Shape::Square), "good", "search")),
-        Some(key(solid(Shape::Diamond), "good", "confirm")),
-        few.then(|| key(Some((Shape::Square, Style::Few)), "good", words::FEW)),
-        Some(key(Some((Shape::Square, Style::Void)), "muted", "not valid")),
-        course.line.map(|_| key(None, "open", "interval")),
+        course.line.map(|_| key(None, "open", interval)),
     ];
     known.into_iter().flatten().collect()
 }

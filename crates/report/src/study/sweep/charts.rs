@@ -1,6 +1,6 @@
 //! A sweep's figures: against its only factor as charts, by two factors as maps.
 
-use model::study::{Factor, Sweep};
+use model::study::{Factor, Measurement, Sweep};
 use model::{StudyRecord, units};
 
 use super::cells::{self, CellResult};
@@ -62,8 +62,8 @@ fn charts(record: &StudyRecord, sweep: &Sweep, factor: &Factor, cells: &[CellRes
         return charts;
     }
     let interval = match sweep.measurement {
-        model::study::Measurement::LoadLine(_) => "the interval of its load line",
-        model::study::Measurement::Window { .. } => "its 95 % interval",
+        Measurement::LoadLine(_) => "the interval of its load line",
+        Measurement::Window { .. } => "its 95 % interval",
     };
     let means = if joined { "; lines go through their geometric means" } else { "" };
     let lead = format!("Each point is one repeat with {interval}{means}.");
