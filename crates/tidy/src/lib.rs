@@ -10,6 +10,7 @@ pub mod catalogue;
 pub mod documents;
 pub mod exceptions;
 mod house;
+pub mod kinds;
 pub mod layers;
 pub mod shape;
 pub mod source;
@@ -38,7 +39,8 @@ impl std::fmt::Display for Complaint {
 
 /// Every rule, without regard to exceptions.
 pub fn all(house: &House) -> Vec<Complaint> {
-    let rules = [layers::check, source::check, shape::check, catalogue::check, documents::check];
+    let rules =
+        [layers::check, source::check, kinds::check, shape::check, catalogue::check, documents::check];
     let mut found: Vec<Complaint> = rules.iter().flat_map(|rule| rule(house)).collect();
     found.sort();
     found
