@@ -1,23 +1,7 @@
 // The report's charts, drawn by uPlot. One function a chart; each gives uPlot's options and data.
+import { axis, colour, markLine, write } from "./canvas.mjs";
 import { clock, measured, number, percentile, time, timeTick, timeUnit } from "./format.mjs";
 import { ceiling, curveColumns, largest, logRange, logTicks, oneOf, percentileTicks, phases, roomy, stack, within } from "./series.mjs";
-
-const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
-
-export function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-}
-
-function axis(extra) {
-  return {
-    stroke: colour("muted"),
-    font: FONT,
-    grid: { stroke: colour("grid"), width: 1 },
-    ticks: { show: false },
-    gap: 6,
-    ...extra,
-  };
-}
 
 // Steps of the time axis that read well on a clock.
 const CLOCK_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400];
@@ -37,17 +21,6 @@ function shade(setup) {
     }
     ctx.restore();
   };
-}
-
-// A word on a chart: what it stands on does not strike it through.
-function write(ctx, text, x, y) {
-  ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
-  ctx.lineWidth = 3 * devicePixelRatio;
-  ctx.strokeStyle = colour("page");
-  ctx.setLineDash([]);
-  ctx.lineJoin = "round";
-  ctx.strokeText(text, x, y);
-  ctx.fillText(text, x, y);
 }
 
 // Names the phases where there is room.
@@ -109,25 +82,6 @@ function eventLines(events, named) {
         ctx.fillText(event.text, right ? x + gap : x - gap, bbox.top + bbox.height - 4 * ratio);
       }
     }
-    ctx.restore();
-  };
-}
-
-// A dashed line at a height of the axis, with its name beneath it.
-function markLine(at, name, tone) {
-  return (u) => {
-    const { ctx, bbox } = u;
-    const [ratio, y] = [devicePixelRatio, u.valToPos(at, "y", true)];
-    ctx.save();
-    ctx.strokeStyle = ctx.fillStyle = colour(tone);
-    ctx.lineWidth = ratio;
-    ctx.setLineDash([5 * ratio, 4 * ratio]);
-    ctx.beginPath();
-    ctx.moveTo(bbox.left, y);
-    ctx.lineTo(bbox.left + bbox.width, y);
-    ctx.stroke();
-    [ctx.textAlign, ctx.textBaseline] = ["right", "top"];
-    write(ctx, name, bbox.left + bbox.width - 4 * ratio, y + 3 * ratio);
     ctx.restore();
   };
 }

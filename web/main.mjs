@@ -1,5 +1,6 @@
 // The report's page: everything that can be read is in the document; this draws the charts.
 import { cpu, errors, lag, percentiles, response, signal, throughput, users } from "./charts.mjs";
+import { points } from "./points.mjs";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const drawn = new Map();
@@ -16,10 +17,11 @@ const kinds = {
   cpu: () => cpu(data),
   errors: () => errors(data),
   lag: () => lag(data),
+  points: (figure) => points(data.charts[Number(figure.dataset.number)]),
 };
 
 // What draws a figure's chart.
-const drawing = (figure) => kinds[figure.dataset.chart] ?? (() => signal(data, Number(figure.dataset.signal)));
+const drawing = (figure) => kinds[figure.dataset.chart]?.bind(null, figure) ?? (() => signal(data, Number(figure.dataset.signal)));
 
 // What the pointer shows in a small chart: its value.
 function now(figure, u) {
@@ -71,7 +73,7 @@ function draw(figure) {
   figure.hidden = chart == null;
   if (!chart) return;
   const { options, data: columns, end } = chart;
-  const show = figure.dataset.chart ? legend : now;
+  const show = chart.show ?? (figure.dataset.chart ? legend : now);
   const shares = end != null;
   const paper = figure.dataset.chart ? PAPER.large : PAPER.small;
   options.width = "print" in document.documentElement.dataset ? paper : place.clientWidth;
@@ -119,11 +121,11 @@ function fit() {
   }
 }
 
-if (data.timeline.at_s.length > 1) {
+if (data.charts || data.timeline.at_s.length > 1) {
   drawAll();
   document.getElementById("scope")?.addEventListener("change", choose);
   document.querySelectorAll("details.folded").forEach((one) => one.addEventListener("toggle", unfold));
-  document.getElementById("unzoom").addEventListener("click", unzoom);
+  document.getElementById("unzoom")?.addEventListener("click", unzoom);
   new ResizeObserver(fit).observe(document.body);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => [...drawn.keys()].forEach(draw));
   addEventListener("beforeprint", () => { document.documentElement.dataset.print = ""; drawAll(); });

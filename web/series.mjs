@@ -92,3 +92,23 @@ export function ceiling(top, limits) {
   const near = limits.filter((limit) => limit <= top * 2.5);
   return Math.max(top, ...near) * 1.16 || 1;
 }
+
+// `text` in at most that many letters. Only names are cut: a number that is cut would be another number.
+export function shortened(text, letters) {
+  return text.length > letters && /^\p{L}/u.test(text) ? `${text.slice(0, Math.max(0, letters - 1))}…` : text;
+}
+
+// The labels that have room beside each other, `apart` between them, each moved so that it ends within `width`: what
+// stands `at` a place gets its `middle`.
+export function spread(labels, width, apart) {
+  const shown = [];
+  let free = -Infinity;
+  for (const label of labels) {
+    const half = label.width / 2;
+    const middle = Math.max(half, Math.min(label.at, width - half));
+    if (middle - half < free) continue;
+    free = middle + half + apart;
+    shown.push({ ...label, middle });
+  }
+  return shown;
+}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  ceiling, curveColumns, largest, logRange, logTicks, oneOf, percentileTicks, phases, roomy, stack, within,
+  ceiling, curveColumns, largest, logRange, logTicks, oneOf, percentileTicks, phases, roomy, shortened, spread, stack, within,
 } from "./series.mjs";
 
 test("columns are put on top of each other, and a gap in all of them stays a gap", () => {
@@ -52,4 +52,14 @@ test("a limit far above the data does not flatten it, a near one is seen", () =>
   assert.ok(ceiling(0.1, [0.2]) > 0.2);
   assert.equal(ceiling(0, []), 1);
   assert.equal(largest([[null, 1], [3, 2]]), 3);
+});
+
+test("labels that would cover each other or leave the picture are left out or moved", () => {
+  const label = (at) => ({ at, width: 20 });
+  const shown = spread([label(5), label(20), label(40), label(95)], 100, 5);
+  assert.deepEqual(shown.map(({ at, middle }) => [at, middle]), [[5, 10], [40, 40], [95, 90]]);
+});
+
+test("names are cut to their room, numbers never", () => {
+  assert.deepEqual([shortened("lighttpd", 5), shortened("12345678", 5), shortened("nginx", 5)], ["ligh…", "12345678", "nginx"]);
 });

@@ -40,7 +40,7 @@ pub fn next(compare: &Compare, asked: &Asked, trials: &[Trial]) -> Step<Judgemen
     }
     let spoiled = course.blocks.iter().filter(|block| block.pair.is_err()).count() as u32;
     let valid = course.blocks.len() as u32 - spoiled;
-    let over = valid >= compare.most_blocks || spoiled > most_spoiled(compare);
+    let over = valid >= compare.most_blocks || spoiled > max_spoiled(compare);
     if over || judgement::enough(compare, &course.blocks) {
         return Step::Answer(judge(compare, &course.blocks));
     }
@@ -52,8 +52,8 @@ pub fn so_far(compare: &Compare, asked: &Asked, trials: &[Trial]) -> Judgement {
     judge(compare, &Course::of(compare, asked, trials).blocks)
 }
 
-/// So many blocks may be spoiled before a comparison gives up: the machine is not fit for it.
-pub fn most_spoiled(compare: &Compare) -> u32 {
+/// Number of blocks that may be spoiled before a comparison gives up: the machine is not fit for it.
+pub fn max_spoiled(compare: &Compare) -> u32 {
     2 + compare.most_blocks / 3
 }
 

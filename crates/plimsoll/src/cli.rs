@@ -66,7 +66,7 @@ pub(crate) enum Verb {
     Show(verbs::show::ShowArgs),
     /// Tell what holds the stack of a kept run or find, how one sees it, and what to try
     Explain(verbs::explain::ExplainArgs),
-    /// Tell whether what a kept run showed is enough for a number of users
+    /// Tell whether what a kept run showed is enough for a given number of users
     Capacity(verbs::capacity::CapacityArgs),
     /// Write a kept run's HTML report
     Report(verbs::report::ReportArgs),

@@ -2,7 +2,7 @@
 
 use model::diagnosis::{Clue, Diagnosis, Doing, Ledger, Suspect, Try};
 use model::record::Setup;
-use model::study::{By, Find, FindAnswer, Question};
+use model::study::By;
 use model::{RunRecord, StudyRecord};
 
 use crate::figures;
@@ -28,7 +28,7 @@ pub(crate) fn suspects(diagnosis: &Diagnosis) -> (&[Suspect], &[Suspect]) {
 
 /// `db, disk (3 % sure)`: a suspect in a few words.
 pub(crate) fn named(suspect: &Suspect) -> String {
-    format!("{} ({})", place(suspect), sure(suspect.sure_ratio))
+    format!("{} ({})", location(suspect), sure(suspect.sure_ratio))
 }
 
 /// A part of the time of a mean operation.
@@ -92,7 +92,7 @@ pub(crate) fn answer(diagnosis: &Diagnosis) -> String {
 }
 
 /// `db, row locks`: where a suspect is. A resource that names its tier is not told twice.
-pub(crate) fn place(suspect: &Suspect) -> String {
+pub(crate) fn location(suspect: &Suspect) -> String {
     let resource = if suspect.resource == "cpu" { "CPU" } else { suspect.resource.as_str() };
     match suspect.tier.as_str() {
         "host" => format!("the machine, {resource}"),
@@ -162,12 +162,9 @@ impl<'a> Tried<'a> {
 
     /// In a study: at its load line where it has one.
     pub(crate) fn of_study(record: &'a StudyRecord) -> Tried<'a> {
-        let load = match &record.question {
-            Question::Find(Find { goal, answer: Some(FindAnswer::LoadLine(line)) }) => {
-                Some((if goal.by == By::Rate { "--rate" } else { "--users" }, line.load))
-            }
-            _ => None,
-        };
+        let kind = record.question.kind();
+        let flag = if kind.by() == Some(By::Rate) { "--rate" } else { "--users" };
+        let load = kind.load_line().map(|line| (flag, line.load));
         Tried { measured: Measured::Study(record), load, fault: None }
     }
 
@@ -181,7 +178,7 @@ impl<'a> Tried<'a> {
     /// The settings that it was measured with; absent where they are not known, or not the same throughout.
     fn settings(self) -> Option<Settings> {
         match self.measured {
-            Measured::Study(StudyRecord { question: Question::Sweep(_), .. }) => None,
+            Measured::Study(record) if !record.question.kind().factors().is_empty() => None,
             Measured::Study(record) => Some(Settings::of_study(record)),
             Measured::Run(record) => Settings::of_run(record),
         }

@@ -55,7 +55,7 @@ pub(crate) fn in_unit(value: Option<f64>, unit: &str) -> String {
     }
 }
 
-/// `53 % under`, `207 % over`: how a target was met or missed. Of a target for at least so much, whose unit tells it,
+/// `53 % under`, `207 % over`: how a target was met or missed. Of a target for at least that much, whose unit tells it,
 /// under is missed and over is met.
 pub(crate) fn margin(ratio: Option<f64>, unit: &str) -> String {
     let met_under = !matches!(unit, "1/s" | "operations");

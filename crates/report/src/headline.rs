@@ -44,7 +44,7 @@ pub struct Headline {
 impl Headline {
     /// The headline of a run; `under_way` while a living process is still measuring it.
     pub fn of(record: &RunRecord, under_way: bool) -> Headline {
-        let said = || said(&record.verdict.sentence);
+        let sentence = || verdict_sentence(&record.verdict.sentence);
         let (tone, word, sentence) = match (record.outcome, record.verdict.valid, record.verdict.pass) {
             (Outcome::Unfinished, ..) if under_way => {
                 let sentence = "The run is still being measured; this is what there is so far.";
@@ -55,12 +55,12 @@ impl Headline {
                     "The run has no result: the tool died before its end. Every second up to then is kept.";
                 (Tone::Open, "Unfinished", sentence.to_string())
             }
-            (Outcome::Interrupted, ..) => (Tone::Open, "Interrupted", said()),
-            (Outcome::Aborted, ..) => (Tone::Doubtful, "Aborted", said()),
-            (Outcome::Completed, true, Some(true)) => (Tone::Good, "Passed", said()),
-            (Outcome::Completed, true, Some(false)) => (Tone::Bad, "Failed", said()),
-            (Outcome::Completed, true, None) => (Tone::Good, "Valid", said()),
-            (Outcome::Completed, false, _) => (Tone::Doubtful, "Not valid", said()),
+            (Outcome::Interrupted, ..) => (Tone::Open, "Interrupted", sentence()),
+            (Outcome::Aborted, ..) => (Tone::Doubtful, "Aborted", sentence()),
+            (Outcome::Completed, true, Some(true)) => (Tone::Good, "Passed", sentence()),
+            (Outcome::Completed, true, Some(false)) => (Tone::Bad, "Failed", sentence()),
+            (Outcome::Completed, true, None) => (Tone::Good, "Valid", sentence()),
+            (Outcome::Completed, false, _) => (Tone::Doubtful, "Not valid", sentence()),
         };
         Headline { tone, word, sentence, valid: record.verdict.valid }
     }
@@ -72,7 +72,7 @@ impl Headline {
 }
 
 /// A verdict's sentence as it is read after the word.
-pub(crate) fn said(verdict: &str) -> String {
+pub(crate) fn verdict_sentence(verdict: &str) -> String {
     sentence(strip(verdict))
 }
 

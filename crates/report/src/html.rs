@@ -14,6 +14,8 @@ use crate::terminal::hidden;
 use crate::{Page, figures};
 
 pub use study::html as study;
+#[cfg(test)]
+pub(crate) use study::page as study_page;
 
 const TEMPLATE: &str = include_str!("../../../web/report.html");
 
@@ -61,7 +63,7 @@ fn environment() -> Environment<'static> {
 }
 
 /// The colour of a tier; those without one of their own share three.
-fn tier_class(tier: &str, index: usize) -> String {
+pub(crate) fn tier_class(tier: &str, index: usize) -> String {
     match tier {
         "web" | "app" | "db" | "cache" | "generator" | "observers" => format!("tier-{tier}"),
         _ => format!("tier-other-{}", index % 3 + 1),
@@ -100,12 +102,12 @@ fn visible(text: &str) -> String {
 }
 
 /// The view without characters that have no shape of their own and could turn the direction of writing.
-fn seen(view: Value) -> Value {
+fn visible_json(view: Value) -> Value {
     match view {
         Value::String(text) => Value::String(visible(&text)),
-        Value::Array(values) => values.into_iter().map(seen).collect(),
+        Value::Array(values) => values.into_iter().map(visible_json).collect(),
         Value::Object(values) => {
-            values.into_iter().map(|(name, value)| (visible(&name), seen(value))).collect()
+            values.into_iter().map(|(name, value)| (visible(&name), visible_json(value))).collect()
         }
         other => other,
     }

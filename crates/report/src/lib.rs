@@ -18,7 +18,6 @@ mod inside;
 mod json;
 mod list;
 mod page;
-#[allow(dead_code)]
 mod scale;
 mod series;
 mod settings;

@@ -41,7 +41,7 @@ impl Scale {
     }
 
     /// Where `value` stands: 0 at the low end, 1 at the high one, beyond them outside.
-    pub(crate) fn place(&self, value: f64) -> f64 {
+    pub(crate) fn position(&self, value: f64) -> f64 {
         match self.kind {
             Kind::Linear => (value - self.low) / (self.high - self.low),
             Kind::Log => (value.max(f64::MIN_POSITIVE) / self.low).ln() / (self.high / self.low).ln(),
@@ -50,7 +50,7 @@ impl Scale {
 
     /// Whether `value` lies on the axis.
     pub(crate) fn holds(&self, value: f64) -> bool {
-        (-1e-9..=1.0 + 1e-9).contains(&self.place(value))
+        (-1e-9..=1.0 + 1e-9).contains(&self.position(value))
     }
 
     /// At most `most` values that are worth a label: 1, 2 and 5 times powers of ten.
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn equal_ratios_are_equally_far_apart_on_a_log_axis() {
         let log = Scale { kind: Kind::Log, low: 10.0, high: 1000.0 };
-        assert!((log.place(100.0) - 0.5).abs() < 1e-12);
+        assert!((log.position(100.0) - 0.5).abs() < 1e-12);
         assert!(!log.holds(0.0) && !log.holds(1001.0) && log.holds(10.0));
         assert_eq!(Scale::log([0.0, -1.0].into_iter(), 0.1), None);
         assert_eq!(Scale::from_zero(std::iter::empty()), None);

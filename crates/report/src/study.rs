@@ -1,13 +1,17 @@
-//! What people and programs see of a study: the same record as text, JSON, one HTML file, CSV, JUnit XML.
+//! What people and programs see of a study: the same record as text, JSON, one HTML file, CSV, JUnit XML. A kind of
+//! study gives what it shows as data ([`view::View`], a file a kind); the outputs know no kinds.
 
-pub(crate) mod blocks;
-pub(crate) mod cells;
-pub(crate) mod course;
+pub(crate) mod chart;
+mod compare;
 mod csv;
+mod find;
 mod headline;
 mod junit;
 mod list;
-pub(crate) mod published;
+pub(crate) mod page;
+mod sweep;
+pub(crate) mod trials;
+pub(crate) mod view;
 pub(crate) mod words;
 
 use model::StudyRecord;
@@ -19,6 +23,12 @@ pub use crate::html::study as html;
 pub use crate::terminal::study as terminal;
 pub use junit::junit;
 pub use list::list;
+
+/// What was studied, for people.
+pub(crate) fn title(record: &StudyRecord) -> String {
+    let (kit, stack) = (&record.setup.kit_title, &record.setup.stack_title);
+    record.question.kind().title().map_or_else(|| format!("{kit} on {stack}"), str::to_string)
+}
 
 /// `record` as indented JSON with a line break at its end: what `--json` prints and `study.json` holds.
 pub fn json(record: &StudyRecord) -> String {

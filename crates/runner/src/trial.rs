@@ -260,7 +260,7 @@ impl Bench for TrialBench<'_> {
         let arm = self.arms.get(order.arm).and_then(Option::as_ref);
         let arm = arm.ok_or_else(|| Problem::bug(format!("arm {} is none to measure", order.arm)))?;
         let task = arm.task(self.by, order.load, order.window_s, order.seed)?;
-        let task = Task { percentiles: percentiles(&self.study.record.question), ..task };
+        let task = Task { percentiles: self.study.record.question.kind().percentiles(), ..task };
         let label = (self.arms.len() > 1).then(|| arm.arm.label.clone());
         let below = (self.outlook)(order, trials);
         self.env.progress.below(&below);
@@ -275,7 +275,7 @@ impl Bench for TrialBench<'_> {
             return Err(Problem::new(Kind::Interrupted, what).into());
         }
         let deaths = self.count_deaths(&driven, number);
-        let given = given(&self.study.record.question, order.purpose);
+        let given = self.study.record.question.kind().gives_load(order.purpose);
         let (faults, overloaded) = verdict::marks(driven.faults, &task.plan.kit.metrics, given);
         let trial = Trial {
             number,
@@ -323,20 +323,6 @@ impl TrialBench<'_> {
             .remedy("look at its logs in the study's runs; a lower load, or another stack")
             .into())
     }
-}
-
-/// What published tables want beside the percentiles that every trial keeps.
-fn percentiles(question: &Question) -> Vec<f64> {
-    let Question::Sweep(sweep) = question else { return Vec::new() };
-    let mut wanted: Vec<f64> = sweep.published.iter().filter_map(|table| table.figure.percentile()).collect();
-    wanted.sort_by(f64::total_cmp);
-    wanted.dedup();
-    wanted
-}
-
-/// The load is a sweep's own, whether the stack carries it or not.
-fn given(question: &Question, purpose: Purpose) -> bool {
-    matches!(question, Question::Sweep(_)) && purpose == Purpose::Measure
 }
 
 /// Too few samples to judge a target are no fault where figures are compared and not targets: the clause says so itself.

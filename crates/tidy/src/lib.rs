@@ -14,6 +14,7 @@ pub mod documents;
 pub mod exceptions;
 mod house;
 mod imports;
+pub mod kinds;
 pub mod layers;
 pub mod shape;
 pub mod source;
@@ -28,6 +29,7 @@ pub fn all(house: &House) -> Vec<Complaint> {
         layers::check,
         circles::check,
         source::check,
+        kinds::check,
         shape::check,
         dialect::check,
         catalogue::check,

@@ -103,7 +103,7 @@ pub(crate) fn is_test(path: &str) -> bool {
 
 /// The lines of `text`, those of comments and of items under `#[cfg(test)]` empty. rustfmt puts the end of an item at
 /// the indentation of its beginning, which is what this relies on.
-fn code(text: &str) -> Vec<&str> {
+pub(crate) fn code(text: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut skipping: Option<(usize, bool)> = None;
     for line in text.lines() {

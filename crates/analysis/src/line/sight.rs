@@ -1,7 +1,7 @@
 //! What a trial of a find is good for: its margins, only the side on which it fell, or nothing.
 
 use model::record::{Check, CheckClass, TargetOutcome};
-use model::study::{Measured, Measurement, Purpose, Question, Trial};
+use model::study::{Measured, Purpose, Question, Trial};
 
 use crate::validity::limits;
 
@@ -64,11 +64,7 @@ pub fn overloaded<'a>(
     trials: impl Iterator<Item = &'a Trial> + Clone,
     trial: &Trial,
 ) -> bool {
-    let searches = match question {
-        Question::Find(_) => true,
-        Question::Compare(compare) => compare.goal.is_some(),
-        Question::Sweep(sweep) => matches!(sweep.measurement, Measurement::LoadLine(_)),
-    };
+    let searches = question.kind().goal().is_some();
     let own = trials.filter(|one| (one.arm, one.block) == (trial.arm, trial.block));
     searches && !trial.valid() && sight(trial, &rising(own)) == Sight::Over
 }

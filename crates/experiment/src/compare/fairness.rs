@@ -13,8 +13,8 @@ const CLEARLY: f64 = 0.01;
 /// The minimum number of valid blocks to say so where there are blocks: a single trial may have been unlucky.
 const MIN_BLOCKS: usize = 3;
 
-/// So many blocks must an arm spoil, and more than so many times as many as the other, to have spoiled them by itself.
-const LEAST_SPOILED: u32 = 3;
+/// Number of blocks that an arm must spoil, and how many times more than the other, to have spoiled them by itself.
+const MIN_SPOILED: u32 = 3;
 const TIMES: u32 = 3;
 
 /// Shares of what went wrong with an arm.
@@ -76,7 +76,7 @@ pub(super) fn lopsided(blocks: &[Block<'_>]) -> Option<Lopsided> {
     let of = |arm: usize| spoils.iter().filter(|spoil| spoil.arm == arm).count() as u32;
     (0..2).find_map(|arm| {
         let (spoiled, other) = (of(arm), of(1 - arm));
-        let far = spoiled >= LEAST_SPOILED && spoiled > TIMES * other;
+        let far = spoiled >= MIN_SPOILED && spoiled > TIMES * other;
         far.then(|| Lopsided { arm, spoiled, other, fault: commonest(&spoils, arm) })
     })
 }

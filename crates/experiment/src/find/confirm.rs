@@ -16,7 +16,7 @@ const MOST: usize = 4;
 /// The furthest from the line that still confirms something.
 const FURTHEST: f64 = 0.3;
 
-/// A confirming trial that asks for more samples gets at most so many times its usual window.
+/// A confirming trial that asks for more samples gets at most that many times its usual window.
 const LONGEST: f64 = 3.0;
 
 /// The confirming trial that is wanted next; none when both sides are confirmed, or can't be.
@@ -101,21 +101,21 @@ fn confirmation(trial: &Trial) -> Confirmation {
 
 /// The nearest confirming trial below the line that passed, with samples enough to say so.
 fn passed(case: &Case<'_>, line: &Line) -> Option<Confirmation> {
-    let right = |trial: &&Trial| trial.load <= answered(case, line) && said(case, trial) == Some(true);
+    let right = |trial: &&Trial| trial.load <= answered(case, line) && verdict(case, trial) == Some(true);
     let all = case.of_purpose(Purpose::Confirm).filter(right);
     all.max_by(|one, other| one.load.total_cmp(&other.load)).map(confirmation)
 }
 
 /// The nearest confirming trial above the line that failed.
 fn failed(case: &Case<'_>, line: &Line) -> Option<Confirmation> {
-    let right = |trial: &&Trial| trial.load > answered(case, line) && said(case, trial) == Some(false);
+    let right = |trial: &&Trial| trial.load > answered(case, line) && verdict(case, trial) == Some(false);
     let all = case.of_purpose(Purpose::Confirm).filter(right);
     all.min_by(|one, other| one.load.total_cmp(&other.load)).map(confirmation)
 }
 
 /// The confirming trials that failed at the line or below it, or passed above it.
 pub(super) fn contradicted(case: &Case<'_>, line: &Line) -> Vec<Confirmation> {
-    let wrong = |trial: &&Trial| match said(case, trial) {
+    let wrong = |trial: &&Trial| match verdict(case, trial) {
         Some(pass) => pass == (trial.load > answered(case, line)),
         None => false,
     };
@@ -124,7 +124,7 @@ pub(super) fn contradicted(case: &Case<'_>, line: &Line) -> Vec<Confirmation> {
 
 /// Whether a confirming trial passed; absent when it doesn't say. That no target was missed by too few samples shows
 /// nothing.
-fn said(case: &Case<'_>, trial: &Trial) -> Option<bool> {
+fn verdict(case: &Case<'_>, trial: &Trial) -> Option<bool> {
     case.seen.passes(trial).filter(|pass| !pass || case.seen.sight(trial) == Sight::Clear)
 }
 
@@ -140,8 +140,9 @@ pub(super) fn answer(case: &Case<'_>, line: &Line) -> FindAnswer {
         return FindAnswer::NoAnswer(refusal::never_passes(case, near, wanting));
     }
     // A confirming trial that went the wrong way is a fact that the interval must not deny.
-    let wrong =
-        |pass: bool| case.of_purpose(Purpose::Confirm).filter(move |trial| said(case, trial) == Some(pass));
+    let wrong = |pass: bool| {
+        case.of_purpose(Purpose::Confirm).filter(move |trial| verdict(case, trial) == Some(pass))
+    };
     let low = whole(case, wrong(false).map(|trial| trial.load).fold(line.low, f64::min));
     let above = wrong(true).map(|trial| trial.load).fold(line.high, f64::max);
     let high = whole(case, above);

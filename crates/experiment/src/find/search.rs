@@ -11,9 +11,9 @@ use crate::Step;
 /// Search trials this near the line, in ln(load), say whether it holds.
 const NEAR: f64 = 0.1;
 
-/// So many of them before an interval is believed: fewer can't show two modes or a drift. Seven for a half-width of 5 %,
+/// Number of them before an interval is believed: fewer can't show two modes or a drift. Seven for a half-width of 5 %,
 /// four for 10 %.
-fn least(half_width_ratio: f64) -> usize {
+fn min_trials(half_width_ratio: f64) -> usize {
     (0.35 / half_width_ratio).ceil().clamp(4.0, 8.0) as usize
 }
 
@@ -66,7 +66,7 @@ pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
         return Step::Answer(FindAnswer::NoAnswer(no_answer));
     }
     if wants_more(case, &line, stability) {
-        let load = place(case, &line);
+        let load = next_load(case, &line);
         return Step::Measure(case.order(Purpose::Search, load, window_s(case)));
     }
     if line.half_width_ratio() > USELESS {
@@ -129,8 +129,8 @@ fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> boo
     let near = |trial: &&Trial| (trial.load / line.load).ln().abs() < NEAR;
     let clear = |trial: &&Trial| matches!(case.seen.sight(trial), Sight::Clear | Sight::Partial);
     let told = case.of_purpose(Purpose::Search).filter(near).filter(clear).count();
-    let known =
-        told >= least(case.goal.half_width_ratio) && line.half_width_ratio() <= case.goal.half_width_ratio;
+    let known = told >= min_trials(case.goal.half_width_ratio)
+        && line.half_width_ratio() <= case.goal.half_width_ratio;
     !known || looks_strange
 }
 
@@ -146,7 +146,7 @@ fn reserve_s(case: &Case<'_>, line: &Line, confirms: usize) -> f64 {
 
 /// Where the next trial tells most: around the estimate, nearer when it is known better; in the middle of a bracket
 /// that is still wide.
-fn place(case: &Case<'_>, line: &Line) -> f64 {
+fn next_load(case: &Case<'_>, line: &Line) -> f64 {
     let made = case.of_purpose(Purpose::Search).count();
     let half = line.half_width_ratio();
     if half > 0.15 {

@@ -1,6 +1,6 @@
 //! Comparisons on a made-up bench.
 
-use experiment::compare::{Asked, Judgement, most_spoiled, next};
+use experiment::compare::{Asked, Judgement, max_spoiled, next};
 use experiment::{Step, pursue};
 use model::study::{Compare, Conclusion, Trial};
 
@@ -164,7 +164,7 @@ fn a_machine_on_which_hardly_a_trial_is_valid_ends_it() {
     let mut bench = MadeUp { invalid: (1..1000).collect(), ..MadeUp::new(&[0.04, 0.05], 0.01, 1) };
     let (judgement, trials) = ask(&question(1), &mut bench);
     assert_eq!((judgement.valid, judgement.conclusion), (0, Conclusion::Open { more_blocks: None }));
-    assert_eq!(trials.len() as u32, most_spoiled(&question(1)) + 1);
+    assert_eq!(trials.len() as u32, max_spoiled(&question(1)) + 1);
 }
 
 #[test]

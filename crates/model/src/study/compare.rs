@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Kind;
 use super::find::FindGoal;
 
 /// What was compared, and what came out.
@@ -44,6 +45,16 @@ pub struct Compare {
     /// One of the two spoiled far more blocks: what is left of it is no fair sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lopsided: Option<Lopsided>,
+}
+
+impl Kind for Compare {
+    fn verb(&self) -> &'static str {
+        "compare"
+    }
+
+    fn goal(&self) -> Option<&FindGoal> {
+        self.goal.as_ref()
+    }
 }
 
 /// How much more often one of the two failed.

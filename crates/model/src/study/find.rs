@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Kind;
 use crate::qos::QosTarget;
 
 /// What was looked for, and what was found.
@@ -12,6 +13,27 @@ pub struct Find {
     pub goal: FindGoal,
     /// Absent as long as the search goes on.
     pub answer: Option<FindAnswer>,
+}
+
+impl Kind for Find {
+    fn verb(&self) -> &'static str {
+        "find"
+    }
+
+    fn goal(&self) -> Option<&FindGoal> {
+        Some(&self.goal)
+    }
+
+    fn by(&self) -> Option<By> {
+        Some(self.goal.by)
+    }
+
+    fn load_line(&self) -> Option<&LoadLine> {
+        match self.answer.as_ref()? {
+            FindAnswer::LoadLine(line) => Some(line),
+            FindAnswer::NoAnswer(_) => None,
+        }
+    }
 }
 
 /// What is looked for, how well it must be known, and what that may cost.
@@ -66,9 +88,9 @@ impl Default for FindGoal {
 
 impl FindGoal {
     /// A window shorter than this says nothing: its steady state is found from batches of five seconds.
-    pub const LEAST_WINDOW_S: f64 = 5.0;
+    pub const MIN_WINDOW_S: f64 = 5.0;
     /// A search needs so many seconds for anything at all.
-    pub const LEAST_BUDGET_S: f64 = 30.0;
+    pub const MIN_BUDGET_S: f64 = 30.0;
 
     /// The same goal in a hurry: six minutes, half-width 10 %, shorter windows.
     pub fn quick(self) -> FindGoal {
@@ -103,7 +125,7 @@ impl FindGoal {
     /// The same goal within `budget_s`: less time than it has is shared out among the windows as theirs was.
     pub fn within_budget(self, budget_s: f64) -> FindGoal {
         let share = (budget_s / self.budget_s).min(1.0);
-        let window = |usual_s: f64| (usual_s * share).max(FindGoal::LEAST_WINDOW_S.min(usual_s)).round();
+        let window = |usual_s: f64| (usual_s * share).max(FindGoal::MIN_WINDOW_S.min(usual_s)).round();
         FindGoal {
             budget_s,
             ramp_window_s: window(self.ramp_window_s),

@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Kind;
 use super::find::{FindAnswer, FindGoal};
 use super::published::Published;
+use super::trial::Purpose;
 
 /// What was varied, and what each cell said.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +38,39 @@ pub struct Sweep {
     /// What differs from where the study comes from, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differs: Vec<String>,
+}
+
+impl Kind for Sweep {
+    fn verb(&self) -> &'static str {
+        "sweep"
+    }
+
+    fn title(&self) -> Option<&str> {
+        Some(&self.title)
+    }
+
+    fn goal(&self) -> Option<&FindGoal> {
+        match &self.measurement {
+            Measurement::LoadLine(goal) => Some(goal),
+            Measurement::Window { .. } => None,
+        }
+    }
+
+    fn factors(&self) -> &[Factor] {
+        &self.factors
+    }
+
+    fn gives_load(&self, purpose: Purpose) -> bool {
+        purpose == Purpose::Measure
+    }
+
+    fn percentiles(&self) -> Vec<f64> {
+        let mut wanted: Vec<f64> =
+            self.published.iter().filter_map(|table| table.figure.percentile()).collect();
+        wanted.sort_by(f64::total_cmp);
+        wanted.dedup();
+        wanted
+    }
 }
 
 /// A form of a study.

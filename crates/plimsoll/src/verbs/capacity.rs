@@ -21,7 +21,7 @@ const THROUGHPUT: &str = "throughput";
 /// A steady state of this length has the ten batches that the interval is reckoned with.
 const TEN_BATCHES_S: f64 = 10.0;
 
-/// Tell whether what a kept run showed is enough for a number of users.
+/// Tell whether what a kept run showed is enough for a given number of users.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

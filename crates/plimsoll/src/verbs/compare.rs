@@ -16,7 +16,7 @@ use model::{Kind, Problem, Problems, Result};
 use store::Runs;
 
 use crate::context::Context;
-use crate::verbs::finish::{self, Ended, Export};
+use crate::verbs::finish::{self, Ended, Export, Sentences, refuse_beside_resume};
 use crate::verbs::recipe_args::StackArgs;
 use crate::verbs::server_args::ServerArgs;
 use question::QuestionArgs;
@@ -88,10 +88,10 @@ pub(crate) fn main(args: &CompareArgs, context: &mut Context) -> Result<u8> {
     };
     let code = exit_code(compare);
     let text = report::study::junit(record);
-    let told = ended.tell(args.json, code, context);
+    let code = ended.finish(args.json, code, context);
     match junit.zip(text) {
-        Some((junit, text)) => junit.write(&text, told, context),
-        None => told,
+        Some((junit, text)) => junit.write(&text, code, context),
+        None => code,
     }
 }
 
@@ -188,12 +188,7 @@ fn resume<'a>(
     let mut given = args.question.given();
     given.extend(args.stack.given());
     given.extend(args.kit.as_ref().map(|_| "--kit"));
-    let problem = |flag: &str| {
-        Problem::recipe(format!("{flag} and --resume exclude each other"))
-            .why("the study says what is compared, and how")
-            .remedy("leave it out, or begin a new study")
-    };
-    Problems::check(given.into_iter().map(problem).collect())?;
+    refuse_beside_resume(given, "the study says what is compared, and how")?;
     let mut study = StudyInProgress::resume(name, "compare", &context.home)?;
     let record = &mut study.record;
     let Question::Compare(compare) = &record.question else {
@@ -229,7 +224,7 @@ fn measure(mut bench: TrialBench<'_>) -> Result<Ended> {
     compare.lopsided = judgement.lopsided;
     let sentence = sentence::compare::compare(&compare, judgement.spoiled);
     bench.study.record.question = Question::Compare(compare);
-    finish::close(bench, ended, sentence)
+    finish::close(bench, ended, Sentences::of(sentence))
 }
 
 fn measured_quantity(compare: &Compare, (_, load): (By, f64)) -> Asked {

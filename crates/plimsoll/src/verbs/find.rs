@@ -9,16 +9,14 @@ use clap::Args;
 use experiment::{find, pursue};
 use model::record::{Outcome, ValidityCheck};
 use model::study::{Arm, Find, FindAnswer, FindGoal, Question, Trial};
-use model::{Kind, Problem, Problems, Recipe, Result};
-use store::Study;
+use model::{Kind, Problem, Recipe, Result};
 
 use crate::context::Context;
-use crate::verbs::finish;
+use crate::verbs::finish::{self, Ended, Sentences, refuse_beside_resume};
 use crate::verbs::recipe_args::{Decided, StackArgs, named, with_fault, without_load};
 use crate::verbs::server_args::ServerArgs;
 use goal::GoalArgs;
 use runner::ceiling;
-use runner::outcome;
 use runner::progress::Progress;
 use runner::trial::TrialBench;
 use runner::trial::study_in_progress::StudyInProgress;
@@ -59,23 +57,10 @@ pub(crate) fn main(args: &FindArgs, context: &mut Context) -> Result<u8> {
         Some(name) => resume(args, name, context)?,
         None => begin(args, context)?,
     };
-    let Ended { study, problems } = search(bench)?;
-    finish::tell(&study, args.json, context);
-    finish::keep_pages(&study, args.json, context);
-    let record = study.record();
-    match problems {
-        Some(problems) => Err(problems),
-        None => Ok(exit_code(record.outcome, &record.question)),
-    }
-}
-
-/// The exit code that a study's answer stands for.
-fn exit_code(outcome: Outcome, question: &Question) -> u8 {
-    match (outcome, question) {
-        (Outcome::Interrupted, _) => Kind::Interrupted.exit_code(),
-        (_, Question::Find(Find { answer: Some(FindAnswer::LoadLine(_)), .. })) => 0,
-        _ => Kind::Invalid.exit_code(),
-    }
+    let ended = search(bench)?;
+    let line = ended.study.record().question.kind().load_line();
+    let code = if line.is_some() { 0 } else { Kind::Invalid.exit_code() };
+    ended.finish(args.json, code, context)
 }
 
 fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>> {
@@ -114,7 +99,10 @@ fn up_to_the_data(goal: FindGoal, recipe: &Recipe, context: &mut Context) -> Res
 }
 
 fn resume<'a>(args: &FindArgs, name: &str, context: &'a mut Context) -> Result<TrialBench<'a>> {
-    refuse_beside_resume(args)?;
+    let mut given = args.goal.given();
+    given.extend(args.stack.given());
+    given.extend(args.kit.as_ref().map(|_| "KIT"));
+    refuse_beside_resume(given, "the study says what is looked for, and on what")?;
     let mut study = StudyInProgress::resume(name, "find", &context.home)?;
     let goal = match &mut study.record.question {
         Question::Find(find) => {
@@ -130,26 +118,6 @@ fn resume<'a>(args: &FindArgs, name: &str, context: &'a mut Context) -> Result<T
     TrialBench::go_on(study, (goal.by, goal.start), &args.server.access(), context.environment())
 }
 
-/// What is measured and what for stands in the study: a flag that says it again could only contradict.
-fn refuse_beside_resume(args: &FindArgs) -> Result<()> {
-    let mut given = args.goal.given();
-    given.extend(args.stack.given());
-    given.extend(args.kit.as_ref().map(|_| "KIT"));
-    let problem = |flag: &str| {
-        Problem::recipe(format!("{flag} and --resume exclude each other"))
-            .why("the study says what is looked for, and on what")
-            .remedy("leave it out, or begin a new study")
-    };
-    Problems::check(given.into_iter().map(problem).collect())
-}
-
-/// How a study ended.
-struct Ended {
-    study: Study,
-    /// What made going on senseless.
-    problems: Option<Problems>,
-}
-
 /// Measures until the answer is known, the user has enough, or going on is senseless; whatever it is, it is kept.
 fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
     let Question::Find(Find { goal, .. }) = bench.study.record.question.clone() else {
@@ -160,34 +128,23 @@ fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
     bench.show(move |_, trials| view::line(&shown, trials, spent_s(trials, before_s)));
     let mut trials = bench.study.record.trials.clone();
     let next = |trials: &[Trial]| find::next(&goal, trials, spent_s(trials, before_s));
-    let outcome = pursue(next, &mut bench, &mut trials);
-    let spent_s = bench.study.spent_s();
-    let (outcome, answer, problems) = match outcome {
-        Ok(answer) => (Outcome::Completed, Some(answer), None),
-        Err(_) if bench.env.interrupt.count() > 0 => {
-            (Outcome::Interrupted, Some(find::interrupted(&goal, &trials, spent_s)), None)
+    let (answer, ended) = match pursue(next, &mut bench, &mut trials) {
+        Ok(answer) => (Some(answer), Ok(())),
+        Err(problems) => {
+            let interrupted = bench.env.interrupt.count() > 0;
+            let answer = || find::interrupted(&goal, &trials, bench.study.spent_s());
+            (interrupted.then(answer), Err(problems))
         }
-        Err(problems) => (Outcome::Aborted, None, Some(problems)),
     };
     if let Some(FindAnswer::LoadLine(line)) = &answer {
         let check = room(&bench, &trials, line.load);
         bench.study.record.checks.extend(check);
     }
-    let record = &mut bench.study.record;
-    record.outcome = outcome;
-    record.sentence = match (&answer, &problems) {
-        (Some(answer), _) => sentence::find::answer(&goal, answer),
-        (None, Some(problems)) => problems.iter().map(|one| one.what.as_str()).collect::<Vec<_>>().join("; "),
-        (None, None) => record.sentence.clone(),
-    };
-    let how = format!("plimsoll find --resume {}", record.id);
-    record.question = Question::Find(Find { goal, answer });
+    let sentence = answer.as_ref().map(|answer| sentence::find::answer(&goal, answer)).unwrap_or_default();
+    bench.study.record.question = Question::Find(Find { goal, answer });
     explained(&mut bench);
-    if outcome == Outcome::Interrupted {
-        bench.env.progress.note(&format!("interrupted; to go on: {how}"));
-    }
-    let study = bench.end()?;
-    Ok(Ended { study, problems: problems.map(|problems| outcome::with_remedy(problems, &how)) })
+    // Its answer says itself that it was interrupted.
+    finish::close(bench, ended, Sentences { interrupted: sentence.clone(), completed: sentence })
 }
 
 /// Fills in what holds the stack. That it can't be told takes nothing away from the answer.

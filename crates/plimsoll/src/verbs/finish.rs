@@ -1,4 +1,4 @@
-//! The end of a comparison or a sweep: its outcome and sentence are kept, its pages written, its result told.
+//! What studies of every kind share: the flags that exclude `--resume`; the end, at which the outcome and sentence are kept, its pages written, its result told.
 
 use std::path::Path;
 
@@ -19,21 +19,43 @@ pub(crate) struct Ended {
     problems: Option<Problems>,
 }
 
-/// Ends the study at `bench`, the question's answer being in its record already. `ended` is what came of measuring;
-/// `sentence` is what people read when it came to an answer.
-pub(crate) fn close(mut bench: TrialBench<'_>, ended: Result<()>, sentence: String) -> Result<Ended> {
+/// What is measured and how stands in the study: flags that were `given` and say it again could only contradict.
+pub(crate) fn refuse_beside_resume(given: Vec<&str>, why: &str) -> Result<()> {
+    let problem = |flag: &str| {
+        Problem::recipe(format!("{flag} and --resume exclude each other"))
+            .why(why)
+            .remedy("leave it out, or begin a new study")
+    };
+    Problems::check(given.into_iter().map(problem).collect())
+}
+
+/// What people read at the end of a study that came to an answer, and of one that was interrupted.
+pub(crate) struct Sentences {
+    pub(crate) completed: String,
+    pub(crate) interrupted: String,
+}
+
+impl Sentences {
+    /// An interrupted study says what it knows so far.
+    pub(crate) fn of(sentence: String) -> Sentences {
+        Sentences { interrupted: format!("interrupted; so far: {sentence}"), completed: sentence }
+    }
+}
+
+/// Ends the study at `bench`, the question's answer being in its record already. `ended` is what came of measuring.
+pub(crate) fn close(mut bench: TrialBench<'_>, ended: Result<()>, sentences: Sentences) -> Result<Ended> {
     let interrupted = bench.env.interrupt.count() > 0;
     let record = &mut bench.study.record;
     let how = format!("plimsoll {} --resume {}", record.question.verb(), record.id);
     let problems = match ended {
         Ok(()) => {
             record.outcome = Outcome::Completed;
-            record.sentence = sentence;
+            record.sentence = sentences.completed;
             None
         }
         Err(_) if interrupted => {
             record.outcome = Outcome::Interrupted;
-            record.sentence = format!("interrupted; so far: {sentence}");
+            record.sentence = sentences.interrupted;
             bench.env.progress.note(&format!("interrupted; to go on: {how}"));
             None
         }
@@ -55,8 +77,8 @@ impl Ended {
     }
 
     /// Keeps the pages, prints the result, and gives the exit code: that of the outcome, else `code`.
-    pub(crate) fn tell(self, json: bool, code: u8, context: &mut Context) -> Result<u8> {
-        tell(&self.study, json, context);
+    pub(crate) fn finish(self, json: bool, code: u8, context: &mut Context) -> Result<u8> {
+        print(&self.study, json, context);
         keep_pages(&self.study, json, context);
         match self.problems {
             Some(problems) => Err(problems),
@@ -106,7 +128,7 @@ impl<'a> Export<'a> {
 
 /// Writes report.html and results.csv into the study's directory and says where the report is, beside the result
 /// unless that is for a program. The result is kept by now: what fails is told, but takes nothing away.
-pub(crate) fn keep_pages(study: &Study, quietly: bool, context: &mut Context) {
+fn keep_pages(study: &Study, quietly: bool, context: &mut Context) {
     let csv = study.keep("results.csv", report::study::csv(study.record()).as_bytes());
     match kept::write_study_report(study) {
         Ok(path) if quietly => context.console.note(&format!("report: {}", path.display())),
@@ -119,7 +141,7 @@ pub(crate) fn keep_pages(study: &Study, quietly: bool, context: &mut Context) {
 }
 
 /// Prints a study: as JSON, or in words.
-pub(crate) fn tell(study: &Study, json: bool, context: &mut Context) {
+fn print(study: &Study, json: bool, context: &mut Context) {
     let record = study.record();
     let text = if json {
         report::study::json(record)

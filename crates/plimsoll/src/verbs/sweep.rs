@@ -90,10 +90,10 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
         _ => Kind::Invalid.exit_code(),
     };
     let text = report::study::csv(study.record());
-    let told = ended.tell(args.json, code, context);
+    let code = ended.finish(args.json, code, context);
     match csv {
-        Some(csv) => csv.write(&text, told, context),
-        None => told,
+        Some(csv) => csv.write(&text, code, context),
+        None => code,
     }
 }
 
@@ -210,7 +210,7 @@ fn measure(mut bench: TrialBench<'_>) -> Result<finish::Ended> {
     analysis::published::beside(&mut sweep, &trials);
     let sentence = analysis::sentence::sweep::sweep(&sweep, &bench.study.record.arms, &trials);
     bench.study.record.question = Question::Sweep(sweep);
-    finish::close(bench, ended, sentence)
+    finish::close(bench, ended, finish::Sentences::of(sentence))
 }
 
 /// Every cell has a result.

@@ -12,24 +12,26 @@ pub(super) const TRAP: &str = "addEventListener('error',function(e){var d=docume
 pub(super) const LIBRARY: &str = include_str!("../../../../web/vendor/uplot/uPlot.iife.min.js");
 
 /// The modules in the order in which they depend on each other.
-const MODULES: [&str; 4] = [
+const MODULES: [&str; 6] = [
     include_str!("../../../../web/format.mjs"),
     include_str!("../../../../web/series.mjs"),
+    include_str!("../../../../web/canvas.mjs"),
     include_str!("../../../../web/charts.mjs"),
+    include_str!("../../../../web/points.mjs"),
     include_str!("../../../../web/main.mjs"),
 ];
 
 const STYLES: [&str; 2] =
     [include_str!("../../../../web/vendor/uplot/uPlot.min.css"), include_str!("../../../../web/page.css")];
 
-/// The style sheets of a study's page.
-pub(super) fn study_style() -> String {
-    [STYLES[1], include_str!("../../../../web/study.css")].join("\n")
-}
-
-/// The style sheets, one after the other.
+/// The style sheets of a run's page as one.
 pub(super) fn style() -> String {
     STYLES.join("\n")
+}
+
+/// The style sheets of a study's page as one.
+pub(super) fn study_style() -> String {
+    [STYLES[0], STYLES[1], include_str!("../../../../web/study.css")].join("\n")
 }
 
 /// The modules as one: imports of each other fall away, and so does the word `export`. In `web/`, therefore, an

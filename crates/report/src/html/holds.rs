@@ -52,7 +52,7 @@ fn suspect(suspect: &Suspect, limit: bool, tried: Tried<'_>) -> Value {
     });
     json!({
         "title": sentence(&suspect.title).trim_end_matches('.'),
-        "place": explained::place(suspect),
+        "place": explained::location(suspect),
         "sure": explained::sure(suspect.sure_ratio),
         "percent": (suspect.sure_ratio.clamp(0.0, 1.0) * 100.0).round(),
         "limit": limit,

@@ -8,7 +8,7 @@ use model::record::{Event, MetricResult, OperationResult, PhaseResult, TargetOut
 use serde::Serialize;
 use serde_json::json;
 
-use super::{bundle, holds, inside, seen, thin};
+use super::{bundle, holds, inside, thin, visible_json};
 use crate::explained::Tried;
 use crate::{Page, Timeline, figures, study, words};
 
@@ -93,9 +93,9 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
         },
         "figures": top_figures(page),
         "more_figures": page.record.metrics.iter().skip(METRICS_SHOWN).map(figure).collect::<Vec<_>>(),
-        "holds": record.diagnosis.as_ref().map(|diagnosis| seen(holds::of(diagnosis, Tried::of_run(record)))),
-        "inside": seen(inside::of(page).into()),
-        "injected": seen(json!(record.injected)),
+        "holds": record.diagnosis.as_ref().map(|diagnosis| visible_json(holds::of(diagnosis, Tried::of_run(record)))),
+        "inside": visible_json(inside::of(page).into()),
+        "injected": visible_json(json!(record.injected)),
         "notes": page.notes,
         "gauges": record.targets.iter().map(gauge).collect::<Vec<_>>(),
         "charts": page.timeline.at_s.len() > 1,

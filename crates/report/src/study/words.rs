@@ -3,9 +3,11 @@
 use model::QosTarget;
 use model::StudyRecord;
 use model::load::{Arriving, Load};
+use model::qos::Measure;
 use model::record::TargetOutcome;
-use model::study::{By, Ceiling, Conclusion, Effect, Form, LoadLine, Purpose, Question, Trial};
+use model::study::{By, Ceiling, Conclusion, Effect, Form, LoadLine, Purpose, Trial};
 
+use super::chart::Format;
 use crate::figures;
 
 /// `412 users`, `41.2 sessions/s`: a load of that arm.
@@ -27,9 +29,9 @@ pub(crate) fn load_number(record: &StudyRecord, arm: usize, load: f64) -> String
 /// `users`, `sessions/s`, `operations/s`: what that arm's loads are counted in.
 pub(crate) fn load_unit(record: &StudyRecord, arm: usize) -> &'static str {
     let recipe = record.arms.get(arm).map(|arm| &arm.recipe);
-    let by_rate = match &record.question {
-        Question::Find(find) => find.goal.by == By::Rate,
-        _ => recipe.is_some_and(|recipe| recipe.rate.is_some()),
+    let by_rate = match record.question.kind().by() {
+        Some(by) => by == By::Rate,
+        None => recipe.is_some_and(|recipe| recipe.rate.is_some()),
     };
     if !by_rate {
         return "users";
@@ -48,11 +50,7 @@ pub(crate) fn load_unit(record: &StudyRecord, arm: usize) -> &'static str {
 /// `data set small`, `data sets 500mb, 3.3gb, mix browsing`: what the trials ran on, and which of the kit's mixes.
 pub(crate) fn data_set(record: &StudyRecord) -> String {
     let mix = crate::words::mix(&record.setup);
-    let varied = match &record.question {
-        Question::Sweep(sweep) => sweep.factors.iter().find(|factor| factor.name == "size"),
-        _ => None,
-    };
-    match varied {
+    match record.question.kind().factors().iter().find(|factor| factor.name == "size") {
         Some(factor) => format!("data sets {}{mix}", factor.levels.join(", ")),
         None => format!("data set {}{mix}", record.setup.size),
     }
@@ -63,6 +61,35 @@ pub(crate) fn form(form: Form) -> &'static str {
     match form {
         Form::Short => "the short one; --full measures it as it was published",
         Form::Full => "the full one, as it was published",
+    }
+}
+
+/// Every digit of a number, for programs; nothing where there is none.
+pub(crate) fn digits(value: Option<f64>) -> String {
+    value.filter(|value| value.is_finite()).map_or_else(String::new, |value| value.to_string())
+}
+
+/// With a capital letter, unless it is a percentile's name.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some('p'), Some('0'..='9')) | (None, _) => text.to_string(),
+        (Some(first), _) => first.to_uppercase().chain(letters).collect(),
+    }
+}
+
+/// `text` on one line of a page.
+pub(crate) fn unbroken(text: &str) -> String {
+    text.replace(' ', "\u{202f}")
+}
+
+/// How values of a measure stand at an axis.
+pub(crate) fn axis_format(measure: Measure) -> Format {
+    match measure {
+        Measure::Percentile(_) | Measure::Mean | Measure::Max => Format::Duration,
+        Measure::Errors | Measure::Waiting(_) => Format::Percent,
+        Measure::Throughput => Format::PerS,
+        Measure::Samples => Format::Number,
     }
 }
 
@@ -77,15 +104,6 @@ pub(crate) fn per_s(value: Option<f64>) -> String {
 /// What was observed of a target.
 pub(crate) fn observed(clause: &TargetOutcome) -> String {
     figures::in_unit(clause.observed, clause.target.measure.unit())
-}
-
-/// A trial's letter in drawings.
-pub(crate) fn letter(purpose: Purpose) -> char {
-    match purpose {
-        Purpose::WarmUp | Purpose::Ramp => '○',
-        Purpose::Search | Purpose::Measure => '●',
-        Purpose::Confirm => '◆',
-    }
 }
 
 /// Where averages would put the line, which a find's sentence doesn't say.
@@ -253,12 +271,6 @@ fn judged<'a>(record: &'a StudyRecord, word: &str) -> Vec<&'a Trial> {
 /// Some trials passed as far as was seen.
 pub(crate) fn some_few<'a>(mut trials: impl Iterator<Item = &'a Trial>) -> bool {
     trials.any(few)
-}
-
-/// A load at a tick of an axis; nothing where there are no such users.
-pub(crate) fn load_tick(record: &StudyRecord, load: f64) -> String {
-    let whole = (load - load.round()).abs() < 1e-6 * load.abs().max(1.0);
-    if whole || load_unit(record, 0) != "users" { load_number(record, 0, load) } else { String::new() }
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ fn headline(record: &HitRecord, width: usize, paint: Paint) -> String {
         let failed = if failed == 0 { String::new() } else { format!(", {share} of them failed") };
         format!("{} requests/s over {} connections{failed}.", rate(record), count(record.connections.into()))
     } else {
-        crate::headline::said(&record.verdict.sentence)
+        crate::headline::verdict_sentence(&record.verdict.sentence)
     };
     let text = wrap(&format!("{word}  {}", plain(&said)), width, "  ");
     let rest = text.strip_prefix(word).unwrap_or(&text);

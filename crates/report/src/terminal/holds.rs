@@ -71,7 +71,7 @@ fn suspects(diagnosis: &Diagnosis, tried: Tried<'_>, detail: Detail, width: usiz
         let title = format!(
             "{rank}: {} ({}), {}",
             suspect.title,
-            explained::place(suspect),
+            explained::location(suspect),
             explained::sure(suspect.sure_ratio)
         );
         text.push_str(&(wrap(&plain(&title), width, "  ") + "\n"));

@@ -21,6 +21,8 @@ pub use hit::hit;
 pub(crate) use model::outside::{hidden, one_line as plain};
 pub use paint::PAINT;
 pub use study::study;
+#[cfg(test)]
+pub(crate) use study::text as study_text;
 pub(crate) use table::{Align, Table, shorten};
 
 /// The narrowest terminal that is believed.

@@ -52,7 +52,7 @@ impl Plot<'_> {
     }
 
     fn grid(&self, cells: usize, limit: Option<usize>) -> Vec<Vec<char>> {
-        let column = |x: f64| (self.x.place(x).clamp(0.0, 1.0) * (cells - 1) as f64).round() as usize;
+        let column = |x: f64| (self.x.position(x).clamp(0.0, 1.0) * (cells - 1) as f64).round() as usize;
         let mut grid = vec![vec![' '; cells]; HEIGHT];
         if let Some((low, high)) = self.band {
             let columns = column(low)..=column(high);
@@ -68,13 +68,13 @@ impl Plot<'_> {
     }
 
     fn row(&self, y: f64) -> usize {
-        HEIGHT - 1 - (self.y.place(y).clamp(0.0, 1.0) * (HEIGHT - 1) as f64).round() as usize
+        HEIGHT - 1 - (self.y.position(y).clamp(0.0, 1.0) * (HEIGHT - 1) as f64).round() as usize
     }
 
     fn x_axis(&self, cells: usize, left: usize) -> String {
         let (mut axis, mut names) = (vec!['─'; cells], String::new());
         for tick in self.x.ticks(cells / 8) {
-            let place = (self.x.place(tick) * (cells - 1) as f64).round() as usize;
+            let place = (self.x.position(tick) * (cells - 1) as f64).round() as usize;
             let label = (self.x_label)(tick);
             let begins = place.saturating_sub(label.chars().count() / 2);
             if !label.is_empty() && (begins > names.chars().count() || names.is_empty()) {

@@ -1,31 +1,37 @@
-//! A study as text: what `find`, `compare` and `sweep` print at their end.
+//! A study as text: what `find`, `compare` and `sweep` print at their end. What only one kind shows comes as data.
 
-mod compare;
-mod find;
+mod charts;
 mod parts;
-mod published;
-mod sweep;
+mod sections;
 
 use std::path::Path;
 
 use model::StudyRecord;
-use model::study::Question;
 
 use super::paint::Paint;
 use super::{NARROWEST, WIDEST, holds};
+use crate::study::page::Body;
+use crate::study::view::view;
 
 /// The study as text for a terminal of `width` columns, the answer first; `directory` is where it is kept.
 pub fn study(record: &StudyRecord, directory: &Path, width: usize, colour: bool) -> String {
+    text(record, &view(&record.question).body(record, &|_| None), directory, width, colour)
+}
+
+/// The text of a study that shows `body`.
+pub(crate) fn text(
+    record: &StudyRecord,
+    body: &Body,
+    directory: &Path,
+    width: usize,
+    colour: bool,
+) -> String {
     let width = width.clamp(NARROWEST, WIDEST);
     let paint = Paint { colour };
     let answer = record.diagnosis.as_ref().map(|diagnosis| holds::answer(diagnosis, width, paint));
     let mut sections =
         vec![parts::headline(record, width, paint), answer.unwrap_or_default(), parts::setup(record, width)];
-    sections.extend(match &record.question {
-        Question::Find(find) => find::sections(record, find, width, paint),
-        Question::Compare(compare) => compare::sections(record, compare, width, paint),
-        Question::Sweep(sweep) => sweep::sections(record, sweep, width, paint),
-    });
+    sections.extend(sections::sections(record, body, width, paint));
     sections.extend([
         parts::faults(record, width, paint),
         parts::overloaded(record, width, paint),

@@ -1,7 +1,10 @@
 //! Columns of text.
 
+use serde::Serialize;
+
 /// On which side a column's text stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Align {
     /// Words.
     Left,

@@ -160,8 +160,49 @@ test("the figures of the find are those of its JSON", async () => {
     assert.ok(top.includes(`${plainNumber(question.answer?.load ?? 412)} users`), top);
     const text = plain(await page.textContent("main"));
     assert.ok(text.toLowerCase().includes(diagnosis.sentence.toLowerCase()));
-    assert.ok((await page.$$("#curve svg.chart")).length > 0, "the capacity curve is drawn");
+    assert.equal((await page.$$("#curve canvas")).length, 3, "the capacity curve is drawn");
   });
+});
+
+// The points of a chart of a study: from the data in the page.
+async function marks(page, section) {
+  const { charts } = JSON.parse(await page.textContent("#data"));
+  const number = await page.getAttribute(`${section} [data-chart=points]`, "data-number");
+  return charts[Number(number)].marks;
+}
+
+for (const width of [1200, 400]) {
+  test(`a point of a study's chart says what it is where the pointer is, at ${width} px`, async () => {
+    await open("find", { width }, async (page) => {
+      const all = await marks(page, "#curve");
+      const over = page.locator("#curve .u-over").first();
+      await over.scrollIntoViewIfNeeded();
+      const box = await over.boundingBox();
+      const seen = new Set();
+      for (let at = 0; at <= 60; at += 1) {
+        for (const height of [0.05, 0.3, 0.6, 0.9]) {
+          await page.mouse.move(box.x + (box.width * at) / 60, box.y + box.height * height);
+          const tip = page.locator("#curve .tip").first();
+          if (await tip.isVisible()) seen.add(await tip.textContent());
+        }
+      }
+      assert.ok(seen.size > 5, `${[...seen]}`);
+      for (const text of seen) assert.ok(all.some((mark) => mark.title === text), text);
+      assert.deepEqual(await page.evaluate(faults), [], "what is shown stays inside of the window");
+    });
+  });
+}
+
+test("without JavaScript the points of each chart are a list, and the tables are there", async () => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(`file://${pages}/find.html`);
+  const { trials } = record("find");
+  assert.equal(await page.locator("#trials tbody tr").count(), trials.length);
+  const list = plain(await page.locator("#curve figure ul").first().innerText());
+  const measured = trials.filter((trial) => trial.purpose !== "warm_up");
+  for (const trial of measured) assert.ok(list.includes(`trial ${trial.number} (${trial.purpose}): `), list);
+  await context.close();
 });
 
 // Where a part of a chart's width lies, on the screen.
@@ -219,9 +260,11 @@ test("published figures stand beside ours, and the chart has a mark for each", a
       const [label, , published, ours] = shown[index].map(plain);
       assert.deepEqual([label, published, ours], [row.label, String(row.value), row.ours ? plainNumber(row.ours.value) : "–"]);
     }
-    const marks = (kind) => page.locator(`#published svg.broad .mark.${kind}`).count();
-    assert.equal(await marks("quiet"), rows.length);
-    assert.equal(await marks("plain"), rows.filter((row) => row.ours).length);
+    const { charts } = JSON.parse(await page.textContent("#data"));
+    const inks = charts.flatMap((chart) => chart.marks).map((mark) => mark.ink);
+    assert.equal(inks.filter((ink) => ink === "muted").length, rows.length);
+    assert.equal(inks.filter((ink) => ink === "ink-1").length, rows.filter((row) => row.ours).length);
+    assert.equal(await page.locator("#published canvas").count(), tables.length);
   });
 });
 

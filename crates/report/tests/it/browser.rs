@@ -82,21 +82,27 @@ fn a_page_whose_code_fails_is_noticed() {
     assert!(noticed, "neither the console nor the page says that its code failed");
 }
 
-/// Tells the page around it how far a page is wider than its window, and which labels of its charts lie outside of their
-/// picture or on top of each other.
-const RULER: &str = "<script>addEventListener('load',function(){var d=document.documentElement,out=[],on=[];\
-    document.querySelectorAll('svg.chart').forEach(function(s){var b=s.getBoundingClientRect();if(!b.width)return;\
-    var t=[].slice.call(s.querySelectorAll('text')).map(function(t){return[t.textContent,t.getBoundingClientRect()]});\
-    t.forEach(function(a,i){var r=a[1];\
-    if(r.left<b.left-1||r.right>b.right+1||r.top<b.top-1||r.bottom>b.bottom+1)out.push(a[0]);\
-    t.slice(i+1).forEach(function(c){var q=c[1];if(Math.min(r.right,q.right)-Math.max(r.left,q.left)>1&&\
-    Math.min(r.bottom,q.bottom)-Math.max(r.top,q.top)>4)on.push(a[0]+' on '+c[0])})})});\
+/// Notes where each text of a chart is drawn, and tells the page around it how far a page is wider than its window, how
+/// many charts have no text at all, and which texts lie outside of their picture or on top of each other.
+const RULER: &str = "<script>(function(){var drawn=new Map(),p=CanvasRenderingContext2D.prototype,\
+    fill=p.fillText,clear=p.clearRect;\
+    p.clearRect=function(){drawn.set(this.canvas,[]);return clear.apply(this,arguments)};\
+    p.fillText=function(t,x,y){var m=this.measureText(t),at=this.getTransform();x+=at.e;y+=at.f;\
+    if(t)drawn.get(this.canvas).push([t,x-m.actualBoundingBoxLeft,x+m.actualBoundingBoxRight,\
+    y-m.actualBoundingBoxAscent,y+m.actualBoundingBoxDescent]);return fill.apply(this,arguments)};\
+    addEventListener('load',function(){setTimeout(function(){var d=document.documentElement,out=[],on=[],empty=0;\
+    document.querySelectorAll('[data-chart]').forEach(function(f){var c=f.querySelector('canvas'),t=c&&drawn.get(c);\
+    if(!t||t.length<3){empty++;return}\
+    t.forEach(function(a,i){if(a[1]<-1||a[2]>c.width+1||a[3]<-1||a[4]>c.height+1)out.push(a[0]);\
+    t.slice(i+1).forEach(function(q){if(Math.min(a[2],q[2])-Math.max(a[1],q[1])>1&&\
+    Math.min(a[4],q[4])-Math.max(a[3],q[3])>4)on.push(a[0]+' on '+q[0])})})});\
     var wide=d.scrollWidth-d.clientWidth;parent.postMessage([innerWidth,wide?'wider by '+wide:'',\
-    out.length?'outside: '+out.join(', '):'',on.length?'overlap: '+on.join(', '):''].join(';'),'*')})</script>";
+    empty?'not drawn: '+empty:'',out.length?'outside: '+out.join(', '):'',\
+    on.length?'overlap: '+on.join(', '):''].join(';'),'*')},0)})})()</script>";
 
 /// Collects what the pages in its frames tell.
 const COLLECTOR: &str = "<!doctype html><script>var told=0,faults=[];addEventListener('message',function(e){told++;\
-    if(!/^[0-9]+;;;$/.test(e.data))faults.push(e.data);\
+    if(!/^[0-9]+;;;;$/.test(e.data))faults.push(e.data);\
     document.documentElement.dataset.told=told;document.documentElement.dataset.faults=faults.join(' / ')})</script>";
 
 #[test]
@@ -107,7 +113,7 @@ fn every_study_fits_a_phone_a_tablet_and_a_screen_and_no_label_covers_another() 
     let widths = [360, 400, 768, 1200];
     for (name, record) in studies() {
         let page = report::study::html(&record, Path::new("/srv/plimsoll/studies/one"), |_| None);
-        // The page's own policy lets no script run, so the copy that is measured has none.
+        // The page's own policy lets only its own scripts run, so the copy that is measured has none.
         let policy = page.split("<meta http-equiv=").nth(1).and_then(|rest| rest.split('>').next());
         let policy = format!("<meta http-equiv={}>", policy.expect("a policy"));
         std::fs::write(directory.path().join(format!("{name}.html")), page.replacen(&policy, RULER, 1))
@@ -135,8 +141,14 @@ fn a_study_opens_without_a_word_on_the_console() {
         if ["find-load-line", "compare-gate-failed", "sweep-two-factors", "sweep-published"]
             .contains(&name.as_str())
         {
-            std::fs::write(&file, report::study::html(&record, directory.path(), |_| None)).unwrap();
-            assert!(open(&chromium, &file).contains("</footer>"), "{name} is whole");
+            let page = report::study::html(&record, directory.path(), |_| None);
+            std::fs::write(&file, &page).unwrap();
+            let document = open(&chromium, &file);
+            assert!(document.contains("</footer>"), "{name} is whole");
+            let root = document.get(..document.find("<head").unwrap_or(0)).unwrap_or_default();
+            let charts = page.matches("<figure data-chart=\"points\"").count();
+            let drawn = format!("data-drawn=\"{charts}\"");
+            assert!(root.contains(&drawn) && !root.contains("data-errors"), "{name}: {root}");
         }
     }
 }

@@ -8,6 +8,7 @@ use report::study::{csv, html, terminal};
 use testkit::sample::study::{SweepShape, sweep};
 
 use crate::beside;
+use crate::study_web::charts;
 
 fn sample(change: impl FnOnce(&mut StudyRecord)) -> StudyRecord {
     let mut record = sweep(SweepShape::Published);
@@ -15,7 +16,7 @@ fn sample(change: impl FnOnce(&mut StudyRecord)) -> StudyRecord {
     beside(record)
 }
 
-fn asked(record: &StudyRecord) -> &Sweep {
+fn sweep_of(record: &StudyRecord) -> &Sweep {
     let Question::Sweep(sweep) = &record.question else { panic!("it is a sweep") };
     sweep
 }
@@ -36,7 +37,7 @@ fn each_published_value_stands_beside_ours_also_where_we_have_none() {
     let (text, page) = (text(&record), page(&record));
     for value in ["324.9", "434.3", "1284.7", "177.4", "199.1", "661.8", "3.68"] {
         let number: f64 = value.parse().expect("a number");
-        let shown = asked(&record).published.iter().flat_map(|table| &table.rows);
+        let shown = sweep_of(&record).published.iter().flat_map(|table| &table.rows);
         assert_eq!(shown.filter(|row| row.value == number).count(), 1, "{value}");
     }
     assert!(text.contains("500 MB, Haboob 324.9 – – 0.748 – –"), "{text}");
@@ -52,7 +53,7 @@ fn each_published_value_stands_beside_ours_also_where_we_have_none() {
 #[test]
 fn pairs_that_lie_apart_are_said_to_agree_or_not_and_the_others_are_not_distinguishable() {
     let record = sample(|_| {});
-    let table = &asked(&record).published[0];
+    let table = &sweep_of(&record).published[0];
     let says = |first: usize, second: usize| {
         let pair = table.pairs.iter().find(|pair| (pair.first, pair.second) == (first, second));
         pair.expect("both were measured").says
@@ -114,7 +115,7 @@ fn an_overloaded_cell_says_so_and_its_figures_stand_beside_the_paper() {
             trial.overloaded = vec![mark.clone()];
         });
     });
-    assert!(asked(&record).published[0].rows[1].ours.is_some_and(|ours| ours.repeats == 3));
+    assert!(sweep_of(&record).published[0].rows[1].ours.is_some_and(|ours| ours.repeats == 3));
     for shown in [text(&record), page(&record)] {
         assert!(shown.contains("Overloaded, so that the stack got less load"), "{shown}");
     }
@@ -130,12 +131,15 @@ fn a_table_of_which_nothing_was_measured_is_shown_without_a_chart() {
 
 #[test]
 fn the_chart_has_a_mark_for_each_value_of_either_side() {
-    let page = page(&sample(|_| {}));
-    let chart = page.split("aria-label=\"Throughput on Linux").nth(1).expect("a chart");
-    let chart = chart.split("</svg>").next().expect("its end");
-    assert_eq!(chart.matches("class=\"mark quiet\"").count(), 5);
-    assert_eq!(chart.matches("class=\"mark plain\"").count(), 4);
-    assert_eq!(chart.matches("class=\"whisker plain\"").count(), 3, "the base has no interval");
+    let charts = charts(&page(&sample(|_| {})));
+    let chart = charts
+        .iter()
+        .find(|chart| chart["label"].as_str().is_some_and(|one| one.starts_with("Throughput on Linux")));
+    let marks = chart.expect("a chart")["marks"].as_array().expect("a list");
+    let of = |ink: &'static str| marks.iter().filter(move |mark| mark["ink"] == ink);
+    assert_eq!((of("muted").count(), of("ink-1").count()), (5, 4));
+    let intervals = of("ink-1").filter(|mark| mark["interval"].is_array()).count();
+    assert_eq!(intervals, 3, "the base has no interval");
 }
 
 #[test]

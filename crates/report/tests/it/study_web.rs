@@ -13,16 +13,17 @@ fn page(record: &StudyRecord) -> String {
     html(record, Path::new("/srv/plimsoll/studies/one"), |run| Some(format!("trials/{run}/report.html")))
 }
 
-/// What a reader sees, without tags, style, drawings and the groups' thin spaces: a line for each row and paragraph, with
-/// `|` after each cell.
+/// What a reader sees, without tags, style, code, drawings, what stands for them without code, and the groups' thin
+/// spaces: a line for each row and paragraph, with `|` after each cell.
 fn words(html: &str) -> String {
     let body = html.split("<body>").nth(1).expect("a body");
+    let body = body.split("<script").next().expect("a page before its code");
     let mut words = String::new();
     let mut drawing = false;
     for piece in body.split('<') {
         let (tag, text) = piece.split_once('>').unwrap_or(("", ""));
         let name = tag.split([' ', '/']).next().unwrap_or_default();
-        drawing = (drawing || name == "svg") && !tag.starts_with("/svg");
+        drawing = (drawing || matches!(name, "svg" | "noscript")) && !matches!(tag, "/svg" | "/noscript");
         match tag.trim_start_matches('/') {
             "td" | "th" if tag.starts_with('/') => words.push_str(" | "),
             "span" | "a" | "code" | "b" | "i" | "svg" | "br" => words.push(' '),
@@ -48,6 +49,14 @@ fn what_is_read_on_each_page_is_as_its_golden_file() {
     }
 }
 
+/// What the page's charts are drawn from.
+pub(crate) fn charts(html: &str) -> Vec<serde_json::Value> {
+    let data = html.split("<script type=\"application/json\" id=\"data\">").nth(1).expect("data");
+    let data = data.split("</script>").next().expect("its end");
+    let data: serde_json::Value = serde_json::from_str(data).expect("it is JSON");
+    data["charts"].as_array().expect("a list").clone()
+}
+
 #[test]
 fn the_charts_of_each_kind_are_as_their_golden_file() {
     let kinds = [
@@ -56,11 +65,26 @@ fn the_charts_of_each_kind_are_as_their_golden_file() {
         ("sweep", sweep(SweepShape::Users)),
     ];
     for (name, record) in kinds {
+        // A line a list, so that a change can be read.
+        let charts = serde_json::to_string(&charts(&page(&record))).expect("it is JSON");
+        let charts = charts.replace("\"lines\":", "\n\"lines\":").replace(",{", ",\n{");
+        assert_golden(&format!("study/{name}.charts.json"), &(charts + "\n"));
+    }
+}
+
+#[test]
+fn without_code_each_point_of_each_chart_is_read_in_a_list() {
+    for (name, record) in studies() {
         let page = page(&record);
-        let drawn =
-            page.split("<svg class=\"chart broad\"").skip(1).filter_map(|rest| rest.split("</svg>").next());
-        let drawn: Vec<String> = drawn.map(|svg| svg.replace('>', ">\n")).collect();
-        assert_golden(&format!("study/{name}.svg.txt"), &drawn.join("\n\n"));
+        let lists: Vec<&str> =
+            page.split("<noscript><ul").skip(1).filter_map(|rest| rest.split("</noscript>").next()).collect();
+        let charts = charts(&page);
+        assert_eq!(lists.len(), charts.len(), "{name}");
+        for (list, chart) in lists.iter().zip(&charts) {
+            let marks = chart["marks"].as_array().expect("a list");
+            let limit = usize::from(!chart["limit"].is_null());
+            assert_eq!(list.matches("<li>").count(), marks.len() + limit, "{name}: {}", chart["title"]);
+        }
     }
 }
 
@@ -98,8 +122,15 @@ fn the_figures_on_the_page_are_those_of_the_record() {
 #[test]
 fn a_trial_that_missed_nothing_with_too_few_samples_has_a_mark_of_its_own() {
     let page = page(&with_few_samples());
-    // The legend's, and the trial's in the chart of throughput, drawn in two widths.
-    assert!(page.matches("class=\"mark few\"").count() >= 3, "{page}");
+    let few = |page: &str| {
+        let charts = charts(page);
+        let marks = charts.iter().flat_map(|chart| chart["marks"].as_array().expect("a list"));
+        marks.filter(|mark| mark["style"] == "few").count()
+    };
+    assert!(
+        few(&page) >= 1 && page.contains("<i class=\"square few\""),
+        "the trial's, and the key's: {page}"
+    );
     let text = words(&page);
     assert!(text.contains("passed, few samples not valid"), "the legend: {text}");
     let row = text.lines().find(|line| line.starts_with("5 ramp |")).expect("a row of the fifth trial");
@@ -107,7 +138,7 @@ fn a_trial_that_missed_nothing_with_too_few_samples_has_a_mark_of_its_own() {
     let unfit: Vec<&str> = text.lines().filter(|line| line.starts_with("fails trial")).collect();
     assert_eq!(unfit.len(), 1, "that of number 10: {text}");
     let without = self::page(&find(FindEnding::LoadLine));
-    assert!(!without.contains("class=\"mark few\""), "nothing is explained that isn't there");
+    assert!(few(&without) == 0 && !without.contains("square few"), "nothing is explained that isn't there");
 }
 
 #[test]
@@ -175,13 +206,17 @@ fn what_a_study_names_is_text_and_nothing_else_and_no_code_runs() {
     }
     for record in [record, swept, compared] {
         let page = page(&record);
-        for part in ["<script", "<b onclick", "\u{202e}", "javascript:"] {
+        for part in ["<script>window.hostile", "<b onclick", "\u{202e}", "javascript:"] {
             assert!(!page.contains(part), "{part} reaches the page of {}", record.id);
         }
+        assert_eq!(page.matches("<script").count(), 4, "the trap, the data, the library, our code");
         let policy =
             page.split("Content-Security-Policy\" content=\"").nth(1).and_then(|rest| rest.split('"').next());
         let policy = policy.expect("a policy");
-        assert!(policy.starts_with("default-src 'none'") && !policy.contains("script-src"), "{policy}");
+        let scripts = policy.split("script-src").nth(1).and_then(|rest| rest.split(';').next());
+        let scripts: Vec<&str> = scripts.expect("a policy for scripts").split_whitespace().collect();
+        assert!(policy.starts_with("default-src 'none'") && scripts.len() == 3, "{policy}");
+        assert!(scripts.iter().all(|one| one.starts_with("'sha256-")), "{policy}");
     }
 }
 

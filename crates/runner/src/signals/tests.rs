@@ -8,7 +8,7 @@ use model::{Catalogue, Problem, RuleFile, ServiceManifest, Signal, SignalRegistr
 use store::Run;
 
 use super::registry;
-use crate::context::built_in;
+use crate::catalogue_folder;
 
 /// Runs of real stacks, as `plimsoll run` kept them.
 const RECORDED: [&str; 3] = ["events", "tpcw", "slow_page"];
@@ -18,8 +18,14 @@ fn services(catalogue: &Catalogue) -> BTreeMap<String, ServiceManifest> {
     catalogue.services().into_iter().map(|name| (name.to_string(), read(name))).collect()
 }
 
+/// The catalogue of this repository.
+fn catalogue() -> Catalogue {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
+    Catalogue::new(catalogue_folder::read(&folder).expect("the catalogue"))
+}
+
 fn all() -> SignalRegistry {
-    registry(services(&built_in()).values())
+    registry(services(&catalogue()).values())
 }
 
 #[test]
@@ -77,14 +83,14 @@ fn every_signal_that_the_mathematics_looks_for_is_declared() {
 /// What `plimsoll check` says of the rules in `text`.
 fn wrong(file: &str, text: &str) -> Vec<String> {
     let rules: RuleFile = document::read(file, text).unwrap_or_else(|problems| panic!("{problems}"));
-    let services = services(&built_in());
+    let services = services(&catalogue());
     let found = analysis::diagnosis::check(&rules, text, &registry(services.values()), &services);
     found.into_iter().map(|problem: Problem| problem.file(file).to_string()).collect()
 }
 
 #[test]
 fn the_rules_of_the_catalogue_weigh_what_is_declared() {
-    let catalogue = built_in();
+    let catalogue = catalogue();
     for name in catalogue.rule_files() {
         let file = format!("rules/{name}.toml");
         let text = catalogue.text(&file).unwrap_or_else(|problems| panic!("{problems}"));

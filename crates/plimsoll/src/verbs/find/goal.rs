@@ -4,7 +4,7 @@ use clap::Args;
 use model::study::{By, FindGoal};
 use model::{Problem, Problems, Result, units};
 
-const MIN_WINDOW_S: f64 = FindGoal::LEAST_WINDOW_S;
+const MIN_WINDOW_S: f64 = FindGoal::MIN_WINDOW_S;
 
 /// What is looked for, how well it must be known, and what that may cost.
 #[derive(Debug, Clone, Default, Args)]
@@ -74,7 +74,7 @@ impl GoalArgs {
             goal.by = By::Rate;
         }
         let mut budget_s = goal.budget_s;
-        reading.seconds("--budget", self.budget.as_deref(), FindGoal::LEAST_BUDGET_S, &mut budget_s);
+        reading.seconds("--budget", self.budget.as_deref(), FindGoal::MIN_BUDGET_S, &mut budget_s);
         // It shortens the windows, unless they are given too.
         goal = goal.within_budget(budget_s);
         reading.seconds("--window", self.window.as_deref(), MIN_WINDOW_S, &mut goal.window_s);
@@ -148,7 +148,7 @@ impl Reading {
 mod tests {
     use super::*;
 
-    fn problem_text(args: &GoalArgs) -> String {
+    fn refusal(args: &GoalArgs) -> String {
         args.goal(1).err().map(|problems| problems.to_string()).unwrap_or_default()
     }
 
@@ -184,7 +184,7 @@ mod tests {
             start: Some(2.5),
             ..GoalArgs::default()
         };
-        let told = problem_text(&wrong);
+        let told = refusal(&wrong);
         for part in ["--within", "--confidence", "--budget", "--window", "--start", "`2.5` is no number"] {
             assert!(told.contains(part), "{part} is missing in: {told}");
         }
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn the_start_lies_between_the_least_and_the_most() {
         let outside = GoalArgs { start: Some(50.0), most: Some(20.0), ..GoalArgs::default() };
-        assert!(problem_text(&outside).contains("not between 1 and 20"), "{}", problem_text(&outside));
+        assert!(refusal(&outside).contains("not between 1 and 20"), "{}", refusal(&outside));
         let narrow = GoalArgs { most: Some(4.0), ..GoalArgs::default() };
         assert_eq!(narrow.goal(1).expect("it is right").start, 4.0, "the usual start is moved");
         let slow =

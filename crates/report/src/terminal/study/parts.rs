@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::StudyRecord;
-use model::study::{Question, Trial};
+use model::study::Trial;
 
 use crate::settings::Settings;
 use crate::study::words;
@@ -26,11 +26,7 @@ pub(super) fn headline(record: &StudyRecord, width: usize, paint: Paint) -> Stri
 
 /// What was measured on what, and for how long.
 pub(super) fn setup(record: &StudyRecord, width: usize) -> String {
-    let setup = &record.setup;
-    let what = match &record.question {
-        Question::Sweep(sweep) => sweep.title.clone(),
-        _ => format!("{} on {}", setup.kit_title, setup.stack_title),
-    };
+    let what = study::title(record);
     let took = format!(
         "{}, {} trials in {}, started {}",
         words::data_set(record),

@@ -3,11 +3,12 @@
 use model::StudyRecord;
 use model::study::{Agreement, Claim, ClaimOrder, Estimate, Published, PublishedPair, Sweep};
 
-use super::{cells, words};
+use super::cells;
 use crate::figures;
+use crate::study::words;
 
-/// More contradictions than these are only counted.
-const TOLD: usize = 6;
+/// Contradictions that are named at most; the others are only counted.
+const MAX_NAMED: usize = 6;
 
 /// A row as people read it.
 pub(crate) struct Row {
@@ -96,14 +97,14 @@ pub(crate) fn order(table: &Published) -> Vec<String> {
     let (agree, contrary, open) =
         (count(Agreement::Agrees), count(Agreement::Contradicts), count(Agreement::Open));
     let pairs = table.pairs.len();
-    let mut said = vec![format!(
+    let mut sentences = vec![format!(
         "Order: of {pairs} pair{} {agree} as published, {contrary} the other way round, {open} not distinguishable \
          (95 %, for all pairs at once).",
         if pairs == 1 { "" } else { "s" }
     )];
     let contrary = table.pairs.iter().filter(|pair| pair.says == Agreement::Contradicts);
     let label = |row: usize| table.rows.get(row).map_or("?", |row| row.label.as_str());
-    said.extend(contrary.take(TOLD).map(|pair| {
+    sentences.extend(contrary.take(MAX_NAMED).map(|pair| {
         format!(
             "The other way round: {} against {} is {} here ({}) and {} in print.",
             label(pair.second),
@@ -113,7 +114,7 @@ pub(crate) fn order(table: &Published) -> Vec<String> {
             pair.published.map_or_else(|| figures::NOTHING.to_string(), words::change)
         )
     }));
-    said
+    sentences
 }
 
 const TOO_FEW: &str = "Order: too few valid trials to know how far repeats differ, and nothing is said.";
@@ -128,11 +129,11 @@ pub(crate) fn claims(record: &StudyRecord, sweep: &Sweep, table: &Published) -> 
     table
         .claims
         .iter()
-        .map(|claim| (claim.says.clone(), found(record, sweep, claim, (&table.of, unit))))
+        .map(|claim| (claim.says.clone(), finding(record, sweep, claim, (&table.of, unit))))
         .collect()
 }
 
-fn found(record: &StudyRecord, sweep: &Sweep, claim: &Claim, (of, unit): (&str, &str)) -> String {
+fn finding(record: &StudyRecord, sweep: &Sweep, claim: &Claim, (of, unit): (&str, &str)) -> String {
     if claim.cells.len() < 2 {
         return "This form of the study does not have these cells.".to_string();
     }
@@ -153,14 +154,14 @@ fn found(record: &StudyRecord, sweep: &Sweep, claim: &Claim, (of, unit): (&str, 
         )
     };
     let of_kind = |says: Agreement| claim.pairs.iter().filter(move |pair| pair.says == says);
-    let contrary: Vec<String> = of_kind(Agreement::Contradicts).take(TOLD).map(against).collect();
+    let contrary: Vec<String> = of_kind(Agreement::Contradicts).take(MAX_NAMED).map(against).collect();
     if !contrary.is_empty() {
         return format!("Contradicted by our {of} ({unit}): {}.", contrary.join("; "));
     }
     let lacking = lacking(claim, label);
     let (agree, open) = (of_kind(Agreement::Agrees).count(), of_kind(Agreement::Open).count());
     if claim.order != ClaimOrder::Same && open == 0 {
-        let all: Vec<String> = claim.pairs.iter().take(TOLD).map(against).collect();
+        let all: Vec<String> = claim.pairs.iter().take(MAX_NAMED).map(against).collect();
         let all = all.join("; ");
         return match lacking {
             None => format!("Confirmed by our {of} ({unit}): {all}."),
@@ -203,7 +204,7 @@ fn lacking(claim: &Claim, label: impl Fn(usize) -> String) -> Option<String> {
 /// The overloaded cells; nothing where there is none.
 fn overloaded(record: &StudyRecord, sweep: &Sweep) -> Option<String> {
     let cells = cells::of(record, sweep);
-    let label = |cell: &cells::CellSeen| record.arms.get(cell.arm).map(|arm| arm.label.clone());
+    let label = |cell: &cells::CellResult| record.arms.get(cell.arm).map(|arm| arm.label.clone());
     let labels: Vec<String> = cells.iter().filter(|cell| cell.overloaded()).filter_map(label).collect();
     (!labels.is_empty()).then(|| {
         format!(
@@ -233,8 +234,8 @@ fn label(record: &StudyRecord, sweep: &Sweep, claim: &Claim, cell: usize) -> Str
 
 /// What differs: the study's own sentences, then what the record knows of this machine and its servers.
 pub(crate) fn differs(record: &StudyRecord, sweep: &Sweep) -> Vec<String> {
-    let mut said = sweep.differs.clone();
-    said.extend(overloaded(record, sweep));
+    let mut sentences = sweep.differs.clone();
+    sentences.extend(overloaded(record, sweep));
     let machine = |name: &str| record.setup.machine.get(name).map(String::as_str);
     let parts = [
         machine("cpu.count").map(|count| format!("{count} CPUs")),
@@ -245,22 +246,22 @@ pub(crate) fn differs(record: &StudyRecord, sweep: &Sweep) -> Vec<String> {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if !parts.is_empty() {
-        said.push(format!("This machine: {}.", parts.join(", ").replace(", (", " (")));
+        sentences.push(format!("This machine: {}.", parts.join(", ").replace(", (", " (")));
     }
     let servers: Vec<String> =
         record.servers.iter().map(|(name, version)| format!("{name} ({version})")).collect();
     if !servers.is_empty() {
-        said.push(format!("These servers: {}.", servers.join(", ")));
+        sentences.push(format!("These servers: {}.", servers.join(", ")));
     }
     if !record.setup.generator_cpus.is_empty() && !record.setup.stack_cpus.is_empty() {
         let list = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-        said.push(format!(
+        sentences.push(format!(
             "Load and servers are on one machine, over loopback: the generator on CPU {}, the servers on CPU {}.",
             list(&record.setup.generator_cpus),
             list(&record.setup.stack_cpus)
         ));
     }
-    said
+    sentences
 }
 
 #[cfg(test)]

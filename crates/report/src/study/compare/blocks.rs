@@ -5,16 +5,16 @@ use model::study::{Compare, Trial};
 
 /// One block that holds both arms.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Block {
+pub(crate) struct PairRatio {
     /// Counts from 1.
-    pub(crate) number: u32,
+    pub(crate) block: u32,
     /// B/A of the figure that the sentence is about.
     pub(crate) ratio: f64,
 }
 
 /// The blocks in order. Where an arm has several trials in a block, the mean of their logarithms counts; a block
 /// without a valid trial of each arm is left out.
-pub(crate) fn of(record: &StudyRecord, compare: &Compare) -> Vec<Block> {
+pub(crate) fn of(record: &StudyRecord, compare: &Compare) -> Vec<PairRatio> {
     let operation = compare.effects.first().and_then(|effect| effect.operation.as_deref());
     let log = |arm: usize, block: u32| {
         let here = |trial: &&Trial| {
@@ -29,13 +29,13 @@ pub(crate) fn of(record: &StudyRecord, compare: &Compare) -> Vec<Block> {
     let blocks = record.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
     let ratio = |block: u32| {
         let ratio = (log(1, block)? - log(0, block)?).exp();
-        ratio.is_finite().then_some(Block { number: block + 1, ratio })
+        ratio.is_finite().then_some(PairRatio { block: block + 1, ratio })
     };
     (0..blocks).filter_map(ratio).collect()
 }
 
 /// The noise: standard deviation of the blocks' log ratios; absent for fewer than two.
-pub(crate) fn noise_ratio(blocks: &[Block]) -> Option<f64> {
+pub(crate) fn noise_ratio(blocks: &[PairRatio]) -> Option<f64> {
     let logs = || blocks.iter().map(|block| block.ratio.ln());
     let mean = mean(logs())?;
     let squares: f64 = logs().map(|log| (log - mean).powi(2)).sum();
@@ -53,7 +53,7 @@ mod tests {
     use model::study::Question;
     use testkit::sample::study::{CompareEnding, compare};
 
-    fn blocks(ending: CompareEnding) -> Vec<Block> {
+    fn blocks(ending: CompareEnding) -> Vec<PairRatio> {
         let record = compare(ending);
         let Question::Compare(asked) = &record.question else { panic!("it is a comparison") };
         of(&record, asked)
@@ -66,13 +66,13 @@ mod tests {
         let blocks_of = blocks(CompareEnding::Faster);
         let below = blocks_of.iter().filter(|block| block.ratio < asked.effects[0].ratio).count();
         assert!((3..=6).contains(&below) && blocks_of.len() == 9, "{below} of {} are below", blocks_of.len());
-        let same: Vec<u32> = blocks(CompareEnding::Same).iter().map(|block| block.number).collect();
+        let same: Vec<u32> = blocks(CompareEnding::Same).iter().map(|block| block.block).collect();
         assert!(same.len() == 13 && !same.contains(&4), "block 4 has a trial that is not valid: {same:?}");
     }
 
     #[test]
     fn noise_is_the_deviation_of_log_ratios() {
-        let block = |ratio: f64| Block { number: 1, ratio };
+        let block = |ratio: f64| PairRatio { block: 1, ratio };
         let noise = noise_ratio(&[block(1.0), block(1.02f64), block(1.0 / 1.02)]).expect("three blocks");
         assert!((noise - 1.02f64.ln()).abs() < 1e-12, "{noise}");
         assert_eq!(noise_ratio(&[block(1.0)]), None);

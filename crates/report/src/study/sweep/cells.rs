@@ -7,10 +7,10 @@ use model::study::{FindAnswer, Measurement, Sweep, Trial};
 /// Probability with which a window's interval holds.
 const CONFIDENCE_RATIO: f64 = 0.95;
 
-use super::words;
+use crate::study::words;
 
 /// A cell with the trials that count.
-pub(crate) struct CellSeen<'a> {
+pub(crate) struct CellResult<'a> {
     /// Which of the study's arms.
     pub(crate) arm: usize,
     /// The number of the level of each factor.
@@ -31,10 +31,10 @@ pub(crate) struct Repeat {
 }
 
 /// The cells in the arms' order.
-pub(crate) fn of<'a>(record: &'a StudyRecord, sweep: &'a Sweep) -> Vec<CellSeen<'a>> {
+pub(crate) fn of<'a>(record: &'a StudyRecord, sweep: &'a Sweep) -> Vec<CellResult<'a>> {
     let cell = |(arm, cell): (usize, &'a model::study::Cell)| {
         let of_arm = || record.trials.iter().filter(move |trial| trial.arm == arm);
-        CellSeen {
+        CellResult {
             arm,
             levels: &cell.levels,
             trials: of_arm().filter(|trial| trial.valid()).collect(),
@@ -53,7 +53,7 @@ pub(crate) fn figures(sweep: &Sweep) -> &'static [&'static str] {
     }
 }
 
-impl CellSeen<'_> {
+impl CellResult<'_> {
     /// The figure in each repeat: of a window with its 95 % interval from its standard error, of a load line with
     /// its own interval.
     pub(crate) fn repeats(&self, figure: &str) -> Vec<Repeat> {

@@ -2,7 +2,7 @@
 
 use model::StudyRecord;
 use model::record::TargetOutcome;
-use model::study::{FindAnswer, LoadLine, Measured, Purpose, Question, Trial};
+use model::study::{Find, Kind, LoadLine, Measured, Purpose, Trial};
 
 /// A find's figures against the load.
 pub(crate) struct Course<'a> {
@@ -17,13 +17,9 @@ pub(crate) struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    /// The course of a find; of other studies there is none.
-    pub(crate) fn of(record: &'a StudyRecord) -> Option<Course<'a>> {
-        let Question::Find(find) = &record.question else { return None };
-        let line = match &find.answer {
-            Some(FindAnswer::LoadLine(line)) => Some(line),
-            _ => None,
-        };
+    /// The course of `find`, which is the record's question.
+    pub(crate) fn new(record: &'a StudyRecord, find: &'a Find) -> Course<'a> {
+        let line = find.load_line();
         let counting = record.trials.iter().filter(|trial| trial.purpose != Purpose::WarmUp);
         let mut trials: Vec<(&Trial, &Measured)> =
             counting.filter_map(|trial| Some((trial, trial.measured.as_ref()?))).collect();
@@ -31,7 +27,17 @@ impl<'a> Course<'a> {
         let clause = line.and_then(|line| holding(&trials, line)).or_else(|| nearest(&trials));
         let operation = clause.filter(|clause| clause.target.measure.is_time());
         let operation = operation.and_then(|clause| clause.target.operation.clone());
-        Some(Course { clause, operation, line, trials })
+        Course { clause, operation, line, trials }
+    }
+
+    /// Valid trials, by load.
+    pub(crate) fn valid(&self) -> impl Iterator<Item = &(&'a Trial, &'a Measured)> {
+        self.trials.iter().filter(|(trial, _)| trial.valid())
+    }
+
+    /// The interval of the answer.
+    pub(crate) fn interval(&self) -> Option<(f64, f64)> {
+        self.line.map(|line| (line.low, line.high))
     }
 
     /// What was observed of the target in each trial, by load.
@@ -45,9 +51,10 @@ impl<'a> Course<'a> {
     }
 
     /// A figure of the operation that the target is about, by load; valid trials only.
-    pub(crate) fn figure(&self, name: &'a str, operation: Option<&'a str>) -> Vec<(f64, f64)> {
-        let valid = self.trials.iter().filter(|(trial, _)| trial.valid());
-        valid.filter_map(|(trial, seen)| Some((trial.load, seen.figure(name, operation)?.value))).collect()
+    pub(crate) fn figure(&self, name: &str, operation: Option<&str>) -> Vec<(f64, f64)> {
+        self.valid()
+            .filter_map(|(trial, seen)| Some((trial.load, seen.figure(name, operation)?.value)))
+            .collect()
     }
 
     /// The names of the tiers in the order in which they were measured.
@@ -63,11 +70,10 @@ impl<'a> Course<'a> {
 
     /// Cores that `tier` kept busy, by load; valid trials only.
     pub(crate) fn cores(&self, tier: &str) -> Vec<(f64, f64)> {
-        let valid = self.trials.iter().filter(|(trial, _)| trial.valid());
         let of = |(trial, seen): &(&Trial, &Measured)| {
             Some((trial.load, seen.tiers.iter().find(|one| one.tier == tier)?.cpu_cores))
         };
-        valid.filter_map(of).collect()
+        self.valid().filter_map(of).collect()
     }
 }
 
@@ -118,12 +124,14 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::study::Question;
     use testkit::sample::study::{FindEnding, find};
 
     #[test]
     fn the_course_is_about_the_target_that_holds_the_line() {
         let record = find(FindEnding::LoadLine);
-        let course = Course::of(&record).expect("it is a find");
+        let Question::Find(asked) = &record.question else { panic!("it is a find") };
+        let course = Course::new(&record, asked);
         assert_eq!(
             course.clause.map(|clause| clause.target.to_string()).as_deref(),
             Some("Browse p95 < 300 ms")
