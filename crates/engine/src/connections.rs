@@ -24,15 +24,12 @@ use crate::scenario::Resend;
 use crate::script::page::{NO_PAGE, Pages};
 use crate::tls::{TlsChannel, TlsFault, TlsSetup};
 use crate::transport::{Ready, Transport};
-use connection::{Connection, Phase};
+use connection::{Connection, NONE, Phase};
 
 /// One read takes at most this much.
 const RECEIVE_BYTES: usize = 256 * 1024;
 /// The memory of a request larger than this is given back.
 const MAX_SPARE_BYTES: usize = 64 * 1024;
-/// No connection: the end of a user's list.
-const NONE: u32 = u32::MAX;
-
 /// When answers to a user's requests are overdue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deadline {

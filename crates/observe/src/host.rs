@@ -5,6 +5,7 @@ mod descriptors;
 mod disk;
 mod memory;
 mod network;
+mod number;
 mod pressure;
 
 use std::fs::File;
@@ -82,11 +83,6 @@ impl Host {
             descriptors.sample(points);
         }
     }
-}
-
-/// A number of a text of the kernel.
-fn number(field: Option<&str>) -> Option<f64> {
-    field?.trim().parse().ok()
 }
 
 #[cfg(test)]

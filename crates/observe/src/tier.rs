@@ -6,6 +6,7 @@ mod memory_limit;
 mod pressure;
 mod processes;
 mod quota;
+mod share;
 mod threads;
 mod usage;
 
@@ -41,9 +42,6 @@ pub(crate) fn signals() -> impl Iterator<Item = Signal> {
     ];
     all.into_iter().flatten().copied().cloned().chain(threads::of_doings())
 }
-
-/// Of this many processes of a tier are asked at most what only each for itself can tell.
-const MAX_PROCESSES: usize = 16;
 
 /// What holds a tier back, and what it does to the disk: of one that has a cgroup of its own.
 #[derive(Debug)]
@@ -89,11 +87,6 @@ impl Tier {
         self.pressure.sample(tier, points);
         self.cpu_wait.sample(tier, points);
     }
-}
-
-/// The share of the time between two moments, each with a count of seconds, that those seconds are.
-fn share((then_s, before_s): (f64, f64), (now_s, after_s): (f64, f64)) -> f64 {
-    ((after_s - before_s) / (now_s - then_s)).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

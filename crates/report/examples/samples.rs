@@ -7,7 +7,7 @@ use std::error::Error;
 use std::path::Path;
 
 use model::{SignalRegistry, StudyRecord};
-use report::{Page, html, list_table, study, terminal};
+use report::{Page, html, list_table, terminal};
 use store::Runs;
 use testkit::sample::study::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
 use testkit::sample::{Ending, Sample, Shape, run};
@@ -58,8 +58,8 @@ fn studies(target: &Path) -> Result<(), Box<dyn Error>> {
 
 fn show(target: &Path, record: &StudyRecord) -> Result<(), Box<dyn Error>> {
     let name = record.id.trim_start_matches("20261121-101500-");
-    let text = study::html(record, target, |run| Some(format!("{run}/report.html")));
-    println!("{name}: {} kB\n\n{}", text.len() / 1024, study::terminal(record, target, 80, true));
+    let text = report::study_html(record, target, |run| Some(format!("{run}/report.html")));
+    println!("{name}: {} kB\n\n{}", text.len() / 1024, report::study_terminal(record, target, 80, true));
     std::fs::write(target.join(format!("{name}.html")), text)?;
     Ok(())
 }

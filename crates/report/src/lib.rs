@@ -27,11 +27,11 @@ mod timeline;
 mod words;
 
 pub use headline::{Headline, Tone};
-pub use html::html;
+pub use html::{html, study as study_html};
 pub use inside::{Figure, Inside, TierInside};
 pub use json::{hit_json, hit_schema, json, schema};
 pub use list::list_table;
 pub use page::Page;
 pub use series::{series_csv, series_json};
-pub use terminal::{PAINT, explain, explain_study, hit, terminal};
+pub use terminal::{PAINT, explain, explain_study, hit, study as study_terminal, terminal};
 pub use timeline::{Column, Scope, Timeline};

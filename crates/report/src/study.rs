@@ -19,8 +19,6 @@ use model::StudyRecord;
 pub(crate) use headline::of as headline;
 
 pub use self::csv::csv;
-pub use crate::html::study as html;
-pub use crate::terminal::study as terminal;
 pub use junit::junit;
 pub use list::list;
 

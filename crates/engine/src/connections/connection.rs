@@ -1,9 +1,31 @@
 //! A connection of a user, and the exchange that is under way on it.
 
-use super::NONE;
-use super::secure::Secure;
 use crate::http::request::Draft;
 use crate::script::page::{NO_PAGE, PageSlot};
+use crate::tls::{TlsChannel, TlsFault};
+
+/// No connection: the end of a list of slots.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A connection's TLS, with what it has yet to send.
+#[derive(Debug)]
+pub(crate) struct Secure {
+    pub(super) channel: TlsChannel,
+    pub(super) out: Vec<u8>,
+    pub(super) sent: usize,
+}
+
+impl Secure {
+    /// Whether all that was written has gone out.
+    pub(super) fn flushed(&self) -> bool {
+        self.sent == self.out.len()
+    }
+
+    /// The transport's stream has ended: a fault unless the server said so before.
+    pub(super) fn end_of_stream(&self) -> Result<(), TlsFault> {
+        self.channel.end_of_stream()
+    }
+}
 
 /// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,31 +4,12 @@ use std::io;
 
 use model::interval::ErrorKind;
 
+use super::connection::Secure;
 use super::receive::feed;
 use super::{Connections, Phase, Progress, Trouble};
 use crate::recorder::Recorder;
 use crate::tls::{TlsChannel, TlsFault};
 use crate::transport::Transport;
-
-/// A connection's TLS, with what it has yet to send.
-#[derive(Debug)]
-pub(crate) struct Secure {
-    channel: TlsChannel,
-    out: Vec<u8>,
-    sent: usize,
-}
-
-impl Secure {
-    /// Whether all that was written has gone out.
-    pub(super) fn flushed(&self) -> bool {
-        self.sent == self.out.len()
-    }
-
-    /// The transport's stream has ended: a fault unless the server said so before.
-    pub(super) fn end_of_stream(&self) -> Result<(), TlsFault> {
-        self.channel.end_of_stream()
-    }
-}
 
 impl<T: Transport> Connections<T> {
     /// The TCP connection stands: the handshake begins, if a channel for it could be opened.

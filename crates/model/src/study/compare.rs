@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Kind;
 use super::find::FindGoal;
+use super::kind::Kind;
 
 /// What was compared, and what came out.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Kind;
+use super::kind::Kind;
 use crate::qos::QosTarget;
 
 /// What was looked for, and what was found.

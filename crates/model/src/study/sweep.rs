@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Kind;
 use super::find::{FindAnswer, FindGoal};
+use super::kind::Kind;
 use super::published::Published;
 use super::trial::Purpose;
 

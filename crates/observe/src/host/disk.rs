@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use model::{Signal, signals};
 
-use super::number;
+use super::number::number;
 use crate::points::Points;
 use crate::reread::Reread;
 

@@ -2,7 +2,7 @@
 
 use model::{Signal, signals};
 
-use super::number;
+use super::number::number;
 use crate::points::Points;
 use crate::rates::Rates;
 use crate::reread::Reread;

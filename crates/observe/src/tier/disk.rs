@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use model::{Signal, signals};
 
-use super::MAX_PROCESSES;
+use super::processes::MAX_PROCESSES;
 use crate::points::Points;
 
 signals! {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use model::{Signal, signals};
 
-use super::share;
+use super::share::share;
 use crate::host::stalled_s;
 use crate::points::Points;
 use crate::reread::Reread;

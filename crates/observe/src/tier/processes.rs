@@ -2,8 +2,10 @@
 
 use model::{Signal, signals};
 
-use super::MAX_PROCESSES;
 use crate::points::Points;
+
+/// Of this many processes of a tier are asked at most what only each for itself can tell.
+pub(super) const MAX_PROCESSES: usize = 16;
 
 signals! {
     COUNT = Signal::of_tier("processes.count", "processes", "its processes");

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use model::{Signal, signals};
 
-use super::share;
+use super::share::share;
 use crate::cgroup;
 use crate::points::Points;
 use crate::reread::Reread;

@@ -147,7 +147,7 @@ fn print(study: &Study, json: bool, context: &mut Context) {
         report::study::json(record)
     } else {
         let (width, colour) = (context.console.width(), context.console.colour());
-        report::study::terminal(record, study.directory(), width, colour)
+        report::study_terminal(record, study.directory(), width, colour)
     };
     context.console.painted(text.trim_end());
 }

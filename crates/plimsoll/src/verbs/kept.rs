@@ -51,7 +51,7 @@ pub(crate) fn study_html(study: &Study) -> String {
         let path = format!("runs/{run}/report.html");
         directory.join(&path).is_file().then_some(path)
     };
-    report::study::html(study.record(), directory, link)
+    report::study_html(study.record(), directory, link)
 }
 
 /// Writes the HTML report of a study into its directory, and of each trial's run that has none; gives its path. A run

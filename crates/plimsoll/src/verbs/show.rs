@@ -45,7 +45,7 @@ pub(crate) fn main(args: &ShowArgs, context: &mut Context) -> Result<u8> {
         Kept::Run(run) if args.json => report::json(run.record()),
         Kept::Run(run) => report::terminal(&report::Page::of(run, &signals::built_in()), width, colour),
         Kept::Study(study) if args.json => report::study::json(study.record()),
-        Kept::Study(study) => report::study::terminal(study.record(), study.directory(), width, colour),
+        Kept::Study(study) => report::study_terminal(study.record(), study.directory(), width, colour),
     };
     context.console.painted(&text);
     let Some(csv) = csv else { return Ok(0) };

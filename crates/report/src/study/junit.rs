@@ -68,7 +68,7 @@ fn escape(text: &str) -> String {
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&apos;"),
             '\n' | '\t' | '\r' => escaped.push(' '),
-            c if crate::terminal::hidden(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push('·'),
+            c if model::outside::hidden(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push('·'),
             c => escaped.push(c),
         }
     }

@@ -4,7 +4,8 @@ use model::record::Outcome;
 use model::units;
 use store::StudySummary;
 
-use crate::terminal::{Align, Table, plain, shorten};
+use crate::terminal::table::{Align, Table, shorten};
+use model::outside::one_line as plain;
 
 /// The studies as a table for a terminal of `width` columns, in the order given.
 pub fn list(studies: &[StudySummary], width: usize) -> String {

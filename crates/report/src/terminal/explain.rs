@@ -5,15 +5,15 @@ use model::{RunRecord, StudyRecord};
 
 use super::holds::{self, Detail};
 use super::paint::Paint;
-use super::plain;
 use super::table::wrap;
-use super::{NARROWEST, WIDEST};
+use super::width;
 use crate::explained::Tried;
+use model::outside::one_line as plain;
 
 /// What holds the stack of a run; a sentence where nobody can say.
 pub fn explain(record: &RunRecord, width: usize, colour: bool) -> String {
     let about = format!("run {}: {} on {}", record.id, record.setup.load_words(), record.setup.stack_title);
-    let width = width.clamp(NARROWEST, WIDEST);
+    let width = width::of_lines(width);
     let fault = record.injected.as_ref().map(|fault| holds::injected(fault, width, Paint { colour }));
     text(&about, record.diagnosis.as_ref(), fault, Tried::of_run(record), (width, colour))
 }
@@ -21,7 +21,7 @@ pub fn explain(record: &RunRecord, width: usize, colour: bool) -> String {
 /// What holds the stack of a find at its line.
 pub fn explain_study(record: &StudyRecord, width: usize, colour: bool) -> String {
     let about = format!("study {}: {}", record.id, record.sentence);
-    let width = width.clamp(NARROWEST, WIDEST);
+    let width = width::of_lines(width);
     text(&about, record.diagnosis.as_ref(), None, Tried::of_study(record), (width, colour))
 }
 

@@ -4,15 +4,15 @@ use model::HitRecord;
 use model::record::{Outcome, TimeSummary};
 
 use super::paint::Paint;
-use super::plain;
 use super::sections;
 use super::table::{Align, Table, wrap};
-use super::{NARROWEST, WIDEST};
+use super::width;
 use crate::{Tone, figures};
+use model::outside::one_line as plain;
 
 /// The record as text for a terminal of `width` columns, the verdict first.
 pub fn hit(record: &HitRecord, width: usize, colour: bool) -> String {
-    let width = width.clamp(NARROWEST, WIDEST);
+    let width = width::of_lines(width);
     let paint = Paint { colour };
     let validity = sections::checks(&record.validity, &[], width, paint);
     let mut parts = vec![

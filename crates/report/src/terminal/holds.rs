@@ -4,11 +4,11 @@ use model::diagnosis::{Diagnosis, Injected, Ledger, Limited, Suspect};
 
 use super::draw::bar;
 use super::paint::Paint;
-use super::plain;
 use super::table::wrap;
 use crate::explained::{self, Tried};
 use crate::headline::sentence;
 use crate::{Tone, figures};
+use model::outside::one_line as plain;
 
 /// How much of a diagnosis is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,8 @@ mod paint;
 mod plot;
 mod sections;
 mod study;
-mod table;
+pub(crate) mod table;
+mod width;
 
 use crate::Page;
 use crate::explained::Tried;
@@ -25,16 +26,10 @@ pub use study::study;
 pub(crate) use study::text as study_text;
 pub(crate) use table::{Align, Table, shorten};
 
-/// The narrowest terminal that is believed.
-const NARROWEST: usize = 60;
-
-/// A terminal line longer than this is not read.
-const WIDEST: usize = 110;
-
 /// The page as text for a terminal of `width` columns. The verdict comes first. Whatever servers and users supplied
 /// is stripped of control characters, so that it can't steer the terminal.
 pub fn terminal(page: &Page, width: usize, colour: bool) -> String {
-    let width = width.clamp(NARROWEST, WIDEST);
+    let width = width::of_lines(width);
     let paint = Paint { colour };
     let record = &page.record;
     let (tried, diagnosis) = (Tried::of_run(record), record.diagnosis.as_ref());

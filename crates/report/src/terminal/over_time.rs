@@ -3,9 +3,9 @@
 use analysis::signals::names::CPU;
 
 use super::draw::sparkline;
-use super::plain;
 use super::table::{shorten, wrap};
 use crate::{Column, Page, figures};
+use model::outside::one_line as plain;
 
 /// Throughput and p95 of all operations and the number of users over time, with the phases beneath, and what happened
 /// meanwhile.

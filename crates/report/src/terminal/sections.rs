@@ -6,10 +6,10 @@ use model::{OperationKind, RunRecord};
 
 use super::draw::bar;
 use super::paint::Paint;
-use super::plain;
 use super::table::{Align, Table, shorten, wrap};
 use crate::settings::Settings;
 use crate::{Page, figures, words};
+use model::outside::one_line as plain;
 
 /// How many samples of errors are shown; the record has the rest.
 const SAMPLES_SHOWN: usize = 5;

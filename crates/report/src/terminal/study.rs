@@ -9,7 +9,7 @@ use std::path::Path;
 use model::StudyRecord;
 
 use super::paint::Paint;
-use super::{NARROWEST, WIDEST, holds};
+use super::{holds, width};
 use crate::study::page::Body;
 use crate::study::view::view;
 
@@ -26,7 +26,7 @@ pub(crate) fn text(
     width: usize,
     colour: bool,
 ) -> String {
-    let width = width.clamp(NARROWEST, WIDEST);
+    let width = width::of_lines(width);
     let paint = Paint { colour };
     let answer = record.diagnosis.as_ref().map(|diagnosis| holds::answer(diagnosis, width, paint));
     let mut sections =

@@ -112,7 +112,7 @@ fn every_study_fits_a_phone_a_tablet_and_a_screen_and_no_label_covers_another() 
     let mut frames = COLLECTOR.to_string();
     let widths = [360, 400, 768, 1200];
     for (name, record) in studies() {
-        let page = report::study::html(&record, Path::new("/srv/plimsoll/studies/one"), |_| None);
+        let page = report::study_html(&record, Path::new("/srv/plimsoll/studies/one"), |_| None);
         // The page's own policy lets only its own scripts run, so the copy that is measured has none.
         let policy = page.split("<meta http-equiv=").nth(1).and_then(|rest| rest.split('>').next());
         let policy = format!("<meta http-equiv={}>", policy.expect("a policy"));
@@ -141,7 +141,7 @@ fn a_study_opens_without_a_word_on_the_console() {
         if ["find-load-line", "compare-gate-failed", "sweep-two-factors", "sweep-published"]
             .contains(&name.as_str())
         {
-            let page = report::study::html(&record, directory.path(), |_| None);
+            let page = report::study_html(&record, directory.path(), |_| None);
             std::fs::write(&file, &page).unwrap();
             let document = open(&chromium, &file);
             assert!(document.contains("</footer>"), "{name} is whole");

@@ -35,10 +35,10 @@ fn write(directory: &Path) {
         write(&format!("{name}.json"), report::json(&page.record));
     }
     let record = find(FindEnding::LoadLine);
-    write("find.html", report::study::html(&record, directory, |_| None));
+    write("find.html", report::study_html(&record, directory, |_| None));
     write("find.json", report::study::json(&record));
     let record = beside(sweep(SweepShape::Published));
-    write("published.html", report::study::html(&record, directory, |_| None));
+    write("published.html", report::study_html(&record, directory, |_| None));
     write("published.json", report::study::json(&record));
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::StudyRecord;
-use report::study::terminal;
+use report::study_terminal as terminal;
 use testkit::sample::study::{CompareEnding, FindEnding, compare, find};
 
 use crate::{assert_golden, studies, with_few_samples};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use model::StudyRecord;
 use model::study::{FindAnswer, Question};
-use report::study::html;
+use report::study_html as html;
 use testkit::sample::study::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
 
 use crate::{assert_golden, studies, with_few_samples};

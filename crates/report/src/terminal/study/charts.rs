@@ -4,8 +4,8 @@ use crate::figures;
 use crate::scale::{Kind, Scale};
 use crate::study::chart::{Axis, Chart, Drawing, Labels, Mark, Shape, Style};
 use crate::terminal::draw::sparkline;
-use crate::terminal::plain;
 use crate::terminal::plot::Plot;
+use model::outside::one_line as plain;
 
 /// The chart below its heading; nothing of one that a terminal doesn't draw.
 pub(super) fn drawing(chart: &Chart, width: usize) -> String {

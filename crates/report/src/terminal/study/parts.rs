@@ -8,9 +8,9 @@ use model::study::Trial;
 use crate::settings::Settings;
 use crate::study::words;
 use crate::terminal::paint::Paint;
-use crate::terminal::plain;
 use crate::terminal::table::wrap;
 use crate::{figures, study};
+use model::outside::one_line as plain;
 
 /// How many trials of a kind are told of one by one.
 const FAULTS_SHOWN: usize = 6;

@@ -7,8 +7,8 @@ use crate::explained::Tried;
 use crate::study::page::{Body, Content, Fact, Judged, Key, Map, On, Section, Table};
 use crate::terminal::holds::{self, Detail};
 use crate::terminal::paint::Paint;
-use crate::terminal::plain;
 use crate::terminal::table::{self, Align, wrap};
+use model::outside::one_line as plain;
 
 /// The text of each section; empty where a section has nothing for a terminal.
 pub(super) fn sections(record: &StudyRecord, body: &Body, width: usize, paint: Paint) -> Vec<String> {
