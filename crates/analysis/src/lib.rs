@@ -50,10 +50,10 @@ mod verdict;
 pub mod warm_up;
 
 pub use batch::Batches;
-pub use demand::Demand;
+pub use demand::{Demand, SessionShare};
 pub use generator::{HostShares, generator, host_shares};
 pub use line::{Blindness, LONG_ENOUGH_S, Line, Sight, Sightings, Stability, by_overload, overloaded};
-pub use little::{Balance, Little};
+pub use little::{Balance, BalanceOf, Little};
 pub use metric::{Bound, bounds, metrics, of_users};
 pub use operation::operations;
 pub use phase::{phases, untimed};
@@ -63,7 +63,10 @@ pub use target::targets;
 pub use tier::{TierSource, tiers};
 pub use times::{percentile_s, summary};
 pub use trial::{Also, measured, measured_in};
-pub use validity::{TierEvent, TierFault, ValidityInputs, generator_checks, limits, validity};
+pub use validity::{
+    ArrivalsFault, CheckOutcome, Finding, MixDraws, PauseFault, Samples, SendLag, SteadyEnd, TierEvent,
+    TierFault, ValidityInputs, generator_checks, limits, validity,
+};
 pub use verdict::{VerdictInputs, verdict};
 
 /// Log lines that a service declares to mean trouble, as seen during a run.

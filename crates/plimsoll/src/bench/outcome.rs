@@ -75,6 +75,7 @@ pub(crate) fn run(
         early,
         rules: &rules,
         unsettled_after_s: None,
+        asking: wording::Asking::Run,
     };
     judge(&case, &mut record)?;
     record.setup.load = Some(load);

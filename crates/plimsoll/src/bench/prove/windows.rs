@@ -6,6 +6,7 @@ use engine::Second;
 use model::OperationKind;
 use model::diagnosis::LeftOut;
 use model::record::ValidityCheck;
+use wording::Asking;
 
 use super::{BLOCKS, SETTLE_S, WINDOW_S};
 
@@ -117,7 +118,7 @@ impl<'a> Tally<'a> {
         let little = Little::of(&open.steady);
         let generator = analysis::generator(&open.steady, &little, cpus, 0, HostShares::default());
         let checks = analysis::generator_checks(&generator, shares_cpus);
-        let broken = checks.into_iter().find(|check| !check.ok);
+        let broken = checks.iter().find(|check| !check.ok).map(|check| wording::check(check, Asking::Run));
         let Open { index, window, completed, .. } = open;
         self.whole.push(Driven { index, window, completed, broken });
     }

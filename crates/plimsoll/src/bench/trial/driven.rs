@@ -65,6 +65,7 @@ impl Driven {
             early: &early,
             rules,
             unsettled_after_s,
+            asking: wording::Asking::Trial,
         };
         judge(&case, &mut record)?;
         // What was given up early is short because it was hopeless.
