@@ -67,7 +67,7 @@ pub use validity::{
     ArrivalsFault, CheckOutcome, Finding, MixDraws, PauseFault, Samples, SendLag, SteadyEnd, TierEvent,
     TierFault, ValidityInputs, generator_checks, limits, validity,
 };
-pub use verdict::{VerdictInputs, verdict};
+pub use verdict::{Judgement, verdict};
 
 /// Log lines that a service declares to mean trouble, as seen during a run.
 pub use validity::LogAlarm;

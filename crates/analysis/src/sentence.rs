@@ -4,9 +4,6 @@ pub mod capacity;
 pub mod compare;
 pub mod diagnosis;
 pub mod find;
-mod run;
 pub mod sweep;
 
 pub use model::units::{number, percent};
-pub use run::invalid;
-pub(crate) use run::valid;

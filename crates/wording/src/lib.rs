@@ -9,5 +9,7 @@
 //! their units, which problems need too (`model::units`).
 
 mod checks;
+mod run;
 
 pub use checks::{Asking, abandoned, check, checks};
+pub use run::{VerdictInputs, invalid, verdict};

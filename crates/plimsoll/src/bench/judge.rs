@@ -1,13 +1,13 @@
 //! From what was recorded to a result, the checks of the instrument and the verdict.
 
 use analysis::signals::{Watched, signals};
-use analysis::{Demand, Little, LogAlarm, SeriesSeen, Steady, TierSource, ValidityInputs, VerdictInputs};
+use analysis::{Demand, Little, LogAlarm, SeriesSeen, Steady, TierSource, ValidityInputs};
 use model::plan::Load;
 use model::record::{Outcome, RunRecord};
 use model::rules::Rule;
 use model::{OperationKind, Plan, Result};
 use store::Run;
-use wording::Asking;
+use wording::{Asking, VerdictInputs};
 
 use crate::bench::diagnose;
 use crate::bench::measure::Recording;
@@ -100,7 +100,7 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         evidence: &record.evidence,
     });
     record.validity = wording::checks(&checks, asking);
-    record.verdict = analysis::verdict(&VerdictInputs {
+    record.verdict = wording::verdict(&VerdictInputs {
         load: &load.headline(),
         checks: &record.validity,
         targets: &record.targets,

@@ -2,14 +2,14 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use analysis::{CheckOutcome, HostShares, Little, Steady, ValidityInputs, VerdictInputs};
+use analysis::{CheckOutcome, HostShares, Little, Steady, ValidityInputs};
 use engine::{Audience, RunOptions, Second, Totals};
 use model::hit::HIT_FORMAT;
 use model::interval::OperationName;
 use model::plan::Load;
 use model::record::{Check, OperationResult, Outcome, TimeSummary};
 use model::{HitRecord, Interval, OperationKind, Result, units};
-use wording::Asking;
+use wording::{Asking, VerdictInputs};
 
 use crate::bench::server::Server;
 use crate::console::Console;
@@ -148,7 +148,7 @@ pub(super) fn record(
         connections: options.load.users,
         generator_cpus: options.cpus.clone(),
         outcome,
-        verdict: analysis::verdict(&VerdictInputs {
+        verdict: wording::verdict(&VerdictInputs {
             load: "",
             checks: &[],
             targets: &[],
@@ -207,7 +207,7 @@ fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &m
         |check: &&CheckOutcome| CHECKS.contains(&check.check) && !(dealt_out && check.check == Check::Users);
     record.validity = wording::checks(checks.iter().filter(applies), Asking::Hit);
     let load = Load { users: record.connections, ..Load::default() };
-    record.verdict = analysis::verdict(&VerdictInputs {
+    record.verdict = wording::verdict(&VerdictInputs {
         load: &load.headline(),
         checks: &record.validity,
         targets: &[],
