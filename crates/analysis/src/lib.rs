@@ -15,7 +15,7 @@
 //! the same answer, always.
 //! [`signals`] has every series in figures that rules can weigh, [`ledger`] where the time of an operation went, and
 //! [`diagnosis`] what holds the stack (`docs/method/diagnosis.md`).
-//! What people read of it is made in one place, [`sentence`].
+//! What people read of it is made in the room `wording`; [`sentence`] still has the words of studies.
 
 mod batch;
 pub mod bootstrap;

@@ -2,7 +2,6 @@
 
 pub mod capacity;
 pub mod compare;
-pub mod diagnosis;
 pub mod find;
 pub mod sweep;
 

@@ -9,7 +9,11 @@
 //! their units, which problems need too (`model::units`).
 
 mod checks;
+mod diagnosis;
+mod proof;
 mod run;
 
 pub use checks::{Asking, abandoned, check, checks};
+pub use diagnosis::diagnosis;
+pub use proof::{left_out, proof};
 pub use run::{VerdictInputs, invalid, verdict};

@@ -1,10 +1,10 @@
 //! Upstream pressure: waiting goes up to the callers. The deepest tier whose wait its callee doesn't explain is to blame,
 //! so a caller that mostly waits is cleared by as much as something behind it is guilty.
 
-use model::diagnosis::{Clue, Signal};
+use model::diagnosis::Signal;
 
 use super::weigh::Weighed;
-use crate::sentence::percent;
+use super::{ClueFacts, ClueSeen};
 use crate::signals::find;
 
 /// What it takes from a caller's log-odds when it does nothing but wait for a tier that is surely guilty.
@@ -25,12 +25,12 @@ pub(super) fn upstream(tiers: &[&str], signals: &[Signal], suspects: &mut [Weigh
         for suspect in
             suspects.iter_mut().filter(|suspect| suspect.tier == *tier && suspect.cleared_by_callee)
         {
-            suspect.add(Clue {
+            suspect.add(ClueFacts {
                 signal: "work.callee".to_string(),
                 value: wait,
                 strength_ratio,
                 weight: WEIGHT * strength_ratio,
-                sentence: format!("for {} of its work {tier} only waited for {name}", percent(wait)),
+                seen: ClueSeen::Waited { ratio: wait, tier: (*tier).into(), callee: name.clone() },
             });
         }
     }
