@@ -7,18 +7,15 @@ mod pauses;
 mod rare;
 mod shares;
 
-pub(crate) use pauses::Fault;
-pub(crate) use rare::Rare;
-pub(crate) use shares::Seen;
+pub use shares::SessionShare;
 
 use model::kit::Tolerance;
 use model::load::{Load, Pattern};
-use model::record::{Check, OperationResult, ValidityCheck};
+use model::record::{Check, OperationResult};
 use model::{Distribution, Mix};
 
-use crate::sentence;
 use crate::steady::Steady;
-use crate::validity::{check, limits};
+use crate::validity::{ArrivalsFault, CheckOutcome, Finding, MixDraws, limits};
 
 /// What was asked for, beside the number of users.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +36,7 @@ pub struct AskedLoad<'a> {
 
 /// The checks of the demand: those that say something about this load. `sessions` are the rows of those that ended in
 /// the steady state.
-pub(crate) fn checks(demand: &AskedLoad<'_>, sessions: &[&OperationResult]) -> Vec<ValidityCheck> {
+pub(crate) fn checks(demand: &AskedLoad<'_>, sessions: &[&OperationResult]) -> Vec<CheckOutcome> {
     let mut checks = Vec::new();
     if let Some(open) = &demand.load.arrivals {
         checks.push(arrivals(demand, open.pattern));
@@ -51,7 +48,7 @@ pub(crate) fn checks(demand: &AskedLoad<'_>, sessions: &[&OperationResult]) -> V
 }
 
 /// Arrivals that began against those intended, and whether any had to wait for a user.
-fn arrivals(demand: &AskedLoad<'_>, pattern: Pattern) -> ValidityCheck {
+fn arrivals(demand: &AskedLoad<'_>, pattern: Pattern) -> CheckOutcome {
     let whole = demand.steady.whole();
     let (from_s, to_s) = demand.steady.span_s();
     let profile = demand.load.profile();
@@ -62,7 +59,7 @@ fn arrivals(demand: &AskedLoad<'_>, pattern: Pattern) -> ValidityCheck {
         Pattern::Poisson => limits::NORMAL_QUANTILE * intended.sqrt(),
         Pattern::Constant => 1.0 + limits::ARRIVALS_RATIO * intended,
     };
-    let began = whole.arrivals as f64;
+    let (began, waited) = (whole.arrivals as f64, whole.arrivals_waited);
     let in_number = (began - intended).abs() <= allowed;
     let random = pattern == Pattern::Poisson && demand.load.sessions.is_none();
     let spread = random.then(|| dispersion(demand.steady, &profile)).flatten();
@@ -71,9 +68,14 @@ fn arrivals(demand: &AskedLoad<'_>, pattern: Pattern) -> ValidityCheck {
             (chi_square(freedom, -limits::NORMAL_QUANTILE), chi_square(freedom, limits::NORMAL_QUANTILE));
         (low..=high).contains(&chi2)
     });
-    let ok = in_number && as_random && whole.arrivals_waited == 0;
-    let sentence = sentence::arrivals(demand, intended, in_number, as_random);
-    check(Check::Arrivals, ok, sentence, Some((began, intended)))
+    let fault = match (waited, in_number, as_random) {
+        (1.., _, _) => Some(ArrivalsFault::NoFreeUser { waited, users: demand.load.users }),
+        (0, false, _) => Some(ArrivalsFault::OtherNumber),
+        (0, true, false) => Some(ArrivalsFault::NotRandom),
+        (0, true, true) => None,
+    };
+    let finding = Finding::Arrivals { began: whole.arrivals, intended, pattern, fault };
+    CheckOutcome::new(Check::Arrivals, fault.is_none(), Some((began, intended)), finding)
 }
 
 /// Fisher's index of dispersion: of Poisson counts by the second, the sum of (count − mean)²/mean is chi-square
@@ -96,7 +98,7 @@ fn dispersion(steady: &Steady, profile: &model::load::Profile) -> Option<(f64, u
 /// Draws from the mix against its probabilities, by Pearson's chi-square; of a matrix row by row, summed (Anderson and
 /// Goodman, "Statistical inference about Markov chains", Annals of Mathematical Statistics 28(1), 1957). And
 /// whether one session was drawn too rarely, which the sum hardly shows.
-fn mix(demand: &AskedLoad<'_>) -> ValidityCheck {
+fn mix(demand: &AskedLoad<'_>) -> CheckOutcome {
     let counts = &demand.steady.whole().choices;
     let count = |cell: usize| counts.get(cell).copied().unwrap_or(0) as f64;
     let (mut chi2, mut freedom, mut impossible) = (0.0, 0, 0.0);
@@ -124,15 +126,18 @@ fn mix(demand: &AskedLoad<'_>) -> ValidityCheck {
     let limit = chi_square(freedom, limits::NORMAL_QUANTILE);
     // A row may have one class that is not rare, of which the chi-square is no question of chance alone.
     let ok = impossible == 0.0 && (freedom == 0 || chi2 <= limit);
-    match rare::too_rare(demand.mix, counts).filter(|_| impossible == 0.0) {
-        Some(rare) => check(Check::Mix, false, sentence::rare(&rare), Some((rare.drawn, rare.asked))),
-        None => check(
-            Check::Mix,
-            ok,
-            sentence::mix(demand, chi2, limit, impossible, freedom),
-            Some((chi2, limit)),
-        ),
+    if let Some(rare) = rare::too_rare(demand.mix, counts).filter(|_| impossible == 0.0) {
+        let (name, drawn, asked) = (rare.name.to_string(), rare.drawn, rare.asked);
+        let finding = Finding::Mix(MixDraws::TooRare { name, drawn, asked });
+        return CheckOutcome::new(Check::Mix, false, Some((drawn, asked)), finding);
     }
+    let draws = match (freedom, demand.mix.names.len()) {
+        _ if impossible > 0.0 => MixDraws::Impossible { drawn: impossible },
+        (0, 1) => MixDraws::OneSession,
+        (0, _) => MixDraws::NotJudged,
+        (freedom, _) => MixDraws::ChiSquare { chi2, freedom, limit },
+    };
+    CheckOutcome::new(Check::Mix, ok, Some((chi2, limit)), Finding::Mix(draws))
 }
 
 /// The chi-square quantile at the normal quantile `z` (Wilson and Hilferty, "The distribution of chi-square",

@@ -4,21 +4,23 @@
 
 mod blame;
 mod check;
+mod facts;
 pub mod shape;
 mod tries;
 mod weigh;
 
 pub use check::check;
+pub use facts::{ClueFacts, ClueSeen, DiagnosisFacts, Quantity, SuspectFacts};
 
 use std::collections::BTreeMap;
 
-use model::diagnosis::{Diagnosis, Limited, SignalSummary, Suspect};
+use model::diagnosis::{Limited, SignalSummary};
 use model::record::TierSetup;
 use model::rules::{About, Rule};
 use model::{ServiceManifest, Signal};
 
+use crate::ledger;
 use crate::signals::{FAILED, MISSED_TARGETS, RESPONSE_GROWTH, RESPONSE_SHARE, THROUGHPUT_GROWTH, find};
-use crate::{ledger, sentence};
 
 /// A suspect less likely than this isn't shown.
 const LEAST_SURE_RATIO: f64 = 0.02;
@@ -48,7 +50,7 @@ pub struct Case<'a> {
 }
 
 /// The signals with those of the ledger, and the diagnosis that they give.
-pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, Diagnosis) {
+pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, DiagnosisFacts) {
     let order: Vec<&str> = case.tiers.iter().map(|tier| tier.tier.as_str()).collect();
     let mut signals: Vec<SignalSummary> =
         case.signals.iter().filter(|signal| !ledger::is_of_ledger(signal)).cloned().collect();
@@ -59,23 +61,22 @@ pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, Diagnosis) {
     }
     let mut suspects = suspects(case, &signals);
     blame::upstream(&order, &signals, &mut suspects);
-    let mut suspects: Vec<Suspect> = suspects.into_iter().map(weigh::Weighed::suspect).collect();
+    let mut suspects: Vec<SuspectFacts> = suspects.into_iter().map(weigh::Weighed::suspect).collect();
     suspects.sort_by(|one, other| other.sure_ratio.total_cmp(&one.sure_ratio));
-    let spoken_for = |suspect: &Suspect| suspect.evidence.iter().any(|clue| clue.weight > 0.0);
+    let spoken_for = |suspect: &SuspectFacts| suspect.evidence.iter().any(|clue| clue.weight > 0.0);
     suspects.retain(|suspect| suspect.sure_ratio >= LEAST_SURE_RATIO && spoken_for(suspect));
     keep_likeliest(&mut suspects);
     suspects.truncate(MOST_SUSPECTS);
     let state = state(&suspects, &signals);
-    let mut diagnosis = Diagnosis {
+    let facts = DiagnosisFacts {
         state,
-        sentence: String::new(),
         suspects,
         ledger,
         unseen: case.unseen.to_vec(),
-        proof: None,
+        busy_ratio: find(&signals, None, "stack.busy_ratio").map(|signal| signal.mean.clamp(0.0, 1.0)),
+        has_targets: find(&signals, None, "run.missed_targets").is_some(),
     };
-    diagnosis.sentence = sentence::diagnosis::sentence(&diagnosis, &signals);
-    (signals, diagnosis)
+    (signals, facts)
 }
 
 /// Each rule for each tier that it can be about.
@@ -99,7 +100,7 @@ fn suspects(case: &Case<'_>, signals: &[SignalSummary]) -> Vec<weigh::Weighed> {
 }
 
 /// Two rules may name the same resource: the likelier one, which comes first, stands for both.
-fn keep_likeliest(suspects: &mut Vec<Suspect>) {
+fn keep_likeliest(suspects: &mut Vec<SuspectFacts>) {
     let mut named: Vec<(String, String)> = Vec::new();
     suspects.retain(|suspect| {
         let name = (suspect.tier.clone(), suspect.resource.clone());
@@ -111,7 +112,7 @@ fn keep_likeliest(suspects: &mut Vec<Suspect>) {
 
 /// Whether anything holds the stack: a suspect that is likelier than not; else nothing where the users set the pace
 /// and their targets are met.
-fn state(suspects: &[Suspect], signals: &[SignalSummary]) -> Limited {
+fn state(suspects: &[SuspectFacts], signals: &[SignalSummary]) -> Limited {
     if suspects.first().is_some_and(|suspect| suspect.sure_ratio >= 0.5) {
         return Limited::Yes;
     }

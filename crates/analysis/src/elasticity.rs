@@ -1,7 +1,7 @@
 //! What taking a part of a resource away does to the throughput: the change of its logarithm divided by that of the
 //! resource's. About 1 for what holds the stack, about 0 for what doesn't.
 
-use model::diagnosis::{Handicap, LeftOut};
+use model::diagnosis::Handicap;
 
 use crate::paired;
 
@@ -45,57 +45,33 @@ pub fn elasticity(pairs: &[(u64, u64)], left_ratio: f64) -> Elasticity {
     Elasticity { value: Some(paired::centre(&logs) / taken), interval, ..counts }
 }
 
-/// What follows from the handicaps, the suspect's first.
-pub fn sentence(handicaps: &[Handicap]) -> String {
-    let Some((suspect, innocent)) = handicaps.split_first() else { return "Nothing was taken.".to_string() };
-    let Some(value) = suspect.elasticity else {
-        return format!("Nothing can be said: no pair of windows with {} taken is whole.", suspect.what);
-    };
-    let Some((low, high)) = suspect.interval else {
-        let seen = format!("So far {} taken from tier {} gave", suspect.what, suspect.tier);
-        return format!("{seen} an elasticity of {value:.2}; too few pairs of windows for an interval.");
-    };
-    let figures = format!("{value:.2} ({low:.2} to {high:.2})");
-    // An innocent tier that costs as much tells that the windows don't tell tiers apart.
+/// What follows from handicaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conclusion {
+    /// The suspect holds the stack.
+    Proved,
+    /// An innocent tier costs as much: the windows don't tell tiers apart.
+    NotToldApart,
+    /// It has a part in it.
+    PartlyProved,
+    /// It doesn't hold the stack.
+    Refuted,
+    /// The interval is too wide for any of these.
+    Open,
+}
+
+/// What follows from the handicaps, the suspect's first. Absent where that one has no interval.
+pub fn conclusion(handicaps: &[Handicap]) -> Option<Conclusion> {
+    let (suspect, innocent) = handicaps.split_first()?;
+    let (value, (low, high)) = suspect.elasticity.zip(suspect.interval)?;
     let apart = innocent.iter().filter_map(|other| other.interval).all(|(_, other_high)| other_high < value);
-    let word = if low > HALF && apart {
-        "Proved"
-    } else if low > HALF {
-        "Not told apart"
-    } else if low > 0.0 {
-        "Partly proved"
-    } else if high < HALF {
-        "Refuted"
-    } else {
-        "Open"
-    };
-    let mut text = format!(
-        "{word}: {} taken from tier {}, elasticity of throughput {figures}",
-        suspect.what, suspect.tier
-    );
-    text += &stopped(suspect);
-    for other in innocent {
-        let Some(value) = other.elasticity else { continue };
-        let interval =
-            other.interval.map(|(low, high)| format!(" ({low:.2} to {high:.2})")).unwrap_or_default();
-        text += &format!("; {} taken from tier {}: {value:.2}{interval}", other.what, other.tier);
-        text += &stopped(other);
-    }
-    text + "."
-}
-
-/// That windows don't count, and the number of all.
-pub fn left_out(left_out: &LeftOut, all: usize) -> String {
-    let LeftOut { windows, sentence, .. } = left_out;
-    format!("{windows} of {all} windows don't count, nor do the others of their blocks: {sentence}.")
-}
-
-/// ` (in 3 of 8 pairs nothing completed any more)`.
-fn stopped(handicap: &Handicap) -> String {
-    match handicap.stopped {
-        0 => String::new(),
-        count => format!(" (in {count} of {} pairs nothing completed any more)", handicap.pairs),
-    }
+    Some(match apart {
+        true if low > HALF => Conclusion::Proved,
+        false if low > HALF => Conclusion::NotToldApart,
+        _ if low > 0.0 => Conclusion::PartlyProved,
+        _ if high < HALF => Conclusion::Refuted,
+        _ => Conclusion::Open,
+    })
 }
 
 #[cfg(test)]
@@ -127,10 +103,12 @@ mod tests {
         let calm: Vec<(u64, u64)> = (0..10).map(|n| (100, 99 + n % 3)).collect();
         let of_calm = elasticity(&calm, 0.85);
         assert!(of_calm.value.expect("a value").abs() < 0.1, "{of_calm:?}");
-        let said = sentence(&[handicap("web", of_web), handicap("db", of_calm)]);
-        assert!(said.starts_with("Proved: 15 % of its CPU time taken from tier web"), "{said}");
-        assert!(said.contains("15 % of its CPU time taken from tier db"), "{said}");
-        assert!(sentence(&[handicap("web", of_calm)]).starts_with("Refuted"));
+        let both = [handicap("web", of_web), handicap("db", of_calm)];
+        assert_eq!(conclusion(&both), Some(Conclusion::Proved));
+        assert_eq!(conclusion(&both[1..]), Some(Conclusion::Refuted));
+        let alike = [handicap("web", of_web), handicap("db", of_web)];
+        assert_eq!(conclusion(&alike), Some(Conclusion::NotToldApart));
+        assert_eq!(conclusion(&[]), None);
     }
 
     #[test]
@@ -142,13 +120,11 @@ mod tests {
                 (0..8).map(|n| (8_000 + n, if stops(n) { 0 } else { 6_800 + n })).collect();
             let seen = elasticity(&pairs, 0.85);
             assert_eq!((seen.pairs, seen.stopped), (8, 4), "none is dropped");
-            let said = sentence(&[handicap("web", seen)]);
-            assert!(said.starts_with("Proved"), "{said}");
-            assert!(said.contains("(in 4 of 8 pairs nothing completed any more)"), "{said}");
+            assert_eq!(conclusion(&[handicap("web", seen)]), Some(Conclusion::Proved), "{seen:?}");
         }
         let all = elasticity(&[(800, 0); 7], 0.85);
         assert_eq!((all.pairs, all.stopped), (7, 7));
-        assert!(sentence(&[handicap("web", all)]).starts_with("Proved"), "{all:?}");
+        assert_eq!(conclusion(&[handicap("web", all)]), Some(Conclusion::Proved), "{all:?}");
     }
 
     #[test]
@@ -156,7 +132,6 @@ mod tests {
         assert_eq!(elasticity(&[(0, 5), (0, 0)], 0.85), Elasticity::default());
         let nothing = elasticity(&[(5, 4)], 1.0);
         assert_eq!((nothing.value, nothing.pairs), (None, 1), "nothing was taken");
-        let said = sentence(&[handicap("web", elasticity(&[(5, 4)], 0.8))]);
-        assert!(said.contains("too few pairs"), "{said}");
+        assert_eq!(conclusion(&[handicap("web", elasticity(&[(5, 4)], 0.8))]), None, "too few pairs");
     }
 }

@@ -15,7 +15,7 @@
 //! the same answer, always.
 //! [`signals`] has every series in figures that rules can weigh, [`ledger`] where the time of an operation went, and
 //! [`diagnosis`] what holds the stack (`docs/method/diagnosis.md`).
-//! What people read of it is made in one place, [`sentence`].
+//! What people read of it is made in the room `wording`; [`sentence`] still has the words of studies.
 
 mod batch;
 pub mod bootstrap;
@@ -50,10 +50,10 @@ mod verdict;
 pub mod warm_up;
 
 pub use batch::Batches;
-pub use demand::AskedLoad;
+pub use demand::{AskedLoad, SessionShare};
 pub use generator::{HostShares, generator, host_shares};
 pub use line::{Blindness, LONG_ENOUGH_S, Line, Sight, Sightings, Stability, by_overload, overloaded};
-pub use little::{Balance, Little};
+pub use little::{Balance, BalanceOf, Little};
 pub use metric::{Bound, bounds, metrics, of_users};
 pub use operation::operations;
 pub use phase::{phases, untimed};
@@ -63,8 +63,11 @@ pub use target::targets;
 pub use tier::{TierSource, tiers};
 pub use times::{percentile_s, summary};
 pub use trial::{Also, measured, measured_in};
-pub use validity::{TierEvent, TierFault, ValidityInputs, generator_checks, limits, validity};
-pub use verdict::{VerdictInputs, verdict};
+pub use validity::{
+    ArrivalsFault, CheckOutcome, Finding, MixDraws, PauseFault, Samples, SendLag, SteadyEnd, TierEvent,
+    TierFault, ValidityInputs, generator_checks, limits, validity,
+};
+pub use verdict::{Judgement, verdict};
 
 /// Log lines that a service declares to mean trouble, as seen during a run.
 pub use validity::LogAlarm;

@@ -55,6 +55,11 @@ impl Balance {
         (self.difference_s() - self.edges_s).abs() <= limits::LITTLE_EXACT_RATIO * self.integral_s
     }
 
+    /// What was under way at the window's edges explains the difference as well as the law has to hold.
+    pub fn is_explained_by_edges(&self) -> bool {
+        (self.difference_s() - self.edges_s).abs() <= limits::LITTLE_RATIO * self.integral_s
+    }
+
     /// Less was counted than integrated, and what was still under way at the end is exactly what is missing: the
     /// bookkeeping is right, and users wait.
     pub fn lacks_only_what_is_under_way(&self) -> bool {
@@ -75,6 +80,17 @@ impl Balance {
     fn strain(&self) -> f64 {
         if self.difference_s() == 0.0 { 0.0 } else { self.difference_s().abs() / self.allowed_s() }
     }
+}
+
+/// What a balance is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BalanceOf {
+    /// Users inside sessions.
+    Sessions,
+    /// Users between sessions.
+    Thinks,
+    /// Both together.
+    Users,
 }
 
 /// Little's law over the steady state.
@@ -165,8 +181,9 @@ impl Little {
     }
 
     /// The balance that uses up most of what is allowed, and what it is about.
-    pub fn worst(&self) -> (&'static str, &Balance) {
-        [("sessions", &self.sessions), ("thinks", &self.thinks), ("users", &self.users)]
+    pub fn worst(&self) -> (BalanceOf, &Balance) {
+        let (sessions, thinks) = ((BalanceOf::Sessions, &self.sessions), (BalanceOf::Thinks, &self.thinks));
+        [sessions, thinks, (BalanceOf::Users, &self.users)]
             .into_iter()
             .max_by(|a, b| a.1.strain().total_cmp(&b.1.strain()))
             .expect("the list is not empty")

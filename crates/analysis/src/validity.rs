@@ -1,18 +1,21 @@
 //! The instrument's checks of itself. A run that fails one is not valid: its figures say more about how they were
 //! measured than about the stack. `docs/method/validity.md` has each check's formula, threshold and source.
 
+mod finding;
+
+pub use finding::{ArrivalsFault, CheckOutcome, Finding, MixDraws, PauseFault, Samples, SendLag, SteadyEnd};
+
 use model::load::Load;
 use model::qos::Measure;
 use model::record::{
     Check, ConsistencyResult, Evidence, GeneratorResult, OperationResult, Outcome, TargetOutcome,
-    UntimedResult, ValidityCheck,
+    UntimedResult,
 };
 use model::{MemoryKill, OperationKind};
 
 use crate::demand::{self, AskedLoad};
 use crate::little::Little;
 use crate::metric::Bound;
-use crate::sentence;
 
 /// The thresholds.
 pub mod limits {
@@ -127,7 +130,7 @@ pub struct ValidityInputs<'a> {
 }
 
 /// All checks, those that hold too, in the order in which they explain: what broke first comes first.
-pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<ValidityCheck> {
+pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<CheckOutcome> {
     let mut checks = vec![tiers(inputs), duration(inputs), room(inputs), errors_all(inputs)];
     checks.extend(generator_checks(inputs.generator, inputs.shares_cpus));
     // In a run by number of sessions whoever has done its share leaves before the others.
@@ -144,107 +147,137 @@ pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<ValidityCheck> {
 }
 
 /// A kit's own figure within its bounds. One that is not there, or of too short a time, has not been judged, and holds.
-fn bound(bound: &Bound) -> ValidityCheck {
+fn bound(bound: &Bound) -> CheckOutcome {
     let Bound { metric, at_least, at_most, .. } = bound;
     let value = bound.value.filter(|_| bound.lacks_s.is_none());
     let low = at_least.is_some_and(|least| value.is_some_and(|value| value < least));
     let high = at_most.is_some_and(|most| value.is_some_and(|value| value > most));
     let limit = if low { *at_least } else { at_most.or(*at_least) };
-    let sentence = sentence::bound(bound, low, high);
-    check(Check::Metric(metric.clone()), !(low || high), sentence, value.zip(limit))
+    let outside = low || high;
+    let finding = Finding::Metric { bound: bound.clone(), outside };
+    CheckOutcome::new(Check::Metric(metric.clone()), !outside, value.zip(limit), finding)
 }
 
-pub(crate) fn check(check: Check, ok: bool, sentence: String, figures: Option<(f64, f64)>) -> ValidityCheck {
-    let (observed, limit) = figures.unzip();
-    ValidityCheck { check, ok, sentence, observed, limit }
-}
-
-fn tiers(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+fn tiers(inputs: &ValidityInputs<'_>) -> CheckOutcome {
     let events = inputs.tier_events;
-    let sentence = sentence::tiers(events);
-    check(Check::Tiers, events.is_empty(), sentence, Some((events.len() as f64, 0.0)))
+    let finding = Finding::Tiers(events.to_vec());
+    CheckOutcome::new(Check::Tiers, events.is_empty(), Some((events.len() as f64, 0.0)), finding)
 }
 
-fn duration(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+fn duration(inputs: &ValidityInputs<'_>) -> CheckOutcome {
+    let (steady_s, planned_s) = (inputs.steady_s, inputs.planned_steady_s);
+    let end = steady_end(inputs);
+    let finding = Finding::Duration { steady_s, planned_s, end };
+    CheckOutcome::new(Check::Duration, end == SteadyEnd::Whole, Some((steady_s, planned_s)), finding)
+}
+
+fn steady_end(inputs: &ValidityInputs<'_>) -> SteadyEnd {
     let long_enough =
         inputs.steady_s >= 1.0 && inputs.steady_s >= inputs.planned_steady_s - limits::MISSING_S;
-    let settled = inputs.unsettled_after_s.is_none();
-    let ok = long_enough && settled && inputs.outcome == Outcome::Completed;
-    let sentence = sentence::duration(inputs, ok);
-    check(Check::Duration, ok, sentence, Some((inputs.steady_s, inputs.planned_steady_s)))
+    match (inputs.outcome, inputs.unsettled_after_s) {
+        (Outcome::Interrupted, _) => SteadyEnd::Interrupted,
+        (Outcome::Aborted, _) => SteadyEnd::Aborted,
+        (Outcome::Unfinished, _) => SteadyEnd::Unfinished,
+        (Outcome::Completed, None) if long_enough => SteadyEnd::Whole,
+        (Outcome::Completed, _) if inputs.planned_steady_s < 1.0 => SteadyEnd::UnderASecond,
+        (Outcome::Completed, Some(after_s)) => SteadyEnd::Unsettled { after_s },
+        (Outcome::Completed, None) => SteadyEnd::Gaps,
+    }
 }
 
-fn room(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+fn room(inputs: &ValidityInputs<'_>) -> CheckOutcome {
     let exhausted = inputs.generator.exhausted;
-    check(Check::Room, exhausted == 0, sentence::room(exhausted), Some((exhausted as f64, 0.0)))
+    CheckOutcome::new(Check::Room, exhausted == 0, Some((exhausted as f64, 0.0)), Finding::Room { exhausted })
 }
 
-fn errors_all(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+fn errors_all(inputs: &ValidityInputs<'_>) -> CheckOutcome {
     let operations = || inputs.operations.iter().filter(|row| row.kind == OperationKind::Operation);
     let failures = |row: &OperationResult| row.errors.values().sum::<u64>();
     let (completed, failed) = operations()
         .fold((0, 0), |(completed, failed), row| (completed + row.completed, failed + failures(row)));
     // Percentiles of what is left would be those of another workload, or of a minority.
     let never = operations().find(|row| row.completed == 0 && failures(row) > 0);
-    let never = never.map(|row| (row.name.as_str(), failures(row)));
-    let sentence = sentence::errors_all(completed, failed, never, inputs.evidence);
-    check(
-        Check::ErrorsAll,
-        completed > 0 && failed <= completed && never.is_none(),
-        sentence,
-        Some((failed as f64, (completed + failed) as f64)),
-    )
+    let never = never.map(|row| (row.name.clone(), failures(row)));
+    let counts = |evidence: &&Evidence| match &never {
+        Some((name, _)) if completed > 0 => evidence.operation == *name,
+        _ => true,
+    };
+    let first = inputs.evidence.iter().find(counts).cloned();
+    let ok = completed > 0 && failed <= completed && never.is_none();
+    let figures = (failed as f64, (completed + failed) as f64);
+    let finding = Finding::Operations { completed, failed, never, first };
+    CheckOutcome::new(Check::ErrorsAll, ok, Some(figures), finding)
 }
 
 /// Whether the generator kept up, by what it saw of itself: its CPUs, its busiest thread, and how late it sent.
 /// `shares_cpus` says whether its CPUs are also the stack's.
-pub fn generator_checks(generator: &GeneratorResult, shares_cpus: bool) -> [ValidityCheck; 3] {
+pub fn generator_checks(generator: &GeneratorResult, shares_cpus: bool) -> [CheckOutcome; 3] {
     [generator_cpu(generator), generator_thread(generator), send_lag(generator, shares_cpus)]
 }
 
-fn generator_cpu(generator: &GeneratorResult) -> ValidityCheck {
-    let (seen, limit) = (generator.cpu_ratio, limits::GENERATOR_CPU_RATIO);
-    let ok = seen <= limit;
-    check(Check::GeneratorCpu, ok, sentence::generator_cpu(generator, ok), Some((seen, limit)))
+fn generator_cpu(generator: &GeneratorResult) -> CheckOutcome {
+    let (used_ratio, limit) = (generator.cpu_ratio, limits::GENERATOR_CPU_RATIO);
+    let finding = Finding::GeneratorCpu { used_ratio };
+    CheckOutcome::new(Check::GeneratorCpu, used_ratio <= limit, Some((used_ratio, limit)), finding)
 }
 
-fn generator_thread(generator: &GeneratorResult) -> ValidityCheck {
-    let (seen, limit) = (generator.busiest_thread_ratio, limits::GENERATOR_THREAD_RATIO);
-    let ok = seen <= limit;
-    check(Check::GeneratorThread, ok, sentence::generator_thread(generator, ok), Some((seen, limit)))
+fn generator_thread(generator: &GeneratorResult) -> CheckOutcome {
+    let (used_ratio, limit) = (generator.busiest_thread_ratio, limits::GENERATOR_THREAD_RATIO);
+    let finding = Finding::GeneratorThread { used_ratio };
+    CheckOutcome::new(Check::GeneratorThread, used_ratio <= limit, Some((used_ratio, limit)), finding)
 }
 
-fn send_lag(generator: &GeneratorResult, shares_cpus: bool) -> ValidityCheck {
+fn send_lag(generator: &GeneratorResult, shares_cpus: bool) -> CheckOutcome {
     let limit = limits::SEND_LAG_P99_S;
-    let seen = generator.lag.p99_s.or(generator.lag.max_s);
-    let ok = seen.is_none_or(|lag| lag <= limit);
-    let sentence = sentence::send_lag(generator, shares_cpus, seen, ok);
-    check(Check::SendLag, ok, sentence, seen.map(|lag| (lag, limit)))
+    let lag_s = generator.lag.p99_s.or(generator.lag.max_s);
+    let finding = Finding::SendLag(SendLag {
+        lag_s,
+        worst_s: generator.lag.max_s,
+        cpu_wait_ratio: generator.cpu_wait_ratio,
+        steal_ratio: generator.steal_ratio,
+        foreign_cores: generator.foreign_cores,
+        cpu_ratio: generator.cpu_ratio,
+        shares_cpus,
+    });
+    let ok = lag_s.is_none_or(|lag| lag <= limit);
+    CheckOutcome::new(Check::SendLag, ok, lag_s.map(|lag| (lag, limit)), finding)
 }
 
-fn users(inputs: &ValidityInputs<'_>) -> ValidityCheck {
-    let (seen, asked) = (inputs.little.users_mean(), f64::from(inputs.users));
-    let ok = inputs.steady_s < 1.0 || (seen - asked).abs() <= limits::LITTLE_RATIO * asked;
-    check(Check::Users, ok, sentence::users(seen, inputs.users, ok), Some((seen, asked)))
+fn users(inputs: &ValidityInputs<'_>) -> CheckOutcome {
+    let (mean, asked) = (inputs.little.users_mean(), f64::from(inputs.users));
+    let ok = inputs.steady_s < 1.0 || (mean - asked).abs() <= limits::LITTLE_RATIO * asked;
+    let finding = Finding::Users { mean, asked: inputs.users };
+    CheckOutcome::new(Check::Users, ok, Some((mean, asked)), finding)
 }
 
-fn little(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+fn little(inputs: &ValidityInputs<'_>) -> CheckOutcome {
     let (_, worst) = inputs.little.worst();
     let is_waiting = |target: &TargetOutcome| matches!(target.target.measure, Measure::Waiting(_));
     let unanswered = inputs.targets.iter().any(|target| is_waiting(target) && !target.pass);
     let waiting = !inputs.little.holds() && unanswered && worst.lacks_only_what_is_under_way();
-    let sentence = sentence::little(inputs.little, waiting);
     let relative = |seconds: f64| if worst.integral_s > 0.0 { seconds / worst.integral_s } else { seconds };
     let figures = (relative(worst.difference_s().abs()), relative(worst.allowed_s()));
-    check(Check::Little, inputs.little.holds() || waiting, sentence, Some(figures))
+    let finding = Finding::Little { little: *inputs.little, waiting };
+    CheckOutcome::new(Check::Little, inputs.little.holds() || waiting, Some(figures), finding)
 }
 
-fn samples(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+fn samples(inputs: &ValidityInputs<'_>) -> CheckOutcome {
     let short = inputs.targets.iter().filter(|target| !target.is_sampled());
     let worst = short.max_by(|a, b| lack(a).total_cmp(&lack(b)));
-    let sentence = sentence::samples(inputs, worst);
     let figures = worst.map(|target| (target.samples as f64, target.samples_needed as f64));
-    check(Check::Samples, worst.is_none(), sentence, figures)
+    let fewest = inputs.targets.iter().map(|target| target.samples).min();
+    let samples = match (worst, fewest) {
+        (None, None) => Samples::NoTarget,
+        (None, Some(fewest)) => Samples::Enough { fewest },
+        (Some(worst), _) => Samples::Lacking {
+            target: worst.target.clone(),
+            samples: worst.samples,
+            needed: worst.samples_needed,
+            enough_after_s: (worst.samples > 0)
+                .then(|| inputs.steady_s * worst.samples_needed as f64 / worst.samples as f64),
+        },
+    };
+    CheckOutcome::new(Check::Samples, worst.is_none(), figures, Finding::Samples(samples))
 }
 
 fn lack(target: &TargetOutcome) -> f64 {
@@ -253,7 +286,7 @@ fn lack(target: &TargetOutcome) -> f64 {
 
 /// What the script abandons is judged by no target, but users have waited for it: its p99 must not be above the
 /// strictest limit on times. With too few of them to have a p99 it is not judged.
-fn untimed(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+fn untimed(inputs: &ValidityInputs<'_>) -> CheckOutcome {
     let limits = inputs
         .targets
         .iter()
@@ -262,17 +295,24 @@ fn untimed(inputs: &ValidityInputs<'_>) -> ValidityCheck {
     let strictest_s = limits.min_by(f64::total_cmp);
     let figures = inputs.untimed.and_then(|untimed| untimed.p99_s).zip(strictest_s);
     let ok = figures.is_none_or(|(p99_s, limit_s)| p99_s <= limit_s);
-    check(Check::Untimed, ok, sentence::untimed(inputs.untimed, strictest_s, ok), figures)
+    let finding = Finding::Untimed { untimed: inputs.untimed.cloned(), strictest_s };
+    CheckOutcome::new(Check::Untimed, ok, figures, finding)
 }
 
-fn alarms(inputs: &ValidityInputs<'_>) -> ValidityCheck {
+fn alarms(inputs: &ValidityInputs<'_>) -> CheckOutcome {
     let ok = inputs.alarms.iter().all(|alarm| !alarm.invalid);
-    check(Check::Alarms, ok, sentence::alarms(inputs.alarms), None)
+    CheckOutcome::new(Check::Alarms, ok, None, Finding::Alarms(inputs.alarms.to_vec()))
 }
 
-fn consistency(inputs: &ValidityInputs<'_>) -> ValidityCheck {
-    let ok = inputs.consistency.iter().all(|statement| statement.ok);
-    check(Check::Consistency, ok, sentence::consistency(inputs.consistency), None)
+fn consistency(inputs: &ValidityInputs<'_>) -> CheckOutcome {
+    let broken: Vec<&ConsistencyResult> =
+        inputs.consistency.iter().filter(|statement| !statement.ok).collect();
+    let finding = Finding::Consistency {
+        statements: inputs.consistency.len(),
+        broken: broken.len(),
+        first: broken.first().copied().cloned(),
+    };
+    CheckOutcome::new(Check::Consistency, broken.is_empty(), None, finding)
 }
 
 #[cfg(test)]

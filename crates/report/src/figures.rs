@@ -33,12 +33,12 @@ pub(crate) fn moment(rfc3339: &str) -> String {
 
 /// `0.31 %`.
 pub(crate) fn percent(ratio: Option<f64>) -> String {
-    finite(ratio).map_or_else(|| NOTHING.to_string(), analysis::sentence::percent)
+    finite(ratio).map_or_else(|| NOTHING.to_string(), units::percent)
 }
 
 /// `1 234`, `20.2`.
 pub(crate) fn number(value: Option<f64>) -> String {
-    finite(value).map_or_else(|| NOTHING.to_string(), analysis::sentence::number)
+    finite(value).map_or_else(|| NOTHING.to_string(), units::number)
 }
 
 /// `1.40 GB`.

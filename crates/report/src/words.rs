@@ -16,7 +16,7 @@ pub(crate) fn untimed(untimed: &UntimedResult) -> String {
     let times = [("mean", mean_s), ("p50", p50_s), ("p95", p95_s), ("p99", p99_s), ("max", max_s)];
     let known = times.into_iter().filter(|(_, time)| time.is_some());
     let known: Vec<String> = known.map(|(name, time)| format!("{name} {}", figures::time(time))).collect();
-    format!("{}: {}", analysis::sentence::abandoned(untimed), known.join(", "))
+    format!("{}: {}", wording::abandoned(untimed), known.join(", "))
 }
 
 /// What happened on the wire beside plain requests and answers, in a sentence; absent when nothing did.

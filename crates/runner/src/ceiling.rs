@@ -69,9 +69,9 @@ pub fn check(ceiling: &Ceiling, requests_per_s: f64) -> ValidityCheck {
     let ok = times >= ROOM;
     let seen = format!(
         "the generator's ceiling, {} requests/s, is {} times the {} requests/s at the answer",
-        analysis::sentence::number(ceiling.requests_per_s),
+        model::units::number(ceiling.requests_per_s),
         units::significant(times),
-        analysis::sentence::number(requests_per_s)
+        model::units::number(requests_per_s)
     );
     let sentence = match ok {
         true => seen,

@@ -2,27 +2,35 @@
 
 use std::collections::BTreeMap;
 
-use analysis::diagnosis::{Case, diagnose};
+use analysis::diagnosis::{Case, DiagnosisFacts, diagnose};
 use analysis::signals::names::CPU;
 use model::rules::Rule;
+use model::diagnosis::SignalSummary;
 use model::{Catalogue, RunRecord, ServiceManifest};
 
 /// Fills in what holds the stack, by `rules`, and the signals that tell where the time went. A run of which nothing was
 /// watched but the users' side, with observers off or on a server that somebody else started, has no diagnosis.
 pub fn fill_in(record: &mut RunRecord, rules: &[Rule], services: &BTreeMap<String, ServiceManifest>) {
-    if !watched(record) {
-        return;
-    }
+    let Some((signals, facts)) = facts(record, rules, services) else { return };
     let proof = record.diagnosis.take().and_then(|before| before.proof);
-    let (signals, diagnosis) = diagnose(&Case {
+    record.signals = signals;
+    record.diagnosis = Some(model::Diagnosis { proof, ..wording::diagnosis(&facts) });
+}
+
+/// The same without words: all signals of the run, and what they say of the stack.
+pub fn facts(
+    record: &RunRecord,
+    rules: &[Rule],
+    services: &BTreeMap<String, ServiceManifest>,
+) -> Option<(Vec<SignalSummary>, DiagnosisFacts)> {
+    let case = Case {
         signals: &record.signals,
         tiers: &record.setup.tiers,
         rules,
         services,
         unseen: &record.unseen,
-    });
-    record.signals = signals;
-    record.diagnosis = Some(model::Diagnosis { proof, ..diagnosis });
+    };
+    watched(record).then(|| diagnose(&case))
 }
 
 /// Whether any tier was seen at work: without observers the users' side alone tells nothing of the stack.

@@ -1,12 +1,13 @@
 //! From what was recorded to a result, the checks of the instrument and the verdict.
 
 use analysis::signals::{Watched, signals};
-use analysis::{AskedLoad, Little, LogAlarm, SeriesSeen, Steady, TierSource, ValidityInputs, VerdictInputs};
+use analysis::{AskedLoad, Little, LogAlarm, SeriesSeen, Steady, TierSource, ValidityInputs};
 use model::plan::Load;
 use model::record::{Outcome, RunRecord};
 use model::rules::Rule;
 use model::{OperationKind, Plan, Result};
 use store::Run;
+use wording::{Asking, VerdictInputs};
 
 use crate::diagnose;
 use crate::measure::Recording;
@@ -29,6 +30,8 @@ pub(crate) struct Case<'a> {
     pub(crate) rules: &'a [Rule],
     /// Seconds after which a steady state that was to be found was given up; absent when it was planned or found.
     pub(crate) unsettled_after_s: Option<f64>,
+    /// Who asks for the run.
+    pub(crate) asking: Asking,
 }
 
 /// What each series of a run told, by name and tier. They are read back one by one, because all points of a long run take
@@ -42,7 +45,7 @@ pub(crate) fn series_seen(run: &Run, steady: &Steady, early: &Steady) -> Result<
 
 /// Fills in everything that follows from the recording.
 pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
-    let Case { plan, load, recording, series, steady, early, rules, unsettled_after_s } = *case;
+    let Case { plan, load, recording, series, steady, early, rules, unsettled_after_s, asking } = *case;
     let mix = plan.kit.sessions().resolve()?;
     let pauses: Vec<_> = mix.names.iter().map(|session| plan.kit.users.pause_after(session)).collect();
     let Recording { totals, .. } = recording;
@@ -70,7 +73,7 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
     record.evidence.clone_from(&totals.evidence);
     record.unseen.clone_from(&recording.unseen);
     let alarms = alarms(plan, &recording.alarms);
-    record.validity = analysis::validity(&ValidityInputs {
+    let checks = analysis::validity(&ValidityInputs {
         outcome: record.outcome,
         planned_steady_s: load.steady_s,
         steady_s: steady.length_s(),
@@ -96,7 +99,8 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         bounds: &analysis::bounds(&plan.kit.metrics, steady, names),
         evidence: &record.evidence,
     });
-    record.verdict = analysis::verdict(&VerdictInputs {
+    record.validity = wording::checks(&checks, asking);
+    record.verdict = wording::verdict(&VerdictInputs {
         load: &load.headline(),
         checks: &record.validity,
         targets: &record.targets,

@@ -76,6 +76,7 @@ pub fn run(
         early,
         rules: &rules,
         unsettled_after_s: None,
+        asking: wording::Asking::Run,
     };
     judge(&case, &mut record)?;
     record.setup.load = Some(load);

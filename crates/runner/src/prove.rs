@@ -147,12 +147,12 @@ fn sum_up(takes: &Take, driven: &[Driven]) -> Proof {
         [Window::Suspect, Window::Innocent].into_iter().filter_map(handicap).collect();
     let taken_ratio = takes.of(Window::Suspect).map_or(0.0, |one| 1.0 - one.left_ratio());
     let left_out = left_out(driven);
-    let mut sentence = elasticity::sentence(&handicaps);
+    let mut sentence = wording::proof(&handicaps);
     if takes.is_alone() {
         sentence += " Nothing was taken from another tier: this machine lets no CPU quota be set.";
     }
     if let Some(left_out) = &left_out {
-        sentence += &format!(" {}", elasticity::left_out(left_out, driven.len()));
+        sentence += &format!(" {}", wording::left_out(left_out, driven.len()));
     }
     Proof { taken_ratio, window_s: f64::from(WINDOW_S), handicaps, left_out, sentence }
 }

@@ -64,6 +64,9 @@ const CODE: [Rule; 7] = [
     },
 ];
 
+/// The rooms that give facts, of which `wording` makes the words.
+const FACTS: [&str; 2] = ["analysis", "experiment"];
+
 /// Checks the code of every room, tests left out.
 pub fn check(house: &House) -> Vec<Complaint> {
     let mut found = Vec::new();
@@ -73,6 +76,16 @@ pub fn check(house: &House) -> Vec<Complaint> {
             continue;
         }
         let code = code(text);
+        if FACTS.contains(&room) {
+            let lines = (0..code.len()).filter(|index| has_prose(&code, *index));
+            let what = "text for people is made in `wording`: return an enum with the figures".to_string();
+            found.extend(lines.map(|index| Complaint {
+                rule: "prose",
+                path: path.to_string(),
+                line: index + 1,
+                what: what.clone(),
+            }));
+        }
         for rule in CODE.iter().filter(|rule| applies(rule.rooms, room)) {
             for (index, line) in code.iter().enumerate() {
                 if let Some(word) = rule.words.iter().find(|word| line.contains(**word)) {
@@ -83,6 +96,16 @@ pub fn check(house: &House) -> Vec<Complaint> {
         }
     }
     found
+}
+
+/// Whether a line of code has a literal of several words, which no name of a signal or a key is. Invariants of `expect`
+/// are for programmers.
+fn has_prose(code: &[&str], index: usize) -> bool {
+    let before = index.checked_sub(1).map_or("", |before| code[before]);
+    let is_invariant = code[index].contains(".expect(") || before.trim_end().ends_with(".expect(");
+    let is_prose =
+        |literal: &str| literal.contains(' ') && literal.contains(|letter: char| letter.is_ascii_lowercase());
+    !is_invariant && code[index].split('"').skip(1).step_by(2).any(is_prose)
 }
 
 fn applies(rooms: &str, room: &str) -> bool {
@@ -154,6 +177,12 @@ mod tests {
             ("crates/kit/src/a.rs", "// x.unwrap()", vec![]),
             ("crates/kit/tests/it/a.rs", "x.unwrap()", vec![]),
             ("crates/kit/src/a/tests.rs", "x.unwrap()", vec![]),
+            ("crates/analysis/src/a.rs", "format!(\"it took {time}\")", vec![("prose", 1)]),
+            ("crates/experiment/src/a.rs", "let why = \"too few\";", vec![("prose", 1)]),
+            ("crates/analysis/src/a.rs", "format!(\"run.{name}\")", vec![]),
+            ("crates/analysis/src/a.rs", "x.expect(\"it is there\")", vec![]),
+            ("crates/analysis/src/a.rs", "x.expect(\n    \"it is there\",\n)", vec![]),
+            ("crates/wording/src/a.rs", "format!(\"it took {time}\")", vec![]),
         ];
         for (path, text, expected) in table {
             assert_eq!(rules(path, text), expected, "{path}: {text}");

@@ -7,3 +7,13 @@
 //!
 //! Not here: problems, which are worded where they are raised; layouts, tables and drawings (`report`); numbers with
 //! their units, which problems need too (`model::units`).
+
+mod checks;
+mod diagnosis;
+mod proof;
+mod run;
+
+pub use checks::{Asking, abandoned, check, checks};
+pub use diagnosis::diagnosis;
+pub use proof::{left_out, proof};
+pub use run::{VerdictInputs, invalid, verdict};

@@ -7,27 +7,26 @@
 
 use model::Distribution;
 use model::interval::Pauses;
-use model::record::{Check, ValidityCheck};
+use model::record::Check;
 
 use super::AskedLoad;
-use crate::sentence;
-use crate::validity::{check, limits};
+use crate::validity::{CheckOutcome, Finding, PauseFault, limits};
 
 /// What is wrong with the pauses after sessions of one name.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Fault {
+struct Fault {
     /// The mean as it was, in seconds.
-    pub(crate) seen_s: f64,
+    seen_s: f64,
     /// The mean that was asked for.
-    pub(crate) asked_s: f64,
+    asked_s: f64,
     /// They were drawn right, and not kept.
-    pub(crate) drawn_right: bool,
+    drawn_right: bool,
     /// By so much of what is allowed.
     excess: f64,
 }
 
 /// Absent where no session has a pause, or none was seen.
-pub(super) fn judged(demand: &AskedLoad<'_>) -> Option<ValidityCheck> {
+pub(super) fn judged(demand: &AskedLoad<'_>) -> Option<CheckOutcome> {
     let ratio = demand.tolerance.pause_ratio.unwrap_or(limits::PAUSE_RATIO);
     let seen = &demand.steady.whole().pauses;
     let (mut worst, mut all) = (None, Pauses::default());
@@ -41,8 +40,8 @@ pub(super) fn judged(demand: &AskedLoad<'_>) -> Option<ValidityCheck> {
             kept(pauses, distribution.mean(), ratio, limits::PAUSES_JUDGED),
         ];
         for fault in faults.into_iter().flatten() {
-            if worst.is_none_or(|(_, worst): (&str, Fault)| worst.excess < fault.excess) {
-                worst = Some((name.as_str(), fault));
+            if worst.is_none_or(|(_, worst): (_, Fault)| worst.excess < fault.excess) {
+                worst = Some((Some(name), fault));
             }
         }
     }
@@ -51,13 +50,19 @@ pub(super) fn judged(demand: &AskedLoad<'_>) -> Option<ValidityCheck> {
     }
     let together = mean(intended_s, all.drawn)
         .and_then(|declared_s| kept(&all, declared_s, ratio, limits::PAUSES_JUDGED));
-    worst = worst.or(together.map(|fault| ("all sessions", fault)));
-    let kept_s = mean(all.took_sum_s, all.ended).or(mean(all.drawn_sum_s, all.drawn)).unwrap_or_default();
+    worst = worst.or(together.map(|fault| (None, fault)));
+    let mean_s = mean(all.took_sum_s, all.ended).or(mean(all.drawn_sum_s, all.drawn)).unwrap_or_default();
     let asked_s = mean(all.asked_sum_s, all.ended).or(mean(intended_s, all.drawn)).unwrap_or_default();
     let which = if demand.by_cycles { Check::Cycle } else { Check::Think };
-    let sentence = sentence::pauses(demand.by_cycles, (kept_s, asked_s), worst);
-    let figures = worst.map_or((kept_s, asked_s), |(_, fault)| (fault.seen_s, fault.asked_s));
-    Some(check(which, worst.is_none(), sentence, Some(figures)))
+    let figures = worst.map_or((mean_s, asked_s), |(_, fault)| (fault.seen_s, fault.asked_s));
+    let fault = worst.map(|(session, Fault { seen_s, asked_s, drawn_right, .. })| PauseFault {
+        session: session.cloned(),
+        seen_s,
+        asked_s,
+        drawn_right,
+    });
+    let finding = Finding::Pauses { by_cycles: demand.by_cycles, mean_s, asked_s, fault };
+    Some(CheckOutcome::new(which, worst.is_none(), Some(figures), finding))
 }
 
 fn mean(sum_s: f64, count: u64) -> Option<f64> {

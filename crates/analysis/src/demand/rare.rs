@@ -18,13 +18,13 @@ const KEPT: [f64; 4] = [0.01, 0.25, 0.5, 0.75];
 
 /// How often a session was drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Rare<'a> {
+pub(super) struct Rare<'a> {
     /// The session.
-    pub(crate) name: &'a str,
+    pub(super) name: &'a str,
     /// So often it was drawn.
-    pub(crate) drawn: f64,
+    pub(super) drawn: f64,
     /// So many of the draws were to give it, by the rows from which they were made.
-    pub(crate) asked: f64,
+    pub(super) asked: f64,
     /// Natural logarithm of the wealth won by the best of the bets that it comes too rarely.
     evidence: f64,
 }

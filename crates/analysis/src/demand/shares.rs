@@ -1,28 +1,27 @@
 //! Whether the sessions that ended had the shares that the mix asks for, within points.
 
 use model::mix::Order;
-use model::record::{Check, OperationResult, ValidityCheck};
+use model::record::{Check, OperationResult};
 
 use super::AskedLoad;
 use super::chain::{self, Share};
 use crate::distribution::normal_quantile;
-use crate::sentence;
-use crate::validity::{check, limits};
+use crate::validity::{CheckOutcome, Finding, limits};
 
 /// A session's share as it was.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Seen<'a> {
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionShare {
     /// The session.
-    pub(crate) name: &'a str,
+    pub name: String,
     /// Its share of all that completed.
-    pub(crate) ratio: f64,
+    pub ratio: f64,
     /// Its share in the long run.
-    pub(crate) expected_ratio: f64,
+    pub expected_ratio: f64,
     /// How far it may be off: the points of the kit, or more where chance alone does more.
-    pub(crate) allowed_ratio: f64,
+    pub allowed_ratio: f64,
 }
 
-impl Seen<'_> {
+impl SessionShare {
     /// Its distance from the long run in what is allowed.
     fn excess(&self) -> f64 {
         (self.ratio - self.expected_ratio).abs() / self.allowed_ratio
@@ -37,7 +36,7 @@ pub(super) fn judged(
     demand: &AskedLoad<'_>,
     points: f64,
     sessions: &[&OperationResult],
-) -> Option<ValidityCheck> {
+) -> Option<CheckOutcome> {
     let completed =
         |name: &String| sessions.iter().find(|row| row.name == *name).map_or(0.0, |row| row.completed as f64);
     let names = &demand.mix.names;
@@ -53,12 +52,14 @@ pub(super) fn judged(
     let seen = names.iter().zip(&shares).map(|(name, share)| {
         let chance = quantile * (share.variance * total).sqrt() + skew;
         let allowed_ratio = (points / 100.0).max((chance + users * share.beginning) / total);
-        Seen { name, ratio: completed(name) / total, expected_ratio: share.expected, allowed_ratio }
+        let (ratio, expected_ratio) = (completed(name) / total, share.expected);
+        SessionShare { name: name.clone(), ratio, expected_ratio, allowed_ratio }
     });
     let worst = seen.max_by(|a, b| a.excess().total_cmp(&b.excess()))?;
     let ok = worst.excess() <= 1.0;
     let figures = Some((worst.ratio, worst.expected_ratio));
-    Some(check(Check::MixShares, ok, sentence::shares(&worst, points, demand.load, ok), figures))
+    let finding = Finding::MixShares { worst, points, open: demand.load.arrivals.is_some() };
+    Some(CheckOutcome::new(Check::MixShares, ok, figures, finding))
 }
 
 /// How many walks the window's edges cut, each of which may be off by what its beginning leaves. In the open model these are

@@ -6,6 +6,7 @@ use model::load::{Arrivals, Arriving};
 use model::mix::Order;
 
 use super::*;
+use crate::validity::PauseFault;
 
 /// A small generator of its own: the room has no other random source than what tests bring.
 struct Draw(u64);
@@ -36,23 +37,26 @@ fn minute(load: &Load, draw: &mut Draw) -> Vec<Interval> {
     seconds
 }
 
-fn judged(load: &Load, mix: &Mix, think: Option<Distribution>, seconds: &[Interval]) -> Vec<ValidityCheck> {
+fn judged(load: &Load, mix: &Mix, think: Option<Distribution>, seconds: &[Interval]) -> Vec<CheckOutcome> {
     let steady = Steady::of(seconds, 0.0, 60.0);
     let tolerance = Tolerance::default();
     checks(&AskedLoad { load, mix, pauses: &[think], by_cycles: false, tolerance, steady: &steady }, &[])
 }
 
-fn one<'a>(checks: &'a [ValidityCheck], name: &str) -> &'a ValidityCheck {
+fn one<'a>(checks: &'a [CheckOutcome], name: &str) -> &'a CheckOutcome {
     checks
         .iter()
         .find(|check| check.check == Check::of(name))
         .unwrap_or_else(|| panic!("no {name} in {checks:?}"))
 }
 
-fn arrivals_hold(load: &Load, seconds: &[Interval]) -> (bool, String) {
+fn arrivals_hold(load: &Load, seconds: &[Interval]) -> (bool, Option<ArrivalsFault>) {
     let checks = judged(load, &Mix::only("visit"), None, seconds);
     let check = one(&checks, "arrivals");
-    (check.ok, check.sentence.clone())
+    match check.finding {
+        Finding::Arrivals { fault, .. } => (check.ok, fault),
+        ref other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -62,16 +66,17 @@ fn right_arrivals_hold_and_spoilt_ones_do_not() {
         for (from, to) in [(100.0, 100.0), (20.0, 180.0)] {
             let load = open(pattern, from, to);
             let right = minute(&load, &mut draw);
-            let (ok, said) = arrivals_hold(&load, &right);
-            assert!(ok, "{pattern:?} {from} to {to}: {said}");
+            assert_eq!(arrivals_hold(&load, &right), (true, None), "{pattern:?} {from} to {to}");
             let mut fewer = right.clone();
             fewer.iter_mut().for_each(|second| second.arrivals -= second.arrivals / 10);
-            let (ok, said) = arrivals_hold(&load, &fewer);
-            assert!(!ok && said.contains("arrivals"), "{pattern:?} {from} to {to}, a tenth lost: {said}");
+            let found = arrivals_hold(&load, &fewer);
+            let lost = (false, Some(ArrivalsFault::OtherNumber));
+            assert_eq!(found, lost, "{pattern:?} {from} to {to}, a tenth lost");
             let mut waited = right.clone();
             waited[30].arrivals_waited = 12;
-            let (ok, said) = arrivals_hold(&load, &waited);
-            assert!(!ok && said.contains("12") && said.contains("--users"), "{said}");
+            let users = load.users;
+            let none_free = ArrivalsFault::NoFreeUser { waited: 12, users };
+            assert_eq!(arrivals_hold(&load, &waited), (false, Some(none_free)));
         }
     }
 }
@@ -118,7 +123,10 @@ fn draws_are_compared_with_the_mix() {
     assert!(holds(vec![700, 295, 5]).ok);
     assert!(holds(vec![720, 277, 3]).ok, "chance is allowed for");
     let spoilt = holds(vec![600, 395, 5]);
-    assert!(!spoilt.ok && spoilt.sentence.contains("mix"), "{}", spoilt.sentence);
+    let Finding::Mix(MixDraws::TooRare { name, drawn, asked }) = &spoilt.finding else {
+        panic!("{spoilt:?}")
+    };
+    assert!(!spoilt.ok && (name.as_str(), *drawn, *asked) == ("a", 600.0, 700.0), "{spoilt:?}");
     assert!(holds(Vec::new()).ok, "nothing drawn is no fault of the mix");
 }
 
@@ -134,11 +142,20 @@ fn a_matrix_is_compared_row_by_row() {
     assert!(holds(&[510, 490, 490, 0, 20, 0]).ok);
     assert!(!holds(&[600, 400, 400, 0, 20, 0]).ok, "a row of even chances is not 600 to 400");
     let impossible = holds(&[510, 490, 489, 1, 20, 0]);
-    assert!(!impossible.ok && impossible.sentence.contains("never"), "{}", impossible.sentence);
+    let one_drawn = matches!(impossible.finding, Finding::Mix(MixDraws::Impossible { drawn: 1.0 }));
+    assert!(!impossible.ok && one_drawn, "{impossible:?}");
+}
+
+/// The share that is furthest off, and whether users arrive.
+fn worst(check: &CheckOutcome) -> (&SessionShare, bool) {
+    match &check.finding {
+        Finding::MixShares { worst, open, .. } => (worst, *open),
+        other => panic!("{other:?}"),
+    }
 }
 
 /// The same of users who arrive, of whom 1.5 are there at once; the load has places for a thousand.
-fn shares_of_arrivals(a: u64, b: u64) -> ValidityCheck {
+fn shares_of_arrivals(a: u64, b: u64) -> CheckOutcome {
     let rows = vec![vec![0.5, 0.5], vec![1.0, 0.0]];
     let mix = Mix { names: vec!["a".into(), "b".into()], order: Order::Matrix { first: 0, rows } };
     let load = Load { users: 1_000, ..open(Pattern::Poisson, 30.0, 30.0) };
@@ -155,10 +172,11 @@ fn shares_of_arrivals(a: u64, b: u64) -> ValidityCheck {
 #[test]
 fn users_who_arrive_and_live_too_briefly_for_the_mix_are_seen_in_a_short_run() {
     let first_only = shares_of_arrivals(600, 0);
-    assert!(!first_only.ok && first_only.sentence.contains("--lifetime"), "{}", first_only.sentence);
+    assert!(!first_only.ok && worst(&first_only).1, "{first_only:?}");
     // Three sessions each from `a` on: a, then half and half, then 3 of 4: 75 % instead of 66.7 %.
     let three = shares_of_arrivals(1_350, 450);
-    assert!(!three.ok && three.sentence.contains("75.0 %"), "{}", three.sentence);
+    let ratio = worst(&three).0.ratio;
+    assert!(!three.ok && (ratio - 0.75).abs() < 1e-9, "{three:?}");
     assert!(shares_of_arrivals(4_040, 1_960).ok, "whoever lives long enough comes near the long run");
 }
 
@@ -173,7 +191,8 @@ fn a_rare_session_that_is_never_drawn_is_missed() {
     assert!(holds(vec![10_500, 4_485, 15]).ok);
     assert!(holds(vec![3_500, 1_500, 0]).ok, "5 were asked for");
     let never = holds(vec![10_511, 4_489, 0]);
-    assert!(!never.ok && never.sentence.contains("c was drawn 0 times instead of 15"), "{}", never.sentence);
+    let Finding::Mix(MixDraws::TooRare { name, drawn, asked }) = &never.finding else { panic!("{never:?}") };
+    assert!(!never.ok && name == "c" && *drawn == 0.0 && (asked - 15.0).abs() < 0.5, "{never:?}");
 }
 
 /// A second in which so many pauses were drawn and kept, each as `draw` and `keep` say.
@@ -197,9 +216,9 @@ fn think_times_have_the_mean_that_was_asked_for() {
         let checks = judged(&Load::default(), &Mix::only("visit"), Some(think), &[second]);
         one(&checks, "think").clone()
     };
-    assert!(holds(1.0).ok, "{}", holds(1.0).sentence);
+    assert!(holds(1.0).ok, "{:?}", holds(1.0));
     assert!(!holds(0.85).ok && !holds(1.15).ok);
-    assert!(holds(0.85).sentence.contains("think times"), "{}", holds(0.85).sentence);
+    assert!(matches!(holds(0.85).finding, Finding::Pauses { by_cycles: false, .. }), "{:?}", holds(0.85));
 }
 
 #[test]
@@ -210,12 +229,12 @@ fn a_few_draws_break_nothing_by_chance() {
         let n = 1 + seed % 40;
         let second = paused(n, || think.sample(draw.unit()), |drawn_s| drawn_s);
         let checks = judged(&Load::default(), &Mix::only("visit"), Some(think), &[second]);
-        assert!(one(&checks, "think").ok, "{n} draws: {}", one(&checks, "think").sentence);
+        assert!(one(&checks, "think").ok, "{n} draws: {checks:?}");
     }
 }
 
 /// A cycle of 5 s of two sessions, `quick` and `slow`.
-fn cycles(quick: Pauses, slow: Pauses, tolerance: Tolerance) -> ValidityCheck {
+fn cycles(quick: Pauses, slow: Pauses, tolerance: Tolerance) -> CheckOutcome {
     let mix = Mix { names: vec!["quick".into(), "slow".into()], order: Order::Weights(vec![0.9, 0.1]) };
     let second = Interval { pauses: vec![quick, slow], ..Interval::empty(0) };
     let steady = Steady::of(&[second], 0.0, 60.0);
@@ -224,6 +243,13 @@ fn cycles(quick: Pauses, slow: Pauses, tolerance: Tolerance) -> ValidityCheck {
     let load = &Load::default();
     let demand = AskedLoad { load, mix: &mix, pauses, by_cycles: true, tolerance, steady: &steady };
     one(&checks(&demand, &[]), "cycle").clone()
+}
+
+fn pause_fault(check: &CheckOutcome) -> Option<&PauseFault> {
+    match &check.finding {
+        Finding::Pauses { by_cycles: true, fault, .. } => fault.as_ref(),
+        other => panic!("{other:?}"),
+    }
 }
 
 fn fixed(n: u64, took_s: f64) -> Pauses {
@@ -236,21 +262,21 @@ fn sessions_that_outlast_their_cycles_are_too_much_load() {
     let tolerance = Tolerance { mix_points: None, pause_ratio: Some(0.02) };
     assert!(cycles(fixed(900, 5.0), fixed(100, 5.09), tolerance).ok, "1.8 % is within 2 %");
     let slow = cycles(fixed(900, 5.0), fixed(100, 5.2), tolerance);
-    assert!(
-        !slow.ok && slow.sentence.contains("after slow") && slow.sentence.contains("outlasted"),
-        "{slow:?}"
-    );
+    let after_slow = |fault: &PauseFault| fault.session.as_deref() == Some("slow") && fault.drawn_right;
+    assert!(!slow.ok && pause_fault(&slow).is_some_and(after_slow), "{slow:?}");
     let wider = Tolerance { pause_ratio: Some(0.05), ..tolerance };
     assert!(cycles(fixed(900, 5.0), fixed(100, 5.2), wider).ok, "a kit may allow more");
     assert!(cycles(fixed(900, 5.0), fixed(5, 9.0), tolerance).ok, "five are not judged by themselves");
-    assert!(!cycles(fixed(40, 5.0), fixed(5, 9.0), tolerance).ok, "but with the others");
+    let others = cycles(fixed(40, 5.0), fixed(5, 9.0), tolerance);
+    let together = |fault: &PauseFault| fault.session.is_none();
+    assert!(!others.ok && pause_fault(&others).is_some_and(together), "but with the others: {others:?}");
 }
 
 #[test]
 fn what_was_drawn_wrong_is_the_instrument_s_fault() {
     let short = Pauses { drawn_sum_s: 900.0 * 4.8, ..fixed(900, 5.0) };
     let check = cycles(short, fixed(100, 5.0), Tolerance::default());
-    assert!(!check.ok && check.sentence.contains("report it"), "{}", check.sentence);
+    assert!(!check.ok && pause_fault(&check).is_some_and(|fault| !fault.drawn_right), "{check:?}");
 }
 
 fn session(name: &str, completed: u64) -> OperationResult {
@@ -262,7 +288,7 @@ fn session(name: &str, completed: u64) -> OperationResult {
 }
 
 /// The check of shares of a matrix whose long run is two of `a` to one of `b`.
-fn shares_of(a: u64, b: u64, users: u32) -> ValidityCheck {
+fn shares_of(a: u64, b: u64, users: u32) -> CheckOutcome {
     let rows = vec![vec![0.5, 0.5], vec![1.0, 0.0]];
     let mix = Mix { names: vec!["a".into(), "b".into()], order: Order::Matrix { first: 0, rows } };
     let load = Load { users, ..Load::default() };
@@ -278,13 +304,11 @@ fn shares_of(a: u64, b: u64, users: u32) -> ValidityCheck {
 fn shares_are_within_points_and_a_short_run_is_allowed_its_chance() {
     assert!(shares_of(68_000, 32_000, 10).ok, "1.3 points");
     let off = shares_of(70_000, 30_000, 10);
-    assert!(
-        !off.ok && off.sentence.contains("30.0 %") && off.sentence.contains("33.3 %"),
-        "{}",
-        off.sentence
-    );
+    let rare = worst(&off).0;
+    assert!(!off.ok && (rare.ratio - 0.3).abs() < 1e-9, "{off:?}");
+    assert!((rare.expected_ratio - 1.0 / 3.0).abs() < 1e-9 && !worst(&off).1, "{off:?}");
     let short = shares_of(35, 15, 10);
-    assert!(short.ok && short.sentence.contains("chance"), "the same shares of 50: {}", short.sentence);
+    assert!(short.ok && worst(&short).0.allowed_ratio > 0.02, "the same shares of 50: {short:?}");
     assert!(!shares_of(49, 1, 10).ok, "what chance never does is not allowed to it");
 }
 
@@ -305,7 +329,7 @@ fn a_rare_session_that_comes_a_few_times_in_a_short_run_is_no_other_mix() {
         }
         let checks = checks(&demand, &rows.iter().collect::<Vec<_>>());
         let shares = one(&checks, "mix_shares");
-        assert!(shares.ok, "run {run}: {}", shares.sentence);
+        assert!(shares.ok, "run {run}: {shares:?}");
     }
 }
 

@@ -1,11 +1,11 @@
 //! Upstream pressure: waiting goes up to the callers. The deepest tier whose wait its callee doesn't explain is to blame,
 //! so a caller that mostly waits is cleared by as much as something behind it is guilty.
 
-use model::diagnosis::{Clue, Doing, SignalSummary};
+use model::diagnosis::{Doing, SignalSummary};
 
 use super::weigh::Weighed;
+use super::{ClueFacts, ClueSeen};
 use crate::ledger;
-use crate::sentence::percent;
 use crate::signals::find;
 
 /// What it takes from a caller's log-odds when it does nothing but wait for a tier that is surely guilty.
@@ -27,12 +27,12 @@ pub(super) fn upstream(tiers: &[&str], signals: &[SignalSummary], suspects: &mut
         for suspect in
             suspects.iter_mut().filter(|suspect| suspect.tier == *tier && suspect.cleared_by_callee)
         {
-            suspect.add(Clue {
+            suspect.add(ClueFacts {
                 signal: waits.name.to_string(),
                 value: wait,
                 strength_ratio,
                 weight: WEIGHT * strength_ratio,
-                sentence: format!("for {} of its work {tier} only waited for {name}", percent(wait)),
+                seen: ClueSeen::Waited { ratio: wait, tier: (*tier).into(), callee: name.clone() },
             });
         }
     }

@@ -1,10 +1,10 @@
 //! One rule, one tier: how far each piece of evidence is there, and what that makes of the odds.
 
-use model::diagnosis::{Clue, SignalSummary, Suspect, Try};
+use model::diagnosis::{SignalSummary, Try};
 use model::record::TierSetup;
 use model::rules::{EvidenceRule, FigureOf, Rule};
 
-use crate::sentence;
+use super::{ClueFacts, ClueSeen, Quantity, SuspectFacts};
 use crate::signals::find;
 
 /// Evidence that adds less than this to the log-odds isn't told.
@@ -75,7 +75,7 @@ pub(super) struct Weighed {
     title: String,
     pub(super) cleared_by_callee: bool,
     log_odds: f64,
-    clues: Vec<Clue>,
+    clues: Vec<ClueFacts>,
     pub(super) tries: Vec<Try>,
 }
 
@@ -86,16 +86,16 @@ impl Weighed {
     }
 
     /// Adds a piece of evidence.
-    pub(super) fn add(&mut self, clue: Clue) {
+    pub(super) fn add(&mut self, clue: ClueFacts) {
         self.log_odds += clue.weight;
         self.clues.push(clue);
     }
 
     /// As it is told: the heaviest evidence first, what hardly counted left out.
-    pub(super) fn suspect(mut self) -> Suspect {
+    pub(super) fn suspect(mut self) -> SuspectFacts {
         self.clues.retain(|clue| clue.weight.abs() >= LEAST_WEIGHT);
         self.clues.sort_by(|one, other| other.weight.abs().total_cmp(&one.weight.abs()));
-        Suspect {
+        SuspectFacts {
             sure_ratio: self.sure_ratio(),
             rule: self.rule,
             tier: self.tier,
@@ -131,28 +131,28 @@ pub(super) fn weigh(rule: &Rule, subject: &Subject<'_>, signals: &[SignalSummary
     Some(weighed)
 }
 
-fn clue(evidence: &EvidenceRule, signal: &SignalSummary, subject: &Subject<'_>) -> Option<Clue> {
+fn clue(evidence: &EvidenceRule, signal: &SignalSummary, subject: &Subject<'_>) -> Option<ClueFacts> {
     let value = figure(evidence.figure, signal).filter(|value| value.is_finite())?;
     let strength_ratio = ((value - evidence.from) / (evidence.full - evidence.from)).clamp(0.0, 1.0);
-    // A share of a limit is told as both: `4.0 of 4 workers`.
-    let (told, unit) = match evidence.figure {
+    // A share of a limit is shown as both: `4.0 of 4 workers`.
+    let (shown, unit) = match evidence.figure {
         FigureOf::OfLimit | FigureOf::Mean => (signal.mean, signal.unit.as_str()),
         FigureOf::Max => (value, signal.unit.as_str()),
         FigureOf::PerOperation | FigureOf::Growth => (value, ""),
     };
-    let limit = signal.limit.map(|limit| sentence::diagnosis::quantity(limit, &signal.unit));
-    let said = evidence
-        .say
-        .replace("{value}", &sentence::diagnosis::quantity(told, unit))
-        .replace("{limit}", limit.as_deref().unwrap_or("?"))
-        .replace("{tier}", subject.tier)
-        .replace("{callee}", subject.callee.unwrap_or("the tier behind"));
-    Some(Clue {
+    let quantity = |value: f64, unit: &str| Quantity { value, unit: unit.into() };
+    Some(ClueFacts {
         signal: evidence.signal.clone(),
         value,
         strength_ratio,
         weight: evidence.weight * strength_ratio,
-        sentence: said,
+        seen: ClueSeen::Signal {
+            template: evidence.say.clone(),
+            value: quantity(shown, unit),
+            limit: signal.limit.map(|limit| quantity(limit, &signal.unit)),
+            tier: subject.tier.into(),
+            callee: subject.callee.map(Into::into),
+        },
     })
 }
 

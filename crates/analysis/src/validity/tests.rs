@@ -1,11 +1,11 @@
-//! Each check with the smallest change to a healthy run that breaks it, and what its sentence must carry.
+//! Each check with the smallest change to a healthy run that breaks it, and the figures that it finds.
 
 use std::collections::BTreeMap;
 
 use model::record::{TimeSummary, UntimedResult};
 
 use super::*;
-use crate::little::Balance;
+use crate::little::{Balance, BalanceOf};
 
 /// A healthy run, owned, so that a test changes one thing of it.
 struct Run {
@@ -88,7 +88,7 @@ fn operation(completed: u64, failed: u64) -> OperationResult {
     }
 }
 
-fn judge(run: &Run) -> Vec<ValidityCheck> {
+fn judge(run: &Run) -> Vec<CheckOutcome> {
     validity(&ValidityInputs {
         outcome: run.outcome,
         planned_steady_s: 60.0,
@@ -110,57 +110,75 @@ fn judge(run: &Run) -> Vec<ValidityCheck> {
     })
 }
 
-/// The change breaks exactly the named check, and its sentence contains every part.
-fn breaks(check: &str, change: impl FnOnce(&mut Run), parts: &[&str]) {
+/// The change breaks exactly the named check; what that found.
+fn broken(check: Check, change: impl FnOnce(&mut Run)) -> Finding {
     let mut run = healthy();
     change(&mut run);
     let checks = judge(&run);
-    let check = Check::of(check);
     let broken: Vec<&Check> = checks.iter().filter(|found| !found.ok).map(|found| &found.check).collect();
     assert_eq!(broken, [&check], "{checks:#?}");
-    let sentence = &checks.iter().find(|found| found.check == check).expect("it is in the list").sentence;
-    for part in parts {
-        assert!(sentence.contains(part), "`{part}` is missing in: {sentence}");
-    }
+    checks.into_iter().find(|found| found.check == check).expect("it is in the list").finding
+}
+
+/// What a check of a run found.
+fn found(run: &Run, check: Check) -> Finding {
+    judge(run).into_iter().find(|found| found.check == check).expect("it is in the list").finding
 }
 
 #[test]
-fn a_healthy_run_passes_every_check_and_each_says_something() {
+fn a_healthy_run_passes_every_check() {
     let checks = judge(&healthy());
-    assert!(checks.iter().all(|check| check.ok && !check.sentence.is_empty()), "{checks:#?}");
+    assert!(checks.iter().all(|check| check.ok), "{checks:#?}");
     assert_eq!(checks.len(), 13);
 }
 
 #[test]
-fn a_machine_without_room_for_a_connection_is_named() {
-    let parts = ["3 connections", "port", "descriptor", "less load"];
-    breaks("room", |run| run.generator.exhausted = 3, &parts);
+fn a_machine_without_room_for_a_connection_is_found() {
+    let found = broken(Check::Room, |run| run.generator.exhausted = 3);
+    assert!(matches!(found, Finding::Room { exhausted: 3 }), "{found:?}");
 }
 
 #[test]
-fn a_busy_generator_is_named_as_the_limit() {
-    breaks("generator_cpu", |run| run.generator.cpu_ratio = 0.85, &["85 %", "80 %", "fewer users"]);
-    breaks("generator_thread", |run| run.generator.busiest_thread_ratio = 0.95, &["95 %", "90 %"]);
+fn a_busy_generator_is_found() {
+    let found = broken(Check::GeneratorCpu, |run| run.generator.cpu_ratio = 0.85);
+    assert!(matches!(found, Finding::GeneratorCpu { used_ratio: 0.85 }), "{found:?}");
+    let found = broken(Check::GeneratorThread, |run| run.generator.busiest_thread_ratio = 0.95);
+    assert!(matches!(found, Finding::GeneratorThread { used_ratio: 0.95 }), "{found:?}");
+}
+
+fn lag(change: impl FnOnce(&mut Run)) -> SendLag {
+    match broken(Check::SendLag, change) {
+        Finding::SendLag(lag) => lag,
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
-fn a_late_generator_says_what_delayed_it() {
+fn a_late_generator_comes_with_what_may_have_delayed_it() {
     let late = |run: &mut Run| run.generator.lag.p99_s = Some(0.0071);
+    let usual = SendLag {
+        lag_s: Some(0.0071),
+        worst_s: Some(0.009),
+        cpu_wait_ratio: 0.001,
+        steal_ratio: Some(0.0),
+        foreign_cores: Some(0.01),
+        cpu_ratio: 0.2,
+        shares_cpus: false,
+    };
+    assert_eq!(lag(late), usual);
     let waited = |run: &mut Run| {
         late(run);
         run.generator.cpu_wait_ratio = 0.12;
         run.generator.steal_ratio = Some(0.03);
         run.generator.foreign_cores = Some(0.9);
     };
-    let parts =
-        ["7.10 ms", "5.00 ms", "waited 12 %", "3 % of the CPU time (steal)", "0.900 cores", "stop what"];
-    breaks("send_lag", waited, &parts);
+    let (steal_ratio, foreign_cores) = (Some(0.03), Some(0.9));
+    assert_eq!(lag(waited), SendLag { cpu_wait_ratio: 0.12, steal_ratio, foreign_cores, ..usual });
     let shared = |run: &mut Run| {
         late(run);
         run.shares_cpus = true;
     };
-    breaks("send_lag", shared, &["the stack runs on the generator's CPUs"]);
-    breaks("send_lag", late, &["neither waiting for a CPU", "single long pauses (worst 9.00 ms)"]);
+    assert_eq!(lag(shared), SendLag { shares_cpus: true, ..usual });
 }
 
 #[test]
@@ -168,20 +186,30 @@ fn lag_without_enough_sends_for_a_p99_is_judged_by_its_worst() {
     let few = |run: &mut Run| {
         run.generator.lag = TimeSummary { max_s: Some(0.02), ..TimeSummary::default() };
     };
-    breaks("send_lag", few, &["20.0 ms"]);
+    assert_eq!(lag(few).lag_s, Some(0.02));
+}
+
+/// The balance that is worst in a run in which Little's law is broken.
+fn worst(change: impl FnOnce(&mut Run)) -> (BalanceOf, Balance) {
+    match broken(Check::Little, change) {
+        Finding::Little { little, waiting: false } => (little.worst().0, *little.worst().1),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
 fn lost_work_and_work_counted_twice_break_littles_law() {
-    let lost = |run: &mut Run| run.little.sessions.counted_s = 380.0;
-    breaks("little", lost, &["sessions differ by 5 %, more than 2 %", "completed work was lost"]);
-    let twice = |run: &mut Run| run.little.thinks.counted_s = 880.0;
-    breaks("little", twice, &["thinks differ by 10 %", "counted twice"]);
+    let (of, lost) = worst(|run| run.little.sessions.counted_s = 380.0);
+    assert_eq!((of, lost.is_explained_by_edges()), (BalanceOf::Sessions, false));
+    assert!((lost.difference_ratio() + 0.05).abs() < 1e-9, "{lost:?}");
+    let (of, twice) = worst(|run| run.little.thinks.counted_s = 880.0);
+    assert_eq!((of, twice.is_explained_by_edges()), (BalanceOf::Thinks, false));
+    assert!((twice.difference_ratio() - 0.1).abs() < 1e-9, "{twice:?}");
     let stall = |run: &mut Run| {
         run.little.sessions.counted_s = 380.0;
         run.little.sessions.edges_s = -20.0;
     };
-    breaks("little", stall, &["under way at the end of the steady state explain it"]);
+    assert!(worst(stall).1.is_explained_by_edges());
     let noise = |run: &mut Run| {
         run.little.sessions.counted_s = 380.0;
         run.little.sessions.standard_error_s = 7.0;
@@ -197,13 +225,29 @@ fn users_who_are_not_there_are_missed() {
         run.little.users.integral_s = 1140.0;
         run.little.users.counted_s = 1140.0;
     };
-    breaks("users", fewer, &["19 of 20 users", "--ramp-up"]);
+    let found = broken(Check::Users, fewer);
+    assert!(matches!(found, Finding::Users { mean: 19.0, asked: 20 }), "{found:?}");
 }
 
 #[test]
-fn too_few_samples_say_how_long_the_run_should_be() {
-    breaks("samples", |run| run.targets.push(target(40)), &["needs 100 samples and has 40", "165 s"]);
-    breaks("samples", |run| run.targets.push(target(0)), &["Browse never completed"]);
+fn too_few_samples_come_with_how_long_the_run_should_be() {
+    let lacking = |samples: u64| match broken(Check::Samples, |run| run.targets.push(target(samples))) {
+        Finding::Samples(lacking) => lacking,
+        other => panic!("{other:?}"),
+    };
+    let target = target(0).target;
+    let expected =
+        Samples::Lacking { target: target.clone(), samples: 40, needed: 100, enough_after_s: Some(150.0) };
+    assert_eq!(lacking(40), expected);
+    assert_eq!(lacking(0), Samples::Lacking { target, samples: 0, needed: 100, enough_after_s: None });
+}
+
+/// What the untimed operations' p99 was held to.
+fn strictest_s(change: impl FnOnce(&mut Run)) -> Option<f64> {
+    match broken(Check::Untimed, change) {
+        Finding::Untimed { strictest_s, .. } => strictest_s,
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -217,8 +261,7 @@ fn what_the_script_abandons_must_not_hide_what_users_wait() {
         p99_s: (count >= 100).then_some(p99_s),
         max_s: Some(2.9),
     };
-    let parts = ["556", "10 %", "p99 2.40 s", "2.00 s", "no target"];
-    breaks("untimed", |run| run.untimed = Some(untimed(556, 2.4)), &parts);
+    assert_eq!(strictest_s(|run| run.untimed = Some(untimed(556, 2.4))), Some(2.0));
     // The strictest of the limits on times counts, and a limit of another kind is none.
     let stricter = |run: &mut Run| {
         run.untimed = Some(untimed(556, 1.4));
@@ -226,7 +269,7 @@ fn what_the_script_abandons_must_not_hide_what_users_wait() {
             |text: &str, observed| TargetOutcome::of(text.parse().expect("a target"), Some(observed), 5000);
         run.targets.extend([judged("p99 < 1300ms", 0.05), judged("errors < 0.1%", 0.0)]);
     };
-    breaks("untimed", stricter, &["p99 1.40 s", "1.30 s"]);
+    assert_eq!(strictest_s(stricter), Some(1.3));
     for (few, p99_s) in [(99, 9.0), (556, 2.0)] {
         let mut run = healthy();
         run.untimed = Some(untimed(few, p99_s));
@@ -238,22 +281,17 @@ fn what_the_script_abandons_must_not_hide_what_users_wait() {
 }
 
 #[test]
-fn a_tier_that_died_or_restarted_is_named_with_its_log() {
-    let event = |fault| TierEvent {
-        tier: "db".into(),
-        fault,
-        second: 31,
-        log_line: Some("[ERROR] mariadbd got signal 11 ;".into()),
-    };
-    let died = event(TierFault::Died("killed by signal 9".into()));
-    let parts = ["tier db died in second 31 (killed by signal 9)", "`[ERROR] mariadbd got signal 11 ;`"];
-    breaks("tiers", |run| run.tier_events.push(died), &parts);
+fn a_tier_that_died_or_restarted_is_found() {
     let kill = MemoryKill { limit_bytes: 256 << 20, used_bytes: 255 << 20 };
-    let killed = TierEvent { log_line: None, ..event(TierFault::OutOfMemory(kill)) };
-    let parts = ["tier db was killed by the kernel at its memory limit of 268 MB", "db.cgroup.memory=512M"];
-    breaks("tiers", |run| run.tier_events.push(killed), &parts);
-    let restarted = TierEvent { log_line: None, ..event(TierFault::Restarted) };
-    breaks("tiers", |run| run.tier_events.push(restarted), &["tier db restarted in second 31"]);
+    let faults =
+        [TierFault::Died("killed by signal 9".into()), TierFault::OutOfMemory(kill), TierFault::Restarted];
+    for fault in faults {
+        let event = TierEvent { tier: "db".into(), fault, second: 31, log_line: None };
+        match broken(Check::Tiers, |run| run.tier_events.push(event.clone())) {
+            Finding::Tiers(events) => assert_eq!(events, [event]),
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[test]
@@ -266,70 +304,109 @@ fn a_log_alarm_counts_only_where_its_service_says_so() {
         invalid,
         count: 3,
     };
-    let parts = ["`server reached MaxRequestWorkers` 3 times: requests queued for a worker"];
-    breaks("alarms", |run| run.alarms = vec![alarm(false), alarm(true)], &parts);
+    let found_alarms = |found: Finding| match found {
+        Finding::Alarms(alarms) => alarms,
+        other => panic!("{other:?}"),
+    };
+    let both = vec![alarm(false), alarm(true)];
+    assert_eq!(found_alarms(broken(Check::Alarms, |run| run.alarms.clone_from(&both))), both);
     let mut run = healthy();
     run.alarms.push(alarm(false));
     let checks = judge(&run);
     assert!(checks.iter().all(|check| check.ok), "{checks:#?}");
-    assert!(checks.iter().any(|check| check.sentence.contains("MaxRequestWorkers")), "{checks:#?}");
+    assert_eq!(found_alarms(found(&run, Check::Alarms)), [alarm(false)], "it is told all the same");
 }
 
 #[test]
-fn broken_data_is_said_with_its_statement() {
-    let broken = ConsistencyResult {
+fn broken_data_comes_with_its_statement() {
+    let broken_one = ConsistencyResult {
         name: "stock adds up".into(),
         ok: false,
         sentence: "found 9 999, expected 10 000".into(),
     };
-    let parts = ["1 of 2 statements broken", "stock adds up: found 9 999, expected 10 000"];
-    breaks("consistency", |run| run.consistency.push(broken), &parts);
+    match broken(Check::Consistency, |run| run.consistency.push(broken_one)) {
+        Finding::Consistency { statements: 2, broken: 1, first: Some(first) } => {
+            assert_eq!(first.name, "stock adds up");
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
-#[test]
-fn a_run_in_which_everything_failed_shows_the_first_failure() {
-    let evidence = Evidence {
-        operation: "Browse".into(),
+fn operations_found(change: impl FnOnce(&mut Run)) -> (u64, u64, Option<String>) {
+    match broken(Check::ErrorsAll, change) {
+        Finding::Operations { completed, failed, first, .. } => {
+            (completed, failed, first.map(|first| first.message))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn evidence(operation: &str, message: &str) -> Evidence {
+    Evidence {
+        operation: operation.into(),
         kind: "script".into(),
-        message: "session.lua:14: attempt to index a nil value".into(),
+        message: message.into(),
         request: None,
         answer: None,
         second: 3,
-    };
+    }
+}
+
+#[test]
+fn a_run_in_which_everything_failed_comes_with_the_first_failure() {
+    let message = "session.lua:14: attempt to index a nil value";
     let failed = |run: &mut Run| {
         run.operations = vec![operation(0, 300)];
-        run.evidence.push(evidence);
+        run.evidence.push(evidence("Browse", message));
     };
-    breaks("errors_all", failed, &["all 300 operations failed", "session.lua:14"]);
-    breaks("errors_all", |run| run.operations.clear(), &["no operation ended"]);
+    assert_eq!(operations_found(failed), (0, 300, Some(message.to_string())));
+    assert_eq!(operations_found(|run| run.operations.clear()), (0, 0, None));
+}
+
+#[test]
+fn an_operation_that_never_completed_comes_with_its_own_first_failure() {
+    let failed = |run: &mut Run| {
+        run.operations.push(OperationResult { name: "Buy".into(), ..operation(0, 7) });
+        run.evidence = vec![evidence("Browse", "one of Browse"), evidence("Buy", "one of Buy")];
+    };
+    match broken(Check::ErrorsAll, failed) {
+        Finding::Operations { never: Some((name, 7)), first: Some(first), .. } => {
+            assert_eq!((name.as_str(), first.message.as_str()), ("Buy", "one of Buy"));
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
 fn a_run_in_which_more_failed_than_completed_shows_the_figures_of_a_minority() {
-    let parts = ["101 of 201 operations failed, more than completed", "less load"];
-    breaks("errors_all", |run| run.operations = vec![operation(100, 101)], &parts);
+    assert_eq!(operations_found(|run| run.operations = vec![operation(100, 101)]), (100, 101, None));
     let mut run = healthy();
     run.operations = vec![operation(100, 100)];
     assert!(judge(&run).iter().all(|check| check.ok), "as many are not more");
 }
 
-#[test]
-fn a_run_that_ended_early_says_how() {
-    let table = [
-        (Outcome::Interrupted, 12.0, "interrupted after 12.0 s of 60.0 s"),
-        (Outcome::Aborted, 12.0, "given up after 12.0 s"),
-        (Outcome::Interrupted, 60.0, "interrupted after 60.0 s"),
-        (Outcome::Completed, 40.0, "gaps"),
-        (Outcome::Unfinished, 20.0, "did not end"),
-    ];
-    for (outcome, steady_s, part) in table {
-        let early = |run: &mut Run| (run.outcome, run.steady_s) = (outcome, steady_s);
-        breaks("duration", early, &[part]);
+fn end(change: impl FnOnce(&mut Run)) -> SteadyEnd {
+    match broken(Check::Duration, change) {
+        Finding::Duration { end, planned_s: 60.0, .. } => end,
+        other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn a_run_whose_steady_state_was_not_found_says_for_how_long_it_was_looked_for() {
-    let parts = ["no steady state within 46.0 s", "throughput or response times kept changing"];
-    breaks("duration", |run| run.unsettled_after_s = Some(46.0), &parts);
+fn a_run_that_ended_early_comes_with_how() {
+    let table = [
+        (Outcome::Interrupted, 12.0, SteadyEnd::Interrupted),
+        (Outcome::Aborted, 12.0, SteadyEnd::Aborted),
+        (Outcome::Interrupted, 60.0, SteadyEnd::Interrupted),
+        (Outcome::Completed, 40.0, SteadyEnd::Gaps),
+        (Outcome::Unfinished, 20.0, SteadyEnd::Unfinished),
+    ];
+    for (outcome, steady_s, expected) in table {
+        assert_eq!(end(|run| (run.outcome, run.steady_s) = (outcome, steady_s)), expected);
+    }
+}
+
+#[test]
+fn a_run_whose_steady_state_was_not_found_comes_with_for_how_long_it_was_looked_for() {
+    assert_eq!(end(|run| run.unsettled_after_s = Some(46.0)), SteadyEnd::Unsettled { after_s: 46.0 });
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use analysis::diagnosis::{Case, diagnose};
-use model::diagnosis::{Diagnosis, Limited, SignalSummary};
+use analysis::diagnosis::{Case, ClueSeen, DiagnosisFacts, SuspectFacts, diagnose};
+use model::diagnosis::{Limited, SignalSummary};
 use model::record::TierSetup;
 use model::rules::Rule;
 use model::{Catalogue, ServiceManifest};
@@ -116,24 +116,24 @@ fn with_shares(mut signals: BTreeMap<String, SignalSummary>) -> Vec<SignalSummar
     signals.into_values().collect()
 }
 
-fn diagnosis(stack: &Stack, signals: &[SignalSummary]) -> Diagnosis {
+fn diagnosis(stack: &Stack, signals: &[SignalSummary]) -> DiagnosisFacts {
     let case =
         Case { signals, tiers: &stack.tiers, rules: &stack.rules, services: &stack.services, unseen: &[] };
     diagnose(&case).1
 }
 
 /// The suspects in a line each, for a test that fails.
-fn told(diagnosis: &Diagnosis) -> String {
-    let line = |suspect: &model::diagnosis::Suspect| {
+fn told(diagnosis: &DiagnosisFacts) -> String {
+    let line = |suspect: &SuspectFacts| {
         let clues: Vec<String> = suspect
             .evidence
             .iter()
-            .map(|clue| format!("{} {:+.2} ({})", clue.signal, clue.weight, clue.sentence))
+            .map(|clue| format!("{} {:+.2} ({:?})", clue.signal, clue.weight, clue.seen))
             .collect();
         format!("{:.2} {} {}: {}", suspect.sure_ratio, suspect.tier, suspect.resource, clues.join("; "))
     };
     let lines: Vec<String> = diagnosis.suspects.iter().map(line).collect();
-    format!("{:?}: {}\n{}", diagnosis.state, diagnosis.sentence, lines.join("\n"))
+    format!("{:?}\n{}", diagnosis.state, lines.join("\n"))
 }
 
 #[test]
@@ -222,17 +222,28 @@ fn what_is_limited_by_nothing_that_was_seen_is_unclear() {
 }
 
 #[test]
-fn the_sentence_names_tier_evidence_and_what_to_try() {
+fn a_suspect_comes_with_its_evidence_and_what_to_try() {
     let mut now = signals(&table("healthy.toml"));
     now.extend(signals(table("rules.toml")["php-workers"].as_table().expect("a table")));
     let found = diagnosis(&stack("lighttpd"), &with_shares(now));
-    assert_eq!(
-        found.sentence,
-        "app holds the stack: every PHP process is taken (2 of 2 PHP processes were busy; 31 requests waited in its \
-         queue); try app.pm.max_children = 10, 20",
-        "{}",
-        told(&found)
-    );
-    let attempt = &found.suspects[0].tries[0];
+    let suspect = &found.suspects[0];
+    assert_eq!((suspect.tier.as_str(), suspect.title.as_str()), ("app", "every PHP process is taken"));
+    let seen: Vec<_> = suspect.evidence.iter().take(2).map(|clue| signal_seen(&clue.seen)).collect();
+    let (busy, queue) =
+        ("{value} of {limit} PHP processes were busy", "{value} requests waited in its queue");
+    assert_eq!(seen, [(busy, 2.0, Some(2.0)), (queue, 31.0, None)], "{}", told(&found));
+    let attempt = &suspect.tries[0];
+    assert_eq!(attempt.knob.as_deref(), Some("app.pm.max_children"));
+    assert_eq!(attempt.values, ["10", "20"]);
     assert_eq!(attempt.now.as_deref(), Some("5"), "the knob in force");
+}
+
+/// The rule's text, the value and the limit of evidence that is a signal.
+fn signal_seen(seen: &ClueSeen) -> (&str, f64, Option<f64>) {
+    match seen {
+        ClueSeen::Signal { template, value, limit, .. } => {
+            (template, value.value, limit.as_ref().map(|limit| limit.value))
+        }
+        other => panic!("{other:?}"),
+    }
 }

@@ -1,6 +1,6 @@
 //! The check of Little's law against closed loops whose bookkeeping is known to be right, or known to lose work.
 
-use analysis::Little;
+use analysis::{BalanceOf, Little};
 
 use crate::simulation::{Loop, Service};
 use model::random::Random;
@@ -63,7 +63,7 @@ fn a_user_who_never_comes_back_is_noticed() {
     run.hang_a_user();
     let found = run.little(20, 140);
     assert!(!found.holds(), "{name}: 120 of {:.0} user-seconds are never counted", found.users.integral_s);
-    assert_eq!(found.worst().0, "sessions");
+    assert_eq!(found.worst().0, BalanceOf::Sessions);
 }
 
 #[test]

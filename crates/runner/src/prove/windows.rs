@@ -6,6 +6,7 @@ use model::OperationKind;
 use model::diagnosis::LeftOut;
 use model::random::Random;
 use model::record::ValidityCheck;
+use wording::Asking;
 
 /// Seconds of a window that count.
 pub(super) const WINDOW_S: u32 = 8;
@@ -121,7 +122,7 @@ impl<'a> Tally<'a> {
         let little = Little::of(&open.steady);
         let generator = analysis::generator(&open.steady, &little, cpus, 0, HostShares::default());
         let checks = analysis::generator_checks(&generator, shares_cpus);
-        let broken = checks.into_iter().find(|check| !check.ok);
+        let broken = checks.iter().find(|check| !check.ok).map(|check| wording::check(check, Asking::Run));
         let Open { index, window, completed, .. } = open;
         self.whole.push(Driven { index, window, completed, broken });
     }

@@ -30,7 +30,7 @@ impl Driven {
     /// A load that this machine has no room for: the run says so and nothing else.
     pub(super) fn refused(mut record: RunRecord, writer: RunWriter) -> Result<Driven> {
         record.outcome = Outcome::Aborted;
-        record.verdict.sentence = analysis::sentence::invalid(&record.validity);
+        record.verdict.sentence = wording::invalid(&record.validity);
         writer.finish(&record)?;
         let faults = verdict::faults(&record, false);
         let outcome = Outcome::Completed;
@@ -65,6 +65,7 @@ impl Driven {
             early: &early,
             rules,
             unsettled_after_s,
+            asking: wording::Asking::Trial,
         };
         judge(&case, &mut record)?;
         // What was given up early is short because it was hopeless.

@@ -10,15 +10,7 @@ use model::study::Fault;
 pub(super) fn faults(record: &RunRecord, unsettled: bool) -> Vec<Fault> {
     let broken = record.validity.iter().filter(|check| !check.ok);
     let counts = broken.filter(|check| !(unsettled && check.check == Check::Duration));
-    counts.map(|check| Fault { check: check.check.clone(), sentence: of_a_trial(&check.sentence) }).collect()
-}
-
-/// The sentence of a run's check with remedies that a study has: a trial's window is set by another flag, and its
-/// ramp-up by none.
-fn of_a_trial(sentence: &str) -> String {
-    let of_runs = ["; lengthen the ramp-up (--ramp-up)", "; lengthen it (--ramp-up)"];
-    let told = of_runs.iter().fold(sentence.to_string(), |told, remedy| told.replace(remedy, ""));
-    told.replace("(--steady)", "(--window)")
+    counts.map(|check| Fault { check: check.check.clone(), sentence: check.sentence.clone() }).collect()
 }
 
 /// The faults of a trial, and those that only mark it as overloaded: where its load is `given`, that the stack does not
@@ -52,15 +44,6 @@ mod tests {
             judged_from_s: 0.0,
             why: None,
         }
-    }
-
-    #[test]
-    fn a_remedy_that_is_a_flag_of_a_run_is_one_of_studies_or_left_out() {
-        let told = "19 of 20 users were at work: the load was not the one asked for";
-        assert_eq!(of_a_trial(&format!("{told}; lengthen the ramp-up (--ramp-up)")), told);
-        let told = "the ramp-up had not settled";
-        assert_eq!(of_a_trial(&format!("{told}; lengthen it (--ramp-up)")), told);
-        assert_eq!(of_a_trial("none ended; lengthen it (--steady)"), "none ended; lengthen it (--window)");
     }
 
     #[test]

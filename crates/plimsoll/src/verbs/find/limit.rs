@@ -1,7 +1,7 @@
 //! What holds the stack at its load line: by the run of the trial there, and by how that shows over all loads.
 
 use analysis::diagnosis::shape::{self, AtLoad};
-use model::study::{By, Find, FindAnswer, Purpose, Question, Trial};
+use model::study::{Find, FindAnswer, Purpose, Question, Trial};
 use model::{Catalogue, Diagnosis, Result, RunRecord, StudyRecord};
 
 use runner::diagnose;
@@ -21,16 +21,15 @@ pub(crate) fn of(
     let counts = |trial: &&Trial| trial.purpose != Purpose::WarmUp && trial.valid();
     let mut seen = Vec::new();
     for trial in record.trials.iter().filter(counts) {
-        let Ok(mut one) = run(trial) else { continue };
+        let Ok(one) = run(trial) else { continue };
         let services = diagnose::services(&one, catalogue);
-        diagnose::fill_in(&mut one, &rules, &services);
-        seen.extend(one.diagnosis.map(|diagnosis| AtLoad { load: trial.load, diagnosis }));
+        let facts = diagnose::facts(&one, &rules, &services);
+        seen.extend(facts.map(|(_, diagnosis)| AtLoad { load: trial.load, diagnosis }));
     }
-    let unit = if find.goal.by == By::Users { "users" } else { "per second" };
     let before = record.diagnosis.as_ref().and_then(|before| before.proof.clone());
     Ok(line(find, &seen)
-        .and_then(|line| shape::at(line, unit, seen))
-        .map(|diagnosis| Diagnosis { proof: before, ..diagnosis }))
+        .and_then(|line| shape::at(line, find.goal.by, seen))
+        .map(|facts| Diagnosis { proof: before, ..wording::diagnosis(&facts) }))
 }
 
 /// The load at which the stack is held: the line, or where a find without one saw most.

@@ -2,13 +2,14 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use analysis::{HostShares, Little, Steady, ValidityInputs, VerdictInputs};
+use analysis::{CheckOutcome, HostShares, Little, Steady, ValidityInputs};
 use engine::{Audience, RunOptions, Second, Totals};
 use model::hit::HIT_FORMAT;
 use model::interval::OperationName;
 use model::plan::Load;
-use model::record::{Check, OperationResult, Outcome, TimeSummary, ValidityCheck};
+use model::record::{Check, OperationResult, Outcome, TimeSummary};
 use model::{HitRecord, Interval, OperationKind, Result, units};
+use wording::{Asking, VerdictInputs};
 
 use crate::console::Console;
 use crate::context::Context;
@@ -85,7 +86,7 @@ impl<'a> Witness<'a> {
         let p99 = analysis::percentile_s(&now.response, 99.0);
         let p99 = p99.map(|p99| format!(", p99 {}", units::show_seconds(p99))).unwrap_or_default();
         let failed = if now.failed() > 0 { format!(", {} errors", now.failed()) } else { String::new() };
-        let rate = analysis::sentence::number(now.completed as f64);
+        let rate = units::number(now.completed as f64);
         self.console.advance(&format!("{done}: {rate} requests/s{p99}{failed}"), ratio);
     }
 }
@@ -147,7 +148,7 @@ pub(super) fn record(
         connections: options.load.users,
         generator_cpus: options.cpus.clone(),
         outcome,
-        verdict: analysis::verdict(&VerdictInputs {
+        verdict: wording::verdict(&VerdictInputs {
             load: "",
             checks: &[],
             targets: &[],
@@ -203,30 +204,16 @@ fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &m
     // A user who has done its share of the requests leaves before the others.
     let dealt_out = matches!(seen.length, Length::Requests(_));
     let applies =
-        |check: &ValidityCheck| CHECKS.contains(&check.check) && !(dealt_out && check.check == Check::Users);
-    record.validity = checks.into_iter().filter(applies).collect();
-    if dealt_out && record.elapsed_s < 1.0 && record.outcome == Outcome::Completed {
-        say_too_short(record);
-    }
+        |check: &&CheckOutcome| CHECKS.contains(&check.check) && !(dealt_out && check.check == Check::Users);
+    record.validity = wording::checks(checks.iter().filter(applies), Asking::Hit);
     let load = Load { users: record.connections, ..Load::default() };
-    record.verdict = analysis::verdict(&VerdictInputs {
+    record.verdict = wording::verdict(&VerdictInputs {
         load: &load.headline(),
         checks: &record.validity,
         targets: &[],
         metrics: &[],
         operations: rows,
     });
-}
-
-/// So few requests are over before the instrument has looked at itself for a second.
-fn say_too_short(record: &mut HitRecord) {
-    let took = units::show_seconds(record.elapsed_s);
-    if let Some(check) = record.validity.iter_mut().find(|check| check.check == Check::Duration) {
-        check.sentence = format!(
-            "it was over in {took}, too soon for the instrument to judge itself by whole seconds: ask for more requests (-n), \
-             or for a time (-d)"
-        );
-    }
 }
 
 fn method(options: &RunOptions) -> String {

@@ -1,11 +1,36 @@
 //! The sentence of a run: its verdict, what was measured, and each target that it missed.
 
+use analysis::Judgement;
+use model::OperationKind;
 use model::QosTarget;
 use model::qos::Measure;
-use model::record::{MetricResult, OperationResult, TargetOutcome, ValidityCheck};
-use model::{OperationKind, units};
+use model::record::{MetricResult, OperationResult, TargetOutcome, ValidityCheck, Verdict};
+use model::units::{self, number, percent};
 
-use super::{number, percent};
+/// What a verdict is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct VerdictInputs<'a> {
+    /// The load as asked for: `20 users`.
+    pub load: &'a str,
+    /// The instrument's checks.
+    pub checks: &'a [ValidityCheck],
+    /// The targets as judged.
+    pub targets: &'a [TargetOutcome],
+    /// The kit's figures; the first one is the headline.
+    pub metrics: &'a [MetricResult],
+    /// The rows of the result.
+    pub operations: &'a [OperationResult],
+}
+
+/// The verdict of [`analysis::verdict`] with its sentence, which carries no figure of the stack where the run is not valid.
+pub fn verdict(inputs: &VerdictInputs<'_>) -> Verdict {
+    let Judgement { valid, pass } = analysis::verdict(inputs.checks, inputs.targets);
+    let sentence = match pass {
+        None => invalid(inputs.checks),
+        Some(pass) => counted(pass, inputs),
+    };
+    Verdict { valid, pass, sentence }
+}
 
 /// The sentence of a run that is not valid: why, and no figure of the stack.
 pub fn invalid(checks: &[ValidityCheck]) -> String {
@@ -18,13 +43,8 @@ pub fn invalid(checks: &[ValidityCheck]) -> String {
     }
 }
 
-/// The sentence of a valid run.
-pub(crate) fn valid(
-    load: &str,
-    targets: &[TargetOutcome],
-    metrics: &[MetricResult],
-    operations: &[OperationResult],
-) -> String {
+fn counted(pass: bool, inputs: &VerdictInputs<'_>) -> String {
+    let VerdictInputs { load, targets, metrics, operations, .. } = *inputs;
     let mut facts = vec![format!("{load}, {}", headline(metrics, operations))];
     let missed: Vec<&TargetOutcome> = targets.iter().filter(|target| !target.pass).collect();
     if missed.is_empty() {
@@ -35,7 +55,7 @@ pub(crate) fn valid(
         facts.extend(missed.into_iter().map(miss));
     }
     facts.extend(error_share(operations, targets));
-    let word = match (targets.is_empty(), targets.iter().all(|target| target.pass)) {
+    let word = match (targets.is_empty(), pass) {
         (true, _) => "no targets asked for",
         (_, true) => "passed",
         (_, false) => "failed",
@@ -117,22 +137,4 @@ fn error_share(operations: &[OperationResult], targets: &[TargetOutcome]) -> Opt
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_headline_without_a_unit_has_its_title() {
-        let metric = |unit: &str| MetricResult {
-            name: "m".into(),
-            title: "Rollback share".into(),
-            value: 0.0213,
-            unit: unit.into(),
-            at_least: None,
-            at_most: None,
-        };
-        assert_eq!(headline(&[metric("s")], &[]), "Rollback share 21.3 ms");
-        assert_eq!(headline(&[metric("")], &[]), "Rollback share 0.021");
-        assert_eq!(headline(&[metric("of orders")], &[]), "0.021 of orders");
-        assert_eq!(headline(&[], &[]), "0 operations/s");
-    }
-}
+mod tests;

@@ -1,0 +1,102 @@
+//! What a diagnosis found, without words.
+
+use model::diagnosis::{Ledger, Limited, Try};
+use model::study::By;
+
+/// What holds a stack, and what speaks for it.
+#[derive(Debug, Clone)]
+pub struct DiagnosisFacts {
+    /// Whether anything holds it.
+    pub state: Limited,
+    /// The likeliest first.
+    pub suspects: Vec<SuspectFacts>,
+    /// Where the time of an operation went, where that could be seen.
+    pub ledger: Option<Ledger>,
+    /// What could not be observed.
+    pub unseen: Vec<String>,
+    /// How busy the stack's CPUs were, of 1, where that was seen.
+    pub busy_ratio: Option<f64>,
+    /// The run had targets.
+    pub has_targets: bool,
+}
+
+/// A resource of a tier that may be the limit.
+#[derive(Debug, Clone)]
+pub struct SuspectFacts {
+    /// The rule that names it.
+    pub rule: String,
+    /// web, app, db, cache, `generator`, `observers`; `host` for the machine.
+    pub tier: String,
+    /// The resource.
+    pub resource: String,
+    /// The rule's own title.
+    pub title: String,
+    /// Probability that it is the limit.
+    pub sure_ratio: f64,
+    /// What speaks for it and against it, the heaviest first.
+    pub evidence: Vec<ClueFacts>,
+    /// What to try.
+    pub tries: Vec<Try>,
+}
+
+/// One piece of evidence.
+#[derive(Debug, Clone)]
+pub struct ClueFacts {
+    /// The signal that was weighed.
+    pub signal: String,
+    /// The figure that was weighed.
+    pub value: f64,
+    /// How far it was there: 0 not at all, 1 fully.
+    pub strength_ratio: f64,
+    /// What it added to the log-odds.
+    pub weight: f64,
+    /// What was seen.
+    pub seen: ClueSeen,
+}
+
+/// What a piece of evidence is about.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClueSeen {
+    /// A signal of a rule.
+    Signal {
+        /// The rule's own text with places for what follows.
+        template: String,
+        /// The figure that is shown.
+        value: Quantity,
+        /// What it can be at most.
+        limit: Option<Quantity>,
+        /// The tier.
+        tier: String,
+        /// The tier behind it.
+        callee: Option<String>,
+    },
+    /// A caller only waited for a tier behind it that is to blame.
+    Waited {
+        /// For this share of its work.
+        ratio: f64,
+        /// The caller.
+        tier: String,
+        /// The tier behind it.
+        callee: String,
+    },
+    /// The suspect became likely near the load line.
+    Shape {
+        /// What loads are counted in.
+        by: By,
+        /// The lowest load at which it was likely.
+        from: f64,
+        /// The highest load below at which it was not.
+        before: f64,
+        /// How likely it was there.
+        before_ratio: f64,
+    },
+}
+
+/// A value with its unit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quantity {
+    /// The value.
+    pub value: f64,
+    /// `s`, `bytes`, `bytes/s`, `ratio`, or what is counted.
+    pub unit: String,
+}

@@ -1,0 +1,276 @@
+//! What each check of the instrument found: the figures, for whoever makes words of them.
+
+use model::QosTarget;
+use model::load::Pattern;
+use model::record::{Check, ConsistencyResult, Evidence, UntimedResult};
+
+use crate::demand::SessionShare;
+use crate::little::Little;
+use crate::metric::Bound;
+use crate::validity::{LogAlarm, TierEvent};
+
+/// A check of the instrument by itself, as it came out.
+#[derive(Debug, Clone)]
+pub struct CheckOutcome {
+    /// Which.
+    pub check: Check,
+    /// It holds.
+    pub ok: bool,
+    /// The figure.
+    pub observed: Option<f64>,
+    /// What it had to stay below, reach or be near.
+    pub limit: Option<f64>,
+    /// What was found.
+    pub finding: Finding,
+}
+
+impl CheckOutcome {
+    /// `figures` are the observed one and its limit, where there are any.
+    pub(crate) fn new(check: Check, ok: bool, figures: Option<(f64, f64)>, finding: Finding) -> CheckOutcome {
+        let (observed, limit) = figures.unzip();
+        CheckOutcome { check, ok, observed, limit, finding }
+    }
+}
+
+/// What a check found; whether that is right says [`CheckOutcome::ok`].
+#[derive(Debug, Clone)]
+pub enum Finding {
+    /// The tiers that died or restarted.
+    Tiers(Vec<TierEvent>),
+    /// How long the steady state was, and how it came to its end.
+    Duration {
+        /// Seconds recorded.
+        steady_s: f64,
+        /// Seconds planned.
+        planned_s: f64,
+        /// Why it is as long as that.
+        end: SteadyEnd,
+    },
+    /// Connections that the generator's machine had no port, descriptor or buffer for.
+    Room {
+        /// How many.
+        exhausted: u64,
+    },
+    /// The operations that ended.
+    Operations {
+        /// Completed.
+        completed: u64,
+        /// Failed.
+        failed: u64,
+        /// One of which none completed, and how many of it failed.
+        never: Option<(String, u64)>,
+        /// The first failure that was kept: of the operation that never completed, where others did.
+        first: Option<Evidence>,
+    },
+    /// The generator's CPU as a share of its CPUs.
+    GeneratorCpu {
+        /// 1 is all of them.
+        used_ratio: f64,
+    },
+    /// The CPU of its busiest thread as a share of one.
+    GeneratorThread {
+        /// 1 is all of it.
+        used_ratio: f64,
+    },
+    /// How late it sent, and what may have delayed it.
+    SendLag(SendLag),
+    /// Users at work.
+    Users {
+        /// Their mean number.
+        mean: f64,
+        /// Those asked for.
+        asked: u32,
+    },
+    /// Arrivals of the open model.
+    Arrivals {
+        /// Those that began.
+        began: u64,
+        /// Those intended.
+        intended: f64,
+        /// As they were asked for.
+        pattern: Pattern,
+        /// What is wrong with them.
+        fault: Option<ArrivalsFault>,
+    },
+    /// Draws from the mix.
+    Mix(MixDraws),
+    /// The session whose share is furthest off, in what is allowed.
+    MixShares {
+        /// That session.
+        worst: SessionShare,
+        /// The kit's points.
+        points: f64,
+        /// Users arrive, instead of a number of them staying.
+        open: bool,
+    },
+    /// Pauses: thinks, or what was left of cycles.
+    Pauses {
+        /// They are the rest of cycles.
+        by_cycles: bool,
+        /// The mean as it was, of all, in seconds.
+        mean_s: f64,
+        /// The mean as it was drawn, of all.
+        asked_s: f64,
+        /// What is furthest off.
+        fault: Option<PauseFault>,
+    },
+    /// Little's law.
+    Little {
+        /// Both of its sides.
+        little: Little,
+        /// It is broken by users who were never answered, and a target says so already.
+        waiting: bool,
+    },
+    /// The samples of targets.
+    Samples(Samples),
+    /// What the script abandoned.
+    Untimed {
+        /// How much, and how long it took.
+        untimed: Option<UntimedResult>,
+        /// The strictest limit on times, in seconds.
+        strictest_s: Option<f64>,
+    },
+    /// Alarms found in the tiers' logs.
+    Alarms(Vec<LogAlarm>),
+    /// The kit's consistency check.
+    Consistency {
+        /// Statements checked.
+        statements: usize,
+        /// Those that don't hold.
+        broken: usize,
+        /// The first of these.
+        first: Option<ConsistencyResult>,
+    },
+    /// A figure of the kit's own.
+    Metric {
+        /// The figure and its bounds.
+        bound: Bound,
+        /// It is below or above them; not so where it was not judged.
+        outside: bool,
+    },
+}
+
+/// Why a steady state is as long as it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SteadyEnd {
+    /// It is as long as planned.
+    Whole,
+    /// It was planned to take less than a second.
+    UnderASecond,
+    /// None was found before it was given up.
+    Unsettled {
+        /// After that many seconds.
+        after_s: f64,
+    },
+    /// The run was interrupted.
+    Interrupted,
+    /// The run was given up.
+    Aborted,
+    /// The run did not end.
+    Unfinished,
+    /// The run completed, but seconds are missing.
+    Gaps,
+}
+
+/// How late the generator sent, and what was seen that makes one late.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SendLag {
+    /// 99th percentile, or the worst where there are too few; absent when nothing was sent.
+    pub lag_s: Option<f64>,
+    /// The worst.
+    pub worst_s: Option<f64>,
+    /// Share of the time in which its threads waited for a CPU.
+    pub cpu_wait_ratio: f64,
+    /// Share of the CPU time that the host withheld.
+    pub steal_ratio: Option<f64>,
+    /// Cores used by processes that are neither tiers nor the generator.
+    pub foreign_cores: Option<f64>,
+    /// Share of its CPUs that it used itself.
+    pub cpu_ratio: f64,
+    /// Its CPUs are also the stack's.
+    pub shares_cpus: bool,
+}
+
+/// What is wrong with arrivals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArrivalsFault {
+    /// Some waited until a user was free.
+    NoFreeUser {
+        /// How many arrivals.
+        waited: u64,
+        /// How many users there are.
+        users: u32,
+    },
+    /// More or fewer began than intended.
+    OtherNumber,
+    /// By the second they are not as dispersed as random ones.
+    NotRandom,
+}
+
+/// Draws from the mix against its probabilities.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MixDraws {
+    /// There is one session.
+    OneSession,
+    /// Nothing is left to chance, or too little was drawn.
+    NotJudged,
+    /// Pearson's chi-square.
+    ChiSquare {
+        /// As it was.
+        chi2: f64,
+        /// Degrees of freedom.
+        freedom: usize,
+        /// The most that is allowed.
+        limit: f64,
+    },
+    /// Sessions of probability 0 began.
+    Impossible {
+        /// How many.
+        drawn: f64,
+    },
+    /// One came less often than chance gives.
+    TooRare {
+        /// The session.
+        name: String,
+        /// How often it came.
+        drawn: f64,
+        /// How often it was to come.
+        asked: f64,
+    },
+}
+
+/// What is wrong with pauses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PauseFault {
+    /// After sessions of this name; absent for all together.
+    pub session: Option<String>,
+    /// The mean as it was, in seconds.
+    pub seen_s: f64,
+    /// The mean that was asked for.
+    pub asked_s: f64,
+    /// They were drawn right, and not kept.
+    pub drawn_right: bool,
+}
+
+/// Whether targets have the samples that they need.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Samples {
+    /// There is no target.
+    NoTarget,
+    /// They have.
+    Enough {
+        /// Those of the target that has the fewest.
+        fewest: u64,
+    },
+    /// One has not.
+    Lacking {
+        /// The target that lacks most.
+        target: QosTarget,
+        /// Samples that it has.
+        samples: u64,
+        /// Samples that it needs.
+        needed: u64,
+        /// Seconds of steady state that would give them; absent where nothing completed.
+        enough_after_s: Option<f64>,
+    },
+}

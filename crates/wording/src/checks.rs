@@ -1,0 +1,100 @@
+//! The checks of the instrument by itself: each with what it found, and what to try where it broke.
+
+mod generator;
+mod load;
+mod measurement;
+mod stack;
+
+use analysis::{CheckOutcome, Finding};
+use model::record::ValidityCheck;
+
+pub use stack::abandoned;
+
+/// Who asks for the load, which says with which flags it can be made another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asking {
+    /// A run.
+    Run,
+    /// A trial of a study: its window has a length of its own, and its ramp-up is found.
+    Trial,
+    /// `hit`, which has no kit and no ramp-up.
+    Hit,
+}
+
+impl Asking {
+    /// The flag that makes the steady state longer.
+    fn longer(self) -> &'static str {
+        match self {
+            Asking::Run => "--steady",
+            Asking::Trial => "--window",
+            Asking::Hit => "-d",
+        }
+    }
+
+    /// To lengthen the ramp-up, called `what`, where that can be done.
+    fn longer_ramp_up(self, what: &str) -> String {
+        match self {
+            Asking::Run => format!("; lengthen {what} (--ramp-up)"),
+            Asking::Trial | Asking::Hit => String::new(),
+        }
+    }
+
+    /// To look at one user, where there is a kit, after `before`.
+    fn one_user(self, before: &str) -> String {
+        match self {
+            Asking::Run | Asking::Trial => format!("{before}look at one user with `plimsoll try`"),
+            Asking::Hit => String::new(),
+        }
+    }
+}
+
+/// The checks as records have them.
+pub fn checks<'a>(
+    outcomes: impl IntoIterator<Item = &'a CheckOutcome>,
+    asking: Asking,
+) -> Vec<ValidityCheck> {
+    outcomes.into_iter().map(|outcome| check(outcome, asking)).collect()
+}
+
+/// One of them.
+pub fn check(outcome: &CheckOutcome, asking: Asking) -> ValidityCheck {
+    let CheckOutcome { check, ok, observed, limit, finding } = outcome;
+    let sentence = sentence(finding, *ok, asking);
+    ValidityCheck { check: check.clone(), ok: *ok, sentence, observed: *observed, limit: *limit }
+}
+
+fn sentence(finding: &Finding, ok: bool, asking: Asking) -> String {
+    match finding {
+        Finding::Tiers(events) => stack::tiers(events),
+        Finding::Duration { steady_s, planned_s, end } => {
+            measurement::duration(*steady_s, *planned_s, *end, asking)
+        }
+        Finding::Room { exhausted } => generator::room(*exhausted),
+        Finding::Operations { completed, failed, never, first } => {
+            stack::operations((*completed, *failed), never.as_ref(), first.as_ref(), asking)
+        }
+        Finding::GeneratorCpu { used_ratio } => generator::cpu(*used_ratio, ok),
+        Finding::GeneratorThread { used_ratio } => generator::thread(*used_ratio, ok),
+        Finding::SendLag(lag) => generator::send_lag(lag, ok),
+        Finding::Users { mean, asked } => load::users(*mean, *asked, ok, asking),
+        Finding::Arrivals { began, intended, pattern, fault } => {
+            load::arrivals(*began, *intended, *pattern, *fault)
+        }
+        Finding::Mix(draws) => load::mix(draws),
+        Finding::MixShares { worst, points, open } => load::shares(worst, *points, *open, ok, asking),
+        Finding::Pauses { by_cycles, mean_s, asked_s, fault } => {
+            load::pauses(*by_cycles, (*mean_s, *asked_s), fault.as_ref())
+        }
+        Finding::Little { little, waiting } => measurement::little(little, *waiting, asking),
+        Finding::Samples(samples) => measurement::samples(samples, asking),
+        Finding::Untimed { untimed, strictest_s } => stack::untimed(untimed.as_ref(), *strictest_s, ok),
+        Finding::Alarms(alarms) => stack::alarms(alarms),
+        Finding::Consistency { statements, broken, first } => {
+            stack::consistency(*statements, *broken, first.as_ref())
+        }
+        Finding::Metric { bound, outside } => stack::metric(bound, *outside),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! What a proof by intervention says.
+
+use analysis::elasticity::{Conclusion, conclusion};
+use model::diagnosis::{Handicap, LeftOut};
+
+/// What follows from the handicaps, the suspect's first.
+pub fn proof(handicaps: &[Handicap]) -> String {
+    let Some((suspect, innocent)) = handicaps.split_first() else { return "Nothing was taken.".to_string() };
+    let Some(value) = suspect.elasticity else {
+        return format!("Nothing can be said: no pair of windows with {} taken is whole.", suspect.what);
+    };
+    let (Some((low, high)), Some(conclusion)) = (suspect.interval, conclusion(handicaps)) else {
+        let seen = format!("So far {} taken from tier {} gave", suspect.what, suspect.tier);
+        return format!("{seen} an elasticity of {value:.2}; too few pairs of windows for an interval.");
+    };
+    let word = match conclusion {
+        Conclusion::Proved => "Proved",
+        Conclusion::NotToldApart => "Not told apart",
+        Conclusion::PartlyProved => "Partly proved",
+        Conclusion::Refuted => "Refuted",
+        Conclusion::Open => "Open",
+    };
+    let mut text = format!(
+        "{word}: {} taken from tier {}, elasticity of throughput {value:.2} ({low:.2} to {high:.2})",
+        suspect.what, suspect.tier
+    );
+    text += &stopped(suspect);
+    for other in innocent {
+        let Some(value) = other.elasticity else { continue };
+        let interval =
+            other.interval.map(|(low, high)| format!(" ({low:.2} to {high:.2})")).unwrap_or_default();
+        text += &format!("; {} taken from tier {}: {value:.2}{interval}", other.what, other.tier);
+        text += &stopped(other);
+    }
+    text + "."
+}
+
+/// That windows don't count, and the number of all.
+pub fn left_out(left_out: &LeftOut, all: usize) -> String {
+    let LeftOut { windows, sentence, .. } = left_out;
+    format!("{windows} of {all} windows don't count, nor do the others of their blocks: {sentence}.")
+}
+
+/// ` (in 3 of 8 pairs nothing completed any more)`.
+fn stopped(handicap: &Handicap) -> String {
+    match handicap.stopped {
+        0 => String::new(),
+        count => format!(" (in {count} of {} pairs nothing completed any more)", handicap.pairs),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handicap(tier: &str, elasticity: f64, interval: Option<(f64, f64)>, stopped: u32) -> Handicap {
+        Handicap {
+            tier: tier.into(),
+            what: "15 % of its CPU time".into(),
+            suspect: tier == "web",
+            elasticity: Some(elasticity),
+            interval,
+            pairs: 8,
+            stopped,
+        }
+    }
+
+    #[test]
+    fn the_conclusion_comes_first_and_then_each_handicap() {
+        let web = handicap("web", 1.0, Some((0.9, 1.1)), 4);
+        let calm = |tier| handicap(tier, 0.02, Some((-0.1, 0.1)), 0);
+        assert_eq!(
+            proof(&[web, calm("db")]),
+            "Proved: 15 % of its CPU time taken from tier web, elasticity of throughput 1.00 (0.90 to 1.10) (in 4 of 8 \
+             pairs nothing completed any more); 15 % of its CPU time taken from tier db: 0.02 (-0.10 to 0.10)."
+        );
+        assert!(proof(&[calm("web")]).starts_with("Refuted"), "{}", proof(&[calm("web")]));
+        assert_eq!(proof(&[]), "Nothing was taken.");
+    }
+
+    #[test]
+    fn without_an_interval_it_is_said_that_pairs_are_too_few() {
+        let few = proof(&[handicap("web", 0.9, None, 0)]);
+        assert!(few.contains("too few pairs"), "{few}");
+    }
+}
