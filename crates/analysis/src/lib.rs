@@ -65,7 +65,7 @@ pub use times::{percentile_s, summary};
 pub use trial::{Also, measured, measured_in};
 pub use validity::{
     ArrivalsFault, CheckOutcome, Finding, MixDraws, PauseFault, Samples, SendLag, SteadyEnd, TierEvent,
-    TierFault, ValidityInputs, generator_checks, limits, validity,
+    TierFault, ValidityInputs, ceiling_check, generator_checks, limits, validity,
 };
 pub use verdict::{Judgement, verdict};
 

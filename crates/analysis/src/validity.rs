@@ -45,6 +45,8 @@ pub mod limits {
     pub const PAUSES_JUDGED: u64 = 30;
     /// How likely chance may break a check of a run that is right, where that is set by itself.
     pub const FALSE_ALARM: f64 = 1e-4;
+    /// The generator's ceiling: times the requests per second of the answer.
+    pub const CEILING_TIMES: f64 = 5.0;
     /// Seconds of steady state that may be missing: its two ends need not be whole seconds.
     pub const MISSING_S: f64 = 2.0;
 }
@@ -213,6 +215,14 @@ fn errors_all(inputs: &ValidityInputs<'_>) -> CheckOutcome {
 /// `shares_cpus` says whether its CPUs are also the stack's.
 pub fn generator_checks(generator: &GeneratorResult, shares_cpus: bool) -> [CheckOutcome; 3] {
     [generator_cpu(generator), generator_thread(generator), send_lag(generator, shares_cpus)]
+}
+
+/// Whether the generator's ceiling is far enough above the rate of requests at an answer; both in requests per second.
+pub fn ceiling_check(ceiling_per_s: f64, answer_per_s: f64) -> CheckOutcome {
+    let times = ceiling_per_s / answer_per_s.max(1e-9);
+    let finding = Finding::Ceiling { ceiling_per_s, answer_per_s, times };
+    let ok = times >= limits::CEILING_TIMES;
+    CheckOutcome::new(Check::Ceiling, ok, Some((times, limits::CEILING_TIMES)), finding)
 }
 
 fn generator_cpu(generator: &GeneratorResult) -> CheckOutcome {

@@ -4,9 +4,10 @@ use engine::null_server::NullServer;
 use engine::{Audience, Control, Program, RunOptions, Scenario, Second, Source};
 use model::load::{Arrivals, Arriving, Pattern};
 use model::plan::{Load, Placement};
-use model::record::{Check, ValidityCheck};
+use model::record::ValidityCheck;
 use model::study::Ceiling;
-use model::{Interval, OperationKind, Problem, Result, units};
+use model::{Interval, OperationKind, Problem, Result};
+use wording::Asking;
 
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
@@ -15,8 +16,6 @@ const USERS: u32 = 50;
 const STEADY_S: f64 = 2.0;
 /// The lag that counts is that at this share of the ceiling: nobody measures at the ceiling itself.
 const LAG_AT_RATIO: f64 = 0.1;
-/// The ceiling is to be this multiple of the rate of requests at an answer: `docs/method/load-line.md`.
-const ROOM: f64 = 5.0;
 
 /// What the null server saw of the generator at full speed.
 pub struct AtFull {
@@ -65,21 +64,7 @@ pub fn measure(placement: &Placement, interrupt: &Interrupt, progress: &mut dyn 
 
 /// Whether the ceiling is far enough above the rate of requests that the answer was found at.
 pub fn check(ceiling: &Ceiling, requests_per_s: f64) -> ValidityCheck {
-    let times = ceiling.requests_per_s / requests_per_s.max(1e-9);
-    let ok = times >= ROOM;
-    let seen = format!(
-        "the generator's ceiling, {} requests/s, is {} times the {} requests/s at the answer",
-        model::units::number(ceiling.requests_per_s),
-        units::significant(times),
-        model::units::number(requests_per_s)
-    );
-    let sentence = match ok {
-        true => seen,
-        false => format!(
-            "{seen}, not {ROOM} times: the answer may be the generator's own; give it more CPUs, or the stack fewer"
-        ),
-    };
-    ValidityCheck { check: Check::Ceiling, ok, sentence, observed: Some(times), limit: Some(ROOM) }
+    wording::check(&analysis::ceiling_check(ceiling.requests_per_s, requests_per_s), Asking::Trial)
 }
 
 fn lag_p99_s(sum: &Sum) -> f64 {
@@ -130,18 +115,4 @@ fn drive(load: Load, placement: &Placement, interrupt: &Interrupt) -> Result<Sum
         return Err(Problem::environment(what).remedy("is loopback up?").into());
     }
     Ok(sum)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_ceiling_is_far_enough_away_at_five_times_the_answers_rate() {
-        let ceiling = Ceiling { requests_per_s: 50_000.0, cpu_s_per_request: 2e-5, lag_p99_s: 1e-4, cpus: 1 };
-        assert!(check(&ceiling, 10_000.0).ok);
-        let near = check(&ceiling, 12_500.0);
-        assert!(!near.ok && near.sentence.contains("is 4.00 times"), "{}", near.sentence);
-        assert!(near.sentence.contains("may be the generator's own"), "{}", near.sentence);
-    }
 }

@@ -76,6 +76,9 @@ fn sentence(finding: &Finding, ok: bool, asking: Asking) -> String {
         Finding::GeneratorCpu { used_ratio } => generator::cpu(*used_ratio, ok),
         Finding::GeneratorThread { used_ratio } => generator::thread(*used_ratio, ok),
         Finding::SendLag(lag) => generator::send_lag(lag, ok),
+        Finding::Ceiling { ceiling_per_s, answer_per_s, times } => {
+            generator::ceiling(*ceiling_per_s, *answer_per_s, *times, ok)
+        }
         Finding::Users { mean, asked } => load::users(*mean, *asked, ok, asking),
         Finding::Arrivals { began, intended, pattern, fault } => {
             load::arrivals(*began, *intended, *pattern, *fault)

@@ -74,6 +74,15 @@ pub enum Finding {
     },
     /// How late it sent, and what may have delayed it.
     SendLag(SendLag),
+    /// How far the generator's ceiling is above an answer.
+    Ceiling {
+        /// Requests per second that the generator can make.
+        ceiling_per_s: f64,
+        /// Requests per second at the answer.
+        answer_per_s: f64,
+        /// The one divided by the other.
+        times: f64,
+    },
     /// Users at work.
     Users {
         /// Their mean number.

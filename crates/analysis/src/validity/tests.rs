@@ -126,6 +126,13 @@ fn found(run: &Run, check: Check) -> Finding {
 }
 
 #[test]
+fn a_ceiling_is_far_enough_away_at_five_times_the_answers_rate() {
+    assert!(ceiling_check(50_000.0, 10_000.0).ok);
+    let near = ceiling_check(50_000.0, 12_500.0);
+    assert_eq!((near.ok, near.observed, near.limit), (false, Some(4.0), Some(5.0)));
+}
+
+#[test]
 fn a_healthy_run_passes_every_check() {
     let checks = judge(&healthy());
     assert!(checks.iter().all(|check| check.ok), "{checks:#?}");

@@ -90,3 +90,19 @@ fn lag_cause(lag: &SendLag) -> String {
     }
     format!("{}; {remedy}", causes.join(", "))
 }
+
+pub(super) fn ceiling(ceiling_per_s: f64, answer_per_s: f64, times: f64, ok: bool) -> String {
+    let seen = format!(
+        "the generator's ceiling, {} requests/s, is {} times the {} requests/s at the answer",
+        number(ceiling_per_s),
+        units::significant(times),
+        number(answer_per_s)
+    );
+    if ok {
+        return seen;
+    }
+    format!(
+        "{seen}, not {} times: the answer may be the generator's own; give it more CPUs, or the stack fewer",
+        limits::CEILING_TIMES
+    )
+}

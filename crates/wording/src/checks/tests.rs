@@ -189,6 +189,17 @@ fn a_busy_generator_is_named_as_the_limit() {
 }
 
 #[test]
+fn a_ceiling_that_is_near_is_said_with_how_near() {
+    let ceiling = |answer_per_s, times| {
+        let finding = Finding::Ceiling { ceiling_per_s: 50_000.0, answer_per_s, times };
+        sentence(&finding, times >= 5.0, Asking::Trial)
+    };
+    contains(&ceiling(12_500.0, 4.0), &["is 4.00 times", "not 5 times", "may be the generator's own"]);
+    let far = "the generator's ceiling, 50 000 requests/s, is 5.00 times the 10 000 requests/s at the answer";
+    assert_eq!(ceiling(10_000.0, 5.0), far);
+}
+
+#[test]
 fn a_late_generator_says_what_delayed_it() {
     let late = |lag: SendLag| broken(Finding::SendLag(lag));
     let (steal_ratio, foreign_cores) = (Some(0.03), Some(0.9));
