@@ -1,12 +1,9 @@
 //! Everything of a result that people read as a sentence: figures with units, the recorded cause, what to try.
 
-pub mod capacity;
-pub mod compare;
 mod demand;
 pub mod diagnosis;
 pub mod find;
 mod run;
-pub mod sweep;
 
 pub(crate) use demand::{arrivals, bound, mix, pauses, rare, shares};
 use model::record::{ConsistencyResult, Evidence, GeneratorResult, Outcome, TargetOutcome, UntimedResult};

@@ -7,3 +7,7 @@
 //!
 //! Not here: problems, which are worded where they are raised; layouts, tables and drawings (`report`); numbers with
 //! their units, which problems need too (`model::units`).
+
+pub mod capacity;
+pub mod compare;
+pub mod sweep;

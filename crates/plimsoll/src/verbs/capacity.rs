@@ -1,7 +1,6 @@
 //! `plimsoll capacity`: whether what a kept run showed is enough for a population.
 
 use analysis::capacity::{CONFIDENCE_RATIO, Capacity, Conclusion, Population, capacity};
-use analysis::sentence;
 use clap::Args;
 use model::kit::{DEFAULT_MIX, Metric, Per};
 use model::record::RunRecord;
@@ -143,13 +142,13 @@ fn words(asked: &Population, found: &Capacity, record: &RunRecord) -> String {
     let setup = &record.setup;
     format!(
         "{}.\nRun {} ({} on {}, {}) showed {}: {}.",
-        sentence::capacity::population(asked),
+        wording::capacity::population(asked),
         record.id,
         setup.kit,
         setup.stack,
         setup.load_headline(),
-        sentence::capacity::shown(found),
-        sentence::capacity::answer(found)
+        wording::capacity::shown(found),
+        wording::capacity::answer(found)
     )
 }
 
@@ -173,7 +172,7 @@ fn as_json(asked: &Population, found: &Capacity, record: &RunRecord, of: &str) -
         "users_at_shown": found.users,
         "users_interval": ends(found.users_interval),
         "conclusion": word(found.conclusion),
-        "sentence": sentence::capacity::answer(found),
+        "sentence": wording::capacity::answer(found),
     })
 }
 

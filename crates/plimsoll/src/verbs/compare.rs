@@ -6,7 +6,6 @@ mod stored;
 
 use std::path::PathBuf;
 
-use analysis::sentence;
 use clap::Args;
 use experiment::compare::{self, Asked, Judgement};
 use experiment::pursue;
@@ -226,7 +225,7 @@ fn measure(mut bench: TrialBench<'_>) -> Result<Ended> {
     compare.gate_held = judgement.gate_held;
     compare.failed = judgement.failed;
     compare.lopsided = judgement.lopsided;
-    let sentence = sentence::compare::compare(&compare, judgement.spoiled);
+    let sentence = wording::compare::compare(&compare, judgement.spoiled);
     bench.sitting.record.question = Question::Compare(compare);
     closing::close(bench, ended, sentence)
 }

@@ -206,7 +206,7 @@ fn measure(mut bench: TrialBench<'_>) -> Result<closing::Ended> {
     };
     sweep.cells = cells;
     analysis::published::beside(&mut sweep, &trials);
-    let sentence = analysis::sentence::sweep::sweep(&sweep, &bench.sitting.record.arms, &trials);
+    let sentence = wording::sweep::sweep(&sweep, &bench.sitting.record.arms, &trials);
     bench.sitting.record.question = Question::Sweep(sweep);
     closing::close(bench, ended, sentence)
 }

@@ -208,7 +208,7 @@ pub(super) fn load_of(compare: &Compare, arms: &[Arm]) -> (By, f64) {
 /// What is compared, how, and how long it may take.
 pub(super) fn plan(compare: &Compare, arms: &[Arm]) -> String {
     let labels: Vec<&str> = arms.iter().map(|arm| arm.label.as_str()).collect();
-    let figure = analysis::sentence::compare::figure(&compare.by);
+    let figure = wording::compare::figure(&compare.by);
     let each_s = match &compare.goal {
         Some(goal) => goal.budget_s,
         None => compare.window_s + BESIDE_S,
@@ -228,7 +228,7 @@ pub(super) fn plan(compare: &Compare, arms: &[Arm]) -> String {
 pub(super) fn line(compare: &Compare, asked: &Asked, trials: &[Trial]) -> String {
     let so_far = compare::so_far(compare, asked, trials);
     let seen = so_far.effects.first().filter(|effect| effect.blocks > 0);
-    let seen = seen.map(|effect| format!("; so far B is {}", analysis::sentence::compare::change(effect)));
+    let seen = seen.map(|effect| format!("; so far B is {}", wording::compare::change(effect)));
     let blocks = so_far.valid + so_far.spoiled;
     let spent_s: f64 = trials.iter().map(|trial| trial.took_s).sum();
     let left = f64::from(compare.most_blocks.saturating_sub(so_far.valid));

@@ -6,8 +6,8 @@ use model::QosTarget;
 use model::record::TargetOutcome;
 use model::study::{Arm, FindAnswer, Measured, Measurement, Sweep, Trial};
 
-use super::{number, percent};
-use crate::distribution::student_quantile;
+use analysis::distribution::student_quantile;
+use model::units::{number, percent};
 
 /// Probability with which one of two cells is called higher although all cells are alike.
 const MISSES: f64 = 0.05;
@@ -164,7 +164,7 @@ fn spread(cells: &[Vec<f64>]) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use analysis::random::Random;
     use model::study::{Cell, Factor, Figure, FindGoal, Purpose, SweepOrder};
 
     fn asked() -> Sweep {

@@ -4,8 +4,8 @@
 
 use model::study::{Better, Compare, Conclusion, Effect, Failed, Failing, Lopsided};
 
-use super::{number, percent};
 use model::units;
+use model::units::{number, percent};
 
 /// No bound is said to be shorter than this.
 const RESOLUTION: f64 = 0.001;

@@ -1,7 +1,7 @@
 //! What is said of a population beside what a run showed.
 
-use super::{number, percent};
-use crate::capacity::{CONFIDENCE_RATIO, Capacity, Conclusion, Population};
+use analysis::capacity::{CONFIDENCE_RATIO, Capacity, Conclusion, Population};
+use model::units::{number, percent};
 
 /// `10 000 users with 24 transactions a day each make 240 000 a day: 13.9/s at a peak of 5 times the mean`.
 pub fn population(asked: &Population) -> String {
@@ -65,7 +65,7 @@ fn enough(found: &Capacity) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capacity::capacity;
+    use analysis::capacity::capacity;
     use model::study::Figure;
 
     const TOWN: Population = Population { users: 10_000.0, per_user_per_day: 24.0, peak_factor: 5.0 };
