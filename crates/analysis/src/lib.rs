@@ -8,7 +8,7 @@
 //!
 //! For studies there are beside it [`warm_up`], where a steady state begins; [`quantile`], [`bootstrap`] and [`unpaired`],
 //! intervals; and [`paired`], comparisons that may be looked at after every block (`docs/method/comparing.md`); [`published`] puts
-//! published figures beside those of a sweep (`docs/method/published.md`). [`capacity`] asks whether what a run showed is
+//! published figures beside those of a sweep (`docs/method/published.md`), [`sweep`] says what it found. [`capacity`] asks whether what a run showed is
 //! enough for a population.
 //!
 //! Not here: files, clocks, anything printed, random sources but a seed that is passed in. The same recorded seconds give
@@ -40,6 +40,7 @@ pub mod sentence;
 mod series;
 pub mod signals;
 mod steady;
+pub mod sweep;
 mod target;
 mod tier;
 mod times;

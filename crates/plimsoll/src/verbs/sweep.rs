@@ -4,6 +4,7 @@ mod outlook;
 
 use std::path::{Path, PathBuf};
 
+use analysis::sweep::SweepFindings;
 use clap::Args;
 use experiment::{pursue, sweep};
 use model::record::Outcome;
@@ -206,7 +207,8 @@ fn measure(mut bench: TrialBench<'_>) -> Result<closing::Ended> {
     };
     sweep.cells = cells;
     analysis::published::beside(&mut sweep, &trials);
-    let sentence = wording::sweep::sweep(&sweep, &bench.sitting.record.arms, &trials);
+    let findings = SweepFindings::of(&sweep, &trials);
+    let sentence = wording::sweep::sweep(&sweep, &bench.sitting.record.arms, &findings);
     bench.sitting.record.question = Question::Sweep(sweep);
     closing::close(bench, ended, sentence)
 }

@@ -50,7 +50,7 @@ fn of_find(find: &Find) -> (Tone, &'static str) {
 
 /// A sweep asks how much, not whether; but where no trial met its targets none of the cells is one to choose.
 fn of_sweep(sweep: &Sweep, trials: &[Trial]) -> Tone {
-    if wording::sweep::never_met(sweep, trials).is_some() { Tone::Bad } else { Tone::Good }
+    if analysis::sweep::never_met(sweep, trials).is_some() { Tone::Bad } else { Tone::Good }
 }
 
 fn of_compare(compare: &Compare) -> (Tone, &'static str) {
