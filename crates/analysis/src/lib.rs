@@ -63,7 +63,9 @@ pub use steady::Steady;
 pub use target::targets;
 pub use tier::{TierSource, tiers};
 pub use times::{percentile_s, summary};
-pub use trial::{Also, measured, measured_in};
+pub use trial::{
+    Also, fewest_samples, measured, measured_in, nearest_limit, overload_fault, share_of_limit, worst_missed,
+};
 pub use validity::{TierEvent, TierFault, ValidityInputs, generator_checks, limits, validity};
 pub use verdict::{VerdictInputs, verdict};
 

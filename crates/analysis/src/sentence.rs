@@ -2,7 +2,6 @@
 
 mod demand;
 pub mod diagnosis;
-pub mod find;
 mod run;
 
 pub(crate) use demand::{arrivals, bound, mix, pauses, rare, shares};

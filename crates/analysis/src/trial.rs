@@ -3,6 +3,7 @@
 
 mod clause;
 mod figure;
+mod notable;
 
 use model::interval::OperationName;
 use model::kit::Metric;
@@ -12,6 +13,7 @@ use model::{Interval, OperationInterval, OperationKind, QosTarget};
 
 use crate::batch::Batches;
 use crate::steady::Steady;
+pub use notable::{fewest_samples, nearest_limit, overload_fault, share_of_limit, worst_missed};
 
 /// Figures that a study wants beside those that every trial keeps.
 #[derive(Debug, Clone, Copy, Default)]

@@ -18,7 +18,7 @@ use model::record::TargetOutcome;
 use model::study::{By, FindAnswer, FindGoal, Purpose, Trial};
 
 use crate::{Order, Step};
-pub use outlook::{Outlook, Stage, outlook};
+pub use outlook::outlook;
 pub use refusal::interrupted;
 
 /// The trial that is wanted next, or the answer. `spent_s` are the study's seconds so far, over all sittings.

@@ -72,7 +72,7 @@ impl Measure {
 }
 
 /// One target. A run passes when every target is met.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QosTarget {
     /// The operation it is for; `None` means all operations together.
     pub operation: Option<String>,

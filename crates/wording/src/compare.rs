@@ -2,13 +2,32 @@
 //!
 //! "Faster by x %" is a share of A: of its time, where times are compared; of its throughput or load line otherwise.
 
-use model::study::{Better, Compare, Conclusion, Effect, Failed, Failing, Lopsided};
+use model::study::{Better, By, Compare, Conclusion, Effect, Failed, Failing, Lopsided, SpoilCause, Trial};
+use model::units::{self, number, percent};
 
-use model::units;
-use model::units::{number, percent};
+use crate::find;
 
 /// No bound is said to be shorter than this.
 const RESOLUTION: f64 = 0.001;
+
+/// Fills in what broke in an arm that spoiled more blocks, from its cause and the study's `trials`.
+pub fn fill_in(compare: &mut Compare, trials: &[Trial]) {
+    let by = compare.goal.as_ref().map_or(By::Users, |goal| goal.by);
+    let Some(Lopsided { fault, cause: Some(cause), .. }) = &mut compare.lopsided else { return };
+    *fault = match cause {
+        SpoilCause::Check { check, trial } => {
+            let trial = trials.iter().find(|one| one.number == *trial);
+            let broken = trial.and_then(|trial| trial.faults.iter().find(|fault| fault.check == *check));
+            broken.map_or_else(|| format!("check {check} failed"), |fault| fault.sentence.clone())
+        }
+        SpoilCause::Unmeasured => "nothing was measured".to_string(),
+        SpoilCause::Unsettled => "no steady state was found".to_string(),
+        SpoilCause::NoLine(no_answer) => {
+            find::fill_in_evidence(by, no_answer, trials);
+            format!("no load line was found: {}", no_answer.evidence)
+        }
+    };
+}
 
 /// The answer of a comparison: which is faster and by how much, or that no difference is larger than so much, or that
 /// the evidence is not enough. `spoiled` blocks were not valid.
@@ -121,7 +140,7 @@ fn one_sided(primary: &Effect, lopsided: &Lopsided) -> String {
 }
 
 /// `5 blocks were spoiled by B and 1 by A, most often because the generator was late`.
-fn spoils(Lopsided { arm, spoiled, other, fault }: &Lopsided) -> String {
+fn spoils(Lopsided { arm, spoiled, other, fault, .. }: &Lopsided) -> String {
     let (name, other_name) = names(*arm);
     format!("{spoiled} blocks were spoiled by {name} and {other} by {other_name}, most often because {fault}")
 }
@@ -259,6 +278,9 @@ fn rounded_up(ratio: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample;
+    use model::Check;
+    use model::study::{NoAnswer, NoAnswerFacts, WhyNot};
 
     fn effect(name: &str, ratio: f64, interval: Option<(f64, f64)>, conclusion: Conclusion) -> Effect {
         let better = if name == "throughput" { Better::Higher } else { Better::Lower };
@@ -362,12 +384,38 @@ mod tests {
     #[test]
     fn an_arm_that_spoils_its_blocks_is_named_with_what_broke() {
         let fault = "the generator was late".to_string();
-        let lopsided = Some(Lopsided { arm: 1, spoiled: 5, other: 1, fault });
+        let lopsided = Some(Lopsided { arm: 1, spoiled: 5, other: 1, fault, cause: None });
         let faster = effect("mean", 0.5, None, Conclusion::Faster);
         let told = compare(&Compare { lopsided, ..asked(vec![faster], None) }, 6);
         let expected = "not enough evidence: 5 blocks were spoiled by B and 1 by A, most often because the \
                         generator was late";
         assert!(told.starts_with(expected), "{told}");
+    }
+
+    #[test]
+    fn what_spoiled_an_arms_blocks_is_filled_in_from_its_cause() {
+        let fault_of = |cause| {
+            let faster = effect("mean", 0.5, None, Conclusion::Faster);
+            let lopsided =
+                Lopsided { arm: 1, spoiled: 5, other: 1, fault: String::new(), cause: Some(cause) };
+            let mut compare = Compare { lopsided: Some(lopsided), ..asked(vec![faster], None) };
+            let late = (Check::SendLag, "the generator was late");
+            fill_in(&mut compare, &[sample::trial(Vec::new(), &[(Check::Little, "users waited"), late])]);
+            compare.lopsided.expect("it was there").fault
+        };
+        let late = SpoilCause::Check { check: Check::SendLag, trial: 3 };
+        assert_eq!(fault_of(late), "the generator was late");
+        assert_eq!(fault_of(SpoilCause::Unsettled), "no steady state was found");
+        assert_eq!(fault_of(SpoilCause::Unmeasured), "nothing was measured");
+        let none = NoAnswer {
+            why: WhyNot::OutOfTime,
+            load: None,
+            evidence: String::new(),
+            facts: Some(NoAnswerFacts::Spent { spent_s: 90.0, trials: 1 }),
+            highest_passed: None,
+            lowest_failed: None,
+        };
+        assert_eq!(fault_of(SpoilCause::NoLine(none)), "no load line was found: 1 trial in 90 s");
     }
 
     #[test]

@@ -9,5 +9,14 @@
 //! their units, which problems need too (`model::units`).
 
 pub mod capacity;
+pub mod ceiling;
 pub mod compare;
+pub mod find;
+pub mod progress;
+mod roughly;
+#[cfg(test)]
+mod sample;
 pub mod sweep;
+pub mod trial;
+
+pub use roughly::roughly;

@@ -2,8 +2,20 @@
 
 use analysis::sweep::{Difference, Range, SweepFindings};
 use model::QosTarget;
-use model::study::{Arm, Measurement, Sweep};
+use model::study::{Arm, FindAnswer, Measurement, Sweep, Trial};
 use model::units::{number, percent};
+
+use crate::find;
+
+/// Fills in the evidence of cells without a load line, from their facts and the study's `trials`.
+pub fn fill_in(sweep: &mut Sweep, trials: &[Trial]) {
+    let Measurement::LoadLine(goal) = &sweep.measurement else { return };
+    for answer in sweep.cells.iter_mut().flat_map(|cell| &mut cell.answers) {
+        if let FindAnswer::NoAnswer(no_answer) = answer {
+            find::fill_in_evidence(goal.by, no_answer, trials);
+        }
+    }
+}
 
 /// How many cells were measured, where the figure is highest and lowest, and how far repeats of a cell differ. Cells that
 /// differ by no more than chance may do are not told apart.

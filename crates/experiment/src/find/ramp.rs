@@ -85,14 +85,14 @@ fn blind(case: &Case<'_>, last: &Trial, passed: Option<f64>) -> Option<Ramp> {
             None if last.load > case.goal.least => {
                 Ramp::Try { load: case.round(last.load / 2.0), window_s: case.goal.ramp_window_s }
             }
-            None => Ramp::Refuse(refusal::ceiling(case, last, limit(blindness))),
+            None => Ramp::Refuse(refusal::unusable(case, last, limit(blindness))),
         },
-        Blindness::Unsettled => Ramp::Refuse(refusal::blind(case, last, WhyNot::Unsettled)),
+        Blindness::Unsettled => Ramp::Refuse(refusal::unusable(case, last, WhyNot::Unsettled)),
         Blindness::WarmUp
         | Blindness::Instrument
         | Blindness::Disturbed
         | Blindness::Samples
-        | Blindness::Short => Ramp::Refuse(refusal::blind(case, last, WhyNot::NotValid)),
+        | Blindness::Short => Ramp::Refuse(refusal::unusable(case, last, WhyNot::NotValid)),
     })
 }
 
@@ -107,7 +107,7 @@ fn below(case: &Case<'_>, passed: f64, ceiling: f64) -> Ramp {
         Sight::Blind(blindness) => blindness,
         _ => Blindness::Generator,
     };
-    Ramp::Refuse(refusal::ceiling(case, trial, limit(blindness)))
+    Ramp::Refuse(refusal::unusable(case, trial, limit(blindness)))
 }
 
 /// The lowest load at which the generator or the machine was the limit as often as was tried.

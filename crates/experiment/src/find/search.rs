@@ -190,5 +190,5 @@ fn blind(case: &Case<'_>) -> Option<NoAnswer> {
         Sight::Blind(Blindness::Unsettled) => WhyNot::Unsettled,
         _ => WhyNot::NotValid,
     };
-    Some(refusal::blind(case, newest, why))
+    Some(refusal::unusable(case, newest, why))
 }

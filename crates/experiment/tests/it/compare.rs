@@ -1,8 +1,8 @@
 //! Comparisons on a made-up bench.
 
-use experiment::compare::{Asked, Judgement, most_spoiled, next};
+use experiment::compare::{Asked, Judgement, max_spoiled, next};
 use experiment::{Step, pursue};
-use model::study::{Compare, Conclusion, Trial};
+use model::study::{Compare, Conclusion, SpoilCause, Trial};
 
 use crate::made_up::MadeUp;
 
@@ -132,11 +132,13 @@ fn nothing_is_better_than_b_because_it_failed_sooner() {
 fn an_arm_whose_trials_often_break_leaves_no_fair_sample() {
     let compare = Compare { gate_ratio: Some(0.03), ..question(1) };
     let mut bench = MadeUp { breaks: Some(1), ..MadeUp::new(&[0.04, 0.02], 0.01, 1) };
-    let (judgement, _) = ask(&compare, &mut bench);
+    let (judgement, trials) = ask(&compare, &mut bench);
     assert_eq!((&judgement.conclusion, judgement.gate_held), (&Conclusion::Open { more_blocks: None }, None));
     let lopsided = judgement.lopsided.expect("only B's trials broke");
     assert!(lopsided.arm == 1 && lopsided.spoiled >= 3 && lopsided.other == 0, "{lopsided:?}");
-    assert_eq!(lopsided.fault, "the generator was late");
+    let Some(SpoilCause::Check { check, trial }) = &lopsided.cause else { panic!("{lopsided:?}") };
+    let first = trials.iter().find(|trial| !trial.valid()).expect("trials broke");
+    assert_eq!((check, *trial, first.arm), (&model::Check::SendLag, first.number, 1));
 }
 
 #[test]
@@ -164,7 +166,7 @@ fn a_machine_on_which_hardly_a_trial_is_valid_ends_it() {
     let mut bench = MadeUp { invalid: (1..1000).collect(), ..MadeUp::new(&[0.04, 0.05], 0.01, 1) };
     let (judgement, trials) = ask(&question(1), &mut bench);
     assert_eq!((judgement.valid, judgement.conclusion), (0, Conclusion::Open { more_blocks: None }));
-    assert_eq!(trials.len() as u32, most_spoiled(&question(1)) + 1);
+    assert_eq!(trials.len() as u32, max_spoiled(&question(1)) + 1);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::trial::Purpose;
 use crate::qos::QosTarget;
 
 /// What was looked for, and what was found.
@@ -221,10 +222,81 @@ pub struct NoAnswer {
     pub load: Option<f64>,
     /// The evidence, in a sentence.
     pub evidence: String,
+    /// The same in figures; absent in studies older than this field, and where no trial shows anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<NoAnswerFacts>,
     /// The highest load that passed, if any.
     pub highest_passed: Option<f64>,
     /// The lowest load that failed, if any.
     pub lowest_failed: Option<f64>,
+}
+
+/// What shows that there is no load line. A trial is given by its number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NoAnswerFacts {
+    /// This trial missed a target, or its load was not carried.
+    Missed {
+        /// The trial.
+        trial: u32,
+    },
+    /// A target that asks for at least something is not met in this trial, where others are already at their limit.
+    Wanting {
+        /// The trial.
+        trial: u32,
+        /// The target.
+        target: QosTarget,
+    },
+    /// This trial passed, nearer to the limit of a target than any other.
+    Nearest {
+        /// The trial.
+        trial: u32,
+    },
+    /// Checks of the instrument broke in this trial, or it did not settle, or nothing was measured in it.
+    Faults {
+        /// The trial.
+        trial: u32,
+    },
+    /// Trials followed one of two lines.
+    TwoModes {
+        /// The number of trials.
+        trials: usize,
+        /// The lower line: users, or arrivals per second.
+        low: f64,
+        /// The higher line.
+        high: f64,
+    },
+    /// The line moved from the first trial to the last.
+    Moved {
+        /// The number of trials.
+        trials: usize,
+        /// The line at the first of them: users, or arrivals per second.
+        first: f64,
+        /// The line at the last of them.
+        last: f64,
+    },
+    /// Time and trials were spent without an answer.
+    Spent {
+        /// Seconds.
+        spent_s: f64,
+        /// The number of trials.
+        trials: usize,
+    },
+}
+
+/// How far a find that is under way has come.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FindOutlook {
+    /// The highest load that passed and the lowest that failed.
+    pub bracket: (Option<f64>, Option<f64>),
+    /// The estimate in its interval: low, load, high.
+    pub estimate: Option<(f64, f64, f64)>,
+    /// Trials still to come, by what is known now.
+    pub trials_left: usize,
+    /// Seconds still to come, at most what is left of the time.
+    pub left_s: f64,
+    /// What the next trial is for; absent when the answer is known.
+    pub next: Option<Purpose>,
 }
 
 /// Reasons for which there is no load line.

@@ -6,7 +6,7 @@ use model::load::{Arrivals, Arriving, Pattern};
 use model::plan::{Load, Placement};
 use model::record::{Check, ValidityCheck};
 use model::study::Ceiling;
-use model::{Interval, OperationKind, Problem, Result, units};
+use model::{Interval, OperationKind, Problem, Result};
 
 use crate::context::Context;
 
@@ -14,7 +14,7 @@ const USERS: u32 = 50;
 const STEADY_S: f64 = 2.0;
 /// The lag that counts is that at this share of the ceiling: nobody measures at the ceiling itself.
 const LAG_AT_RATIO: f64 = 0.1;
-/// The ceiling is to be so many times the rate of requests at an answer: `docs/method/load-line.md`.
+/// How many times the rate of requests at an answer the ceiling is to be: `docs/method/load-line.md`.
 const ROOM: f64 = 5.0;
 
 /// What the null server saw of the generator at full speed.
@@ -66,18 +66,7 @@ pub(crate) fn measure(placement: &Placement, context: &mut Context) -> Result<Ce
 pub(crate) fn check(ceiling: &Ceiling, requests_per_s: f64) -> ValidityCheck {
     let times = ceiling.requests_per_s / requests_per_s.max(1e-9);
     let ok = times >= ROOM;
-    let seen = format!(
-        "the generator's ceiling, {} requests/s, is {} times the {} requests/s at the answer",
-        analysis::sentence::number(ceiling.requests_per_s),
-        units::significant(times),
-        analysis::sentence::number(requests_per_s)
-    );
-    let sentence = match ok {
-        true => seen,
-        false => format!(
-            "{seen}, not {ROOM} times: the answer may be the generator's own; give it more CPUs, or the stack fewer"
-        ),
-    };
+    let sentence = wording::ceiling::against_answer(ceiling, requests_per_s, times, ROOM);
     ValidityCheck { check: Check::Ceiling, ok, sentence, observed: Some(times), limit: Some(ROOM) }
 }
 

@@ -9,7 +9,6 @@ mod identity;
 mod kept;
 pub(crate) mod settle;
 pub(crate) mod sitting;
-mod told;
 mod verdict;
 
 use std::collections::BTreeMap;
@@ -306,7 +305,7 @@ impl TrialBench<'_> {
             overloaded,
         };
         let study = (&self.sitting.record.question, trials);
-        self.context.console.done(&told::line(&trial, label.as_deref(), self.by, study));
+        self.context.console.done(&wording::trial::line(&trial, label.as_deref(), self.by, study));
         // The one that ends the study is kept too: it is the one to look at.
         self.sitting.keep_trial(trials, trial.clone())?;
         deaths.map(|()| trial)

@@ -225,6 +225,7 @@ fn measure(mut bench: TrialBench<'_>) -> Result<Ended> {
     compare.gate_held = judgement.gate_held;
     compare.failed = judgement.failed;
     compare.lopsided = judgement.lopsided;
+    wording::compare::fill_in(&mut compare, &trials);
     let sentence = wording::compare::compare(&compare, judgement.spoiled);
     bench.sitting.record.question = Question::Compare(compare);
     closing::close(bench, ended, sentence)

@@ -2,9 +2,7 @@
 
 mod goal;
 pub(crate) mod limit;
-mod view;
 
-use analysis::sentence;
 use clap::Args;
 use experiment::{find, pursue};
 use model::record::{Outcome, ValidityCheck};
@@ -156,7 +154,10 @@ fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
     };
     let before_s = bench.sitting.spent_s();
     let shown = goal.clone();
-    bench.show(move |_, trials| view::line(&shown, trials, spent_s(trials, before_s)));
+    bench.show(move |_, trials| {
+        let outlook = find::outlook(&shown, trials, spent_s(trials, before_s));
+        wording::progress::find(shown.by, &outlook, trials.len() + 1)
+    });
     let mut trials = bench.sitting.record.trials.clone();
     let next = |trials: &[Trial]| find::next(&goal, trials, spent_s(trials, before_s));
     let outcome = pursue(next, &mut bench, &mut trials);
@@ -168,19 +169,21 @@ fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
         }
         Err(problems) => (Outcome::Aborted, None, Some(problems)),
     };
-    if let Some(FindAnswer::LoadLine(line)) = &answer {
+    let mut find = Find { goal, answer };
+    wording::find::fill_in(&mut find, &trials);
+    if let Some(FindAnswer::LoadLine(line)) = &find.answer {
         let check = room(&bench, &trials, line.load);
         bench.sitting.record.checks.extend(check);
     }
     let record = &mut bench.sitting.record;
     record.outcome = outcome;
-    record.sentence = match (&answer, &problems) {
-        (Some(answer), _) => sentence::find::answer(&goal, answer),
+    record.sentence = match (&find.answer, &problems) {
+        (Some(answer), _) => wording::find::answer(&find.goal, answer),
         (None, Some(problems)) => problems.iter().map(|one| one.what.as_str()).collect::<Vec<_>>().join("; "),
         (None, None) => record.sentence.clone(),
     };
     let how = format!("plimsoll find --resume {}", record.id);
-    record.question = Question::Find(Find { goal, answer });
+    record.question = Question::Find(find);
     explained(&mut bench);
     if outcome == Outcome::Interrupted {
         bench.context.console.note(&format!("interrupted; to go on: {how}"));

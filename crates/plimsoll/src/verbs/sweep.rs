@@ -207,6 +207,7 @@ fn measure(mut bench: TrialBench<'_>) -> Result<closing::Ended> {
     };
     sweep.cells = cells;
     analysis::published::beside(&mut sweep, &trials);
+    wording::sweep::fill_in(&mut sweep, &trials);
     let findings = SweepFindings::of(&sweep, &trials);
     let sentence = wording::sweep::sweep(&sweep, &bench.sitting.record.arms, &findings);
     bench.sitting.record.question = Question::Sweep(sweep);

@@ -85,7 +85,7 @@ impl<'a> Witness<'a> {
         let p99 = analysis::percentile_s(&now.response, 99.0);
         let p99 = p99.map(|p99| format!(", p99 {}", units::show_seconds(p99))).unwrap_or_default();
         let failed = if now.failed() > 0 { format!(", {} errors", now.failed()) } else { String::new() };
-        let rate = analysis::sentence::number(now.completed as f64);
+        let rate = model::units::number(now.completed as f64);
         self.console.progress(&format!("{done}: {rate} requests/s{p99}{failed}"), ratio);
     }
 }

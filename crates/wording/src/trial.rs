@@ -1,22 +1,19 @@
 //! A trial in a line, for the course of a study.
 
-use analysis::sentence;
 use model::qos::Measure;
 use model::record::TargetOutcome;
 use model::study::{By, Purpose, Question, Trial};
-use model::units;
+use model::units::{self, number};
+
+use crate::find;
 
 /// `trial 3, search: 45 users, 934 operations/s; p95 8.20 ms < 300 ms`; `study` is what is asked, and the trials before.
-pub(super) fn line(trial: &Trial, arm: Option<&str>, by: By, study: (&Question, &[Trial])) -> String {
+pub fn line(trial: &Trial, arm: Option<&str>, by: By, study: (&Question, &[Trial])) -> String {
     let arm = arm.map(|label| format!("{label}, ")).unwrap_or_default();
-    let head = format!(
-        "trial {}, {}: {arm}{}",
-        trial.number,
-        trial.purpose.word(),
-        sentence::find::load(by, trial.load)
-    );
+    let head =
+        format!("trial {}, {}: {arm}{}", trial.number, trial.purpose.word(), find::load(by, trial.load));
     let figures = trial.measured.as_ref().and_then(|seen| seen.figure("throughput", None));
-    let rate = figures.map(|figure| format!(", {} operations/s", sentence::number(figure.value)));
+    let rate = figures.map(|figure| format!(", {} operations/s", number(figure.value)));
     format!("{head}{}; {}", rate.unwrap_or_default(), judged(trial, study))
 }
 
@@ -25,8 +22,8 @@ fn judged(trial: &Trial, (question, before): (&Question, &[Trial])) -> String {
     if trial.purpose == Purpose::WarmUp && trial.measured.is_some() {
         return "not judged".to_string();
     }
-    if let Some(told) = sentence::find::passed_as_seen(trial) {
-        return told;
+    if let Some(passed) = find::passed_as_seen(trial) {
+        return passed;
     }
     if let Some(fault) = trial.faults.first().filter(|_| trial.as_seen().is_none()) {
         let over = analysis::overloaded(question, before.iter().chain([trial]), trial);
@@ -43,8 +40,8 @@ fn judged(trial: &Trial, (question, before): (&Question, &[Trial])) -> String {
         some.max_by(|a, b| margin(a).total_cmp(&margin(b)))
     };
     let text = match (worst(true), worst(false)) {
-        (Some(missed), _) => format!("missed: {}", said(missed)),
-        (None, Some(met)) => format!("met: {}", said(met)),
+        (Some(missed), _) => format!("missed: {}", against_observed(missed)),
+        (None, Some(met)) => format!("met: {}", against_observed(met)),
         (None, None) => "no targets".to_string(),
     };
     match trial.warm_up_s {
@@ -54,7 +51,7 @@ fn judged(trial: &Trial, (question, before): (&Question, &[Trial])) -> String {
 }
 
 /// A target with what was seen of it.
-fn said(clause: &TargetOutcome) -> String {
+fn against_observed(clause: &TargetOutcome) -> String {
     let seen = match clause.observed {
         None => "nothing was seen of it".to_string(),
         Some(value) => in_its_unit(clause.target.measure, value),
@@ -64,9 +61,9 @@ fn said(clause: &TargetOutcome) -> String {
 
 fn in_its_unit(measure: Measure, value: f64) -> String {
     match measure {
-        Measure::Errors | Measure::Waiting(_) => format!("{} %", sentence::number(value * 100.0)),
-        Measure::Throughput => format!("{}/s", sentence::number(value)),
-        Measure::Samples => sentence::number(value),
+        Measure::Errors | Measure::Waiting(_) => format!("{} %", number(value * 100.0)),
+        Measure::Throughput => format!("{}/s", number(value)),
+        Measure::Samples => number(value),
         Measure::Percentile(_) | Measure::Mean | Measure::Max => units::show_seconds(value),
     }
 }
@@ -76,7 +73,7 @@ mod tests {
     use super::*;
     use model::Check;
     use model::record::Margin;
-    use model::study::{Fault, Find, FindGoal, Measured};
+    use model::study::{Fault, Find, FindGoal};
 
     fn clause(text: &str, observed: f64, margin: f64) -> TargetOutcome {
         TargetOutcome {
@@ -87,23 +84,8 @@ mod tests {
         }
     }
 
-    fn trial(clauses: Vec<TargetOutcome>) -> Trial {
-        Trial {
-            number: 3,
-            arm: 0,
-            block: 0,
-            purpose: Purpose::Ramp,
-            load: 20.0,
-            run: "run".to_string(),
-            began_s: 0.0,
-            took_s: 10.0,
-            fresh: true,
-            warm_up_s: Some(1.0),
-            window_s: 5.0,
-            measured: Some(Measured { targets: clauses, ..Measured::default() }),
-            faults: Vec::new(),
-            overloaded: Vec::new(),
-        }
+    fn trial(targets: Vec<TargetOutcome>) -> Trial {
+        crate::sample::trial(targets, &[])
     }
 
     /// The line of the first trial of a find.
@@ -170,7 +152,7 @@ mod tests {
         };
         let mut trial = trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), few]);
         trial.faults = vec![Fault { check: Check::Samples, sentence: "it has too few".to_string() }];
-        let told = sentence::find::nearest(&trial);
+        let told = find::nearest(&trial);
         assert!(told.starts_with("nearest to its limit: `p95 < 2.00 s`"), "{told}");
         assert!(told.ends_with("; passed as far as seen: errors had 91 of 1 000 samples"), "{told}");
     }
@@ -182,9 +164,8 @@ mod tests {
         let enough = clause("throughput > 100/s", 130.0, -0.26);
         // Its margin is that of half an event more than there were: 45 %.
         let some = clause("waiting over 4.00 s < 1%", 0.004, -0.8);
-        let told = |clauses: &[&TargetOutcome]| {
-            sentence::find::nearest(&trial(clauses.iter().copied().cloned().collect()))
-        };
+        let told =
+            |clauses: &[&TargetOutcome]| find::nearest(&trial(clauses.iter().copied().cloned().collect()));
         assert_eq!(told(&[&nobody]), "nothing was near its limit");
         let found = told(&[&p95, &nobody]);
         assert_eq!(found, "nearest to its limit: `p95 < 2.00 s`, observed 15 % of its limit");

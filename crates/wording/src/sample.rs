@@ -1,0 +1,27 @@
+//! A made-up trial for the tests of this room.
+
+use model::Check;
+use model::record::TargetOutcome;
+use model::study::{Fault, Measured, Purpose, Trial};
+
+/// Trial 3, a ramp trial with 20 users, with these targets, in which these checks broke.
+pub(crate) fn trial(targets: Vec<TargetOutcome>, faults: &[(Check, &str)]) -> Trial {
+    let fault =
+        |(check, sentence): &(Check, &str)| Fault { check: check.clone(), sentence: (*sentence).to_string() };
+    Trial {
+        number: 3,
+        arm: 0,
+        block: 0,
+        purpose: Purpose::Ramp,
+        load: 20.0,
+        run: "run".to_string(),
+        began_s: 0.0,
+        took_s: 10.0,
+        fresh: true,
+        warm_up_s: Some(1.0),
+        window_s: 5.0,
+        measured: Some(Measured { targets, ..Measured::default() }),
+        faults: faults.iter().map(fault).collect(),
+        overloaded: Vec::new(),
+    }
+}
