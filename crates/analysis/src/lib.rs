@@ -53,7 +53,9 @@ pub mod warm_up;
 pub use batch::Batches;
 pub use demand::Demand;
 pub use generator::{HostShares, generator, host_shares};
-pub use line::{Blindness, LONG_ENOUGH_S, Line, Sight, Sightings, Stability, by_overload, overloaded};
+pub use line::{
+    JudgedTrials, LONG_ENOUGH_S, Line, Stability, UnusableReason, Usability, by_overload, overloaded,
+};
 pub use little::{Balance, Little};
 pub use metric::{Bound, bounds, metrics, of_users};
 pub use operation::operations;

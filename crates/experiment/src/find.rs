@@ -13,7 +13,7 @@ mod ramp;
 mod refusal;
 mod search;
 
-use analysis::{Blindness, LONG_ENOUGH_S, Line, Sight, Sightings};
+use analysis::{JudgedTrials, LONG_ENOUGH_S, Line, UnusableReason, Usability};
 use model::record::TargetOutcome;
 use model::study::{By, FindAnswer, FindGoal, Purpose, Trial};
 
@@ -39,16 +39,16 @@ struct Case<'a> {
     goal: &'a FindGoal,
     trials: &'a [Trial],
     spent_s: f64,
-    seen: Sightings<'a>,
+    judged: JudgedTrials<'a>,
 }
 
 impl<'a> Case<'a> {
     fn of(goal: &'a FindGoal, trials: &'a [Trial], spent_s: f64) -> Case<'a> {
-        Case { goal, trials, spent_s, seen: Sightings::of(trials) }
+        Case { goal, trials, spent_s, judged: JudgedTrials::of(trials) }
     }
 
     fn line(&self) -> Option<Line> {
-        Line::of(&self.seen, self.goal.confidence_ratio, self.goal.seed)
+        Line::of(&self.judged, self.goal.confidence_ratio, self.goal.seed)
     }
 
     fn of_purpose(&self, purpose: Purpose) -> impl DoubleEndedIterator<Item = &'a Trial> {
@@ -62,7 +62,7 @@ impl<'a> Case<'a> {
 
     /// A trial's window was too short to tell users who wait from those whose operations only take long.
     fn was_short(&self, trial: &Trial) -> bool {
-        self.seen.sight(trial) == Sight::Blind(Blindness::Short)
+        self.judged.usability(trial) == Usability::Unusable(UnusableReason::Short)
     }
 
     /// The least window of the next trial: long enough where the last one's was not. The loads of the search are all

@@ -38,7 +38,7 @@ pub fn outlook(goal: &FindGoal, trials: &[Trial], spent_s: f64) -> FindOutlook {
     let left_s =
         cost_s(ramp, goal.ramp_window_s) + cost_s(search, goal.window_s) + cost_s(confirm, goal.confirm_s);
     FindOutlook {
-        bracket: (case.seen.highest_passed(), case.seen.lowest_failed()),
+        bracket: (case.judged.highest_passed(), case.judged.lowest_failed()),
         estimate: line.map(|line| (line.low, line.load, line.high)),
         trials_left: ramp + search + confirm,
         left_s: left_s.min((goal.budget_s - spent_s).max(0.0)),

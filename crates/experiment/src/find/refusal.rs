@@ -13,8 +13,8 @@ fn refusal(case: &Case<'_>, why: WhyNot, load: Option<f64>, facts: Option<NoAnsw
         load,
         evidence: String::new(),
         facts,
-        highest_passed: case.seen.highest_passed(),
-        lowest_failed: case.seen.lowest_failed(),
+        highest_passed: case.judged.highest_passed(),
+        lowest_failed: case.judged.lowest_failed(),
     }
 }
 
@@ -29,7 +29,7 @@ pub(super) fn never_passes(case: &Case<'_>, near: &Trial, wanting: &QosTarget) -
 }
 
 pub(super) fn never_fails(case: &Case<'_>) -> NoAnswer {
-    let highest = case.trials.iter().rev().find(|trial| case.seen.passes(trial) == Some(true));
+    let highest = case.trials.iter().rev().find(|trial| case.judged.passes(trial) == Some(true));
     let facts = highest.map(|trial| NoAnswerFacts::Nearest { trial: trial.number });
     refusal(case, WhyNot::NeverFails, Some(case.goal.most), facts)
 }

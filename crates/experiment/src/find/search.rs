@@ -1,6 +1,6 @@
 //! The search: trials around the estimate until its interval is short enough.
 
-use analysis::{Blindness, Line, Sight, Stability};
+use analysis::{Line, Stability, UnusableReason, Usability};
 use model::QosTarget;
 use model::study::{FindAnswer, NoAnswer, Purpose, Trial, WhyNot};
 
@@ -20,7 +20,7 @@ fn least(half_width_ratio: f64) -> usize {
 const OFFSETS: [f64; 3] = [-0.06, 0.05, 0.0];
 
 /// Trials in a row that say nothing before the search gives up.
-const BLIND: usize = 3;
+const MAX_UNUSABLE: usize = 3;
 
 /// Targets whose margin, in ln(observed/limit), is below this can wait for the confirming trials to be judged, once so
 /// many samples were seen: with exponential times and a percentile of 90 % at its limit, eight are all so far below it in
@@ -50,7 +50,7 @@ const NAMED_AT_LAST: f64 = 0.5;
 
 pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
     let line = case.line();
-    if let Some(no_answer) = blind(case) {
+    if let Some(no_answer) = unusable(case) {
         let confirming = case.of_purpose(Purpose::Confirm).next().is_some();
         let known = line.filter(|line| confirming && line.half_width_ratio() <= USELESS);
         // A line that only its confirming trials could not be driven for is a line still.
@@ -60,12 +60,12 @@ pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
     let Some(line) = line else {
         return Step::Answer(FindAnswer::NoAnswer(left_open(case)));
     };
-    let stability = case.seen.stability(&line);
+    let stability = case.judged.stability(&line);
     if let Some(no_answer) = stability.and_then(|seen| strange(case, &seen, NAMED)) {
         return Step::Answer(FindAnswer::NoAnswer(no_answer));
     }
     if wants_more(case, &line, stability) {
-        let load = place(case, &line);
+        let load = next_load(case, &line);
         return Step::Measure(case.order(Purpose::Search, load, window_s(case)));
     }
     if line.half_width_ratio() > USELESS {
@@ -79,7 +79,7 @@ pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
 
 /// The answer when no more trials are made: the line, unless it looks too strange to be one.
 fn at_last(case: &Case<'_>, line: &Line) -> FindAnswer {
-    let seen = case.seen.stability(line);
+    let seen = case.judged.stability(line);
     match seen.and_then(|seen| strange(case, &seen, NAMED_AT_LAST)) {
         Some(no_answer) => FindAnswer::NoAnswer(no_answer),
         None => confirm::answer(case, line),
@@ -126,7 +126,8 @@ fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> boo
         return looks_strange || (wrong && since < AFTER_CONTRADICTION);
     }
     let near = |trial: &&Trial| (trial.load / line.load).ln().abs() < NEAR;
-    let clear = |trial: &&Trial| matches!(case.seen.sight(trial), Sight::Clear | Sight::Partial);
+    let clear =
+        |trial: &&Trial| matches!(case.judged.usability(trial), Usability::Full | Usability::PassFail);
     let told = case.of_purpose(Purpose::Search).filter(near).filter(clear).count();
     let known =
         told >= least(case.goal.half_width_ratio) && line.half_width_ratio() <= case.goal.half_width_ratio;
@@ -145,7 +146,7 @@ fn reserve_s(case: &Case<'_>, line: &Line, confirms: usize) -> f64 {
 
 /// Where the next trial tells most: around the estimate, nearer when it is known better; in the middle of a bracket
 /// that is still wide.
-fn place(case: &Case<'_>, line: &Line) -> f64 {
+fn next_load(case: &Case<'_>, line: &Line) -> f64 {
     let made = case.of_purpose(Purpose::Search).count();
     let half = line.half_width_ratio();
     if half > 0.15 {
@@ -180,14 +181,18 @@ fn may_limit(case: &Case<'_>, target: &QosTarget) -> bool {
 }
 
 /// The last trials all said nothing.
-fn blind(case: &Case<'_>) -> Option<NoAnswer> {
-    let last = case.trials.iter().rev().take_while(|trial| matches!(case.seen.sight(trial), Sight::Blind(_)));
-    let last: Vec<&Trial> = last.take(BLIND).collect();
-    let newest = last.first().filter(|_| last.len() == BLIND)?;
-    let why = match case.seen.sight(newest) {
-        Sight::Blind(Blindness::Generator) => WhyNot::GeneratorLimit,
-        Sight::Blind(Blindness::Machine) => WhyNot::MachineLimit,
-        Sight::Blind(Blindness::Unsettled) => WhyNot::Unsettled,
+fn unusable(case: &Case<'_>) -> Option<NoAnswer> {
+    let last = case
+        .trials
+        .iter()
+        .rev()
+        .take_while(|trial| matches!(case.judged.usability(trial), Usability::Unusable(_)));
+    let last: Vec<&Trial> = last.take(MAX_UNUSABLE).collect();
+    let newest = last.first().filter(|_| last.len() == MAX_UNUSABLE)?;
+    let why = match case.judged.usability(newest) {
+        Usability::Unusable(UnusableReason::Generator) => WhyNot::GeneratorLimit,
+        Usability::Unusable(UnusableReason::Machine) => WhyNot::MachineLimit,
+        Usability::Unusable(UnusableReason::Unsettled) => WhyNot::Unsettled,
         _ => WhyNot::NotValid,
     };
     Some(refusal::unusable(case, newest, why))
