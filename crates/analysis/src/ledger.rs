@@ -23,7 +23,7 @@ const BUSY: [(&str, f64, &str); 4] = [
 const SAMPLED: [Doing; 4] = [Doing::WaitingForDisk, Doing::Sleeping, Doing::WaitingForLock, Doing::Other];
 
 /// Parts smaller than this share of the response time are left out.
-const LEAST_RATIO: f64 = 0.001;
+const MIN_RATIO: f64 = 0.001;
 
 /// What a tier's threads did, in mean threads.
 #[derive(Debug, Clone)]
@@ -60,7 +60,7 @@ pub fn ledger(tiers: &[&str], signals: &[Signal]) -> Option<Ledger> {
         for (doing, s_per_operation) in doing.chain([(Doing::WaitingForCallee, beyond_s)]) {
             accounted_s += s_per_operation;
             let share_ratio = s_per_operation / response_s;
-            if share_ratio >= LEAST_RATIO {
+            if share_ratio >= MIN_RATIO {
                 parts.push(LedgerPart { tier: work.tier.clone(), doing, s_per_operation, share_ratio });
             }
         }

@@ -30,7 +30,7 @@ pub enum Measure {
     Max,
     /// Failed operations as a share of all.
     Errors,
-    /// Users who have been waiting for an answer for longer than so many seconds, as a share of all, on average over
+    /// Users who have been waiting for an answer for longer than this number of seconds, as a share of all, on average over
     /// time. Percentiles are of what was answered: they don't see a user who is never answered.
     Waiting(f64),
     /// Operations completed per second, at least.

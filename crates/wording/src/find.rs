@@ -307,14 +307,14 @@ mod tests {
         }
     }
 
-    fn said(goal: &FindGoal, line: LoadLine) -> String {
+    fn sentence(goal: &FindGoal, line: LoadLine) -> String {
         answer(goal, &FindAnswer::LoadLine(line))
     }
 
     #[test]
     fn a_load_line_is_told_with_its_interval_its_holder_and_what_confirmed_it() {
         assert_eq!(
-            said(&FindGoal::default(), line()),
+            sentence(&FindGoal::default(), line()),
             "load line 412 users [398, 421] (90 % interval), held by p95 of Browse; 399 passed for 90 s, 436 failed"
         );
     }
@@ -324,7 +324,7 @@ mod tests {
         let rate = FindGoal { by: By::Rate, ..FindGoal::default() };
         let unconfirmed = LoadLine { passed: None, failed: None, confirming: 0, ..line() };
         let by_rate = LoadLine { load: 41.2, low: 39.8, high: 42.1, ..unconfirmed };
-        let told = said(&rate, by_rate);
+        let told = sentence(&rate, by_rate);
         assert!(
             told.starts_with("load line 41.2 sessions/s [39.8, 42.1] (90 % interval), held by"),
             "{told}"
@@ -332,10 +332,10 @@ mod tests {
         assert!(told.ends_with("not confirmed: there was no time left for it"), "{told}");
         let waiting =
             LoadLine { held_by: Some("waiting over 4.00 s < 1%".parse().expect("a target")), ..line() };
-        let told = said(&FindGoal::default(), waiting);
+        let told = sentence(&FindGoal::default(), waiting);
         assert!(told.contains("held by users waiting for longer than 4.00 s; 399 passed"), "{told}");
         let averaged = LoadLine { by_average: Some(610.0), wide: true, held_by_ratio: 0.6, ..line() };
-        let told = said(&FindGoal::default(), averaged);
+        let told = sentence(&FindGoal::default(), averaged);
         assert!(
             told.ends_with("judged by averages it would be 610 users: the average hides the tail"),
             "{told}"
@@ -347,14 +347,14 @@ mod tests {
     #[test]
     fn an_interval_that_ends_where_no_trial_may_be_above_says_so_and_not_that_it_wants_time() {
         let goal = FindGoal { most: 421.0, ..FindGoal::default() };
-        let told = said(&goal, LoadLine { wide: true, failed: None, ..line() });
+        let told = sentence(&goal, LoadLine { wide: true, failed: None, ..line() });
         let cut = "; no more than 421 users were to be tried, and the line may lie above";
         assert!(told.contains(cut) && !told.contains("--budget"), "{told}");
         let goal = FindGoal { most: 422.0, ..goal };
-        let told = said(&goal, LoadLine { wide: true, ..line() });
+        let told = sentence(&goal, LoadLine { wide: true, ..line() });
         assert!(!told.contains("were to be tried") && told.contains("--budget"), "{told}");
         let goal = FindGoal { most: 436.0, ..goal };
-        let told = said(&goal, LoadLine { high: 436.0, wide: true, ..line() });
+        let told = sentence(&goal, LoadLine { high: 436.0, wide: true, ..line() });
         assert!(!told.contains("may lie above") && told.contains("--budget"), "436 failed: {told}");
     }
 
@@ -362,13 +362,13 @@ mod tests {
     fn what_went_the_wrong_way_is_told_beside_what_went_right() {
         let wrong = |load| vec![Confirmation { trial: 19, load, for_s: 90.0 }];
         let failed_below = LoadLine { contradicted: wrong(390.0), confirming: 3, ..line() };
-        let told = said(&FindGoal::default(), failed_below);
+        let told = sentence(&FindGoal::default(), failed_below);
         assert!(told.ends_with("399 passed for 90 s, 436 failed; but 390 failed for 90 s"), "{told}");
         let passed_above = LoadLine { contradicted: wrong(420.0), confirming: 3, ..line() };
-        let told = said(&FindGoal::default(), passed_above);
+        let told = sentence(&FindGoal::default(), passed_above);
         assert!(told.ends_with("436 failed; but 420 passed for 90 s"), "{told}");
         let neither = LoadLine { passed: None, failed: None, contradicted: wrong(390.0), ..line() };
-        let told = said(&FindGoal::default(), neither);
+        let told = sentence(&FindGoal::default(), neither);
         assert!(told.ends_with("; not confirmed; but 390 failed for 90 s"), "{told}");
     }
 
@@ -392,12 +392,12 @@ mod tests {
     #[test]
     fn a_line_that_was_looked_at_without_being_confirmed_did_not_lack_time() {
         let unconfirmed = LoadLine { passed: None, failed: None, confirming: 3, ..line() };
-        let text = said(&FindGoal::default(), unconfirmed);
+        let text = sentence(&FindGoal::default(), unconfirmed);
         assert!(text.contains("; not confirmed") && !text.contains("no time left"), "{text}");
         let contradicted = vec![Confirmation { trial: 19, load: 420.0, for_s: 90.0 }];
-        let text = said(&FindGoal::default(), LoadLine { failed: None, contradicted, ..line() });
+        let text = sentence(&FindGoal::default(), LoadLine { failed: None, contradicted, ..line() });
         assert!(text.ends_with("none above it was shown to fail; but 420 passed for 90 s"), "{text}");
-        let text = said(&FindGoal::default(), LoadLine { held_by: None, ..line() });
+        let text = sentence(&FindGoal::default(), LoadLine { held_by: None, ..line() });
         assert!(text.contains("held by no target: above it the load is not carried any more"), "{text}");
     }
 

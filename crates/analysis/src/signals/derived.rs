@@ -21,7 +21,7 @@ const SQL_KNOWN: [&str; 3] = ["cpu.cores", "cpu.wait_cores", "sql.row_lock_now"]
 const OWN_STATEMENT: f64 = 1.0;
 
 /// Less than this of the denominator makes no ratio.
-const LEAST: f64 = 1e-3;
+const MIN_DENOMINATOR: f64 = 1e-3;
 
 /// Adds what follows from `signals`; what was watched itself stays.
 pub(super) fn add(watched: &Watched<'_>, per_s: f64, signals: &mut Vec<Signal>) {
@@ -75,7 +75,7 @@ fn ratio(signals: &[Signal], tier: &str, numerator: &str, denominators: &[&str])
     let above = find(signals, Some(tier), numerator)?.mean;
     let below = denominators.iter().map(|name| find(signals, Some(tier), name).map(|signal| signal.mean));
     let below = below.sum::<Option<f64>>()?;
-    (below > LEAST).then(|| above / below)
+    (below > MIN_DENOMINATOR).then(|| above / below)
 }
 
 fn of(tier: &str, signal: Signal) -> Signal {

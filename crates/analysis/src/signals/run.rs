@@ -12,7 +12,7 @@ use crate::times::mean_s;
 /// was refused at first. No handshake on a healthy network comes near it. Microseconds.
 const SLOW_START_US: u64 = 900_000;
 /// With less growth of the users than this, growth of the throughput means nothing.
-const LEAST_USER_GROWTH: f64 = 1.5;
+const MIN_USER_GROWTH: f64 = 1.5;
 
 /// All of them, as far as the run tells.
 pub(super) fn signals(watched: &Watched<'_>) -> Vec<Signal> {
@@ -65,7 +65,7 @@ fn throughput_growth(watched: &Watched<'_>, early: &Steady, now: &OperationInter
     let per_s = |seconds: &Steady, all: &OperationInterval| seconds.per_second(all.completed as f64);
     let users =
         |seconds: &Steady| seconds.per_second(seconds.whole().busy_user_s + seconds.whole().thinking_user_s);
-    let users = share(users(watched.steady), users(early)).filter(|growth| *growth >= LEAST_USER_GROWTH)?;
+    let users = share(users(watched.steady), users(early)).filter(|growth| *growth >= MIN_USER_GROWTH)?;
     let done = share(per_s(watched.steady, now), per_s(early, &before))?;
     Some(((done - 1.0) / (users - 1.0)).clamp(0.0, 1.0))
 }

@@ -9,18 +9,18 @@ use crate::Order;
 /// An honest stack confirms each side with this probability.
 const SURE: f64 = 0.95;
 
-/// Confirming trials at most.
-const MOST: usize = 4;
+/// The maximum number of confirming trials.
+const MAX_TRIALS: usize = 4;
 
 /// The furthest from the line that still confirms something.
 const FURTHEST: f64 = 0.3;
 
-/// A confirming trial that asks for more samples gets at most so many times its usual window.
+/// A confirming trial that asks for more samples gets at most this number of times its usual window.
 const LONGEST: f64 = 3.0;
 
 /// The confirming trial that is wanted next; none when both sides are confirmed, or can't be.
 pub(super) fn next(case: &Case<'_>, line: &Line) -> Option<Order> {
-    if case.of_purpose(Purpose::Confirm).count() >= MOST {
+    if case.of_purpose(Purpose::Confirm).count() >= MAX_TRIALS {
         return None;
     }
     let sides = [passed(case, line).is_none(), failed(case, line).is_none()];

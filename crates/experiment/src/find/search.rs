@@ -10,9 +10,9 @@ use crate::Step;
 /// Search trials this near the line, in ln(load), say whether it holds.
 const NEAR: f64 = 0.1;
 
-/// So many of them before an interval is believed: fewer can't show two modes or a drift. Seven for a half-width of 5 %,
+/// The minimum number of them before an interval is believed: fewer can't show two modes or a drift. Seven for a half-width of 5 %,
 /// four for 10 %.
-fn least(half_width_ratio: f64) -> usize {
+fn min_near(half_width_ratio: f64) -> usize {
     (0.35 / half_width_ratio).ceil().clamp(4.0, 8.0) as usize
 }
 
@@ -130,7 +130,7 @@ fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> boo
         |trial: &&Trial| matches!(case.judged.usability(trial), Usability::Full | Usability::PassFail);
     let told = case.of_purpose(Purpose::Search).filter(near).filter(clear).count();
     let known =
-        told >= least(case.goal.half_width_ratio) && line.half_width_ratio() <= case.goal.half_width_ratio;
+        told >= min_near(case.goal.half_width_ratio) && line.half_width_ratio() <= case.goal.half_width_ratio;
     !known || looks_strange
 }
 

@@ -67,9 +67,9 @@ impl Default for FindGoal {
 
 impl FindGoal {
     /// A window shorter than this says nothing: its steady state is found from batches of five seconds.
-    pub const LEAST_WINDOW_S: f64 = 5.0;
-    /// A search needs so many seconds for anything at all.
-    pub const LEAST_BUDGET_S: f64 = 30.0;
+    pub const MIN_WINDOW_S: f64 = 5.0;
+    /// The minimum number of seconds that a search needs for anything at all.
+    pub const MIN_BUDGET_S: f64 = 30.0;
 
     /// The same goal in a hurry: six minutes, half-width 10 %, shorter windows.
     pub fn quick(self) -> FindGoal {
@@ -84,7 +84,7 @@ impl FindGoal {
         }
     }
 
-    /// The same goal up to `most` users, or nothing where it doesn't look further anyway: a data set is for so many.
+    /// The same goal up to `most` users, or nothing where it doesn't look further anyway: a data set is for that number.
     pub fn up_to(&self, most: f64) -> Option<FindGoal> {
         let further = self.by == By::Users && most < self.most;
         further.then(|| FindGoal {
@@ -104,7 +104,7 @@ impl FindGoal {
     /// The same goal within `budget_s`: less time than it has is shared out among the windows as theirs was.
     pub fn within_budget(self, budget_s: f64) -> FindGoal {
         let share = (budget_s / self.budget_s).min(1.0);
-        let window = |usual_s: f64| (usual_s * share).max(FindGoal::LEAST_WINDOW_S.min(usual_s)).round();
+        let window = |usual_s: f64| (usual_s * share).max(FindGoal::MIN_WINDOW_S.min(usual_s)).round();
         FindGoal {
             budget_s,
             ramp_window_s: window(self.ramp_window_s),
@@ -343,7 +343,7 @@ mod tests {
         assert_eq!(start(FindGoal { most: 4.0, ..users() }, None), 4.0, "the usual one is moved too");
         assert_eq!(start(FindGoal { least: 300.0, ..users() }, Some(200.0)), 300.0);
         let rate = FindGoal { by: By::Rate, ..users() };
-        assert_eq!(start(rate, Some(200.0)), 10.0, "so many users are not so many arrivals a second");
+        assert_eq!(start(rate, Some(200.0)), 10.0, "200 users are not 200 arrivals a second");
         let kept = users().starting_at(Some(200.0));
         assert_eq!(kept, FindGoal { start: 200.0, ..users() }, "nothing else changes");
     }

@@ -50,9 +50,9 @@ impl FindRequest {
     fn budget_s(&self, usual_s: f64, problems: &mut Vec<Problem>) -> f64 {
         match self.budget.as_deref().map(units::duration) {
             None => usual_s,
-            Some(Ok(budget)) if budget.as_secs_f64() >= FindGoal::LEAST_BUDGET_S => budget.as_secs_f64(),
+            Some(Ok(budget)) if budget.as_secs_f64() >= FindGoal::MIN_BUDGET_S => budget.as_secs_f64(),
             Some(Ok(_)) => {
-                let least = units::show_seconds(FindGoal::LEAST_BUDGET_S);
+                let least = units::show_seconds(FindGoal::MIN_BUDGET_S);
                 let what = format!("it must be {least} or more: less says nothing");
                 problems.push(Problem::recipe(what).key("find.budget"));
                 usual_s

@@ -1,6 +1,6 @@
 //! What a comparison asks, from its flags, and how it goes.
 
-use analysis::paired::least_blocks;
+use analysis::paired::min_blocks;
 use clap::Args;
 use experiment::compare::{self, Asked, LOAD_LINE};
 use model::study::{Arm, By, Compare, FindGoal, Trial};
@@ -129,7 +129,7 @@ impl QuestionArgs {
 
     /// Fewer blocks than any answer takes would be measured in vain.
     fn too_few(&self, confidence_ratio: f64) -> Option<Problem> {
-        let least = least_blocks(confidence_ratio);
+        let least = min_blocks(confidence_ratio);
         self.most_blocks.filter(|most| *most < least).map(|_| {
             let percent = (confidence_ratio * 1e5).round() / 1e3;
             Problem::recipe(format!("at {percent} % at least {least} blocks are needed"))

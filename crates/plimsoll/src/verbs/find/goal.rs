@@ -4,7 +4,7 @@ use clap::Args;
 use model::study::{By, FindGoal};
 use model::{Problem, Problems, Result, units};
 
-const LEAST_WINDOW_S: f64 = FindGoal::LEAST_WINDOW_S;
+const MIN_WINDOW_S: f64 = FindGoal::MIN_WINDOW_S;
 
 /// What is looked for, how well it must be known, and what that may cost.
 #[derive(Debug, Clone, Default, Args)]
@@ -74,11 +74,11 @@ impl GoalArgs {
             goal.by = By::Rate;
         }
         let mut budget_s = goal.budget_s;
-        reading.seconds("--budget", self.budget.as_deref(), FindGoal::LEAST_BUDGET_S, &mut budget_s);
+        reading.seconds("--budget", self.budget.as_deref(), FindGoal::MIN_BUDGET_S, &mut budget_s);
         // It shortens the windows, unless they are given too.
         goal = goal.within_budget(budget_s);
-        reading.seconds("--window", self.window.as_deref(), LEAST_WINDOW_S, &mut goal.window_s);
-        reading.seconds("--confirm", self.confirm.as_deref(), LEAST_WINDOW_S, &mut goal.confirm_s);
+        reading.seconds("--window", self.window.as_deref(), MIN_WINDOW_S, &mut goal.window_s);
+        reading.seconds("--confirm", self.confirm.as_deref(), MIN_WINDOW_S, &mut goal.confirm_s);
         goal.ramp_window_s = goal.ramp_window_s.min(goal.window_s);
         reading.share("--within", self.within.as_deref(), (0.005, 0.5), &mut goal.half_width_ratio);
         reading.share("--confidence", self.confidence.as_deref(), (0.5, 0.999), &mut goal.confidence_ratio);
@@ -163,11 +163,11 @@ mod tests {
     fn less_time_shortens_the_windows_and_what_is_given_wins() {
         let short = GoalArgs { budget: Some("5m".into()), ..GoalArgs::default() };
         let goal = short.goal(7).expect("it is right");
-        let third = |usual_s: f64| (usual_s / 3.0).round().max(LEAST_WINDOW_S);
+        let third = |usual_s: f64| (usual_s / 3.0).round().max(MIN_WINDOW_S);
         let usual = FindGoal::default();
         assert_eq!((goal.budget_s, goal.seed), (300.0, 7));
         assert_eq!((goal.confirm_s, goal.window_s), (third(usual.confirm_s), third(usual.window_s)));
-        assert!(goal.ramp_window_s >= LEAST_WINDOW_S, "{goal:?}");
+        assert!(goal.ramp_window_s >= MIN_WINDOW_S, "{goal:?}");
         let given = GoalArgs { confirm: Some("60s".into()), window: Some("6s".into()), ..short };
         let goal = given.goal(7).expect("it is right");
         assert_eq!((goal.confirm_s, goal.window_s), (60.0, 6.0));
