@@ -76,7 +76,7 @@ pub(crate) fn main(args: &CapacityArgs, context: &mut Context) -> Result<u8> {
         let json = serde_json::to_string_pretty(&as_json(&asked, &found, record, &args.of));
         json.map_err(|error| Problem::bug(error.to_string()))?
     } else {
-        words(&asked, &found, record)
+        wording::capacity::whole(&asked, &found, record)
     };
     context.console.result(&text);
     Ok(if found.conclusion == Conclusion::Carries { 0 } else { Kind::Invalid.exit_code() })
@@ -136,20 +136,6 @@ fn rate(record: &RunRecord, of: &str, context: &Context) -> Result<Metric> {
         let known: Vec<&str> = std::iter::once(THROUGHPUT).chain(metrics).collect();
         wrong(format!("`{of}` is no rate of kit {name}; it has {}", known.join(", "))).into()
     })
-}
-
-fn words(asked: &Population, found: &Capacity, record: &RunRecord) -> String {
-    let setup = &record.setup;
-    format!(
-        "{}.\nRun {} ({} on {}, {}) showed {}: {}.",
-        wording::capacity::population(asked),
-        record.id,
-        setup.kit,
-        setup.stack,
-        setup.load_headline(),
-        wording::capacity::shown(found),
-        wording::capacity::answer(found)
-    )
 }
 
 fn as_json(asked: &Population, found: &Capacity, record: &RunRecord, of: &str) -> Json {
