@@ -5,7 +5,7 @@
 use model::study::{Better, By, Compare, Conclusion, Effect, Failed, Failing, Lopsided, SpoilCause, Trial};
 use model::units::{self, number, percent};
 
-use crate::find;
+use crate::evidence;
 
 /// No bound is said to be shorter than this.
 const RESOLUTION: f64 = 0.001;
@@ -23,7 +23,7 @@ pub fn fill_in(compare: &mut Compare, trials: &[Trial]) {
         SpoilCause::Unmeasured => "nothing was measured".to_string(),
         SpoilCause::Unsettled => "no steady state was found".to_string(),
         SpoilCause::NoLine(no_answer) => {
-            find::fill_in_evidence(by, no_answer, trials);
+            evidence::fill_in(by, no_answer, trials);
             format!("no load line was found: {}", no_answer.evidence)
         }
     };

@@ -1,25 +1,16 @@
 //! What is said of a find: the load line, or why there is none and what to try.
 
-use analysis::{fewest_samples, nearest_limit, overload_fault, share_of_limit, worst_missed};
 use model::QosTarget;
 use model::qos::Measure;
-use model::record::TargetOutcome;
-use model::study::{
-    By, Confirmation, Find, FindAnswer, FindGoal, LoadLine, NoAnswer, NoAnswerFacts, Trial, WhyNot,
-};
+use model::study::{By, Confirmation, Find, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot};
 use model::units::{self, number, percent};
+
+use crate::evidence;
 
 /// Fills in the evidence of an answer from its facts and the study's `trials`.
 pub fn fill_in(find: &mut Find, trials: &[Trial]) {
     if let Some(FindAnswer::NoAnswer(no_answer)) = &mut find.answer {
-        fill_in_evidence(find.goal.by, no_answer, trials);
-    }
-}
-
-/// The same where the answer is one of several: loads are counted as `by` says.
-pub(crate) fn fill_in_evidence(by: By, no_answer: &mut NoAnswer, trials: &[Trial]) {
-    if let Some(facts) = &no_answer.facts {
-        no_answer.evidence = evidence(by, facts, trials);
+        evidence::fill_in(find.goal.by, no_answer, trials);
     }
 }
 
@@ -106,7 +97,7 @@ fn contradicted(line: &LoadLine) -> String {
 }
 
 /// `90 s`, `14 min 20 s`: nobody waits for tenths.
-fn whole_seconds(seconds: f64) -> String {
+pub(crate) fn whole_seconds(seconds: f64) -> String {
     if seconds < 119.5 { format!("{seconds:.0} s") } else { units::show_seconds(seconds.round()) }
 }
 
@@ -187,106 +178,9 @@ fn bracket(by: By, no_answer: &NoAnswer) -> String {
     }
 }
 
-/// What shows that there is no load line.
-fn evidence(by: By, facts: &NoAnswerFacts, trials: &[Trial]) -> String {
-    let of_trial = |number: u32, words: fn(&Trial) -> String| {
-        let trial = trials.iter().find(|trial| trial.number == number);
-        trial.map_or_else(|| format!("see trial {number}"), words)
-    };
-    match facts {
-        NoAnswerFacts::Missed { trial } => of_trial(*trial, missed),
-        NoAnswerFacts::Wanting { trial, target } => {
-            let at = of_trial(*trial, |trial| format!("at {}", number(trial.load)));
-            format!("{at} `{target}` is not met, and more load misses other targets")
-        }
-        NoAnswerFacts::Nearest { trial } => of_trial(*trial, nearest),
-        NoAnswerFacts::Faults { trial } => of_trial(*trial, faults),
-        NoAnswerFacts::TwoModes { trials, low, high } => format!(
-            "{trials} trials fall into two groups, some as if the line were {}, others as if it were {}",
-            rounded(by, *low),
-            rounded(by, *high)
-        ),
-        NoAnswerFacts::Moved { trials, first, last } => {
-            let way = if last < first { "fell" } else { "rose" };
-            format!(
-                "over {trials} trials the line {way} from {} to {}",
-                rounded(by, *first),
-                rounded(by, *last)
-            )
-        }
-        NoAnswerFacts::Spent { spent_s, trials } => {
-            let trials = if *trials == 1 { "1 trial".to_string() } else { format!("{trials} trials") };
-            format!("{trials} in {}", whole_seconds(*spent_s))
-        }
-    }
-}
-
-fn rounded(by: By, at: f64) -> String {
-    load(by, if by == By::Users { at.round() } else { at })
-}
-
-/// What a trial missed most; where it missed no target, what says that its load was not carried.
-fn missed(trial: &Trial) -> String {
-    match (worst_missed(trial), overload_fault(trial)) {
-        (Some(target), _) => against_limit(target),
-        (None, Some(fault)) => format!("no target is missed, but {}", fault.sentence),
-        (None, None) => "no target was met".to_string(),
-    }
-}
-
-/// The target that a trial came nearest to missing.
-pub(crate) fn nearest(trial: &Trial) -> String {
-    let nearest = nearest_limit(trial).map_or_else(
-        || "nothing was near its limit".to_string(),
-        |target| format!("nearest to its limit: {}", against_limit(target)),
-    );
-    [Some(nearest), passed_as_seen(trial)].into_iter().flatten().collect::<Vec<_>>().join("; ")
-}
-
-/// `passed as far as seen: AddEvent p90 had 2 of 51 samples`; absent unless that is all there is to say of it.
-pub(crate) fn passed_as_seen(trial: &Trial) -> Option<String> {
-    if !trial.passed_as_seen() {
-        return None;
-    }
-    let had = fewest_samples(trial).map_or_else(
-        || faults(trial),
-        |target| {
-            let name = target.target.subject();
-            let (had, needed) = (number(target.samples as f64), number(target.samples_needed as f64));
-            format!("{name} had {had} of {needed} samples")
-        },
-    );
-    Some(format!("passed as far as seen: {had}"))
-}
-
-/// The check that broke first, in its own words, and the number of others: they say the same of the same cause, and each of
-/// them stands with the trial.
-fn faults(trial: &Trial) -> String {
-    match (trial.faults.as_slice(), trial.warm_up_s) {
-        ([first], _) => first.sentence.clone(),
-        ([first, _], _) => format!("{} (and one more check failed)", first.sentence),
-        ([first, rest @ ..], _) => format!("{} (and {} more checks failed)", first.sentence, rest.len()),
-        ([], None) => "throughput and response times kept changing until the end of the window".to_string(),
-        ([], Some(_)) => "nothing was measured".to_string(),
-    }
-}
-
-fn against_limit(target: &TargetOutcome) -> String {
-    match share_of_limit(target) {
-        None => format!("`{}` is not met", target.target),
-        Some(times) if times >= 1.0 => {
-            format!("`{}`, observed {} times its limit", target.target, number(times))
-        }
-        Some(share) => format!("`{}`, observed {} of its limit", target.target, percent(share)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
-    use model::Check;
-    use model::record::Margin;
 
     fn line() -> LoadLine {
         let confirmation = |trial, load| Some(Confirmation { trial, load, for_s: 90.0 });
@@ -399,109 +293,6 @@ mod tests {
         assert!(text.ends_with("none above it was shown to fail; but 420 passed for 90 s"), "{text}");
         let text = sentence(&FindGoal::default(), LoadLine { held_by: None, ..line() });
         assert!(text.contains("held by no target: above it the load is not carried any more"), "{text}");
-    }
-
-    /// A trial with one target, met or missed by a factor, in which checks broke.
-    fn trial(observed: f64, faults: &[Check]) -> Trial {
-        let target = TargetOutcome::of("p95 < 2.00 s".parse().expect("a target"), Some(observed), 1000);
-        let margin = Margin { log: Some((observed / 2.0).ln()), ..Margin::default() };
-        let sentences: Vec<String> = faults.iter().map(|check| format!("{check} broke")).collect();
-        let faults: Vec<(Check, &str)> =
-            faults.iter().cloned().zip(sentences.iter().map(String::as_str)).collect();
-        sample::trial(vec![TargetOutcome { margin, ..target }], &faults)
-    }
-
-    /// The sentence of a find that ended so, with its evidence filled in.
-    fn sentence_of(why: WhyNot, facts: NoAnswerFacts, trial: Trial, loads: [Option<f64>; 3]) -> String {
-        let [load, highest_passed, lowest_failed] = loads;
-        let evidence = String::new();
-        let none = NoAnswer { why, load, evidence, facts: Some(facts), highest_passed, lowest_failed };
-        let mut find = Find { goal: FindGoal::default(), answer: Some(FindAnswer::NoAnswer(none)) };
-        fill_in(&mut find, &[trial]);
-        answer(&find.goal, &find.answer.expect("it has one"))
-    }
-
-    #[test]
-    fn what_the_least_load_missed_or_did_not_carry_is_said() {
-        let at_least = |trial| {
-            let facts = NoAnswerFacts::Missed { trial: 3 };
-            sentence_of(WhyNot::FailsAtLeast, facts, trial, [Some(1.0), None, Some(1.0)])
-        };
-        let missed = at_least(trial(3.0, &[]));
-        assert!(
-            missed.contains("least load, 1 user: `p95 < 2.00 s`, observed 1.5 times its limit;"),
-            "{missed}"
-        );
-        let not_carried = at_least(trial(1.0, &[Check::Little, Check::Cycle]));
-        assert!(
-            not_carried.contains("least load, 1 user: no target is missed, but cycle broke;"),
-            "{not_carried}"
-        );
-        assert!(!not_carried.contains("are missed"), "{not_carried}");
-    }
-
-    #[test]
-    fn what_was_nearest_to_its_limit_is_said_where_nothing_failed() {
-        let facts = NoAnswerFacts::Nearest { trial: 3 };
-        let loads = [Some(1000.0), Some(1000.0), None];
-        let text = sentence_of(WhyNot::NeverFails, facts, trial(1.0, &[]), loads);
-        let expected = "still met at 1 000 users, the highest load that was to be tried: nearest to its limit: `p95 < \
-                        2.00 s`, observed 50 % of its limit;";
-        assert!(text.contains(expected), "{text}");
-    }
-
-    #[test]
-    fn the_check_that_broke_first_is_told_and_the_others_are_counted() {
-        let not_valid = |faults: &[Check]| {
-            let facts = NoAnswerFacts::Faults { trial: 3 };
-            sentence_of(WhyNot::NotValid, facts, trial(1.0, faults), [Some(20.0), None, None])
-        };
-        let two = not_valid(&[Check::Consistency, Check::Alarms]);
-        assert!(two.contains("consistency broke (and one more check failed)"), "{two}");
-        assert!(!two.contains("alarms broke"), "{two}");
-        let three = not_valid(&[Check::Consistency, Check::Alarms, Check::Little]);
-        assert!(three.contains("consistency broke (and 2 more checks failed)"), "{three}");
-    }
-
-    #[test]
-    fn groups_of_trials_and_what_was_spent_are_said_in_figures() {
-        let of = |why, facts| sentence_of(why, facts, trial(1.0, &[]), [None, Some(40.0), None]);
-        let modes = NoAnswerFacts::TwoModes { trials: 9, low: 180.2, high: 240.4 };
-        let text = of(WhyNot::Unstable, modes);
-        assert!(
-            text.contains("9 trials fall into two groups, some as if the line were 180 users, others"),
-            "{text}"
-        );
-        assert!(text.contains("as if it were 240 users; 40 users passed, none failed;"), "{text}");
-        let text = of(WhyNot::Drifts, NoAnswerFacts::Moved { trials: 9, first: 240.4, last: 180.2 });
-        assert!(text.contains("over 9 trials the line fell from 240 users to 180 users;"), "{text}");
-        let text = of(WhyNot::OutOfTime, NoAnswerFacts::Spent { spent_s: 860.0, trials: 12 });
-        assert!(
-            text.contains("the time was up: 12 trials in 14 min 20 s; 40 users passed, none failed;"),
-            "{text}"
-        );
-        let wanting = "throughput > 900/s".parse().expect("a target");
-        let text = of(WhyNot::NeverPasses, NoAnswerFacts::Wanting { trial: 3, target: wanting });
-        assert!(
-            text.contains("at 20 `throughput > 900/s` is not met, and more load misses other targets;"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn an_answer_of_an_older_study_keeps_its_evidence() {
-        let none = NoAnswer {
-            why: WhyNot::NotKnown,
-            load: None,
-            evidence: "12 trials".to_string(),
-            facts: None,
-            highest_passed: None,
-            lowest_failed: None,
-        };
-        let answer = Some(FindAnswer::NoAnswer(none));
-        let mut find = Find { goal: FindGoal::default(), answer: answer.clone() };
-        fill_in(&mut find, &[]);
-        assert_eq!(find.answer, answer);
     }
 
     #[test]

@@ -11,6 +11,7 @@
 pub mod capacity;
 pub mod ceiling;
 pub mod compare;
+mod evidence;
 pub mod find;
 pub mod progress;
 mod roughly;

@@ -1,7 +1,7 @@
-//! A made-up trial for the tests of this room.
+//! A made-up trial and outcome for the tests of this room.
 
 use model::Check;
-use model::record::TargetOutcome;
+use model::record::{Margin, TargetOutcome};
 use model::study::{Fault, Measured, Purpose, Trial};
 
 /// Trial 3, a ramp trial with 20 users, with these targets, in which these checks broke.
@@ -23,5 +23,15 @@ pub(crate) fn trial(targets: Vec<TargetOutcome>, faults: &[(Check, &str)]) -> Tr
         measured: Some(Measured { targets, ..Measured::default() }),
         faults: faults.iter().map(fault).collect(),
         overloaded: Vec::new(),
+    }
+}
+
+/// What was observed of a target, with its margin: it is met below 0.
+pub(crate) fn outcome(text: &str, observed: f64, margin: f64) -> TargetOutcome {
+    TargetOutcome {
+        margin: Margin { log: Some(margin), ..Margin::default() },
+        pass: margin < 0.0,
+        samples_needed: 100,
+        ..TargetOutcome::of(text.parse().expect("a target"), Some(observed), 100)
     }
 }

@@ -5,14 +5,14 @@ use model::QosTarget;
 use model::study::{Arm, FindAnswer, Measurement, Sweep, Trial};
 use model::units::{number, percent};
 
-use crate::find;
+use crate::evidence;
 
 /// Fills in the evidence of cells without a load line, from their facts and the study's `trials`.
 pub fn fill_in(sweep: &mut Sweep, trials: &[Trial]) {
     let Measurement::LoadLine(goal) = &sweep.measurement else { return };
     for answer in sweep.cells.iter_mut().flat_map(|cell| &mut cell.answers) {
         if let FindAnswer::NoAnswer(no_answer) = answer {
-            find::fill_in_evidence(goal.by, no_answer, trials);
+            evidence::fill_in(goal.by, no_answer, trials);
         }
     }
 }

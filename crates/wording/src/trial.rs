@@ -5,7 +5,7 @@ use model::record::TargetOutcome;
 use model::study::{By, Purpose, Question, Trial};
 use model::units::{self, number};
 
-use crate::find;
+use crate::{evidence, find};
 
 /// `trial 3, search: 45 users, 934 operations/s; p95 8.20 ms < 300 ms`; `study` is what is asked, and the trials before.
 pub fn line(trial: &Trial, arm: Option<&str>, by: By, study: (&Question, &[Trial])) -> String {
@@ -22,7 +22,7 @@ fn judged(trial: &Trial, (question, before): (&Question, &[Trial])) -> String {
     if trial.purpose == Purpose::WarmUp && trial.measured.is_some() {
         return "not judged".to_string();
     }
-    if let Some(passed) = find::passed_as_seen(trial) {
+    if let Some(passed) = evidence::passed_as_seen(trial) {
         return passed;
     }
     if let Some(fault) = trial.faults.first().filter(|_| trial.as_seen().is_none()) {
@@ -71,21 +71,12 @@ fn in_its_unit(measure: Measure, value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::{self, outcome};
     use model::Check;
-    use model::record::Margin;
     use model::study::{Fault, Find, FindGoal};
 
-    fn clause(text: &str, observed: f64, margin: f64) -> TargetOutcome {
-        TargetOutcome {
-            margin: Margin { log: Some(margin), ..Margin::default() },
-            pass: margin < 0.0,
-            samples_needed: 100,
-            ..TargetOutcome::of(text.parse().expect("a target"), Some(observed), 100)
-        }
-    }
-
     fn trial(targets: Vec<TargetOutcome>) -> Trial {
-        crate::sample::trial(targets, &[])
+        sample::trial(targets, &[])
     }
 
     /// The line of the first trial of a find.
@@ -96,20 +87,20 @@ mod tests {
 
     #[test]
     fn the_target_that_is_nearest_to_its_limit_is_told_and_not_one_of_which_nothing_happened() {
-        let p95 = clause("p95 < 2.00 s", 0.3, -1.9);
-        let waiting = clause("waiting over 4.00 s < 1%", 0.0, -0.02);
+        let p95 = outcome("p95 < 2.00 s", 0.3, -1.9);
+        let waiting = outcome("waiting over 4.00 s < 1%", 0.0, -0.02);
         let told = line(&trial(vec![p95, waiting]));
         assert!(told.ends_with("met: p95 < 2.00 s (300 ms)"), "{told}");
-        let missed = clause("waiting over 4.00 s < 1%", 0.25, 3.2);
-        let told = line(&trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), missed]));
+        let missed = outcome("waiting over 4.00 s < 1%", 0.25, 3.2);
+        let told = line(&trial(vec![outcome("p95 < 2.00 s", 0.3, -1.9), missed]));
         assert!(told.ends_with("missed: waiting over 4.00 s < 1% (25 %)"), "{told}");
     }
 
     /// A trial in which a rare operation came twice.
     fn with_few(margin: f64) -> Trial {
         let rare =
-            TargetOutcome { samples: 2, samples_needed: 51, ..clause("AddEvent p90 < 2.00 s", 0.3, margin) };
-        let mut trial = trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), rare]);
+            TargetOutcome { samples: 2, samples_needed: 51, ..outcome("AddEvent p90 < 2.00 s", 0.3, margin) };
+        let mut trial = trial(vec![outcome("p95 < 2.00 s", 0.3, -1.9), rare]);
         trial.faults = vec![Fault { check: Check::Samples, sentence: "it has too few".to_string() }];
         trial
     }
@@ -128,11 +119,11 @@ mod tests {
 
     #[test]
     fn a_trial_that_its_overload_broke_is_called_as_the_report_will_call_it() {
-        let mut over = trial(vec![clause("p95 < 2.00 s", 3.0, 0.4)]);
+        let mut over = trial(vec![outcome("p95 < 2.00 s", 3.0, 0.4)]);
         over.faults = vec![Fault { check: Check::Little, sentence: "users waited".to_string() }];
         assert!(line(&over).ends_with("; overloaded: users waited"), "{}", line(&over));
         let throughput = |met: bool| {
-            clause("throughput > 200/s", if met { 300.0 } else { 100.0 }, if met { -0.4 } else { 0.4 })
+            outcome("throughput > 200/s", if met { 300.0 } else { 100.0 }, if met { -0.4 } else { 0.4 })
         };
         let lowest = Trial { load: 2.0, ..trial(vec![throughput(true)]) };
         let short = Trial { number: 4, faults: over.faults, ..trial(vec![throughput(false)]) };
@@ -140,39 +131,6 @@ mod tests {
         let after = |before: &[Trial]| super::line(&short, None, By::Users, (&find, before));
         assert!(after(&[lowest]).ends_with("; overloaded: users waited"), "it was met at less load");
         assert!(after(&[]).ends_with("; not valid: users waited"), "more load may meet it: {}", after(&[]));
-    }
-
-    #[test]
-    fn a_share_of_failures_in_few_samples_is_not_said_to_be_near_its_limit() {
-        let few = TargetOutcome {
-            samples: 91,
-            samples_needed: 1000,
-            pass: true,
-            ..clause("errors < 0.1%", 0.0, 1.69)
-        };
-        let mut trial = trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), few]);
-        trial.faults = vec![Fault { check: Check::Samples, sentence: "it has too few".to_string() }];
-        let told = find::nearest(&trial);
-        assert!(told.starts_with("nearest to its limit: `p95 < 2.00 s`"), "{told}");
-        assert!(told.ends_with("; passed as far as seen: errors had 91 of 1 000 samples"), "{told}");
-    }
-
-    #[test]
-    fn how_near_a_limit_is_follows_from_what_was_observed_and_a_share_of_nothing_is_never_near() {
-        let nobody = clause("errors < 0.1%", 0.0, -0.69);
-        let p95 = clause("p95 < 2.00 s", 0.3, -1.9);
-        let enough = clause("throughput > 100/s", 130.0, -0.26);
-        // Its margin is that of half an event more than there were: 45 %.
-        let some = clause("waiting over 4.00 s < 1%", 0.004, -0.8);
-        let told =
-            |clauses: &[&TargetOutcome]| find::nearest(&trial(clauses.iter().copied().cloned().collect()));
-        assert_eq!(told(&[&nobody]), "nothing was near its limit");
-        let found = told(&[&p95, &nobody]);
-        assert_eq!(found, "nearest to its limit: `p95 < 2.00 s`, observed 15 % of its limit");
-        let found = told(&[&p95, &some, &nobody]);
-        assert_eq!(found, "nearest to its limit: `waiting over 4.00 s < 1%`, observed 40 % of its limit");
-        let found = told(&[&p95, &some, &enough, &nobody]);
-        assert_eq!(found, "nearest to its limit: `throughput > 100/s`, observed 1.3 times its limit");
     }
 
     #[test]
