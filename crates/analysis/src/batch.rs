@@ -12,11 +12,11 @@ use crate::steady::Steady;
 const WANTED: usize = 10;
 
 /// With fewer batches than this their scatter says nothing.
-pub(crate) const LEAST: usize = 4;
+pub(crate) const MIN_BATCHES: usize = 4;
 
 /// The correlation between neighbouring batches is taken for at most this: estimated from ten batches, a higher one is
 /// mostly chance.
-const MOST_CORRELATION: f64 = 0.7;
+const MAX_CORRELATION: f64 = 0.7;
 
 /// A window's batches, made as its seconds come, so that they need not all be in memory: 10 to 19 of equal length in whole
 /// seconds when the window has at least ten seconds, one a second when it has fewer. Seconds left over are those at the
@@ -76,15 +76,15 @@ impl Batches {
 /// Standard error of the sum of `residuals`, which are the batches' contributions to an estimate and add up to about
 /// zero: √(k/(k−1) · Σ e² · (1 + r)/(1 − r)), r being the correlation of neighbours where it is positive, as in a
 /// first-order autoregression. Estimated from k values it comes out too small by (1 + 4r)/k on average (Kendall 1954;
-/// Marriott and Pope 1954), which is put back. `None` for fewer than [`LEAST`] batches.
+/// Marriott and Pope 1954), which is put back. `None` for fewer than [`MIN_BATCHES`] batches.
 pub(crate) fn sum_se(residuals: &[f64]) -> Option<f64> {
     let k = residuals.len();
-    if k < LEAST {
+    if k < MIN_BATCHES {
         return None;
     }
     let squares: f64 = residuals.iter().map(|e| e * e).sum();
     let seen = neighbours(residuals);
-    let correlation = (seen + (1.0 + 4.0 * seen) / k as f64).clamp(0.0, MOST_CORRELATION);
+    let correlation = (seen + (1.0 + 4.0 * seen) / k as f64).clamp(0.0, MAX_CORRELATION);
     let inflated = (1.0 + correlation) / (1.0 - correlation);
     Some((squares * inflated * k as f64 / (k - 1) as f64).sqrt())
 }

@@ -6,11 +6,11 @@ use crate::distribution::{normal_below, normal_quantile, student_quantile};
 use model::random::Random;
 
 /// Fewer values than this give no interval: resamples of them are too much alike.
-pub const LEAST: usize = 5;
+pub const MIN_VALUES: usize = 5;
 
 /// The interval that holds `statistic` of what `values` were drawn from with probability `confidence_ratio`, if one
 /// looks once. `values` are independent of each other; the statistic sees resamples of their number. `None` for fewer
-/// than [`LEAST`] values.
+/// than [`MIN_VALUES`] values.
 pub fn bca(
     values: &[f64],
     statistic: impl Fn(&mut [f64]) -> f64,
@@ -18,7 +18,7 @@ pub fn bca(
     resamples: usize,
     seed: u64,
 ) -> Option<(f64, f64)> {
-    if values.len() < LEAST || resamples == 0 {
+    if values.len() < MIN_VALUES || resamples == 0 {
         return None;
     }
     let seen = statistic(&mut values.to_vec());

@@ -62,7 +62,7 @@ pub struct Capacity {
     pub margin_ratio: f64,
     /// The margin's interval.
     pub margin_interval: Option<(f64, f64)>,
-    /// So many such users would need just what the run showed.
+    /// The number of such users who would need just what the run showed.
     pub users: f64,
     /// The interval of that number.
     pub users_interval: Option<(f64, f64)>,

@@ -12,7 +12,7 @@ const HALF: f64 = 0.5;
 
 /// What a pair counts at most: one in which nothing completed any more says all that a pair can say, and must not make the
 /// others small beside it.
-const MOST: f64 = 2.0;
+const MAX_WEIGHT: f64 = 2.0;
 
 /// What pairs of windows showed of a handicap.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -38,7 +38,7 @@ pub fn elasticity(pairs: &[(u64, u64)], left_ratio: f64) -> Elasticity {
         return counts;
     }
     // Of nothing the logarithm is minus infinity.
-    let log = |(without, with): &(u64, u64)| (*with as f64 / *without as f64).ln().max(MOST * taken);
+    let log = |(without, with): &(u64, u64)| (*with as f64 / *without as f64).ln().max(MAX_WEIGHT * taken);
     let logs: Vec<f64> = usable.iter().map(log).collect();
     // The taken logarithm is negative: the ends change places.
     let interval = paired::interval(&logs, CONFIDENCE_RATIO).map(|(low, high)| (high / taken, low / taken));

@@ -8,7 +8,7 @@
 //!
 //! For studies there are beside it [`warm_up`], where a steady state begins; [`quantile`], [`bootstrap`] and [`unpaired`],
 //! intervals; and [`paired`], comparisons that may be looked at after every block (`docs/method/comparing.md`); [`published`] puts
-//! published figures beside those of a sweep (`docs/method/published.md`). [`capacity`] asks whether what a run showed is
+//! published figures beside those of a sweep (`docs/method/published.md`), [`sweep`] says what it found. [`capacity`] asks whether what a run showed is
 //! enough for a population.
 //!
 //! Not here: files, clocks, anything printed, random sources but a seed that is passed in. The same recorded seconds give
@@ -36,10 +36,10 @@ mod phase;
 pub mod published;
 pub mod quantile;
 pub mod score;
-pub mod sentence;
 mod series;
 pub mod signals;
 mod steady;
+pub mod sweep;
 mod target;
 mod tier;
 mod times;
@@ -52,7 +52,9 @@ pub mod warm_up;
 pub use batch::Batches;
 pub use demand::{AskedLoad, SessionShare};
 pub use generator::{HostShares, generator, host_shares};
-pub use line::{Blindness, LONG_ENOUGH_S, Line, Sight, Sightings, Stability, by_overload, overloaded};
+pub use line::{
+    JudgedTrials, LONG_ENOUGH_S, Line, Stability, UnusableReason, Usability, by_overload, overloaded,
+};
 pub use little::{Balance, BalanceOf, Little};
 pub use metric::{Bound, bounds, metrics, of_users};
 pub use operation::operations;
@@ -62,7 +64,9 @@ pub use steady::Steady;
 pub use target::targets;
 pub use tier::{TierSource, tiers};
 pub use times::{percentile_s, summary};
-pub use trial::{Also, measured, measured_in};
+pub use trial::{
+    Also, fewest_samples, measured, measured_in, nearest_limit, overload_fault, share_of_limit, worst_missed,
+};
 pub use validity::{
     ArrivalsFault, CheckOutcome, Finding, MixDraws, PauseFault, Samples, SendLag, SteadyEnd, TierEvent,
     TierFault, ValidityInputs, ceiling_check, generator_checks, limits, validity,

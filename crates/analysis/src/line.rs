@@ -8,16 +8,16 @@
 
 mod aside;
 mod crossing;
-mod sight;
 mod stability;
+mod usability;
 
 use model::QosTarget;
 use model::random::Random;
 use model::study::{Measured, Purpose, Trial};
 
 use crossing::{Crossing, Point, Reading};
-pub use sight::{Blindness, LONG_ENOUGH_S, Sight, by_overload, overloaded};
 pub use stability::Stability;
+pub use usability::{LONG_ENOUGH_S, UnusableReason, Usability, by_overload, overloaded};
 
 /// Lines in the cloud.
 const CLOUD: usize = 400;
@@ -42,25 +42,25 @@ const BEYOND: f64 = 0.7;
 
 /// A find's trials, and what each is good for.
 #[derive(Debug, Clone)]
-pub struct Sightings<'a> {
+pub struct JudgedTrials<'a> {
     trials: &'a [Trial],
     rising: Vec<bool>,
 }
 
-impl<'a> Sightings<'a> {
+impl<'a> JudgedTrials<'a> {
     /// Looks at all trials of a find so far.
-    pub fn of(trials: &'a [Trial]) -> Sightings<'a> {
-        Sightings { trials, rising: sight::rising(trials.iter()) }
+    pub fn of(trials: &'a [Trial]) -> JudgedTrials<'a> {
+        JudgedTrials { trials, rising: usability::rising(trials.iter()) }
     }
 
     /// What this trial is good for.
-    pub fn sight(&self, trial: &Trial) -> Sight {
-        sight::sight(trial, &self.rising)
+    pub fn usability(&self, trial: &Trial) -> Usability {
+        usability::usability(trial, &self.rising)
     }
 
     /// Whether it met the targets that get worse with load; absent when it doesn't say.
     pub fn passes(&self, trial: &Trial) -> Option<bool> {
-        sight::passes(trial, &self.rising)
+        usability::passes(trial, &self.rising)
     }
 
     /// The largest margin of a target that gets worse with load, and the target's number in the plan.
@@ -101,14 +101,14 @@ impl<'a> Sightings<'a> {
         seen.iter().flat_map(|seen| &seen.targets).map(|clause| &clause.target).collect()
     }
 
-    fn usable(&self) -> impl Iterator<Item = (&'a Trial, Sight)> {
-        let all = self.trials.iter().map(|trial| (trial, self.sight(trial)));
-        all.filter(|(_, sight)| !matches!(sight, Sight::Blind(_)))
+    fn usable(&self) -> impl Iterator<Item = (&'a Trial, Usability)> {
+        let all = self.trials.iter().map(|trial| (trial, self.usability(trial)));
+        all.filter(|(_, usability)| !matches!(usability, Usability::Unusable(_)))
     }
 
     /// The noise of target `number`: the median variance of its margin in a window of one second.
     fn noise(&self, number: usize) -> f64 {
-        let of = |(trial, _): (&Trial, Sight)| {
+        let of = |(trial, _): (&Trial, Usability)| {
             let se = trial.measured.as_ref()?.targets.get(number)?.margin.log_se?;
             se.is_finite().then_some(se * se * trial.window_s)
         };
@@ -119,7 +119,7 @@ impl<'a> Sightings<'a> {
 
     fn readings(&self, number: usize) -> Vec<(&'a Trial, Point)> {
         let noise = self.noise(number);
-        let of = |(trial, sight)| Some((trial, reading(trial, sight, number, noise)?));
+        let of = |(trial, usability)| Some((trial, reading(trial, usability, number, noise)?));
         self.usable().filter_map(of).collect()
     }
 
@@ -168,10 +168,10 @@ impl<'a> Sightings<'a> {
             let clauses = trial.measured.iter().flat_map(|seen| &seen.targets);
             clauses.zip(&self.rising).any(|(clause, rising)| *rising && clause.is_missed())
         };
-        let point = |(trial, sight): (&Trial, Sight)| {
-            let reading = match sight {
-                Sight::Over if missed(trial) => return None,
-                Sight::Over => Reading::Over,
+        let point = |(trial, usability): (&Trial, Usability)| {
+            let reading = match usability {
+                Usability::Bound if missed(trial) => return None,
+                Usability::Bound => Reading::Over,
                 _ => Reading::Under,
             };
             Some(Point { x: trial.load.ln(), reading })
@@ -190,16 +190,16 @@ impl<'a> Sightings<'a> {
     }
 }
 
-fn reading(trial: &Trial, sight: Sight, number: usize, noise: f64) -> Option<Point> {
+fn reading(trial: &Trial, usability: Usability, number: usize, noise: f64) -> Option<Point> {
     let clause = |seen: &Measured| seen.targets.get(number).cloned();
     let clause = trial.measured.as_ref().and_then(clause);
-    let reading = match (sight, clause) {
-        (Sight::Partial, Some(clause)) if !clause.is_sampled() && clause.is_missed() => return None,
-        (Sight::Partial, Some(clause)) if !clause.is_sampled() => Reading::Under,
-        (Sight::Over, Some(clause)) if clause.pass => return None,
-        (Sight::Over, _) => Reading::Over,
-        (Sight::Clear | Sight::Partial, Some(clause)) if clause.is_of_nothing() => Reading::Under,
-        (Sight::Clear | Sight::Partial, Some(clause)) => match clause.margin.log {
+    let reading = match (usability, clause) {
+        (Usability::PassFail, Some(clause)) if !clause.is_sampled() && clause.is_missed() => return None,
+        (Usability::PassFail, Some(clause)) if !clause.is_sampled() => Reading::Under,
+        (Usability::Bound, Some(clause)) if clause.pass => return None,
+        (Usability::Bound, _) => Reading::Over,
+        (Usability::Full | Usability::PassFail, Some(clause)) if clause.is_of_nothing() => Reading::Under,
+        (Usability::Full | Usability::PassFail, Some(clause)) => match clause.margin.log {
             Some(margin) if margin.is_finite() => {
                 Reading::Margin(margin, variance(trial, clause.margin.log_se, noise))
             }
@@ -256,14 +256,14 @@ impl Line {
     /// The line with its interval of probability `confidence_ratio`; absent when nothing usable was measured.
     ///
     /// `seed` draws which crossings go together.
-    pub fn of(sightings: &Sightings<'_>, confidence_ratio: f64, seed: u64) -> Option<Line> {
-        let loads = || sightings.usable().map(|(trial, _)| trial.load.ln());
+    pub fn of(trials: &JudgedTrials<'_>, confidence_ratio: f64, seed: u64) -> Option<Line> {
+        let loads = || trials.usable().map(|(trial, _)| trial.load.ln());
         let range = (loads().min_by(f64::total_cmp)? - BEYOND, loads().max_by(f64::total_cmp)? + BEYOND);
-        let targets = sightings.targets();
+        let targets = trials.targets();
         let mut held: Vec<Option<usize>> = Vec::new();
         let mut crossings = Vec::new();
         for number in 0..targets.len() {
-            let points = sightings.points(number);
+            let points = trials.points(number);
             if !points.is_empty() {
                 held.push(Some(number));
                 crossings.push(Crossing::of(&points, range));
@@ -271,9 +271,9 @@ impl Line {
         }
         if crossings.is_empty() {
             held.push(None);
-            crossings.push(Crossing::of(&sightings.sides(), range));
+            crossings.push(Crossing::of(&trials.sides(), range));
         } else {
-            let carried = sightings.carried();
+            let carried = trials.carried();
             if !carried.is_empty() {
                 held.push(None);
                 crossings.push(Crossing::of(&carried, range));

@@ -156,14 +156,14 @@ mod tests {
         ([second, last], [name("Purchase"), name("Search"), name("Never")])
     }
 
-    fn found(metric: Metric) -> Option<f64> {
+    fn measured_value(metric: Metric) -> Option<f64> {
         let (run, names) = run();
         let found = metrics(&[metric], &Steady::of(&run, 0.0, 2.0), &names);
         found.first().map(|result| result.value)
     }
 
     fn value(of: &str, per: Per) -> Option<f64> {
-        found(metric(of, per))
+        measured_value(metric(of, per))
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
         close(value("all", Per::Percentile(90.0)), 1.0);
         assert_eq!(value("Never", Per::Mean), None);
         assert_eq!(value("Purchase", Per::Percentile(99.0)), None, "40 samples don't say what one of 100 is");
-        close(found(Metric { times: 1000.0, ..metric("Purchase", Per::Mean) }), 20.5);
+        close(measured_value(Metric { times: 1000.0, ..metric("Purchase", Per::Mean) }), 20.5);
     }
 
     #[test]

@@ -17,7 +17,7 @@ const RESAMPLES: usize = 1000;
 pub const RESOLUTION: f64 = 0.001;
 
 /// How many blocks are thought of at most when it is reckoned how many more would do.
-const MOST_BLOCKS: u32 = 5_000;
+const MAX_BLOCKS: u32 = 5_000;
 
 /// How a comparison is judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,7 +95,7 @@ pub fn interval(logs: &[f64], confidence_ratio: f64) -> Option<(f64, f64)> {
 }
 
 /// How many blocks an interval with this confidence takes at least, however clear they are: seven for 95 %.
-pub fn least_blocks(confidence_ratio: f64) -> u32 {
+pub fn min_blocks(confidence_ratio: f64) -> u32 {
     bet::least(confidence_ratio) as u32
 }
 
@@ -124,8 +124,8 @@ fn more_blocks(logs: &[f64], estimate: f64, interval: Option<(f64, f64)>, terms:
     let room = estimate.abs().max(terms.band_ratio.ln_1p() - estimate.abs());
     let answers =
         |blocks: &u32| width(*blocks, terms.confidence_ratio).is_some_and(|width| width * scale < room);
-    let least = least_blocks(terms.confidence_ratio);
-    (least.max(have + 1)..=MOST_BLOCKS).find(answers).map(|blocks| blocks - have)
+    let least = min_blocks(terms.confidence_ratio);
+    (least.max(have + 1)..=MAX_BLOCKS).find(answers).map(|blocks| blocks - have)
 }
 
 /// About half the interval's length in standard deviations of the values, after `blocks` of them: that of the t mixture

@@ -68,7 +68,7 @@ impl Beyond {
 }
 
 fn beyond(whole: &Times, parts: &[&Times], percent: f64) -> Option<Beyond> {
-    if whole.is_empty() || parts.len() < batch::LEAST {
+    if whole.is_empty() || parts.len() < batch::MIN_BATCHES {
         return None;
     }
     let limit = whole.value_at_quantile(percent / 100.0 * (1.0 - 1e-12));
@@ -99,13 +99,13 @@ mod tests {
         (0..count).map(batch).collect()
     }
 
-    fn found(parts: &[Times], percent: f64) -> Option<Percentile> {
+    fn percentile_of(parts: &[Times], percent: f64) -> Option<Percentile> {
         percentile(&parts.iter().collect::<Vec<&Times>>(), percent, 0.95)
     }
 
     #[test]
     fn batches_that_are_all_alike_are_worth_their_samples() {
-        let alike = found(&batches(10, |_| (1..=100).collect()), 95.0).expect("ten batches");
+        let alike = percentile_of(&batches(10, |_| (1..=100).collect()), 95.0).expect("ten batches");
         assert!(
             (alike.value_s - 0.095).abs() < 1e-4 && (alike.effective_samples - 1000.0).abs() < 1.0,
             "{alike:?}"
@@ -115,9 +115,9 @@ mod tests {
 
     #[test]
     fn batches_that_differ_are_worth_fewer_samples_and_lengthen_the_interval() {
-        let alike = found(&batches(10, |_| (1..=100).collect()), 50.0).expect("ten batches");
+        let alike = percentile_of(&batches(10, |_| (1..=100).collect()), 50.0).expect("ten batches");
         let differing = |index: usize| (1..=100).map(|ms| ms + 100 * (index as u64 * 7 % 10)).collect();
-        let apart = found(&batches(10, differing), 50.0).expect("ten batches");
+        let apart = percentile_of(&batches(10, differing), 50.0).expect("ten batches");
         assert!(apart.effective_samples < 20.0, "{apart:?}");
         let length = |found: &Percentile| (found.high_s - found.low_s) / found.value_s;
         assert!(length(&apart) > 5.0 * length(&alike), "{apart:?}");
@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn too_little_gives_no_interval() {
-        assert_eq!(found(&batches(3, |_| vec![1, 2, 3]), 50.0), None);
-        assert_eq!(found(&batches(10, |_| vec![]), 50.0), None);
-        assert!(found(&batches(10, |_| vec![5]), 99.9).is_some_and(|found| found.high_s < 0.0051));
+        assert_eq!(percentile_of(&batches(3, |_| vec![1, 2, 3]), 50.0), None);
+        assert_eq!(percentile_of(&batches(10, |_| vec![]), 50.0), None);
+        assert!(percentile_of(&batches(10, |_| vec![5]), 99.9).is_some_and(|found| found.high_s < 0.0051));
     }
 }

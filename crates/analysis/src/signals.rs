@@ -77,7 +77,7 @@ impl Watched<'_> {
     }
 }
 
-/// Where a ramp-up of so many seconds has brought a third of the users: the seconds before it are the early ones.
+/// Where a ramp-up of `ramp_up_s` seconds has brought a third of the users: the seconds before it are the early ones.
 pub fn early_span_s(ramp_up_s: f64) -> (f64, f64) {
     (0.0, ramp_up_s / 3.0)
 }

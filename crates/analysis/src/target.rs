@@ -16,7 +16,7 @@ use crate::times::{mean_s, value_s};
 /// the mean number of users. A target is met when [`QosTarget::met_by`] says so; one about something that never
 /// occurred is not met.
 pub fn targets(targets: &[QosTarget], steady: &Steady, names: &[OperationName]) -> Vec<TargetOutcome> {
-    targets.iter().map(|target| judge(target, &seen(target, steady, names), steady)).collect()
+    targets.iter().map(|target| judge(target, &merged(target, steady, names), steady)).collect()
 }
 
 pub(crate) fn judge(target: &QosTarget, seen: &OperationInterval, steady: &Steady) -> TargetOutcome {
@@ -43,7 +43,7 @@ pub(crate) fn judge(target: &QosTarget, seen: &OperationInterval, steady: &Stead
 }
 
 /// What the target is about, merged: all operations, or the first of operation, session and request of that name.
-pub(crate) fn seen(target: &QosTarget, steady: &Steady, names: &[OperationName]) -> OperationInterval {
+pub(crate) fn merged(target: &QosTarget, steady: &Steady, names: &[OperationName]) -> OperationInterval {
     let mut merged = OperationInterval::empty();
     let mut add = |index: usize| {
         steady.whole().operations.get(index).into_iter().for_each(|part| merged.merge(part));

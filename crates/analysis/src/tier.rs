@@ -42,7 +42,7 @@ pub fn tiers(
     sources.iter().map(row).collect()
 }
 
-/// No point stands for more than so many seconds before it: what is read least often is read every 5 s, and after a
+/// No point stands for more than this number of seconds before it: what is read least often is read every 5 s, and after a
 /// longer silence nobody knows what was.
 const LONGEST_S: f64 = 15.0;
 

@@ -3,6 +3,7 @@
 
 mod clause;
 mod figure;
+mod notable;
 
 use model::interval::OperationName;
 use model::kit::Metric;
@@ -12,6 +13,7 @@ use model::{Interval, OperationInterval, OperationKind, QosTarget};
 
 use crate::batch::Batches;
 use crate::steady::Steady;
+pub use notable::{fewest_samples, nearest_limit, overload_fault, share_of_limit, worst_missed};
 
 /// Figures that a study wants beside those that every trial keeps.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,7 +79,7 @@ struct Window<'a> {
 }
 
 /// Everything seen of an operation, or of all together, in the window and in each of its batches.
-struct Seen {
+struct Rows {
     whole: OperationInterval,
     parts: Vec<OperationInterval>,
     /// Length of the window, in seconds.
@@ -86,8 +88,8 @@ struct Seen {
 
 impl Window<'_> {
     /// What `of` finds in the window and in each of its batches.
-    fn seen(&self, of: impl Fn(&Steady) -> OperationInterval) -> Seen {
-        Seen {
+    fn rows(&self, of: impl Fn(&Steady) -> OperationInterval) -> Rows {
+        Rows {
             whole: of(&self.whole),
             parts: self.batches.parts().iter().map(&of).collect(),
             whole_s: self.whole.length_s(),
@@ -95,8 +97,8 @@ impl Window<'_> {
     }
 
     /// All operations together.
-    fn of_all(&self) -> Seen {
-        self.seen(|steady| {
+    fn of_all(&self) -> Rows {
+        self.rows(|steady| {
             let mut sum = OperationInterval::empty();
             let rows = self.names.iter().zip(&steady.whole().operations);
             let operations = rows.filter(|(name, _)| name.kind == OperationKind::Operation);
@@ -106,9 +108,9 @@ impl Window<'_> {
     }
 
     /// The row of that index.
-    fn of_row(&self, index: usize) -> Seen {
+    fn of_row(&self, index: usize) -> Rows {
         let empty = OperationInterval::empty;
-        self.seen(|steady| steady.whole().operations.get(index).cloned().unwrap_or_else(empty))
+        self.rows(|steady| steady.whole().operations.get(index).cloned().unwrap_or_else(empty))
     }
 }
 

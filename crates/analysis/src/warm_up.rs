@@ -7,30 +7,30 @@
 
 use crate::batch;
 
-/// Batches that a series is cut into at least, so that a batch is at most a thirtieth of it.
-const LEAST_BATCHES: usize = 30;
+/// The minimum number of batches that a series is cut into, so that a batch is at most a thirtieth of it.
+const MIN_BATCHES: usize = 30;
 
-/// Values put together at most: the 5 of MSER-5.
-const MOST_TOGETHER: usize = 5;
+/// The maximum number of values put together: the 5 of MSER-5.
+const MAX_TOGETHER: usize = 5;
 
 /// With fewer values than this nothing is said.
-const LEAST_VALUES: usize = 6;
+const MIN_VALUES: usize = 6;
 
 /// Share of the batches left behind the last cut that is considered: a few values at the end often lie close together
 /// by chance, and would draw the cut to them.
-const LEAST_LEFT: f64 = 0.4;
+const MIN_LEFT_RATIO: f64 = 0.4;
 
 /// Of cuts that are this nearly as good as the best, the earliest is taken.
 const AS_GOOD: f64 = 1.1;
 
-/// Values further from the median than so many standard deviations are taken as that far: one stalled second is no
+/// Values further from the median than this number of standard deviations are taken as that far: one stalled second is no
 /// warm-up.
-const MOST_DEVIATIONS: f64 = 4.0;
+const MAX_DEVIATIONS: f64 = 4.0;
 
 /// Halves of what is left that differ by more than this, as a share, and beyond chance, are a drift.
 const DRIFT: f64 = 0.05;
 
-/// So many standard errors are beyond chance. A steady stack that is doubted wrongly is asked again a second later.
+/// The number of standard errors that is beyond chance. A steady stack that is doubted wrongly is asked again a second later.
 const BEYOND_CHANCE: f64 = 2.0;
 
 /// The second at which the steady state begins, given each second's completions and mean response time (any unit; not a
@@ -54,13 +54,13 @@ pub fn steady_from(completed: &[f64], mean_response: &[f64]) -> Option<usize> {
 /// fewer when there are fewer: a second is a batch of many responses already. `None` for a cut in the last half, for
 /// fewer than six values, and when one is not a number.
 pub fn mser(values: &[f64]) -> Option<usize> {
-    if values.len() < LEAST_VALUES || values.iter().any(|value| !value.is_finite()) {
+    if values.len() < MIN_VALUES || values.iter().any(|value| !value.is_finite()) {
         return None;
     }
-    let together = (values.len() / LEAST_BATCHES).clamp(1, MOST_TOGETHER);
+    let together = (values.len() / MIN_BATCHES).clamp(1, MAX_TOGETHER);
     let surplus = values.len() % together;
     let batches: Vec<f64> = clipped(values)[surplus..].chunks(together).map(mean).collect();
-    let last = batches.len() - (LEAST_LEFT * batches.len() as f64) as usize;
+    let last = batches.len() - (MIN_LEFT_RATIO * batches.len() as f64) as usize;
     let errors: Vec<f64> = (0..=last).map(|cut| marginal(&batches[cut..])).collect();
     let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
     let cut = errors.iter().position(|error| *error <= AS_GOOD * least)?;
@@ -82,20 +82,20 @@ fn drifts(values: &[f64]) -> bool {
     let se = |half: &[f64]| {
         let (n, centre) = (half.len() as f64, mean(half));
         let squares: f64 = half.iter().map(|value| (value - centre).powi(2)).sum();
-        (half.len() >= batch::LEAST).then(|| (squares / (n * (n - 1.0))).sqrt())
+        (half.len() >= batch::MIN_BATCHES).then(|| (squares / (n * (n - 1.0))).sqrt())
     };
     let Some((early_se, late_se)) = se(early).zip(se(late)) else { return false };
     difference.abs() > DRIFT && difference.abs() > BEYOND_CHANCE * early_se.hypot(late_se)
 }
 
-/// `values`, none further from their median than [`MOST_DEVIATIONS`].
+/// `values`, none further from their median than [`MAX_DEVIATIONS`].
 fn clipped(values: &[f64]) -> Vec<f64> {
     let centre = median(values.to_vec());
     let deviation = 1.4826 * median(values.iter().map(|value| (value - centre).abs()).collect());
     if deviation == 0.0 {
         return values.to_vec();
     }
-    let most = MOST_DEVIATIONS * deviation;
+    let most = MAX_DEVIATIONS * deviation;
     values.iter().map(|value| value.clamp(centre - most, centre + most)).collect()
 }
 

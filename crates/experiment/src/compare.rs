@@ -9,9 +9,8 @@
 mod fairness;
 mod judgement;
 
-use model::Check;
 use model::random::Random;
-use model::study::{Compare, FindAnswer, FindGoal, Purpose, Trial, WhyNot};
+use model::study::{Compare, FindAnswer, FindGoal, Purpose, SpoilCause, Trial};
 
 use crate::{Order, Step, find};
 pub use fairness::{Failures, failed_more};
@@ -52,7 +51,7 @@ pub fn so_far(compare: &Compare, asked: &Asked, trials: &[Trial]) -> Judgement {
     judge(compare, &Course::of(compare, asked, trials).blocks)
 }
 
-/// Number of blocks that may be spoiled before a comparison gives up: the machine is not fit for it.
+/// The number of spoiled blocks above which a comparison gives up: the machine is not fit for it.
 pub fn max_spoiled(compare: &Compare) -> u32 {
     2 + compare.most_blocks / 3
 }
@@ -73,21 +72,6 @@ pub struct Spoil {
     pub arm: usize,
     /// What broke.
     pub cause: SpoilCause,
-    /// What was seen.
-    pub sentence: String,
-}
-
-/// What broke in a trial, or in a search of an arm.
-#[derive(Debug, Clone, PartialEq)]
-pub enum SpoilCause {
-    /// A check of the instrument.
-    Check(Check),
-    /// Nothing was measured.
-    Unmeasured,
-    /// No steady state was found.
-    Unsettled,
-    /// The search found no load line.
-    NoLine(WhyNot),
 }
 
 /// What a block says of one arm.
@@ -158,8 +142,7 @@ impl<'a> Course<'a> {
                     }
                     Step::Answer(FindAnswer::LoadLine(line)) => Ok(Ok(Side::Line(line.load))),
                     Step::Answer(FindAnswer::NoAnswer(none)) => {
-                        let sentence = format!("no load line was found: {}", none.evidence);
-                        Ok(Err(Spoil { arm, cause: SpoilCause::NoLine(none.why), sentence }))
+                        Ok(Err(Spoil { arm, cause: SpoilCause::NoLine(none) }))
                     }
                 }
             }

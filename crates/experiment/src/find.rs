@@ -18,7 +18,7 @@ use model::study::{FindAnswer, FindGoal, Purpose, Trial};
 
 use crate::Step;
 use case::Case;
-pub use outlook::{Outlook, Stage, outlook};
+pub use outlook::outlook;
 pub use refusal::interrupted;
 
 /// The trial that is wanted next, or the answer. `spent_s` are the study's seconds so far, over all sittings.

@@ -10,8 +10,8 @@ use model::study::{Cell, FindAnswer, FindGoal, Measurement, Purpose, Sweep, Swee
 use crate::seeds::shuffled;
 use crate::{Order, Step, find};
 
-/// A trial whose instrument failed is repeated so often, then kept as it is.
-const TRIES: usize = 2;
+/// How often a trial is made whose instrument fails, until it stands as it is.
+const MAX_TRIES: usize = 2;
 
 /// The trial that is wanted next, or the cells with their answers. `loads` are the arms' users or arrivals per second.
 pub fn next(sweep: &Sweep, loads: &[f64], trials: &[Trial]) -> Step<Vec<Cell>> {
@@ -63,7 +63,7 @@ fn cell(sweep: &Sweep, loads: &[f64], trials: &[Trial], arm: usize, block: u32) 
     match &sweep.measurement {
         Measurement::Window { window_s } => {
             let own: Vec<&Trial> = own.collect();
-            if own.len() >= TRIES || own.iter().any(|trial| trial.valid()) {
+            if own.len() >= MAX_TRIES || own.iter().any(|trial| trial.valid()) {
                 return Step::Answer(None);
             }
             Step::Measure(Order {

@@ -50,7 +50,7 @@ pub enum Expected {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Injection {
-    /// The tier may use only so many cores of CPU time.
+    /// The tier may use only this number of cores of CPU time.
     CpuQuota {
         /// The tier.
         tier: String,
@@ -65,14 +65,14 @@ pub enum Injection {
         #[serde(default)]
         on_generator: bool,
     },
-    /// The tier's processes may have only so many descriptors.
+    /// The tier's processes may have only this number of descriptors.
     Descriptors {
         /// The tier.
         tier: String,
         /// Descriptors of a process.
         limit: u64,
     },
-    /// The tier may do only so many writes a second on its disk.
+    /// The tier may do only this number of writes a second on its disk.
     DiskWrites {
         /// The tier.
         tier: String,

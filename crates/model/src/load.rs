@@ -111,11 +111,11 @@ pub struct StageRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Lifetime {
-    /// So many sessions, rounded, at least one.
+    /// A number of sessions, rounded, at least one.
     Sessions(Distribution),
-    /// So many operations, rounded; the session under way is ended first.
+    /// A number of operations, rounded; the session under way is ended first.
     Operations(Distribution),
-    /// So many seconds; the session under way is ended first.
+    /// A number of seconds; the session under way is ended first.
     Seconds(Distribution),
 }
 

@@ -30,7 +30,7 @@ pub enum Measure {
     Max,
     /// Failed operations as a share of all.
     Errors,
-    /// Users who have been waiting for an answer for longer than so many seconds, as a share of all, on average over
+    /// Users who have been waiting for an answer for longer than this number of seconds, as a share of all, on average over
     /// time. Percentiles are of what was answered: they don't see a user who is never answered.
     Waiting(f64),
     /// Operations completed per second, at least.
@@ -72,7 +72,7 @@ impl Measure {
 }
 
 /// One target. A run passes when every target is met.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QosTarget {
     /// The operation it is for; `None` means all operations together.
     pub operation: Option<String>,

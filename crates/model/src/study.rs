@@ -15,8 +15,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use compare::{Better, Compare, Conclusion, Effect, Failed, Failing, Lopsided};
-pub use find::{By, Confirmation, Find, FindAnswer, FindGoal, LoadLine, NoAnswer, WhyNot};
+pub use compare::{Better, Compare, Conclusion, Effect, Failed, Failing, Lopsided, SpoilCause};
+pub use find::{
+    By, Confirmation, Find, FindAnswer, FindGoal, FindOutlook, LoadLine, NoAnswer, NoAnswerFacts, WhyNot,
+};
 pub use kind::Kind;
 pub use published::{
     Agreement, Claim, ClaimOrder, Estimate, Published, PublishedFigure, PublishedPair, PublishedRow,

@@ -9,7 +9,6 @@ mod identity;
 mod of_run;
 mod settle;
 pub mod study_in_progress;
-mod summary;
 mod verdict;
 
 use std::collections::BTreeMap;
@@ -294,7 +293,7 @@ impl Bench for TrialBench<'_> {
             overloaded,
         };
         let study = (&self.study.record.question, trials);
-        self.env.progress.done(&summary::line(&trial, label.as_deref(), self.by, study));
+        self.env.progress.done(&wording::trial::line(&trial, label.as_deref(), self.by, study));
         // The one that ends the study is kept too: it is the one to look at.
         self.study.keep_trial(trials, trial.clone())?;
         deaths.map(|()| trial)

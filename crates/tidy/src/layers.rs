@@ -100,6 +100,14 @@ mod tests {
     }
 
     #[test]
+    fn rooms_that_give_facts_import_no_sentences() {
+        for room in ["analysis", "experiment", "model"] {
+            let found = complaints(room, "[dependencies]\nwording.workspace = true\n");
+            assert!(found.len() == 1 && found[0].contains("must not import `wording`"), "{room}: {found:?}");
+        }
+    }
+
+    #[test]
     fn a_crate_with_an_owner_stays_with_it() {
         let found = complaints("report", "[dependencies]\nrusqlite = \"1\"\n");
         assert!(found.len() == 1 && found[0].contains("formats on disk"), "{found:?}");

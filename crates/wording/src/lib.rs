@@ -8,12 +8,23 @@
 //! Not here: problems, which are worded where they are raised; layouts, tables and drawings (`report`); numbers with
 //! their units, which problems need too (`model::units`).
 
+pub mod capacity;
 mod checks;
+pub mod compare;
 mod diagnosis;
+mod evidence;
+pub mod find;
+pub mod progress;
 mod proof;
+mod roughly;
 mod run;
+#[cfg(test)]
+mod sample;
+pub mod sweep;
+pub mod trial;
 
 pub use checks::{Asking, abandoned, check, checks};
 pub use diagnosis::diagnosis;
 pub use proof::{left_out, proof};
+pub use roughly::roughly;
 pub use run::{VerdictInputs, invalid, verdict};

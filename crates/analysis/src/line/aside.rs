@@ -1,16 +1,16 @@
 //! What is said beside the load line: the throughput there, and where the line would be if averages were judged.
 
 use super::crossing::{Crossing, Point, Reading};
-use super::{BEYOND, FAR, Sight, Sightings, variance};
+use super::{BEYOND, FAR, JudgedTrials, Usability, variance};
 
 /// How far above the highest load tried an average's crossing is still told.
 const JUST_BEYOND: f64 = 1.15;
 
-impl Sightings<'_> {
+impl JudgedTrials<'_> {
     /// Operations per second at `load`: between the two nearest loads tried, linearly in ln(load) and ln(throughput),
     /// trials of one load averaged. Absent when the load lies outside of those tried.
     pub fn throughput_per_s(&self, load: f64) -> Option<f64> {
-        let clear = self.usable().filter(|(_, sight)| *sight != Sight::Over);
+        let clear = self.usable().filter(|(_, usability)| *usability != Usability::Bound);
         let mut known: Vec<(f64, f64)> = clear
             .filter_map(|(trial, _)| {
                 let value = trial.measured.as_ref()?.figure("throughput", None)?.value;
@@ -52,7 +52,7 @@ impl Sightings<'_> {
         if !self.rising.get(number).is_some_and(|rising| *rising) {
             return Vec::new();
         }
-        let clear = self.usable().filter(|(_, sight)| *sight == Sight::Clear);
+        let clear = self.usable().filter(|(_, usability)| *usability == Usability::Full);
         let noise = self.noise(number);
         let points: Vec<Point> = clear
             .filter_map(|(trial, _)| {

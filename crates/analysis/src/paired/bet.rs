@@ -12,8 +12,8 @@
 /// find a change larger than the noise soon, weak ones make the interval short after many values.
 const STRENGTHS: [(i32, f64); 4] = [(1, 0.15), (2, 0.2), (4, 0.3), (7, 0.35)];
 
-/// Distances beyond so many median distances are taken as so many: what an outlier on the wrong side can cost.
-const MOST_DISTANCES: f64 = 1.25;
+/// Distances beyond this number of median distances are taken as that: what an outlier on the wrong side can cost.
+const MAX_DISTANCES: f64 = 1.25;
 
 /// Natural logarithm of the wealth won by betting against `centre`.
 pub(super) fn evidence(values: &[f64], centre: f64) -> f64 {
@@ -25,7 +25,7 @@ pub(super) fn evidence(values: &[f64], centre: f64) -> f64 {
         let place = distances.partition_point(|distance| *distance < off.abs());
         distances.insert(place, off.abs());
         let unit = median_of_sorted(&distances);
-        let y = if unit > 0.0 { (off / unit).clamp(-MOST_DISTANCES, MOST_DISTANCES) } else { 0.0 };
+        let y = if unit > 0.0 { (off / unit).clamp(-MAX_DISTANCES, MAX_DISTANCES) } else { 0.0 };
         // exp(−2λy) with λ of a quarter; the other strengths are powers of it.
         let weakest = (-0.5 * y).exp();
         for ((quarters, _), [above, below]) in STRENGTHS.iter().zip(&mut wealth) {

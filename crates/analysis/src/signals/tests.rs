@@ -34,7 +34,7 @@ fn series(tier: Option<&str>, name: &str, unit: &str, early: f64, steady: f64) -
     Series { name: name.to_string(), tier: tier.map(str::to_string), unit: unit.to_string(), points }
 }
 
-fn found() -> Vec<SignalSummary> {
+fn all_signals() -> Vec<SignalSummary> {
     let run = run();
     let series = [
         series(Some("web"), "cpu.cores", "cores", 0.1, 0.6),
@@ -73,7 +73,7 @@ fn found() -> Vec<SignalSummary> {
 }
 
 fn of(tier: Option<&str>, name: &str) -> SignalSummary {
-    let signals = found();
+    let signals = all_signals();
     find(&signals, tier, name).unwrap_or_else(|| panic!("{name} of {tier:?} in {signals:#?}")).clone()
 }
 

@@ -8,7 +8,7 @@ use crate::batch::{self, sum_se};
 use crate::steady::Steady;
 use crate::target;
 use crate::trial::figure::{mean_log_se, mean_se, percentile_log_se, throughput_log_se};
-use crate::trial::{Seen, Window};
+use crate::trial::{Rows, Window};
 
 /// Samples that a batch needs beyond a percentile for the batch's own percentile to be shown.
 const BEYOND_IN_BATCH: f64 = 3.0;
@@ -20,7 +20,7 @@ pub(super) fn clauses(targets: &[QosTarget], window: &Window<'_>) -> Vec<TargetO
 }
 
 fn clause(target: &QosTarget, result: TargetOutcome, window: &Window<'_>) -> TargetOutcome {
-    let seen = window.seen(|steady| target::seen(target, steady, window.names));
+    let seen = window.rows(|steady| target::merged(target, steady, window.names));
     let batches = batches(target, &seen, window);
     let log = margin(target, &result, &seen.whole, &window.whole, 1.0);
     let log_se = log.and_then(|_| margin_se(target, &seen, window, &batches));
@@ -68,8 +68,8 @@ fn attempts(seen: &OperationInterval) -> f64 {
 }
 
 /// The margin in consecutive parts of the window: the batches, put together until a percentile has
-/// [`BEYOND_IN_BATCH`] samples beyond it in each; none when that leaves fewer than [`batch::LEAST`].
-fn batches(target: &QosTarget, seen: &Seen, window: &Window<'_>) -> Vec<f64> {
+/// [`BEYOND_IN_BATCH`] samples beyond it in each; none when that leaves fewer than [`batch::MIN_BATCHES`].
+fn batches(target: &QosTarget, seen: &Rows, window: &Window<'_>) -> Vec<f64> {
     let (have, needed) = match target.measure {
         Measure::Percentile(percent) => {
             (seen.whole.response.len() as f64, BEYOND_IN_BATCH / (1.0 - percent / 100.0))
@@ -79,23 +79,23 @@ fn batches(target: &QosTarget, seen: &Seen, window: &Window<'_>) -> Vec<f64> {
         _ => (attempts(&seen.whole), 1.0),
     };
     let at_most = (have / needed).floor() as usize;
-    if at_most < batch::LEAST {
+    if at_most < batch::MIN_BATCHES {
         return Vec::new();
     }
     let together = window.batches.parts().len().div_ceil(at_most);
     let parts = if together <= 1 { None } else { Some(window.batches.joined(together)) };
     let parts = parts.as_deref().unwrap_or(window.batches.parts());
-    if parts.len() < batch::LEAST {
+    if parts.len() < batch::MIN_BATCHES {
         return Vec::new();
     }
     let one = |part: &Steady| {
-        let seen = target::seen(target, part, window.names);
+        let seen = target::merged(target, part, window.names);
         margin(target, &target::judge(target, &seen, part), &seen, part, 1.0 / parts.len() as f64)
     };
     parts.iter().filter_map(one).collect()
 }
 
-fn margin_se(target: &QosTarget, seen: &Seen, window: &Window<'_>, batches: &[f64]) -> Option<f64> {
+fn margin_se(target: &QosTarget, seen: &Rows, window: &Window<'_>, batches: &[f64]) -> Option<f64> {
     match target.measure {
         Measure::Percentile(percent) => percentile_log_se(seen, percent),
         Measure::Mean => mean_log_se(seen),

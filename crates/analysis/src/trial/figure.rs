@@ -9,7 +9,7 @@ use model::study::Figure;
 use crate::batch::{self, sum_se};
 use crate::quantile;
 use crate::times::{mean_s, percentile_s, sd_s};
-use crate::trial::{Seen, Window};
+use crate::trial::{Rows, Window};
 
 /// Percentiles that every study keeps.
 const PERCENTILES: [f64; 3] = [50.0, 95.0, 99.0];
@@ -19,7 +19,7 @@ const RESOLUTION_LOG_SE: f64 = 0.001 / 3.464;
 
 /// Throughput, mean, standard deviation and percentiles of all operations together and of each that occurred; a percentile
 /// that its samples don't support is left out, and so is the standard deviation of times that are all alike.
-pub(super) fn figures(all: &Seen, window: &Window<'_>, also: &[f64]) -> Vec<Figure> {
+pub(super) fn figures(all: &Rows, window: &Window<'_>, also: &[f64]) -> Vec<Figure> {
     let others = also.iter().filter(|percent| !PERCENTILES.contains(percent));
     let percentiles: Vec<f64> = PERCENTILES.iter().chain(others).copied().collect();
     let mut found = of_one(None, all, &percentiles);
@@ -34,7 +34,7 @@ pub(super) fn figures(all: &Seen, window: &Window<'_>, also: &[f64]) -> Vec<Figu
     found
 }
 
-fn of_one(operation: Option<&str>, seen: &Seen, percentiles: &[f64]) -> Vec<Figure> {
+fn of_one(operation: Option<&str>, seen: &Rows, percentiles: &[f64]) -> Vec<Figure> {
     let figure = |name: &str, value: f64, log_se: Option<f64>| Figure {
         name: name.to_string(),
         operation: operation.map(str::to_string),
@@ -69,7 +69,7 @@ pub(super) fn metrics(wanted: &[Metric], window: &Window<'_>) -> Vec<Figure> {
             (value > 0.0).then(|| value.ln())
         };
         let logs: Option<Vec<f64>> = parts.iter().map(of_part).collect();
-        let log_se = logs.filter(|logs| logs.len() >= batch::LEAST).and_then(|logs| mean_se(&logs));
+        let log_se = logs.filter(|logs| logs.len() >= batch::MIN_BATCHES).and_then(|logs| mean_se(&logs));
         let degrees = log_se.map(|_| degrees(parts.len()));
         Figure { name: result.name, operation: None, value: result.value, log_se, degrees }
     };
@@ -84,12 +84,12 @@ pub(super) fn mean_se(values: &[f64]) -> Option<f64> {
 }
 
 /// Completions per second.
-pub(super) fn throughput(seen: &Seen) -> f64 {
+pub(super) fn throughput(seen: &Rows) -> f64 {
     if seen.whole_s > 0.0 { seen.whole.completed as f64 / seen.whole_s } else { 0.0 }
 }
 
 /// Standard error of ln(throughput).
-pub(super) fn throughput_log_se(seen: &Seen) -> Option<f64> {
+pub(super) fn throughput_log_se(seen: &Rows) -> Option<f64> {
     let counts: Vec<f64> = seen.parts.iter().map(|part| part.completed as f64).collect();
     let sum: f64 = counts.iter().sum();
     let mean = sum / counts.len() as f64;
@@ -100,7 +100,7 @@ pub(super) fn throughput_log_se(seen: &Seen) -> Option<f64> {
 /// Standard error of the logarithm of the mean response time: a ratio of two sums, time and completions, so each
 /// batch's residual is its time minus what its completions would take at the window's mean (Cochran, *Sampling
 /// Techniques*, chapter 6).
-pub(super) fn mean_log_se(seen: &Seen) -> Option<f64> {
+pub(super) fn mean_log_se(seen: &Rows) -> Option<f64> {
     let sums: Vec<(f64, f64)> = seen.parts.iter().map(|part| of_times(&part.response)).collect();
     let time: f64 = sums.iter().map(|(time, _)| time).sum();
     let count: f64 = sums.iter().map(|(_, count)| count).sum();
@@ -114,7 +114,7 @@ pub(super) fn mean_log_se(seen: &Seen) -> Option<f64> {
 /// Standard error of the logarithm of the standard deviation, which is half that of the variance: each batch's residual is
 /// what its times' squared distances from the window's mean are above their part of the variance, over twice the variance
 /// (the influence function of the variance). Of heavy tails a window says too little for it.
-fn sd_log_se(seen: &Seen) -> Option<f64> {
+fn sd_log_se(seen: &Rows) -> Option<f64> {
     let parts: Vec<(f64, f64, f64)> = seen.parts.iter().map(|part| of_distances(&part.response)).collect();
     let count: f64 = parts.iter().map(|(n, ..)| n).sum();
     let mean = parts.iter().map(|(n, mean, _)| n * mean).sum::<f64>() / count;
@@ -141,7 +141,7 @@ fn of_times(times: &Times) -> (f64, f64) {
 }
 
 /// Standard error of the logarithm of a percentile.
-pub(super) fn percentile_log_se(seen: &Seen, percent: f64) -> Option<f64> {
+pub(super) fn percentile_log_se(seen: &Rows, percent: f64) -> Option<f64> {
     let parts: Vec<&Times> = seen.parts.iter().map(|part| &part.response).collect();
     let se = quantile::log_se(&seen.whole.response, &parts, percent)?;
     Some(se.hypot(RESOLUTION_LOG_SE))

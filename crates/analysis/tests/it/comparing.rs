@@ -61,7 +61,7 @@ impl Arms {
 
     /// `trials` comparisons: the shares that found B above and below within `most` pairs, and the median of how many
     /// pairs that took.
-    fn found(&self, most: usize, trials: usize) -> (f64, f64, usize) {
+    fn outcomes(&self, most: usize, trials: usize) -> (f64, f64, usize) {
         let mut random = Random::new(2026);
         let answers: Vec<(usize, bool)> =
             (0..trials).filter_map(|_| self.looked_at(most, &mut random)).collect();
@@ -76,7 +76,7 @@ impl Arms {
 #[test]
 fn the_same_stack_twice_is_called_different_in_at_most_7_percent_of_500_looked_at_after_every_pair() {
     for arms in KINDS {
-        let (above, below, _) = arms.found(30, 500);
+        let (above, below, _) = arms.outcomes(30, 500);
         println!("A/A, {}: {:.1} % called different", arms.name, 100.0 * (above + below));
         assert!(above + below <= 0.07, "{arms:?}: {above} + {below}");
     }
@@ -86,7 +86,7 @@ fn the_same_stack_twice_is_called_different_in_at_most_7_percent_of_500_looked_a
 fn a_change_of_3_percent_is_found_in_14_pairs_with_80_percent_power_and_never_the_wrong_way_round() {
     for arms in KINDS {
         for effect in [0.03f64, -0.03] {
-            let (above, below, took) = Arms { effect: effect.ln_1p(), ..arms }.found(14, 500);
+            let (above, below, took) = Arms { effect: effect.ln_1p(), ..arms }.outcomes(14, 500);
             let (right, wrong) = if effect > 0.0 { (above, below) } else { (below, above) };
             println!("{effect:+}, {}: {:.1} % found, half of them in {took} pairs", arms.name, 100.0 * right);
             assert!(right >= 0.8, "{arms:?} {effect}: {right}");
@@ -118,7 +118,7 @@ fn outliers_cost_less_than_with_the_t_mixture() {
             })
         });
         let found = found.count() as f64 / 500.0;
-        let ours = arms.found(14, 500).0;
+        let ours = arms.outcomes(14, 500).0;
         println!("t mixture, {}: {:.1} % found; ours {:.1} %", arms.name, 100.0 * found, 100.0 * ours);
         assert!(ours > found - 0.05, "{arms:?}: {ours} and {found}");
         assert!(arms.outliers == 0.0 || ours > found, "{arms:?}: {ours} and {found}");

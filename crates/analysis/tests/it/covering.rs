@@ -127,7 +127,7 @@ fn coverage(source: Source, batches: usize, each_s: usize, trials: usize) -> [Co
     covered
 }
 
-fn told(source: Source, seconds: usize, covered: &[Covered; 3]) -> String {
+fn row(source: Source, seconds: usize, covered: &[Covered; 3]) -> String {
     let one = |(percent, Covered { held, length, effective }): (&f64, &Covered)| {
         let (held, length) = (100.0 * held, 100.0 * length);
         format!("p{percent}: {held:.1} % hold, length {length:.0} %, worth {effective:.0} samples")
@@ -147,7 +147,7 @@ fn intervals_of_percentiles_hold_the_truth_in_93_to_97_percent_of_1000() {
     ];
     for source in sources {
         let covered = coverage(source, 10, 9, 1000);
-        println!("{}", told(source, 90, &covered));
+        println!("{}", row(source, 90, &covered));
         for (percent, Covered { held, .. }) in PERCENTS.into_iter().zip(covered) {
             // Of a queue that is busy for 70 % of the time, 90 s hold too few bad moments for p99: see below.
             if matches!(source, Source::Queue(busy) if busy > 0.6) && percent > 98.0 {
@@ -174,7 +174,7 @@ fn where_a_window_is_short_for_what_resembles_itself_intervals_hold_less_often_a
     for (source, seconds, least) in table {
         let batches = if seconds == 90 { 10 } else { 12 };
         let covered = coverage(source, batches, seconds / batches, 300);
-        println!("{}", told(source, seconds, &covered));
+        println!("{}", row(source, seconds, &covered));
         for (least, Covered { held, .. }) in least.into_iter().zip(covered) {
             assert!(held >= least, "{source:?} over {seconds} s: {held}");
         }

@@ -54,7 +54,7 @@ impl Series {
 
     /// Shares of 400 draws in which the end was found within a tenth of the length, and in which there was none; and the
     /// mean of what was found.
-    fn found(&self) -> (f64, f64, f64) {
+    fn shares(&self) -> (f64, f64, f64) {
         let mut random = Random::new(5);
         let cuts: Vec<Option<usize>> = (0..400).map(|_| mser(&self.draw(&mut random))).collect();
         let near = |cut: &&Option<usize>| cut.is_some_and(|cut| cut.abs_diff(self.end) * 10 <= self.length);
@@ -73,7 +73,7 @@ fn the_end_of_a_warm_up_is_found_within_a_tenth_of_the_run() {
         let warm = kinds.map(|(shape, height)| Series { shape, height, end, length });
         let steady = Series { shape: Shape::Level, height: 0.0, end: 0, length };
         for series in warm.into_iter().chain([steady]) {
-            let (near, none, mean) = series.found();
+            let (near, none, mean) = series.shares();
             println!(
                 "{length} s, {:?} from {} sd to second {}: {:.0} % within a tenth, {:.0} % none, mean {mean:.1}",
                 series.shape,
@@ -120,7 +120,7 @@ struct Warming {
 impl Warming {
     /// Asks after each second until a steady state of `window` seconds is found, for `window` seconds or 20 more than it
     /// takes at least: where it begins.
-    fn asked(&self, window: usize, random: &mut Random) -> Option<usize> {
+    fn steady_from(&self, window: usize, random: &mut Random) -> Option<usize> {
         let (mut completed, mut response) = (Vec::new(), Vec::new());
         for second in 0..window + window.max(20) {
             let cold = self.height * (-(second as f64) / self.each_s).exp();
@@ -136,10 +136,10 @@ impl Warming {
     }
 
     /// Share of 200 that were steady in time; the mean beginning; the mean of what is left there of the warm-up.
-    fn found(&self, window: usize) -> (f64, f64, f64) {
+    fn shares(&self, window: usize) -> (f64, f64, f64) {
         let mut random = Random::new(9);
         let found: Vec<f64> =
-            (0..200).filter_map(|_| self.asked(window, &mut random)).map(|from| from as f64).collect();
+            (0..200).filter_map(|_| self.steady_from(window, &mut random)).map(|from| from as f64).collect();
         let mean =
             |of: &dyn Fn(f64) -> f64| found.iter().map(|from| of(*from)).sum::<f64>() / found.len() as f64;
         let left = |from: f64| self.height * (-from / self.each_s).exp();
@@ -152,10 +152,10 @@ fn asked_every_second_a_steady_stack_is_hardly_cut_and_a_warming_one_is_waited_f
     let steady = Warming { noise: 0.05, height: 0.0, each_s: 1.0, drift: 0.0 };
     let warming = Warming { height: 1.5, each_s: 3.0, ..steady };
     for window in [8, 15, 25, 60, 90] {
-        let (share, from, _) = steady.found(window);
+        let (share, from, _) = steady.shares(window);
         println!("{window} s window, steady: {:.0} % in time, begins at {from:.1} s", 100.0 * share);
         assert!(share >= 0.98 && from <= 2.0 + window as f64 / 10.0, "{window} s: {share} {from}");
-        let (share, from, left) = warming.found(window);
+        let (share, from, left) = warming.shares(window);
         println!(
             "{window} s window, warming: {:.0} % in time, begins at {from:.1} s, {:.1} % left",
             100.0 * share,
@@ -170,7 +170,7 @@ fn asked_every_second_a_steady_stack_is_hardly_cut_and_a_warming_one_is_waited_f
 fn asked_every_second_a_stack_that_keeps_slowing_down_is_never_called_steady() {
     let drifting = Warming { noise: 0.05, height: 0.0, each_s: 1.0, drift: 0.03 };
     for (window, most) in [(8, 0.6), (15, 0.05), (25, 0.05), (60, 0.05)] {
-        let (share, _, _) = drifting.found(window);
+        let (share, _, _) = drifting.shares(window);
         println!("{window} s window, times 3 % longer each second: {:.0} % called steady", 100.0 * share);
         assert!(share <= most, "{window} s: {share}");
     }

@@ -3,9 +3,9 @@
 
 use model::qos::Measure;
 use model::record::TargetOutcome;
-use model::study::{Failed, Failing, Lopsided, Measured, Trial};
+use model::study::{Failed, Failing, Lopsided, Measured, SpoilCause, Trial};
 
-use super::{Block, Side, Spoil, SpoilCause};
+use super::{Block, Side, Spoil};
 
 /// One arm fails clearly more when its share is higher by more than this.
 const CLEARLY: f64 = 0.01;
@@ -13,7 +13,8 @@ const CLEARLY: f64 = 0.01;
 /// The minimum number of valid blocks to say so where there are blocks: a single trial may have been unlucky.
 const MIN_BLOCKS: usize = 3;
 
-/// Number of blocks that an arm must spoil, and how many times more than the other, to have spoiled them by itself.
+/// The minimum number of blocks that an arm must spoil to have spoiled them by itself, and how many times as many as the
+/// other one it must exceed.
 const MIN_SPOILED: u32 = 3;
 const TIMES: u32 = 3;
 
@@ -77,28 +78,28 @@ pub(super) fn lopsided(blocks: &[Block<'_>]) -> Option<Lopsided> {
     (0..2).find_map(|arm| {
         let (spoiled, other) = (of(arm), of(1 - arm));
         let far = spoiled >= MIN_SPOILED && spoiled > TIMES * other;
-        far.then(|| Lopsided { arm, spoiled, other, fault: commonest(&spoils, arm) })
+        // Its sentence is made where the study is kept.
+        far.then(|| Lopsided { arm, spoiled, other, fault: String::new(), cause: commonest(&spoils, arm) })
     })
 }
 
-/// What broke most often in an arm's spoiled blocks, as the first of them said it.
-fn commonest(spoils: &[&Spoil], arm: usize) -> String {
+/// What broke most often in an arm's spoiled blocks, as the first of them shows it.
+fn commonest(spoils: &[&Spoil], arm: usize) -> Option<SpoilCause> {
     let own = || spoils.iter().filter(move |spoil| spoil.arm == arm);
-    let count = |cause: &SpoilCause| own().filter(|spoil| spoil.cause == *cause).count();
+    let count = |cause: &SpoilCause| own().filter(|spoil| spoil.cause.is_like(cause)).count();
     // From the back, because the last of equally large ones is taken.
-    let first = own().rev().max_by_key(|spoil| count(&spoil.cause));
-    first.map(|spoil| spoil.sentence.clone()).unwrap_or_default()
+    own().rev().max_by_key(|spoil| count(&spoil.cause)).map(|spoil| spoil.cause.clone())
 }
 
 /// What spoils a trial: the first check that broke, or that nothing settled or was measured.
 pub(super) fn spoil(trial: &Trial) -> Option<Spoil> {
-    let (cause, sentence) = match trial.faults.first() {
-        Some(fault) => (SpoilCause::Check(fault.check.clone()), fault.sentence.as_str()),
-        None if trial.measured.is_none() => (SpoilCause::Unmeasured, "nothing was measured"),
-        None if trial.warm_up_s.is_none() => (SpoilCause::Unsettled, "no steady state was found"),
+    let cause = match trial.faults.first() {
+        Some(fault) => SpoilCause::Check { check: fault.check.clone(), trial: trial.number },
+        None if trial.measured.is_none() => SpoilCause::Unmeasured,
+        None if trial.warm_up_s.is_none() => SpoilCause::Unsettled,
         None => return None,
     };
-    Some(Spoil { arm: trial.arm, cause, sentence: sentence.to_string() })
+    Some(Spoil { arm: trial.arm, cause })
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

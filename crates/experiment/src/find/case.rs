@@ -1,6 +1,6 @@
 //! The trials of a find so far, and what they are asked.
 
-use analysis::{Blindness, LONG_ENOUGH_S, Line, Sight, Sightings};
+use analysis::{JudgedTrials, LONG_ENOUGH_S, Line, UnusableReason, Usability};
 use model::random::Random;
 use model::record::TargetOutcome;
 use model::study::{By, FindGoal, Purpose, Trial};
@@ -12,16 +12,16 @@ pub(super) struct Case<'a> {
     pub(super) goal: &'a FindGoal,
     pub(super) trials: &'a [Trial],
     pub(super) spent_s: f64,
-    pub(super) seen: Sightings<'a>,
+    pub(super) judged: JudgedTrials<'a>,
 }
 
 impl<'a> Case<'a> {
     pub(super) fn of(goal: &'a FindGoal, trials: &'a [Trial], spent_s: f64) -> Case<'a> {
-        Case { goal, trials, spent_s, seen: Sightings::of(trials) }
+        Case { goal, trials, spent_s, judged: JudgedTrials::of(trials) }
     }
 
     pub(super) fn line(&self) -> Option<Line> {
-        Line::of(&self.seen, self.goal.confidence_ratio, self.goal.seed)
+        Line::of(&self.judged, self.goal.confidence_ratio, self.goal.seed)
     }
 
     pub(super) fn of_purpose(&self, purpose: Purpose) -> impl DoubleEndedIterator<Item = &'a Trial> {
@@ -35,7 +35,7 @@ impl<'a> Case<'a> {
 
     /// A trial's window was too short to tell users who wait from those whose operations only take long.
     pub(super) fn was_short(&self, trial: &Trial) -> bool {
-        self.seen.sight(trial) == Sight::Blind(Blindness::Short)
+        self.judged.usability(trial) == Usability::Unusable(UnusableReason::Short)
     }
 
     /// The least window of the next trial: long enough where the last one's was not. The loads of the search are all

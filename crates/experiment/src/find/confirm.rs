@@ -1,6 +1,6 @@
 //! Two confirming trials: a load just below the line that passes, and one just above that fails.
 
-use analysis::{Line, Sight};
+use analysis::{Line, Usability};
 use model::study::{By, Confirmation, FindAnswer, LoadLine, Purpose, Trial};
 
 use super::case::Case;
@@ -10,18 +10,18 @@ use crate::Order;
 /// An honest stack confirms each side with this probability.
 const SURE: f64 = 0.95;
 
-/// Confirming trials at most.
-const MOST: usize = 4;
+/// The maximum number of confirming trials.
+const MAX_TRIALS: usize = 4;
 
 /// The furthest from the line that still confirms something.
 const FURTHEST: f64 = 0.3;
 
-/// A confirming trial that asks for more samples gets at most that many times its usual window.
+/// A confirming trial that asks for more samples gets at most this number of times its usual window.
 const LONGEST: f64 = 3.0;
 
 /// The confirming trial that is wanted next; none when both sides are confirmed, or can't be.
 pub(super) fn next(case: &Case<'_>, line: &Line) -> Option<Order> {
-    if case.of_purpose(Purpose::Confirm).count() >= MOST {
+    if case.of_purpose(Purpose::Confirm).count() >= MAX_TRIALS {
         return None;
     }
     let sides = [passed(case, line).is_none(), failed(case, line).is_none()];
@@ -101,21 +101,21 @@ fn confirmation(trial: &Trial) -> Confirmation {
 
 /// The nearest confirming trial below the line that passed, with samples enough to say so.
 fn passed(case: &Case<'_>, line: &Line) -> Option<Confirmation> {
-    let right = |trial: &&Trial| trial.load <= answered(case, line) && verdict(case, trial) == Some(true);
+    let right = |trial: &&Trial| trial.load <= answered(case, line) && passes(case, trial) == Some(true);
     let all = case.of_purpose(Purpose::Confirm).filter(right);
     all.max_by(|one, other| one.load.total_cmp(&other.load)).map(confirmation)
 }
 
 /// The nearest confirming trial above the line that failed.
 fn failed(case: &Case<'_>, line: &Line) -> Option<Confirmation> {
-    let right = |trial: &&Trial| trial.load > answered(case, line) && verdict(case, trial) == Some(false);
+    let right = |trial: &&Trial| trial.load > answered(case, line) && passes(case, trial) == Some(false);
     let all = case.of_purpose(Purpose::Confirm).filter(right);
     all.min_by(|one, other| one.load.total_cmp(&other.load)).map(confirmation)
 }
 
 /// The confirming trials that failed at the line or below it, or passed above it.
 pub(super) fn contradicted(case: &Case<'_>, line: &Line) -> Vec<Confirmation> {
-    let wrong = |trial: &&Trial| match verdict(case, trial) {
+    let wrong = |trial: &&Trial| match passes(case, trial) {
         Some(pass) => pass == (trial.load > answered(case, line)),
         None => false,
     };
@@ -124,25 +124,25 @@ pub(super) fn contradicted(case: &Case<'_>, line: &Line) -> Vec<Confirmation> {
 
 /// Whether a confirming trial passed; absent when it doesn't say. That no target was missed by too few samples shows
 /// nothing.
-fn verdict(case: &Case<'_>, trial: &Trial) -> Option<bool> {
-    case.seen.passes(trial).filter(|pass| !pass || case.seen.sight(trial) == Sight::Clear)
+fn passes(case: &Case<'_>, trial: &Trial) -> Option<bool> {
+    case.judged.passes(trial).filter(|pass| !pass || case.judged.usability(trial) == Usability::Full)
 }
 
 /// The line with what confirms it and what denies it.
 pub(super) fn answer(case: &Case<'_>, line: &Line) -> FindAnswer {
-    let judged = |trial: &&Trial| matches!(case.seen.sight(trial), Sight::Clear | Sight::Partial);
+    let judged =
+        |trial: &&Trial| matches!(case.judged.usability(trial), Usability::Full | Usability::PassFail);
     let near = case.trials.iter().filter(judged);
     let near = near.min_by(|one, other| {
         let far = |trial: &Trial| (trial.load / line.load).ln().abs();
         far(one).total_cmp(&far(other))
     });
-    if let Some((near, wanting)) = near.and_then(|near| Some((near, case.seen.wanting(near)?))) {
+    if let Some((near, wanting)) = near.and_then(|near| Some((near, case.judged.wanting(near)?))) {
         return FindAnswer::NoAnswer(refusal::never_passes(case, near, wanting));
     }
     // A confirming trial that went the wrong way is a fact that the interval must not deny.
-    let wrong = |pass: bool| {
-        case.of_purpose(Purpose::Confirm).filter(move |trial| verdict(case, trial) == Some(pass))
-    };
+    let wrong =
+        |pass: bool| case.of_purpose(Purpose::Confirm).filter(move |trial| passes(case, trial) == Some(pass));
     let low = whole(case, wrong(false).map(|trial| trial.load).fold(line.low, f64::min));
     let above = wrong(true).map(|trial| trial.load).fold(line.high, f64::max);
     let high = whole(case, above);
@@ -162,7 +162,7 @@ pub(super) fn answer(case: &Case<'_>, line: &Line) -> FindAnswer {
         failed: failed(case, line),
         contradicted: contradicted(case, line),
         confirming: case.of_purpose(Purpose::Confirm).count() as u32,
-        throughput_per_s: case.seen.throughput_per_s(line.load),
-        by_average: case.seen.by_average(line.load).map(|load| floored(case, load)),
+        throughput_per_s: case.judged.throughput_per_s(line.load),
+        by_average: case.judged.by_average(line.load).map(|load| floored(case, load)),
     })
 }

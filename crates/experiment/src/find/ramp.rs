@@ -1,6 +1,6 @@
 //! The ramp: short trials, upwards by factors, until one load passed and a higher one failed.
 
-use analysis::{Blindness, Sight};
+use analysis::{UnusableReason, Usability};
 use model::study::{By, NoAnswer, Purpose, Trial, WhyNot};
 
 use super::case::Case;
@@ -32,7 +32,7 @@ pub(super) enum Ramp {
 }
 
 pub(super) fn next(case: &Case<'_>) -> Ramp {
-    let (passed, failed) = (case.seen.highest_passed(), case.seen.lowest_failed());
+    let (passed, failed) = (case.judged.highest_passed(), case.judged.lowest_failed());
     if passed.is_some() && failed.is_some() {
         return Ramp::Done;
     }
@@ -44,10 +44,10 @@ pub(super) fn next(case: &Case<'_>) -> Ramp {
     let Some(last) = case.of_purpose(Purpose::Ramp).next_back() else {
         return attempt(case.goal.start);
     };
-    if let Some(step) = blind(case, last, passed) {
+    if let Some(step) = unusable(case, last, passed) {
         return step;
     }
-    let worst = case.seen.worst(last).map(|(margin, _)| margin);
+    let worst = case.judged.worst(last).map(|(margin, _)| margin);
     match (passed, failed) {
         (_, Some(failed)) => {
             if failed <= case.goal.least && attempts(case, failed) >= ATTEMPTS {
@@ -71,29 +71,29 @@ pub(super) fn next(case: &Case<'_>) -> Ramp {
 }
 
 /// What to do when the last trial says nothing of the stack.
-fn blind(case: &Case<'_>, last: &Trial, passed: Option<f64>) -> Option<Ramp> {
-    let Sight::Blind(blindness) = case.seen.sight(last) else { return None };
-    let most = if blindness == Blindness::Disturbed { ATTEMPTS_DISTURBED } else { ATTEMPTS };
+fn unusable(case: &Case<'_>, last: &Trial, passed: Option<f64>) -> Option<Ramp> {
+    let Usability::Unusable(reason) = case.judged.usability(last) else { return None };
+    let most = if reason == UnusableReason::Disturbed { ATTEMPTS_DISTURBED } else { ATTEMPTS };
     if attempts(case, last.load) < most {
         // What didn't settle, had too few samples or was too short gets more time.
         return Some(Ramp::Try { load: last.load, window_s: search::window_s(case) });
     }
-    Some(match blindness {
-        Blindness::Generator | Blindness::Machine => match passed {
+    Some(match reason {
+        UnusableReason::Generator | UnusableReason::Machine => match passed {
             // It could be driven after all.
             Some(passed) if passed >= last.load => return None,
             Some(passed) => below(case, passed, last.load),
             None if last.load > case.goal.least => {
                 Ramp::Try { load: case.round(last.load / 2.0), window_s: case.goal.ramp_window_s }
             }
-            None => Ramp::Refuse(refusal::ceiling(case, last, limit(blindness))),
+            None => Ramp::Refuse(refusal::unusable(case, last, limit(reason))),
         },
-        Blindness::Unsettled => Ramp::Refuse(refusal::blind(case, last, WhyNot::Unsettled)),
-        Blindness::WarmUp
-        | Blindness::Instrument
-        | Blindness::Disturbed
-        | Blindness::Samples
-        | Blindness::Short => Ramp::Refuse(refusal::blind(case, last, WhyNot::NotValid)),
+        UnusableReason::Unsettled => Ramp::Refuse(refusal::unusable(case, last, WhyNot::Unsettled)),
+        UnusableReason::WarmUp
+        | UnusableReason::Instrument
+        | UnusableReason::Disturbed
+        | UnusableReason::Samples
+        | UnusableReason::Short => Ramp::Refuse(refusal::unusable(case, last, WhyNot::NotValid)),
     })
 }
 
@@ -104,28 +104,33 @@ fn below(case: &Case<'_>, passed: f64, ceiling: f64) -> Ramp {
         return Ramp::Try { load: between, window_s: case.goal.ramp_window_s };
     }
     let (_, trial) = self::ceiling(case).expect("a ceiling was seen");
-    let blindness = match case.seen.sight(trial) {
-        Sight::Blind(blindness) => blindness,
-        _ => Blindness::Generator,
+    let reason = match case.judged.usability(trial) {
+        Usability::Unusable(reason) => reason,
+        _ => UnusableReason::Generator,
     };
-    Ramp::Refuse(refusal::ceiling(case, trial, limit(blindness)))
+    Ramp::Refuse(refusal::unusable(case, trial, limit(reason)))
 }
 
 /// The lowest load at which the generator or the machine was the limit as often as was tried.
 fn ceiling<'a>(case: &Case<'a>) -> Option<(f64, &'a Trial)> {
-    let blind = |trial: &Trial| {
-        matches!(case.seen.sight(trial), Sight::Blind(Blindness::Generator | Blindness::Machine))
+    let limit_of_instrument = |trial: &Trial| {
+        matches!(
+            case.judged.usability(trial),
+            Usability::Unusable(UnusableReason::Generator | UnusableReason::Machine)
+        )
     };
     let limited = |trial: &&Trial| {
-        let driven = |other: &Trial| other.load >= trial.load && case.seen.passes(other).is_some();
-        blind(trial) && !case.trials.iter().any(driven) && attempts(case, trial.load) >= ATTEMPTS
+        let driven = |other: &Trial| other.load >= trial.load && case.judged.passes(other).is_some();
+        limit_of_instrument(trial)
+            && !case.trials.iter().any(driven)
+            && attempts(case, trial.load) >= ATTEMPTS
     };
     let lowest = case.trials.iter().filter(limited).min_by(|one, other| one.load.total_cmp(&other.load));
     lowest.map(|trial| (trial.load, trial))
 }
 
-fn limit(blindness: Blindness) -> WhyNot {
-    if blindness == Blindness::Machine { WhyNot::MachineLimit } else { WhyNot::GeneratorLimit }
+fn limit(reason: UnusableReason) -> WhyNot {
+    if reason == UnusableReason::Machine { WhyNot::MachineLimit } else { WhyNot::GeneratorLimit }
 }
 
 /// One whose window was too short to say anything is none.

@@ -1,6 +1,6 @@
 //! The search: trials around the estimate until its interval is short enough.
 
-use analysis::{Blindness, Line, Sight, Stability};
+use analysis::{Line, Stability, UnusableReason, Usability};
 use model::QosTarget;
 use model::study::{FindAnswer, NoAnswer, Purpose, Trial, WhyNot};
 
@@ -11,9 +11,9 @@ use crate::Step;
 /// Search trials this near the line, in ln(load), say whether it holds.
 const NEAR: f64 = 0.1;
 
-/// Number of them before an interval is believed: fewer can't show two modes or a drift. Seven for a half-width of 5 %,
+/// The minimum number of them before an interval is believed: fewer can't show two modes or a drift. Seven for a half-width of 5 %,
 /// four for 10 %.
-fn min_trials(half_width_ratio: f64) -> usize {
+fn min_near(half_width_ratio: f64) -> usize {
     (0.35 / half_width_ratio).ceil().clamp(4.0, 8.0) as usize
 }
 
@@ -21,7 +21,7 @@ fn min_trials(half_width_ratio: f64) -> usize {
 const OFFSETS: [f64; 3] = [-0.06, 0.05, 0.0];
 
 /// Trials in a row that say nothing before the search gives up.
-const BLIND: usize = 3;
+const MAX_UNUSABLE: usize = 3;
 
 /// Targets whose margin, in ln(observed/limit), is below this can wait for the confirming trials to be judged, once so
 /// many samples were seen: with exponential times and a percentile of 90 % at its limit, eight are all so far below it in
@@ -51,7 +51,7 @@ const NAMED_AT_LAST: f64 = 0.5;
 
 pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
     let line = case.line();
-    if let Some(no_answer) = blind(case) {
+    if let Some(no_answer) = unusable(case) {
         let confirming = case.of_purpose(Purpose::Confirm).next().is_some();
         let known = line.filter(|line| confirming && line.half_width_ratio() <= USELESS);
         // A line that only its confirming trials could not be driven for is a line still.
@@ -61,7 +61,7 @@ pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
     let Some(line) = line else {
         return Step::Answer(FindAnswer::NoAnswer(left_open(case)));
     };
-    let stability = case.seen.stability(&line);
+    let stability = case.judged.stability(&line);
     if let Some(no_answer) = stability.and_then(|seen| strange(case, &seen, NAMED)) {
         return Step::Answer(FindAnswer::NoAnswer(no_answer));
     }
@@ -80,7 +80,7 @@ pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
 
 /// The answer when no more trials are made: the line, unless it looks too strange to be one.
 fn at_last(case: &Case<'_>, line: &Line) -> FindAnswer {
-    let seen = case.seen.stability(line);
+    let seen = case.judged.stability(line);
     match seen.and_then(|seen| strange(case, &seen, NAMED_AT_LAST)) {
         Some(no_answer) => FindAnswer::NoAnswer(no_answer),
         None => confirm::answer(case, line),
@@ -127,10 +127,11 @@ fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> boo
         return looks_strange || (wrong && since < AFTER_CONTRADICTION);
     }
     let near = |trial: &&Trial| (trial.load / line.load).ln().abs() < NEAR;
-    let clear = |trial: &&Trial| matches!(case.seen.sight(trial), Sight::Clear | Sight::Partial);
+    let clear =
+        |trial: &&Trial| matches!(case.judged.usability(trial), Usability::Full | Usability::PassFail);
     let told = case.of_purpose(Purpose::Search).filter(near).filter(clear).count();
-    let known = told >= min_trials(case.goal.half_width_ratio)
-        && line.half_width_ratio() <= case.goal.half_width_ratio;
+    let known =
+        told >= min_near(case.goal.half_width_ratio) && line.half_width_ratio() <= case.goal.half_width_ratio;
     !known || looks_strange
 }
 
@@ -181,15 +182,19 @@ fn may_limit(case: &Case<'_>, target: &QosTarget) -> bool {
 }
 
 /// The last trials all said nothing.
-fn blind(case: &Case<'_>) -> Option<NoAnswer> {
-    let last = case.trials.iter().rev().take_while(|trial| matches!(case.seen.sight(trial), Sight::Blind(_)));
-    let last: Vec<&Trial> = last.take(BLIND).collect();
-    let newest = last.first().filter(|_| last.len() == BLIND)?;
-    let why = match case.seen.sight(newest) {
-        Sight::Blind(Blindness::Generator) => WhyNot::GeneratorLimit,
-        Sight::Blind(Blindness::Machine) => WhyNot::MachineLimit,
-        Sight::Blind(Blindness::Unsettled) => WhyNot::Unsettled,
+fn unusable(case: &Case<'_>) -> Option<NoAnswer> {
+    let last = case
+        .trials
+        .iter()
+        .rev()
+        .take_while(|trial| matches!(case.judged.usability(trial), Usability::Unusable(_)));
+    let last: Vec<&Trial> = last.take(MAX_UNUSABLE).collect();
+    let newest = last.first().filter(|_| last.len() == MAX_UNUSABLE)?;
+    let why = match case.judged.usability(newest) {
+        Usability::Unusable(UnusableReason::Generator) => WhyNot::GeneratorLimit,
+        Usability::Unusable(UnusableReason::Machine) => WhyNot::MachineLimit,
+        Usability::Unusable(UnusableReason::Unsettled) => WhyNot::Unsettled,
         _ => WhyNot::NotValid,
     };
-    Some(refusal::blind(case, newest, why))
+    Some(refusal::unusable(case, newest, why))
 }

@@ -2,7 +2,7 @@
 
 use experiment::compare::{Asked, Judgement, max_spoiled, next};
 use experiment::{Step, pursue};
-use model::study::{Compare, Conclusion, Trial};
+use model::study::{Compare, Conclusion, SpoilCause, Trial};
 
 use crate::made_up::MadeUp;
 
@@ -132,11 +132,13 @@ fn nothing_is_better_than_b_because_it_failed_sooner() {
 fn an_arm_whose_trials_often_break_leaves_no_fair_sample() {
     let compare = Compare { gate_ratio: Some(0.03), ..question(1) };
     let mut bench = MadeUp { breaks: Some(1), ..MadeUp::new(&[0.04, 0.02], 0.01, 1) };
-    let (judgement, _) = ask(&compare, &mut bench);
+    let (judgement, trials) = ask(&compare, &mut bench);
     assert_eq!((&judgement.conclusion, judgement.gate_held), (&Conclusion::Open { more_blocks: None }, None));
     let lopsided = judgement.lopsided.expect("only B's trials broke");
     assert!(lopsided.arm == 1 && lopsided.spoiled >= 3 && lopsided.other == 0, "{lopsided:?}");
-    assert_eq!(lopsided.fault, "the generator was late");
+    let Some(SpoilCause::Check { check, trial }) = &lopsided.cause else { panic!("{lopsided:?}") };
+    let first = trials.iter().find(|trial| !trial.valid()).expect("trials broke");
+    assert_eq!((check, *trial, first.arm), (&model::Check::SendLag, first.number, 1));
 }
 
 #[test]

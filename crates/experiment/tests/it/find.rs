@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Line, Sightings};
+use analysis::{JudgedTrials, Line};
 use experiment::{Bench, Order, find, pursue};
 use model::study::{FindAnswer, FindGoal, Purpose, Trial};
 use testkit::length::simulations;
@@ -66,7 +66,7 @@ impl Tally {
         self.spent_s += spent_s;
         self.longest_s = self.longest_s.max(spent_s);
         assert_eq!(trials[0].purpose, Purpose::WarmUp);
-        let ten = Line::of(&Sightings::of(&trials[..trials.len().min(11)]), 0.9, 1);
+        let ten = Line::of(&JudgedTrials::of(&trials[..trials.len().min(11)]), 0.9, 1);
         self.after_ten.extend(ten.map(|found| (found.load / line).ln()));
         match answer {
             FindAnswer::LoadLine(found) => {

@@ -1,10 +1,12 @@
-//! Finds that have no answer, and what they say then.
+//! Finds that have no answer, and why.
 
-use analysis::sentence;
+use analysis::{overload_fault, worst_missed};
 use experiment::{Bench, Order, Step, find, pursue};
-use model::Result;
 use model::qos::Measure;
-use model::study::{Fault, FindAnswer, FindGoal, Purpose, Trial, WhyNot};
+use model::study::{
+    Fault, FindAnswer, FindGoal, FindOutlook, NoAnswer, NoAnswerFacts, Purpose, Trial, WhyNot,
+};
+use model::{Check, Result};
 use testkit::stack::{Shape, Stack};
 
 /// A stack whose trials are changed before they are handed over.
@@ -30,14 +32,23 @@ pub(crate) fn answer(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial))
     (answer, trials)
 }
 
-/// The reason and the sentence.
-fn why(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial)) -> (WhyNot, String) {
-    let (answer, trials) = answer(goal, line, change);
-    let said = sentence::find::answer(goal, &answer);
-    match answer {
-        FindAnswer::NoAnswer(no_answer) => (no_answer.why, said),
-        FindAnswer::LoadLine(_) => panic!("it answered after {} trials: {said}", trials.len()),
+/// Why there is none, and the trials.
+fn no_answer(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial)) -> (NoAnswer, Vec<Trial>) {
+    match answer(goal, line, change) {
+        (FindAnswer::NoAnswer(no_answer), trials) => {
+            assert_eq!(no_answer.evidence, "", "sentences are made elsewhere");
+            (no_answer, trials)
+        }
+        (line, trials) => panic!("it answered after {} trials: {line:?}", trials.len()),
     }
+}
+
+/// The trial that shows why, which missed a target or could not be used.
+fn shown_by<'a>(no_answer: &NoAnswer, trials: &'a [Trial]) -> &'a Trial {
+    let Some(NoAnswerFacts::Missed { trial } | NoAnswerFacts::Faults { trial }) = no_answer.facts else {
+        panic!("no trial shows it: {no_answer:?}");
+    };
+    trials.iter().find(|one| one.number == trial).expect("it was made")
 }
 
 pub(crate) fn broken(trial: &mut Trial, check: &str) {
@@ -46,28 +57,33 @@ pub(crate) fn broken(trial: &mut Trial, check: &str) {
 
 #[test]
 fn a_stack_that_fails_with_one_user_is_said_to() {
-    let (why, said) = why(&FindGoal::default(), 0.3, |_| {});
-    assert_eq!(why, WhyNot::FailsAtLeast, "{said}");
-    assert!(said.contains("least load, 1 user: `Browse p95 < 300 ms`, observed"), "{said}");
+    let (none, trials) = no_answer(&FindGoal::default(), 0.3, |_| {});
+    assert_eq!((none.why, none.load), (WhyNot::FailsAtLeast, Some(1.0)), "{none:?}");
+    assert!(matches!(none.facts, Some(NoAnswerFacts::Missed { .. })), "{none:?}");
+    let missed = worst_missed(shown_by(&none, &trials)).expect("it missed one");
+    assert_eq!(missed.target.to_string(), "Browse p95 < 300 ms");
 }
 
 #[test]
 fn a_stack_that_carries_not_one_user_is_not_said_to_miss_the_targets_that_it_meets() {
-    let (why, said) = why(&FindGoal::default(), 5000.0, |trial| {
+    let (none, trials) = no_answer(&FindGoal::default(), 5000.0, |trial| {
         broken(trial, "little");
         broken(trial, "cycle");
     });
-    assert_eq!(why, WhyNot::FailsAtLeast, "{said}");
-    assert!(said.contains("least load, 1 user: no target is missed, but cycle broke;"), "{said}");
-    assert!(!said.contains("are missed"), "{said}");
+    assert_eq!((none.why, none.load), (WhyNot::FailsAtLeast, Some(1.0)), "{none:?}");
+    assert!(matches!(none.facts, Some(NoAnswerFacts::Missed { .. })), "{none:?}");
+    let trial = shown_by(&none, &trials);
+    assert_eq!(worst_missed(trial), None, "no target is missed");
+    assert_eq!(overload_fault(trial).map(|fault| &fault.check), Some(&Check::Cycle));
 }
 
 #[test]
 fn a_stack_that_never_fails_is_said_to() {
     let goal = FindGoal { most: 1000.0, ..FindGoal::default() };
-    let (why, said) = why(&goal, 5000.0, |_| {});
-    assert_eq!(why, WhyNot::NeverFails, "{said}");
-    assert!(said.contains("still met at 1 000 users"), "{said}");
+    let (none, trials) = no_answer(&goal, 5000.0, |_| {});
+    assert_eq!((none.why, none.load), (WhyNot::NeverFails, Some(1000.0)), "{none:?}");
+    let last = trials.last().expect("there are trials").number;
+    assert_eq!(none.facts, Some(NoAnswerFacts::Nearest { trial: last }));
 }
 
 #[test]
@@ -104,21 +120,12 @@ fn a_limit_of_the_generator_above_the_load_line_does_no_harm() {
 
 #[test]
 fn trials_without_a_steady_state_or_with_a_broken_instrument_are_no_measurements() {
-    let (reason, said) = why(&FindGoal::default(), 200.0, |trial| trial.warm_up_s = None);
-    assert_eq!(reason, WhyNot::Unsettled, "{said}");
-    let (reason, said) = why(&FindGoal::default(), 200.0, |trial| broken(trial, "consistency"));
-    assert_eq!(reason, WhyNot::NotValid, "{said}");
-    assert!(said.contains("consistency broke"), "{said}");
-}
-
-#[test]
-fn the_check_that_broke_first_is_told_and_the_others_are_counted() {
-    let (_, said) = why(&FindGoal::default(), 200.0, |trial| {
-        broken(trial, "consistency");
-        broken(trial, "alarms");
-    });
-    assert!(said.contains("consistency broke (and one more check failed)"), "{said}");
-    assert!(!said.contains("alarms broke"), "{said}");
+    let (none, _) = no_answer(&FindGoal::default(), 200.0, |trial| trial.warm_up_s = None);
+    assert_eq!(none.why, WhyNot::Unsettled, "{none:?}");
+    let (none, trials) = no_answer(&FindGoal::default(), 200.0, |trial| broken(trial, "consistency"));
+    assert_eq!(none.why, WhyNot::NotValid, "{none:?}");
+    assert!(matches!(none.facts, Some(NoAnswerFacts::Faults { .. })), "{none:?}");
+    assert_eq!(shown_by(&none, &trials).faults[0].check, Check::Consistency);
 }
 
 #[test]
@@ -151,11 +158,13 @@ fn overloaded_trials_that_break_checks_by_their_overload_are_bounds() {
 }
 
 #[test]
-fn when_the_time_is_up_the_bracket_is_told() {
+fn when_the_time_is_up_the_bracket_and_what_was_spent_are_known() {
     let goal = FindGoal { budget_s: 70.0, ..FindGoal::default() };
-    let (why, said) = why(&goal, 200.0, |_| {});
-    assert_eq!(why, WhyNot::OutOfTime, "{said}");
-    assert!(said.contains("passed, none failed"), "{said}");
+    let (none, trials) = no_answer(&goal, 200.0, |_| {});
+    assert_eq!(none.why, WhyNot::OutOfTime, "{none:?}");
+    assert!(none.highest_passed.is_some() && none.lowest_failed.is_none(), "{none:?}");
+    let spent_s = trials.iter().map(|trial| trial.took_s).sum();
+    assert_eq!(none.facts, Some(NoAnswerFacts::Spent { spent_s, trials: trials.len() }));
 }
 
 #[test]
@@ -179,13 +188,13 @@ fn the_outlook_counts_down_and_ends_at_nothing() {
     let goal = FindGoal::default();
     let (_, trials) = answer(&goal, 200.0, |_| {});
     let spent_s = |trials: &[Trial]| trials.iter().map(|trial| trial.took_s).sum();
-    let looks: Vec<find::Outlook> = (0..=trials.len())
+    let looks: Vec<FindOutlook> = (0..=trials.len())
         .map(|kept| find::outlook(&goal, &trials[..kept], spent_s(&trials[..kept])))
         .collect();
-    assert_eq!(looks[0].stage, find::Stage::WarmUp);
+    assert_eq!(looks[0].next, Some(Purpose::WarmUp));
     assert!(looks[0].left_s > 300.0 && looks[0].bracket == (None, None), "{:?}", looks[0]);
     let last = looks.last().expect("there is one");
-    assert_eq!((last.stage, last.trials_left, last.left_s), (find::Stage::Answered, 0, 0.0), "{last:?}");
+    assert_eq!((last.next, last.trials_left, last.left_s), (None, 0, 0.0), "{last:?}");
     let (low, load, high) = last.estimate.expect("it was found");
     assert!(low < load && load < high, "{last:?}");
 }
@@ -206,11 +215,11 @@ fn a_generator_that_other_processes_hold_up_for_a_while_is_not_called_the_limit(
 
 #[test]
 fn a_generator_that_other_processes_always_hold_up_is_not_valid_and_they_are_named() {
-    let (why, said) = why(&FindGoal::default(), 300.0, |trial| {
+    let (none, _) = no_answer(&FindGoal::default(), 300.0, |trial| {
         broken(trial, "send_lag");
         trial.measured.iter_mut().for_each(|seen| seen.foreign_cores = Some(1.6));
     });
-    assert_eq!(why, WhyNot::NotValid, "{said}");
+    assert_eq!(none.why, WhyNot::NotValid, "{none:?}");
 }
 
 #[test]
@@ -265,7 +274,7 @@ pub(crate) fn said_to(trial: &mut Trial, pass: bool) {
 }
 
 #[test]
-fn confirming_trials_that_went_the_wrong_way_are_told() {
+fn confirming_trials_that_went_the_wrong_way_are_in_the_answer() {
     let (answer, _) = quiet(|trial| {
         if trial.purpose == Purpose::Confirm && trial.load < 200.0 {
             said_to(trial, false);
@@ -275,13 +284,11 @@ fn confirming_trials_that_went_the_wrong_way_are_told() {
     assert!(!line.contradicted.is_empty() && line.passed.is_none(), "{line:?}");
     assert!(line.contradicted.iter().all(|trial| trial.load <= line.load), "{line:?}");
     assert!(line.contradicted.iter().all(|trial| trial.load >= line.low), "{line:?}");
-    let said = sentence::find::answer(&FindGoal::default(), &answer);
-    assert!(said.contains("; but 1") && said.contains(" failed for "), "{said}");
-    assert!(!said.contains("no time left"), "{said}");
+    assert!(line.confirming > 0, "that it is not confirmed is no want of time: {line:?}");
 }
 
 #[test]
-fn a_pass_above_the_line_is_told_beside_the_one_below() {
+fn a_pass_above_the_line_is_in_the_answer_beside_the_one_below() {
     let (answer, _) = quiet(|trial| {
         if trial.purpose == Purpose::Confirm && trial.load > 200.0 {
             said_to(trial, true);
@@ -289,8 +296,7 @@ fn a_pass_above_the_line_is_told_beside_the_one_below() {
     });
     let FindAnswer::LoadLine(line) = &answer else { panic!("{answer:?}") };
     assert!(line.passed.is_some() && line.failed.is_none() && !line.contradicted.is_empty(), "{line:?}");
-    let said = sentence::find::answer(&FindGoal::default(), &answer);
-    assert!(said.contains("none above it was shown to fail; but 2"), "{said}");
+    assert!(line.contradicted.iter().all(|trial| trial.load > line.load), "{line:?}");
 }
 
 #[test]
@@ -320,8 +326,6 @@ fn a_line_whose_confirming_trials_could_not_be_driven_is_answered_unconfirmed() 
     });
     let FindAnswer::LoadLine(line) = &answer else { panic!("{answer:?}") };
     assert_eq!((&line.passed, &line.failed, line.confirming), (&None, &None, 3));
-    let said = sentence::find::answer(&FindGoal::default(), &answer);
-    assert!(said.contains("; not confirmed") && !said.contains("no time left"), "{said}");
 }
 
 #[test]
@@ -343,8 +347,11 @@ fn a_miss_by_too_few_samples_is_looked_at_longer_and_is_no_overload() {
 #[test]
 fn trials_that_were_used_up_with_time_left_are_not_said_to_have_run_out_of_it() {
     let goal = FindGoal { most_trials: 0, budget_s: 5000.0, ..FindGoal::default() };
-    let said = sentence::find::answer(&goal, &answer(&goal, 200.0, |_| {}).0);
-    assert!(!said.contains("the time was up"), "{said}");
+    let (answer, _) = answer(&goal, 200.0, |_| {});
+    assert!(
+        !matches!(&answer, FindAnswer::NoAnswer(none) if none.why == WhyNot::OutOfTime),
+        "the time was not up: {answer:?}"
+    );
 }
 
 #[test]
@@ -361,8 +368,6 @@ fn a_load_that_is_not_carried_is_above_the_line_also_where_no_target_is_missed()
     let FindAnswer::LoadLine(line) = &answer else { panic!("{answer:?} after {} trials", trials.len()) };
     assert!((225.0..=275.0).contains(&line.load), "cycles are outlasted above 250: {line:?}");
     assert_eq!(line.held_by, None, "no target is missed there");
-    let said = sentence::find::answer(&FindGoal::default(), &answer);
-    assert!(said.contains("held by no target: above it the load is not carried any more"), "{said}");
 }
 
 #[test]

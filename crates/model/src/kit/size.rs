@@ -38,7 +38,7 @@ pub struct Scale {
 pub struct Derived {
     /// The number of `[sizes]` that it follows from.
     pub of: String,
-    /// So many for each of those; what comes out is rounded, and at least 1.
+    /// How many for each of those; what comes out is rounded, and at least 1.
     pub times: f64,
 }
 

@@ -7,7 +7,7 @@ use crate::{KitManifest, Recipe, units};
 
 /// Seconds of a ramp-up of arrivals when none are given.
 const OPEN_RAMP_UP_S: f64 = 10.0;
-/// Users that may be there at once when arrivals are given without: those of so many seconds.
+/// Users that may be there at once when arrivals are given without: those who arrive in this number of seconds.
 const OPEN_USERS_S: f64 = 10.0;
 
 /// The load that `recipe` asks for; mistakes are added to `problems`.

@@ -6,7 +6,7 @@ fn sessions(text: &str) -> Sessions {
     toml::from_str(text).expect("right TOML")
 }
 
-fn told(text: &str) -> String {
+fn problem_of(text: &str) -> String {
     sessions(text).resolve().expect_err("it holds mistakes").to_string()
 }
 
@@ -70,7 +70,7 @@ fn a_row_may_be_off_by_what_rounding_leaves() {
 
 #[test]
 fn all_mistakes_of_a_matrix_are_told_at_once() {
-    let told = told(
+    let told = problem_of(
         "[matrix]\nfirst = 'hom'\nrows.home = { home = 0.5, search = 0.6 }
         rows.search = { home = 1.5, detal = -0.5 }\nrows.detail = { home = 1 }",
     );
@@ -88,8 +88,8 @@ fn all_mistakes_of_a_matrix_are_told_at_once() {
 
 #[test]
 fn one_way_of_choosing_is_declared() {
-    assert!(told("").contains("no session is named"));
-    assert!(told("mix = { a = 1 }\nsequence = ['a']").contains("mix and sequence exclude each other"));
-    assert!(told("mix = { a = 0 }").contains("no session of the mix has a weight greater than 0"));
-    assert!(told("mix = { a = -1, b = 2 }").contains("mix.a: a weight is 0 or more, not -1"));
+    assert!(problem_of("").contains("no session is named"));
+    assert!(problem_of("mix = { a = 1 }\nsequence = ['a']").contains("mix and sequence exclude each other"));
+    assert!(problem_of("mix = { a = 0 }").contains("no session of the mix has a weight greater than 0"));
+    assert!(problem_of("mix = { a = -1, b = 2 }").contains("mix.a: a weight is 0 or more, not -1"));
 }

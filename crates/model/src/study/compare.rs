@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::find::FindGoal;
+use super::find::{FindGoal, NoAnswer};
 use super::kind::Kind;
+use crate::record::Check;
 
 /// What was compared, and what came out.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -91,6 +92,39 @@ pub struct Lopsided {
     pub other: u32,
     /// What broke most often, in the words of one of its trials.
     pub fault: String,
+    /// The same as a fact: the first of those that broke like that; absent in studies older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<SpoilCause>,
+}
+
+/// What broke in a trial, or in a search of an arm.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SpoilCause {
+    /// A check of the instrument.
+    Check {
+        /// The check that broke first.
+        check: Check,
+        /// The number of the trial in which it did.
+        trial: u32,
+    },
+    /// Nothing was measured.
+    Unmeasured,
+    /// No steady state was found.
+    Unsettled,
+    /// The search found no load line.
+    NoLine(NoAnswer),
+}
+
+impl SpoilCause {
+    /// Whether the same broke, whichever trial shows it.
+    pub fn is_like(&self, other: &SpoilCause) -> bool {
+        match (self, other) {
+            (SpoilCause::Check { check: one, .. }, SpoilCause::Check { check: other, .. }) => one == other,
+            (SpoilCause::NoLine(one), SpoilCause::NoLine(other)) => one.why == other.why,
+            _ => self == other,
+        }
+    }
 }
 
 /// The effect on one figure.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::kind::Kind;
+use super::trial::Purpose;
 use crate::qos::QosTarget;
 
 /// What was looked for, and what was found.
@@ -89,7 +90,7 @@ impl Default for FindGoal {
 impl FindGoal {
     /// A window shorter than this says nothing: its steady state is found from batches of five seconds.
     pub const MIN_WINDOW_S: f64 = 5.0;
-    /// A search needs so many seconds for anything at all.
+    /// The minimum number of seconds that a search needs for anything at all.
     pub const MIN_BUDGET_S: f64 = 30.0;
 
     /// The same goal in a hurry: six minutes, half-width 10 %, shorter windows.
@@ -105,7 +106,7 @@ impl FindGoal {
         }
     }
 
-    /// The same goal up to `most` users, or nothing where it doesn't look further anyway: a data set is for so many.
+    /// The same goal up to `most` users, or nothing where it doesn't look further anyway: a data set is for that number.
     pub fn up_to(&self, most: f64) -> Option<FindGoal> {
         let further = self.by == By::Users && most < self.most;
         further.then(|| FindGoal {
@@ -243,10 +244,81 @@ pub struct NoAnswer {
     pub load: Option<f64>,
     /// The evidence, in a sentence.
     pub evidence: String,
+    /// The same in figures; absent in studies older than this field, and where no trial shows anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<NoAnswerFacts>,
     /// The highest load that passed, if any.
     pub highest_passed: Option<f64>,
     /// The lowest load that failed, if any.
     pub lowest_failed: Option<f64>,
+}
+
+/// What shows that there is no load line. A trial is given by its number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NoAnswerFacts {
+    /// This trial missed a target, or its load was not carried.
+    Missed {
+        /// The trial.
+        trial: u32,
+    },
+    /// A target that asks for at least something is not met in this trial, where others are already at their limit.
+    Wanting {
+        /// The trial.
+        trial: u32,
+        /// The target.
+        target: QosTarget,
+    },
+    /// This trial passed, nearer to the limit of a target than any other.
+    Nearest {
+        /// The trial.
+        trial: u32,
+    },
+    /// Checks of the instrument broke in this trial, or it did not settle, or nothing was measured in it.
+    Faults {
+        /// The trial.
+        trial: u32,
+    },
+    /// Trials followed one of two lines.
+    TwoModes {
+        /// The number of trials.
+        trials: usize,
+        /// The lower line: users, or arrivals per second.
+        low: f64,
+        /// The higher line.
+        high: f64,
+    },
+    /// The line moved from the first trial to the last.
+    Moved {
+        /// The number of trials.
+        trials: usize,
+        /// The line at the first of them: users, or arrivals per second.
+        first: f64,
+        /// The line at the last of them.
+        last: f64,
+    },
+    /// Time and trials were spent without an answer.
+    Spent {
+        /// Seconds.
+        spent_s: f64,
+        /// The number of trials.
+        trials: usize,
+    },
+}
+
+/// How far a find that is under way has come.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FindOutlook {
+    /// The highest load that passed and the lowest that failed.
+    pub bracket: (Option<f64>, Option<f64>),
+    /// The estimate in its interval: low, load, high.
+    pub estimate: Option<(f64, f64, f64)>,
+    /// Trials still to come, by what is known now.
+    pub trials_left: usize,
+    /// Seconds still to come, at most what is left of the time.
+    pub left_s: f64,
+    /// What the next trial is for; absent when the answer is known.
+    pub next: Option<Purpose>,
 }
 
 /// Reasons for which there is no load line.
@@ -293,7 +365,7 @@ mod tests {
         assert_eq!(start(FindGoal { most: 4.0, ..users() }, None), 4.0, "the usual one is moved too");
         assert_eq!(start(FindGoal { least: 300.0, ..users() }, Some(200.0)), 300.0);
         let rate = FindGoal { by: By::Rate, ..users() };
-        assert_eq!(start(rate, Some(200.0)), 10.0, "so many users are not so many arrivals a second");
+        assert_eq!(start(rate, Some(200.0)), 10.0, "200 users are not 200 arrivals a second");
         let kept = users().starting_at(Some(200.0));
         assert_eq!(kept, FindGoal { start: 200.0, ..users() }, "nothing else changes");
     }

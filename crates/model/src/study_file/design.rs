@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use crate::setting::Value;
 
 /// More cells than this are a mistake: a day of trials, at the least.
-const MOST_CELLS: usize = 5_000;
+const MAX_CELLS: usize = 5_000;
 
 /// Factors, and the combinations of their levels that are measured.
 #[derive(Debug, Clone, Default)]
@@ -41,8 +41,8 @@ fn grid(file: &StudyFile, found: &mut Found) -> Design {
         }
     }
     let cells = columns.iter().fold(1_usize, |cells, column| cells.saturating_mul(column.levels.len()));
-    if cells > MOST_CELLS {
-        let what = format!("the factors' levels make {cells} cells; {MOST_CELLS} are the most");
+    if cells > MAX_CELLS {
+        let what = format!("the factors' levels make {cells} cells; {MAX_CELLS} are the most");
         let problem = Problem::recipe(what).remedy("fewer levels, or the cells that matter as [[cell]]s");
         found.push((path(&["factor"]), problem));
         return Design { columns, combinations: Vec::new() };
@@ -107,13 +107,14 @@ fn listed(file: &StudyFile, found: &mut Found) -> Design {
     }
     let mut names: Vec<String> = Vec::new();
     for cell in &file.cells {
-        for (name, _) in said(cell).into_iter().filter(|(name, _)| !names.contains(name)).collect::<Vec<_>>()
+        for (name, _) in
+            factor_levels(cell).into_iter().filter(|(name, _)| !names.contains(name)).collect::<Vec<_>>()
         {
             names.push(name);
         }
     }
     for (at, cell) in file.cells.iter().enumerate() {
-        let says: Vec<String> = said(cell).into_iter().map(|(name, _)| name).collect();
+        let says: Vec<String> = factor_levels(cell).into_iter().map(|(name, _)| name).collect();
         for name in names.iter().filter(|name| !says.contains(name)) {
             let what = format!("cell {} does not say {name}, which others do", at + 1);
             let why = "it would be measured with a value that nobody chose";
@@ -123,8 +124,10 @@ fn listed(file: &StudyFile, found: &mut Found) -> Design {
     let base = grid(&StudyFile { factors: Vec::new(), cells: Vec::new(), ..file.clone() }, &mut Vec::new());
     let mut columns: Vec<Column> = names.iter().map(|name| listed_column(file, name)).collect();
     let place = |cell: &CellRequest, column: &Column| {
-        let label =
-            said(cell).into_iter().find(|(name, _)| *name == column.name).map(|(_, level)| level.label);
+        let label = factor_levels(cell)
+            .into_iter()
+            .find(|(name, _)| *name == column.name)
+            .map(|(_, level)| level.label);
         column.levels.iter().position(|level| Some(&level.label) == label.as_ref()).unwrap_or(0)
     };
     let combination = |cell| columns.iter().map(|column| place(cell, column)).collect::<Vec<usize>>();
@@ -144,7 +147,7 @@ fn listed(file: &StudyFile, found: &mut Found) -> Design {
 }
 
 /// What a cell says: the factor's name, and the level.
-fn said(cell: &CellRequest) -> Vec<(String, Level)> {
+fn factor_levels(cell: &CellRequest) -> Vec<(String, Level)> {
     let mut said = Vec::new();
     let mut add = |name: &str, label: String, change: Change| {
         said.push((name.to_string(), Level { label, change, path: Vec::new() }));
@@ -176,7 +179,7 @@ fn said(cell: &CellRequest) -> Vec<(String, Level)> {
 fn listed_column(file: &StudyFile, name: &str) -> Column {
     let mut levels: Vec<Level> = Vec::new();
     for (at, cell) in file.cells.iter().enumerate() {
-        let level = said(cell).into_iter().find(|(said, _)| said == name).map(|(_, level)| level);
+        let level = factor_levels(cell).into_iter().find(|(said, _)| said == name).map(|(_, level)| level);
         let Some(level) = level.filter(|level| levels.iter().all(|known| known.label != level.label)) else {
             continue;
         };

@@ -49,7 +49,7 @@ impl Read<'_> {
         document::line(self.source.text, &steps)
     }
 
-    fn place(&self, path: &[String], mut problem: Problem) -> Problem {
+    fn locate(&self, path: &[String], mut problem: Problem) -> Problem {
         problem.place.line = self.line(path);
         problem.file(self.source.file).key(key_of(&self.study.place_in(self.form, path)))
     }
@@ -130,7 +130,7 @@ fn resolve(
     let published = tables::tables(study, &design, &others, kit.as_ref(), &mut found);
     let arms: Vec<Arm> = design.combinations.iter().map(|levels| arm(study, &design, levels)).collect();
     let mut problems: Vec<Problem> =
-        found.into_iter().map(|(path, problem)| read.place(&path, problem)).collect();
+        found.into_iter().map(|(path, problem)| read.locate(&path, problem)).collect();
     let checked = check_cells(&design, &arms, &read, catalogue, cpus, &mut problems);
     Problems::check(problems)?;
     let first = checked.first.ok_or_else(|| Problem::recipe("the study has no cell").file(source.file))?;

@@ -1,7 +1,6 @@
 //! `plimsoll capacity`: whether what a kept run showed is enough for a population.
 
 use analysis::capacity::{CONFIDENCE_RATIO, Capacity, Conclusion, Population, capacity};
-use analysis::sentence;
 use clap::Args;
 use model::kit::{DEFAULT_MIX, Metric, Per};
 use model::record::RunRecord;
@@ -77,7 +76,7 @@ pub(crate) fn main(args: &CapacityArgs, context: &mut Context) -> Result<u8> {
         let json = serde_json::to_string_pretty(&as_json(&asked, &found, record, &args.of));
         json.map_err(|error| Problem::bug(error.to_string()))?
     } else {
-        words(&asked, &found, record)
+        wording::capacity::whole(&asked, &found, record)
     };
     context.console.result(&text);
     Ok(if found.conclusion == Conclusion::Carries { 0 } else { Kind::Invalid.exit_code() })
@@ -139,20 +138,6 @@ fn rate(record: &RunRecord, of: &str, context: &Context) -> Result<Metric> {
     })
 }
 
-fn words(asked: &Population, found: &Capacity, record: &RunRecord) -> String {
-    let setup = &record.setup;
-    format!(
-        "{}.\nRun {} ({} on {}, {}) showed {}: {}.",
-        sentence::capacity::population(asked),
-        record.id,
-        setup.kit,
-        setup.stack,
-        setup.load_headline(),
-        sentence::capacity::shown(found),
-        sentence::capacity::answer(found)
-    )
-}
-
 fn as_json(asked: &Population, found: &Capacity, record: &RunRecord, of: &str) -> Json {
     let ends = |interval: Option<(f64, f64)>| interval.map(|(low, high)| [low, high]);
     json!({
@@ -173,7 +158,7 @@ fn as_json(asked: &Population, found: &Capacity, record: &RunRecord, of: &str) -
         "users_at_shown": found.users,
         "users_interval": ends(found.users_interval),
         "conclusion": word(found.conclusion),
-        "sentence": sentence::capacity::answer(found),
+        "sentence": wording::capacity::answer(found),
     })
 }
 

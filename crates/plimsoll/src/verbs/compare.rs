@@ -6,7 +6,6 @@ mod stored;
 
 use std::path::PathBuf;
 
-use analysis::sentence;
 use clap::Args;
 use experiment::compare::{self, Asked, Judgement};
 use experiment::pursue;
@@ -222,7 +221,8 @@ fn measure(mut bench: TrialBench<'_>) -> Result<Ended> {
     compare.gate_held = judgement.gate_held;
     compare.failed = judgement.failed;
     compare.lopsided = judgement.lopsided;
-    let sentence = sentence::compare::compare(&compare, judgement.spoiled);
+    wording::compare::fill_in(&mut compare, &trials);
+    let sentence = wording::compare::compare(&compare, judgement.spoiled);
     bench.study.record.question = Question::Compare(compare);
     finish::close(bench, ended, Sentences::of(sentence))
 }

@@ -2,9 +2,7 @@
 
 mod goal;
 pub(crate) mod limit;
-mod view;
 
-use analysis::sentence;
 use clap::Args;
 use experiment::{find, pursue};
 use model::record::{Outcome, ValidityCheck};
@@ -125,7 +123,10 @@ fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
     };
     let before_s = bench.study.spent_s();
     let shown = goal.clone();
-    bench.show(move |_, trials| view::line(&shown, trials, spent_s(trials, before_s)));
+    bench.show(move |_, trials| {
+        let outlook = find::outlook(&shown, trials, spent_s(trials, before_s));
+        wording::progress::find(shown.by, &outlook, trials.len() + 1)
+    });
     let mut trials = bench.study.record.trials.clone();
     let next = |trials: &[Trial]| find::next(&goal, trials, spent_s(trials, before_s));
     let (answer, ended) = match pursue(next, &mut bench, &mut trials) {
@@ -136,12 +137,15 @@ fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
             (interrupted.then(answer), Err(problems))
         }
     };
-    if let Some(FindAnswer::LoadLine(line)) = &answer {
+    let mut find = Find { goal, answer };
+    wording::find::fill_in(&mut find, &trials);
+    if let Some(FindAnswer::LoadLine(line)) = &find.answer {
         let check = room(&bench, &trials, line.load);
         bench.study.record.checks.extend(check);
     }
-    let sentence = answer.as_ref().map(|answer| sentence::find::answer(&goal, answer)).unwrap_or_default();
-    bench.study.record.question = Question::Find(Find { goal, answer });
+    let sentence = find.answer.as_ref().map(|answer| wording::find::answer(&find.goal, answer));
+    let sentence = sentence.unwrap_or_default();
+    bench.study.record.question = Question::Find(find);
     explained(&mut bench);
     // Its answer says itself that it was interrupted.
     finish::close(bench, ended, Sentences { interrupted: sentence.clone(), completed: sentence })

@@ -18,7 +18,6 @@ pub(crate) mod observer;
 pub(crate) mod reader;
 pub(crate) mod recipe_args;
 pub(crate) mod report;
-pub(crate) mod roughly;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod server_args;

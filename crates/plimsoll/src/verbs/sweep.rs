@@ -4,6 +4,7 @@ mod outlook;
 
 use std::path::{Path, PathBuf};
 
+use analysis::sweep::SweepFindings;
 use clap::Args;
 use experiment::{pursue, sweep};
 use model::record::Outcome;
@@ -208,7 +209,9 @@ fn measure(mut bench: TrialBench<'_>) -> Result<finish::Ended> {
     };
     sweep.cells = cells;
     analysis::published::beside(&mut sweep, &trials);
-    let sentence = analysis::sentence::sweep::sweep(&sweep, &bench.study.record.arms, &trials);
+    wording::sweep::fill_in(&mut sweep, &trials);
+    let findings = SweepFindings::of(&sweep, &trials);
+    let sentence = wording::sweep::sweep(&sweep, &bench.study.record.arms, &findings);
     bench.study.record.question = Question::Sweep(sweep);
     finish::close(bench, ended, finish::Sentences::of(sentence))
 }

@@ -18,7 +18,7 @@ use cells::CellResult;
 impl View for Sweep {
     /// A sweep asks how much, not whether; but where no trial met its targets none of the cells is one to choose.
     fn answer(&self, record: &StudyRecord) -> Answer {
-        let never_met = analysis::sentence::sweep::never_met(self, &record.trials).is_some();
+        let never_met = analysis::sweep::never_met(self, &record.trials).is_some();
         Answer::new(if never_met { Tone::Bad } else { Tone::Good }, "Swept")
     }
 

@@ -1,14 +1,14 @@
 //! What a comparison asks, from its flags, and how it goes.
 
-use analysis::paired::least_blocks;
+use analysis::paired::min_blocks;
 use clap::Args;
 use experiment::compare::{self, Asked, LOAD_LINE};
 use model::study::{Arm, By, Compare, FindGoal, Trial};
 use model::{Plan, Problem, Problems, Result, units};
+use wording::roughly;
 
 use super::side;
 use crate::context::Context;
-use crate::verbs::roughly::roughly;
 use runner::cpus;
 
 /// Seconds that a trial takes beside its window, roughly: stop, start, warm-up, judging.
@@ -129,7 +129,7 @@ impl QuestionArgs {
 
     /// Fewer blocks than any answer takes would be measured in vain.
     fn too_few(&self, confidence_ratio: f64) -> Option<Problem> {
-        let least = least_blocks(confidence_ratio);
+        let least = min_blocks(confidence_ratio);
         self.most_blocks.filter(|most| *most < least).map(|_| {
             let percent = (confidence_ratio * 1e5).round() / 1e3;
             Problem::recipe(format!("at {percent} % at least {least} blocks are needed"))
@@ -208,7 +208,7 @@ pub(super) fn load_of(compare: &Compare, arms: &[Arm]) -> (By, f64) {
 /// What is compared, how, and how long it may take.
 pub(super) fn plan(compare: &Compare, arms: &[Arm]) -> String {
     let labels: Vec<&str> = arms.iter().map(|arm| arm.label.as_str()).collect();
-    let figure = analysis::sentence::compare::figure(&compare.by);
+    let figure = wording::compare::figure(&compare.by);
     let each_s = match &compare.goal {
         Some(goal) => goal.budget_s,
         None => compare.window_s + BESIDE_S,
@@ -224,22 +224,15 @@ pub(super) fn plan(compare: &Compare, arms: &[Arm]) -> String {
     )
 }
 
-/// `block 5 of at most 20; so far B is 2.1 % slower [−0.4, 4.6]; about 12 min left at most`.
+/// How far it has come, in a line.
 pub(super) fn line(compare: &Compare, asked: &Asked, trials: &[Trial]) -> String {
     let so_far = compare::so_far(compare, asked, trials);
-    let seen = so_far.effects.first().filter(|effect| effect.blocks > 0);
-    let seen = seen.map(|effect| format!("; so far B is {}", analysis::sentence::compare::change(effect)));
+    let effect = so_far.effects.first().filter(|effect| effect.blocks > 0);
     let blocks = so_far.valid + so_far.spoiled;
     let spent_s: f64 = trials.iter().map(|trial| trial.took_s).sum();
     let left = f64::from(compare.most_blocks.saturating_sub(so_far.valid));
     let each_s = if blocks > 0 { spent_s / f64::from(blocks) } else { 2.0 * (compare.window_s + BESIDE_S) };
-    format!(
-        "block {} of at most {}{}; at most about {} left",
-        so_far.valid + 1,
-        compare.most_blocks,
-        seen.unwrap_or_default(),
-        roughly(left * each_s)
-    )
+    wording::progress::compare(compare, so_far.valid + 1, effect, left * each_s)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use analysis::paired::Terms;
-use analysis::{sentence, unpaired};
+use analysis::unpaired;
 use experiment::compare::{Failures, by_failures, failed_more};
 use model::kit::DEFAULT_MIX;
 use model::record::{Outcome, RunRecord};
@@ -26,7 +26,7 @@ pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) 
     compare.effects = effects(&compare, &seen_a, &seen_b);
     let primary = compare.effects.first().filter(|effect| effect.figure == compare.by);
     let Some(primary) = primary.cloned() else {
-        let what = format!("one of the runs has no {}", sentence::compare::figure(&compare.by));
+        let what = format!("one of the runs has no {}", wording::compare::figure(&compare.by));
         return Err(Problem::invalid(what).remedy("a longer run").into());
     };
     let held = compare.gate_ratio.and_then(|gate| experiment::compare::held(&primary, gate));
@@ -35,7 +35,7 @@ pub(super) fn compare(asked: &Compare, a: &Run, b: &Run, context: &mut Context) 
         by_failures(primary.conclusion, held, compare.failed.as_ref(), compare.gate_ratio);
     compare.gate_held = held;
     compare.conclusion = Some(conclusion);
-    let sentence = sentence::compare::stored(&compare);
+    let sentence = wording::compare::stored(&compare);
     let kit = a.record().setup.kit.split('@').next().unwrap_or_default().to_string();
     let (id, started) = outcome::new_id(&format!("compare-{kit}"));
     let record = StudyRecord {

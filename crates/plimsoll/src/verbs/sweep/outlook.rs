@@ -4,7 +4,7 @@ use experiment::sweep;
 use model::SweepPlan;
 use model::study::{Form, Measurement, Sweep, SweepOrder, Trial};
 
-use crate::verbs::roughly::roughly;
+use wording::roughly;
 
 /// Seconds that a trial takes beside its window, roughly: stop, start, warm-up, judging.
 const BESIDE_S: f64 = 10.0;

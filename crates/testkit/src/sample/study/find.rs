@@ -184,6 +184,7 @@ fn no_answer(why: WhyNot) -> Found {
         why,
         load,
         evidence: evidence.into(),
+        facts: None,
         highest_passed: loads(true).reduce(f64::max),
         lowest_failed: loads(false).reduce(f64::min),
     };

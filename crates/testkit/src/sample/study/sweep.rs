@@ -222,6 +222,7 @@ fn search(levels: &[usize], arm: usize, repeat: u32, trials: &mut Vec<Trial>) ->
             why: WhyNot::Unstable,
             load: Some(stack.line),
             evidence: "430 users pass and fail by turns".into(),
+            facts: None,
             highest_passed: Some(stack.line * 0.97),
             lowest_failed: Some(stack.line * 1.03),
         });

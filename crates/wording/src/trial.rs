@@ -1,22 +1,19 @@
 //! A trial in a line, for the course of a study.
 
-use analysis::sentence;
 use model::qos::Measure;
 use model::record::TargetOutcome;
 use model::study::{By, Purpose, Question, Trial};
-use model::units;
+use model::units::{self, number};
+
+use crate::{evidence, find};
 
 /// `trial 3, search: 45 users, 934 operations/s; p95 8.20 ms < 300 ms`; `study` is what is asked, and the trials before.
-pub(super) fn line(trial: &Trial, arm: Option<&str>, by: By, study: (&Question, &[Trial])) -> String {
+pub fn line(trial: &Trial, arm: Option<&str>, by: By, study: (&Question, &[Trial])) -> String {
     let arm = arm.map(|label| format!("{label}, ")).unwrap_or_default();
-    let head = format!(
-        "trial {}, {}: {arm}{}",
-        trial.number,
-        trial.purpose.word(),
-        sentence::find::load(by, trial.load)
-    );
+    let head =
+        format!("trial {}, {}: {arm}{}", trial.number, trial.purpose.word(), find::load(by, trial.load));
     let figures = trial.measured.as_ref().and_then(|seen| seen.figure("throughput", None));
-    let rate = figures.map(|figure| format!(", {} operations/s", sentence::number(figure.value)));
+    let rate = figures.map(|figure| format!(", {} operations/s", number(figure.value)));
     format!("{head}{}; {}", rate.unwrap_or_default(), judged(trial, study))
 }
 
@@ -25,8 +22,8 @@ fn judged(trial: &Trial, (question, before): (&Question, &[Trial])) -> String {
     if trial.purpose == Purpose::WarmUp && trial.measured.is_some() {
         return "not judged".to_string();
     }
-    if let Some(told) = sentence::find::passed_as_seen(trial) {
-        return told;
+    if let Some(passed) = evidence::passed_as_seen(trial) {
+        return passed;
     }
     if let Some(fault) = trial.faults.first().filter(|_| trial.as_seen().is_none()) {
         let over = analysis::overloaded(question, before.iter().chain([trial]), trial);
@@ -43,8 +40,8 @@ fn judged(trial: &Trial, (question, before): (&Question, &[Trial])) -> String {
         some.max_by(|a, b| margin(a).total_cmp(&margin(b)))
     };
     let text = match (worst(true), worst(false)) {
-        (Some(missed), _) => format!("missed: {}", clause_with_value(missed)),
-        (None, Some(met)) => format!("met: {}", clause_with_value(met)),
+        (Some(missed), _) => format!("missed: {}", against_observed(missed)),
+        (None, Some(met)) => format!("met: {}", against_observed(met)),
         (None, None) => "no targets".to_string(),
     };
     match trial.warm_up_s {
@@ -54,7 +51,7 @@ fn judged(trial: &Trial, (question, before): (&Question, &[Trial])) -> String {
 }
 
 /// A target with what was seen of it.
-fn clause_with_value(clause: &TargetOutcome) -> String {
+fn against_observed(clause: &TargetOutcome) -> String {
     let seen = match clause.observed {
         None => "nothing was seen of it".to_string(),
         Some(value) => in_its_unit(clause.target.measure, value),
@@ -64,9 +61,9 @@ fn clause_with_value(clause: &TargetOutcome) -> String {
 
 fn in_its_unit(measure: Measure, value: f64) -> String {
     match measure {
-        Measure::Errors | Measure::Waiting(_) => format!("{} %", sentence::number(value * 100.0)),
-        Measure::Throughput => format!("{}/s", sentence::number(value)),
-        Measure::Samples => sentence::number(value),
+        Measure::Errors | Measure::Waiting(_) => format!("{} %", number(value * 100.0)),
+        Measure::Throughput => format!("{}/s", number(value)),
+        Measure::Samples => number(value),
         Measure::Percentile(_) | Measure::Mean | Measure::Max => units::show_seconds(value),
     }
 }
@@ -74,36 +71,12 @@ fn in_its_unit(measure: Measure, value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::{self, outcome};
     use model::Check;
-    use model::record::Margin;
-    use model::study::{Fault, Find, FindGoal, Measured};
+    use model::study::{Fault, Find, FindGoal};
 
-    fn clause(text: &str, observed: f64, margin: f64) -> TargetOutcome {
-        TargetOutcome {
-            margin: Margin { log: Some(margin), ..Margin::default() },
-            pass: margin < 0.0,
-            samples_needed: 100,
-            ..TargetOutcome::of(text.parse().expect("a target"), Some(observed), 100)
-        }
-    }
-
-    fn trial(clauses: Vec<TargetOutcome>) -> Trial {
-        Trial {
-            number: 3,
-            arm: 0,
-            block: 0,
-            purpose: Purpose::Ramp,
-            load: 20.0,
-            run: "run".to_string(),
-            began_s: 0.0,
-            took_s: 10.0,
-            fresh: true,
-            warm_up_s: Some(1.0),
-            window_s: 5.0,
-            measured: Some(Measured { targets: clauses, ..Measured::default() }),
-            faults: Vec::new(),
-            overloaded: Vec::new(),
-        }
+    fn trial(targets: Vec<TargetOutcome>) -> Trial {
+        sample::trial(targets, &[])
     }
 
     /// The line of the first trial of a find.
@@ -114,20 +87,20 @@ mod tests {
 
     #[test]
     fn the_target_that_is_nearest_to_its_limit_is_told_and_not_one_of_which_nothing_happened() {
-        let p95 = clause("p95 < 2.00 s", 0.3, -1.9);
-        let waiting = clause("waiting over 4.00 s < 1%", 0.0, -0.02);
+        let p95 = outcome("p95 < 2.00 s", 0.3, -1.9);
+        let waiting = outcome("waiting over 4.00 s < 1%", 0.0, -0.02);
         let told = line(&trial(vec![p95, waiting]));
         assert!(told.ends_with("met: p95 < 2.00 s (300 ms)"), "{told}");
-        let missed = clause("waiting over 4.00 s < 1%", 0.25, 3.2);
-        let told = line(&trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), missed]));
+        let missed = outcome("waiting over 4.00 s < 1%", 0.25, 3.2);
+        let told = line(&trial(vec![outcome("p95 < 2.00 s", 0.3, -1.9), missed]));
         assert!(told.ends_with("missed: waiting over 4.00 s < 1% (25 %)"), "{told}");
     }
 
     /// A trial in which a rare operation came twice.
     fn with_few(margin: f64) -> Trial {
         let rare =
-            TargetOutcome { samples: 2, samples_needed: 51, ..clause("AddEvent p90 < 2.00 s", 0.3, margin) };
-        let mut trial = trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), rare]);
+            TargetOutcome { samples: 2, samples_needed: 51, ..outcome("AddEvent p90 < 2.00 s", 0.3, margin) };
+        let mut trial = trial(vec![outcome("p95 < 2.00 s", 0.3, -1.9), rare]);
         trial.faults = vec![Fault { check: Check::Samples, sentence: "it has too few".to_string() }];
         trial
     }
@@ -146,11 +119,11 @@ mod tests {
 
     #[test]
     fn a_trial_that_its_overload_broke_is_called_as_the_report_will_call_it() {
-        let mut over = trial(vec![clause("p95 < 2.00 s", 3.0, 0.4)]);
+        let mut over = trial(vec![outcome("p95 < 2.00 s", 3.0, 0.4)]);
         over.faults = vec![Fault { check: Check::Little, sentence: "users waited".to_string() }];
         assert!(line(&over).ends_with("; overloaded: users waited"), "{}", line(&over));
         let throughput = |met: bool| {
-            clause("throughput > 200/s", if met { 300.0 } else { 100.0 }, if met { -0.4 } else { 0.4 })
+            outcome("throughput > 200/s", if met { 300.0 } else { 100.0 }, if met { -0.4 } else { 0.4 })
         };
         let lowest = Trial { load: 2.0, ..trial(vec![throughput(true)]) };
         let short = Trial { number: 4, faults: over.faults, ..trial(vec![throughput(false)]) };
@@ -158,40 +131,6 @@ mod tests {
         let after = |before: &[Trial]| super::line(&short, None, By::Users, (&find, before));
         assert!(after(&[lowest]).ends_with("; overloaded: users waited"), "it was met at less load");
         assert!(after(&[]).ends_with("; not valid: users waited"), "more load may meet it: {}", after(&[]));
-    }
-
-    #[test]
-    fn a_share_of_failures_in_few_samples_is_not_said_to_be_near_its_limit() {
-        let few = TargetOutcome {
-            samples: 91,
-            samples_needed: 1000,
-            pass: true,
-            ..clause("errors < 0.1%", 0.0, 1.69)
-        };
-        let mut trial = trial(vec![clause("p95 < 2.00 s", 0.3, -1.9), few]);
-        trial.faults = vec![Fault { check: Check::Samples, sentence: "it has too few".to_string() }];
-        let told = sentence::find::nearest(&trial);
-        assert!(told.starts_with("nearest to its limit: `p95 < 2.00 s`"), "{told}");
-        assert!(told.ends_with("; passed as far as seen: errors had 91 of 1 000 samples"), "{told}");
-    }
-
-    #[test]
-    fn how_near_a_limit_is_follows_from_what_was_observed_and_a_share_of_nothing_is_never_near() {
-        let nobody = clause("errors < 0.1%", 0.0, -0.69);
-        let p95 = clause("p95 < 2.00 s", 0.3, -1.9);
-        let enough = clause("throughput > 100/s", 130.0, -0.26);
-        // Its margin is that of half an event more than there were: 45 %.
-        let some = clause("waiting over 4.00 s < 1%", 0.004, -0.8);
-        let told = |clauses: &[&TargetOutcome]| {
-            sentence::find::nearest(&trial(clauses.iter().copied().cloned().collect()))
-        };
-        assert_eq!(told(&[&nobody]), "nothing was near its limit");
-        let found = told(&[&p95, &nobody]);
-        assert_eq!(found, "nearest to its limit: `p95 < 2.00 s`, observed 15 % of its limit");
-        let found = told(&[&p95, &some, &nobody]);
-        assert_eq!(found, "nearest to its limit: `waiting over 4.00 s < 1%`, observed 40 % of its limit");
-        let found = told(&[&p95, &some, &enough, &nobody]);
-        assert_eq!(found, "nearest to its limit: `throughput > 100/s`, observed 1.3 times its limit");
     }
 
     #[test]

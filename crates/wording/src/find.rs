@@ -2,11 +2,17 @@
 
 use model::QosTarget;
 use model::qos::Measure;
-use model::record::TargetOutcome;
-use model::study::{By, Confirmation, Fault, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot};
-use model::units;
+use model::study::{By, Confirmation, Find, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot};
+use model::units::{self, number, percent};
 
-use super::{number, percent};
+use crate::evidence;
+
+/// Fills in the evidence of an answer from its facts and the study's `trials`.
+pub fn fill_in(find: &mut Find, trials: &[Trial]) {
+    if let Some(FindAnswer::NoAnswer(no_answer)) = &mut find.answer {
+        evidence::fill_in(find.goal.by, no_answer, trials);
+    }
+}
 
 /// The answer in a sentence or three.
 pub fn answer(goal: &FindGoal, answer: &FindAnswer) -> String {
@@ -91,7 +97,7 @@ fn contradicted(line: &LoadLine) -> String {
 }
 
 /// `90 s`, `14 min 20 s`: nobody waits for tenths.
-fn whole_seconds(seconds: f64) -> String {
+pub(crate) fn whole_seconds(seconds: f64) -> String {
     if seconds < 119.5 { format!("{seconds:.0} s") } else { units::show_seconds(seconds.round()) }
 }
 
@@ -172,105 +178,6 @@ fn bracket(by: By, no_answer: &NoAnswer) -> String {
     }
 }
 
-/// What a trial missed most; where it missed no target, what says that its load was not carried.
-pub fn missed(trial: &Trial) -> String {
-    let broke = || {
-        let telling = |fault: &&Fault| fault.check.shows_overload();
-        let fault = trial.faults.iter().find(telling).or(trial.faults.first())?;
-        Some(format!("no target is missed, but {}", fault.sentence))
-    };
-    let said = worst(trial, |clause| !clause.pass).or_else(broke);
-    said.unwrap_or_else(|| "no target was met".to_string())
-}
-
-/// The target that a trial came nearest to missing.
-pub fn nearest(trial: &Trial) -> String {
-    let known =
-        |target: &TargetOutcome| target.is_sampled() || target.margin.log.is_some_and(|margin| margin <= 0.0);
-    let nearest = worst(trial, |target| known(target) && !target.is_of_nothing());
-    let nearest = nearest.map_or_else(
-        || "nothing was near its limit".to_string(),
-        |seen| format!("nearest to its limit: {seen}"),
-    );
-    [Some(nearest), passed_as_seen(trial)].into_iter().flatten().collect::<Vec<_>>().join("; ")
-}
-
-/// `passed as far as seen: AddEvent p90 had 2 of 51 samples`; absent unless that is all there is to say of it.
-pub fn passed_as_seen(trial: &Trial) -> Option<String> {
-    if !trial.passed_as_seen() {
-        return None;
-    }
-    let clauses = trial.measured.iter().flat_map(|seen| &seen.targets);
-    let short = clauses.filter(|clause| !clause.is_sampled());
-    let share = |clause: &TargetOutcome| clause.samples as f64 / clause.samples_needed as f64;
-    let fewest = short.min_by(|one, other| share(one).total_cmp(&share(other)));
-    let had = fewest.map_or_else(
-        || faults(trial),
-        |clause| {
-            let name = clause.target.subject();
-            let (had, needed) = (number(clause.samples as f64), number(clause.samples_needed as f64));
-            format!("{name} had {had} of {needed} samples")
-        },
-    );
-    Some(format!("passed as far as seen: {had}"))
-}
-
-/// A target that asks for at least something is missed where others are already at their limit.
-pub fn wanting(trial: &Trial, target: &QosTarget) -> String {
-    format!("at {} `{target}` is not met, and more load misses other targets", number(trial.load))
-}
-
-/// Trials followed one of two lines.
-pub fn two_modes(by: By, trials: usize, (low, high): (f64, f64)) -> String {
-    format!(
-        "{trials} trials fall into two groups, some as if the line were {}, others as if it were {}",
-        rounded(by, low),
-        rounded(by, high)
-    )
-}
-
-/// The line moved from the first trial to the last.
-pub fn moved(by: By, trials: usize, (first, last): (f64, f64)) -> String {
-    let way = if last < first { "fell" } else { "rose" };
-    format!("over {trials} trials the line {way} from {} to {}", rounded(by, first), rounded(by, last))
-}
-
-fn rounded(by: By, at: f64) -> String {
-    load(by, if by == By::Users { at.round() } else { at })
-}
-
-/// The check that broke first, in its own words, and how many more did: they say the same of the same cause, and each of
-/// them is told with the trial.
-pub fn faults(trial: &Trial) -> String {
-    match (trial.faults.as_slice(), trial.warm_up_s) {
-        ([first], _) => first.sentence.clone(),
-        ([first, _], _) => format!("{} (and one more check failed)", first.sentence),
-        ([first, rest @ ..], _) => format!("{} (and {} more checks failed)", first.sentence, rest.len()),
-        ([], None) => "throughput and response times kept changing until the end of the window".to_string(),
-        ([], Some(_)) => "nothing was measured".to_string(),
-    }
-}
-
-/// `12 trials in 14 min 20 s`.
-pub fn spent(spent_s: f64, trials: usize) -> String {
-    let trials = if trials == 1 { "1 trial".to_string() } else { format!("{trials} trials") };
-    format!("{trials} in {}", whole_seconds(spent_s))
-}
-
-fn worst(trial: &Trial, counts: impl Fn(&TargetOutcome) -> bool) -> Option<String> {
-    let clauses = trial.measured.iter().flat_map(|seen| &seen.targets).filter(|clause| counts(clause));
-    let margin = |clause: &&TargetOutcome| clause.margin.log.unwrap_or(f64::NEG_INFINITY);
-    let worst = clauses.max_by(|one, other| margin(one).total_cmp(&margin(other)))?;
-    let Some(margin) = worst.margin.log else { return Some(format!("`{}` is not met", worst.target)) };
-    // The margin of a share is reckoned with half an event more than there were.
-    let times = worst.observed.map_or_else(|| margin.exp(), |observed| observed / worst.target.limit);
-    Some(if times >= 1.0 {
-        format!("`{}`, observed {} times its limit", worst.target, number(times))
-    } else {
-        format!("`{}`, observed {} of its limit", worst.target, percent(times))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -294,14 +201,14 @@ mod tests {
         }
     }
 
-    fn said(goal: &FindGoal, line: LoadLine) -> String {
+    fn sentence(goal: &FindGoal, line: LoadLine) -> String {
         answer(goal, &FindAnswer::LoadLine(line))
     }
 
     #[test]
     fn a_load_line_is_told_with_its_interval_its_holder_and_what_confirmed_it() {
         assert_eq!(
-            said(&FindGoal::default(), line()),
+            sentence(&FindGoal::default(), line()),
             "load line 412 users [398, 421] (90 % interval), held by p95 of Browse; 399 passed for 90 s, 436 failed"
         );
     }
@@ -311,7 +218,7 @@ mod tests {
         let rate = FindGoal { by: By::Rate, ..FindGoal::default() };
         let unconfirmed = LoadLine { passed: None, failed: None, confirming: 0, ..line() };
         let by_rate = LoadLine { load: 41.2, low: 39.8, high: 42.1, ..unconfirmed };
-        let told = said(&rate, by_rate);
+        let told = sentence(&rate, by_rate);
         assert!(
             told.starts_with("load line 41.2 sessions/s [39.8, 42.1] (90 % interval), held by"),
             "{told}"
@@ -319,10 +226,10 @@ mod tests {
         assert!(told.ends_with("not confirmed: there was no time left for it"), "{told}");
         let waiting =
             LoadLine { held_by: Some("waiting over 4.00 s < 1%".parse().expect("a target")), ..line() };
-        let told = said(&FindGoal::default(), waiting);
+        let told = sentence(&FindGoal::default(), waiting);
         assert!(told.contains("held by users waiting for longer than 4.00 s; 399 passed"), "{told}");
         let averaged = LoadLine { by_average: Some(610.0), wide: true, held_by_ratio: 0.6, ..line() };
-        let told = said(&FindGoal::default(), averaged);
+        let told = sentence(&FindGoal::default(), averaged);
         assert!(
             told.ends_with("judged by averages it would be 610 users: the average hides the tail"),
             "{told}"
@@ -334,14 +241,14 @@ mod tests {
     #[test]
     fn an_interval_that_ends_where_no_trial_may_be_above_says_so_and_not_that_it_wants_time() {
         let goal = FindGoal { most: 421.0, ..FindGoal::default() };
-        let told = said(&goal, LoadLine { wide: true, failed: None, ..line() });
+        let told = sentence(&goal, LoadLine { wide: true, failed: None, ..line() });
         let cut = "; no more than 421 users were to be tried, and the line may lie above";
         assert!(told.contains(cut) && !told.contains("--budget"), "{told}");
         let goal = FindGoal { most: 422.0, ..goal };
-        let told = said(&goal, LoadLine { wide: true, ..line() });
+        let told = sentence(&goal, LoadLine { wide: true, ..line() });
         assert!(!told.contains("were to be tried") && told.contains("--budget"), "{told}");
         let goal = FindGoal { most: 436.0, ..goal };
-        let told = said(&goal, LoadLine { high: 436.0, wide: true, ..line() });
+        let told = sentence(&goal, LoadLine { high: 436.0, wide: true, ..line() });
         assert!(!told.contains("may lie above") && told.contains("--budget"), "436 failed: {told}");
     }
 
@@ -349,13 +256,13 @@ mod tests {
     fn what_went_the_wrong_way_is_told_beside_what_went_right() {
         let wrong = |load| vec![Confirmation { trial: 19, load, for_s: 90.0 }];
         let failed_below = LoadLine { contradicted: wrong(390.0), confirming: 3, ..line() };
-        let told = said(&FindGoal::default(), failed_below);
+        let told = sentence(&FindGoal::default(), failed_below);
         assert!(told.ends_with("399 passed for 90 s, 436 failed; but 390 failed for 90 s"), "{told}");
         let passed_above = LoadLine { contradicted: wrong(420.0), confirming: 3, ..line() };
-        let told = said(&FindGoal::default(), passed_above);
+        let told = sentence(&FindGoal::default(), passed_above);
         assert!(told.ends_with("436 failed; but 420 passed for 90 s"), "{told}");
         let neither = LoadLine { passed: None, failed: None, contradicted: wrong(390.0), ..line() };
-        let told = said(&FindGoal::default(), neither);
+        let told = sentence(&FindGoal::default(), neither);
         assert!(told.ends_with("; not confirmed; but 390 failed for 90 s"), "{told}");
     }
 
@@ -365,6 +272,7 @@ mod tests {
             why: WhyNot::GeneratorLimit,
             load: Some(60.0),
             evidence: "it was late".to_string(),
+            facts: None,
             highest_passed: Some(40.0),
             lowest_failed,
         };
@@ -373,6 +281,18 @@ mod tests {
         let between = told(none(Some(80.0)));
         assert!(between.contains("could not be driven validly"), "{between}");
         assert!(!between.contains("before the stack did"), "{between}");
+    }
+
+    #[test]
+    fn a_line_that_was_looked_at_without_being_confirmed_did_not_lack_time() {
+        let unconfirmed = LoadLine { passed: None, failed: None, confirming: 3, ..line() };
+        let text = sentence(&FindGoal::default(), unconfirmed);
+        assert!(text.contains("; not confirmed") && !text.contains("no time left"), "{text}");
+        let contradicted = vec![Confirmation { trial: 19, load: 420.0, for_s: 90.0 }];
+        let text = sentence(&FindGoal::default(), LoadLine { failed: None, contradicted, ..line() });
+        assert!(text.ends_with("none above it was shown to fail; but 420 passed for 90 s"), "{text}");
+        let text = sentence(&FindGoal::default(), LoadLine { held_by: None, ..line() });
+        assert!(text.contains("held by no target: above it the load is not carried any more"), "{text}");
     }
 
     #[test]
@@ -393,7 +313,8 @@ mod tests {
         ] {
             let evidence = "what was seen".to_string();
             let (highest_passed, lowest_failed) = (Some(40.0), Some(80.0));
-            let none = NoAnswer { why, load: Some(60.0), evidence, highest_passed, lowest_failed };
+            let none =
+                NoAnswer { why, load: Some(60.0), evidence, facts: None, highest_passed, lowest_failed };
             let told = answer(&FindGoal::default(), &FindAnswer::NoAnswer(none));
             assert!(told.starts_with("no load line: ") && told.contains("what was seen"), "{why:?}: {told}");
         }

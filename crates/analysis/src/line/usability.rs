@@ -7,21 +7,21 @@ use crate::validity::limits;
 
 /// What a trial is good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sight {
+pub enum Usability {
     /// The instrument held: its margins count.
-    Clear,
+    Full,
     /// It was overloaded, and so much so that its own checks broke: the load is too high, by how much is not known.
-    Over,
+    Bound,
     /// Some targets had too few samples to be judged: of these only that they were not missed counts, of the others
     /// their margins.
-    Partial,
+    PassFail,
     /// It says nothing of the stack.
-    Blind(Blindness),
+    Unusable(UnusableReason),
 }
 
 /// Why a trial says nothing of the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Blindness {
+pub enum UnusableReason {
     /// Its figures were never meant to count.
     WarmUp,
     /// The generator was the limit.
@@ -66,24 +66,24 @@ pub fn overloaded<'a>(
 ) -> bool {
     let searches = question.kind().goal().is_some();
     let own = trials.filter(|one| (one.arm, one.block) == (trial.arm, trial.block));
-    searches && !trial.valid() && sight(trial, &rising(own)) == Sight::Over
+    searches && !trial.valid() && usability(trial, &rising(own)) == Usability::Bound
 }
 
 /// What each trial is good for. `rising` are the targets that get worse with load, by their number in the plan.
-pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
+pub(super) fn usability(trial: &Trial, rising: &[bool]) -> Usability {
     if trial.purpose == Purpose::WarmUp {
-        return Sight::Blind(Blindness::WarmUp);
+        return Usability::Unusable(UnusableReason::WarmUp);
     }
     let broken = |class: CheckClass| trial.faults.iter().any(|fault| fault.check.class() == Some(class));
     let foreign_cores = trial.measured.as_ref().and_then(|seen| seen.foreign_cores);
     if broken(CheckClass::Generator) && foreign_cores.is_some_and(|cores| cores >= DISTURBING_CORES) {
-        return Sight::Blind(Blindness::Disturbed);
+        return Usability::Unusable(UnusableReason::Disturbed);
     }
     if broken(CheckClass::Generator) {
-        return Sight::Blind(Blindness::Generator);
+        return Usability::Unusable(UnusableReason::Generator);
     }
     if broken(CheckClass::Machine) {
-        return Sight::Blind(Blindness::Machine);
+        return Usability::Unusable(UnusableReason::Machine);
     }
     let by_load = trial.faults.iter().all(|fault| fault.check.may_be_overload());
     // Few samples alone prove no overload: short windows and rare operations have them too.
@@ -100,15 +100,15 @@ pub(super) fn sight(trial: &Trial, rising: &[bool]) -> Sight {
     let not_carried = trial.faults.iter().any(|fault| fault.check.shows_overload());
     let short = trial.window_s + limits::MISSING_S < LONG_ENOUGH_S && lacks_only_what_is_under_way(trial);
     match (trial.valid(), trial.warm_up_s.is_some()) {
-        (true, true) => Sight::Clear,
-        (true, false) if missed => Sight::Over,
-        (true, false) => Sight::Blind(Blindness::Unsettled),
-        (false, _) if short => Sight::Blind(Blindness::Short),
-        (false, _) if few && missed && !surely => Sight::Blind(Blindness::Samples),
-        (false, true) if few => Sight::Partial,
-        (false, false) if few && !missed => Sight::Blind(Blindness::Unsettled),
-        (false, _) if by_load && (missed || not_carried) => Sight::Over,
-        (false, _) => Sight::Blind(Blindness::Instrument),
+        (true, true) => Usability::Full,
+        (true, false) if missed => Usability::Bound,
+        (true, false) => Usability::Unusable(UnusableReason::Unsettled),
+        (false, _) if short => Usability::Unusable(UnusableReason::Short),
+        (false, _) if few && missed && !surely => Usability::Unusable(UnusableReason::Samples),
+        (false, true) if few => Usability::PassFail,
+        (false, false) if few && !missed => Usability::Unusable(UnusableReason::Unsettled),
+        (false, _) if by_load && (missed || not_carried) => Usability::Bound,
+        (false, _) => Usability::Unusable(UnusableReason::Instrument),
     }
 }
 
@@ -143,10 +143,10 @@ fn lowest<'a>(
 
 /// Whether the targets that get worse with load were met: absent when a trial doesn't say.
 pub(super) fn passes(trial: &Trial, rising: &[bool]) -> Option<bool> {
-    match sight(trial, rising) {
-        Sight::Over => Some(false),
-        Sight::Blind(_) => None,
-        Sight::Clear | Sight::Partial => {
+    match usability(trial, rising) {
+        Usability::Bound => Some(false),
+        Usability::Unusable(_) => None,
+        Usability::Full | Usability::PassFail => {
             let clauses = trial.measured.iter().flat_map(|seen| &seen.targets).zip(rising);
             // What never occurred is not met, and a fault of its own where samples were too few for it.
             let partial = !trial.faults.is_empty();

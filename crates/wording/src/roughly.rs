@@ -1,7 +1,7 @@
 //! Times that are guesses, for the lines below a study's progress and its plan.
 
 /// Rounded as a guess is: `40 s`, `4 min`, `2.0 h`.
-pub(crate) fn roughly(seconds: f64) -> String {
+pub fn roughly(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{:.0} s", (s / 10.0).ceil() * 10.0),
         s if s < 5400.0 => format!("{:.0} min", s / 60.0),

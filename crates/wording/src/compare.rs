@@ -2,13 +2,32 @@
 //!
 //! "Faster by x %" is a share of A: of its time, where times are compared; of its throughput or load line otherwise.
 
-use model::study::{Better, Compare, Conclusion, Effect, Failed, Failing, Lopsided};
+use model::study::{Better, By, Compare, Conclusion, Effect, Failed, Failing, Lopsided, SpoilCause, Trial};
+use model::units::{self, number, percent};
 
-use super::{number, percent};
-use model::units;
+use crate::evidence;
 
 /// No bound is said to be shorter than this.
 const RESOLUTION: f64 = 0.001;
+
+/// Fills in what broke in an arm that spoiled more blocks, from its cause and the study's `trials`.
+pub fn fill_in(compare: &mut Compare, trials: &[Trial]) {
+    let by = compare.goal.as_ref().map_or(By::Users, |goal| goal.by);
+    let Some(Lopsided { fault, cause: Some(cause), .. }) = &mut compare.lopsided else { return };
+    *fault = match cause {
+        SpoilCause::Check { check, trial } => {
+            let trial = trials.iter().find(|one| one.number == *trial);
+            let broken = trial.and_then(|trial| trial.faults.iter().find(|fault| fault.check == *check));
+            broken.map_or_else(|| format!("check {check} failed"), |fault| fault.sentence.clone())
+        }
+        SpoilCause::Unmeasured => "nothing was measured".to_string(),
+        SpoilCause::Unsettled => "no steady state was found".to_string(),
+        SpoilCause::NoLine(no_answer) => {
+            evidence::fill_in(by, no_answer, trials);
+            format!("no load line was found: {}", no_answer.evidence)
+        }
+    };
+}
 
 /// The answer of a comparison: which is faster and by how much, or that no difference is larger than so much, or that
 /// the evidence is not enough. `spoiled` blocks were not valid.
@@ -77,7 +96,7 @@ const LEFT_OUT: &str = "one run of each, not paired: how much it changes from on
 
 /// Two windows that leave it open.
 fn longer(primary: &Effect) -> String {
-    format!("not enough evidence (longer runs, or a paired comparison, would tell): {}", seen(primary))
+    format!("not enough evidence (longer runs, or a paired comparison, would tell): {}", bounds(primary))
 }
 
 fn by_figures(primary: &Effect) -> String {
@@ -94,8 +113,8 @@ fn by_figures(primary: &Effect) -> String {
 fn by_failures(primary: &Effect, failed: &Failed, open: impl Fn(&Effect) -> String) -> String {
     match (failed.arm, &primary.conclusion) {
         (1, Conclusion::Slower) | (0, Conclusion::Faster) => by_figures(primary),
-        (1, _) => format!("B is worse: of what completed, {}", seen(primary)),
-        (_, Conclusion::Slower) => format!("neither is better: of what completed, {}", seen(primary)),
+        (1, _) => format!("B is worse: of what completed, {}", bounds(primary)),
+        (_, Conclusion::Slower) => format!("neither is better: of what completed, {}", bounds(primary)),
         (_, Conclusion::Open { .. }) => open(primary),
         _ => by_figures(primary),
     }
@@ -117,11 +136,11 @@ fn failures(failed: &Failed) -> String {
 
 /// What is left of an arm whose other trials broke is no fair sample of it.
 fn one_sided(primary: &Effect, lopsided: &Lopsided) -> String {
-    format!("not enough evidence: {}; in those that are left, {}", spoils(lopsided), seen(primary))
+    format!("not enough evidence: {}; in those that are left, {}", spoils(lopsided), bounds(primary))
 }
 
 /// `5 blocks were spoiled by B and 1 by A, most often because the generator was late`.
-fn spoils(Lopsided { arm, spoiled, other, fault }: &Lopsided) -> String {
+fn spoils(Lopsided { arm, spoiled, other, fault, .. }: &Lopsided) -> String {
     let (name, other_name) = names(*arm);
     format!("{spoiled} blocks were spoiled by {name} and {other} by {other_name}, most often because {fault}")
 }
@@ -193,11 +212,11 @@ fn open(effect: &Effect, more_blocks: Option<u32>) -> String {
         None if effect.blocks < 3 => " (more blocks are needed to tell how many would do)".to_string(),
         None => " (no number of blocks within reason would do: the noise is too large)".to_string(),
     };
-    format!("not enough evidence{more}: {}", seen(effect))
+    format!("not enough evidence{more}: {}", bounds(effect))
 }
 
 /// Between which shares of A's value B's lies, or both values where that is not known.
-fn seen(effect: &Effect) -> String {
+fn bounds(effect: &Effect) -> String {
     match (effect.low, effect.high) {
         (Some(low), Some(high)) => {
             let (low, high) = (signed(low - 1.0), signed(high - 1.0));
@@ -259,6 +278,9 @@ fn rounded_up(ratio: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample;
+    use model::Check;
+    use model::study::{NoAnswer, NoAnswerFacts, WhyNot};
 
     fn effect(name: &str, ratio: f64, interval: Option<(f64, f64)>, conclusion: Conclusion) -> Effect {
         let better = if name == "throughput" { Better::Higher } else { Better::Lower };
@@ -277,11 +299,11 @@ mod tests {
         }
     }
 
-    fn said(effects: Vec<Effect>, gate: Option<(f64, Option<bool>)>, spoiled: u32) -> String {
-        compare(&asked(effects, gate), spoiled)
+    fn sentence(effects: Vec<Effect>, gate: Option<(f64, Option<bool>)>, spoiled: u32) -> String {
+        compare(&comparison(effects, gate), spoiled)
     }
 
-    fn asked(effects: Vec<Effect>, gate: Option<(f64, Option<bool>)>) -> Compare {
+    fn comparison(effects: Vec<Effect>, gate: Option<(f64, Option<bool>)>) -> Compare {
         Compare {
             load: "20 users".to_string(),
             by: effects[0].figure.clone(),
@@ -337,7 +359,7 @@ mod tests {
             ),
         ];
         for (effect, expected) in table {
-            assert_eq!(said(vec![effect], None, 0), expected);
+            assert_eq!(sentence(vec![effect], None, 0), expected);
         }
     }
 
@@ -347,7 +369,7 @@ mod tests {
             let what = Failing::Operations;
             let failed = Some(Failed { arm, what, a_ratio, b_ratio });
             let faster = effect("mean", 0.5, Some((0.48, 0.52)), Conclusion::Faster);
-            compare(&Compare { failed, ..asked(vec![faster], Some((0.03, Some(false)))) }, 0)
+            compare(&Compare { failed, ..comparison(vec![faster], Some((0.03, Some(false)))) }, 0)
         };
         assert_eq!(
             failed(1, 0.0, 0.4),
@@ -362,19 +384,45 @@ mod tests {
     #[test]
     fn an_arm_that_spoils_its_blocks_is_named_with_what_broke() {
         let fault = "the generator was late".to_string();
-        let lopsided = Some(Lopsided { arm: 1, spoiled: 5, other: 1, fault });
+        let lopsided = Some(Lopsided { arm: 1, spoiled: 5, other: 1, fault, cause: None });
         let faster = effect("mean", 0.5, None, Conclusion::Faster);
-        let told = compare(&Compare { lopsided, ..asked(vec![faster], None) }, 6);
+        let told = compare(&Compare { lopsided, ..comparison(vec![faster], None) }, 6);
         let expected = "not enough evidence: 5 blocks were spoiled by B and 1 by A, most often because the \
                         generator was late";
         assert!(told.starts_with(expected), "{told}");
     }
 
     #[test]
+    fn what_spoiled_an_arms_blocks_is_filled_in_from_its_cause() {
+        let fault_of = |cause| {
+            let faster = effect("mean", 0.5, None, Conclusion::Faster);
+            let lopsided =
+                Lopsided { arm: 1, spoiled: 5, other: 1, fault: String::new(), cause: Some(cause) };
+            let mut compare = Compare { lopsided: Some(lopsided), ..comparison(vec![faster], None) };
+            let late = (Check::SendLag, "the generator was late");
+            fill_in(&mut compare, &[sample::trial(Vec::new(), &[(Check::Little, "users waited"), late])]);
+            compare.lopsided.expect("it was there").fault
+        };
+        let late = SpoilCause::Check { check: Check::SendLag, trial: 3 };
+        assert_eq!(fault_of(late), "the generator was late");
+        assert_eq!(fault_of(SpoilCause::Unsettled), "no steady state was found");
+        assert_eq!(fault_of(SpoilCause::Unmeasured), "nothing was measured");
+        let none = NoAnswer {
+            why: WhyNot::OutOfTime,
+            load: None,
+            evidence: String::new(),
+            facts: Some(NoAnswerFacts::Spent { spent_s: 90.0, trials: 1 }),
+            highest_passed: None,
+            lowest_failed: None,
+        };
+        assert_eq!(fault_of(SpoilCause::NoLine(none)), "no load line was found: 1 trial in 90 s");
+    }
+
+    #[test]
     fn two_stored_runs_have_no_blocks_to_add() {
         let open = effect("mean", 1.01, Some((0.96, 1.06)), Conclusion::Open { more_blocks: None });
         assert_eq!(
-            stored(&asked(vec![open], None)),
+            stored(&comparison(vec![open], None)),
             "not enough evidence (longer runs, or a paired comparison, would tell): mean response time of B is between \
              −4 % and +6 % of A's (95 % interval); one run of each, not paired: how much it changes from one start of a \
              stack to the next is not in the interval, and what drifted between the runs is in the difference"
@@ -384,11 +432,13 @@ mod tests {
     #[test]
     fn of_two_stored_runs_failures_decide_and_a_gate_that_holds_says_what_its_interval_leaves_out() {
         let faster = || effect("mean", 0.5, Some((0.48, 0.52)), Conclusion::Faster);
-        let told = stored(&asked(vec![faster()], Some((0.03, Some(true)))));
+        let told = stored(&comparison(vec![faster()], Some((0.03, Some(true)))));
         assert!(told.contains("the gate of 3 % holds; one run of each, not paired"), "{told}");
         let failed = Failed { arm: 1, what: Failing::Operations, a_ratio: 0.0, b_ratio: 0.4 };
-        let told =
-            stored(&Compare { failed: Some(failed), ..asked(vec![faster()], Some((0.03, Some(false)))) });
+        let told = stored(&Compare {
+            failed: Some(failed),
+            ..comparison(vec![faster()], Some((0.03, Some(false))))
+        });
         assert!(told.starts_with("B is worse: of what completed, mean response time of B is"), "{told}");
         assert!(told.contains("the gate of 3 % fails; but 40 % of B's operations failed (A: 0 %)"), "{told}");
     }
@@ -404,7 +454,7 @@ mod tests {
     fn gates_contradictions_and_spoiled_blocks_are_told() {
         let slower = effect("mean", 1.2, Some((1.1, 1.31)), Conclusion::Slower);
         let faster = effect("p99", 0.9, Some((0.85, 0.95)), Conclusion::Faster);
-        let text = said(vec![slower, faster], Some((0.03, Some(false))), 2);
+        let text = sentence(vec![slower, faster], Some((0.03, Some(false))), 2);
         assert!(text.contains("; the gate of 3 % fails"), "{text}");
         assert!(text.contains("; but p99 response time says the opposite: 10 % faster [5, 15]"), "{text}");
         assert!(text.ends_with("; 2 more blocks were not valid"), "{text}");

@@ -1,10 +1,26 @@
 //! What is said of a population beside what a run showed.
 
-use super::{number, percent};
-use crate::capacity::{CONFIDENCE_RATIO, Capacity, Conclusion, Population};
+use analysis::capacity::{CONFIDENCE_RATIO, Capacity, Conclusion, Population};
+use model::record::RunRecord;
+use model::units::{number, percent};
+
+/// The population, what the run showed of it, and the answer.
+pub fn whole(asked: &Population, found: &Capacity, record: &RunRecord) -> String {
+    let setup = &record.setup;
+    format!(
+        "{}.\nRun {} ({} on {}, {}) showed {}: {}.",
+        population(asked),
+        record.id,
+        setup.kit,
+        setup.stack,
+        setup.load_headline(),
+        shown(found),
+        answer(found)
+    )
+}
 
 /// `10 000 users with 24 transactions a day each make 240 000 a day: 13.9/s at a peak of 5 times the mean`.
-pub fn population(asked: &Population) -> String {
+fn population(asked: &Population) -> String {
     format!(
         "{} users with {} transactions a day each make {} a day: {}/s at a peak of {} times the mean",
         number(asked.users),
@@ -16,7 +32,7 @@ pub fn population(asked: &Population) -> String {
 }
 
 /// `30.2/s [29.8, 30.6] (95 % interval)`: what the run showed.
-pub fn shown(found: &Capacity) -> String {
+fn shown(found: &Capacity) -> String {
     let value = number(found.shown_per_s);
     match found.interval_per_s {
         Some((low, high)) => {
@@ -56,7 +72,7 @@ fn margin(found: &Capacity) -> String {
     format!("{} of it{}", percent(found.margin_ratio), ends.unwrap_or_default())
 }
 
-/// So many users are certainly carried: by the lower end of the interval.
+/// The number of users who are certainly carried: by the lower end of the interval.
 fn enough(found: &Capacity) -> String {
     let most = found.users_interval.map_or(found.users, |(fewest, _)| fewest);
     format!("up to {} such users are within it", number(most.floor()))
@@ -65,12 +81,12 @@ fn enough(found: &Capacity) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capacity::capacity;
+    use analysis::capacity::capacity;
     use model::study::Figure;
 
     const TOWN: Population = Population { users: 10_000.0, per_user_per_day: 24.0, peak_factor: 5.0 };
 
-    fn said(value: f64, log_se: Option<f64>, pass: Option<bool>) -> String {
+    fn sentence(value: f64, log_se: Option<f64>, pass: Option<bool>) -> String {
         let figure =
             Figure { name: "throughput".to_string(), operation: None, value, log_se, degrees: Some(9.0) };
         let found = capacity(&TOWN, &figure, pass).expect("both are positive");
@@ -85,18 +101,18 @@ mod tests {
 
     #[test]
     fn every_answer_says_how_far_it_is_from_the_other_one() {
-        let carried = said(30.2, Some(0.005), Some(true));
+        let carried = sentence(30.2, Some(0.005), Some(true));
         assert!(carried.starts_with("30.2/s [29.9, 30.5] (95 % interval); it carries them: "), "{carried}");
         assert!(carried.ends_with("the peak leaves 54 % of it [53 %, 55 %]"), "{carried}");
-        let short = said(10.0, Some(0.005), Some(true));
+        let short = sentence(10.0, Some(0.005), Some(true));
         assert!(short.contains("they are too many: the peak needs 1.39 times what it showed"), "{short}");
         let end = "up to 7 119 such users are within it; what more load would show is not known";
         assert!(short.ends_with(end), "{short}");
-        let missed = said(30.2, Some(0.005), Some(false));
+        let missed = sentence(30.2, Some(0.005), Some(false));
         assert!(missed.contains("it can't be said to carry them") && missed.contains("missed"), "{missed}");
-        let open = said(13.9, Some(0.005), None);
+        let open = sentence(13.9, Some(0.005), None);
         assert!(open.contains("the peak lies within the interval"), "{open}");
-        let bare = said(30.2, None, Some(true));
+        let bare = sentence(30.2, None, Some(true));
         assert!(bare.contains("without an interval") && bare.contains("longer steady state"), "{bare}");
     }
 }

@@ -1,0 +1,37 @@
+//! A made-up trial and outcome for the tests of this room.
+
+use model::Check;
+use model::record::{Margin, TargetOutcome};
+use model::study::{Fault, Measured, Purpose, Trial};
+
+/// Trial 3, a ramp trial with 20 users, with these targets, in which these checks broke.
+pub(crate) fn trial(targets: Vec<TargetOutcome>, faults: &[(Check, &str)]) -> Trial {
+    let fault =
+        |(check, sentence): &(Check, &str)| Fault { check: check.clone(), sentence: (*sentence).to_string() };
+    Trial {
+        number: 3,
+        arm: 0,
+        block: 0,
+        purpose: Purpose::Ramp,
+        load: 20.0,
+        run: "run".to_string(),
+        began_s: 0.0,
+        took_s: 10.0,
+        fresh: true,
+        warm_up_s: Some(1.0),
+        window_s: 5.0,
+        measured: Some(Measured { targets, ..Measured::default() }),
+        faults: faults.iter().map(fault).collect(),
+        overloaded: Vec::new(),
+    }
+}
+
+/// What was observed of a target, with its margin: it is met below 0.
+pub(crate) fn outcome(text: &str, observed: f64, margin: f64) -> TargetOutcome {
+    TargetOutcome {
+        margin: Margin { log: Some(margin), ..Margin::default() },
+        pass: margin < 0.0,
+        samples_needed: 100,
+        ..TargetOutcome::of(text.parse().expect("a target"), Some(observed), 100)
+    }
+}
