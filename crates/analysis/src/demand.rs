@@ -86,7 +86,7 @@ fn dispersion(steady: &Steady, profile: &model::load::Profile) -> Option<(f64, u
     for second in steady.seconds() {
         let begin_s = f64::from(second.number);
         let expected = profile.area(begin_s + 1.0) - profile.area(begin_s);
-        if expected < limits::LEAST_EXPECTED {
+        if expected < limits::MIN_EXPECTED {
             return None;
         }
         chi2 += (f64::from(second.arrivals) - expected).powi(2) / expected;
@@ -109,7 +109,7 @@ fn mix(demand: &AskedLoad<'_>) -> CheckOutcome {
             let (seen, expected) = (count(first + at), total * share);
             if *share == 0.0 {
                 impossible += seen;
-            } else if expected < limits::LEAST_EXPECTED {
+            } else if expected < limits::MIN_EXPECTED {
                 rare_expected += expected;
                 rare_seen += seen;
             } else {
@@ -117,7 +117,7 @@ fn mix(demand: &AskedLoad<'_>) -> CheckOutcome {
                 chi2 += (seen - expected).powi(2) / expected;
             }
         }
-        if rare_expected >= limits::LEAST_EXPECTED {
+        if rare_expected >= limits::MIN_EXPECTED {
             classes += 1;
             chi2 += (rare_seen - rare_expected).powi(2) / rare_expected;
         }

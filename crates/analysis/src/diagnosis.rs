@@ -23,12 +23,12 @@ use crate::ledger;
 use crate::signals::{FAILED, MISSED_TARGETS, RESPONSE_GROWTH, RESPONSE_SHARE, THROUGHPUT_GROWTH, find};
 
 /// A suspect less likely than this isn't shown.
-const LEAST_SURE_RATIO: f64 = 0.02;
+const MIN_SURE_RATIO: f64 = 0.02;
 /// More suspects than this help nobody.
-const MOST_SUSPECTS: usize = 8;
+const MAX_SUSPECTS: usize = 8;
 /// More failures than this are no accident.
 const FAILED_RATIO: f64 = 0.01;
-/// Responses so many times as long as at a third of the users, and a throughput that kept up with them so little.
+/// How many times as long as at a third of the users responses are, and a throughput that kept up with them so little.
 const GROWN: (f64, f64) = (3.0, 0.5);
 
 /// Users who wait for answers for more of their time than this don't set the pace.
@@ -64,9 +64,9 @@ pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, DiagnosisFacts) {
     let mut suspects: Vec<SuspectFacts> = suspects.into_iter().map(weigh::Weighed::suspect).collect();
     suspects.sort_by(|one, other| other.sure_ratio.total_cmp(&one.sure_ratio));
     let spoken_for = |suspect: &SuspectFacts| suspect.evidence.iter().any(|clue| clue.weight > 0.0);
-    suspects.retain(|suspect| suspect.sure_ratio >= LEAST_SURE_RATIO && spoken_for(suspect));
+    suspects.retain(|suspect| suspect.sure_ratio >= MIN_SURE_RATIO && spoken_for(suspect));
     keep_likeliest(&mut suspects);
-    suspects.truncate(MOST_SUSPECTS);
+    suspects.truncate(MAX_SUSPECTS);
     let state = state(&suspects, &signals);
     let facts = DiagnosisFacts {
         state,

@@ -36,7 +36,7 @@ pub mod limits {
     /// Arrivals, draws and think times: as many standard errors as chance exceeds in one run of 10,000.
     pub const NORMAL_QUANTILE: f64 = 3.891;
     /// Chi-square: classes of which fewer are expected are put together.
-    pub const LEAST_EXPECTED: f64 = 5.0;
+    pub const MIN_EXPECTED: f64 = 5.0;
     /// Even arrivals: the share that may be missing at the window's ends.
     pub const ARRIVALS_RATIO: f64 = 0.01;
     /// Pauses: how far their mean may be from the one asked for, where the kit says nothing else.

@@ -10,43 +10,7 @@ use model::record::ValidityCheck;
 
 pub use stack::abandoned;
 
-/// Who asks for the load, which says with which flags it can be made another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asking {
-    /// A run.
-    Run,
-    /// A trial of a study: its window has a length of its own, and its ramp-up is found.
-    Trial,
-    /// `hit`, which has no kit and no ramp-up.
-    Hit,
-}
-
-impl Asking {
-    /// The flag that makes the steady state longer.
-    fn longer(self) -> &'static str {
-        match self {
-            Asking::Run => "--steady",
-            Asking::Trial => "--window",
-            Asking::Hit => "-d",
-        }
-    }
-
-    /// To lengthen the ramp-up, called `what`, where that can be done.
-    fn longer_ramp_up(self, what: &str) -> String {
-        match self {
-            Asking::Run => format!("; lengthen {what} (--ramp-up)"),
-            Asking::Trial | Asking::Hit => String::new(),
-        }
-    }
-
-    /// To look at one user, where there is a kit, after `before`.
-    fn one_user(self, before: &str) -> String {
-        match self {
-            Asking::Run | Asking::Trial => format!("{before}look at one user with `plimsoll try`"),
-            Asking::Hit => String::new(),
-        }
-    }
-}
+use crate::asking::Asking;
 
 /// The checks as records have them.
 pub fn checks<'a>(

@@ -71,7 +71,7 @@ fn load_line(goal: &FindGoal, line: &LoadLine) -> String {
     if line.high >= goal.most && line.failed.is_none() {
         // No trial may be above, however much time there is.
         said += &format!(
-            "; no more than {} were to be tried, and the line may lie above (--most; a kit's data may be for so many only: \
+            "; no more than {} were to be tried, and the line may lie above (--most; a kit's data may be for no more: \
              --size)",
             load(by, goal.most)
         );
@@ -127,7 +127,7 @@ fn why(goal: &FindGoal, no_answer: &NoAnswer) -> String {
         }
         WhyNot::NeverFails => format!(
             "the targets are still met at {at}, the highest load that was to be tried: {evidence}; allow more (--most; a \
-             kit's data may be for so many only: --size), or set stricter targets (--qos)"
+             kit's data may be for no more: --size), or set stricter targets (--qos)"
         ),
         WhyNot::GeneratorLimit | WhyNot::MachineLimit if on_both_sides => format!(
             "the loads near the line could not be driven validly, the last of them {at}: {evidence}; {bracket}; give the \

@@ -8,6 +8,7 @@
 //! Not here: problems, which are worded where they are raised; layouts, tables and drawings (`report`); numbers with
 //! their units, which problems need too (`model::units`).
 
+mod asking;
 pub mod capacity;
 mod checks;
 pub mod compare;
@@ -23,7 +24,8 @@ mod sample;
 pub mod sweep;
 pub mod trial;
 
-pub use checks::{Asking, abandoned, check, checks};
+pub use asking::Asking;
+pub use checks::{abandoned, check, checks};
 pub use diagnosis::diagnosis;
 pub use proof::{left_out, proof};
 pub use roughly::roughly;

@@ -7,7 +7,7 @@ pub(super) struct Share {
     pub(super) expected: f64,
     /// The variance of the number of visits in n steps, divided by n, as n grows.
     pub(super) variance: f64,
-    /// By so many visits at most the beginning of one user's walk changes their expected number.
+    /// By this number of visits at most the beginning of one user's walk changes their expected number.
     pub(super) beginning: f64,
 }
 

@@ -37,7 +37,7 @@ pub(super) fn judged(demand: &AskedLoad<'_>) -> Option<CheckOutcome> {
         intended_s += pauses.drawn as f64 * distribution.mean();
         let faults = [
             drawn(pauses, &distribution, ratio),
-            kept(pauses, distribution.mean(), ratio, limits::PAUSES_JUDGED),
+            not_kept(pauses, distribution.mean(), ratio, limits::PAUSES_JUDGED),
         ];
         for fault in faults.into_iter().flatten() {
             if worst.is_none_or(|(_, worst): (_, Fault)| worst.excess < fault.excess) {
@@ -49,7 +49,7 @@ pub(super) fn judged(demand: &AskedLoad<'_>) -> Option<CheckOutcome> {
         return None;
     }
     let together = mean(intended_s, all.drawn)
-        .and_then(|declared_s| kept(&all, declared_s, ratio, limits::PAUSES_JUDGED));
+        .and_then(|declared_s| not_kept(&all, declared_s, ratio, limits::PAUSES_JUDGED));
     worst = worst.or(together.map(|fault| (None, fault)));
     let mean_s = mean(all.took_sum_s, all.ended).or(mean(all.drawn_sum_s, all.drawn)).unwrap_or_default();
     let asked_s = mean(all.asked_sum_s, all.ended).or(mean(intended_s, all.drawn)).unwrap_or_default();
@@ -88,7 +88,7 @@ fn drawn(pauses: &Pauses, distribution: &Distribution, ratio: f64) -> Option<Fau
 
 /// What became of pauses against what had been drawn for the same ones; the generator's own lateness has its limit.
 /// Few pauses may have met the one slow answer: those are judged together with the others, or not at all.
-fn kept(pauses: &Pauses, declared_s: f64, ratio: f64, least: u64) -> Option<Fault> {
+fn not_kept(pauses: &Pauses, declared_s: f64, ratio: f64, least: u64) -> Option<Fault> {
     if pauses.ended < least {
         return None;
     }

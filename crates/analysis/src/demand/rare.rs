@@ -23,7 +23,7 @@ pub(super) struct Rare<'a> {
     pub(super) name: &'a str,
     /// So often it was drawn.
     pub(super) drawn: f64,
-    /// So many of the draws were to give it, by the rows from which they were made.
+    /// The number of draws that were to give it, by the rows from which they were made.
     pub(super) asked: f64,
     /// Natural logarithm of the wealth won by the best of the bets that it comes too rarely.
     evidence: f64,

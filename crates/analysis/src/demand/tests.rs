@@ -195,7 +195,7 @@ fn a_rare_session_that_is_never_drawn_is_missed() {
     assert!(!never.ok && name == "c" && *drawn == 0.0 && (asked - 15.0).abs() < 0.5, "{never:?}");
 }
 
-/// A second in which so many pauses were drawn and kept, each as `draw` and `keep` say.
+/// A second in which that number of pauses were drawn and kept, each as `draw` and `keep` say.
 fn paused(n: u64, mut draw: impl FnMut() -> f64, keep: impl Fn(f64) -> f64) -> Interval {
     let mut pauses = Pauses { drawn: n, ended: n, ..Pauses::default() };
     for _ in 0..n {

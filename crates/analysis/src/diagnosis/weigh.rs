@@ -8,7 +8,7 @@ use super::{ClueFacts, ClueSeen, Quantity, SuspectFacts};
 use crate::signals::find;
 
 /// Evidence that adds less than this to the log-odds isn't told.
-const LEAST_WEIGHT: f64 = 0.05;
+const MIN_WEIGHT: f64 = 0.05;
 
 /// What a rule is applied to.
 #[derive(Debug, Clone, Copy)]
@@ -93,7 +93,7 @@ impl Weighed {
 
     /// As it is told: the heaviest evidence first, what hardly counted left out.
     pub(super) fn suspect(mut self) -> SuspectFacts {
-        self.clues.retain(|clue| clue.weight.abs() >= LEAST_WEIGHT);
+        self.clues.retain(|clue| clue.weight.abs() >= MIN_WEIGHT);
         self.clues.sort_by(|one, other| other.weight.abs().total_cmp(&one.weight.abs()));
         SuspectFacts {
             sure_ratio: self.sure_ratio(),

@@ -123,7 +123,7 @@ fn diagnosis(stack: &Stack, signals: &[SignalSummary]) -> DiagnosisFacts {
 }
 
 /// The suspects in a line each, for a test that fails.
-fn told(diagnosis: &DiagnosisFacts) -> String {
+fn clue_of(diagnosis: &DiagnosisFacts) -> String {
     let line = |suspect: &SuspectFacts| {
         let clues: Vec<String> = suspect
             .evidence
@@ -155,7 +155,7 @@ fn each_rule_names_its_own_resource_first() {
                 first.rule == rule && [first.tier.as_str(), first.resource.as_str()] == expected[..]
             });
         if !right {
-            wrong.push(format!("{name}: {}", told(&found)));
+            wrong.push(format!("{name}: {}", clue_of(&found)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -181,7 +181,7 @@ fn real_faults_are_named_first_and_nothing_is_where_nothing_is_wrong() {
             (_, None) => false,
         };
         if !right {
-            wrong.push(format!("{name}: {}", told(&found)));
+            wrong.push(format!("{name}: {}", clue_of(&found)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -199,9 +199,9 @@ fn every_rule_has_a_case() {
 fn every_rule_is_silent_on_a_healthy_stack() {
     for web in ["apache", "lighttpd", "nginx", "h2o", "tomcat"] {
         let found = diagnosis(&stack(web), &with_shares(signals(&table("healthy.toml"))));
-        assert_eq!(found.state, Limited::No, "{}", told(&found));
+        assert_eq!(found.state, Limited::No, "{}", clue_of(&found));
         let loud: Vec<_> = found.suspects.iter().filter(|suspect| suspect.sure_ratio > 0.25).collect();
-        assert!(loud.is_empty(), "{}", told(&found));
+        assert!(loud.is_empty(), "{}", clue_of(&found));
     }
 }
 
@@ -210,7 +210,7 @@ fn busy_cpus_hold_nothing_as_long_as_users_set_the_pace() {
     let mut signals = signals(&table("healthy.toml"));
     signals.get_mut(":stack.busy_ratio").expect("it is there").mean = 0.95;
     let found = diagnosis(&stack("apache"), &with_shares(signals));
-    assert_eq!(found.state, Limited::No, "{}", told(&found));
+    assert_eq!(found.state, Limited::No, "{}", clue_of(&found));
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn what_is_limited_by_nothing_that_was_seen_is_unclear() {
     let mut signals = signals(&table("healthy.toml"));
     signals.get_mut(":run.missed_targets").expect("it is there").mean = 1.0;
     let found = diagnosis(&stack("apache"), &with_shares(signals));
-    assert_eq!(found.state, Limited::Unclear, "{}", told(&found));
+    assert_eq!(found.state, Limited::Unclear, "{}", clue_of(&found));
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_suspect_comes_with_its_evidence_and_what_to_try() {
     let seen: Vec<_> = suspect.evidence.iter().take(2).map(|clue| signal_seen(&clue.seen)).collect();
     let (busy, queue) =
         ("{value} of {limit} PHP processes were busy", "{value} requests waited in its queue");
-    assert_eq!(seen, [(busy, 2.0, Some(2.0)), (queue, 31.0, None)], "{}", told(&found));
+    assert_eq!(seen, [(busy, 2.0, Some(2.0)), (queue, 31.0, None)], "{}", clue_of(&found));
     let attempt = &suspect.tries[0];
     assert_eq!(attempt.knob.as_deref(), Some("app.pm.max_children"));
     assert_eq!(attempt.values, ["10", "20"]);

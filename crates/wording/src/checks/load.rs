@@ -4,7 +4,7 @@ use analysis::{ArrivalsFault, MixDraws, PauseFault, SessionShare};
 use model::load::Pattern;
 use model::units::{self, number, percent};
 
-use super::Asking;
+use crate::asking::Asking;
 
 pub(super) fn users(mean: f64, asked: u32, ok: bool, asking: Asking) -> String {
     let mean = number((mean * 10.0).round() / 10.0);

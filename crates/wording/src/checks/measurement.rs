@@ -3,7 +3,7 @@
 use analysis::{BalanceOf, Little, Samples, SteadyEnd};
 use model::units::{self, number, percent};
 
-use super::Asking;
+use crate::asking::Asking;
 
 pub(super) fn duration(steady_s: f64, planned_s: f64, end: SteadyEnd, asking: Asking) -> String {
     let planned = units::show_seconds(planned_s);

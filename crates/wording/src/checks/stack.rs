@@ -4,7 +4,7 @@ use analysis::{Bound, LogAlarm, TierEvent, TierFault};
 use model::record::{ConsistencyResult, Evidence, UntimedResult};
 use model::units::{self, number, percent};
 
-use super::Asking;
+use crate::asking::Asking;
 
 pub(super) fn tiers(events: &[TierEvent]) -> String {
     if events.is_empty() {

@@ -22,7 +22,7 @@ fn shop() -> Mix {
     Mix { names, order: Order::Matrix { first: HOME, rows } }
 }
 
-/// The counts of so many draws by users who live for 20 each. `done` says what a generator makes of what it drew.
+/// The counts of a number of draws by users who live for 20 each. `done` says what a generator makes of what it drew.
 fn walked(mix: &Mix, draws: usize, seed: u64, done: impl Fn(usize, &mut Random) -> usize) -> Vec<u64> {
     let Order::Matrix { first, rows } = &mix.order else { panic!("the shop has a matrix") };
     let (mut counts, mut random, mut at) = (vec![0; mix.cells()], Random::new(seed), *first);
