@@ -11,7 +11,7 @@ nouns="crates/times crates/model/src Cargo.lock"
 below_kits="$nouns crates/engine/src crates/kit/src crates/testbed/src crates/testkit/src"
 
 # What every run goes through above the kits, and what tests of runs share.
-above_kits="crates/observe/src crates/store/src crates/analysis/src crates/runner/src crates/plimsoll/src"
+above_kits="crates/observe/src crates/store/src crates/analysis/src crates/wording/src crates/runner/src crates/plimsoll/src"
 shared_by_tests=$(grep -L '#\[test\]' crates/{engine,kit,plimsoll}/tests/it/*.rs | grep -v /main.rs | tr '\n' ' ')
 shared_by_tests+="crates/plimsoll/tests/it/tool.rs crates/plimsoll/tests/it/dav.rs"
 
@@ -20,7 +20,7 @@ covers() {
     case $1 in
         instructions) echo "$nouns benches crates/engine/src Cargo.toml" ;;
         memory) echo "$nouns crates/engine/src crates/engine/tests/memory crates/engine/tests/tls_memory.rs crates/testkit/src" ;;
-        pages) echo "$nouns crates/report web crates/analysis/src crates/store/src crates/testkit/src" ;;
+        pages) echo "$nouns crates/report web crates/analysis/src crates/wording/src crates/store/src crates/testkit/src" ;;
         simulations) echo "$nouns crates/analysis crates/experiment crates/testkit/src" ;;
         conformance-*) echo "$(below "${1#conformance-}") $above_kits $shared_by_tests crates/*/tests/it/${1#conformance-}*" ;;
         studies)
