@@ -11,6 +11,7 @@ pub mod circles;
 mod complaint;
 pub mod dialect;
 pub mod documents;
+pub mod examples;
 pub mod exceptions;
 mod house;
 mod imports;
@@ -34,6 +35,7 @@ pub fn all(house: &House) -> Vec<Complaint> {
         dialect::check,
         catalogue::check,
         documents::check,
+        examples::check,
     ];
     let mut found: Vec<Complaint> = rules.iter().flat_map(|rule| rule(house)).collect();
     found.sort();
