@@ -121,7 +121,7 @@ fn broken(check: Check, change: impl FnOnce(&mut Run)) -> Finding {
 }
 
 /// What a check of a run found.
-fn found(run: &Run, check: Check) -> Finding {
+fn finding_of(run: &Run, check: Check) -> Finding {
     judge(run).into_iter().find(|found| found.check == check).expect("it is in the list").finding
 }
 
@@ -321,7 +321,7 @@ fn a_log_alarm_counts_only_where_its_service_says_so() {
     run.alarms.push(alarm(false));
     let checks = judge(&run);
     assert!(checks.iter().all(|check| check.ok), "{checks:#?}");
-    assert_eq!(found_alarms(found(&run, Check::Alarms)), [alarm(false)], "it is told all the same");
+    assert_eq!(found_alarms(finding_of(&run, Check::Alarms)), [alarm(false)], "it is told all the same");
 }
 
 #[test]
