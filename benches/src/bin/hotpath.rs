@@ -11,7 +11,7 @@ use engine::scenario::Repeat;
 use engine::transport::{Ready, Transport};
 use engine::{Audience, Program, RunOptions, Scenario, Second, Source, run_on};
 use model::Result;
-use model::plan::Load;
+use model::record::plan::Load;
 
 #[path = "../answers.rs"]
 mod answers;

@@ -5,7 +5,7 @@
 //! M is a run's throughput with its interval, and N is as exact as whoever said it knows: so the answer is sure where N
 //! lies outside of the interval, and open within.
 
-use model::study::Figure;
+use model::record::study::Figure;
 
 use crate::unpaired;
 

@@ -9,8 +9,8 @@ mod shares;
 
 pub use shares::SessionShare;
 
-use model::kit::Tolerance;
-use model::load::{Load, Pattern};
+use model::catalogue::kit::Tolerance;
+use model::catalogue::load::{Load, Pattern};
 use model::record::{Check, OperationResult};
 use model::{Distribution, Mix};
 
@@ -81,7 +81,7 @@ fn arrivals(demand: &AskedLoad<'_>, pattern: Pattern) -> CheckOutcome {
 /// Fisher's index of dispersion: of Poisson counts by the second, the sum of (count − mean)²/mean is chi-square
 /// distributed (Cox and Lewis, *The Statistical Analysis of Series of Events*, 1966, section 6.3). `None` where the
 /// counts are too small for that.
-fn dispersion(steady: &Steady, profile: &model::load::Profile) -> Option<(f64, usize)> {
+fn dispersion(steady: &Steady, profile: &model::catalogue::load::Profile) -> Option<(f64, usize)> {
     let mut chi2 = 0.0;
     for second in steady.seconds() {
         let begin_s = f64::from(second.number);

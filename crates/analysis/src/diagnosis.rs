@@ -14,9 +14,9 @@ pub use facts::{ClueFacts, ClueSeen, DiagnosisFacts, Quantity, SuspectFacts};
 
 use std::collections::BTreeMap;
 
-use model::diagnosis::{Limited, SignalSummary};
+use model::catalogue::rules::{About, Rule};
 use model::record::TierSetup;
-use model::rules::{About, Rule};
+use model::record::diagnosis::{Limited, SignalSummary};
 use model::{ServiceManifest, Signal};
 
 use crate::ledger;

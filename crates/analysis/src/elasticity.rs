@@ -1,7 +1,7 @@
 //! What taking a part of a resource away does to the throughput: the change of its logarithm divided by that of the
 //! resource's. About 1 for what holds the stack, about 0 for what doesn't.
 
-use model::diagnosis::Handicap;
+use model::record::diagnosis::Handicap;
 
 use crate::paired;
 

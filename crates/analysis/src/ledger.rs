@@ -5,7 +5,7 @@
 //! exact accounts; the other states are sampled. What a tier waits for its callee is replaced by what the callee did
 //! meanwhile, so that nothing is counted twice.
 
-use model::diagnosis::{Doing, Ledger, LedgerPart, SignalSummary};
+use model::record::diagnosis::{Doing, Ledger, LedgerPart, SignalSummary};
 use model::{Signal, Subject, signals};
 
 use crate::signals::names::{CPU, CPU_WAIT};

@@ -13,7 +13,7 @@ mod usability;
 
 use model::QosTarget;
 use model::random::Random;
-use model::study::{Measured, Purpose, Trial};
+use model::record::study::{Measured, Purpose, Trial};
 
 use crossing::{Crossing, Point, Reading};
 pub use stability::Stability;

@@ -1,9 +1,9 @@
 //! The kit's own figures.
 
 use model::OperationKind;
-use model::interval::{OperationName, Times, add_times, new_times};
-use model::kit::{Metric, Per};
+use model::catalogue::kit::{Metric, Per};
 use model::record::MetricResult;
+use model::record::interval::{OperationName, Times, add_times, new_times};
 
 use crate::steady::Steady;
 use crate::times;
@@ -123,7 +123,7 @@ fn count(of: &str, steady: &Steady, names: &[OperationName]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::interval::record_ns;
+    use model::record::interval::record_ns;
     use model::{Interval, OperationInterval};
 
     fn metric(of: &str, per: Per) -> Metric {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::interval::OperationName;
 use model::record::OperationResult;
+use model::record::interval::OperationName;
 use model::{ErrorKind, OperationInterval, OperationKind};
 
 use crate::steady::Steady;
@@ -48,7 +48,7 @@ fn max_of_last(steady: &Steady, index: usize) -> Option<f64> {
 mod tests {
     use super::*;
     use model::Interval;
-    use model::interval::{SessionEnd, record_ns};
+    use model::record::interval::{SessionEnd, record_ns};
 
     fn name(kind: OperationKind, name: &str) -> OperationName {
         OperationName { kind, name: name.to_string() }

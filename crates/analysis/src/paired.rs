@@ -5,7 +5,7 @@
 
 mod bet;
 
-use model::study::{Better, Conclusion};
+use model::record::study::{Better, Conclusion};
 
 use crate::bootstrap;
 

@@ -1,7 +1,7 @@
 //! Where the time of requests went.
 
 use model::OperationKind;
-use model::interval::Times;
+use model::record::interval::Times;
 use model::record::{OperationResult, PhaseResult, PhaseResults, UntimedResult};
 
 use crate::steady::Steady;
@@ -51,7 +51,7 @@ pub fn untimed(steady: &Steady, operations: &[OperationResult]) -> Option<Untime
 mod tests {
     use super::*;
     use model::Interval;
-    use model::interval::record_ns;
+    use model::record::interval::record_ns;
 
     #[test]
     fn what_was_abandoned_has_its_number_its_share_and_the_percentiles_that_it_supports() {
@@ -64,8 +64,10 @@ mod tests {
             interval
         };
         let run: Vec<Interval> = (0..4).map(second).collect();
-        let names =
-            [model::interval::OperationName { kind: OperationKind::Operation, name: "Browse".to_string() }];
+        let names = [model::record::interval::OperationName {
+            kind: OperationKind::Operation,
+            name: "Browse".to_string(),
+        }];
         let of = |from_s, to_s| {
             let steady = Steady::of(&run, from_s, to_s);
             untimed(&steady, &crate::operations(&steady, &names))

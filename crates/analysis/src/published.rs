@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use model::study::{
+use model::record::study::{
     Agreement, Claim, ClaimOrder, Estimate, FindAnswer, Published, PublishedFigure, PublishedPair, Sweep,
     Trial,
 };

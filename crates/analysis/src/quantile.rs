@@ -5,7 +5,7 @@
 //! density has to be guessed, the interval is as skewed as the times are, and unlike percentiles of batches a share has
 //! no bias in small ones.
 
-use model::interval::Times;
+use model::record::interval::Times;
 
 use crate::batch::{self, sum_se};
 use crate::distribution::{normal_quantile, student_quantile};
@@ -27,8 +27,8 @@ pub struct Percentile {
 /// The percentile of what `parts` hold, consecutive batches of equal length, with the interval that holds the true one
 /// with probability `confidence_ratio`. `None` for fewer than four batches or without samples.
 pub fn percentile(parts: &[&Times], percent: f64, confidence_ratio: f64) -> Option<Percentile> {
-    let mut whole = model::interval::new_times();
-    parts.iter().for_each(|part| model::interval::add_times(&mut whole, part));
+    let mut whole = model::record::interval::new_times();
+    parts.iter().for_each(|part| model::record::interval::add_times(&mut whole, part));
     let beyond = beyond(&whole, parts, percent)?;
     let probability = 0.5 + confidence_ratio / 2.0;
     let from_batches = student_quantile(probability, (parts.len() - 1) as f64) * beyond.batches_se;
@@ -88,7 +88,7 @@ fn beyond(whole: &Times, parts: &[&Times], percent: f64) -> Option<Beyond> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::interval::{new_times, record_ns};
+    use model::record::interval::{new_times, record_ns};
 
     fn batches(count: usize, of: impl Fn(usize) -> Vec<u64>) -> Vec<Times> {
         let batch = |index| {

@@ -1,7 +1,7 @@
 //! How good diagnoses are: held against faults that were injected on purpose, where the right answer is known.
 
-use model::diagnosis::{Diagnosis, Limited};
-use model::fault_file::Expected;
+use model::catalogue::fault_file::Expected;
+use model::record::diagnosis::{Diagnosis, Limited};
 
 /// What is asked of the whole table.
 pub const FIRST_RATIO: f64 = 0.85;
@@ -141,7 +141,7 @@ pub fn confusion(judged: &[Judged]) -> (Vec<String>, Vec<(String, Vec<usize>)>) 
 
 #[cfg(test)]
 mod tests {
-    use model::diagnosis::Suspect;
+    use model::record::diagnosis::Suspect;
 
     use super::*;
 

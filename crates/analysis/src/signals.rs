@@ -8,10 +8,10 @@ pub(crate) mod derived;
 pub mod names;
 pub(crate) mod run;
 
-use model::diagnosis::SignalSummary;
-use model::interval::OperationName;
+use model::catalogue::service::ALARM_UNIT;
 use model::record::TargetOutcome;
-use model::service::ALARM_UNIT;
+use model::record::diagnosis::SignalSummary;
+use model::record::interval::OperationName;
 use model::{Interval, OperationInterval, OperationKind, Signal};
 
 use crate::series::{MIN_EARLY_S, SeriesSeen};

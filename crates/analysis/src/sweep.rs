@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use model::QosTarget;
 use model::record::TargetOutcome;
-use model::study::{FindAnswer, Measured, Measurement, Sweep, Trial};
+use model::record::study::{FindAnswer, Measured, Measurement, Sweep, Trial};
 
 use crate::distribution::student_quantile;
 

@@ -1,8 +1,8 @@
 //! QoS targets against what was seen.
 
-use model::interval::OperationName;
-use model::qos::Measure;
+use model::catalogue::qos::Measure;
 use model::record::TargetOutcome;
+use model::record::interval::OperationName;
 use model::{OperationInterval, OperationKind, QosTarget};
 
 use crate::steady::Steady;
@@ -67,7 +67,7 @@ pub(crate) fn merged(target: &QosTarget, steady: &Steady, names: &[OperationName
 mod tests {
     use super::*;
     use model::Interval;
-    use model::interval::record_ns;
+    use model::record::interval::record_ns;
 
     fn names() -> Vec<OperationName> {
         let name = |kind, name: &str| OperationName { kind, name: name.to_string() };

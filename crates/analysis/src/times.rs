@@ -1,7 +1,7 @@
 //! A histogram of times as the figures that its number of samples supports.
 
-use model::interval::Times;
 use model::record::TimeSummary;
+use model::record::interval::Times;
 
 /// Points of the percentile curve for each factor of ten in "one of how many is slower": 61 points at 10,000 samples.
 const CURVE_POINTS_PER_DECADE: usize = 15;
@@ -75,8 +75,8 @@ fn curve(times: &Times) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::interval::{new_times, record_ns};
     use model::random::Random;
+    use model::record::interval::{new_times, record_ns};
 
     fn milliseconds(n: u64) -> Times {
         let mut times = new_times();

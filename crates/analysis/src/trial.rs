@@ -5,10 +5,10 @@ mod clause;
 mod figure;
 mod notable;
 
-use model::interval::OperationName;
-use model::kit::Metric;
+use model::catalogue::kit::Metric;
 use model::record::TierResult;
-use model::study::{Measured, TierCpu};
+use model::record::interval::OperationName;
+use model::record::study::{Measured, TierCpu};
 use model::{Interval, OperationInterval, OperationKind, QosTarget};
 
 use crate::batch::Batches;

@@ -3,7 +3,7 @@
 //! Their intervals hold for what was measured in these windows. How much a figure changes when a stack is set up anew is
 //! not in them: two runs differ by that too, and only a paired comparison sees it.
 
-use model::study::{Better, Conclusion, Figure};
+use model::record::study::{Better, Conclusion, Figure};
 
 use crate::distribution::student_quantile;
 use crate::paired::Terms;

@@ -5,8 +5,8 @@ mod finding;
 
 pub use finding::{ArrivalsFault, CheckOutcome, Finding, MixDraws, PauseFault, Samples, SendLag, SteadyEnd};
 
-use model::load::Load;
-use model::qos::Measure;
+use model::catalogue::load::Load;
+use model::catalogue::qos::Measure;
 use model::record::{
     Check, ConsistencyResult, Evidence, GeneratorResult, OperationResult, Outcome, TargetOutcome,
     UntimedResult,

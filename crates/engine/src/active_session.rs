@@ -1,7 +1,7 @@
 //! An active session: one session of one user, from its intended start to its end, with the operation that is open.
 
-use model::interval::{ErrorKind, OperationKind};
 use model::record::Evidence;
+use model::record::interval::{ErrorKind, OperationKind};
 use smallvec::SmallVec;
 
 use crate::recorder::{Recorder, Row};
@@ -277,7 +277,7 @@ mod tests {
         }
         session.finish(150 * MS, &mut recorder);
         let second = recorder.end_second().interval;
-        let ms = |times: &model::interval::Times| -> Vec<u64> {
+        let ms = |times: &model::record::interval::Times| -> Vec<u64> {
             times
                 .iter_recorded()
                 .flat_map(|one| vec![one.value_iterated_to() / 1000; one.count_at_value() as usize])

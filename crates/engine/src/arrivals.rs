@@ -1,6 +1,6 @@
 //! When users arrive in the open model: a thread's part of the whole stream, the same for any number of threads.
 
-use model::load::{Arrivals, Pattern, Profile};
+use model::catalogue::load::{Arrivals, Pattern, Profile};
 
 use crate::random::Stream;
 
@@ -90,7 +90,7 @@ impl Iterator for ArrivalStream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::load::{Arriving, Load};
+    use model::catalogue::load::{Arriving, Load};
 
     const SEED: u64 = 5;
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::mpsc::Sender;
 
 use model::Interval;
-use model::interval::{OperationInterval, OperationName};
 use model::record::Evidence;
+use model::record::interval::{OperationInterval, OperationName};
 
 use crate::recorder::SecondReport;
 use crate::worker::Report;

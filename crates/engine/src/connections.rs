@@ -13,7 +13,7 @@ use std::io;
 use std::rc::Rc;
 
 use model::ConnectionPolicy;
-use model::interval::ErrorKind;
+use model::record::interval::ErrorKind;
 
 pub(crate) use connection::Exchange;
 pub(crate) use receive::Answered;

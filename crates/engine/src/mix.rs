@@ -1,6 +1,6 @@
 //! Which session a user begins next, and a count of what was chosen.
 
-use model::mix::{Mix, Order};
+use model::catalogue::mix::{Mix, Order};
 
 use crate::random::Stream;
 

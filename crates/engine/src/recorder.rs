@@ -4,11 +4,11 @@
 mod population;
 mod row_key;
 
-use model::interval::{
+use model::record::Evidence;
+use model::record::interval::{
     ErrorKind, Interval, LAST_SESSIONS, OperationInterval, OperationKind, OperationName, Pauses, SessionEnd,
     Wire, record_ns, record_ns_times,
 };
-use model::record::Evidence;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::trace::{Step, Trace};

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use model::plan::Load;
+use model::record::plan::Load;
 use model::{Problem, Problems, Result};
 
 use crate::clock::{Clock, MonotonicClock};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::setting::Values;
+use model::catalogue::setting::Values;
 pub use model::{Acknowledge, ConnectionPolicy, Resend};
 use model::{Distribution, Mix};
 

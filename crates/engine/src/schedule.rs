@@ -1,6 +1,6 @@
 //! When each place is taken in the closed model: pure functions of the load and the place's number.
 
-use model::load::{Load, Profile};
+use model::catalogue::load::{Load, Profile};
 
 /// The number of users over time.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +39,7 @@ pub(crate) fn nanos(seconds: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::load::Stage;
+    use model::catalogue::load::Stage;
 
     const SECOND_NS: u64 = 1_000_000_000;
 

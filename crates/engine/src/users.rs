@@ -12,7 +12,7 @@ mod pausing;
 use std::ops::{Index, IndexMut};
 
 use mlua::Thread;
-use model::load::{Arriving, Lifetime};
+use model::catalogue::load::{Arriving, Lifetime};
 
 pub(crate) use assignment::Assignment;
 pub(crate) use batch::Batch;
@@ -404,7 +404,7 @@ fn life_end(lifetime: Option<Lifetime>, user: &mut User, now_ns: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use model::load::{Arrivals, Load, Pattern};
+    use model::catalogue::load::{Arrivals, Load, Pattern};
 
     use super::*;
     use crate::schedule::Schedule;

@@ -9,7 +9,7 @@ use engine::null_server::NullServer;
 use engine::transport::epoll::EpollTransport;
 use engine::{Audience, Program, RunOptions, Scenario, Second, Source, run_on};
 use model::Result;
-use model::plan::Load;
+use model::record::plan::Load;
 
 thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };

@@ -10,7 +10,7 @@ mod fairness;
 mod judgement;
 
 use model::random::Random;
-use model::study::{Compare, FindAnswer, FindGoal, Purpose, SpoilCause, Trial};
+use model::record::study::{Compare, FindAnswer, FindGoal, Purpose, SpoilCause, Trial};
 
 use crate::{Order, Step, find};
 pub use fairness::{Failures, failed_more};

@@ -14,7 +14,7 @@ mod ramp;
 mod refusal;
 mod search;
 
-use model::study::{FindAnswer, FindGoal, Purpose, Trial};
+use model::record::study::{FindAnswer, FindGoal, Purpose, Trial};
 
 use crate::Step;
 use case::Case;

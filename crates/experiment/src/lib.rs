@@ -13,7 +13,7 @@ mod seeds;
 pub mod sweep;
 
 use model::Result;
-use model::study::{Purpose, Trial};
+use model::record::study::{Purpose, Trial};
 
 /// A trial that is wanted.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,7 @@
 //! goes on where it was. Where load lines are measured, a cell's trials are a whole search of their own.
 
 use model::random::Random;
-use model::study::{Cell, FindAnswer, FindGoal, Measurement, Purpose, Sweep, SweepOrder, Trial};
+use model::record::study::{Cell, FindAnswer, FindGoal, Measurement, Purpose, Sweep, SweepOrder, Trial};
 
 use crate::seeds::shuffled;
 use crate::{Order, Step, find};

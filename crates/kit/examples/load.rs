@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use kit::data::{LoadOptions, Phase, Progress, load};
 use kit::{Kit, Server, Setup};
-use model::{Catalogue, Problem, Problems, Result, setting};
+use model::{Catalogue, Problem, Problems, Result, catalogue::setting};
 
 type Files = BTreeMap<String, Cow<'static, [u8]>>;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use model::kit::Build;
+use model::catalogue::kit::Build;
 use model::{Catalogue, Problem, Result};
 use sha2::{Digest, Sha256};
 
@@ -87,8 +87,11 @@ mod tests {
     }
 
     fn build(run: &[&str], product: &str) -> Build {
-        let packages =
-            model::service::Packages { install: Vec::new(), unpack: Vec::new(), why: "a test".to_string() };
+        let packages = model::catalogue::service::Packages {
+            install: Vec::new(),
+            unpack: Vec::new(),
+            why: "a test".to_string(),
+        };
         Build {
             folder: "servlets".to_string(),
             run: run.iter().map(ToString::to_string).collect(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::scenario::Files;
 use engine::script::feeder::{Feeder, Rows};
 use engine::script::sandbox::Modules;
-use model::setting::Values;
+use model::catalogue::setting::Values;
 use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result};
 
 /// A kit's folder: the manifest and the texts that it names. Owned, so that threads can share it.

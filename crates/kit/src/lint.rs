@@ -11,9 +11,9 @@ mod users;
 use std::collections::BTreeSet;
 
 use engine::script::sandbox::{self, Modules};
-use model::kit::{FeedMode, FeederDeclaration, OnEnd};
-use model::study::Published;
-use model::{Catalogue, Plan, Problem, Problems, Result, setting};
+use model::catalogue::kit::{FeedMode, FeederDeclaration, OnEnd};
+use model::record::study::Published;
+use model::{Catalogue, Plan, Problem, Problems, Result, catalogue::setting};
 
 use names::{Names, complaint, near};
 

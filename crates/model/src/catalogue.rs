@@ -1,6 +1,21 @@
-//! The catalogue: kits, services, stacks and studies as named texts. Where the bytes come from is the binary's business.
+//! What can be asked for: kits, services, stacks, recipes and studies, as named texts and what they say. Where the bytes
+//! come from is the business of whoever makes a [`Catalogue`].
 
+pub mod fault_file;
+pub mod kit;
+pub mod load;
 mod manifests;
+pub mod mix;
+pub mod qos;
+pub mod recipe;
+pub mod rules;
+pub mod server_job;
+pub mod service;
+pub mod setting;
+pub mod stack;
+pub mod study_file;
+pub mod think;
+pub mod tier_setting;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

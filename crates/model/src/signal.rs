@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::service::ServiceManifest;
+use crate::catalogue::service::ServiceManifest;
 
 /// What a signal is about. One name may be declared of a tier and of the machine, as two signals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

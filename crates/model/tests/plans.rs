@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use model::load::Arriving;
+use model::catalogue::load::Arriving;
 use model::{Catalogue, Plan, Recipe, Result};
 
 const KIT: &str = r#"
@@ -125,7 +125,7 @@ fn a_plan_keeps_what_its_recipe_file_set_apart_from_what_is_in_force() {
     let mut older = serde_json::to_value(&plan).expect("a plan is JSON");
     older.as_object_mut().expect("an object").remove("given");
     let older: Plan = serde_json::from_value(older).expect("a plan without them still opens");
-    assert_eq!(older.given, model::setting::GivenSettings::default());
+    assert_eq!(older.given, model::catalogue::setting::GivenSettings::default());
 }
 
 #[test]

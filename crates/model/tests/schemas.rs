@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use model::qos::QosPreset;
+use model::catalogue::qos::QosPreset;
 use model::{
     FaultFile, KitManifest, Recipe, RuleFile, ServiceManifest, StackManifest, StudyFile, StudyRecord,
 };

@@ -24,8 +24,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use model::catalogue::server_job::{CounterJob, ServerJob};
 use model::record::Series;
-use model::server_job::{CounterJob, ServerJob};
 use model::{Signal, signals};
 
 use self::counters::Counters;

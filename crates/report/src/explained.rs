@@ -1,8 +1,8 @@
 //! What holds a stack, in the words and figures that every rendering of a diagnosis shares.
 
-use model::diagnosis::{Clue, Diagnosis, Doing, Ledger, Suspect, Try};
 use model::record::Setup;
-use model::study::By;
+use model::record::diagnosis::{Clue, Diagnosis, Doing, Ledger, Suspect, Try};
+use model::record::study::By;
 use model::{RunRecord, StudyRecord};
 
 use crate::figures;
@@ -219,8 +219,8 @@ pub(crate) fn try_command(tried: Tried<'_>, one: &Try) -> Option<String> {
 mod tests {
     use super::*;
     use model::Value;
-    use model::diagnosis::LedgerPart;
-    use model::setting::GivenSettings;
+    use model::catalogue::setting::GivenSettings;
+    use model::record::diagnosis::LedgerPart;
     use testkit::sample::{Ending, Shape, run};
 
     fn ledger(response_s: f64, parts: &[(Doing, f64)], unaccounted_s: f64) -> Ledger {

@@ -1,8 +1,8 @@
 //! What tiers, their servers and the machine told over time: those figures first that the diagnosis cites.
 
 use analysis::signals::names::{CPU, CPU_WAIT};
-use model::diagnosis::{Limited, SignalSummary};
 use model::record::Series;
+use model::record::diagnosis::{Limited, SignalSummary};
 use model::{RunRecord, SignalRegistry, Subject};
 use serde::Serialize;
 
@@ -169,7 +169,7 @@ fn sorted(meanings: &Meanings<'_>, tier: Option<&str>, figures: Vec<Figure>) -> 
 }
 
 /// The figures of a tier that the evidence of any suspect names, in that order; each once. A signal is the suspect's
-/// own unless it says otherwise: `host:NAME`, `callee:NAME`, `run:NAME` (`model::rules`).
+/// own unless it says otherwise: `host:NAME`, `callee:NAME`, `run:NAME` (`model::catalogue::rules`).
 fn cited<'a>(record: &'a RunRecord, tier: Option<&str>) -> Vec<&'a str> {
     let suspects = record.diagnosis.iter().flat_map(|diagnosis| &diagnosis.suspects);
     let clues = suspects.flat_map(|suspect| {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use analysis::Steady;
-use model::interval::{OperationName, add_times, new_times};
+use model::record::interval::{OperationName, add_times, new_times};
 use model::record::{Event, OperationResult, Series, TimeSummary};
 use model::{OperationKind, RunRecord, SignalRegistry};
 use store::Run;

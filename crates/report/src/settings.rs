@@ -1,6 +1,6 @@
 //! The settings that somebody gave a run or a study, as flags of a command line and in a line of a page.
 
-use model::setting::{GivenSettings, Values};
+use model::catalogue::setting::{GivenSettings, Values};
 use model::{RunRecord, StudyRecord};
 
 /// Settings as the flags that give them take them: `name=value`.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use analysis::signals::names::{CPU, FOREIGN};
-use model::interval::{OperationInterval, OperationName};
 use model::record::Series;
+use model::record::interval::{OperationInterval, OperationName};
 use model::{ErrorKind, Interval, OperationKind, Result, RunRecord};
 use serde::Serialize;
 use store::Run;

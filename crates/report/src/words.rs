@@ -1,6 +1,6 @@
 //! Identifiers and counts as people read them.
 
-use model::interval::Wire;
+use model::record::interval::Wire;
 use model::record::{Setup, UntimedResult};
 
 use crate::figures;

@@ -2,10 +2,10 @@
 
 use engine::null_server::NullServer;
 use engine::{Audience, Control, Program, RunOptions, Scenario, Second, Source};
-use model::load::{Arrivals, Arriving, Pattern};
-use model::plan::{Load, Placement};
+use model::catalogue::load::{Arrivals, Arriving, Pattern};
 use model::record::ValidityCheck;
-use model::study::Ceiling;
+use model::record::plan::{Load, Placement};
+use model::record::study::Ceiling;
 use model::{Interval, OperationKind, Problem, Result};
 use wording::Asking;
 

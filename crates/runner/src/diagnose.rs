@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use analysis::diagnosis::{Case, DiagnosisFacts, diagnose};
 use analysis::signals::names::CPU;
-use model::diagnosis::SignalSummary;
-use model::rules::Rule;
+use model::catalogue::rules::Rule;
+use model::record::diagnosis::SignalSummary;
 use model::{Catalogue, RunRecord, ServiceManifest};
 
 /// Fills in what holds the stack, by `rules`, and the signals that tell where the time went. A run of which nothing was

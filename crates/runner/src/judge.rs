@@ -2,9 +2,9 @@
 
 use analysis::signals::{Watched, signals};
 use analysis::{AskedLoad, Little, LogAlarm, SeriesSeen, Steady, TierSource, ValidityInputs};
-use model::plan::Load;
+use model::catalogue::rules::Rule;
+use model::record::plan::Load;
 use model::record::{Outcome, RunRecord};
-use model::rules::Rule;
 use model::{OperationKind, Plan, Result};
 use store::Run;
 use wording::{Asking, VerdictInputs};

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use kit::{CheckInputs, CheckOptions};
-use model::diagnosis::Injected;
-use model::fault_file::Injection;
+use model::catalogue::fault_file::Injection;
+use model::record::diagnosis::Injected;
 use model::record::{ConsistencyResult, RunRecord, Step};
 use model::{Catalogue, FaultFile, Plan, Problem, Recipe, Result, units};
 use store::{RunWriter, Runs};

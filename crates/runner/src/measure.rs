@@ -106,7 +106,7 @@ pub(crate) fn measure(
 fn limits(standing: &StandingStack) -> Vec<Limit> {
     let counters =
         standing.tiers().iter().flat_map(|tier| tier.job.counters.iter().map(move |one| (&tier.name, one)));
-    let limit = |(tier, counter): (&String, &model::server_job::CounterJob)| {
+    let limit = |(tier, counter): (&String, &model::catalogue::server_job::CounterJob)| {
         Some(Limit { tier: Some(tier.clone()), name: counter.name.clone(), value: counter.limit? })
     };
     counters.filter_map(limit).collect()

@@ -4,8 +4,8 @@
 use analysis::Steady;
 use engine::Second;
 use model::Interval;
-use model::plan::Load;
 use model::record::Event;
+use model::record::plan::Load;
 
 /// Says which phase a run is in, and when enough was measured.
 pub(crate) trait Pace {

@@ -8,7 +8,7 @@ mod windows;
 
 use analysis::elasticity::{self, Elasticity};
 use engine::{Audience, Control, Second, Stop};
-use model::diagnosis::{Handicap, Proof};
+use model::record::diagnosis::{Handicap, Proof};
 use model::{Catalogue, Plan, Problem, Recipe, Result, RunRecord};
 use store::Run;
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use model::Plan;
-use model::interval::Wire;
+use model::catalogue::service::Counter;
+use model::record::interval::Wire;
 use model::record::{
     CounterSetup, GeneratorResult, Outcome, PhaseResults, RUN_FORMAT, RunRecord, Setup, TargetSetup,
     TierSetup, Verdict,
 };
-use model::service::Counter;
 use testbed::Tier;
 
 use crate::environment::Origin;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use model::kit::Build;
+use model::catalogue::kit::Build;
 use model::record::{DatasetResult, Step};
 use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result, units};
 use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, Tier};

@@ -1,7 +1,7 @@
 //! Processes that take CPU time from a stack or from the generator on purpose: this program again, with a hidden verb, in a
 //! group of its own that is no tier.
 
-use model::fault_file::Injection;
+use model::catalogue::fault_file::Injection;
 use model::{Plan, Result};
 use testbed::{Lab, Launch, Running};
 

@@ -17,9 +17,9 @@ use std::time::Instant;
 
 use engine::preflight;
 use experiment::{Bench, Order};
+use model::catalogue::rules::Rule;
+use model::record::study::{Arm, By, Fault, Purpose, Question, Trial};
 use model::record::{Check, Outcome, Step, ValidityCheck};
-use model::rules::Rule;
-use model::study::{Arm, By, Fault, Purpose, Question, Trial};
 use model::{Kind, Problem, Result};
 use store::Study;
 

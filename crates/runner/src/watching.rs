@@ -271,8 +271,8 @@ fn job(plan: &Plan, standing: &StandingStack) -> Job {
 
 #[cfg(test)]
 mod tests {
-    use model::server_job::{CounterJob, StatusJob};
-    use model::service::{CounterKind, Reader};
+    use model::catalogue::server_job::{CounterJob, StatusJob};
+    use model::catalogue::service::{CounterKind, Reader};
     use testbed::Helper;
 
     use super::*;

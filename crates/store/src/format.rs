@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::interval::Times;
+use model::record::interval::Times;
 use model::{Interval, Result};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -130,7 +130,7 @@ pub(crate) fn check(connection: &Connection, path: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use model::interval::{Phases, Wire, record_ns};
+    use model::record::interval::{Phases, Wire, record_ns};
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use model::interval::{OperationInterval, OperationKind, OperationName, Times, new_times};
+use model::record::interval::{OperationInterval, OperationKind, OperationName, Times, new_times};
 use model::record::{Event, Evidence, Series};
 use model::{ErrorKind, Interval, Problem, Result, RunRecord};
 use rusqlite::{Connection, OpenFlags, Row};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::study::STUDY_FORMAT;
+use model::record::study::STUDY_FORMAT;
 use model::{Problem, Result, RunRecord, StudyRecord, record::RUN_FORMAT};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

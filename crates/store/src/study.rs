@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use model::study::Trial;
+use model::record::study::Trial;
 use model::{Problem, Result, StudyRecord};
 
 use crate::run::{LOCK, Run};

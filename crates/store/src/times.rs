@@ -2,7 +2,7 @@
 //! core more than the disk is worth. An empty histogram is NULL. Beside them, the ends of the last sessions.
 
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
-use model::interval::{Pauses, SessionEnd, Times};
+use model::record::interval::{Pauses, SessionEnd, Times};
 
 /// The first four bytes of a plain V2 histogram.
 const COOKIE: u32 = 0x1c84_9313;
@@ -109,13 +109,13 @@ pub(crate) fn decode_pauses(bytes: &[u8]) -> Vec<Pauses> {
 
 #[cfg(test)]
 mod tests {
-    use model::interval::new_times;
+    use model::record::interval::new_times;
 
     use super::*;
 
     fn sample() -> Times {
         let mut times = new_times();
-        (1..2_000u64).for_each(|i| model::interval::record_ns(&mut times, i * i * 1_000));
+        (1..2_000u64).for_each(|i| model::record::interval::record_ns(&mut times, i * i * 1_000));
         times
     }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use model::interval::{OperationInterval, OperationName};
+use model::record::interval::{OperationInterval, OperationName};
 use model::record::{Event, Evidence, Series};
 use model::{ErrorKind, Interval, Plan, Problem, Result, RunRecord};
 use rusqlite::{Connection, Transaction, params, params_from_iter, types::Value as Cell};

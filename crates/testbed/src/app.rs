@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use minijinja::Value;
-use model::plan::PlanTier;
+use model::record::plan::PlanTier;
 use model::{Catalogue, Plan, Problems, Result};
 
 use crate::needed;

@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use model::tier_setting::{DELAY, HOST, OwnHost, RATE};
+use model::catalogue::tier_setting::{DELAY, HOST, OwnHost, RATE};
 use model::{Problem, Result};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 

@@ -15,8 +15,8 @@ use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use model::plan::PlanTier;
-use model::tier_setting::OwnHost;
+use model::catalogue::tier_setting::OwnHost;
+use model::record::plan::PlanTier;
 use model::{Plan, Problem, Problems, Result};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::fault_file::Injection;
+use model::catalogue::fault_file::Injection;
 use model::{Problem, Result};
 
 use crate::cgroup;

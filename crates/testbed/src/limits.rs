@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::plan::PlanTier;
+use model::record::plan::PlanTier;
 use model::{Plan, Problem, Problems, Result, units};
 
 use crate::cgroup;

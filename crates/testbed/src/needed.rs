@@ -1,10 +1,10 @@
 //! What a server needs where it is used: its program, the parts of it (`[[module]]`) and the ports that its knobs or the
 //! workload ask for.
 
-use model::kit::Build;
-use model::plan::PlanTier;
-use model::service::{Module, Packages};
-use model::setting::{self, Values};
+use model::catalogue::kit::Build;
+use model::catalogue::service::{Module, Packages};
+use model::catalogue::setting::{self, Values};
+use model::record::plan::PlanTier;
 use model::{Catalogue, KitManifest, Problem, Problems, Result, ServiceManifest, document};
 
 use minijinja::Value;

@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use model::kit::Build;
+use model::catalogue::kit::Build;
 use model::{Problem, Result};
 
 use crate::needed::{Needed, Part};

@@ -8,8 +8,8 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use minijinja::Value;
-use model::plan::PlanTier;
-use model::setting::Values;
+use model::catalogue::setting::Values;
+use model::record::plan::PlanTier;
 use model::{Catalogue, Plan, Problem, Problems, Result, ServerJob};
 
 use crate::app::{self, AppFiles};
@@ -306,7 +306,11 @@ impl<'a> Rendering<'a> {
         self.keep(result)
     }
 
-    fn commands(&mut self, commands: &[model::service::Command], context: &Value) -> Vec<ReadyCommand> {
+    fn commands(
+        &mut self,
+        commands: &[model::catalogue::service::Command],
+        context: &Value,
+    ) -> Vec<ReadyCommand> {
         let mut ready = Vec::new();
         for command in commands {
             let run = command.run.iter().map(|text| self.line("run", text, context)).collect();

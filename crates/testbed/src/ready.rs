@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use model::service::{Probe, Ready};
+use model::catalogue::service::{Probe, Ready};
 
 use crate::render::Reach;
 

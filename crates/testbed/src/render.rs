@@ -7,8 +7,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value};
-use model::plan::PlanTier;
-use model::setting::Values;
+use model::catalogue::setting::Values;
+use model::record::plan::PlanTier;
 use model::{Catalogue, Plan, Problem, Result};
 
 /// Where an instance of a tier can be reached, known before anything is rendered.

@@ -9,8 +9,8 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use model::fault_file::Injection;
-use model::plan::PlanTier;
+use model::catalogue::fault_file::Injection;
+use model::record::plan::PlanTier;
 use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result};
 
 use crate::app::AppFiles;

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use minijinja::Value;
-use model::plan::PlanTier;
-use model::server_job::{Asked, CounterJob, StatusJob, StatusPlace};
-use model::service::{Counter, ServiceManifest, Status};
+use model::catalogue::server_job::{Asked, CounterJob, StatusJob, StatusPlace};
+use model::catalogue::service::{Counter, ServiceManifest, Status};
+use model::record::plan::PlanTier;
 use model::{Catalogue, Problem, Problems, Result, ServerJob, Setting, document};
 
 use crate::needed;

@@ -7,8 +7,8 @@ pub mod queue;
 mod random;
 
 use experiment::{Bench, Order};
+use model::record::study::{Figure, Measured, Purpose, Trial};
 use model::record::{Margin, TargetOutcome};
-use model::study::{Figure, Measured, Purpose, Trial};
 use model::{QosTarget, Result};
 
 pub use random::Random;

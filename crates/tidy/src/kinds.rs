@@ -4,7 +4,7 @@ use crate::source::{code, is_test};
 use crate::{Complaint, House};
 
 /// Files that list every kind.
-const LISTS: [&str; 2] = ["crates/model/src/study.rs", "crates/report/src/study/view.rs"];
+const LISTS: [&str; 2] = ["crates/model/src/record/study.rs", "crates/report/src/study/view.rs"];
 
 /// Checks that `Question::KIND` stands in no other room's code.
 pub fn check(house: &House) -> Vec<Complaint> {
@@ -42,7 +42,7 @@ mod tests {
     fn a_kind_stands_in_the_lists_and_in_its_own_verb() {
         let text = "if let Question::Find(find) = &record.question {}";
         let complaints = |path: &str| check(&House::of([(path, text)])).len();
-        for path in ["crates/model/src/study.rs", "crates/plimsoll/src/verbs/find/limit.rs"] {
+        for path in ["crates/model/src/record/study.rs", "crates/plimsoll/src/verbs/find/limit.rs"] {
             assert_eq!(complaints(path), 0, "{path}");
         }
         for path in ["crates/analysis/src/line.rs", "crates/plimsoll/src/verbs/compare.rs"] {

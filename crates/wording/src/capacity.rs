@@ -82,7 +82,7 @@ fn enough(found: &Capacity) -> String {
 mod tests {
     use super::*;
     use analysis::capacity::capacity;
-    use model::study::Figure;
+    use model::record::study::Figure;
 
     const TOWN: Population = Population { users: 10_000.0, per_user_per_day: 24.0, peak_factor: 5.0 };
 

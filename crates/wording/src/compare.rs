@@ -2,7 +2,9 @@
 //!
 //! "Faster by x %" is a share of A: of its time, where times are compared; of its throughput or load line otherwise.
 
-use model::study::{Better, By, Compare, Conclusion, Effect, Failed, Failing, Lopsided, SpoilCause, Trial};
+use model::record::study::{
+    Better, By, Compare, Conclusion, Effect, Failed, Failing, Lopsided, SpoilCause, Trial,
+};
 use model::units::{self, number, percent};
 
 use crate::evidence;
@@ -280,7 +282,7 @@ mod tests {
     use super::*;
     use crate::sample;
     use model::Check;
-    use model::study::{NoAnswer, NoAnswerFacts, WhyNot};
+    use model::record::study::{NoAnswer, NoAnswerFacts, WhyNot};
 
     fn effect(name: &str, ratio: f64, interval: Option<(f64, f64)>, conclusion: Conclusion) -> Effect {
         let better = if name == "throughput" { Better::Higher } else { Better::Lower };

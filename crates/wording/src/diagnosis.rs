@@ -1,8 +1,8 @@
 //! What a diagnosis says: what holds the stack, how one sees that, what to try.
 
 use analysis::diagnosis::{ClueFacts, ClueSeen, DiagnosisFacts, Quantity, SuspectFacts};
-use model::diagnosis::{Clue, Diagnosis, Limited, Suspect, Try};
-use model::study::By;
+use model::record::diagnosis::{Clue, Diagnosis, Limited, Suspect, Try};
+use model::record::study::By;
 use model::units::{self, number, percent};
 
 /// The number of pieces of evidence that fit into a sentence.

@@ -2,7 +2,7 @@
 
 use analysis::{fewest_samples, nearest_limit, overload_fault, share_of_limit, worst_missed};
 use model::record::TargetOutcome;
-use model::study::{By, NoAnswer, NoAnswerFacts, Trial};
+use model::record::study::{By, NoAnswer, NoAnswerFacts, Trial};
 use model::units::{number, percent};
 
 use crate::find::{load, whole_seconds};
@@ -114,7 +114,7 @@ mod tests {
     use crate::find;
     use crate::sample::{self, outcome};
     use model::Check;
-    use model::study::{Fault, Find, FindAnswer, FindGoal, WhyNot};
+    use model::record::study::{Fault, Find, FindAnswer, FindGoal, WhyNot};
 
     fn with(targets: Vec<TargetOutcome>) -> Trial {
         sample::trial(targets, &[])

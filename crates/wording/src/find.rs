@@ -1,8 +1,8 @@
 //! What is said of a find: the load line, or why there is none and what to try.
 
 use model::QosTarget;
-use model::qos::Measure;
-use model::study::{By, Confirmation, Find, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot};
+use model::catalogue::qos::Measure;
+use model::record::study::{By, Confirmation, Find, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot};
 use model::units::{self, number, percent};
 
 use crate::evidence;

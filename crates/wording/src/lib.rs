@@ -1,7 +1,7 @@
 //! Words for people (layer 2): every sentence of a result, a verdict, a study or a diagnosis is made here, once, from
 //! facts that other rooms give as types.
 //!
-//! A function takes facts (`analysis`, `model::record`, `model::study`) and gives text; it decides nothing that a result
+//! A function takes facts (`analysis`, `model::record`, `model::record::study`) and gives text; it decides nothing that a result
 //! depends on. Sentences are written into records when these are kept, and read from there; what a page or a terminal
 //! says beside is made from here too.
 //!

@@ -1,6 +1,6 @@
 //! The line below a study's progress: what is known so far, and how long it will take.
 
-use model::study::{By, Compare, Effect, FindOutlook, Purpose};
+use model::record::study::{By, Compare, Effect, FindOutlook, Purpose};
 use model::units::number;
 
 use crate::compare::change;

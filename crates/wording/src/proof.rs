@@ -1,7 +1,7 @@
 //! What a proof by intervention says.
 
 use analysis::elasticity::{Conclusion, conclusion};
-use model::diagnosis::{Handicap, LeftOut};
+use model::record::diagnosis::{Handicap, LeftOut};
 
 /// What follows from the handicaps, the suspect's first.
 pub fn proof(handicaps: &[Handicap]) -> String {

@@ -3,7 +3,7 @@
 use analysis::Judgement;
 use model::OperationKind;
 use model::QosTarget;
-use model::qos::Measure;
+use model::catalogue::qos::Measure;
 use model::record::{MetricResult, OperationResult, TargetOutcome, ValidityCheck, Verdict};
 use model::units::{self, number, percent};
 

@@ -1,8 +1,8 @@
 //! A made-up trial and outcome for the tests of this room.
 
 use model::Check;
+use model::record::study::{Fault, Measured, Purpose, Trial};
 use model::record::{Margin, TargetOutcome};
-use model::study::{Fault, Measured, Purpose, Trial};
 
 /// Trial 3, a ramp trial with 20 users, with these targets, in which these checks broke.
 pub(crate) fn trial(targets: Vec<TargetOutcome>, faults: &[(Check, &str)]) -> Trial {

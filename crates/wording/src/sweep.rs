@@ -2,7 +2,7 @@
 
 use analysis::sweep::{Difference, Range, SweepFindings};
 use model::QosTarget;
-use model::study::{Arm, FindAnswer, Measurement, Sweep, Trial};
+use model::record::study::{Arm, FindAnswer, Measurement, Sweep, Trial};
 use model::units::{number, percent};
 
 use crate::evidence;
@@ -94,7 +94,7 @@ fn labels(sweep: &Sweep, arms: &[Arm], one: usize, other: usize) -> (String, Str
 mod tests {
     use super::*;
     use analysis::sweep::{CellMean, Spread};
-    use model::study::{Cell, Factor, FindGoal, SweepOrder};
+    use model::record::study::{Cell, Factor, FindGoal, SweepOrder};
 
     fn host_sweep(measurement: Measurement, repeats: u32) -> Sweep {
         let factor = |name: &str, title: &str, levels: [&str; 2]| Factor {

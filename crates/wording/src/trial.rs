@@ -1,8 +1,8 @@
 //! A trial in a line, for the course of a study.
 
-use model::qos::Measure;
+use model::catalogue::qos::Measure;
 use model::record::TargetOutcome;
-use model::study::{By, Purpose, Question, Trial};
+use model::record::study::{By, Purpose, Question, Trial};
 use model::units::{self, number};
 
 use crate::{evidence, find};
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::sample::{self, outcome};
     use model::Check;
-    use model::study::{Fault, Find, FindGoal};
+    use model::record::study::{Fault, Find, FindGoal};
 
     fn trial(targets: Vec<TargetOutcome>) -> Trial {
         sample::trial(targets, &[])

@@ -6,8 +6,8 @@
 //! and of cycles the sessions that outlasted theirs.
 
 use model::Distribution;
-use model::interval::Pauses;
 use model::record::Check;
+use model::record::interval::Pauses;
 
 use super::AskedLoad;
 use crate::validity::{CheckOutcome, Finding, PauseFault, limits};

@@ -1,6 +1,6 @@
 //! Whether the sessions that ended had the shares that the mix asks for, within points.
 
-use model::mix::Order;
+use model::catalogue::mix::Order;
 use model::record::{Check, OperationResult};
 
 use super::AskedLoad;

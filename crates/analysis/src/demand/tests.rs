@@ -1,9 +1,9 @@
 //! A right recording of each load passes; the smallest spoilt one doesn't.
 
 use model::Interval;
-use model::interval::Pauses;
-use model::load::{Arrivals, Arriving};
-use model::mix::Order;
+use model::catalogue::load::{Arrivals, Arriving};
+use model::catalogue::mix::Order;
+use model::record::interval::Pauses;
 
 use super::*;
 use crate::validity::PauseFault;
@@ -280,8 +280,10 @@ fn what_was_drawn_wrong_is_the_instrument_s_fault() {
 }
 
 fn session(name: &str, completed: u64) -> OperationResult {
-    let names =
-        [model::interval::OperationName { kind: model::OperationKind::Session, name: name.to_string() }];
+    let names = [model::record::interval::OperationName {
+        kind: model::OperationKind::Session,
+        name: name.to_string(),
+    }];
     let seen = model::OperationInterval { completed, ..model::OperationInterval::empty() };
     let second = Interval { operations: vec![seen], ..Interval::empty(0) };
     crate::operations(&Steady::of(&[second], 0.0, 1.0), &names).swap_remove(0)

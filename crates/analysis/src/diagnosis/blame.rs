@@ -1,7 +1,7 @@
 //! Upstream pressure: waiting goes up to the callers. The deepest tier whose wait its callee doesn't explain is to blame,
 //! so a caller that mostly waits is cleared by as much as something behind it is guilty.
 
-use model::diagnosis::{Doing, SignalSummary};
+use model::record::diagnosis::{Doing, SignalSummary};
 
 use super::weigh::Weighed;
 use super::{ClueFacts, ClueSeen};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use model::catalogue::rules::{About, EvidenceRule, Rule};
 use model::document::{line, nearest};
-use model::rules::{About, EvidenceRule, Rule};
 use model::{Problem, RuleFile, ServiceManifest, SignalRegistry, Subject};
 
 /// Everything that is wrong with the rules of `file`, whose text is `text`, given all signals and services. Each problem has

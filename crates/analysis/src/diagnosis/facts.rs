@@ -1,7 +1,7 @@
 //! What a diagnosis found, without words.
 
-use model::diagnosis::{Ledger, Limited, Try};
-use model::study::By;
+use model::record::diagnosis::{Ledger, Limited, Try};
+use model::record::study::By;
 
 /// What holds a stack, and what speaks for it.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Shape: what holds a stack at its line becomes visible where the line is. Evidence over the loads of a find.
 
-use model::diagnosis::Limited;
-use model::study::By;
+use model::record::diagnosis::Limited;
+use model::record::study::By;
 
 use super::{ClueFacts, ClueSeen, DiagnosisFacts, SuspectFacts};
 

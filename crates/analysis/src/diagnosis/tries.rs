@@ -1,10 +1,10 @@
 //! What to try: knobs of the stack with values worth a comparison, from those in force.
 
 use model::ServiceManifest;
-use model::diagnosis::Try;
+use model::catalogue::rules::{Rule, Side, TryRule};
+use model::catalogue::setting::{Setting, Type, Value};
 use model::record::TierSetup;
-use model::rules::{Rule, Side, TryRule};
-use model::setting::{Setting, Type, Value};
+use model::record::diagnosis::Try;
 
 use super::Case;
 use super::weigh::Subject;

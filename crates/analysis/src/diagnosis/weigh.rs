@@ -1,8 +1,8 @@
 //! One rule, one tier: how far each piece of evidence is there, and what that makes of the odds.
 
-use model::diagnosis::{SignalSummary, Try};
+use model::catalogue::rules::{EvidenceRule, FigureOf, Rule};
 use model::record::TierSetup;
-use model::rules::{EvidenceRule, FigureOf, Rule};
+use model::record::diagnosis::{SignalSummary, Try};
 
 use super::{ClueFacts, ClueSeen, Quantity, SuspectFacts};
 use crate::signals::find;

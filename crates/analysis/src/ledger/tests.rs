@@ -1,4 +1,4 @@
-use model::diagnosis::{Doing, SignalSummary};
+use model::record::diagnosis::{Doing, SignalSummary};
 
 use super::*;
 use crate::signals::figure;

@@ -1,7 +1,7 @@
 //! What a trial of a find is good for: its margins, only the side on which it fell, or nothing.
 
+use model::record::study::{Measured, Purpose, Question, Trial};
 use model::record::{Check, CheckClass, TargetOutcome};
-use model::study::{Measured, Purpose, Question, Trial};
 
 use crate::validity::limits;
 

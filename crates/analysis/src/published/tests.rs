@@ -1,6 +1,6 @@
 use super::*;
 use model::random::Random;
-use model::study::{Cell, Figure, Measured, Measurement, PublishedRow, Purpose, SweepOrder};
+use model::record::study::{Cell, Figure, Measured, Measurement, PublishedRow, Purpose, SweepOrder};
 
 fn trial(arm: usize, block: u32, value: f64) -> Trial {
     let figure =
@@ -162,7 +162,7 @@ fn load_lines_stand_beside_published_ones() {
     let mut sweep = sweep(&[100.0, 200.0, 9.0], Vec::new());
     sweep.published[0].figure.name = "load_line".into();
     let line = |load: f64| {
-        FindAnswer::LoadLine(model::study::LoadLine {
+        FindAnswer::LoadLine(model::record::study::LoadLine {
             load,
             low: load,
             high: load,
@@ -233,7 +233,8 @@ fn the_noise_of_cells_that_a_claim_does_not_name_is_no_matter_to_it() {
 
 #[test]
 fn an_overloaded_trial_counts_and_one_with_a_fault_does_not() {
-    let mark = || model::study::Fault { check: model::Check::Cycle, sentence: "it was overloaded".into() };
+    let mark =
+        || model::record::study::Fault { check: model::Check::Cycle, sentence: "it was overloaded".into() };
     let mut seen = trials(&[100.0, 200.0], 3, 0.01, 3);
     seen[0].overloaded = vec![mark()];
     seen[1].faults = vec![mark()];

@@ -1,6 +1,6 @@
 //! Signals that relate series to each other.
 
-use model::diagnosis::SignalSummary;
+use model::record::diagnosis::SignalSummary;
 use model::{Signal, signals};
 
 use super::names::{CPU, CPU_WAIT, STACK_BUSY};

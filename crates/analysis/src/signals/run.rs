@@ -1,7 +1,7 @@
 //! Signals of the run as a whole: what its users saw. Rules reach them as `run:NAME`.
 
-use model::diagnosis::SignalSummary;
-use model::interval::Times;
+use model::record::diagnosis::SignalSummary;
+use model::record::interval::Times;
 use model::{ErrorKind, OperationInterval, Signal, Subject, signals};
 
 use super::{Watched, value_of};

@@ -1,6 +1,6 @@
-use model::diagnosis::SignalSummary;
-use model::interval::{OperationName, record_ns};
 use model::record::Series;
+use model::record::diagnosis::SignalSummary;
+use model::record::interval::{OperationName, record_ns};
 use model::{Interval, OperationInterval, OperationKind};
 
 use super::{Limit, Watched, find, signals};

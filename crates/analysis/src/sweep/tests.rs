@@ -1,6 +1,6 @@
 //! What a sweep found, by made-up trials.
 
-use model::study::{Cell, Figure, FindGoal, LoadLine, Purpose, SweepOrder};
+use model::record::study::{Cell, Figure, FindGoal, LoadLine, Purpose, SweepOrder};
 
 use super::*;
 use model::random::Random;

@@ -1,6 +1,6 @@
 //! Targets as margins: ln(observed/limit) over the window and over its batches.
 
-use model::qos::Measure;
+use model::catalogue::qos::Measure;
 use model::record::{Margin, TargetOutcome};
 use model::{OperationInterval, QosTarget};
 

@@ -1,10 +1,10 @@
 //! Figures of a window and the standard errors of their logarithms, from its batches.
 
 use model::OperationKind;
-use model::interval::Times;
-use model::kit::Metric;
+use model::catalogue::kit::Metric;
 use model::record::MetricResult;
-use model::study::Figure;
+use model::record::interval::Times;
+use model::record::study::Figure;
 
 use crate::batch::{self, sum_se};
 use crate::quantile;

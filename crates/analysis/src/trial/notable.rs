@@ -1,7 +1,7 @@
 //! Which targets and checks of a trial there is something to say of.
 
 use model::record::TargetOutcome;
-use model::study::{Fault, Trial};
+use model::record::study::{Fault, Trial};
 
 /// The target that a trial missed by the largest factor; of those of which nothing was observed the last.
 pub fn worst_missed(trial: &Trial) -> Option<&TargetOutcome> {

@@ -1,10 +1,10 @@
 use super::*;
-use model::interval::record_ns;
-use model::qos::Measure;
+use model::catalogue::qos::Measure;
 use model::random::Random;
 use model::record::Margin;
 use model::record::TargetOutcome;
-use model::study::Figure;
+use model::record::interval::record_ns;
+use model::record::study::Figure;
 
 fn names() -> Vec<OperationName> {
     let name = |kind, name: &str| OperationName { kind, name: name.to_string() };
@@ -190,7 +190,7 @@ fn a_window_without_a_second_says_nothing_and_one_without_an_operation_fails() {
 
 #[test]
 fn what_a_study_wants_beside_the_usual_figures_is_kept_with_its_error() {
-    use model::kit::{Metric, Per};
+    use model::catalogue::kit::{Metric, Per};
     let seconds = CALM.seconds(20, &mut Random::new(1));
     let metric = Metric {
         name: "logins".into(),

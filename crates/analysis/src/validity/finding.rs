@@ -1,7 +1,7 @@
 //! What each check of the instrument found: the figures, for whoever makes words of them.
 
 use model::QosTarget;
-use model::load::Pattern;
+use model::catalogue::load::Pattern;
 use model::record::{Check, ConsistencyResult, Evidence, UntimedResult};
 
 use crate::demand::SessionShare;

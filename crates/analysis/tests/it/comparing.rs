@@ -3,7 +3,7 @@
 
 use analysis::paired::{Terms, effect, interval};
 use model::random::Random;
-use model::study::{Better, Conclusion};
+use model::record::study::{Better, Conclusion};
 use proptest::prelude::*;
 
 /// How two arms are measured, pair by pair: logarithms of a figure.

@@ -3,9 +3,9 @@
 
 use analysis::paired::{self, Terms};
 use analysis::{bootstrap, quantile, unpaired};
-use model::interval::{OperationName, Times, new_times, record_ns};
 use model::random::Random;
-use model::study::{Better, Measured};
+use model::record::interval::{OperationName, Times, new_times, record_ns};
+use model::record::study::{Better, Measured};
 use model::{Interval, OperationInterval, OperationKind};
 
 /// Where response times come from.

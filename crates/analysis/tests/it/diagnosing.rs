@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use analysis::diagnosis::{Case, ClueSeen, DiagnosisFacts, SuspectFacts, diagnose};
-use model::diagnosis::{Limited, SignalSummary};
+use model::catalogue::rules::Rule;
 use model::record::TierSetup;
-use model::rules::Rule;
+use model::record::diagnosis::{Limited, SignalSummary};
 use model::{Catalogue, ServiceManifest};
 use toml::{Table, Value};
 
@@ -58,7 +58,12 @@ fn stack_of(tiers: &[(&str, &str)]) -> Stack {
         tier: tier.to_string(),
         service: service.to_string(),
         version: String::new(),
-        values: model::setting::resolve(&services[service].knobs, &BTreeMap::new(), "", &mut Vec::new()),
+        values: model::catalogue::setting::resolve(
+            &services[service].knobs,
+            &BTreeMap::new(),
+            "",
+            &mut Vec::new(),
+        ),
         files: BTreeMap::new(),
         counters: Default::default(),
     };

@@ -1,7 +1,7 @@
 //! Properties that hold for any recording.
 
 use analysis::{Steady, operations, targets};
-use model::interval::{OperationName, record_ns};
+use model::record::interval::{OperationName, record_ns};
 use model::{Interval, OperationInterval, OperationKind, QosTarget};
 use proptest::prelude::*;
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io;
 
 use model::ConnectionPolicy;
-use model::interval::ErrorKind;
+use model::record::interval::ErrorKind;
 
 use super::{Connection, Connections, Exchange, Phase, Progress, Trouble};
 use crate::http::response::Fault;

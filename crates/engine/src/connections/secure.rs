@@ -2,7 +2,7 @@
 
 use std::io;
 
-use model::interval::ErrorKind;
+use model::record::interval::ErrorKind;
 
 use super::connection::Secure;
 use super::receive::feed;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use model::interval::ErrorKind;
+use model::record::interval::ErrorKind;
 
 use crate::http::response::Fault;
 use crate::recorder::Recorder;

@@ -1,6 +1,6 @@
 //! Rows by their names.
 
-use model::interval::OperationKind;
+use model::record::interval::OperationKind;
 
 /// Looks an owned `(kind, name)` up by a borrowed one: the hot path must not allocate a key.
 pub(super) trait RowKey {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mlua::{Lua, Table, Value};
-use model::setting;
+use model::catalogue::setting;
 
 /// Defines the tables `size` and `param` as globals of `lua`; a name that they don't have is an error.
 pub fn install(lua: &Lua, size: &BTreeMap<String, f64>, params: &setting::Values) -> mlua::Result<()> {

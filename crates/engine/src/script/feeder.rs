@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use mlua::Lua;
-use model::kit::{FeedMode, OnEnd};
+use model::catalogue::kit::{FeedMode, OnEnd};
 use rustc_hash::FxHashMap;
 
 pub use rows::Rows;

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use model::interval::{ErrorKind, OperationKind};
+use model::record::interval::{ErrorKind, OperationKind};
 
 use super::page::Pages;
 use super::parts::Files;

@@ -1,6 +1,6 @@
 //! The gate of the open model: arrivals that are due, and the places that they find free.
 
-use model::load::Arriving;
+use model::catalogue::load::Arriving;
 
 use super::assignment::Assignment;
 use crate::arrivals::{Arrival, ArrivalStream};

@@ -1,6 +1,6 @@
 //! Which part of the load is one thread's.
 
-use model::load::{Arriving, Lifetime, Load};
+use model::catalogue::load::{Arriving, Lifetime, Load};
 
 use crate::schedule::Schedule;
 

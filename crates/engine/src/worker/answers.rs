@@ -1,6 +1,6 @@
 //! Answers to a worker's users: from an event on a connection to what the session gets to see.
 
-use model::interval::ErrorKind;
+use model::record::interval::ErrorKind;
 
 use super::Worker;
 use super::follow::FollowUp;

@@ -1,7 +1,7 @@
 //! Sessions of a worker's users: from the intended start to the pause after the end.
 
 use model::OperationKind;
-use model::interval::ErrorKind;
+use model::record::interval::ErrorKind;
 
 use super::Worker;
 use crate::active_session::ActiveSession;

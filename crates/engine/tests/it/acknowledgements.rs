@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use engine::{Audience, Control, Program, RunOptions, Scenario, Second, Source, run};
-use model::interval::{Interval, OperationKind, Times};
-use model::plan::Load;
+use model::record::interval::{Interval, OperationKind, Times};
+use model::record::plan::Load;
 use model::{Acknowledge, Result};
 use testkit::ending::skip;
 

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use engine::{Program, Scenario};
-use model::interval::OperationKind;
-use model::setting::Value;
+use model::catalogue::setting::Value;
+use model::record::interval::OperationKind;
 
 use crate::calendar_kit::{manifest, observe, scenario};
 use crate::dav_server::{DavServer, Dialect, Extras, Mishap};

@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 use engine::{Program, RunOptions, Scenario, Source};
 use model::KitManifest;
-use model::interval::OperationKind;
-use model::plan::Load;
-use model::setting::{Value, Values};
+use model::catalogue::setting::{Value, Values};
+use model::record::interval::OperationKind;
+use model::record::plan::Load;
 
 use crate::dav_server::{DavServer, Dialect, Mishap};
 use crate::virtual_net::VirtualNet;

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use engine::{Audience, Program, RunOptions, Scenario, Second, Source, run_on};
-use model::kit::{FeedMode, OnEnd};
-use model::load::{Lifetime, Load};
+use model::catalogue::kit::{FeedMode, OnEnd};
+use model::catalogue::load::{Lifetime, Load};
 use model::{Distribution, Result};
 
 use crate::session_api::feeder;

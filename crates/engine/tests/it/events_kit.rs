@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use engine::{Program, RunOptions, Scenario, Source};
 use model::KitManifest;
-use model::interval::OperationKind;
-use model::plan::Load;
-use model::setting::Values;
+use model::catalogue::setting::Values;
+use model::record::interval::OperationKind;
+use model::record::plan::Load;
 
 use crate::virtual_net::{MS, Reply, VirtualNet};
 use crate::virtual_time::Seen;

@@ -3,7 +3,7 @@
 
 use engine::scenario::{ConnectionPolicy, Resend};
 use model::Distribution;
-use model::interval::{ErrorKind, OperationKind};
+use model::record::interval::{ErrorKind, OperationKind};
 
 use crate::virtual_net::{MS, Reply, ok, status};
 use crate::virtual_time::{Bench, Seen, bench};

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use engine::{Audience, Program, RunOptions, Scenario, Second, Source, Totals, run_on};
-use model::interval::Interval;
-use model::load::{Arrivals, Arriving, Lifetime, Load, Pattern, Stage};
-use model::mix::{Matrix, Mix, Sessions};
+use model::catalogue::load::{Arrivals, Arriving, Lifetime, Load, Pattern, Stage};
+use model::catalogue::mix::{Matrix, Mix, Sessions};
+use model::record::interval::Interval;
 use model::{Distribution, Result};
 
 use crate::virtual_net::{MS, Reply, VirtualNet, ok};

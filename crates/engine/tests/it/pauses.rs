@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use engine::{Audience, Program, RunOptions, Scenario, Second, Source, run_on};
-use model::interval::{Interval, Pauses};
-use model::mix::{Mix, Order};
-use model::plan::Load;
+use model::catalogue::mix::{Mix, Order};
+use model::record::interval::{Interval, Pauses};
+use model::record::plan::Load;
 use model::{Distribution, Result};
 
 use crate::virtual_net::{MS, Reply, VirtualNet, ok};

@@ -9,7 +9,7 @@ use engine::scenario::ConnectionPolicy;
 use engine::{
     Audience, Control, Program, RunOptions, Scenario, Second, Source, Target, Tls, Totals, Trust, run,
 };
-use model::plan::Load;
+use model::record::plan::Load;
 use model::{Interval, Result};
 use rustls::{HandshakeKind, ServerConfig, ServerConnection, Stream};
 

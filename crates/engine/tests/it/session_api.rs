@@ -7,9 +7,9 @@ use std::sync::Arc;
 use engine::script::feeder::{Feeder, Rows};
 use engine::{Audience, Program, RunOptions, Scenario, Second, Source, run_on};
 use model::Result;
-use model::kit::{FeedMode, OnEnd};
-use model::plan::Load;
-use model::setting::Value;
+use model::catalogue::kit::{FeedMode, OnEnd};
+use model::catalogue::setting::Value;
+use model::record::plan::Load;
 
 use crate::virtual_net::{MS, Reply, VirtualNet};
 

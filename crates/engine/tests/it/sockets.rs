@@ -8,8 +8,8 @@ use engine::null_server::NullServer;
 use engine::{
     Audience, Control, Endpoint, Program, RunOptions, Scenario, Second, Source, Stop, Target, Totals, run,
 };
-use model::interval::Interval;
-use model::plan::Load;
+use model::record::interval::Interval;
+use model::record::plan::Load;
 use model::{Distribution, Result};
 
 struct Sum(Interval, Option<(u32, Control)>);

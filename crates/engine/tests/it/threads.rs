@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use engine::script::feeder::{Feeder, Rows};
 use engine::{Audience, Control, Program, RunOptions, Scenario, Second, Source, run};
-use model::kit::{FeedMode, OnEnd};
-use model::load::{Arrivals, Arriving, Lifetime, Load, Pattern};
-use model::mix::{Matrix, Sessions};
+use model::catalogue::kit::{FeedMode, OnEnd};
+use model::catalogue::load::{Arrivals, Arriving, Lifetime, Load, Pattern};
+use model::catalogue::mix::{Matrix, Sessions};
 use model::{Distribution, Result};
 use testkit::origin::Origin;
 

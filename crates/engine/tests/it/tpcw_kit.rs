@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use engine::{Program, RunOptions, Scenario, Source};
-use model::interval::OperationKind;
-use model::plan::Load;
-use model::setting::Values;
+use model::catalogue::setting::Values;
+use model::record::interval::OperationKind;
+use model::record::plan::Load;
 use model::{KitManifest, Mix};
 
 use crate::tpcw_shop::{CUSTOMERS, Session, Shop};

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 
 use engine::scenario::{ConnectionPolicy, Resend};
 use engine::{Audience, Program, RunOptions, Scenario, Second, Source, Totals, run_on};
-use model::interval::{ErrorKind, Interval, OperationKind, OperationName};
-use model::plan::Load;
+use model::record::interval::{ErrorKind, Interval, OperationKind, OperationName};
+use model::record::plan::Load;
 use model::{Distribution, Result};
 
 use crate::virtual_net::{Log, MS, Reply, VirtualClock, VirtualNet, ok, status};

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use engine::scenario::ConnectionPolicy;
 use engine::{Audience, Program, RunOptions, Scenario, Second, Source, run_on};
-use model::plan::Load;
+use model::record::plan::Load;
 use model::{Distribution, Result};
 
 use crate::lean_net::LeanNet;

@@ -8,8 +8,8 @@ use std::process::{Command, ExitCode, Stdio};
 use engine::null_server::NullServer;
 use engine::preflight::{Needs, prepare};
 use engine::{Audience, Control, RunOptions, Second, Target, run};
-use model::interval::{Interval, OperationKind, OperationName};
-use model::plan::Load;
+use model::record::interval::{Interval, OperationKind, OperationName};
+use model::record::plan::Load;
 use model::{Problem, Result};
 
 use crate::{cases, resident};

@@ -18,7 +18,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use engine::run_on;
-use model::load::{Arrivals, Arriving, Pattern};
+use model::catalogue::load::{Arrivals, Arriving, Pattern};
 use testkit::origin::{Origin, Reply as Answer};
 
 use crate::seen::{Seen, cycling, expect_exactly, expect_no_failure, users};
@@ -144,7 +144,7 @@ fn in_the_open_model_every_arrival_of_a_stop_is_late_by_what_is_left_of_it() {
 fn arrivals_that_wait_for_a_user_are_charged_from_their_intended_start() {
     let (free, _) = arriving(Pattern::Constant, 1000);
     let (few, _) = arriving(Pattern::Constant, 20);
-    let slow = |times: &model::interval::Times| times.count_between(500_000, 60_000_000);
+    let slow = |times: &model::record::interval::Times| times.count_between(500_000, 60_000_000);
     let (free, few) = (free.operation("Op"), few.operation("Op"));
     // An arrival at t is answered at 6.01 s: those from 5.00 to 5.51 s take half a second or more.
     assert_eq!(slow(&free.response), 52);

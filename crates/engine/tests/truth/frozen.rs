@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use engine::scenario::Repeat;
 use engine::{Program, RunOptions, Scenario, Source, run_on};
 use model::Distribution;
-use model::load::{Arrivals, Arriving, Lifetime, Load, Pattern};
+use model::catalogue::load::{Arrivals, Arriving, Lifetime, Load, Pattern};
 
 use crate::seen::{Seen, expect_exactly, expect_no_failure};
 use crate::virtual_net::{MS, Reply, VirtualNet, ok};
@@ -81,7 +81,7 @@ fn an_arrival_that_waits_for_a_user_is_charged_with_it_whatever_it_abandons() {
     let seen = observe(script(), arrivals(10), None);
     let (session, operation) = (seen.session("visit"), seen.operation("Op"));
     assert_eq!((session.response.len(), operation.response.len()), (1_000, 1_000));
-    let late = |times: &model::interval::Times| times.count_between(100_000, 60_000_000);
+    let late = |times: &model::record::interval::Times| times.count_between(100_000, 60_000_000);
     assert!(
         late(&operation.service) == 0 && late(&session.service) == 10,
         "ten met it in their service times"

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use engine::{Audience, Program, RunOptions, Scenario, Second, Source, Totals};
-use model::interval::{Interval, OperationInterval, OperationKind, OperationName, Times};
-use model::plan::Load;
+use model::record::interval::{Interval, OperationInterval, OperationKind, OperationName, Times};
+use model::record::plan::Load;
 use model::{Distribution, Result};
 
 /// The quantiles that are compared.

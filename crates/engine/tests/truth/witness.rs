@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use engine::{Control, RunOptions, run};
 use model::Distribution;
-use model::interval::Times;
+use model::record::interval::Times;
 use testkit::origin::{Exchange, Origin, Reply};
 
 use crate::seen::{Seen, expect_no_failure, quantile, thinking, users};

@@ -1,9 +1,9 @@
 //! Whether the figures of two arms may be held against each other at all: who fails more is not faster, and what is left
 //! of an arm whose other trials broke is no fair sample of it.
 
-use model::qos::Measure;
+use model::catalogue::qos::Measure;
 use model::record::TargetOutcome;
-use model::study::{Failed, Failing, Lopsided, Measured, SpoilCause, Trial};
+use model::record::study::{Failed, Failing, Lopsided, Measured, SpoilCause, Trial};
 
 use super::{Block, Side, Spoil};
 

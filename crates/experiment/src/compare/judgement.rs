@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::paired::{self, Terms};
-use model::study::{Better, By, Compare, Conclusion, Effect, Failed, Lopsided, Measured};
+use model::record::study::{Better, By, Compare, Conclusion, Effect, Failed, Lopsided, Measured};
 
 use super::{Block, LOAD_LINE, Side, fairness};
 

@@ -3,7 +3,7 @@
 use analysis::{JudgedTrials, LONG_ENOUGH_S, Line, UnusableReason, Usability};
 use model::random::Random;
 use model::record::TargetOutcome;
-use model::study::{By, FindGoal, Purpose, Trial};
+use model::record::study::{By, FindGoal, Purpose, Trial};
 
 use crate::Order;
 

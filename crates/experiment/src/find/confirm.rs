@@ -1,7 +1,7 @@
 //! Two confirming trials: a load just below the line that passes, and one just above that fails.
 
 use analysis::{Line, Usability};
-use model::study::{By, Confirmation, FindAnswer, LoadLine, Purpose, Trial};
+use model::record::study::{By, Confirmation, FindAnswer, LoadLine, Purpose, Trial};
 
 use super::case::Case;
 use super::{cost, refusal};

@@ -1,6 +1,6 @@
 //! What trials cost, in seconds.
 
-use model::study::{Purpose, Trial};
+use model::record::study::{Purpose, Trial};
 
 /// Setting up, ramping up and warming up, before anything is known of the stack.
 const SUPPOSED_OVERHEAD_S: f64 = 15.0;

@@ -1,6 +1,6 @@
 //! What a live view shows of a find that is under way.
 
-use model::study::{FindGoal, FindOutlook, Purpose, Trial};
+use model::record::study::{FindGoal, FindOutlook, Purpose, Trial};
 
 use super::case::Case;
 use super::{cost, next};

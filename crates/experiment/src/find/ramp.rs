@@ -1,7 +1,7 @@
 //! The ramp: short trials, upwards by factors, until one load passed and a higher one failed.
 
 use analysis::{UnusableReason, Usability};
-use model::study::{By, NoAnswer, Purpose, Trial, WhyNot};
+use model::record::study::{By, NoAnswer, Purpose, Trial, WhyNot};
 
 use super::case::Case;
 use super::{cost, refusal, search};

@@ -2,7 +2,7 @@
 
 use analysis::Stability;
 use model::QosTarget;
-use model::study::{FindAnswer, FindGoal, NoAnswer, NoAnswerFacts, Trial, WhyNot};
+use model::record::study::{FindAnswer, FindGoal, NoAnswer, NoAnswerFacts, Trial, WhyNot};
 
 use super::case::Case;
 

@@ -2,7 +2,7 @@
 
 use analysis::{Line, Stability, UnusableReason, Usability};
 use model::QosTarget;
-use model::study::{FindAnswer, NoAnswer, Purpose, Trial, WhyNot};
+use model::record::study::{FindAnswer, NoAnswer, Purpose, Trial, WhyNot};
 
 use super::case::Case;
 use super::{confirm, cost, refusal};

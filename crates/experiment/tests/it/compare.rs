@@ -2,7 +2,7 @@
 
 use experiment::compare::{Asked, Judgement, max_spoiled, next};
 use experiment::{Step, pursue};
-use model::study::{Compare, Conclusion, SpoilCause, Trial};
+use model::record::study::{Compare, Conclusion, SpoilCause, Trial};
 
 use crate::made_up::MadeUp;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use analysis::{JudgedTrials, Line};
 use experiment::{Bench, Order, find, pursue};
-use model::study::{FindAnswer, FindGoal, Purpose, Trial};
+use model::record::study::{FindAnswer, FindGoal, Purpose, Trial};
 use testkit::length::simulations;
 use testkit::stack::queue::{Queue, QueueBench};
 use testkit::stack::{Habit, Random, Shape, Stack};

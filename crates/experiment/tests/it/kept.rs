@@ -2,9 +2,9 @@
 
 use experiment::{Step, find};
 use model::QosTarget;
-use model::qos::Measure;
+use model::catalogue::qos::Measure;
+use model::record::study::{Fault, FindAnswer, FindGoal, Measured, Purpose, Trial};
 use model::record::{Margin, TargetOutcome};
-use model::study::{Fault, FindAnswer, FindGoal, Measured, Purpose, Trial};
 
 /// Of p90 of an operation: its name, limit, what was observed, the margin's standard error, samples.
 type Seen = (&'static str, f64, f64, f64, u64);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use experiment::{Bench, Order};
-use model::study::{Fault, Figure, Measured, Trial};
+use model::record::study::{Fault, Figure, Measured, Trial};
 use model::{Problem, Result};
 use testkit::stack::Random;
 

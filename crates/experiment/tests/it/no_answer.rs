@@ -2,8 +2,8 @@
 
 use analysis::{overload_fault, worst_missed};
 use experiment::{Bench, Order, Step, find, pursue};
-use model::qos::Measure;
-use model::study::{
+use model::catalogue::qos::Measure;
+use model::record::study::{
     Fault, FindAnswer, FindGoal, FindOutlook, NoAnswer, NoAnswerFacts, Purpose, Trial, WhyNot,
 };
 use model::{Check, Result};

@@ -1,6 +1,6 @@
 //! Windows that are too short to tell users who wait from those whose operations only take long.
 
-use model::study::{FindGoal, Purpose, Trial};
+use model::record::study::{FindGoal, Purpose, Trial};
 
 use crate::no_answer::{answer, broken, said_to};
 

@@ -2,7 +2,7 @@
 
 use experiment::sweep::{next, remaining, so_far};
 use experiment::{Bench, Order, Step, pursue};
-use model::study::{Cell, FindAnswer, FindGoal, Measurement, Sweep, SweepOrder, Trial, WhyNot};
+use model::record::study::{Cell, FindAnswer, FindGoal, Measurement, Sweep, SweepOrder, Trial, WhyNot};
 
 use crate::made_up::MadeUp;
 

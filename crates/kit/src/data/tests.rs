@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use model::{Catalogue, setting};
+use model::{Catalogue, catalogue::setting};
 
 use super::generator::Generator;
 use super::line::Line;

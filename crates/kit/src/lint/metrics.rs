@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::Problem;
-use model::kit::{DEFAULT_MIX, Metric, Per};
+use model::catalogue::kit::{DEFAULT_MIX, Metric, Per};
 
 use super::names::{Names, complaint, near};
 use crate::folder::Kit;

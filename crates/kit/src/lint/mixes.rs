@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::kit::DEFAULT_MIX;
+use model::catalogue::kit::DEFAULT_MIX;
 use model::{Problem, QosTarget};
 
 use super::names::{Names, complaint, near};

@@ -1,7 +1,7 @@
 //! Sizes that are named are there, all have the same numbers, and numbers that follow from others can.
 
 use model::Problem;
-use model::kit::Derived;
+use model::catalogue::kit::Derived;
 
 use super::names::{complaint, near};
 use crate::folder::Kit;

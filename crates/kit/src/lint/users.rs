@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use model::Problem;
-use model::kit::Acknowledge;
-use model::setting::{Setting, Type};
+use model::catalogue::kit::Acknowledge;
+use model::catalogue::setting::{Setting, Type};
 
 use super::names::{complaint, near};
 use crate::folder::Kit;

@@ -1,7 +1,7 @@
 //! An SQL file of a kit: rendered when its name ends in `.j2`, split into statements that know their lines.
 
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
-use model::{Problem, Result, setting};
+use model::{Problem, Result, catalogue::setting};
 use mysql::Conn;
 use mysql::prelude::Queryable;
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use engine::{Audience, Control, RunOptions, Second};
 use kit::CheckInputs;
-use model::plan::Load;
 use model::record::ConsistencyResult;
+use model::record::plan::Load;
 use mysql::prelude::Queryable;
 
 use crate::private_server::PhpServer;

@@ -55,7 +55,7 @@ fn listed(script: &str, seed: u64) -> Result<FileList, Problems> {
     Ok(files::list(&kit, &setup, &catalogue)?.expect("the kit has a file set"))
 }
 
-fn defaults(kit: &Kit) -> model::setting::Values {
+fn defaults(kit: &Kit) -> model::catalogue::setting::Values {
     kit.manifest.params.iter().map(|param| (param.name.clone(), param.default.clone())).collect()
 }
 

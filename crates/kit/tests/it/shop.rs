@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicBool;
 
 use kit::data::{LoadOptions, Loaded, load};
 use kit::{CheckInputs, CheckOptions, Kit, Server, Setup};
+use model::catalogue::setting::{self, Value, Values};
 use model::record::ConsistencyResult;
-use model::setting::{self, Value, Values};
 use model::{Catalogue, Result};
 use mysql::Conn;
 use mysql::prelude::Queryable;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use kit::{CheckInputs, Kit, files};
-use model::qos::QosPreset;
+use model::catalogue::qos::QosPreset;
 use model::record::ConsistencyResult;
 use mysql::prelude::Queryable;
 

@@ -1,11 +1,11 @@
 //! What the catalogue's files declare, read: manifests of kits, services and stacks, studies, targets, rules and faults.
 
 use super::Catalogue;
+use crate::catalogue::kit::{Build, borrowed};
+use crate::catalogue::qos::QosPreset;
+use crate::catalogue::rules::Rule;
 use crate::document;
-use crate::kit::{Build, borrowed};
 use crate::problem::{Problem, Problems, Result};
-use crate::qos::QosPreset;
-use crate::rules::Rule;
 use crate::{FaultFile, KitManifest, RuleFile, ServiceManifest, StackManifest, StudyFile};
 
 impl Catalogue {

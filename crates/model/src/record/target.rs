@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::qos::{Measure, QosTarget};
+use crate::catalogue::qos::{Measure, QosTarget};
 
 /// One target against what was measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -269,7 +269,7 @@ impl JsonSchema for TargetOutcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::Measured;
+    use crate::record::study::Measured;
 
     fn outcome() -> TargetOutcome {
         TargetOutcome {

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
+use model::catalogue::server_job::CounterJob;
+use model::catalogue::service::CounterKind;
 use model::record::Series;
-use model::server_job::CounterJob;
-use model::service::CounterKind;
 
 use super::figures::Figures;
 

@@ -3,8 +3,8 @@
 use std::io;
 use std::time::Instant;
 
-use model::server_job::{Asked, CounterJob, StatusJob};
-use model::service;
+use model::catalogue::server_job::{Asked, CounterJob, StatusJob};
+use model::catalogue::service;
 
 use super::exchange::{Asker, wrong};
 use super::figures::{self, Figures};

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::{Duration, Instant};
 
-use model::server_job::{Asked, StatusJob, StatusPlace};
+use model::catalogue::server_job::{Asked, StatusJob, StatusPlace};
 use mysql::prelude::Queryable;
 use mysql::{Conn, OptsBuilder};
 
@@ -86,7 +86,7 @@ fn listed(names: &BTreeSet<&str>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use model::service::Reader;
+    use model::catalogue::service::Reader;
 
     use super::*;
 

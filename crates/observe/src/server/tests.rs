@@ -1,8 +1,8 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
-use model::server_job::{Asked, StatusJob, StatusPlace};
-use model::service::{self, CounterKind};
+use model::catalogue::server_job::{Asked, StatusJob, StatusPlace};
+use model::catalogue::service::{self, CounterKind};
 
 use super::*;
 

@@ -12,7 +12,7 @@ mod look;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use model::diagnosis::Doing;
+use model::record::diagnosis::Doing;
 use model::{Signal, Subject, signals};
 
 use crate::cgroup;

@@ -2,9 +2,9 @@
 
 use analysis::capacity::{CONFIDENCE_RATIO, Capacity, Conclusion, Population, capacity};
 use clap::Args;
-use model::kit::{DEFAULT_MIX, Metric, Per};
+use model::catalogue::kit::{DEFAULT_MIX, Metric, Per};
 use model::record::RunRecord;
-use model::study::Figure;
+use model::record::study::Figure;
 use model::{Kind, Problem, Result};
 use serde_json::{Value as Json, json};
 use store::Run;

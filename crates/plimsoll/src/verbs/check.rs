@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use model::qos::{QosPreset, QosTarget};
+use model::catalogue::qos::{QosPreset, QosTarget};
 use model::{
     Catalogue, Plan, Problem, Problems, Recipe, Result, RuleFile, StudyFile, SweepPlan, document, units,
 };
@@ -273,9 +273,9 @@ fn check_stack(name: &str, catalogue: &Catalogue) -> Result<String> {
         match catalogue.service(&tier.service) {
             Ok(service) => {
                 let prefix = format!("tier {}.set.", tier.name);
-                let shared = model::tier_setting::all(service.most_instances);
+                let shared = model::catalogue::tier_setting::all(service.most_instances);
                 let knobs = [shared, service.knobs].concat();
-                model::setting::resolve(&knobs, &tier.set, &prefix, &mut problems);
+                model::catalogue::setting::resolve(&knobs, &tier.set, &prefix, &mut problems);
             }
             Err(found) => problems.extend(found.into_vec()),
         }

@@ -10,7 +10,7 @@ use clap::Args;
 use experiment::compare::{self, Asked, Judgement};
 use experiment::pursue;
 use model::record::Outcome;
-use model::study::{Arm, By, Compare, Question, Trial};
+use model::record::study::{Arm, By, Compare, Question, Trial};
 use model::{Kind, Problem, Problems, Result};
 use store::Runs;
 

@@ -1,7 +1,7 @@
 //! `plimsoll explain`: what holds the stack of a kept run or find, how one sees it, and what to try.
 
 use clap::Args;
-use model::diagnosis::Proof;
+use model::record::diagnosis::Proof;
 use model::{Kind, Problem, Result, RunRecord, StudyRecord};
 
 use crate::context::Context;
@@ -105,7 +105,7 @@ pub(crate) fn of_run(record: &RunRecord, context: &Context) -> Result<RunRecord>
 
 #[cfg(test)]
 mod tests {
-    use model::diagnosis::Handicap;
+    use model::record::diagnosis::Handicap;
 
     use super::*;
 

@@ -129,7 +129,7 @@ pub(super) fn plan(
 ) -> Result<(Recipe, Plan, Catalogue)> {
     let mut catalogue = catalogue.clone();
     fault.patch(&mut catalogue)?;
-    let seed = fault.recipe.seed.unwrap_or(model::load::Load::default().seed);
+    let seed = fault.recipe.seed.unwrap_or(model::catalogue::load::Load::default().seed);
     let fault_name = Some(fault.name.clone());
     let recipe =
         Recipe { fault: fault_name, seed: Some(seed + u64::from(number) - 1), ..fault.recipe.clone() };

@@ -5,8 +5,8 @@ pub(crate) mod limit;
 
 use clap::Args;
 use experiment::{find, pursue};
+use model::record::study::{Arm, Find, FindAnswer, FindGoal, Question, Trial};
 use model::record::{Outcome, ValidityCheck};
-use model::study::{Arm, Find, FindAnswer, FindGoal, Question, Trial};
 use model::{Kind, Problem, Recipe, Result};
 
 use crate::context::Context;

@@ -6,8 +6,8 @@ mod repeat;
 use clap::{Args, ValueEnum};
 use engine::scenario::ConnectionPolicy;
 use engine::{Control, Program, RunOptions, Scenario};
-use model::plan::{Load, Placement};
 use model::record::Outcome;
+use model::record::plan::{Load, Placement};
 use model::{HitRecord, Kind, Problem, Result, units};
 
 use crate::context::Context;

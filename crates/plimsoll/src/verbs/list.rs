@@ -1,9 +1,9 @@
 //! `plimsoll list`: what the catalogue has.
 
 use clap::Args;
-use model::stack::StackTier;
-use model::study::Form;
-use model::{Catalogue, KitManifest, Problem, Problems, Result, Setting, document, tier_setting};
+use model::catalogue::stack::StackTier;
+use model::record::study::Form;
+use model::{Catalogue, KitManifest, Problem, Problems, Result, Setting, catalogue::tier_setting, document};
 
 use crate::context::Context;
 use runner::cpus;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use clap::Args;
-use model::load::{Arriving, Pattern};
-use model::setting::{Value, Values};
+use model::catalogue::load::{Arriving, Pattern};
+use model::catalogue::setting::{Value, Values};
 use model::{Catalogue, Plan, Problem, Problems, Recipe, Result, document};
 
 use crate::context::Context;

@@ -8,7 +8,7 @@ use analysis::sweep::SweepFindings;
 use clap::Args;
 use experiment::{pursue, sweep};
 use model::record::Outcome;
-use model::study::{Arm, By, Cell, FindAnswer, Form, Measurement, Question, Sweep, Trial};
+use model::record::study::{Arm, By, Cell, FindAnswer, Form, Measurement, Question, Sweep, Trial};
 use model::{Kind, Problem, Problems, Result, StudyFile, SweepPlan, units};
 
 use crate::context::Context;

@@ -54,7 +54,7 @@ impl Audience for Printer<'_> {
 
 pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     let Resolved { mut plan, catalogue, .. } = args.recipe.plan(context)?;
-    plan.load = model::plan::Load { steady_s: 3600.0, seed: plan.load.seed, ..Default::default() };
+    plan.load = model::record::plan::Load { steady_s: 3600.0, seed: plan.load.seed, ..Default::default() };
     let scenario = kit::scenario(&plan, &catalogue)?;
     let (id, _) = runner::outcome::new_id(&plan.kit.name);
     let server = args.server.access();

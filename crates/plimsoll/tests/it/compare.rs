@@ -1,6 +1,6 @@
 //! Comparisons on the real stack: the direction is never wrong, and a planted slow-down fails a gate.
 
-use model::tier_setting::OwnHost;
+use model::catalogue::tier_setting::OwnHost;
 use testkit::ending::{Question, not_judged};
 
 use crate::tool::{Finished, Home, catalogue, have, judged, overlay};

@@ -2,7 +2,7 @@
 
 use analysis::score::Judged;
 use model::RunRecord;
-use model::fault_file::Expected;
+use model::catalogue::fault_file::Expected;
 use testkit::ending::{Question, not_judged};
 
 use crate::tool::{Home, have, judged};

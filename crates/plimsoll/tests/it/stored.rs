@@ -1,6 +1,6 @@
 //! `plimsoll compare RUN RUN` over kept runs that were made up.
 
-use model::interval::{OperationInterval, record_ns};
+use model::record::interval::{OperationInterval, record_ns};
 use model::{ErrorKind, Interval, OperationKind};
 use store::Runs;
 use testkit::sample::{Ending, Sample, Shape, run};

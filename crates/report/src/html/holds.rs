@@ -1,6 +1,6 @@
 //! A diagnosis as the templates see it.
 
-use model::diagnosis::{Clue, Diagnosis, Doing, Limited, Proof, Suspect};
+use model::record::diagnosis::{Clue, Diagnosis, Doing, Limited, Proof, Suspect};
 use serde_json::{Value, json};
 
 use super::{thin, thin_groups, tier_class};

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use model::StudyRecord;
-use model::study::Trial;
+use model::record::study::Trial;
 use serde_json::{Value, json};
 
 use super::{bundle, environment, holds, thin_groups, visible_json};

@@ -233,7 +233,7 @@ fn data(page: &Page) -> Data<'_> {
     };
     let limit = |target: &TargetOutcome| {
         let percent = match target.target.measure {
-            model::qos::Measure::Percentile(percent) => Some(percent),
+            model::catalogue::qos::Measure::Percentile(percent) => Some(percent),
             _ => None,
         };
         target.target.measure.is_time().then(|| Limit {

@@ -4,7 +4,7 @@ mod blocks;
 mod suite;
 
 use model::StudyRecord;
-use model::study::{Compare, Conclusion, Effect};
+use model::record::study::{Compare, Conclusion, Effect};
 
 use super::chart::{Axis, Chart, Drawing, Format, Line, Mark, Shape, Style};
 use super::page::{

@@ -2,7 +2,7 @@
 //! `docs/reference/study-csv.md`.
 
 use model::StudyRecord;
-use model::study::Trial;
+use model::record::study::Trial;
 
 use super::trials::figure;
 use super::view::{CsvColumn, CsvColumns, view};

@@ -3,7 +3,7 @@
 mod charts;
 mod course;
 
-use model::study::{Find, FindAnswer, Trial, WhyNot};
+use model::record::study::{Find, FindAnswer, Trial, WhyNot};
 use model::{QosTarget, StudyRecord};
 
 use super::page::{Body, Cell, Column, Content, Figure, Judged, Link, On, Part, Row, Section, Table};

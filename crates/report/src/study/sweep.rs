@@ -6,7 +6,7 @@ mod charts;
 mod published;
 
 use model::StudyRecord;
-use model::study::{Factor, FindAnswer, Kind, LoadLine, Measurement, Sweep, Trial};
+use model::record::study::{Factor, FindAnswer, Kind, LoadLine, Measurement, Sweep, Trial};
 
 use super::page::{Body, Cell, Column, Content, Figure, Judged, Link, On, Part, Row, Section, Table};
 use super::view::{Answer, CsvColumn, CsvColumns, View};

@@ -1,7 +1,7 @@
 //! A trial as charts and tables of every kind show it.
 
 use model::StudyRecord;
-use model::study::{Purpose, Trial};
+use model::record::study::{Purpose, Trial};
 
 use super::chart::{Mark, Shape, Style};
 use super::page::{Cell, Column, Judged, Link, Row, Table};

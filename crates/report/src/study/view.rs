@@ -1,7 +1,7 @@
 //! What a kind of study gives the outputs. Here every kind is listed.
 
 use model::StudyRecord;
-use model::study::{Question, Trial};
+use model::record::study::{Question, Trial};
 
 use super::page::{Body, Link};
 use crate::Tone;

@@ -2,10 +2,10 @@
 
 use model::QosTarget;
 use model::StudyRecord;
-use model::load::{Arriving, Load};
-use model::qos::Measure;
+use model::catalogue::load::{Arriving, Load};
+use model::catalogue::qos::Measure;
 use model::record::TargetOutcome;
-use model::study::{By, Ceiling, Conclusion, Effect, Form, LoadLine, Purpose, Trial};
+use model::record::study::{By, Ceiling, Conclusion, Effect, Form, LoadLine, Purpose, Trial};
 
 use super::chart::Format;
 use crate::figures;
@@ -276,7 +276,7 @@ pub(crate) fn some_few<'a>(mut trials: impl Iterator<Item = &'a Trial>) -> bool 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::study::{Fault, WhyNot};
+    use model::record::study::{Fault, WhyNot};
     use testkit::sample::study::{FindEnding, SweepShape, find, sweep};
 
     #[test]

@@ -1,6 +1,6 @@
 //! What `explain` prints: what holds the stack, and every reason.
 
-use model::diagnosis::Diagnosis;
+use model::record::diagnosis::Diagnosis;
 use model::{RunRecord, StudyRecord};
 
 use super::holds::{self, Detail};

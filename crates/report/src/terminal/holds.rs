@@ -1,6 +1,6 @@
 //! What holds the stack: the answer, where the time went as bars, the suspects, what to try.
 
-use model::diagnosis::{Diagnosis, Injected, Ledger, Limited, Suspect};
+use model::record::diagnosis::{Diagnosis, Injected, Ledger, Limited, Suspect};
 
 use super::draw::bar;
 use super::paint::Paint;
@@ -90,7 +90,7 @@ fn suspects(diagnosis: &Diagnosis, tried: Tried<'_>, detail: Detail, width: usiz
 }
 
 fn evidence(suspect: &Suspect, width: usize) -> String {
-    let line = |clue: &model::diagnosis::Clue| {
+    let line = |clue: &model::record::diagnosis::Clue| {
         let direction = explained::direction(clue);
         wrap(&format!("  {direction:<16}  {}", plain(&clue.sentence)), width, "                    ") + "\n"
     };

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use model::record::Outcome;
-use model::study::Fault;
+use model::record::study::Fault;
 use model::{SignalRegistry, StudyRecord};
 use report::Page;
 use store::Runs;
@@ -44,7 +44,7 @@ fn with_few_samples() -> StudyRecord {
 
 /// The study with what its trials say beside what was published, as a sweep leaves it.
 fn beside(mut record: StudyRecord) -> StudyRecord {
-    if let model::study::Question::Sweep(sweep) = &mut record.question {
+    if let model::record::study::Question::Sweep(sweep) = &mut record.question {
         analysis::published::beside(sweep, &record.trials);
     }
     record

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::StudyRecord;
-use model::study::{Agreement, ClaimOrder, Fault, Question, Sweep};
+use model::record::study::{Agreement, ClaimOrder, Fault, Question, Sweep};
 use report::study::csv;
 use report::{study_html as html, study_terminal as terminal};
 use testkit::sample::study::{SweepShape, sweep};

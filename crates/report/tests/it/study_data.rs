@@ -1,7 +1,7 @@
 //! What programs read of a study: JSON, CSV, JUnit XML.
 
 use model::StudyRecord;
-use model::study::{Compare, Question};
+use model::record::study::{Compare, Question};
 use report::study::{csv, json, junit};
 use testkit::sample::study::{CompareEnding, SweepShape, compare, sweep};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::StudyRecord;
-use model::study::{FindAnswer, Question};
+use model::record::study::{FindAnswer, Question};
 use report::study_html as html;
 use testkit::sample::study::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
 
@@ -238,7 +238,10 @@ fn a_sweep_of_two_hundred_cells_stays_below_a_megabyte() {
     asked.factors[0].levels = (1..=20).map(|level| level.to_string()).collect();
     asked.factors[1].levels = (1..=10).map(|level| level.to_string()).collect();
     asked.cells = (0..200)
-        .map(|index| model::study::Cell { levels: vec![index / 10, index % 10], ..Default::default() })
+        .map(|index| model::record::study::Cell {
+            levels: vec![index / 10, index % 10],
+            ..Default::default()
+        })
         .collect();
     record.arms = record.arms.iter().cycle().take(200).cloned().collect();
     record.trials = record.trials.iter().cycle().take(600).cloned().collect();

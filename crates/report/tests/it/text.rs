@@ -1,6 +1,6 @@
 //! What a terminal shows. `UPDATE_GOLDEN=1 cargo test -p report text` writes the golden files anew.
 
-use model::diagnosis::SignalSummary;
+use model::record::diagnosis::SignalSummary;
 use model::record::{FileSetResult, PageCacheResult};
 use report::{explain, html, json, list_table, terminal};
 use testkit::sample::{Ending, Shape};

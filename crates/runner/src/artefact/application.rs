@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use kit::build::Sources;
-use model::kit::Build;
+use model::catalogue::kit::Build;
 use model::record::Step;
 use model::{Plan, Problem, Problems, Result, units};
 use serde_json::Value as Json;
@@ -238,7 +238,7 @@ mod tests {
             folder: "servlets".to_string(),
             run: vec!["mvn".to_string(), "package".to_string()],
             product: "target/shop".to_string(),
-            packages: model::service::Packages {
+            packages: model::catalogue::service::Packages {
                 install: vec!["maven".to_string()],
                 unpack: Vec::new(),
                 why: "to build the shop".to_string(),

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use analysis::Steady;
 use analysis::signals::{Limit, Watched, early_span_s, signals};
-use model::diagnosis::SignalSummary;
-use model::rules::{EvidenceRule, Rule};
+use model::catalogue::rules::{EvidenceRule, Rule};
+use model::record::diagnosis::SignalSummary;
 use model::{Catalogue, RunRecord};
 use store::Run;
 

@@ -1,8 +1,8 @@
 //! What is taken from the suspect and from an innocent tier, and how it is given back.
 
-use model::diagnosis::Suspect;
-use model::fault_file::Injection;
-use model::setting::{Apply, Values};
+use model::catalogue::fault_file::Injection;
+use model::catalogue::setting::{Apply, Values};
+use model::record::diagnosis::Suspect;
 use model::{Kind, Plan, Problem, Result, RunRecord, Value};
 use testbed::Stack;
 

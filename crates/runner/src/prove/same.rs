@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::setting::Values;
+use model::catalogue::setting::Values;
 use model::{Plan, Problem, Result, RunRecord, Value};
 
 /// What tells a tier.

@@ -3,9 +3,9 @@
 use analysis::{HostShares, Little, Steady};
 use engine::Second;
 use model::OperationKind;
-use model::diagnosis::LeftOut;
 use model::random::Random;
 use model::record::ValidityCheck;
+use model::record::diagnosis::LeftOut;
 use wording::Asking;
 
 /// Seconds of a window that count.
@@ -168,7 +168,7 @@ pub(super) fn left_out(driven: &[Driven]) -> Option<LeftOut> {
 
 #[cfg(test)]
 mod tests {
-    use model::interval::OperationName;
+    use model::record::interval::OperationName;
     use model::{Interval, OperationInterval};
 
     use super::*;

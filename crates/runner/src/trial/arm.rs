@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use model::kit::Users;
-use model::study::{Arm, By};
+use model::catalogue::kit::Users;
+use model::record::study::{Arm, By};
 use model::{Catalogue, Plan, Problems, Recipe, Result};
 
 use crate::catalogue_folder;
@@ -104,7 +104,7 @@ impl ReadyArm {
         let recipe = with_load(&self.arm.recipe, by, load, ramp_up_s, max_s, seed);
         let resolved = Plan::resolve(&recipe, None, &self.catalogue, &cpus::allowed())?;
         // Every trial draws anew, and starts from the same data.
-        let data_seed = self.arm.recipe.seed.unwrap_or(model::load::Load::default().seed);
+        let data_seed = self.arm.recipe.seed.unwrap_or(model::catalogue::load::Load::default().seed);
         let plan = Plan { data_seed: Some(data_seed), ..resolved };
         let catalogue = self.catalogue.clone();
         Ok(Task { recipe, plan, catalogue, ramp_up_s, min_warm_up_s, window_s, percentiles: Vec::new() })

@@ -2,10 +2,10 @@
 
 use analysis::{Batches, Steady};
 use model::Result;
-use model::plan::Load;
+use model::catalogue::rules::Rule;
+use model::record::plan::Load;
+use model::record::study::{Fault, Measured};
 use model::record::{Check, Outcome, RunRecord};
-use model::rules::Rule;
-use model::study::{Fault, Measured};
 use store::{Run, RunWriter};
 
 use crate::judge::{Case, judge, little, series_seen};

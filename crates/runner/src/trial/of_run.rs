@@ -1,8 +1,8 @@
 //! The figures of a kept run, as those of a trial.
 
 use analysis::{Also, Batches};
-use model::kit::Metric;
-use model::study::Measured;
+use model::catalogue::kit::Metric;
+use model::record::study::Measured;
 use model::{Problem, Result};
 use store::Run;
 

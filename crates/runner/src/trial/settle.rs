@@ -193,7 +193,7 @@ fn hopeless(seen: &[Seen]) -> bool {
 #[cfg(test)]
 mod tests {
     use model::Interval;
-    use model::interval::{OperationInterval, OperationName, record_ns};
+    use model::record::interval::{OperationInterval, OperationName, record_ns};
 
     use super::*;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use model::record::Outcome;
-use model::study::{Arm, Question, STUDY_FORMAT, StudyRecord, Trial};
+use model::record::study::{Arm, Question, STUDY_FORMAT, StudyRecord, Trial};
 use model::{Problem, Result};
 use store::{Runs, Studies, Study, StudyWriter};
 

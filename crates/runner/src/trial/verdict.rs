@@ -1,8 +1,8 @@
 //! What a run's checks mean for a trial.
 
-use model::kit::Metric;
+use model::catalogue::kit::Metric;
+use model::record::study::Fault;
 use model::record::{Check, RunRecord};
-use model::study::Fault;
 
 /// The checks of the run that did not hold, for whoever reads the trial to make of them what they mean there: a stack
 /// beyond its limits breaks some by itself. That no steady state was found is no fault; the trial says it in its
@@ -24,7 +24,7 @@ pub(super) fn marks(faults: Vec<Fault>, metrics: &[Metric], given: bool) -> (Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::kit::Per;
+    use model::catalogue::kit::Per;
 
     fn faults(checks: &[&str]) -> Vec<Fault> {
         checks.iter().map(|check| Fault { check: Check::of(check), sentence: "it broke".into() }).collect()

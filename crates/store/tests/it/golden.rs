@@ -38,7 +38,7 @@ fn a_run_of_format_1_opens_and_says_what_it_said() {
     for second in &seconds {
         assert!(second.phases.first_byte.is_empty(), "what was not recorded then is nothing, not an error");
         assert!(second.untimed.is_empty());
-        assert_eq!(second.wire, model::interval::Wire::default());
+        assert_eq!(second.wire, model::record::interval::Wire::default());
     }
     assert_eq!(run.record().phases, model::record::PhaseResults::default());
     assert_eq!(run.series().expect("series").len(), 5);

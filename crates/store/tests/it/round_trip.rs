@@ -1,6 +1,6 @@
 //! What is read is what was written.
 
-use model::interval::{OperationInterval, OperationKind, OperationName, Phases, Wire, record_ns};
+use model::record::interval::{OperationInterval, OperationKind, OperationName, Phases, Wire, record_ns};
 use model::record::{Outcome, Series};
 use model::{ErrorKind, Interval};
 use store::Runs;
@@ -10,7 +10,7 @@ use crate::{short, write};
 
 fn assert_same(read: &Interval, written: &Interval) {
     let scalars = |one: &Interval| {
-        let (lag, untimed) = (model::interval::new_times(), model::interval::new_times());
+        let (lag, untimed) = (model::record::interval::new_times(), model::record::interval::new_times());
         let phases = Phases::empty();
         format!("{:?}", Interval { operations: Vec::new(), lag, untimed, phases, ..one.clone() })
     };

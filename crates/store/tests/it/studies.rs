@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use model::StudyRecord;
+use model::record::study::*;
 use model::record::{Margin, Outcome, Step, TargetOutcome};
-use model::study::*;
 use store::{Studies, Study};
 use testkit::sample::Ending;
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::kit::Build;
+use model::catalogue::kit::Build;
 use model::{Catalogue, Plan};
 use tempfile::TempDir;
 use testbed::{KeeperCommand, Lab, LabOptions, Needed, Stack, StartOptions, StepEvent, packages};

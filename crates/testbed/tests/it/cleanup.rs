@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use model::tier_setting::OwnHost;
+use model::catalogue::tier_setting::OwnHost;
 use rustix::process::Signal;
 use testbed::{KeeperCommand, Lab, LabOptions, sweep};
 

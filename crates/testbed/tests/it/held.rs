@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::Recipe;
-use model::fault_file::{Expected, FaultFile, Injection};
+use model::catalogue::fault_file::{Expected, FaultFile, Injection};
 use testkit::ending::skip;
 
 use crate::bench::{Bench, LIGHTTPD, get};

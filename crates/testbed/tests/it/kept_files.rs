@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use model::kit::FileSet;
+use model::catalogue::kit::FileSet;
 use testbed::{Stack, page_cache};
 use testkit::ending::skip;
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use model::Plan;
-use model::tier_setting::OwnHost;
+use model::catalogue::tier_setting::OwnHost;
 use observe::Servers;
 use testbed::{Stack, Tier, check_app, check_hosts, try_host};
 use testkit::ending::{refused, skip};

@@ -1,6 +1,6 @@
 //! Packages: what is missing, the line for an administrator, and unpacking where the network allows.
 
-use model::setting::Apply;
+use model::catalogue::setting::Apply;
 use testbed::packages::{self, How};
 use testbed::{Needed, program};
 use testkit::ending::skip;

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use model::kit::FileSet;
+use model::catalogue::kit::FileSet;
 use model::{Catalogue, Plan, ServerJob};
 use observe::Servers;
 use rustix::process::Signal;

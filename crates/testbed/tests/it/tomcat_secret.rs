@@ -5,7 +5,7 @@ use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use model::server_job::StatusPlace;
+use model::catalogue::server_job::StatusPlace;
 use testbed::Tier;
 
 use crate::bench::get;

@@ -2,10 +2,10 @@
 //! something that can't be told.
 
 use model::RunRecord;
-use model::diagnosis::{
+use model::record::diagnosis::{
     Clue, Diagnosis, Doing, Handicap, Injected, Ledger, LedgerPart, Limited, Proof, Suspect, Try,
 };
-use model::interval::OperationKind;
+use model::record::interval::OperationKind;
 
 use super::{Ending, Shape};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::diagnosis::SignalSummary;
 use model::random::Random;
+use model::record::diagnosis::SignalSummary;
 use model::record::{CounterSetup, Series};
 
 use super::load::{active_users, draws, slowness};

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use model::interval::{OperationInterval, OperationKind, OperationName, Phases, Times, Wire, new_times};
+use model::catalogue::setting::GivenSettings;
+use model::record::interval::{
+    OperationInterval, OperationKind, OperationName, Phases, Times, Wire, new_times,
+};
 use model::record::{
     Check, ConsistencyResult, DatasetResult, Evidence, GeneratorResult, MetricResult, OperationResult,
     Outcome, PhaseResult, PhaseResults, RUN_FORMAT, Series, Setup, Step, TargetOutcome, TierResult,
     TierSetup, TimeSummary, ValidityCheck, Verdict,
 };
-use model::setting::GivenSettings;
 use model::{ErrorKind, Interval, QosTarget, RunRecord, Value};
 
 use super::load::THINK_S;

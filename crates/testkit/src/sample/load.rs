@@ -1,10 +1,10 @@
 //! The seconds of a made-up run.
 
-use model::interval::{
-    LAST_SESSIONS, OperationInterval, OperationKind, OperationName, SessionEnd, record_ns,
-};
 use model::random::Random;
 use model::record::Series;
+use model::record::interval::{
+    LAST_SESSIONS, OperationInterval, OperationKind, OperationName, SessionEnd, record_ns,
+};
 use model::{ErrorKind, Interval};
 
 use super::{Ending, Shape};

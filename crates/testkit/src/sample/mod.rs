@@ -7,7 +7,7 @@ mod load;
 mod shape;
 pub mod study;
 
-use model::interval::OperationName;
+use model::record::interval::OperationName;
 use model::record::{Event, Outcome, Series};
 use model::{Interval, RunRecord};
 

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use experiment::{Bench, Order};
-use model::qos::Measure;
-use model::study::{Figure, Measured, Trial};
+use model::catalogue::qos::Measure;
+use model::record::study::{Figure, Measured, Trial};
 use model::{QosTarget, Result};
 
 use super::{BATCHES, OVERHEAD_S, Random, outcome, trial};

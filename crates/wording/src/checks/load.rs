@@ -1,7 +1,7 @@
 //! Whether the load was the one that was asked for.
 
 use analysis::{ArrivalsFault, MixDraws, PauseFault, SessionShare};
-use model::load::Pattern;
+use model::catalogue::load::Pattern;
 use model::units::{self, number, percent};
 
 use crate::asking::Asking;

@@ -4,7 +4,7 @@ use analysis::{
     ArrivalsFault, Balance, Bound, Little, LogAlarm, MixDraws, PauseFault, Samples, SendLag, SessionShare,
     SteadyEnd, TierEvent, TierFault,
 };
-use model::load::Pattern;
+use model::catalogue::load::Pattern;
 use model::record::{ConsistencyResult, Evidence, UntimedResult};
 use model::{Check, MemoryKill};
 

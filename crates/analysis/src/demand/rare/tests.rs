@@ -1,6 +1,6 @@
 //! Simulated walks: a right generator is not accused, a broken one is, of the session that it passes over.
 
-use model::mix::Order;
+use model::catalogue::mix::Order;
 
 use super::*;
 use model::random::Random;

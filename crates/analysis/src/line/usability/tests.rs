@@ -1,7 +1,7 @@
 //! What a trial is good for, by what broke in it and what it missed.
 
 use model::record::Margin;
-use model::study::{Fault, Find, FindGoal, Measurement, Sweep, SweepOrder};
+use model::record::study::{Fault, Find, FindGoal, Measurement, Sweep, SweepOrder};
 
 use super::*;
 

@@ -5,7 +5,7 @@
 //! connected to the tier behind it.
 
 use libc::c_long;
-use model::diagnosis::Doing;
+use model::record::diagnosis::Doing;
 
 use super::call::{Call, Place};
 

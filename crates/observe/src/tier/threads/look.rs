@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use model::diagnosis::Doing;
+use model::record::diagnosis::Doing;
 
 use super::call::{self, Place};
 use super::judge::{Around, Thing, doing};

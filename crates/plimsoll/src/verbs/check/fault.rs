@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use model::catalogue::fault_file::Expected;
+use model::catalogue::rules::About;
 use model::document::nearest;
-use model::fault_file::Expected;
-use model::rules::About;
 use model::{Catalogue, FaultFile, Plan, Problem, Problems, Result};
 
 use crate::verbs::faults;

@@ -3,7 +3,7 @@
 use analysis::paired::min_blocks;
 use clap::Args;
 use experiment::compare::{self, Asked, LOAD_LINE};
-use model::study::{Arm, By, Compare, FindGoal, Trial};
+use model::record::study::{Arm, By, Compare, FindGoal, Trial};
 use model::{Plan, Problem, Problems, Result, units};
 use wording::roughly;
 

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use model::setting::Value;
-use model::study::Arm;
+use model::catalogue::setting::Value;
+use model::record::study::Arm;
 use model::{Catalogue, Problem, Recipe, Result, document};
 
 use crate::context::Context;

@@ -5,9 +5,9 @@ use std::time::Instant;
 use analysis::paired::Terms;
 use analysis::unpaired;
 use experiment::compare::{Failures, by_failures, failed_more};
-use model::kit::DEFAULT_MIX;
+use model::catalogue::kit::DEFAULT_MIX;
+use model::record::study::{Arm, Better, Compare, Effect, Measured, Question, STUDY_FORMAT, StudyRecord};
 use model::record::{Outcome, RunRecord};
-use model::study::{Arm, Better, Compare, Effect, Measured, Question, STUDY_FORMAT, StudyRecord};
 use model::{Problem, Problems, Recipe, Result};
 use store::{Run, Studies};
 

@@ -9,7 +9,7 @@ use runner::cpus;
 
 /// Drives a null server for three seconds.
 pub(super) fn measure(context: &mut Context) -> Result<Vec<Finding>> {
-    let placement = model::plan::Placement::of_machine(&cpus::allowed());
+    let placement = model::record::plan::Placement::of_machine(&cpus::allowed());
     let full = match ceiling::at_full(&placement, &context.interrupt, &mut context.console) {
         Ok(full) => full,
         Err(problems) => {

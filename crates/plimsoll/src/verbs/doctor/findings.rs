@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use model::tier_setting::{DELAY, HOST, OwnHost, RATE};
+use model::catalogue::tier_setting::{DELAY, HOST, OwnHost, RATE};
 use model::units;
 
 use crate::context::Context;
@@ -94,7 +94,7 @@ pub(super) fn sight() -> Vec<Finding> {
 
 fn cpu_finding() -> Finding {
     let cpus = cpus::allowed();
-    let placement = model::plan::Placement::of_machine(&cpus);
+    let placement = model::record::plan::Placement::of_machine(&cpus);
     if cpus.len() < 2 {
         let what = "one CPU: generator and stack share it, and disturb each other";
         return Finding::limited("CPUs", what, "a machine with two or more");

@@ -1,7 +1,7 @@
 //! What a stack is made of, for one workload or for every one that it is there for.
 
-use model::kit::Build;
-use model::setting::Values;
+use model::catalogue::kit::Build;
+use model::catalogue::setting::Values;
 use model::{Catalogue, KitManifest, Problem, Result, ServiceManifest, StackManifest};
 use testbed::Needed;
 

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use model::interval::{ErrorKind, OperationKind, OperationName, Times, add_times, new_times};
 use model::record::Series;
+use model::record::interval::{ErrorKind, OperationKind, OperationName, Times, add_times, new_times};
 use model::{Interval, Result, RunRecord};
 use store::Run;
 

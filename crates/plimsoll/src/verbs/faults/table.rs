@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use analysis::score::{FALSE_ALARMS, FIRST_RATIO, Judged, Score, THREE_RATIO, confusion};
-use model::diagnosis::Diagnosis;
-use model::fault_file::Expected;
+use model::catalogue::fault_file::Expected;
+use model::record::diagnosis::Diagnosis;
 use model::{FaultFile, Problem, Result, RunRecord};
 
 use super::{seconds, units_of};

@@ -1,7 +1,7 @@
 //! What a find looks for, from its flags.
 
 use clap::Args;
-use model::study::{By, FindGoal};
+use model::record::study::{By, FindGoal};
 use model::{Problem, Problems, Result, units};
 
 const MIN_WINDOW_S: f64 = FindGoal::MIN_WINDOW_S;

@@ -1,7 +1,7 @@
 //! What holds the stack at its load line: by the run of the trial there, and by how that shows over all loads.
 
 use analysis::diagnosis::shape::{self, AtLoad};
-use model::study::{Find, FindAnswer, Purpose, Question, Trial};
+use model::record::study::{Find, FindAnswer, Purpose, Question, Trial};
 use model::{Catalogue, Diagnosis, Result, RunRecord, StudyRecord};
 
 use runner::diagnose;

@@ -4,9 +4,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use analysis::{CheckOutcome, HostShares, Little, Steady, ValidityInputs};
 use engine::{Audience, RunOptions, Second, Totals};
-use model::hit::HIT_FORMAT;
-use model::interval::OperationName;
-use model::plan::Load;
+use model::record::hit::HIT_FORMAT;
+use model::record::interval::OperationName;
+use model::record::plan::Load;
 use model::record::{Check, OperationResult, Outcome, TimeSummary};
 use model::{HitRecord, Interval, OperationKind, Result, units};
 use wording::{Asking, VerdictInputs};

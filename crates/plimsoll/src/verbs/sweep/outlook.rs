@@ -2,7 +2,7 @@
 
 use experiment::sweep;
 use model::SweepPlan;
-use model::study::{Form, Measurement, Sweep, SweepOrder, Trial};
+use model::record::study::{Form, Measurement, Sweep, SweepOrder, Trial};
 
 use wording::roughly;
 

@@ -1,7 +1,7 @@
 //! A comparison's blocks: the ratios that its effect is made of.
 
 use model::StudyRecord;
-use model::study::{Compare, Trial};
+use model::record::study::{Compare, Trial};
 
 /// One block that holds both arms.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,7 +50,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::study::Question;
+    use model::record::study::Question;
     use testkit::sample::study::{CompareEnding, compare};
 
     fn blocks(ending: CompareEnding) -> Vec<PairRatio> {

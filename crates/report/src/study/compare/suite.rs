@@ -2,7 +2,7 @@
 
 use model::StudyRecord;
 use model::record::Outcome;
-use model::study::{Compare, Effect};
+use model::record::study::{Compare, Effect};
 
 use super::name;
 use crate::study::view::{Case, Suite, Verdict};

@@ -2,7 +2,7 @@
 
 use model::StudyRecord;
 use model::record::TargetOutcome;
-use model::study::Trial;
+use model::record::study::Trial;
 
 use super::course::{Course, smooth};
 use crate::figures;

@@ -2,7 +2,7 @@
 
 use model::StudyRecord;
 use model::record::TargetOutcome;
-use model::study::{Find, Kind, LoadLine, Measured, Purpose, Trial};
+use model::record::study::{Find, Kind, LoadLine, Measured, Purpose, Trial};
 
 /// A find's figures against the load.
 pub(crate) struct Course<'a> {
@@ -124,7 +124,7 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::study::Question;
+    use model::record::study::Question;
     use testkit::sample::study::{FindEnding, find};
 
     #[test]

@@ -1,7 +1,7 @@
 //! Published figures beside ours, in words: the same on the terminal and on the page.
 
 use model::StudyRecord;
-use model::study::{Agreement, Claim, ClaimOrder, Estimate, Published, PublishedPair, Sweep};
+use model::record::study::{Agreement, Claim, ClaimOrder, Estimate, Published, PublishedPair, Sweep};
 
 use super::cells;
 use crate::figures;
@@ -26,7 +26,7 @@ pub(crate) struct Row {
 
 /// The rows in the order in which they were published.
 pub(crate) fn rows(table: &Published) -> Vec<Row> {
-    let row = |row: &model::study::PublishedRow| Row {
+    let row = |row: &model::record::study::PublishedRow| Row {
         label: row.label.clone(),
         // Every digit that was printed.
         published: row.value.to_string(),

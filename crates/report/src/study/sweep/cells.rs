@@ -2,7 +2,7 @@
 
 use analysis::unpaired;
 use model::StudyRecord;
-use model::study::{FindAnswer, Measurement, Sweep, Trial};
+use model::record::study::{FindAnswer, Measurement, Sweep, Trial};
 
 /// Probability with which a window's interval holds.
 const CONFIDENCE_RATIO: f64 = 0.95;
@@ -32,7 +32,7 @@ pub(crate) struct Repeat {
 
 /// The cells in the arms' order.
 pub(crate) fn of<'a>(record: &'a StudyRecord, sweep: &'a Sweep) -> Vec<CellResult<'a>> {
-    let cell = |(arm, cell): (usize, &'a model::study::Cell)| {
+    let cell = |(arm, cell): (usize, &'a model::record::study::Cell)| {
         let of_arm = || record.trials.iter().filter(move |trial| trial.arm == arm);
         CellResult {
             arm,
@@ -100,7 +100,7 @@ impl CellResult<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::study::Question;
+    use model::record::study::Question;
     use testkit::sample::study::{SweepShape, sweep};
 
     #[test]

@@ -1,6 +1,6 @@
 //! A sweep's figures: against its only factor as charts, by two factors as maps.
 
-use model::study::{Factor, Measurement, Sweep};
+use model::record::study::{Factor, Measurement, Sweep};
 use model::{StudyRecord, units};
 
 use super::cells::{self, CellResult};

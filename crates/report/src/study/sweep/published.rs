@@ -1,7 +1,7 @@
 //! Published figures beside ours, as tables, charts and columns of the CSV.
 
 use model::StudyRecord;
-use model::study::{Published, PublishedRow, Sweep};
+use model::record::study::{Published, PublishedRow, Sweep};
 
 use super::beside;
 use crate::figures;

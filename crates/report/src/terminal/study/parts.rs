@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::StudyRecord;
-use model::study::Trial;
+use model::record::study::Trial;
 
 use crate::settings::Settings;
 use crate::study::words;

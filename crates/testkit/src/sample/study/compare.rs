@@ -1,7 +1,7 @@
 //! Made-up comparisons: interleaved blocks of two trials each.
 
+use model::record::study::{Better, Compare, Conclusion, Effect, Purpose, Question, StudyRecord, Trial};
 use model::record::{Check, Outcome};
-use model::study::{Better, Compare, Conclusion, Effect, Purpose, Question, StudyRecord, Trial};
 
 use super::parts::{Parts, arm, record, wobble};
 use super::trial::{Stack, Wanted, spoil};

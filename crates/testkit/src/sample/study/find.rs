@@ -1,10 +1,10 @@
 //! Made-up finds.
 
-use model::record::{Check, Outcome};
-use model::study::{
+use model::record::study::{
     By, Confirmation, Fault, Find, FindAnswer, FindGoal, LoadLine, NoAnswer, Purpose, Question, StudyRecord,
     Trial, WhyNot,
 };
+use model::record::{Check, Outcome};
 
 use super::parts::{Parts, arm, record};
 use super::trial::{Stack, Wanted, spoil};

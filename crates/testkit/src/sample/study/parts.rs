@@ -1,8 +1,8 @@
 //! What every made-up study has.
 
-use model::recipe::Recipe;
+use model::catalogue::recipe::Recipe;
+use model::record::study::{Arm, Ceiling, Question, STUDY_FORMAT, StudyRecord, Trial};
 use model::record::{Check, Outcome, Step, ValidityCheck};
-use model::study::{Arm, Ceiling, Question, STUDY_FORMAT, StudyRecord, Trial};
 
 use crate::sample::{Shape, judgement};
 

@@ -1,6 +1,6 @@
 //! What a made-up sweep has beside published figures.
 
-use model::study::{Claim, ClaimOrder, Figure, Published, PublishedFigure, PublishedRow, Trial};
+use model::record::study::{Claim, ClaimOrder, Figure, Published, PublishedFigure, PublishedRow, Trial};
 
 use super::parts::wobble;
 

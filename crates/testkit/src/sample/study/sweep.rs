@@ -1,11 +1,11 @@
 //! Made-up sweeps.
 
 use model::Value;
-use model::record::{Check, Outcome};
-use model::study::{
+use model::record::study::{
     Arm, Cell, Factor, FindAnswer, FindGoal, Form, LoadLine, Measurement, NoAnswer, Purpose, Question,
     StudyRecord, Sweep, SweepOrder, Trial, WhyNot,
 };
+use model::record::{Check, Outcome};
 
 use super::parts::{Parts, arm, record};
 use super::published;

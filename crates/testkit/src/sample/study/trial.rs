@@ -2,8 +2,8 @@
 
 use model::Check;
 use model::QosTarget;
+use model::record::study::{Fault, Figure, Measured, Purpose, TierCpu, Trial};
 use model::record::{Margin, TargetOutcome};
-use model::study::{Fault, Figure, Measured, Purpose, TierCpu, Trial};
 
 use super::parts::wobble;
 

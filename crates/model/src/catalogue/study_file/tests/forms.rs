@@ -1,0 +1,118 @@
+//! Sizes, the full form, and published figures.
+
+use super::*;
+use crate::record::study::ClaimOrder;
+
+#[test]
+fn sizes_are_a_factor_and_part_of_a_listed_cell() {
+    let grid = plan("sizes = [\"small\", \"large\"]\nstacks = [\"one\", \"two\"]\nusers = [5]\n");
+    let labels: Vec<&str> = grid.arms.iter().map(|arm| arm.label.as_str()).collect();
+    assert_eq!(labels[1], "stack = one, size = large");
+    assert_eq!(grid.arms[1].recipe.size.as_deref(), Some("large"));
+    let listed = plan("[[cell]]\nsize = \"small\"\nusers = 5\n[[cell]]\nsize = \"large\"\nusers = 6\n");
+    assert_eq!(listed.arms[1].recipe.size.as_deref(), Some("large"));
+    assert_eq!(listed.sweep.factors[0].name, "size");
+    for (text, expected) in [
+        ("size = \"small\"\nsizes = [\"large\"]\n", "`size` is the same in every cell"),
+        ("sizes = [\"small\", \"smal\"]\n", "smal"),
+        ("size = \"small\"\n[[cell]]\nsize = \"large\"\nusers = 1\n", "leave `size` out"),
+        ("sizes = [\"small\", \"large\"]\n[[cell]]\nusers = 1\n", "a list of sizes and [[cell]]s"),
+    ] {
+        let said = refused(text);
+        assert!(said.iter().any(|said| said.contains(expected)), "{expected}\n{text}\n{said:#?}");
+    }
+}
+
+#[test]
+fn the_full_form_has_its_own_keys_and_the_others_of_the_short_one() {
+    let text = format!(
+        "{HEAD}users = [5, 6]\nrepeats = 2\nwindow = \"4s\"\n[set]\n\"web.queue\" = 3\n\"web.pool.workers\" = 7\n\
+         [full]\nusers = [50, 60, 70]\nsizes = [\"small\", \"large\"]\nwindow = \"1min\"\n[full.set]\n\"web.queue\" = 9\n"
+    );
+    let plans = resolve_all(&text).unwrap_or_else(|problems| panic!("{problems}"));
+    let [short, full] = plans.as_slice() else { panic!("it has two forms") };
+    assert_eq!((short.arms.len(), full.arms.len()), (2, 6));
+    assert_eq!((short.sweep.form, full.sweep.form), (Some(Form::Short), Some(Form::Full)));
+    assert_eq!(full.sweep.measurement, Measurement::Window { window_s: 60.0 });
+    assert_eq!(full.sweep.repeats, 2, "what [full] doesn't say is as in the short form");
+    let knobs: Vec<String> = full.arms[0].recipe.set.values().map(ToString::to_string).collect();
+    assert_eq!(knobs, ["7", "9"]);
+}
+
+#[test]
+fn a_study_without_a_full_form_says_so() {
+    let text = format!("{HEAD}users = [5]\n");
+    let study = StudyFile::read("s.toml", &text).expect("it can be read");
+    let problems =
+        study.resolve(Form::Full, "s.toml", &text, &catalogue(), &[0, 1]).expect_err("there is none");
+    assert!(problems.to_string().contains("no [full]"), "{problems}");
+}
+
+#[test]
+fn mistakes_of_the_full_form_are_told_with_its_lines_and_shared_ones_once() {
+    let said = refused(
+        "users = [5]\n[set]\n\"web.quee\" = 3\n[full]\nusers = [50, 50]\nsizes = [\"huge\"]\n[full.set]\n\"web.pool.workers\" = 999\n",
+    );
+    let starts = |start: &str| said.iter().filter(|said| said.starts_with(start)).count();
+    assert_eq!(starts("s.toml:7: set.web.quee"), 1, "{said:#?}");
+    assert_eq!(starts("s.toml:9: full.users[1]"), 1, "{said:#?}");
+    assert_eq!(starts("s.toml:10:"), 1, "{said:#?}");
+    assert_eq!(starts("s.toml:12: set.web.pool.workers: 999 is out of range"), 1, "{said:#?}");
+}
+
+const TABLE: &str = "users = [5, 6]\nstacks = [\"one\", \"two\"]\ndiffers = [\"The hardware.\"]\n[full]\nusers = [50]\n\
+    [[published]]\ntitle = \"T\"\nof = \"mbit_per_s\"\nunit = \"Mbit/s\"\n\
+    [[published.value]]\nwhere = { users = [5, 50], stack = \"two\" }\nas = \"few\"\nvalue = 250\n\
+    [[published.value]]\nwhere = { users = 6, stack = \"one\" }\nas = \"many\"\nvalue = 122.5\n\
+    [[published.value]]\nas = \"Haboob\"\nvalue = 1\n\
+    [[published.claim]]\nsays = \"no difference\"\norder = \"same\"\n\
+    of = [{ users = 5, stack = \"one\" }, { users = 5, stack = \"two\" }]\n";
+
+#[test]
+fn a_published_value_finds_its_cell_in_each_form() {
+    let plans = resolve_all(&format!("{HEAD}{TABLE}")).unwrap_or_else(|problems| panic!("{problems}"));
+    let cells = |plan: &SweepPlan| -> Vec<Option<usize>> {
+        plan.sweep.published[0].rows.iter().map(|row| row.cell).collect()
+    };
+    assert_eq!(cells(&plans[0]), [Some(2), Some(1), None]);
+    assert_eq!(cells(&plans[1]), [Some(1), None, None]);
+    let table = &plans[0].sweep.published[0];
+    assert!(table.figure.metric && table.rows[0].value == 250.0);
+    assert_eq!(
+        (table.claims[0].order, table.claims[0].cells.as_slice()),
+        (ClaimOrder::Same, [0, 2].as_slice())
+    );
+    assert_eq!(
+        plans[1].sweep.published[0].claims[0].cells,
+        [] as [usize; 0],
+        "the full form has no such cells"
+    );
+    assert_eq!(plans[0].sweep.differs, ["The hardware."]);
+}
+
+#[test]
+fn mistakes_of_published_tables_are_told_at_once_with_their_lines() {
+    let said = refused(
+        "users = [5, 6]\nstacks = [\"one\", \"two\"]\n\
+         [[published]]\ntitle = \"T\"\nof = \"mbit_per_m\"\nunit = \"Mbit/s\"\n\
+         [[published.value]]\nwhere = { usrs = 5, stack = \"one\" }\nas = \"a\"\nvalue = 1\n\
+         [[published.value]]\nwhere = { users = 7, stack = \"one\" }\nas = \"b\"\nvalue = 0\n\
+         [[published.value]]\nwhere = { users = 5 }\nas = \"c\"\nvalue = 2\n\
+         [[published]]\ntitle = \"U\"\nof = \"p90\"\nunit = \"Mbit/s\"\n\
+         [[published]]\ntitle = \"V\"\nof = \"load_line\"\nunit = \"users\"\n[[published.claim]]\nsays = \"x\"\norder = \"same\"\nof = [{ users = 5, stack = \"one\" }]\n",
+    );
+    let expected = [
+        "s.toml:9: published[0].of: `mbit_per_m` is not a measure",
+        "s.toml:12: published[0].value[0].where.usrs: `usrs` is no factor of this study   try: `users`",
+        "s.toml:16: published[0].value[1].where.users: `7` is no level of users",
+        "s.toml:18: published[0].value[1].value: 0 is no value that ratios can be taken of",
+        "s.toml:20: published[0].value[2].where: 2 cells have these levels   why it matters: a figure is of one cell   try: say stack too",
+        "s.toml:23: published[1]: the table has neither a value nor a claim",
+        "s.toml:26: published[1].unit: `Mbit/s` can't be compared with our p90, which is in s",
+        "s.toml:29: published[2].of: `load_line` is the figure of a study with [find]",
+        "published[2].claim[0].of: a claim is about two cells or more",
+    ];
+    for sentence in expected {
+        assert!(said.iter().any(|said| said.contains(sentence)), "missing: {sentence}\ngot: {said:#?}");
+    }
+}

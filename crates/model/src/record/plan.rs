@@ -1,0 +1,435 @@
+//! A recipe resolved against the catalogue: every file found, every value checked, every cost known. Nothing has been
+//! started yet.
+
+mod tiers;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::fault_file::Injection;
+use crate::catalogue::kit::DEFAULT_MIX;
+use crate::catalogue::load::Arriving;
+pub use crate::catalogue::load::Load;
+use crate::catalogue::qos::{Measure, QosTarget};
+use crate::catalogue::recipe::Recipe;
+use crate::catalogue::setting::{self, GivenSettings, Values};
+use crate::catalogue::tier_setting::OwnHost;
+use crate::document::nearest;
+use crate::problem::{Problem, Problems, Result};
+use crate::{Acknowledge, Catalogue, FaultFile, KitManifest, ServiceManifest, StackManifest};
+
+/// Everything that a run needs to know.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Plan {
+    /// The workload, as it is under `mix`.
+    pub kit: KitManifest,
+    /// One of the kit's mixes instead of its default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix: Option<String>,
+    /// The size and its numbers.
+    pub size: Size,
+    /// The kit's parameters in force.
+    pub params: Values,
+    /// What the recipe set, of the parameters and of the tiers' knobs.
+    #[serde(default)]
+    pub given: GivenSettings,
+    /// The composition.
+    pub stack: StackManifest,
+    /// The tiers in the order in which they start.
+    pub tiers: Vec<PlanTier>,
+    /// How the users arrive and how long they stay.
+    pub load: Load,
+    /// What the run must meet.
+    pub qos: Vec<QosTarget>,
+    /// Which CPUs serve and which generate.
+    pub placement: Placement,
+    /// The web tier's TCP port, when a particular one was asked for.
+    pub port: Option<u16>,
+    /// Seed of the data set where it is not the load's: a study's trials differ in their users' draws and start from the
+    /// same data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_seed: Option<u64>,
+    /// The URL of a server that somebody else started; then the stack has no tiers, and nothing is started.
+    #[serde(default)]
+    pub target: Option<String>,
+    /// What is injected on purpose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<FaultFile>,
+}
+
+/// A data set's size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Size {
+    /// As the kit calls it, or else as it was asked for: `small`, `30mb`, `browsers=20,items=1000`.
+    pub label: String,
+    /// The numbers that scripts see as `size.NAME`.
+    pub values: BTreeMap<String, f64>,
+}
+
+/// A tier of the plan.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PlanTier {
+    /// web, app, db, cache.
+    pub name: String,
+    /// The server program.
+    pub service: ServiceManifest,
+    /// The service's folder in the catalogue: `services/apache`, or one of the kit's own.
+    #[serde(default)]
+    pub folder: String,
+    /// Its knobs in force.
+    pub values: Values,
+    /// How many processes of the server program there are, each with a directory, ports and sockets of its own.
+    #[serde(default = "one_instance")]
+    pub instances: u32,
+    /// What the tier's processes may take; page cache that they filled counts. No limit when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_limit_bytes: Option<u64>,
+    /// How many cores' time the tier's processes may use together. No limit when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_limit_cores: Option<f64>,
+    /// The host of its own that it is on, as far as the network goes. On this one's when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_host: Option<OwnHost>,
+}
+
+fn one_instance() -> u32 {
+    1
+}
+
+/// Which CPUs serve and which generate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placement {
+    /// The generator's CPUs: one thread each.
+    pub generator: Vec<usize>,
+    /// The CPUs of all tiers.
+    pub stack: Vec<usize>,
+}
+
+impl Placement {
+    /// The default: a quarter of the CPUs, at least one, for the generator, apart from the stack's; on a single CPU
+    /// both share it.
+    pub fn of_machine(cpus: &[usize]) -> Placement {
+        if cpus.len() < 2 {
+            return Placement { generator: cpus.to_vec(), stack: cpus.to_vec() };
+        }
+        let split = cpus.len() - (cpus.len() / 4).max(1);
+        Placement { generator: cpus[split..].to_vec(), stack: cpus[..split].to_vec() }
+    }
+}
+
+impl Plan {
+    /// Resolves `recipe` on a machine with the given CPUs. Every mistake is reported at once; `file` is where the
+    /// recipe was read, for the messages.
+    pub fn resolve(
+        recipe: &Recipe,
+        file: Option<&str>,
+        catalogue: &Catalogue,
+        cpus: &[usize],
+    ) -> Result<Plan> {
+        let mut problems = Vec::new();
+        let mut kit = under_mix(recipe, catalogue.kit(&recipe.kit)?, &mut problems);
+        let stack = match &recipe.target {
+            Some(url) => elsewhere(url, recipe, &kit, &mut problems),
+            None => catalogue.stack(recipe.stack.as_deref().unwrap_or(&kit.default_stack))?,
+        };
+        for need in stack.lacking(&kit) {
+            let what = format!("kit {} needs {need}, which stack {} does not provide", kit.name, stack.name);
+            problems.push(Problem::recipe(what).key("stack"));
+        }
+        let size = resolve_size(recipe, &kit, &mut problems);
+        let params = setting::resolve(&kit.params, &recipe.param, "param.", &mut problems);
+        let tiers = tiers::resolve(recipe, &kit, &stack, catalogue, &mut problems)?;
+        let qos = resolve_qos(recipe, &kit, catalogue, &mut problems);
+        let mut load = crate::catalogue::load::request::resolve(recipe, &kit, &mut problems);
+        if let Some(most) = kit.most_users(&size.values).filter(|_| recipe.users.is_none()) {
+            // The kit's default number of users is for its default size.
+            load.users = load.users.min((most as u32).max(1));
+        }
+        let fault = recipe.fault.as_deref().map(|name| catalogue.fault(name)).transpose()?;
+        problems.extend(fault.iter().flat_map(|fault| fault.mistakes(&stack, recipe.target.is_some())));
+        apply_think_unit(&mut kit, &params, &mut problems);
+        check_users(&kit, &mut problems);
+        check_acknowledge(&kit, &params, &mut problems);
+        problems.extend(only_the_first(&kit, &load));
+        // A size that there is not has been told of.
+        problems.extend(too_many_users(&kit, &size, &load).filter(|_| !size.values.is_empty()));
+        if let Some(file) = file {
+            problems.iter_mut().for_each(|problem| _ = problem.place.file.get_or_insert(file.to_string()));
+        }
+        Problems::check(problems)?;
+        let placement = Placement::of_machine(cpus);
+        let target = recipe.target.clone();
+        Ok(Plan {
+            kit,
+            mix: recipe.mix.clone().filter(|name| name != DEFAULT_MIX),
+            size,
+            params,
+            given: GivenSettings { param: recipe.param.clone(), set: recipe.set.clone() },
+            stack,
+            tiers,
+            load,
+            qos,
+            placement,
+            port: recipe.port,
+            data_seed: None,
+            target,
+            fault,
+        })
+    }
+
+    /// Users who have been waiting for longer than this count as waiting; seconds.
+    pub fn waiting_over_s(&self) -> f64 {
+        let asked = self.qos.iter().find_map(|target| match target.measure {
+            Measure::Waiting(over_s) => Some(over_s),
+            _ => None,
+        });
+        asked.unwrap_or(10.0)
+    }
+
+    /// How the users' side acknowledges what it receives.
+    pub fn acknowledge(&self) -> Acknowledge {
+        // A plan is not resolved with a value that means neither.
+        acknowledge(&self.kit, &self.params).unwrap_or_default()
+    }
+
+    /// The tier of that name.
+    pub fn tier(&self, name: &str) -> Option<&PlanTier> {
+        self.tiers.iter().find(|tier| tier.name == name)
+    }
+
+    /// What is done to the stack or to the machine on purpose.
+    pub fn injections(&self) -> &[Injection] {
+        self.fault.as_ref().map_or(&[], |fault| &fault.injections)
+    }
+
+    /// The tier that holds the data set.
+    pub fn database(&self) -> Option<&PlanTier> {
+        self.tiers.iter().find(|tier| tier.service.database.is_some())
+    }
+}
+
+/// The stack of a server that somebody else started: no tiers, and whatever the kit needs is taken to be there.
+fn elsewhere(url: &str, recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>) -> StackManifest {
+    let given =
+        [("stack", recipe.stack.is_some()), ("set", !recipe.set.is_empty()), ("port", recipe.port.is_some())];
+    for (key, _) in given.iter().filter(|(_, given)| *given) {
+        let what = format!("`{key}` and `target` exclude each other");
+        let why = "nothing is started for a target, so there is nothing to set";
+        problems.push(Problem::recipe(what).key(*key).why(why));
+    }
+    let name = url.split_once("://").map_or(url, |(_, rest)| rest).split('/').next().unwrap_or(url);
+    StackManifest {
+        format: 1,
+        name: name.to_string(),
+        title: format!("the server at {url}, not started by Plimsoll"),
+        provides: kit.needs.clone(),
+        tiers: Vec::new(),
+    }
+}
+
+fn resolve_size(recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>) -> Size {
+    let asked = recipe.size.as_ref().unwrap_or(&kit.default_size);
+    match kit.size(asked) {
+        Ok(values) => Size { label: kit.size_label(asked, &values), values },
+        Err(what) => {
+            let remedy = format!("`plimsoll list {}` shows its sizes", kit.name);
+            problems.push(Problem::recipe(what).key("size").remedy(remedy));
+            Size { label: asked.clone(), values: BTreeMap::new() }
+        }
+    }
+}
+
+fn resolve_qos(
+    recipe: &Recipe,
+    kit: &KitManifest,
+    catalogue: &Catalogue,
+    problems: &mut Vec<Problem>,
+) -> Vec<QosTarget> {
+    let mut targets = Vec::new();
+    let mut add = |text: &str, operation: Option<&str>, file: Option<String>| match text.parse::<QosTarget>()
+    {
+        Ok(target) => {
+            let operation = operation.map(str::to_string).or(target.operation);
+            targets.push(QosTarget { operation, ..target });
+        }
+        Err(what) => {
+            let mut problem = Problem::recipe(what).key("qos");
+            problem.place.file = file;
+            problems.push(problem);
+        }
+    };
+    if recipe.qos.is_empty() {
+        for (scope, texts) in &kit.qos {
+            let operation = (scope != "all").then_some(scope.as_str());
+            let file = format!("kits/{}/kit.toml", kit.name);
+            texts.iter().for_each(|text| add(text, operation, Some(file.clone())));
+        }
+    }
+    let mut unknown = Vec::new();
+    for text in &recipe.qos {
+        if text.contains(['<', '>']) {
+            add(text, None, None);
+            continue;
+        }
+        // Without a sign it is a preset's name.
+        match catalogue.preset(text.trim()) {
+            Ok(preset) => {
+                let file = format!("qos/{}.toml", preset.name);
+                preset.targets.iter().for_each(|text| add(text, None, Some(file.clone())));
+            }
+            Err(found) => unknown.extend(found.into_vec().into_iter().map(|problem| {
+                let why =
+                    "without a sign it can only name a preset; a target has one: write it as `p95 < 2s`";
+                problem.key("qos").why(why)
+            })),
+        }
+    }
+    problems.append(&mut unknown);
+    let waits = targets.iter().filter_map(|target| match target.measure {
+        Measure::Waiting(over_s) => Some(over_s),
+        _ => None,
+    });
+    if waits.clone().zip(waits.skip(1)).any(|(one, next)| one != next) {
+        let what = "two targets ask about users who wait, each over another time";
+        problems.push(Problem::recipe(what).key("qos").remedy("keep one of them"));
+    }
+    targets.extend(QosTarget::implied(&targets));
+    targets
+}
+
+/// From here on `think` and `cycle` are seconds.
+fn apply_think_unit(kit: &mut KitManifest, params: &Values, problems: &mut Vec<Problem>) {
+    let Some(name) = kit.users.think_unit.take() else { return };
+    let factor = match params.get(&name) {
+        Some(setting::Value::Float(value)) => *value,
+        Some(setting::Value::Int(value)) => *value as f64,
+        _ => {
+            let file = format!("kits/{}/kit.toml", kit.name);
+            let what = format!("`{name}` is not a parameter of this kit that is a number");
+            problems.push(Problem::recipe(what).file(file).key("users.think_unit"));
+            return;
+        }
+    };
+    kit.users.think = kit.users.think.map(|think| think.scaled(factor));
+    kit.users.cycle = kit.users.cycle.map(|cycle| cycle.scaled(factor));
+    kit.users.by_session.values_mut().for_each(|pause| *pause = pause.scaled(factor));
+}
+
+/// What the parameter that the kit names for it says; absent when it says neither.
+fn acknowledge(kit: &KitManifest, params: &Values) -> Option<Acknowledge> {
+    let Some(name) = &kit.users.acknowledge else { return Some(Acknowledge::default()) };
+    match params.get(name) {
+        Some(setting::Value::Text(word)) => Acknowledge::of(word),
+        _ => None,
+    }
+}
+
+fn check_acknowledge(kit: &KitManifest, params: &Values, problems: &mut Vec<Problem>) {
+    if acknowledge(kit, params).is_none() {
+        let name = kit.users.acknowledge.as_deref().unwrap_or_default();
+        let what = format!("`{name}` is not a parameter of this kit whose value is delayed or at_once");
+        let file = format!("kits/{}/kit.toml", kit.name);
+        problems.push(Problem::recipe(what).file(file).key("users.acknowledge"));
+    }
+}
+
+/// The kit as it is under the mix that is asked for.
+fn under_mix(recipe: &Recipe, kit: KitManifest, problems: &mut Vec<Problem>) -> KitManifest {
+    let kit = kit.under(recipe.mix.as_deref()).unwrap_or_else(|| {
+        problems.push(no_mix(&kit, recipe.mix.as_deref().unwrap_or_default()));
+        kit
+    });
+    if let Err(found) = kit.sessions().resolve() {
+        let file = format!("kits/{}/kit.toml", kit.name);
+        problems.extend(found.into_vec().into_iter().map(|problem| problem.file(file.clone())));
+    }
+    kit
+}
+
+fn no_mix(kit: &KitManifest, name: &str) -> Problem {
+    let names: Vec<&str> = kit.mixes.keys().map(String::as_str).chain([DEFAULT_MIX]).collect();
+    let remedy = match (nearest(name, names.iter().copied()), kit.mixes.is_empty()) {
+        (Some(near), _) => format!("`{near}`"),
+        (None, false) => format!("one of {}", names.join(", ")),
+        (None, true) => "leave it out: there is only the default".to_string(),
+    };
+    Problem::recipe(format!("kit {} has no mix `{name}`", kit.name)).key("mix").remedy(remedy)
+}
+
+fn check_users(kit: &KitManifest, problems: &mut Vec<Problem>) {
+    let file = format!("kits/{}/kit.toml", kit.name);
+    let named = kit.users.by_session.iter().map(|(name, pause)| (format!("users.by_session.{name}"), *pause));
+    let usual = [("users.think", kit.users.think), ("users.cycle", kit.users.cycle)];
+    let usual = usual.into_iter().filter_map(|(key, pause)| Some((key.to_string(), pause?)));
+    for (key, pause) in usual.chain(named) {
+        if let Some(fault) = pause.fault() {
+            problems.push(Problem::recipe(fault).file(file.clone()).key(key));
+        }
+    }
+    if !kit.users.by_session.is_empty() && kit.users.think.is_none() && kit.users.cycle.is_none() {
+        let what = "pauses by session need a `think` or a `cycle` that says which of the two they are";
+        problems.push(Problem::recipe(what).file(file.clone()).key("users.by_session"));
+    }
+    if let Some(fault) = kit.users.lifetime.and_then(|lifetime| lifetime.distribution().fault()) {
+        problems.push(Problem::recipe(fault).file(file.clone()).key("users.lifetime"));
+    }
+    if kit.users.think.is_some() && kit.users.cycle.is_some() {
+        problems.push(Problem::recipe("think and cycle exclude each other").file(file).key("users"));
+    }
+}
+
+/// A user who arrives stays for one session, if nothing else is said. Where each session depends on the last one all users
+/// would begin, and nobody go on.
+fn only_the_first(kit: &KitManifest, load: &Load) -> Option<Problem> {
+    let arriving = load.arrivals.map(|open| open.arriving);
+    if arriving != Some(Arriving::Sessions) || load.lifetime.is_some() {
+        return None;
+    }
+    let first = match (&kit.matrix, &kit.sequence[..]) {
+        (Some(matrix), _) => &matrix.first,
+        (None, [first, _, ..]) => first,
+        _ => return None,
+    };
+    let what = format!(
+        "each user who arrives leaves after one session, and in kit {} that is always {first}: nothing else would be asked \
+         for",
+        kit.name
+    );
+    let why = "each session of its users depends on the one before, so the load would be another workload";
+    let remedy = "--lifetime '100 sessions' lets users go on (the rate is that of users, then), or --arriving operations \
+                  makes it the rate of their sessions";
+    Some(Problem::recipe(what).key("rate").why(why).remedy(remedy))
+}
+
+/// More users than the data was loaded for would share what each should have alone.
+fn too_many_users(kit: &KitManifest, size: &Size, load: &Load) -> Option<Problem> {
+    let name = kit.users.loaded_for.as_ref().filter(|_| load.arrivals.is_none())?;
+    let most = size.values.get(name).copied();
+    let file = format!("kits/{}/kit.toml", kit.name);
+    let Some(most) = most else {
+        let what = format!("`{name}` is not a number of the size {}", size.label);
+        return Some(Problem::recipe(what).file(file).key("users.loaded_for"));
+    };
+    let asked = f64::from(load.users);
+    (asked > most).then(|| {
+        let what = format!("{asked} users, but a data set of size {} is for {most}", size.label);
+        let why = "they would share accounts and rows, and the result would be that of another workload";
+        Problem::recipe(what).key("users").why(why).remedy(format!("--size with {name} of at least {asked}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_generator_has_a_cpu_of_its_own_where_there_are_two() {
+        let placement = Placement::of_machine(&[0, 1]);
+        assert_eq!((placement.generator, placement.stack), (vec![1], vec![0]));
+        let placement = Placement::of_machine(&[3]);
+        assert_eq!((placement.generator, placement.stack), (vec![3], vec![3]));
+        let placement = Placement::of_machine(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!((placement.generator, placement.stack), (vec![6, 7], vec![0, 1, 2, 3, 4, 5]));
+    }
+}
