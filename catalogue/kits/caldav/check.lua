@@ -7,10 +7,10 @@ local webdav = require "webdav"
 
 -- Objects that are asked for at once.
 local BATCH <const> = 50
--- Each object that was confirmed is asked for. What makes a server look through whole calendars is asked of so many of
--- them, and one by one so many objects that are gone: evenly of all.
-local CALENDARS_MOST <const> = 100
-local GONE_MOST <const> = 100
+-- Each object that was confirmed is asked for. What makes a server look through whole calendars is asked of a limited number of
+-- them, and one by one a limited number of objects that are gone: evenly of all.
+local MAX_CALENDARS <const> = 100
+local MAX_GONE <const> = 100
 -- So often two lists are asked for that differ because something changes in between.
 local TRIES <const> = 5
 
@@ -160,7 +160,7 @@ for _, place in ipairs(places) do
   end
 end
 
-for _, place in ipairs(evenly(places, CALENDARS_MOST)) do
+for _, place in ipairs(evenly(places, MAX_CALENDARS)) do
   log_in(place)
   local calendar, list = calendars[place], listed(place)
   for _, path in ipairs(in_order(calendar.objects)) do
@@ -173,7 +173,7 @@ for _, place in ipairs(evenly(places, CALENDARS_MOST)) do
   end
 end
 
-for _, one in ipairs(evenly(deleted, GONE_MOST)) do
+for _, one in ipairs(evenly(deleted, MAX_GONE)) do
   log_in(one.place)
   local page = request("GET", one.path, { expect = { 200, 404, 410 } })
   note(unreadable, page.status ~= 200, one.path)

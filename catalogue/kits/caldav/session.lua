@@ -14,7 +14,7 @@ local WEEK_S <const> = 7 * DAY_S
 -- Objects that are asked for at once.
 local BATCH <const> = 50
 -- So many objects that it added a user keeps; then the oldest goes for each that comes.
-local ADDED_MOST <const> = 4
+local MAX_ADDED <const> = 4
 -- What nobody knows: a change that has not been answered.
 local OPEN <const> = true
 
@@ -236,7 +236,7 @@ function Create(user)
     end
   until status ~= 412
   user.added[#user.added + 1] = path
-  if #user.added > ADDED_MOST then remove_oldest(user) end
+  if #user.added > MAX_ADDED then remove_oldest(user) end
 end
 
 -- Something that was changed on the other device since the last poll.

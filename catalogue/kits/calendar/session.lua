@@ -14,7 +14,7 @@ local DAY_S <const> = 86400
 local ZERO_S <const> = accounts.zero * DAY_S
 local WEEK_S <const> = 7 * DAY_S
 -- So many objects that it added an account keeps; then the oldest goes for each that comes.
-local ADDED_MOST <const> = 4
+local MAX_ADDED <const> = 4
 
 -- What the user knows of one of its accounts, of any when none is named; from now on it acts for that one.
 local function account_of(user, wanted)
@@ -130,7 +130,7 @@ end
 
 -- Collections stay as large as they are: for each object too many the oldest goes.
 local function keep_size(account)
-  if param.deletes == "paired" and #account.added > ADDED_MOST then
+  if param.deletes == "paired" and #account.added > MAX_ADDED then
     operation "Delete"
     remove_oldest(account)
   end

@@ -11,7 +11,7 @@ local function length(year, month)
   return (month == 4 or month == 6 or month == 9 or month == 11) and 30 or 31
 end
 
--- Year, month and day of the month, so many days after day zero (before it, when negative).
+-- Year, month and day of the month, a number of days after day zero (before it, when negative).
 function calendar.after(days)
   local zero = calendar.day_zero
   local year, month, day = zero.year, zero.month, zero.day + days

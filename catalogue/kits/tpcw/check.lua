@@ -1,6 +1,6 @@
 -- What must hold in the database after a run, by what the users were told.
 --
--- The session counts `orders` and `ordered lines` (the page of the order came, so many lines on it), `registered` (the
+-- The session counts `orders` and `ordered lines` (the page of the order came, with that number of lines on it), `registered` (the
 -- new customer's page came), `carts` (a cart's number was seen first) and `changed` (the changed item's page came). An
 -- interaction without an answer (timed out, failed, cut off at the end) may have been done or not: it widens a range.
 

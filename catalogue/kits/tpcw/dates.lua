@@ -15,7 +15,7 @@ local dates = {}
 -- A day as forms have it: 2027-01-31.
 function dates.text(year, month, day) return string.format("%04d-%02d-%02d", year, month, day) end
 
--- The day so many days after that of an HTTP date: Sat, 01 Sep 2007 00:00:10 GMT.
+-- The day a number of days after that of an HTTP date: Sat, 01 Sep 2007 00:00:10 GMT.
 function dates.after(http_date, days)
   local day, name, year = (http_date or ""):match("(%d+) (%a+) (%d+)")
   local month = number_of[name] or fail "the answer has no Date"

@@ -8,7 +8,7 @@ local OF_PAGES = {
   "checkout", "refresh", "submit", "display_last_order",
 }
 
--- How large full pictures are: so many of a hundred, in kB.
+-- How large full pictures are: the share in percent, in kB.
 local SHARES = { { 45, 5 }, { 35, 10 }, { 15, 50 }, { 4, 100 }, { 1, 250 } }
 
 local function full_picture()

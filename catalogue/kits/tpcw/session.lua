@@ -10,7 +10,7 @@ local inputs = require "inputs"
 local population = require "population"
 local shop = require "shop"
 
-local MOST_BOOKS = 50
+local MAX_BOOKS = 50
 local SEARCHES = { "author", "title", "subject" }
 
 -- Fetches the page's pictures; what the visitor has and what is fresh makes no request.
@@ -28,10 +28,10 @@ local function pictures(page)
   count("pictures loaded", loaded)
 end
 
--- The books that a page lists: some or none, and never more than so many.
+-- The books that a page lists: some or none, and never more than the limit.
 local function books(visit, page)
   local listed = shop.rows(page)
-  check(listed <= MOST_BOOKS and (listed == 0) == page:has("No books were found"), "up to fifty books, or none")
+  check(listed <= MAX_BOOKS and (listed == 0) == page:has("No books were found"), "up to fifty books, or none")
   visit.links = shop.links(page)
   return listed
 end

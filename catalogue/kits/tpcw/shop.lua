@@ -5,7 +5,7 @@
 local population = require "population"
 
 local RETURNING = 0.8
-local VISIT_MEAN_S, VISIT_MOST_S = 900, 3600
+local VISIT_MEAN_S, MAX_VISIT_S = 900, 3600
 
 local shop = {}
 
@@ -14,7 +14,7 @@ function shop.arrive(user)
   forget()
   user.visit = {
     began_s = elapsed(),
-    lasts_s = math.min(exponential(VISIT_MEAN_S), VISIT_MOST_S),
+    lasts_s = math.min(exponential(VISIT_MEAN_S), MAX_VISIT_S),
     customer = chance(RETURNING) and population.somebody() or nil,
   }
   return user.visit

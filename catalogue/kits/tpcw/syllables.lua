@@ -1,4 +1,4 @@
--- DigSyl of the specification: a number's digits as syllables, with zeros before them up to so many digits. Names of
+-- DigSyl of the specification: a number's digits as syllables, with zeros before them up to a number of digits. Names of
 -- customers are made of it, and what searches find.
 
 local SYLLABLE = {

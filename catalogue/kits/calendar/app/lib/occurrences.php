@@ -10,8 +10,8 @@ use Sabre\VObject\Reader;
 use Sabre\VObject\RecurrenceIterator;
 
 /** Of one event, in one answer. */
-const MOST_OCCURRENCES = 500;
-const MOST_DAYS = 400;
+const MAX_OCCURRENCES = 500;
+const MAX_DAYS = 400;
 
 /** A moment of a request: 2026-01-05T09:00:00Z, 20260105T090000Z, or 2026-01-05, its first second in UTC. */
 function moment(mixed $given, string $what): DateTime
@@ -34,8 +34,8 @@ function span(mixed $start, mixed $end): array
 {
     $span = [moment($start, 'start'), moment($end, 'end')];
     $length_s = $span[1]->getTimestamp() - $span[0]->getTimestamp();
-    if ($length_s <= 0 || $length_s > MOST_DAYS * 86400) {
-        throw new Refusal(400, 'A time is not right', 'The end must come after the start, by ' . MOST_DAYS . ' days at most.');
+    if ($length_s <= 0 || $length_s > MAX_DAYS * 86400) {
+        throw new Refusal(400, 'A time is not right', 'The end must come after the start, by ' . MAX_DAYS . ' days at most.');
     }
     return $span;
 }
@@ -54,7 +54,7 @@ function occurrences(string $data, DateTime $start, DateTime $end): array
         }
         $iterator = new RecurrenceIterator($calendar, (string) $event->UID);
         $iterator->fastForward($start);
-        for ($count = 0; $count < MOST_OCCURRENCES && $iterator->valid() && $iterator->getDtStart() < $end; $count++) {
+        for ($count = 0; $count < MAX_OCCURRENCES && $iterator->valid() && $iterator->getDtStart() < $end; $count++) {
             $found[] = occurrence($iterator->getEventObject(), true);
             $iterator->next();
         }

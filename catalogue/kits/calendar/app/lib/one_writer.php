@@ -8,7 +8,7 @@ debug_backtrace() || require __DIR__ . '/no_page.php';
 use Sabre\DAV;
 
 /** So long somebody waits for the calendar and is then told to come again: less than clients wait for an answer. */
-const MOST_WAIT_S = 10;
+const MAX_WAIT_S = 10;
 
 /** Waits until nobody else changes a calendar, and keeps it so until the transaction ends. Gives its number, or null. */
 function keep_calendar(string $user, string $uri): ?string
@@ -16,7 +16,7 @@ function keep_calendar(string $user, string $uri): ?string
     // The first statement of its transaction: a locking read sees what is committed by now, and whatever is read after it
     // is no older.
     $found = row(
-        'SELECT id FROM calendars WHERE principaluri = ? AND uri = ? FOR UPDATE WAIT ' . MOST_WAIT_S,
+        'SELECT id FROM calendars WHERE principaluri = ? AND uri = ? FOR UPDATE WAIT ' . MAX_WAIT_S,
         ["principals/$user", $uri],
     );
     return $found['id'] ?? null;

@@ -9,7 +9,7 @@ require __DIR__ . '/icalendar.php';
 require __DIR__ . '/occurrences.php';
 require __DIR__ . '/one_writer.php';
 
-const MOST_BYTES = 1 << 20;
+const MAX_BYTES = 1 << 20;
 
 function rpc(): void
 {
@@ -18,7 +18,7 @@ function rpc(): void
     if (!preg_match('#\Aapplication/json\s*(;|\z)#i', $_SERVER['CONTENT_TYPE'] ?? '')) {
         throw new Refusal(415, 'JSON is needed', 'A call is JSON, and its Content-Type says so.');
     }
-    [$id, $method, $params] = asked((string) file_get_contents('php://input', length: MOST_BYTES + 1));
+    [$id, $method, $params] = asked((string) file_get_contents('php://input', length: MAX_BYTES + 1));
     call_id($id);
     $user = user();
     $result = match ($method) {
@@ -35,8 +35,8 @@ function rpc(): void
 /** @return array{int|string|null, string, array} */
 function asked(string $body): array
 {
-    if (strlen($body) > MOST_BYTES) {
-        throw new Refusal(413, 'That was too large', 'A call has at most ' . MOST_BYTES . ' bytes.');
+    if (strlen($body) > MAX_BYTES) {
+        throw new Refusal(413, 'That was too large', 'A call has at most ' . MAX_BYTES . ' bytes.');
     }
     $call = json_decode($body, true, 16);
     $id = is_array($call) ? ($call['id'] ?? null) : null;

@@ -5,7 +5,7 @@ declare(strict_types=1);
 
 debug_backtrace() || require __DIR__ . '/no_page.php';
 
-const CACHE_PATIENCE_MS = 200;
+const CACHE_TIMEOUT_MS = 200;
 
 function cache(): Memcached
 {
@@ -20,10 +20,10 @@ function cache(): Memcached
             Memcached::OPT_TCP_NODELAY => true,
             // Before the timeouts: it decides which of them count.
             Memcached::OPT_NO_BLOCK => false,
-            Memcached::OPT_CONNECT_TIMEOUT => CACHE_PATIENCE_MS,
-            Memcached::OPT_POLL_TIMEOUT => CACHE_PATIENCE_MS,
-            Memcached::OPT_SEND_TIMEOUT => CACHE_PATIENCE_MS * 1000,
-            Memcached::OPT_RECV_TIMEOUT => CACHE_PATIENCE_MS * 1000,
+            Memcached::OPT_CONNECT_TIMEOUT => CACHE_TIMEOUT_MS,
+            Memcached::OPT_POLL_TIMEOUT => CACHE_TIMEOUT_MS,
+            Memcached::OPT_SEND_TIMEOUT => CACHE_TIMEOUT_MS * 1000,
+            Memcached::OPT_RECV_TIMEOUT => CACHE_TIMEOUT_MS * 1000,
             // A server that failed is asked again after a second.
             Memcached::OPT_SERVER_FAILURE_LIMIT => 1,
             Memcached::OPT_RETRY_TIMEOUT => 1,

@@ -12,7 +12,7 @@ const LOCK = 'HomeUpdateLock';
 const FRESH_S = 300;
 const LOCK_S = 5;
 const POLL_MS = 20;
-const MOST_POLLS = 25;
+const MAX_POLLS = 25;
 
 const HOME_TITLE = 'Coming events';
 
@@ -51,7 +51,7 @@ function show_home(): void
 /** Somebody else may be making it: wait for that for half a second at most, else make it, and keep it when allowed. */
 function home_content_not_kept(): string
 {
-    for ($poll = 0; $poll < MOST_POLLS; $poll++) {
+    for ($poll = 0; $poll < MAX_POLLS; $poll++) {
         $mark = take_lock(LOCK, LOCK_S, $answers);
         if ($mark !== null) {
             return make_home($mark);

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 debug_backtrace() || require __DIR__ . '/no_page.php';
 
-const MOST_TAGS = 10;
+const MAX_TAGS = 10;
 
 /** The cloud of the home page: the fifty most used tags, larger the more they are used. */
 function tag_cloud(): string
@@ -31,8 +31,8 @@ function tags_field(string $name): array
     $words = preg_split('/[\s,]+/u', field($name, 'Tags', 320), -1, PREG_SPLIT_NO_EMPTY);
     $tags = array_map('strval', array_keys(array_flip(array_map('strtolower', $words))));
     sort($tags, SORT_STRING);
-    if ($tags === [] || count($tags) > MOST_TAGS) {
-        throw new Refusal(400, 'The form is not right', 'An event needs 1 to ' . MOST_TAGS . ' tags.');
+    if ($tags === [] || count($tags) > MAX_TAGS) {
+        throw new Refusal(400, 'The form is not right', 'An event needs 1 to ' . MAX_TAGS . ' tags.');
     }
     foreach ($tags as $tag) {
         if (preg_match_all('/./us', $tag) > 30) {

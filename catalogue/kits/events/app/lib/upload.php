@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 debug_backtrace() || require __DIR__ . '/no_page.php';
 
-const MOST_BYTES = 2 * 1024 * 1024;
-const MOST_PIXELS = 12_000_000;
+const MAX_BYTES = 2 * 1024 * 1024;
+const MAX_PIXELS = 12_000_000;
 const THUMBNAIL = 120;
 
 /** Where an upload lies, or null when the field was left empty. */
@@ -18,7 +18,7 @@ function upload(string $field, string $label): ?string
     if (!is_int($file['error'])) {
         throw new Refusal(400, 'The form is not right', "$label takes one file.");
     }
-    if ($file['error'] === UPLOAD_ERR_INI_SIZE || $file['error'] === UPLOAD_ERR_FORM_SIZE || $file['size'] > MOST_BYTES) {
+    if ($file['error'] === UPLOAD_ERR_INI_SIZE || $file['error'] === UPLOAD_ERR_FORM_SIZE || $file['size'] > MAX_BYTES) {
         throw new Refusal(413, 'That file is too large', "$label may have 2 MB at most.");
     }
     if ($file['error'] !== UPLOAD_ERR_OK || !is_uploaded_file($file['tmp_name'])) {
@@ -64,7 +64,7 @@ function thumbnail_of(string $file, string $label): string
     if ($facts === false || $facts[2] !== IMAGETYPE_JPEG) {
         throw $refusal;
     }
-    if ($facts[0] * $facts[1] > MOST_PIXELS) {
+    if ($facts[0] * $facts[1] > MAX_PIXELS) {
         throw new Refusal(413, 'That picture is too large', "$label may have 12 million pixels at most.");
     }
     $picture = @imagecreatefromjpeg($file);

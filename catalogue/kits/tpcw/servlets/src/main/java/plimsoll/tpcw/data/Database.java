@@ -42,10 +42,10 @@ import plimsoll.tpcw.rules.Totals;
 public final class Database implements AutoCloseable {
     private static final int ORDERS_OF_BEST_SELLERS = 3_333;
     private static final int ORDERS_OF_RELATED = 10_000;
-    private static final int MOST_DISCOUNT_PERCENT = 50;
-    private static final int MOST_DAYS_TO_SHIP = 7;
-    private static final int LEAST_COMMENT = 20;
-    private static final int MOST_COMMENT = 100;
+    private static final int MAX_DISCOUNT_PERCENT = 50;
+    private static final int MAX_DAYS_TO_SHIP = 7;
+    private static final int MIN_COMMENT = 20;
+    private static final int MAX_COMMENT = 100;
 
     private final Pool pool;
     /** How many books there are; 0 until it was asked for. No interaction changes it. */
@@ -181,7 +181,7 @@ public final class Database implements AutoCloseable {
 
     /** A new customer, named after the number that the database gives. */
     public Customer register(Person person) throws SQLException {
-        int percent = ThreadLocalRandom.current().nextInt(MOST_DISCOUNT_PERCENT + 1);
+        int percent = ThreadLocalRandom.current().nextInt(MAX_DISCOUNT_PERCENT + 1);
         BigDecimal discount = BigDecimal.valueOf(percent, 2);
         return pool.transaction(connection -> {
             int address = address(connection, person.address());
@@ -241,7 +241,7 @@ public final class Database implements AutoCloseable {
 
     private static int insertOrder(Connection connection, Wish wish, Buyer buyer, int shipTo, Totals totals)
             throws SQLException {
-        int days = ThreadLocalRandom.current().nextInt(1, MOST_DAYS_TO_SHIP + 1);
+        int days = ThreadLocalRandom.current().nextInt(1, MAX_DAYS_TO_SHIP + 1);
         return Query.insert(connection, Statements.INSERT_ORDER, wish.customer(), totals.subTotal(), totals.tax(),
                 totals.total(), wish.shipType(), days, buyer.address(), shipTo);
     }
@@ -255,7 +255,7 @@ public final class Database implements AutoCloseable {
     /** Letters, as many as the data set's comments have. */
     private static String comment() {
         ThreadLocalRandom random = ThreadLocalRandom.current();
-        int length = random.nextInt(LEAST_COMMENT, MOST_COMMENT + 1);
+        int length = random.nextInt(MIN_COMMENT, MAX_COMMENT + 1);
         StringBuilder comment = new StringBuilder(length);
         for (int at = 0; at < length; at++) {
             comment.append((char) random.nextInt('a', 'z' + 1));

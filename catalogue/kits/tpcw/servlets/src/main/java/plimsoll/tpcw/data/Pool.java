@@ -18,7 +18,7 @@ import plimsoll.tpcw.Settings;
 final class Pool implements AutoCloseable {
     /** A transaction that another one was in the way of is tried so often. */
     private static final int TRIES = 3;
-    private static final int MOST_PAUSE_MS = 20;
+    private static final int MAX_PAUSE_MS = 20;
     /** Lock wait timeout, deadlock, and a row that changed since the transaction's snapshot. */
     private static final Set<Integer> CONFLICTS = Set.of(1205, 1213, 1020);
     private static final int CONNECTION_KILLED = 1927;
@@ -68,7 +68,7 @@ final class Pool implements AutoCloseable {
                 }
             }
             // Not both again at the same moment.
-            long pauseMs = ThreadLocalRandom.current().nextLong(1, MOST_PAUSE_MS + 1);
+            long pauseMs = ThreadLocalRandom.current().nextLong(1, MAX_PAUSE_MS + 1);
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(pauseMs));
         }
     }

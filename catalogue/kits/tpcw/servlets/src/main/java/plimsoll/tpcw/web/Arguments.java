@@ -14,7 +14,7 @@ import plimsoll.tpcw.Refusal;
 
 /** What a request asks for. Everything comes from outside: what isn't as it should be is refused, by its name. */
 public final class Arguments {
-    public static final int MOST_QUANTITY = 9_999;
+    public static final int MAX_QUANTITY = 9_999;
 
     private static final Pattern CART_LINE = Pattern.compile("I_ID_([0-9]{1,4})");
     private static final Pattern WHOLE = Pattern.compile("[0-9]{1,10}");
@@ -109,7 +109,7 @@ public final class Arguments {
             Matcher line = CART_LINE.matcher(name);
             if (line.matches()) {
                 String quantity = "QTY_" + line.group(1);
-                quantities.put(id(name), whole(quantity, value(quantity), 0, MOST_QUANTITY));
+                quantities.put(id(name), whole(quantity, value(quantity), 0, MAX_QUANTITY));
             }
         }
         return quantities;
