@@ -120,9 +120,9 @@ pub fn percent(ratio: f64) -> String {
         return "over 99.9 %".to_string();
     }
     if (99.5..99.95).contains(&value) {
-        return format!("{value:.1} %");
+        return format!("{} %", fixed(value, 1));
     }
-    let text = if value.abs() >= 10.0 { format!("{value:.0}") } else { significant(value) };
+    let text = if value.abs() >= 10.0 { fixed(value, 0) } else { significant(value) };
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text} %")
 }
@@ -151,8 +151,18 @@ pub fn number(value: f64) -> String {
 
 /// The value that three significant digits show.
 fn shown(value: f64) -> f64 {
-    let text = format!("{value:.0$}", decimals(value));
-    text.parse().unwrap_or(value)
+    fixed(value, decimals(value)).parse().unwrap_or(value)
+}
+
+/// With that number of decimals. What lies in the middle goes away from zero, as readers and JavaScript's `toFixed` have it,
+/// and not to the even digit: 28.25 is 28.3.
+fn fixed(value: f64, decimals: usize) -> String {
+    // More digits than any double in the middle of two decimals has.
+    let exact = format!("{value:.64}");
+    let rest = exact.split_once('.').map_or("", |(_, digits)| digits.get(decimals..).unwrap_or(""));
+    let middle = rest.strip_prefix('5').is_some_and(|rest| rest.bytes().all(|digit| digit == b'0'));
+    let outward = if value < 0.0 { value.next_down() } else { value.next_up() };
+    format!("{:.decimals$}", if middle { outward } else { value })
 }
 
 fn decimals(value: f64) -> usize {
