@@ -192,6 +192,9 @@ impl Building {
         self.close();
         let Building { step_s, errors, generator, mut timeline, .. } = self;
         let steps = timeline.at_s.len();
+        // A session may have operations that no user came to: there is nothing to draw of them.
+        let came = |scope: &Scope| scope.per_s.iter().flatten().any(|rate| *rate > 0.0);
+        timeline.scopes.retain(|scope| scope.operation.is_none() || came(scope));
         timeline.errors = errors
             .into_iter()
             .map(|(kind, mut values)| {
@@ -257,7 +260,7 @@ fn short(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use testkit::sample::{Shape, run};
+    use testkit::recorded::Specimen;
 
     #[test]
     fn values_are_cut_to_four_significant_digits() {
@@ -269,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_step_is_as_narrow_as_its_samples_and_the_chart_allow() {
-        let mut record = run(Shape { steady_s: 30, ..Shape::default() }).record;
+        let mut record = Specimen::Passed.open().record;
         let mut with = |per_s: f64, seconds: usize| {
             record.operations.iter_mut().for_each(|result| result.per_s = per_s / 4.0);
             step_s(seconds, &record)

@@ -42,7 +42,7 @@ pub fn terminal(page: &Page, width: usize, colour: bool) -> String {
         sections::targets(page, width, paint),
         sections::operations(page, width, paint),
         sections::phases(page, width),
-        sections::metrics(page),
+        sections::metrics(page, width),
         diagnosis.map(|diagnosis| holds::reasons(diagnosis, tried, Detail::Brief, width)).unwrap_or_default(),
         sections::tiers(page, width),
         over_time::inside(page, width),

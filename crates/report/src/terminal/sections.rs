@@ -180,13 +180,14 @@ pub(super) fn phases(page: &Page, width: usize) -> String {
 }
 
 /// The kit's own figures.
-pub(super) fn metrics(page: &Page) -> String {
+pub(super) fn metrics(page: &Page, width: usize) -> String {
     let titles = page.record.metrics.iter().map(|metric| plain(&metric.title).chars().count());
-    let width = titles.max().unwrap_or(0);
+    let title_width = titles.max().unwrap_or(0);
     let line = |metric: &model::record::MetricResult| {
         let bounds = figures::bounds(metric).map(|bounds| format!("  ({bounds})")).unwrap_or_default();
         let value = figures::measured(metric.value, &metric.unit) + &bounds;
-        format!("{:<width$}  {}\n", plain(&metric.title), plain(&value))
+        let line = format!("{:<title_width$}  {}", plain(&metric.title), plain(&value));
+        if line.chars().count() > width { wrap(&line, width, "  ") + "\n" } else { line + "\n" }
     };
     page.record.metrics.iter().map(line).collect()
 }
