@@ -1,4 +1,4 @@
-//! Writes the report of each kind of made-up run and study into a directory, for work on `web/`:
+//! Writes the report of each recorded run and of simulated studies into a directory, for work on `web/`:
 //! `cargo run -p report --example samples -- DIRECTORY`. With `study.json` files behind it, only the pages of these.
 
 #![allow(clippy::print_stdout)]
@@ -9,8 +9,8 @@ use std::path::Path;
 use model::{SignalRegistry, StudyRecord};
 use report::{Page, html, list_table, terminal};
 use store::Runs;
-use testkit::sample::study::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
-use testkit::sample::{Ending, Sample, Shape, run};
+use testkit::recorded::Specimen;
+use testkit::studies::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let target = std::env::args().nth(1).ok_or("a directory is needed")?;
@@ -23,23 +23,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             .try_for_each(|path| show(target, &serde_json::from_str(&std::fs::read_to_string(path)?)?));
     }
     let runs = Runs::open(home.path())?;
-    let long = Shape { ramp_up_s: 30, steady_s: 560, ..Shape::default() };
-    let shapes = [
-        ("passed", Shape::default()),
-        ("failed", Shape::ending(Ending::Failed)),
-        ("invalid", Shape::ending(Ending::Invalid)),
-        ("interrupted", Shape::ending(Ending::Interrupted)),
-        ("unfinished", Shape::ending(Ending::Unfinished)),
-        ("one-operation", Shape { operations: 1, ..Shape::default() }),
-        ("twenty-operations", Shape { operations: 20, ..Shape::ending(Ending::Failed) }),
-        ("ten-minutes", Shape { operations: 20, ..long }),
-    ];
-    for (name, shape) in shapes {
-        let mut sample = run(shape);
-        sample.record.id = format!("20261121-034512-dvdstore-{name}");
-        keep(&runs, &sample)?;
+    let recorded = Specimen::ALL.map(|specimen| (specimen.name(), specimen.open()));
+    let long = ("ten-minutes", Specimen::ManyOperations.open().with_steady_s(590));
+    for (name, mut recorded) in recorded.into_iter().chain([long]) {
+        recorded.record.id = format!("20261121-034512-recorded-{name}");
+        recorded.keep(&runs);
         let signals = observe::signals().chain(analysis::declared::signals());
-        let page = Page::of(&runs.find(&sample.record.id)?, &SignalRegistry::new(signals, []));
+        let page = Page::of(&runs.find(&recorded.record.id)?, &SignalRegistry::new(signals, []));
         let text = html(&page);
         println!("{name}: {} kB\n\n{}", text.len() / 1024, terminal(&page, 80, true));
         std::fs::write(target.join(format!("{name}.html")), text)?;
@@ -62,17 +52,4 @@ fn show(target: &Path, record: &StudyRecord) -> Result<(), Box<dyn Error>> {
     println!("{name}: {} kB\n\n{}", text.len() / 1024, report::study_terminal(record, target, 80, true));
     std::fs::write(target.join(format!("{name}.html")), text)?;
     Ok(())
-}
-
-fn keep(runs: &Runs, sample: &Sample) -> model::Result<()> {
-    let mut skeleton = sample.skeleton();
-    skeleton.id.clone_from(&sample.record.id);
-    let mut writer = runs.create(&skeleton)?;
-    for interval in sample.intervals() {
-        writer.second(&interval, &sample.names)?;
-    }
-    writer.samples(&sample.series)?;
-    sample.events.iter().try_for_each(|event| writer.event(event))?;
-    writer.evidence(&sample.record.evidence)?;
-    writer.finish(&sample.record).map(|_| ())
 }

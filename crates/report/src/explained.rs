@@ -121,7 +121,7 @@ pub(crate) fn direction(clue: &Clue) -> &'static str {
     }
 }
 
-/// What a try changes: `db.innodb_flush_log_at_trx_commit: 2 or 0 instead of 1`; absent where it is no knob.
+/// What a try changes: `db.transaction_isolation: READ-COMMITTED instead of REPEATABLE-READ`; absent where it is no knob.
 pub(crate) fn change(one: &Try) -> Option<String> {
     let knob = one.knob.as_ref()?;
     let values = one.values.join(" or ");
@@ -221,7 +221,7 @@ mod tests {
     use model::Value;
     use model::catalogue::setting::GivenSettings;
     use model::record::diagnosis::LedgerPart;
-    use testkit::sample::{Ending, Shape, run};
+    use testkit::recorded::Specimen;
 
     fn ledger(response_s: f64, parts: &[(Doing, f64)], unaccounted_s: f64) -> Ledger {
         let part = |(doing, s): &(Doing, f64)| LedgerPart {
@@ -260,8 +260,10 @@ mod tests {
 
     #[test]
     fn a_setting_is_tried_beside_what_was_measured_with_all_that_was_set_there() {
-        let mut record = run(Shape { steady_s: 30, ..Shape::ending(Ending::Failed) }).record;
-        let tries = record.diagnosis.take().expect("one").suspects.remove(0).tries;
+        let mut record = Specimen::Failed.open().record;
+        let suspects = record.diagnosis.take().expect("one").suspects;
+        let mut tries: Vec<_> = suspects.into_iter().flat_map(|suspect| suspect.tries).collect();
+        tries.retain(|one| one.knob.is_some());
         let mut of = |command: &[&str], given: Option<GivenSettings>, fault: Option<&str>| {
             record.command = command.iter().map(|word| word.to_string()).collect();
             record.setup.given = given;
@@ -277,20 +279,20 @@ mod tests {
         let command = ["plimsoll", "run", "shop.toml"];
         assert_eq!(
             of(&command, given(&[], &[]), None).expect("a knob has a command"),
-            "plimsoll compare default db.innodb_flush_log_at_trx_commit=2 --kit dvdstore --stack \
+            "plimsoll compare default db.transaction_isolation=READ-COMMITTED --kit dvdstore --stack \
              apache-prefork-modphp-mariadb --size small --users 40"
         );
         let workers = of(&command, given(&[], &[("web.MaxRequestWorkers", "9")]), None).expect("it has one");
         assert!(workers.starts_with(
-            "plimsoll compare web.MaxRequestWorkers=9 web.MaxRequestWorkers=9,db.innodb_flush_log_at_trx_commit=2 "
+            "plimsoll compare web.MaxRequestWorkers=9 web.MaxRequestWorkers=9,db.transaction_isolation=READ-COMMITTED "
         ));
         let far = given(&[("database_over", "tcp")], &[("db.net.host", "own")]);
         let far = of(&command, far, None).expect("it has one");
-        assert!(far.starts_with("plimsoll compare db.net.host=own db.net.host=own,db.innodb"), "{far}");
+        assert!(far.starts_with("plimsoll compare db.net.host=own db.net.host=own,db.transaction"), "{far}");
         assert!(far.ends_with(" --size small --param database_over=tcp --users 40"), "{far}");
         assert_eq!(
             of(&["plimsoll", "faults", "--quick"], given(&[], &[]), Some("hot-row")).as_deref(),
-            Some("plimsoll run dvdstore --fault hot-row --set db.innodb_flush_log_at_trx_commit=2")
+            Some("plimsoll run dvdstore --fault hot-row --set db.transaction_isolation=READ-COMMITTED")
         );
         let cell = ["plimsoll", "sweep", "workers"];
         assert_eq!(of(&cell, None, None), None, "what an old trial of a sweep was set to is not known");
@@ -303,7 +305,7 @@ mod tests {
         let bare = Try { knob: None, now: None, values: Vec::new(), why: "write less".into() };
         assert_eq!(
             (change(&bare), change(&tries[0]).as_deref()),
-            (None, Some("db.innodb_flush_log_at_trx_commit: 2 or 0 instead of 1"))
+            (None, Some("db.transaction_isolation: READ-COMMITTED instead of REPEATABLE-READ"))
         );
     }
 }

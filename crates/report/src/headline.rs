@@ -100,21 +100,19 @@ pub(crate) fn sentence(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use testkit::sample::{Ending, Shape, run};
+    use testkit::recorded::Specimen;
 
     #[test]
     fn each_ending_has_its_word() {
-        let of = |ending| {
-            Headline::of(&run(Shape { steady_s: 30, users: 4, ..Shape::ending(ending) }).record, false)
-        };
-        for (ending, tone, word) in [
-            (Ending::Passed, Tone::Good, "Passed"),
-            (Ending::Failed, Tone::Bad, "Failed"),
-            (Ending::Invalid, Tone::Doubtful, "Not valid"),
-            (Ending::Interrupted, Tone::Open, "Interrupted"),
-            (Ending::Unfinished, Tone::Open, "Unfinished"),
+        let of = |specimen: Specimen| Headline::of(&specimen.open().record, false);
+        for (specimen, tone, word) in [
+            (Specimen::Passed, Tone::Good, "Passed"),
+            (Specimen::Failed, Tone::Bad, "Failed"),
+            (Specimen::Invalid, Tone::Doubtful, "Not valid"),
+            (Specimen::Interrupted, Tone::Open, "Interrupted"),
+            (Specimen::Unfinished, Tone::Open, "Unfinished"),
         ] {
-            assert_eq!((of(ending).tone, of(ending).word), (tone, word), "{ending:?}");
+            assert_eq!((of(specimen).tone, of(specimen).word), (tone, word), "{specimen:?}");
         }
     }
 

@@ -62,7 +62,8 @@ impl Settings {
 mod tests {
     use super::*;
     use model::Value;
-    use testkit::sample::{Ending, Shape, run, study};
+    use testkit::recorded::Specimen;
+    use testkit::studies;
 
     fn line(record: &RunRecord) -> Option<String> {
         Settings::of_run(record)?.line()
@@ -74,7 +75,7 @@ mod tests {
 
     #[test]
     fn what_a_recipe_file_sets_is_shown_although_no_command_line_has_it() {
-        let mut record = run(Shape { steady_s: 30, ..Shape::ending(Ending::Passed) }).record;
+        let mut record = Specimen::Passed.open().record;
         record.command = ["plimsoll", "run", "shop.toml"].map(str::to_string).to_vec();
         assert_eq!(line(&record), None);
         let (param, set) = (
@@ -90,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_record_older_than_the_field_has_what_its_command_line_set() {
-        let mut record = run(Shape { steady_s: 30, ..Shape::ending(Ending::Passed) }).record;
+        let mut record = Specimen::Passed.open().record;
         record.setup.given = None;
         let words = ["plimsoll", "run", "tpcw", "--set", "web.proxy=ajp", "--param=think_time=0.7"];
         record.command = words.map(str::to_string).to_vec();
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_study_shows_what_all_its_arms_have_in_common() {
-        let mut record = study::compare(study::CompareEnding::Faster);
+        let mut record = studies::compare(studies::CompareEnding::Faster);
         let own = ["64", "128"].map(|workers| {
             values(&[("web.workers", Value::Text(workers.into())), ("db.sync", Value::Bool(true))])
         });

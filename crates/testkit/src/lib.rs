@@ -1,7 +1,8 @@
 //! What the project's own tests share; never part of the product.
 //!
-//! [`sample::run`] makes a plausible run, the same every time: its record, its seconds and its series agree with each
-//! other, so that a room that stores or shows runs needs no server and no minute of load to be tested.
+//! [`recorded::Specimen`] opens runs that the tool kept of real stacks, so that a room that stores or shows runs needs no
+//! server and no minute of load to be tested. [`studies`] are finds, comparisons and sweeps on simulated stacks, decided
+//! and worded by the rooms that do so for users.
 //! [`origin::Origin`] is a server of known delays on a loopback port, with time stamps and counts of its own: what the
 //! load generator says is held against it. [`stack::Stack`] is a bench on which a whole find takes milliseconds.
 //! [`ending`] is how a test says that it was skipped or could not judge, [`length`] how many simulations it makes,
@@ -13,5 +14,6 @@ pub mod ending;
 pub mod length;
 pub mod origin;
 pub mod programs;
-pub mod sample;
+pub mod recorded;
 pub mod stack;
+pub mod studies;

@@ -1,11 +1,13 @@
-//! Made-up studies, the same every time: plausible figures, every way to end.
+//! Studies on simulated stacks, the same every time. What is measured is made up; what is asked next, what follows from it and
+//! how that is said is decided by the policies and the wording that users get.
 
 mod compare;
 mod find;
-mod parts;
+mod lab;
 mod published;
+mod stack;
+mod study;
 mod sweep;
-mod trial;
 
 pub use compare::{CompareEnding, compare};
 pub use find::{FindEnding, find};

@@ -228,7 +228,7 @@ fn whole(sweep: &Sweep, trials: &[Trial]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use testkit::sample::study::{SweepShape, sweep};
+    use testkit::studies::{SweepShape, sweep};
 
     use super::*;
 

@@ -1,23 +1,17 @@
 //! `plimsoll capacity` over kept runs: sure above and below what they showed, silent where nothing follows.
 
 use store::Runs;
-use testkit::sample::{Ending, Shape, run};
+use testkit::recorded::Specimen;
 
 use crate::tool::Home;
 
-/// Keeps a made-up run; gives its id and the operations per second of its steady state.
-pub(crate) fn keep(home: &Home, ending: Ending) -> (String, f64) {
-    let sample =
-        run(Shape { users: 20, ramp_up_s: 3, steady_s: 20, ramp_down_s: 1, ..Shape::ending(ending) });
-    let runs = Runs::open(home.path()).expect("the home can be made");
-    let mut writer = runs.create(&sample.skeleton()).expect("the run can be created");
-    for interval in sample.intervals() {
-        writer.second(&interval, &sample.names).expect("the second can be kept");
-    }
-    writer.finish(&sample.record).expect("the run can be finished");
-    let operations = sample.record.operations.iter();
+/// Keeps a recorded run; gives its id and the operations per second of its steady state.
+pub(crate) fn keep(home: &Home, specimen: Specimen) -> (String, f64) {
+    let recorded = specimen.open();
+    recorded.keep(&Runs::open(home.path()).expect("the home can be made"));
+    let operations = recorded.record.operations.iter();
     let rates = operations.filter(|row| row.kind == model::OperationKind::Operation).map(|row| row.per_s);
-    (sample.record.id.clone(), rates.sum())
+    (recorded.record.id.clone(), rates.sum())
 }
 
 /// A number of users of one transaction a second each, all day alike: as many a second.
@@ -28,7 +22,7 @@ pub(crate) fn a_second(users: f64) -> String {
 #[test]
 fn a_population_is_held_against_what_the_run_showed() {
     let home = Home::new();
-    let (id, rate) = keep(&home, Ending::Passed);
+    let (id, rate) = keep(&home, Specimen::Passed);
     let carried = home.plimsoll(&a_second(rate / 2.0)).run().expect(0);
     carried.says(&id).says("it carries them: the peak leaves 50 % of it").says("95 % interval");
     let short = home.plimsoll(&a_second(rate * 2.0)).run().expect(3);
@@ -49,7 +43,7 @@ fn a_population_is_held_against_what_the_run_showed() {
 #[test]
 fn a_run_that_missed_its_targets_carries_nobody_for_sure() {
     let home = Home::new();
-    let (_, rate) = keep(&home, Ending::Failed);
+    let (_, rate) = keep(&home, Specimen::Failed);
     // Its interval is wide: from a quarter to four times its rate.
     home.plimsoll(&a_second(rate / 10.0)).run().expect(3).says("the run missed its targets");
     home.plimsoll(&a_second(rate * 10.0)).run().expect(3).says("they are too many");
@@ -59,14 +53,14 @@ fn a_run_that_missed_its_targets_carries_nobody_for_sure() {
 fn nothing_follows_from_a_run_that_is_not_valid_or_not_there() {
     let home = Home::new();
     home.plimsoll(&a_second(1.0)).run().expect(2);
-    let (id, _) = keep(&home, Ending::Invalid);
+    let (id, _) = keep(&home, Specimen::Invalid);
     home.plimsoll(&a_second(1.0)).run().expect(3).says(&format!("run {id} is not valid")).says("repeat it");
 }
 
 #[test]
 fn what_can_not_be_meant_is_refused() {
     let home = Home::new();
-    keep(&home, Ending::Passed);
+    keep(&home, Specimen::Passed);
     let refused = |words: &str| home.plimsoll(&format!("capacity {words}")).run().expect(2);
     refused("--users 0 --per-user-per-day 1 --peak-factor 1").says("a number above 0");
     refused("--users 10 --per-user-per-day 1 --peak-factor 0.5").says("1 or more");

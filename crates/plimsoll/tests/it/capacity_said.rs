@@ -8,7 +8,7 @@ use std::path::Path;
 use model::{Interval, OperationInterval};
 use serde_json::Value as Json;
 use store::Runs;
-use testkit::sample::{Ending, Sample, Shape, run};
+use testkit::recorded::{Recorded, Specimen};
 
 use crate::capacity::{a_second, keep};
 use crate::tool::Home;
@@ -29,7 +29,7 @@ fn ask(home: &Home, words: &str, code: i32) -> Json {
 #[test]
 fn what_is_printed_is_what_is_documented_and_said() {
     let home = Home::new();
-    let (_, rate) = keep(&home, Ending::Passed);
+    let (_, rate) = keep(&home, Specimen::Passed);
     // Far below what the run showed, far above it, and as much.
     for (users, code, conclusion) in
         [(rate / 2.0, 0, "carries"), (rate * 2.0, 3, "too_many"), (rate, 3, "open")]
@@ -68,8 +68,8 @@ fn margins_follow(json: &Json, users: f64) {
     }
 }
 
-/// Keeps a made-up run with these seconds instead of its own.
-fn keep_with(home: &Home, sample: &Sample, seconds: impl Iterator<Item = Interval>) {
+/// Keeps a recorded run with these seconds instead of its own.
+fn keep_with(home: &Home, sample: &Recorded, seconds: impl Iterator<Item = Interval>) {
     let runs = Runs::open(home.path()).expect("the home can be made");
     let mut writer = runs.create(&sample.skeleton()).expect("the run can be created");
     for interval in seconds {
@@ -81,7 +81,8 @@ fn keep_with(home: &Home, sample: &Sample, seconds: impl Iterator<Item = Interva
 #[test]
 fn a_run_too_short_for_an_interval_is_sure_of_nothing() {
     let home = Home::new();
-    let sample = run(Shape { ramp_up_s: 2, steady_s: 9, ramp_down_s: 1, ..Shape::ending(Ending::Passed) });
+    let mut sample = Specimen::Passed.open().first(15);
+    sample.record.setup.steady_s = 9.0;
     keep_with(&home, &sample, sample.intervals());
     for users in [1.0, 1e6] {
         let json = ask(&home, &a_second(users), 3);
@@ -97,7 +98,7 @@ fn a_run_too_short_for_an_interval_is_sure_of_nothing() {
 #[test]
 fn nothing_follows_from_a_run_in_which_nothing_completed() {
     let home = Home::new();
-    let sample = run(Shape { ramp_up_s: 2, steady_s: 20, ramp_down_s: 1, ..Shape::ending(Ending::Passed) });
+    let sample = Specimen::Passed.open();
     let nothing = sample.intervals().map(|interval| {
         let mut nothing = Interval::empty(interval.second);
         nothing.operations.resize_with(sample.names.len(), OperationInterval::empty);
@@ -112,7 +113,7 @@ fn nothing_follows_from_a_run_in_which_nothing_completed() {
 #[test]
 fn numbers_that_can_not_be_meant_are_refused_each_by_its_name() {
     let home = Home::new();
-    keep(&home, Ending::Passed);
+    keep(&home, Specimen::Passed);
     let right = [("--users", "10"), ("--per-user-per-day", "1"), ("--peak-factor", "1")];
     for (flag, wrong) in [
         ("--users", "0"),

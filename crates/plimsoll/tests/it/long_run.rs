@@ -6,40 +6,37 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use store::Runs;
-use testkit::sample::{Shape, run};
+use testkit::recorded::Specimen;
 
 use crate::tool::{Home, Tool, wait_within};
 
 const TEN_HOURS_S: u32 = 36_000;
-/// Seconds that are made up; the others are these again.
-const MADE_UP_S: u32 = 60;
 const MAX_BYTES: u64 = 200_000_000;
 /// Reading two of them takes a debug build a while.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Keeps a made-up run of ten hours under that id.
+/// Keeps a run of ten hours under that id: a recorded one, whose steady state comes again and again.
 fn keep(home: &Home, id: &str) {
-    let shape = Shape { users: 8, ramp_up_s: 0, steady_s: MADE_UP_S, ramp_down_s: 0, ..Shape::default() };
-    let mut sample = run(shape);
-    sample.record.id = id.to_string();
-    let runs = Runs::open(home.path()).expect("the home can be made");
-    let mut writer = runs.create(&sample.skeleton()).expect("the run can be created");
-    for interval in sample.intervals() {
-        writer.second(&interval, &sample.names).expect("the second can be kept");
-    }
-    sample.record.setup.steady_s = f64::from(TEN_HOURS_S);
-    let folder = writer.finish(&sample.record).expect("the run can be finished");
-    lengthen(&folder.join("run.sqlite"));
+    let recorded = Specimen::Passed.open();
+    let (ramp_up_s, steady_s) =
+        (recorded.record.setup.ramp_up_s as u32, recorded.record.setup.steady_s as u32);
+    let mut recorded = recorded.first((ramp_up_s + steady_s) as usize);
+    recorded.record.id = id.to_string();
+    let writer = recorded.begin(&Runs::open(home.path()).expect("the home can be made"));
+    recorded.record.setup.steady_s = f64::from(TEN_HOURS_S);
+    let folder = writer.finish(&recorded.record).expect("the run can be finished");
+    lengthen(&folder.join("run.sqlite"), ramp_up_s, steady_s);
 }
 
-/// Repeats the seconds of a run until they are ten hours.
-fn lengthen(path: &Path) {
+/// Repeats the steady state of a run until it is ten hours long.
+fn lengthen(path: &Path, ramp_up_s: u32, steady_s: u32) {
     let mut database = Connection::open(path).expect("the run's database");
     let all = database.transaction().expect("a transaction");
     for table in ["second", "operation_second", "failure", "counter"] {
-        all.execute_batch(&format!("CREATE TEMP TABLE again AS SELECT * FROM {table}")).expect("a copy");
-        for _ in 1..TEN_HOURS_S / MADE_UP_S {
-            all.execute(&format!("UPDATE again SET second = second + {MADE_UP_S}"), []).expect("later");
+        let steady = format!("CREATE TEMP TABLE again AS SELECT * FROM {table} WHERE second >= {ramp_up_s}");
+        all.execute_batch(&steady).expect("a copy");
+        for _ in 1..TEN_HOURS_S / steady_s {
+            all.execute(&format!("UPDATE again SET second = second + {steady_s}"), []).expect("later");
             all.execute(&format!("INSERT INTO {table} SELECT * FROM again"), []).expect("the same once more");
         }
         all.execute_batch("DROP TABLE again").expect("it is there");

@@ -1,29 +1,28 @@
-//! `plimsoll compare RUN RUN` over kept runs that were made up.
+//! `plimsoll compare RUN RUN` over recorded runs.
 
 use model::record::interval::{OperationInterval, record_ns};
 use model::{ErrorKind, Interval, OperationKind};
 use store::Runs;
-use testkit::sample::{Ending, Sample, Shape, run};
+use testkit::recorded::{Recorded, Specimen};
 
 use crate::tool::Home;
 
-/// Keeps a made-up run under that id, its seconds changed.
-fn keep(home: &Home, id: &str, change: impl Fn(Interval, &Sample) -> Interval) -> String {
-    let shape = Shape { users: 20, ramp_up_s: 3, steady_s: 30, ramp_down_s: 1, ..Shape::default() };
-    let mut sample = run(Shape { ending: Ending::Passed, ..shape });
-    sample.record.id = id.to_string();
+/// Keeps a recorded run under that id, its seconds changed.
+fn keep(home: &Home, id: &str, change: impl Fn(Interval, &Recorded) -> Interval) -> String {
+    let mut recorded = Specimen::Passed.open();
+    recorded.record.id = id.to_string();
     let runs = Runs::open(home.path()).expect("the home can be made");
-    let mut writer = runs.create(&sample.skeleton()).expect("the run can be created");
-    for interval in sample.intervals() {
-        writer.second(&change(interval, &sample), &sample.names).expect("the second can be kept");
+    let mut writer = runs.create(&recorded.skeleton()).expect("the run can be created");
+    for interval in recorded.intervals() {
+        writer.second(&change(interval, &recorded), &recorded.names).expect("the second can be kept");
     }
-    writer.finish(&sample.record).expect("the run can be finished");
+    writer.finish(&recorded.record).expect("the run can be finished");
     id.to_string()
 }
 
 /// Of each operation nearly 40 % fail at once, and the others take half as long.
-fn failing(mut interval: Interval, sample: &Sample) -> Interval {
-    for (name, row) in sample.names.iter().zip(&mut interval.operations) {
+fn failing(mut interval: Interval, recorded: &Recorded) -> Interval {
+    for (name, row) in recorded.names.iter().zip(&mut interval.operations) {
         if name.kind != OperationKind::Operation {
             continue;
         }
@@ -48,7 +47,7 @@ fn a_run_that_fails_at_once_wins_nothing_by_being_quick_otherwise() {
     let told = home.plimsoll(&format!("compare {a} {b} --gate 3%")).run().expect(99);
     told.says("B is worse: of what completed")
         .says("the gate of 3 % fails")
-        .says("39 % of B's operations failed");
+        .says("40 % of B's operations failed");
     let json = home.plimsoll(&format!("compare {a} {b} --gate 3% --json")).run().expect(99).json();
     let compare = &json["question"]["compare"];
     let failed_ratio = compare["failed"]["b_ratio"].as_f64().expect("a share");
@@ -60,7 +59,7 @@ fn a_run_that_fails_at_once_wins_nothing_by_being_quick_otherwise() {
     );
     // The other way round it is A that fails: B, which is slower, is not the worse one for it.
     let told = home.plimsoll(&format!("compare {b} {a}")).run().expect(0);
-    told.says("Neither is better").says("39 % of A's operations failed");
+    told.says("Neither is better").says("40 % of A's operations failed");
 }
 
 #[test]

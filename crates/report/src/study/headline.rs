@@ -29,7 +29,7 @@ fn after<'a>(text: &'a str, beginning: &str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use testkit::sample::study::{SweepShape, sweep};
+    use testkit::studies::{SweepShape, sweep};
 
     #[test]
     fn a_sweep_in_which_no_trial_met_its_targets_is_not_told_in_the_tone_of_success() {

@@ -276,18 +276,22 @@ pub(crate) fn some_few<'a>(mut trials: impl Iterator<Item = &'a Trial>) -> bool 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::record::study::{Fault, WhyNot};
-    use testkit::sample::study::{FindEnding, SweepShape, find, sweep};
+    use model::record::study::Fault;
+    use testkit::studies::{FindEnding, SweepShape, find, sweep};
 
     #[test]
     fn a_trial_of_a_find_that_its_overload_broke_counts_as_failed_and_is_not_called_invalid() {
-        let record = find(FindEnding::Why(WhyNot::NotValid));
-        let of = |number: usize| verdict(&record, &record.trials[number - 1]);
-        let broken = [model::Check::Little, model::Check::Little];
-        assert_eq!([6, 10].map(|number| record.trials[number - 1].faults[0].check.clone()), broken);
-        assert_eq!([of(4), of(5), of(6), of(10)], ["passed", "missed", "not valid", OVERLOADED]);
-        assert_eq!(invalid(&record).len(), 4);
-        assert_eq!(overloaded(&record).iter().map(|trial| trial.number).collect::<Vec<_>>(), [10]);
+        let mut record = find(FindEnding::LoadLine);
+        record.trials.iter_mut().for_each(|trial| trial.faults.clear());
+        let of = |record: &StudyRecord, number: usize| verdict(record, &record.trials[number - 1]);
+        assert_eq!([4, 6].map(|number| of(&record, number)), ["passed", "missed"]);
+        for number in [4, 6] {
+            let fault = Fault { check: model::Check::Little, sentence: "users waited".into() };
+            record.trials[number - 1].faults.push(fault);
+        }
+        assert_eq!([4, 6].map(|number| of(&record, number)), ["not valid", OVERLOADED]);
+        assert_eq!(invalid(&record).len(), 1);
+        assert_eq!(overloaded(&record).iter().map(|trial| trial.number).collect::<Vec<_>>(), [6]);
     }
 
     #[test]

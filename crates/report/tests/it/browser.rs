@@ -5,7 +5,7 @@ use std::process::Command;
 
 use report::html;
 use testkit::ending::skip;
-use testkit::sample::{Ending, Shape};
+use testkit::recorded::Specimen;
 
 use crate::{Kept, page, studies};
 
@@ -44,22 +44,20 @@ fn open(chromium: &Path, file: &Path) -> String {
 fn the_page_draws_its_charts_without_a_word_on_the_console() {
     let Some(chromium) = chromium() else { return };
     let directory = tempfile::tempdir().expect("a directory");
-    let shapes = [
-        (Shape::ending(Ending::Failed), "throughput response users percentiles cpu errors lag"),
-        (Shape { operations: 20, ..Shape::default() }, "throughput response users percentiles cpu lag"),
-        (
-            Shape { operations: 1, ..Shape::ending(Ending::Unfinished) },
-            "throughput response users percentiles cpu",
-        ),
-        (Shape { ramp_up_s: 0, steady_s: 1, ramp_down_s: 0, ..Shape::default() }, "nothing to draw"),
+    let runs = [
+        (Specimen::Killed.open(), "lag throughput response users percentiles cpu errors"),
+        (Specimen::ManyOperations.open(), "throughput response users percentiles cpu lag"),
+        (Specimen::Unfinished.open(), "throughput response users percentiles cpu"),
+        (Specimen::Passed.open().first(1), "nothing to draw"),
     ];
-    for (shape, charts) in shapes {
+    for (recorded, charts) in runs {
         let file = directory.path().join("report.html");
-        std::fs::write(&file, html(&Kept::new(shape).page())).unwrap();
+        let id = recorded.record.id.clone();
+        std::fs::write(&file, html(&Kept::of(recorded).page())).unwrap();
         let document = open(&chromium, &file);
         let root = document.get(..document.find("<head").unwrap_or(0)).unwrap_or_default();
-        assert!(!root.contains("data-errors"), "{shape:?}: {root}");
-        assert!(root.contains(&format!("data-ready=\"{charts}\"")), "{shape:?}: {root}");
+        assert!(!root.contains("data-errors"), "{id}: {root}");
+        assert!(root.contains(&format!("data-ready=\"{charts}\"")), "{id}: {root}");
         let charts = charts.split(' ').filter(|_| charts != "nothing to draw").count();
         let drawn = document.matches("<canvas").count();
         assert!(root.contains(&format!("data-drawn=\"{drawn}\"")), "{drawn} canvases: {root}");
@@ -73,7 +71,7 @@ fn a_page_whose_code_fails_is_noticed() {
     let Some(chromium) = chromium() else { return };
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("report.html");
-    let page = html(page(Ending::Passed));
+    let page = html(page(Specimen::Passed));
     let broken = page.replace("\"at_s\":", "\"at\":");
     assert_ne!(page, broken);
     std::fs::write(&file, broken).unwrap();

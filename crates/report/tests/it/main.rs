@@ -1,4 +1,4 @@
-//! The room as its users see it: made-up runs, kept by the store, shown.
+//! The room as its users see it: recorded runs and simulated studies, kept by the store, shown.
 
 mod browser;
 mod page;
@@ -14,38 +14,29 @@ mod web;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use model::record::Outcome;
 use model::record::study::Fault;
 use model::{SignalRegistry, StudyRecord};
 use report::Page;
 use store::Runs;
-use testkit::sample::{Ending, Sample, Shape, run};
+use testkit::recorded::{Recorded, Specimen};
 
-/// Every kind of made-up study, with a name for its files.
+/// Every kind of study, with a name for its files.
 fn studies() -> Vec<(String, StudyRecord)> {
-    use testkit::sample::study::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
+    use testkit::studies::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
     let finds = FindEnding::ALL.map(|ending| (format!("find-{}", ending.word()), find(ending)));
     let compares = CompareEnding::ALL.map(|ending| (format!("compare-{}", ending.word()), compare(ending)));
-    let sweeps = SweepShape::ALL.map(|shape| (format!("sweep-{}", shape.word()), beside(sweep(shape))));
+    let sweeps = SweepShape::ALL.map(|shape| (format!("sweep-{}", shape.word()), sweep(shape)));
     finds.into_iter().chain(compares).chain(sweeps).collect()
 }
 
-/// A find in which a rare operation gave too few samples in the warm-up, in a trial that passed (5) and in one that
+/// A find in which a rare operation gave too few samples in the warm-up, in a trial that passed (4) and in one that
 /// missed a target (8).
 fn with_few_samples() -> StudyRecord {
-    use testkit::sample::study::{FindEnding, find};
+    use testkit::studies::{FindEnding, find};
     let mut record = find(FindEnding::LoadLine);
-    for number in [1, 5, 8] {
+    for number in [1, 4, 8] {
         let sentence = "`AddEvent p90 < 2.00 s` needs 51 samples and has 2".to_string();
         record.trials[number - 1].faults = vec![Fault { check: model::Check::Samples, sentence }];
-    }
-    record
-}
-
-/// The study with what its trials say beside what was published, as a sweep leaves it.
-fn beside(mut record: StudyRecord) -> StudyRecord {
-    if let model::record::study::Question::Sweep(sweep) = &mut record.question {
-        analysis::published::beside(sweep, &record.trials);
     }
     record
 }
@@ -62,41 +53,36 @@ fn assert_golden(name: &str, text: &str) {
     assert!(golden == text, "{name} differs, first in line {:?}:\n{text}", line.map(|line| line + 1));
 }
 
-/// The page of the default run with that ending, made once for all tests.
-fn page(ending: Ending) -> &'static Page {
-    static PAGES: [OnceLock<Page>; 5] = [const { OnceLock::new() }; 5];
-    PAGES[ending as usize].get_or_init(|| Kept::ending(ending).page())
+/// The page of a recorded run, made once for all tests.
+fn page(specimen: Specimen) -> &'static Page {
+    static PAGES: [OnceLock<Page>; Specimen::ALL.len()] = [const { OnceLock::new() }; Specimen::ALL.len()];
+    PAGES[specimen as usize].get_or_init(|| Kept::specimen(specimen).page())
 }
 
-/// A made-up run as it is after it was kept and read again.
+/// A recorded run as it is after it was kept and read again.
 struct Kept {
     home: tempfile::TempDir,
-    sample: Sample,
+    recorded: Recorded,
+}
+
+/// A recorded run in which the server sent an answer that would rather be more than text.
+fn with_a_hostile_answer() -> Recorded {
+    let mut recorded = Specimen::Killed.open();
+    let evidence = recorded.record.evidence.first_mut().expect("operations failed");
+    let answer = "<img src=x onerror=alert(1)>Deadlock found\u{1b}[2J\u{202e}<script>window.x=1</script>";
+    evidence.answer = Some(answer.into());
+    recorded
 }
 
 impl Kept {
-    fn new(shape: Shape) -> Kept {
-        Kept::of(run(shape))
+    fn specimen(specimen: Specimen) -> Kept {
+        Kept::of(specimen.open())
     }
 
-    fn ending(ending: Ending) -> Kept {
-        Kept::new(Shape::ending(ending))
-    }
-
-    fn of(sample: Sample) -> Kept {
+    fn of(recorded: Recorded) -> Kept {
         let home = tempfile::tempdir().expect("a directory");
-        let runs = Runs::open(home.path()).expect("the home can be made");
-        let mut writer = runs.create(&sample.skeleton()).expect("the run can be created");
-        for interval in sample.intervals() {
-            writer.second(&interval, &sample.names).expect("the second can be kept");
-        }
-        writer.samples(&sample.series).expect("the series can be kept");
-        writer.evidence(&sample.record.evidence).expect("the evidence can be kept");
-        sample.events.iter().for_each(|event| writer.event(event).expect("the event can be kept"));
-        if sample.record.outcome != Outcome::Unfinished {
-            writer.finish(&sample.record).expect("the run can be finished");
-        }
-        Kept { home, sample }
+        recorded.keep(&Runs::open(home.path()).expect("the home can be made"));
+        Kept { home, recorded }
     }
 
     fn runs(&self) -> Runs {
@@ -104,7 +90,7 @@ impl Kept {
     }
 
     fn page(&self) -> Page {
-        let run = self.runs().find(&self.sample.record.id).expect("the run is there");
+        let run = self.runs().find(&self.recorded.record.id).expect("the run is there");
         let signals = observe::signals().chain(analysis::declared::signals());
         let mut page = Page::of(&run, &SignalRegistry::new(signals, []));
         page.directory = "/srv/plimsoll/runs".into();

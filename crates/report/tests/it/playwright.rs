@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::Command;
 
 use testkit::ending::skip;
-use testkit::sample::study::{FindEnding, SweepShape, find, sweep};
-use testkit::sample::{Ending, Shape};
+use testkit::recorded::Specimen;
+use testkit::studies::{FindEnding, SweepShape, find, sweep};
 
+use crate::Kept;
 use crate::browser::chromium;
-use crate::{Kept, beside};
 
 /// Whether the driver is installed.
 fn driver(folder: &Path) -> bool {
@@ -25,19 +25,15 @@ fn write(directory: &Path) {
     let write = |name: &str, text: String| {
         std::fs::write(directory.join(name), text).expect("the directory is there");
     };
-    for (name, shape) in [
-        ("failed", Shape::ending(Ending::Failed)),
-        ("one-operation", Shape { operations: 1, ..Shape::default() }),
-        ("twenty-operations", Shape { operations: 20, ..Shape::ending(Ending::Failed) }),
-    ] {
-        let page = Kept::new(shape).page();
+    for specimen in [Specimen::Failed, Specimen::ByRate, Specimen::ManyOperations] {
+        let (name, page) = (specimen.name(), Kept::specimen(specimen).page());
         write(&format!("{name}.html"), report::html(&page));
         write(&format!("{name}.json"), report::json(&page.record));
     }
     let record = find(FindEnding::LoadLine);
     write("find.html", report::study_html(&record, directory, |_| None));
     write("find.json", report::study::json(&record));
-    let record = beside(sweep(SweepShape::Published));
+    let record = sweep(SweepShape::Published);
     write("published.html", report::study_html(&record, directory, |_| None));
     write("published.json", report::study::json(&record));
 }

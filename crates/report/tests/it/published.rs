@@ -6,15 +6,17 @@ use model::StudyRecord;
 use model::record::study::{Agreement, ClaimOrder, Fault, Question, Sweep};
 use report::study::csv;
 use report::{study_html as html, study_terminal as terminal};
-use testkit::sample::study::{SweepShape, sweep};
+use testkit::studies::{SweepShape, sweep};
 
-use crate::beside;
 use crate::study_web::charts;
 
 fn sample(change: impl FnOnce(&mut StudyRecord)) -> StudyRecord {
     let mut record = sweep(SweepShape::Published);
     change(&mut record);
-    beside(record)
+    if let Question::Sweep(sweep) = &mut record.question {
+        analysis::published::beside(sweep, &record.trials);
+    }
+    record
 }
 
 fn sweep_of(record: &StudyRecord) -> &Sweep {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use report::{json, schema};
 use serde_json::Value;
-use testkit::sample::{Ending, Shape, run};
+use testkit::recorded::Specimen;
 
 fn assert_current(name: &str, schema: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name);
@@ -27,10 +27,9 @@ fn the_schemas_in_the_documentation_are_current() {
 #[test]
 fn every_kind_of_run_is_as_the_schema_says() {
     let schema: Value = serde_json::from_str(&schema()).expect("it is JSON");
-    for ending in [Ending::Passed, Ending::Failed, Ending::Invalid, Ending::Interrupted, Ending::Unfinished] {
-        let record: Value =
-            serde_json::from_str(&json(&run(Shape::ending(ending)).record)).expect("it is JSON");
-        assert_eq!(mismatches(&schema, &schema, &record, "$"), [""; 0], "{ending:?}");
+    for specimen in Specimen::ALL {
+        let record: Value = serde_json::from_str(&json(&specimen.open().record)).expect("it is JSON");
+        assert_eq!(mismatches(&schema, &schema, &record, "$"), [""; 0], "{specimen:?}");
     }
 }
 
@@ -46,7 +45,7 @@ fn every_kind_of_study_is_as_the_schema_says() {
 #[test]
 fn a_record_that_is_not_as_the_schema_says_is_noticed() {
     let schema: Value = serde_json::from_str(&schema()).expect("it is JSON");
-    let good: Value = serde_json::from_str(&json(&run(Shape::default()).record)).expect("it is JSON");
+    let good: Value = serde_json::from_str(&json(&Specimen::Passed.open().record)).expect("it is JSON");
     type Spoil = fn(&mut Value);
     let spoil: [(&str, Spoil); 5] = [
         ("$.format", |record| record["format"] = "one".into()),

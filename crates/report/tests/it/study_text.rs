@@ -4,7 +4,7 @@ use std::path::Path;
 
 use model::StudyRecord;
 use report::study_terminal as terminal;
-use testkit::sample::study::{CompareEnding, FindEnding, compare, find};
+use testkit::studies::{CompareEnding, FindEnding, compare, find};
 
 use crate::{assert_golden, studies, with_few_samples};
 
@@ -42,7 +42,7 @@ fn colour_adds_nothing_but_colour_to_a_study() {
 fn the_answer_is_the_first_line() {
     let found = text(&find(FindEnding::LoadLine), 80, false);
     assert!(
-        found.starts_with("LOAD LINE  412 users [398, 421] (90 % interval), held by Browse p95"),
+        found.starts_with("LOAD LINE  410 users [407, 414] (90 % interval), held by p95 of Browse"),
         "{found}"
     );
     let compared = text(&compare(CompareEnding::GateFailed), 80, false);
@@ -53,7 +53,7 @@ fn the_answer_is_the_first_line() {
 fn a_trial_that_missed_nothing_with_too_few_samples_is_not_called_invalid() {
     let record = with_few_samples();
     let text = text(&record, 80, false);
-    let row = text.lines().find(|line| line.starts_with("  5  ")).expect("a row of the fifth trial");
+    let row = text.lines().find(|line| line.starts_with("  4  ")).expect("a row of the fourth trial");
     assert!(row.ends_with("passed, few"), "{row}");
     assert!(text.contains("  △ passed, few samples  × not valid"), "{text}");
     assert_eq!(text.matches('△').count(), 2, "the legend and the trial's point: {text}");

@@ -5,7 +5,7 @@ use std::path::Path;
 use model::StudyRecord;
 use model::record::study::{FindAnswer, Question};
 use report::study_html as html;
-use testkit::sample::study::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
+use testkit::studies::{CompareEnding, FindEnding, SweepShape, compare, find, sweep};
 
 use crate::{assert_golden, studies, with_few_samples};
 
@@ -133,7 +133,7 @@ fn a_trial_that_missed_nothing_with_too_few_samples_has_a_mark_of_its_own() {
     );
     let text = words(&page);
     assert!(text.contains("passed, few samples not valid"), "the legend: {text}");
-    let row = text.lines().find(|line| line.starts_with("5 ramp |")).expect("a row of the fifth trial");
+    let row = text.lines().find(|line| line.starts_with("4 ramp |")).expect("a row of the fourth trial");
     assert!(row.ends_with("| passed, few samples |"), "{row}");
     let unfit: Vec<&str> = text.lines().filter(|line| line.starts_with("fails trial")).collect();
     assert_eq!(unfit.len(), 1, "that of number 10: {text}");

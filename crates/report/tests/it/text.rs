@@ -3,43 +3,35 @@
 use model::record::diagnosis::SignalSummary;
 use model::record::{FileSetResult, PageCacheResult};
 use report::{explain, html, json, list_table, terminal};
-use testkit::sample::{Ending, Shape};
+use testkit::recorded::Specimen;
 
-use crate::{Kept, assert_golden, page};
+use crate::{Kept, assert_golden, page, with_a_hostile_answer};
 
 #[test]
 fn each_kind_of_run_reads_as_its_golden_file() {
-    for (name, ending) in [
-        ("passed.txt", Ending::Passed),
-        ("failed.txt", Ending::Failed),
-        ("invalid.txt", Ending::Invalid),
-        ("interrupted.txt", Ending::Interrupted),
-        ("unfinished.txt", Ending::Unfinished),
-    ] {
-        assert_golden(name, &terminal(page(ending), 80, false));
+    for specimen in Specimen::ALL {
+        assert_golden(&format!("{}.txt", specimen.name()), &terminal(page(specimen), 80, false));
     }
 }
 
 #[test]
 fn what_holds_a_stack_is_explained_with_every_reason() {
-    let record = &page(Ending::Failed).record;
+    let record = &page(Specimen::Failed).record;
     assert_golden("explained.txt", &explain(record, 80, false));
     let unwatched = model::RunRecord { diagnosis: None, ..record.clone() };
     assert!(explain(&unwatched, 80, false).contains("Nothing was watched that tells what holds it."));
 }
 
 #[test]
-fn twenty_operations_with_long_names_fit_into_80_columns() {
-    let page = Kept::new(Shape { operations: 20, ..Shape::ending(Ending::Failed) }).page();
-    let text = terminal(&page, 80, false);
-    assert_golden("twenty-operations.txt", &text);
+fn fourteen_operations_with_long_names_fit_into_80_columns() {
+    let text = terminal(page(Specimen::ManyOperations), 80, false);
     let widest = text.lines().max_by_key(|line| line.chars().count()).expect("there is text");
     assert!(widest.chars().count() <= 80, "{} columns: {widest}", widest.chars().count());
 }
 
 #[test]
 fn standard_deviations_stand_beside_the_means_where_no_name_is_cut_for_them() {
-    let page = page(Ending::Passed);
+    let page = page(Specimen::Passed);
     let row = |width: usize, name: &str| -> Vec<String> {
         let text = terminal(page, width, false);
         let table = text.split("\n\n").find(|part| part.starts_with("Operations  ")).expect("a table");
@@ -57,7 +49,7 @@ fn standard_deviations_stand_beside_the_means_where_no_name_is_cut_for_them() {
 
 #[test]
 fn a_session_named_as_its_only_operation_is_shown_once_and_kept_in_the_record() {
-    let mut page = Kept::ending(Ending::Passed).page();
+    let mut page = Kept::specimen(Specimen::Passed).page();
     assert!(terminal(&page, 80, false).contains("order_cycle is the whole session"));
     assert!(html(&page).contains("Whole sessions"));
     let name = page.record.operations[1].name.clone();
@@ -73,7 +65,7 @@ fn a_session_named_as_its_only_operation_is_shown_once_and_kept_in_the_record() 
 
 #[test]
 fn a_file_set_is_told_with_what_of_it_was_in_memory_and_how_much_the_server_may_take() {
-    let mut page = Kept::ending(Ending::Passed).page();
+    let mut page = Kept::specimen(Specimen::Passed).page();
     assert!(!terminal(&page, 80, false).contains("file set"));
     let cache = PageCacheResult {
         asked: "warm".into(),
@@ -108,7 +100,7 @@ fn a_file_set_is_told_with_what_of_it_was_in_memory_and_how_much_the_server_may_
 
 #[test]
 fn a_mix_that_is_not_the_kit_s_own_is_told() {
-    let mut page = Kept::ending(Ending::Passed).page();
+    let mut page = Kept::specimen(Specimen::Passed).page();
     assert!(!terminal(&page, 80, false).contains("mix ") && !html(&page).contains("<dt>Mix</dt>"));
     page.record.setup.mix = Some("browsing".to_string());
     let text = terminal(&page, 110, false);
@@ -119,7 +111,7 @@ fn a_mix_that_is_not_the_kit_s_own_is_told() {
 
 #[test]
 fn colour_adds_nothing_but_colour() {
-    let page = page(Ending::Failed);
+    let page = page(Specimen::Failed);
     let (plain, painted) = (terminal(page, 80, false), terminal(page, 80, true));
     assert!(!plain.contains('\u{1b}'));
     let mut stripped = painted.clone();
@@ -132,13 +124,14 @@ fn colour_adds_nothing_but_colour() {
 
 #[test]
 fn the_verdict_is_the_first_line() {
-    let text = terminal(page(Ending::Failed), 80, false);
-    assert!(text.starts_with("FAILED  40 users are too many: missed p99 < 250 ms"), "{text}");
+    let text = terminal(page(Specimen::Failed), 80, false);
+    assert!(text.starts_with("FAILED  70 users, "), "{text}");
+    assert!(text.contains("p99 1.03 s, not < 250 ms"), "{text}");
 }
 
 #[test]
 fn nothing_that_a_server_sent_steers_the_terminal() {
-    let text = terminal(page(Ending::Failed), 80, false);
+    let text = terminal(&Kept::of(with_a_hostile_answer()).page(), 80, false);
     assert!(text.contains("Deadlock found"), "the hostile answer is shown:\n{text}");
     let steering = text.chars().filter(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}').count();
     assert_eq!(steering, 0, "{text:?}");
@@ -146,7 +139,7 @@ fn nothing_that_a_server_sent_steers_the_terminal() {
 
 #[test]
 fn a_run_whose_seconds_are_damaged_still_shows_its_result_and_says_what_is_missing() {
-    let kept = Kept::ending(Ending::Passed);
+    let kept = Kept::specimen(Specimen::Passed);
     let directory = kept.runs().find("last").unwrap().directory().to_path_buf();
     std::fs::write(
         directory.join("run.sqlite"),
@@ -161,10 +154,10 @@ fn a_run_whose_seconds_are_damaged_still_shows_its_result_and_says_what_is_missi
 
 #[test]
 fn the_list_shows_each_verdict_in_a_line_that_can_be_copied_from() {
-    let kept = Kept::ending(Ending::Invalid);
+    let kept = Kept::specimen(Specimen::Invalid);
     let list = kept.runs().list().expect("a list");
     let narrow = list_table(&list, 80);
-    assert!(narrow.contains(&kept.sample.record.id) && narrow.contains("not valid"), "{narrow}");
+    assert!(narrow.contains(&kept.recorded.record.id) && narrow.contains("not valid"), "{narrow}");
     assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
     assert!(
         narrow.contains("stack") && narrow.contains("apache-pref") && narrow.contains("…"),

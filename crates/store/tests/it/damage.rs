@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use store::{Run, Runs};
-use testkit::sample::Ending;
+use testkit::recorded::Specimen;
 
 use crate::{keep, short};
 
@@ -29,7 +29,7 @@ fn read_everything(directory: &Path) -> Vec<String> {
 
 fn stored_run() -> (tempfile::TempDir, std::path::PathBuf) {
     let home = tempfile::tempdir().expect("a directory");
-    let id = keep(home.path(), short(Ending::Failed), "20261121-034512-dvdstore-0001");
+    let id = keep(home.path(), short(Specimen::Failed), "20261121-034512-dvdstore-0001");
     let directory = home.path().join("runs").join(id);
     (home, directory)
 }
@@ -64,7 +64,7 @@ fn flipped_bytes_never_panic() {
 #[test]
 fn a_half_record_is_named_and_does_not_hide_the_other_runs() {
     let (home, directory) = stored_run();
-    keep(home.path(), short(Ending::Passed), "20261121-034513-dvdstore-0002");
+    keep(home.path(), short(Specimen::Passed), "20261121-034513-dvdstore-0002");
     let text = fs::read_to_string(directory.join("run.json")).unwrap();
     fs::write(directory.join("run.json"), &text[..text.len() / 2]).unwrap();
     let problem = Run::open(&directory).err().expect("half a record").to_string();

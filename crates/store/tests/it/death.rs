@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use model::record::Outcome;
 use store::Runs;
-use testkit::sample::{Ending, Shape, run};
+use testkit::recorded::Specimen;
 
 const HOME: &str = "PLIMSOLL_TEST_HOME_OF_THE_DOOMED";
 
@@ -13,7 +13,7 @@ const HOME: &str = "PLIMSOLL_TEST_HOME_OF_THE_DOOMED";
 #[test]
 fn doomed() {
     let Ok(home) = std::env::var(HOME) else { return };
-    let sample = run(Shape { steady_s: 10_000, ..Shape::ending(Ending::Unfinished) });
+    let sample = Specimen::Unfinished.open();
     let runs = Runs::open(home.as_ref()).expect("the home can be made");
     let mut writer = runs.create(&sample.record).expect("the run can be created");
     let template = sample.intervals().next().expect("a second");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use store::{Run, Study};
-use testkit::sample::Ending;
+use testkit::recorded::Specimen;
 
 use crate::studies::{ID, json, sample};
 use crate::{keep, short};
@@ -50,7 +50,7 @@ fn a_run_of_format_1_opens_and_says_what_it_said() {
 #[ignore = "writes a new golden run: only when the format's version changes"]
 fn write_the_golden_run_of_the_current_format() {
     let home = tempfile::tempdir().expect("a directory");
-    let id = keep(home.path(), short(Ending::Passed), "20261121-034512-dvdstore-0001");
+    let id = keep(home.path(), short(Specimen::Passed), "20261121-034512-dvdstore-0001");
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/run-v1");
     fs::create_dir_all(&target).unwrap();
     for file in ["run.json", "run.sqlite"] {

@@ -3,16 +3,16 @@
 use std::fs;
 
 use store::Runs;
-use testkit::sample::Ending;
+use testkit::recorded::Specimen;
 
-use crate::{keep, short, write};
+use crate::{keep, short};
 
 const IDS: [&str; 3] =
     ["20261121-034512-dvdstore-0001", "20261121-034512-dvdstore-0002", "20261122-080000-webshop-7f3a"];
 
 fn three() -> (tempfile::TempDir, Runs) {
     let home = tempfile::tempdir().expect("a directory");
-    for (id, ending) in IDS.iter().zip([Ending::Passed, Ending::Failed, Ending::Invalid]) {
+    for (id, ending) in IDS.iter().zip([Specimen::Passed, Specimen::Failed, Specimen::Invalid]) {
         keep(home.path(), short(ending), id);
     }
     let runs = Runs::open(home.path()).expect("the home is there");
@@ -66,7 +66,7 @@ fn the_index_never_outlives_the_truth() {
     runs.list().expect("a list");
     fs::remove_dir_all(home.path().join("runs").join(IDS[0])).unwrap();
     let path = home.path().join("runs").join(IDS[1]).join("run.json");
-    let text = fs::read_to_string(&path).unwrap().replace("\"users\": 8", "\"users\": 1234");
+    let text = fs::read_to_string(&path).unwrap().replace("\"users\": 70", "\"users\": 1234");
     fs::write(&path, text).unwrap();
     let list = runs.list().expect("a list");
     assert_eq!(list.len(), 2);
@@ -78,9 +78,9 @@ fn a_list_comes_from_the_index_when_nothing_changed() {
     let (home, runs) = three();
     let before = runs.list().expect("a list");
     let index = rusqlite::Connection::open(home.path().join("index.sqlite")).unwrap();
-    index.execute("UPDATE run SET summary = replace(summary, '\"users\":8', '\"users\":77')", []).unwrap();
+    index.execute("UPDATE run SET summary = replace(summary, '\"users\":20', '\"users\":77')", []).unwrap();
     drop(index);
-    assert_eq!(before[0].users, 8);
+    assert_eq!(before[0].users, 20);
     assert_eq!(runs.list().expect("a list")[0].users, 77, "the cached row is believed: its stamp still fits");
 }
 
@@ -121,7 +121,7 @@ fn a_removed_run_is_gone_and_one_under_way_is_kept() {
     assert_eq!(runs.list().expect("a list").len(), 2);
     assert!(runs.remove("last").is_err(), "`last` is another run every day");
     assert_eq!(runs.list().expect("a list").len(), 2);
-    let writer = write(&runs, &short(Ending::Unfinished));
+    let writer = short(Specimen::Unfinished).begin(&runs);
     let id = writer.directory().file_name().unwrap().to_string_lossy().into_owned();
     let problem = runs.remove(&id).expect_err("it is under way").to_string();
     assert!(problem.contains("under way"), "{problem}");
@@ -134,7 +134,7 @@ fn a_removed_run_is_gone_and_one_under_way_is_kept() {
 #[test]
 fn the_same_id_can_not_be_taken_twice() {
     let (_home, runs) = three();
-    let mut record = short(Ending::Passed).skeleton();
+    let mut record = short(Specimen::Passed).skeleton();
     record.id = IDS[0].into();
     assert!(runs.create(&record).is_err());
     record.id = "../outside".into();
@@ -149,7 +149,7 @@ fn many_writers_and_readers_at_once_do_not_disturb_each_other() {
             let home = home.path();
             scope.spawn(move || {
                 for turn in 0..3 {
-                    keep(home, short(Ending::Passed), &format!("20261121-034512-dvdstore-{number}{turn}"));
+                    keep(home, short(Specimen::Passed), &format!("20261121-034512-dvdstore-{number}{turn}"));
                     let list = Runs::open(home).unwrap().list().expect("a list");
                     assert!(list.iter().any(|one| one.id.ends_with(&format!("{number}{turn}"))));
                 }

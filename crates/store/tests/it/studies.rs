@@ -7,7 +7,7 @@ use model::StudyRecord;
 use model::record::study::*;
 use model::record::{Margin, Outcome, Step, TargetOutcome};
 use store::{Studies, Study};
-use testkit::sample::Ending;
+use testkit::recorded::Specimen;
 
 use crate::{keep, short};
 
@@ -32,7 +32,7 @@ pub(crate) fn sample() -> StudyRecord {
             stored_run: None,
             catalogue: None,
         }],
-        setup: short(Ending::Passed).record.setup,
+        setup: short(Specimen::Passed).record.setup,
         ceiling: Some(Ceiling {
             requests_per_s: 98_765.4,
             cpu_s_per_request: 9.8e-6,
@@ -148,8 +148,8 @@ fn a_study_goes_on_where_it_was_left_and_only_one_process_goes_on_with_it() {
 fn trials_are_runs_below_the_study_and_not_among_the_homes_runs() {
     let (home, studies, directory) = stored_study();
     let run = sample().trials[1].run.clone();
-    keep(&directory, short(Ending::Passed), &run);
-    keep(&directory, short(Ending::Unfinished), "20261121-101509-dvdstore-cut");
+    keep(&directory, short(Specimen::Passed), &run);
+    keep(&directory, short(Specimen::Unfinished), "20261121-101509-dvdstore-cut");
     let study = studies.find("last").expect("it is there");
     assert_eq!(study.run_of(2).expect("trial 2 is kept").record().id, run);
     let lost = study.run_of(1).err().expect("its directory is gone").to_string();

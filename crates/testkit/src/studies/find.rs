@@ -1,21 +1,21 @@
-//! Made-up finds.
+//! Finds.
 
-use model::record::study::{
-    By, Confirmation, Fault, Find, FindAnswer, FindGoal, LoadLine, NoAnswer, Purpose, Question, StudyRecord,
-    Trial, WhyNot,
-};
+use experiment::find::{interrupted, next};
+use experiment::{Order, pursue};
+use model::record::study::{By, Find, FindAnswer, FindGoal, Purpose, Question, StudyRecord, Trial, WhyNot};
 use model::record::{Check, Outcome};
 
-use super::parts::{Parts, arm, record};
-use super::trial::{Stack, Wanted, spoil};
-use crate::sample::diagnosis;
+use super::lab::{Lab, spent_s, spoil};
+use super::stack::{Stack, wobble};
+use super::study::{Parts, arm, record};
+use crate::recorded::Specimen;
 
-/// How a made-up find ends.
+/// How a find ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindEnding {
-    /// 412 users; one of its 16 trials is not valid.
+    /// About 412 users; one of its trials is not valid.
     LoadLine,
-    /// 41.2 sessions a second, with an interval that is wider than asked for.
+    /// About 41.2 sessions a second, with an interval that is wider than asked for.
     ByRate,
     /// No answer.
     Why(WhyNot),
@@ -64,176 +64,125 @@ impl FindEnding {
     }
 }
 
-/// Makes up a find.
+/// A find that ends so.
 pub fn find(ending: FindEnding) -> StudyRecord {
-    let (trials, answer, sentence) = match ending {
-        FindEnding::LoadLine => line(Stack::default(), 1.0),
-        FindEnding::ByRate => line(Stack { line: 41.2, by_rate: true, noise: 0.15, ..Stack::default() }, 0.1),
-        FindEnding::Unfinished => {
-            let (mut trials, ..) = line(Stack::default(), 1.0);
-            trials.truncate(9);
-            (trials, None, "no answer yet: 9 trials so far".to_string())
-        }
-        FindEnding::Why(why) => no_answer(why),
+    let goal = ending.goal();
+    let mut lab =
+        Lab::new(|_: &Order, before| ending.stack(before), |trial: &mut Trial| ending.disturb(trial));
+    lab.max_trials = ending.max_trials();
+    let mut trials = Vec::new();
+    let found = pursue(|trials| next(&goal, trials, spent_s(trials)), &mut lab, &mut trials);
+    let (outcome, answer) = match (found, ending) {
+        (Ok(answer), _) => (Outcome::Completed, Some(answer)),
+        (Err(_), FindEnding::Unfinished) => (Outcome::Unfinished, None),
+        (Err(_), _) => (Outcome::Interrupted, Some(interrupted(&goal, &trials, spent_s(&trials)))),
     };
-    let by_rate = ending == FindEnding::ByRate;
-    let goal = FindGoal {
-        by: if by_rate { By::Rate } else { By::Users },
-        start: trials.first().map_or(1.0, |trial| trial.load),
-        ..FindGoal::default()
+    assert!(ending.is(answer.as_ref()), "{ending:?} came to {answer:?} after {} trials", trials.len());
+    let mut find = Find { goal, answer };
+    wording::find::fill_in(&mut find, &trials);
+    let sentence = find.answer.as_ref().map(|answer| wording::find::answer(&find.goal, answer));
+    let sentence = sentence.unwrap_or_else(|| format!("no answer yet: {} trials", trials.len()));
+    let command = match find.goal.by {
+        By::Rate => vec!["plimsoll", "find", "dvdstore", "--by", "rate"],
+        By::Users => vec!["plimsoll", "find", "dvdstore", "--qos", "Browse p95 < 300ms"],
     };
-    let outcome = match ending {
-        FindEnding::Unfinished => Outcome::Unfinished,
-        FindEnding::Why(WhyNot::Interrupted) => Outcome::Interrupted,
-        _ => Outcome::Completed,
-    };
-    let command = match by_rate {
-        true => vec!["plimsoll", "find", "dvdstore", "--by", "rate"],
-        false => vec!["plimsoll", "find", "dvdstore", "--qos", "Browse p95 < 300ms"],
-    };
-    let question = Question::Find(Find { goal, answer });
-    let arms = vec![arm("apache-prefork-modphp-mariadb", None)];
-    let mut made = record("dvdstore", Parts { question, arms, trials, outcome, sentence, command });
-    made.id = format!("20261121-101500-find-dvdstore-{}", ending.word());
-    made.diagnosis = (ending == FindEnding::LoadLine).then(diagnosis::of_a_find);
-    made
+    let (question, arms) = (Question::Find(find), vec![arm("apache-prefork-modphp-mariadb", None)]);
+    let name = ending.word();
+    let mut study = record(Parts { name, question, arms, trials, outcome, sentence, command });
+    if ending == FindEnding::LoadLine {
+        study.diagnosis = Specimen::Failed.open().record.diagnosis;
+    }
+    study
 }
 
-type Found = (Vec<Trial>, Option<FindAnswer>, String);
+impl FindEnding {
+    fn goal(self) -> FindGoal {
+        let goal = FindGoal { start: 50.0, ..FindGoal::default() };
+        match self {
+            FindEnding::ByRate => {
+                FindGoal { by: By::Rate, start: 5.0, half_width_ratio: 0.02, most_trials: 4, ..goal }
+            }
+            FindEnding::Why(WhyNot::NeverFails) => FindGoal { most: 4_000.0, ..goal },
+            FindEnding::Why(WhyNot::OutOfTime) => FindGoal { budget_s: 90.0, ..goal },
+            _ => goal,
+        }
+    }
 
-/// A ramp, a search and two confirming trials; loads are those of a line at 412, times `scale`.
-fn line(stack: Stack, scale: f64) -> Found {
-    let mut trials = Vec::new();
-    let mut measure = |purpose, load: f64, window_s| {
-        let load = if stack.by_rate { (load * scale * 10.0).round() / 10.0 } else { load * scale };
-        stack.measure(Wanted { arm: 0, block: 0, purpose, load, window_s }, &mut trials);
-        if load == 433.0 {
-            spoil(
-                &mut trials,
+    fn max_trials(self) -> usize {
+        match self {
+            FindEnding::Unfinished => 9,
+            FindEnding::Why(WhyNot::Interrupted) => 5,
+            _ => usize::MAX,
+        }
+    }
+
+    /// The stack after `before` trials.
+    fn stack(self, before: usize) -> Stack {
+        let stack = Stack { noise: 0.2, ..Stack::default() };
+        let coin = wobble(before as u32, 5);
+        match self {
+            FindEnding::ByRate => Stack { line: 41.2, by_rate: true, noise: 0.35, ..stack },
+            FindEnding::Why(WhyNot::FailsAtLeast) => Stack { line: 0.6, ..stack },
+            FindEnding::Why(WhyNot::NeverPasses) => Stack { min_per_s: Some(900.0), ..stack },
+            FindEnding::Why(WhyNot::NeverFails) => Stack { line: 9e3, ..stack },
+            FindEnding::Why(WhyNot::GeneratorLimit | WhyNot::MachineLimit) => Stack { line: 3e4, ..stack },
+            FindEnding::Why(WhyNot::Unstable) if coin > 0.0 => Stack { line: 0.82 * stack.line, ..stack },
+            FindEnding::Why(WhyNot::Drifts) => {
+                Stack { line: stack.line * 0.965f64.powi(before as i32), ..stack }
+            }
+            _ => stack,
+        }
+    }
+
+    /// What trials show of the reason beside what they measured.
+    fn disturb(self, trial: &mut Trial) {
+        match self {
+            FindEnding::LoadLine if trial.number == 10 => spoil(
+                trial,
                 Check::SendLag,
                 "send lag p99 was 7.4 ms; the limit is 5 ms: the hypervisor took 7.1 % of the CPUs' time",
-            );
+            ),
+            FindEnding::Why(WhyNot::GeneratorLimit) if trial.load > 3_000.0 => {
+                spoil(trial, Check::GeneratorCpu, "the generator used 97 % of its core; the limit is 80 %");
+            }
+            FindEnding::Why(WhyNot::MachineLimit) if trial.load > 3_000.0 => {
+                spoil(trial, Check::Room, "connections had no local port: 28 231 of 28 232 used");
+            }
+            FindEnding::Why(WhyNot::NotValid) if trial.purpose != Purpose::WarmUp => {
+                spoil(trial, Check::Consistency, "3 104 orders, 3 168 purchases: 64 are missing");
+            }
+            FindEnding::Why(WhyNot::Unsettled) if trial.load > 200.0 => {
+                trial.warm_up_s = None;
+            }
+            _ => {}
         }
-    };
-    measure(Purpose::WarmUp, 50.0, 10.0);
-    [50.0, 75.0, 113.0, 169.0, 254.0, 381.0, 571.0]
-        .into_iter()
-        .for_each(|load| measure(Purpose::Ramp, load, 8.0));
-    [387.0, 433.0, 434.0, 411.0, 396.0, 422.0]
-        .into_iter()
-        .for_each(|load| measure(Purpose::Search, load, 25.0));
-    [399.0, 436.0].into_iter().for_each(|load| measure(Purpose::Confirm, load, 90.0));
-    let confirmation = |trial: &Trial| Confirmation { trial: trial.number, load: trial.load, for_s: 90.0 };
-    let (passed, failed) = (confirmation(&trials[14]), confirmation(&trials[15]));
-    let (low, high) = if stack.by_rate { (38.3, 44.1) } else { (398.2, 421.3) };
-    let answer = LoadLine {
-        load: stack.line,
-        low,
-        high,
-        wide: stack.by_rate,
-        held_by: Some("Browse p95 < 300 ms".parse().expect("a target")),
-        held_by_ratio: 0.97,
-        slope: 8.7,
-        passed: Some(passed),
-        failed: Some(failed),
-        contradicted: Vec::new(),
-        confirming: 2,
-        throughput_per_s: Some(if stack.by_rate { 251.3 } else { 387.6 }),
-        by_average: (!stack.by_rate).then_some(468.4),
-    };
-    let sentence = match stack.by_rate {
-        true => {
-            "load line 41.2 sessions/s [38.3, 44.1] (90 % interval, wider than asked for), held by Browse p95 < 300 ms; \
-             39.9 passed for 90 s, 43.6 failed"
-        }
-        false => {
-            "load line 412 users [398, 421] (90 % interval), held by Browse p95 < 300 ms; 399 passed for 90 s, 436 failed"
-        }
-    };
-    (trials, Some(FindAnswer::LoadLine(answer)), sentence.to_string())
-}
-
-fn no_answer(why: WhyNot) -> Found {
-    let (stack, loads): (Stack, &[f64]) = match why {
-        WhyNot::FailsAtLeast => (Stack { line: 0.6, ..Stack::default() }, &[10.0, 3.0, 1.0]),
-        WhyNot::NeverFails => {
-            (Stack { line: 9e3, ..Stack::default() }, &[50.0, 150.0, 450.0, 1350.0, 4000.0])
-        }
-        WhyNot::GeneratorLimit | WhyNot::MachineLimit => {
-            (Stack { line: 3e4, ..Stack::default() }, &[50.0, 200.0, 800.0, 3200.0, 12800.0])
-        }
-        WhyNot::Interrupted | WhyNot::OutOfTime => (Stack::default(), &[50.0, 113.0, 254.0, 381.0, 571.0]),
-        _ => (Stack::default(), &[50.0, 113.0, 254.0, 381.0, 571.0, 412.0, 411.0, 413.0, 410.0, 412.0]),
-    };
-    let mut trials = Vec::new();
-    for (index, load) in loads.iter().enumerate() {
-        let (purpose, window_s) = if index < 5 { (Purpose::Ramp, 8.0) } else { (Purpose::Search, 25.0) };
-        let slower = match (why, index) {
-            (WhyNot::Unstable, 5..) if index % 2 == 0 => 3.2,
-            (WhyNot::Drifts, 5..) => 1.0 + 0.35 * (index - 4) as f64,
-            _ => 1.0,
-        };
-        Stack { slower, ..stack }
-            .measure(Wanted { arm: 0, block: 0, purpose, load: *load, window_s }, &mut trials);
     }
-    damage(why, &mut trials);
-    let (load, evidence) = reason(why);
-    let valid = || trials.iter().filter(|trial| trial.valid());
-    let loads = |pass| valid().filter(move |trial| trial.pass() == Some(pass)).map(|trial| trial.load);
-    let answer = NoAnswer {
-        why,
-        load,
-        evidence: evidence.into(),
-        facts: None,
-        highest_passed: loads(true).reduce(f64::max),
-        lowest_failed: loads(false).reduce(f64::min),
-    };
-    let sentence = format!("no load line: {evidence}");
-    (trials, Some(FindAnswer::NoAnswer(answer)), sentence)
-}
 
-/// What the trials themselves show of the reason.
-fn damage(why: WhyNot, trials: &mut [Trial]) {
-    match why {
-        WhyNot::GeneratorLimit => {
-            spoil(trials, Check::GeneratorCpu, "the generator used 97 % of its core; the limit is 80 %")
+    /// The find came to it.
+    fn is(self, answer: Option<&FindAnswer>) -> bool {
+        match (self, answer) {
+            (FindEnding::Unfinished, None) => true,
+            (FindEnding::LoadLine, Some(FindAnswer::LoadLine(line))) => !line.wide,
+            (FindEnding::ByRate, Some(FindAnswer::LoadLine(line))) => line.wide,
+            (FindEnding::Why(why), Some(FindAnswer::NoAnswer(no_answer))) => no_answer.why == why,
+            _ => false,
         }
-        WhyNot::MachineLimit => {
-            spoil(trials, Check::Room, "connections had no local port: 28 231 of 28 232 used")
-        }
-        WhyNot::NotValid => trials.iter_mut().skip(5).for_each(|trial| {
-            let sentence = "users by Little's law differ by 6.2 %; the limit is 2 %".to_string();
-            trial.faults.push(Fault { check: Check::Little, sentence });
-        }),
-        WhyNot::Unsettled => trials.iter_mut().skip(5).for_each(|trial| {
-            (trial.warm_up_s, trial.measured) = (None, None);
-            let sentence = "no steady state within 75 s".to_string();
-            trial.faults.push(Fault { check: Check::Duration, sentence });
-        }),
-        _ => {}
     }
 }
 
-fn reason(why: WhyNot) -> (Option<f64>, &'static str) {
-    match why {
-        WhyNot::FailsAtLeast => (Some(1.0), "Browse p95 misses 300 ms with a single user"),
-        WhyNot::NeverPasses => {
-            (Some(412.0), "at 412 users `throughput > 900/s` is not met, and more load misses Browse p95")
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_find_comes_to_its_end() {
+        for ending in FindEnding::ALL {
+            let study = find(ending);
+            assert!(study.sentence.contains(if study.outcome == Outcome::Unfinished {
+                "9 trials"
+            } else {
+                "load line"
+            }));
         }
-        WhyNot::NeverFails => (Some(4000.0), "4 000 users, the most that were to be tried, still pass"),
-        WhyNot::GeneratorLimit => {
-            (Some(12800.0), "the generator reached its limit at 12 800 users, before the stack did")
-        }
-        WhyNot::MachineLimit => (
-            Some(12800.0),
-            "the machine ran out of ports at 12 800 users, before the stack reached its limit",
-        ),
-        WhyNot::Unstable => (Some(412.0), "412 users pass and fail by turns: Browse p95 is 250 ms or 800 ms"),
-        WhyNot::Drifts => (Some(412.0), "Browse p95 at 412 users rises by 24 % from trial to trial"),
-        WhyNot::Unsettled => (Some(412.0), "no steady state at 412 users within 75 s"),
-        WhyNot::NotValid => (Some(412.0), "trials near 412 users are not valid: Little's law does not hold"),
-        WhyNot::OutOfTime => (None, "the time was up; the line lies between 381 and 571 users"),
-        WhyNot::NotKnown => (None, "12 trials left it open; the line lies between 381 and 571 users"),
-        WhyNot::Interrupted => (None, "the user ended it; the line lies between 381 and 571 users"),
     }
 }

@@ -1,24 +1,23 @@
-//! What a made-up sweep has beside published figures.
+//! What a sweep has beside published figures.
 
 use model::record::study::{Claim, ClaimOrder, Figure, Published, PublishedFigure, PublishedRow, Trial};
 
-use super::parts::wobble;
+use super::stack::wobble;
 
 /// Mbit/s of each cell.
 const MBIT_PER_S: [f64; 6] = [2_310.0, 412.0, 4_120.0, 405.0, 4_630.0, 380.0];
 
-/// Gives the last trial the metric of its cell; each repeat has a mood of its own.
-pub(super) fn metric(trials: &mut [Trial], cell: usize, repeat: u32) {
-    let Some(last) = trials.last_mut() else { return };
-    let moved = 0.03 * wobble(repeat, 77) + 0.012 * wobble(last.number, 78);
+/// Gives a trial the metric of its cell; each repeat has a mood of its own.
+pub(super) fn metric(trial: &mut Trial) {
+    let moved = 0.03 * wobble(trial.block, 77) + 0.012 * wobble(trial.number, 78);
     let figure = Figure {
         name: "mbit_per_s".into(),
         operation: None,
-        value: MBIT_PER_S[cell] * moved.exp(),
+        value: MBIT_PER_S[trial.arm] * moved.exp(),
         log_se: Some(0.004),
         degrees: None,
     };
-    last.measured.iter_mut().for_each(|measured| measured.metrics = vec![figure.clone()]);
+    trial.measured.iter_mut().for_each(|measured| measured.metrics = vec![figure.clone()]);
 }
 
 /// Two tables: of a metric, with servers that were not measured, and of a time, with a claim.

@@ -1,16 +1,14 @@
-//! A trial on a made-up stack whose response times rise steeply at its line.
+//! A simulated stack whose response times rise steeply at its line, with every figure that a real trial gives.
 
-use model::Check;
+use experiment::Order;
 use model::QosTarget;
-use model::record::study::{Fault, Figure, Measured, Purpose, TierCpu, Trial};
+use model::record::study::{Figure, Measured, Purpose, TierCpu, Trial};
 use model::record::{Margin, TargetOutcome};
-
-use super::parts::wobble;
 
 /// Mean think time of its users, in seconds.
 const THINK_S: f64 = 1.0;
 
-/// A made-up stack.
+/// A simulated stack.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stack {
     /// The load at which `Browse p95` reaches its limit.
@@ -23,60 +21,51 @@ pub(super) struct Stack {
     pub(super) by_rate: bool,
     /// All times are multiplied by this.
     pub(super) slower: f64,
+    /// A target that asks for at least this many operations per second.
+    pub(super) min_per_s: Option<f64>,
 }
 
 impl Default for Stack {
     /// 412 users.
     fn default() -> Stack {
-        Stack { line: 412.0, slope: 9.0, noise: 0.06, by_rate: false, slower: 1.0 }
+        Stack { line: 412.0, slope: 9.0, noise: 0.06, by_rate: false, slower: 1.0, min_per_s: None }
     }
-}
-
-/// A trial that is wanted.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
-    pub(super) arm: usize,
-    pub(super) block: u32,
-    pub(super) purpose: Purpose,
-    pub(super) load: f64,
-    pub(super) window_s: f64,
 }
 
 impl Stack {
-    /// Carries out `wanted` after `trials`.
-    pub(super) fn measure(self, wanted: Wanted, trials: &mut Vec<Trial>) {
+    /// Carries out `order` after `trials`.
+    pub(super) fn trial(self, order: &Order, trials: &[Trial]) -> Trial {
         let number = trials.len() as u32 + 1;
         let warm_up_s = 4.0 + (3.0 * (1.0 + wobble(number, 9))).round();
-        let began_s = trials.last().map_or(11.4, |last| last.began_s + last.took_s);
-        trials.push(Trial {
+        Trial {
             number,
-            arm: wanted.arm,
-            block: wanted.block,
-            purpose: wanted.purpose,
-            load: wanted.load,
+            arm: order.arm,
+            block: order.block,
+            purpose: order.purpose,
+            load: order.load,
             run: format!("20261121-101500-dvdstore-t{number:03}"),
-            began_s,
-            took_s: wanted.window_s + warm_up_s + 3.2,
-            fresh: number == 1 || wanted.purpose == Purpose::Confirm,
+            began_s: trials.last().map_or(11.4, |last| last.began_s + last.took_s),
+            took_s: order.window_s + warm_up_s + 3.2,
+            fresh: order.fresh || order.purpose == Purpose::WarmUp,
             warm_up_s: Some(warm_up_s),
-            window_s: wanted.window_s,
-            measured: Some(self.measured(number, &wanted)),
+            window_s: order.window_s,
+            measured: Some(self.measured(number, order)),
             faults: Vec::new(),
             overloaded: Vec::new(),
-        });
+        }
     }
 
-    fn measured(self, number: u32, wanted: &Wanted) -> Measured {
-        let share = (wanted.load / self.line).powf(self.slope);
+    fn measured(self, number: u32, order: &Order) -> Measured {
+        let share = (order.load / self.line).powf(self.slope);
         // Users who wait don't ask: above the line times grow only as far as there are users.
         let grown = if share <= 1.0 { share } else { 1.0 + 7.0 * (1.0 - (-(share - 1.0) / 7.0).exp()) };
         let noise = |which: u32, size: f64| (size * wobble(number, which)).exp();
         let browse_p95_s = 0.3 * (0.94 * grown + 0.06) * noise(1, self.noise) * self.slower;
         let p95_s = 0.62 * browse_p95_s * noise(2, self.noise / 4.0);
         let (p50_s, p99_s, mean_s) = (0.21 * p95_s, 1.72 * p95_s * noise(3, self.noise / 2.0), 0.34 * p95_s);
-        let per_s = if self.by_rate { wanted.load * 6.1 } else { wanted.load / (THINK_S + mean_s) };
+        let per_s = if self.by_rate { order.load * 6.1 } else { order.load / (THINK_S + mean_s) };
         let failed_ratio = if share > 3.0 { 0.0021 * share.min(20.0) / 3.0 } else { 0.0 };
-        let samples = (per_s * wanted.window_s) as u64;
+        let samples = (per_s * order.window_s) as u64;
         let se = 0.35 / (samples as f64 / 100.0).max(1.0).sqrt();
         let figure = |name: &str, operation: Option<&str>, value: f64, se: f64| Figure {
             name: name.into(),
@@ -86,12 +75,17 @@ impl Stack {
             degrees: None,
         };
         let busy = (per_s / (self.line * 0.96 * if self.by_rate { 6.1 } else { 1.0 })).min(1.02);
+        let mut targets = vec![
+            outcome("Browse p95 < 300 ms", browse_p95_s, Some(0.36), samples / 2, (number, se)),
+            outcome("p99 < 1.00 s", p99_s, Some(mean_s / p99_s), samples, (number, se)),
+            outcome("errors < 0.1%", failed_ratio, None, samples, (number, 0.0)),
+        ];
+        targets.extend(self.min_per_s.map(|min| {
+            let target: QosTarget = format!("throughput > {min}/s").parse().expect("a target");
+            TargetOutcome::of(target, Some(per_s), samples)
+        }));
         Measured {
-            targets: vec![
-                outcome("Browse p95 < 300 ms", browse_p95_s, Some(0.36), samples / 2, (number, se)),
-                outcome("p99 < 1.00 s", p99_s, Some(mean_s / p99_s), samples, (number, se)),
-                outcome("errors < 0.1%", failed_ratio, None, samples, (number, 0.0)),
-            ],
+            targets,
             figures: vec![
                 figure("throughput", None, per_s * noise(4, 0.004), 0.006),
                 figure("mean", None, mean_s, se * 0.6),
@@ -140,9 +134,9 @@ fn outcome(
     }
 }
 
-/// Marks the last trial as not valid.
-pub(super) fn spoil(trials: &mut [Trial], check: Check, sentence: &str) {
-    if let Some(last) = trials.last_mut() {
-        last.faults.push(Fault { check, sentence: sentence.into() });
-    }
+/// A number between -1 and 1 that depends on `a` and `b` alone.
+pub(super) fn wobble(a: u32, b: u32) -> f64 {
+    let mixed = (u64::from(a) << 32 | u64::from(b)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    ((mixed >> 11) as f64 / (1u64 << 53) as f64) * 2.0 - 1.0
 }

@@ -1,17 +1,20 @@
-//! Made-up sweeps.
+//! Sweeps.
 
+use analysis::sweep::SweepFindings;
+use experiment::sweep::{next, so_far};
+use experiment::{Order, pursue};
 use model::Value;
 use model::record::study::{
-    Arm, Cell, Factor, FindAnswer, FindGoal, Form, LoadLine, Measurement, NoAnswer, Purpose, Question,
-    StudyRecord, Sweep, SweepOrder, Trial, WhyNot,
+    Arm, Cell, Factor, FindGoal, Form, Measurement, Question, StudyRecord, Sweep, SweepOrder, Trial,
 };
 use model::record::{Check, Outcome};
 
-use super::parts::{Parts, arm, record};
+use super::lab::{Lab, spoil};
 use super::published;
-use super::trial::{Stack, Wanted, spoil};
+use super::stack::{Stack, wobble};
+use super::study::{Parts, arm, record};
 
-/// What a made-up sweep varies and measures.
+/// What a sweep varies and measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SweepShape {
     /// Six numbers of users, three repeats; one trial is not valid.
@@ -24,7 +27,7 @@ pub enum SweepShape {
     ThreeFactors,
     /// Three servers over two data sets beside published figures, three repeats.
     Published,
-    /// Load lines of two stacks by buffer pool, two repeats; one cell has no answer and one is missing.
+    /// Load lines of two stacks by buffer pool, two repeats; one cell has no line, and the user ended it.
     LoadLines,
 }
 
@@ -85,6 +88,15 @@ impl SweepShape {
         }
     }
 
+    /// Trials after which the user ends it.
+    fn max_trials(self) -> usize {
+        match self {
+            SweepShape::TwoFactors => 17,
+            SweepShape::LoadLines => 75,
+            _ => usize::MAX,
+        }
+    }
+
     fn repeats(self) -> u32 {
         match self {
             SweepShape::Users | SweepShape::Stacks | SweepShape::Published => 3,
@@ -94,69 +106,56 @@ impl SweepShape {
     }
 }
 
-/// Makes up a sweep.
+/// A sweep of that shape.
 pub fn sweep(shape: SweepShape) -> StudyRecord {
     let (factors, repeats) = (shape.factors(), shape.repeats());
     let combinations = combinations(&factors);
     let arms: Vec<Arm> = combinations.iter().map(|levels| arm_of(shape, &factors, levels)).collect();
-    let mut cells: Vec<Cell> =
-        combinations.iter().map(|levels| Cell { levels: levels.clone(), ..Cell::default() }).collect();
-    let mut trials = Vec::new();
-    for repeat in 0..repeats {
-        for (index, levels) in combinations.iter().enumerate() {
-            if missing(shape, repeat, index) {
-                continue;
-            }
-            if shape == SweepShape::LoadLines {
-                cells[index].answers.push(search(levels, index, repeat, &mut trials));
-                continue;
-            }
-            let users = arms[index].recipe.users.map_or(300.0, f64::from);
-            let wanted =
-                Wanted { arm: index, block: repeat, purpose: Purpose::Measure, load: users, window_s: 30.0 };
-            stack_of(shape, levels).measure(wanted, &mut trials);
-            if shape == SweepShape::Published {
-                published::metric(&mut trials, index, repeat);
-            }
-            if shape == SweepShape::Users && (repeat, index) == (1, 2) {
-                spoil(
-                    &mut trials,
-                    Check::SendLag,
-                    "send lag p99 was 7.4 ms; the limit is 5 ms: the hypervisor took 7.1 % of the CPUs' time",
-                );
-            }
-        }
-    }
-    let outcome = if shape == SweepShape::TwoFactors { Outcome::Interrupted } else { Outcome::Completed };
-    let wanted = combinations.len() as u32 * repeats;
-    let sentence = match shape {
-        SweepShape::TwoFactors => format!("{} of {wanted} trials measured; the user ended it", trials.len()),
-        SweepShape::LoadLines => "10 of 12 load lines found".to_string(),
-        _ if repeats == 1 => format!("{} cells measured once", combinations.len()),
-        _ => format!("{} cells measured {repeats} times each", combinations.len()),
-    };
-    let measurement = match shape {
-        SweepShape::LoadLines => Measurement::LoadLine(FindGoal::default()),
-        _ => Measurement::Window { window_s: 30.0 },
-    };
-    let question = Question::Sweep(Sweep {
+    let loads: Vec<f64> = arms.iter().map(|arm| arm.recipe.users.map_or(0.0, f64::from)).collect();
+    let cells = combinations.iter().map(|levels| Cell { levels: levels.clone(), ..Cell::default() });
+    let published = shape == SweepShape::Published;
+    let mut sweep = Sweep {
         name: format!("sample-{}", shape.word()),
         title: "Sun 2008, table 3, with the DVD Store".into(),
         source: "Sun 2008".into(),
         factors,
-        measurement,
+        measurement: match shape {
+            SweepShape::LoadLines => Measurement::LoadLine(FindGoal::default().quick()),
+            _ => Measurement::Window { window_s: 30.0 },
+        },
         repeats,
         order: SweepOrder::Random,
         seed: 1,
-        cells,
-        form: (shape == SweepShape::Published).then_some(Form::Short),
-        published: if shape == SweepShape::Published { published::tables() } else { Vec::new() },
-        differs: if shape == SweepShape::Published { published::differs() } else { Vec::new() },
-    });
+        cells: cells.collect(),
+        form: published.then_some(Form::Short),
+        published: if published { published::tables() } else { Vec::new() },
+        differs: if published { published::differs() } else { Vec::new() },
+    };
+    let stack = |order: &Order, before| stack_of(shape, &combinations[order.arm], before);
+    let mut lab = Lab::new(stack, |trial: &mut Trial| disturb(shape, trial));
+    lab.max_trials = shape.max_trials();
+    let mut trials = Vec::new();
+    let measured = pursue(|trials| next(&sweep, &loads, trials), &mut lab, &mut trials);
+    let outcome = if measured.is_ok() { Outcome::Completed } else { Outcome::Interrupted };
+    sweep.cells = measured.unwrap_or_else(|_| so_far(&sweep, &loads, &trials));
+    analysis::published::beside(&mut sweep, &trials);
+    wording::sweep::fill_in(&mut sweep, &trials);
+    let sentence = wording::sweep::sweep(&sweep, &arms, &SweepFindings::of(&sweep, &trials));
+    let (name, question) = (shape.word(), Question::Sweep(sweep));
     let command = vec!["plimsoll", "sweep", "sun-2008-table3"];
-    let mut made = record("sample", Parts { question, arms, trials, outcome, sentence, command });
-    made.id = format!("20261121-101500-sweep-{}", shape.word());
-    made
+    record(Parts { name, question, arms, trials, outcome, sentence, command })
+}
+
+fn disturb(shape: SweepShape, trial: &mut Trial) {
+    match shape {
+        SweepShape::Published => published::metric(trial),
+        SweepShape::Users if trial.number == 9 => spoil(
+            trial,
+            Check::SendLag,
+            "send lag p99 was 7.4 ms; the limit is 5 ms: the hypervisor took 7.1 % of the CPUs' time",
+        ),
+        _ => {}
+    }
 }
 
 /// Every combination of levels, the last factor the fastest.
@@ -187,60 +186,31 @@ fn arm_of(shape: SweepShape, factors: &[Factor], levels: &[usize]) -> Arm {
     arm
 }
 
-fn missing(shape: SweepShape, repeat: u32, index: usize) -> bool {
-    match shape {
-        SweepShape::TwoFactors => repeat == 1 || [3, 11, 17].contains(&index),
-        SweepShape::LoadLines => index == 5,
-        _ => false,
-    }
-}
-
 /// More processes carry more, up to a point.
-fn stack_of(shape: SweepShape, levels: &[usize]) -> Stack {
+fn stack_of(shape: SweepShape, levels: &[usize], before: usize) -> Stack {
     let line = match (shape, levels) {
         (SweepShape::Stacks, [stack]) => [412.0, 455.0, 468.0][*stack],
         (SweepShape::TwoFactors, [web, php]) => 300.0 + 45.0 * *web as f64 + 30.0 * (*php as f64).min(3.0),
         (SweepShape::ThreeFactors, [web, php, _]) => 330.0 + 40.0 * *web as f64 + 60.0 * *php as f64,
+        // This cell's stack has two modes.
+        (SweepShape::LoadLines, [0, 2]) if wobble(before as u32, 5) > 0.0 => 350.0,
         (SweepShape::LoadLines, [stack, pool]) => 380.0 + 60.0 * *stack as f64 + 25.0 * *pool as f64,
         _ => 412.0,
     };
     Stack { line, ..Stack::default() }
 }
 
-/// A short find in a cell.
-fn search(levels: &[usize], arm: usize, repeat: u32, trials: &mut Vec<Trial>) -> FindAnswer {
-    let stack = stack_of(SweepShape::LoadLines, levels);
-    for (share, purpose) in
-        [(0.4, Purpose::Ramp), (1.2, Purpose::Ramp), (0.97, Purpose::Search), (1.03, Purpose::Search)]
-    {
-        let wanted =
-            Wanted { arm, block: repeat, purpose, load: (stack.line * share).round(), window_s: 25.0 };
-        stack.measure(wanted, trials);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_sweep_comes_to_its_end() {
+        for shape in SweepShape::ALL {
+            let study = sweep(shape);
+            let ended_by_user = matches!(shape, SweepShape::TwoFactors | SweepShape::LoadLines);
+            assert_eq!(study.outcome == Outcome::Interrupted, ended_by_user, "{shape:?}: {}", study.sentence);
+            assert!(study.sentence.contains("cells have a result"), "{shape:?}: {}", study.sentence);
+        }
     }
-    if arm == 2 {
-        return FindAnswer::NoAnswer(NoAnswer {
-            why: WhyNot::Unstable,
-            load: Some(stack.line),
-            evidence: "430 users pass and fail by turns".into(),
-            facts: None,
-            highest_passed: Some(stack.line * 0.97),
-            lowest_failed: Some(stack.line * 1.03),
-        });
-    }
-    let load = stack.line * (1.0 + 0.008 * f64::from(repeat));
-    FindAnswer::LoadLine(LoadLine {
-        load,
-        low: load * 0.966,
-        high: load * 1.031,
-        wide: false,
-        held_by: Some("Browse p95 < 300 ms".parse().expect("a target")),
-        held_by_ratio: 0.95,
-        slope: 8.9,
-        passed: None,
-        failed: None,
-        contradicted: Vec::new(),
-        confirming: 0,
-        throughput_per_s: Some(load * 0.94),
-        by_average: None,
-    })
 }

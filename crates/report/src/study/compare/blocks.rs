@@ -51,7 +51,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 mod tests {
     use super::*;
     use model::record::study::Question;
-    use testkit::sample::study::{CompareEnding, compare};
+    use testkit::studies::{CompareEnding, compare};
 
     fn blocks(ending: CompareEnding) -> Vec<PairRatio> {
         let record = compare(ending);
@@ -65,9 +65,9 @@ mod tests {
         let Question::Compare(asked) = &record.question else { panic!("it is a comparison") };
         let blocks_of = blocks(CompareEnding::Faster);
         let below = blocks_of.iter().filter(|block| block.ratio < asked.effects[0].ratio).count();
-        assert!((3..=6).contains(&below) && blocks_of.len() == 9, "{below} of {} are below", blocks_of.len());
+        assert!((3..=6).contains(&below) && blocks_of.len() == 8, "{below} of {} are below", blocks_of.len());
         let same: Vec<u32> = blocks(CompareEnding::Same).iter().map(|block| block.block).collect();
-        assert!(same.len() == 13 && !same.contains(&4), "block 4 has a trial that is not valid: {same:?}");
+        assert!(same.len() == 9 && !same.contains(&4), "block 4 has a trial that is not valid: {same:?}");
     }
 
     #[test]

@@ -125,7 +125,7 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
 mod tests {
     use super::*;
     use model::record::study::Question;
-    use testkit::sample::study::{FindEnding, find};
+    use testkit::studies::{FindEnding, find};
 
     #[test]
     fn the_course_is_about_the_target_that_holds_the_line() {

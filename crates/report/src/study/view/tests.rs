@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::StudyRecord;
-use testkit::sample::study::{CompareEnding, compare};
+use testkit::studies::{CompareEnding, compare};
 
 use super::{Answer, View};
 use crate::study::chart::{Axis, Chart, Drawing, Format, Line, Mark, Shape, Style};
