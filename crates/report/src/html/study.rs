@@ -7,7 +7,9 @@ use model::StudyRecord;
 use model::record::study::Trial;
 use serde_json::{Value, json};
 
-use super::{bundle, environment, holds, thin_groups, visible_json};
+use super::environment::environment;
+use super::text::{thin_groups, visible_json};
+use super::{bundle, holds};
 use crate::explained::Tried;
 use crate::study::chart::Chart;
 use crate::study::page::{Body, Content, Section, Table};

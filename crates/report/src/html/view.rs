@@ -8,7 +8,8 @@ use model::record::{Event, MetricResult, OperationResult, PhaseResult, TargetOut
 use serde::Serialize;
 use serde_json::json;
 
-use super::{bundle, holds, inside, thin, visible_json};
+use super::text::{thin, visible_json};
+use super::{bundle, holds, inside};
 use crate::explained::Tried;
 use crate::{Page, Timeline, figures, study, words};
 
