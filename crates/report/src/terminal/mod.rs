@@ -24,7 +24,7 @@ pub use paint::PAINT;
 pub use study::study;
 #[cfg(test)]
 pub(crate) use study::text as study_text;
-pub(crate) use table::{Align, Table, shorten};
+pub(crate) use table::{Align, Table};
 
 /// The page as text for a terminal of `width` columns. The verdict comes first. Whatever servers and users supplied
 /// is stripped of control characters, so that it can't steer the terminal.
