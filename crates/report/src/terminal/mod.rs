@@ -34,7 +34,7 @@ pub fn terminal(page: &Page, width: usize, colour: bool) -> String {
     let record = &page.record;
     let (tried, diagnosis) = (Tried::of_run(record), record.diagnosis.as_ref());
     let mut sections = vec![
-        sections::headline(page, width, paint),
+        paint.headline(&page.headline, width),
         diagnosis.map(|diagnosis| holds::answer(diagnosis, width, paint)).unwrap_or_default(),
         record.injected.as_ref().map(|fault| holds::injected(fault, width, paint)).unwrap_or_default(),
         sections::setup(page, width),
