@@ -41,6 +41,11 @@ pub(crate) fn number(value: Option<f64>) -> String {
     finite(value).map_or_else(|| NOTHING.to_string(), units::number)
 }
 
+/// `1 234`: how many there are.
+pub(crate) fn count(count: u64) -> String {
+    units::number(count as f64)
+}
+
 /// `1.40 GB`.
 pub(crate) fn bytes(bytes: Option<u64>) -> String {
     bytes.map_or_else(|| NOTHING.to_string(), units::show_bytes)

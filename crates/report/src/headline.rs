@@ -3,6 +3,9 @@
 use model::RunRecord;
 use model::record::Outcome;
 
+/// What a verdict's sentence may begin with that the headline's word says already.
+const BEGINNINGS: [&str; 4] = ["not valid: ", "valid: passed — ", "valid: failed — ", "valid: "];
+
 /// How a headline is to be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
@@ -71,19 +74,18 @@ impl Headline {
     }
 }
 
-/// A verdict's sentence as it is read after the word.
+/// A verdict's sentence as it is read after the word: without what that says already.
 pub(crate) fn verdict_sentence(verdict: &str) -> String {
-    sentence(strip(verdict))
+    sentence(after(verdict, &BEGINNINGS))
 }
 
-/// The sentence without a word that the headline says already.
-fn strip(sentence: &str) -> &str {
-    let beginnings = ["not valid: ", "valid: passed — ", "valid: failed — ", "valid: "];
+/// What follows the first of `beginnings` that `text` has, whatever its case; all of it where it begins otherwise.
+pub(crate) fn after<'a>(text: &'a str, beginnings: &[&str]) -> &'a str {
     let after = |beginning: &&str| {
-        let head = sentence.get(..beginning.len()).filter(|head| head.eq_ignore_ascii_case(beginning))?;
-        Some(&sentence[head.len()..])
+        let head = text.get(..beginning.len()).filter(|head| head.eq_ignore_ascii_case(beginning))?;
+        Some(&text[head.len()..])
     };
-    beginnings.iter().find_map(after).unwrap_or(sentence)
+    beginnings.iter().find_map(after).unwrap_or(text)
 }
 
 /// `text` with a capital letter at its beginning and a full stop at its end.
@@ -118,6 +120,7 @@ mod tests {
 
     #[test]
     fn no_word_is_said_twice() {
+        let strip = |sentence: &'static str| after(sentence, &BEGINNINGS);
         assert_eq!(strip("Not valid: send lag"), "send lag");
         assert_eq!(strip("valid: passed — 20 users"), "20 users");
         assert_eq!(strip("valid: no targets asked for — 20 users"), "no targets asked for — 20 users");

@@ -10,6 +10,7 @@
 //! Not here: what the numbers mean and whether they are good (`analysis`), where they are kept (`store`). Nothing here
 //! runs, prints or opens a file.
 
+mod checks;
 mod explained;
 mod figures;
 mod headline;

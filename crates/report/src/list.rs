@@ -4,7 +4,7 @@ use model::record::Outcome;
 use store::RunSummary;
 
 use crate::figures;
-use crate::terminal::{Align, Table, plain, shorten};
+use crate::terminal::{Align, Table, plain};
 
 /// The narrowest terminal that has room for how much is kept.
 const WITH_BYTES: usize = 112;
@@ -23,7 +23,9 @@ pub fn list_table(runs: &[RunSummary], width: usize) -> String {
         ("worst p95", Align::Right),
     ];
     heading.extend(with_bytes.then_some(("kept", Align::Right)));
-    let cells = |run: &RunSummary| {
+    heading.push(("stack", Align::Left));
+    let mut table = Table::new(&heading);
+    for run in runs {
         let mut cells = vec![
             plain(&run.id),
             verdict(run).to_string(),
@@ -32,22 +34,10 @@ pub fn list_table(runs: &[RunSummary], width: usize) -> String {
             figures::time(run.worst_p95_s),
         ];
         cells.extend(with_bytes.then(|| figures::bytes(Some(run.bytes))));
-        cells
-    };
-    // An id that is cut off can't be copied, so the stack gives way.
-    let widest = |column: usize| {
-        let titles = heading.iter().skip(column).take(1).map(|(title, _)| title.chars().count());
-        runs.iter().map(|run| cells(run)[column].chars().count()).chain(titles).max().unwrap_or(0)
-    };
-    let taken: usize = (0..heading.len()).map(|column| widest(column) + 2).sum();
-    let room = width.saturating_sub(taken).max("stack".len());
-    heading.push(("stack", Align::Left));
-    let mut table = Table::new(&heading);
-    for run in runs {
-        let stack = shorten(&plain(&run.stack), room);
-        table.row(cells(run).into_iter().chain([stack]).collect());
+        cells.push(plain(&run.stack));
+        table.row(cells);
     }
-    table.lines(width)
+    table.lines_cut_last(width)
 }
 
 fn verdict(run: &RunSummary) -> &'static str {

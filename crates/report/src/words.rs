@@ -1,5 +1,8 @@
 //! Identifiers and counts as people read them.
 
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
 use model::record::interval::Wire;
 use model::record::{Setup, UntimedResult};
 
@@ -19,12 +22,16 @@ pub(crate) fn untimed(untimed: &UntimedResult) -> String {
     format!("{}: {}", wording::abandoned(untimed), known.join(", "))
 }
 
+/// `12 timeout, 3 status`: errors by their kind.
+pub(crate) fn errors<K: Display>(by_kind: &BTreeMap<K, u64>) -> String {
+    let kinds = by_kind.iter().map(|(kind, errors)| format!("{} {kind}", figures::count(*errors)));
+    kinds.collect::<Vec<_>>().join(", ")
+}
+
 /// What happened on the wire beside plain requests and answers, in a sentence; absent when nothing did.
 pub(crate) fn wire(wire: &Wire) -> Option<String> {
     let some = |count: u64, one: &str, many: &str| {
-        (count > 0).then(|| {
-            format!("{} {}", figures::number(Some(count as f64)), if count == 1 { one } else { many })
-        })
+        (count > 0).then(|| format!("{} {}", figures::count(count), if count == 1 { one } else { many }))
     };
     let resumed = some(wire.resumptions, "resumed", "resumed");
     let handshakes = some(wire.handshakes, "TLS handshake", "TLS handshakes");

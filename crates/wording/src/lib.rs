@@ -15,6 +15,7 @@ pub mod compare;
 mod diagnosis;
 mod evidence;
 pub mod find;
+pub mod plan;
 pub mod progress;
 mod proof;
 mod roughly;

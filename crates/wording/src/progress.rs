@@ -43,6 +43,11 @@ pub fn compare(compare: &Compare, block: u32, effect: Option<&Effect>, left_s: f
     )
 }
 
+/// `measurement 5 of 21, about 6 min left`; `measurement` is the number of the next one.
+pub fn sweep(measurement: usize, all: usize, left_s: f64) -> String {
+    format!("measurement {measurement} of {all}, about {} left", roughly(left_s))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -172,7 +172,7 @@ fn begin<'a>(
 ) -> Result<TrialBench<'a>> {
     let seed = arms[0].recipe.seed.unwrap_or(1);
     let (arms, compare, load) = args.question.question(arms, seed, context)?;
-    for line in question::plan(&compare, &arms).lines() {
+    for line in wording::plan::compare(&compare, &arms, question::trial_s(&compare)).lines() {
         context.console.note(line);
     }
     TrialBench::begin(Question::Compare(compare), &arms, load, server, context.environment())

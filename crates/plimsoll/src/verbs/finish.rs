@@ -12,6 +12,9 @@ use runner::outcome;
 use runner::progress::Progress;
 use runner::trial::TrialBench;
 
+/// Seconds that a trial takes beside its window, roughly: stop, start, warm-up, judging.
+pub(crate) const BESIDE_S: f64 = 10.0;
+
 /// How a study ended.
 pub(crate) struct Ended {
     pub(crate) study: Study,

@@ -69,7 +69,7 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
         Some(name) => resume(name, &server, context)?,
         None => {
             let plan = read(args, context)?;
-            let told = outlook::plan(&plan);
+            let told = wording::plan::sweep(&plan, outlook::usual_s(&plan.sweep));
             if args.plan {
                 context.console.result(&told);
                 return Ok(0);

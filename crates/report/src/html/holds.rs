@@ -3,7 +3,7 @@
 use model::record::diagnosis::{Clue, Diagnosis, Doing, Limited, Proof, Suspect};
 use serde_json::{Value, json};
 
-use super::{thin, thin_groups, tier_class};
+use super::text::{thin, thin_groups, tier_class};
 use crate::explained::{self, Part, Tried};
 use crate::figures;
 use crate::headline::sentence;

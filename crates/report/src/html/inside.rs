@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{thin, thin_groups, tier_class, visible};
+use super::text::{thin, thin_groups, tier_class, visible};
 use crate::{Figure, Page, figures};
 
 /// What the small charts are drawn from; a figure in the page names its signal by the place in `signals`.

@@ -7,7 +7,10 @@ use model::StudyRecord;
 use model::record::study::Trial;
 use serde_json::{Value, json};
 
-use super::{bundle, environment, holds, thin_groups, visible_json};
+use super::environment::environment;
+use super::text::{thin_groups, visible_json};
+use super::{bundle, holds};
+use crate::checks;
 use crate::explained::Tried;
 use crate::study::chart::Chart;
 use crate::study::page::{Body, Content, Section, Table};
@@ -89,7 +92,6 @@ fn charts(sections: &[Section]) -> impl Iterator<Item = &Chart> {
 
 fn context(record: &StudyRecord, directory: &Path, body: &Body) -> Value {
     let headline = study::headline(record);
-    let check = |check: &model::record::ValidityCheck| json!({"ok": check.ok, "name": check.check.title(), "sentence": check.sentence});
     json!({
         "record": { "setup": record.setup, "id": record.id, "plimsoll": record.plimsoll, "started": record.started, "steps": record.steps, "checks": record.checks },
         "verb": record.question.verb(),
@@ -102,7 +104,7 @@ fn context(record: &StudyRecord, directory: &Path, body: &Body) -> Value {
         "body": body,
         "errors": errors(record),
         "ceiling": record.ceiling.as_ref().map(words::ceiling),
-        "checks": record.checks.iter().map(check).collect::<Vec<_>>(),
+        "checks": checks::of(&record.checks, &[]).collect::<Vec<_>>(),
         "invalid": words::invalid(record).into_iter().map(faults).collect::<Vec<_>>(),
         "command": words::command(&record.command),
         "directory": directory.display().to_string(),

@@ -8,7 +8,9 @@ use model::record::{Event, MetricResult, OperationResult, PhaseResult, TargetOut
 use serde::Serialize;
 use serde_json::json;
 
-use super::{bundle, holds, inside, thin, visible_json};
+use super::text::{thin, visible_json};
+use super::{bundle, holds, inside};
+use crate::checks::{self, Check};
 use crate::explained::Tried;
 use crate::{Page, Timeline, figures, study, words};
 
@@ -39,13 +41,6 @@ struct Row<'a> {
 struct Met {
     clause: String,
     pass: bool,
-}
-
-#[derive(Serialize)]
-struct Check<'a> {
-    ok: bool,
-    name: String,
-    sentence: &'a str,
 }
 
 /// A part of a request.
@@ -195,28 +190,13 @@ fn errors_sentence(page: &Page) -> String {
     for row in page.rows(OperationKind::Operation) {
         row.errors.iter().for_each(|(kind, count)| *kinds.entry(kind).or_default() += count);
     }
-    let kinds: Vec<String> = kinds
-        .iter()
-        .map(|(kind, count)| format!("{} {kind}", figures::number(Some(*count as f64))))
-        .collect();
-    let (failed, all) =
-        (figures::number(Some(failed as f64)), figures::number(Some((completed + failed) as f64)));
+    let (failed, all) = (figures::count(failed), figures::count(completed + failed));
     let share = figures::percent(page.failed_ratio());
-    format!("{failed} of {all} operations failed over the steady state, {share}: {}.", kinds.join(", "))
+    format!("{failed} of {all} operations failed over the steady state, {share}: {}.", words::errors(&kinds))
 }
 
 fn checks(record: &RunRecord) -> Vec<Check<'_>> {
-    let instrument = record.validity.iter().map(|check| Check {
-        ok: check.ok,
-        name: check.check.title().to_string(),
-        sentence: &check.sentence,
-    });
-    let data = record.consistency.iter().map(|check| Check {
-        ok: check.ok,
-        name: check.name.clone(),
-        sentence: &check.sentence,
-    });
-    let mut checks: Vec<Check<'_>> = instrument.chain(data).collect();
+    let mut checks: Vec<Check<'_>> = checks::of(&record.validity, &record.consistency).collect();
     checks.sort_by_key(|check| check.ok);
     checks
 }

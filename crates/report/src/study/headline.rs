@@ -4,7 +4,7 @@ use model::StudyRecord;
 use model::record::Outcome;
 
 use super::view::{Answer, view};
-use crate::headline::sentence;
+use crate::headline::{after, sentence};
 use crate::{Headline, Tone};
 
 /// The answer in a word, and the record's sentence without the words that it says already.
@@ -16,14 +16,8 @@ pub(crate) fn of(record: &StudyRecord) -> Headline {
         Outcome::Aborted => Answer::new(Tone::Doubtful, "Aborted"),
         _ => view.answer(record),
     };
-    let rest = after(record.sentence.trim(), answer.beginning);
+    let rest = after(record.sentence.trim(), &[answer.beginning]);
     Headline { tone: answer.tone, word: answer.word, sentence: sentence(rest), valid: true }
-}
-
-/// What follows `beginning`, whatever its case; all of it where it begins otherwise.
-fn after<'a>(text: &'a str, beginning: &str) -> &'a str {
-    let head = text.get(..beginning.len()).filter(|head| head.eq_ignore_ascii_case(beginning));
-    head.map_or(text, |head| &text[head.len()..])
 }
 
 #[cfg(test)]

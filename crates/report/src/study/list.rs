@@ -4,7 +4,7 @@ use model::record::Outcome;
 use model::units;
 use store::StudySummary;
 
-use crate::terminal::table::{Align, Table, shorten};
+use crate::terminal::table::{Align, Table};
 use model::outside::one_line as plain;
 
 /// The studies as a table for a terminal of `width` columns, in the order given.
@@ -12,29 +12,23 @@ pub fn list(studies: &[StudySummary], width: usize) -> String {
     if studies.is_empty() {
         return "There are no studies yet.\n".to_string();
     }
-    let heading =
-        [("study", Align::Left), ("state", Align::Left), ("trials", Align::Right), ("took", Align::Right)];
-    let cells = |study: &StudySummary| {
-        vec![
+    let mut table = Table::new(&[
+        ("study", Align::Left),
+        ("state", Align::Left),
+        ("trials", Align::Right),
+        ("took", Align::Right),
+        ("answer", Align::Left),
+    ]);
+    for study in studies {
+        table.row(vec![
             plain(&study.id),
             state(study).to_string(),
             study.trials.to_string(),
             units::show_seconds(study.spent_s.round()),
-        ]
-    };
-    // An id that is cut off can't be copied, so the answer gives way.
-    let widest = |column: usize, title: &str| {
-        let words = studies.iter().map(|study| cells(study)[column].chars().count());
-        words.chain([title.chars().count()]).max().unwrap_or(0)
-    };
-    let taken: usize = heading.iter().enumerate().map(|(at, (title, _))| widest(at, title) + 2).sum();
-    let room = width.saturating_sub(taken).max("answer".len());
-    let mut table = Table::new(&[&heading[..], &[("answer", Align::Left)]].concat());
-    for study in studies {
-        let answer = shorten(&plain(&study.sentence), room);
-        table.row(cells(study).into_iter().chain([answer]).collect());
+            plain(&study.sentence),
+        ]);
     }
-    table.lines(width)
+    table.lines_cut_last(width)
 }
 
 fn state(study: &StudySummary) -> &'static str {

@@ -104,7 +104,7 @@ fn factors(sweep: &Sweep, cells: &[CellResult]) -> Vec<Part> {
         |factor: &Factor| pair(&factor.title, format!("{} ({})", factor.levels.join(", "), factor.name));
     let mut pairs: Vec<(String, String)> = sweep.factors.iter().map(varied).collect();
     pairs.push(pair("Measured", format!("{measured} in {} cells{empty}, each {times}", cells.len())));
-    pairs.extend(sweep.form.map(|form| pair("Form", words::form(form).to_string())));
+    pairs.extend(sweep.form.map(|form| pair("Form", wording::plan::form(form).to_string())));
     pairs.push(pair("Source", sweep.source.clone()));
     vec![Content::Pairs(pairs).both()]
 }

@@ -5,7 +5,7 @@ use model::StudyRecord;
 use model::catalogue::load::{Arriving, Load};
 use model::catalogue::qos::Measure;
 use model::record::TargetOutcome;
-use model::record::study::{By, Ceiling, Conclusion, Effect, Form, LoadLine, Purpose, Trial};
+use model::record::study::{By, Ceiling, Conclusion, Effect, LoadLine, Purpose, Trial};
 
 use super::chart::Format;
 use crate::figures;
@@ -53,14 +53,6 @@ pub(crate) fn data_set(record: &StudyRecord) -> String {
     match record.question.kind().factors().iter().find(|factor| factor.name == "size") {
         Some(factor) => format!("data sets {}{mix}", factor.levels.join(", ")),
         None => format!("data set {}{mix}", record.setup.size),
-    }
-}
-
-/// Which form of a study was measured.
-pub(crate) fn form(form: Form) -> &'static str {
-    match form {
-        Form::Short => "the short one; --full measures it as it was published",
-        Form::Full => "the full one, as it was published",
     }
 }
 

@@ -7,7 +7,8 @@ use super::paint::Paint;
 use super::sections;
 use super::table::{Align, Table, wrap};
 use super::width;
-use crate::{Tone, figures};
+use crate::figures::count;
+use crate::{Headline, Tone, figures, words};
 use model::outside::one_line as plain;
 
 /// The record as text for a terminal of `width` columns, the verdict first.
@@ -30,11 +31,12 @@ pub fn hit(record: &HitRecord, width: usize, colour: bool) -> String {
 
 fn headline(record: &HitRecord, width: usize, paint: Paint) -> String {
     let (tone, word) = match (record.outcome, record.verdict.valid) {
-        (Outcome::Interrupted, _) => (Tone::Open, "INTERRUPTED"),
-        (_, true) => (Tone::Good, "VALID"),
-        (_, false) => (Tone::Doubtful, "NOT VALID"),
+        (Outcome::Interrupted, _) => (Tone::Open, "Interrupted"),
+        (_, true) => (Tone::Good, "Valid"),
+        (_, false) => (Tone::Doubtful, "Not valid"),
     };
-    let said = if record.verdict.valid {
+    let valid = record.verdict.valid;
+    let sentence = if valid {
         let failed: u64 = record.errors.values().sum();
         let all = (record.completed + failed).max(1);
         let share = figures::percent(Some(failed as f64 / all as f64));
@@ -43,11 +45,7 @@ fn headline(record: &HitRecord, width: usize, paint: Paint) -> String {
     } else {
         crate::headline::verdict_sentence(&record.verdict.sentence)
     };
-    let text = wrap(&format!("{word}  {}", plain(&said)), width, "  ");
-    let rest = text.strip_prefix(word).unwrap_or(&text);
-    let caveat =
-        if record.verdict.valid { "" } else { "The figures help to find out why; they are not a result.\n" };
-    format!("{}{rest}\n{caveat}", paint.tone(tone, word))
+    paint.headline(&Headline { tone, word, sentence, valid }, width)
 }
 
 fn facts(record: &HitRecord, width: usize, paint: Paint) -> String {
@@ -61,9 +59,8 @@ fn facts(record: &HitRecord, width: usize, paint: Paint) -> String {
     ];
     let failed: u64 = record.errors.values().sum();
     if failed > 0 {
-        let kinds: Vec<String> =
-            record.errors.iter().map(|(kind, errors)| format!("{} {kind}", count(*errors))).collect();
-        lines.push(paint.bad(&format!("  errors       {}: {}", count(failed), kinds.join(", "))));
+        let kinds = words::errors(&record.errors);
+        lines.push(paint.bad(&format!("  errors       {}: {kinds}", count(failed))));
     }
     if record.unanswered > 0 {
         let unknown = "sent; whether the server saw them is unknown";
@@ -115,8 +112,4 @@ fn generator(record: &HitRecord, width: usize) -> String {
 
 fn rate(record: &HitRecord) -> String {
     figures::number(Some(record.per_s))
-}
-
-fn count(n: u64) -> String {
-    figures::number(Some(n as f64))
 }

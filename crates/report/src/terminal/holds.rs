@@ -22,13 +22,11 @@ pub(crate) enum Detail {
 /// The answer, its word in colour.
 pub(crate) fn answer(diagnosis: &Diagnosis, width: usize, paint: Paint) -> String {
     let (tone, word) = match diagnosis.state {
-        Limited::Yes => (Tone::Open, "LIMITED"),
-        Limited::No => (Tone::Good, "HEADROOM"),
-        Limited::Unclear => (Tone::Doubtful, "UNCLEAR"),
+        Limited::Yes => (Tone::Open, "Limited"),
+        Limited::No => (Tone::Good, "Headroom"),
+        Limited::Unclear => (Tone::Doubtful, "Unclear"),
     };
-    let text = wrap(&format!("{word}  {}", plain(&explained::answer(diagnosis))), width, "  ");
-    let rest = text.strip_prefix(word).unwrap_or(&text);
-    format!("{}{rest}\n", paint.tone(tone, word))
+    paint.answer(tone, word, &explained::answer(diagnosis), width)
 }
 
 /// What follows the answer: where the time went, the suspects, what to try, and in full what proved it and what could

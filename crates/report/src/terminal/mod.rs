@@ -24,7 +24,7 @@ pub use paint::PAINT;
 pub use study::study;
 #[cfg(test)]
 pub(crate) use study::text as study_text;
-pub(crate) use table::{Align, Table, shorten};
+pub(crate) use table::{Align, Table};
 
 /// The page as text for a terminal of `width` columns. The verdict comes first. Whatever servers and users supplied
 /// is stripped of control characters, so that it can't steer the terminal.
@@ -34,7 +34,7 @@ pub fn terminal(page: &Page, width: usize, colour: bool) -> String {
     let record = &page.record;
     let (tried, diagnosis) = (Tried::of_run(record), record.diagnosis.as_ref());
     let mut sections = vec![
-        sections::headline(page, width, paint),
+        paint.headline(&page.headline, width),
         diagnosis.map(|diagnosis| holds::answer(diagnosis, width, paint)).unwrap_or_default(),
         record.injected.as_ref().map(|fault| holds::injected(fault, width, paint)).unwrap_or_default(),
         sections::setup(page, width),

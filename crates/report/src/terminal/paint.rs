@@ -1,6 +1,9 @@
 //! Colour where it is wanted, and nothing else that steers a terminal.
 
-use crate::Tone;
+use model::outside::one_line as plain;
+
+use super::table::wrap;
+use crate::{Headline, Tone};
 
 /// Every sequence that a text of this room may have in it, colours and their end: nothing else in it steers a terminal.
 pub const PAINT: [&str; 6] =
@@ -13,6 +16,20 @@ pub(super) struct Paint {
 }
 
 impl Paint {
+    /// A headline's word and sentence, and what has to be said before any figure.
+    pub(super) fn headline(self, headline: &Headline, width: usize) -> String {
+        let caveat = headline.caveat().map(|caveat| wrap(caveat, width, "") + "\n");
+        self.answer(headline.tone, headline.word, &headline.sentence, width) + &caveat.unwrap_or_default()
+    }
+
+    /// `word` in capitals and in its colour, and the sentence after it.
+    pub(super) fn answer(self, tone: Tone, word: &str, sentence: &str, width: usize) -> String {
+        let word = word.to_uppercase();
+        let text = wrap(&format!("{word}  {}", plain(sentence)), width, "  ");
+        let rest = text.strip_prefix(&word).unwrap_or(&text);
+        format!("{}{rest}\n", self.tone(tone, &word))
+    }
+
     /// In the colour of `tone`, bold.
     pub(super) fn tone(self, tone: Tone, text: &str) -> String {
         let code = match tone {

@@ -7,22 +7,13 @@ use model::{OperationKind, RunRecord};
 use super::draw::bar;
 use super::paint::Paint;
 use super::table::{Align, Table, shorten, wrap};
+use crate::checks::{self, Check};
 use crate::settings::Settings;
 use crate::{Page, figures, words};
 use model::outside::one_line as plain;
 
 /// How many samples of errors are shown; the record has the rest.
 const SAMPLES_SHOWN: usize = 5;
-
-/// The verdict.
-pub(super) fn headline(page: &Page, width: usize, paint: Paint) -> String {
-    let headline = &page.headline;
-    let word = headline.word.to_uppercase();
-    let text = wrap(&format!("{word}  {}", plain(&headline.sentence)), width, "  ");
-    let rest = text.strip_prefix(&word).unwrap_or(&text);
-    let caveat = headline.caveat().map(|caveat| wrap(caveat, width, "") + "\n").unwrap_or_default();
-    format!("{}{rest}\n{caveat}", paint.tone(headline.tone, &word))
-}
 
 /// What was run.
 pub(super) fn setup(page: &Page, width: usize) -> String {
@@ -51,7 +42,7 @@ pub(super) fn setup(page: &Page, width: usize) -> String {
 /// The kit's files: how many, what of them was in memory, and which tiers' memory was limited meanwhile.
 fn file_set(record: &RunRecord) -> Option<String> {
     let set = record.file_set.as_ref()?;
-    let count = figures::number(Some(set.files as f64));
+    let count = figures::count(set.files);
     let mut facts = vec![format!("file set of {count} files, {}", figures::bytes(Some(set.bytes)))];
     facts.extend(set.page_cache.as_ref().map(|cache| {
         let resident = figures::bytes(Some(cache.resident_bytes));
@@ -83,7 +74,7 @@ pub(super) fn targets(page: &Page, width: usize, paint: Paint) -> String {
             if target.pass { "met" } else { "MISSED" }.to_string(),
             figures::in_unit(target.observed, target.target.measure.unit()),
             figures::margin(target.margin_ratio(), target.target.measure.unit()),
-            figures::number(Some(target.samples as f64)),
+            figures::count(target.samples),
         ];
         let pass = target.pass;
         table.row_painted(
@@ -137,9 +128,9 @@ fn times_of(rows: &[&OperationResult], with_sd: bool, paint: Paint) -> Table {
         let times = &row.response;
         let mut cells = vec![
             format!("  {}", plain(&row.name)),
-            figures::number(Some(row.completed as f64)),
+            figures::count(row.completed),
             figures::number(Some(row.per_s)),
-            figures::number(Some(failed as f64)),
+            figures::count(failed),
             figures::time(times.mean_s),
         ];
         cells.extend(with_sd.then(|| figures::time(times.sd_s)));
@@ -163,7 +154,7 @@ pub(super) fn phases(page: &Page, width: usize) -> String {
         let heading = std::iter::once(("Where the time of requests goes", Align::Left)).chain(right);
         let mut table = Table::new(&heading.collect::<Vec<_>>());
         for (name, phase) in record.phases.occurred() {
-            let mut cells = vec![format!("  {name}"), figures::number(Some(phase.count as f64))];
+            let mut cells = vec![format!("  {name}"), figures::count(phase.count)];
             let times = [phase.mean_s, phase.p50_s, phase.p95_s, phase.p99_s, phase.max_s];
             cells.extend(times.map(figures::time));
             table.row(cells);
@@ -232,16 +223,11 @@ pub(super) fn errors(page: &Page, width: usize, paint: Paint) -> String {
     if failed == 0 && evidence.is_empty() {
         return String::new();
     }
-    let all = figures::number(Some((completed + failed) as f64));
-    let title = format!("Errors: {} of {all} operations", figures::number(Some(failed as f64)));
+    let all = figures::count(completed + failed);
+    let title = format!("Errors: {} of {all} operations", figures::count(failed));
     let mut text = format!("{} ({})\n", paint.bad(&title), figures::percent(page.failed_ratio()));
     for row in page.rows(OperationKind::Operation).filter(|row| !row.errors.is_empty()) {
-        let kinds: Vec<String> = row
-            .errors
-            .iter()
-            .map(|(kind, count)| format!("{} {kind}", figures::number(Some(*count as f64))))
-            .collect();
-        text.push_str(&format!("  {}: {}\n", plain(&row.name), kinds.join(", ")));
+        text.push_str(&format!("  {}: {}\n", plain(&row.name), words::errors(&row.errors)));
     }
     text.push_str(&self::evidence(evidence, width));
     text
@@ -270,21 +256,19 @@ pub(super) fn checks(
     width: usize,
     paint: Paint,
 ) -> String {
-    let checks = validity.iter().map(|check| (check.ok, check.check.title().into_owned(), &check.sentence));
-    let data = consistency.iter().map(|check| (check.ok, check.name.clone(), &check.sentence));
-    let checks: Vec<(bool, String, &String)> = checks.chain(data).collect();
+    let checks: Vec<Check<'_>> = checks::of(validity, consistency).collect();
     if checks.is_empty() {
         return String::new();
     }
-    let failed: Vec<_> = checks.iter().filter(|(ok, ..)| !ok).collect();
+    let failed: Vec<_> = checks.iter().filter(|check| !check.ok).collect();
     match (failed.len(), checks.len()) {
         (0, 1) => return "Validity: the one check holds\n".to_string(),
         (0, all) => return format!("Validity: all {all} checks hold\n"),
         _ => {}
     }
     let mut text = paint.bad(&format!("Validity: {} of {} checks fail", failed.len(), checks.len())) + "\n";
-    for (_, name, sentence) in failed {
-        let line = format!("  {}: {}", plain(name), plain(sentence));
+    for check in failed {
+        let line = format!("  {}: {}", plain(&check.name), plain(check.sentence));
         text.push_str(&(wrap(&line, width, "    ") + "\n"));
     }
     text

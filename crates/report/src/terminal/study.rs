@@ -10,6 +10,7 @@ use model::StudyRecord;
 
 use super::paint::Paint;
 use super::{holds, width};
+use crate::study;
 use crate::study::page::Body;
 use crate::study::view::view;
 
@@ -29,8 +30,11 @@ pub(crate) fn text(
     let width = width::of_lines(width);
     let paint = Paint { colour };
     let answer = record.diagnosis.as_ref().map(|diagnosis| holds::answer(diagnosis, width, paint));
-    let mut sections =
-        vec![parts::headline(record, width, paint), answer.unwrap_or_default(), parts::setup(record, width)];
+    let mut sections = vec![
+        paint.headline(&study::headline(record), width),
+        answer.unwrap_or_default(),
+        parts::setup(record, width),
+    ];
     sections.extend(sections::sections(record, body, width, paint));
     sections.extend([
         parts::faults(record, width, paint),

@@ -61,6 +61,19 @@ impl Table {
         (0..self.columns.len()).map(widest).collect()
     }
 
+    /// The lines where the last column gives way, down to its title: the others can't be copied when they are cut.
+    pub(crate) fn lines_cut_last(mut self, width: usize) -> String {
+        let widths = self.widths();
+        let taken: usize = widths.iter().rev().skip(1).map(|width| width + 2).sum();
+        let title =
+            self.rows.first().and_then(|(heading, _)| heading.last()).map_or(0, |cell| cell.chars().count());
+        let room = width.saturating_sub(taken).max(title);
+        for cell in self.rows.iter_mut().filter_map(|(row, _)| row.last_mut()) {
+            *cell = shorten(cell, room);
+        }
+        self.lines(width)
+    }
+
     /// The lines, at most `width` columns wide: first the gaps give way, then the first column, down to 8 characters.
     pub(crate) fn lines(&self, width: usize) -> String {
         let mut widths = self.widths();

@@ -5,14 +5,11 @@ use clap::Args;
 use experiment::compare::{self, Asked, LOAD_LINE};
 use model::record::study::{Arm, By, Compare, FindGoal, Trial};
 use model::{Plan, Problem, Problems, Result, units};
-use wording::roughly;
 
 use super::side;
 use crate::context::Context;
+use crate::verbs::finish::BESIDE_S;
 use runner::cpus;
-
-/// Seconds that a trial takes beside its window, roughly: stop, start, warm-up, judging.
-const BESIDE_S: f64 = 10.0;
 
 /// How it is compared.
 #[derive(Debug, Clone, Default, Args)]
@@ -205,23 +202,9 @@ pub(super) fn load_of(compare: &Compare, arms: &[Arm]) -> (By, f64) {
     }
 }
 
-/// What is compared, how, and how long it may take.
-pub(super) fn plan(compare: &Compare, arms: &[Arm]) -> String {
-    let labels: Vec<&str> = arms.iter().map(|arm| arm.label.as_str()).collect();
-    let figure = wording::compare::figure(&compare.by);
-    let each_s = match &compare.goal {
-        Some(goal) => goal.budget_s,
-        None => compare.window_s + BESIDE_S,
-    };
-    let max_s = f64::from(compare.most_blocks) * 2.0 * each_s;
-    format!(
-        "A: {}\nB: {}\nby the {figure} at {}; up to {} blocks of a trial of each, at most about {} (sooner when it is clear)",
-        labels.first().unwrap_or(&"?"),
-        labels.get(1).unwrap_or(&"?"),
-        compare.load,
-        compare.most_blocks,
-        roughly(max_s)
-    )
+/// Seconds that a trial of either takes at most, before anything is known.
+pub(super) fn trial_s(compare: &Compare) -> f64 {
+    compare.goal.as_ref().map_or(compare.window_s + BESIDE_S, |goal| goal.budget_s)
 }
 
 /// How far it has come, in a line.

@@ -15,15 +15,6 @@ use model::outside::one_line as plain;
 /// How many trials of a kind are told of one by one.
 const FAULTS_SHOWN: usize = 6;
 
-/// The answer.
-pub(super) fn headline(record: &StudyRecord, width: usize, paint: Paint) -> String {
-    let headline = study::headline(record);
-    let word = headline.word.to_uppercase();
-    let text = wrap(&format!("{word}  {}", plain(&headline.sentence)), width, "  ");
-    let rest = text.strip_prefix(&word).unwrap_or(&text);
-    format!("{}{rest}\n", paint.tone(headline.tone, &word))
-}
-
 /// What was measured on what, and for how long.
 pub(super) fn setup(record: &StudyRecord, width: usize) -> String {
     let what = study::title(record);

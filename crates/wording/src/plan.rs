@@ -1,0 +1,77 @@
+//! What a study will do and how long that takes, before it begins.
+
+use model::SweepPlan;
+use model::record::study::{Arm, Compare, Form, Measurement, SweepOrder};
+
+use crate::compare::figure;
+use crate::roughly;
+
+/// More cells than this are not listed one by one.
+const LISTED: usize = 40;
+
+/// What a sweep will do: its cells, factors, order, and the time, `usual_s` for a cell once.
+pub fn sweep(plan: &SweepPlan, usual_s: f64) -> String {
+    let sweep = &plan.sweep;
+    let mut text = format!("{}: {}\n", sweep.name, sweep.title);
+    if !sweep.source.is_empty() {
+        text += &format!("Source: {}\n", sweep.source);
+    }
+    let sizes = sweep.factors.iter().find(|factor| factor.name == "size");
+    let size = sizes.map_or(plan.first.size.label.clone(), |factor| factor.levels.join(", "));
+    text += &format!("Kit: {} ({size})\n", plan.first.kit.title);
+    if let Some(form) = sweep.form {
+        text += &format!("Form: {}\n", self::form(form));
+    }
+    for factor in &sweep.factors {
+        text += &format!("Factor {}: {}\n", factor.title, factor.levels.join(", "));
+    }
+    let cells = plan.arms.len();
+    text += &format!("Cells: {cells}\n");
+    for arm in plan.arms.iter().take(LISTED) {
+        text += &format!("  {}\n", arm.label);
+    }
+    if cells > LISTED {
+        text += &format!("  and {} more\n", cells - LISTED);
+    }
+    let each = match &sweep.measurement {
+        Measurement::Window { window_s } => format!("a window of {window_s:.0} s"),
+        Measurement::LoadLine(goal) => {
+            format!("a search for the load line of at most {}", roughly(goal.budget_s))
+        }
+    };
+    let order = match sweep.order {
+        SweepOrder::Random => "each repeat in a random order of its own",
+        SweepOrder::AsWritten => "in the order of the study",
+    };
+    let measurements = cells as f64 * f64::from(sweep.repeats);
+    text += &format!(
+        "Measured: {each} for each cell, {} ({order}; seed {})\n",
+        if sweep.repeats == 1 { "once".to_string() } else { format!("{} times", sweep.repeats) },
+        sweep.seed
+    );
+    let most = if matches!(sweep.measurement, Measurement::LoadLine(_)) { "At most" } else { "About" };
+    text + &format!("{most} {} in all", roughly(measurements * usual_s))
+}
+
+/// What is compared, how, and how long it may take; `trial_s` is what a trial of either takes at most.
+pub fn compare(compare: &Compare, arms: &[Arm], trial_s: f64) -> String {
+    let labels: Vec<&str> = arms.iter().map(|arm| arm.label.as_str()).collect();
+    let figure = figure(&compare.by);
+    let max_s = f64::from(compare.most_blocks) * 2.0 * trial_s;
+    format!(
+        "A: {}\nB: {}\nby the {figure} at {}; up to {} blocks of a trial of each, at most about {} (sooner when it is clear)",
+        labels.first().unwrap_or(&"?"),
+        labels.get(1).unwrap_or(&"?"),
+        compare.load,
+        compare.most_blocks,
+        roughly(max_s)
+    )
+}
+
+/// Which form of a study is measured.
+pub fn form(form: Form) -> &'static str {
+    match form {
+        Form::Short => "the short one; --full measures it as it was published",
+        Form::Full => "the full one, as it was published",
+    }
+}
