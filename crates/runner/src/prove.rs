@@ -11,6 +11,7 @@ use engine::{Audience, Control, Second, Stop};
 use model::record::diagnosis::{Handicap, Proof};
 use model::{Catalogue, Plan, Problem, Recipe, Result, RunRecord};
 use store::Run;
+use wording::ProofFacts;
 
 use crate::environment::Environment;
 use crate::progress::Progress;
@@ -147,12 +148,11 @@ fn sum_up(takes: &Take, driven: &[Driven]) -> Proof {
         [Window::Suspect, Window::Innocent].into_iter().filter_map(handicap).collect();
     let taken_ratio = takes.of(Window::Suspect).map_or(0.0, |one| 1.0 - one.left_ratio());
     let left_out = left_out(driven);
-    let mut sentence = wording::proof(&handicaps);
-    if takes.is_alone() {
-        sentence += " Nothing was taken from another tier: this machine lets no CPU quota be set.";
-    }
-    if let Some(left_out) = &left_out {
-        sentence += &format!(" {}", wording::left_out(left_out, driven.len()));
-    }
+    let sentence = wording::proof(&ProofFacts {
+        handicaps: &handicaps,
+        alone: takes.is_alone(),
+        left_out: left_out.as_ref(),
+        windows: driven.len(),
+    });
     Proof { taken_ratio, window_s: f64::from(WINDOW_S), handicaps, left_out, sentence }
 }

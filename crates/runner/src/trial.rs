@@ -354,13 +354,5 @@ fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerAccess, home: &Path) -
 /// Whether this machine has too few ports or descriptors for a trial's users.
 fn no_room(task: &Task, stack: &StandingStack) -> Option<ValidityCheck> {
     let needs = preflight::Needs::of_connections(task.plan.load.places().into());
-    let problems = preflight::prepare(&needs, &stack.target).err()?;
-    let whats: Vec<&str> = problems.iter().map(|problem| problem.what.as_str()).collect();
-    Some(ValidityCheck {
-        check: Check::Room,
-        ok: false,
-        sentence: whats.join("; "),
-        observed: None,
-        limit: None,
-    })
+    preflight::prepare(&needs, &stack.target).err().map(|problems| wording::no_room(&problems))
 }

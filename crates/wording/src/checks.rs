@@ -6,7 +6,8 @@ mod measurement;
 mod stack;
 
 use analysis::{CheckOutcome, Finding};
-use model::record::ValidityCheck;
+use model::Problems;
+use model::record::{Check, ValidityCheck};
 
 pub use stack::abandoned;
 
@@ -25,6 +26,13 @@ pub fn check(outcome: &CheckOutcome, asking: Asking) -> ValidityCheck {
     let CheckOutcome { check, ok, observed, limit, finding } = outcome;
     let sentence = sentence(finding, *ok, asking);
     ValidityCheck { check: check.clone(), ok: *ok, sentence, observed: *observed, limit: *limit }
+}
+
+/// That this machine has too few ports or descriptors for the users, found before they come; `problems` are what is missing.
+pub fn no_room(problems: &Problems) -> ValidityCheck {
+    let missing: Vec<&str> = problems.iter().map(|problem| problem.what.as_str()).collect();
+    let sentence = missing.join("; ");
+    ValidityCheck { check: Check::Room, ok: false, sentence, observed: None, limit: None }
 }
 
 fn sentence(finding: &Finding, ok: bool, asking: Asking) -> String {

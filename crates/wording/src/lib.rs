@@ -26,8 +26,8 @@ pub mod sweep;
 pub mod trial;
 
 pub use asking::Asking;
-pub use checks::{abandoned, check, checks};
+pub use checks::{abandoned, check, checks, no_room};
 pub use diagnosis::diagnosis;
-pub use proof::{left_out, proof};
+pub use proof::{ProofFacts, proof};
 pub use roughly::roughly;
 pub use run::{VerdictInputs, invalid, verdict};

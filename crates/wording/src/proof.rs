@@ -3,8 +3,32 @@
 use analysis::elasticity::{Conclusion, conclusion};
 use model::record::diagnosis::{Handicap, LeftOut};
 
-/// What follows from the handicaps, the suspect's first.
-pub fn proof(handicaps: &[Handicap]) -> String {
+/// What a proof gave.
+#[derive(Debug)]
+pub struct ProofFacts<'a> {
+    /// What each handicap did, the suspect's first.
+    pub handicaps: &'a [Handicap],
+    /// Nothing could be taken from another tier.
+    pub alone: bool,
+    /// The windows that don't count.
+    pub left_out: Option<&'a LeftOut>,
+    /// The number of all windows.
+    pub windows: usize,
+}
+
+/// What follows from the handicaps, and what it lacks.
+pub fn proof(facts: &ProofFacts<'_>) -> String {
+    let mut text = conclusion_of(facts.handicaps);
+    if facts.alone {
+        text += " Nothing was taken from another tier: this machine lets no CPU quota be set.";
+    }
+    if let Some(some) = facts.left_out {
+        text += &format!(" {}", left_out(some, facts.windows));
+    }
+    text
+}
+
+fn conclusion_of(handicaps: &[Handicap]) -> String {
     let Some((suspect, innocent)) = handicaps.split_first() else { return "Nothing was taken.".to_string() };
     let Some(value) = suspect.elasticity else {
         return format!("Nothing can be said: no pair of windows with {} taken is whole.", suspect.what);
@@ -36,7 +60,7 @@ pub fn proof(handicaps: &[Handicap]) -> String {
 }
 
 /// That windows don't count, and the number of all.
-pub fn left_out(left_out: &LeftOut, all: usize) -> String {
+fn left_out(left_out: &LeftOut, all: usize) -> String {
     let LeftOut { windows, sentence, .. } = left_out;
     format!("{windows} of {all} windows don't count, nor do the others of their blocks: {sentence}.")
 }
@@ -51,6 +75,8 @@ fn stopped(handicap: &Handicap) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::Check;
+
     use super::*;
 
     fn handicap(tier: &str, elasticity: f64, interval: Option<(f64, f64)>, stopped: u32) -> Handicap {
@@ -70,17 +96,30 @@ mod tests {
         let web = handicap("web", 1.0, Some((0.9, 1.1)), 4);
         let calm = |tier| handicap(tier, 0.02, Some((-0.1, 0.1)), 0);
         assert_eq!(
-            proof(&[web, calm("db")]),
+            conclusion_of(&[web, calm("db")]),
             "Proved: 15 % of its CPU time taken from tier web, elasticity of throughput 1.00 (0.90 to 1.10) (in 4 of 8 \
              pairs nothing completed any more); 15 % of its CPU time taken from tier db: 0.02 (-0.10 to 0.10)."
         );
-        assert!(proof(&[calm("web")]).starts_with("Refuted"), "{}", proof(&[calm("web")]));
-        assert_eq!(proof(&[]), "Nothing was taken.");
+        let refuted = conclusion_of(&[calm("web")]);
+        assert!(refuted.starts_with("Refuted"), "{refuted}");
+        assert_eq!(conclusion_of(&[]), "Nothing was taken.");
+    }
+
+    #[test]
+    fn what_a_proof_lacks_stands_at_its_end() {
+        let sentence = "the generator was late".to_string();
+        let windows = LeftOut { windows: 3, check: Check::SendLag, sentence };
+        let facts = ProofFacts { handicaps: &[], alone: true, left_out: Some(&windows), windows: 24 };
+        assert_eq!(
+            proof(&facts),
+            "Nothing was taken. Nothing was taken from another tier: this machine lets no CPU quota be set. 3 of 24 windows \
+             don't count, nor do the others of their blocks: the generator was late."
+        );
     }
 
     #[test]
     fn without_an_interval_it_is_said_that_pairs_are_too_few() {
-        let few = proof(&[handicap("web", 0.9, None, 0)]);
+        let few = conclusion_of(&[handicap("web", 0.9, None, 0)]);
         assert!(few.contains("too few pairs"), "{few}");
     }
 }

@@ -6,7 +6,7 @@ use analysis::{
 };
 use model::catalogue::load::Pattern;
 use model::record::{ConsistencyResult, Evidence, UntimedResult};
-use model::{Check, MemoryKill};
+use model::{MemoryKill, Problem};
 
 use super::*;
 
@@ -435,4 +435,12 @@ fn a_figure_of_the_kit_says_its_bounds_and_why_or_that_it_was_not_judged() {
         &metric(early, false),
         &["not judged: at most 5 % holds of users who have been there for 30.0 s"],
     );
+}
+
+#[test]
+fn what_is_missing_before_the_users_come_is_named_at_once() {
+    let missing = ["too few ports", "too few descriptors"].map(Problem::environment);
+    let check = no_room(&Problems::check(missing.to_vec()).expect_err("there are two"));
+    assert_eq!((check.check, check.ok), (Check::Room, false));
+    assert_eq!(check.sentence, "too few ports; too few descriptors");
 }
