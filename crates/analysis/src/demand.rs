@@ -7,15 +7,14 @@ mod pauses;
 mod rare;
 mod shares;
 
-pub use shares::SessionShare;
-
 use model::catalogue::kit::Tolerance;
 use model::catalogue::load::{Load, Pattern};
 use model::record::{Check, OperationResult};
 use model::{Distribution, Mix};
 
+use crate::finding::{ArrivalsFault, CheckOutcome, Finding, MixDraws};
+use crate::limits;
 use crate::steady::Steady;
-use crate::validity::{ArrivalsFault, CheckOutcome, Finding, MixDraws, limits};
 
 /// What was asked for, beside the number of users.
 #[derive(Debug, Clone, Copy)]

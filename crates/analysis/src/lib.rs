@@ -25,8 +25,10 @@ mod demand;
 pub mod diagnosis;
 pub mod distribution;
 pub mod elasticity;
+mod finding;
 mod generator;
 pub mod ledger;
+pub mod limits;
 mod line;
 mod little;
 mod metric;
@@ -50,7 +52,11 @@ mod verdict;
 pub mod warm_up;
 
 pub use batch::Batches;
-pub use demand::{AskedLoad, SessionShare};
+pub use demand::AskedLoad;
+pub use finding::{
+    ArrivalsFault, CheckOutcome, Finding, LogAlarm, MixDraws, PauseFault, Samples, SendLag, SessionShare,
+    SteadyEnd, TierEvent, TierFault,
+};
 pub use generator::{HostShares, generator, host_shares};
 pub use line::{
     JudgedTrials, LONG_ENOUGH_S, Line, Stability, UnusableReason, Usability, by_overload, overloaded,
@@ -67,11 +73,5 @@ pub use times::{percentile_s, summary};
 pub use trial::{
     Also, fewest_samples, measured, measured_in, nearest_limit, overload_fault, share_of_limit, worst_missed,
 };
-pub use validity::{
-    ArrivalsFault, CheckOutcome, Finding, MixDraws, PauseFault, Samples, SendLag, SteadyEnd, TierEvent,
-    TierFault, ValidityInputs, ceiling_check, generator_checks, limits, validity,
-};
+pub use validity::{ValidityInputs, ceiling_check, generator_checks, validity};
 pub use verdict::{Judgement, verdict};
-
-/// Log lines that a service declares to mean trouble, as seen during a run.
-pub use validity::LogAlarm;

@@ -13,8 +13,8 @@
 //! with their edges: Little and Graves, "Little's law", in *Building Intuition*, Springer 2008; Kim and Whitt,
 //! "Statistical analysis with Little's law", Operations Research 61(4), 2013.)
 
+use crate::limits;
 use crate::steady::{Ages, Steady};
-use crate::validity::limits;
 
 /// Both sides of Little's law for sessions, for thinks, or for users as a whole; user-seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -14,9 +14,9 @@ use model::record::diagnosis::SignalSummary;
 use model::record::interval::OperationName;
 use model::{Interval, OperationInterval, OperationKind, Signal};
 
+use crate::finding::LogAlarm;
 use crate::series::{MIN_EARLY_S, SeriesSeen};
 use crate::steady::Steady;
-use crate::validity::LogAlarm;
 
 pub(crate) use derived::OPERATIONS_PER_S;
 pub(crate) use run::{FAILED, MISSED_TARGETS, RESPONSE, RESPONSE_GROWTH, RESPONSE_SHARE, THROUGHPUT_GROWTH};

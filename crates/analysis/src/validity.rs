@@ -1,96 +1,19 @@
 //! The instrument's checks of itself. A run that fails one is not valid: its figures say more about how they were
 //! measured than about the stack. `docs/method/validity.md` has each check's formula, threshold and source.
 
-mod finding;
-
-pub use finding::{ArrivalsFault, CheckOutcome, Finding, MixDraws, PauseFault, Samples, SendLag, SteadyEnd};
-
+use model::OperationKind;
 use model::catalogue::load::Load;
 use model::catalogue::qos::Measure;
 use model::record::{
     Check, ConsistencyResult, Evidence, GeneratorResult, OperationResult, Outcome, TargetOutcome,
     UntimedResult,
 };
-use model::{MemoryKill, OperationKind};
 
 use crate::demand::{self, AskedLoad};
+use crate::finding::{CheckOutcome, Finding, LogAlarm, Samples, SendLag, SteadyEnd, TierEvent};
+use crate::limits;
 use crate::little::Little;
 use crate::metric::Bound;
-
-/// The thresholds.
-pub mod limits {
-    /// Generator CPU as a share of its CPUs.
-    pub const GENERATOR_CPU_RATIO: f64 = 0.80;
-    /// CPU of the generator's busiest thread as a share of one CPU.
-    pub const GENERATOR_THREAD_RATIO: f64 = 0.90;
-    /// 99th percentile of the send lag in seconds.
-    pub const SEND_LAG_P99_S: f64 = 0.005;
-    /// Little's law, and the share of the asked users that must be there: 2 %.
-    pub const LITTLE_RATIO: f64 = 0.02;
-    /// Little's law: or three standard errors, when that is more.
-    pub const LITTLE_STANDARD_ERRORS: f64 = 3.0;
-    /// Little's law: what counts as exact when the edges are accounted for.
-    pub const LITTLE_EXACT_RATIO: f64 = 0.002;
-    /// Little's law: standard errors allowed to the edges when all else is exact.
-    pub const LITTLE_STANDARD_ERRORS_EXACT: f64 = 5.0;
-    /// Arrivals, draws and think times: as many standard errors as chance exceeds in one run of 10,000.
-    pub const NORMAL_QUANTILE: f64 = 3.891;
-    /// Chi-square: classes of which fewer are expected are put together.
-    pub const MIN_EXPECTED: f64 = 5.0;
-    /// Even arrivals: the share that may be missing at the window's ends.
-    pub const ARRIVALS_RATIO: f64 = 0.01;
-    /// Pauses: how far their mean may be from the one asked for, where the kit says nothing else.
-    pub const PAUSE_RATIO: f64 = 0.02;
-    /// Pauses: fewer than this after sessions of one name are not judged by themselves for having been kept.
-    pub const PAUSES_JUDGED: u64 = 30;
-    /// How likely chance may break a check of a run that is right, where that is set by itself.
-    pub const FALSE_ALARM: f64 = 1e-4;
-    /// The generator's ceiling: times the requests per second of the answer.
-    pub const CEILING_TIMES: f64 = 5.0;
-    /// Seconds of steady state that may be missing: its two ends need not be whole seconds.
-    pub const MISSING_S: f64 = 2.0;
-}
-
-/// What became of a tier that did not simply serve.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TierFault {
-    /// Its main process ended; how, in words: `killed by signal 9`.
-    Died(String),
-    /// The kernel ended it at the limit that was set for its memory.
-    OutOfMemory(MemoryKill),
-    /// Its main process was replaced.
-    Restarted,
-}
-
-/// A tier that died or restarted during the run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TierEvent {
-    /// web, app, db, cache.
-    pub tier: String,
-    /// What happened.
-    pub fault: TierFault,
-    /// Second of the run.
-    pub second: u32,
-    /// The last line of its own log, where there was one.
-    pub log_line: Option<String>,
-}
-
-/// A line of a tier's log that its service declares to mean trouble.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogAlarm {
-    /// web, app, db, cache.
-    pub tier: String,
-    /// The line, or the part of it that was matched.
-    pub line: String,
-    /// What it means for the result, from the service's manifest.
-    pub means: String,
-    /// Whether it makes the run invalid.
-    pub invalid: bool,
-    /// The signal's name by which rules know it.
-    pub signal: Option<String>,
-    /// How often it appeared.
-    pub count: u64,
-}
 
 /// What is judged.
 #[derive(Debug, Clone, Copy)]

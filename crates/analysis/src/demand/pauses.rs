@@ -10,7 +10,8 @@ use model::record::Check;
 use model::record::interval::Pauses;
 
 use super::AskedLoad;
-use crate::validity::{CheckOutcome, Finding, PauseFault, limits};
+use crate::finding::{CheckOutcome, Finding, PauseFault};
+use crate::limits;
 
 /// What is wrong with the pauses after sessions of one name.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -11,7 +11,7 @@
 
 use model::Mix;
 
-use crate::validity::limits;
+use crate::limits;
 
 /// What is bet on as the share κ of a session's draws that is kept: as good as none, to three in four.
 const KEPT: [f64; 4] = [0.01, 0.25, 0.5, 0.75];

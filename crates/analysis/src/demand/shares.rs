@@ -6,27 +6,8 @@ use model::record::{Check, OperationResult};
 use super::AskedLoad;
 use super::chain::{self, Share};
 use crate::distribution::normal_quantile;
-use crate::validity::{CheckOutcome, Finding, limits};
-
-/// A session's share as it was.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SessionShare {
-    /// The session.
-    pub name: String,
-    /// Its share of all that completed.
-    pub ratio: f64,
-    /// Its share in the long run.
-    pub expected_ratio: f64,
-    /// How far it may be off: the points of the kit, or more where chance alone does more.
-    pub allowed_ratio: f64,
-}
-
-impl SessionShare {
-    /// Its distance from the long run in what is allowed.
-    fn excess(&self) -> f64 {
-        (self.ratio - self.expected_ratio).abs() / self.allowed_ratio
-    }
-}
+use crate::finding::{CheckOutcome, Finding, SessionShare};
+use crate::limits;
 
 /// Each completed session's share against that of the long run. It may be off by the kit's points. In a short run
 /// chance alone does more: then by as many standard errors of the chain as chance exceeds, for any session, in one run

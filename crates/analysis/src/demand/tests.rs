@@ -6,7 +6,7 @@ use model::catalogue::mix::Order;
 use model::record::interval::Pauses;
 
 use super::*;
-use crate::validity::PauseFault;
+use crate::finding::{PauseFault, SessionShare};
 
 /// A small generator of its own: the room has no other random source than what tests bring.
 struct Draw(u64);

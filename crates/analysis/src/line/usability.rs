@@ -3,7 +3,7 @@
 use model::record::study::{Measured, Purpose, Question, Trial};
 use model::record::{Check, CheckClass, TargetOutcome};
 
-use crate::validity::limits;
+use crate::limits;
 
 /// What a trial is good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use model::record::interval::{OperationName, record_ns};
 use model::{Interval, OperationInterval, OperationKind};
 
 use super::{Limit, Watched, find, signals};
-use crate::validity::LogAlarm;
+use crate::finding::LogAlarm;
 use crate::{SeriesSeen, Steady};
 
 /// Ten seconds in which 10 operations a second complete within 100 ms, 90 seconds in which 20 do within 400 ms.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use model::record::{TimeSummary, UntimedResult};
 
 use super::*;
+use crate::finding::TierFault;
 use crate::little::{Balance, BalanceOf};
+use model::MemoryKill;
 
 /// A healthy run, owned, so that a test changes one thing of it.
 struct Run {

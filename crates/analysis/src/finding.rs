@@ -1,13 +1,11 @@
 //! What each check of the instrument found: the figures, for whoever makes words of them.
 
-use model::QosTarget;
 use model::catalogue::load::Pattern;
 use model::record::{Check, ConsistencyResult, Evidence, UntimedResult};
+use model::{MemoryKill, QosTarget};
 
-use crate::demand::SessionShare;
 use crate::little::Little;
 use crate::metric::Bound;
-use crate::validity::{LogAlarm, TierEvent};
 
 /// A check of the instrument by itself, as it came out.
 #[derive(Debug, Clone)]
@@ -282,4 +280,65 @@ pub enum Samples {
         /// Seconds of steady state that would give them; absent where nothing completed.
         enough_after_s: Option<f64>,
     },
+}
+
+/// A session's share as it was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionShare {
+    /// The session.
+    pub name: String,
+    /// Its share of all that completed.
+    pub ratio: f64,
+    /// Its share in the long run.
+    pub expected_ratio: f64,
+    /// How far it may be off: the points of the kit, or more where chance alone does more.
+    pub allowed_ratio: f64,
+}
+
+impl SessionShare {
+    /// Its distance from the long run in what is allowed.
+    pub(crate) fn excess(&self) -> f64 {
+        (self.ratio - self.expected_ratio).abs() / self.allowed_ratio
+    }
+}
+
+/// What became of a tier that did not simply serve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TierFault {
+    /// Its main process ended; how, in words: `killed by signal 9`.
+    Died(String),
+    /// The kernel ended it at the limit that was set for its memory.
+    OutOfMemory(MemoryKill),
+    /// Its main process was replaced.
+    Restarted,
+}
+
+/// A tier that died or restarted during the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TierEvent {
+    /// web, app, db, cache.
+    pub tier: String,
+    /// What happened.
+    pub fault: TierFault,
+    /// Second of the run.
+    pub second: u32,
+    /// The last line of its own log, where there was one.
+    pub log_line: Option<String>,
+}
+
+/// A line of a tier's log that its service declares to mean trouble.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogAlarm {
+    /// web, app, db, cache.
+    pub tier: String,
+    /// The line, or the part of it that was matched.
+    pub line: String,
+    /// What it means for the result, from the service's manifest.
+    pub means: String,
+    /// Whether it makes the run invalid.
+    pub invalid: bool,
+    /// The signal's name by which rules know it.
+    pub signal: Option<String>,
+    /// How often it appeared.
+    pub count: u64,
 }
