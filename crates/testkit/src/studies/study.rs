@@ -25,6 +25,9 @@ pub(super) struct Parts {
 pub(super) fn record(parts: Parts) -> StudyRecord {
     let Parts { name, question, arms, trials, outcome, sentence, command } = parts;
     let requests_per_s = 41_230.0;
+    let mut setup = Specimen::Passed.open().record.setup;
+    // They are kept with each trial's run.
+    setup.tiers.iter_mut().for_each(|tier| tier.files.clear());
     StudyRecord {
         format: STUDY_FORMAT,
         id: format!("20261121-101500-{}-{name}", question.verb()),
@@ -35,7 +38,7 @@ pub(super) fn record(parts: Parts) -> StudyRecord {
         sentence,
         question,
         arms,
-        setup: Specimen::Passed.open().record.setup,
+        setup,
         ceiling: Some(Ceiling { requests_per_s, cpu_s_per_request: 2.31e-5, lag_p99_s: 1.18e-4, cpus: 1 }),
         checks: vec![wording::check(&ceiling_check(requests_per_s, 1_300.0), Asking::Trial)],
         spent_s: spent_s(&trials) + 14.2,
