@@ -23,6 +23,9 @@ const READY_TIMEOUT: Duration = Duration::from_secs(5);
 const LAST_ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// This number of answers late, it is given up: the pipe would fill, and what it says is about another time.
 const MAX_UNANSWERED: u32 = 30;
+/// Rates over less say more about the moment than about a second: a run's last second, of a few milliseconds, follows the one
+/// before it at once.
+const MIN_STEP_S: f64 = 0.25;
 
 /// What a run watches.
 pub(crate) struct Watching {
@@ -35,6 +38,8 @@ pub(crate) struct Watching {
     unseen: Vec<String>,
     /// What the tiers' servers are asked.
     servers: Vec<ServerJob>,
+    /// When points were asked for last.
+    asked_s: Option<f64>,
 }
 
 /// What is known of a series without its points.
@@ -75,6 +80,7 @@ impl Watching {
             sources: Vec::new(),
             unseen: Vec::new(),
             servers: Vec::new(),
+            asked_s: None,
         };
         match observer {
             Ok((observer, first)) => {
@@ -90,17 +96,22 @@ impl Watching {
         watching
     }
 
-    /// Asks the observer for the points at `at_s` seconds of the run; gives those that have come since the last call,
-    /// and the tool's own.
+    /// Asks the observer for the points at `at_s` seconds of the run, unless it was asked just before; gives those that
+    /// have come since the last call, and the tool's own.
     pub(crate) fn sample(&mut self, at_s: f64) -> Vec<Series> {
-        let mut new = self.own.sample(at_s);
-        self.keep(&new);
+        let due = self.asked_s.is_none_or(|last_s| at_s - last_s >= MIN_STEP_S);
+        let mut new = Vec::new();
+        if due {
+            self.asked_s = Some(at_s);
+            new = self.own.sample(at_s);
+            self.keep(&new);
+        }
         if let Some(mut observer) = self.observer.take() {
             let mut lost = None;
             while let Some(answer) = observer.ready(&mut lost) {
                 new.extend(self.take(answer));
             }
-            match lost.or_else(|| observer.ask(at_s).err()) {
+            match lost.or_else(|| if due { observer.ask(at_s).err() } else { None }) {
                 None => self.observer = Some(observer),
                 Some(why) => self.unseen.push(format!("{EVERYTHING} after {at_s:.0} s: {why}")),
             }
@@ -305,6 +316,15 @@ mod tests {
         assert_eq!(seen.unseen, Vec::<String>::new());
         let generator = |one: &Series| one.tier.as_deref() == Some(GENERATOR);
         assert!(now.iter().any(generator) && !seen.last.iter().any(generator), "{now:?} {:?}", seen.last);
+    }
+
+    #[test]
+    fn a_second_of_a_few_milliseconds_has_no_rates() {
+        let mut watching = watching("read job; echo '{}'; while read ask; do :; done");
+        assert!(!watching.sample(28.035).is_empty(), "the tool sees itself");
+        assert!(watching.sample(28.042).is_empty(), "not once more at once");
+        assert!(!watching.sample(29.035).is_empty(), "but a second later");
+        assert_eq!(watching.observer.map(|observer| observer.unanswered), Some(2), "nor is the observer asked");
     }
 
     #[test]
