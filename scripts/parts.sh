@@ -20,7 +20,7 @@ covers() {
     case $1 in
         instructions) echo "$nouns benches crates/engine/src Cargo.toml" ;;
         memory) echo "$nouns crates/engine/src crates/engine/tests/memory crates/engine/tests/tls_memory.rs crates/testkit/src" ;;
-        pages) echo "$nouns crates/report web crates/analysis/src crates/wording/src crates/store/src crates/testkit/src" ;;
+        pages) echo "$nouns crates/report web crates/analysis/src crates/wording/src crates/store/src crates/testkit" ;;
         simulations) echo "$nouns crates/analysis crates/experiment crates/testkit/src" ;;
         conformance-*) echo "$(below "${1#conformance-}") $above_kits $shared_by_tests crates/*/tests/it/${1#conformance-}*" ;;
         studies)
