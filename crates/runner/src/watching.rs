@@ -324,7 +324,11 @@ mod tests {
         assert!(!watching.sample(28.035).is_empty(), "the tool sees itself");
         assert!(watching.sample(28.042).is_empty(), "not once more at once");
         assert!(!watching.sample(29.035).is_empty(), "but a second later");
-        assert_eq!(watching.observer.map(|observer| observer.unanswered), Some(2), "nor is the observer asked");
+        assert_eq!(
+            watching.observer.map(|observer| observer.unanswered),
+            Some(2),
+            "nor is the observer asked"
+        );
     }
 
     #[test]
