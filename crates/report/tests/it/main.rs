@@ -14,11 +14,13 @@ mod web;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use model::record::diagnosis::{Handicap, Proof};
 use model::record::study::Fault;
 use model::{SignalRegistry, StudyRecord};
 use report::Page;
 use store::Runs;
 use testkit::recorded::{Recorded, Specimen};
+use wording::ProofFacts;
 
 /// Every kind of study, with a name for its files.
 fn studies() -> Vec<(String, StudyRecord)> {
@@ -59,12 +61,6 @@ fn page(specimen: Specimen) -> &'static Page {
     PAGES[specimen as usize].get_or_init(|| Kept::specimen(specimen).page())
 }
 
-/// A recorded run as it is after it was kept and read again.
-struct Kept {
-    home: tempfile::TempDir,
-    recorded: Recorded,
-}
-
 /// A recorded run in which the server sent an answer that would rather be more than text.
 fn with_a_hostile_answer() -> Recorded {
     let mut recorded = Specimen::Killed.open();
@@ -72,6 +68,38 @@ fn with_a_hostile_answer() -> Recorded {
     let answer = "<img src=x onerror=alert(1)>Deadlock found\u{1b}[2J\u{202e}<script>window.x=1</script>";
     evidence.answer = Some(answer.into());
     recorded
+}
+
+/// The run that failed with a proof of what holds it, as `plimsoll explain --prove` adds one, with a tier of which nothing could
+/// be said and with one clue the other way round.
+fn proved() -> Recorded {
+    let mut recorded = Specimen::Failed.open();
+    let handicap = |tier: &str, suspect, elasticity, interval| Handicap {
+        tier: tier.into(),
+        what: "15 % of its CPU time".into(),
+        suspect,
+        elasticity: Some(elasticity),
+        interval: Some(interval),
+        pairs: 8,
+        stopped: 0,
+    };
+    let handicaps =
+        vec![handicap("db", true, 0.82, (0.61, 1.03)), handicap("web", false, 0.06, (-0.11, 0.23))];
+    let facts = ProofFacts { handicaps: &handicaps, alone: false, left_out: None, windows: 32 };
+    let sentence = wording::proof(&facts);
+    let proof = Proof { taken_ratio: 0.15, window_s: 5.0, handicaps, left_out: None, sentence };
+    let diagnosis = recorded.record.diagnosis.as_mut().expect("it has one");
+    diagnosis.proof = Some(proof);
+    diagnosis.unseen = vec!["which row it is: innodb_status_output_locks is off".into()];
+    diagnosis.suspects[0].evidence[0].weight *= -1.0;
+    recorded.record.unseen = vec!["this kernel has no memory.pressure".into()];
+    recorded
+}
+
+/// A recorded run as it is after it was kept and read again.
+struct Kept {
+    home: tempfile::TempDir,
+    recorded: Recorded,
 }
 
 impl Kept {

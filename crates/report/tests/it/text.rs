@@ -5,7 +5,7 @@ use model::record::{FileSetResult, PageCacheResult};
 use report::{explain, html, json, list_table, terminal};
 use testkit::recorded::Specimen;
 
-use crate::{Kept, assert_golden, page, with_a_hostile_answer};
+use crate::{Kept, assert_golden, page, proved, with_a_hostile_answer};
 
 #[test]
 fn each_kind_of_run_reads_as_its_golden_file() {
@@ -16,7 +16,7 @@ fn each_kind_of_run_reads_as_its_golden_file() {
 
 #[test]
 fn what_holds_a_stack_is_explained_with_every_reason() {
-    let record = &page(Specimen::Failed).record;
+    let record = &proved().record;
     assert_golden("explained.txt", &explain(record, 80, false));
     let unwatched = model::RunRecord { diagnosis: None, ..record.clone() };
     assert!(explain(&unwatched, 80, false).contains("Nothing was watched that tells what holds it."));

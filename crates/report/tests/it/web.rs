@@ -4,7 +4,7 @@ use model::record::MetricResult;
 use report::html;
 use testkit::recorded::Specimen;
 
-use crate::{Kept, page, with_a_hostile_answer};
+use crate::{Kept, page, proved, with_a_hostile_answer};
 
 #[test]
 fn every_kind_of_run_has_a_page() {
@@ -177,15 +177,24 @@ fn errors_come_behind_the_tiers_and_what_made_a_run_invalid_before_its_course() 
 }
 
 #[test]
-fn what_could_not_be_seen_and_what_speaks_against_a_suspect_stand_beside_the_reasons() {
-    let mut recorded = Specimen::Failed.open();
-    recorded.record.unseen = vec!["this kernel has no memory.pressure".into()];
-    recorded.record.diagnosis.as_mut().expect("it has one").suspects[0].evidence[0].weight *= -1.0;
+fn a_proof_what_could_not_be_seen_and_what_speaks_against_a_suspect_stand_beside_the_reasons() {
+    let recorded = proved();
+    let proof =
+        recorded.record.diagnosis.as_ref().and_then(|found| found.proof.as_ref()).expect("there is one");
+    let sentence = proof.sentence.clone();
     let html = html_of(recorded);
-    assert!(
-        html.contains("this kernel has no memory.pressure") && html.contains("strongly against"),
-        "{html}"
-    );
+    let holds = html.split("id=\"holds\"").nth(1).and_then(|rest| rest.split("id=\"tiers\"").next());
+    let holds = holds.expect("a section");
+    for part in [
+        "strongly against",
+        "0.61 to 1.03",
+        "15 % of its CPU time",
+        "innodb_status_output_locks is off",
+        &sentence,
+    ] {
+        assert!(holds.contains(part), "{part} is missing in {holds}");
+    }
+    assert!(html.contains("this kernel has no memory.pressure"), "what could not be seen is repeated");
 }
 
 fn html_of(sample: testkit::recorded::Recorded) -> String {
@@ -194,7 +203,8 @@ fn html_of(sample: testkit::recorded::Recorded) -> String {
 
 #[test]
 fn what_the_diagnosis_cites_comes_first_and_the_rest_is_folded() {
-    let html = html(page(Specimen::Failed));
+    let page = page(Specimen::Failed);
+    let html = html(page);
     let tiers =
         html.split("id=\"tiers\"").nth(1).and_then(|rest| rest.split("id=\"errors\"").next()).expect("it");
     let place = |part: &str| tiers.find(part).unwrap_or_else(|| panic!("no {part}"));
@@ -211,18 +221,22 @@ fn what_the_diagnosis_cites_comes_first_and_the_rest_is_folded() {
     let places = order.map(place);
     assert!(places.is_sorted(), "{places:?}");
     assert!(tiers.contains("of 150 workers"), "{tiers}");
+    let db = page.record.setup.tiers.iter().find(|tier| tier.tier == "db").expect("it has one");
+    let means = &db.counters["sql.row_lock_time"].help;
+    assert!(tiers.contains(means), "what a figure means, {means}: {tiers}");
     assert!(tiers.contains("The same throughout:") && !tiers.contains("<h4>threads.disk"), "{tiers}");
 }
 
 #[test]
 fn a_hostile_diagnosis_is_text_too() {
-    let mut sample = Specimen::Failed.open();
+    let mut sample = proved();
     let hostile = "</script><script>window.hostile=1</script>\u{202e}";
     let diagnosis = sample.record.diagnosis.as_mut().expect("it has one");
     diagnosis.sentence = hostile.into();
     diagnosis.suspects.iter_mut().for_each(|suspect| suspect.title = hostile.into());
     diagnosis.suspects[0].evidence[0].sentence = hostile.into();
     diagnosis.suspects[0].tries[0].knob = Some(hostile.into());
+    diagnosis.proof.as_mut().expect("it has one").sentence = hostile.into();
     sample.record.unseen = vec![hostile.into()];
     sample.record.injected.as_mut().expect("it has one").title = hostile.into();
     let made = sample.series.iter_mut().find(|one| one.name == "sql.queries").expect("it is there");
