@@ -1,6 +1,7 @@
 //! What a page holds.
 
-use model::OperationKind;
+use model::{ErrorKind, OperationKind, SignalRegistry};
+use store::Runs;
 use testkit::recorded::Specimen;
 
 use crate::{Kept, page};
@@ -46,6 +47,34 @@ fn the_course_adds_up_to_what_was_counted() {
     let tiers: Vec<&str> = timeline.cpu.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(tiers, ["db", "web", "observers", "generator"]);
     assert!(timeline.cpu.iter().all(|column| column.values.len() == seconds));
+}
+
+#[test]
+fn each_kind_of_error_has_a_course_of_its_own() {
+    let recorded = Specimen::Killed.open();
+    let home = tempfile::tempdir().expect("a directory");
+    let runs = Runs::open(home.path()).expect("the home can be made");
+    let mut writer = runs.create(&recorded.skeleton()).expect("the run can be created");
+    let slot = |word: &str| ErrorKind::ALL.iter().position(|kind| kind.word() == word).expect("a kind");
+    let browse = recorded.names.iter().position(|name| name.name == "Browse").expect("an operation");
+    for mut interval in recorded.intervals() {
+        interval.operations[browse].errors[slot("timeout")] = 2;
+        interval.operations[browse].errors[slot("check")] = u64::from(interval.second == 9);
+        writer.second(&interval, &recorded.names).expect("the second can be kept");
+    }
+    drop(writer);
+    let run = runs.find("last").expect("the run is there");
+    let timeline = report::Page::of(&run, &SignalRegistry::new([], [])).timeline;
+    let names: Vec<&str> = timeline.errors.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(names, ["timeout", "status", "check"]);
+    assert!(
+        timeline.errors[0].values.iter().all(|value| *value == Some(2.0)),
+        "{:?}",
+        timeline.errors[0].values
+    );
+    let checks: Vec<usize> =
+        (0..19).filter(|second| timeline.errors[2].values[*second] == Some(1.0)).collect();
+    assert_eq!(checks, [9]);
 }
 
 #[test]
