@@ -309,19 +309,11 @@ mod tests {
         Compare {
             load: "20 users".to_string(),
             by: effects[0].figure.clone(),
-            band_ratio: 0.01,
             gate_ratio: gate.map(|(gate, _)| gate),
-            confidence_ratio: 0.95,
-            most_blocks: 20,
-            window_s: 20.0,
-            seed: 1,
-            goal: None,
             conclusion: Some(effects[0].conclusion.clone()),
             gate_held: gate.and_then(|(_, held)| held),
-            failed: None,
-            lopsided: None,
-            unpaired: false,
             effects,
+            ..Compare::default()
         }
     }
 

@@ -9,23 +9,7 @@ use crate::made_up::MadeUp;
 const ASKED: Asked = Asked::Window { load: 20.0 };
 
 fn question(seed: u64) -> Compare {
-    Compare {
-        load: "20 users".to_string(),
-        by: "mean".to_string(),
-        band_ratio: 0.01,
-        gate_ratio: None,
-        confidence_ratio: 0.95,
-        most_blocks: 20,
-        window_s: 10.0,
-        seed,
-        goal: None,
-        effects: Vec::new(),
-        conclusion: None,
-        gate_held: None,
-        failed: None,
-        lopsided: None,
-        unpaired: false,
-    }
+    Compare { load: "20 users".to_string(), window_s: 10.0, seed, ..Compare::default() }
 }
 
 fn ask(compare: &Compare, bench: &mut MadeUp) -> (Judgement, Vec<Trial>) {

@@ -68,19 +68,10 @@ pub fn compare(ending: CompareEnding) -> StudyRecord {
     let mut compare = Compare {
         load: format!("{LOAD} users"),
         by: "p95".into(),
-        band_ratio: 0.01,
         gate_ratio,
-        confidence_ratio: 0.95,
         most_blocks,
         window_s: 20.0,
-        seed: 1,
-        goal: None,
-        effects: Vec::new(),
-        conclusion: None,
-        gate_held: None,
-        failed: None,
-        lopsided: None,
-        unpaired: false,
+        ..Compare::default()
     };
     let stack = |order: &Order, _| {
         // The machine grows a little slower meanwhile, and one block in which B was disturbed is an outlier.

@@ -48,6 +48,30 @@ pub struct Compare {
     pub lopsided: Option<Lopsided>,
 }
 
+impl Default for Compare {
+    /// What is compared where nothing else is said: means, in windows of 15 s, in up to 20 blocks, with intervals of 95 %;
+    /// 1 % doesn't matter. Nothing has come out yet.
+    fn default() -> Compare {
+        Compare {
+            load: String::new(),
+            by: "mean".to_string(),
+            band_ratio: 0.01,
+            gate_ratio: None,
+            confidence_ratio: 0.95,
+            most_blocks: 20,
+            window_s: 15.0,
+            seed: 1,
+            unpaired: false,
+            goal: None,
+            effects: Vec::new(),
+            conclusion: None,
+            gate_held: None,
+            failed: None,
+            lopsided: None,
+        }
+    }
+}
+
 impl Kind for Compare {
     fn verb(&self) -> &'static str {
         "compare"

@@ -58,6 +58,7 @@ impl QuestionArgs {
 
     /// What is asked, without the load; every mistake at once.
     fn terms(&self, seed: u64) -> Result<Compare> {
+        let usual = Compare::default();
         let mut problems = Vec::new();
         let mut ratio = |flag: &str, text: &Option<String>, default: f64, low: f64, high: f64| {
             let Some(text) = text else { return default };
@@ -73,42 +74,36 @@ impl QuestionArgs {
                 }
             }
         };
-        let band_ratio = ratio("--band", &self.band, 0.01, 0.0001, 1.0);
-        let confidence_ratio = ratio("--confidence", &self.confidence, 0.95, 0.5, 0.999);
+        let band_ratio = ratio("--band", &self.band, usual.band_ratio, 0.0001, 1.0);
+        let confidence_ratio = ratio("--confidence", &self.confidence, usual.confidence_ratio, 0.5, 0.999);
         let gate = ratio("--gate", &self.gate, 0.0, 0.0001, 10.0);
         let window_s = match self.window.as_deref().map(units::duration) {
-            None => 15.0,
+            None => usual.window_s,
             Some(Ok(window)) if window.as_secs_f64() >= 2.0 => window.as_secs_f64(),
             Some(Ok(_)) => {
                 problems.push(Problem::recipe("it must be 2 s or more: less says nothing").key("--window"));
-                15.0
+                usual.window_s
             }
             Some(Err(what)) => {
                 problems.push(Problem::recipe(what).key("--window"));
-                15.0
+                usual.window_s
             }
         };
-        let by = self.by.as_deref().unwrap_or("mean").replace('-', "_");
+        let by = self.by.as_deref().unwrap_or(&usual.by).replace('-', "_");
         problems.extend(self.senseless(&by));
         problems.extend(self.too_few(confidence_ratio));
         Problems::check(problems)?;
         let goal = (by == LOAD_LINE).then(|| FindGoal { seed, ..FindGoal::default().quick() });
         Ok(Compare {
-            load: String::new(),
             by,
             band_ratio,
             gate_ratio: self.gate.is_some().then_some(gate),
             confidence_ratio,
-            most_blocks: self.most_blocks.unwrap_or(20),
+            most_blocks: self.most_blocks.unwrap_or(usual.most_blocks),
             window_s,
             seed,
             goal,
-            effects: Vec::new(),
-            conclusion: None,
-            gate_held: None,
-            failed: None,
-            lopsided: None,
-            unpaired: false,
+            ..usual
         })
     }
 
