@@ -75,3 +75,25 @@ pub fn form(form: Form) -> &'static str {
         Form::Full => "the full one, as it was published",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_says_what_it_will_compare_and_how_long_that_may_take() {
+        let asked = Compare { load: "20 users".to_string(), by: "p95".to_string(), ..Compare::default() };
+        let arm = |label: &str| Arm {
+            label: label.to_string(),
+            recipe: model::Recipe::default(),
+            levels: Default::default(),
+            stored_run: None,
+            catalogue: None,
+        };
+        assert_eq!(
+            compare(&asked, &[arm("default"), arm("web.MaxRequestWorkers=64")], 25.0),
+            "A: default\nB: web.MaxRequestWorkers=64\nby the p95 response time at 20 users; up to 20 blocks of a trial of each, \
+             at most about 17 min (sooner when it is clear)"
+        );
+    }
+}
