@@ -93,7 +93,13 @@ expect("new addresses of nobody", query(string.format([[
 -- Items. An item that was changed twice counts once.
 local changed = query "SELECT COUNT(*) FROM ITEM WHERE i_pub_date > (SELECT LAST_PUBLISHED FROM BASELINE)"
 expect("changed items", changed, math.min(counters.changed, 1), counters.changed + unanswered.AdminConfirm)
+-- By five look-ups for each: counting the items of a list of columns reads all items for each item.
 expect("items related to one that is none, or twice to the same one", query [[
-  SELECT COUNT(*) FROM ITEM I WHERE (
-    SELECT COUNT(*) FROM ITEM R WHERE R.i_id IN (I.i_related1, I.i_related2, I.i_related3, I.i_related4, I.i_related5)
-  ) <> 5]], 0)
+  SELECT COUNT(*) FROM ITEM I
+  LEFT JOIN ITEM A ON A.i_id = I.i_related1 LEFT JOIN ITEM B ON B.i_id = I.i_related2
+  LEFT JOIN ITEM C ON C.i_id = I.i_related3 LEFT JOIN ITEM D ON D.i_id = I.i_related4
+  LEFT JOIN ITEM E ON E.i_id = I.i_related5
+  WHERE A.i_id IS NULL OR B.i_id IS NULL OR C.i_id IS NULL OR D.i_id IS NULL OR E.i_id IS NULL
+    OR I.i_related1 IN (I.i_related2, I.i_related3, I.i_related4, I.i_related5)
+    OR I.i_related2 IN (I.i_related3, I.i_related4, I.i_related5)
+    OR I.i_related3 IN (I.i_related4, I.i_related5) OR I.i_related4 = I.i_related5]], 0)
