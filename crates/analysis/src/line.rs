@@ -45,22 +45,45 @@ const BEYOND: f64 = 0.7;
 pub struct JudgedTrials<'a> {
     trials: &'a [Trial],
     rising: Vec<bool>,
+    /// Loads between which trials of the ramp are believed: above the second a search trial failed, below the first one passed.
+    ramp_counts: (f64, f64),
 }
 
 impl<'a> JudgedTrials<'a> {
     /// Looks at all trials of a find so far.
     pub fn of(trials: &'a [Trial]) -> JudgedTrials<'a> {
-        JudgedTrials { trials, rising: usability::rising(trials.iter()) }
+        let rising = usability::rising(trials.iter());
+        let ramp_counts = usability::ramp_counts(trials, &rising);
+        let judged = JudgedTrials { trials, rising, ramp_counts };
+        // Without the ramp's there would be no bracket: then it is better than none.
+        let bracket = judged.highest_passed().is_some() && judged.lowest_failed().is_some();
+        let ramp_counts = if bracket { judged.ramp_counts } else { (f64::NEG_INFINITY, f64::INFINITY) };
+        JudgedTrials { ramp_counts, ..judged }
     }
 
     /// What this trial is good for.
     pub fn usability(&self, trial: &Trial) -> Usability {
-        usability::usability(trial, &self.rising)
+        match usability::usability(trial, &self.rising) {
+            Usability::Unusable(reason) => Usability::Unusable(reason),
+            _ if self.is_overruled(trial) => Usability::Unusable(UnusableReason::Overruled),
+            usability => usability,
+        }
     }
 
     /// Whether it met the targets that get worse with load; absent when it doesn't say.
     pub fn passes(&self, trial: &Trial) -> Option<bool> {
-        usability::passes(trial, &self.rising)
+        usability::passes(trial, &self.rising).filter(|_| !self.is_overruled(trial))
+    }
+
+    /// A trial of the ramp, short and on a stack that has served before, says the opposite of one that began anew.
+    fn is_overruled(&self, trial: &Trial) -> bool {
+        let (above, below) = self.ramp_counts;
+        trial.purpose == Purpose::Ramp
+            && match usability::passes(trial, &self.rising) {
+                Some(true) => trial.load >= below,
+                Some(false) => trial.load <= above,
+                None => false,
+            }
     }
 
     /// The largest margin of a target that gets worse with load, and the target's number in the plan.
@@ -300,6 +323,13 @@ impl Line {
             spread: crossings[first].spread_square.sqrt(),
             cloud,
         })
+    }
+
+    /// The median of the cloud's lines between two loads; absent where there is none.
+    pub fn median_within(&self, low: f64, high: f64) -> Option<f64> {
+        let within: Vec<f64> =
+            self.cloud.iter().map(|draw| draw.x.exp()).filter(|load| (low..high).contains(load)).collect();
+        within.get(within.len() / 2).copied()
     }
 
     /// Half the interval's length as a share of the load line.

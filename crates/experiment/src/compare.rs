@@ -10,7 +10,7 @@ mod fairness;
 mod judgement;
 
 use model::random::Random;
-use model::record::study::{Compare, FindAnswer, FindGoal, Purpose, SpoilCause, Trial};
+use model::record::study::{Compare, Conditions, FindAnswer, FindGoal, Purpose, SpoilCause, Trial};
 
 use crate::{Order, Step, find};
 pub use fairness::{Failures, failed_more};
@@ -172,6 +172,7 @@ impl<'a> Course<'a> {
             block,
             purpose: Purpose::Measure,
             load,
+            conditions: Conditions::default(),
             window_s: self.compare.window_s,
             fresh: true,
             seed: self.seed(block),

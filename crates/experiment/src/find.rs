@@ -7,8 +7,10 @@
 //! `docs/method/load-line.md`.
 
 mod case;
+mod conditions;
 mod confirm;
 mod cost;
+mod cpu;
 mod outlook;
 mod ramp;
 mod refusal;
@@ -27,9 +29,16 @@ pub fn next(goal: &FindGoal, trials: &[Trial], spent_s: f64) -> Step<FindAnswer>
     if trials.is_empty() {
         return Step::Measure(case.order(Purpose::WarmUp, goal.start, 2.0 * goal.ramp_window_s));
     }
-    match ramp::next(&case) {
+    let step = match ramp::next(&case) {
         ramp::Ramp::Try { load, window_s } => Step::Measure(case.order(Purpose::Ramp, load, window_s)),
         ramp::Ramp::Refuse(no_answer) => Step::Answer(FindAnswer::NoAnswer(no_answer)),
         ramp::Ramp::Done => search::next(&case),
+    };
+    match step {
+        Step::Answer(FindAnswer::NoAnswer(refused)) => match conditions::change(&case, &refused) {
+            Some(order) => Step::Measure(order),
+            None => Step::Answer(FindAnswer::NoAnswer(refused)),
+        },
+        step => step,
     }
 }

@@ -13,7 +13,7 @@ mod seeds;
 pub mod sweep;
 
 use model::Result;
-use model::record::study::{Purpose, Trial};
+use model::record::study::{Conditions, Purpose, Trial};
 
 /// A trial that is wanted.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +26,8 @@ pub struct Order {
     pub purpose: Purpose,
     /// Users, or arrivals per second.
     pub load: f64,
+    /// What is chosen for its stack.
+    pub conditions: Conditions,
     /// Steady seconds wanted.
     pub window_s: f64,
     /// The stack and its data set are to be set up anew first; otherwise they go on as the last trial left them.

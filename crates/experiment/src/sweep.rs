@@ -5,7 +5,9 @@
 //! goes on where it was. Where load lines are measured, a cell's trials are a whole search of their own.
 
 use model::random::Random;
-use model::record::study::{Cell, FindAnswer, FindGoal, Measurement, Purpose, Sweep, SweepOrder, Trial};
+use model::record::study::{
+    Cell, Conditions, FindAnswer, FindGoal, Measurement, Purpose, Sweep, SweepOrder, Trial,
+};
 
 use crate::seeds::shuffled;
 use crate::{Order, Step, find};
@@ -71,6 +73,7 @@ fn cell(sweep: &Sweep, loads: &[f64], trials: &[Trial], arm: usize, block: u32) 
                 block,
                 purpose: Purpose::Measure,
                 load: loads.get(arm).copied().unwrap_or(0.0),
+                conditions: Conditions::default(),
                 window_s: *window_s,
                 fresh: true,
                 // The same users for every cell of a block: what differs is the cell.

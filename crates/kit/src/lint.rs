@@ -149,6 +149,9 @@ fn file_set(kit: &Kit, problems: &mut Vec<Problem>) {
 /// defaults.
 fn trial(kit: &Kit, catalogue: &Catalogue, problems: &mut Vec<Problem>) {
     let params = setting::resolve(&kit.manifest.params, &setting::Values::new(), "param.", problems);
+    for larger in &kit.manifest.larger_sizes {
+        problems.extend(kit.manifest.size(larger).err().map(|what| complaint(kit, what, "larger_sizes")));
+    }
     let size = match kit.manifest.size(&kit.manifest.default_size) {
         Ok(size) => size,
         Err(what) => return problems.push(complaint(kit, what, "default_size")),

@@ -153,6 +153,15 @@ impl StandingStack {
         Ok(())
     }
 
+    /// Seconds that making its application, its data and its files took, which is done once.
+    pub(crate) fn made_s(&self) -> f64 {
+        let data = self.dataset.iter().filter(|data| !data.reused).map(|data| data.load_s);
+        let files =
+            self.file_set.iter().filter(|files| !files.result.reused).map(|files| files.result.made_s);
+        let built = self.steps.iter().filter(|step| step.name == application::BUILD).map(|step| step.took_s);
+        data.chain(files).chain(built).sum()
+    }
+
     /// The database server, for checks in SQL.
     pub(crate) fn database(&self, plan: &Plan) -> Option<kit::Server> {
         servers::database(plan, &self.started.as_ref()?.stack)

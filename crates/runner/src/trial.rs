@@ -18,7 +18,7 @@ use std::time::Instant;
 use engine::preflight;
 use experiment::{Bench, Order};
 use model::catalogue::rules::Rule;
-use model::record::study::{Arm, By, Fault, Purpose, Question, Trial};
+use model::record::study::{Arm, By, Conditions, Fault, Purpose, Question, Trial};
 use model::record::{Check, Outcome, Step, ValidityCheck};
 use model::{Kind, Problem, Result};
 use store::Study;
@@ -58,9 +58,10 @@ pub struct TrialBench<'a> {
     deaths: u32,
 }
 
-/// The stack that stands, and of which arm it is.
+/// The stack that stands, of which arm it is, and what a find chose for it.
 struct Standing {
     arm: usize,
+    conditions: Conditions,
     stack: StandingStack,
 }
 
@@ -143,7 +144,7 @@ impl<'a> TrialBench<'a> {
         for arm in self.arms.iter().flatten().filter(|arm| arm.plan.target.is_none()) {
             let load = &arm.plan.load;
             let load = load.arrivals.map_or(f64::from(load.users), |open| open.from_per_s);
-            let plan = arm.task(self.by, load, 1.0, 1)?.plan;
+            let plan = arm.task(self.by, (load, &Conditions::default()), 1.0, 1)?.plan;
             let server = plan.database().map(|tier| tier.service.name.clone());
             wanted.entry((plan.size.label.clone(), server, plan.data_seed)).or_insert(plan);
         }
@@ -189,7 +190,10 @@ impl<'a> TrialBench<'a> {
     fn stand(&mut self, order: &Order, task: &Task, id: &str) -> Result<bool> {
         // Trials that are compared all begin alike; those of a find only where the kit's state drifts.
         let anew = order.fresh && (task.plan.kit.state.drifts || order.purpose == Purpose::Measure);
-        let good = |standing: &Standing| standing.arm == order.arm && !anew;
+        let good = |standing: &Standing| {
+            standing.arm == order.arm && standing.conditions == order.conditions && !anew
+        };
+        let changed = self.study.record.trials.last().is_some_and(|last| last.conditions != order.conditions);
         if let Some(standing) = self.standing.as_mut().filter(|standing| good(standing)) {
             let muted = self.env.progress.mute(true);
             let cooled = standing.stack.cool(&task.plan, &mut self.env);
@@ -200,11 +204,14 @@ impl<'a> TrialBench<'a> {
         if let Some(standing) = self.standing.take() {
             self.take_down(standing);
         }
-        // Once is enough: each trial has the same steps.
-        let muted = self.env.progress.mute(!first || !self.study.record.trials.is_empty());
+        // Once is enough: each trial has the same steps, unless there is something new to be made.
+        let again = !first || !self.study.record.trials.is_empty();
+        let muted = self.env.progress.mute(again && !changed);
         let stack = StandingStack::set_up(&task.plan, &self.server, id, &mut self.env.with(&task.catalogue));
         self.env.progress.mute(muted);
         let mut stack = stack?;
+        // What is made once is no part of what the search may take.
+        self.study.leave_out(stack.made_s());
         for warning in std::mem::take(&mut stack.warnings) {
             self.env.progress.note(&format!("note: {warning}"));
         }
@@ -212,13 +219,16 @@ impl<'a> TrialBench<'a> {
             let servers = &mut self.study.record.servers;
             servers.entry(tier.service.clone()).or_insert_with(|| tier.version.line.clone());
         }
-        if self.study.record.setup.tiers.is_empty() {
+        if self.study.record.setup.tiers.is_empty() || changed {
+            self.study.record.setup.size = task.plan.size.label.clone();
+            self.study.record.setup.size_values = task.plan.size.values.clone();
+            self.study.record.setup.given = Some(task.plan.given.clone());
             let mut tiers = setup::tiers(&task.plan, stack.tiers());
             tiers.iter_mut().for_each(|tier| tier.files.clear());
             self.study.record.setup.tiers = tiers;
             setup::elsewhere(&task.plan, stack.elsewhere.as_ref(), &mut self.study.record.setup);
         }
-        self.standing = Some(Standing { arm: order.arm, stack });
+        self.standing = Some(Standing { arm: order.arm, conditions: order.conditions.clone(), stack });
         // A server that somebody else started is as the last trial left it.
         Ok(task.plan.target.is_none())
     }
@@ -254,15 +264,16 @@ impl<'a> TrialBench<'a> {
 impl Bench for TrialBench<'_> {
     fn trial(&mut self, order: &Order, trials: &[Trial]) -> Result<Trial> {
         self.env.interrupt.check()?;
-        let (began_s, began) = (self.study.spent_s(), Instant::now());
+        let began_s = self.study.spent_s();
         let number = trials.len() as u32 + 1;
         let arm = self.arms.get(order.arm).and_then(Option::as_ref);
         let arm = arm.ok_or_else(|| Problem::bug(format!("arm {} is none to measure", order.arm)))?;
-        let task = arm.task(self.by, order.load, order.window_s, order.seed)?;
+        let task = arm.task(self.by, (order.load, &order.conditions), order.window_s, order.seed)?;
         let task = Task { percentiles: self.study.record.question.kind().percentiles(), ..task };
         let label = (self.arms.len() > 1).then(|| arm.arm.label.clone());
         let below = (self.outlook)(order, trials);
         self.env.progress.below(&below);
+        self.tell_change(order, trials);
         let (id, started) = outcome::new_id(&task.plan.kit.name);
         let fresh = self.stand(order, &task, &id)?;
         let muted = self.env.progress.mute(true);
@@ -282,9 +293,10 @@ impl Bench for TrialBench<'_> {
             block: order.block,
             purpose: order.purpose,
             load: order.load,
+            conditions: order.conditions.clone(),
             run: id,
             began_s,
-            took_s: began.elapsed().as_secs_f64(),
+            took_s: self.study.spent_s() - began_s,
             fresh,
             warm_up_s: driven.warm_up_s,
             window_s: driven.window_s,
@@ -301,6 +313,17 @@ impl Bench for TrialBench<'_> {
 }
 
 impl TrialBench<'_> {
+    /// Says what the search goes on with and why, and what it costs to make.
+    fn tell_change(&mut self, order: &Order, trials: &[Trial]) {
+        let Some(last) = trials.last().filter(|last| last.conditions != order.conditions) else { return };
+        let goal = self.study.record.question.kind().goal();
+        let made = self.standing.as_ref().and_then(|standing| standing.stack.dataset.as_ref());
+        if let Some(goal) = goal {
+            let told = wording::find::change(goal, (&last.conditions, &order.conditions), made);
+            self.env.progress.note(&told);
+        }
+    }
+
     /// What a trial has spoilt is set up anew for the next one. Tiers that die again and again end the study.
     fn count_deaths(&mut self, driven: &Driven, number: u32) -> Result<()> {
         if driven.spoilt

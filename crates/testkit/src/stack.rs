@@ -222,6 +222,7 @@ pub fn trial(order: &Order, number: usize, began_s: f64, measured: Measured) -> 
         measured: Some(measured),
         faults: Vec::new(),
         overloaded: Vec::new(),
+        conditions: order.conditions.clone(),
     }
 }
 

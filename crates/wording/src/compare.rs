@@ -404,6 +404,7 @@ mod tests {
         let none = NoAnswer {
             why: WhyNot::OutOfTime,
             load: None,
+            conditions: Default::default(),
             evidence: String::new(),
             facts: Some(NoAnswerFacts::Spent { spent_s: 90.0, trials: 1 }),
             highest_passed: None,

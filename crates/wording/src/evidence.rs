@@ -133,7 +133,15 @@ mod tests {
     fn sentence_of(why: WhyNot, facts: NoAnswerFacts, trial: Trial, loads: [Option<f64>; 3]) -> String {
         let [load, highest_passed, lowest_failed] = loads;
         let evidence = String::new();
-        let none = NoAnswer { why, load, evidence, facts: Some(facts), highest_passed, lowest_failed };
+        let none = NoAnswer {
+            why,
+            load,
+            conditions: Default::default(),
+            evidence,
+            facts: Some(facts),
+            highest_passed,
+            lowest_failed,
+        };
         let mut find = Find { goal: FindGoal::default(), answer: Some(FindAnswer::NoAnswer(none)) };
         find::fill_in(&mut find, &[trial]);
         find::answer(&find.goal, &find.answer.expect("it has one"))
@@ -211,6 +219,7 @@ mod tests {
         let none = NoAnswer {
             why: WhyNot::NotKnown,
             load: None,
+            conditions: Default::default(),
             evidence: "12 trials".to_string(),
             facts: None,
             highest_passed: None,

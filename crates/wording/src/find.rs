@@ -2,7 +2,10 @@
 
 use model::QosTarget;
 use model::catalogue::qos::Measure;
-use model::record::study::{By, Confirmation, Find, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, WhyNot};
+use model::record::DatasetResult;
+use model::record::study::{
+    By, Conditions, Confirmation, Find, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, Unjudged, WhyNot,
+};
 use model::units::{self, number, percent};
 
 use crate::evidence;
@@ -18,7 +21,10 @@ pub fn fill_in(find: &mut Find, trials: &[Trial]) {
 pub fn answer(goal: &FindGoal, answer: &FindAnswer) -> String {
     match answer {
         FindAnswer::LoadLine(line) => load_line(goal, line),
-        FindAnswer::NoAnswer(no_answer) => format!("no load line: {}", why(goal, no_answer)),
+        FindAnswer::NoAnswer(no_answer) => {
+            let chosen = chosen(goal, &no_answer.conditions);
+            format!("no load line{chosen}: {}", why(goal, no_answer))
+        }
     }
 }
 
@@ -31,6 +37,62 @@ pub fn load(by: By, load: f64) -> String {
     }
 }
 
+/// What the search goes on with, and why; `made` is how the data so far came to be.
+pub fn change(
+    goal: &FindGoal,
+    (before, now): (&Conditions, &Conditions),
+    made: Option<&DatasetResult>,
+) -> String {
+    match now.web_cores.filter(|_| now.web_cores != before.web_cores) {
+        Some(cores) => format!(
+            "the generator or the machine ended before the stack did: going on with the web tier held to {} \
+             (--set web.cgroup.cpu=… fixes it)",
+            share_of_cpus(cores)
+        ),
+        None => {
+            let (fewer, more) = (users_of(goal, before), users_of(goal, now));
+            let cost = made.map(|made| cost(made, more / fewer)).unwrap_or_default();
+            format!(
+                "the stack carries what the data are for, {}: going on with data for {}{cost} (--size fixes it)",
+                load(goal.by, fewer),
+                load(goal.by, more)
+            )
+        }
+    }
+}
+
+/// The users that the data of a search are for.
+fn users_of(goal: &FindGoal, conditions: &Conditions) -> f64 {
+    let size = |size: &String| goal.sizes.iter().find(|one| one.size == *size);
+    let found = conditions.size.as_ref().and_then(size).or(goal.sizes.first());
+    found.map_or(goal.most, |size| size.users)
+}
+
+fn cost(made: &DatasetResult, times: f64) -> String {
+    format!(
+        ", made once if nobody has: about {} and {}, which do not count as its time",
+        units::show_bytes((made.bytes as f64 * times) as u64),
+        crate::roughly(made.load_s * times)
+    )
+}
+
+/// `10 % of a CPU`, `2 CPUs`.
+fn share_of_cpus(cores: f64) -> String {
+    if cores < 1.0 { format!("{} of a CPU", percent(cores)) } else { format!("{} CPUs", number(cores)) }
+}
+
+/// What a search chose for the stack: ` with data for 1 000 users`, empty where it chose nothing.
+fn chosen(goal: &FindGoal, conditions: &Conditions) -> String {
+    let mut said = String::new();
+    if conditions.size.is_some() {
+        said += &format!(", with data for {}", load(goal.by, users_of(goal, conditions)));
+    }
+    if let Some(cores) = conditions.web_cores {
+        said += &format!(", with the web tier held to {}", share_of_cpus(cores));
+    }
+    said
+}
+
 fn load_line(goal: &FindGoal, line: &LoadLine) -> String {
     let by = goal.by;
     let mut said = format!(
@@ -40,6 +102,7 @@ fn load_line(goal: &FindGoal, line: &LoadLine) -> String {
         number(line.high),
         percent(goal.confidence_ratio)
     );
+    said += &chosen(goal, &line.conditions);
     if let Some(target) = &line.held_by {
         said += &format!(", held by {}", holder(target));
         if line.held_by_ratio < 0.8 {
@@ -68,6 +131,7 @@ fn load_line(goal: &FindGoal, line: &LoadLine) -> String {
         (None, None) => said += "; not confirmed",
     }
     said += &contradicted(line);
+    said += &unjudged(&line.unjudged);
     if line.high >= goal.most && line.failed.is_none() {
         // No trial may be above, however much time there is.
         said += &format!(
@@ -84,6 +148,13 @@ fn load_line(goal: &FindGoal, line: &LoadLine) -> String {
             &format!("; judged by averages it would be {}: the average hides the tail", load(by, average));
     }
     said
+}
+
+/// The targets that had no part in the answer: `; too few samples to judge Login p95 < 1 s (31 of 100)`.
+fn unjudged(all: &[Unjudged]) -> String {
+    let one = |one: &Unjudged| format!("{} ({} of {})", one.target, one.samples, one.samples_needed);
+    let all: Vec<String> = all.iter().map(one).collect();
+    if all.is_empty() { String::new() } else { format!("; too few samples to judge {}", all.join(", ")) }
 }
 
 /// The confirming trials that went the wrong way: `; but 390 failed for 90 s`.
@@ -195,6 +266,8 @@ mod tests {
             passed: confirmation(17, 399.0),
             failed: confirmation(18, 436.0),
             contradicted: Vec::new(),
+            unjudged: Vec::new(),
+            conditions: Default::default(),
             confirming: 2,
             throughput_per_s: Some(940.0),
             by_average: None,
@@ -271,6 +344,7 @@ mod tests {
         let none = |lowest_failed| NoAnswer {
             why: WhyNot::GeneratorLimit,
             load: Some(60.0),
+            conditions: Default::default(),
             evidence: "it was late".to_string(),
             facts: None,
             highest_passed: Some(40.0),
@@ -313,8 +387,15 @@ mod tests {
         ] {
             let evidence = "what was seen".to_string();
             let (highest_passed, lowest_failed) = (Some(40.0), Some(80.0));
-            let none =
-                NoAnswer { why, load: Some(60.0), evidence, facts: None, highest_passed, lowest_failed };
+            let none = NoAnswer {
+                why,
+                load: Some(60.0),
+                conditions: Default::default(),
+                evidence,
+                facts: None,
+                highest_passed,
+                lowest_failed,
+            };
             let told = answer(&FindGoal::default(), &FindAnswer::NoAnswer(none));
             assert!(told.starts_with("no load line: ") && told.contains("what was seen"), "{why:?}: {told}");
         }

@@ -23,6 +23,7 @@ pub(crate) fn trial(targets: Vec<TargetOutcome>, faults: &[(Check, &str)]) -> Tr
         measured: Some(Measured { targets, ..Measured::default() }),
         faults: faults.iter().map(fault).collect(),
         overloaded: Vec::new(),
+        conditions: Default::default(),
     }
 }
 

@@ -37,6 +37,8 @@ pub enum UnusableReason {
     /// Little's law was broken in a short window, by nothing but what was still under way at its end: a longer one would
     /// tell whether that ends.
     Short,
+    /// A trial of the ramp that one on a stack set up anew has shown to be wrong.
+    Overruled,
     /// Another check of the instrument broke, or nothing was measured.
     Instrument,
 }
@@ -65,7 +67,8 @@ pub fn overloaded<'a>(
     trial: &Trial,
 ) -> bool {
     let searches = question.kind().goal().is_some();
-    let own = trials.filter(|one| (one.arm, one.block) == (trial.arm, trial.block));
+    let of = |one: &Trial| (one.arm, one.block, one.conditions.clone());
+    let own = trials.filter(|one| of(one) == of(trial));
     searches && !trial.valid() && usability(trial, &rising(own)) == Usability::Bound
 }
 
@@ -154,6 +157,30 @@ pub(super) fn passes(trial: &Trial, rising: &[bool]) -> Option<bool> {
             Some(judged.into_iter().all(|(clause, rising)| clause.pass || !rising))
         }
     }
+}
+
+/// By how much, in ln(observed/limit), a trial on a stack set up anew must differ from a limit to overrule the ramp.
+const CLEARLY: f64 = 0.5;
+
+/// Between which loads a trial of the ramp is believed: one that failed only above the highest load at which a search or
+/// confirming trial passed clearly, one that passed only below the lowest at which one failed clearly.
+pub(super) fn ramp_counts(trials: &[Trial], rising: &[bool]) -> (f64, f64) {
+    let anew = |trial: &&Trial| matches!(trial.purpose, Purpose::Search | Purpose::Confirm);
+    let loads = |pass: bool| {
+        let right = trials.iter().filter(anew).filter(move |trial| passes(trial, rising) == Some(pass));
+        right.filter(move |trial| is_clear(trial, rising)).map(|trial| trial.load)
+    };
+    (loads(true).fold(f64::NEG_INFINITY, f64::max), loads(false).fold(f64::INFINITY, f64::min))
+}
+
+/// No target that gets worse with load is near its limit, or one is far beyond it.
+fn is_clear(trial: &Trial, rising: &[bool]) -> bool {
+    if usability(trial, rising) == Usability::Bound {
+        return true;
+    }
+    let clauses = trial.measured.iter().flat_map(|seen| &seen.targets).zip(rising);
+    let margins = clauses.filter(|(_, rising)| **rising).filter_map(|(clause, _)| clause.margin.log);
+    margins.fold(f64::NEG_INFINITY, f64::max).abs() > CLEARLY
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ fn trial(arm: usize, block: u32, value: f64) -> Trial {
         measured: Some(Measured { figures: vec![figure], ..Measured::default() }),
         faults: Vec::new(),
         overloaded: Vec::new(),
+        conditions: Default::default(),
     }
 }
 
@@ -173,6 +174,8 @@ fn load_lines_stand_beside_published_ones() {
             passed: None,
             failed: None,
             contradicted: Vec::new(),
+            unjudged: Vec::new(),
+            conditions: Default::default(),
             confirming: 0,
             throughput_per_s: None,
             by_average: None,

@@ -44,6 +44,7 @@ fn trial((arm, per_s): (usize, f64)) -> Trial {
         measured: Some(Measured { figures: vec![throughput], ..Measured::default() }),
         faults: Vec::new(),
         overloaded: Vec::new(),
+        conditions: Default::default(),
     }
 }
 
@@ -101,6 +102,8 @@ fn what_is_chance_is_not_known_of_cells_measured_once() {
             passed: None,
             failed: None,
             contradicted: Vec::new(),
+            unjudged: Vec::new(),
+            conditions: Default::default(),
             confirming: 0,
             throughput_per_s: None,
             by_average: None,

@@ -3,21 +3,31 @@
 use analysis::{JudgedTrials, LONG_ENOUGH_S, Line, UnusableReason, Usability};
 use model::random::Random;
 use model::record::TargetOutcome;
-use model::record::study::{By, FindGoal, Purpose, Trial};
+use model::record::study::{By, Conditions, FindGoal, Purpose, Trial};
 
+use super::conditions;
 use crate::Order;
+
+/// How far above what passed with data for fewer users the ramp goes on with data for more.
+const ABOVE_SMALLER_DATA: f64 = 1.5;
 
 /// What is known, and what was asked.
 pub(super) struct Case<'a> {
     pub(super) goal: &'a FindGoal,
+    /// What was chosen for the stack of the last trial.
+    pub(super) conditions: Conditions,
+    /// The trials under these conditions, and those before.
     pub(super) trials: &'a [Trial],
+    pub(super) before: &'a [Trial],
     pub(super) spent_s: f64,
     pub(super) judged: JudgedTrials<'a>,
 }
 
 impl<'a> Case<'a> {
     pub(super) fn of(goal: &'a FindGoal, trials: &'a [Trial], spent_s: f64) -> Case<'a> {
-        Case { goal, trials, spent_s, judged: JudgedTrials::of(trials) }
+        let conditions = conditions::current(trials);
+        let (before, trials) = trials.split_at(conditions::trials_before(trials));
+        Case { goal, conditions, trials, before, spent_s, judged: JudgedTrials::of(trials) }
     }
 
     pub(super) fn line(&self) -> Option<Line> {
@@ -31,6 +41,11 @@ impl<'a> Case<'a> {
     /// The last trial whose figures were meant to count.
     pub(super) fn last(&self) -> Option<&'a Trial> {
         self.trials.iter().rev().find(|trial| trial.purpose != Purpose::WarmUp)
+    }
+
+    /// The last trial that was measured, the warm-up as well.
+    pub(super) fn last_measured(&self) -> Option<&'a Trial> {
+        self.trials.iter().rfind(|trial| trial.measured.is_some())
     }
 
     /// A trial's window was too short to tell users who wait from those whose operations only take long.
@@ -65,7 +80,20 @@ impl<'a> Case<'a> {
     /// Users are whole, and loads stay within what was asked for.
     pub(super) fn round(&self, load: f64) -> f64 {
         let load = if self.goal.by == By::Users { load.round() } else { four_digits(load) };
-        load.clamp(self.goal.least, self.goal.most)
+        load.clamp(self.goal.least, self.most())
+    }
+
+    /// The load above which there are no trials under these conditions.
+    pub(super) fn most(&self) -> f64 {
+        conditions::most(self.goal, &self.conditions)
+    }
+
+    /// The first load that is tried: above all that passed with data for fewer users.
+    pub(super) fn start(&self) -> f64 {
+        let fewer = |trial: &&Trial| trial.conditions.web_cores == self.conditions.web_cores;
+        let before: Vec<Trial> = self.before.iter().filter(fewer).cloned().collect();
+        let passed = JudgedTrials::of(&before).highest_passed();
+        passed.map_or(self.goal.start, |passed| (passed * ABOVE_SMALLER_DATA).max(self.goal.start))
     }
 
     pub(super) fn order(&self, purpose: Purpose, load: f64, window_s: f64) -> Order {
@@ -74,10 +102,11 @@ impl<'a> Case<'a> {
             block: 0,
             purpose,
             load: self.round(load),
+            conditions: self.conditions.clone(),
             window_s,
             // The ramp goes on with the stack that the warm-up filled.
             fresh: purpose != Purpose::Ramp,
-            seed: Random::nth(self.goal.seed, self.trials.len() as u64),
+            seed: Random::nth(self.goal.seed, (self.before.len() + self.trials.len()) as u64),
         }
     }
 }

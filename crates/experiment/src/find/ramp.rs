@@ -1,13 +1,26 @@
 //! The ramp: short trials, upwards by factors, until one load passed and a higher one failed.
 
 use analysis::{UnusableReason, Usability};
+use model::record::TargetOutcome;
 use model::record::study::{By, NoAnswer, Purpose, Trial, WhyNot};
 
 use super::case::Case;
-use super::{cost, refusal, search};
+use super::{conditions, cost, cpu, refusal, search};
 
 /// Far below all limits: the load is doubled.
 const FAR: f64 = -0.7;
+
+/// So far below that the load is quadrupled: where times grow with it, the limit is twenty times as high.
+const VERY_FAR: f64 = -3.0;
+
+/// Near a limit the load is raised by this.
+const NEARLY: f64 = 1.5;
+
+/// The share of the load that the CPU is enough for that is tried next: queues grow before it is full.
+const CPU_SHARE: f64 = 0.7;
+
+/// The load is never raised by more than this at once: what holds the stack may be something else.
+const MAX_FACTOR: f64 = 8.0;
 
 /// Far above a limit: the load is quartered instead of halved.
 const FAR_ABOVE: f64 = 2.0;
@@ -42,7 +55,7 @@ pub(super) fn next(case: &Case<'_>) -> Ramp {
     }
     let attempt = |load: f64| Ramp::Try { load: case.round(load), window_s: case.goal.ramp_window_s };
     let Some(last) = case.of_purpose(Purpose::Ramp).next_back() else {
-        return attempt(case.goal.start);
+        return upwards(case, first_load(case));
     };
     if let Some(step) = unusable(case, last, passed) {
         return step;
@@ -55,24 +68,72 @@ pub(super) fn next(case: &Case<'_>) -> Ramp {
             }
             attempt(failed / if worst.is_some_and(|margin| margin > FAR_ABOVE) { 4.0 } else { 2.0 })
         }
-        (Some(passed), None) if passed >= case.goal.most => Ramp::Refuse(refusal::never_fails(case)),
+        (Some(passed), None) if passed >= case.most() => Ramp::Refuse(refusal::never_fails(case)),
         (Some(passed), None) => {
-            let factor = if worst.is_none_or(|margin| margin < FAR) { 2.0 } else { 1.5 };
+            let factor = match worst {
+                Some(margin) if margin >= FAR => NEARLY,
+                _ => far_factor(case, last, worst),
+            };
             // Users are whole; a rate may be any.
             let next = if case.goal.by == By::Users { passed + 1.0 } else { passed };
             let wanted = (passed * factor).max(next);
             match ceiling(case) {
                 Some((ceiling, _)) if wanted >= ceiling => below(case, passed, ceiling),
-                _ => attempt(wanted.min(case.goal.most)),
+                _ => upwards(case, wanted),
             }
         }
-        (None, None) => attempt(case.goal.start),
+        (None, None) => attempt(case.start()),
     }
+}
+
+/// The first load: where the warm-up was far from all limits as much higher as the CPU lets expect.
+fn first_load(case: &Case<'_>) -> f64 {
+    let start = case.start();
+    let Some(warm_up) = case.of_purpose(Purpose::WarmUp).next_back() else { return start };
+    let missed = warm_up.measured.iter().flat_map(|seen| &seen.targets).any(TargetOutcome::is_missed);
+    let worst = worst_as_seen(warm_up);
+    if missed || warm_up.as_seen().is_none() && !warm_up.valid() || worst.is_some_and(|worst| worst >= FAR) {
+        return start;
+    }
+    match cpu::enough_for(case, warm_up) {
+        Some(enough) => (CPU_SHARE * enough).clamp(start, MAX_FACTOR * warm_up.load.max(start)),
+        None => start,
+    }
+}
+
+/// The largest margin, whatever the number of samples.
+fn worst_as_seen(trial: &Trial) -> Option<f64> {
+    let targets = trial.measured.iter().flat_map(|seen| &seen.targets).filter(|seen| !seen.is_of_nothing());
+    targets.filter_map(|seen| seen.margin.log).max_by(f64::total_cmp)
+}
+
+/// How much higher the next load is where all limits are far: by what the CPU lets expect, or by how far they are.
+fn far_factor(case: &Case<'_>, last: &Trial, worst: Option<f64>) -> f64 {
+    match cpu::enough_for(case, last) {
+        Some(enough) => (CPU_SHARE * enough / last.load).clamp(NEARLY, MAX_FACTOR),
+        None if worst.is_some_and(|margin| margin < VERY_FAR) => 4.0,
+        None => 2.0,
+    }
+}
+
+/// The next load; where it is more than the data are for and there may be data for more, these come first.
+fn upwards(case: &Case<'_>, wanted: f64) -> Ramp {
+    if wanted > case.most() && conditions::can_have_more_users(case) {
+        return Ramp::Refuse(refusal::never_fails(case));
+    }
+    Ramp::Try { load: case.round(wanted), window_s: case.goal.ramp_window_s }
 }
 
 /// What to do when the last trial says nothing of the stack.
 fn unusable(case: &Case<'_>, last: &Trial, passed: Option<f64>) -> Option<Ramp> {
     let Usability::Unusable(reason) = case.judged.usability(last) else { return None };
+    if reason == UnusableReason::Overruled {
+        return None;
+    }
+    // How near its own limit the instrument can be driven is of no interest then.
+    if conditions::wants_less_for_the_web_tier(case, last) {
+        return Some(Ramp::Refuse(refusal::unusable(case, last, limit(reason))));
+    }
     let most = if reason == UnusableReason::Disturbed { ATTEMPTS_DISTURBED } else { ATTEMPTS };
     if attempts(case, last.load) < most {
         // What didn't settle, had too few samples or was too short gets more time.
@@ -92,6 +153,7 @@ fn unusable(case: &Case<'_>, last: &Trial, passed: Option<f64>) -> Option<Ramp> 
         UnusableReason::WarmUp
         | UnusableReason::Instrument
         | UnusableReason::Disturbed
+        | UnusableReason::Overruled
         | UnusableReason::Samples
         | UnusableReason::Short => Ramp::Refuse(refusal::unusable(case, last, WhyNot::NotValid)),
     })

@@ -11,6 +11,7 @@ fn refusal(case: &Case<'_>, why: WhyNot, load: Option<f64>, facts: Option<NoAnsw
     NoAnswer {
         why,
         load,
+        conditions: case.conditions.clone(),
         evidence: String::new(),
         facts,
         highest_passed: case.judged.highest_passed(),
@@ -31,7 +32,7 @@ pub(super) fn never_passes(case: &Case<'_>, near: &Trial, wanting: &QosTarget) -
 pub(super) fn never_fails(case: &Case<'_>) -> NoAnswer {
     let highest = case.trials.iter().rev().find(|trial| case.judged.passes(trial) == Some(true));
     let facts = highest.map(|trial| NoAnswerFacts::Nearest { trial: trial.number });
-    refusal(case, WhyNot::NeverFails, Some(case.goal.most), facts)
+    refusal(case, WhyNot::NeverFails, Some(case.most()), facts)
 }
 
 /// A trial says nothing of the stack: the generator or the machine was the limit, or the instrument broke.

@@ -5,7 +5,7 @@ use model::QosTarget;
 use model::record::study::{FindAnswer, NoAnswer, Purpose, Trial, WhyNot};
 
 use super::case::Case;
-use super::{confirm, cost, refusal};
+use super::{conditions, confirm, cost, refusal};
 use crate::Step;
 
 /// Search trials this near the line, in ln(load), say whether it holds.
@@ -16,6 +16,10 @@ const NEAR: f64 = 0.1;
 fn min_near(half_width_ratio: f64) -> usize {
     (0.35 / half_width_ratio).ceil().clamp(4.0, 8.0) as usize
 }
+
+/// Slopes from which on a line may be two that happened to part the trials so far, and the trials more that this takes.
+const STEEP: f64 = 15.0;
+const TRIALS_WHERE_STEEP: usize = 3;
 
 /// Loads around the estimate, as shares of it, low first: a wide enough base for the slope, both sides of the line.
 const OFFSETS: [f64; 3] = [-0.06, 0.05, 0.0];
@@ -61,6 +65,9 @@ pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
     let Some(line) = line else {
         return Step::Answer(FindAnswer::NoAnswer(left_open(case)));
     };
+    if cut_off_by_the_data(case, &line) {
+        return Step::Answer(FindAnswer::NoAnswer(refusal::never_fails(case)));
+    }
     let stability = case.judged.stability(&line);
     if let Some(no_answer) = stability.and_then(|seen| strange(case, &seen, NAMED)) {
         return Step::Answer(FindAnswer::NoAnswer(no_answer));
@@ -76,6 +83,12 @@ pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
         Some(order) => Step::Measure(order),
         None => Step::Answer(at_last(case, &line)),
     }
+}
+
+/// The line is so near to all that the data are for that no trial could be above it, and there may be data for more.
+fn cut_off_by_the_data(case: &Case<'_>, line: &Line) -> bool {
+    let confirms = case.of_purpose(Purpose::Confirm).count();
+    confirms == 0 && line.load * (1.0 + NEAR) > case.most() && conditions::can_have_more_users(case)
 }
 
 /// The answer when no more trials are made: the line, unless it looks too strange to be one.
@@ -115,7 +128,7 @@ fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> boo
     let made = case.of_purpose(Purpose::Search).count();
     let confirms = case.of_purpose(Purpose::Confirm).count();
     let looks_strange = stability.is_some_and(|seen| seen.two_modes + seen.drifts > STRANGE);
-    let wrong = !confirm::contradicted(case, line).is_empty();
+    let wrong = confirm::is_doubtful(case, line);
     let most = case.goal.most_trials as usize + if looks_strange || wrong { EXTRA } else { 0 };
     let trial_s = cost::trial_s(case.trials, window_s(case));
     let time = case.spent_s + trial_s + reserve_s(case, line, confirms) <= case.goal.budget_s;
@@ -130,8 +143,10 @@ fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> boo
     let clear =
         |trial: &&Trial| matches!(case.judged.usability(trial), Usability::Full | Usability::PassFail);
     let told = case.of_purpose(Purpose::Search).filter(near).filter(clear).count();
-    let known =
-        told >= min_near(case.goal.half_width_ratio) && line.half_width_ratio() <= case.goal.half_width_ratio;
+    let steep = if line.slope > STEEP { TRIALS_WHERE_STEEP } else { 0 };
+    let enough =
+        told >= min_near(case.goal.half_width_ratio) + steep || made >= case.goal.most_trials as usize;
+    let known = enough && line.half_width_ratio() <= case.goal.half_width_ratio;
     !known || looks_strange
 }
 
@@ -169,7 +184,7 @@ pub(super) fn window_s(case: &Case<'_>) -> f64 {
 
 /// Whether a target is near its limit, or too little is known of it: by all that was seen of it at loads not much below
 /// the last one.
-fn may_limit(case: &Case<'_>, target: &QosTarget) -> bool {
+pub(super) fn may_limit(case: &Case<'_>, target: &QosTarget) -> bool {
     let counts = |trial: &&Trial| trial.purpose != Purpose::WarmUp;
     let least = case.trials.iter().rev().find(counts).map_or(0.0, |last| LIKE * last.load);
     let alike = case.trials.iter().filter(counts).filter(|trial| trial.load >= least);
@@ -183,14 +198,17 @@ fn may_limit(case: &Case<'_>, target: &QosTarget) -> bool {
 
 /// The last trials all said nothing.
 fn unusable(case: &Case<'_>) -> Option<NoAnswer> {
+    let of = |trial: &Trial| case.judged.usability(trial);
+    let overruled = Usability::Unusable(UnusableReason::Overruled);
     let last = case
         .trials
         .iter()
         .rev()
-        .take_while(|trial| matches!(case.judged.usability(trial), Usability::Unusable(_)));
+        .filter(|trial| of(trial) != overruled)
+        .take_while(|trial| matches!(of(trial), Usability::Unusable(_)));
     let last: Vec<&Trial> = last.take(MAX_UNUSABLE).collect();
     let newest = last.first().filter(|_| last.len() == MAX_UNUSABLE)?;
-    let why = match case.judged.usability(newest) {
+    let why = match of(newest) {
         Usability::Unusable(UnusableReason::Generator) => WhyNot::GeneratorLimit,
         Usability::Unusable(UnusableReason::Machine) => WhyNot::MachineLimit,
         Usability::Unusable(UnusableReason::Unsettled) => WhyNot::Unsettled,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use analysis::{JudgedTrials, Line};
 use experiment::{Bench, Order, find, pursue};
-use model::record::study::{FindAnswer, FindGoal, Purpose, Trial};
+use model::record::study::{Conditions, FindAnswer, FindGoal, Purpose, Trial};
 use testkit::length::simulations;
 use testkit::stack::queue::{Queue, QueueBench};
 use testkit::stack::{Habit, Random, Shape, Stack};
@@ -218,7 +218,8 @@ fn bisected(stack: &mut Stack, most: usize) -> f64 {
             (None, None) => START,
         };
         let purpose = Purpose::Search;
-        let order = Order { arm: 0, block: 0, purpose, load, window_s: 30.0, fresh: true, seed };
+        let conditions = Conditions::default();
+        let order = Order { arm: 0, block: 0, purpose, load, conditions, window_s: 30.0, fresh: true, seed };
         let trial = stack.trial(&order, &trials).expect("a simulated stack never refuses");
         if trial.pass() == Some(true) {
             passed = Some(load)

@@ -37,6 +37,7 @@ fn trial(purpose: Purpose, load: f64, (window_s, took_s): (f64, f64), seen: &[Se
         measured: Some(Measured { targets: seen.iter().map(clause).collect(), ..Measured::default() }),
         faults: if few { vec![fault()] } else { Vec::new() },
         overloaded: Vec::new(),
+        conditions: Default::default(),
     }
 }
 

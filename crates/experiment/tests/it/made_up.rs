@@ -90,6 +90,7 @@ impl Bench for MadeUp {
             }),
             faults: if breaks || self.invalid.contains(&number) { vec![fault] } else { Vec::new() },
             overloaded: Vec::new(),
+            conditions: Default::default(),
         })
     }
 }

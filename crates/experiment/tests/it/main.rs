@@ -1,6 +1,7 @@
 //! Policies on simulated stacks whose truth is known.
 
 mod compare;
+mod conditions;
 mod find;
 mod kept;
 mod made_up;

@@ -20,7 +20,7 @@ fn a_window_too_short_to_tell_who_waits_is_asked_again_and_is_no_overload() {
     });
     let ramp = trials.iter().filter(|trial| trial.purpose == Purpose::Ramp);
     let ramp: Vec<(f64, f64)> = ramp.map(|trial| (trial.load, trial.window_s)).collect();
-    assert_eq!(ramp[2..5], [(40.0, 5.0), (40.0, 30.0), (80.0, 5.0)], "{ramp:?}");
+    assert_eq!(ramp[1..4], [(40.0, 5.0), (40.0, 30.0), (160.0, 5.0)], "{ramp:?}");
 }
 
 #[test]

@@ -118,7 +118,12 @@ fn a_load_line_is_found_for_every_cell_and_repeat_from_its_own_trials() {
         cells: vec![Cell::default(), Cell::default()],
         ..question(2, SweepOrder::Random)
     };
-    let stack = |line, seed| Stack::new(line, Shape::Slope(8.0), seed);
+    let stack = |line, seed| {
+        let mut stack = Stack::new(line, Shape::Slope(8.0), seed);
+        // A stray trial or two may look like two modes; that is no question of the order of cells.
+        stack.stray_ratio = 0.0;
+        stack
+    };
     let mut bench = Lines(vec![stack(150.0, 1), stack(400.0, 2)]);
     let mut trials = Vec::new();
     let cells = pursue(|trials| next(&sweep, &[0.0, 0.0], trials), &mut bench, &mut trials)

@@ -79,6 +79,10 @@ pub struct KitManifest {
     pub sizes: BTreeMap<String, BTreeMap<String, f64>>,
     /// The size used when none is asked for.
     pub default_size: String,
+    /// Sizes that a search for the load line goes on with when it needs data for more users than the default size has,
+    /// in that order: names of `[sizes]`, or all numbers (`items=10000,browsers=300`).
+    #[serde(default)]
+    pub larger_sizes: Vec<String>,
     /// How a size such as `30mb` follows from the named ones.
     pub custom_size: Option<CustomSize>,
     /// Numbers of every size that follow from its others: `customers = { of = "browsers", times = 2880 }`.

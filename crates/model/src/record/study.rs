@@ -4,6 +4,7 @@
 //! The schema is public and versioned; see `docs/reference/study-json.md`.
 
 pub mod compare;
+mod conditions;
 pub mod find;
 mod kind;
 pub mod published;
@@ -16,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use compare::{Better, Compare, Conclusion, Effect, Failed, Failing, Lopsided, SpoilCause};
+pub use conditions::{Conditions, SizeForUsers, Unjudged};
 pub use find::{
     By, Confirmation, Find, FindAnswer, FindGoal, FindOutlook, LoadLine, NoAnswer, NoAnswerFacts, WhyNot,
 };
@@ -72,6 +74,15 @@ pub struct StudyRecord {
     /// Of a find: what holds the stack at its line, and how that shows over the loads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diagnosis: Option<Diagnosis>,
+}
+
+impl StudyRecord {
+    /// The trial was made to count, and under the conditions of its search's answer.
+    pub fn counts(&self, trial: &Trial) -> bool {
+        let own = |one: &&Trial| (one.arm, one.block) == (trial.arm, trial.block);
+        let last = self.trials.iter().rfind(own);
+        trial.purpose != Purpose::WarmUp && last.is_none_or(|last| last.conditions == trial.conditions)
+    }
 }
 
 /// What was asked, and the answer.

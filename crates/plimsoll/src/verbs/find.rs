@@ -5,7 +5,9 @@ pub(crate) mod limit;
 
 use clap::Args;
 use experiment::{find, pursue};
-use model::record::study::{Arm, Find, FindAnswer, FindGoal, Question, Trial};
+use model::catalogue::tier_setting;
+use model::record::plan::Placement;
+use model::record::study::{Arm, By, Find, FindAnswer, FindGoal, Question, Trial};
 use model::record::{Outcome, ValidityCheck};
 use model::{Kind, Problem, Recipe, Result};
 
@@ -14,10 +16,14 @@ use crate::verbs::finish::{self, Ended, Sentences, refuse_beside_resume};
 use crate::verbs::recipe_args::{Decided, StackArgs, named, with_fault, without_load};
 use crate::verbs::server_args::ServerArgs;
 use goal::GoalArgs;
-use runner::ceiling;
 use runner::progress::Progress;
 use runner::trial::TrialBench;
 use runner::trial::study_in_progress::StudyInProgress;
+use runner::{ceiling, cpus};
+
+/// CPUs that the web tier is held to, one after the other, where the generator or the machine ends before the stack does. A
+/// tenth leaves the generator several times what most servers of files can do with it.
+const WEB_CORES: [f64; 2] = [0.1, 0.02];
 
 /// Find how many users a stack serves within its targets, with an interval.
 #[derive(Debug, Args)]
@@ -70,7 +76,7 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
     if !args.goal.starts() {
         goal = goal.starting_at(context.catalogue.kit(&recipe.kit)?.first_load());
     }
-    let goal = up_to_the_data(goal, &recipe, context)?;
+    let goal = within_reach(goal, &recipe, context)?;
     let label = recipe.target.clone().or(recipe.stack.clone());
     let label = match label {
         Some(label) => label,
@@ -82,9 +88,24 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
     TrialBench::begin(question, &[arm], load, &args.server.access(), context.environment())
 }
 
-/// Doesn't look for more users than the data set is for, and says so.
-fn up_to_the_data(goal: FindGoal, recipe: &Recipe, context: &mut Context) -> Result<FindGoal> {
+/// What the search may change so that there is an answer; where the size was said, it doesn't look for more users than its
+/// data set is for, and says so.
+fn within_reach(mut goal: FindGoal, recipe: &Recipe, context: &mut Context) -> Result<FindGoal> {
     let kit = context.catalogue.kit(&recipe.kit)?;
+    if recipe.target.is_none() {
+        goal.stack_cores = Some(Placement::of_machine(&cpus::allowed()).stack.len() as f64);
+    }
+    if recipe.target.is_none() && !recipe.set.keys().any(|key| key.ends_with(tier_setting::CPU)) {
+        goal.web_cores = WEB_CORES.to_vec();
+    }
+    if recipe.size.is_none() && recipe.target.is_none() && goal.by == By::Users {
+        goal.sizes = kit.sizes_for_users();
+        if let Some(largest) = goal.sizes.last() {
+            goal.most = goal.most.min(largest.users);
+            goal.start = goal.start.min(goal.sizes[0].users);
+            return Ok(goal);
+        }
+    }
     let size = recipe.size.as_ref().unwrap_or(&kit.default_size);
     let shown = format!("`plimsoll list {}` shows its sizes", kit.name);
     let values = kit.size(size).map_err(|what| Problem::recipe(what).key("size").remedy(shown))?;

@@ -231,14 +231,14 @@ pub(crate) const OVERLOADED: &str = "overloaded";
 
 /// Whether a trial passed, in a word or three: `passed`, `missed`, `not valid`, `not used`, [`FEW`], [`OVERLOADED`].
 pub(crate) fn verdict(record: &StudyRecord, trial: &Trial) -> &'static str {
-    match (trial.purpose, trial.valid(), trial.pass()) {
-        (Purpose::WarmUp, ..) => "not used",
-        (_, false, _) if few(trial) => FEW,
-        (_, false, _) if trial.as_seen() == Some(false) => "missed",
-        (_, false, _) if analysis::overloaded(&record.question, record.trials.iter(), trial) => OVERLOADED,
-        (_, false, _) => "not valid",
-        (_, true, Some(true)) => "passed",
-        (_, true, _) => "missed",
+    match (trial.valid(), trial.pass()) {
+        _ if !record.counts(trial) => "not used",
+        (false, _) if few(trial) => FEW,
+        (false, _) if trial.as_seen() == Some(false) => "missed",
+        (false, _) if analysis::overloaded(&record.question, record.trials.iter(), trial) => OVERLOADED,
+        (false, _) => "not valid",
+        (true, Some(true)) => "passed",
+        (true, _) => "missed",
     }
 }
 

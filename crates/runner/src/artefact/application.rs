@@ -20,6 +20,8 @@ use crate::environment::Environment;
 /// The version of `built.json`.
 const FORMAT: u64 = 1;
 const ABOUT: &str = "built.json";
+/// The step of a run that built it.
+pub(crate) const BUILD: &str = "build the application";
 const LOG: &str = "build.log";
 /// The product's files, below the directory that is kept.
 const PRODUCT: &str = "product";
@@ -76,7 +78,7 @@ impl Artefact for Wanted<'_> {
         let tree = making.run(&self.sources, self.lab, &all_cpus(self.plan), &cancel)?;
         let took_s = started.elapsed().as_secs_f64();
         making.settle(&tree, took_s)?;
-        self.steps.push(Step { name: "build the application".to_string(), took_s });
+        self.steps.push(Step { name: BUILD.to_string(), took_s });
         env.progress.done(&format!(
             "application {id}: {} files, {}, built in {}",
             tree.files.len(),

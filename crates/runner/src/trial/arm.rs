@@ -4,7 +4,9 @@ use std::path::Path;
 use std::rc::Rc;
 
 use model::catalogue::kit::Users;
-use model::record::study::{Arm, By};
+use model::catalogue::setting::Value;
+use model::catalogue::tier_setting;
+use model::record::study::{Arm, By, Conditions};
 use model::{Catalogue, Plan, Problems, Recipe, Result};
 
 use crate::catalogue_folder;
@@ -21,6 +23,9 @@ const RAMP_RATE_S: u32 = 2;
 /// Users who began a moment ago are all early in their pauses. After this number of mean pauses the age of a pause is what it
 /// is in the long run, but for 5 % (e^-3) where pauses are exponential.
 const PAUSES_BEFORE_STEADY: f64 = 3.0;
+
+/// The tier that users ask.
+pub(crate) const WEB: &str = "web";
 
 /// An arm that can be measured.
 #[derive(Debug, Clone)]
@@ -95,13 +100,20 @@ impl ReadyArm {
         Ok(ready)
     }
 
-    /// What a trial with this load, window and seed is to do.
-    pub(crate) fn task(&self, by: By, load: f64, window_s: f64, seed: u64) -> Result<Task> {
+    /// What a trial with this load, under these conditions, with this window and seed is to do.
+    pub(crate) fn task(
+        &self,
+        by: By,
+        (load, conditions): (f64, &Conditions),
+        window_s: f64,
+        seed: u64,
+    ) -> Result<Task> {
         let ramp_up_s = ramp_up_s(by, load);
         let window_s = window_s.ceil().max(1.0) as u32;
-        let min_warm_up_s = min_warm_up_s(by, &self.plan.kit.users);
+        // Users who began early have aged since.
+        let min_warm_up_s = min_warm_up_s(by, &self.plan.kit.users).saturating_sub(ramp_up_s / 2);
         let max_s = Settling::max_s(min_warm_up_s, window_s);
-        let recipe = with_load(&self.arm.recipe, by, load, ramp_up_s, max_s, seed);
+        let recipe = under(conditions, with_load(&self.arm.recipe, by, load, ramp_up_s, max_s, seed));
         let resolved = Plan::resolve(&recipe, None, &self.catalogue, &cpus::allowed())?;
         // Every trial draws anew, and starts from the same data.
         let data_seed = self.arm.recipe.seed.unwrap_or(model::catalogue::load::Load::default().seed);
@@ -127,6 +139,14 @@ fn min_warm_up_s(by: By, users: &Users) -> u32 {
         By::Users => (PAUSES_BEFORE_STEADY * longest_s).ceil() as u32,
         By::Rate => 0,
     }
+}
+
+/// The recipe with what a find chose.
+fn under(conditions: &Conditions, mut recipe: Recipe) -> Recipe {
+    recipe.size = conditions.size.clone().or(recipe.size);
+    let knob = || format!("{WEB}.{}", tier_setting::CPU);
+    recipe.set.extend(conditions.web_cores.map(|cores| (knob(), Value::Float(cores))));
+    recipe
 }
 
 fn with_load(recipe: &Recipe, by: By, load: f64, ramp_up_s: u32, steady_s: u32, seed: u64) -> Recipe {
@@ -192,7 +212,8 @@ mod tests {
             catalogue: None,
         };
         let ready = ReadyArm::of(&arm, By::Users, 25.0, &catalogue).expect("an arm");
-        let task = ready.task(By::Users, 25.0, 10.0, 1).expect("a task");
+        let arms = Conditions::default();
+        let task = ready.task(By::Users, (25.0, &arms), 10.0, 1).expect("a task");
         assert_eq!(task.min_warm_up_s, 15, "its users come back after 5 s");
         assert_eq!(task.plan.load.steady_s, f64::from(Settling::max_s(15, 10)));
     }

@@ -1,7 +1,7 @@
 //! A study while somebody sits at it: its record, kept anew after each trial, and the time that it has taken.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use model::record::Outcome;
 use model::record::study::{Arm, Question, STUDY_FORMAT, StudyRecord, Trial};
@@ -103,6 +103,11 @@ impl StudyInProgress {
     /// Seconds spent so far, those before it was gone on with included.
     pub fn spent_s(&self) -> f64 {
         self.before_s + self.since.elapsed().as_secs_f64()
+    }
+
+    /// Seconds that are no part of what the study has taken.
+    pub(crate) fn leave_out(&mut self, seconds: f64) {
+        self.since += Duration::from_secs_f64(seconds.clamp(0.0, self.since.elapsed().as_secs_f64()));
     }
 
     /// Keeps a trial after `before`.

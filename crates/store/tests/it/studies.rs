@@ -85,6 +85,7 @@ fn trial(number: u32, load: f64) -> Trial {
         }),
         faults: Vec::new(),
         overloaded: Vec::new(),
+        conditions: Default::default(),
     }
 }
 

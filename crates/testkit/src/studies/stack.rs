@@ -52,6 +52,7 @@ impl Stack {
             measured: Some(self.measured(number, order)),
             faults: Vec::new(),
             overloaded: Vec::new(),
+            conditions: order.conditions.clone(),
         }
     }
 

@@ -27,6 +27,7 @@ fn trial(margin: f64, faults: &[&str]) -> Trial {
         measured: Some(Measured { targets: vec![outcome], ..Measured::default() }),
         faults: faults.iter().map(fault).collect(),
         overloaded: Vec::new(),
+        conditions: Default::default(),
     }
 }
 

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::KitManifest;
+use crate::record::study::SizeForUsers;
 use crate::units;
 
 /// The largest number that a size can have: up to here every whole number is one of its own.
@@ -67,6 +68,17 @@ impl KitManifest {
         let said = numbers.iter().filter(|(name, _)| !self.derived.contains_key(*name));
         let pairs: Vec<String> = said.map(|(name, value)| format!("{name}={value}")).collect();
         pairs.join(",")
+    }
+
+    /// The default size and those that a search for the load line goes on with, each with the users that it is for; empty for
+    /// a kit whose data are for any number of users.
+    pub fn sizes_for_users(&self) -> Vec<SizeForUsers> {
+        let all = std::iter::once(&self.default_size).chain(&self.larger_sizes);
+        let one = |size: &String| {
+            let users = self.most_users(&self.size(size).ok()?)?;
+            Some(SizeForUsers { size: size.clone(), users })
+        };
+        all.filter_map(one).collect()
     }
 
     /// The numbers that a size says, of all of `[sizes]`.

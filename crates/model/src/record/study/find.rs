@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::conditions::{Conditions, SizeForUsers, Unjudged};
 use super::kind::Kind;
 use super::trial::Purpose;
 use crate::catalogue::qos::QosTarget;
@@ -63,6 +64,16 @@ pub struct FindGoal {
     pub least: f64,
     /// The load above which it doesn't look.
     pub most: f64,
+    /// The sizes of the data set that it may go through, for more users each, the arm's own first; empty where the size was
+    /// said, or the data are for any number of users.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<SizeForUsers>,
+    /// CPUs that it may hold the web tier to, fewer each, as long as the generator or the machine is the limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub web_cores: Vec<f64>,
+    /// CPUs that the stack has; absent where they are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack_cores: Option<f64>,
     /// Seed of the trials' loads and of the bootstrap.
     pub seed: u64,
 }
@@ -82,6 +93,9 @@ impl Default for FindGoal {
             start: 10.0,
             least: 1.0,
             most: 100_000.0,
+            sizes: Vec::new(),
+            web_cores: Vec::new(),
+            stack_cores: None,
             seed: 1,
         }
     }
@@ -171,6 +185,9 @@ pub struct LoadLine {
     pub low: f64,
     /// Upper end of its interval.
     pub high: f64,
+    /// What the find chose for the stack; absent where it chose nothing.
+    #[serde(default, skip_serializing_if = "Conditions::are_the_arms")]
+    pub conditions: Conditions,
     /// The interval is longer than was asked for.
     pub wide: bool,
     /// The target that is missed first, as people write it (so its limit is rounded once it was read from a record):
@@ -189,6 +206,9 @@ pub struct LoadLine {
     /// Confirming trials that went the wrong way: they failed at this load or below, or passed above it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contradicted: Vec<Confirmation>,
+    /// Targets of which no trial near the line had samples enough; it was judged by the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unjudged: Vec<Unjudged>,
     /// Confirming trials that were made, whatever they said.
     #[serde(default)]
     pub confirming: u32,
@@ -242,6 +262,9 @@ pub struct NoAnswer {
     pub why: WhyNot,
     /// The load at which it showed.
     pub load: Option<f64>,
+    /// What the find had chosen for the stack by then; absent where it chose nothing.
+    #[serde(default, skip_serializing_if = "Conditions::are_the_arms")]
+    pub conditions: Conditions,
     /// The evidence, in a sentence.
     pub evidence: String,
     /// The same in figures; absent in studies older than this field, and where no trial shows anything.

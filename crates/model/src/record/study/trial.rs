@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::conditions::Conditions;
 use crate::record::target::in_study;
 use crate::record::{Check, TargetOutcome};
 
@@ -19,6 +20,9 @@ pub struct Trial {
     pub purpose: Purpose,
     /// Users, or arrivals per second.
     pub load: f64,
+    /// What the find chose for its stack; absent where it chose nothing.
+    #[serde(default, skip_serializing_if = "Conditions::are_the_arms")]
+    pub conditions: Conditions,
     /// Its run's id, below the study's directory.
     pub run: String,
     /// Seconds since the study's first start (over all sittings) at which it began.

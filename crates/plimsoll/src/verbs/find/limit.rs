@@ -1,7 +1,7 @@
 //! What holds the stack at its load line: by the run of the trial there, and by how that shows over all loads.
 
 use analysis::diagnosis::shape::{self, AtLoad};
-use model::record::study::{Find, FindAnswer, Purpose, Question, Trial};
+use model::record::study::{Find, FindAnswer, Question, Trial};
 use model::{Catalogue, Diagnosis, Result, RunRecord, StudyRecord};
 
 use runner::diagnose;
@@ -18,7 +18,7 @@ pub(crate) fn of(
 ) -> Result<Option<Diagnosis>> {
     let Question::Find(find) = &record.question else { return Ok(None) };
     let rules = catalogue.rules()?;
-    let counts = |trial: &&Trial| trial.purpose != Purpose::WarmUp && trial.valid();
+    let counts = |trial: &&Trial| record.counts(trial) && trial.valid();
     let mut seen = Vec::new();
     for trial in record.trials.iter().filter(counts) {
         let Ok(one) = run(trial) else { continue };

@@ -2,7 +2,7 @@
 
 use model::StudyRecord;
 use model::record::TargetOutcome;
-use model::record::study::{Find, Kind, LoadLine, Measured, Purpose, Trial};
+use model::record::study::{Find, Kind, LoadLine, Measured, Trial};
 
 /// A find's figures against the load.
 pub(crate) struct Course<'a> {
@@ -20,7 +20,7 @@ impl<'a> Course<'a> {
     /// The course of `find`, which is the record's question.
     pub(crate) fn new(record: &'a StudyRecord, find: &'a Find) -> Course<'a> {
         let line = find.load_line();
-        let counting = record.trials.iter().filter(|trial| trial.purpose != Purpose::WarmUp);
+        let counting = record.trials.iter().filter(|trial| record.counts(trial));
         let mut trials: Vec<(&Trial, &Measured)> =
             counting.filter_map(|trial| Some((trial, trial.measured.as_ref()?))).collect();
         trials.sort_by(|a, b| a.0.load.total_cmp(&b.0.load));

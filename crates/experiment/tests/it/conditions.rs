@@ -1,0 +1,100 @@
+//! Finds that change what the stack stands on: data for more users, less of a CPU for the web tier.
+
+use experiment::{Bench, Order, find, pursue};
+use model::Result;
+use model::record::study::{FindAnswer, FindGoal, LoadLine, Purpose, SizeForUsers, Trial};
+use testkit::stack::{Shape, Stack};
+
+use crate::no_answer::broken;
+
+/// A stack whose trials are changed before they are kept.
+struct Changed<F>(Stack, F);
+
+impl<F: FnMut(&mut Trial)> Bench for Changed<F> {
+    fn trial(&mut self, order: &Order, trials: &[Trial]) -> Result<Trial> {
+        let mut trial = self.0.trial(order, trials)?;
+        (self.1)(&mut trial);
+        Ok(trial)
+    }
+}
+
+fn found(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial)) -> (LoadLine, Vec<Trial>) {
+    let mut stack = Stack::new(line, Shape::Slope(9.0), 3);
+    stack.stray_ratio = 0.0;
+    let mut trials: Vec<Trial> = Vec::new();
+    let spent_s = |trials: &[Trial]| trials.iter().map(|trial| trial.took_s).sum();
+    let next = |trials: &[Trial]| find::next(goal, trials, spent_s(trials));
+    let answer = pursue(next, &mut Changed(stack, change), &mut trials).expect("the bench never refuses");
+    match answer {
+        FindAnswer::LoadLine(line) => (line, trials),
+        FindAnswer::NoAnswer(none) => panic!("{none:?} after {trials:?}"),
+    }
+}
+
+fn sizes() -> Vec<SizeForUsers> {
+    let size = |(size, users): (&str, f64)| SizeForUsers { size: size.to_string(), users };
+    [("small", 100.0), ("medium", 400.0), ("large", 1600.0)].map(size).to_vec()
+}
+
+#[test]
+fn data_for_more_users_are_asked_for_until_the_line_lies_within_them() {
+    let goal = FindGoal { sizes: sizes(), most: 1600.0, start: 50.0, ..FindGoal::default() };
+    let (line, trials) = found(&goal, 700.0, |_| ());
+    assert_eq!(line.conditions.size.as_deref(), Some("large"));
+    assert!((line.low..=line.high).contains(&700.0), "{line:?}");
+    for trial in &trials {
+        let size = trial.conditions.size.as_deref().unwrap_or("small");
+        let most = sizes().into_iter().find(|one| one.size == size).map(|one| one.users);
+        assert!(most.is_some_and(|most| trial.load <= most), "{} users on {size}", trial.load);
+    }
+    let changed = trials.windows(2).filter(|pair| pair[0].conditions != pair[1].conditions);
+    assert!(changed.clone().count() > 0, "the first data were too few");
+    assert!(changed.clone().all(|pair| pair[1].purpose == Purpose::WarmUp), "new data are cold");
+}
+
+#[test]
+fn data_that_are_enough_stay() {
+    let goal = FindGoal { sizes: sizes(), most: 1600.0, ..FindGoal::default() };
+    let (line, trials) = found(&goal, 60.0, |_| ());
+    assert!(line.conditions.are_the_arms() && trials.iter().all(|one| one.conditions.are_the_arms()));
+}
+
+#[test]
+fn a_server_that_outruns_the_generator_is_held_to_a_share_of_a_cpu() {
+    let goal = FindGoal { web_cores: vec![0.1, 0.02], ..FindGoal::default() };
+    let full = |trial: &mut Trial| {
+        if trial.conditions.web_cores.is_none() && trial.load > 20.0 {
+            broken(trial, "generator_cpu");
+        }
+    };
+    let (line, trials) = found(&goal, 200.0, full);
+    assert_eq!(line.conditions.web_cores, Some(0.1), "less was not needed");
+    let free = trials.iter().filter(|trial| trial.conditions.web_cores.is_none() && !trial.valid());
+    assert_eq!(free.count(), 1, "that the generator was full is certain after one trial");
+}
+
+#[test]
+fn a_generator_that_was_late_holds_no_web_tier() {
+    let goal = FindGoal { web_cores: vec![0.1], ..FindGoal::default() };
+    let mut late = 0;
+    let (line, _) = found(&goal, 200.0, |trial| {
+        if trial.purpose == Purpose::Ramp && late < 1 {
+            late += 1;
+            broken(trial, "send_lag");
+        }
+    });
+    assert!(line.conditions.are_the_arms(), "{line:?}");
+}
+
+#[test]
+fn what_a_trial_on_a_stack_set_up_anew_denies_the_ramp_does_not_hold_up() {
+    // Seen: short windows on a warm stack passed at twice the load at which fresh stacks collapse.
+    let (line, _) = found(&FindGoal::default(), 40.0, |trial| {
+        if trial.purpose == Purpose::Ramp && trial.load <= 80.0 {
+            for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.targets) {
+                (clause.margin.log, clause.pass) = (Some(-1.5), true);
+            }
+        }
+    });
+    assert!(line.load < 50.0, "fresh stacks carry 40: {line:?}");
+}
