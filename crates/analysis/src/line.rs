@@ -45,7 +45,7 @@ const BEYOND: f64 = 0.7;
 pub struct JudgedTrials<'a> {
     trials: &'a [Trial],
     rising: Vec<bool>,
-    /// Loads between which trials of the ramp are believed: above the second a search trial failed, below the first one passed.
+    /// A trial of the ramp that failed is believed above the first of these loads, one that passed below the second.
     ramp_counts: (f64, f64),
 }
 
@@ -55,7 +55,7 @@ impl<'a> JudgedTrials<'a> {
         let rising = usability::rising(trials.iter());
         let ramp_counts = usability::ramp_counts(trials, &rising);
         let judged = JudgedTrials { trials, rising, ramp_counts };
-        // Without the ramp's there would be no bracket: then it is better than none.
+        // Where nothing else says on which other side the line lies, the ramp does.
         let bracket = judged.highest_passed().is_some() && judged.lowest_failed().is_some();
         let ramp_counts = if bracket { judged.ramp_counts } else { (f64::NEG_INFINITY, f64::INFINITY) };
         JudgedTrials { ramp_counts, ..judged }

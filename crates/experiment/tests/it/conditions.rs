@@ -18,7 +18,7 @@ impl<F: FnMut(&mut Trial)> Bench for Changed<F> {
     }
 }
 
-fn found(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial)) -> (LoadLine, Vec<Trial>) {
+fn line_and_trials(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial)) -> (LoadLine, Vec<Trial>) {
     let mut stack = Stack::new(line, Shape::Slope(9.0), 3);
     stack.stray_ratio = 0.0;
     let mut trials: Vec<Trial> = Vec::new();
@@ -39,7 +39,7 @@ fn sizes() -> Vec<SizeForUsers> {
 #[test]
 fn data_for_more_users_are_asked_for_until_the_line_lies_within_them() {
     let goal = FindGoal { sizes: sizes(), most: 1600.0, start: 50.0, ..FindGoal::default() };
-    let (line, trials) = found(&goal, 700.0, |_| ());
+    let (line, trials) = line_and_trials(&goal, 700.0, |_| ());
     assert_eq!(line.conditions.size.as_deref(), Some("large"));
     assert!((line.low..=line.high).contains(&700.0), "{line:?}");
     for trial in &trials {
@@ -55,7 +55,7 @@ fn data_for_more_users_are_asked_for_until_the_line_lies_within_them() {
 #[test]
 fn data_that_are_enough_stay() {
     let goal = FindGoal { sizes: sizes(), most: 1600.0, ..FindGoal::default() };
-    let (line, trials) = found(&goal, 60.0, |_| ());
+    let (line, trials) = line_and_trials(&goal, 60.0, |_| ());
     assert!(line.conditions.are_the_arms() && trials.iter().all(|one| one.conditions.are_the_arms()));
 }
 
@@ -67,7 +67,7 @@ fn a_server_that_outruns_the_generator_is_held_to_a_share_of_a_cpu() {
             broken(trial, "generator_cpu");
         }
     };
-    let (line, trials) = found(&goal, 200.0, full);
+    let (line, trials) = line_and_trials(&goal, 200.0, full);
     assert_eq!(line.conditions.web_cores, Some(0.1), "less was not needed");
     let free = trials.iter().filter(|trial| trial.conditions.web_cores.is_none() && !trial.valid());
     assert_eq!(free.count(), 1, "that the generator was full is certain after one trial");
@@ -77,7 +77,7 @@ fn a_server_that_outruns_the_generator_is_held_to_a_share_of_a_cpu() {
 fn a_generator_that_was_late_holds_no_web_tier() {
     let goal = FindGoal { web_cores: vec![0.1], ..FindGoal::default() };
     let mut late = 0;
-    let (line, _) = found(&goal, 200.0, |trial| {
+    let (line, _) = line_and_trials(&goal, 200.0, |trial| {
         if trial.purpose == Purpose::Ramp && late < 1 {
             late += 1;
             broken(trial, "send_lag");
@@ -89,7 +89,7 @@ fn a_generator_that_was_late_holds_no_web_tier() {
 #[test]
 fn what_a_trial_on_a_stack_set_up_anew_denies_the_ramp_does_not_hold_up() {
     // Seen: short windows on a warm stack passed at twice the load at which fresh stacks collapse.
-    let (line, _) = found(&FindGoal::default(), 40.0, |trial| {
+    let (line, _) = line_and_trials(&FindGoal::default(), 40.0, |trial| {
         if trial.purpose == Purpose::Ramp && trial.load <= 80.0 {
             for clause in trial.measured.iter_mut().flat_map(|seen| &mut seen.targets) {
                 (clause.margin.log, clause.pass) = (Some(-1.5), true);

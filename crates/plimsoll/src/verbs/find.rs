@@ -71,12 +71,12 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
     let (recipe, file) = named(args.kit.as_deref().unwrap_or_default())?;
     let mut recipe = without_load(recipe, file.as_deref(), Decided::Load, context);
     args.stack.lay_over(&mut recipe)?;
-    let recipe = without_load(with_fault(recipe, &context.catalogue)?, None, Decided::Load, context);
+    let mut recipe = without_load(with_fault(recipe, &context.catalogue)?, None, Decided::Load, context);
     let mut goal = args.goal.goal(recipe.seed.unwrap_or(1))?;
     if !args.goal.starts() {
         goal = goal.starting_at(context.catalogue.kit(&recipe.kit)?.first_load());
     }
-    let goal = within_reach(goal, &recipe, context)?;
+    let goal = within_reach(goal, &mut recipe, context)?;
     let label = recipe.target.clone().or(recipe.stack.clone());
     let label = match label {
         Some(label) => label,
@@ -90,7 +90,7 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
 
 /// What the search may change so that there is an answer; where the size was said, it doesn't look for more users than its
 /// data set is for, and says so.
-fn within_reach(mut goal: FindGoal, recipe: &Recipe, context: &mut Context) -> Result<FindGoal> {
+fn within_reach(mut goal: FindGoal, recipe: &mut Recipe, context: &mut Context) -> Result<FindGoal> {
     let kit = context.catalogue.kit(&recipe.kit)?;
     if recipe.target.is_none() {
         goal.stack_cores = Some(Placement::of_machine(&cpus::allowed()).stack.len() as f64);
@@ -99,10 +99,9 @@ fn within_reach(mut goal: FindGoal, recipe: &Recipe, context: &mut Context) -> R
         goal.web_cores = WEB_CORES.to_vec();
     }
     if recipe.size.is_none() && recipe.target.is_none() && goal.by == By::Users {
-        goal.sizes = kit.sizes_for_users();
-        if let Some(largest) = goal.sizes.last() {
-            goal.most = goal.most.min(largest.users);
-            goal.start = goal.start.min(goal.sizes[0].users);
+        goal = goal.through_sizes(kit.sizes_for_users());
+        if let Some(first) = goal.sizes.first() {
+            recipe.size = Some(first.size.clone()).filter(|size| *size != kit.default_size);
             return Ok(goal);
         }
     }

@@ -131,6 +131,15 @@ impl FindGoal {
         })
     }
 
+    /// The same goal with data of these sizes to go through, up to the users of the last one; the first that it begins with is the
+    /// smallest that is for its first load.
+    pub fn through_sizes(self, sizes: Vec<SizeForUsers>) -> FindGoal {
+        let Some(most) = sizes.last().map(|last| last.users) else { return self };
+        let goal = self.up_to(most).unwrap_or(self);
+        let sizes = sizes.into_iter().skip_while(|size| size.users < goal.start).collect();
+        FindGoal { sizes, ..goal }
+    }
+
     /// The same goal, beginning with `first` users where it counts in users, within what it looks at.
     pub fn starting_at(self, first: Option<f64>) -> FindGoal {
         let first = first.filter(|_| self.by == By::Users).unwrap_or(self.start);
@@ -377,6 +386,32 @@ pub enum WhyNot {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_search_goes_through_the_sizes_from_the_first_that_is_for_its_first_load() {
+        let sizes = || {
+            let size = |(size, users): (&str, f64)| SizeForUsers { size: size.to_string(), users };
+            [("small", 100.0), ("medium", 400.0), ("large", 1600.0)].map(size).to_vec()
+        };
+        let through = |goal: FindGoal| {
+            let goal = goal.through_sizes(sizes());
+            let names: Vec<String> = goal.sizes.iter().map(|one| one.size.clone()).collect();
+            (names.join(" "), goal.least, goal.start, goal.most)
+        };
+        let usual = FindGoal::default;
+        assert_eq!(through(usual()), ("small medium large".to_string(), 1.0, 10.0, 1600.0));
+        let at_least = FindGoal { least: 300.0, start: 300.0, ..usual() };
+        assert_eq!(through(at_least), ("medium large".to_string(), 300.0, 300.0, 1600.0));
+        let beyond = FindGoal { least: 2000.0, start: 3000.0, ..usual() };
+        assert_eq!(through(beyond), ("large".to_string(), 1600.0, 1600.0, 1600.0), "there are no more");
+        let few = FindGoal { most: 50.0, ..usual() };
+        assert_eq!(
+            through(few),
+            ("small medium large".to_string(), 1.0, 10.0, 50.0),
+            "more were not asked for"
+        );
+        assert_eq!(usual().through_sizes(Vec::new()), usual());
+    }
 
     #[test]
     fn a_search_begins_where_it_is_told_within_what_it_looks_at() {
