@@ -252,6 +252,7 @@ fn bracket(by: By, no_answer: &NoAnswer) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::record::study::SizeForUsers;
 
     fn line() -> LoadLine {
         let confirmation = |trial, load| Some(Confirmation { trial, load, for_s: 90.0 });
@@ -367,6 +368,55 @@ mod tests {
         assert!(text.ends_with("none above it was shown to fail; but 420 passed for 90 s"), "{text}");
         let text = sentence(&FindGoal::default(), LoadLine { held_by: None, ..line() });
         assert!(text.contains("held by no target: above it the load is not carried any more"), "{text}");
+    }
+
+    fn sizes() -> Vec<SizeForUsers> {
+        let size = |(size, users): (&str, f64)| SizeForUsers { size: size.to_string(), users };
+        [("medium", 400.0), ("huge", 2500.0)].map(size).to_vec()
+    }
+
+    #[test]
+    fn what_the_search_chose_for_the_stack_is_in_its_answer() {
+        let goal = FindGoal { sizes: sizes(), ..FindGoal::default() };
+        let more = Conditions { size: Some("huge".to_string()), web_cores: None };
+        let told = sentence(&goal, LoadLine { conditions: more, ..line() });
+        assert!(told.contains("(90 % interval), with data for 2 500 users, held by"), "{told}");
+        let less = Conditions { size: None, web_cores: Some(0.1) };
+        let told = sentence(&goal, LoadLine { conditions: less, ..line() });
+        assert!(told.contains(", with the web tier held to 10 % of a CPU, held by"), "{told}");
+    }
+
+    #[test]
+    fn a_change_of_the_data_is_told_with_what_it_costs() {
+        let goal = FindGoal { sizes: sizes(), ..FindGoal::default() };
+        let (before, more) =
+            (Conditions::default(), Conditions { size: Some("huge".to_string()), web_cores: None });
+        let made = DatasetResult {
+            id: "events-medium".to_string(),
+            bytes: 400_000_000,
+            rows: Default::default(),
+            load_s: 16.0,
+            reused: true,
+            copy_s: 0.0,
+        };
+        assert_eq!(
+            change(&goal, (&before, &more), Some(&made)),
+            "the stack carries what the data are for, 400 users: going on with data for 2 500 users, made once if nobody \
+             has: about 2.50 GB and 2 min, which do not count as its time (--size fixes it)"
+        );
+        let held = Conditions { size: None, web_cores: Some(0.02) };
+        let told = change(&goal, (&before, &held), None);
+        assert!(
+            told.contains("the web tier held to 2 % of a CPU (--set web.cgroup.cpu=… fixes it)"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn targets_without_samples_enough_are_told() {
+        let few = Unjudged { target: "Login p95 < 1.00 s".to_string(), samples: 31, samples_needed: 100 };
+        let told = sentence(&FindGoal::default(), LoadLine { unjudged: vec![few], ..line() });
+        assert!(told.ends_with("; too few samples to judge Login p95 < 1.00 s (31 of 100)"), "{told}");
     }
 
     #[test]

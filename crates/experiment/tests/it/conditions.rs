@@ -2,7 +2,7 @@
 
 use experiment::{Bench, Order, find, pursue};
 use model::Result;
-use model::record::study::{FindAnswer, FindGoal, LoadLine, Purpose, SizeForUsers, Trial};
+use model::record::study::{FindAnswer, FindGoal, LoadLine, Purpose, SizeForUsers, TierCpu, Trial};
 use testkit::stack::{Shape, Stack};
 
 use crate::no_answer::broken;
@@ -97,4 +97,31 @@ fn what_a_trial_on_a_stack_set_up_anew_denies_the_ramp_does_not_hold_up() {
         }
     });
     assert!(line.load < 50.0, "fresh stacks carry 40: {line:?}");
+}
+
+/// The CPU of the stack would be full with 800 users.
+fn busy(trial: &mut Trial) {
+    let tier = |tier: &str, cpu_cores: f64| TierCpu { tier: tier.to_string(), cpu_cores };
+    let used = trial.load / 800.0;
+    let tiers = vec![tier("web", 0.75 * used), tier("db", 0.25 * used), tier("generator", 0.9)];
+    trial.measured.iter_mut().for_each(|seen| seen.tiers = tiers.clone());
+}
+
+#[test]
+fn the_ramp_goes_where_the_cpu_says_and_the_line_is_where_it_was_measured() {
+    let goal = FindGoal { stack_cores: Some(1.0), start: 100.0, ..FindGoal::default() };
+    let (line, trials) = line_and_trials(&goal, 500.0, busy);
+    let first = trials.iter().find(|trial| trial.purpose == Purpose::Ramp).map(|trial| trial.load);
+    assert_eq!(first, Some(560.0), "70 % of what the CPU is enough for");
+    assert!((line.low..=line.high).contains(&500.0), "what holds it is something else: {line:?}");
+}
+
+#[test]
+fn data_are_made_once_for_as_many_users_as_the_cpu_is_enough_for() {
+    let goal =
+        FindGoal { sizes: sizes(), most: 1600.0, stack_cores: Some(1.0), start: 50.0, ..FindGoal::default() };
+    let (_, trials) = line_and_trials(&goal, 500.0, busy);
+    let changes = trials.windows(2).filter(|pair| pair[0].conditions != pair[1].conditions).count();
+    let last = trials.last().and_then(|trial| trial.conditions.size.as_deref());
+    assert_eq!((changes, last), (1, Some("large")), "400 users are fewer than 800");
 }
