@@ -75,13 +75,26 @@ impl<'a> JudgedTrials<'a> {
         usability::passes(trial, &self.rising).filter(|_| !self.is_overruled(trial))
     }
 
-    /// A trial of the ramp, short and on a stack that has served before, says the opposite of one that began anew.
+    /// Whether a trial of the ramp failed without missing a target. Short as it is, that may be how its users began.
+    pub fn is_doubtful(&self, trial: &Trial) -> bool {
+        let clauses = trial.measured.iter().flat_map(|seen| &seen.targets).zip(&self.rising);
+        let missed = clauses.filter(|(_, rising)| **rising).any(|(clause, _)| clause.is_missed());
+        trial.purpose == Purpose::Ramp && usability::passes(trial, &self.rising) == Some(false) && !missed
+    }
+
+    /// A trial of the ramp, short and on a stack that has served before, says the opposite of one that began anew; or a
+    /// doubtful one, of any other.
     fn is_overruled(&self, trial: &Trial) -> bool {
         let (above, below) = self.ramp_counts;
+        let denied = || {
+            let counts = |other: &&Trial| other.purpose != Purpose::WarmUp && other.load >= trial.load;
+            let passes = |other: &Trial| usability::passes(other, &self.rising) == Some(true);
+            self.is_doubtful(trial) && self.trials.iter().filter(counts).any(passes)
+        };
         trial.purpose == Purpose::Ramp
             && match usability::passes(trial, &self.rising) {
                 Some(true) => trial.load >= below,
-                Some(false) => trial.load <= above,
+                Some(false) => trial.load <= above || denied(),
                 None => false,
             }
     }

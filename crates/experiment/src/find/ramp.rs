@@ -45,6 +45,11 @@ pub(super) enum Ramp {
 }
 
 pub(super) fn next(case: &Case<'_>) -> Ramp {
+    if let Some(last) = case.trials.last().filter(|last| case.judged.is_doubtful(last))
+        && attempts(case, last.load) < ATTEMPTS
+    {
+        return Ramp::Try { load: last.load, window_s: case.goal.ramp_window_s.max(case.least_s()) };
+    }
     let (passed, failed) = (case.judged.highest_passed(), case.judged.lowest_failed());
     if passed.is_some() && failed.is_some() {
         return Ramp::Done;

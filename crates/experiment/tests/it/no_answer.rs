@@ -423,3 +423,19 @@ fn a_rare_operation_far_from_its_limit_is_left_to_the_confirming_trials() {
     assert!(confirm.iter().all(|window_s| *window_s >= 120.0), "120 samples take 120 s: {confirm:?}");
     assert!(line.passed.is_some(), "{line:?}");
 }
+
+#[test]
+fn a_trial_of_the_ramp_that_failed_without_missing_a_target_is_made_once_more() {
+    let mut began = false;
+    let (answer, trials) = quiet(|trial| {
+        if trial.purpose == Purpose::Ramp && trial.load >= 40.0 && !began {
+            began = true;
+            // Seen: a web server that was still starting workers held up a handful of users.
+            broken(trial, "untimed");
+        }
+    });
+    let ramp: Vec<f64> = trials.iter().filter(|t| t.purpose == Purpose::Ramp).map(|t| t.load).collect();
+    assert!(ramp.starts_with(&[10.0, 40.0, 40.0, 160.0]), "{ramp:?}");
+    let FindAnswer::LoadLine(line) = &answer else { panic!("{answer:?}") };
+    assert!((line.low..=line.high).contains(&200.0), "{line:?}");
+}
