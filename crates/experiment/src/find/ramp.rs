@@ -22,6 +22,9 @@ const CPU_SHARE: f64 = 0.7;
 /// The load is never raised by more than this at once: what holds the stack may be something else.
 const MAX_FACTOR: f64 = 8.0;
 
+/// More data are made without trying all that there are for where the next load is more than this number of times that.
+const WORTH_MORE_DATA: f64 = 1.5;
+
 /// Far above a limit: the load is quartered instead of halved.
 const FAR_ABOVE: f64 = 2.0;
 
@@ -121,9 +124,10 @@ fn far_factor(case: &Case<'_>, last: &Trial, worst: Option<f64>) -> f64 {
     }
 }
 
-/// The next load; where it is more than the data are for and there may be data for more, these come first.
+/// The next load; where it is much more than the data are for and there may be data for more, these come first. Else all
+/// that the data are for is tried before: larger data cost minutes, and may not be needed.
 fn upwards(case: &Case<'_>, wanted: f64) -> Ramp {
-    if wanted > case.most() && conditions::can_have_more_users(case) {
+    if wanted > WORTH_MORE_DATA * case.most() && conditions::can_have_more_users(case) {
         return Ramp::Refuse(refusal::never_fails(case));
     }
     Ramp::Try { load: case.round(wanted), window_s: case.goal.ramp_window_s }

@@ -125,3 +125,16 @@ fn data_are_made_once_for_as_many_users_as_the_cpu_is_enough_for() {
     let last = trials.last().and_then(|trial| trial.conditions.size.as_deref());
     assert_eq!((changes, last), (1, Some("large")), "400 users are fewer than 800");
 }
+
+#[test]
+fn larger_data_are_not_made_where_all_that_there_are_for_may_be_too_much() {
+    // The CPU says 0.7 * 800 = 560 users; with all 400 of the data it fails.
+    let goal = FindGoal {
+        sizes: sizes()[1..].to_vec(),
+        most: 1600.0,
+        stack_cores: Some(1.0),
+        ..FindGoal::default()
+    };
+    let (line, trials) = line_and_trials(&FindGoal { start: 100.0, ..goal }, 300.0, busy);
+    assert!(line.conditions.are_the_arms() && trials.iter().all(|trial| trial.load <= 400.0), "{line:?}");
+}
