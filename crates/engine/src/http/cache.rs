@@ -101,6 +101,9 @@ impl Cache {
 
     /// Where the object's entry is.
     fn position(&self, target: &[u8]) -> Option<usize> {
+        if self.entries.is_empty() {
+            return None;
+        }
         let key = key_of(target);
         self.entries.iter().position(|entry| entry.key == key)
     }

@@ -56,6 +56,12 @@ impl Jar {
             known.into_iter().for_each(|at| drop(self.cookies.remove(at)));
             return;
         }
+        if let Some(cookie) =
+            known.map(|at| &mut self.cookies[at]).filter(|cookie| cookie.value() == set.value)
+        {
+            (cookie.expires_s, cookie.secure) = (expires_s, set.secure);
+            return;
+        }
         let created = match known {
             Some(at) => self.cookies.remove(at).created,
             None => self.cookies.iter().map(|cookie| cookie.created + 1).max().unwrap_or(0),
@@ -107,6 +113,10 @@ impl Jar {
 impl Cookie {
     fn name(&self) -> &[u8] {
         &self.text[..usize::from(self.name_bytes)]
+    }
+
+    fn value(&self) -> &[u8] {
+        &self.text[usize::from(self.name_bytes) + 1..usize::from(self.pair_bytes)]
     }
 
     fn path(&self) -> &[u8] {

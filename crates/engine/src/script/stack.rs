@@ -161,6 +161,8 @@ pub(crate) type Pairs<'a, 'b> = SmallVec<[(Argument<'a, 'b>, Argument<'a, 'b>); 
 
 /// Tables of up to this number of names are laid out without allocation.
 const PAIRS: usize = 24;
+/// Names and values for which room on the stack is asked for at once.
+const STACKED_AT_ONCE: c_int = 3 + 2 * PAIRS as c_int;
 /// A table of more names is an error: they all stand on the stack at once.
 const MAX_PAIRS: usize = 5_000;
 
@@ -203,20 +205,26 @@ impl<'b> List<'b> {
         self,
         read: impl for<'c> FnOnce(&mut Pairs<'b, 'c>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let room = Room::of(self.state, 4)?;
+        let room = Room::of(self.state, STACKED_AT_ONCE)?;
+        let (mut top, mut full) = (room.top, room.top + STACKED_AT_ONCE);
         let mut pairs = Pairs::new();
-        // SAFETY: there is always room for a name, a value and one more. `lua_next` raises an error only for a name
-        // that is not in the table, and each one was given by itself; nothing changes the table meanwhile. A value
-        // moves below its name and so stays on the stack when the next step takes the name away.
+        // SAFETY: there is always room for a name, its value and the name once more, which the next step takes away.
+        // `lua_next` raises an error only for a name that is not in the table, and each one was given by itself; nothing
+        // changes the table meanwhile.
         unsafe {
             ffi::lua_pushnil(self.state);
             while ffi::lua_next(self.state, self.index) != 0 {
-                ffi::lua_rotate(self.state, -2, 1);
-                let top = ffi::lua_gettop(self.state);
-                pairs.push((value(self.state, top), value(self.state, top - 1)));
-                if pairs.len() > MAX_PAIRS || ffi::lua_checkstack(self.state, 4) == 0 {
+                pairs.push((value(self.state, top + 1), value(self.state, top + 2)));
+                top += 2;
+                let mut fits = pairs.len() <= MAX_PAIRS;
+                if top + 3 > full {
+                    full += STACKED_AT_ONCE;
+                    fits &= ffi::lua_checkstack(self.state, STACKED_AT_ONCE + 3) != 0;
+                }
+                if !fits {
                     return Err(Fault::new(format!("a table of more than {MAX_PAIRS} names can't be sent")));
                 }
+                ffi::lua_pushvalue(self.state, -2);
             }
         }
         let result = read(&mut pairs);
@@ -273,6 +281,15 @@ unsafe fn value<'a, 'b>(state: *mut ffi::lua_State, index: c_int) -> Argument<'a
     }
 }
 
+/// A native function and what it acts on.
+struct Bound<R> {
+    native: Native<R>,
+    room: Rc<R>,
+}
+
+/// The function's own table or function among its upvalues.
+const OWN: c_int = ffi::lua_upvalueindex(3);
+
 /// Makes a function for Lua that calls `native` with `room`, which it keeps alive.
 pub(crate) fn define<R: 'static>(lua: &Lua, room: &Rc<R>, native: Native<R>) -> mlua::Result<Function> {
     define_over(lua, room, native, Value::Nil)
@@ -285,12 +302,11 @@ pub(crate) fn define_over<R: 'static>(
     native: Native<R>,
     own: impl IntoLua,
 ) -> mlua::Result<Function> {
-    let keeper = lua.create_any_userdata(Rc::clone(room))?;
-    let pointers =
-        (LightUserData(Rc::as_ptr(room) as *mut c_void), LightUserData(native as *const () as *mut c_void));
-    let upvalues = (pointers.0, pointers.1, keeper, own);
-    // SAFETY: the four values become the function's upvalues; nothing in the closure has a destructor.
-    unsafe { lua.exec_raw(upvalues, |state| ffi::lua_pushcclosure(state, enter::<R>, 4)) }
+    let bound = Rc::new(Bound { native, room: Rc::clone(room) });
+    let pointer = LightUserData(Rc::as_ptr(&bound) as *mut c_void);
+    let keeper = lua.create_any_userdata(bound)?;
+    // SAFETY: the three values become the function's upvalues; nothing in the closure has a destructor.
+    unsafe { lua.exec_raw((pointer, keeper, own), |state| ffi::lua_pushcclosure(state, enter::<R>, 3)) }
 }
 
 /// Makes a function that asks `native` first and then, for [`Answer::Through`], is `original`: a function of Lua's own
@@ -323,7 +339,7 @@ const MAX_FAULT_BYTES: usize = 500;
 /// Lua calls this for every native function.
 ///
 /// # Safety
-/// Only [`define`] makes functions of it: its first upvalue points to a live `R`, its second one is a `Native<R>`.
+/// Only [`define`] makes functions of it: its first upvalue points to a live `Bound<R>`.
 unsafe extern "C-unwind" fn enter<R: 'static>(state: *mut ffi::lua_State) -> c_int {
     // SAFETY: as above; see each part.
     unsafe {
@@ -339,13 +355,10 @@ unsafe extern "C-unwind" fn enter<R: 'static>(state: *mut ffi::lua_State) -> c_i
 /// # Safety
 /// As for [`enter`].
 unsafe fn decide<'a, R: 'static>(state: *mut ffi::lua_State) -> Step<'a> {
-    // SAFETY: `define` put these upvalues in; the third one keeps the room alive while the function lives, and it
-    // lives while it is called. A thin function pointer survives the way through a data pointer on this platform.
-    let (room, native) = unsafe {
-        let room = ffi::lua_touserdata(state, ffi::lua_upvalueindex(1)) as *const R;
-        let native = ffi::lua_touserdata(state, ffi::lua_upvalueindex(2));
-        (&*room, std::mem::transmute::<*mut c_void, Native<R>>(native))
-    };
+    // SAFETY: `define` put this upvalue in; the second one keeps what it points to alive while the function lives, and
+    // it lives while it is called.
+    let Bound { native, room } =
+        unsafe { &*(ffi::lua_touserdata(state, ffi::lua_upvalueindex(1)) as *const Bound<R>) };
     let call = Call { state, lasts: PhantomData };
     // A panic must not pass through Lua's frames: it goes on in [`Stage`].
     match catch_unwind(AssertUnwindSafe(|| native(room, call))) {
@@ -405,10 +418,9 @@ unsafe fn push(state: *mut ffi::lua_State, answer: Answer<'_>) -> c_int {
                 _ = ffi::lua_pushlstring(state, bytes.as_ptr().cast(), length.min(MAX_WORD_BYTES));
             }
             Answer::Member(number) => {
-                let own = ffi::lua_upvalueindex(4);
                 ffi::lua_pushvalue(state, number);
-                if ffi::lua_type(state, own) == ffi::LUA_TTABLE {
-                    ffi::lua_rawget(state, own);
+                if ffi::lua_type(state, OWN) == ffi::LUA_TTABLE {
+                    ffi::lua_rawget(state, OWN);
                 }
             }
             Answer::Json(json) => push_json(state, json),
@@ -424,7 +436,7 @@ unsafe fn push(state: *mut ffi::lua_State, answer: Answer<'_>) -> c_int {
 unsafe fn through(state: *mut ffi::lua_State) -> c_int {
     // SAFETY: the arguments stand where they stood, and no frame up to Lua's has a destructor; a function of C that
     // has no upvalues does not care in whose frame it runs. Whatever is no function of C gives nothing.
-    unsafe { ffi::lua_tocfunction(state, ffi::lua_upvalueindex(4)).map_or(0, |original| original(state)) }
+    unsafe { ffi::lua_tocfunction(state, OWN).map_or(0, |original| original(state)) }
 }
 
 /// # Safety

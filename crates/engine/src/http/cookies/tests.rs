@@ -85,6 +85,18 @@ fn a_new_value_replaces_the_old_and_an_expired_one_deletes() {
 }
 
 #[test]
+fn the_same_value_again_lasts_as_it_says_now_and_stays_where_it_was() {
+    let mut jar = jar(&["a=1; Max-Age=60", "b=2"]);
+    let later = Request { now_s: request("/").now_s + 50, ..request("/") };
+    jar.store(b"a=1; Max-Age=60", &later);
+    let after = |seconds| Request { now_s: request("/").now_s + seconds, ..request("/") };
+    assert_eq!(header_for(&jar, &after(109)), "a=1; b=2");
+    assert_eq!(header_for(&jar, &after(110)), "b=2");
+    jar.store(b"b=2; Max-Age=1", &after(0));
+    assert_eq!(header_for(&jar, &after(2)), "a=1");
+}
+
+#[test]
 fn a_domain_that_does_not_cover_the_host_is_refused() {
     for (host, domain, taken) in [
         ("shop.example", "shop.example", true),
