@@ -27,8 +27,8 @@ pub(super) struct Sessions {
     /// In the order of the mix, as are the rows.
     names: Vec<String>,
     rows: Vec<Row>,
-    #[expect(clippy::vec_box, reason = "the program and the user hand it to one another by pointer")]
-    spare: Vec<Box<ActiveSession>>,
+    #[expect(clippy::vec_box, reason = "a user holds it by pointer: those between sessions are small")]
+    spare: Vec<Box<Presence>>,
 }
 
 impl Sessions {
@@ -47,14 +47,14 @@ impl Sessions {
         }
     }
 
-    /// In a box of a session that is over, where there is one: most sessions allocate none.
-    fn boxed(&mut self, session: ActiveSession) -> Box<ActiveSession> {
+    /// In the memory of a session that is over, where there is one: most sessions allocate none.
+    fn presence(&mut self, session: ActiveSession) -> Box<Presence> {
         match self.spare.pop() {
             Some(mut spare) => {
-                *spare = session;
+                *spare.session = session;
                 spare
             }
-            None => Box::new(session),
+            None => Box::new(Presence { session: Box::new(session), thread: None, batch: Batch::default() }),
         }
     }
 }
@@ -116,7 +116,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         session.arriving = arriving;
         // Which place an arrival finds free depends on how many threads there are; its own number does not.
         session.draw_index = if arriving { state.person } else { index };
-        let session = self.sessions.boxed(session);
+        let mut presence = self.sessions.presence(session);
         state.sessions += 1;
         let (recorder, late_ns) = (&mut *self.recorder, now_ns.saturating_sub(due_ns));
         recorder.session_started(now_ns, thinking_since_ns);
@@ -125,12 +125,13 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         recorder.lag(late_ns);
         choice.cell.into_iter().for_each(|cell| recorder.chosen(cell));
         recorder.trace(now_ns, index + 1, || Step::Session(self.sessions.names[choice.session].clone()));
-        let turn = Turn::new(session, self.recorder.lend(), now_ns);
+        let turn = Turn::new(presence.session, self.recorder.lend(), now_ns);
         let numbers = (user, state.person.wrapping_add(1));
         let (turn, thread, outcome) = self.program.start(turn, choice.session, numbers, &mut state.stream);
         let Turn { session, recorder, action, .. } = turn;
         self.recorder.put_back(recorder);
-        state.presence = Some(Box::new(Presence { session, thread, batch: Batch::default() }));
+        (presence.session, presence.thread) = (session, thread);
+        state.presence = Some(presence);
         self.time_has_passed();
         self.proceed(user, outcome, action);
     }
@@ -216,16 +217,16 @@ impl<C: Clock, T: Transport> Worker<C, T> {
 
     /// The session is over: records it and lets the user think.
     fn end_session(&mut self, user: u32) {
-        let Some(presence) = self.users[user].presence.take() else { return };
-        let Presence { mut session, thread, .. } = *presence;
-        self.close_session(user, &mut session);
-        thread.into_iter().for_each(|thread| self.program.give_back(thread));
+        let Some(mut presence) = self.users[user].presence.take() else { return };
+        self.close_session(user, &mut presence.session);
+        presence.thread.take().into_iter().for_each(|thread| self.program.give_back(thread));
+        presence.batch = Batch::default();
         let (thinks, change) = self.users.end_session(user, self.now_ns);
         self.clear_up(user, change);
         if thinks {
-            self.think(user, &session);
+            self.think(user, &presence.session);
         }
-        self.sessions.spare.push(session);
+        self.sessions.spare.push(presence);
     }
 
     fn close_session(&mut self, user: u32, session: &mut ActiveSession) {
