@@ -29,32 +29,49 @@ impl Clock for VirtualClock {
     }
 }
 
+/// A server's heads differ from second to second by their dates: as if it gave that number of answers in each.
+const ANSWERS_A_SECOND: usize = 500;
+
+struct Canned {
+    /// What requests begin with.
+    request: Vec<u8>,
+    /// The answer in each second of a minute.
+    by_second: Vec<Rc<[u8]>>,
+}
+
 /// Answers each request with the next wait.
 struct Memory {
     clock: VirtualClock,
-    /// (the beginning of a request, its answer); the last one is for all others.
-    answers: Vec<(Vec<u8>, Rc<[u8]>)>,
+    /// The last one is for all requests that no other is for.
+    answers: Vec<Canned>,
+    answered: usize,
     inbox: Vec<Option<Rc<[u8]>>>,
     ready: Vec<Ready>,
 }
 
 impl Memory {
     fn new(clock: VirtualClock) -> Memory {
-        let answer = |body: &str, cookie: Option<&str>| -> Rc<[u8]> {
+        let answer = |body: &str, cookie: Option<&str>| -> Vec<Rc<[u8]>> {
             let cookie = cookie.map(|cookie| format!("Set-Cookie: {cookie}\r\n")).unwrap_or_default();
-            let head = "HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Sat, 21 Nov 2026 06:00:00 GMT\r\n\
-                        Content-Type: text/html\r\nConnection: keep-alive\r\n";
-            format!("{head}{cookie}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes().into()
+            let at_second = |second| {
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Sat, 21 Nov 2026 06:00:{second:02} GMT\r\n\
+                     Content-Type: text/html\r\nConnection: keep-alive\r\n"
+                );
+                format!("{head}{cookie}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes().into()
+            };
+            (0..60).map(at_second).collect()
         };
         let mut table = Vec::new();
         for canned in &answers::ANSWERS {
             for method in ["GET", "POST"] {
-                let line = format!("{method} {}", canned.path).into_bytes();
-                table.push((line, answer(&answers::body(canned), canned.cookie)));
+                let request = format!("{method} {}", canned.path).into_bytes();
+                let by_second = answer(&answers::body(canned), canned.cookie);
+                table.push(Canned { request, by_second });
             }
         }
-        table.push((Vec::new(), answer("hello\n", None)));
-        Memory { clock, answers: table, inbox: Vec::new(), ready: Vec::new() }
+        table.push(Canned { request: Vec::new(), by_second: answer("hello\n", None) });
+        Memory { clock, answers: table, answered: 0, inbox: Vec::new(), ready: Vec::new() }
     }
 
     fn event(slot: u32, readable: bool) -> Ready {
@@ -75,8 +92,10 @@ impl Transport for Memory {
     }
 
     fn send(&mut self, slot: u32, bytes: &[u8]) -> io::Result<usize> {
-        let answer = self.answers.iter().find(|(beginning, _)| bytes.starts_with(beginning));
-        self.inbox[slot as usize] = answer.map(|(_, answer)| Rc::clone(answer));
+        let answer = self.answers.iter().find(|canned| bytes.starts_with(&canned.request));
+        let second = self.answered / ANSWERS_A_SECOND % 60;
+        self.answered += 1;
+        self.inbox[slot as usize] = answer.map(|canned| Rc::clone(&canned.by_second[second]));
         self.ready.push(Memory::event(slot, true));
         Ok(bytes.len())
     }

@@ -167,5 +167,5 @@ pub(super) fn feed(
 ) -> Option<Result<bool, Fault>> {
     let (Phase::Waiting, Some(exchange)) = (connection.phase, &mut connection.exchange) else { return None };
     exchange.first_byte_ns.get_or_insert(now_ns);
-    Some(pages.borrow_mut().response(exchange.page).feed(bytes))
+    Some(pages.borrow_mut().feed(exchange.page, bytes))
 }

@@ -4,9 +4,11 @@
 
 mod chunked;
 mod head;
+mod known_heads;
 
 use chunked::Chunked;
 use head::Head;
+pub(crate) use known_heads::KnownHeads;
 
 /// A response's head may be this long; servers' own limits are about 8 kB.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -111,12 +113,17 @@ impl Response {
     }
 
     /// Takes the next bytes; true when the answer is complete.
-    pub fn feed(&mut self, mut bytes: &[u8]) -> Result<bool, Fault> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<bool, Fault> {
+        self.feed_knowing(&mut KnownHeads::default(), bytes)
+    }
+
+    /// The same, the sooner the more often the server has sent this head.
+    pub(crate) fn feed_knowing(&mut self, known: &mut KnownHeads, mut bytes: &[u8]) -> Result<bool, Fault> {
         self.received += bytes.len() as u64;
         while let [first, ..] = bytes {
             let used = match &mut self.state {
                 State::Done => return Err(Fault::Surplus),
-                State::Head => self.feed_head(bytes)?,
+                State::Head => self.feed_head(bytes, known)?,
                 State::Chunked(chunked) if chunked.data_left() == 0 => {
                     if chunked.take(*first)? {
                         self.state = State::Done;
@@ -223,14 +230,12 @@ impl Response {
         if self.head.coding { self.header("content-encoding").next() } else { None }
     }
 
-    fn feed_head(&mut self, bytes: &[u8]) -> Result<usize, Fault> {
+    fn feed_head(&mut self, bytes: &[u8], known: &mut KnownHeads) -> Result<usize, Fault> {
         let before = self.head_bytes.len();
         // Nearly every head comes whole, and is parsed where it lies. What is wrong with it is found below, so that it
         // is the same whatever the pieces.
         if before == 0
-            && bytes.starts_with(head::OPENING)
-            && let Ok(Some((head, end))) = head::parse(bytes)
-            && end <= MAX_HEAD_BYTES
+            && let Some((head, end)) = known.find(bytes).or_else(|| parse_whole(bytes, known))
         {
             self.head_bytes.extend_from_slice(&bytes[..end]);
             self.take_head(head)?;
@@ -315,6 +320,16 @@ impl Response {
             _ => {}
         }
     }
+}
+
+/// What a head says that comes whole and is right, and where it ends.
+fn parse_whole(bytes: &[u8], known: &mut KnownHeads) -> Option<(Head, usize)> {
+    if !bytes.starts_with(head::OPENING) {
+        return None;
+    }
+    let (head, end) = head::parse(bytes).ok()?.filter(|(_, end)| *end <= MAX_HEAD_BYTES)?;
+    known.note(&bytes[..end], head);
+    Some((head, end))
 }
 
 #[cfg(test)]

@@ -3,20 +3,23 @@
 
 mod html;
 mod looked;
+mod needles;
 mod xml;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use memchr::memchr;
 use mlua::{Error, LightUserData, Lua, LuaString, Table, Value};
 use regex::bytes::Regex;
 
 use looked::Looked;
+use needles::Needles;
 
 use super::stack::{Answer, Argument, Call, Fault, Native, define, define_over};
 use crate::http::redirect::{Origin, Place};
-use crate::http::response::{Expected, Response};
+use crate::http::response::{Expected, Fault as NoHttp, KnownHeads, Response};
 
 pub(crate) use looked::excerpt;
 
@@ -28,7 +31,9 @@ const KEPT_CAPACITY_BYTES: usize = 256 * 1024;
 pub(crate) struct Pages {
     slots: Vec<Slot>,
     free: Vec<u32>,
+    known_heads: KnownHeads,
     patterns: HashMap<String, Regex>,
+    needles: Needles,
     /// What references in pages are relative to.
     origin: Option<Origin>,
     /// A look at a page raised an error because of what the server sent.
@@ -88,13 +93,13 @@ impl Pages {
         page.response.begin(expected);
         page.looked.take();
         page.request.clear();
-        page.request.extend_from_slice(request.split(|byte| *byte == b'\r').next().unwrap_or_default());
+        page.request.extend_from_slice(&request[..memchr(b'\r', request).unwrap_or(request.len())]);
     }
 
     /// A slot with the answer that a user's own cache gives: the object has not changed.
     pub(crate) fn claim_cached(&mut self, request: &[u8]) -> PageSlot {
         let slot = self.claim(request, Expected::default());
-        let fed = self.slots[slot as usize].response.feed(b"HTTP/1.1 304 Not Modified\r\n\r\n");
+        let fed = self.feed(slot, b"HTTP/1.1 304 Not Modified\r\n\r\n");
         debug_assert_eq!(fed, Ok(true), "a constant head without a body is a whole answer");
         slot
     }
@@ -120,6 +125,11 @@ impl Pages {
     /// The answer in a slot.
     pub(crate) fn response(&mut self, slot: PageSlot) -> &mut Response {
         &mut self.slots[slot as usize].response
+    }
+
+    /// Takes the next bytes of the answer in a slot; whether it is complete.
+    pub(crate) fn feed(&mut self, slot: PageSlot, bytes: &[u8]) -> Result<bool, NoHttp> {
+        self.slots[slot as usize].response.feed_knowing(&mut self.known_heads, bytes)
     }
 
     /// What a script gets to see of it.
@@ -164,6 +174,10 @@ impl Pages {
 
     fn body(&self, page: LightUserData) -> Result<&[u8], String> {
         self.blame_server(self.slot_of(page)?.body())
+    }
+
+    fn body_of<'a>(&'a self, slot: &'a Slot) -> Result<&'a [u8], Fault> {
+        self.blame_server(slot.body()).map_err(Fault::new)
     }
 
     fn pattern(&mut self, text: &str) -> Result<Regex, String> {
@@ -214,7 +228,8 @@ pub(crate) fn install(lua: &Lua, pages: &Rc<RefCell<Pages>>) -> mlua::Result<()>
     let shared = Rc::clone(pages);
     let all = move |lua: &Lua, (page, before, after): (LightUserData, LuaString, LuaString)| {
         let pages = shared.borrow();
-        all(lua, at_line(lua, pages.body(page))?, &before.as_bytes(), &after.as_bytes())
+        let body = at_line(lua, pages.body(page))?;
+        all(lua, &pages.needles, body, (&before.as_bytes(), &after.as_bytes()))
     };
     methods.raw_set("all", lua.create_function(all)?)?;
     let shared = Rc::clone(pages);
@@ -260,7 +275,7 @@ fn view<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<(&'a Pages, &'a
 /// The body of that answer, decoded.
 fn body<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<&'a [u8], Fault> {
     let (pages, slot) = view(pages, call)?;
-    pages.blame_server(slot.body()).map_err(Fault::new)
+    pages.body_of(slot)
 }
 
 fn member<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
@@ -278,12 +293,14 @@ fn wanted<'a>(call: Call<'a>, argument: i32) -> Result<&'a [u8], Fault> {
 }
 
 fn between_call<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    let found = between(body(pages, call)?, wanted(call, 2)?, wanted(call, 3)?, 0);
+    let (pages, slot) = view(pages, call)?;
+    let found = pages.needles.between(pages.body_of(slot)?, wanted(call, 2)?, wanted(call, 3)?, 0);
     Ok(found.map_or(Answer::Nil, |(_, text)| Answer::Text(text)))
 }
 
 fn has<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
-    Ok(Answer::Truth(find(body(pages, call)?, wanted(call, 2)?, 0).is_some()))
+    let (pages, slot) = view(pages, call)?;
+    Ok(Answer::Truth(pages.needles.find(pages.body_of(slot)?, wanted(call, 2)?, 0).is_some()))
 }
 
 fn count_call<'a>(pages: &'a RefCell<Pages>, call: Call<'a>) -> Result<Answer<'a>, Fault> {
@@ -381,10 +398,10 @@ fn at_line<T>(lua: &Lua, result: Result<T, String>) -> mlua::Result<T> {
     })
 }
 
-fn all(lua: &Lua, body: &[u8], before: &[u8], after: &[u8]) -> mlua::Result<Table> {
+fn all(lua: &Lua, needles: &Needles, body: &[u8], (before, after): (&[u8], &[u8])) -> mlua::Result<Table> {
     let list = lua.create_table()?;
     let mut from = 0;
-    while let Some((end, text)) = between(body, before, after, from) {
+    while let Some((end, text)) = needles.between(body, before, after, from) {
         list.raw_push(lua.create_string(text)?)?;
         from = end;
     }
@@ -404,17 +421,6 @@ fn captures(lua: &Lua, regex: &Regex, body: &[u8]) -> mlua::Result<mlua::MultiVa
         .collect()
 }
 
-fn find(body: &[u8], text: &[u8], from: usize) -> Option<usize> {
-    memchr::memmem::find(body.get(from..)?, text).map(|at| from + at)
-}
-
-fn between<'a>(body: &'a [u8], before: &[u8], after: &[u8], from: usize) -> Option<(usize, &'a [u8])> {
-    let start = find(body, before, from)? + before.len();
-    let end = find(body, after, start)?;
-    let past = end + after.len();
-    (past > from).then(|| (past, &body[start..end]))
-}
-
 fn count(body: &[u8], text: &[u8]) -> usize {
     if text.is_empty() { 0 } else { memchr::memmem::find_iter(body, text).count() }
 }
@@ -428,7 +434,7 @@ mod tests {
         let pages = Rc::new(RefCell::new(Pages::default()));
         let slot = pages.borrow_mut().claim(b"GET / HTTP/1.1\r\n", Expected::default());
         let answer = format!("HTTP/1.1 200 OK\r\nX-Id: 7\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-        let done = pages.borrow_mut().response(slot).feed(answer.as_bytes());
+        let done = pages.borrow_mut().feed(slot, answer.as_bytes());
         assert_eq!(done, Ok(true));
         install(&lua, &pages).expect("pages are installed");
         let bits = Pages::page(&pages, slot).bits();
