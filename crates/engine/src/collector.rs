@@ -32,6 +32,8 @@ pub struct Totals {
     pub failed: Vec<u64>,
     /// Operations whose outcome at the server is unknown, by row: timed out, cut off, failed after a request.
     pub unanswered: Vec<u64>,
+    /// Answers by status, whether they fitted or not.
+    pub statuses: BTreeMap<u16, u64>,
     /// The session's own counters.
     pub counters: BTreeMap<String, u64>,
     /// What users were told last of each thing that the session noted with `told`; nothing for what is gone.
@@ -121,7 +123,7 @@ impl Collector {
     }
 
     fn merge(&mut self, worker: usize, report: SecondReport) {
-        let SecondReport { mut interval, new_names, evidence, unanswered } = report;
+        let SecondReport { mut interval, new_names, evidence, unanswered, statuses } = report;
         for name in new_names {
             let row = self.row(name);
             self.threads[worker].rows.push(row);
@@ -136,6 +138,9 @@ impl Collector {
         }
         for (local, count) in unanswered.iter().enumerate() {
             self.totals.unanswered[rows[local]] += count;
+        }
+        for (status, count) in statuses {
+            *self.totals.statuses.entry(status).or_default() += count;
         }
         interval.last_sessions.iter_mut().for_each(|session| session.operation = rows[session.operation]);
         self.merged.merge(&interval);

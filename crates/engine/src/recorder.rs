@@ -37,6 +37,8 @@ pub(crate) struct SecondReport {
     pub(crate) evidence: Vec<Evidence>,
     /// For each row, operations of unknown outcome in this second.
     pub(crate) unanswered: Vec<u64>,
+    /// Answers of this second by status, in no particular order.
+    pub(crate) statuses: Vec<(u16, u64)>,
 }
 
 /// The record of one thread.
@@ -50,6 +52,8 @@ pub(crate) struct Recorder {
     interval: Interval,
     spare: Vec<Interval>,
     unanswered: Vec<u64>,
+    /// The few that a server gives.
+    statuses: Vec<(u16, u64)>,
     evidence: Vec<Evidence>,
     evidence_kept: FxHashMap<(Row, ErrorKind), u32>,
     sends_since_probe: u64,
@@ -75,6 +79,7 @@ impl Recorder {
             interval: Interval::empty(0),
             spare: Vec::new(),
             unanswered: Vec::new(),
+            statuses: Vec::new(),
             evidence: Vec::new(),
             evidence_kept: FxHashMap::default(),
             sends_since_probe: 0,
@@ -211,7 +216,11 @@ impl Recorder {
 
     /// An answer is complete: its first byte came `first_byte_ns` after the request's issue, its last one `transfer_ns`
     /// after that.
-    pub(crate) fn answered(&mut self, first_byte_ns: u64, transfer_ns: u64) {
+    pub(crate) fn answered(&mut self, status: u16, first_byte_ns: u64, transfer_ns: u64) {
+        match self.statuses.iter_mut().find(|(known, _)| *known == status) {
+            Some((_, count)) => *count += 1,
+            None => self.statuses.push((status, 1)),
+        }
         record_ns(&mut self.interval.phases.first_byte, first_byte_ns);
         record_ns(&mut self.interval.phases.transfer, transfer_ns);
     }
@@ -349,11 +358,14 @@ impl Recorder {
         interval.think_age_s = self.thinking.age_s(at_ns);
         interval.waiting_users = self.under_way.end_second(self.waiting_over_s);
         let fresh = vec![0; self.unanswered.len()];
+        let statuses = self.statuses.clone();
+        self.statuses.iter_mut().for_each(|(_, count)| *count = 0);
         SecondReport {
             interval,
             new_names: std::mem::take(&mut self.new_names),
             evidence: std::mem::take(&mut self.evidence),
             unanswered: std::mem::replace(&mut self.unanswered, fresh),
+            statuses,
         }
     }
 

@@ -21,6 +21,14 @@ impl Asking {
         }
     }
 
+    /// The flag that allows more users.
+    pub(crate) fn more_users(self) -> &'static str {
+        match self {
+            Asking::Run | Asking::Trial => "--users",
+            Asking::Hit => "-c",
+        }
+    }
+
     /// To lengthen the ramp-up, called `what`, where that can be done.
     pub(crate) fn longer_ramp_up(self, what: &str) -> String {
         match self {

@@ -53,7 +53,7 @@ fn sentence(finding: &Finding, ok: bool, asking: Asking) -> String {
         }
         Finding::Users { mean, asked } => load::users(*mean, *asked, ok, asking),
         Finding::Arrivals { began, intended, pattern, fault } => {
-            load::arrivals(*began, *intended, *pattern, *fault)
+            load::arrivals((*began, *intended), *pattern, *fault, asking)
         }
         Finding::Mix(draws) => load::mix(draws),
         Finding::MixShares { worst, points, open } => load::shares(worst, *points, *open, ok, asking),

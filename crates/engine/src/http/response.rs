@@ -4,11 +4,10 @@
 
 mod chunked;
 mod head;
-mod known_heads;
 
 use chunked::Chunked;
 use head::Head;
-pub(crate) use known_heads::KnownHeads;
+pub(crate) use head::KnownHeads;
 
 /// A response's head may be this long; servers' own limits are about 8 kB.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;

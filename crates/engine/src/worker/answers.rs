@@ -81,7 +81,8 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let wanted = exchange.draft.wanted;
         let fits = wanted.fits(status);
         let refused = matches!(follow_up, FollowUp::Refuse(_));
-        self.record_answer(row, &exchange, (fits && !refused) || follow_up == FollowUp::Send);
+        let fitting = (fits && !refused) || follow_up == FollowUp::Send;
+        self.record_answer(row, &exchange, status, fitting);
         self.note_in_cache(user, &exchange, status);
         match follow_up {
             FollowUp::Send => self.issue_again(user, exchange),
@@ -102,7 +103,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
     }
 
-    fn record_answer(&mut self, row: Row, exchange: &Exchange, fits: bool) {
+    fn record_answer(&mut self, row: Row, exchange: &Exchange, status: u16, fits: bool) {
         let now_ns = self.now_ns;
         let took_ns = now_ns.saturating_sub(exchange.issued_ns);
         let first_byte_ns = exchange.first_byte_ns.unwrap_or(now_ns);
@@ -115,7 +116,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
         recorder.bytes(row, bytes);
         let waited_ns = first_byte_ns.saturating_sub(exchange.issued_ns);
-        recorder.answered(waited_ns, now_ns.saturating_sub(first_byte_ns));
+        recorder.answered(status, waited_ns, now_ns.saturating_sub(first_byte_ns));
     }
 
     /// The session gets to see the answer; one that does not fit becomes the last one, of which evidence is made.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Evidence, GeneratorResult, Outcome, TimeSummary, ValidityCheck, Verdict};
+use crate::catalogue::load::Arrivals;
+use crate::record::interval::Wire;
+use crate::record::{Evidence, GeneratorResult, Outcome, PhaseResults, TimeSummary, ValidityCheck, Verdict};
 
 /// The version of [`HitRecord`]; counts up when a reader of the old one would misread the new one.
 pub const HIT_FORMAT: u32 = 1;
@@ -30,8 +32,12 @@ pub struct HitRecord {
     pub server: String,
     /// The host that `--allow-target` allowed; absent on this machine.
     pub allowed: Option<String>,
-    /// Users, each with a connection of its own and without think time.
+    /// Users, each with a connection of its own and without think time; with arrivals the most that may be there at once.
     pub connections: u32,
+    /// Requests were to arrive by themselves, however long the answers took; absent where each connection asked again as
+    /// soon as it was answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
     /// The generator's CPUs, a thread on each.
     pub generator_cpus: Vec<usize>,
     /// How it ended.
@@ -46,6 +52,9 @@ pub struct HitRecord {
     pub per_s: f64,
     /// Answered with a status below 400.
     pub completed: u64,
+    /// Answers by status, those of failures too.
+    #[serde(default)]
+    pub statuses: BTreeMap<u16, u64>,
     /// Failures by kind; kinds without any are absent.
     pub errors: BTreeMap<String, u64>,
     /// Sent, and never answered: whether the server saw them is unknown.
@@ -54,6 +63,12 @@ pub struct HitRecord {
     pub received_bytes: u64,
     /// Connections opened.
     pub connects: u64,
+    /// What else happened on the wire, TLS handshakes among it.
+    #[serde(default)]
+    pub wire: Wire,
+    /// Where the time of requests went.
+    #[serde(default)]
+    pub phases: PhaseResults,
     /// Of what completed, from the intended start.
     pub response: TimeSummary,
     /// Of what completed, from the actual start.

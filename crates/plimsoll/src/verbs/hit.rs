@@ -6,11 +6,13 @@ mod repeat;
 use clap::{Args, ValueEnum};
 use engine::scenario::ConnectionPolicy;
 use engine::{Control, Program, RunOptions, Scenario};
+use model::catalogue::load::{Arrivals, Arriving};
 use model::record::Outcome;
 use model::record::plan::{Load, Placement};
 use model::{HitRecord, Kind, Problem, Result, units};
 
 use crate::context::Context;
+use crate::verbs::recipe_args::pattern;
 use crate::verbs::server_args::SingleArgs;
 use runner::cpus;
 use runner::progress::Progress;
@@ -18,6 +20,8 @@ use runner::server::Server;
 
 use measure::{Length, Witness};
 
+const CONNECTIONS: u32 = 50;
+const CONNECTIONS_AT_A_RATE: u32 = 1000;
 /// A run that is bounded by its number of requests has no other end.
 const NO_END_S: f64 = 1e8;
 
@@ -27,6 +31,7 @@ const NO_END_S: f64 = 1e8;
 Examples:
   plimsoll hit http://127.0.0.1:8080/
   plimsoll hit http://localhost:8080/search -c 100 -d 30s -H 'Accept-Encoding: br'
+  plimsoll hit http://localhost:8080/search --rate 500/s -d 30s
   plimsoll hit http://localhost:8080/orders -n 10000 -b '{\"id\": 7}' -H 'Content-Type: application/json'
   plimsoll hit https://test.example/ --allow-target test.example
 
@@ -36,9 +41,17 @@ pub(crate) struct HitArgs {
     /// What to ask for: http://HOST[:PORT]/PATH or https://…
     #[arg(value_name = "URL")]
     url: String,
-    /// Connections, each of a user who asks again as soon as it is answered
-    #[arg(long, short, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    connections: u32,
+    /// Connections, each of a user who asks again as soon as it is answered [default: 50]; with --rate the most that may be
+    /// open at once [default: 1000]
+    #[arg(long, short, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    connections: Option<u32>,
+    /// Requests that arrive by themselves, however long the answers take: 500/s, or 50:400/s for a rate that rises. Times
+    /// count from when a request was due
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
+    /// How they follow each other: at random (poisson, the default) or evenly (constant)
+    #[arg(long, value_name = "PATTERN", requires = "rate", value_parser = ["poisson", "constant"])]
+    arrivals: Option<String>,
     /// How long
     #[arg(long, short, default_value = "10s", value_name = "TIME", conflicts_with = "requests")]
     duration: String,
@@ -80,7 +93,7 @@ enum Connection {
 }
 
 pub(crate) fn main(args: &HitArgs, context: &mut Context) -> Result<u8> {
-    let length = args.length()?;
+    let (length, arrivals) = (args.length()?, args.arrivals()?);
     let access = args.server.access();
     if access.front_page.is_some() {
         let problem = Problem::recipe("nothing is asked for but the URL").key("--front-page");
@@ -98,7 +111,7 @@ pub(crate) fn main(args: &HitArgs, context: &mut Context) -> Result<u8> {
         },
         ..Scenario::of(Program::Repeat(repeat.repeat))
     };
-    let options = args.options(length, &server, scenario)?;
+    let options = args.options((length, arrivals), &server, scenario)?;
     if let Some(host) = &server.allowed {
         context.console.note(&format!("{host} is not this machine: allowed by --allow-target"));
     }
@@ -142,19 +155,38 @@ impl HitArgs {
         Ok(Length::Seconds(duration_s))
     }
 
-    fn options(&self, length: Length, server: &Server, scenario: Scenario) -> Result<RunOptions> {
-        let (steady_s, total_sessions, users) = match length {
-            Length::Seconds(seconds) => (seconds, None, self.connections),
+    fn arrivals(&self) -> Result<Option<Arrivals>> {
+        let Some(rate) = &self.rate else { return Ok(None) };
+        let (from_per_s, to_per_s) =
+            units::rates(rate).map_err(|what| Problem::recipe(what).key("--rate"))?;
+        if from_per_s != to_per_s && self.requests.is_some() {
+            let problem = Problem::recipe("a rate rises over a time").key("--rate");
+            return Err(problem.remedy("give -d and not -n, or one rate").into());
+        }
+        let pattern = self.arrivals.as_deref().map(pattern).unwrap_or_default();
+        Ok(Some(Arrivals { pattern, arriving: Arriving::Operations, from_per_s, to_per_s }))
+    }
+
+    fn options(
+        &self,
+        (length, arrivals): (Length, Option<Arrivals>),
+        server: &Server,
+        scenario: Scenario,
+    ) -> Result<RunOptions> {
+        let usual = if arrivals.is_some() { CONNECTIONS_AT_A_RATE } else { CONNECTIONS };
+        let connections = self.connections.unwrap_or(usual);
+        let (steady_s, sessions, users) = match length {
+            Length::Seconds(seconds) => (seconds, None, connections),
             Length::Requests(all) => {
                 let most = u32::try_from(all).unwrap_or(u32::MAX);
-                (NO_END_S, Some(all), self.connections.min(most))
+                (NO_END_S, Some(all), connections.min(most))
             }
         };
-        let load = Load { users, steady_s, ..Load::default() };
+        let load = Load { users, steady_s, arrivals, sessions, ..Load::default() };
         let drain_s = scenario.timeout_s;
         Ok(RunOptions {
             cpus: self.cpus()?,
-            total_sessions,
+            total_sessions: sessions,
             drain_s,
             ..RunOptions::of(scenario, load, server.target.clone())
         })

@@ -241,7 +241,8 @@ pub(crate) fn without_load(
     Recipe { users, rate, stages, ramp_up: None, steady: None, ramp_down: None, sessions: None, ..recipe }
 }
 
-fn pattern(word: &str) -> Pattern {
+/// What `--arrivals` says.
+pub(crate) fn pattern(word: &str) -> Pattern {
     if word == "constant" { Pattern::Constant } else { Pattern::Poisson }
 }
 

@@ -127,6 +127,43 @@ fn answers_of_a_bad_status_are_requests_and_errors() {
     let record = ended.json();
     assert_eq!((count(&record, "requests"), count(&record, "unanswered")), (40, 0), "{record:#}");
     assert_eq!((record["errors"]["status"].as_u64(), nginx.logged()), (Some(40), 40), "{record:#}");
+    assert_eq!(record["statuses"], serde_json::json!({ "404": 40 }), "{record:#}");
+}
+
+#[test]
+fn requests_arrive_at_the_rate_that_was_asked_for_whoever_has_time() {
+    let server = NullServer::start(None).expect("a loopback port");
+    let hit = |words: &str| hit(&format!("http://{}/ {words}", server.address()));
+    let record = judged(hit("--rate 300/s --arrivals constant -d 2s --json"));
+    assert!((599..=601).contains(&count(&record, "requests")), "{record:#}");
+    assert_eq!(
+        (count(&record, "requests"), server.served()),
+        (record["statuses"]["200"].as_u64().unwrap_or(0), server.served())
+    );
+    assert_eq!(record["arrivals"]["pattern"], "constant", "{record:#}");
+    let parts =
+        [count(&record["phases"]["first_byte"], "count"), count(&record["phases"]["connect"], "count")];
+    assert_eq!(parts, [count(&record, "requests"), count(&record, "connects")], "{record:#}");
+    let record = judged(hit("--rate 400/s -n 500 --json"));
+    assert_eq!(count(&record, "requests"), 500, "{record:#}");
+    let text = hit("--rate 100:500/s -d 1s").stdout;
+    for part in ["arrivals     100 to 500 requests/s at random (Poisson), over at most 1 000", "first byte"] {
+        assert!(text.contains(part), "{part} is missing in:\n{text}");
+    }
+}
+
+#[test]
+fn a_rate_that_the_connections_can_not_carry_is_no_result() {
+    let server = NullServer::start(None).expect("a loopback port");
+    let said = hit(&format!("http://{}/ --rate 1000000/s -c 1 -d 1s", server.address())).expect(3).stdout;
+    for part in
+        ["arrivals as asked for", "intended arrivals began", "only when one of 1 users was free", "(-c)"]
+    {
+        assert!(
+            said.split_whitespace().collect::<Vec<_>>().join(" ").contains(part),
+            "{part} is missing in:\n{said}"
+        );
+    }
 }
 
 /// wrk counts what it had read when its time was up; what was under way then is the server's surplus.
@@ -160,6 +197,9 @@ fn what_can_not_be_asked_for_is_said_before_anything_starts() {
         ("http://127.0.0.1:1/", "failed to connect"),
         ("http://127.0.0.1:1/ -d 10ms", "1 s or more"),
         ("http://127.0.0.1:1/ -n 5 -d 3s", "cannot be used with"),
+        ("http://127.0.0.1:1/ --rate 5x", "--rate: `x` is not a unit of rates"),
+        ("http://127.0.0.1:1/ --rate 5:10 -n 5", "a rate rises over a time"),
+        ("http://127.0.0.1:1/ --arrivals constant", "--rate"),
         ("http://127.0.0.1:1/ --unix /nowhere --source ::1", "has no source address"),
     ] {
         hit(words).expect(2).says(expected);

@@ -1,6 +1,7 @@
 //! What `plimsoll hit` prints at its end.
 
 use model::HitRecord;
+use model::catalogue::load::{Arrivals, Pattern};
 use model::record::{Outcome, TimeSummary};
 
 use super::paint::Paint;
@@ -20,6 +21,7 @@ pub fn hit(record: &HitRecord, width: usize, colour: bool) -> String {
         headline(record, width, paint),
         facts(record, width, paint),
         times(record, width),
+        phases(record, width),
         sections::evidence(&record.evidence, width),
         generator(record, width),
     ];
@@ -41,7 +43,11 @@ fn headline(record: &HitRecord, width: usize, paint: Paint) -> String {
         let all = (record.completed + failed).max(1);
         let share = figures::percent(Some(failed as f64 / all as f64));
         let failed = if failed == 0 { String::new() } else { format!(", {share} of them failed") };
-        format!("{} requests/s over {} connections{failed}.", rate(record), count(record.connections.into()))
+        let connections = count(record.connections.into());
+        match record.arrivals {
+            None => format!("{} requests/s over {connections} connections{failed}.", rate(record)),
+            Some(_) => format!("{} requests/s, as many as arrived{failed}.", rate(record)),
+        }
     } else {
         crate::headline::verdict_sentence(&record.verdict.sentence)
     };
@@ -57,6 +63,18 @@ fn facts(record: &HitRecord, width: usize, paint: Paint) -> String {
         wrap(&plain(&what), width, "  "),
         format!("  requests     {} in {took}, {}/s", count(record.requests), rate(record)),
     ];
+    if let Some(open) = record.arrivals {
+        lines.push(wrap(&arrivals(open, record.connections), width, "               "));
+    }
+    let is_plain = record.statuses.keys().eq([&200]);
+    if !is_plain && !record.statuses.is_empty() {
+        let each = record.statuses.iter().map(|(status, number)| format!("{status}: {}", count(*number)));
+        lines.push(wrap(
+            &format!("  statuses     {}", each.collect::<Vec<_>>().join(", ")),
+            width,
+            "               ",
+        ));
+    }
     let failed: u64 = record.errors.values().sum();
     if failed > 0 {
         let kinds = words::errors(&record.errors);
@@ -73,6 +91,9 @@ fn facts(record: &HitRecord, width: usize, paint: Paint) -> String {
         figures::bytes(Some(bytes_per_s))
     ));
     lines.push(format!("  connections  {} opened to {}", count(record.connects), plain(&place)));
+    if let Some(wire) = words::wire(&record.wire) {
+        lines.push(wrap(&format!("  wire         {wire}"), width, "               "));
+    }
     lines.join("\n") + "\n"
 }
 
@@ -94,6 +115,22 @@ fn times(record: &HitRecord, width: usize) -> String {
         table.row(std::iter::once("  service".to_string()).chain(service).collect());
     }
     table.lines(width)
+}
+
+fn arrivals(open: Arrivals, connections: u32) -> String {
+    let [from, to] = [open.from_per_s, open.to_per_s].map(|rate| figures::number(Some(rate)));
+    let rate = if from == to { from } else { format!("{from} to {to}") };
+    let how = match open.pattern {
+        Pattern::Poisson => "at random (Poisson)",
+        Pattern::Constant => "evenly",
+    };
+    let max = count(connections.into());
+    format!("  arrivals     {rate} requests/s {how}, over at most {max} connections at once")
+}
+
+/// Where the time of requests went.
+fn phases(record: &HitRecord, width: usize) -> String {
+    sections::phase_table(&record.phases, width)
 }
 
 fn generator(record: &HitRecord, width: usize) -> String {

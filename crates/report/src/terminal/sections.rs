@@ -1,7 +1,9 @@
 //! The parts of the text, in the order in which they are read.
 
 use analysis::signals::names::MEMORY_LIMIT;
-use model::record::{ConsistencyResult, Evidence, OperationResult, TargetOutcome, ValidityCheck};
+use model::record::{
+    ConsistencyResult, Evidence, OperationResult, PhaseResults, TargetOutcome, ValidityCheck,
+};
 use model::{OperationKind, RunRecord};
 
 use super::draw::bar;
@@ -145,22 +147,27 @@ fn times_of(rows: &[&OperationResult], with_sd: bool, paint: Paint) -> Table {
     table
 }
 
-/// Where the time of requests goes.
+/// The parts of requests that occurred.
+pub(super) fn phase_table(phases: &PhaseResults, width: usize) -> String {
+    if phases.occurred().next().is_none() {
+        return String::new();
+    }
+    let right = ["count", "mean", "p50", "p95", "p99", "max"].map(|title| (title, Align::Right));
+    let heading = std::iter::once(("Where the time of requests goes", Align::Left)).chain(right);
+    let mut table = Table::new(&heading.collect::<Vec<_>>());
+    for (name, phase) in phases.occurred() {
+        let mut cells = vec![format!("  {name}"), figures::count(phase.count)];
+        let times = [phase.mean_s, phase.p50_s, phase.p95_s, phase.p99_s, phase.max_s];
+        cells.extend(times.map(figures::time));
+        table.row(cells);
+    }
+    table.lines(width)
+}
+
+/// Where the time of requests goes, what no row has, and what else happened on the wire.
 pub(super) fn phases(page: &Page, width: usize) -> String {
     let record = &page.record;
-    let mut text = String::new();
-    if record.phases.occurred().next().is_some() {
-        let right = ["count", "mean", "p50", "p95", "p99", "max"].map(|title| (title, Align::Right));
-        let heading = std::iter::once(("Where the time of requests goes", Align::Left)).chain(right);
-        let mut table = Table::new(&heading.collect::<Vec<_>>());
-        for (name, phase) in record.phases.occurred() {
-            let mut cells = vec![format!("  {name}"), figures::count(phase.count)];
-            let times = [phase.mean_s, phase.p50_s, phase.p95_s, phase.p99_s, phase.max_s];
-            cells.extend(times.map(figures::time));
-            table.row(cells);
-        }
-        text.push_str(&table.lines(width));
-    }
+    let mut text = phase_table(&record.phases, width);
     if let Some(untimed) = &record.untimed {
         text.push_str(&(wrap(&format!("  Not timed: {}", words::untimed(untimed)), width, "  ") + "\n"));
     }

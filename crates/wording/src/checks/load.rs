@@ -17,19 +17,25 @@ pub(super) fn users(mean: f64, asked: u32, ok: bool, asking: Asking) -> String {
     )
 }
 
-pub(super) fn arrivals(began: u64, intended: f64, pattern: Pattern, fault: Option<ArrivalsFault>) -> String {
+pub(super) fn arrivals(
+    (began, intended): (u64, f64),
+    pattern: Pattern,
+    fault: Option<ArrivalsFault>,
+    asking: Asking,
+) -> String {
+    let flag = asking.more_users();
     let seen = format!("{} of {} intended arrivals began", number(began as f64), number(intended.round()));
     match fault {
         Some(ArrivalsFault::NoFreeUser { waited, users }) => format!(
             "{seen}, {} of them ({}) only when one of {} users was free again: the load was not the one asked for; the \
-             stack can't serve this rate, or allow more users (--users)",
+             stack can't serve this rate, or allow more users ({flag})",
             number(waited as f64),
             percent(waited as f64 / began.max(1) as f64),
             number(f64::from(users))
         ),
         Some(ArrivalsFault::OtherNumber) => format!(
             "{seen}: the load was not the one asked for; where the generator was not late (send_lag), all its users \
-             were taken: lower the rate or allow more users (--users)"
+             were taken: lower the rate or allow more users ({flag})"
         ),
         Some(ArrivalsFault::NotRandom) => format!(
             "{seen}, but their numbers by the second are not those of random arrivals: a stall of the generator \

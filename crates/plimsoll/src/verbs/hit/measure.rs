@@ -2,13 +2,14 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use analysis::{CheckOutcome, HostShares, Little, Steady, ValidityInputs};
+use analysis::{AskedLoad, CheckOutcome, HostShares, Little, Steady, ValidityInputs};
 use engine::{Audience, RunOptions, Second, Totals};
+use model::catalogue::kit::Tolerance;
 use model::record::hit::HIT_FORMAT;
 use model::record::interval::OperationName;
 use model::record::plan::Load;
 use model::record::{Check, OperationResult, Outcome, TimeSummary};
-use model::{HitRecord, Interval, OperationKind, Result, units};
+use model::{HitRecord, Interval, Mix, OperationKind, Result, units};
 use wording::{Asking, VerdictInputs};
 
 use crate::console::Console;
@@ -17,7 +18,7 @@ use runner::progress::Progress;
 use runner::server::Server;
 
 /// The checks that are about the instrument; the others are about a stack.
-const CHECKS: [Check; 8] = [
+const CHECKS: [Check; 9] = [
     Check::Duration,
     Check::Room,
     Check::ErrorsAll,
@@ -25,6 +26,7 @@ const CHECKS: [Check; 8] = [
     Check::GeneratorThread,
     Check::SendLag,
     Check::Users,
+    Check::Arrivals,
     Check::Little,
 ];
 
@@ -146,6 +148,7 @@ pub(super) fn record(
         server: server.location(),
         allowed: server.allowed.clone(),
         connections: options.load.users,
+        arrivals: options.load.arrivals,
         generator_cpus: options.cpus.clone(),
         outcome,
         verdict: wording::verdict(&VerdictInputs {
@@ -159,10 +162,13 @@ pub(super) fn record(
         requests,
         per_s: requests as f64 / elapsed_s.max(1e-9),
         completed,
+        statuses: totals.statuses.clone(),
         errors: operation.as_ref().map(|row| row.errors.clone()).unwrap_or_default(),
         unanswered: unanswered.saturating_sub(refused),
         received_bytes: request.map_or(0, |row| row.bytes),
         connects: totals.connects,
+        wire: seen.all.whole().wire,
+        phases: analysis::phases(&seen.all),
         response: operation.as_ref().map_or_else(TimeSummary::default, |row| row.response.clone()),
         service: operation.map_or_else(TimeSummary::default, |row| row.service),
         cpu_s_per_request: (requests > 0).then(|| seen.all.whole().generator_cpu_s / requests.max(1) as f64),
@@ -171,16 +177,31 @@ pub(super) fn record(
         evidence: totals.evidence.clone(),
     };
     let whole = analysis::operations(&seen.whole, &totals.names);
-    judge(seen, &little, if seen.whole.length_s() > 0.0 { &whole } else { &rows }, &mut record);
+    judge(
+        seen,
+        &little,
+        &options.load,
+        if seen.whole.length_s() > 0.0 { &whole } else { &rows },
+        &mut record,
+    );
     record
 }
 
 /// The instrument's checks of itself, over the whole seconds.
-fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &mut HitRecord) {
+fn judge(seen: &Witnessed, little: &Little, load: &Load, rows: &[OperationResult], record: &mut HitRecord) {
     let steady_s = seen.whole.length_s();
     let planned_steady_s = match seen.length {
         Length::Seconds(seconds) => seconds,
         Length::Requests(_) => record.elapsed_s.min(steady_s.max(1.0)),
+    };
+    let (mix, pauses) = (Mix::only("hit"), [None]);
+    let asked = AskedLoad {
+        load,
+        mix: &mix,
+        pauses: &pauses,
+        by_cycles: false,
+        tolerance: Tolerance::default(),
+        steady: &seen.whole,
     };
     let checks = analysis::validity(&ValidityInputs {
         outcome: record.outcome,
@@ -188,7 +209,7 @@ fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &m
         steady_s,
         unsettled_after_s: None,
         users: record.connections,
-        demand: None,
+        demand: load.arrivals.is_some().then_some(asked),
         shares_cpus: false,
         generator: &record.generator,
         little,
@@ -206,7 +227,6 @@ fn judge(seen: &Witnessed, little: &Little, rows: &[OperationResult], record: &m
     let applies =
         |check: &&CheckOutcome| CHECKS.contains(&check.check) && !(dealt_out && check.check == Check::Users);
     record.validity = wording::checks(checks.iter().filter(applies), Asking::Hit);
-    let load = Load { users: record.connections, ..Load::default() };
     record.verdict = wording::verdict(&VerdictInputs {
         load: &load.headline(),
         checks: &record.validity,
