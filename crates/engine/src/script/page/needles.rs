@@ -7,6 +7,8 @@ use rustc_hash::FxHashMap;
 
 /// How to look for each of the first texts; for those beyond it is worked out anew.
 const MAX_KNOWN: usize = 1000;
+/// And only for those that are not longer: they are kept until the end of the run.
+const MAX_TEXT_BYTES: usize = 256;
 
 /// The texts that have been looked for.
 #[derive(Debug, Default)]
@@ -21,7 +23,7 @@ impl Needles {
         let mut known = self.known.borrow_mut();
         let at = match known.get(text) {
             Some(finder) => finder.find(rest),
-            None if known.len() < MAX_KNOWN => {
+            None if known.len() < MAX_KNOWN && text.len() <= MAX_TEXT_BYTES => {
                 let finder = Finder::new(text).into_owned();
                 known.entry(text.into()).or_insert(finder).find(rest)
             }
@@ -66,6 +68,9 @@ mod tests {
             }
         }
         assert_eq!(needles.known.borrow().len(), MAX_KNOWN);
+        let (needles, long) = (Needles::default(), "long".repeat(MAX_TEXT_BYTES));
+        assert_eq!(needles.find(format!("a {long}").as_bytes(), long.as_bytes(), 0), Some(2));
+        assert_eq!(needles.known.borrow().len(), 0, "what is long is not kept");
         assert_eq!((needles.find(b"ab", b"", 2), needles.find(b"ab", b"", 3)), (Some(2), None));
     }
 }
