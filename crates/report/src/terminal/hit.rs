@@ -1,7 +1,7 @@
 //! What `plimsoll hit` prints at its end.
 
 use model::HitRecord;
-use model::catalogue::load::{Arrivals, Pattern};
+use model::catalogue::load::Arrivals;
 use model::record::{Outcome, TimeSummary};
 
 use super::paint::Paint;
@@ -21,7 +21,7 @@ pub fn hit(record: &HitRecord, width: usize, colour: bool) -> String {
         headline(record, width, paint),
         facts(record, width, paint),
         times(record, width),
-        phases(record, width),
+        sections::phase_table(&record.phases, width),
         sections::evidence(&record.evidence, width),
         generator(record, width),
     ];
@@ -120,17 +120,8 @@ fn times(record: &HitRecord, width: usize) -> String {
 fn arrivals(open: Arrivals, connections: u32) -> String {
     let [from, to] = [open.from_per_s, open.to_per_s].map(|rate| figures::number(Some(rate)));
     let rate = if from == to { from } else { format!("{from} to {to}") };
-    let how = match open.pattern {
-        Pattern::Poisson => "at random (Poisson)",
-        Pattern::Constant => "evenly",
-    };
-    let max = count(connections.into());
+    let (how, max) = (open.pattern.words(), count(connections.into()));
     format!("  arrivals     {rate} requests/s {how}, over at most {max} connections at once")
-}
-
-/// Where the time of requests went.
-fn phases(record: &HitRecord, width: usize) -> String {
-    sections::phase_table(&record.phases, width)
 }
 
 fn generator(record: &HitRecord, width: usize) -> String {

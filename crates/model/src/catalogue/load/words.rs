@@ -25,10 +25,7 @@ impl Load {
     pub fn words(&self) -> String {
         let mut words = self.headline();
         if let Some(open) = &self.arrivals {
-            let how = match open.pattern {
-                Pattern::Poisson => "at random (Poisson)",
-                Pattern::Constant => "evenly",
-            };
+            let how = open.pattern.words();
             let most = grouped(f64::from(self.users));
             words = format!("{words} arriving {how}, at most {most} users at once");
         }
@@ -78,6 +75,16 @@ fn grouped(value: f64) -> String {
         grouped.push(digit);
     }
     if fraction.is_empty() { grouped } else { format!("{grouped}.{fraction}") }
+}
+
+impl Pattern {
+    /// How arrivals follow each other, for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Pattern::Poisson => "at random (Poisson)",
+            Pattern::Constant => "evenly",
+        }
+    }
 }
 
 #[cfg(test)]
