@@ -1,5 +1,5 @@
 //! A fixed number of requests through the engine on a transport in memory and a virtual clock: no socket, no kernel,
-//! no wall clock, so that the instructions of it are the same from run to run. `hotpath repeat|session VISITS`.
+//! no wall clock, so that the instructions of it are the same from run to run. `hotpath repeat|new_heads|session VISITS`.
 
 use std::cell::Cell;
 use std::io;
@@ -31,6 +31,8 @@ impl Clock for VirtualClock {
 
 /// A server's heads differ from second to second by their dates: as if it gave that number of answers in each.
 const ANSWERS_A_SECOND: usize = 500;
+/// Each head differs from those of the last minute.
+const ONE_A_SECOND: usize = 1;
 
 struct Canned {
     /// What requests begin with.
@@ -45,12 +47,13 @@ struct Memory {
     /// The last one is for all requests that no other is for.
     answers: Vec<Canned>,
     answered: usize,
+    answers_a_second: usize,
     inbox: Vec<Option<Rc<[u8]>>>,
     ready: Vec<Ready>,
 }
 
 impl Memory {
-    fn new(clock: VirtualClock) -> Memory {
+    fn new(clock: VirtualClock, answers_a_second: usize) -> Memory {
         let answer = |body: &str, cookie: Option<&str>| -> Vec<Rc<[u8]>> {
             let cookie = cookie.map(|cookie| format!("Set-Cookie: {cookie}\r\n")).unwrap_or_default();
             let at_second = |second| {
@@ -71,7 +74,7 @@ impl Memory {
             }
         }
         table.push(Canned { request: Vec::new(), by_second: answer("hello\n", None) });
-        Memory { clock, answers: table, answered: 0, inbox: Vec::new(), ready: Vec::new() }
+        Memory { clock, answers: table, answered: 0, answers_a_second, inbox: Vec::new(), ready: Vec::new() }
     }
 
     fn event(slot: u32, readable: bool) -> Ready {
@@ -93,7 +96,7 @@ impl Transport for Memory {
 
     fn send(&mut self, slot: u32, bytes: &[u8]) -> io::Result<usize> {
         let answer = self.answers.iter().find(|canned| bytes.starts_with(&canned.request));
-        let second = self.answered / ANSWERS_A_SECOND % 60;
+        let second = self.answered / self.answers_a_second % 60;
         self.answered += 1;
         self.inbox[slot as usize] = answer.map(|canned| Rc::clone(&canned.by_second[second]));
         self.ready.push(Memory::event(slot, true));
@@ -128,7 +131,8 @@ impl Audience for Nobody {
     }
 }
 
-fn program(name: &str) -> Option<Program> {
+/// What users do, and how many answers there are in a second.
+fn program(name: &str) -> Option<(Program, usize)> {
     let repeat = Repeat {
         name: "hit".to_string(),
         method: "GET".to_string(),
@@ -138,8 +142,9 @@ fn program(name: &str) -> Option<Program> {
     };
     let text = include_str!("../../catalogue/kits/flow/session.lua");
     match name {
-        "repeat" => Some(Program::Repeat(repeat)),
-        "session" => Some(Program::Script(Source::of("session.lua", text, "visit"))),
+        "repeat" => Some((Program::Repeat(repeat), ANSWERS_A_SECOND)),
+        "new_heads" => Some((Program::Repeat(repeat), ONE_A_SECOND)),
+        "session" => Some((Program::Script(Source::of("session.lua", text, "visit")), ANSWERS_A_SECOND)),
         _ => None,
     }
 }
@@ -147,8 +152,8 @@ fn program(name: &str) -> Option<Program> {
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().collect();
     let (name, visits) = (words.get(1).map(String::as_str), words.get(2).and_then(|word| word.parse().ok()));
-    let (Some(program), Some(visits)) = (name.and_then(program), visits) else {
-        eprintln!("usage: hotpath repeat|session VISITS");
+    let (Some((program, answers_a_second)), Some(visits)) = (name.and_then(program), visits) else {
+        eprintln!("usage: hotpath repeat|new_heads|session VISITS");
         return ExitCode::from(2);
     };
     let load = Load { users: USERS, steady_s: 1e6, ..Load::default() };
@@ -156,7 +161,7 @@ fn main() -> ExitCode {
     let options =
         RunOptions { total_sessions: Some(visits), ..RunOptions::of(Scenario::of(program), load, address) };
     let clock = VirtualClock::default();
-    let totals = match run_on(&options, clock.clone(), Memory::new(clock), &mut Nobody) {
+    let totals = match run_on(&options, clock.clone(), Memory::new(clock, answers_a_second), &mut Nobody) {
         Ok(totals) => totals,
         Err(problems) => {
             eprintln!("{problems}");
