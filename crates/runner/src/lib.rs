@@ -8,6 +8,7 @@
 //! started (`testbed`), what a figure means (`analysis`), which trial is next (`experiment`), where files lie (`store`).
 
 pub mod artefact;
+pub mod awake;
 pub mod catalogue_folder;
 pub mod ceiling;
 pub mod cpus;
