@@ -3,7 +3,7 @@
 
 use model::record::diagnosis::Handicap;
 
-use crate::paired;
+use crate::paired::{self, Looks};
 
 /// Probability with which an interval holds.
 const CONFIDENCE_RATIO: f64 = 0.95;
@@ -41,7 +41,8 @@ pub fn elasticity(pairs: &[(u64, u64)], left_ratio: f64) -> Elasticity {
     let log = |(without, with): &(u64, u64)| (*with as f64 / *without as f64).ln().max(MAX_WEIGHT * taken);
     let logs: Vec<f64> = usable.iter().map(log).collect();
     // The taken logarithm is negative: the ends change places.
-    let interval = paired::interval(&logs, CONFIDENCE_RATIO).map(|(low, high)| (high / taken, low / taken));
+    let looks = Looks { confidence_ratio: CONFIDENCE_RATIO, max_values: counts.pairs };
+    let interval = paired::interval(&logs, looks).map(|(low, high)| (high / taken, low / taken));
     Elasticity { value: Some(paired::centre(&logs) / taken), interval, ..counts }
 }
 

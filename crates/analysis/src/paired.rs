@@ -1,13 +1,14 @@
 //! Which of two is better, from pairs measured close to each other: an estimate that outliers don't move, an interval
-//! that holds however often one looks, and what follows from it.
+//! that holds at every look, and what follows from it.
 //!
 //! The formulas, what was chosen and what simulations showed: `docs/method/comparing.md`.
 
-mod bet;
+mod walk;
 
 use model::record::study::{Better, Conclusion};
 
 use crate::bootstrap;
+use crate::distribution::student_quantile;
 
 /// Resamples of the plain bootstrap interval.
 const RESAMPLES: usize = 1000;
@@ -19,6 +20,18 @@ pub const RESOLUTION: f64 = 0.001;
 /// How many blocks are thought of at most when it is reckoned how many more would do.
 const MAX_BLOCKS: u32 = 5_000;
 
+/// How much longer an interval is that may be looked at after each block than one at the end of them: by simulation.
+const LONGER: f64 = 1.15;
+
+/// How values are looked at: after each of them, up to a number that is known before the first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Looks {
+    /// Probability with which the intervals of all looks hold.
+    pub confidence_ratio: f64,
+    /// Values that there will be at most: more of them say nothing more.
+    pub max_values: u32,
+}
+
 /// How a comparison is judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Terms {
@@ -26,8 +39,8 @@ pub struct Terms {
     pub better: Better,
     /// Differences smaller than this don't matter: 0.01 is 1 %.
     pub band_ratio: f64,
-    /// Probability with which the interval holds, however often one looks.
-    pub confidence_ratio: f64,
+    /// How often the pairs are looked at, and with which probability every interval holds.
+    pub looks: Looks,
     /// Seed of the bootstrap.
     pub seed: u64,
 }
@@ -41,8 +54,8 @@ pub struct PairedEffect {
     pub b: f64,
     /// B/A: e to the median of the averages of all two blocks' log ratios (Hodges and Lehmann 1963).
     pub ratio: f64,
-    /// The interval for `ratio` that holds at the chosen confidence however often one looks; absent as long as there
-    /// are too few blocks (fewer than seven for 95 %).
+    /// The interval for `ratio` that holds at the chosen confidence at every look; absent as long as there are too few
+    /// blocks ([`min_blocks`]).
     pub interval: Option<(f64, f64)>,
     /// The bootstrap's interval (BCa) at the same confidence for who looks only once; absent below five blocks.
     pub bootstrap: Option<(f64, f64)>,
@@ -67,10 +80,10 @@ pub fn effect_of(pairs: &[(f64, f64)], terms: &Terms, resolution: f64) -> Paired
     let logs: Vec<f64> = pairs.iter().map(|(a, b)| (b / a).ln()).collect();
     let estimate = centre(&logs);
     let least = resolution.ln_1p();
-    let interval = interval(&logs, terms.confidence_ratio)
+    let interval = interval(&logs, terms.looks)
         .map(|(low, high)| (low.min(estimate - least), high.max(estimate + least)));
     let resampled =
-        bootstrap::bca(&logs, |drawn| centre(drawn), terms.confidence_ratio, RESAMPLES, terms.seed);
+        bootstrap::bca(&logs, |drawn| centre(drawn), terms.looks.confidence_ratio, RESAMPLES, terms.seed);
     let noise = noise(&logs, estimate);
     PairedEffect {
         a: median(pairs.iter().map(|(a, _)| *a)),
@@ -88,15 +101,21 @@ fn exp(ends: (f64, f64)) -> (f64, f64) {
     (ends.0.exp(), ends.1.exp())
 }
 
-/// The interval for the centre of `logs` that holds with `confidence_ratio` however often one looks: values so far are
-/// independent and symmetric around it, of whatever distribution. `None` as long as there are too few.
-pub fn interval(logs: &[f64], confidence_ratio: f64) -> Option<(f64, f64)> {
-    bet::interval(logs, centre(logs), confidence_ratio)
+/// The interval for the centre of `logs` that holds at every look: values are independent and symmetric around it, of
+/// whatever distribution. `None` as long as there are too few.
+pub fn interval(logs: &[f64], looks: Looks) -> Option<(f64, f64)> {
+    walk::interval(logs, centre(logs), looks)
 }
 
-/// How many blocks an interval with this confidence takes at least, however clear they are: seven for 95 %.
-pub fn min_blocks(confidence_ratio: f64) -> u32 {
-    bet::least(confidence_ratio) as u32
+/// After how many blocks there is an interval, however clear they are; `None` where there will be fewer.
+pub fn min_blocks(looks: Looks) -> Option<u32> {
+    walk::least(looks)
+}
+
+/// The lowest number of blocks that are worth planning: fewer never give an interval.
+pub fn min_planned(confidence_ratio: f64) -> u32 {
+    let enough = |max_values: &u32| min_blocks(Looks { confidence_ratio, max_values: *max_values }).is_some();
+    (1..MAX_BLOCKS).find(enough).unwrap_or(MAX_BLOCKS)
 }
 
 /// What an interval says: no difference that matters when it lies in the band; a difference when zero lies outside of
@@ -109,33 +128,28 @@ fn conclude(logs: &[f64], estimate: f64, interval: Option<(f64, f64)>, terms: &T
             let more = low > 0.0;
             if more == (terms.better == Better::Higher) { Conclusion::Faster } else { Conclusion::Slower }
         }
-        _ => Conclusion::Open { more_blocks: more_blocks(logs, estimate, interval, terms) },
+        _ => Conclusion::Open { more_blocks: more_blocks(logs, estimate, terms) },
     }
 }
 
 /// How many more blocks would give an answer if the estimate stayed where it is and the noise as it was: those after
-/// which the interval leaves zero out, or lies in the band, whichever is sooner.
-fn more_blocks(logs: &[f64], estimate: f64, interval: Option<(f64, f64)>, terms: &Terms) -> Option<u32> {
+/// which the last look's interval leaves zero out, or lies in the band, whichever is sooner. More than were planned would
+/// have to be planned anew.
+fn more_blocks(logs: &[f64], estimate: f64, terms: &Terms) -> Option<u32> {
     let have = logs.len() as u32;
-    let scale = match interval {
-        Some((low, high)) => (high - low) / 2.0 / width(have, terms.confidence_ratio)?,
-        None => noise(logs, estimate)?,
-    };
+    let noise = noise(logs, estimate)?;
     let room = estimate.abs().max(terms.band_ratio.ln_1p() - estimate.abs());
-    let answers =
-        |blocks: &u32| width(*blocks, terms.confidence_ratio).is_some_and(|width| width * scale < room);
-    let least = min_blocks(terms.confidence_ratio);
-    (least.max(have + 1)..=MAX_BLOCKS).find(answers).map(|blocks| blocks - have)
+    let answers = |blocks: &u32| width(*blocks, terms.looks.confidence_ratio) * noise < room;
+    (min_planned(terms.looks.confidence_ratio).max(have + 1)..=MAX_BLOCKS)
+        .find(answers)
+        .map(|blocks| blocks - have)
 }
 
-/// About half the interval's length in standard deviations of the values, after `blocks` of them: that of the t mixture
-/// with unit prior variance (Lai 1976; Wang and Ramdas 2023), which has a formula and is as long as ours within a tenth
-/// for normal values.
-fn width(blocks: u32, confidence_ratio: f64) -> Option<f64> {
+/// Half the last look's interval in standard deviations of normal values, when `blocks` of them were planned: Student's,
+/// longer by what the looks before it and the bounded scores cost.
+fn width(blocks: u32, confidence_ratio: f64) -> f64 {
     let n = f64::from(blocks);
-    let r = 1.0 + n;
-    let k = (r / (1.0 - confidence_ratio).powi(2)).powf(1.0 / n);
-    (k < r).then(|| ((k - 1.0) / (1.0 - k / r)).sqrt())
+    LONGER * student_quantile(0.5 + confidence_ratio / 2.0, n - 1.0) / n.sqrt()
 }
 
 /// The Hodges-Lehmann estimate: the median of the averages of all two values, each with itself too. NaN without any.

@@ -31,7 +31,7 @@ pub fn effect(a: &Figure, b: &Figure, terms: &Terms) -> Option<UnpairedEffect> {
     }
     let difference = (b.value / a.value).ln();
     let error = |figure: &Figure| Some((figure.log_se?, degrees(figure)));
-    let far = error(a).zip(error(b)).map(|(a, b)| half_length(a, b, terms.confidence_ratio));
+    let far = error(a).zip(error(b)).map(|(a, b)| half_length(a, b, terms.looks.confidence_ratio));
     let ends = far.map(|far| (difference - far, difference + far));
     Some(UnpairedEffect {
         ratio: difference.exp(),
@@ -74,8 +74,10 @@ fn conclude(ends: Option<(f64, f64)>, terms: &Terms) -> Conclusion {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::paired::Looks;
 
-    const TERMS: Terms = Terms { better: Better::Lower, band_ratio: 0.01, confidence_ratio: 0.95, seed: 1 };
+    const TERMS: Terms = Terms { better: Better::Lower, band_ratio: 0.01, looks: ONCE, seed: 1 };
+    const ONCE: Looks = Looks { confidence_ratio: 0.95, max_values: 1 };
 
     fn figure(value: f64, log_se: Option<f64>) -> Figure {
         Figure { name: "p95".to_string(), operation: None, value, log_se, degrees: Some(9.0) }

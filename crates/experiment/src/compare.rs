@@ -51,6 +51,11 @@ pub fn so_far(compare: &Compare, asked: &Asked, trials: &[Trial]) -> Judgement {
     judge(compare, &Course::of(compare, asked, trials).blocks)
 }
 
+/// The values of the figure that decides, of A and of B, in each valid block.
+pub fn pairs(compare: &Compare, asked: &Asked, trials: &[Trial]) -> Vec<(f64, f64)> {
+    judgement::values(compare, &Course::of(compare, asked, trials).blocks)
+}
+
 /// The number of spoiled blocks above which a comparison gives up: the machine is not fit for it.
 pub fn max_spoiled(compare: &Compare) -> u32 {
     2 + compare.most_blocks / 3

@@ -28,6 +28,7 @@ use crate::measure::measure;
 use crate::server::ServerAccess;
 use crate::standing_stack::{self, StandingStack};
 use crate::{ceiling, keep, outcome, setup};
+pub use arm::warm_up_s;
 use arm::{ReadyArm, Task};
 use driven::Driven;
 pub use of_run::of_run;

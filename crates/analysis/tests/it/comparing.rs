@@ -1,10 +1,18 @@
 //! Comparisons of stacks that are made up, so that the right answer is known. What is found is printed: it stands in
 //! `docs/method/comparing.md`.
 
-use analysis::paired::{Terms, effect, interval};
+use analysis::paired::{Looks, Terms, effect, interval};
 use model::random::Random;
 use model::record::study::{Better, Conclusion};
 use proptest::prelude::*;
+
+/// Looked at after each of at most twenty pairs.
+const LOOKS: Looks = Looks { confidence_ratio: 0.95, max_values: 20 };
+
+/// After each of at most `max_values`.
+fn planned(max_values: usize) -> Looks {
+    Looks { max_values: max_values as u32, ..LOOKS }
+}
 
 /// How two arms are measured, pair by pair: logarithms of a figure.
 #[derive(Debug, Clone, Copy)]
@@ -46,11 +54,7 @@ impl Arms {
         for number in 1..=most {
             let (a, b) = self.pair(number, random);
             logs.push((b / a).ln());
-            // Fewer than seven pairs never suffice, which a test of its own shows.
-            if number < 7 {
-                continue;
-            }
-            match interval(&logs, 0.95) {
+            match interval(&logs, planned(most)) {
                 Some((low, _)) if low > 0.0 => return Some((number, true)),
                 Some((_, high)) if high < 0.0 => return Some((number, false)),
                 _ => {}
@@ -134,7 +138,7 @@ fn the_interval_holds_the_true_ratio_at_every_look() {
             (1..=30).any(|number| {
                 let (a, b) = arms.pair(number, &mut random);
                 logs.push((b / a).ln());
-                interval(&logs, 0.95).is_some_and(|(low, high)| !(low..=high).contains(&arms.effect))
+                interval(&logs, planned(30)).is_some_and(|(low, high)| !(low..=high).contains(&arms.effect))
             })
         });
         let missed = missed.count();
@@ -145,7 +149,7 @@ fn the_interval_holds_the_true_ratio_at_every_look() {
 
 #[test]
 fn no_difference_is_said_in_as_many_pairs_as_the_noise_takes() {
-    let terms = Terms { better: Better::Higher, band_ratio: 0.01, confidence_ratio: 0.95, seed: 1 };
+    let terms = Terms { better: Better::Higher, band_ratio: 0.01, looks: LOOKS, seed: 1 };
     for (noise, most, at_most) in [(0.005, 30, 12), (0.01, 60, 26), (0.02, 150, 95)] {
         let mut random = Random::new(11);
         let band = terms.band_ratio.ln_1p();
@@ -155,7 +159,7 @@ fn no_difference_is_said_in_as_many_pairs_as_the_noise_takes() {
                 let same = |number: &usize| {
                     let (a, b) = Arms { noise, ..CALM }.pair(*number, &mut random);
                     logs.push((b / a).ln());
-                    interval(&logs, 0.95).is_some_and(|(low, high)| low > -band && high < band)
+                    interval(&logs, planned(most)).is_some_and(|(low, high)| low > -band && high < band)
                 };
                 (1..=most).find(same).unwrap_or(most + 1)
             })
@@ -180,7 +184,7 @@ proptest! {
 
     #[test]
     fn units_change_no_ratio(pairs in pairs(), unit in 1e-6f64..1e6) {
-        let terms = Terms { better: Better::Lower, band_ratio: 0.01, confidence_ratio: 0.95, seed: 3 };
+        let terms = Terms { better: Better::Lower, band_ratio: 0.01, looks: LOOKS, seed: 3 };
         let one = effect(&pairs, &terms);
         let scaled: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (a * unit, b * unit)).collect();
         let other = effect(&scaled, &terms);
@@ -191,7 +195,7 @@ proptest! {
 
     #[test]
     fn exchanging_a_and_b_turns_everything_round(pairs in pairs()) {
-        let terms = Terms { better: Better::Lower, band_ratio: 0.01, confidence_ratio: 0.95, seed: 3 };
+        let terms = Terms { better: Better::Lower, band_ratio: 0.01, looks: LOOKS, seed: 3 };
         let one = effect(&pairs, &terms);
         let turned: Vec<(f64, f64)> = pairs.iter().map(|(a, b)| (*b, *a)).collect();
         let other = effect(&turned, &terms);
@@ -209,7 +213,7 @@ proptest! {
 
     #[test]
     fn any_numbers_whatever_give_an_effect(pairs in prop::collection::vec((any::<f64>(), any::<f64>()), 0..12)) {
-        let terms = Terms { better: Better::Lower, band_ratio: 0.01, confidence_ratio: 0.95, seed: 3 };
+        let terms = Terms { better: Better::Lower, band_ratio: 0.01, looks: LOOKS, seed: 3 };
         let found = effect(&pairs, &terms);
         if let Some((low, high)) = found.interval {
             prop_assert!(low <= found.ratio && found.ratio <= high, "{:?}", found);
@@ -219,7 +223,7 @@ proptest! {
     #[test]
     fn more_confidence_is_a_longer_interval(pairs in pairs()) {
         let logs: Vec<f64> = pairs.iter().map(|(a, b)| (b / a).ln()).collect();
-        if let (Some(less), Some(more)) = (interval(&logs, 0.9), interval(&logs, 0.99)) {
+        if let (Some(less), Some(more)) = (interval(&logs, Looks { confidence_ratio: 0.9, ..LOOKS }), interval(&logs, Looks { confidence_ratio: 0.99, ..LOOKS })) {
             prop_assert!(more.0 <= less.0 + 1e-9 && less.1 <= more.1 + 1e-9, "{:?} {:?}", less, more);
         }
     }

@@ -1,12 +1,15 @@
 //! How often intervals hold what is true, on made-up recordings. What is found is printed: it stands in
 //! `docs/method/intervals.md`.
 
-use analysis::paired::{self, Terms};
+use analysis::paired::{self, Looks, Terms};
 use analysis::{bootstrap, quantile, unpaired};
 use model::random::Random;
 use model::record::interval::{OperationName, Times, new_times, record_ns};
 use model::record::study::{Better, Measured};
 use model::{Interval, OperationInterval, OperationKind};
+
+/// One look, at the end.
+const LOOKS: Looks = Looks { confidence_ratio: 0.95, max_values: 1 };
 
 /// Where response times come from.
 #[derive(Debug, Clone, Copy)]
@@ -194,7 +197,7 @@ fn window(source: Source, length_s: usize, random: &mut Random) -> Measured {
 
 #[test]
 fn intervals_of_ratios_of_two_windows_hold_the_truth_in_93_to_97_percent_of_1000() {
-    let terms = Terms { better: Better::Lower, band_ratio: 0.01, confidence_ratio: 0.95, seed: 1 };
+    let terms = Terms { better: Better::Lower, band_ratio: 0.01, looks: LOOKS, seed: 1 };
     for source in [Source::Levels(0.3), Source::Outliers(0.3)] {
         let mut random = Random::new(17);
         let windows: Vec<Measured> = (0..1001).map(|_| window(source, 30, &mut random)).collect();
@@ -215,7 +218,7 @@ fn intervals_of_ratios_of_two_windows_hold_the_truth_in_93_to_97_percent_of_1000
 
 #[test]
 fn intervals_of_ratios_of_short_windows_hold_the_truth_in_at_least_93_percent_of_1000() {
-    let terms = Terms { better: Better::Lower, band_ratio: 0.01, confidence_ratio: 0.95, seed: 1 };
+    let terms = Terms { better: Better::Lower, band_ratio: 0.01, looks: LOOKS, seed: 1 };
     let mut told = Vec::new();
     for length_s in 4..=9 {
         let mut random = Random::new(length_s as u64);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use analysis::paired::{self, Terms};
-use model::record::study::{Better, By, Compare, Conclusion, Effect, Failed, Lopsided, Measured};
+use analysis::paired::{self, Looks, Terms};
+use model::record::study::{Better, By, CPU, Compare, Conclusion, Effect, Failed, Lopsided, Measured};
 
 use super::{Block, LOAD_LINE, Side, fairness};
 
-/// Figures in the order in which they are shown.
+/// Figures of operations in the order in which they are shown.
 const FIGURES: [&str; 5] = ["throughput", "mean", "p50", "p95", "p99"];
 
 /// What the blocks say.
@@ -98,6 +98,8 @@ fn names(compare: &Compare, pairs: &[&[Side<'_>; 2]]) -> Vec<(String, Option<Str
     let mut names: Vec<(String, Option<String>)> = Vec::new();
     for operation in operations {
         names.extend(FIGURES.iter().map(|figure| ((*figure).to_string(), operation.clone())));
+        // CPU time is not kept by operation.
+        names.extend(operation.is_none().then(|| (CPU.to_string(), None)));
     }
     let whole = |name: &(String, Option<String>)| {
         !pairs.is_empty()
@@ -111,16 +113,20 @@ fn names(compare: &Compare, pairs: &[&[Side<'_>; 2]]) -> Vec<(String, Option<Str
     names
 }
 
+/// Those of the figure that was asked about.
+pub(super) fn values(compare: &Compare, blocks: &[Block<'_>]) -> Vec<(f64, f64)> {
+    values_of(&pairs(blocks), &(compare.by.clone(), None))
+}
+
+fn values_of(pairs: &[&[Side<'_>; 2]], name: &(String, Option<String>)) -> Vec<(f64, f64)> {
+    pairs.iter().filter_map(|pair| Some((value(&pair[0], name)?, value(&pair[1], name)?))).collect()
+}
+
 fn effect(compare: &Compare, pairs: &[&[Side<'_>; 2]], name: (String, Option<String>)) -> Effect {
-    let both = |pair: &&[Side<'_>; 2]| Some((value(&pair[0], &name)?, value(&pair[1], &name)?));
-    let values: Vec<(f64, f64)> = pairs.iter().filter_map(both).collect();
+    let values = values_of(pairs, &name);
     let better = better(&name.0);
-    let terms = Terms {
-        better,
-        band_ratio: compare.band_ratio,
-        confidence_ratio: compare.confidence_ratio,
-        seed: compare.seed,
-    };
+    let looks = Looks { confidence_ratio: compare.confidence_ratio, max_values: compare.most_blocks };
+    let terms = Terms { better, band_ratio: compare.band_ratio, looks, seed: compare.seed };
     let found = paired::effect_of(&values, &terms, resolution(compare, &name.0, &values));
     let (figure, operation) = name;
     let number = |value: f64| if value.is_finite() { value } else { 0.0 };
@@ -152,7 +158,7 @@ fn value(side: &Side<'_>, (figure, operation): &(String, Option<String>)) -> Opt
         Side::Line(load) => (figure == LOAD_LINE && operation.is_none()).then_some(*load),
         Side::Trial(trial) => {
             let seen: &Measured = trial.measured.as_ref()?;
-            seen.figure(figure, operation.as_deref()).map(|figure| figure.value).filter(|value| *value > 0.0)
+            seen.value(figure, operation.as_deref()).filter(|value| *value > 0.0)
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use experiment::compare::{Asked, Judgement, max_spoiled, next};
 use experiment::{Step, pursue};
-use model::record::study::{Compare, Conclusion, SpoilCause, Trial};
+use model::record::study::{CPU, Compare, Conclusion, SpoilCause, Trial};
 
 use crate::made_up::MadeUp;
 
@@ -53,6 +53,22 @@ fn a_change_of_three_per_cent_is_found_in_the_right_direction() {
         let (said, blocks) = tally(100, effect, 0.0141, 0.0);
         assert!(said[right] >= 85 && said[wrong] == 0, "{effect}: {said:?} after {blocks} blocks");
     }
+}
+
+#[test]
+fn the_stacks_cpu_time_of_an_operation_is_compared_too_and_may_be_asked_for() {
+    let bench = || MadeUp { cpu_ratio: vec![0.5, 0.55], ..MadeUp::new(&[0.04, 0.04], 0.01, 1) };
+    let cpu = |judgement: &Judgement| {
+        let effect = judgement.effects.iter().find(|effect| effect.figure == CPU);
+        effect.map(|effect| (effect.ratio, effect.conclusion.clone()))
+    };
+    let (judgement, _) = ask(&question(1), &mut bench());
+    let (ratio, _) = cpu(&judgement).expect("the web tier was watched");
+    assert!((ratio / 1.1 - 1.0).abs() < 0.02, "the generator's is left out: {ratio}");
+    let (asked, _) = ask(&Compare { by: CPU.to_string(), ..question(1) }, &mut bench());
+    assert_eq!((asked.effects[0].figure.as_str(), &asked.conclusion), (CPU, &Conclusion::Slower));
+    let (unwatched, _) = ask(&question(1), &mut MadeUp::new(&[0.04, 0.04], 0.01, 1));
+    assert_eq!(cpu(&unwatched), None);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use experiment::{Bench, Order};
-use model::record::study::{Fault, Figure, Measured, Trial};
+use model::record::study::{Fault, Figure, Measured, TierCpu, Trial};
 use model::{Problem, Result};
 use testkit::stack::Random;
 
@@ -15,6 +15,8 @@ pub(crate) struct MadeUp {
     pub(crate) mean_s: Vec<f64>,
     /// Standard deviation of the logarithm of a trial's mean.
     pub(crate) noise: f64,
+    /// CPU time of an operation of each arm as a share of its mean; no tier is watched where it is not said.
+    pub(crate) cpu_ratio: Vec<f64>,
     /// All times rise by this share with each trial.
     pub(crate) drift: f64,
     /// Trials, by number, whose instrument fails.
@@ -37,6 +39,7 @@ impl MadeUp {
         MadeUp {
             mean_s: mean_s.to_vec(),
             noise,
+            cpu_ratio: Vec::new(),
             drift: 0.0,
             invalid: BTreeSet::new(),
             failed_ratio: Vec::new(),
@@ -49,6 +52,15 @@ impl MadeUp {
     }
 }
 
+impl MadeUp {
+    /// The web tier, and the generator beside the stack.
+    fn tiers(&self, order: &Order, per_s: f64, mean_s: f64) -> Vec<TierCpu> {
+        let Some(ratio) = self.cpu_ratio.get(order.arm) else { return Vec::new() };
+        let tier = |name: &str, cpu_cores| TierCpu { tier: name.to_string(), cpu_cores };
+        vec![tier("web", per_s * mean_s * ratio), tier("generator", f64::from(order.block) + 1.0)]
+    }
+}
+
 impl Bench for MadeUp {
     fn trial(&mut self, order: &Order, trials: &[Trial]) -> Result<Trial> {
         let number = trials.len() as u32 + 1;
@@ -58,6 +70,7 @@ impl Bench for MadeUp {
         self.orders.push(order.clone());
         let log = self.noise * self.random.normal() + self.drift * f64::from(number);
         let mean_s = self.mean_s[order.arm] * log.exp();
+        let per_s = order.load / (1.0 + mean_s);
         let figure = |name: &str, value: f64| Figure {
             name: name.to_string(),
             operation: None,
@@ -81,10 +94,11 @@ impl Bench for MadeUp {
             window_s: order.window_s,
             measured: Some(Measured {
                 figures: vec![
-                    figure("throughput", order.load / (1.0 + mean_s)),
+                    figure("throughput", per_s),
                     figure("mean", mean_s),
                     figure("p95", 3.0 * mean_s),
                 ],
+                tiers: self.tiers(order, per_s, mean_s),
                 failed_ratio: self.failed_ratio.get(order.arm).copied().unwrap_or(0.0),
                 ..Measured::default()
             }),

@@ -26,7 +26,7 @@ pub use published::{
     Agreement, Claim, ClaimOrder, Estimate, Published, PublishedFigure, PublishedPair, PublishedRow,
 };
 pub use sweep::{Cell, Factor, Form, Measurement, Sweep, SweepOrder};
-pub use trial::{Fault, Figure, Measured, Purpose, TierCpu, Trial};
+pub use trial::{CPU, Fault, Figure, Measured, Purpose, TierCpu, Trial};
 
 use crate::catalogue::recipe::Recipe;
 use crate::record::diagnosis::Diagnosis;

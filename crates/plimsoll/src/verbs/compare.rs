@@ -19,6 +19,7 @@ use crate::verbs::finish::{self, Ended, Export, Sentences, refuse_beside_resume}
 use crate::verbs::recipe_args::StackArgs;
 use crate::verbs::server_args::ServerArgs;
 use question::QuestionArgs;
+use runner::awake::Awake;
 use runner::progress::Progress;
 use runner::server::ServerAccess;
 use runner::trial::TrialBench;
@@ -77,7 +78,10 @@ pub(crate) fn main(args: &CompareArgs, context: &mut Context) -> Result<u8> {
     let junit = Export::to("--junit", args.junit.as_deref())?;
     let server = args.server.access();
     let ended = match (&args.resume, args.a.as_deref().zip(args.b.as_deref())) {
-        (Some(name), _) => measure(resume(args, name, &server, context)?)?,
+        (Some(name), _) => {
+            let (bench, awake) = resume(args, name, &server, context)?;
+            measure(bench, awake)?
+        }
         (None, Some((a, b))) => pair(args, a, b, &server, context)?,
         (None, None) => return Err(Problem::recipe("a comparison needs A and B").into()),
     };
@@ -106,7 +110,8 @@ fn pair(args: &CompareArgs, a: &str, b: &str, server: &ServerAccess, context: &m
         (false, false) => {
             let base = side::base(args.kit.as_deref(), &args.stack, context)?;
             let arms = both([side::arm(a, &base, context), side::arm(b, &base, context)])?;
-            measure(begin(args, arms.into(), server, context)?)
+            let (bench, awake) = begin(args, arms.into(), server, context)?;
+            measure(bench, awake)
         }
         _ => Err(side::mixed(a, b).into()),
     }
@@ -169,13 +174,15 @@ fn begin<'a>(
     arms: Vec<Arm>,
     server: &ServerAccess,
     context: &'a mut Context,
-) -> Result<TrialBench<'a>> {
+) -> Result<(TrialBench<'a>, Option<Awake>)> {
     let seed = arms[0].recipe.seed.unwrap_or(1);
-    let (arms, compare, load) = args.question.question(arms, seed, context)?;
+    let (arms, mut compare, load) = args.question.question(arms, seed, context)?;
+    let awake = args.question.keep_awake(&mut compare, context);
     for line in wording::plan::compare(&compare, &arms, question::trial_s(&compare)).lines() {
         context.console.note(line);
     }
-    TrialBench::begin(Question::Compare(compare), &arms, load, server, context.environment())
+    let bench = TrialBench::begin(Question::Compare(compare), &arms, load, server, context.environment())?;
+    Ok((bench, awake))
 }
 
 fn resume<'a>(
@@ -183,7 +190,7 @@ fn resume<'a>(
     name: &str,
     server: &ServerAccess,
     context: &'a mut Context,
-) -> Result<TrialBench<'a>> {
+) -> Result<(TrialBench<'a>, Option<Awake>)> {
     let mut given = args.question.given();
     given.extend(args.stack.given());
     given.extend(args.kit.as_ref().map(|_| "--kit"));
@@ -193,15 +200,18 @@ fn resume<'a>(
     let Question::Compare(compare) = &record.question else {
         return Err(Problem::bug("a comparison is no comparison").into());
     };
+    // Trials before and after can't be compared unless CPUs slept in both, or in none.
+    let awake = if compare.cpus_awake { Awake::keep()? } else { None };
     let load = question::load_of(compare, &record.arms);
     record.outcome = Outcome::Unfinished;
     let (id, kept) = (record.id.clone(), record.trials.len());
     context.console.done(&format!("going on with {id}: {kept} trials are kept"));
-    TrialBench::go_on(study, load, server, context.environment())
+    Ok((TrialBench::go_on(study, load, server, context.environment())?, awake))
 }
 
-/// Measures until the answer is known, the user has enough, or going on is senseless; whatever it is, it is kept.
-fn measure(mut bench: TrialBench<'_>) -> Result<Ended> {
+/// Measures until the answer is known, the user has enough, or going on is senseless; whatever it is, it is kept. CPUs are
+/// `_awake` until then.
+fn measure(mut bench: TrialBench<'_>, _awake: Option<Awake>) -> Result<Ended> {
     let record = &bench.study.record;
     let Question::Compare(mut compare) = record.question.clone() else {
         return Err(Problem::bug("a comparison is no comparison").into());

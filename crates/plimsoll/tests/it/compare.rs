@@ -20,7 +20,7 @@ fn the_same_stack_twice_is_never_called_different() {
     if !have(STACK) {
         return;
     }
-    // At 80 % five blocks are the fewest that can say anything. One such comparison in five may be wrong; that two in a
+    // At 80 % four blocks are the fewest that can say anything. One such comparison in five may be wrong; that two in a
     // row are is no chance.
     let line = "compare default default --kit dvdstore --users 5 --window 3s --most-blocks 5 --confidence 80% --json";
     let ask = || Home::shared().plimsoll(line).run();
@@ -53,7 +53,7 @@ fn a_page_that_was_made_slower_is_found_and_fails_the_gate() {
     assert!(slower.contains("usleep"), "the page requires the store's functions");
     let dir = overlay(&[(path, &slower)]);
     let junit = dir.path().join("compare.xml");
-    // Two milliseconds on about one: far more than the noise. At 80 % five blocks are the fewest that can say anything.
+    // Two milliseconds on about one: far more than the noise. At 80 % four blocks are the fewest that can say anything.
     let line = "compare default --kit dvdstore --users 3 --window 4s --most-blocks 8 --confidence 80% --gate 3% --json";
     let finished = judged(|| {
         let tool = Home::shared().plimsoll(line).arg(format!("catalogue:{}", dir.path().display()));
@@ -77,7 +77,7 @@ fn what_can_not_be_compared_is_refused_with_the_reason() {
     refused_kit("default catalogue:nowhere").says("no such folder");
     refused_kit("default default --gate much --by p95").says("no share between");
     refused("--resume last --gate 3%").says("exclude each other");
-    refused_kit("default default --most-blocks 3").says("at least 7 blocks are needed");
+    refused_kit("default default --most-blocks 3").says("at least 6 blocks are needed");
     refused_kit("default default --by load-line --users 5").says("where load lines are compared");
     refused_kit("default web.MaxRequestWorkers=4 --target http://127.0.0.1:9").says("somebody else's");
     refused_kit("default default --junit nowhere/compare.xml").says("folder is not there");

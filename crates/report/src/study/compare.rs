@@ -92,13 +92,14 @@ fn arms(record: &StudyRecord, compare: &Compare) -> Vec<Part> {
     });
     let arms: Vec<(String, String)> = arms.collect();
     let window = figures::duration(Some(compare.window_s));
-    let load = ("Load".to_string(), format!("{}, {window} a trial", compare.load));
+    let awake = if compare.cpus_awake { ", idle CPUs kept awake" } else { "" };
+    let load = ("Load".to_string(), format!("{}, {window} a trial{awake}", compare.load));
     let intervals = match compare.unpaired {
         true => "intervals for who looks once",
-        false => "intervals that hold however often one looks",
+        false => "intervals that hold at every look",
     };
     let rule = format!(
-        "{}, {} s a trial; {} {intervals}; under {} counts as no difference",
+        "{}, {} s a trial{awake}; {} {intervals}; under {} counts as no difference",
         compare.load,
         figures::number(Some(compare.window_s)),
         figures::percent(Some(compare.confidence_ratio)),
@@ -125,8 +126,8 @@ fn effects(record: &StudyRecord, compare: &Compare) -> Vec<Part> {
         "the ratio of two windows with its {confidence} interval, which is for who looks only once and leaves out how \
          much a figure changes from one start of a stack to the next."
     } else {
-        "the typical ratio of a block (Hodges and Lehmann) with its {confidence} interval, which holds however often \
-         one looks; the bootstrap's, beside, is for who looks only once."
+        "the typical ratio of a block (Hodges and Lehmann) with its {confidence} interval, which holds at \
+         every look; the bootstrap's, beside, is for who looks only once."
     };
     let band = words::unbroken(&figures::percent(Some(compare.band_ratio)));
     let kind =

@@ -5,7 +5,7 @@ use model::StudyRecord;
 use model::catalogue::load::{Arriving, Load};
 use model::catalogue::qos::Measure;
 use model::record::TargetOutcome;
-use model::record::study::{By, Ceiling, Conclusion, Effect, LoadLine, Purpose, Trial};
+use model::record::study::{By, CPU, Ceiling, Conclusion, Effect, LoadLine, Purpose, Trial};
 
 use super::chart::Format;
 use crate::figures;
@@ -154,7 +154,7 @@ pub(crate) fn command(words: &[String]) -> String {
 
 /// `throughput`, `p95 of Browse`, `load line`: a figure's name.
 pub(crate) fn figure(name: &str, operation: Option<&str>) -> String {
-    let name = name.replace('_', " ");
+    let name = if name == CPU { "CPU time".to_string() } else { name.replace('_', " ") };
     operation.map_or_else(|| name.clone(), |operation| format!("{name} of {operation}"))
 }
 

@@ -93,7 +93,8 @@ fn what_nobody_knows_is_an_error_in_the_figure_that_decides_and_never_a_success(
         let text = junit(&record).expect("a comparison has one");
         assert!(text.contains(&format!("tests=\"{tests}\" failures=\"0\" errors=\"1\"")), "{text}");
         let first = text.split("</testcase>").next().expect("a test case");
-        let sentence = format!("type=\"{why}\">{}</error>", record.sentence);
+        let sentence = record.sentence.replace('\'', "&apos;");
+        let sentence = format!("type=\"{why}\">{sentence}</error>");
         assert!(first.contains("<error message=") && first.contains(&sentence), "{text}");
         assert_eq!(text.matches("<error").count(), 1, "{text}");
     }

@@ -110,8 +110,7 @@ impl ReadyArm {
     ) -> Result<Task> {
         let ramp_up_s = ramp_up_s(by, load);
         let window_s = window_s.ceil().max(1.0) as u32;
-        // Users who began early have aged since.
-        let min_warm_up_s = min_warm_up_s(by, &self.plan.kit.users).saturating_sub(ramp_up_s / 2);
+        let min_warm_up_s = min_warm_up_s(by, &self.plan.kit.users, ramp_up_s);
         let max_s = Settling::max_s(min_warm_up_s, window_s);
         let recipe = under(conditions, with_load(&self.arm.recipe, by, load, ramp_up_s, max_s, seed));
         let resolved = Plan::resolve(&recipe, None, &self.catalogue, &cpus::allowed())?;
@@ -131,12 +130,19 @@ fn ramp_up_s(by: By, load: f64) -> u32 {
     }
 }
 
-/// By the longest mean pause between sessions. Arrivals have none.
-fn min_warm_up_s(by: By, users: &Users) -> u32 {
+/// Seconds of a trial with this load before its steady state may begin.
+pub fn warm_up_s(by: By, load: f64, users: &Users) -> f64 {
+    let ramp_up_s = ramp_up_s(by, load);
+    f64::from(ramp_up_s + min_warm_up_s(by, users, ramp_up_s))
+}
+
+/// After a ramp-up of that many seconds; by the longest mean pause between sessions. Arrivals have none.
+fn min_warm_up_s(by: By, users: &Users, ramp_up_s: u32) -> u32 {
     let pauses = users.by_session.values().copied().chain(users.cycle).chain(users.think);
     let longest_s = pauses.map(|pause| pause.mean()).fold(0.0, f64::max);
     match by {
-        By::Users => (PAUSES_BEFORE_STEADY * longest_s).ceil() as u32,
+        // Users who began early have aged since.
+        By::Users => ((PAUSES_BEFORE_STEADY * longest_s).ceil() as u32).saturating_sub(ramp_up_s / 2),
         By::Rate => 0,
     }
 }
@@ -193,8 +199,8 @@ mod tests {
         let pauses = [("quick", 1.0), ("slow", 20.0)].map(|(name, value)| (name.to_string(), fixed(value)));
         let by_session = Users { by_session: pauses.into(), ..cycle.clone() };
         for (users, expected) in [(none, 0), (think, 22), (cycle, 15), (by_session, 60)] {
-            assert_eq!(min_warm_up_s(By::Users, &users), expected, "{users:?}");
-            assert_eq!(min_warm_up_s(By::Rate, &users), 0, "{users:?}");
+            assert_eq!(min_warm_up_s(By::Users, &users, 1), expected, "{users:?}");
+            assert_eq!(min_warm_up_s(By::Rate, &users, 1), 0, "{users:?}");
         }
     }
 

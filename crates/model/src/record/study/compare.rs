@@ -12,16 +12,16 @@ use crate::record::Check;
 pub struct Compare {
     /// The load in words: `20 users`.
     pub load: String,
-    /// The figure that the sentence is about: `mean`, `p95`, `throughput`, `load_line`.
+    /// The figure that the sentence is about: `mean`, `p95`, `throughput`, `cpu`, `load_line`.
     pub by: String,
     /// Differences smaller than this don't matter: 0.01 is 1 %.
     pub band_ratio: f64,
     /// B may be worse by this much before the gate fails; no gate when absent.
     pub gate_ratio: Option<f64>,
-    /// Probability with which every interval shown holds, however often one looks; of stored runs (`unpaired`) for who looks
-    /// once.
+    /// Probability with which every interval shown holds at each of the looks, one after every block; of stored runs
+    /// (`unpaired`) for who looks once.
     pub confidence_ratio: f64,
-    /// Blocks that it may take at most.
+    /// Blocks that it may take at most. The intervals are made for this number of looks.
     pub most_blocks: u32,
     /// Steady seconds of a trial.
     pub window_s: f64,
@@ -31,6 +31,10 @@ pub struct Compare {
     /// interval, and what drifted between the windows is in the difference.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unpaired: bool,
+    /// Idle CPUs were kept from sleeping between requests. Users find a machine that sleeps: times are shorter than theirs,
+    /// and differ less from trial to trial.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cpus_awake: bool,
     /// How load lines are looked for; only when they are compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<FindGoal>,
@@ -49,7 +53,7 @@ pub struct Compare {
 }
 
 impl Default for Compare {
-    /// What is compared where nothing else is said: means, in windows of 15 s, in up to 20 blocks, with intervals of 95 %;
+    /// What is compared where nothing else is said: means, in windows of 10 s, in up to 20 blocks, with intervals of 95 %;
     /// 1 % doesn't matter. Nothing has come out yet.
     fn default() -> Compare {
         Compare {
@@ -59,9 +63,10 @@ impl Default for Compare {
             gate_ratio: None,
             confidence_ratio: 0.95,
             most_blocks: 20,
-            window_s: 15.0,
+            window_s: 10.0,
             seed: 1,
             unpaired: false,
+            cpus_awake: false,
             goal: None,
             effects: Vec::new(),
             conclusion: None,
@@ -154,7 +159,7 @@ impl SpoilCause {
 /// The effect on one figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Effect {
-    /// `throughput`, `mean`, `p50`, `p95`, `p99`, `load_line`.
+    /// `throughput`, `mean`, `p50`, `p95`, `p99`, `cpu` (the stack's CPU time of an operation), `load_line`.
     pub figure: String,
     /// The operation; absent for all together.
     pub operation: Option<String>,
@@ -166,8 +171,7 @@ pub struct Effect {
     pub b: f64,
     /// B/A: e to the median of the averages of all two blocks' log ratios (Hodges and Lehmann).
     pub ratio: f64,
-    /// Lower end of the interval for `ratio`, which holds however often one looks; absent as long as there are too few
-    /// blocks.
+    /// Lower end of the interval for `ratio`, which holds at every look; absent as long as there are too few blocks.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,

@@ -7,6 +7,12 @@ use super::conditions::Conditions;
 use crate::record::target::in_study;
 use crate::record::{Check, TargetOutcome};
 
+/// The figure that is the stack's CPU time of an operation.
+pub const CPU: &str = "cpu";
+
+/// Rows of tiers that are not the stack's.
+const BESIDE_THE_STACK: [&str; 2] = ["generator", "observers"];
+
 /// One trial. Its window begins where its steady state was found to begin.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
@@ -105,6 +111,23 @@ impl Measured {
     /// The figure of that name and operation.
     pub fn figure(&self, name: &str, operation: Option<&str>) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.name == name && figure.operation.as_deref() == operation)
+    }
+
+    /// The value of the figure of that name and operation: of [`CPU`], too, which follows from others.
+    pub fn value(&self, name: &str, operation: Option<&str>) -> Option<f64> {
+        match (name, operation) {
+            (CPU, None) => self.cpu_s_per_operation(),
+            _ => self.figure(name, operation).map(|figure| figure.value),
+        }
+    }
+
+    /// CPU time that all tiers together spent for each operation that completed, in seconds; absent where no tier was
+    /// watched or nothing completed.
+    pub fn cpu_s_per_operation(&self) -> Option<f64> {
+        let per_s = self.figure("throughput", None)?.value;
+        let stack = self.tiers.iter().filter(|tier| !BESIDE_THE_STACK.contains(&tier.tier.as_str()));
+        let cores = stack.map(|tier| tier.cpu_cores).reduce(|one, other| one + other)?;
+        (per_s > 0.0).then(|| cores / per_s)
     }
 }
 

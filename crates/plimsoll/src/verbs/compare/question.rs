@@ -1,6 +1,6 @@
 //! What a comparison asks, from its flags, and how it goes.
 
-use analysis::paired::min_blocks;
+use analysis::paired::min_planned;
 use clap::Args;
 use experiment::compare::{self, Asked, LOAD_LINE};
 use model::record::study::{Arm, By, Compare, FindGoal, Trial};
@@ -9,7 +9,17 @@ use model::{Plan, Problem, Problems, Result, units};
 use super::side;
 use crate::context::Context;
 use crate::verbs::finish::BESIDE_S;
-use runner::cpus;
+use runner::awake::Awake;
+use runner::progress::Progress;
+use runner::{cpus, trial};
+
+/// Unless said otherwise a comparison has as many blocks as fit into this, within these numbers: fewer say too little,
+/// and more are only worth it to who asks for them.
+const USUAL_S: f64 = 15.0 * 60.0;
+const MIN_USUAL_BLOCKS: u32 = 10;
+const MAX_USUAL_BLOCKS: u32 = 30;
+/// Seconds that a trial takes beside warm-up and window, roughly: start, finding the steady state, stop.
+const SETTLING_S: f64 = 7.0;
 
 /// How it is compared.
 #[derive(Debug, Clone, Default, Args)]
@@ -20,20 +30,24 @@ pub(crate) struct QuestionArgs {
     /// Arrivals per second instead of a number of users: 200/s
     #[arg(long, value_name = "RATE", conflicts_with = "users")]
     rate: Option<String>,
-    /// Steady time of each trial [default: 15s]
+    /// Steady time of each trial [default: 10s, or as long as its users take to warm up if that is longer]
     #[arg(long, value_name = "TIME")]
     window: Option<String>,
-    /// Blocks of one trial of each that it may take at most [default: 20]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    /// Blocks of one trial of each that it may take at most [default: what fits into 15 minutes, 10 to 30]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     most_blocks: Option<u32>,
     /// Differences smaller than this don't matter [default: 1%]
     #[arg(long, value_name = "SHARE")]
     band: Option<String>,
-    /// Probability with which each interval holds, however often one looks [default: 95%]
+    /// Probability with which each interval holds at every look, one after each block [default: 95%]
     #[arg(long, value_name = "SHARE")]
     confidence: Option<String>,
+    /// Let idle CPUs sleep between requests, as they do in use. Usually they are kept awake: times are then shorter by what
+    /// waking up takes, and differ less from trial to trial
+    #[arg(long)]
+    let_cpus_sleep: bool,
     /// The figure that decides [default: mean]
-    #[arg(long, value_parser = ["mean", "p50", "p95", "p99", "throughput", "load-line"])]
+    #[arg(long, value_parser = ["mean", "p50", "p95", "p99", "throughput", "cpu", "load-line"])]
     by: Option<String>,
     /// B may be worse by this much: exit 99 when it certainly is by more
     #[arg(long, value_name = "SHARE")]
@@ -41,6 +55,20 @@ pub(crate) struct QuestionArgs {
 }
 
 impl QuestionArgs {
+    /// Keeps the machine's idle CPUs awake unless they are to be let sleep, or nobody can keep them; `compare` says what
+    /// came of it.
+    pub(super) fn keep_awake(&self, compare: &mut Compare, context: &mut Context) -> Option<Awake> {
+        if self.let_cpus_sleep {
+            return None;
+        }
+        let awake = Awake::keep().unwrap_or_else(|problems| {
+            context.console.note(&format!("note: {problems}"));
+            None
+        });
+        compare.cpus_awake = awake.is_some();
+        awake
+    }
+
     /// The flags that were given.
     pub(super) fn given(&self) -> Vec<&'static str> {
         let given = [
@@ -50,6 +78,7 @@ impl QuestionArgs {
             ("--most-blocks", self.most_blocks.is_some()),
             ("--band", self.band.is_some()),
             ("--confidence", self.confidence.is_some()),
+            ("--let-cpus-sleep", self.let_cpus_sleep),
             ("--by", self.by.is_some()),
             ("--gate", self.gate.is_some()),
         ];
@@ -121,7 +150,7 @@ impl QuestionArgs {
 
     /// Fewer blocks than any answer takes would be measured in vain.
     fn too_few(&self, confidence_ratio: f64) -> Option<Problem> {
-        let least = min_blocks(confidence_ratio);
+        let least = min_planned(confidence_ratio);
         self.most_blocks.filter(|most| *most < least).map(|_| {
             let percent = (confidence_ratio * 1e5).round() / 1e3;
             Problem::recipe(format!("at {percent} % at least {least} blocks are needed"))
@@ -157,10 +186,15 @@ impl QuestionArgs {
             Some(open) => (By::Rate, open.from_per_s),
             None => (By::Users, f64::from(first.load.users)),
         };
+        let warm_up_s = trial::warm_up_s(load.0, load.1, &first.kit.users);
+        compare.window_s =
+            if self.window.is_some() { compare.window_s } else { compare.window_s.max(warm_up_s.ceil()) };
         compare.load = first.load.headline();
         if let Some(goal) = &mut compare.goal {
             goal.by = load.0;
             compare.load = "the load line of each".to_string();
+        } else if self.most_blocks.is_none() {
+            compare.most_blocks = usual_blocks(warm_up_s + compare.window_s);
         }
         for arm in arms.iter_mut().filter(|_| load.0 == By::Users) {
             arm.recipe.users = Some(load.1 as u32);
@@ -180,9 +214,14 @@ impl QuestionArgs {
 
     /// The flags that were given and are about trials: stored runs have their load and their length.
     pub(super) fn given_of_trials(&self) -> Vec<&'static str> {
-        let of_trials = ["--users", "--rate", "--window", "--most-blocks"];
+        let of_trials = ["--users", "--rate", "--window", "--most-blocks", "--let-cpus-sleep"];
         self.given().into_iter().filter(|flag| of_trials.contains(flag)).collect()
     }
+}
+
+/// How many blocks fit into the usual time when a trial drives its users for `driven_s`.
+fn usual_blocks(driven_s: f64) -> u32 {
+    ((USUAL_S / (2.0 * (driven_s + SETTLING_S))) as u32).clamp(MIN_USUAL_BLOCKS, MAX_USUAL_BLOCKS)
 }
 
 /// What loads are counted in, and that of both arms.
@@ -218,10 +257,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_flags_the_mean_decides_within_twenty_blocks() {
+    fn without_flags_the_mean_decides_in_windows_of_ten_seconds() {
         let compare = QuestionArgs::default().terms(4).expect("it is right");
-        assert_eq!((compare.by.as_str(), compare.most_blocks, compare.seed), ("mean", 20, 4));
+        assert_eq!((compare.by.as_str(), compare.window_s, compare.seed), ("mean", 10.0, 4));
         assert_eq!((compare.band_ratio, compare.confidence_ratio, compare.gate_ratio), (0.01, 0.95, None));
+    }
+
+    #[test]
+    fn as_many_blocks_are_planned_as_fit_into_a_quarter_of_an_hour() {
+        for (driven_s, expected) in [(3.0, 30), (12.0, 23), (30.0, 12), (90.0, 10)] {
+            assert_eq!(usual_blocks(driven_s), expected, "{driven_s} s");
+        }
     }
 
     #[test]
@@ -246,10 +292,10 @@ mod tests {
             confidence: Some(confidence.to_string()),
             ..QuestionArgs::default()
         };
-        let told = few(6, "95%").terms(1).expect_err("too few").to_string();
-        assert!(told.contains("--most-blocks: at 95 % at least 7 blocks are needed"), "{told}");
-        assert!(few(7, "95%").terms(1).is_ok());
-        assert!(few(6, "80%").terms(1).is_ok(), "less certainty takes fewer");
+        let told = few(5, "95%").terms(1).expect_err("too few").to_string();
+        assert!(told.contains("--most-blocks: at 95 % at least 6 blocks are needed"), "{told}");
+        assert!(few(6, "95%").terms(1).is_ok());
+        assert!(few(5, "80%").terms(1).is_ok(), "less certainty takes fewer");
     }
 
     #[test]

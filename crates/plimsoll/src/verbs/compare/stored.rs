@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use analysis::paired::Terms;
+use analysis::paired::{Looks, Terms};
 use analysis::unpaired;
 use experiment::compare::{Failures, by_failures, failed_more};
 use model::catalogue::kit::DEFAULT_MIX;
@@ -141,12 +141,8 @@ fn effects(compare: &Compare, a: &Measured, b: &Measured) -> Vec<Effect> {
     for one in a.figures.iter().filter(|one| one.name != "sd") {
         let Some(other) = b.figure(&one.name, one.operation.as_deref()) else { continue };
         let better = if one.name == "throughput" { Better::Higher } else { Better::Lower };
-        let terms = Terms {
-            better,
-            band_ratio: compare.band_ratio,
-            confidence_ratio: compare.confidence_ratio,
-            seed: compare.seed,
-        };
+        let looks = Looks { confidence_ratio: compare.confidence_ratio, max_values: 1 };
+        let terms = Terms { better, band_ratio: compare.band_ratio, looks, seed: compare.seed };
         let Some(found) = unpaired::effect(one, other, &terms) else { continue };
         effects.push(Effect {
             figure: one.name.clone(),

@@ -20,10 +20,11 @@ pub(crate) fn of(record: &StudyRecord, compare: &Compare) -> Vec<PairRatio> {
         let here = |trial: &&Trial| {
             trial.arm == arm && trial.block == block && trial.valid() && trial.warm_up_s.is_some()
         };
-        let values =
-            record.trials.iter().filter(here).filter_map(|trial| {
-                Some(trial.measured.as_ref()?.figure(&compare.by, operation)?.value.ln())
-            });
+        let values = record
+            .trials
+            .iter()
+            .filter(here)
+            .filter_map(|trial| Some(trial.measured.as_ref()?.value(&compare.by, operation)?.ln()));
         mean(values)
     };
     let blocks = record.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
@@ -65,7 +66,7 @@ mod tests {
         let Question::Compare(asked) = &record.question else { panic!("it is a comparison") };
         let blocks_of = blocks(CompareEnding::Faster);
         let below = blocks_of.iter().filter(|block| block.ratio < asked.effects[0].ratio).count();
-        assert!((3..=6).contains(&below) && blocks_of.len() == 8, "{below} of {} are below", blocks_of.len());
+        assert!((3..=6).contains(&below) && blocks_of.len() == 9, "{below} of {} are below", blocks_of.len());
         let same: Vec<u32> = blocks(CompareEnding::Same).iter().map(|block| block.block).collect();
         assert!(same.len() == 9 && !same.contains(&4), "block 4 has a trial that is not valid: {same:?}");
     }
