@@ -7,6 +7,7 @@ mod child;
 mod instructions;
 mod nginx;
 mod page;
+mod resample;
 mod rounds;
 
 use std::path::PathBuf;
@@ -28,6 +29,8 @@ struct Cli {
 enum Verb {
     /// Runs every generator on every case in turn and prints the table
     Table(Table),
+    /// Makes up comparisons of the blocks of kept ones, and prints how they are judged
+    Resample(resample::Resample),
     /// Counts instructions a request and compares them with benches/instructions.toml
     Instructions {
         /// The program to count in
@@ -74,6 +77,7 @@ pub(crate) struct Table {
 fn main() -> ExitCode {
     let ended = child::end_all_on_signals().and_then(|()| match Cli::parse().verb {
         Verb::Table(table) => rounds::run(&table),
+        Verb::Resample(asked) => resample::run(&asked),
         Verb::Instructions { hotpath, budgets, profile } => instructions::check(&hotpath, &budgets, &profile),
     });
     match ended {
