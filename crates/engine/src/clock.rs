@@ -2,12 +2,15 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A monotonic clock; nanoseconds since the run's start.
 pub trait Clock {
     /// Now.
     fn now_ns(&self) -> u64;
+
+    /// It stood still for that long up to now, for all clones.
+    fn leave_out(&self, length: Duration);
 }
 
 /// The machine's monotonic clock. A thread makes its own before the run's start is known, and sets it then; until
@@ -29,5 +32,9 @@ impl Clock for MonotonicClock {
         self.origin
             .get()
             .map_or(0, |origin| Instant::now().saturating_duration_since(origin).as_nanos() as u64)
+    }
+
+    fn leave_out(&self, length: Duration) {
+        self.origin.set(self.origin.get().map(|origin| origin + length));
     }
 }

@@ -32,6 +32,7 @@ pub mod scenario;
 mod schedule;
 pub mod script;
 mod target;
+pub mod time_slices;
 pub mod tls;
 pub mod trace;
 pub mod transport;

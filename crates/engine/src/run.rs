@@ -14,6 +14,7 @@ use crate::preflight::{self, Needs};
 use crate::scenario::Scenario;
 use crate::schedule::{Schedule, nanos};
 use crate::target::Target;
+use crate::time_slices::Share;
 use crate::trace::Trace;
 use crate::transport::Transport;
 use crate::transport::epoll::EpollTransport;
@@ -43,6 +44,8 @@ pub struct RunOptions {
     pub drain_s: f64,
     /// Tell every step of every user: for `try`, never for a measurement.
     pub tracing: bool,
+    /// The run takes turns with others; absent where it has the machine to itself.
+    pub share: Option<Share>,
 }
 
 impl RunOptions {
@@ -57,6 +60,7 @@ impl RunOptions {
             total_sessions: None,
             drain_s: 30.0,
             tracing: false,
+            share: None,
         }
     }
 }
@@ -79,6 +83,7 @@ const VIRTUAL_REPORTS_AHEAD: usize = 16;
 /// Runs the load. The audience is told of every second as it ends; an error of the audience ends the run. A load for
 /// which this machine has too few descriptors or ports is refused before it starts.
 pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience) -> Result<Totals> {
+    let _leaving_out = options.share.as_ref().map(Share::or_leave_out);
     let sources =
         preflight::prepare(&Needs::of_connections(options.load.places().into()), &options.target)?.sources;
     let target = &Target { sources, ..options.target.clone() };
@@ -110,9 +115,11 @@ pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience)
         // The call ends when every thread has answered, or has ended without an answer.
         if roll_call.iter().count() == workers {
             let origin = Instant::now() + RUN_UP;
+            options.share.iter().for_each(|share| share.join(workers));
             starts.iter().for_each(|start| _ = start.send(origin));
         }
         drop(starts);
+        options.share.iter().for_each(|share| drop(share.or_leave_out()));
         let mut collector = Collector::new(workers, spares);
         let collected = collect(&inbox, &mut collector, control, audience);
         for handle in handles {
@@ -150,7 +157,7 @@ pub fn run_on<C: Clock, T: Transport>(
             collect(&inbox, &mut collector, control, audience)?;
             Ok(collector.into_totals())
         });
-        let ran = worker.run(control);
+        let ran = worker.run(control, None);
         let collected = collecting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         ran?;
         collected
@@ -209,9 +216,13 @@ fn work(options: &RunOptions, place: Place<'_>, outbox: Outbox, control: &Contro
     let _ = place.armed.send(());
     drop(place.armed);
     let Ok(origin) = place.start.recv() else { return Ok(()) };
+    let seat = options.share.as_ref().map(Share::seat);
     clock.start_at(origin);
     thread::sleep(origin.saturating_duration_since(Instant::now()));
-    worker.run(control).inspect_err(|_| control.ask(Stop::AtOnce))
+    if let Some(seat) = &seat {
+        clock.leave_out(seat.begin(origin));
+    }
+    worker.run(control, seat).inspect_err(|_| control.ask(Stop::AtOnce))
 }
 
 /// However a thread ends, the collector is told, so that the others' seconds are not waited for in vain; one that

@@ -202,6 +202,17 @@ impl Users {
         self.timers.cancel(user);
     }
 
+    /// All that the user asked for is there; its session goes on by the timer, not at once.
+    pub(crate) fn serve(&mut self, user: u32, now_ns: u64) {
+        self[user].doing = Doing::Served;
+        self.timers.set(user, now_ns);
+    }
+
+    /// Users who wait for an answer.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.places.iter().filter(|user| user.doing == Doing::Waiting).count() as u64
+    }
+
     /// Appends users whose timer is due, with its deadline; the number of places stands for the gate.
     pub(crate) fn expire(&mut self, now_ns: u64, due: &mut Vec<(u32, u64)>) {
         self.timers.expire(now_ns, due);

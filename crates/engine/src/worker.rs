@@ -41,6 +41,7 @@ use crate::scenario::{ConnectionPolicy, Resend, Scenario};
 use crate::schedule::nanos;
 use crate::script::page::Pages;
 use crate::target::Target;
+use crate::time_slices::Seat;
 use crate::tls::TlsSetup;
 use crate::transport::{Ready, Transport};
 use crate::users::{Assignment, Doing, Users};
@@ -49,6 +50,9 @@ use sessions::Sessions;
 
 /// The generator looks at its own lateness this often.
 const PROBE_NS: u64 = 10_000_000;
+
+/// At the end of a time slice answers are waited for, for this part of a slice at most.
+const MAX_DRAIN_SHARE: u64 = 4;
 
 /// What a worker is made from, beside its users.
 #[derive(Debug, Clone, Copy)]
@@ -84,6 +88,8 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     /// An answer must be complete within this.
     timeout_ns: u64,
     resend: Resend,
+    /// The slice is over: sessions go on when the next one begins.
+    resting: bool,
 }
 
 impl<C: Clock, T: Transport> Worker<C, T> {
@@ -126,13 +132,16 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             origin,
             timeout_ns: nanos(scenario.timeout_s),
             resend: scenario.resend,
+            resting: false,
         })
     }
 
-    /// Runs until every user has gone.
-    pub(crate) fn run(mut self, control: &Control) -> Result<()> {
+    /// Runs until every user has gone; where it has a seat in time slices, in those.
+    pub(crate) fn run(mut self, control: &Control, seat: Option<Seat>) -> Result<()> {
         let (mut ready, mut due) = (Vec::<Ready>::new(), Vec::new());
         let mut probe_ns = PROBE_NS;
+        let slice_ns = seat.as_ref().map_or(u64::MAX, Seat::slice_ns);
+        let mut slice_ends_ns = slice_ns;
         let mut cut_ns = self.end_ns + self.drain_ns;
         while !self.users.all_gone() {
             let now_ns = self.now();
@@ -144,6 +153,11 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             if now_ns >= cut_ns || control.stop() == Stop::AtOnce {
                 self.cut_all();
                 break;
+            }
+            if let Some(seat) = seat.as_ref().filter(|_| now_ns >= slice_ends_ns) {
+                self.rest(seat, &mut ready)?;
+                slice_ends_ns = self.now() + slice_ns;
+                continue;
             }
             while probe_ns <= now_ns {
                 self.recorder.probe(now_ns - probe_ns, PROBE_NS);
@@ -157,10 +171,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             let phase_ns = if self.users.is_stopping() { cut_ns } else { self.end_ns };
             let until_ns = self.users.next_timer_ns().unwrap_or(u64::MAX).min(probe_ns).min(phase_ns);
             if !self.users.all_gone() {
-                self.connections.wait(until_ns, &mut ready).map_err(|error| {
-                    Problem::environment(format!("failed to wait for the network: {error}"))
-                        .why("the generator can't go on without it")
-                })?;
+                self.wait(until_ns.min(slice_ends_ns), &mut ready)?;
             }
             for event in ready.drain(..) {
                 self.connection_ready(&event);
@@ -169,6 +180,30 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let ended_ns = self.now();
         let promises = self.program.take_promises();
         self.reports.finish(ended_ns, &mut self.recorder, promises);
+        Ok(())
+    }
+
+    fn wait(&mut self, until_ns: u64, ready: &mut Vec<Ready>) -> Result<()> {
+        self.connections.wait(until_ns, ready).map_err(|error| {
+            Problem::environment(format!("failed to wait for the network: {error}"))
+                .why("the generator can't go on without it")
+                .into()
+        })
+    }
+
+    /// The slice is over: nothing begins any more, answers on their way are waited for, and the clock stands still until it
+    /// is this run's turn again.
+    fn rest(&mut self, seat: &Seat, ready: &mut Vec<Ready>) -> Result<()> {
+        self.resting = true;
+        let latest_ns = self.now_ns + seat.slice_ns() / MAX_DRAIN_SHARE;
+        while self.users.waiting() > 0 && self.now() < latest_ns {
+            self.wait(latest_ns, ready)?;
+            for event in ready.drain(..) {
+                self.connection_ready(&event);
+            }
+        }
+        self.resting = false;
+        self.clock.leave_out(seat.rest(self.users.waiting()));
         Ok(())
     }
 

@@ -53,6 +53,7 @@ pub(crate) fn options(
         total_sessions: plan.load.sessions,
         drain_s: drain_s.min(plan.kit.users.timeout_s),
         tracing: false,
+        share: None,
     })
 }
 

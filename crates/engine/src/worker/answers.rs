@@ -151,7 +151,11 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let Some(presence) = &self.users[user].presence else { return };
         if presence.batch.is_complete() && self.users[user].doing == Doing::Waiting {
             self.users.cancel_timer(user);
-            self.deliver(user);
+            if self.resting {
+                self.users.serve(user, self.now_ns);
+            } else {
+                self.deliver(user);
+            }
         }
     }
 

@@ -33,11 +33,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         for _ in 0..max_connections {
             self.issue_next(user);
         }
-        let state = &mut self.users[user];
-        if state.presence.as_ref().is_some_and(|presence| presence.batch.is_complete()) {
+        if self.users[user].presence.as_ref().is_some_and(|presence| presence.batch.is_complete()) {
             // Not at once: a script that goes on like that would never come back here.
-            state.doing = Doing::Served;
-            self.users.set_timer(user, self.now_ns);
+            self.users.serve(user, self.now_ns);
         }
     }
 

@@ -14,6 +14,7 @@ mod secure;
 mod session_api;
 mod sockets;
 mod threads;
+mod time_slices;
 mod tpcw_kit;
 mod tpcw_shop;
 mod virtual_net;

@@ -72,6 +72,7 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
         total_sessions: None,
         drain_s: 5.0,
         tracing: true,
+        share: None,
     };
     let mut printer = Printer { context, shown: Shown::new(args.bodies), failed: 0 };
     engine::run(&options, &control, &mut printer)?;
