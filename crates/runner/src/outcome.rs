@@ -1,5 +1,6 @@
 //! One run from plan to record: staged, measured, checked, judged, kept.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use model::record::Step;
@@ -22,11 +23,16 @@ pub struct Measured {
     pub problems: Vec<Problems>,
 }
 
-/// An id for a run, a study or a lab, with the `word` that it is about (a kit's name), and the time it was made.
+/// An id for a run, a study or a lab, with the `word` that it is about (a kit's name), and the time it was made. No two of a
+/// process are alike, also within a second.
 pub fn new_id(word: &str) -> (String, String) {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let entropy = u64::from(now.subsec_nanos()) << 32 | u64::from(std::process::id());
-    (store::new_id(now.as_secs(), word, entropy), store::utc(now.as_secs()))
+    /// Odd, so that all suffixes come before one comes again; far from 1, so that processes that follow each other keep
+    /// apart.
+    const STEP: u64 = 40_503;
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let entropy = u64::from(std::process::id()) + STEP * MADE.fetch_add(1, Ordering::Relaxed);
+    (store::new_id(now_s, word, entropy), store::utc(now_s))
 }
 
 /// Stages, measures, judges and keeps one run of `plan`.
@@ -52,7 +58,7 @@ pub fn run(
     let measuring = Instant::now();
     let mut pace = Planned::of(&plan.load);
     let recording =
-        measure(plan, &mut standing, &mut writer, &mut pace, DRAIN_S, env).map_err(|problems| {
+        measure(plan, &mut standing, (&mut writer, &mut pace), DRAIN_S, None, env).map_err(|problems| {
             keep::logs(&standing, &writer);
             with_remedy(problems, &format!("what was measured until then is kept: plimsoll show {id}"))
         })?;
@@ -89,4 +95,17 @@ pub fn run(
 /// The same problems, with what to try for the first one unless it says that itself.
 pub fn with_remedy(problems: Problems, remedy: &str) -> Problems {
     problems.with_first(|first| _ = first.remedy.get_or_insert_with(|| remedy.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::new_id;
+
+    #[test]
+    fn ids_of_the_same_second_differ() {
+        let ids: BTreeSet<String> = (0..1000).map(|_| new_id("dvdstore").0).collect();
+        assert_eq!(ids.len(), 1000);
+    }
 }
