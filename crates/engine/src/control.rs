@@ -24,6 +24,11 @@ impl Control {
         self.0.fetch_max(stop as u8, Ordering::Relaxed);
     }
 
+    /// Whether both stop the same run.
+    pub fn is(&self, other: &Control) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// What has been asked for.
     pub fn stop(&self) -> Stop {
         match self.0.load(Ordering::Relaxed) {

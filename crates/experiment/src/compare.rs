@@ -157,8 +157,12 @@ impl<'a> Course<'a> {
     /// The first trial of a new block.
     fn begin(&self) -> Order {
         let number = self.blocks.last().map_or(0, |block| block.number + 1);
-        let [first, _] = self.arms(number);
+        let [first, second] = self.arms(number);
         match self.side(number, first, &[]) {
+            Err(order) if self.takes_turns() => {
+                let other = self.order(number, second, order.load);
+                Order { in_turn_with: Some(Box::new(other)), ..order }
+            }
             Err(order) => order,
             // A search that ends before its first trial: a window stands for it, so that the block is not endless.
             Ok(_) => self.order(number, first, 1.0),
@@ -171,6 +175,14 @@ impl<'a> Course<'a> {
         if Random::nth(self.compare.seed ^ ORDER, u64::from(number)) & 1 == 1 { [1, 0] } else { [0, 1] }
     }
 
+    /// Whether the trials of a block take turns: as long as answers are short beside a turn.
+    fn takes_turns(&self) -> bool {
+        let too_long = |block: &Block<'_>| {
+            matches!(&block.pair, Err(Spoil { cause: SpoilCause::LongAnswers { .. }, .. }))
+        };
+        self.compare.in_turn && !self.blocks.iter().any(too_long)
+    }
+
     fn order(&self, block: u32, arm: usize, load: f64) -> Order {
         Order {
             arm,
@@ -181,6 +193,7 @@ impl<'a> Course<'a> {
             window_s: self.compare.window_s,
             fresh: true,
             seed: self.seed(block),
+            in_turn_with: None,
         }
     }
 

@@ -34,6 +34,8 @@ pub struct Order {
     pub fresh: bool,
     /// Seed of the users' random streams.
     pub seed: u64,
+    /// The trial that takes turns with it, on a stack of its own beside this one's.
+    pub in_turn_with: Option<Box<Order>>,
 }
 
 /// What a policy says after looking at the trials so far.
@@ -52,6 +54,18 @@ pub trait Bench {
     /// # Errors
     /// What makes going on senseless: a stack that can't be started, a full disk, the user's wish to stop.
     fn trial(&mut self, order: &Order, trials: &[Trial]) -> Result<Trial>;
+
+    /// Carries two trials out that take turns on stacks of their own; both are kept when this returns, in this order. On
+    /// a bench where nothing happens meanwhile that is as if one followed the other.
+    ///
+    /// # Errors
+    /// As for [`Bench::trial`].
+    fn both(&mut self, [first, second]: [&Order; 2], trials: &[Trial]) -> Result<[Trial; 2]> {
+        let first = self.trial(first, trials)?;
+        let before = [trials, std::slice::from_ref(&first)].concat();
+        let second = self.trial(second, &before)?;
+        Ok([first, second])
+    }
 }
 
 /// Measures until `next` has an answer; `trials` are what a study already knows and grow by what it learns.
@@ -63,10 +77,10 @@ pub fn pursue<A>(
     loop {
         match next(trials) {
             Step::Answer(answer) => return Ok(answer),
-            Step::Measure(order) => {
-                let trial = bench.trial(&order, trials)?;
-                trials.push(trial);
-            }
+            Step::Measure(order) => match &order.in_turn_with {
+                None => trials.push(bench.trial(&order, trials)?),
+                Some(other) => trials.extend(bench.both([&order, other], trials)?),
+            },
         }
     }
 }

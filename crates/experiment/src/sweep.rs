@@ -78,6 +78,7 @@ fn cell(sweep: &Sweep, loads: &[f64], trials: &[Trial], arm: usize, block: u32) 
                 fresh: true,
                 // The same users for every cell of a block: what differs is the cell.
                 seed: Random::nth(sweep.seed, u64::from(block)),
+                in_turn_with: None,
             })
         }
         Measurement::LoadLine(goal) => {

@@ -22,6 +22,10 @@ pub struct Job {
     pub tiers: Vec<TierJob>,
     /// The process that drives the load; its use is not foreign.
     pub generator: u32,
+    /// Tiers of another stack that takes turns with this one: their use is not foreign either, and nothing else is said of
+    /// them. Questions then have the time of the run, which stands still while it rests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<TierJob>,
     /// The CPUs that the tiers may use; all when empty.
     pub stack_cpus: Vec<usize>,
     /// What the tiers' servers are asked.

@@ -25,7 +25,9 @@ pub fn run(input: impl AsFd, mut output: impl Write) -> Result<()> {
     let job: Job = serde_json::from_str(&first).map_err(|error| wrong(error.to_string()))?;
     let mut watch = Watch::new(&job);
     send(&mut output, &Answer { sources: watch.sources(), unseen: watch.unseen(), ..Answer::default() })?;
-    // Counts have the time at which they are read: on a busy machine that is later than the question.
+    // Counts have the time at which they are read: on a busy machine that is later than the question. A run that takes turns
+    // has a time of its own.
+    let takes_turns = !job.beside.is_empty();
     let mut base: Option<(Instant, f64)> = None;
     loop {
         let timeout = watch.next_look();
@@ -37,7 +39,7 @@ pub fn run(input: impl AsFd, mut output: impl Write) -> Result<()> {
         let at_s = line.strip_prefix("sample ").and_then(|at_s| at_s.parse().ok());
         let asked_s = at_s.ok_or_else(|| wrong(format!("`{line}` is no question")))?;
         let (began, named_s) = *base.get_or_insert_with(|| (Instant::now(), asked_s));
-        let at_s = named_s + began.elapsed().as_secs_f64();
+        let at_s = if takes_turns { asked_s } else { named_s + began.elapsed().as_secs_f64() };
         send(&mut output, &Answer { series: watch.sample(at_s), ..Answer::default() })?;
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::record::Series;
 
 use crate::host::Host;
-use crate::job::{Job, OBSERVERS};
+use crate::job::{Job, OBSERVERS, TierJob};
 use crate::points::Points;
 use crate::process::{self, ProcessTable};
 use crate::server::Servers;
@@ -17,6 +17,8 @@ use crate::tier::{Threads, Tier, Usage};
 pub struct Watch {
     /// The observers last.
     usages: Vec<Usage>,
+    /// Of tiers that nothing else is said of.
+    beside: Vec<Usage>,
     generator: u32,
     generator_last: Option<(f64, f64)>,
     host: Host,
@@ -29,9 +31,10 @@ pub struct Watch {
 impl Watch {
     /// A watch over the tiers of `job`, the host and this process, which is the observer.
     pub fn new(job: &Job) -> Watch {
-        let usages = job.tiers.iter().map(|tier| Usage::of(&tier.name, tier.cgroup.clone(), &tier.pids));
+        let usage = |tier: &TierJob| Usage::of(&tier.name, tier.cgroup.clone(), &tier.pids);
         Watch {
-            usages: usages.chain([Usage::of_self(OBSERVERS)]).collect(),
+            usages: job.tiers.iter().map(usage).chain([Usage::of_self(OBSERVERS)]).collect(),
+            beside: job.beside.iter().map(usage).collect(),
             generator: job.generator,
             generator_last: None,
             host: Host::open(&job.stack_cpus),
@@ -88,11 +91,13 @@ impl Watch {
         }
     }
 
-    /// Adds what tiers and observers use, and gives the CPU time a second of all together.
+    /// Adds what tiers and observers use, and gives the CPU time a second of all together, also of those beside.
     fn usages(&mut self, points: &mut Points) -> f64 {
-        let needs_table = self.usages.iter().any(Usage::needs_table);
+        let needs_table = self.usages.iter().chain(&self.beside).any(Usage::needs_table);
         let table = if needs_table { ProcessTable::scan() } else { ProcessTable::default() };
-        self.usages.iter_mut().map(|usage| usage.sample(&table, points)).sum()
+        let mut untold = Points::at(points.at_s());
+        let beside: f64 = self.beside.iter_mut().map(|usage| usage.sample(&table, &mut untold)).sum();
+        beside + self.usages.iter_mut().map(|usage| usage.sample(&table, points)).sum::<f64>()
     }
 
     /// The CPU time a second of the generator since the last sample; it gives its own series itself.
@@ -107,7 +112,6 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::TierJob;
 
     #[test]
     fn the_first_reading_has_no_rates_and_a_tier_that_is_gone_has_none_at_all() {
@@ -124,5 +128,29 @@ mod tests {
         assert!(has(OBSERVERS) && !has("web"), "{second:?}");
         assert_eq!(watch.sources()[0], ("web".to_string(), "/proc".to_string()));
         assert_eq!(watch.sources()[1].0, OBSERVERS);
+    }
+
+    #[test]
+    fn what_tiers_beside_use_is_neither_shown_nor_foreign() {
+        let own = TierJob { name: "web".to_string(), pids: vec![std::process::id()], ..TierJob::default() };
+        let foreign_cores = |beside: Vec<TierJob>| {
+            let job = Job { beside, generator: u32::MAX, ..Job::default() };
+            let mut watch = Watch::new(&job);
+            watch.usages.clear();
+            watch.sample(0.0);
+            let began = std::time::Instant::now();
+            while began.elapsed() < Duration::from_millis(300) {
+                std::hint::spin_loop();
+            }
+            let found = watch.sample(began.elapsed().as_secs_f64());
+            assert!(found.iter().all(|series| series.tier.is_none()), "{found:?}");
+            found.iter().find(|one| one.name == "cpu.foreign_cores").map_or(0.0, |one| one.points[0].1)
+        };
+        // Other tests use CPUs too, sometimes in one of the two only.
+        let tries: Vec<(f64, f64)> = (0..5)
+            .map(|_| (foreign_cores(Vec::new()), foreign_cores(vec![own.clone()])))
+            .take_while(|(unknown, known)| known + 0.5 > *unknown)
+            .collect();
+        assert!(tries.len() < 5, "a core is foreign when nobody knows whose it is, and only then: {tries:?}");
     }
 }

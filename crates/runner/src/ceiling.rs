@@ -104,7 +104,7 @@ fn drive(load: Load, placement: &Placement, interrupt: &Interrupt) -> Result<Sum
     interrupt.steer(&control);
     let mut sum = Sum { whole: Interval::empty(0), requests: 0 };
     let totals = engine::run(&options, &control, &mut sum);
-    interrupt.release();
+    interrupt.release(&control);
     interrupt.check()?;
     if let Some(evidence) = totals?.evidence.first() {
         let what = format!("requests to the null server failed: {}", evidence.message);

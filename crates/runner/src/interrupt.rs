@@ -12,7 +12,8 @@ pub struct Interrupt {
     asked: Arc<AtomicUsize>,
     /// Set when it is asked for; for rooms that only need to know that much.
     pub cancelled: Arc<AtomicBool>,
-    running: Arc<Mutex<Option<Control>>>,
+    /// Of the runs that are under way.
+    running: Arc<Mutex<Vec<Control>>>,
 }
 
 impl Interrupt {
@@ -22,10 +23,9 @@ impl Interrupt {
         let count = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
         self.cancelled.store(true, Ordering::SeqCst);
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(control) = &*running {
-            control.ask(if count == 1 { Stop::Gently } else { Stop::AtOnce });
-        }
-        matches!((&*running, count), (_, 1) | (Some(_), 2))
+        let stop = if count == 1 { Stop::Gently } else { Stop::AtOnce };
+        running.iter().for_each(|control| control.ask(stop));
+        count == 1 || count == 2 && !running.is_empty()
     }
 
     /// How often the user has asked to stop.
@@ -42,13 +42,13 @@ impl Interrupt {
     }
 
     /// The run is over: the wish no longer reaches its control.
-    pub fn release(&self) {
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    pub fn release(&self, control: &Control) {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| !other.is(control));
     }
 
     /// Lets the wish reach a run's control until [`Self::release`].
     pub fn steer(&self, control: &Control) {
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(control.clone());
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).push(control.clone());
         match self.count() {
             0 => {}
             1 => control.ask(Stop::Gently),

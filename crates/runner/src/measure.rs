@@ -5,9 +5,11 @@ use std::time::Instant;
 
 use analysis::signals::Limit;
 use analysis::{LogAlarm, TierEvent, TierFault};
+use engine::time_slices::Share;
 use engine::{Audience, Control, RunOptions, Second, Stop, Totals};
 use model::record::{Event, Outcome};
 use model::{Catalogue, Interval, OperationKind, Plan, Result, units};
+use observe::TierJob;
 use store::RunWriter;
 
 use crate::environment::Environment;
@@ -37,6 +39,14 @@ pub(crate) struct Recording {
     pub(crate) unseen: Vec<String>,
 }
 
+/// A run's part among runs that take turns.
+#[derive(Debug, Clone)]
+pub(crate) struct TakingTurns {
+    pub(crate) share: Share,
+    /// The tiers of the others.
+    pub(crate) beside: Vec<TierJob>,
+}
+
 /// The plan's load on `standing`; at the end sessions under way may take `drain_s` seconds.
 pub(crate) fn options(
     plan: &Plan,
@@ -58,18 +68,21 @@ pub(crate) fn options(
 }
 
 /// Drives `standing` with the plan's load until it is over or `pace` has enough; every second goes to `writer` as it
-/// ends. At the end sessions under way may take `drain_s` seconds.
+/// ends. At the end sessions under way may take `drain_s` seconds. Where the run takes `turns` with others, each is driven
+/// on a thread of its own.
 pub(crate) fn measure(
     plan: &Plan,
     standing: &mut StandingStack,
-    writer: &mut RunWriter,
-    pace: &mut dyn Pace,
+    (writer, pace): (&mut RunWriter, &mut dyn Pace),
     drain_s: f64,
+    turns: Option<&TakingTurns>,
     env: &mut Environment<'_>,
 ) -> Result<Recording> {
-    let options = options(plan, standing, drain_s, env.catalogue)?;
+    let share = turns.map(|turns| turns.share.clone());
+    let options = RunOptions { share, ..options(plan, standing, drain_s, env.catalogue)? };
     let limits = limits(standing);
-    let watching = Watching::begin(plan, standing, env.settings);
+    let beside = turns.map_or_else(Vec::new, |turns| turns.beside.clone());
+    let watching = Watching::begin(plan, standing, beside, env.settings);
     let control = Control::default();
     env.interrupt.steer(&control);
     writer.event(&phase(0.0, "ramp-up begins"))?;
@@ -84,10 +97,11 @@ pub(crate) fn measure(
         tier_events: Vec::new(),
         alarms: BTreeMap::new(),
         clock: None,
+        in_turn: turns.is_some(),
     };
     witness.watching.sample(0.0);
     let totals = engine::run(&options, &control, &mut witness);
-    env.interrupt.release();
+    env.interrupt.release(&control);
     let totals = totals?;
     let now_s = witness.clock.map_or(0.0, |(first, named_s)| named_s + first.elapsed().as_secs_f64());
     witness.look_at_tiers(now_s)?;
@@ -126,6 +140,8 @@ struct Witness<'a> {
     alarms: BTreeMap<(String, String), LogAlarm>,
     /// When the first second was told, and what it was called then.
     clock: Option<(Instant, f64)>,
+    /// The run rests at times, and its seconds with it.
+    in_turn: bool,
 }
 
 impl Audience for Witness<'_> {
@@ -135,7 +151,8 @@ impl Audience for Witness<'_> {
         self.writer.evidence(second.evidence)?;
         let ended_s = f64::from(interval.second) + 1.0;
         let (first, named_s) = *self.clock.get_or_insert_with(|| (Instant::now(), ended_s));
-        let samples = self.watching.sample(named_s + first.elapsed().as_secs_f64());
+        let at_s = if self.in_turn { ended_s } else { named_s + first.elapsed().as_secs_f64() };
+        let samples = self.watching.sample(at_s);
         self.writer.samples(&samples)?;
         let pacing = self.pace.second(second);
         pacing.events.iter().try_for_each(|event| self.writer.event(event))?;

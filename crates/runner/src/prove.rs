@@ -90,7 +90,7 @@ fn drive(
     };
     let ended = engine::run(&options, &control, &mut prover);
     let driven = prover.tally.whole();
-    env.interrupt.release();
+    env.interrupt.release(&control);
     ended?;
     Ok(driven)
 }

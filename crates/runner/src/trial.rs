@@ -5,8 +5,11 @@
 
 mod arm;
 mod driven;
+mod driving;
 mod identity;
 mod of_run;
+mod pair;
+mod partner;
 mod settle;
 pub mod study_in_progress;
 mod verdict;
@@ -24,15 +27,13 @@ use model::{Kind, Problem, Result};
 use store::Study;
 
 use crate::environment::Environment;
-use crate::measure::measure;
 use crate::server::ServerAccess;
 use crate::standing_stack::{self, StandingStack};
-use crate::{ceiling, keep, outcome, setup};
-pub use arm::warm_up_s;
+use crate::{ceiling, outcome, setup};
 use arm::{ReadyArm, Task};
+pub use arm::{can_take_turns, warm_up_s};
 use driven::Driven;
 pub use of_run::of_run;
-use settle::Settling;
 use study_in_progress::StudyInProgress;
 
 /// When a trial's window is in, sessions under way may take this long to end.
@@ -207,7 +208,15 @@ impl<'a> TrialBench<'a> {
         }
         // Once is enough: each trial has the same steps, unless there is something new to be made.
         let again = !first || !self.study.record.trials.is_empty();
-        let muted = self.env.progress.mute(again && !changed);
+        let stack = self.set_up(task, id, (again && !changed, changed))?;
+        self.standing = Some(Standing { arm: order.arm, conditions: order.conditions.clone(), stack });
+        // A server that somebody else started is as the last trial left it.
+        Ok(task.plan.target.is_none())
+    }
+
+    /// A stack for `task`, and what is told of it: without a word where it is `muted`, for the record where it has `changed`.
+    fn set_up(&mut self, task: &Task, id: &str, (muted, changed): (bool, bool)) -> Result<StandingStack> {
+        let muted = self.env.progress.mute(muted);
         let stack = StandingStack::set_up(&task.plan, &self.server, id, &mut self.env.with(&task.catalogue));
         self.env.progress.mute(muted);
         let mut stack = stack?;
@@ -229,9 +238,7 @@ impl<'a> TrialBench<'a> {
             self.study.record.setup.tiers = tiers;
             setup::elsewhere(&task.plan, stack.elsewhere.as_ref(), &mut self.study.record.setup);
         }
-        self.standing = Some(Standing { arm: order.arm, conditions: order.conditions.clone(), stack });
-        // A server that somebody else started is as the last trial left it.
-        Ok(task.plan.target.is_none())
+        Ok(stack)
     }
 
     /// Drives the stack that stands, and keeps and judges the run.
@@ -239,26 +246,15 @@ impl<'a> TrialBench<'a> {
         let Some(standing) = &mut self.standing else {
             return Err(Problem::bug("a trial without a stack").into());
         };
-        let stack = &mut standing.stack;
-        let runs = self.study.runs()?;
-        let (mut record, mut writer) =
-            keep::begin(&runs, &task.recipe, &task.plan, stack, (id, started), &self.env.settings.origin)?;
-        if let Some(check) = no_room(task, stack) {
-            record.validity.push(check);
-            record.steps = std::mem::take(&mut stack.steps);
-            return Driven::refused(record, writer);
-        }
+        let (stack, runs) = (&mut standing.stack, self.study.runs()?);
+        let origin = &self.env.settings.origin;
+        let mut begun = match driving::begin(task, stack, &runs, (id, started), origin)? {
+            Ok(begun) => begun,
+            Err(refused) => return Ok(refused),
+        };
         let mut env = self.env.with(&task.catalogue);
-        let driving = Instant::now();
-        let mut pace = Settling::new(task.ramp_up_s, task.min_warm_up_s, task.window_s);
-        let recording = measure(&task.plan, stack, &mut writer, &mut pace, DRAIN_S, &mut env)
-            .inspect_err(|_| keep::logs(stack, &writer))?;
-        let took_s = driving.elapsed().as_secs_f64();
-        stack.steps.push(Step { name: "drive the users".to_string(), took_s });
-        record.consistency = keep::check(&task.plan, stack, &recording, env.catalogue, env.progress);
-        keep::logs(stack, &writer);
-        record.steps = std::mem::take(&mut stack.steps);
-        Driven::judge(task, &recording, &pace, &self.rules, (record, writer))
+        let driven = begun.measure(&task.plan, stack, None, &mut env)?;
+        begun.judge(task, stack, driven, &self.rules, &mut env)
     }
 }
 
@@ -266,12 +262,7 @@ impl Bench for TrialBench<'_> {
     fn trial(&mut self, order: &Order, trials: &[Trial]) -> Result<Trial> {
         self.env.interrupt.check()?;
         let began_s = self.study.spent_s();
-        let number = trials.len() as u32 + 1;
-        let arm = self.arms.get(order.arm).and_then(Option::as_ref);
-        let arm = arm.ok_or_else(|| Problem::bug(format!("arm {} is none to measure", order.arm)))?;
-        let task = arm.task(self.by, (order.load, &order.conditions), order.window_s, order.seed)?;
-        let task = Task { percentiles: self.study.record.question.kind().percentiles(), ..task };
-        let label = (self.arms.len() > 1).then(|| arm.arm.label.clone());
+        let task = self.task(order)?;
         let below = (self.outlook)(order, trials);
         self.env.progress.below(&below);
         self.tell_change(order, trials);
@@ -280,7 +271,40 @@ impl Bench for TrialBench<'_> {
         let muted = self.env.progress.mute(true);
         let driven = self.drive(&task, &id, &started);
         self.env.progress.mute(muted);
-        let driven = driven?;
+        let times = Times { began_s, took_s: self.study.spent_s() - began_s, fresh };
+        self.keep((order, &task), (driven?, id), times, trials)
+    }
+
+    fn both(&mut self, orders: [&Order; 2], trials: &[Trial]) -> Result<[Trial; 2]> {
+        pair::measure(self, orders, trials)
+    }
+}
+
+/// When a trial was made, in the study's seconds, and whether its stack was set up for it.
+struct Times {
+    began_s: f64,
+    took_s: f64,
+    fresh: bool,
+}
+
+impl TrialBench<'_> {
+    /// What an order asks for.
+    fn task(&self, order: &Order) -> Result<Task> {
+        let arm = self.arms.get(order.arm).and_then(Option::as_ref);
+        let arm = arm.ok_or_else(|| Problem::bug(format!("arm {} is none to measure", order.arm)))?;
+        let task = arm.task(self.by, (order.load, &order.conditions), order.window_s, order.seed)?;
+        Ok(Task { percentiles: self.study.record.question.kind().percentiles(), ..task })
+    }
+
+    /// Keeps what a trial gave, after `trials`, and tells it.
+    fn keep(
+        &mut self,
+        (order, task): (&Order, &Task),
+        (driven, run): (Driven, String),
+        Times { began_s, took_s, fresh }: Times,
+        trials: &[Trial],
+    ) -> Result<Trial> {
+        let number = trials.len() as u32 + 1;
         if driven.outcome == Outcome::Interrupted {
             let what = format!("interrupted in trial {number}");
             return Err(Problem::new(Kind::Interrupted, what).into());
@@ -295,18 +319,21 @@ impl Bench for TrialBench<'_> {
             purpose: order.purpose,
             load: order.load,
             conditions: order.conditions.clone(),
-            run: id,
+            run,
             began_s,
-            took_s: self.study.spent_s() - began_s,
+            took_s,
             fresh,
             warm_up_s: driven.warm_up_s,
             window_s: driven.window_s,
+            interrupted_ratio: driven.interrupted_ratio,
             measured: driven.measured,
             faults: about_figures(order.purpose, faults),
             overloaded,
         };
+        let label = self.arms.get(order.arm).and_then(Option::as_ref).map(|arm| arm.arm.label.as_str());
+        let label = label.filter(|_| self.arms.len() > 1);
         let study = (&self.study.record.question, trials);
-        self.env.progress.done(&wording::trial::line(&trial, label.as_deref(), self.by, study));
+        self.env.progress.done(&wording::trial::line(&trial, label, self.by, study));
         // The one that ends the study is kept too: it is the one to look at.
         self.study.keep_trial(trials, trial.clone())?;
         deaths.map(|()| trial)

@@ -62,11 +62,17 @@ pub(crate) struct Seen {
 
 impl Watching {
     /// Starts the observer of `standing` and waits until it is ready. A run without one goes on, and says so.
-    pub(crate) fn begin(plan: &Plan, standing: &StandingStack, settings: &Settings) -> Watching {
+    /// Tiers `beside` are another stack's, which takes turns with this one.
+    pub(crate) fn begin(
+        plan: &Plan,
+        standing: &StandingStack,
+        beside: Vec<TierJob>,
+        settings: &Settings,
+    ) -> Watching {
         let off = || Err("switched off by --observe off".to_string());
         let servers = standing.tiers().iter().map(|tier| tier.job.clone()).collect();
         let watching = Watching::with(match settings.observes {
-            true => Observer::start(plan, standing, &settings.helpers),
+            true => Observer::start(plan, standing, beside, &settings.helpers),
             false => off(),
         });
         Watching { servers, ..watching }
@@ -194,11 +200,17 @@ struct Observer {
 }
 
 impl Observer {
-    fn start(plan: &Plan, standing: &StandingStack, helpers: &Helpers) -> Result<(Observer, Answer), String> {
+    fn start(
+        plan: &Plan,
+        standing: &StandingStack,
+        beside: Vec<TierJob>,
+        helpers: &Helpers,
+    ) -> Result<(Observer, Answer), String> {
         let said = |problems: model::Problems| problems.to_string();
         let helper = helpers.observer(OBSERVERS, &plan.placement.generator);
         let mut observer = Observer::open(standing.help(&helper).map_err(said)?).map_err(said)?;
-        let job = serde_json::to_string(&job(plan, standing)).map_err(|error| error.to_string())?;
+        let job = serde_json::to_string(&Job { beside, ..job(plan, standing) })
+            .map_err(|error| error.to_string())?;
         observer.tell(&job)?;
         let first = observer.wait(READY_TIMEOUT)?;
         Ok((observer, first))
@@ -263,7 +275,8 @@ fn follow(output: ChildStdout) -> Result<Receiver<Answer>> {
     Ok(answers)
 }
 
-fn job(plan: &Plan, standing: &StandingStack) -> Job {
+/// A stack's tiers, to be watched.
+pub(crate) fn tiers(standing: &StandingStack) -> Vec<TierJob> {
     let tier = |tier: &testbed::Tier| TierJob {
         name: tier.name.clone(),
         cgroup: tier.cgroup.clone(),
@@ -272,8 +285,13 @@ fn job(plan: &Plan, standing: &StandingStack) -> Job {
         sockets: tier.sockets.values().cloned().collect(),
         background_threads: tier.background_threads.clone(),
     };
+    standing.tiers().iter().map(tier).collect()
+}
+
+fn job(plan: &Plan, standing: &StandingStack) -> Job {
     Job {
-        tiers: standing.tiers().iter().map(tier).collect(),
+        tiers: tiers(standing),
+        beside: Vec::new(),
         generator: std::process::id(),
         stack_cpus: plan.placement.stack.clone(),
         servers: standing.tiers().iter().map(|tier| tier.job.clone()).collect(),

@@ -219,6 +219,7 @@ pub fn trial(order: &Order, number: usize, began_s: f64, measured: Measured) -> 
         fresh: order.fresh || order.purpose == Purpose::WarmUp,
         warm_up_s: Some(6.0),
         window_s: order.window_s,
+        interrupted_ratio: None,
         measured: Some(measured),
         faults: Vec::new(),
         overloaded: Vec::new(),

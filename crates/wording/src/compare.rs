@@ -24,6 +24,9 @@ pub fn fill_in(compare: &mut Compare, trials: &[Trial]) {
         }
         SpoilCause::Unmeasured => "nothing was measured".to_string(),
         SpoilCause::Unsettled => "no steady state was found".to_string(),
+        SpoilCause::LongAnswers { ratio } => {
+            format!("{} of the answers were under way when a turn ended", percent(*ratio))
+        }
         SpoilCause::NoLine(no_answer) => {
             evidence::fill_in(by, no_answer, trials);
             format!("no load line was found: {}", no_answer.evidence)

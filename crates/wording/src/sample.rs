@@ -20,6 +20,7 @@ pub(crate) fn trial(targets: Vec<TargetOutcome>, faults: &[(Check, &str)]) -> Tr
         fresh: true,
         warm_up_s: Some(1.0),
         window_s: 5.0,
+        interrupted_ratio: None,
         measured: Some(Measured { targets, ..Measured::default() }),
         faults: faults.iter().map(fault).collect(),
         overloaded: Vec::new(),

@@ -17,6 +17,7 @@ fn trial(arm: usize, block: u32, value: f64) -> Trial {
         fresh: true,
         warm_up_s: Some(1.0),
         window_s: 10.0,
+        interrupted_ratio: None,
         measured: Some(Measured { figures: vec![figure], ..Measured::default() }),
         faults: Vec::new(),
         overloaded: Vec::new(),

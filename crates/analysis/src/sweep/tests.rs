@@ -41,6 +41,7 @@ fn trial((arm, per_s): (usize, f64)) -> Trial {
         fresh: true,
         warm_up_s: Some(3.0),
         window_s: 30.0,
+        interrupted_ratio: None,
         measured: Some(Measured { figures: vec![throughput], ..Measured::default() }),
         faults: Vec::new(),
         overloaded: Vec::new(),

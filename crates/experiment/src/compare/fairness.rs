@@ -10,6 +10,10 @@ use super::{Block, Side, Spoil};
 /// One arm fails clearly more when its share is higher by more than this.
 const CLEARLY: f64 = 0.01;
 
+/// Answers that a turn's end cuts short say too little of what they took: more of them than this and trials don't take
+/// turns any more.
+const MAX_INTERRUPTED: f64 = 0.01;
+
 /// The minimum number of valid blocks to say so where there are blocks: a single trial may have been unlucky.
 const MIN_BLOCKS: usize = 3;
 
@@ -97,7 +101,10 @@ pub(super) fn spoil(trial: &Trial) -> Option<Spoil> {
         Some(fault) => SpoilCause::Check { check: fault.check.clone(), trial: trial.number },
         None if trial.measured.is_none() => SpoilCause::Unmeasured,
         None if trial.warm_up_s.is_none() => SpoilCause::Unsettled,
-        None => return None,
+        None => match trial.interrupted_ratio {
+            Some(ratio) if ratio > MAX_INTERRUPTED => SpoilCause::LongAnswers { ratio },
+            _ => return None,
+        },
     };
     Some(Spoil { arm: trial.arm, cause })
 }

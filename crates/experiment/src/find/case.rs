@@ -107,6 +107,7 @@ impl<'a> Case<'a> {
             // The ramp goes on with the stack that the warm-up filled.
             fresh: purpose != Purpose::Ramp,
             seed: Random::nth(self.goal.seed, (self.before.len() + self.trials.len()) as u64),
+            in_turn_with: None,
         }
     }
 }

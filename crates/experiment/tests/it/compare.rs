@@ -142,6 +142,25 @@ fn an_arm_whose_trials_often_break_leaves_no_fair_sample() {
 }
 
 #[test]
+fn both_trials_of_a_block_take_turns_until_answers_prove_too_long_for_it() {
+    let compare = Compare { in_turn: true, ..question(1) };
+    let mut bench = MadeUp { interrupted: [(5, 0.02)].into(), ..MadeUp::new(&[0.04, 0.05], 0.01, 1) };
+    let (judgement, trials) = ask(&compare, &mut bench);
+    let together = |block: u32| {
+        let first = bench.orders.iter().find(|order| order.block == block).expect("it was ordered");
+        first.in_turn_with.as_ref().map(|other| (other.arm, other.seed, other.block))
+    };
+    for block in 0..3 {
+        let first = bench.orders.iter().find(|order| order.block == block).expect("it was ordered");
+        assert_eq!(together(block), Some((1 - first.arm, first.seed, block)));
+    }
+    let cause = SpoilCause::LongAnswers { ratio: 0.02 };
+    assert!(trials[4].interrupted_ratio == Some(0.02) && judgement.spoiled == 1, "{cause:?}: {judgement:?}");
+    assert_eq!(together(3), None, "from then on one follows the other");
+    assert_eq!(judgement.conclusion, Conclusion::Slower, "what was measured before counts");
+}
+
+#[test]
 fn a_trial_that_never_settled_spoils_its_block() {
     let mut bench = MadeUp { unsettled: [2].into(), ..MadeUp::new(&[0.04, 0.05], 0.01, 1) };
     let (judgement, trials) = ask(&question(1), &mut bench);

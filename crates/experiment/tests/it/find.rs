@@ -219,7 +219,18 @@ fn bisected(stack: &mut Stack, most: usize) -> f64 {
         };
         let purpose = Purpose::Search;
         let conditions = Conditions::default();
-        let order = Order { arm: 0, block: 0, purpose, load, conditions, window_s: 30.0, fresh: true, seed };
+        let in_turn_with = None;
+        let order = Order {
+            arm: 0,
+            block: 0,
+            purpose,
+            load,
+            conditions,
+            window_s: 30.0,
+            fresh: true,
+            seed,
+            in_turn_with,
+        };
         let trial = stack.trial(&order, &trials).expect("a simulated stack never refuses");
         if trial.pass() == Some(true) {
             passed = Some(load)

@@ -34,6 +34,7 @@ fn trial(purpose: Purpose, load: f64, (window_s, took_s): (f64, f64), seen: &[Se
         fresh: false,
         warm_up_s: Some(3.0),
         window_s,
+        interrupted_ratio: None,
         measured: Some(Measured { targets: seen.iter().map(clause).collect(), ..Measured::default() }),
         faults: if few { vec![fault()] } else { Vec::new() },
         overloaded: Vec::new(),

@@ -1,7 +1,7 @@
 //! A bench of a formula, for the tests of policies with several arms: each arm's mean response time is known, with
 //! noise, a drift of the machine and trials that are not valid.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use experiment::{Bench, Order};
 use model::record::study::{Fault, Figure, Measured, TierCpu, Trial};
@@ -27,6 +27,8 @@ pub(crate) struct MadeUp {
     pub(crate) breaks: Option<usize>,
     /// Trials, by number, that find no steady state.
     pub(crate) unsettled: BTreeSet<u32>,
+    /// Trials, by number, of whose answers this share was under way when a turn ended.
+    pub(crate) interrupted: BTreeMap<u32, f64>,
     /// The user stops it before this trial.
     pub(crate) stop_at: Option<u32>,
     /// What was ordered.
@@ -45,6 +47,7 @@ impl MadeUp {
             failed_ratio: Vec::new(),
             breaks: None,
             unsettled: BTreeSet::new(),
+            interrupted: BTreeMap::new(),
             stop_at: None,
             orders: Vec::new(),
             random: Random::new(seed),
@@ -92,6 +95,7 @@ impl Bench for MadeUp {
             fresh: order.fresh,
             warm_up_s: (!self.unsettled.contains(&number)).then_some(3.0),
             window_s: order.window_s,
+            interrupted_ratio: self.interrupted.get(&number).copied(),
             measured: Some(Measured {
                 figures: vec![
                     figure("throughput", per_s),

@@ -120,7 +120,7 @@ pub(crate) fn main(args: &HitArgs, context: &mut Context) -> Result<u8> {
     context.interrupt.steer(&control);
     let mut witness = Witness::new(length, &mut context.console);
     let totals = engine::run(&options, &control, &mut witness);
-    context.interrupt.release();
+    context.interrupt.release(&control);
     let totals = totals?;
     let outcome = if context.interrupt.count() > 0 { Outcome::Interrupted } else { Outcome::Completed };
     let witnessed = witness.into_witnessed();

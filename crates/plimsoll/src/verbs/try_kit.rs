@@ -79,7 +79,7 @@ pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     let failed = printer.failed;
     let last = printer.shown.end();
     last.iter().for_each(|text| context.console.result(text));
-    context.interrupt.release();
+    context.interrupt.release(&control);
     let deaths = standing.deaths();
     standing.stop()?;
     standing.close()?;

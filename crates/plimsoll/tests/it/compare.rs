@@ -32,6 +32,13 @@ fn the_same_stack_twice_is_never_called_different() {
     let trials = record["trials"].as_array().expect("a list of trials");
     let faulty =
         |trial: &serde_json::Value| trial["faults"].as_array().is_some_and(|faults| !faults.is_empty());
+    for trial in trials {
+        let ratio = trial["interrupted_ratio"].as_f64().unwrap_or(1.0);
+        assert!(
+            ratio < 0.1,
+            "the trials of a block take turns, and few answers are under way then: {trial:#}"
+        );
+    }
     match finished.code {
         Some(0) => assert!(trials.len() >= 2, "{record:#}"),
         Some(3) => {

@@ -92,14 +92,19 @@ fn arms(record: &StudyRecord, compare: &Compare) -> Vec<Part> {
     });
     let arms: Vec<(String, String)> = arms.collect();
     let window = figures::duration(Some(compare.window_s));
-    let awake = if compare.cpus_awake { ", idle CPUs kept awake" } else { "" };
-    let load = ("Load".to_string(), format!("{}, {window} a trial{awake}", compare.load));
+    let how = match (compare.in_turn, compare.cpus_awake) {
+        (true, true) => ", in turn, idle CPUs kept awake",
+        (true, false) => ", in turn",
+        (false, true) => ", idle CPUs kept awake",
+        (false, false) => "",
+    };
+    let load = ("Load".to_string(), format!("{}, {window} a trial{how}", compare.load));
     let intervals = match compare.unpaired {
         true => "intervals for who looks once",
         false => "intervals that hold at every look",
     };
     let rule = format!(
-        "{}, {} s a trial{awake}; {} {intervals}; under {} counts as no difference",
+        "{}, {} s a trial{how}; {} {intervals}; under {} counts as no difference",
         compare.load,
         figures::number(Some(compare.window_s)),
         figures::percent(Some(compare.confidence_ratio)),

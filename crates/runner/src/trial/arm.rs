@@ -10,8 +10,8 @@ use model::record::study::{Arm, By, Conditions};
 use model::{Catalogue, Plan, Problems, Recipe, Result};
 
 use crate::catalogue_folder;
-use crate::cpus;
 use crate::trial::settle::Settling;
+use crate::{cpus, page_cache};
 
 /// Users who may begin in each second of a ramp-up.
 const RAMP_USERS_PER_S: f64 = 50.0;
@@ -128,6 +128,12 @@ fn ramp_up_s(by: By, load: f64) -> u32 {
         By::Users => (load / RAMP_USERS_PER_S).ceil().clamp(1.0, MAX_RAMP_S) as u32,
         By::Rate => RAMP_RATE_S,
     }
+}
+
+/// Whether a trial of this plan can take turns with another one: its stack is started here, and nothing that both would
+/// share is emptied for it.
+pub fn can_take_turns(plan: &Plan) -> bool {
+    plan.target.is_none() && !page_cache::is_cold(plan)
 }
 
 /// Seconds of a trial with this load before its steady state may begin.

@@ -22,6 +22,8 @@ pub(super) struct Driven {
     pub(super) window_s: f64,
     pub(super) measured: Option<Measured>,
     pub(super) faults: Vec<Fault>,
+    /// Where it took turns: answers that were under way when a turn ended, as a share of all requests and operations.
+    pub(super) interrupted_ratio: Option<f64>,
     /// The stack can't be used for another trial.
     pub(super) spoilt: bool,
 }
@@ -34,7 +36,15 @@ impl Driven {
         writer.finish(&record)?;
         let faults = verdict::faults(&record, false);
         let outcome = Outcome::Completed;
-        Ok(Driven { outcome, warm_up_s: None, window_s: 0.0, measured: None, faults, spoilt: false })
+        Ok(Driven {
+            outcome,
+            warm_up_s: None,
+            window_s: 0.0,
+            measured: None,
+            faults,
+            interrupted_ratio: None,
+            spoilt: false,
+        })
     }
 
     /// Judges what was recorded by the seconds that count, and keeps it.
@@ -91,7 +101,15 @@ impl Driven {
             Some(Ending::Unsettled) | None => None,
         };
         let outcome = record.outcome;
-        Ok(Driven { outcome, warm_up_s, window_s: steady.length_s(), measured, faults, spoilt })
+        Ok(Driven {
+            outcome,
+            warm_up_s,
+            window_s: steady.length_s(),
+            measured,
+            faults,
+            interrupted_ratio: None,
+            spoilt,
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use model::OperationKind;
 use model::record::Event;
 
 use crate::pace::{Pace, Pacing, phase};
+use crate::trial::partner::Partner;
 
 /// A steady state that begins later than this many seconds after the ramp-up, or than the window is long, is given up.
 const MIN_SETTLE_TIMEOUT_S: u32 = 20;
@@ -38,6 +39,8 @@ pub(crate) struct Settling {
     seen: Vec<Seen>,
     last: u32,
     ending: Option<Ending>,
+    /// The trial that it takes turns with, which it ends together with.
+    partner: Option<Partner>,
 }
 
 /// A second after the ramp-up.
@@ -57,12 +60,23 @@ impl Settling {
     /// For a ramp-up, a minimum warm-up and a window of these whole seconds.
     pub(crate) fn new(ramp_up_s: u32, min_warm_up_s: u32, window_s: u32) -> Settling {
         let window_s = window_s.max(1);
-        Settling { ramp_up_s, min_warm_up_s, window_s, seen: Vec::new(), last: 0, ending: None }
+        let (seen, last, ending, partner) = (Vec::new(), 0, None, None);
+        Settling { ramp_up_s, min_warm_up_s, window_s, seen, last, ending, partner }
+    }
+
+    /// Of a trial that takes turns with another one: both have the same seconds for their windows.
+    pub(crate) fn with(self, partner: Partner) -> Settling {
+        Settling { partner: Some(partner), ..self }
     }
 
     /// Seconds after the ramp-up in which the trial must have ended.
     pub(crate) fn max_s(min_warm_up_s: u32, window_s: u32) -> u32 {
         min_warm_up_s + window_s + window_s.max(MIN_SETTLE_TIMEOUT_S)
+    }
+
+    /// It decides by itself from now on, and so does its partner.
+    pub(crate) fn leave_partner(&mut self) {
+        self.partner = None;
     }
 
     /// How it ended; absent when something else ended it.
@@ -86,9 +100,14 @@ impl Settling {
         if hopeless(&self.seen) {
             return Some(Ending::Hopeless);
         }
-        if length >= self.min_warm_up_s + self.window_s
-            && let Some(warm_up_s) = self.warm_up_s().filter(|begin| length - begin >= self.window_s)
-        {
+        let settled = (length >= self.min_warm_up_s + self.window_s)
+            .then(|| self.warm_up_s().filter(|begin| length - begin >= self.window_s))
+            .flatten();
+        let agreed = match &self.partner {
+            Some(partner) => partner.agree(settled, length, self.window_s),
+            None => settled,
+        };
+        if let Some(warm_up_s) = agreed {
             return Some(Ending::Settled(warm_up_s));
         }
         let max_s = Settling::max_s(self.min_warm_up_s, self.window_s);
@@ -119,6 +138,9 @@ impl Pace for Settling {
         }
         self.seen.push(Seen::of(second));
         self.ending = self.decide();
+        if matches!(self.ending, Some(Ending::Hopeless | Ending::Unsettled)) {
+            self.leave_partner();
+        }
         if let Some(ending) = self.ending {
             let (from, to) = self.window();
             events.extend(ending_events(ending, f64::from(from), f64::from(to)));

@@ -74,6 +74,7 @@ fn trial(number: u32, load: f64) -> Trial {
         fresh: number == 1,
         warm_up_s: Some(2.0),
         window_s: 8.0,
+        interrupted_ratio: None,
         measured: Some(Measured {
             targets: vec![outcome],
             figures: vec![figure],

@@ -49,6 +49,7 @@ impl Stack {
             fresh: order.fresh || order.purpose == Purpose::WarmUp,
             warm_up_s: Some(warm_up_s),
             window_s: order.window_s,
+            interrupted_ratio: None,
             measured: Some(self.measured(number, order)),
             faults: Vec::new(),
             overloaded: Vec::new(),

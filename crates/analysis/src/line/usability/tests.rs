@@ -24,6 +24,7 @@ fn trial(margin: f64, faults: &[&str]) -> Trial {
         fresh: true,
         warm_up_s: Some(1.0),
         window_s: 30.0,
+        interrupted_ratio: None,
         measured: Some(Measured { targets: vec![outcome], ..Measured::default() }),
         faults: faults.iter().map(fault).collect(),
         overloaded: Vec::new(),

@@ -35,6 +35,10 @@ pub struct Compare {
     /// and differ less from trial to trial.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cpus_awake: bool,
+    /// Both trials of a block took turns, a second each, on stacks that stood side by side, as long as answers were short
+    /// beside that; otherwise they followed each other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_turn: bool,
     /// How load lines are looked for; only when they are compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<FindGoal>,
@@ -53,7 +57,7 @@ pub struct Compare {
 }
 
 impl Default for Compare {
-    /// What is compared where nothing else is said: means, in windows of 10 s, in up to 20 blocks, with intervals of 95 %;
+    /// What is compared where nothing else is said: means, in windows of 20 s, in up to 20 blocks, with intervals of 95 %;
     /// 1 % doesn't matter. Nothing has come out yet.
     fn default() -> Compare {
         Compare {
@@ -63,10 +67,11 @@ impl Default for Compare {
             gate_ratio: None,
             confidence_ratio: 0.95,
             most_blocks: 20,
-            window_s: 10.0,
+            window_s: 20.0,
             seed: 1,
             unpaired: false,
             cpus_awake: false,
+            in_turn: false,
             goal: None,
             effects: Vec::new(),
             conclusion: None,
@@ -141,6 +146,12 @@ pub enum SpoilCause {
     Unmeasured,
     /// No steady state was found.
     Unsettled,
+    /// Answers took so long beside a turn that this share of them was under way when one ended: trials don't take turns
+    /// from then on.
+    LongAnswers {
+        /// Of all answers.
+        ratio: f64,
+    },
     /// The search found no load line.
     NoLine(NoAnswer),
 }
@@ -151,6 +162,7 @@ impl SpoilCause {
         match (self, other) {
             (SpoilCause::Check { check: one, .. }, SpoilCause::Check { check: other, .. }) => one == other,
             (SpoilCause::NoLine(one), SpoilCause::NoLine(other)) => one.why == other.why,
+            (SpoilCause::LongAnswers { .. }, SpoilCause::LongAnswers { .. }) => true,
             _ => self == other,
         }
     }

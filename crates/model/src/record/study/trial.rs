@@ -45,6 +45,10 @@ pub struct Trial {
     pub measured: Option<Measured>,
     /// Checks of the instrument that did not hold; empty when the trial is valid.
     pub faults: Vec<Fault>,
+    /// Where the trial took turns with that of the other arm, a second each: answers that were under way when a turn ended,
+    /// as a share of all. What they took is too short by what was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupted_ratio: Option<f64>,
     /// Checks that did not hold because the load of a sweep was more than the stack carried: the trial counts, and its
     /// cell is overloaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

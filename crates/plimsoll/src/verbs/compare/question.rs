@@ -30,7 +30,7 @@ pub(crate) struct QuestionArgs {
     /// Arrivals per second instead of a number of users: 200/s
     #[arg(long, value_name = "RATE", conflicts_with = "users")]
     rate: Option<String>,
-    /// Steady time of each trial [default: 10s, or as long as its users take to warm up if that is longer]
+    /// Steady time of each trial [default: 20s, or as long as its users take to warm up if that is longer]
     #[arg(long, value_name = "TIME")]
     window: Option<String>,
     /// Blocks of one trial of each that it may take at most [default: what fits into 15 minutes, 10 to 30]
@@ -178,6 +178,8 @@ impl QuestionArgs {
         }
         let catalogue = side::catalogue(&arms[0], &context.catalogue)?;
         let first = Plan::resolve(&arms[0].recipe, None, &catalogue, &cpus::allowed())?;
+        let other = side::catalogue(&arms[1], &context.catalogue)?;
+        let second = Plan::resolve(&arms[1].recipe, None, &other, &cpus::allowed())?;
         if !first.load.is_steady() {
             let problem = Problem::recipe("a comparison is made at one rate").key("--rate");
             return Err(problem.remedy("--rate 200/s").into());
@@ -186,6 +188,8 @@ impl QuestionArgs {
             Some(open) => (By::Rate, open.from_per_s),
             None => (By::Users, f64::from(first.load.users)),
         };
+        compare.in_turn =
+            compare.goal.is_none() && trial::can_take_turns(&first) && trial::can_take_turns(&second);
         let warm_up_s = trial::warm_up_s(load.0, load.1, &first.kit.users);
         compare.window_s =
             if self.window.is_some() { compare.window_s } else { compare.window_s.max(warm_up_s.ceil()) };
@@ -257,9 +261,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_flags_the_mean_decides_in_windows_of_ten_seconds() {
+    fn without_flags_the_mean_decides_in_windows_of_twenty_seconds() {
         let compare = QuestionArgs::default().terms(4).expect("it is right");
-        assert_eq!((compare.by.as_str(), compare.window_s, compare.seed), ("mean", 10.0, 4));
+        assert_eq!((compare.by.as_str(), compare.window_s, compare.seed), ("mean", 20.0, 4));
         assert_eq!((compare.band_ratio, compare.confidence_ratio, compare.gate_ratio), (0.01, 0.95, None));
     }
 

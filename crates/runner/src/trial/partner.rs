@@ -1,0 +1,97 @@
+//! Two trials that take turns, and end together: both windows are the same seconds, so that what the machine did in them
+//! is the same for both.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One of the two, as its own pace knows it; dropping it leaves the other one alone.
+#[derive(Debug)]
+pub(crate) struct Partner {
+    common: Arc<Mutex<Common>>,
+    own: usize,
+}
+
+#[derive(Debug, Default)]
+struct Common {
+    sides: [Side; 2],
+    /// Seconds after the ramp-up at which the window of both begins and ends.
+    window: Option<(u32, u32)>,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Side {
+    /// Where its steady state began, once its window is in.
+    settled: Option<u32>,
+    /// Its seconds so far, after the ramp-up.
+    length: u32,
+    /// It has ended.
+    gone: bool,
+}
+
+impl Partner {
+    /// Both of two.
+    pub(crate) fn both() -> [Partner; 2] {
+        let common = Arc::new(Mutex::new(Common::default()));
+        [0, 1].map(|own| Partner { common: Arc::clone(&common), own })
+    }
+
+    /// This side has `length` seconds, and a window of its own from `settled` on. Where the window of both begins, when this
+    /// side has all of it: after both warm-ups, of `window_s` seconds at least.
+    pub(crate) fn agree(&self, settled: Option<u32>, length: u32, window_s: u32) -> Option<u32> {
+        let mut common = self.common();
+        common.sides[self.own] = Side { settled, length, gone: false };
+        let other = common.sides[1 - self.own];
+        if other.gone && common.window.is_none() {
+            return settled;
+        }
+        if common.window.is_none()
+            && let Some((one, two)) = settled.zip(other.settled)
+        {
+            let from = one.max(two);
+            common.window = Some((from, length.max(other.length).max(from + window_s)));
+        }
+        common.window.filter(|(_, to)| length >= *to).map(|(from, _)| from)
+    }
+
+    fn common(&self) -> MutexGuard<'_, Common> {
+        // Whoever panicked with it left whole numbers.
+        self.common.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Partner {
+    fn drop(&mut self) {
+        self.common().sides[self.own].gone = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_have_the_same_window_after_the_later_warm_up() {
+        let [one, two] = Partner::both();
+        assert_eq!(one.agree(None, 12, 10), None);
+        assert_eq!(two.agree(Some(2), 12, 10), None, "the other has not settled");
+        assert_eq!(one.agree(Some(4), 14, 10), Some(4), "from second 4 to second 14");
+        assert_eq!(two.agree(Some(2), 13, 10), None, "it has 13 seconds");
+        assert_eq!(two.agree(None, 14, 10), Some(4), "what was agreed is not doubted again");
+    }
+
+    #[test]
+    fn who_settled_early_goes_on_until_the_other_one_has_its_window_too() {
+        let [one, two] = Partner::both();
+        assert_eq!(one.agree(Some(2), 12, 10), None);
+        assert_eq!(two.agree(Some(9), 19, 10), Some(9));
+        assert_eq!(one.agree(Some(2), 18, 10), None, "it has nine seconds after the later warm-up");
+        assert_eq!(one.agree(Some(2), 19, 10), Some(9));
+    }
+
+    #[test]
+    fn who_is_left_alone_ends_by_itself() {
+        let [one, two] = Partner::both();
+        drop(two);
+        assert_eq!(one.agree(None, 11, 10), None);
+        assert_eq!(one.agree(Some(3), 13, 10), Some(3));
+    }
+}
