@@ -35,6 +35,7 @@ for ((number = 1; number <= count; number++)); do
         *) plant "${kind%\%}" && arguments=("catalogue:$planted/${kind%\%}") ;;
         esac
         echo "== $kind, $number of $count"
-        "$plimsoll" compare default "${arguments[@]}" --kit dvdstore --seed "$number" | head -4
+        "$plimsoll" compare default "${arguments[@]}" --kit dvdstore --seed "$number" > "$planted/answer"
+        head -4 "$planted/answer"
     done
 done

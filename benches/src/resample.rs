@@ -32,7 +32,7 @@ pub(crate) fn run(asked: &Resample) -> Result<(), Failure> {
         return Err("the studies have no valid block".into());
     }
     let looks = Looks { confidence_ratio: compare.confidence_ratio, max_values: compare.most_blocks };
-    let better = model::record::study::Better::Lower;
+    let better = compare.effects.first().ok_or("the first study has no effect yet")?.better;
     let terms = Terms { better, band_ratio: compare.band_ratio, looks, seed: 1 };
     let mut said = [0u32; 4];
     let mut took = Vec::new();

@@ -119,7 +119,6 @@ pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience)
             starts.iter().for_each(|start| _ = start.send(origin));
         }
         drop(starts);
-        options.share.iter().for_each(|share| drop(share.or_leave_out()));
         let mut collector = Collector::new(workers, spares);
         let collected = collect(&inbox, &mut collector, control, audience);
         for handle in handles {

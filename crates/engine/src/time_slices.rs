@@ -103,8 +103,8 @@ impl Share {
         self.slices.interrupted[self.run].load(Ordering::Relaxed)
     }
 
-    /// Leaves the run out if it ends without having come.
-    pub(crate) fn or_leave_out(&self) -> LeaveOut<'_> {
+    /// Leaves the run out when this is dropped without the run having come: whoever may fail before it begins holds it.
+    pub fn or_leave_out(&self) -> LeaveOut<'_> {
         LeaveOut { share: self }
     }
 
@@ -123,7 +123,8 @@ impl Share {
 }
 
 /// Leaves a run out when dropped, if it has not come.
-pub(crate) struct LeaveOut<'a> {
+#[derive(Debug)]
+pub struct LeaveOut<'a> {
     share: &'a Share,
 }
 

@@ -78,6 +78,8 @@ pub(crate) fn measure(
     turns: Option<&TakingTurns>,
     env: &mut Environment<'_>,
 ) -> Result<Recording> {
+    // What fails before the run begins must not keep the others waiting.
+    let _leaving_out = turns.map(|turns| turns.share.or_leave_out());
     let share = turns.map(|turns| turns.share.clone());
     let options = RunOptions { share, ..options(plan, standing, drain_s, env.catalogue)? };
     let limits = limits(standing);

@@ -175,14 +175,14 @@ impl<'a> TrialBench<'a> {
     pub fn end(mut self) -> Result<Study> {
         if let Some(standing) = self.standing.take() {
             self.env.progress.step("stopping the stack");
-            self.take_down(standing);
+            self.take_down(standing.stack);
         }
         self.study.end()
     }
 
-    fn take_down(&mut self, mut standing: Standing) {
-        let stopped = standing.stack.stop();
-        let closed = standing.stack.close();
+    fn take_down(&mut self, mut stack: StandingStack) {
+        let stopped = stack.stop();
+        let closed = stack.close();
         for problems in [stopped.err(), closed.err()].into_iter().flatten() {
             self.env.progress.problem(&problems);
         }
@@ -204,7 +204,7 @@ impl<'a> TrialBench<'a> {
         }
         let first = self.standing.is_none();
         if let Some(standing) = self.standing.take() {
-            self.take_down(standing);
+            self.take_down(standing.stack);
         }
         // Once is enough: each trial has the same steps, unless there is something new to be made.
         let again = !first || !self.study.record.trials.is_empty();
@@ -248,7 +248,7 @@ impl<'a> TrialBench<'a> {
         };
         let (stack, runs) = (&mut standing.stack, self.study.runs()?);
         let origin = &self.env.settings.origin;
-        let mut begun = match driving::begin(task, stack, &runs, (id, started), origin)? {
+        let mut begun = match driving::begin((task, 1), stack, &runs, (id, started), origin)? {
             Ok(begun) => begun,
             Err(refused) => return Ok(refused),
         };
@@ -272,7 +272,8 @@ impl Bench for TrialBench<'_> {
         let driven = self.drive(&task, &id, &started);
         self.env.progress.mute(muted);
         let times = Times { began_s, took_s: self.study.spent_s() - began_s, fresh };
-        self.keep((order, &task), (driven?, id), times, trials)
+        let (trial, ended) = self.keep((order, &task), (driven?, id), times, trials)?;
+        ended.map(|()| trial)
     }
 
     fn both(&mut self, orders: [&Order; 2], trials: &[Trial]) -> Result<[Trial; 2]> {
@@ -296,14 +297,14 @@ impl TrialBench<'_> {
         Ok(Task { percentiles: self.study.record.question.kind().percentiles(), ..task })
     }
 
-    /// Keeps what a trial gave, after `trials`, and tells it.
+    /// Keeps what a trial gave, after `trials`, and tells it; with it, what makes going on senseless.
     fn keep(
         &mut self,
         (order, task): (&Order, &Task),
         (driven, run): (Driven, String),
         Times { began_s, took_s, fresh }: Times,
         trials: &[Trial],
-    ) -> Result<Trial> {
+    ) -> Result<(Trial, Result<()>)> {
         let number = trials.len() as u32 + 1;
         if driven.outcome == Outcome::Interrupted {
             let what = format!("interrupted in trial {number}");
@@ -336,7 +337,7 @@ impl TrialBench<'_> {
         self.env.progress.done(&wording::trial::line(&trial, label, self.by, study));
         // The one that ends the study is kept too: it is the one to look at.
         self.study.keep_trial(trials, trial.clone())?;
-        deaths.map(|()| trial)
+        Ok((trial, deaths))
     }
 }
 
@@ -357,7 +358,7 @@ impl TrialBench<'_> {
         if driven.spoilt
             && let Some(standing) = self.standing.take()
         {
-            self.take_down(standing);
+            self.take_down(standing.stack);
         }
         let Some(death) = driven.faults.iter().find(|fault| fault.check == Check::Tiers) else {
             self.deaths = 0;
@@ -402,8 +403,8 @@ fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerAccess, home: &Path) -
     model::Problems::check(problems)
 }
 
-/// Whether this machine has too few ports or descriptors for a trial's users.
-fn no_room(task: &Task, stack: &StandingStack) -> Option<ValidityCheck> {
-    let needs = preflight::Needs::of_connections(task.plan.load.places().into());
+/// Whether this machine has too few ports or descriptors for a trial's users, and as many again for each other run at once.
+fn no_room((task, at_once): (&Task, u64), stack: &StandingStack) -> Option<ValidityCheck> {
+    let needs = preflight::Needs::of_connections(at_once * u64::from(task.plan.load.places()));
     preflight::prepare(&needs, &stack.target).err().map(|problems| wording::no_room(&problems))
 }

@@ -23,17 +23,17 @@ pub(super) struct Begun {
     pace: Settling,
 }
 
-/// Begins to keep a trial's run under its id and the time of its start; a load that this machine has no room for is over
-/// at once.
+/// Begins to keep a trial's run under its id and the time of its start; a load that this machine has no room for, with that
+/// number of runs of it at once, is over before it begins.
 pub(super) fn begin(
-    task: &Task,
+    (task, at_once): (&Task, u64),
     stack: &mut StandingStack,
     runs: &Runs,
     (id, started): (&str, &str),
     origin: &Origin,
 ) -> Result<std::result::Result<Begun, Driven>> {
     let (mut record, writer) = keep::begin(runs, &task.recipe, &task.plan, stack, (id, started), origin)?;
-    if let Some(check) = no_room(task, stack) {
+    if let Some(check) = no_room((task, at_once), stack) {
         record.validity.push(check);
         record.steps = std::mem::take(&mut stack.steps);
         return Driven::refused(record, writer).map(Err);

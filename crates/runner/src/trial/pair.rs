@@ -7,12 +7,12 @@ use std::time::Duration;
 use engine::time_slices::{Share, TimeSlices};
 use experiment::Order;
 use model::record::study::Trial;
-use model::{Problem, Problems, Result};
+use model::{OperationKind, Problem, Problems, Result};
 
 use super::driven::Driven;
 use super::driving::{self, Begun};
 use super::partner::Partner;
-use super::{Standing, Task, Times, TrialBench};
+use super::{Task, Times, TrialBench};
 use crate::environment::Environment;
 use crate::measure::{Recording, TakingTurns};
 use crate::outcome;
@@ -24,6 +24,9 @@ use crate::watching;
 /// when one ends.
 const TURN: Duration = Duration::from_secs(1);
 
+/// Runs that take turns at once.
+const SIDES: u64 = 2;
+
 /// Measures both; they are kept in their order.
 pub(super) fn measure(
     bench: &mut TrialBench<'_>,
@@ -33,7 +36,7 @@ pub(super) fn measure(
     bench.env.interrupt.check()?;
     let began_s = bench.study.spent_s();
     if let Some(standing) = bench.standing.take() {
-        bench.take_down(standing);
+        bench.take_down(standing.stack);
     }
     let tasks = [bench.task(orders[0])?, bench.task(orders[1])?];
     let below = (bench.outlook)(orders[0], trials);
@@ -43,17 +46,18 @@ pub(super) fn measure(
     let muted = bench.env.progress.mute(true);
     let driven = drive(bench, &tasks, &ids, &mut stacks);
     bench.env.progress.mute(muted);
-    for (order, stack) in orders.iter().zip(stacks) {
-        bench.take_down(Standing { arm: order.arm, conditions: order.conditions.clone(), stack });
+    for stack in stacks {
+        bench.take_down(stack);
     }
     let took_s = (bench.study.spent_s() - began_s) / 2.0;
     let [one, two] = driven?;
     let [(one_id, _), (two_id, _)] = ids;
     let times = || Times { began_s, took_s, fresh: true };
-    let first = bench.keep((orders[0], &tasks[0]), (one, one_id), times(), trials)?;
+    // Both are kept before either ends the study.
+    let (first, first_ended) = bench.keep((orders[0], &tasks[0]), (one, one_id), times(), trials)?;
     let before = [trials, std::slice::from_ref(&first)].concat();
-    let second = bench.keep((orders[1], &tasks[1]), (two, two_id), times(), &before)?;
-    Ok([first, second])
+    let (second, second_ended) = bench.keep((orders[1], &tasks[1]), (two, two_id), times(), &before)?;
+    first_ended.and(second_ended).map(|()| [first, second])
 }
 
 /// Both stacks; neither is left standing where one can't be.
@@ -68,7 +72,7 @@ fn stand(
         match bench.set_up(task, id, (!trials.is_empty(), false)) {
             Ok(stack) => stacks.push(stack),
             Err(problems) => {
-                stacks.into_iter().for_each(|stack| _ = stack.close());
+                stacks.into_iter().for_each(|stack| bench.take_down(stack));
                 return Err(problems);
             }
         }
@@ -87,7 +91,7 @@ fn drive(
     let [one, two] = stacks else { return Err(Problem::bug("two stacks take turns").into()) };
     let begin = |side: usize, stack: &mut StandingStack| {
         let (id, started) = &ids[side];
-        driving::begin(&tasks[side], stack, &runs, (id, started), origin)
+        driving::begin((&tasks[side], SIDES), stack, &runs, (id, started), origin)
     };
     let (first, second) = match (begin(0, one)?, begin(1, two)?) {
         (Ok(first), Ok(second)) => (first, second),
@@ -111,13 +115,20 @@ fn drive(
         begun.into_iter().zip(recorded).zip(tasks.iter().zip(&turns))
     {
         let recording = recording?;
-        let completed: u64 = recording.totals.completed.iter().sum();
-        let interrupted_ratio = Some(turns.share.interrupted() as f64 / completed.max(1) as f64);
+        let interrupted_ratio = Some(interrupted_ratio(&recording, &turns.share));
         let mut env = bench.env.with(&task.catalogue);
         let one = begun.judge(task, stack, recording, &bench.rules, &mut env)?;
         driven.push(Driven { interrupted_ratio, ..one });
     }
     <[Driven; 2]>::try_from(driven).map_err(|_| Problem::bug("two trials took turns").into())
+}
+
+/// Answers that were under way when a turn ended, as a share of all.
+fn interrupted_ratio(recording: &Recording, share: &Share) -> f64 {
+    let rows = recording.totals.names.iter().zip(&recording.totals.completed);
+    let requests = rows.filter(|(name, _)| name.kind == OperationKind::Request);
+    let answers: u64 = requests.map(|(_, completed)| completed).sum();
+    share.interrupted() as f64 / answers.max(1) as f64
 }
 
 fn over(begun: std::result::Result<Begun, Driven>) -> Result<Driven> {
