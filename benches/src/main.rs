@@ -1,9 +1,11 @@
-//! The generator beside others on the same server (`make bench`), and its instructions a request (`make instructions`).
-//! What is measured is the generators' own CPU time, because on a busy machine wall-clock rates mean little.
+//! The generator beside others on the same server (`make bench`), its instructions a request (`make instructions`),
+//! comparisons made of the blocks of kept ones, and finds on simulated stacks that nobody has seen. What is measured of
+//! generators is their own CPU time, because on a busy machine wall-clock rates mean little.
 
 mod answers;
 mod cases;
 mod child;
+mod held_out;
 mod instructions;
 mod nginx;
 mod page;
@@ -31,6 +33,8 @@ enum Verb {
     Table(Table),
     /// Makes up comparisons of the blocks of kept ones, and prints how they are judged
     Resample(resample::Resample),
+    /// Finds on simulated stacks that are drawn from a commit's hash, and prints what they came to
+    HeldOut(held_out::HeldOut),
     /// Counts instructions a request and compares them with benches/instructions.toml
     Instructions {
         /// The program to count in
@@ -78,6 +82,7 @@ fn main() -> ExitCode {
     let ended = child::end_all_on_signals().and_then(|()| match Cli::parse().verb {
         Verb::Table(table) => rounds::run(&table),
         Verb::Resample(asked) => resample::run(&asked),
+        Verb::HeldOut(asked) => held_out::run(&asked),
         Verb::Instructions { hotpath, budgets, profile } => instructions::check(&hotpath, &budgets, &profile),
     });
     match ended {

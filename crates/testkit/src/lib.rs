@@ -4,13 +4,15 @@
 //! server and no minute of load to be tested. [`studies`] are finds, comparisons and sweeps on simulated stacks, decided
 //! and worded by the rooms that do so for users.
 //! [`origin::Origin`] is a server of known delays on a loopback port, with time stamps and counts of its own: what the
-//! load generator says is held against it. [`stack::Stack`] is a bench on which a whole find takes milliseconds.
+//! load generator says is held against it. [`stack::Stack`] is a bench on which a whole find takes milliseconds, and
+//! [`finds`] tells what many of them came to.
 //! [`ending`] is how a test says that it was skipped or could not judge, [`length`] how many simulations it makes,
 //! [`programs`] where servers are that were unpacked.
 //!
 //! Not here: anything that starts a process.
 
 pub mod ending;
+pub mod finds;
 pub mod length;
 pub mod origin;
 pub mod programs;

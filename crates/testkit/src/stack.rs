@@ -29,10 +29,22 @@ pub enum Shape {
     Slope(f64),
     /// Saturated: R = N/X − Z above the knee, where the slope is little more than 1; flat below it.
     Saturated,
-    /// −2 below the line, +3 above it, with 1 % of load between.
-    Cliff,
+    /// It jumps from one margin to another one, which are on both sides of 0.
+    Jump {
+        /// Below the line.
+        from: f64,
+        /// Above it.
+        to: f64,
+        /// Between these lies so much in ln(load).
+        within: f64,
+    },
     /// A share that is 0 below the line (of errors, of users who wait) and rises fast above it.
     Share,
+}
+
+impl Shape {
+    /// −2 below the line, +3 above it, with 1 % of load between.
+    pub const CLIFF: Shape = Shape::Jump { from: -2.0, to: 3.0, within: 0.01 };
 }
 
 /// A stack that changes.
@@ -51,12 +63,23 @@ pub enum Habit {
     TwoModes {
         /// By so much their load lines differ in ln(load).
         apart: f64,
+        /// The share of the trials that follow the lower one.
+        lower_ratio: f64,
     },
     /// Its load line falls.
     Drifts {
         /// By this share of itself a minute.
         per_minute: f64,
     },
+}
+
+/// A target of other operations than the one that binds, with noise of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OtherTarget {
+    /// So much above the load line it is missed, in ln(load).
+    pub above: f64,
+    /// How its margin rises with ln(load).
+    pub slope: f64,
 }
 
 /// A formula with noise.
@@ -74,6 +97,10 @@ pub struct Stack {
     pub spread: f64,
     /// Share of trials whose margin is 1 higher.
     pub stray_ratio: f64,
+    /// Degrees of freedom of the Student's t that noise has in place of the normal distribution: more than 2.
+    pub tails: Option<f64>,
+    /// Targets beside the one that binds.
+    pub others: Vec<OtherTarget>,
     random: Random,
     clock_s: f64,
 }
@@ -81,7 +108,7 @@ pub struct Stack {
 impl Stack {
     /// A stack with the noise of the project's reference figures: 0.35 in 30 s, 0.08 from trial to trial, 6 % strays.
     pub fn new(line: f64, shape: Shape, seed: u64) -> Stack {
-        let quiet = matches!(shape, Shape::Saturated | Shape::Cliff | Shape::Share);
+        let quiet = matches!(shape, Shape::Saturated | Shape::Jump { .. } | Shape::Share);
         Stack {
             line,
             shape,
@@ -89,6 +116,8 @@ impl Stack {
             noise_30_s: if quiet { 0.05 } else { 0.35 },
             spread: if quiet { 0.02 } else { 0.08 },
             stray_ratio: 0.06,
+            tails: None,
+            others: Vec::new(),
             random: Random::new(seed),
             clock_s: 0.0,
         }
@@ -113,7 +142,9 @@ impl Stack {
             }
             // With Z = X/10 and a limit of N*/X - Z; the knee is at 40 % of the line.
             Shape::Saturated => (((x.exp() - 0.1) / 0.9).max(0.02)).ln().max(-2.5),
-            Shape::Cliff => -2.0 + 5.0 * ((x + 0.004) / 0.01).clamp(0.0, 1.0) + x.min(0.0),
+            Shape::Jump { from, to, within } => {
+                from + ((to - from) * x / within - from).clamp(0.0, to - from) + x.min(0.0)
+            }
             Shape::Share => {
                 // 2000 operations, a limit of 1 %.
                 let share: f64 = (0.01 + 0.6 * x).max(0.0);
@@ -127,8 +158,8 @@ impl Stack {
         match self.habit {
             Habit::Steady => (0.0, 0.0),
             Habit::Warms { by, time_s } => (0.0, by * (-middle_s / time_s).exp()),
-            Habit::TwoModes { apart } => {
-                (if self.random.unit() < 0.5 { apart / 2.0 } else { -apart / 2.0 }, 0.0)
+            Habit::TwoModes { apart, lower_ratio } => {
+                (if self.random.unit() < lower_ratio { apart / 2.0 } else { -apart / 2.0 }, 0.0)
             }
             Habit::Drifts { per_minute } => (per_minute * middle_s / 60.0, 0.0),
         }
@@ -139,21 +170,30 @@ impl Stack {
         let mean_sd = self.noise_30_s * (30.0 / window_s).sqrt();
         // The variance of the mean of n of an AR(1) series is about (1 + r)/(1 − r)/n of that of one.
         let batch_sd = mean_sd * (BATCHES as f64 * (1.0 - CORRELATION) / (1.0 + CORRELATION)).sqrt();
-        let mut state = self.random.normal();
+        let mut state = self.noise();
         let fresh = (1.0 - CORRELATION * CORRELATION).sqrt();
         (0..BATCHES)
             .map(|_| {
-                state = CORRELATION * state + fresh * self.random.normal();
+                state = CORRELATION * state + fresh * self.noise();
                 centre + batch_sd * state
             })
             .collect()
+    }
+
+    /// Of variance 1.
+    fn noise(&mut self) -> f64 {
+        match self.tails {
+            Some(degrees) => self.random.student(degrees) * ((degrees - 2.0) / degrees).sqrt(),
+            None => self.random.normal(),
+        }
     }
 
     fn measured(&mut self, order: &Order, middle_s: f64) -> Measured {
         let (shift, rise) = self.changes(middle_s);
         let x = (order.load / self.line).ln() + shift;
         let stray = if self.random.unit() < self.stray_ratio { 1.0 } else { 0.0 };
-        let centre = self.margin(x) + rise + stray + self.spread * self.random.normal();
+        let common = rise + stray + self.spread * self.noise();
+        let centre = self.margin(x) + common;
         let batches = self.batches(centre, order.window_s);
         let read = |text: &str| text.parse::<QosTarget>().expect("a target");
         let p95 = outcome(read("Browse p95 < 300 ms"), &batches);
@@ -166,6 +206,11 @@ impl Stack {
             .collect();
         let p99 = outcome(read("p99 < 1s"), &tail);
         let errors = outcome(read("errors < 1%"), &[-3.7; BATCHES]);
+        let mut targets = vec![p95, p99, errors];
+        for (number, other) in self.others.clone().into_iter().enumerate() {
+            let batches = self.batches(other.slope * (x - other.above) + common, order.window_s);
+            targets.push(outcome(read(&format!("Other{number} p95 < 300 ms")), &batches));
+        }
         let throughput = order.load.min(self.line) * 2.0;
         let figure = |name: &str, value: f64| Figure {
             name: name.to_string(),
@@ -175,7 +220,7 @@ impl Stack {
             degrees: None,
         };
         Measured {
-            targets: vec![p95, p99, errors],
+            targets,
             metrics: Vec::new(),
             figures: vec![figure("throughput", throughput)],
             tiers: Vec::new(),

@@ -25,4 +25,16 @@ impl Random {
     pub fn normal(&mut self) -> f64 {
         (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
     }
+
+    /// Student's t with that many degrees of freedom (Bailey, "Polar generation of random variates with the
+    /// t-distribution", Mathematics of Computation 62, 1994).
+    pub fn student(&mut self, degrees: f64) -> f64 {
+        let spread = degrees * (self.unit().powf(-2.0 / degrees) - 1.0);
+        spread.sqrt() * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    /// Evenly in ln between two positive values.
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        low * (high / low).powf(self.unit())
+    }
 }
