@@ -7,6 +7,7 @@ mod cases;
 mod child;
 mod held_out;
 mod instructions;
+mod load_line;
 mod nginx;
 mod page;
 mod resample;
@@ -35,6 +36,8 @@ enum Verb {
     Resample(resample::Resample),
     /// Finds on simulated stacks that are drawn from a commit's hash, and prints what they came to
     HeldOut(held_out::HeldOut),
+    /// Prints the row of docs/results/load-lines.md that a find makes
+    LoadLine(load_line::Answered),
     /// Counts instructions a request and compares them with benches/instructions.toml
     Instructions {
         /// The program to count in
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
         Verb::Table(table) => rounds::run(&table),
         Verb::Resample(asked) => resample::run(&asked),
         Verb::HeldOut(asked) => held_out::run(&asked),
+        Verb::LoadLine(asked) => load_line::row(&asked),
         Verb::Instructions { hotpath, budgets, profile } => instructions::check(&hotpath, &budgets, &profile),
     });
     match ended {
