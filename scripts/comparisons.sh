@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Comparisons whose right answer is known, on the real default stack of DVD Store: nothing planted, and pages that
-# compute for about 5 or 15 % of an operation's time more. Prints each answer; the studies are kept below
-# $PLIMSOLL_HOME, and `bench resample STUDY/study.json...` says how often such blocks are judged rightly. Takes up to
-# a quarter of an hour for each; arguments: how many of each (4), and which (same 5% 15%).
+# compute for about 5 or 15 % of an operation's time more. Each answer's row goes into docs/results/comparisons.md as it ends;
+# those that have a row are left out. The studies are kept below $PLIMSOLL_HOME, and `bench resample STUDY/study.json...` says
+# how often such blocks are judged rightly. Takes up to a quarter of an hour for each, and nothing else may run meanwhile;
+# arguments: how many of each (4), and which (same 5% 15%).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,8 +14,17 @@ kinds=("$@")
 # Half of what an operation takes here by itself, in µs: of 142 µs planted into each page the mean grew by 290.
 mean_us="${MEAN_US:-470}"
 
+page=docs/results/comparisons.md
+commit=$(git log -1 --format=%h --abbrev=12 -- crates catalogue Cargo.lock)
+if [[ -n $(git status --porcelain -- crates catalogue Cargo.lock) ]]; then
+    echo "there are changes that are not committed: an answer is kept with its commit; commit or stash them first" >&2
+    exit 2
+fi
+
 scripts/release.sh
-plimsoll="${CARGO_TARGET_DIR:-target}/release/plimsoll"
+cargo build --release --locked -p bench
+target="${CARGO_TARGET_DIR:-target}/release"
+plimsoll="$target/plimsoll"
 "$plimsoll" doctor --install --kit dvdstore
 planted=$(mktemp -d)
 trap 'rm -rf "$planted"' EXIT
@@ -30,12 +40,13 @@ plant() { # percent
 
 for ((number = 1; number <= count; number++)); do
     for kind in "${kinds[@]}"; do
+        grep -qF "| $kind | $number | " "$page" && continue
         case $kind in
         same) arguments=(default --band 5%) ;;
         *) plant "${kind%\%}" && arguments=("catalogue:$planted/${kind%\%}") ;;
         esac
         echo "== $kind, $number of $count"
-        "$plimsoll" compare default "${arguments[@]}" --kit dvdstore --seed "$number" > "$planted/answer"
-        head -4 "$planted/answer"
+        "$plimsoll" compare default "${arguments[@]}" --kit dvdstore --seed "$number" --json > "$planted/study.json"
+        "$target/bench" comparison "$planted/study.json" --planted "$kind" --commit "$commit" --into "$page"
     done
 done

@@ -28,25 +28,6 @@ pairs() {
     done
 }
 
-# Puts a row in the place of that pair's old one, in the order of the pairs.
-write() { # KIT/STACK ROW
-    local pair begin rows
-    rows=$(sed '1,/^|---/d' "$page" | grep '^| ' || true)
-    {
-        sed '/^|---/q' "$page"
-        pairs | while read -r pair; do
-            begin="| ${pair%/*} | ${pair#*/} | "
-            if [[ $pair == "$1" ]]; then
-                echo "$2"
-            else
-                grep -F "$begin" <<<"$rows" || true
-            fi
-        done
-        sed '1,/^|---/d; /^| /d' "$page"
-    } >"$page.new"
-    mv "$page.new" "$page"
-}
-
 scripts/release.sh
 cargo build --release --locked -p bench
 target="${CARGO_TARGET_DIR:-target}/release"
@@ -63,7 +44,5 @@ for pair in "${wanted[@]}"; do
     "$target/plimsoll" find "${pair%/*}" --stack "${pair#*/}" --json >"$study" || code=$?
     # 0: a line, 3: none that can be stood behind; a row is made of both.
     [[ $code == 0 || $code == 3 ]] || exit "$code"
-    row=$("$target/bench" load-line "$study" --commit "$commit")
-    echo "$row"
-    write "$pair" "$row"
+    "$target/bench" load-line "$study" --commit "$commit" --into "$page"
 done

@@ -5,12 +5,14 @@
 mod answers;
 mod cases;
 mod child;
+mod comparison;
 mod held_out;
 mod instructions;
 mod load_line;
 mod nginx;
 mod page;
 mod resample;
+mod results;
 mod rounds;
 
 use std::path::PathBuf;
@@ -37,7 +39,9 @@ enum Verb {
     /// Finds on simulated stacks that are drawn from a commit's hash, and prints what they came to
     HeldOut(held_out::HeldOut),
     /// Prints the row of docs/results/load-lines.md that a find makes
-    LoadLine(load_line::Answered),
+    LoadLine(results::Kept),
+    /// Prints the row of docs/results/comparisons.md that a comparison with a known answer makes
+    Comparison(comparison::Planted),
     /// Counts instructions a request and compares them with benches/instructions.toml
     Instructions {
         /// The program to count in
@@ -86,7 +90,8 @@ fn main() -> ExitCode {
         Verb::Table(table) => rounds::run(&table),
         Verb::Resample(asked) => resample::run(&asked),
         Verb::HeldOut(asked) => held_out::run(&asked),
-        Verb::LoadLine(asked) => load_line::row(&asked),
+        Verb::LoadLine(kept) => load_line::row(&kept),
+        Verb::Comparison(asked) => comparison::row(&asked),
         Verb::Instructions { hotpath, budgets, profile } => instructions::check(&hotpath, &budgets, &profile),
     });
     match ended {
