@@ -1,4 +1,4 @@
-//! What is made once and kept: data sets, file sets, built applications.
+//! What is made once and kept: data sets, file sets as they are and as servers settle them, built applications.
 
 pub(crate) mod application;
 mod cache;
@@ -6,6 +6,7 @@ pub(crate) mod dataset;
 pub(crate) mod file_set;
 mod in_use;
 mod removal;
+mod settled_files;
 
 pub(crate) use in_use::Use;
 pub use removal::{is_anything_kept, remove_all, remove_unfinished};

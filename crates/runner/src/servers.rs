@@ -4,7 +4,7 @@ use std::path::Path;
 
 use model::record::Step;
 use model::{Plan, Result};
-use testbed::{Lab, Stack, StartOptions, StepEvent};
+use testbed::{Lab, SettledFiles, Stack, StartOptions, StepEvent};
 
 use crate::environment::Environment;
 
@@ -56,6 +56,33 @@ pub(crate) fn start(
         on_step: &mut on_step,
     })?;
     Ok((stack, copy_s))
+}
+
+/// What the plan's servers work out once of the file set at `files`, on links to it.
+pub(crate) fn settle_files(
+    plan: &Plan,
+    lab: &Lab,
+    files: &Path,
+    keep_failed: &Path,
+    env: &mut Environment<'_>,
+) -> Result<SettledFiles> {
+    let (progress, interrupt) = (&mut *env.progress, env.interrupt);
+    lab.settle_files(StartOptions {
+        plan,
+        catalogue: env.catalogue,
+        data_snapshot: None,
+        file_set: Some(files),
+        built: None,
+        loading: false,
+        web_port: None,
+        keep_failed,
+        cancel: &|| interrupt.count() > 0,
+        on_step: &mut |event| {
+            if event.took.is_none() {
+                progress.step(&format!("{}: this is done once", describe(&event, false)));
+            }
+        },
+    })
 }
 
 fn describe(event: &StepEvent, loading: bool) -> String {

@@ -110,7 +110,7 @@ impl StandingStack {
         let built = application::ensure(plan, &lab, &mut steps, env)?;
         let data = dataset::ensure(plan, &lab, &mut steps, env)?;
         // Before the stack, so that it is given back after the stack has ended, however this goes.
-        let mut file_set = file_set::ensure(plan, (id, page_cache::use_of_set(plan)), &mut steps, env)?;
+        let mut file_set = file_set::ensure(plan, &lab, (id, page_cache::use_of_set(plan)), &mut steps, env)?;
         env.interrupt.check()?;
         let started = Instant::now();
         let (stack, copy_s) = {
@@ -228,7 +228,7 @@ pub(crate) fn make_data(
     let lab = open_lab(id, env)?;
     let made = application::ensure(plan, &lab, steps, env)
         .and_then(|_| dataset::ensure(plan, &lab, steps, env))
-        .and_then(|_| file_set::ensure(plan, (id, page_cache::use_of_set(plan)), steps, env));
+        .and_then(|_| file_set::ensure(plan, &lab, (id, page_cache::use_of_set(plan)), steps, env));
     lab.close()?;
     made.map(drop)
 }

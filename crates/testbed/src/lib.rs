@@ -59,7 +59,7 @@ pub use lab::{Lab, LabOptions};
 pub use launch::{Launch, Running};
 pub use needed::Needed;
 pub use stack::{AlarmSeen, Death, Stack, Stopped, Tier};
-pub use start::{StartOptions, Step, StepEvent};
+pub use start::{SettledFiles, StartOptions, Step, StepEvent};
 pub use status::check as check_service;
 pub use sweep::{Swept, sweep};
 

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown, lchown};
 use std::path::Path;
 
 use model::Result;
@@ -34,6 +34,34 @@ fn link_tree_by(
         } else if kind.is_file() {
             link_or_copy(&entry.path(), &target, link)
                 .map_err(|error| disk::failed("link", &target, &error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Keeps the tree `from`, which its owner is about to lose, as `to`: the same files, which belong to the tool's user and are
+/// read-only from now on. Both must lie on the same file system. Sockets, pipes and symbolic links are left out.
+pub(crate) fn keep_tree(from: &Path, to: &Path) -> Result<()> {
+    link_tree(from, to, None)?;
+    make_kept(to)
+}
+
+/// Makes all files below `folder` ours and read-only, and lets everybody enter.
+fn make_kept(folder: &Path) -> Result<()> {
+    let failed = |path: &Path| {
+        let path = path.to_path_buf();
+        move |error: io::Error| disk::failed("keep", &path, &error)
+    };
+    fs::set_permissions(folder, Permissions::from_mode(0o755)).map_err(failed(folder))?;
+    for entry in fs::read_dir(folder).map_err(failed(folder))? {
+        let path = entry.map_err(failed(folder))?.path();
+        let about = fs::symlink_metadata(&path).map_err(failed(&path))?;
+        if about.is_dir() {
+            make_kept(&path)?;
+        } else if about.is_file() {
+            let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+            lchown(&path, Some(uid), Some(gid)).map_err(failed(&path))?;
+            fs::set_permissions(&path, Permissions::from_mode(0o444)).map_err(failed(&path))?;
         }
     }
     Ok(())

@@ -214,8 +214,10 @@ impl Layout<'_> {
         let env =
             env.map(|(name, text)| (name.clone(), rendering.line("program.env", text, &context))).collect();
         let inits = rendering.commands(&service.inits, &context);
-        let settles =
-            service.database.as_ref().map(|database| database.settles.as_slice()).unwrap_or_default();
+        let settles = match &service.database {
+            Some(database) => &database.settles,
+            None => &service.files_settles,
+        };
         let settles = rendering.commands(settles, &context);
         let empty = Reach::default();
         let reach = common.reach.get(&tier.name).and_then(|all| all.get(instance)).unwrap_or(&empty);

@@ -1,6 +1,7 @@
 //! Starting a stack: tier by tier, each ready before the next begins.
 
 mod failure;
+mod settle;
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -23,6 +24,8 @@ use crate::prepare::{Layout, ReadyCommand, ReadyServer, ReadyTier, draw_secret, 
 use crate::render::Reach;
 use crate::stack::{Stack, Tier};
 use crate::{cgroup, disk, links, listener, needed, program, snapshot};
+
+pub use settle::SettledFiles;
 
 /// How often a tier whose free port was taken by somebody else in between is started with another.
 const PORT_TRIES: u32 = 5;
@@ -71,7 +74,7 @@ pub struct StepEvent {
 pub enum Step {
     /// The data directory is copied from a snapshot.
     Copy(Option<snapshot::CopyReport>),
-    /// A command of the service's `[[init]]` or `[[database.settle]]`, by its title.
+    /// A command of the service's `[[init]]`, `[[database.settle]]` or `[[settle_files]]`, by its title.
     Command(String),
     /// The server starts; it took until the probe was answered.
     Start,
@@ -84,16 +87,7 @@ impl Lab {
     /// All mistakes of knobs, templates and missing programs at once, before anything starts; a taken port; then the
     /// first tier that fails, with the last lines of its log and the path of its rendered configuration.
     pub fn start(&self, mut options: StartOptions<'_>) -> Result<Stack> {
-        let instance = self.site.next_instance().to_string();
-        let starting = Starting::new(&self.site, &mut options, &instance);
-        // What was made for a stack that is refused before there is one.
-        let refused = |_: &Problems| _ = self.site.hosts.remove(&instance, &self.site.marker);
-        let mut starting = starting.inspect_err(refused)?;
-        let mut stack =
-            Stack::new(Arc::clone(&self.site), starting.instance.clone(), starting.layout.dir.clone());
-        stack.add_directory(starting.layout.sockets.clone());
-        starting.layout.memory.iter().for_each(|memory| stack.add_directory(memory.clone()));
-        starting.write_app()?;
+        let (mut starting, mut stack) = self.begin(&mut options)?;
         for index in 0..starting.layout.tiers.len() {
             starting.tier(index, &mut stack)?;
         }
@@ -102,6 +96,21 @@ impl Lab {
             options.plan.injections().iter().try_for_each(|injection| stack.inject(injection))?;
         }
         Ok(stack)
+    }
+
+    /// A stack of which nothing runs yet, with the application's files and links to the file set.
+    fn begin<'a, 'o>(&'a self, options: &'a mut StartOptions<'o>) -> Result<(Starting<'a, 'o>, Stack)> {
+        let instance = self.site.next_instance().to_string();
+        let starting = Starting::new(&self.site, options, &instance);
+        // What was made for a stack that is refused before there is one.
+        let refused = |_: &Problems| _ = self.site.hosts.remove(&instance, &self.site.marker);
+        let starting = starting.inspect_err(refused)?;
+        let mut stack =
+            Stack::new(Arc::clone(&self.site), starting.instance.clone(), starting.layout.dir.clone());
+        stack.add_directory(starting.layout.sockets.clone());
+        starting.layout.memory.iter().for_each(|memory| stack.add_directory(memory.clone()));
+        starting.write_app()?;
+        Ok((starting, stack))
     }
 }
 

@@ -39,6 +39,10 @@ pub struct ServiceManifest {
     /// Commands run once, in order, when the instance has no data directory yet.
     #[serde(default, rename = "init")]
     pub inits: Vec<Command>,
+    /// Commands run once with a new file set that runs write into, on links to its files and before a server has started: what
+    /// the server would work out when it first reads them. What they leave is kept for all runs.
+    #[serde(default, rename = "settle_files", skip_serializing_if = "Vec::is_empty")]
+    pub files_settles: Vec<Command>,
     /// How to see that it serves.
     pub ready: Ready,
     /// How it is stopped.

@@ -1,8 +1,9 @@
 //! The calendars of the kit `caldav` on Radicale, as a program of today comes to them: found by the host's name alone, kept
 //! in step by sync-tokens, and safe from others and from a crash.
 
+use std::fs;
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::browser::Page;
 use crate::dav::{
@@ -52,6 +53,13 @@ impl Radicale {
         Radicale { stack: stack.until_dropped(), address, pid }
     }
 
+    /// The run's own directory of files: beside that of the tier, whose configuration the process was given.
+    fn files(&self) -> PathBuf {
+        let words = fs::read_to_string(format!("/proc/{}/cmdline", self.pid)).expect("it runs");
+        let conf = words.split('\0').find(|word| word.ends_with("radicale.conf")).expect("its configuration");
+        Path::new(conf).ancestors().nth(3).expect("the instance").join("files")
+    }
+
     fn end(self) -> Finished {
         self.stack.end()
     }
@@ -92,6 +100,7 @@ fn a_program_of_today_finds_its_calendar_on_radicale_and_keeps_in_step() {
         return;
     }
     let radicale = Radicale::open();
+    all_was_read_before_anybody_came(&radicale);
     let mut found = a_calendar_is_found_by_the_host_s_name(&radicale);
     all_of_it_is_fetched(&mut found);
     a_start_may_ask_for_what_radicale_does_not_have(&radicale, &mut found);
@@ -103,6 +112,45 @@ fn a_program_of_today_finds_its_calendar_on_radicale_and_keeps_in_step() {
     what_was_confirmed_survives_a_crash(&radicale, &mut found);
     radicale.end().expect(0).says("web: the server ended");
     Home::shared().expect_nothing_left();
+}
+
+/// What Radicale makes of an object when it first reads it is there for each of them.
+fn all_was_read_before_anybody_came(radicale: &Radicale) {
+    let homes = folders_in(&radicale.files().join("collection-root"));
+    let calendars: Vec<PathBuf> = homes.iter().flat_map(|home| folders_in(home)).collect();
+    assert!(!calendars.is_empty(), "no calendar below {}", radicale.files().display());
+    for calendar in calendars {
+        let objects = files_in(&calendar, ".ics");
+        assert!(!objects.is_empty(), "{}", calendar.display());
+        for kind in ["item", "history"] {
+            let made = files_in(&calendar.join(".Radicale.cache").join(kind), ".ics");
+            assert_eq!(made, objects, "{kind} of {}", calendar.display());
+        }
+        let tokens = files_in(&calendar.join(".Radicale.cache/sync-token"), "");
+        assert!(tokens.is_empty(), "it could not change their time: {tokens:?}");
+        let kept = ["item", "history", "sync-token"];
+        let made = files_in(&calendar.join(".Radicale.cache"), "");
+        assert!(
+            made.iter().all(|name| kept.contains(&name.as_str())),
+            "it could not write to these: {made:?}"
+        );
+    }
+}
+
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let shown = entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'));
+    shown.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
+}
+
+/// The names of a folder's files that end so, in order.
+fn files_in(folder: &Path, end: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| name.ends_with(end));
+    names.sort();
+    names
 }
 
 /// RFC 6764 and RFC 4791: from the well-known address to whoever is logged in, to the home, to the calendar in it.

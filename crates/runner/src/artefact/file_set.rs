@@ -9,9 +9,11 @@ use kit::files::{self, FileList, MADE, MakeOptions};
 use model::record::{FileSetResult, Step};
 use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
+use testbed::Lab;
 
 use crate::artefact::cache::{self, Artefact, Found, all_cpus};
 use crate::artefact::in_use::{self, Use};
+use crate::artefact::settled_files;
 use crate::environment::Environment;
 
 /// The version of `file_set.json`.
@@ -34,10 +36,27 @@ pub(crate) struct FileSet {
     in_use: File,
 }
 
-/// The plan's file set, in use by `who` as `how` says: an earlier one that is still what it was, or a new one. `None` for a
-/// kit without.
+impl FileSet {
+    /// From now on it is what servers have made of it, at `root`; where that took time just now, it counts as its making.
+    pub(super) fn settled(&mut self, root: PathBuf, made_s: Option<f64>) {
+        self.paths.iter_mut().for_each(|path| {
+            if let Ok(inside) = path.strip_prefix(&self.root) {
+                *path = root.join(inside);
+            }
+        });
+        self.root = root;
+        if let Some(made_s) = made_s {
+            let before_s = if self.result.reused { 0.0 } else { self.result.made_s };
+            (self.result.made_s, self.result.reused) = (before_s + made_s, false);
+        }
+    }
+}
+
+/// The plan's file set, in use by `who` as `how` says: an earlier one that is still what it was, or a new one; settled, in
+/// `lab`, where a service does that. `None` for a kit without.
 pub(crate) fn ensure(
     plan: &Plan,
+    lab: &Lab,
     (who, how): (&str, Use),
     steps: &mut Vec<Step>,
     env: &mut Environment<'_>,
@@ -50,10 +69,11 @@ pub(crate) fn ensure(
     let list = list.ok_or_else(|| Problem::bug("a kit that lost its file set"))?;
     let id = list.id(&plan.size.label);
     let mut wanted = Wanted { plan, list: &list, id: &id, who, how, steps };
-    let set = cache::ensure(&mut wanted, env)?;
+    let mut set = cache::ensure(&mut wanted, env)?;
     if how == Use::Shared {
         in_use::share(&set.in_use, &id, env)?;
     }
+    settled_files::ensure(plan, lab, &mut set, steps, env)?;
     Ok(Some(set))
 }
 

@@ -10,7 +10,9 @@ use std::time::Duration;
 use model::catalogue::kit::Build;
 use model::{Catalogue, Plan};
 use tempfile::TempDir;
-use testbed::{KeeperCommand, Lab, LabOptions, Needed, Stack, StartOptions, StepEvent, packages};
+use testbed::{
+    KeeperCommand, Lab, LabOptions, Needed, SettledFiles, Stack, StartOptions, StepEvent, packages,
+};
 use testkit::ending::skip;
 
 use crate::tiny::{catalogue, plan};
@@ -92,9 +94,23 @@ impl Bench {
         data: Option<&Path>,
         loading: bool,
     ) -> model::Result<Stack> {
+        self.with_options(plan, data, loading, |lab, options| lab.start(options))
+    }
+
+    pub(crate) fn settle_files(&mut self, plan: &Plan) -> model::Result<SettledFiles> {
+        self.with_options(plan, None, false, |lab, options| lab.settle_files(options))
+    }
+
+    fn with_options<T>(
+        &mut self,
+        plan: &Plan,
+        data: Option<&Path>,
+        loading: bool,
+        act: impl FnOnce(&Lab, StartOptions<'_>) -> model::Result<T>,
+    ) -> model::Result<T> {
         let failed = self.failed_dir();
         let steps = &mut self.steps;
-        self.lab.start(StartOptions {
+        let options = StartOptions {
             plan,
             catalogue: &self.catalogue,
             data_snapshot: data,
@@ -105,7 +121,8 @@ impl Bench {
             keep_failed: &failed,
             cancel: &|| false,
             on_step: &mut |step| steps.push(step),
-        })
+        };
+        act(&self.lab, options)
     }
 }
 

@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use model::Plan;
 use model::catalogue::kit::FileSet;
+use model::catalogue::service::Command;
 use testbed::{Stack, page_cache};
 use testkit::ending::skip;
 
@@ -99,5 +101,69 @@ fn a_run_adds_and_replaces_files_of_its_own_and_the_kept_ones_stay() {
     for name in ["a/one", "a/two"] {
         assert_eq!(fs::read_to_string(kept.join(name)).expect("it is kept"), "kept");
     }
+    bench.lab.close().expect("a clean end");
+}
+
+/// A bench with the kept file `a/one`, and a plan whose web server settles it by these commands.
+fn settling(name: &str, commands: &[&[&str]]) -> Option<(Bench, Plan, PathBuf)> {
+    let mut bench = Bench::new(name, LIGHTTPD)?;
+    let kept = bench.home().join("kept set");
+    fs::create_dir_all(kept.join("a")).expect("a directory");
+    fs::write(kept.join("a/one"), "kept").expect("it is writable");
+    fs::set_permissions(kept.join("a/one"), fs::Permissions::from_mode(0o444)).expect("it is ours");
+    bench.files = Some(kept.clone());
+    let mut plan = bench.plan(LIGHTTPD, &[]);
+    plan.kit.file_set = Some(FileSet { script: "files.lua".into(), writable: true, page_cache: None });
+    let web = plan.tiers.iter_mut().find(|tier| tier.name == "web").expect("a web tier");
+    web.service.files_settles = commands
+        .iter()
+        .map(|run| Command {
+            title: "read all files".to_string(),
+            run: run.iter().map(|word| (*word).to_string()).collect(),
+            input: None,
+        })
+        .collect();
+    Some((bench, plan, kept))
+}
+
+#[test]
+fn what_a_server_works_out_of_files_is_kept_beside_them_and_can_be_read_and_not_be_changed() {
+    let read =
+        "cp '{{ file_set }}/a/one' '{{ file_set }}/a/.read' && ln -s /etc/passwd '{{ file_set }}/a/link'";
+    let Some((mut bench, plan, kept)) = settling("settles", &[&["sh", "-c", read]]) else { return };
+    let settled = bench.settle_files(&plan).unwrap_or_else(|problems| panic!("{problems}"));
+    let to = bench.home().join("settled");
+    settled.keep(&to).unwrap_or_else(|problems| panic!("{problems}"));
+
+    let about =
+        |path: PathBuf| fs::symlink_metadata(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    assert_eq!(
+        about(to.join("a/one")).ino(),
+        about(kept.join("a/one")).ino(),
+        "files are linked, not copied"
+    );
+    assert_eq!(fs::read_to_string(to.join("a/.read")).expect("it was worked out"), "kept");
+    let own = rustix::process::geteuid().as_raw();
+    assert_eq!((about(to.join("a/.read")).uid(), about(to.join("a/.read")).mode() & 0o777), (own, 0o444));
+    assert_eq!(about(to.join("a")).mode() & 0o777, 0o755, "every server's user may enter");
+    assert!(fs::symlink_metadata(to.join("a/link")).is_err(), "a link leads to what is not ours to keep");
+    assert!(!kept.join("a/.read").exists(), "the set itself stays as it was made");
+
+    // A run that starts from it sees what was worked out, on a stack of its own.
+    bench.files = Some(to);
+    let stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
+    let files = stack.tier("web").expect("a tier").dir.parent().expect("the instance").join("files");
+    assert_eq!(fs::read_to_string(files.join("a/.read")).expect("it is linked"), "kept");
+    drop(stack);
+    bench.lab.close().expect("a clean end");
+}
+
+#[test]
+fn a_command_that_fails_to_settle_files_is_told_with_its_last_words_and_leaves_nothing() {
+    let failing: &[&str] = &["sh", "-c", "echo this calendar is broken >&2; exit 3"];
+    let Some((mut bench, plan, _)) = settling("unsettled", &[failing]) else { return };
+    let said = bench.settle_files(&plan).expect_err("it ended with 3").to_string();
+    assert!(said.contains("could not read all files") && said.contains("this calendar is broken"), "{said}");
+    assert!(said.contains("web"), "{said}");
     bench.lab.close().expect("a clean end");
 }
