@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::record::Step;
-use model::{Plan, Result};
+use model::{Plan, Result, units};
 use testbed::{Lab, SettledFiles, Stack, StartOptions, StepEvent};
 
 use crate::environment::Environment;
@@ -58,11 +58,11 @@ pub(crate) fn start(
     Ok((stack, copy_s))
 }
 
-/// What the plan's servers work out once of the file set at `files`, on links to it.
+/// What the plan's servers work out once of the file set at `files`, a number of `count`, on links to it.
 pub(crate) fn settle_files(
     plan: &Plan,
     lab: &Lab,
-    files: &Path,
+    (files, count): (&Path, u64),
     keep_failed: &Path,
     env: &mut Environment<'_>,
 ) -> Result<SettledFiles> {
@@ -79,7 +79,8 @@ pub(crate) fn settle_files(
         cancel: &|| interrupt.count() > 0,
         on_step: &mut |event| {
             if event.took.is_none() {
-                progress.step(&format!("{}: this is done once", describe(&event, false)));
+                let (what, count) = (describe(&event, false), units::number(count as f64));
+                progress.step(&format!("{what} ({count} files): this is done once"));
             }
         },
     })

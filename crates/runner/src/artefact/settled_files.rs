@@ -42,7 +42,7 @@ pub(crate) fn ensure(
         id += &format!("-{}-{}", tier.service.name, plain(&version));
     }
     let commands = tiers.iter().map(|tier| serde_json::json!(tier.service.files_settles)).collect();
-    let mut wanted = Wanted { plan, lab, files: &set.root.clone(), id, commands, steps };
+    let mut wanted = Wanted { plan, lab, files: (&set.root.clone(), set.result.files), id, commands, steps };
     let Settled { root, made_s } = cache::ensure(&mut wanted, env)?;
     set.settled(root, made_s);
     Ok(())
@@ -66,7 +66,8 @@ struct Settled {
 struct Wanted<'a> {
     plan: &'a Plan,
     lab: &'a Lab,
-    files: &'a Path,
+    /// Where they are, and how many.
+    files: (&'a Path, u64),
     id: String,
     /// Those of each tier, as its manifest has them.
     commands: Json,
