@@ -215,8 +215,9 @@ impl Layout<'_> {
             env.map(|(name, text)| (name.clone(), rendering.line("program.env", text, &context))).collect();
         let inits = rendering.commands(&service.inits, &context);
         let settles = match &service.database {
-            Some(database) => &database.settles,
-            None => &service.files_settles,
+            Some(database) if self.loading => database.settles.as_slice(),
+            _ if self.loading => &[],
+            _ => &service.files_settles,
         };
         let settles = rendering.commands(settles, &context);
         let empty = Reach::default();
