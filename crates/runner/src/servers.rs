@@ -78,7 +78,7 @@ pub(crate) fn settle_files(
         keep_failed,
         cancel: &|| interrupt.count() > 0,
         on_step: &mut |event| {
-            if event.took.is_none() {
+            if event.took.is_none() && matches!(event.step, testbed::Step::Command(_)) {
                 let (what, count) = (describe(&event, false), units::number(count as f64));
                 progress.step(&format!("{what} ({count} files): this is done once"));
             }
@@ -90,6 +90,7 @@ fn describe(event: &StepEvent, loading: bool) -> String {
     let tier = &event.tier;
     match &event.step {
         testbed::Step::Copy(_) => format!("copy the data set for {tier}"),
+        testbed::Step::Link => "link the file set".to_string(),
         testbed::Step::Command(title) => format!("{tier}: {title}"),
         testbed::Step::Start if loading => format!("start {tier} to load"),
         testbed::Step::Start => format!("start {tier}"),

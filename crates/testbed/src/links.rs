@@ -1,7 +1,9 @@
 //! A directory of links to kept files: made at once whatever their size, and what is written there stays there. A kept
 //! file belongs to the tool's user and is read-only, so that a server can replace a link but never change the file.
 
-use std::fs::{self, File, Permissions};
+mod spare;
+
+use std::fs::{self, DirEntry, File, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown, lchown};
 use std::path::Path;
@@ -9,6 +11,8 @@ use std::path::Path;
 use model::Result;
 
 use crate::disk;
+
+pub(crate) use spare::{give_back, take_tree};
 
 /// Makes `to` a tree like `from`: directories of `owner`'s own, in which every file is a link to the kept one. Sockets,
 /// pipes and symbolic links are left out. Both must lie on the same file system. A kept file that has as many links as
@@ -27,14 +31,22 @@ fn link_tree_by(
     let read = |error: std::io::Error| disk::failed("read", from, &error);
     for entry in fs::read_dir(from).map_err(read)? {
         let entry = entry.map_err(read)?;
-        let kind = entry.file_type().map_err(read)?;
-        let target = to.join(entry.file_name());
-        if kind.is_dir() {
-            link_tree_by(&entry.path(), &target, owner, link)?;
-        } else if kind.is_file() {
-            link_or_copy(&entry.path(), &target, link)
-                .map_err(|error| disk::failed("link", &target, &error))?;
-        }
+        link_entry(&entry, &to.join(entry.file_name()), owner, link)?;
+    }
+    Ok(())
+}
+
+fn link_entry(
+    entry: &DirEntry,
+    target: &Path,
+    owner: Option<u32>,
+    link: &dyn Fn(&Path, &Path) -> io::Result<()>,
+) -> Result<()> {
+    let kind = entry.file_type().map_err(|error| disk::failed("read", &entry.path(), &error))?;
+    if kind.is_dir() {
+        link_tree_by(&entry.path(), target, owner, link)?;
+    } else if kind.is_file() {
+        link_or_copy(&entry.path(), target, link).map_err(|error| disk::failed("link", target, &error))?;
     }
     Ok(())
 }

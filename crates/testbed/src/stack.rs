@@ -17,7 +17,7 @@ use crate::log::{self, Follower};
 use crate::prepare::ReadyCommand;
 use crate::process::Identity;
 use crate::program::Version;
-use crate::{disk, guarded, killed};
+use crate::{disk, guarded, killed, links};
 
 /// Lines of a dead server's log that are shown.
 const SHOWN_LINES: usize = 10;
@@ -150,6 +150,8 @@ pub struct Stack {
     site: Arc<Site>,
     instance: String,
     directories: Vec<PathBuf>,
+    /// Kept files, and the links to them that serve again once nobody writes there any more.
+    links: Option<(PathBuf, PathBuf)>,
     tiers: Vec<Tier>,
     servers: Vec<Server>,
     over: bool,
@@ -157,7 +159,8 @@ pub struct Stack {
 
 impl Stack {
     pub(crate) fn new(site: Arc<Site>, instance: String, dir: PathBuf) -> Stack {
-        Stack { site, instance, directories: vec![dir], tiers: Vec::new(), servers: Vec::new(), over: false }
+        let (directories, tiers, servers) = (vec![dir], Vec::new(), Vec::new());
+        Stack { site, instance, directories, links: None, tiers, servers, over: false }
     }
 
     /// Tells a tier to take over its changed files; whether it can.
@@ -173,6 +176,11 @@ impl Stack {
     /// Whose it is, and which instance of it.
     pub(crate) fn site_and_instance(&self) -> (&Site, &str) {
         (&self.site, &self.instance)
+    }
+
+    /// `links` to the files of `kept` serve the next stack as well.
+    pub(crate) fn gives_back(&mut self, kept: PathBuf, links: PathBuf) {
+        self.links = Some((kept, links));
     }
 
     pub(crate) fn add_directory(&mut self, dir: PathBuf) {
@@ -306,6 +314,9 @@ impl Stack {
         // Only the dead are waited for: whoever could not be killed is left to the lab's undo.
         let processes = self.servers.iter_mut().flat_map(|server| &mut server.processes);
         processes.for_each(|process| _ = process.running.child.try_wait());
+        if let Some((kept, links)) = self.links.take().filter(|_| problems.is_empty()) {
+            links::give_back(&kept, &links);
+        }
         for directory in &self.directories {
             problems.extend(disk::remove_dir(directory).err().into_iter().flat_map(Problems::into_vec));
         }

@@ -74,6 +74,8 @@ pub struct StepEvent {
 pub enum Step {
     /// The data directory is copied from a snapshot.
     Copy(Option<snapshot::CopyReport>),
+    /// Links to the files that runs write into are made, or those of the last run made what they were.
+    Link,
     /// A command of the service's `[[init]]`, `[[database.settle]]` or `[[settle_files]]`, by its title.
     Command(String),
     /// The server starts; it took until the probe was answered.
@@ -91,6 +93,9 @@ impl Lab {
         for index in 0..starting.layout.tiers.len() {
             starting.tier(index, &mut stack)?;
         }
+        if let (Some(kept), Some(links)) = (&starting.layout.kept_files, starting.layout.own_files()) {
+            stack.gives_back(kept.clone(), links);
+        }
         // When all are ready: a start is not what is to be slow.
         if !options.loading {
             options.plan.injections().iter().try_for_each(|injection| stack.inject(injection))?;
@@ -104,7 +109,7 @@ impl Lab {
         let starting = Starting::new(&self.site, options, &instance);
         // What was made for a stack that is refused before there is one.
         let refused = |_: &Problems| _ = self.site.hosts.remove(&instance, &self.site.marker);
-        let starting = starting.inspect_err(refused)?;
+        let mut starting = starting.inspect_err(refused)?;
         let mut stack =
             Stack::new(Arc::clone(&self.site), starting.instance.clone(), starting.layout.dir.clone());
         stack.add_directory(starting.layout.sockets.clone());
@@ -178,15 +183,16 @@ impl<'a, 'o> Starting<'a, 'o> {
         self.site.owner.of_files()
     }
 
-    fn write_app(&self) -> Result<()> {
+    fn write_app(&mut self) -> Result<()> {
         disk::make_private_dir(&self.layout.dir, self.owner())?;
         disk::make_private_dir(&self.layout.sockets, self.owner())?;
-        if let (Some(kept), Some(own)) = (&self.layout.kept_files, self.layout.own_files()) {
-            // When a port was lost this comes a second time.
-            let made = own.is_dir();
-            if !made {
-                links::link_tree(kept, &own, self.owner())?;
-            }
+        // When a port was lost this comes a second time.
+        let own = self.layout.own_files().filter(|own| !own.is_dir());
+        if let (Some(kept), Some(own)) = (self.layout.kept_files.clone(), own) {
+            let started = Instant::now();
+            self.step(0, Step::Link, None);
+            links::take_tree(&kept, &own, self.owner())?;
+            self.step(0, Step::Link, Some(started.elapsed()));
         }
         let root = self.layout.web_root();
         if !self.layout.has_root_of_its_own() {

@@ -90,6 +90,7 @@ fn a_run_adds_and_replaces_files_of_its_own_and_the_kept_ones_stay() {
     let own = stack.tier("web").expect("a tier").dir.parent().expect("the instance").join("files");
     let inode = |path: PathBuf| fs::metadata(path).expect("it is there").ino();
     assert_eq!(inode(own.join("a/one")), inode(kept.join("a/one")));
+    let folder = inode(own.clone());
     let said = get(stack.web_address().expect("an address"), "/files.php");
     // Not as root, the servers are the user whose files these are.
     if rustix::process::geteuid().is_root() {
@@ -101,6 +102,16 @@ fn a_run_adds_and_replaces_files_of_its_own_and_the_kept_ones_stay() {
     for name in ["a/one", "a/two"] {
         assert_eq!(fs::read_to_string(kept.join(name)).expect("it is kept"), "kept");
     }
+
+    // The next stack has the same directory, as if nobody had been there.
+    let stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
+    let own = stack.tier("web").expect("a tier").dir.parent().expect("the instance").join("files");
+    assert_eq!(inode(own.clone()), folder, "half a million links are not made anew for every trial");
+    assert_eq!(inode(own.join("a/two")), inode(kept.join("a/two")));
+    assert!(!own.join("a/b").exists(), "what the first one added is gone");
+    let said = get(stack.web_address().expect("an address"), "/files.php");
+    assert!(said.ends_with("new"), "its user may write there: {said}");
+    drop(stack);
     bench.lab.close().expect("a clean end");
 }
 
