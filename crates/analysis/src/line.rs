@@ -28,7 +28,7 @@ const FAR: f64 = -0.7;
 /// Standard deviation added to margins of the ramp: they are short, and the stack may still be warming.
 const RAMP_SPREAD: f64 = 0.1;
 
-/// Trials further from the line than this in ln(load) say nothing of its stability.
+/// Trials further than this from the middle of those around the line, in ln(load), say nothing of its stability.
 const NEAR: f64 = 0.35;
 
 /// The weight of a margin's own standard error beside the noise of all trials.
@@ -173,19 +173,24 @@ impl<'a> JudgedTrials<'a> {
         if points.iter().any(near) { points } else { Vec::new() }
     }
 
-    /// Whether one line explains the search and confirming trials near `line`; absent when there are too few of them, or
+    /// Whether one line explains the search and confirming trials around `line`; absent when there are too few of them, or
     /// no target is known to hold it.
     pub fn stability(&self, line: &Line) -> Option<Stability> {
-        let readings = self.readings(line.held_by_number?);
-        let near: Vec<(&Trial, f64, f64)> = readings
+        let clear: Vec<(&Trial, f64, f64)> = self
+            .readings(line.held_by_number?)
             .into_iter()
             .filter(|(trial, _)| matches!(trial.purpose, Purpose::Search | Purpose::Confirm))
-            .filter(|(trial, _)| (trial.load / line.load).ln().abs() < NEAR)
             .filter_map(|(trial, point)| match point.reading {
                 Reading::Margin(margin, variance) => Some((trial, margin, variance)),
                 Reading::Over | Reading::Under => None,
             })
             .collect();
+        // The line itself may have left the trials behind where it moves, or where confirming trials deny it.
+        let mut loads: Vec<f64> = clear.iter().map(|(trial, ..)| trial.load).collect();
+        loads.sort_by(f64::total_cmp);
+        let middle = *loads.get(loads.len() / 2)?;
+        let near: Vec<(&Trial, f64, f64)> =
+            clear.into_iter().filter(|(trial, ..)| (trial.load / middle).ln().abs() < NEAR).collect();
         let first_s = near.first()?.0.began_s;
         let length_s = (near.last()?.0.began_s - first_s).max(1.0);
         let timed = near.iter().map(|(trial, margin, variance)| stability::Timed {

@@ -76,7 +76,7 @@ pub(super) fn stability(points: &[Timed]) -> Option<Stability> {
         }
     }
     // A cliff parts those that passed from those that failed; that says nothing of two lines, or of a moving one.
-    let prior = if disorder(points) > 0 { PRIOR } else { 0.0 };
+    let prior = if is_parted(points) { 0.0 } else { PRIOR };
     let (one, two_mass, moving_mass) =
         ((1.0 - 2.0 * prior) * one.mean(), prior * two.mean(), prior * moving.mean());
     let all = (one + two_mass + moving_mass).max(f64::MIN_POSITIVE);
@@ -186,13 +186,14 @@ fn density(point: &Timed, (line, width): (f64, f64), slope: f64, spread: f64) ->
     variance * variance.sqrt() / (variance + residual * residual / 3.0).powi(2)
 }
 
-/// How many trials would have to go the other way for one load to part those that passed from those that failed.
-fn disorder(points: &[Timed]) -> usize {
-    let mut sorted: Vec<(f64, bool)> = points.iter().map(|point| (point.x, point.margin > 0.0)).collect();
-    sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let failed = |part: &[(f64, bool)]| part.iter().filter(|point| point.1).count();
-    let wrong = |split: usize| failed(&sorted[..split]) + sorted.len() - split - failed(&sorted[split..]);
-    (0..=sorted.len()).map(wrong).min().unwrap_or(0)
+/// Whether one load parts those that passed from those that failed. Where all did the same there is nothing to part: a line
+/// that moves ahead of the trials looks so.
+fn is_parted(points: &[Timed]) -> bool {
+    let loads =
+        |failed: bool| points.iter().filter(move |point| (point.margin > 0.0) == failed).map(|point| point.x);
+    let highest_passed = loads(false).max_by(f64::total_cmp);
+    let lowest_failed = loads(true).min_by(f64::total_cmp);
+    highest_passed.zip(lowest_failed).is_some_and(|(passed, failed)| passed < failed)
 }
 
 #[cfg(test)]
@@ -220,6 +221,22 @@ mod tests {
         assert!(two.two_modes > 0.9, "{two:?}");
         let moving = of(|index| 118.0 - 3.0 * index as f64);
         assert!(moving.drifts > 0.9 && moving.moved.0 > moving.moved.1, "{moving:?}");
+    }
+
+    #[test]
+    fn a_line_that_moves_ahead_of_trials_of_which_all_passed_is_a_drift() {
+        let noise = [0.1, -0.1, 0.05, 0.0];
+        let points: Vec<Timed> = (0..12)
+            .map(|index| {
+                let (x, line) =
+                    (100f64.ln() + 0.035 * f64::from(index), 104f64.ln() + 0.04 * f64::from(index));
+                let margin = 9.0 * (x - line) + noise[index as usize % noise.len()];
+                Timed { x, margin, variance: 0.09, when: f64::from(index) / 11.0 }
+            })
+            .collect();
+        assert!(points.iter().all(|point| point.margin < 0.0), "{points:?}");
+        let seen = stability(&points).expect("there are enough trials");
+        assert!(seen.drifts > 0.9 && seen.moved.1 > seen.moved.0, "{seen:?}");
     }
 
     #[test]
