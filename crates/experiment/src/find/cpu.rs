@@ -2,10 +2,16 @@
 //! at one load is busy all the time at 1/u of it (Denning and Buzen, "The operational analysis of queueing network
 //! models", ACM Computing Surveys 10, 1978, section 4). What else holds a stack holds it below that. The ramp takes its
 //! steps by it; the line itself is only ever measured.
+//!
+//! Where the CPU is full already more users only wait longer: throughput X is at its bound, and by the response time law (the
+//! same, section 4) a mean response takes R = N/X - Z, with Z the rest of a user's cycle.
 
-use model::record::study::{Measured, Trial};
+use model::record::study::{By, Figure, Measured, Trial};
 
 use super::case::Case;
+
+/// From this share on the CPU is full.
+pub(super) const FULL_RATIO: f64 = 0.9;
 
 /// Below this share of the CPU what is seen is mostly not the users' work.
 const MIN_BUSY_RATIO: f64 = 0.03;
@@ -20,6 +26,23 @@ const INSTRUMENT: [&str; 2] = ["generator", "observers"];
 pub(super) fn enough_for(case: &Case<'_>, trial: &Trial) -> Option<f64> {
     let busy = busy_ratio(case, trial.measured.as_ref()?)?;
     (busy >= MIN_BUSY_RATIO).then(|| trial.load / busy.min(1.0))
+}
+
+/// How many times as many users a stack has whose CPUs are full when the response time that is nearest to its limit, at `margin`
+/// below it, has risen to `share` of that limit, if all of them rise alike; absent where it isn't asked for users, or too little
+/// was measured.
+pub(super) fn factor_where_full(case: &Case<'_>, trial: &Trial, share: f64, margin: f64) -> Option<f64> {
+    if case.goal.by != By::Users {
+        return None;
+    }
+    let seen = trial.measured.as_ref()?;
+    let value = |name: &str| {
+        let of_all = |figure: &&Figure| figure.name == name && figure.operation.is_none();
+        seen.figures.iter().find(of_all).map(|figure| figure.value).filter(|value| *value > 0.0)
+    };
+    let (cycle_s, response_s) = (trial.load / value("throughput")?, value("mean")?);
+    let rest_s = (cycle_s - response_s).max(0.0);
+    Some((share * (-margin).exp() * response_s + rest_s) / (response_s + rest_s))
 }
 
 fn busy_ratio(case: &Case<'_>, seen: &Measured) -> Option<f64> {

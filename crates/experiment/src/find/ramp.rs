@@ -22,6 +22,10 @@ const CPU_SHARE: f64 = 0.7;
 /// The load is never raised by more than this at once: what holds the stack may be something else.
 const MAX_FACTOR: f64 = 8.0;
 
+/// The same where the CPUs are full already, and the share of the limit that times may reach by what is known then.
+const MAX_FACTOR_WHERE_FULL: f64 = 4.0;
+const LESS_THAN_LIMIT: f64 = 0.5;
+
 /// More data are made without trying all that there are for where the next load is more than this number of times that.
 const WORTH_MORE_DATA: f64 = 1.5;
 
@@ -118,6 +122,11 @@ fn worst_as_seen(trial: &Trial) -> Option<f64> {
 /// How much higher the next load is where all limits are far: by what the CPU lets expect, or by how far they are.
 fn far_factor(case: &Case<'_>, last: &Trial, worst: Option<f64>) -> f64 {
     match cpu::enough_for(case, last) {
+        Some(enough) if cpu::FULL_RATIO * enough <= last.load => {
+            let allowed =
+                worst.and_then(|margin| cpu::factor_where_full(case, last, LESS_THAN_LIMIT, margin));
+            allowed.map_or(NEARLY, |factor| factor.clamp(NEARLY, MAX_FACTOR_WHERE_FULL))
+        }
         Some(enough) => (CPU_SHARE * enough / last.load).clamp(NEARLY, MAX_FACTOR),
         None if worst.is_some_and(|margin| margin < VERY_FAR) => 4.0,
         None => 2.0,

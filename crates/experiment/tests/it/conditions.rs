@@ -19,7 +19,10 @@ impl<F: FnMut(&mut Trial)> Bench for Changed<F> {
 }
 
 fn line_and_trials(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial)) -> (LoadLine, Vec<Trial>) {
-    let mut stack = Stack::new(line, Shape::Slope(9.0), 3);
+    line_of(goal, Stack::new(line, Shape::Slope(9.0), 3), change)
+}
+
+fn line_of(goal: &FindGoal, mut stack: Stack, change: impl FnMut(&mut Trial)) -> (LoadLine, Vec<Trial>) {
     stack.stray_ratio = 0.0;
     let mut trials: Vec<Trial> = Vec::new();
     let spent_s = |trials: &[Trial]| trials.iter().map(|trial| trial.took_s).sum();
@@ -137,4 +140,43 @@ fn larger_data_are_not_made_where_all_that_there_are_for_may_be_too_much() {
     };
     let (line, trials) = line_and_trials(&FindGoal { start: 100.0, ..goal }, 300.0, busy);
     assert!(line.conditions.are_the_arms() && trials.iter().all(|trial| trial.load <= 400.0), "{line:?}");
+}
+
+/// The loads of the ramp on a stack whose CPU is full from 50 users on, of whom each waits for all others and rests for `rest_s`.
+fn ramp_where_the_cpu_is_full(rest_s: f64) -> (LoadLine, Vec<f64>) {
+    let goal = FindGoal { stack_cores: Some(1.0), start: 20.0, ..FindGoal::default() };
+    let (line, trials) = line_of(&goal, Stack::new(1000.0, Shape::Saturated, 5), |trial| {
+        let tier = TierCpu { tier: "web".to_string(), cpu_cores: (trial.load / 50.0).min(1.0) };
+        let response_s = trial.load / 700.0;
+        for seen in trial.measured.iter_mut() {
+            seen.tiers = vec![tier.clone()];
+            let mut mean = seen.figures[0].clone();
+            seen.figures[0].value = trial.load / (response_s + rest_s);
+            (mean.name, mean.value) = ("mean".to_string(), response_s);
+            seen.figures.push(mean);
+        }
+    });
+    let ramp = trials.iter().filter(|trial| trial.purpose == Purpose::Ramp).map(|trial| trial.load);
+    (line, ramp.collect())
+}
+
+#[test]
+fn where_the_cpu_is_full_the_ramp_goes_by_how_much_longer_users_may_wait() {
+    let (line, ramp) = ramp_where_the_cpu_is_full(0.0);
+    assert_eq!(
+        ramp[..3],
+        [35.0, 53.0, 212.0],
+        "by four, where half of what the limits allow is six times as long"
+    );
+    assert!(ramp.len() <= 6, "{ramp:?}");
+    assert!((line.low..=line.high).contains(&1000.0), "{line:?}");
+}
+
+#[test]
+fn where_users_rest_for_most_of_their_cycle_a_full_cpu_leaves_little_room() {
+    let (_, ramp) = ramp_where_the_cpu_is_full(5.0);
+    assert!(
+        ramp.windows(2).all(|pair| pair[1] <= 1.55 * pair[0]),
+        "four times as many wait for far longer: {ramp:?}"
+    );
 }
