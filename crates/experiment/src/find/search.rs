@@ -2,6 +2,8 @@
 
 use analysis::{Line, Stability, UnusableReason, Usability};
 use model::QosTarget;
+use model::catalogue::qos::Measure;
+use model::record::TargetOutcome;
 use model::record::study::{FindAnswer, NoAnswer, Purpose, Trial, WhyNot};
 
 use super::case::Case;
@@ -48,6 +50,10 @@ const AFTER_CONTRADICTION: usize = 3;
 /// Probability above which a stack is named unstable or drifting, and trials that it takes.
 const NAMED: f64 = 0.85;
 const NAMED_TRIALS: usize = 8;
+
+/// Probability of two modes from which on no drift is named yet: by chance the first trials may have followed one mode and the
+/// later ones the other, and more trials tell.
+const NOT_YET_DENIED: f64 = 0.02;
 
 /// Probability above which it is looked at longer, and the one at which it is named when no time is left for that.
 const STRANGE: f64 = 0.06;
@@ -111,8 +117,9 @@ fn left_open(case: &Case<'_>) -> NoAnswer {
 /// Why there is no answer, when two modes or a drift are that probable.
 fn strange(case: &Case<'_>, seen: &Stability, probability: f64) -> Option<NoAnswer> {
     // While both are still likely, another trial tells which.
-    let clear = seen.two_modes.max(seen.drifts) >= probability
-        || (probability == NAMED_AT_LAST && seen.two_modes + seen.drifts >= probability);
+    let by_name =
+        seen.two_modes >= probability || seen.drifts >= probability && seen.two_modes < NOT_YET_DENIED;
+    let clear = by_name || (probability == NAMED_AT_LAST && seen.two_modes + seen.drifts >= probability);
     if seen.trials < NAMED_TRIALS || !clear {
         return None;
     }
@@ -189,11 +196,19 @@ pub(super) fn may_limit(case: &Case<'_>, target: &QosTarget) -> bool {
     let least = case.trials.iter().rev().find(counts).map_or(0.0, |last| LIKE * last.load);
     let alike = case.trials.iter().filter(counts).filter(|trial| trial.load >= least);
     let measured = alike.filter_map(|trial| trial.measured.as_ref());
-    let seen = measured.flat_map(|seen| &seen.targets).filter(|seen| seen.target == *target);
-    let (samples, worst) = seen.fold((0, f64::NEG_INFINITY), |(samples, worst), seen| {
-        (samples + seen.samples, seen.margin.log.map_or(worst, |margin| margin.max(worst)))
-    });
-    samples < KNOWN || worst > FAR
+    let seen: Vec<&TargetOutcome> =
+        measured.flat_map(|seen| &seen.targets).filter(|seen| seen.target == *target).collect();
+    let samples = seen.iter().map(|seen| seen.samples).sum();
+    let worst = || seen.iter().filter_map(|seen| seen.margin.log).fold(f64::NEG_INFINITY, f64::max);
+    samples < KNOWN || never_failed(&seen, samples).unwrap_or_else(worst) > FAR
+}
+
+/// The margin of a share of errors of which there was none in all of these trials: they tell together how rare errors are,
+/// and each alone only how many operations it had. Counted as in one trial, (0 + 0.5)/(all + 1).
+fn never_failed(seen: &[&TargetOutcome], samples: u64) -> Option<f64> {
+    let target = &seen.first()?.target;
+    let none = target.measure == Measure::Errors && seen.iter().all(|seen| seen.is_of_nothing());
+    none.then(|| (0.5 / (samples as f64 + 1.0) / target.limit).ln())
 }
 
 /// The last trials all said nothing.

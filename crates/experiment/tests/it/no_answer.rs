@@ -425,6 +425,31 @@ fn a_rare_operation_far_from_its_limit_is_left_to_the_confirming_trials() {
 }
 
 #[test]
+fn that_errors_never_occur_is_known_from_all_trials_together() {
+    let goal = FindGoal::default();
+    let none_of_few = |trial: &mut Trial| {
+        let samples = (20.0 * trial.window_s) as u64;
+        let targets = trial.measured.iter_mut().flat_map(|seen| &mut seen.targets);
+        for clause in targets.filter(|clause| clause.target.measure == Measure::Errors) {
+            clause.target = "errors < 0.1%".parse().expect("a target");
+            (clause.samples, clause.samples_needed) = (samples, 1000);
+            (clause.observed, clause.pass) = (Some(0.0), true);
+            clause.margin.log = Some((0.5 / (samples as f64 + 1.0) / 0.001).ln());
+        }
+        if samples < 1000 && trial.valid() {
+            broken(trial, "samples");
+        }
+    };
+    let (answer, trials) = answer(&goal, 200.0, none_of_few);
+    let FindAnswer::LoadLine(line) = &answer else { panic!("{answer:?} after {} trials", trials.len()) };
+    assert!((180.0..=220.0).contains(&line.load) && line.passed.is_some(), "{line:?}");
+    let search = trials.iter().filter(|trial| trial.purpose == Purpose::Search);
+    let search: Vec<f64> = search.map(|trial| trial.window_s).collect();
+    let usual = search.iter().filter(|window_s| **window_s < goal.window_s + 1.0).count();
+    assert!(usual + 2 >= search.len(), "two windows at most are as long as one alone would need: {search:?}");
+}
+
+#[test]
 fn a_trial_of_the_ramp_that_failed_without_missing_a_target_is_made_once_more() {
     let mut began = false;
     let (answer, trials) = quiet(|trial| {
