@@ -64,8 +64,7 @@ impl Driven {
         let wanted_s = if ending == Some(Ending::Hopeless) { to - from } else { task.window_s };
         let (ramp_up_s, steady_s) = (f64::from(from), f64::from(wanted_s));
         let load = Load { ramp_up_s, steady_s, ..task.plan.load.clone() };
-        let max_s = Settling::max_s(task.min_warm_up_s, task.window_s);
-        let unsettled_after_s = (ending == Some(Ending::Unsettled)).then(|| f64::from(max_s));
+        let unsettled_after_s = (ending == Some(Ending::Unsettled)).then(|| f64::from(to - task.ramp_up_s));
         let case = Case {
             plan: &task.plan,
             load: &load,

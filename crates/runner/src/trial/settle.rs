@@ -3,8 +3,8 @@
 
 use engine::Second;
 use model::OperationInterval;
-use model::OperationKind;
 use model::record::Event;
+use model::{OperationKind, QosTarget};
 
 use crate::pace::{Pace, Pacing, phase};
 use crate::trial::partner::Partner;
@@ -15,6 +15,8 @@ const MIN_SETTLE_TIMEOUT_S: u32 = 20;
 const HOPELESS_S: usize = 10;
 /// With this share of operations failed it is.
 const HOPELESS_FAILED_RATIO: f64 = 0.5;
+/// Seconds over which a mean response beyond all limits says that a stack which has not settled so far is behind by far.
+const BEHIND_S: usize = 10;
 /// With nothing completed it is, when users spent this share of their time waiting for the stack.
 const HOPELESS_BUSY_RATIO: f64 = 0.9;
 
@@ -25,7 +27,8 @@ pub(crate) enum Ending {
     Settled(u32),
     /// Hardly anything succeeds any more: more seconds would say the same.
     Hopeless,
-    /// No steady state was found in time.
+    /// No steady state was found in time, or none where responses take longer than all limits on average: how much longer
+    /// doesn't matter.
     Unsettled,
 }
 
@@ -35,6 +38,8 @@ pub(crate) struct Settling {
     /// Seconds after the ramp-up before which no steady state begins.
     min_warm_up_s: u32,
     window_s: u32,
+    /// The largest of the targets' limits on times.
+    largest_limit_s: Option<f64>,
     /// The seconds after the ramp-up.
     seen: Vec<Seen>,
     last: u32,
@@ -60,8 +65,14 @@ impl Settling {
     /// For a ramp-up, a minimum warm-up and a window of these whole seconds.
     pub(crate) fn new(ramp_up_s: u32, min_warm_up_s: u32, window_s: u32) -> Settling {
         let window_s = window_s.max(1);
-        let (seen, last, ending, partner) = (Vec::new(), 0, None, None);
-        Settling { ramp_up_s, min_warm_up_s, window_s, seen, last, ending, partner }
+        let (largest_limit_s, seen, last, ending, partner) = (None, Vec::new(), 0, None, None);
+        Settling { ramp_up_s, min_warm_up_s, window_s, largest_limit_s, seen, last, ending, partner }
+    }
+
+    /// By `targets` it is known what is beyond all limits.
+    pub(crate) fn by(self, targets: &[QosTarget]) -> Settling {
+        let times = targets.iter().filter(|target| target.measure.is_time());
+        Settling { largest_limit_s: times.map(|target| target.limit).max_by(f64::total_cmp), ..self }
     }
 
     /// Of a trial that takes turns with another one: both have the same seconds for their windows.
@@ -111,7 +122,17 @@ impl Settling {
             return Some(Ending::Settled(warm_up_s));
         }
         let max_s = Settling::max_s(self.min_warm_up_s, self.window_s);
-        (length >= max_s).then_some(Ending::Unsettled)
+        let would_have_settled = length >= self.min_warm_up_s + self.window_s;
+        (length >= max_s || would_have_settled && self.is_behind_by_far()).then_some(Ending::Unsettled)
+    }
+
+    /// Of two that take turns both are to say the same of the same seconds: neither ends for this.
+    fn is_behind_by_far(&self) -> bool {
+        let last = &self.seen[self.seen.len().saturating_sub(BEHIND_S)..];
+        let sum = |of: fn(&Seen) -> f64| last.iter().map(of).sum::<f64>();
+        let (completed, response_s) = (sum(|one| one.completed), sum(|one| one.response_s));
+        let beyond = |limit_s: f64| completed > 0.0 && response_s > limit_s * completed;
+        self.partner.is_none() && self.largest_limit_s.is_some_and(beyond)
     }
 
     /// Seconds after the ramp-up at which the steady state began; absent when it has not yet. It is looked for among the
@@ -280,6 +301,17 @@ mod tests {
             ended(Settling::new(2, 0, 30), |second| (100, 0, 10 + 5 * u64::from(second)));
         assert_eq!(ending, Ending::Unsettled);
         assert_eq!((to - 2, to - from), (Settling::max_s(0, 30), 30), "its last seconds are what there is");
+    }
+
+    #[test]
+    fn a_stack_that_has_not_settled_and_is_beyond_all_limits_is_not_waited_for() {
+        let targets = ["p90 < 1s", "p99 < 3s", "errors < 1%"].map(|text| text.parse().expect("a target"));
+        let slower = |second: u32| (100, 0, 100 * u64::from(second));
+        let behind = ended(Settling::new(2, 0, 60).by(&targets), slower);
+        assert_eq!(behind, (Ending::Unsettled, (2, 2 + 60)), "5.6 s on average at the end of its window");
+        let near = |second: u32| (100, 0, 10 + 5 * u64::from(second));
+        let (ending, (_, to)) = ended(Settling::new(2, 0, 60).by(&targets), near);
+        assert_eq!((ending, to), (Ending::Unsettled, 2 + 120), "one that may meet them has all the time");
     }
 
     #[test]
