@@ -11,6 +11,15 @@ use crate::Order;
 /// How far above what passed with data for fewer users the ramp goes on with data for more.
 const ABOVE_SMALLER_DATA: f64 = 1.5;
 
+/// Trials at loads of at least this share of the last one's have samples nearly as often.
+const ALIKE: f64 = 0.5;
+
+/// Samples of a target, and the seconds of the windows that they came in.
+struct Sampled {
+    samples: f64,
+    in_s: f64,
+}
+
 /// What is known, and what was asked.
 pub(super) struct Case<'a> {
     pub(super) goal: &'a FindGoal,
@@ -65,16 +74,40 @@ impl<'a> Case<'a> {
     /// The window at least as long as `least_s` in which the last trial would have had samples enough of the targets
     /// that `matter`.
     pub(super) fn sampled_s(&self, least_s: f64, matters: impl Fn(&TargetOutcome) -> bool) -> f64 {
-        let last = self.last();
-        let clauses = last.and_then(|trial| trial.measured.as_ref()).map(|seen| &seen.targets);
-        let window_s = last.map_or(0.0, |trial| trial.window_s);
+        let Some(last) = self.last() else { return least_s };
         let wanted_s = |clause: &TargetOutcome| {
+            let own = Sampled { samples: clause.samples as f64, in_s: last.window_s };
+            let alike = Some(self.sampled_alike(last, clause))
+                .filter(|alike| !self.is_clear(last) && alike.samples > 0.0);
+            let Sampled { samples, in_s } = alike.unwrap_or(own);
+            let needed = clause.samples_needed as f64;
             // With a reserve where it is reckoned from too few.
-            let reserve = if clause.is_sampled() { 1.0 } else { 1.3 };
-            window_s * reserve * clause.samples_needed as f64 / clause.samples as f64
+            in_s * needed / samples * if samples >= needed { 1.0 } else { 1.3 }
         };
-        let known = clauses.into_iter().flatten().filter(|clause| clause.samples > 0 && matters(clause));
+        let clauses = last.measured.iter().flat_map(|seen| &seen.targets);
+        let known = clauses.filter(|clause| clause.samples > 0 && matters(clause));
         known.map(wanted_s).fold(least_s, f64::max)
+    }
+
+    /// Samples of a target in the clear trials at loads not far below that of `last`, which is none: a stack that is behind does fewer
+    /// of everything.
+    fn sampled_alike(&self, last: &Trial, clause: &TargetOutcome) -> Sampled {
+        let counts = |trial: &&Trial| self.is_clear(trial) && trial.load >= ALIKE * last.load;
+        let of = |trial: &Trial| {
+            let seen = trial.measured.as_ref()?.targets.iter().find(|seen| seen.target == clause.target)?;
+            Some(Sampled { samples: seen.samples as f64, in_s: trial.window_s })
+        };
+        let none = Sampled { samples: 0.0, in_s: 0.0 };
+        self.trials
+            .iter()
+            .filter(counts)
+            .filter_map(of)
+            .fold(none, |sum, one| Sampled { samples: sum.samples + one.samples, in_s: sum.in_s + one.in_s })
+    }
+
+    /// The instrument held, and the stack was not overloaded.
+    fn is_clear(&self, trial: &Trial) -> bool {
+        matches!(self.judged.usability(trial), Usability::Full | Usability::PassFail)
     }
 
     /// Users are whole, and loads stay within what was asked for.

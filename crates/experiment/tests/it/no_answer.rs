@@ -450,6 +450,35 @@ fn that_errors_never_occur_is_known_from_all_trials_together() {
 }
 
 #[test]
+fn how_often_a_rare_operation_comes_is_not_asked_of_a_stack_that_is_behind() {
+    let goal = FindGoal::default();
+    let rare = |trial: &mut Trial| {
+        let overloaded = trial.load > 250.0;
+        let samples = (if overloaded { 0.3 } else { 2.0 } * trial.window_s) as u64;
+        for seen in trial.measured.iter_mut() {
+            let mut clause = seen.targets[0].clone();
+            clause.target = "Rare p90 < 3s".parse().expect("a target");
+            (clause.samples, clause.samples_needed) = (samples, 51);
+            (clause.margin.log, clause.pass, clause.margin.batches) = (Some(-0.5), true, Vec::new());
+            clause.observed = Some(clause.target.limit * (-0.5f64).exp());
+            seen.targets.push(clause);
+        }
+        if samples < 51 && trial.valid() {
+            broken(trial, "samples");
+        }
+        if overloaded {
+            broken(trial, "cycle");
+        }
+    };
+    let (answer, trials) = answer(&goal, 200.0, rare);
+    assert!(matches!(answer, FindAnswer::LoadLine(_)), "{answer:?}");
+    let ramp = trials.iter().rfind(|trial| trial.purpose == Purpose::Ramp).expect("there is a ramp");
+    assert!(ramp.load > 250.0, "the last of it was overloaded: {ramp:?}");
+    let search = trials.iter().find(|trial| trial.purpose == Purpose::Search).expect("there is a search");
+    assert!(search.window_s < 1.2 * goal.window_s, "two a second are enough of them in 26 s: {search:?}");
+}
+
+#[test]
 fn a_trial_of_the_ramp_that_failed_without_missing_a_target_is_made_once_more() {
     let mut began = false;
     let (answer, trials) = quiet(|trial| {
