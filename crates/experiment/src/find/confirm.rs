@@ -160,11 +160,6 @@ fn failed(case: &Case<'_>, line: &Line) -> Option<Confirmation> {
     all.min_by(|one, other| one.load.total_cmp(&other.load)).map(confirmation)
 }
 
-/// Whether confirming trials went the wrong way, seen from the estimate.
-pub(super) fn is_doubtful(case: &Case<'_>, line: &Line) -> bool {
-    denial(case, line).is_some() || !contradicted(case, line).is_empty()
-}
-
 /// The confirming trials that failed at the line or below it, or passed above it.
 fn contradicted(case: &Case<'_>, line: &Line) -> Vec<Confirmation> {
     let wrong = |trial: &&Trial| match passes(case, trial) {

@@ -44,9 +44,6 @@ const USELESS: f64 = 0.5;
 /// Trials more than the most, when something looks strange.
 const EXTRA: usize = 4;
 
-/// Search trials after a confirming one that went the wrong way.
-const AFTER_CONTRADICTION: usize = 3;
-
 /// Probability above which a stack is named unstable or drifting, and trials that it takes.
 const NAMED: f64 = 0.85;
 const NAMED_TRIALS: usize = 8;
@@ -135,16 +132,14 @@ fn wants_more(case: &Case<'_>, line: &Line, stability: Option<Stability>) -> boo
     let made = case.of_purpose(Purpose::Search).count();
     let confirms = case.of_purpose(Purpose::Confirm).count();
     let looks_strange = stability.is_some_and(|seen| seen.two_modes + seen.drifts > STRANGE);
-    let wrong = confirm::is_doubtful(case, line);
-    let most = case.goal.most_trials as usize + if looks_strange || wrong { EXTRA } else { 0 };
+    let most = case.goal.most_trials as usize + if looks_strange { EXTRA } else { 0 };
     let trial_s = cost::trial_s(case.trials, window_s(case));
     let time = case.spent_s + trial_s + reserve_s(case, line, confirms) <= case.goal.budget_s;
     if made >= most || !time {
         return false;
     }
     if confirms > 0 {
-        let since = case.trials.iter().rev().take_while(|trial| trial.purpose != Purpose::Confirm).count();
-        return looks_strange || (wrong && since < AFTER_CONTRADICTION);
+        return looks_strange;
     }
     let near = |trial: &&Trial| (trial.load / line.load).ln().abs() < NEAR;
     let clear =
