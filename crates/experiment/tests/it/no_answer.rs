@@ -393,22 +393,27 @@ fn a_load_that_is_not_carried_is_above_the_line_also_where_no_target_is_missed()
     assert_eq!(line.held_by, None, "no target is missed there");
 }
 
+/// A target of a rare operation was met, with that number of samples of those that it needs, at this margin.
+fn has_rare(trial: &mut Trial, (samples, needed): (u64, u64), margin: f64) {
+    for seen in trial.measured.iter_mut() {
+        let mut clause = seen.targets[0].clone();
+        clause.target = "Rare p90 < 3s".parse().expect("a target");
+        (clause.samples, clause.samples_needed) = (samples, needed);
+        (clause.margin.log, clause.pass, clause.margin.batches) = (Some(margin), true, Vec::new());
+        clause.observed = Some(clause.target.limit * margin.exp());
+        seen.targets.push(clause);
+    }
+    if samples < needed && trial.valid() {
+        broken(trial, "samples");
+    }
+}
+
 #[test]
 fn a_rare_operation_far_from_its_limit_is_left_to_the_confirming_trials() {
     let goal = FindGoal::default();
     let rare = |trial: &mut Trial| {
         let samples = trial.window_s as u64;
-        for seen in trial.measured.iter_mut() {
-            let mut clause = seen.targets[0].clone();
-            clause.target = "Rare p90 < 3s".parse().expect("a target");
-            (clause.samples, clause.samples_needed) = (samples, 120);
-            (clause.margin.log, clause.pass, clause.margin.batches) = (Some(-2.0), true, Vec::new());
-            clause.observed = Some(clause.target.limit * (-2.0f64).exp());
-            seen.targets.push(clause);
-        }
-        if samples < 120 && trial.valid() {
-            broken(trial, "samples");
-        }
+        has_rare(trial, (samples, 120), -2.0);
     };
     let (answer, trials) = answer(&goal, 200.0, rare);
     let FindAnswer::LoadLine(line) = &answer else { panic!("{answer:?} after {} trials", trials.len()) };
@@ -455,17 +460,7 @@ fn how_often_a_rare_operation_comes_is_not_asked_of_a_stack_that_is_behind() {
     let rare = |trial: &mut Trial| {
         let overloaded = trial.load > 250.0;
         let samples = (if overloaded { 0.3 } else { 2.0 } * trial.window_s) as u64;
-        for seen in trial.measured.iter_mut() {
-            let mut clause = seen.targets[0].clone();
-            clause.target = "Rare p90 < 3s".parse().expect("a target");
-            (clause.samples, clause.samples_needed) = (samples, 51);
-            (clause.margin.log, clause.pass, clause.margin.batches) = (Some(-0.5), true, Vec::new());
-            clause.observed = Some(clause.target.limit * (-0.5f64).exp());
-            seen.targets.push(clause);
-        }
-        if samples < 51 && trial.valid() {
-            broken(trial, "samples");
-        }
+        has_rare(trial, (samples, 51), -0.5);
         if overloaded {
             broken(trial, "cycle");
         }

@@ -1,4 +1,4 @@
-//! Links that serve again. Half a million of them take ten seconds to make and as long to remove, a look at them takes one: so
+//! Links that serve again. Half a million of them take eleven seconds to make and as long to remove, a look at them takes three: so
 //! the tree that a stack leaves lies beside the kept files until the next one takes it, and is made what it was.
 //!
 //! Whoever takes it has it alone, because a directory can be renamed by one only; who comes second makes links of its own. One
