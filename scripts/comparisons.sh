@@ -11,8 +11,8 @@ count="${1:-4}"
 shift || true
 kinds=("$@")
 [ ${#kinds[@]} -gt 0 ] || kinds=(same 5% 15%)
-# Half of what an operation takes here by itself, in µs: of 142 µs planted into each page the mean grew by 290.
-mean_us="${MEAN_US:-470}"
+# Of 142 µs planted into each page the mean operation grew by 290.
+pages_per_operation=2.04
 
 page=docs/results/comparisons.md
 commit=$(git log -1 --format=%h --abbrev=12 -- crates catalogue Cargo.lock)
@@ -29,9 +29,15 @@ plimsoll="$target/plimsoll"
 planted=$(mktemp -d)
 trap 'rm -rf "$planted"' EXIT
 
-# Every page begins with this much computing.
+# What a mean operation takes as things are, in seconds: a machine that shares its host is half as fast on another day.
+"$plimsoll" run dvdstore --users 20 --steady 60 --json > "$planted/run.json"
+mean_s=$(sed -n 's/^ *"response_s": \([0-9.e-]*\),*$/\1/p' "$planted/run.json" | head -n 1)
+
+# Every page begins with computing for this share of that.
 plant() { # percent
-    local file=kits/dvdstore/app/ds2/store.php nanoseconds=$(("$1" * mean_us * 10))
+    local file=kits/dvdstore/app/ds2/store.php nanoseconds
+    nanoseconds=$(awk -v mean="$mean_s" -v percent="$1" -v pages=$pages_per_operation \
+        'BEGIN { printf "%d", mean * 1e9 * percent / 100 / pages }')
     mkdir -p "$planted/$1/$(dirname $file)"
     awk -v ns="$nanoseconds" '{ print } /^declare\(strict_types=1\);/ {
         print "for ($until = hrtime(true) + " ns "; hrtime(true) < $until;) {\n}"
