@@ -3,7 +3,7 @@
 //! Blocks of one trial of each arm follow each other; what changes slowly is the same for both trials of a block and
 //! leaves their ratio alone. Which arm a block begins with is drawn anew for each block: what changes between its trials
 //! is as often for B as against it, whatever was seen before. Both trials of a block have the same seed. A block of which
-//! a trial was not valid, or did not settle, is measured again under a new number, and shown. After each block the
+//! a trial was not valid, or did not settle, is measured again under a new number as long as there is time, and shown. After each block the
 //! evidence is judged by a rule that allows looking at any time (`analysis::paired`). [`next`] is pure.
 
 mod fairness;
@@ -39,11 +39,20 @@ pub fn next(compare: &Compare, asked: &Asked, trials: &[Trial]) -> Step<Judgemen
     }
     let spoiled = course.blocks.iter().filter(|block| block.pair.is_err()).count() as u32;
     let valid = course.blocks.len() as u32 - spoiled;
-    let over = valid >= compare.most_blocks || spoiled > max_spoiled(compare);
+    let over =
+        valid >= compare.most_blocks || spoiled > max_spoiled(compare) || is_out_of_time(compare, trials);
     if over || judgement::enough(compare, &course.blocks) {
         return Step::Answer(judge(compare, &course.blocks));
     }
     Step::Measure(course.begin())
+}
+
+/// Whether another block would end after the time that there is; the first is always made.
+fn is_out_of_time(compare: &Compare, trials: &[Trial]) -> bool {
+    let spent_s: f64 = trials.iter().map(|trial| trial.took_s).sum();
+    let blocks = trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
+    let block_s = spent_s / f64::from(blocks.max(1));
+    compare.max_s.is_some_and(|max_s| spent_s + block_s > max_s)
 }
 
 /// What the trials so far say; blocks under way are left out.

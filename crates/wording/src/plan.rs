@@ -53,18 +53,17 @@ pub fn sweep(plan: &SweepPlan, usual_s: f64) -> String {
     text + &format!("{most} {} in all", roughly(measurements * usual_s))
 }
 
-/// What is compared, how, and how long it may take; `trial_s` is what a trial of either takes at most.
-pub fn compare(compare: &Compare, arms: &[Arm], trial_s: f64) -> String {
+/// What is compared, how, and how long it may take.
+pub fn compare(compare: &Compare, arms: &[Arm]) -> String {
     let labels: Vec<&str> = arms.iter().map(|arm| arm.label.as_str()).collect();
     let figure = figure(&compare.by);
-    let max_s = f64::from(compare.most_blocks) * 2.0 * trial_s;
+    let time = compare.max_s.map(|max_s| format!(", at most about {}", roughly(max_s))).unwrap_or_default();
     format!(
-        "A: {}\nB: {}\nby the {figure} at {}; up to {} blocks of a trial of each, at most about {} (sooner when it is clear)",
+        "A: {}\nB: {}\nby the {figure} at {}; up to {} blocks of a trial of each{time} (sooner when it is clear)",
         labels.first().unwrap_or(&"?"),
         labels.get(1).unwrap_or(&"?"),
         compare.load,
         compare.most_blocks,
-        roughly(max_s)
     )
 }
 
@@ -82,7 +81,12 @@ mod tests {
 
     #[test]
     fn a_comparison_says_what_it_will_compare_and_how_long_that_may_take() {
-        let asked = Compare { load: "20 users".to_string(), by: "p95".to_string(), ..Compare::default() };
+        let asked = Compare {
+            load: "20 users".to_string(),
+            by: "p95".to_string(),
+            max_s: Some(1000.0),
+            ..Compare::default()
+        };
         let arm = |label: &str| Arm {
             label: label.to_string(),
             recipe: model::Recipe::default(),
@@ -91,7 +95,7 @@ mod tests {
             catalogue: None,
         };
         assert_eq!(
-            compare(&asked, &[arm("default"), arm("web.MaxRequestWorkers=64")], 25.0),
+            compare(&asked, &[arm("default"), arm("web.MaxRequestWorkers=64")]),
             "A: default\nB: web.MaxRequestWorkers=64\nby the p95 response time at 20 users; up to 20 blocks of a trial of each, \
              at most about 17 min (sooner when it is clear)"
         );

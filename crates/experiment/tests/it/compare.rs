@@ -47,6 +47,18 @@ fn the_same_stack_twice_is_called_different_in_at_most_seven_of_a_hundred() {
 }
 
 #[test]
+fn no_block_is_begun_that_would_end_after_the_time_however_few_are_valid() {
+    let whole = ask(&question(1), &mut MadeUp::new(&[0.04, 0.04], 0.05, 1)).1;
+    let block_s = 2.0 * whole[0].took_s;
+    let asked = Compare { max_s: Some(6.5 * block_s), ..question(1) };
+    let (judgement, trials) = ask(&asked, &mut MadeUp::new(&[0.04, 0.04], 0.05, 1));
+    assert_eq!(judgement.valid, 6, "{} trials of {block_s} s a block", trials.len());
+    assert!(matches!(judgement.conclusion, Conclusion::Open { .. }), "{:?}", judgement.conclusion);
+    let none = Compare { max_s: Some(0.0), ..question(1) };
+    assert_eq!(ask(&none, &mut MadeUp::new(&[0.04, 0.04], 0.05, 1)).1.len(), 2, "the first is always made");
+}
+
+#[test]
 fn a_change_of_three_per_cent_is_found_in_the_right_direction() {
     // Noise of 1.41 % a trial is 2 % of a ratio.
     for (effect, right, wrong) in [(0.03, 1, 0), (-0.03, 0, 1)] {

@@ -178,7 +178,8 @@ fn begin<'a>(
     let seed = arms[0].recipe.seed.unwrap_or(1);
     let (arms, mut compare, load) = args.question.question(arms, seed, context)?;
     let awake = args.question.keep_awake(&mut compare, context);
-    for line in wording::plan::compare(&compare, &arms, question::trial_s(&compare)).lines() {
+    compare.max_s = Some(f64::from(compare.most_blocks) * 2.0 * question::trial_s(&compare));
+    for line in wording::plan::compare(&compare, &arms).lines() {
         context.console.note(line);
     }
     let bench = TrialBench::begin(Question::Compare(compare), &arms, load, server, context.environment())?;

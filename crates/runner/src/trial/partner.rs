@@ -35,9 +35,11 @@ impl Partner {
     }
 
     /// This side has `length` seconds, and a window of its own from `settled` on. Where the window of both begins, when this
-    /// side has all of it: after both warm-ups, of `window_s` seconds at least.
+    /// side has all of it: after both warm-ups, of `window_s` seconds at least. A side that has settled once has settled: alone it
+    /// would have ended then, and to be asked again and again until the other one has, too, would be a harder question.
     pub(crate) fn agree(&self, settled: Option<u32>, length: u32, window_s: u32) -> Option<u32> {
         let mut common = self.common();
+        let settled = settled.or(common.sides[self.own].settled);
         common.sides[self.own] = Side { settled, length, gone: false };
         let other = common.sides[1 - self.own];
         if other.gone && common.window.is_none() {
@@ -85,6 +87,15 @@ mod tests {
         assert_eq!(two.agree(Some(9), 19, 10), Some(9));
         assert_eq!(one.agree(Some(2), 18, 10), None, "it has nine seconds after the later warm-up");
         assert_eq!(one.agree(Some(2), 19, 10), Some(9));
+    }
+
+    #[test]
+    fn who_has_settled_is_not_doubted_while_it_waits_for_the_other_one() {
+        let [one, two] = Partner::both();
+        assert_eq!(one.agree(Some(2), 12, 10), None);
+        assert_eq!(one.agree(None, 13, 10), None, "a second out of the ordinary");
+        assert_eq!(two.agree(Some(3), 13, 10), Some(3));
+        assert_eq!(one.agree(None, 14, 10), Some(3));
     }
 
     #[test]

@@ -23,6 +23,9 @@ pub struct Compare {
     pub confidence_ratio: f64,
     /// Blocks that it may take at most. The intervals are made for this number of looks.
     pub most_blocks: u32,
+    /// Seconds after which no further block is begun, however few of them are valid; absent in records older than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_s: Option<f64>,
     /// Steady seconds of a trial.
     pub window_s: f64,
     /// Seed of the order within blocks, of the trials' loads and of the bootstrap.
@@ -67,6 +70,7 @@ impl Default for Compare {
             gate_ratio: None,
             confidence_ratio: 0.95,
             most_blocks: 20,
+            max_s: None,
             window_s: 20.0,
             seed: 1,
             unpaired: false,
