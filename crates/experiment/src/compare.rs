@@ -3,8 +3,9 @@
 //! Blocks of one trial of each arm follow each other; what changes slowly is the same for both trials of a block and
 //! leaves their ratio alone. Which arm a block begins with is drawn anew for each block: what changes between its trials
 //! is as often for B as against it, whatever was seen before. Both trials of a block have the same seed. A block of which
-//! a trial was not valid, or did not settle, is measured again under a new number as long as there is time, and shown. After each block the
-//! evidence is judged by a rule that allows looking at any time (`analysis::paired`). [`next`] is pure.
+//! a trial was not valid, or did not settle, is measured again under a new number as long as there is time, and shown.
+//! After each block the evidence is judged by a rule that allows looking at any time (`analysis::paired`). [`next`] is
+//! pure.
 
 mod fairness;
 mod judgement;
