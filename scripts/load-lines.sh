@@ -28,14 +28,21 @@ pairs() {
     done
 }
 
+all=$(pairs)
+for pair in "$@"; do
+    grep -qxF "$pair" <<<"$all" || {
+        echo "$pair is no kit with a stack that it runs on; there are:" $all >&2
+        exit 2
+    }
+done
 scripts/release.sh
 cargo build --release --locked -p bench
 target="${CARGO_TARGET_DIR:-target}/release"
 "$target/plimsoll" doctor --install --stack all
 wanted=("$@")
-((${#wanted[@]})) || mapfile -t wanted < <(pairs | while read -r pair; do
+((${#wanted[@]})) || mapfile -t wanted < <(while read -r pair; do
     grep -qF "| ${pair%/*} | ${pair#*/} | " "$page" || echo "$pair"
-done)
+done <<<"$all")
 study=$(mktemp)
 trap 'rm -f "$study"' EXIT
 for pair in "${wanted[@]}"; do
