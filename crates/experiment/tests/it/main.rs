@@ -8,3 +8,4 @@ mod made_up;
 mod no_answer;
 mod short_windows;
 mod sweep;
+mod tried_again;

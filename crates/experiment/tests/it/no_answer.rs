@@ -33,7 +33,11 @@ pub(crate) fn answer(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial))
 }
 
 /// Why there is none, and the trials.
-fn no_answer(goal: &FindGoal, line: f64, change: impl FnMut(&mut Trial)) -> (NoAnswer, Vec<Trial>) {
+pub(crate) fn no_answer(
+    goal: &FindGoal,
+    line: f64,
+    change: impl FnMut(&mut Trial),
+) -> (NoAnswer, Vec<Trial>) {
     match answer(goal, line, change) {
         (FindAnswer::NoAnswer(no_answer), trials) => {
             assert_eq!(no_answer.evidence, "", "sentences are made elsewhere");
@@ -129,20 +133,6 @@ fn trials_without_a_steady_state_or_with_a_broken_instrument_are_no_measurements
 }
 
 #[test]
-fn one_broken_trial_in_five_is_measured_again() {
-    let mut count = 0;
-    let sometimes = |trial: &mut Trial| {
-        count += 1;
-        if count % 5 == 0 {
-            broken(trial, "tiers");
-        }
-    };
-    let (answer, _) = answer(&FindGoal::default(), 200.0, sometimes);
-    let FindAnswer::LoadLine(line) = answer else { panic!("{answer:?}") };
-    assert!((line.load / 200.0).ln().abs() < 0.08, "{line:?}");
-}
-
-#[test]
 fn overloaded_trials_that_break_checks_by_their_overload_are_bounds() {
     let overloaded = |trial: &mut Trial| {
         if trial.load > 200.0 {
@@ -197,43 +187,6 @@ fn the_outlook_counts_down_and_ends_at_nothing() {
     assert_eq!((last.next, last.trials_left, last.left_s), (None, 0, 0.0), "{last:?}");
     let (low, load, high) = last.estimate.expect("it was found");
     assert!(low < load && load < high, "{last:?}");
-}
-
-#[test]
-fn a_generator_that_other_processes_hold_up_for_a_while_is_not_called_the_limit() {
-    let mut disturbed = 0;
-    let (answer, trials) = answer(&FindGoal::default(), 300.0, |trial| {
-        if trial.purpose == Purpose::Ramp && trial.load > 50.0 && disturbed < 3 {
-            disturbed += 1;
-            broken(trial, "send_lag");
-            trial.measured.iter_mut().for_each(|seen| seen.foreign_cores = Some(1.6));
-        }
-    });
-    assert_eq!(disturbed, 3);
-    assert!(matches!(answer, FindAnswer::LoadLine(_)), "after {} trials: {answer:?}", trials.len());
-}
-
-#[test]
-fn a_generator_that_other_processes_always_hold_up_is_not_valid_and_they_are_named() {
-    let (none, _) = no_answer(&FindGoal::default(), 300.0, |trial| {
-        broken(trial, "send_lag");
-        trial.measured.iter_mut().for_each(|seen| seen.foreign_cores = Some(1.6));
-    });
-    assert_eq!(none.why, WhyNot::NotValid, "{none:?}");
-}
-
-#[test]
-fn a_load_that_was_driven_once_is_no_limit_of_the_generator() {
-    let mut late = 0;
-    let (answer, trials) = answer(&FindGoal::default(), 300.0, |trial| {
-        // Every other ramp trial is late, and its repetition is not.
-        if trial.purpose == Purpose::Ramp && trial.number % 2 == 0 {
-            late += 1;
-            broken(trial, "send_lag");
-        }
-    });
-    assert!(late > 2, "{late} trials were late");
-    assert!(matches!(answer, FindAnswer::LoadLine(_)), "after {} trials: {answer:?}", trials.len());
 }
 
 #[test]
