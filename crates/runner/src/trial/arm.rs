@@ -51,6 +51,8 @@ pub(crate) struct Task {
     pub(crate) ramp_up_s: u32,
     /// Seconds after that before a steady state may begin.
     pub(crate) min_warm_up_s: u32,
+    /// The longest mean pause of its users; 0 without pauses.
+    pub(crate) pause_s: f64,
     /// Steady seconds wanted.
     pub(crate) window_s: u32,
     /// Percentiles that are kept beside the usual ones.
@@ -110,7 +112,8 @@ impl ReadyArm {
     ) -> Result<Task> {
         let ramp_up_s = ramp_up_s(by, load);
         let window_s = window_s.ceil().max(1.0) as u32;
-        let min_warm_up_s = min_warm_up_s(by, &self.plan.kit.users, ramp_up_s);
+        let pause_s = longest_pause_s(by, &self.plan.kit.users);
+        let min_warm_up_s = min_warm_up_s(pause_s, ramp_up_s);
         let max_s = Settling::max_s(min_warm_up_s, window_s);
         let recipe = under(conditions, with_load(&self.arm.recipe, by, load, ramp_up_s, max_s, seed));
         let resolved = Plan::resolve(&recipe, None, &self.catalogue, &cpus::allowed())?;
@@ -118,7 +121,8 @@ impl ReadyArm {
         let data_seed = self.arm.recipe.seed.unwrap_or(model::catalogue::load::Load::default().seed);
         let plan = Plan { data_seed: Some(data_seed), ..resolved };
         let catalogue = self.catalogue.clone();
-        Ok(Task { recipe, plan, catalogue, ramp_up_s, min_warm_up_s, window_s, percentiles: Vec::new() })
+        let percentiles = Vec::new();
+        Ok(Task { recipe, plan, catalogue, ramp_up_s, min_warm_up_s, pause_s, window_s, percentiles })
     }
 }
 
@@ -139,18 +143,21 @@ pub fn can_take_turns(plan: &Plan) -> bool {
 /// Seconds of a trial with this load before its steady state may begin.
 pub fn warm_up_s(by: By, load: f64, users: &Users) -> f64 {
     let ramp_up_s = ramp_up_s(by, load);
-    f64::from(ramp_up_s + min_warm_up_s(by, users, ramp_up_s))
+    f64::from(ramp_up_s + min_warm_up_s(longest_pause_s(by, users), ramp_up_s))
 }
 
-/// After a ramp-up of that many seconds; by the longest mean pause between sessions. Arrivals have none.
-fn min_warm_up_s(by: By, users: &Users, ramp_up_s: u32) -> u32 {
+/// The longest mean pause between sessions. Arrivals have none.
+fn longest_pause_s(by: By, users: &Users) -> f64 {
     let pauses = users.by_session.values().copied().chain(users.cycle).chain(users.think);
-    let longest_s = pauses.map(|pause| pause.mean()).fold(0.0, f64::max);
     match by {
-        // Users who began early have aged since.
-        By::Users => ((PAUSES_BEFORE_STEADY * longest_s).ceil() as u32).saturating_sub(ramp_up_s / 2),
-        By::Rate => 0,
+        By::Users => pauses.map(|pause| pause.mean()).fold(0.0, f64::max),
+        By::Rate => 0.0,
     }
+}
+
+/// After a ramp-up of that many seconds: users who began early have aged since.
+fn min_warm_up_s(pause_s: f64, ramp_up_s: u32) -> u32 {
+    ((PAUSES_BEFORE_STEADY * pause_s).ceil() as u32).saturating_sub(ramp_up_s / 2)
 }
 
 /// The recipe with what a find chose.
@@ -205,8 +212,8 @@ mod tests {
         let pauses = [("quick", 1.0), ("slow", 20.0)].map(|(name, value)| (name.to_string(), fixed(value)));
         let by_session = Users { by_session: pauses.into(), ..cycle.clone() };
         for (users, expected) in [(none, 0), (think, 22), (cycle, 15), (by_session, 60)] {
-            assert_eq!(min_warm_up_s(By::Users, &users, 1), expected, "{users:?}");
-            assert_eq!(min_warm_up_s(By::Rate, &users, 1), 0, "{users:?}");
+            let warm_up_s = |by| min_warm_up_s(longest_pause_s(by, &users), 1);
+            assert_eq!((warm_up_s(By::Users), warm_up_s(By::Rate)), (expected, 0), "{users:?}");
         }
     }
 

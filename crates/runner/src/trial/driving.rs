@@ -38,7 +38,9 @@ pub(super) fn begin(
         record.steps = std::mem::take(&mut stack.steps);
         return Driven::refused(record, writer).map(Err);
     }
-    let pace = Settling::new(task.ramp_up_s, task.min_warm_up_s, task.window_s).by(&task.plan.qos);
+    let pace = Settling::new(task.ramp_up_s, task.min_warm_up_s, task.window_s)
+        .by(&task.plan.qos)
+        .with_pauses(task.pause_s);
     Ok(Ok(Begun { record, writer, pace }))
 }
 

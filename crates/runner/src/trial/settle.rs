@@ -17,6 +17,10 @@ const HOPELESS_S: usize = 10;
 const HOPELESS_FAILED_RATIO: f64 = 0.5;
 /// Seconds over which a mean response beyond all limits says that a stack which has not settled so far is behind by far.
 const BEHIND_S: usize = 10;
+/// Pauses have aged when they are older at a window's end than at its beginning by no more than this share of all the users'
+/// time in it, or by this number of standard errors: what Little's law allows for (`analysis::little`).
+const AGED_RATIO: f64 = 0.02;
+const AGED_STANDARD_ERRORS: f64 = 3.0;
 /// With nothing completed it is, when users spent this share of their time waiting for the stack.
 const HOPELESS_BUSY_RATIO: f64 = 0.9;
 
@@ -40,6 +44,8 @@ pub(crate) struct Settling {
     window_s: u32,
     /// The largest of the targets' limits on times.
     largest_limit_s: Option<f64>,
+    /// The longest mean pause of its users; 0 without pauses.
+    pause_s: f64,
     /// The seconds after the ramp-up.
     seen: Vec<Seen>,
     last: u32,
@@ -57,6 +63,9 @@ struct Seen {
     response_s: f64,
     busy_user_s: f64,
     user_s: f64,
+    thinking_user_s: f64,
+    /// The ages of all pauses at its end together.
+    pause_age_s: f64,
     /// Arrivals that had to wait for a user to be free.
     waited: f64,
 }
@@ -65,14 +74,20 @@ impl Settling {
     /// For a ramp-up, a minimum warm-up and a window of these whole seconds.
     pub(crate) fn new(ramp_up_s: u32, min_warm_up_s: u32, window_s: u32) -> Settling {
         let window_s = window_s.max(1);
-        let (largest_limit_s, seen, last, ending, partner) = (None, Vec::new(), 0, None, None);
-        Settling { ramp_up_s, min_warm_up_s, window_s, largest_limit_s, seen, last, ending, partner }
+        let (largest_limit_s, pause_s, seen, last) = (None, 0.0, Vec::new(), 0);
+        let (ending, partner) = (None, None);
+        Settling { ramp_up_s, min_warm_up_s, window_s, largest_limit_s, pause_s, seen, last, ending, partner }
     }
 
     /// By `targets` it is known what is beyond all limits.
     pub(crate) fn by(self, targets: &[QosTarget]) -> Settling {
         let times = targets.iter().filter(|target| target.measure.is_time());
         Settling { largest_limit_s: times.map(|target| target.limit).max_by(f64::total_cmp), ..self }
+    }
+
+    /// Of users whose longest mean pause is that long.
+    pub(crate) fn with_pauses(self, pause_s: f64) -> Settling {
+        Settling { pause_s, ..self }
     }
 
     /// Of a trial that takes turns with another one: both have the same seconds for their windows.
@@ -111,9 +126,11 @@ impl Settling {
         if hopeless(&self.seen) {
             return Some(Ending::Hopeless);
         }
-        let settled = (length >= self.min_warm_up_s + self.window_s)
-            .then(|| self.warm_up_s().filter(|begin| length - begin >= self.window_s))
-            .flatten();
+        let would_have_settled = length >= self.min_warm_up_s + self.window_s;
+        let ends = length >= Settling::max_s(self.min_warm_up_s, self.window_s)
+            || would_have_settled && self.is_behind_by_far();
+        let begin = self.warm_up_s().filter(|begin| would_have_settled && length - begin >= self.window_s);
+        let settled = begin.and_then(|begin| self.aged_from(begin).or(ends.then_some(begin)));
         let agreed = match &self.partner {
             Some(partner) => partner.agree(settled, length, self.window_s),
             None => settled,
@@ -121,9 +138,20 @@ impl Settling {
         if let Some(warm_up_s) = agreed {
             return Some(Ending::Settled(warm_up_s));
         }
-        let max_s = Settling::max_s(self.min_warm_up_s, self.window_s);
-        let would_have_settled = length >= self.min_warm_up_s + self.window_s;
-        (length >= max_s || would_have_settled && self.is_behind_by_far()).then_some(Ending::Unsettled)
+        ends.then_some(Ending::Unsettled)
+    }
+
+    /// The first second from `begin` on from which pauses have not become older, with a whole window after it. Users who were
+    /// stuck in a stack that was behind come back together, all early in their pauses, some time after the ramp-up.
+    fn aged_from(&self, begin: u32) -> Option<u32> {
+        let last = (self.seen.len() as u32).checked_sub(self.window_s)?;
+        let now = self.seen.last()?;
+        let user_s: f64 = self.seen[last as usize..].iter().map(|one| one.user_s).sum();
+        // Pauses are about exponential, so that their age has the deviation of its mean, at either end.
+        let error_s = self.pause_s * (2.0 * now.thinking_user_s).sqrt();
+        let allowed_s = (AGED_RATIO * user_s).max(AGED_STANDARD_ERRORS * error_s);
+        let has_aged = |from: &u32| now.pause_age_s - self.seen[*from as usize].pause_age_s <= allowed_s;
+        (begin..=last).find(|from| self.pause_s <= 0.0 || has_aged(from))
     }
 
     /// Of two that take turns both are to say the same of the same seconds: neither ends for this.
@@ -207,6 +235,8 @@ impl Seen {
         let mut seen = Seen {
             busy_user_s: interval.busy_user_s,
             user_s: interval.busy_user_s + interval.thinking_user_s,
+            thinking_user_s: interval.thinking_user_s,
+            pause_age_s: interval.think_age_s,
             waited: interval.arrivals_waited as f64,
             ..Seen::default()
         };
@@ -244,7 +274,16 @@ mod tests {
     type Like = (u64, u64, u64);
 
     /// Drives through `like(second of the run)` until the trial ends; says where, and at which second.
-    fn ended(mut settling: Settling, like: impl Fn(u32) -> Like) -> (Ending, (u32, u32)) {
+    fn ended(settling: Settling, like: impl Fn(u32) -> Like) -> (Ending, (u32, u32)) {
+        ended_with_ages(settling, like, |_| 0.0)
+    }
+
+    /// The same with the ages of all pauses at each second's end.
+    fn ended_with_ages(
+        mut settling: Settling,
+        like: impl Fn(u32) -> Like,
+        pause_age_s: impl Fn(u32) -> f64,
+    ) -> (Ending, (u32, u32)) {
         let names = [OperationName { kind: OperationKind::Operation, name: "Browse".into() }];
         for number in 0..200 {
             let (completed, failed, ms) = like(number);
@@ -254,6 +293,7 @@ mod tests {
             let mut interval = Interval::empty(number);
             interval.busy_user_s = if completed == 0 { 10.0 } else { 5.0 };
             interval.thinking_user_s = 10.0 - interval.busy_user_s;
+            interval.think_age_s = pause_age_s(number);
             interval.operations.push(row);
             let pacing = settling.second(&Second { interval: &interval, names: &names, evidence: &[] });
             let (words, done) = settling.words();
@@ -293,6 +333,20 @@ mod tests {
         let (ending, (from, to)) = ended(Settling::new(2, 15, 10), calm);
         let Ending::Settled(warm_up_s) = ending else { panic!("{ending:?}") };
         assert!(warm_up_s >= 15 && to - from >= 10 && to <= 2 + 15 + 20, "{warm_up_s} s, {from} to {to}");
+    }
+
+    #[test]
+    fn users_who_were_all_early_in_their_pauses_have_aged_before_a_steady_state_begins() {
+        let calm = |second: u32| (100 + u64::from(7 * second % 5), 0, 10 + u64::from(5 * second % 3));
+        let young = |second: u32| f64::from(second.min(15));
+        let begin = |settling: Settling| ended_with_ages(settling, calm, young).1;
+        let (from, to) = begin(Settling::new(2, 0, 20).with_pauses(1.0));
+        // Three standard errors of five pauses of 1 s are 9.5 s.
+        assert!(from >= 6 && to - from >= 20 && to < 2 + 40, "{from} to {to}");
+        assert!(begin(Settling::new(2, 0, 20)).0 < 6, "of users without pauses nothing ages");
+        let never =
+            ended_with_ages(Settling::new(2, 0, 20).with_pauses(1.0), calm, |second| f64::from(10 * second));
+        assert!(matches!(never, (Ending::Settled(_), (_, 42))), "Little's law says so then: {never:?}");
     }
 
     #[test]
