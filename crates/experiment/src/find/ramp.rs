@@ -32,8 +32,9 @@ const WORTH_MORE_DATA: f64 = 1.5;
 /// Far above a limit: the load is quartered instead of halved.
 const FAR_ABOVE: f64 = 2.0;
 
-/// How often a load is tried at which the instrument did not hold.
+/// How often a load is tried at which the instrument did not hold; and where a longer window may tell more.
 const ATTEMPTS: usize = 2;
+const ATTEMPTS_WHERE_LONGER: usize = 3;
 
 /// How often when other processes disturbed it: they may end.
 const ATTEMPTS_DISTURBED: usize = 5;
@@ -152,10 +153,19 @@ fn unusable(case: &Case<'_>, last: &Trial, passed: Option<f64>) -> Option<Ramp> 
     if conditions::wants_less_for_the_web_tier(case, last) {
         return Some(Ramp::Refuse(refusal::unusable(case, last, limit(reason))));
     }
-    let most = if reason == UnusableReason::Disturbed { ATTEMPTS_DISTURBED } else { ATTEMPTS };
-    if attempts(case, last.load) < most {
+    let most = match reason {
+        UnusableReason::Disturbed => ATTEMPTS_DISTURBED,
+        UnusableReason::Instrument | UnusableReason::Samples | UnusableReason::Short => ATTEMPTS_WHERE_LONGER,
+        _ => ATTEMPTS,
+    };
+    let made = attempts(case, last.load);
+    if made < most {
         // What didn't settle, had too few samples or was too short gets more time.
-        return Some(Ramp::Try { load: last.load, window_s: search::window_s(case) });
+        let least_s = if made < ATTEMPTS { 0.0 } else { case.goal.confirm_s };
+        let window_s = search::window_s(case).max(least_s);
+        if made < ATTEMPTS || case.spent_s + cost::trial_s(case.trials, window_s) <= case.goal.budget_s {
+            return Some(Ramp::Try { load: last.load, window_s });
+        }
     }
     Some(match reason {
         UnusableReason::Generator | UnusableReason::Machine => match passed {

@@ -54,3 +54,23 @@ fn a_load_that_was_driven_once_is_no_limit_of_the_generator() {
     assert!(late > 2, "{late} trials were late");
     assert!(matches!(answer, FindAnswer::LoadLine(_)), "after {} trials: {answer:?}", trials.len());
 }
+
+#[test]
+fn a_load_whose_trials_said_nothing_twice_is_tried_for_longer_before_the_find_gives_up() {
+    let goal = FindGoal::default();
+    let mut fewer = 0;
+    let (found, trials) = answer(&goal, 200.0, |trial| {
+        if trial.purpose == Purpose::Ramp && trial.load > 50.0 && fewer < 2 {
+            fewer += 1;
+            broken(trial, "little");
+        }
+    });
+    assert!(matches!(found, FindAnswer::LoadLine(_)), "{found:?}");
+    let ramp: Vec<(f64, f64)> = trials
+        .iter()
+        .filter(|trial| trial.purpose == Purpose::Ramp && trial.load > 50.0)
+        .map(|trial| (trial.load, trial.window_s))
+        .collect();
+    assert!(ramp[..3].iter().all(|(load, _)| *load == ramp[0].0), "{ramp:?}");
+    assert!(ramp[1].1 < goal.confirm_s && ramp[2].1 >= goal.confirm_s, "{ramp:?}");
+}
