@@ -121,12 +121,16 @@ impl<'a> Case<'a> {
         conditions::most(self.goal, &self.conditions)
     }
 
-    /// The first load that is tried: above all that passed with data for fewer users.
+    /// The first load that is tried: above all that passed with data for fewer users, or at the line where it is known
+    /// from them already.
     pub(super) fn start(&self) -> f64 {
         let fewer = |trial: &&Trial| trial.conditions.web_cores == self.conditions.web_cores;
         let before: Vec<Trial> = self.before.iter().filter(fewer).cloned().collect();
-        let passed = JudgedTrials::of(&before).highest_passed();
-        passed.map_or(self.goal.start, |passed| (passed * ABOVE_SMALLER_DATA).max(self.goal.start))
+        let judged = JudgedTrials::of(&before);
+        let line = Line::of(&judged, self.goal.confidence_ratio, self.goal.seed);
+        let above = judged.highest_passed().map(|passed| passed * ABOVE_SMALLER_DATA);
+        let begun = above.map(|above| line.map_or(above, |line| line.load.min(above)));
+        begun.map_or(self.goal.start, |begun| begun.max(self.goal.start))
     }
 
     pub(super) fn order(&self, purpose: Purpose, load: f64, window_s: f64) -> Order {

@@ -8,11 +8,15 @@ use model::record::study::{By, Conditions, FindGoal, NoAnswer, Purpose, Trial, W
 use model::record::{Check, CheckClass};
 
 use super::case::Case;
-use super::cpu;
+use super::{cost, cpu};
 use crate::Order;
 
 /// Data are for this number of times the users that the CPU would be enough for.
 const ROOM: f64 = 1.2;
+
+/// Trials that a line takes at least: the way up, and the search. With less time than that, what was found so far is more
+/// than what could be begun.
+const MIN_TRIALS: f64 = 8.0;
 
 /// The conditions of the last trial; those of the arm before the first.
 pub(super) fn current(trials: &[Trial]) -> Conditions {
@@ -37,14 +41,17 @@ fn size(goal: &FindGoal, conditions: &Conditions) -> usize {
 }
 
 /// The first trial under other conditions, where these may give the answer that `refused` is not.
+///
+/// A limit of the generator or the machine was seen again at each attempt, or is certain: the doing of others is neither.
 pub(super) fn change(case: &Case<'_>, refused: &NoAnswer) -> Option<Order> {
     let conditions = match refused.why {
         WhyNot::NeverFails => more_users(case)?,
-        WhyNot::GeneratorLimit | WhyNot::MachineLimit if is_full(case.trials.last()?) => {
-            less_for_the_web_tier(case)?
-        }
+        WhyNot::GeneratorLimit | WhyNot::MachineLimit => less_for_the_web_tier(case)?,
         _ => return None,
     };
+    if !has_time_for_a_line(case) {
+        return None;
+    }
     // Filled with what is known to be carried.
     let load = refused.highest_passed.filter(|_| refused.why == WhyNot::NeverFails);
     let order = case.order(Purpose::WarmUp, load.unwrap_or(case.goal.start), 2.0 * case.goal.ramp_window_s);
@@ -65,15 +72,20 @@ fn less_for_the_web_tier(case: &Case<'_>) -> Option<Conditions> {
     Some(Conditions { web_cores: Some(next), ..case.conditions.clone() })
 }
 
+fn has_time_for_a_line(case: &Case<'_>) -> bool {
+    let min_s = MIN_TRIALS * cost::trial_s(case.trials, case.goal.window_s);
+    case.spent_s + min_s <= case.goal.budget_s
+}
+
 /// Whether there may be data for more users.
 pub(super) fn can_have_more_users(case: &Case<'_>) -> bool {
-    more_users(case).is_some()
+    more_users(case).is_some() && has_time_for_a_line(case)
 }
 
 /// The generator or the machine was full in this trial, so that no second one is needed to say so, and less for the web tier
 /// may still be tried.
 pub(super) fn wants_less_for_the_web_tier(case: &Case<'_>, trial: &Trial) -> bool {
-    is_full(trial) && less_for_the_web_tier(case).is_some()
+    is_full(trial) && less_for_the_web_tier(case).is_some() && has_time_for_a_line(case)
 }
 
 /// Being late can be the doing of others for once; having no CPU, no port and no descriptor left is not.

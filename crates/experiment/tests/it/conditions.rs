@@ -2,7 +2,7 @@
 
 use experiment::{Bench, Order, find, pursue};
 use model::Result;
-use model::record::study::{FindAnswer, FindGoal, LoadLine, Purpose, SizeForUsers, TierCpu, Trial};
+use model::record::study::{FindAnswer, FindGoal, LoadLine, Purpose, SizeForUsers, TierCpu, Trial, WhyNot};
 use testkit::stack::{Shape, Stack};
 
 use crate::no_answer::broken;
@@ -64,7 +64,7 @@ fn data_that_are_enough_stay() {
 
 #[test]
 fn a_server_that_outruns_the_generator_is_held_to_a_share_of_a_cpu() {
-    let goal = FindGoal { web_cores: vec![0.1, 0.02], ..FindGoal::default() };
+    let goal = FindGoal { web_cores: vec![0.1, 0.05], ..FindGoal::default() };
     let full = |trial: &mut Trial| {
         if trial.conditions.web_cores.is_none() && trial.load > 20.0 {
             broken(trial, "generator_cpu");
@@ -87,6 +87,48 @@ fn a_generator_that_was_late_holds_no_web_tier() {
         }
     });
     assert!(line.conditions.are_the_arms(), "{line:?}");
+}
+
+#[test]
+fn a_generator_that_is_late_at_each_attempt_holds_the_web_tier() {
+    let goal = FindGoal { web_cores: vec![0.1], ..FindGoal::default() };
+    let (line, trials) = line_and_trials(&goal, 200.0, |trial| {
+        if trial.conditions.web_cores.is_none() && trial.load > 20.0 {
+            broken(trial, "send_lag");
+        }
+    });
+    assert_eq!(line.conditions.web_cores, Some(0.1));
+    assert!((line.low..=line.high).contains(&200.0), "{line:?}");
+    let free = trials.iter().filter(|trial| trial.conditions.web_cores.is_none() && !trial.valid());
+    assert!(free.count() >= 2, "late once can be the doing of others");
+}
+
+#[test]
+fn the_ramp_on_larger_data_begins_at_the_line_that_smaller_ones_cut_off() {
+    let goal =
+        FindGoal { sizes: sizes(), most: 1600.0, start: 50.0, budget_s: 1800.0, ..FindGoal::default() };
+    let (line, trials) = line_and_trials(&goal, 390.0, |_| ());
+    assert_eq!(line.conditions.size.as_deref(), Some("large"), "{line:?}");
+    let on_large = trials.iter().filter(|trial| trial.conditions.size.as_deref() == Some("large"));
+    let first = on_large.clone().find(|trial| trial.purpose == Purpose::Ramp).expect("a ramp");
+    assert!((330.0..450.0).contains(&first.load), "{} users, where 390 are the line", first.load);
+}
+
+#[test]
+fn data_are_not_made_for_more_users_when_no_time_is_left_for_a_line_on_them() {
+    let goal = FindGoal { sizes: sizes(), most: 1600.0, start: 80.0, budget_s: 200.0, ..FindGoal::default() };
+    let mut stack = Stack::new(700.0, Shape::Slope(9.0), 3);
+    stack.stray_ratio = 0.0;
+    let mut trials: Vec<Trial> = Vec::new();
+    let spent_s = |trials: &[Trial]| trials.iter().map(|trial| trial.took_s).sum();
+    let next = |trials: &[Trial]| find::next(&goal, trials, spent_s(trials));
+    let answer = pursue(next, &mut stack, &mut trials).expect("the bench never refuses");
+    let FindAnswer::NoAnswer(none) = answer else { panic!("{answer:?} in {} s", goal.budget_s) };
+    assert_eq!(
+        (none.why, none.highest_passed),
+        (WhyNot::NeverFails, Some(100.0)),
+        "{none:?} after {trials:?}"
+    );
 }
 
 #[test]

@@ -22,8 +22,9 @@ use runner::trial::study_in_progress::StudyInProgress;
 use runner::{ceiling, cpus};
 
 /// CPUs that the web tier is held to, one after the other, where the generator or the machine ends before the stack does. A
-/// tenth leaves the generator several times what most servers of files can do with it.
-const WEB_CORES: [f64; 2] = [0.1, 0.02];
+/// tenth leaves the generator several times what most servers of files can do with it; less than a twentieth the kernel does
+/// not give out evenly.
+const WEB_CORES: [f64; 2] = [0.1, 0.05];
 
 /// Find how many users a stack serves within its targets, with an interval.
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use store::Studies;
 
 use crate::queue::{Queue, most_users};
-use crate::tool::{Finished, Home, Running, have, wait_for};
+use crate::tool::{Finished, Home, Running, have, judged, wait_for};
 
 const STACK: &str = "apache-prefork-modphp-mariadb";
 
@@ -158,7 +158,7 @@ fn a_stack_that_fails_at_one_user_is_told_so() {
     if !have(STACK) {
         return;
     }
-    let told = find("--budget 3m --window 5s --start 2", "p50 < 1us").run().expect(3);
+    let told = judged(|| find("--budget 3m --window 5s --start 2", "p50 < 1us")).expect(3);
     assert!(told.stdout.contains("NO LOAD LINE"), "{}", told.stdout);
     assert!(told.stdout.contains("1 user"), "{}", told.stdout);
     let record = HOME.plimsoll("show last --json").run().expect(0).json();

@@ -156,7 +156,9 @@ fn every_class_is_answered_with_its_files_or_with_not_modified() {
     assert!((compared + share - 1.0).abs() < 0.01, "{compared} were compared, {share} were not modified");
     let set = &record["file_set"];
     assert_eq!((set["files"].as_u64(), set["bytes"].as_u64()), (Some(360), Some(51_194_840)), "{set}");
-    assert_eq!(set["page_cache"]["resident_ratio"], 1.0, "it fits, and warm is the default: {set}");
+    // Where other tests read much, the kernel takes single pages back before they are counted.
+    let resident_ratio = set["page_cache"]["resident_ratio"].as_f64().expect("a number");
+    assert!(resident_ratio > 0.95, "it fits, and warm is the default: {set}");
     shared().expect_nothing_left();
 }
 
