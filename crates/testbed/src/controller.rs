@@ -1,4 +1,4 @@
-//! Controllers of the kernel that hold a group of processes back: CPU time, writes to a disk, memory. Where a controller has a
+//! Controllers of the kernel that hold a group of processes back: CPU time, reads and writes of a disk, memory. Where a controller has a
 //! hierarchy of its own (v1) that one is used, and else the unified one, if the controller is free there.
 
 use std::fs::{self, OpenOptions};
@@ -153,11 +153,20 @@ impl Hierarchy {
 
     /// Lets the processes of a group do `per_s` writes a second on the disk that holds `on`.
     pub(crate) fn limit_writes(&self, group: &Path, on: &Path, per_s: u64) -> Result<()> {
+        self.limit_disk(group, on, ("wiops", "blkio.throttle.write_iops_device"), per_s)
+    }
+
+    /// The same of reads. What is in the page cache is read from no disk, and short bursts pass.
+    pub(crate) fn limit_reads(&self, group: &Path, on: &Path, per_s: u64) -> Result<()> {
+        self.limit_disk(group, on, ("riops", "blkio.throttle.read_iops_device"), per_s)
+    }
+
+    fn limit_disk(&self, group: &Path, on: &Path, names: (&str, &str), per_s: u64) -> Result<()> {
         let device = disk_of(on)?;
         if self.unified {
-            return write(&group.join("io.max"), &format!("{device} wiops={per_s}"));
+            return write(&group.join("io.max"), &format!("{device} {}={per_s}", names.0));
         }
-        write(&group.join("blkio.throttle.write_iops_device"), &format!("{device} {per_s}"))
+        write(&group.join(names.1), &format!("{device} {per_s}"))
     }
 }
 
@@ -166,13 +175,16 @@ fn write(path: &Path, text: &str) -> Result<()> {
 }
 
 /// `MAJOR:MINOR` of the whole disk that holds a path: partitions can't be throttled.
-fn disk_of(path: &Path) -> Result<String> {
+pub(crate) fn disk_of(path: &Path) -> Result<String> {
     let about = fs::metadata(path).map_err(|error| disk::failed("read", path, &error))?;
     let (major, minor) = (rustix::fs::major(about.dev()), rustix::fs::minor(about.dev()));
     let device = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
     let none = || {
-        Problem::environment(format!("{} is on no disk whose writes can be counted", path.display()))
-            .remedy("a PLIMSOLL_HOME on a disk: not tmpfs, not a network")
+        Problem::environment(format!(
+            "{} is on no disk whose reads and writes can be counted",
+            path.display()
+        ))
+        .remedy("a PLIMSOLL_HOME on a disk: not tmpfs, not a network")
     };
     let device = fs::canonicalize(device).map_err(|_| none())?;
     let whole = if device.join("partition").exists() { device.parent().unwrap_or(&device) } else { &device };

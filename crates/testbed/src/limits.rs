@@ -1,4 +1,4 @@
-//! Limits of what a tier takes: of memory, the page cache that it filled included, and of CPU time. Each is a group of
+//! Limits of what a tier takes: of memory, the page cache that it filled included, of CPU time, of reads from the disk. Each is a group of
 //! the kernel's controller that all processes of the tier are in from their first instruction, because a page belongs to
 //! the group that first touched it.
 
@@ -8,7 +8,7 @@ use model::record::plan::PlanTier;
 use model::{Plan, Problem, Problems, Result, units};
 
 use crate::cgroup;
-use crate::controller::{Controller, Hierarchy, MIN_CORES};
+use crate::controller::{self, Controller, Hierarchy, MIN_CORES};
 use crate::lab::{Lab, Site};
 use crate::process::Identity;
 
@@ -17,25 +17,36 @@ use crate::process::Identity;
 enum Limit {
     Memory(u64),
     Cpu(f64),
+    /// In a second.
+    Reads(u64),
 }
 
 impl Limit {
     fn all(tier: &PlanTier) -> impl Iterator<Item = Limit> {
         let memory = tier.memory_limit_bytes.map(Limit::Memory);
-        memory.into_iter().chain(tier.cpu_limit_cores.map(Limit::Cpu))
+        let reads = tier.read_limit_per_s.map(Limit::Reads);
+        memory.into_iter().chain(tier.cpu_limit_cores.map(Limit::Cpu)).chain(reads)
     }
 
     fn controller(self) -> Controller {
         match self {
             Limit::Memory(_) => Controller::Memory,
             Limit::Cpu(_) => Controller::Cpu,
+            Limit::Reads(_) => Controller::Disk,
         }
     }
 
-    fn set(self, hierarchy: &Hierarchy, group: &Path) -> Result<()> {
+    /// Where groups with the limit can be made on this machine, for what is kept in `home`.
+    fn possible(self, home: &Path, unified: Option<&Path>) -> Result<()> {
+        self.controller().find(unified)?;
+        if matches!(self, Limit::Reads(_)) { controller::disk_of(home).map(|_| ()) } else { Ok(()) }
+    }
+
+    fn set(self, hierarchy: &Hierarchy, group: &Path, home: &Path) -> Result<()> {
         match self {
             Limit::Memory(bytes) => hierarchy.limit_memory(group, bytes),
             Limit::Cpu(cores) => hierarchy.limit_cpu(group, Some(cores)),
+            Limit::Reads(per_s) => hierarchy.limit_reads(group, home, per_s),
         }
     }
 
@@ -67,6 +78,10 @@ impl Limit {
                 let what = format!("the CPU time of tier {tier} can't be limited to {cores} cores");
                 (what, "cpu", "with all CPUs of the stack this would be another measurement")
             }
+            Limit::Reads(per_s) => {
+                let what = format!("the reads of tier {tier} can't be limited to {per_s} a second");
+                (what, "read_iops", "with a disk as fast as it is this would be another measurement")
+            }
         };
         let named = problems.into_vec().into_iter().map(|mut problem| {
             problem.what = format!("{limited}: {}", problem.what);
@@ -95,7 +110,7 @@ impl Lab {
                     problems.push(problem);
                     continue;
                 }
-                let found = limit.controller().find(self.site.cgroup.as_deref());
+                let found = limit.possible(&self.site.home, self.site.cgroup.as_deref());
                 let refused = found.err().map(|found| limit.refused(&tier.name, found));
                 problems.extend(refused.into_iter().flat_map(Problems::into_vec));
             }
@@ -141,12 +156,12 @@ impl Site {
             }
             _ => self.hold(&hierarchy, instance, &tier.name)?,
         };
-        limit.set(&hierarchy, &group)?;
+        limit.set(&hierarchy, &group, &self.home)?;
         self.holds.enter_with(instance, &tier.name, group);
         Ok(())
     }
 
-    /// A process that is outside of its tier's groups is held to no limit, of memory or of CPU time, and does not weigh
+    /// A process that is outside of its tier's groups is held to no limit, and does not weigh
     /// as the tiers beside it do.
     pub(crate) fn check_inside(&self, instance: &str, tier: &str, pid: u32) -> Result<()> {
         match not_entered(self.holds.entered(instance, tier), pid) {
@@ -167,7 +182,8 @@ fn cannot_enter(tier: &str, group: &Path) -> Problems {
     Problem::environment(format!("a process of tier {tier} could not enter {}", group.display()))
         .why("what it takes would not be limited, or count otherwise than what the tiers beside it take")
         .remedy(format!(
-            "run as root, or --set {tier}.cgroup.memory=0 --set {tier}.cgroup.cpu=0; likewise other tiers"
+            "run as root, or --set {tier}.cgroup.memory=0 --set {tier}.cgroup.cpu=0 --set \
+             {tier}.cgroup.read_iops=0; likewise other tiers"
         ))
         .into()
 }

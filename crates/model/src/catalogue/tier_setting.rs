@@ -13,6 +13,8 @@ pub const MEMORY: &str = "cgroup.memory";
 
 /// How many cores' time a tier's processes may use together.
 pub const CPU: &str = "cgroup.cpu";
+/// How many reads a second a tier's processes may have from the disk.
+pub const READ_IOPS: &str = "cgroup.read_iops";
 
 /// Whose network the tier has: this host's, or that of a host of its own.
 pub const HOST: &str = "net.host";
@@ -50,6 +52,7 @@ pub fn all(most_instances: u32) -> Vec<Setting> {
     let instances = "processes of the server program, each with ports and sockets of its own";
     let memory = "memory of the tier's processes together, page cache included; 0 is no limit";
     let cpu = "cores whose time the tier's processes may use together: 0.5 is half of one; 0 is no limit";
+    let reads = "reads a second that the tier's processes may have from the disk together; 0 is no limit";
     let host = "own: a network of its own, joined to this host's by a cable; shared: this host's";
     let words = ["shared", OWN].map(str::to_string).to_vec();
     let rate = "Mbit/s that the cable of net.host=own carries in each direction; 0 is no limit";
@@ -59,6 +62,7 @@ pub fn all(most_instances: u32) -> Vec<Setting> {
         setting(INSTANCES, Type::Int, Value::Int(1), 1.0, Some(f64::from(most_instances)), instances),
         setting(MEMORY, Type::Size, Value::Int(0), 0.0, None, memory),
         setting(CPU, Type::Float, Value::Float(0.0), 0.0, None, cpu),
+        setting(READ_IOPS, Type::Int, none(), 0.0, Some(f64::from(u32::MAX)), reads),
         Setting {
             values: words.clone(),
             min: None,
@@ -75,6 +79,7 @@ pub(crate) struct Asked {
     pub(crate) instances: u32,
     pub(crate) memory_limit_bytes: Option<u64>,
     pub(crate) cpu_limit_cores: Option<f64>,
+    pub(crate) read_limit_per_s: Option<u64>,
     pub(crate) own_host: Option<OwnHost>,
 }
 
@@ -94,6 +99,7 @@ pub(crate) fn read(values: &Values) -> Asked {
         instances: u32::try_from(whole(INSTANCES)).unwrap_or(1).max(1),
         memory_limit_bytes: Some(whole(MEMORY)).filter(|bytes| *bytes > 0),
         cpu_limit_cores,
+        read_limit_per_s: Some(whole(READ_IOPS)).filter(|per_s| *per_s > 0),
         own_host,
     }
 }
@@ -135,15 +141,24 @@ mod tests {
             let mut problems = Vec::new();
             (read(&values(&given, &mut problems)), problems.len())
         };
-        let none = Asked { instances: 1, memory_limit_bytes: None, cpu_limit_cores: None, own_host: None };
+        let none = Asked {
+            instances: 1,
+            memory_limit_bytes: None,
+            cpu_limit_cores: None,
+            read_limit_per_s: None,
+            own_host: None,
+        };
         assert_eq!(resolved(Values::new()), (none, 0));
         let given = [
             (INSTANCES.to_string(), Value::Int(4)),
             (MEMORY.to_string(), Value::Text("1G".to_string())),
             (CPU.to_string(), Value::Text("0.5".to_string())),
+            (READ_IOPS.to_string(), Value::Int(50)),
         ];
         let (memory_limit_bytes, cpu_limit_cores) = (Some(1 << 30), Some(0.5));
-        let some = Asked { instances: 4, memory_limit_bytes, cpu_limit_cores, own_host: None };
+        let read_limit_per_s = Some(50);
+        let some =
+            Asked { instances: 4, memory_limit_bytes, cpu_limit_cores, read_limit_per_s, own_host: None };
         assert_eq!(resolved(given.into()), (some, 0));
         let given = [(INSTANCES.to_string(), Value::Int(5))];
         assert_eq!(resolved(given.into()).1, 1, "more than the service allows");

@@ -88,6 +88,9 @@ pub struct PlanTier {
     /// How many cores' time the tier's processes may use together. No limit when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_limit_cores: Option<f64>,
+    /// How many reads a second the tier's processes may have from the disk together. No limit when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_limit_per_s: Option<u64>,
     /// The host of its own that it is on, as far as the network goes. On this one's when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_host: Option<OwnHost>,

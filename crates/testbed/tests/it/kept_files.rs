@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use model::Plan;
 use model::catalogue::kit::FileSet;
@@ -64,6 +65,35 @@ fn what_a_tier_reads_first_counts_as_its_memory_and_no_more_than_its_limit_stays
     let last = page_cache::residency(&files[47..]).expect("it can be mapped");
     assert_eq!(last.resident_bytes, last.bytes, "what was read last remains");
 
+    drop(stack);
+    bench.lab.close().expect("a clean end");
+    assert_eq!(groups_of(&bench.id), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_tier_that_may_read_twenty_times_a_second_waits_for_what_is_not_in_memory_and_for_nothing_else() {
+    let Some(mut bench) = Bench::new("reads", LIGHTTPD) else { return };
+    let plan = bench.plan(LIGHTTPD, &[("web.cgroup.read_iops", "20")]);
+    if let Err(problems) = bench.lab.check_limits(&plan) {
+        let said = problems.to_string();
+        assert!(said.contains("--set web.cgroup.read_iops=0"), "{said}");
+        skip(&said);
+        return;
+    }
+    let stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
+    let dir = tempfile::tempdir_in(bench.home()).expect("a directory");
+    let files: Vec<PathBuf> = (0..60).map(|number| dir.path().join(number.to_string())).collect();
+    files.iter().for_each(|path| fs::write(path, vec![1; 4096]).expect("it is writable"));
+    page_cache::evict(&files, dir.path()).expect("they are there");
+    let read = || {
+        let started = Instant::now();
+        assert_eq!(read_inside(&stack, &files), 60 * 4096);
+        started.elapsed().as_secs_f64()
+    };
+    let (cold_s, warm_s) = (read(), read());
+    // Sixty files are sixty reads: three seconds, less what passes as a burst.
+    assert!(cold_s > 1.5, "{cold_s} s for 60 reads at 20 a second");
+    assert!(warm_s < cold_s / 3.0, "{warm_s} s from memory, {cold_s} s from the disk");
     drop(stack);
     bench.lab.close().expect("a clean end");
     assert_eq!(groups_of(&bench.id), Vec::<PathBuf>::new());

@@ -80,6 +80,7 @@ fn resolve_tier(
         instances: asked.instances,
         memory_limit_bytes: asked.memory_limit_bytes,
         cpu_limit_cores: asked.cpu_limit_cores,
+        read_limit_per_s: asked.read_limit_per_s,
         own_host: asked.own_host,
     }
 }
