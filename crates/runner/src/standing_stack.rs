@@ -9,6 +9,7 @@ use model::catalogue::kit::Build;
 use model::record::{DatasetResult, Step};
 use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result, units};
 use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, Tier};
+use wording::find::MadeOnce;
 
 use crate::artefact::file_set::{self, FileSet};
 use crate::artefact::{application, dataset};
@@ -160,6 +161,17 @@ impl StandingStack {
             self.file_set.iter().filter(|files| !files.result.reused).map(|files| files.result.made_s);
         let built = self.steps.iter().filter(|step| step.name == application::BUILD).map(|step| step.took_s);
         data.chain(files).chain(built).sum()
+    }
+
+    /// What its data and files took, whenever they were made; `None` where there are none.
+    pub(crate) fn made_once(&self) -> Option<MadeOnce> {
+        let data = self.dataset.iter().map(|data| MadeOnce { bytes: data.bytes, took_s: data.load_s });
+        let files = self.file_set.iter();
+        let files = files.map(|files| MadeOnce { bytes: files.result.bytes, took_s: files.cost_s });
+        data.chain(files).reduce(|one, other| MadeOnce {
+            bytes: one.bytes + other.bytes,
+            took_s: one.took_s + other.took_s,
+        })
     }
 
     /// The database server, for checks in SQL.

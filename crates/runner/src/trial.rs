@@ -346,7 +346,7 @@ impl TrialBench<'_> {
     fn tell_change(&mut self, order: &Order, trials: &[Trial]) {
         let Some(last) = trials.last().filter(|last| last.conditions != order.conditions) else { return };
         let goal = self.study.record.question.kind().goal();
-        let made = self.standing.as_ref().and_then(|standing| standing.stack.dataset.as_ref());
+        let made = self.standing.as_ref().and_then(|standing| standing.stack.made_once());
         if let Some(goal) = goal {
             let told = wording::find::change(goal, (&last.conditions, &order.conditions), made);
             self.env.progress.note(&told);

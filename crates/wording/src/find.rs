@@ -2,7 +2,6 @@
 
 use model::QosTarget;
 use model::catalogue::qos::Measure;
-use model::record::DatasetResult;
 use model::record::study::{
     By, Conditions, Confirmation, Find, FindAnswer, FindGoal, LoadLine, NoAnswer, Trial, Unjudged, WhyNot,
 };
@@ -37,12 +36,17 @@ pub fn load(by: By, load: f64) -> String {
     }
 }
 
-/// What the search goes on with, and why; `made` is how the data so far came to be.
-pub fn change(
-    goal: &FindGoal,
-    (before, now): (&Conditions, &Conditions),
-    made: Option<&DatasetResult>,
-) -> String {
+/// What is made once and kept: data and files.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MadeOnce {
+    /// What they take.
+    pub bytes: u64,
+    /// Seconds that making them took.
+    pub took_s: f64,
+}
+
+/// What the search goes on with, and why; `made` is what the data so far took.
+pub fn change(goal: &FindGoal, (before, now): (&Conditions, &Conditions), made: Option<MadeOnce>) -> String {
     match now.web_cores.filter(|_| now.web_cores != before.web_cores) {
         Some(cores) => format!(
             "the generator or the machine ended before the stack did: going on with the web tier held to {} \
@@ -68,11 +72,11 @@ fn users_of(goal: &FindGoal, conditions: &Conditions) -> f64 {
     found.map_or(goal.most, |size| size.users)
 }
 
-fn cost(made: &DatasetResult, times: f64) -> String {
+fn cost(made: MadeOnce, times: f64) -> String {
     format!(
         ", made once if nobody has: about {} and {}, which do not count as its time",
         units::show_bytes((made.bytes as f64 * times) as u64),
-        crate::roughly(made.load_s * times)
+        crate::roughly(made.took_s * times)
     )
 }
 
@@ -391,16 +395,9 @@ mod tests {
         let goal = FindGoal { sizes: sizes(), ..FindGoal::default() };
         let (before, more) =
             (Conditions::default(), Conditions { size: Some("huge".to_string()), web_cores: None });
-        let made = DatasetResult {
-            id: "events-medium".to_string(),
-            bytes: 400_000_000,
-            rows: Default::default(),
-            load_s: 16.0,
-            reused: true,
-            copy_s: 0.0,
-        };
+        let made = MadeOnce { bytes: 400_000_000, took_s: 16.0 };
         assert_eq!(
-            change(&goal, (&before, &more), Some(&made)),
+            change(&goal, (&before, &more), Some(made)),
             "the stack carries what the data are for, 400 users: going on with data for 2 500 users, made once if nobody \
              has: about 2.50 GB and 2 min, which do not count as its time (--size fixes it)"
         );

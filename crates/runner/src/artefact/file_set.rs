@@ -32,20 +32,23 @@ pub(crate) struct FileSet {
     pub(crate) paths: Vec<PathBuf>,
     /// For the record.
     pub(crate) result: FileSetResult,
+    /// Seconds that making it took and letting servers settle it, whenever that was.
+    pub(crate) cost_s: f64,
     /// As long as it lives, others see that the kept file set is in use.
     in_use: File,
 }
 
 impl FileSet {
     /// From now on it is what servers have made of it, at `root`; where that took time just now, it counts as its making.
-    pub(super) fn settled(&mut self, root: PathBuf, made_s: Option<f64>) {
+    pub(super) fn settled(&mut self, root: PathBuf, made_s: f64, reused: bool) {
         self.paths.iter_mut().for_each(|path| {
             if let Ok(inside) = path.strip_prefix(&self.root) {
                 *path = root.join(inside);
             }
         });
         self.root = root;
-        if let Some(made_s) = made_s {
+        self.cost_s += made_s;
+        if !reused {
             let before_s = if self.result.reused { 0.0 } else { self.result.made_s };
             (self.result.made_s, self.result.reused) = (before_s + made_s, false);
         }
@@ -139,7 +142,7 @@ impl Wanted<'_> {
     fn at(&self, place: &Path, result: FileSetResult, in_use: File) -> FileSet {
         let root = place.join(MADE);
         let paths = self.list.files().map(|(path, _)| root.join(path)).collect();
-        FileSet { root, paths, result, in_use }
+        FileSet { root, paths, cost_s: result.made_s, result, in_use }
     }
 
     /// How long it took in seconds.

@@ -43,8 +43,8 @@ pub(crate) fn ensure(
     }
     let commands = tiers.iter().map(|tier| serde_json::json!(tier.service.files_settles)).collect();
     let mut wanted = Wanted { plan, lab, files: (&set.root.clone(), set.result.files), id, commands, steps };
-    let Settled { root, made_s } = cache::ensure(&mut wanted, env)?;
-    set.settled(root, made_s);
+    let Settled { root, made_s, reused } = cache::ensure(&mut wanted, env)?;
+    set.settled(root, made_s, reused);
     Ok(())
 }
 
@@ -59,8 +59,9 @@ fn plain(version: &str) -> String {
 /// A settled set at hand.
 struct Settled {
     root: PathBuf,
-    /// How long it took just now.
-    made_s: Option<f64>,
+    /// How long it took, just now or when it was made.
+    made_s: f64,
+    reused: bool,
 }
 
 struct Wanted<'a> {
@@ -86,10 +87,10 @@ impl Artefact for Wanted<'_> {
     fn open(&self, place: &Path, _env: &mut Environment<'_>) -> Result<Found<Settled>> {
         let about = fs::read(place.join(ABOUT)).ok();
         let about: Option<Json> = about.and_then(|text| serde_json::from_slice(&text).ok());
-        let known = about.is_some_and(|about| {
-            about["format"].as_u64() == Some(FORMAT) && about["commands"] == self.commands
-        });
-        Ok(known.then(|| Settled { root: place.join(MADE), made_s: None }).into())
+        let known = about
+            .filter(|about| about["format"].as_u64() == Some(FORMAT) && about["commands"] == self.commands);
+        let made_s = known.and_then(|about| about["made_s"].as_f64());
+        Ok(made_s.map(|made_s| Settled { root: place.join(MADE), made_s, reused: true }).into())
     }
 
     fn make(&mut self, half: &Path, place: &Path, env: &mut Environment<'_>) -> Result<Settled> {
@@ -106,6 +107,6 @@ impl Artefact for Wanted<'_> {
         fs::write(half.join(ABOUT), format!("{about:#}")).map_err(failed)?;
         self.steps.push(Step { name: "settle the file set".to_string(), took_s: made_s });
         env.progress.done(&format!("settled file set {}: made in {}", self.id, units::show_seconds(made_s)));
-        Ok(Settled { root: place.join(MADE), made_s: Some(made_s) })
+        Ok(Settled { root: place.join(MADE), made_s, reused: false })
     }
 }
