@@ -2,8 +2,9 @@
 //!
 //! By Little's law (Little, *Operations Research* 9, 1961) a mean of `n` threads doing something, with `x` operations
 //! completed per second, is `n / x` seconds of a mean operation. Computing and waiting for a CPU come from the kernel's
-//! exact accounts; the other states are sampled. What a tier waits for its callee is replaced by what the callee did
-//! meanwhile, so that nothing is counted twice.
+//! exact accounts; the other states are sampled. Connections that wait to be accepted are counted in the same way: a mean of
+//! `n` in the queue is `n / x` seconds before the tier. What a tier waits for its callee is replaced by what the callee did
+//! meanwhile, its queue included, so that nothing is counted twice.
 
 use model::record::diagnosis::{Doing, Ledger, LedgerPart, SignalSummary};
 use model::{Signal, Subject, signals};
@@ -14,6 +15,11 @@ use crate::signals::{OPERATIONS_PER_S, RESPONSE, find, value_of};
 signals! {
     UNACCOUNTED = Signal::of_run(
         "run.unaccounted_ratio", "ratio", "share of the response time that no tier accounts for"
+    );
+    UNSERVED = Signal::of_run(
+        "run.unserved_ratio",
+        "ratio",
+        "share of the response time in which no thread had the request: in queues before tiers, or accounted for by none"
     );
 }
 
@@ -34,7 +40,10 @@ const BUSY: [(&str, f64, &str); 4] = [
 /// What is sampled, the most specific first: so it is believed when a server's own count leaves less room than the sample.
 const SAMPLED: [Doing; 4] = [Doing::WaitingForDisk, Doing::Sleeping, Doing::WaitingForLock, Doing::Other];
 
-/// The doings that a ledger has: of which waiting for the callee is there in any case, the two of CPUs are exact.
+/// How many connections wait to be accepted.
+const QUEUE: &str = "listen.queue";
+
+/// What threads of a tier do in a ledger: of which waiting for the callee is there in any case, the two of CPUs are exact.
 fn doings() -> impl Iterator<Item = Doing> {
     [Doing::Running, Doing::WaitingForCpu, Doing::WaitingForCallee].into_iter().chain(SAMPLED)
 }
@@ -42,7 +51,8 @@ fn doings() -> impl Iterator<Item = Doing> {
 /// Every signal of a ledger.
 pub(crate) fn declared() -> impl Iterator<Item = Signal> {
     let of_tiers = [LEDGER, WORK].into_iter().flat_map(|of| doings().map(move |doing| of_doing(of, doing)));
-    of_tiers.chain(SIGNALS.iter().copied().cloned())
+    let queued = of_doing(LEDGER, Doing::Queued);
+    of_tiers.chain([queued]).chain(SIGNALS.iter().copied().cloned())
 }
 
 /// The signal of a tier's share of its time at work.
@@ -65,22 +75,23 @@ fn threads(doing: Doing) -> String {
 pub(crate) fn wanted() -> impl Iterator<Item = String> {
     let of_servers = BUSY.iter().flat_map(|(busy, _, kept)| [*busy, *kept]).filter(|name| !name.is_empty());
     let looked_at = doings().filter(|doing| *doing != Doing::WaitingForCpu);
-    of_servers.map(str::to_string).chain(looked_at.map(threads))
+    of_servers.chain([QUEUE]).map(str::to_string).chain(looked_at.map(threads))
 }
 
 /// Parts smaller than this share of the response time are left out.
 const MIN_RATIO: f64 = 0.001;
 
-/// What a tier's threads did, in mean threads.
+/// What a tier's threads did, in mean threads, and how many connections waited for one.
 #[derive(Debug, Clone)]
 struct Work {
     tier: String,
     doing: Vec<(Doing, f64)>,
     callee: f64,
+    queued: f64,
 }
 
 impl Work {
-    /// All but the wait for the callee.
+    /// What its threads did, but for the wait for the callee.
     fn own(&self) -> f64 {
         self.doing.iter().map(|(_, threads)| threads).sum()
     }
@@ -100,10 +111,11 @@ pub fn ledger(tiers: &[&str], signals: &[SignalSummary]) -> Option<Ledger> {
     let mut behind_s = 0.0;
     for work in tiers.iter().map(|tier| work(tier, signals)) {
         let explained_s = behind_s;
-        behind_s = (work.own() + work.callee) / per_s;
+        behind_s = (work.own() + work.callee + work.queued) / per_s;
         let beyond_s = (work.callee / per_s - explained_s).max(0.0);
         let doing = work.doing.iter().map(|(doing, threads)| (*doing, threads / per_s));
-        for (doing, s_per_operation) in doing.chain([(Doing::WaitingForCallee, beyond_s)]) {
+        let others = [(Doing::WaitingForCallee, beyond_s), (Doing::Queued, work.queued / per_s)];
+        for (doing, s_per_operation) in doing.chain(others) {
             accounted_s += s_per_operation;
             let share_ratio = s_per_operation / response_s;
             if share_ratio >= MIN_RATIO {
@@ -116,7 +128,7 @@ pub fn ledger(tiers: &[&str], signals: &[SignalSummary]) -> Option<Ledger> {
 }
 
 /// Signals that tell the ledger to rules: `ledger.WORD` as shares of the response time, `work.WORD` as shares of the
-/// time in which the tier was at work (there `callee` is the whole wait), `run.unaccounted_ratio`.
+/// time in which the tier was at work (there `callee` is the whole wait), `run.unaccounted_ratio`, `run.unserved_ratio`.
 pub fn signals(ledger: &Ledger, tiers: &[&str], signals: &[SignalSummary]) -> Vec<SignalSummary> {
     let mut found = Vec::new();
     for tier in tiers {
@@ -134,13 +146,17 @@ pub fn signals(ledger: &Ledger, tiers: &[&str], signals: &[SignalSummary]) -> Ve
             }
         }
     }
-    found.push(value_of(&UNACCOUNTED, ledger.unaccounted_s / ledger.response_s));
+    let unaccounted_ratio = ledger.unaccounted_s / ledger.response_s;
+    let queued = ledger.parts.iter().filter(|part| part.doing == Doing::Queued);
+    let queued_ratio: f64 = queued.map(|part| part.share_ratio).sum();
+    found.push(value_of(&UNACCOUNTED, unaccounted_ratio));
+    found.push(value_of(&UNSERVED, unaccounted_ratio + queued_ratio));
     found
 }
 
 /// Whether a signal is one of those of [`signals`].
 pub(crate) fn is_of_ledger(signal: &SignalSummary) -> bool {
-    [LEDGER.0, WORK.0, &UNACCOUNTED.name].iter().any(|begin| signal.name.starts_with(begin))
+    [LEDGER.0, WORK.0, &UNACCOUNTED.name, &UNSERVED.name].iter().any(|begin| signal.name.starts_with(begin))
 }
 
 fn work(tier: &str, signals: &[SignalSummary]) -> Work {
@@ -163,7 +179,7 @@ fn work(tier: &str, signals: &[SignalSummary]) -> Work {
             doing.push((state, seen));
         }
     }
-    Work { tier: tier.to_string(), doing, callee }
+    Work { tier: tier.to_string(), doing, callee, queued: mean(QUEUE).unwrap_or(0.0) }
 }
 
 #[cfg(test)]

@@ -61,6 +61,27 @@ fn idle_threads_of_a_servlet_container_wait_for_no_lock() {
 }
 
 #[test]
+fn what_waits_to_be_accepted_is_time_before_its_tier_and_no_work_of_it() {
+    let mut run = run();
+    run.extend([of("app", "listen.queue", 1.6), of("db", "listen.queue", 0.1)]);
+    let tiers = ["db", "app"];
+    let ledger = ledger(&tiers, &run).expect("threads were watched");
+    assert_eq!(share(&ledger, "app", Doing::Queued), 0.4, "1.6 of four: {ledger:#?}");
+    assert_eq!(share(&ledger, "db", Doing::Queued), 0.025);
+    assert_eq!(
+        share(&ledger, "app", Doing::WaitingForCallee),
+        0.0,
+        "what waited there was before the database"
+    );
+    assert!((ledger.unaccounted_s - 0.02).abs() < 1e-9, "{ledger:#?}");
+    let signals = signals(&ledger, &tiers, &run);
+    let value = |tier, name| find(&signals, tier, name).map(|signal| (signal.mean * 1e3).round());
+    assert_eq!(value(Some("app"), "ledger.queue"), Some(400.0));
+    assert_eq!(value(Some("app"), "work.callee"), Some(682.0), "a queue is no work");
+    assert_eq!(value(None, "run.unserved_ratio"), Some(475.0), "0.05 of nobody, 0.425 in queues");
+}
+
+#[test]
 fn the_ledgers_signals_tell_shares_of_the_response_and_of_the_tiers_own_work() {
     let run = run();
     let tiers = ["db", "app"];

@@ -54,7 +54,7 @@ pub struct LedgerPart {
     pub share_ratio: f64,
 }
 
-/// What a thread of a tier does while it works on a request, or while it doesn't.
+/// What a tier does while it works on a request, or while it doesn't: a thread of it, or the kernel before one has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Doing {
@@ -72,6 +72,8 @@ pub enum Doing {
     WaitingForDisk,
     /// Sleeps until a time.
     Sleeping,
+    /// Waits to be accepted: no thread of the tier has it yet.
+    Queued,
     /// Waits for work.
     Idle,
     /// Something else.
@@ -80,7 +82,7 @@ pub enum Doing {
 
 impl Doing {
     /// All, in the order in which they are shown.
-    pub const ALL: [Doing; 9] = [
+    pub const ALL: [Doing; 10] = [
         Doing::Running,
         Doing::WaitingForCpu,
         Doing::WaitingForLock,
@@ -88,6 +90,7 @@ impl Doing {
         Doing::Sleeping,
         Doing::WaitingForCallee,
         Doing::WaitingForClient,
+        Doing::Queued,
         Doing::Idle,
         Doing::Other,
     ];
@@ -102,6 +105,7 @@ impl Doing {
             Doing::WaitingForLock => "lock",
             Doing::WaitingForDisk => "disk",
             Doing::Sleeping => "sleep",
+            Doing::Queued => "queue",
             Doing::Idle => "idle",
             Doing::Other => "other",
         }
@@ -117,6 +121,7 @@ impl Doing {
             Doing::WaitingForLock => "waiting for a lock",
             Doing::WaitingForDisk => "waiting for a disk",
             Doing::Sleeping => "sleeping",
+            Doing::Queued => "waiting to be accepted",
             Doing::Idle => "waiting for work",
             Doing::Other => "something else",
         }

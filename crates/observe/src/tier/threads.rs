@@ -32,11 +32,12 @@ pub(super) fn of_doings() -> impl Iterator<Item = Signal> {
     Doing::ALL.into_iter().filter_map(of_doing)
 }
 
-/// That of one doing; `None` of waiting for a CPU, which a look can't tell from running. The kernel counts that.
+/// That of one doing; `None` of waiting for a CPU, which a look can't tell from running (the kernel counts that), and of
+/// what no thread has yet.
 fn of_doing(doing: Doing) -> Option<Signal> {
     let help = match doing {
         Doing::Running => "threads on a CPU, or ready to be",
-        Doing::WaitingForCpu => return None,
+        Doing::WaitingForCpu | Doing::Queued => return None,
         Doing::WaitingForCallee => "threads that wait for the tier behind",
         Doing::WaitingForClient => "threads that wait for their client",
         Doing::WaitingForLock => "threads that wait for a lock",
