@@ -22,7 +22,7 @@ signals! {
         "pool.busy_ratio", "ratio", "of an application's pool of connections to the database, those that are taken"
     );
     SQL_WAITING = Signal::of_tier(
-        "sql.waiting", "threads", "running statements that neither compute, nor wait for a CPU or a row"
+        "sql.waiting", "threads", "running statements that neither compute nor sleep, nor wait for a CPU, a row or a table"
     );
     CPU_SHARE = Signal::of_tier("cpu.share_ratio", "ratio", "its share of the CPU time of all tiers");
     pub(crate) OPERATIONS_PER_S = Signal::of_run(
@@ -42,8 +42,16 @@ static RATIOS: [(&Signal, &str, &[&str]); 6] = [
 
 /// How many threads of a database are at work on statements.
 const SQL_RUNNING: &str = "sql.running";
-/// What they do that is known exactly: what is left of them waits for a disk or a lock of its own.
-const SQL_KNOWN: [&str; 3] = [CPU, CPU_WAIT, "sql.row_lock_now"];
+/// What they do that is known: what is left of them waits for a disk or a lock of its own.
+const SQL_KNOWN: [&str; 7] = [
+    CPU,
+    CPU_WAIT,
+    "sql.row_lock_now",
+    "sql.metadata_lock_now",
+    "sql.table_lock_now",
+    "sql.user_lock_now",
+    "sql.sleep_now",
+];
 
 /// The observers' own statement is always among those that run.
 const OWN_STATEMENT: f64 = 1.0;
@@ -97,7 +105,7 @@ fn tiers(signals: &[SignalSummary]) -> Vec<String> {
     tiers
 }
 
-/// Mean statements that neither compute, nor wait for a CPU, nor for a row.
+/// Mean statements that do nothing of [`SQL_KNOWN`].
 fn waiting(signals: &[SignalSummary], tier: &str) -> Option<f64> {
     let mean = |name: &str| find(signals, Some(tier), name).map(|signal| signal.mean);
     let known: f64 = SQL_KNOWN.iter().filter_map(|name| mean(name)).sum();

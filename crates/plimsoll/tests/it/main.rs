@@ -56,3 +56,4 @@ mod tpcw_outage;
 mod tpcw_run;
 mod tpcw_try;
 mod tried;
+mod waits_run;
