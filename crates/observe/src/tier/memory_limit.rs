@@ -1,4 +1,5 @@
-//! A tier's limit of memory: what counts against it, how much of that is page cache, and how often it was reached.
+//! A tier's limit of memory: what counts against it, how much of that is page cache, how often it was reached, and whom the
+//! kernel killed for it.
 
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,10 @@ signals! {
         "times/s",
         "how often memory was taken back from it at its limit; kernels that no longer count it for cgroup v1 (6.18) say 0"
     );
+    HELD_BACK = Signal::of_tier(
+        "memory.high_hits", "times/s", "how often it was held back because it took more than `memory.high` of its cgroup (v2)"
+    );
+    KILLS = Signal::of_tier("memory.kills", "processes/s", "processes of it that the kernel killed at its limit of memory");
 }
 
 /// Without a limit v1 says the largest number of whole pages.
@@ -40,16 +45,25 @@ pub(super) struct MemoryLimit {
     stat: Reread,
     /// The name of the page cache in `stat`.
     cache: &'static str,
-    hits: Hits,
+    counts: Vec<Count>,
+}
+
+/// What the kernel has counted since the group was made.
+#[derive(Debug)]
+struct Count {
+    signal: &'static Signal,
+    counter: Counter,
+    /// When it was read last, in seconds, and what it was.
     last: Option<(f64, f64)>,
 }
 
-/// Where it stands how often the limit was reached.
+/// Where a count stands.
 #[derive(Debug)]
-enum Hits {
-    /// v2: the line `max` of a file.
-    Line(Reread),
-    /// v1: a file with a number, and one for memory and swap together, which is asked first where both have the same limit.
+enum Counter {
+    /// The line of a file that begins so.
+    Line(Reread, &'static str),
+    /// How often the limit was reached, in v1: a file with a number, and one for memory and swap together, which is asked first
+    /// where both have the same limit.
     Whole(Reread, Option<Reread>),
 }
 
@@ -67,26 +81,28 @@ impl MemoryLimit {
 
     fn unified(group: &Path) -> Option<MemoryLimit> {
         let open = |name: &str| Reread::open(group.join(name));
+        let count = |signal, line| Some(Count::of(signal, Counter::Line(open("memory.events")?, line)));
         MemoryLimit {
             limit: group.join("memory.max"),
             charged: open("memory.current")?,
             stat: open("memory.stat")?,
             cache: "file",
-            hits: Hits::Line(open("memory.events")?),
-            last: None,
+            counts: vec![count(&HITS, "max")?, count(&HELD_BACK, "high")?, count(&KILLS, "oom_kill")?],
         }
         .limited()
     }
 
     fn legacy(group: &Path) -> Option<MemoryLimit> {
         let open = |name: &str| Reread::open(group.join(name));
+        let hits = Counter::Whole(open("memory.failcnt")?, open("memory.memsw.failcnt"));
+        let kills = open("memory.oom_control").map(|file| Counter::Line(file, "oom_kill"));
+        let counts = [Some((&HITS, hits)), kills.map(|kills| (&KILLS, kills))];
         MemoryLimit {
             limit: group.join("memory.limit_in_bytes"),
             charged: open("memory.usage_in_bytes")?,
             stat: open("memory.stat")?,
             cache: "cache",
-            hits: Hits::Whole(open("memory.failcnt")?, open("memory.memsw.failcnt")),
-            last: None,
+            counts: counts.into_iter().flatten().map(|(signal, at)| Count::of(signal, at)).collect(),
         }
         .limited()
     }
@@ -108,19 +124,30 @@ impl MemoryLimit {
         points.add_known(&CHARGED, Some(tier), charged);
         let cache = self.stat.text().and_then(|text| cgroup::field(text, self.cache));
         points.add_known(&PAGE_CACHE, Some(tier), cache.map(|bytes| bytes as f64));
-        let Some(hits) = self.hits.read() else { return };
-        if let Some((then_s, then)) = self.last.replace((at_s, hits)).filter(|(then_s, _)| at_s > *then_s) {
-            let per_s = (hits - then).max(0.0) / (at_s - then_s);
-            points.add(&HITS, Some(tier), per_s);
+        for count in &mut self.counts {
+            points.add_known(count.signal, Some(tier), count.per_s(at_s));
         }
     }
 }
 
-impl Hits {
+impl Count {
+    fn of(signal: &'static Signal, counter: Counter) -> Count {
+        Count { signal, counter, last: None }
+    }
+
+    /// By how much it has grown a second since it was read last.
+    fn per_s(&mut self, at_s: f64) -> Option<f64> {
+        let now = self.counter.read()?;
+        let (then_s, then) = self.last.replace((at_s, now)).filter(|(then_s, _)| at_s > *then_s)?;
+        Some((now - then).max(0.0) / (at_s - then_s))
+    }
+}
+
+impl Counter {
     fn read(&mut self) -> Option<f64> {
         match self {
-            Hits::Line(file) => cgroup::field(file.text()?, "max").map(|count| count as f64),
-            Hits::Whole(memory, both) => {
+            Counter::Line(file, line) => cgroup::field(file.text()?, line).map(|count| count as f64),
+            Counter::Whole(memory, both) => {
                 let number = |file: &mut Reread| file.text()?.trim().parse::<f64>().ok();
                 Some(number(memory)? + both.as_mut().and_then(number).unwrap_or_default())
             }
@@ -137,8 +164,8 @@ mod tests {
     }
 
     fn sampled(
-        files: [(&str, &str); 4],
-        hits: (&str, &str),
+        files: &[(&str, &str)],
+        later: &[(&str, &str)],
         of: fn(&Path) -> Option<MemoryLimit>,
     ) -> Vec<(String, f64)> {
         let group = tempfile::tempdir().expect("a temporary directory");
@@ -146,7 +173,7 @@ mod tests {
         files.iter().for_each(|(file, text)| write(file, text));
         let mut limit = of(group.path()).expect("it has a limit");
         limit.sample("web", &mut Points::at(1.0));
-        write(hits.0, hits.1);
+        later.iter().for_each(|(file, text)| write(file, text));
         let mut points = Points::at(3.0);
         limit.sample("web", &mut points);
         values(&points).into_iter().map(|(name, value)| (name.to_string(), value)).collect()
@@ -159,30 +186,41 @@ mod tests {
 
     #[test]
     fn both_hierarchies_tell_the_same() {
-        let expected = [
-            ("memory.limit_bytes", 1000.0),
-            ("memory.charged_bytes", 900.0),
-            ("memory.page_cache_bytes", 700.0),
-            ("memory.limit_hits", 10.0),
-        ]
-        .map(|(name, value)| (name.to_string(), value));
+        let expected = |names: &[&str]| {
+            let all = [
+                ("memory.limit_bytes", 1000.0),
+                ("memory.charged_bytes", 900.0),
+                ("memory.page_cache_bytes", 700.0),
+                ("memory.limit_hits", 10.0),
+                ("memory.high_hits", 2.0),
+                ("memory.kills", 1.0),
+            ];
+            let told = all.into_iter().filter(|(name, _)| !names.contains(name));
+            told.map(|(name, value)| (name.to_string(), value)).collect::<Vec<_>>()
+        };
         let unified = [
             ("memory.max", "1000\n"),
             ("memory.current", "900\n"),
             ("memory.stat", "anon 100\nfile 700\n"),
-            ("memory.events", "low 0\nhigh 0\nmax 5\noom 0\n"),
+            ("memory.events", "low 0\nhigh 0\nmax 5\noom 0\noom_kill 1\noom_group_kill 0\n"),
         ];
-        let hits = ("memory.events", "low 0\nhigh 0\nmax 25\noom 0\n");
-        assert_eq!(sampled(unified, hits, MemoryLimit::unified), expected);
+        let later = [("memory.events", "low 0\nhigh 4\nmax 25\noom 9\noom_kill 3\noom_group_kill 8\n")];
+        assert_eq!(sampled(&unified, &later, MemoryLimit::unified), expected(&[]));
         let legacy = [
             ("memory.limit_in_bytes", "1000\n"),
             ("memory.usage_in_bytes", "900\n"),
             ("memory.stat", "cache 700\nrss 100\n"),
             ("memory.failcnt", "5\n"),
+            ("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 0\n"),
         ];
-        assert_eq!(sampled(legacy, ("memory.failcnt", "25\n"), MemoryLimit::legacy), expected);
+        let killed = ("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+        let of_v1 = expected(&["memory.high_hits"]);
+        assert_eq!(sampled(&legacy, &[("memory.failcnt", "25\n"), killed], MemoryLimit::legacy), of_v1);
         // With one limit for both, it is the swap's count that grows: 20 times in two seconds.
-        assert_eq!(sampled(legacy, ("memory.memsw.failcnt", "20\n"), with_swap), expected);
+        assert_eq!(sampled(&legacy, &[("memory.memsw.failcnt", "20\n"), killed], with_swap), of_v1);
+        // Kernels before 4.13 don't count whom they killed.
+        let old = expected(&["memory.high_hits", "memory.kills"]);
+        assert_eq!(sampled(&legacy[..4], &[("memory.failcnt", "25\n")], MemoryLimit::legacy), old);
     }
 
     #[test]
