@@ -184,8 +184,6 @@ pub enum SteadyEnd {
 pub struct SendLag {
     /// 99th percentile, or the worst where there are too few; absent when nothing was sent.
     pub lag_s: Option<f64>,
-    /// The most that it may be.
-    pub limit_s: f64,
     /// The worst.
     pub worst_s: Option<f64>,
     /// Share of the time in which its threads waited for a CPU.

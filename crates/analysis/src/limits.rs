@@ -6,8 +6,6 @@ pub const GENERATOR_CPU_RATIO: f64 = 0.80;
 pub const GENERATOR_THREAD_RATIO: f64 = 0.90;
 /// 99th percentile of the send lag in seconds.
 pub const SEND_LAG_P99_S: f64 = 0.005;
-/// Or this share of the shortest median of an operation, where that is more.
-pub const SEND_LAG_RATIO: f64 = 0.01;
 /// Little's law, and the share of the asked users that must be there: 2 %.
 pub const LITTLE_RATIO: f64 = 0.02;
 /// Little's law: or three standard errors, when that is more.

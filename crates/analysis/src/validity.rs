@@ -57,8 +57,7 @@ pub struct ValidityInputs<'a> {
 /// All checks, those that hold too, in the order in which they explain: what broke first comes first.
 pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<CheckOutcome> {
     let mut checks = vec![tiers(inputs), duration(inputs), room(inputs), errors_all(inputs)];
-    let shortest_s = shortest_median_s(inputs.operations);
-    checks.extend(generator_checks(inputs.generator, inputs.shares_cpus, shortest_s));
+    checks.extend(generator_checks(inputs.generator, inputs.shares_cpus));
     // In a run by number of sessions whoever has done its share leaves before the others.
     let all_stay = |load: &Load| load.arrivals.is_none() && load.sessions.is_none();
     if inputs.demand.is_none_or(|demand| all_stay(demand.load)) {
@@ -136,20 +135,9 @@ fn errors_all(inputs: &ValidityInputs<'_>) -> CheckOutcome {
 }
 
 /// Whether the generator kept up, by what it saw of itself: its CPUs, its busiest thread, and how late it sent.
-/// `shares_cpus` says whether its CPUs are also the stack's, `shortest_s` the shortest median of an operation, in seconds.
-pub fn generator_checks(
-    generator: &GeneratorResult,
-    shares_cpus: bool,
-    shortest_s: Option<f64>,
-) -> [CheckOutcome; 3] {
-    [generator_cpu(generator), generator_thread(generator), send_lag(generator, shares_cpus, shortest_s)]
-}
-
-/// The shortest median of the operations that completed, in seconds; absent where one had too few samples.
-fn shortest_median_s(operations: &[OperationResult]) -> Option<f64> {
-    let completed = operations.iter().filter(|row| row.kind == OperationKind::Operation && row.completed > 0);
-    let medians: Option<Vec<f64>> = completed.map(|row| row.response.p50_s).collect();
-    medians?.into_iter().min_by(f64::total_cmp)
+/// `shares_cpus` says whether its CPUs are also the stack's.
+pub fn generator_checks(generator: &GeneratorResult, shares_cpus: bool) -> [CheckOutcome; 3] {
+    [generator_cpu(generator), generator_thread(generator), send_lag(generator, shares_cpus)]
 }
 
 /// Whether the generator's ceiling is far enough above the rate of requests at an answer; both in requests per second.
@@ -172,13 +160,11 @@ fn generator_thread(generator: &GeneratorResult) -> CheckOutcome {
     CheckOutcome::new(Check::GeneratorThread, used_ratio <= limit, Some((used_ratio, limit)), finding)
 }
 
-/// What adds a hundredth to the shortest times changes no answer, however long it is by itself.
-fn send_lag(generator: &GeneratorResult, shares_cpus: bool, shortest_s: Option<f64>) -> CheckOutcome {
-    let limit_s = limits::SEND_LAG_P99_S.max(limits::SEND_LAG_RATIO * shortest_s.unwrap_or(0.0));
+fn send_lag(generator: &GeneratorResult, shares_cpus: bool) -> CheckOutcome {
+    let limit = limits::SEND_LAG_P99_S;
     let lag_s = generator.lag.p99_s.or(generator.lag.max_s);
     let finding = Finding::SendLag(SendLag {
         lag_s,
-        limit_s,
         worst_s: generator.lag.max_s,
         cpu_wait_ratio: generator.cpu_wait_ratio,
         steal_ratio: generator.steal_ratio,
@@ -186,8 +172,8 @@ fn send_lag(generator: &GeneratorResult, shares_cpus: bool, shortest_s: Option<f
         cpu_ratio: generator.cpu_ratio,
         shares_cpus,
     });
-    let ok = lag_s.is_none_or(|lag| lag <= limit_s);
-    CheckOutcome::new(Check::SendLag, ok, lag_s.map(|lag| (lag, limit_s)), finding)
+    let ok = lag_s.is_none_or(|lag| lag <= limit);
+    CheckOutcome::new(Check::SendLag, ok, lag_s.map(|lag| (lag, limit)), finding)
 }
 
 fn users(inputs: &ValidityInputs<'_>) -> CheckOutcome {

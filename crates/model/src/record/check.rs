@@ -165,7 +165,7 @@ pub static CHECKS: [DeclaredCheck; 19] = [
         class: CheckClass::Generator,
         overload: Overload::Unrelated,
         title: "send lag",
-        holds_when: "99th percentile of the generator's lateness ≤ 5 ms, or ≤ 1 % of the shortest median of an operation: of a probe every 10 ms, each one that a stall \
+        holds_when: "99th percentile of the generator's lateness ≤ 5 ms: of a probe every 10 ms, each one that a stall \
                      swallowed included and weighing as much as the sends that 10 ms usually hold, and of every session's \
                      start, from when it was possible: a server that outlasts a cycle is late, not the generator",
         source: "chosen: small beside targets of 100 ms and more; 1 ms is common where the generator has a machine of its own",

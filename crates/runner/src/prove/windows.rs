@@ -121,7 +121,7 @@ impl<'a> Tally<'a> {
         let (cpus, shares_cpus) = self.generator;
         let little = Little::of(&open.steady);
         let generator = analysis::generator(&open.steady, &little, cpus, 0, HostShares::default());
-        let checks = analysis::generator_checks(&generator, shares_cpus, None);
+        let checks = analysis::generator_checks(&generator, shares_cpus);
         let broken = checks.iter().find(|check| !check.ok).map(|check| wording::check(check, Asking::Run));
         let Open { index, window, completed, .. } = open;
         self.whole.push(Driven { index, window, completed, broken });

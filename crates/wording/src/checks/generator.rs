@@ -41,7 +41,7 @@ pub(super) fn thread(used_ratio: f64, ok: bool) -> String {
 }
 
 pub(super) fn send_lag(lag: &SendLag, ok: bool) -> String {
-    let limit = units::show_seconds(lag.limit_s);
+    let limit = units::show_seconds(limits::SEND_LAG_P99_S);
     let Some(lag_s) = lag.lag_s else {
         return "nothing was sent, so nothing was late".to_string();
     };
