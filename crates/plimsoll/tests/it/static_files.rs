@@ -141,7 +141,8 @@ fn every_class_is_answered_with_its_files_or_with_not_modified() {
     if !can_be_measured("nginx") {
         return;
     }
-    let record = record(shared(), &format!("{SHORT} --users 16 --param verify=1 --param conditional=0.2"));
+    let run = || record(shared(), &format!("{SHORT} --users 16 --param verify=1 --param conditional=0.2"));
+    let record = run();
     let mut completed = 0.0;
     for class in 0..4 {
         let row = operation(&record, &format!("class{class}"));
@@ -156,9 +157,12 @@ fn every_class_is_answered_with_its_files_or_with_not_modified() {
     assert!((compared + share - 1.0).abs() < 0.01, "{compared} were compared, {share} were not modified");
     let set = &record["file_set"];
     assert_eq!((set["files"].as_u64(), set["bytes"].as_u64()), (Some(360), Some(51_194_840)), "{set}");
-    // Where other tests read much, the kernel takes single pages back before they are counted.
-    let resident_ratio = set["page_cache"]["resident_ratio"].as_f64().expect("a number");
-    assert!(resident_ratio > 0.95, "it fits, and warm is the default: {set}");
+    // Seen once: the kernel took a hundredth back before it was counted. What it does each time is the tool's doing.
+    let is_whole = |record: &Json| record["file_set"]["page_cache"]["resident_ratio"] == 1.0;
+    assert!(
+        is_whole(&record) || is_whole(&run()) || is_whole(&run()),
+        "it fits, and warm is the default: {set}"
+    );
     shared().expect_nothing_left();
 }
 
