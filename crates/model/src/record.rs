@@ -1,5 +1,6 @@
 //! What is said of a run and of a study: the plan that it follows, its record, checks, targets and diagnosis.
 
+pub mod calls;
 mod check;
 pub mod diagnosis;
 mod file_set;
@@ -9,6 +10,7 @@ pub mod memory_kill;
 mod parts;
 pub mod plan;
 mod run;
+pub mod statements;
 pub mod study;
 pub(crate) mod target;
 

@@ -46,6 +46,8 @@ pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, origin: &Origin) 
         signals: Vec::new(),
         diagnosis: None,
         injected: None,
+        calls: None,
+        statements: Vec::new(),
         unseen: Vec::new(),
     }
 }

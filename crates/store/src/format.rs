@@ -6,7 +6,7 @@ use model::record::interval::Times;
 use model::{Interval, Result};
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::fault;
+use crate::{call_steps, fault, statements};
 
 /// The version of the tables below; counts up when a reader of the old ones would misread the new ones. A new figure
 /// or a new table is no new version: a reader takes what is missing as nothing.
@@ -103,6 +103,8 @@ CREATE TABLE event (second REAL NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL
 /// Creates the tables in an empty database.
 pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(TABLES)?;
+    connection.execute_batch(call_steps::TABLES)?;
+    connection.execute_batch(statements::TABLES)?;
     let blobs = DISTRIBUTIONS.iter().map(|(name, ..)| format!(", {name} BLOB"));
     let columns: String =
         blobs.chain(FIGURES.iter().map(|(name, ..)| format!(", {name} REAL NOT NULL"))).collect();

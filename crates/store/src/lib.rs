@@ -8,7 +8,7 @@
 //! ```text
 //! HOME/index.sqlite           a cache over all runs, rebuilt whenever it is missing, damaged or old
 //! HOME/runs/ID/run.json       model::RunRecord; `unfinished` until the run ends, then replaced at once
-//! HOME/runs/ID/run.sqlite     seconds, operations, histograms, series, events, evidence
+//! HOME/runs/ID/run.sqlite     seconds, operations, histograms, series, calls, statements, events, evidence
 //! HOME/runs/ID/plan.json      what was to be done
 //! HOME/runs/ID/conf/ logs/    rendered configurations and the servers' own logs
 //! HOME/studies/ID/study.json  model::StudyRecord, replaced at once after each trial
@@ -18,6 +18,7 @@
 //! Not here: what the numbers mean (`analysis`), how they are shown (`report`), a clock or random numbers (a run's id
 //! is made from a time and entropy that the caller passes).
 
+mod call_steps;
 mod disk;
 mod fault;
 mod format;
@@ -27,6 +28,7 @@ mod now;
 mod run;
 mod runs;
 mod shelf;
+mod statements;
 mod stored;
 mod studies;
 mod study;

@@ -3,13 +3,15 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use model::record::calls::CallStep;
 use model::record::interval::{OperationInterval, OperationKind, OperationName, Times, new_times};
+use model::record::statements::{StatementFacts, StatementSeen};
 use model::record::{Event, Evidence, Series};
 use model::{ErrorKind, Interval, Problem, Result, RunRecord};
 use rusqlite::{Connection, OpenFlags, Row};
 
 use crate::stored::{self, Stored};
-use crate::{fault, format, times};
+use crate::{call_steps, fault, format, statements, times};
 
 pub(crate) const DATABASE: &str = "run.sqlite";
 pub(crate) const LOCK: &str = "under-way.lock";
@@ -74,6 +76,21 @@ impl Run {
             }
             Ok(())
         })
+    }
+
+    /// What the kernel counted of the tiers' calls, step by step in the order of time; nothing where it didn't count.
+    pub fn each_call_step(&self, take: impl FnMut(CallStep)) -> Result<()> {
+        self.read("reading the run's calls", |database| call_steps::each(database, take))
+    }
+
+    /// The statements that clients of databases were seen in, with their second in the order of time.
+    pub fn statements_seen(&self) -> Result<Vec<(f64, StatementSeen)>> {
+        self.read("reading the run's statements", statements::looks)
+    }
+
+    /// What is known of some of them.
+    pub fn statement_facts(&self) -> Result<Vec<StatementFacts>> {
+        self.read("reading what is known of the run's statements", statements::facts)
     }
 
     /// The series, each with its last point only.

@@ -7,11 +7,15 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use model::record::calls::CallStep;
 use model::record::interval::{OperationInterval, OperationName};
+use model::record::statements::{StatementFacts, StatementSeen};
 use model::record::{Event, Evidence, Series};
 use model::{ErrorKind, Interval, Plan, Problem, Result, RunRecord};
 use rusqlite::{Connection, Transaction, params, params_from_iter, types::Value as Cell};
 
+use crate::call_steps::CallSteps;
+use crate::statements::{self, Statements};
 use crate::times::{self, Encoder};
 use crate::{disk, fault, format, id, run, stored};
 
@@ -26,6 +30,8 @@ pub struct RunWriter {
     database: Connection,
     names: usize,
     series: BTreeMap<(String, Option<String>), i64>,
+    call_steps: CallSteps,
+    statements: Statements,
     encoder: Encoder,
     insert_second: String,
     /// Held, never read: as long as it lives, others see that the run is under way.
@@ -57,8 +63,17 @@ impl RunWriter {
             "INSERT INTO second (second, last_sessions, choices, pauses, {}) VALUES ({places})",
             columns.join(", ")
         );
-        let (encoder, series) = (Encoder::default(), BTreeMap::new());
-        Ok(RunWriter { directory, database, names: 0, series, encoder, insert_second, _lock: lock })
+        Ok(RunWriter {
+            directory,
+            database,
+            names: 0,
+            series: BTreeMap::new(),
+            call_steps: CallSteps::default(),
+            statements: Statements::default(),
+            encoder: Encoder::default(),
+            insert_second,
+            _lock: lock,
+        })
     }
 
     /// Where the run is kept.
@@ -167,6 +182,29 @@ impl RunWriter {
         transaction.commit()?;
         self.series = known;
         Ok(())
+    }
+
+    /// Appends what the kernel counted of the tiers' calls.
+    pub fn calls(&mut self, steps: &[CallStep]) -> Result<()> {
+        let mut append = || -> Result<(), Failure> {
+            let transaction = self.database.transaction()?;
+            for step in steps {
+                self.call_steps.append(&transaction, step)?;
+            }
+            Ok(transaction.commit()?)
+        };
+        append().map_err(|failure| self.problem(failure, "keeping the tiers' calls"))
+    }
+
+    /// Appends the statements that clients of databases were seen in by `at_s` seconds of the run, and what is known of some.
+    pub fn statements(&mut self, at_s: f64, seen: &[StatementSeen], facts: &[StatementFacts]) -> Result<()> {
+        let mut append = || -> Result<(), Failure> {
+            let transaction = self.database.transaction()?;
+            self.statements.append(&transaction, at_s, seen)?;
+            statements::append_facts(&transaction, facts)?;
+            Ok(transaction.commit()?)
+        };
+        append().map_err(|failure| self.problem(failure, "keeping statements"))
     }
 
     /// Appends evidence.

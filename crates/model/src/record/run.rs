@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::{Check, FileSetResult, PhaseResults, TargetOutcome, UntimedResult};
 use crate::catalogue::load::Load;
 use crate::catalogue::setting::{GivenSettings, Values};
+use crate::record::calls::CallLedger;
 use crate::record::diagnosis::{Diagnosis, Injected, SignalSummary};
 use crate::record::interval::{OperationKind, Wire};
+use crate::record::statements::StatementResult;
 
 /// The version of [`RunRecord`]; counts up when a reader of the old one would misread the new one.
 pub const RUN_FORMAT: u32 = 1;
@@ -69,6 +71,12 @@ pub struct RunRecord {
     /// Every series over the steady state, in figures.
     #[serde(default)]
     pub signals: Vec<SignalSummary>,
+    /// Where the time of the tiers' threads went by call and object; absent where the kernel didn't count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<CallLedger>,
+    /// The statements that databases' clients spent their time in, by looks at what they are in; empty where nobody looked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<StatementResult>,
     /// What holds the stack; absent where nothing was watched, and in records older than diagnoses.
     #[serde(default)]
     pub diagnosis: Option<Diagnosis>,

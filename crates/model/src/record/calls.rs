@@ -1,0 +1,222 @@
+//! The ledger of calls: where the time of the tiers' threads went, by the call and the object that they waited for.
+//!
+//! The observer gives a [`CallStep`] each second; of those in the steady state [`CallLedger`] is made.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::diagnosis::Doing;
+
+/// What the kernel counted between two readings.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CallStep {
+    /// When it was read, in seconds of the run.
+    pub at_s: f64,
+    /// Seconds since the reading before.
+    pub took_s: f64,
+    /// Of which calls were counted, too.
+    pub counted_s: f64,
+    /// The tiers' threads.
+    pub lives: Vec<ThreadLives>,
+    /// What they did.
+    pub times: Vec<CellTime>,
+    /// The calls that they made while calls were counted.
+    pub counts: Vec<CallCount>,
+    /// What had no room in the kernel's tables.
+    pub lost: Lost,
+    /// CPU seconds that counting took, by the kernel's own measure; absent where that was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_s: Option<f64>,
+}
+
+/// The threads of a tier in a step.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ThreadLives {
+    /// web, app, db, cache.
+    pub tier: String,
+    /// Those that were there at its end.
+    pub threads: u64,
+    /// Sum of the parts of their lifetimes that lie in the step, in seconds, by the kernel's times of their starts and ends.
+    pub lived_s: f64,
+}
+
+/// What threads of a tier did.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Cell {
+    /// web, app, db, cache.
+    pub tier: String,
+    /// The threads' name.
+    pub thread: String,
+    /// What they did.
+    pub doing: Doing,
+    /// The system call in which they were blocked: `openat`; `page fault` when it was none, empty when they weren't.
+    pub call: String,
+    /// On what: `images/cover.jpg`, `db`, `client`; empty where it can't be told.
+    pub object: String,
+    /// It was a lock inside the kernel.
+    pub kernel_lock: bool,
+}
+
+/// How long threads did it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellTime {
+    /// What they did.
+    #[serde(flatten)]
+    pub cell: Cell,
+    /// How often that ended or was read.
+    pub count: u64,
+    /// Seconds in all.
+    pub s: f64,
+    /// The longest in seconds.
+    pub max_s: f64,
+}
+
+/// Calls of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallCount {
+    /// web, app, db, cache.
+    pub tier: String,
+    /// The system call.
+    pub call: String,
+    /// How many ended.
+    pub count: u64,
+    /// CPU seconds in them.
+    pub cpu_s: f64,
+}
+
+/// What had no room.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Lost {
+    /// Changes of state that went to `other` of their tier: the time is there, its call and object are not.
+    pub cells: u64,
+    /// Changes of state of threads that could not be followed: their time is missing.
+    pub threads: u64,
+    /// Calls that were not counted.
+    pub calls: u64,
+    /// Objects without a name.
+    pub names: u64,
+}
+
+impl Lost {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Lost) -> Lost {
+        Lost {
+            cells: self.cells + other.cells,
+            threads: self.threads + other.threads,
+            calls: self.calls + other.calls,
+            names: self.names + other.names,
+        }
+    }
+
+    /// What came since `before`.
+    #[must_use]
+    pub fn minus(self, before: Lost) -> Lost {
+        Lost {
+            cells: self.cells.saturating_sub(before.cells),
+            threads: self.threads.saturating_sub(before.threads),
+            calls: self.calls.saturating_sub(before.calls),
+            names: self.names.saturating_sub(before.names),
+        }
+    }
+
+    /// All of them.
+    pub fn all(self) -> u64 {
+        self.cells + self.threads + self.calls + self.names
+    }
+}
+
+/// The ledger of calls over the steady state.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CallLedger {
+    /// Seconds that it covers.
+    pub length_s: f64,
+    /// The share of them in which calls were counted, too.
+    pub counted_ratio: f64,
+    /// A table for each tier whose threads were followed.
+    pub tiers: Vec<TierCalls>,
+    /// Who waited for whom.
+    pub waits: Vec<WaitEdge>,
+    /// What had no room.
+    pub lost: Lost,
+    /// Changes of state that were counted.
+    #[serde(default)]
+    pub changes: u64,
+    /// CPU time that counting took as a share of the machine's, by the kernel's own measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_ratio: Option<f64>,
+}
+
+/// What the threads of a tier did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TierCalls {
+    /// web, app, db, cache.
+    pub tier: String,
+    /// Threads, on average.
+    pub threads: f64,
+    /// What they did, in mean threads, the largest first.
+    pub doing: Vec<DoingThreads>,
+    /// Sum of what they did divided by the sum of their lifetimes: 1 when nothing is missing or counted twice.
+    pub closes_ratio: f64,
+    /// Their CPU time divided by what the tier's cgroup says; absent where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_agrees_ratio: Option<f64>,
+    /// Blocks by call and object, the longest time first; the last may be of all that are too short for a row.
+    pub rows: Vec<CallRow>,
+}
+
+/// How many threads did something.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DoingThreads {
+    /// What.
+    pub doing: Doing,
+    /// Mean number of threads.
+    pub threads: f64,
+}
+
+/// Blocks of one kind.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CallRow {
+    /// The threads' name.
+    pub thread: String,
+    /// The system call: `openat`; `page fault`.
+    pub call: String,
+    /// What the threads waited for; absent in the row of all others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doing: Option<Doing>,
+    /// On what: `images/cover.jpg`, `db`; with several the one with the most time.
+    pub object: String,
+    /// Number of different objects.
+    pub objects: u64,
+    /// It was a lock inside the kernel.
+    #[serde(default)]
+    pub kernel_lock: bool,
+    /// How often threads blocked.
+    pub blocks: u64,
+    /// Seconds blocked in all.
+    pub blocked_s: f64,
+    /// The longest block in seconds.
+    pub max_s: f64,
+    /// Calls a second of the whole tier; absent where none were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls_per_s: Option<f64>,
+    /// CPU seconds of one of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_s_per_call: Option<f64>,
+}
+
+/// How long the threads of a tier waited for somebody.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitEdge {
+    /// The tier that waits.
+    pub from: String,
+    /// The tier or address that it waits for.
+    pub to: String,
+    /// Mean number of threads that wait.
+    pub threads: f64,
+    /// Seconds of a mean operation; absent where none completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub s_per_operation: Option<f64>,
+    /// Blocks a second.
+    pub blocks_per_s: f64,
+}
