@@ -49,6 +49,7 @@ pub fn facilities(base: Option<&Path>) -> Vec<Facility> {
             yes(Sockets::open().is_some(), "netlink"),
             "listen.queue, and whom threads wait for",
         ),
+        one("BPF", counts_calls(), "the ledger of calls: `explain --calls`, calls.*, waits.*"),
         one("steal", yes(steal, "/proc/stat"), "CPU time that the hypervisor took"),
         one(
             "delay accounting",
@@ -89,6 +90,12 @@ fn system_calls() -> Option<String> {
 fn memory() -> Option<String> {
     fs::File::open(format!("/proc/{}/mem", std::os::unix::process::parent_id())).ok()?;
     Some("/proc/PID/mem".to_string())
+}
+
+/// By loading the programs: rights, the kernel's types and its verifier are asked at once.
+fn counts_calls() -> Option<String> {
+    crate::calls::try_out().ok()?;
+    Some("loaded and let go again".to_string())
 }
 
 fn perf() -> Option<String> {

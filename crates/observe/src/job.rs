@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use model::ServerJob;
 use model::record::Series;
+use model::record::calls::CallStep;
+use model::record::statements::{StatementFacts, StatementSeen};
 use serde::{Deserialize, Serialize};
 
 /// The tier that stands for the process that drives the load.
@@ -30,6 +32,22 @@ pub struct Job {
     pub stack_cpus: Vec<usize>,
     /// What the tiers' servers are asked.
     pub servers: Vec<ServerJob>,
+    /// What the kernel is to count.
+    #[serde(default)]
+    pub calls: CallCounting,
+}
+
+/// What the kernel is to count of the tiers' calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CallCounting {
+    /// Nothing.
+    #[default]
+    Off,
+    /// What threads block on.
+    Blocks,
+    /// That, and in windows every call, as long as it costs little.
+    Auto,
 }
 
 /// A tier to be watched.
@@ -55,6 +73,15 @@ pub struct Answer {
     /// New points, a series each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Series>,
+    /// What the kernel counted of the tiers' calls since the last answer, where it counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<CallStep>,
+    /// The statements that clients of databases were seen in since the last answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<StatementSeen>,
+    /// What came to be known of some of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statement_facts: Vec<StatementFacts>,
     /// Each tier with where its CPU time comes from; in the first answer only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<(String, String)>,

@@ -11,6 +11,7 @@
 //!
 //! Not here: starting or confining anything (`testbed`), means over a run (`analysis`).
 
+mod calls;
 mod cgroup;
 mod facilities;
 mod host;
@@ -20,6 +21,7 @@ mod machine;
 pub mod observer;
 mod points;
 mod process;
+mod random;
 mod rates;
 mod reread;
 mod server;
@@ -32,12 +34,15 @@ use model::Signal;
 pub use cgroup::cgroup2_mount;
 pub use facilities::{Facility, facilities};
 pub use instrument::OwnWatch;
-pub use job::{Answer, GENERATOR, Job, OBSERVERS, TierJob};
+pub use job::{Answer, CallCounting, GENERATOR, Job, OBSERVERS, TierJob};
 pub use machine::machine;
 pub use server::Servers;
 pub use watch::Watch;
 
 /// Every signal that an observer gives: of tiers, then of the machine. Those of a server's own are in its manifest.
 pub fn signals() -> impl Iterator<Item = Signal> {
-    tier::signals().chain(server::SIGNALS.iter().copied().cloned()).chain(host::signals().cloned())
+    tier::signals()
+        .chain(calls::SIGNALS.iter().copied().cloned())
+        .chain(server::SIGNALS.iter().copied().cloned())
+        .chain(host::signals().cloned())
 }

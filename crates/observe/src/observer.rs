@@ -24,7 +24,8 @@ pub fn run(input: impl AsFd, mut output: impl Write) -> Result<()> {
     let Some(first) = lines.next(None)? else { return Ok(()) };
     let job: Job = serde_json::from_str(&first).map_err(|error| wrong(error.to_string()))?;
     let mut watch = Watch::new(&job);
-    send(&mut output, &Answer { sources: watch.sources(), unseen: watch.unseen(), ..Answer::default() })?;
+    let unseen = watch.unseen().into_iter().chain(watch.uncounted()).collect();
+    send(&mut output, &Answer { sources: watch.sources(), unseen, ..Answer::default() })?;
     // Counts have the time at which they are read: on a busy machine that is later than the question. A run that takes turns
     // has a time of its own.
     let takes_turns = !job.beside.is_empty();
@@ -40,7 +41,13 @@ pub fn run(input: impl AsFd, mut output: impl Write) -> Result<()> {
         let asked_s = at_s.ok_or_else(|| wrong(format!("`{line}` is no question")))?;
         let (began, named_s) = *base.get_or_insert_with(|| (Instant::now(), asked_s));
         let at_s = if takes_turns { asked_s } else { named_s + began.elapsed().as_secs_f64() };
-        send(&mut output, &Answer { series: watch.sample(at_s), ..Answer::default() })?;
+        let mut series = watch.sample(at_s);
+        let (calls, figures) = watch.calls(at_s).unzip();
+        series.extend(figures.unwrap_or_default());
+        let unseen = watch.uncounted().into_iter().collect();
+        let (statements, statement_facts) = watch.statements();
+        let sources = Vec::new();
+        send(&mut output, &Answer { series, calls, statements, statement_facts, sources, unseen })?;
     }
 }
 

@@ -11,6 +11,7 @@
 //! that no worker is kept; the database is asked on one connection that is kept, since opening one costs more.
 
 mod counters;
+mod digest;
 mod exchange;
 mod fastcgi;
 mod figures;
@@ -19,6 +20,7 @@ mod jmx;
 mod plain;
 mod reader;
 mod sql;
+mod statements;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -26,11 +28,13 @@ use std::time::{Duration, Instant};
 
 use model::catalogue::server_job::{CounterJob, ServerJob};
 use model::record::Series;
+use model::record::statements::{StatementFacts, StatementSeen};
 use model::{Signal, signals};
 
 use self::counters::Counters;
 use self::figures::Figures;
 use self::reader::Reader;
+use self::statements::Statements;
 use crate::points::Points;
 
 signals! {
@@ -60,6 +64,7 @@ struct Status {
     shelf: Arc<Shelf>,
     every: Duration,
     counters: Counters,
+    statements: Arc<Statements>,
     last_ended: Instant,
 }
 
@@ -106,11 +111,13 @@ impl Servers {
                         .filter(|counter| counter.status == status.name)
                         .cloned()
                         .collect();
-                    let readers =
-                        status.asked.iter().map(|asked| Reader::new(status, asked, &counters)).collect();
+                    let statements = Arc::default();
+                    let reader = |asked| Reader::new(status, asked, &counters, &statements);
+                    let readers = status.asked.iter().map(reader).collect();
                     let shelf = Arc::new(Shelf::default());
                     keep_reading(readers, Arc::clone(&shelf), Arc::clone(&stop), first, every);
-                    Status { shelf, every, counters: Counters::new(counters), last_ended: Instant::now() }
+                    let (counters, last_ended) = (Counters::new(counters), Instant::now());
+                    Status { shelf, every, counters, statements, last_ended }
                 })
                 .collect(),
         });
@@ -147,6 +154,15 @@ impl Servers {
             }
         }
         points.found
+    }
+
+    /// The statements that clients of databases were seen in since the last call, and what came to be known of some.
+    pub fn statements(&self) -> (Vec<StatementSeen>, Vec<StatementFacts>) {
+        let of_tier = |tier: &Tier| {
+            tier.statuses.iter().map(|status| status.statements.take(&tier.name)).collect::<Vec<_>>()
+        };
+        let (seen, facts): (Vec<_>, Vec<_>) = self.tiers.iter().flat_map(of_tier).unzip();
+        (seen.concat(), facts.concat())
     }
 }
 

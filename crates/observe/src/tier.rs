@@ -25,7 +25,7 @@ use processes::Processes;
 use quota::Quota;
 
 pub(crate) use cpu_wait::CPU_WAIT;
-pub(crate) use threads::Threads;
+pub(crate) use threads::{Around, Call, Place, Thing, Threads, doing, image};
 pub(crate) use usage::{CPU, CPU_SYSTEM, MEMORY, Usage};
 
 /// Every signal of a tier but those of its server.

@@ -3,13 +3,19 @@
 use std::time::Duration;
 
 use model::record::Series;
+use model::record::calls::CallStep;
+use model::record::statements::{StatementFacts, StatementSeen};
 
+use crate::calls::{Calls, Room};
 use crate::host::Host;
 use crate::job::{Job, OBSERVERS, TierJob};
 use crate::points::Points;
 use crate::process::{self, ProcessTable};
 use crate::server::Servers;
 use crate::tier::{Threads, Tier, Usage};
+
+/// What is not seen where calls are not counted.
+const CALLS: &str = "what calls the tiers' threads wait in, as the kernel counts it";
 
 /// Reads every tier, the host and the observers themselves. A point of a rate holds for the time since the point
 /// before it. The series are in `docs/reference/signals.md`.
@@ -24,6 +30,9 @@ pub struct Watch {
     host: Host,
     tiers: Vec<Tier>,
     threads: Option<Threads>,
+    calls: Option<Calls>,
+    /// Why calls are not counted, or not any more; said once.
+    uncounted: Option<String>,
     servers: Servers,
     last_s: Option<f64>,
 }
@@ -32,6 +41,9 @@ impl Watch {
     /// A watch over the tiers of `job`, the host and this process, which is the observer.
     pub fn new(job: &Job) -> Watch {
         let usage = |tier: &TierJob| Usage::of(&tier.name, tier.cgroup.clone(), &tier.pids);
+        // What is read once a second would be read of a time in which the run rests.
+        let counted = if job.beside.is_empty() { Calls::open(job, Room::OF_RUNS) } else { Ok(None) };
+        let uncounted = counted.as_ref().err().map(|why| format!("{CALLS}: {why}"));
         Watch {
             usages: job.tiers.iter().map(usage).chain([Usage::of_self(OBSERVERS)]).collect(),
             beside: job.beside.iter().map(usage).collect(),
@@ -40,6 +52,8 @@ impl Watch {
             host: Host::open(&job.stack_cpus),
             tiers: job.tiers.iter().filter_map(Tier::of).collect(),
             threads: Threads::open(job),
+            calls: counted.ok().flatten(),
+            uncounted,
             servers: Servers::start(&job.servers),
             last_s: None,
         }
@@ -65,6 +79,37 @@ impl Watch {
         points.found
     }
 
+    /// What the kernel has counted of the tiers' calls up to `at_s` seconds of the run, since it was read last,
+    /// and its figures.
+    pub(crate) fn calls(&mut self, at_s: f64) -> Option<(CallStep, Vec<Series>)> {
+        let step = self.calls.as_mut()?.sample(at_s);
+        let step = self.unless_broken(step)??;
+        let figures = self.calls.as_ref()?.figures(&step);
+        Some((step, figures))
+    }
+
+    /// The statements that clients of databases were seen in since the last call, and what came to be known of some.
+    pub(crate) fn statements(&self) -> (Vec<StatementSeen>, Vec<StatementFacts>) {
+        self.servers.statements()
+    }
+
+    /// Why calls are not counted, once.
+    pub(crate) fn uncounted(&mut self) -> Option<String> {
+        self.uncounted.take()
+    }
+
+    /// Counting that failed once is given up.
+    fn unless_broken<T>(&mut self, outcome: Result<T, String>) -> Option<T> {
+        match outcome {
+            Ok(value) => Some(value),
+            Err(why) => {
+                self.calls = None;
+                self.uncounted = Some(format!("{CALLS} from then on: {why}"));
+                None
+            }
+        }
+    }
+
     /// Each tier with where its CPU time comes from.
     pub fn sources(&self) -> Vec<(String, String)> {
         self.usages.iter().map(|tier| (tier.name().to_string(), tier.source().to_string())).collect()
@@ -81,13 +126,18 @@ impl Watch {
 
     /// How long until the next look between two samples; for ever when there is nothing to look at.
     pub(crate) fn next_look(&self) -> Option<Duration> {
-        self.threads.as_ref().and_then(Threads::next_look)
+        let look = self.threads.as_ref().and_then(Threads::next_look);
+        let turn = self.calls.as_ref().and_then(Calls::next_turn);
+        look.into_iter().chain(turn).min()
     }
 
-    /// A look between two samples.
+    /// A look between two samples, and what else is due.
     pub(crate) fn look(&mut self) {
         if let Some(threads) = &mut self.threads {
             threads.look();
+        }
+        if let Some(turned) = self.calls.as_mut().map(Calls::turn) {
+            self.unless_broken(turned);
         }
     }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use include_dir::{Dir, include_dir};
 use model::{Catalogue, Problem, Result};
+use observe::CallCounting;
 
 use crate::console::Console;
 use crate::global_args::GlobalArgs;
@@ -72,6 +73,11 @@ fn settings(global: &GlobalArgs) -> Settings {
     let program = std::env::current_exe().ok().or_else(|| std::env::args_os().next().map(PathBuf::from));
     Settings {
         observes: global.observe == "on",
+        calls: match global.count_calls.as_str() {
+            "off" => CallCounting::Off,
+            "blocks" => CallCounting::Blocks,
+            _ => CallCounting::Auto,
+        },
         origin: Origin { version: version(), command },
         helpers: Helpers { program: program.unwrap_or_default() },
     }

@@ -13,6 +13,9 @@ pub(crate) struct GlobalArgs {
     /// Whether the machine and the tiers are watched: `off` tells what watching costs
     #[arg(long, global = true, hide = true, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     pub(crate) observe: String,
+    /// What the kernel counts of the calls that tiers wait in: nothing, what blocks, or also every call in short windows
+    #[arg(long, global = true, value_name = "off|blocks|auto", default_value = "auto", value_parser = ["off", "blocks", "auto"])]
+    pub(crate) count_calls: String,
     /// Refuse, instead of waiting, while another plimsoll measures on this machine
     #[arg(long, global = true)]
     pub(crate) no_wait: bool,

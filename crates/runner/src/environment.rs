@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use model::Catalogue;
+use observe::CallCounting;
 use testbed::{Helper, KeeperCommand};
 
 use crate::interrupt::Interrupt;
@@ -50,6 +51,8 @@ impl Environment<'_> {
 pub struct Settings {
     /// Whether the machine and the tiers are watched while users run.
     pub observes: bool,
+    /// What the kernel is to count of the tiers' calls meanwhile.
+    pub calls: CallCounting,
     /// What every record says of its origin.
     pub origin: Origin,
     /// The programs that the tool starts beside itself.
@@ -132,7 +135,7 @@ pub(crate) mod tests {
     ) -> (T, Vec<String>) {
         let origin = Origin { version: "1".to_string(), command: Vec::new() };
         let helpers = Helpers { program: PathBuf::new() };
-        let settings = Settings { observes: false, origin, helpers };
+        let settings = Settings { observes: false, calls: CallCounting::Off, origin, helpers };
         let mut notes = Notes::default();
         let given = act(&mut Environment {
             home,

@@ -16,7 +16,7 @@ use crate::environment::Environment;
 use crate::pace::{Pace, phase};
 use crate::progress::Progress;
 use crate::standing_stack::StandingStack;
-use crate::watching::{Seen, Watching};
+use crate::watching::{Beside, Seen, Watching};
 
 /// After the ramp-down, or when the user wants to stop, sessions under way may take this long to end.
 pub(crate) const DRAIN_S: f64 = 10.0;
@@ -109,14 +109,20 @@ pub(crate) fn measure(
     witness.look_at_tiers(now_s)?;
     let Witness { watching, tier_events, alarms, writer, .. } = witness;
     let alarms = alarms.into_values().collect();
-    let Seen { last, sources, unseen } = watching.end();
+    let Seen { last, beside, sources, unseen } = watching.end();
     writer.samples(&last)?;
+    keep(writer, now_s, &beside)?;
     let outcome = match (tier_events.is_empty(), env.interrupt.count()) {
         (false, _) => Outcome::Aborted,
         (true, 0) => Outcome::Completed,
         (true, _) => Outcome::Interrupted,
     };
     Ok(Recording { totals, outcome, tier_events, alarms, limits, sources, unseen })
+}
+
+fn keep(writer: &mut RunWriter, at_s: f64, beside: &Beside) -> Result<()> {
+    writer.calls(&beside.calls)?;
+    writer.statements(at_s, &beside.statements, &beside.statement_facts)
 }
 
 /// The most that the tiers' counters can be by their configuration.
@@ -156,6 +162,7 @@ impl Audience for Witness<'_> {
         let at_s = if self.in_turn { ended_s } else { named_s + first.elapsed().as_secs_f64() };
         let samples = self.watching.sample(at_s);
         self.writer.samples(&samples)?;
+        keep(self.writer, at_s, &self.watching.beside())?;
         let pacing = self.pace.second(second);
         pacing.events.iter().try_for_each(|event| self.writer.event(event))?;
         if pacing.enough {

@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use analysis::signals::names::UNANSWERED;
 use model::record::Series;
+use model::record::calls::CallStep;
+use model::record::statements::{StatementFacts, StatementSeen};
 use model::{Plan, Problem, Result, ServerJob};
-use observe::{Answer, GENERATOR, Job, OBSERVERS, OwnWatch, TierJob};
+use observe::{Answer, CallCounting, GENERATOR, Job, OBSERVERS, OwnWatch, TierJob};
 use testbed::Helping;
 
 use crate::environment::{Helpers, Settings};
@@ -40,6 +42,19 @@ pub(crate) struct Watching {
     servers: Vec<ServerJob>,
     /// When points were asked for last.
     asked_s: Option<f64>,
+    /// What nobody has taken yet.
+    beside: Beside,
+}
+
+/// What is told beside series.
+#[derive(Debug, Default)]
+pub(crate) struct Beside {
+    /// What the kernel counted of the tiers' calls.
+    pub(crate) calls: Vec<CallStep>,
+    /// The statements that clients of databases were in.
+    pub(crate) statements: Vec<StatementSeen>,
+    /// What came to be known of some of them.
+    pub(crate) statement_facts: Vec<StatementFacts>,
 }
 
 /// What is known of a series without its points.
@@ -54,6 +69,8 @@ struct Known {
 pub(crate) struct Seen {
     /// Points that came after the last call of [`Watching::sample`].
     pub(crate) last: Vec<Series>,
+    /// What came after the last call of [`Watching::beside`].
+    pub(crate) beside: Beside,
     /// Each tier with where its CPU time comes from.
     pub(crate) sources: Vec<(String, String)>,
     /// What could not be seen, and why.
@@ -72,7 +89,7 @@ impl Watching {
         let off = || Err("switched off by --observe off".to_string());
         let servers = standing.tiers().iter().map(|tier| tier.job.clone()).collect();
         let watching = Watching::with(match settings.observes {
-            true => Observer::start(plan, standing, beside, &settings.helpers),
+            true => Observer::start(plan, standing, beside, (&settings.helpers, settings.calls)),
             false => off(),
         });
         Watching { servers, ..watching }
@@ -87,6 +104,7 @@ impl Watching {
             unseen: Vec::new(),
             servers: Vec::new(),
             asked_s: None,
+            beside: Beside::default(),
         };
         match observer {
             Ok((observer, first)) => {
@@ -125,6 +143,11 @@ impl Watching {
         new
     }
 
+    /// What was told beside series since the last call.
+    pub(crate) fn beside(&mut self) -> Beside {
+        std::mem::take(&mut self.beside)
+    }
+
     /// Waits a little for what was asked last, and ends the observer.
     pub(crate) fn end(mut self) -> Seen {
         let mut last = Vec::new();
@@ -144,7 +167,7 @@ impl Watching {
         }
         let silent = self.silent();
         self.unseen.extend(silent);
-        Seen { last, sources: self.sources, unseen: self.unseen }
+        Seen { last, beside: self.beside, sources: self.sources, unseen: self.unseen }
     }
 
     /// The statuses that were asked for again and again and never answered. A tier's `status.unanswered` is of all of its
@@ -177,6 +200,9 @@ impl Watching {
         self.keep(&answer.series);
         self.sources.extend(answer.sources);
         self.unseen.extend(answer.unseen);
+        self.beside.calls.extend(answer.calls);
+        self.beside.statements.extend(answer.statements);
+        self.beside.statement_facts.extend(answer.statement_facts);
         answer.series
     }
 
@@ -204,12 +230,12 @@ impl Observer {
         plan: &Plan,
         standing: &StandingStack,
         beside: Vec<TierJob>,
-        helpers: &Helpers,
+        (helpers, calls): (&Helpers, CallCounting),
     ) -> Result<(Observer, Answer), String> {
         let said = |problems: model::Problems| problems.to_string();
         let helper = helpers.observer(OBSERVERS, &plan.placement.generator);
         let mut observer = Observer::open(standing.help(&helper).map_err(said)?).map_err(said)?;
-        let job = serde_json::to_string(&Job { beside, ..job(plan, standing) })
+        let job = serde_json::to_string(&Job { beside, calls, ..job(plan, standing) })
             .map_err(|error| error.to_string())?;
         observer.tell(&job)?;
         let first = observer.wait(READY_TIMEOUT)?;
@@ -267,8 +293,11 @@ fn follow(output: ChildStdout) -> Result<Receiver<Answer>> {
     let (sender, answers) = sync_channel(2 * MAX_UNANSWERED as usize);
     let read = move || {
         let lines = BufReader::new(output).lines().map_while(|line| line.ok());
-        let answers = lines.map_while(|line| serde_json::from_str(&line).ok());
-        answers.map(|answer| sender.send(answer)).take_while(std::result::Result::is_ok).for_each(drop);
+        for answer in lines.map_while(|line| serde_json::from_str(&line).ok()) {
+            if sender.send(answer).is_err() {
+                break;
+            }
+        }
     };
     let thread = thread::Builder::new().name("watching".to_string()).spawn(read);
     thread.map_err(|error| Problem::environment(format!("failed to start a thread: {error}")))?;
@@ -295,6 +324,7 @@ fn job(plan: &Plan, standing: &StandingStack) -> Job {
         generator: std::process::id(),
         stack_cpus: plan.placement.stack.clone(),
         servers: standing.tiers().iter().map(|tier| tier.job.clone()).collect(),
+        calls: CallCounting::Off,
     }
 }
 

@@ -1,6 +1,7 @@
 //! One status of one instance, read again and again.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Instant;
 
 use model::catalogue::server_job::{Asked, CounterJob, StatusJob};
@@ -9,6 +10,7 @@ use model::catalogue::service;
 use super::exchange::{Asker, wrong};
 use super::figures::{self, Figures};
 use super::sql::Database;
+use super::statements::Statements;
 use super::{fastcgi, http, jmx, plain};
 
 /// Reads one status.
@@ -21,11 +23,16 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Reads what these counters need, of one of the instances.
-    pub(super) fn new(job: &StatusJob, asked: &Asked, counters: &[CounterJob]) -> Reader {
+    /// Reads what these counters need, of one of the instances; of a database also what statements its clients are in.
+    pub(super) fn new(
+        job: &StatusJob,
+        asked: &Asked,
+        counters: &[CounterJob],
+        statements: &Arc<Statements>,
+    ) -> Reader {
         let is_database = job.reader == service::Reader::Mysql;
         let names = counters.iter().flat_map(|counter| counter.of.iter().map(String::as_str));
-        let database = is_database.then(|| Database::new(job, asked, names));
+        let database = is_database.then(|| Database::new(job, asked, names, statements));
         Reader { reader: job.reader, asker: Asker::new(&asked.at), path: asked.path.clone(), database }
     }
 

@@ -1,18 +1,21 @@
 //! `SHOW GLOBAL STATUS`, InnoDB's metrics and what clients wait for, on one connection that is kept. The server counts what
 //! the first two do among all else (MariaDB 10.11: a temporary table, a scan, and a row of the scan for each row that is
 //! told; 200 of them for `INNODB_METRICS`), so that only what counters need is asked for. `SHOW PROCESSLIST` makes no table, a row
-//! for each client: states are counted here.
+//! for each client: states and statements are counted here.
 
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use model::catalogue::server_job::{Asked, StatusJob, StatusPlace};
+use model::record::statements::PlanStep;
 use mysql::prelude::Queryable;
 use mysql::{Conn, OptsBuilder, Row};
 
 use super::exchange::{left, wrong};
 use super::figures::Figures;
+use super::statements::{Candidate, Statements};
 
 /// What stands before the names of InnoDB's metrics.
 const METRIC: &str = "innodb.";
@@ -27,12 +30,19 @@ pub(super) struct Database {
     metrics: Option<String>,
     /// With what stands before them.
     states: BTreeSet<String>,
+    statements: Arc<Statements>,
     conn: Option<Conn>,
 }
 
 impl Database {
     /// Asks for these names only: what is not sent need not be read.
-    pub(super) fn new<'a>(job: &StatusJob, asked: &Asked, names: impl Iterator<Item = &'a str>) -> Database {
+    /// Whose statements are seen meanwhile goes to `statements`.
+    pub(super) fn new<'a>(
+        job: &StatusJob,
+        asked: &Asked,
+        names: impl Iterator<Item = &'a str>,
+        statements: &Arc<Statements>,
+    ) -> Database {
         let (states, others): (Vec<&str>, Vec<&str>) = names.partition(|name| name.starts_with(STATE));
         let (metrics, status): (BTreeSet<&str>, BTreeSet<&str>) =
             others.into_iter().partition(|name| name.starts_with(METRIC));
@@ -57,6 +67,7 @@ impl Database {
                 format!("SELECT NAME, COUNT FROM information_schema.INNODB_METRICS WHERE NAME IN ({names})")
             }),
             states: states.into_iter().map(str::to_string).collect(),
+            statements: Arc::clone(statements),
             conn: None,
         }
     }
@@ -79,8 +90,20 @@ impl Database {
         }
         if !self.states.is_empty() {
             left(deadline)?;
-            let seen = conn.query_map("SHOW PROCESSLIST", state_of).map_err(io::Error::other)?;
-            figures.extend(counted(&self.states, seen.into_iter().flatten()));
+            let rows = conn.query_map(CLIENTS, Client::of).map_err(io::Error::other)?;
+            let (clients, own) = (rows.into_iter().flatten(), conn.connection_id());
+            let clients: Vec<Client> = clients.filter(|client| client.id != u64::from(own)).collect();
+            figures.extend(counted(&self.states, clients.iter().map(|client| client.state.as_str())));
+            for client in clients {
+                if let Some(statement) = client.statement {
+                    self.statements.add(client.database, statement);
+                }
+            }
+            left(deadline)?;
+            if let Some(candidate) = self.statements.candidate() {
+                let plan = explain(&mut conn, &candidate);
+                self.statements.explained(candidate, plan);
+            }
         }
         // Each answer came in time; all together may not have.
         left(deadline)?;
@@ -89,13 +112,57 @@ impl Database {
     }
 }
 
-/// The state of a client's statement, from its row of the process list; a client that waits for nothing has none.
-fn state_of(row: Row) -> Option<String> {
-    row.get_opt("State")?.ok()
+/// Every client, with the whole text of what it is in.
+const CLIENTS: &str = "SHOW FULL PROCESSLIST";
+
+/// A client of the database.
+#[derive(Debug)]
+struct Client {
+    id: u64,
+    /// What its statement waits for; empty where that is nothing.
+    state: String,
+    database: Option<String>,
+    /// Absent while it is in none.
+    statement: Option<String>,
+}
+
+impl Client {
+    fn of(row: Row) -> Option<Client> {
+        let text = |name: &str| row.get_opt::<Option<String>, _>(name)?.ok().flatten();
+        Some(Client {
+            id: row.get_opt("Id")?.ok()?,
+            state: text("State").unwrap_or_default(),
+            database: text("db"),
+            // One that has ended is still named for a client that is asleep.
+            statement: text("Info").filter(|_| text("Command").is_some_and(|command| command != "Sleep")),
+        })
+    }
+}
+
+/// How the database carries a statement out; nothing where it doesn't say.
+fn explain(conn: &mut Conn, candidate: &Candidate) -> Vec<PlanStep> {
+    if let Some(database) = &candidate.database {
+        let named = conn.query_drop(format!("USE `{}`", database.replace('`', "``")));
+        if named.is_err() {
+            return Vec::new();
+        }
+    }
+    conn.query_map(format!("EXPLAIN {}", candidate.example), plan_step).unwrap_or_default()
+}
+
+fn plan_step(row: Row) -> PlanStep {
+    let text = |name: &str| row.get_opt::<Option<String>, _>(name)?.ok().flatten();
+    PlanStep {
+        table: text("table"),
+        access: text("type"),
+        key: text("key"),
+        rows: text("rows").and_then(|rows| rows.parse().ok()),
+        extra: text("Extra").unwrap_or_default(),
+    }
 }
 
 /// How many statements are in each of the states that are asked for.
-fn counted(asked: &BTreeSet<String>, seen: impl Iterator<Item = String>) -> Figures {
+fn counted<'a>(asked: &BTreeSet<String>, seen: impl Iterator<Item = &'a str>) -> Figures {
     let mut figures: Figures = asked.iter().map(|name| (name.clone(), 0.0)).collect();
     for state in seen {
         figures.entry(format!("{STATE}{state}")).and_modify(|count| *count += 1.0);
@@ -128,18 +195,18 @@ mod tests {
         };
         let names =
             ["Questions", "innodb.lock_deadlocks", "Threads_running", "state.User sleep", "x') OR ('1"];
-        let database = Database::new(&job, &asked, names.into_iter());
+        let database = Database::new(&job, &asked, names.into_iter(), &Arc::default());
         let status = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Questions','Threads_running')";
         assert_eq!(database.status.as_deref(), Some(status));
         assert!(database.metrics.is_some_and(|text| text.ends_with("NAME IN ('lock_deadlocks')")));
         assert_eq!(database.states, BTreeSet::from(["state.User sleep".to_string()]));
-        assert_eq!(Database::new(&job, &asked, ["Questions"].into_iter()).metrics, None);
+        assert_eq!(Database::new(&job, &asked, ["Questions"].into_iter(), &Arc::default()).metrics, None);
     }
 
     #[test]
     fn statements_are_counted_by_state_and_a_state_that_nobody_is_in_is_none_of_them() {
         let asked = BTreeSet::from(["state.User sleep", "state.User lock"].map(str::to_string));
-        let seen = ["User sleep", "Sending data", "User sleep", ""].map(str::to_string);
+        let seen = ["User sleep", "Sending data", "User sleep", ""];
         let figures = counted(&asked, seen.into_iter());
         let expected = [("state.User sleep", 2.0), ("state.User lock", 0.0)];
         assert_eq!(figures, expected.map(|(name, count)| (name.to_string(), count)).into_iter().collect());

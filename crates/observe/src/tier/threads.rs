@@ -19,8 +19,13 @@ use crate::cgroup;
 use crate::job::{Job, TierJob};
 use crate::points::Points;
 use crate::process::ProcessTable;
+use crate::random::Random;
 use crate::sockets::{Sockets, TcpListener, UnixSocket};
 use look::{Look, TierContext};
+
+pub(crate) use call::{Call, Place};
+pub(crate) use judge::{Around, Thing, doing};
+pub(crate) use look::image;
 
 signals! {
     COUNT = Signal::of_tier("threads.count", "threads", "its threads");
@@ -334,32 +339,6 @@ fn tasks(id: u32) -> Vec<u32> {
 fn own_cpu_s() -> f64 {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
-}
-
-/// Xorshift (Marsaglia 2003): good enough to draw threads.
-#[derive(Debug)]
-struct Random(u64);
-
-impl Random {
-    fn seeded() -> Random {
-        use std::hash::{BuildHasher, RandomState};
-        Random(RandomState::new().hash_one(std::process::id()) | 1)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() >> 16) as usize % limit.max(1)
-    }
-
-    fn ratio(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 /// Where a thread is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// On a CPU, or ready to be.
     Running,
     /// Blocked, but not in a system call: a page is being read.
@@ -14,13 +14,13 @@ pub(super) enum Place {
 
 /// A system call that a thread is blocked in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Call {
+pub(crate) struct Call {
     /// Its number on this architecture.
-    pub(super) number: libc::c_long,
+    pub(crate) number: libc::c_long,
     /// Its arguments; those that it doesn't have are whatever the registers held.
-    pub(super) args: [u64; 6],
+    pub(crate) args: [u64; 6],
     /// The thread's stack pointer.
-    pub(super) stack: u64,
+    pub(crate) stack: u64,
 }
 
 /// `None` for a text that this kernel should not have written.

@@ -11,7 +11,7 @@ use super::call::{Call, Place};
 
 /// What a descriptor is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Thing {
+pub(crate) enum Thing {
     /// A socket that others connect to.
     Listener,
     /// A connection that the tier accepted.
@@ -27,7 +27,7 @@ pub(super) enum Thing {
 }
 
 /// What else is to be known of a thread.
-pub(super) trait Around {
+pub(crate) trait Around {
     /// What its descriptor is.
     fn thing(&mut self, fd: u64) -> Thing;
     /// The first descriptor of a list of poll(2) at that address.
@@ -42,7 +42,7 @@ pub(super) trait Around {
 }
 
 /// What a thread at `place` does.
-pub(super) fn doing(place: &Place, around: &mut impl Around) -> Doing {
+pub(crate) fn doing(place: &Place, around: &mut impl Around) -> Doing {
     let found = match place {
         Place::Running => return Doing::Running,
         Place::Fault => Doing::WaitingForDisk,

@@ -153,7 +153,7 @@ impl Around for Look<'_> {
 
 /// Where the variables of a process's program lie: from the first to the last mapping of its file, and the anonymous
 /// one right behind them.
-pub(super) fn image(id: u32) -> Option<Range<u64>> {
+pub(crate) fn image(id: u32) -> Option<Range<u64>> {
     let program = fs::read_link(format!("/proc/{id}/exe")).ok()?;
     image_in(&fs::read_to_string(format!("/proc/{id}/maps")).ok()?, program.to_str()?)
 }

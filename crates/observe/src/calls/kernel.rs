@@ -1,0 +1,398 @@
+//! The programs in the kernel: loading them, and reading what they have counted.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+
+use aya::maps::{Array, HashMap as KernelMap, Map, MapError, PerCpuArray, PerCpuHashMap, PerCpuValues};
+use aya::programs::tp_btf::BtfTracePointLinkId;
+use aya::programs::{BtfTracePoint, Iter, Program};
+use aya::sys::{Stats, enable_stats};
+use aya::{Btf, Ebpf, EbpfLoader, Pod, include_bytes_aligned};
+use model::record::calls::Lost;
+
+use super::syscall;
+
+/// Built from `bpf/ledger.bpf.c` by `scripts/bpf.sh`.
+static OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf/ledger.bpf.o"));
+
+/// Programs that are attached as long as the observer lives, each with the point in the kernel that it is called from.
+const BLOCKS: [(&str, &str); 6] = [
+    ("on_switch", "sched_switch"),
+    ("on_waking", "sched_waking"),
+    ("on_contention", "contention_begin"),
+    ("on_contention_end", "contention_end"),
+    ("on_fork", "sched_process_fork"),
+    ("on_exit", "sched_process_exit"),
+];
+
+/// Those that are attached in windows.
+const CALLS: [(&str, &str); 2] = [("call_enter", "sys_enter"), ("call_exit", "sys_exit")];
+
+/// What a thread does, as `ledger.bpf.c` numbers it.
+pub(super) const READY: u8 = 1;
+pub(super) const BLOCKED: u8 = 2;
+const STATES: u32 = 4;
+
+/// The number of tiers that can be told apart.
+pub(super) const MAX_TIERS: usize = 64;
+
+/// Rows of the tables that are always the same size. No table is read further than that: the kernel begins anew where a row
+/// has gone meanwhile, and would never end.
+const MAX_CALLS: usize = 4_096;
+const MAX_ROLES: usize = 256;
+const MAX_MAINS: usize = 1_024;
+
+/// Room in the kernel's tables, in entries.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    /// What a thread does, on what.
+    pub(crate) cells: u32,
+    /// Names of objects.
+    pub(crate) names: u32,
+}
+
+impl Room {
+    /// What a run gets: 2 MB.
+    pub(crate) const OF_RUNS: Room = Room { cells: 16_384, names: 16_384 };
+    /// To see whether it works at all.
+    pub(crate) const TRIED: Room = Room { cells: 16, names: 16 };
+}
+
+/// `struct cell`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(super) struct RawCell {
+    pub(super) tier: u32,
+    pub(super) role: u32,
+    pub(super) call: i32,
+    pub(super) state: u8,
+    pub(super) marks: u8,
+    pub(super) kind: u8,
+    pub(super) end: u8,
+    pub(super) device: u64,
+    pub(super) object: u64,
+}
+
+/// `struct sum`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct RawSum {
+    pub(super) count: u64,
+    pub(super) ns: u64,
+    pub(super) max_ns: u64,
+}
+
+impl RawSum {
+    fn of(each: &PerCpuValues<RawSum>) -> RawSum {
+        each.iter().fold(RawSum::default(), |sum, one| RawSum {
+            count: sum.count + one.count,
+            ns: sum.ns + one.ns,
+            max_ns: sum.max_ns.max(one.max_ns),
+        })
+    }
+}
+
+/// `struct call_key`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct RawCall {
+    pub(super) tier: u32,
+    pub(super) call: i32,
+}
+
+/// `struct name_key`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct NameKey {
+    pub(super) kind: u64,
+    pub(super) device: u64,
+    pub(super) object: u64,
+}
+
+/// `struct name`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct RawName {
+    parent: [u8; 32],
+    text: [u8; 96],
+}
+
+impl RawName {
+    /// The name of the directory, where it has one, and the name.
+    pub(super) fn parts(&self) -> (String, String) {
+        (text(&self.parent), text(&self.text))
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+// SAFETY: each is `repr(C)` and made of integers without padding between or behind them, which a test asserts; every pattern
+// of bits is a value.
+unsafe impl Pod for RawCell {}
+// SAFETY: as above.
+unsafe impl Pod for RawSum {}
+// SAFETY: as above.
+unsafe impl Pod for RawCall {}
+// SAFETY: as above.
+unsafe impl Pod for NameKey {}
+// SAFETY: as above.
+unsafe impl Pod for RawName {}
+
+/// The programs, loaded and attached. The kernel lets go of them when this is dropped, and when its process dies.
+#[derive(Debug)]
+pub(super) struct Kernel {
+    bpf: Ebpf,
+    room: Room,
+    windows: u8,
+    window: Vec<(&'static str, BtfTracePointLinkId)>,
+}
+
+impl Kernel {
+    /// Loads and attaches the programs. They follow the threads of the cgroups with these ids, a tier each; `ports` are those
+    /// that tiers listen on. Threads that are there already are known when this returns.
+    ///
+    /// # Errors
+    /// Why it can't be done here, for people.
+    pub(super) fn load(groups: &[u64], ports: &[u16], room: Room) -> Result<Kernel, String> {
+        if !cfg!(target_arch = "x86_64") {
+            return Err("the programs are made for x86-64".to_string());
+        }
+        let btf = Btf::from_sys_fs().map_err(|error| refused("reading the kernel's types", &error))?;
+        let began_ns = monotonic_ns();
+        let bpf = EbpfLoader::new()
+            .btf(Some(&btf))
+            .allow_unsupported_maps()
+            .override_global("began_ns", &began_ns, true)
+            .map_max_entries("cells", room.cells)
+            .map_max_entries("names", room.names)
+            .load(OBJECT)
+            .map_err(|error| refused("loading the tables", &error))?;
+        let mut kernel = Kernel { bpf, room, windows: 0, window: Vec::new() };
+        kernel.fill(groups, ports)?;
+        for (name, point) in BLOCKS.iter().chain(&CALLS) {
+            let program: &mut BtfTracePoint = kernel.program(name)?;
+            program.load(point, &btf).map_err(|error| refused(name, &error))?;
+        }
+        let walk: &mut Iter = kernel.program("walk")?;
+        walk.load("task", &btf).map_err(|error| refused("walk", &error))?;
+        for (name, _) in BLOCKS {
+            let program: &mut BtfTracePoint = kernel.program(name)?;
+            program.attach().map_err(|error| refused(name, &error))?;
+        }
+        kernel.walk()?;
+        Ok(kernel)
+    }
+
+    fn fill(&mut self, groups: &[u64], ports: &[u16]) -> Result<(), String> {
+        let full = |error: MapError| refused("filling the tables", &error);
+        let mut tiers: KernelMap<_, u64, u32> = self.map("tiers")?;
+        for (group, number) in groups.iter().zip(0u32..) {
+            tiers.insert(group, number, 0).map_err(full)?;
+        }
+        let mut known: KernelMap<_, u32, u32> = self.map("ports")?;
+        for port in ports {
+            known.insert(u32::from(*port), 1, 0).map_err(full)?;
+        }
+        let mut shapes: Array<_, u32> = self.map("shapes")?;
+        for (call, shape) in syscall::shapes() {
+            shapes.set(call, shape as u32, 0).map_err(full)?;
+        }
+        Ok(())
+    }
+
+    /// Says which processes only look after others.
+    pub(super) fn set_mains(&mut self, processes: &[u32]) -> Result<(), String> {
+        let mut mains: KernelMap<_, u32, u32> = self.map("mains")?;
+        let known: Vec<u32> = mains.keys().take(MAX_MAINS).flatten().collect();
+        let full = |error: MapError| refused("naming main processes", &error);
+        known
+            .iter()
+            .filter(|one| !processes.contains(one))
+            .try_for_each(|one| mains.remove(one).map_err(full))?;
+        processes
+            .iter()
+            .filter(|one| !known.contains(one))
+            .try_for_each(|one| mains.insert(one, 1, 0).map_err(full))
+    }
+
+    /// Counts what lasts, up to now; gives the number of threads by tier.
+    pub(super) fn walk(&mut self) -> Result<Vec<u64>, String> {
+        let mut alive: Array<_, u64> = self.map("alive")?;
+        let failed = |error: MapError| refused("counting threads", &error);
+        (0..MAX_TIERS as u32).try_for_each(|tier| alive.set(tier, 0, 0)).map_err(failed)?;
+        let walk: &mut Iter = self.program("walk")?;
+        let link =
+            walk.attach().and_then(|id| walk.take_link(id)).map_err(|error| refused("walk", &error))?;
+        let mut file = link.into_file().map_err(|error| refused("walk", &error))?;
+        // It writes nothing; reading to its end is what makes it walk.
+        file.read_to_end(&mut Vec::new()).map_err(|error| refused("walk", &error))?;
+        let alive: Array<_, u64> = self.map("alive")?;
+        (0..MAX_TIERS as u32).map(|tier| alive.get(&tier, 0).map_err(failed)).collect()
+    }
+
+    /// Lifetimes in nanoseconds since the programs were loaded, by tier.
+    pub(super) fn lived_ns(&mut self) -> Result<Vec<u64>, String> {
+        let lived: Array<_, u64> = self.map("lived")?;
+        let failed = |error: MapError| refused("reading lifetimes", &error);
+        (0..MAX_TIERS as u32).map(|tier| lived.get(&tier, 0).map_err(failed)).collect()
+    }
+
+    /// All cells, those of what had no room among them.
+    pub(super) fn cells(&mut self) -> Result<HashMap<RawCell, RawSum>, String> {
+        let max = self.room.cells as usize;
+        let cells: PerCpuHashMap<_, RawCell, RawSum> = self.map("cells")?;
+        let mut found: HashMap<RawCell, RawSum> =
+            cells.iter().take(max).flatten().map(|(cell, each)| (cell, RawSum::of(&each))).collect();
+        let others: PerCpuArray<_, RawSum> = self.map("others")?;
+        for index in 0..MAX_TIERS as u32 * STATES {
+            let each = others.get(&index, 0).map_err(|error| refused("reading what had no room", &error))?;
+            let sum = RawSum::of(&each);
+            if sum.count > 0 {
+                let state = (index % STATES) as u8;
+                let cell = RawCell { tier: index / STATES, state, call: -1, ..RawCell::default() };
+                let known = found.entry(cell).or_default();
+                *known = RawSum {
+                    count: known.count + sum.count,
+                    ns: known.ns + sum.ns,
+                    max_ns: known.max_ns.max(sum.max_ns),
+                };
+            }
+        }
+        Ok(found)
+    }
+
+    /// Forgets cells, to make room. What is added to one of them at this very moment is lost.
+    pub(super) fn forget(&mut self, cells: &[RawCell]) -> Result<(), String> {
+        let mut known: PerCpuHashMap<_, RawCell, RawSum> = self.map("cells")?;
+        cells.iter().for_each(|cell| _ = known.remove(cell));
+        Ok(())
+    }
+
+    /// Calls that were counted in windows, with their CPU time.
+    pub(super) fn calls(&mut self) -> Result<HashMap<RawCall, RawSum>, String> {
+        let calls: PerCpuHashMap<_, RawCall, RawSum> = self.map("calls")?;
+        Ok(calls.iter().take(MAX_CALLS).flatten().map(|(call, each)| (call, RawSum::of(&each))).collect())
+    }
+
+    /// The name of an object.
+    pub(super) fn name(&mut self, key: &NameKey) -> Option<RawName> {
+        let names: KernelMap<_, NameKey, RawName> = self.map("names").ok()?;
+        names.get(key, 0).ok()
+    }
+
+    /// The names of threads by their number.
+    pub(super) fn roles(&mut self) -> Result<HashMap<u32, String>, String> {
+        let roles: KernelMap<_, [u8; 16], u32> = self.map("roles")?;
+        Ok(roles.iter().take(MAX_ROLES).flatten().map(|(name, role)| (role, text(&name))).collect())
+    }
+
+    /// What had no room so far.
+    pub(super) fn lost(&mut self) -> Result<Lost, String> {
+        let lost: PerCpuArray<_, u64> = self.map("lost")?;
+        let of = |index: u32| -> Result<u64, String> {
+            let each = lost.get(&index, 0).map_err(|error| refused("reading what was lost", &error))?;
+            Ok(each.iter().sum())
+        };
+        Ok(Lost { cells: of(0)?, threads: of(1)?, calls: of(2)?, names: of(3)? })
+    }
+
+    /// Begins to count calls.
+    pub(super) fn open_window(&mut self) -> Result<(), String> {
+        self.windows = self.windows.wrapping_add(1);
+        let number = self.windows;
+        let mut window: Array<_, u8> = self.map("window")?;
+        window.set(0, number, 0).map_err(|error| refused("numbering a window", &error))?;
+        for (name, _) in CALLS {
+            let program: &mut BtfTracePoint = self.program(name)?;
+            let link = program.attach().map_err(|error| refused(name, &error))?;
+            self.window.push((name, link));
+        }
+        Ok(())
+    }
+
+    /// Ends that.
+    pub(super) fn close_window(&mut self) -> Result<(), String> {
+        for (name, link) in std::mem::take(&mut self.window) {
+            let program: &mut BtfTracePoint = self.program(name)?;
+            program.detach(link).map_err(|error| refused(name, &error))?;
+        }
+        Ok(())
+    }
+
+    /// The kernel measures how long programs run as long as this is kept; `None` where it can't.
+    pub(super) fn measure() -> Option<OwnedFd> {
+        enable_stats(Stats::RunTime).ok()
+    }
+
+    /// Seconds that the programs of blocks and those of calls have run while it was measured.
+    pub(super) fn run_s(&self) -> (f64, f64) {
+        let run_s = |(name, _): &(&str, &str)| {
+            let info = self.bpf.program(name).and_then(|program| program.info().ok());
+            info.map_or(0.0, |info| info.run_time().as_secs_f64())
+        };
+        (BLOCKS.iter().map(run_s).sum(), CALLS.iter().map(run_s).sum())
+    }
+
+    /// The kernel's numbers of the programs.
+    #[cfg(test)]
+    pub(super) fn program_ids(&self) -> Vec<u32> {
+        self.bpf.programs().filter_map(|(_, program)| program.info().ok()).map(|info| info.id()).collect()
+    }
+
+    fn map<'a, M>(&'a mut self, name: &str) -> Result<M, String>
+    where
+        M: TryFrom<&'a mut Map, Error = MapError>,
+    {
+        let map = self.bpf.map_mut(name).ok_or_else(|| format!("the object has no map {name}"))?;
+        M::try_from(map).map_err(|error| refused(name, &error))
+    }
+
+    fn program<'a, P>(&'a mut self, name: &str) -> Result<&'a mut P, String>
+    where
+        &'a mut P: TryFrom<&'a mut Program, Error = aya::programs::ProgramError>,
+    {
+        let program =
+            self.bpf.program_mut(name).ok_or_else(|| format!("the object has no program {name}"))?;
+        program.try_into().map_err(|error| refused(name, &error))
+    }
+}
+
+/// An error with what lies behind it, which the library keeps apart; of the kernel's own protocol of a program the last
+/// line.
+fn refused(doing: &str, error: &(dyn std::error::Error + 'static)) -> String {
+    let mut said = format!("{doing}: {error}");
+    let mut source = error.source();
+    while let Some(inner) = source {
+        said = format!("{said}: {inner}");
+        source = inner.source();
+    }
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    match lines.as_slice() {
+        [] | [_] => said,
+        [first, .., last] => format!("{first} … {last}"),
+    }
+}
+
+/// What `bpf_ktime_get_ns` counts.
+fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shared_with_the_kernel_has_no_padding() {
+        assert_eq!(size_of::<RawCell>(), 4 + 4 + 4 + 4 + 8 + 8);
+        assert_eq!(size_of::<RawSum>(), 3 * 8);
+        assert_eq!(size_of::<RawCall>(), 2 * 4);
+        assert_eq!(size_of::<NameKey>(), 3 * 8);
+        assert_eq!(size_of::<RawName>(), 32 + 96);
+    }
+}

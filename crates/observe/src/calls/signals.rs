@@ -1,0 +1,140 @@
+//! What a step says of each tier in a few figures, for rules and charts.
+
+use model::record::calls::{CallStep, CellTime};
+use model::record::diagnosis::Doing;
+use model::{Signal, signals};
+
+use crate::points::Points;
+
+signals! {
+    BLOCKS = Signal::of_tier("calls.blocks", "1/s", "how often its threads blocked");
+    DISK = Signal::of_tier(
+        "calls.disk_ratio", "ratio", "share of its threads' time at work in which they waited for a disk, as the kernel counts"
+    );
+    PATH_DISK = Signal::of_tier(
+        "calls.path_disk_ratio", "ratio", "the same for a disk under a path: open, stat, readlink"
+    );
+    KERNEL_LOCK = Signal::of_tier(
+        "calls.kernel_lock_ratio", "ratio", "share of its threads' time at work in which they waited for a lock inside the kernel"
+    );
+    STALL = Signal::of_tier(
+        "calls.stall_ratio",
+        "ratio",
+        "share of its event loops' time in which they were blocked but where they wait for events: all their connections wait"
+    );
+    OUTSIDE = Signal::of_tier(
+        "waits.outside_ratio", "ratio", "share of its threads' time at work in which they waited for an address that is no tier's"
+    );
+}
+
+/// Calls in which an event loop waits for events.
+const LOOP: [&str; 6] = ["epoll_wait", "epoll_pwait", "epoll_pwait2", "io_uring_enter", "poll", "select"];
+/// A thread that is blocked there for this share of its blocked time is a loop.
+const LOOP_RATIO: f64 = 0.5;
+/// Calls that name a file by its path.
+const BY_PATH: [&str; 9] =
+    ["open", "openat", "openat2", "stat", "lstat", "newfstatat", "statx", "readlink", "access"];
+
+/// Adds the figures of every tier of `step`, whose callees that are no tiers `is_outside` knows by name.
+pub(super) fn add(step: &CallStep, is_outside: impl Fn(&str) -> bool, points: &mut Points) {
+    for lives in &step.lives {
+        let tier = lives.tier.as_str();
+        let own: Vec<&CellTime> = step.times.iter().filter(|time| time.cell.tier == tier).collect();
+        let seconds = |is: &dyn Fn(&CellTime) -> bool| -> f64 {
+            own.iter().filter(|time| is(time)).map(|time| time.s).sum()
+        };
+        let blocks: u64 = own.iter().filter(|time| !time.cell.call.is_empty()).map(|time| time.count).sum();
+        points.add(&BLOCKS, Some(tier), blocks as f64 / step.took_s);
+        let at_work_s = seconds(&|time| !matches!(time.cell.doing, Doing::Idle | Doing::WaitingForClient));
+        if at_work_s > 0.0 {
+            let mut ratio = |signal: &Signal, is: &dyn Fn(&CellTime) -> bool| {
+                points.add(signal, Some(tier), seconds(is) / at_work_s);
+            };
+            let on_disk = |time: &CellTime| time.cell.doing == Doing::WaitingForDisk;
+            ratio(&DISK, &on_disk);
+            ratio(&PATH_DISK, &|time| on_disk(time) && BY_PATH.contains(&time.cell.call.as_str()));
+            ratio(&KERNEL_LOCK, &|time| time.cell.kernel_lock);
+            ratio(&OUTSIDE, &|time| {
+                time.cell.doing == Doing::WaitingForCallee && is_outside(&time.cell.object)
+            });
+        }
+        points.add_known(&STALL, Some(tier), stall_ratio(&own));
+    }
+}
+
+/// Of the threads that are loops; absent where there is none.
+fn stall_ratio(own: &[&CellTime]) -> Option<f64> {
+    let mut names: Vec<&str> = own.iter().map(|time| time.cell.thread.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let (mut stalled_s, mut all_s) = (0.0, 0.0);
+    for name in names {
+        let of_thread = || own.iter().filter(|time| time.cell.thread == name);
+        let blocked = |time: &&&CellTime| !time.cell.call.is_empty();
+        let in_loop =
+            |time: &&&CellTime| LOOP.contains(&time.cell.call.as_str()) && time.cell.doing == Doing::Idle;
+        let blocked_s: f64 = of_thread().filter(blocked).map(|time| time.s).sum();
+        let loop_s: f64 = of_thread().filter(in_loop).map(|time| time.s).sum();
+        if loop_s > LOOP_RATIO * blocked_s {
+            stalled_s += blocked_s - loop_s;
+            all_s += of_thread().map(|time| time.s).sum::<f64>();
+        }
+    }
+    (all_s > 0.0).then(|| stalled_s / all_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::record::calls::{Cell, ThreadLives};
+
+    use super::*;
+
+    fn time(thread: &str, doing: Doing, call: &str, object: &str, s: f64) -> CellTime {
+        let text = |text: &str| text.to_string();
+        let (call, object, thread) = (text(call), text(object), text(thread));
+        let kernel_lock = object == "lock";
+        CellTime {
+            cell: Cell { tier: text("web"), thread, doing, call, object, kernel_lock },
+            count: 10,
+            s,
+            max_s: s,
+        }
+    }
+
+    fn figures(times: Vec<CellTime>) -> Vec<(String, f64)> {
+        let lives = vec![ThreadLives { tier: "web".to_string(), threads: 2, lived_s: 2.0 }];
+        let step = CallStep { at_s: 2.0, took_s: 2.0, lives, times, ..CallStep::default() };
+        let mut points = Points::at(2.0);
+        add(&step, |name| name != "db", &mut points);
+        points.found.into_iter().map(|series| (series.name, series.points[0].1)).collect()
+    }
+
+    #[test]
+    fn shares_are_of_the_time_at_work_and_a_loop_that_waits_for_a_disk_stalls() {
+        let found = figures(vec![
+            time("nginx", Doing::Running, "", "", 0.2),
+            time("nginx", Doing::Idle, "epoll_wait", "", 0.9),
+            time("nginx", Doing::WaitingForDisk, "openat", "a", 0.1),
+            time("nginx", Doing::WaitingForDisk, "sendfile", "b", 0.1),
+            time("php", Doing::WaitingForCallee, "recvfrom", "db", 0.3),
+            time("php", Doing::WaitingForCallee, "connect", "10.0.0.9:443", 0.2),
+            time("php", Doing::WaitingForLock, "openat", "lock", 0.1),
+        ]);
+        let value = |name: &str| {
+            let found = found.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
+            found.map(|value| (value * 1e4).round() / 1e4)
+        };
+        assert_eq!(value("calls.blocks"), Some(30.0), "six kinds of ten each in two seconds");
+        assert_eq!(value("calls.disk_ratio"), Some(0.2));
+        assert_eq!(value("calls.path_disk_ratio"), Some(0.1));
+        assert_eq!(value("calls.kernel_lock_ratio"), Some(0.1));
+        assert_eq!(value("waits.outside_ratio"), Some(0.2));
+        assert_eq!(value("calls.stall_ratio"), Some(0.1538), "0.2 of the loop's 1.3 s");
+    }
+
+    #[test]
+    fn a_tier_that_does_nothing_has_no_shares_and_one_without_a_loop_can_not_stall() {
+        let found = figures(vec![time("php", Doing::WaitingForClient, "accept4", "client", 1.0)]);
+        assert_eq!(found, [("calls.blocks".to_string(), 5.0)]);
+    }
+}
