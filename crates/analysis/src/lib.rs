@@ -19,6 +19,7 @@
 
 mod batch;
 pub mod bootstrap;
+pub mod calls;
 pub mod capacity;
 pub mod declared;
 mod demand;
@@ -40,6 +41,7 @@ pub mod quantile;
 pub mod score;
 mod series;
 pub mod signals;
+mod statements;
 mod steady;
 pub mod sweep;
 mod target;
@@ -66,6 +68,7 @@ pub use metric::{Bound, bounds, metrics, of_users};
 pub use operation::operations;
 pub use phase::{phases, untimed};
 pub use series::SeriesSeen;
+pub use statements::statements;
 pub use steady::Steady;
 pub use target::targets;
 pub use tier::{TierSource, tiers};

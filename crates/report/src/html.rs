@@ -2,6 +2,7 @@
 //! drawn from its data by the code in `web/`.
 
 mod bundle;
+mod calls;
 mod environment;
 mod holds;
 mod inside;

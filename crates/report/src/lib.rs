@@ -10,6 +10,7 @@
 //! Not here: what the numbers mean and whether they are good (`analysis`), where they are kept (`store`). Nothing here
 //! runs, prints or opens a file.
 
+mod calls;
 mod checks;
 mod explained;
 mod figures;
@@ -22,6 +23,7 @@ mod page;
 mod scale;
 mod series;
 mod settings;
+mod statements;
 pub mod study;
 mod terminal;
 mod timeline;
@@ -34,5 +36,5 @@ pub use json::{hit_json, hit_schema, json, schema};
 pub use list::list_table;
 pub use page::Page;
 pub use series::{series_csv, series_json};
-pub use terminal::{PAINT, explain, explain_study, hit, study as study_terminal, terminal};
+pub use terminal::{PAINT, explain, explain_calls, explain_study, hit, study as study_terminal, terminal};
 pub use timeline::{Column, Scope, Timeline};

@@ -1,5 +1,6 @@
 //! From what was recorded to a result, the checks of the instrument and the verdict.
 
+use analysis::calls::{CallSums, CallsBeside};
 use analysis::signals::{Watched, signals};
 use analysis::{AskedLoad, Little, LogAlarm, SeriesSeen, Steady, TierSource, ValidityInputs};
 use model::catalogue::rules::Rule;
@@ -20,6 +21,8 @@ pub(crate) struct Case<'a> {
     pub(crate) load: &'a Load,
     /// What was seen.
     pub(crate) recording: &'a Recording,
+    /// The run as far as it is kept.
+    pub(crate) run: &'a Run,
     /// What the series told: [`series_seen`].
     pub(crate) series: &'a [SeriesSeen],
     /// The seconds that count.
@@ -43,9 +46,21 @@ pub(crate) fn series_seen(run: &Run, steady: &Steady, early: &Steady) -> Result<
     Ok(all)
 }
 
+/// Fills in what was told beside series: the kernel's count of the tiers' calls, and the databases' statements.
+/// Steps are read one by one. `completed` is the number of operations of the steady state.
+fn fill_in_beside(case: &Case<'_>, completed: u64, record: &mut RunRecord) -> Result<()> {
+    let Case { run, series, steady, .. } = *case;
+    let mut sums = CallSums::of(steady);
+    run.each_call_step(|step| sums.add(&step))?;
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    record.calls = sums.ledger(CallsBeside { series, completed, cpus });
+    record.statements = analysis::statements(&run.statements_seen()?, &run.statement_facts()?, steady);
+    Ok(())
+}
+
 /// Fills in everything that follows from the recording.
 pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
-    let Case { plan, load, recording, series, steady, early, rules, unsettled_after_s, asking } = *case;
+    let Case { plan, load, recording, series, steady, early, rules, unsettled_after_s, asking, .. } = *case;
     let mix = plan.kit.sessions().resolve()?;
     let pauses: Vec<_> = mix.names.iter().map(|session| plan.kit.users.pause_after(session)).collect();
     let Recording { totals, .. } = recording;
@@ -118,6 +133,7 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         generator_cpus: plan.placement.generator.len(),
         stack_cpus: plan.placement.stack.len(),
     });
+    fill_in_beside(case, completed, record)?;
     let services = plan.tiers.iter().map(|tier| (tier.service.name.clone(), tier.service.clone())).collect();
     diagnose::fill_in(record, rules, &services);
     if record.outcome == Outcome::Unfinished {

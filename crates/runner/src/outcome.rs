@@ -72,11 +72,13 @@ pub fn run(
     record.steps = std::mem::take(&mut standing.steps);
     let (load, steady, early) = (pace.driven(), &pace.steady, &pace.early);
     record.setup.steady_s = load.steady_s;
-    let series = series_seen(&Run::open(writer.directory())?, steady, early)?;
+    let kept = Run::open(writer.directory())?;
+    let series = series_seen(&kept, steady, early)?;
     let case = Case {
         plan,
         load: &load,
         recording: &recording,
+        run: &kept,
         series: &series,
         steady,
         early,

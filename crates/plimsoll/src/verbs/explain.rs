@@ -17,6 +17,7 @@ Examples:
   plimsoll explain              the last run or study
   plimsoll explain last/3       the run of the third trial of the last study
   plimsoll explain last --json
+  plimsoll explain last --calls         what the tiers' threads waited for, call by call
   plimsoll explain last --prove         take 15 % from the suspect and from another tier, for four minutes
 
 It is worked out anew from what was kept, by the rules of this version (docs/method/diagnosis.md).
@@ -25,7 +26,10 @@ pub(crate) struct ExplainArgs {
     /// The run or study: its id, the beginning of it, or `last`; STUDY/N is the run of its trial N
     #[arg(default_value = "last", value_name = "RUN|STUDY")]
     run: String,
-    /// Print the diagnosis as JSON (`diagnosis` of docs/reference/run-json.md)
+    /// Tell what the tiers' threads waited for, call by call, as the kernel counted it, and who waited for whom
+    #[arg(long, conflicts_with = "prove")]
+    calls: bool,
+    /// Print the diagnosis as JSON (`diagnosis` of docs/reference/run-json.md; with --calls its `calls`)
     #[arg(long)]
     json: bool,
     /// Stand the run's stack up again and take a part of the suspect's resource in short windows, and of another tier's:
@@ -36,6 +40,9 @@ pub(crate) struct ExplainArgs {
 }
 
 pub(crate) fn main(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
+    if args.calls {
+        return calls(args, context);
+    }
     let (width, colour) = (context.console.width(), context.console.colour());
     let mut unkept = None;
     let (text, diagnosis) = match kept::find(&args.run, context)? {
@@ -70,6 +77,23 @@ pub(crate) fn main(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
         Some(_) => 0,
         None => Kind::Invalid.exit_code(),
     })
+}
+
+/// The ledger of calls of a run.
+fn calls(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
+    let Kept::Run(run) = kept::find(&args.run, context)? else {
+        let problem = Problem::recipe("calls are counted by the run, not by the study").key("--calls");
+        return Err(problem.remedy(format!("plimsoll explain {}/1 --calls", args.run)).into());
+    };
+    let record = run.record();
+    if args.json {
+        let json = serde_json::to_string_pretty(&record.calls);
+        context.console.result(&json.map_err(|error| Problem::bug(error.to_string()))?);
+    } else {
+        let width = context.console.width();
+        context.console.result(report::explain_calls(record, width).trim_end());
+    }
+    Ok(if record.calls.is_some() { 0 } else { Kind::Invalid.exit_code() })
 }
 
 /// Proves what the record says of its run, and keeps that with the run; if it doesn't, this says why.

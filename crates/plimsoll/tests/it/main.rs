@@ -16,6 +16,7 @@ mod calendar_cosmo;
 mod calendar_outage;
 mod calendar_run;
 mod calendar_try;
+mod calls_run;
 mod capacity;
 mod capacity_said;
 mod compare;

@@ -5,10 +5,12 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use super::text::{thin, thin_groups, unbroken, visible};
 use crate::figures;
 
-/// Parts that pages share: what holds the stack, how the machine and the tiers were set up.
-const SHARED: [(&str, &str); 3] = [
+/// Parts that pages share: the ledger of calls, the database's statements, what holds the stack, how the machine and the tiers were set up.
+const SHARED: [(&str, &str); 5] = [
+    ("calls.html", include_str!("../../../../web/calls.html")),
     ("holds.html", include_str!("../../../../web/holds.html")),
     ("machine.html", include_str!("../../../../web/machine.html")),
+    ("statements.html", include_str!("../../../../web/statements.html")),
     ("tiers.html", include_str!("../../../../web/tiers.html")),
 ];
 

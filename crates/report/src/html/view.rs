@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use model::OperationKind;
 use model::RunRecord;
+use model::record::statements::StatementResult;
 use model::record::{Event, MetricResult, OperationResult, PhaseResult, TargetOutcome};
 use serde::Serialize;
 use serde_json::json;
 
 use super::text::{thin, visible_json};
-use super::{bundle, holds, inside};
+use super::{bundle, calls, holds, inside};
 use crate::checks::{self, Check};
 use crate::explained::Tried;
-use crate::{Page, Timeline, figures, study, words};
+use crate::{Page, Timeline, figures, statements, study, words};
 
 /// How many of a kit's own figures stand at the top; the others follow below.
 const METRICS_SHOWN: usize = 2;
@@ -70,6 +71,11 @@ struct Limit {
     seconds: f64,
 }
 
+fn statement(one: &StatementResult) -> serde_json::Value {
+    let shown = statements::shown(one);
+    json!({"text": shown.text, "time": thin(&shown.time), "verdict": shown.verdict.as_deref().map(thin)})
+}
+
 /// The template's variables.
 pub(super) fn of(page: &Page) -> minijinja::Value {
     let record = &page.record;
@@ -88,6 +94,8 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
         },
         "figures": top_figures(page),
         "more_figures": page.record.metrics.iter().skip(METRICS_SHOWN).map(figure).collect::<Vec<_>>(),
+        "statements": record.statements.iter().map(statement).collect::<Vec<_>>(),
+        "calls": record.calls.as_ref().map(|ledger| visible_json(calls::of(ledger))),
         "holds": record.diagnosis.as_ref().map(|diagnosis| visible_json(holds::of(diagnosis, Tried::of_run(record)))),
         "inside": visible_json(inside::of(page).into()),
         "injected": visible_json(json!(record.injected)),

@@ -8,6 +8,7 @@ use super::paint::Paint;
 use super::table::wrap;
 use super::width;
 use crate::explained::Tried;
+use crate::statements;
 use model::outside::one_line as plain;
 
 /// What holds the stack of a run; a sentence where nobody can say.
@@ -15,7 +16,24 @@ pub fn explain(record: &RunRecord, width: usize, colour: bool) -> String {
     let about = format!("run {}: {} on {}", record.id, record.setup.load_words(), record.setup.stack_title);
     let width = width::of_lines(width);
     let fault = record.injected.as_ref().map(|fault| holds::injected(fault, width, Paint { colour }));
-    text(&about, record.diagnosis.as_ref(), fault, Tried::of_run(record), (width, colour))
+    let statements = statements(record, width);
+    text(&about, record.diagnosis.as_ref(), fault, Tried::of_run(record), (width, colour)) + &statements
+}
+
+/// What the database's clients spent their time in.
+fn statements(record: &RunRecord, width: usize) -> String {
+    if record.statements.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nStatements of the database, by looks once a second\n".to_string();
+    for shown in record.statements.iter().map(statements::shown) {
+        let verdict = shown.verdict.map(|verdict| format!(": {verdict}")).unwrap_or_default();
+        text.push_str(&wrap(&format!("  {}", plain(&shown.text)), width, "    "));
+        text.push('\n');
+        text.push_str(&wrap(&format!("    {}{}", shown.time, plain(&verdict)), width, "    "));
+        text.push('\n');
+    }
+    text
 }
 
 /// What holds the stack of a find at its line.

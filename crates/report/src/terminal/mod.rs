@@ -1,5 +1,6 @@
 //! A page as text: what a run prints at its end. Reads the same without colour.
 
+mod calls;
 mod draw;
 mod explain;
 mod hit;
@@ -17,6 +18,7 @@ use crate::explained::Tried;
 use holds::Detail;
 use paint::Paint;
 
+pub use calls::explain_calls;
 pub use explain::{explain, explain_study};
 pub use hit::hit;
 pub(crate) use model::outside::{hidden, one_line as plain};

@@ -69,6 +69,7 @@ impl Driven {
             plan: &task.plan,
             load: &load,
             recording,
+            run: &run,
             series: &series,
             steady: &steady,
             early: &early,
