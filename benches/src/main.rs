@@ -1,5 +1,5 @@
-//! The generator beside others on the same server (`make bench`), its instructions a request (`make instructions`),
-//! comparisons made of the blocks of kept ones, and finds on simulated stacks that nobody has seen. What is measured of
+//! The generator beside others on the same server (`make bench`), its instructions a request (`make instructions`), how ledgers
+//! close and what they cost, comparisons made of the blocks of kept ones, and finds on simulated stacks that nobody has seen. What is measured of
 //! generators is their own CPU time, because on a busy machine wall-clock rates mean little.
 
 mod answers;
@@ -8,6 +8,7 @@ mod child;
 mod comparison;
 mod held_out;
 mod instructions;
+mod ledger;
 mod load_line;
 mod nginx;
 mod page;
@@ -42,6 +43,10 @@ enum Verb {
     LoadLine(results::Kept),
     /// Prints the row of docs/results/comparisons.md that a comparison with a known answer makes
     Comparison(comparison::Planted),
+    /// Prints the row of docs/results/ledger.md that a run makes
+    Ledger(ledger::Closing),
+    /// Prints what counting calls costs, from runs that took turns
+    LedgerCost(ledger::Cost),
     /// Counts instructions a request and compares them with benches/instructions.toml
     Instructions {
         /// The program to count in
@@ -92,6 +97,8 @@ fn main() -> ExitCode {
         Verb::HeldOut(asked) => held_out::run(&asked),
         Verb::LoadLine(kept) => load_line::row(&kept),
         Verb::Comparison(asked) => comparison::row(&asked),
+        Verb::Ledger(asked) => ledger::closing(&asked),
+        Verb::LedgerCost(asked) => ledger::cost(&asked),
         Verb::Instructions { hotpath, budgets, profile } => instructions::check(&hotpath, &budgets, &profile),
     });
     match ended {

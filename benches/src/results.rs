@@ -7,17 +7,36 @@ use model::units::show_seconds;
 
 use crate::Failure;
 
-/// A study that has its answer, and where its row goes.
+/// Where a row goes.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Kept {
-    /// Its `study.json`
-    study: PathBuf,
+pub(crate) struct Place {
     /// The commit that it was made with
     #[arg(long)]
     commit: String,
     /// Put the row into this page's table as well as printing it
     #[arg(long)]
     into: Option<PathBuf>,
+}
+
+impl Place {
+    /// Prints the row of `cells`, of which the first two say what was asked; the last one is the commit.
+    pub(crate) fn put<T: AsRef<str>>(&self, cells: &[T]) -> Result<(), Failure> {
+        let all = cells.iter().map(AsRef::as_ref).chain([self.commit.as_str()]);
+        // What would end a cell or a row.
+        let all: Vec<String> = all.map(|cell| cell.replace('|', "/").replace('\n', " ")).collect();
+        let row = format!("| {} |", all.join(" | "));
+        println!("{row}");
+        self.into.as_ref().map_or(Ok(()), |page| put_into(page, &row))
+    }
+}
+
+/// A study that has its answer, and where its row goes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Kept {
+    /// Its `study.json`
+    study: PathBuf,
+    #[command(flatten)]
+    place: Place,
 }
 
 impl Kept {
@@ -27,17 +46,12 @@ impl Kept {
         Ok(serde_json::from_slice(&text).map_err(|error| named(&error))?)
     }
 
-    /// Prints the row of `cells`, of which the first two say what was asked; behind them comes what every study has: what it
+    /// Puts the row of `cells`, of which the first two say what was asked; behind them comes what every study has: what it
     /// took, when, and the commit.
     pub(crate) fn put(&self, cells: &[&str], study: &StudyRecord) -> Result<(), Failure> {
         let took = format!("{} trials, {}", study.trials.len(), show_seconds(study.spent_s.round()));
         let day = study.started.get(..10).unwrap_or_default();
-        let all = cells.iter().copied().chain([took.as_str(), day, &self.commit]);
-        // What would end a cell or a row.
-        let all: Vec<String> = all.map(|cell| cell.replace('|', "/").replace('\n', " ")).collect();
-        let row = format!("| {} |", all.join(" | "));
-        println!("{row}");
-        self.into.as_ref().map_or(Ok(()), |page| put_into(page, &row))
+        self.place.put(&[cells, &[took.as_str(), day]].concat())
     }
 }
 

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# How the ledger of calls closes on every stack, at 1 user, at its load line and at 1.5 times it, and what counting costs:
+# rows of docs/results/ledger.md. Nothing else may run meanwhile. Arguments: KIT/STACK=USERS…, the users at the line; by
+# default the stacks of docs/results/load-lines.md that have one. `cost` alone measures the cost only.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+page=docs/results/ledger.md
+commit=$(git log -1 --format=%h --abbrev=12 -- crates catalogue Cargo.lock)
+if [[ -n $(git status --porcelain -- crates catalogue Cargo.lock) ]]; then
+    echo "there are changes that are not committed: a row is kept with its commit; commit or stash them first" >&2
+    exit 2
+fi
+scripts/release.sh
+cargo build --release --locked -p bench
+target="${CARGO_TARGET_DIR:-target}/release"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# | kit | stack | load line N users … : the pair and the number without its thin groups.
+lines() {
+    sed -n 's/^| \([a-z0-9]*\) | \([a-z0-9-]*\) | load line \([0-9 ]*\) users .*/\1\/\2=\3/p' docs/results/load-lines.md | tr -d ' '
+}
+
+# cost: twelve pairs of runs that take turns, and as many without counting in both.
+cost() {
+    local kind runs number calls
+    for kind in auto off; do
+        runs=()
+        for ((number = 1; number <= 12; number++)); do
+            for calls in off "$kind"; do
+                runs+=("$scratch/$kind-$number-$calls-${#runs[@]}.json")
+                "$target/plimsoll" run static --stack nginx --param size=quick --users 400 --ramp-up 2s --steady 10s --ramp-down 0s \
+                    --count-calls "$calls" --json > "${runs[-1]}" || [[ $? == 3 || $? == 99 ]]
+            done
+        done
+        echo "off against $kind:"
+        "$target/bench" ledger-cost "${runs[@]}"
+    done
+}
+
+if [[ ${1:-} == cost ]]; then
+    cost
+    exit
+fi
+pairs=("$@")
+((${#pairs[@]})) || mapfile -t pairs < <(lines)
+for pair in "${pairs[@]}"; do
+    kit=${pair%%/*} rest=${pair#*/}
+    stack=${rest%=*} line=${rest#*=}
+    "$target/plimsoll" doctor --install --kit "$kit" --stack "$stack"
+    for load in 1 "$line" $((line * 3 / 2)); do
+        case $load in
+        1) name="1 user" ;;
+        "$line") name="at the line" ;;
+        *) name="1.5 times it" ;;
+        esac
+        echo "== $pair, $name"
+        # A run that fails its targets, or is not valid above the line, has a ledger all the same.
+        "$target/plimsoll" run "$kit" --stack "$stack" --users "$load" --ramp-up 10s --steady 30s --json > "$scratch/run.json" ||
+            [[ $? == 3 || $? == 99 ]]
+        "$target/bench" ledger "$scratch/run.json" --load "$name" --commit "$commit" --into "$page"
+    done
+done
