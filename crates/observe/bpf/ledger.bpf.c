@@ -38,7 +38,7 @@ enum { FUTEX_COMMAND = 0x7f, FUTEX_PRIVATE = 0x80 };
 enum { RUNNING, READY, BLOCKED, ENDED };
 
 /* Marks of a block; the last two are of its thread: it has had a client, it looks after others. */
-enum { IN_IOWAIT = 1, KERNEL_LOCK = 4, FAULT = 8, ON_STACK = 16, SERVING = 32, MAIN = 64 };
+enum { IN_IOWAIT = 1, TIMED = 2, KERNEL_LOCK = 4, FAULT = 8, ON_STACK = 16, SERVING = 32, MAIN = 64 };
 
 /* Where a call has its object: declared by call in Rust. */
 enum { BY_NOTHING, BY_DESCRIPTOR, BY_PATH, BY_SECOND_PATH, BY_POLL, BY_BOTH_DESCRIPTORS, BY_ADDRESS };
@@ -423,6 +423,8 @@ static __noinline void find_object(struct cell *on, struct task_struct *task, bo
 			on->marks |= ON_STACK;
 		else
 			on->object = first;
+		if (BPF_CORE_READ(regs, r10))
+			on->marks |= TIMED;
 	}
 	}
 }

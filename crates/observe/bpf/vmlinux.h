@@ -38,6 +38,7 @@ enum {
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct pt_regs {
+	unsigned long r10;
 	unsigned long si;
 	unsigned long di;
 	unsigned long orig_ax;

@@ -14,6 +14,7 @@ use crate::tier::{Around, Call, Place, Thing, doing};
 /// Marks of a block, as `ledger.bpf.c` numbers them.
 mod mark {
     pub(super) const IN_IOWAIT: u8 = 1;
+    pub(super) const TIMED: u8 = 2;
     pub(super) const KERNEL_LOCK: u8 = 4;
     pub(super) const FAULT: u8 = 8;
     pub(super) const ON_STACK: u8 = 16;
@@ -149,7 +150,7 @@ impl Block<'_> {
         const ON_STACK: u64 = 1 << 20;
         let (mut args, mut stack) = ([0, 1, 0, 0, 0, 0], 0);
         if self.raw.kind == kind::FUTEX {
-            args = [self.raw.object, self.raw.device, 0, 0, 0, 0];
+            args = [self.raw.object, self.raw.device, 0, u64::from(self.has(mark::TIMED)), 0, 0];
             if self.has(mark::ON_STACK) {
                 (args[0], stack) = (ON_STACK, ON_STACK);
             }
@@ -304,6 +305,8 @@ mod tests {
         assert_eq!(plain(serving), Doing::WaitingForLock);
         let commit = RawCell { marks: mark::SERVING | mark::ON_STACK, object: 0, ..condition };
         assert_eq!(plain(commit), Doing::WaitingForDisk, "a group commit waits on the thread's own stack");
+        let timed = RawCell { marks: commit.marks | mark::TIMED, ..commit };
+        assert_eq!(plain(timed), Doing::Sleeping, "a SLEEP waits there, too, but for a time");
         assert_eq!(plain(RawCell { marks: mark::MAIN, ..blocked(libc::SYS_clock_nanosleep) }), Doing::Idle);
         let file = RawCell { kind: kind::REGULAR_FILE, ..blocked(libc::SYS_flock) };
         assert_eq!(meaning(file, "orders"), (Doing::WaitingForLock, "orders".to_string()));

@@ -116,9 +116,10 @@ fn of_poll(call: &Call, around: &mut impl Around) -> Doing {
 
 /// `FUTEX_WAIT`, which glibc's mutexes and InnoDB's latches use, is a lock. Condition variables and semaphores wait
 /// with a bit set: for work, when many wait at one place; else for what the thread needs to go on, a row lock for
-/// example. One on its own stack is InnoDB's group commit: the thread waits until another has written the log.
+/// example. One on its own stack is InnoDB's group commit: the thread waits until another has written the log; with
+/// a timeout it is a sleep that can be ended early, as SLEEP of SQL.
 fn of_futex(call: &Call, around: &mut impl Around) -> Doing {
-    let [address, operation, ..] = call.args;
+    let [address, operation, _, timeout, ..] = call.args;
     let (private, command) = (operation & PRIVATE != 0, operation & COMMAND);
     if !private {
         // Shared between processes: their turn to accept.
@@ -127,8 +128,9 @@ fn of_futex(call: &Call, around: &mut impl Around) -> Doing {
     match command {
         WAIT | LOCK_PI | LOCK_PI2 => Doing::WaitingForLock,
         _ if !around.serves() || around.is_queue(address) => Doing::Idle,
-        _ if (call.stack..call.stack + STACK_BYTES).contains(&address) => Doing::WaitingForDisk,
-        _ => Doing::WaitingForLock,
+        _ if !(call.stack..call.stack + STACK_BYTES).contains(&address) => Doing::WaitingForLock,
+        _ if timeout != 0 => Doing::Sleeping,
+        _ => Doing::WaitingForDisk,
     }
 }
 

@@ -88,6 +88,8 @@ fn a_thread_of_mariadb_waits_for_a_row_the_log_its_client_or_to_be_used_again() 
     assert_eq!(of(latch, serving_thread()), Doing::WaitingForLock);
     let commit = "202 0x7f705d5ff6a8 0x189 0x0 0x0 0x0 0xffffffff 0x7f705d5feba0 0x7f707aaa3f16";
     assert_eq!(of(commit, serving_thread()), Doing::WaitingForDisk, "another thread writes the log for it");
+    let sleep = "202 0x7f705d5ff6a8 0x189 0x0 0x7f705d5fecb0 0x0 0xffffffff 0x7f705d5feba0 0x7f707aaa3f16";
+    assert_eq!(of(sleep, serving_thread()), Doing::Sleeping, "SLEEP: the same for a time");
     let sync = "75 0x6 0x0 0x0 0x0 0x0 0x0 0x7f705d5feba0 0x7f707aaa3f16";
     assert_eq!(of(sync, serving_thread()), Doing::WaitingForDisk);
     let signals =
