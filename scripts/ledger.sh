@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How the ledger of calls closes on every stack, at 1 user, at its load line and at 1.5 times it, and what counting costs:
-# rows of docs/results/ledger.md. Nothing else may run meanwhile. Arguments: KIT/STACK=USERS…, the users at the line; by
-# default the stacks of docs/results/load-lines.md that have one. `cost` alone measures the cost only.
+# rows of docs/results/ledger.md. Nothing else may run meanwhile. Arguments: KIT/STACK=USERS[,cpu]…, the users at the line and
+# what the web tier has of a CPU; by default the stacks of docs/results/load-lines.md that have a line. `cost` alone measures the cost only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,9 +17,12 @@ target="${CARGO_TARGET_DIR:-target}/release"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# | kit | stack | load line N users … : the pair and the number without its thin groups.
+# | kit | stack | load line N users … with the web tier held to 10 % of a CPU …: the pair, the number, whose groups are parted by
+# spaces that are no ASCII, and the CPU.
 lines() {
-    sed -n 's/^| \([a-z0-9]*\) | \([a-z0-9-]*\) | load line \([0-9 ]*\) users .*/\1\/\2=\3/p' docs/results/load-lines.md | tr -d ' '
+    local row='^| \([a-z0-9]*\) | \([a-z0-9-]*\) | load line \([^u]*\) users '
+    sed -n -e "s/${row}.*held to \([0-9]*\) % of a CPU.*/\1\/\2=\3,0.\4/p" -e t -e "s/${row}.*/\1\/\2=\3/p" docs/results/load-lines.md |
+        LC_ALL=C sed 's/[^-a-z0-9=,.\/]//g'
 }
 
 # cost: twelve pairs of runs that take turns, and as many without counting in both.
@@ -30,7 +33,7 @@ cost() {
         for ((number = 1; number <= 12; number++)); do
             for calls in off "$kind"; do
                 runs+=("$scratch/$kind-$number-$calls-${#runs[@]}.json")
-                "$target/plimsoll" run static --stack nginx --param size=quick --users 400 --ramp-up 2s --steady 10s --ramp-down 0s \
+                "$target/plimsoll" run static --stack nginx --size quick --users 400 --ramp-up 2s --steady 10s --ramp-down 0s \
                     --count-calls "$calls" --json > "${runs[-1]}" || [[ $? == 3 || $? == 99 ]]
             done
         done
@@ -48,6 +51,9 @@ pairs=("$@")
 for pair in "${pairs[@]}"; do
     kit=${pair%%/*} rest=${pair#*/}
     stack=${rest%=*} line=${rest#*=}
+    held=()
+    [[ $line != *,* ]] || held=(--set "web.cgroup.cpu=${line#*,}")
+    line=${line%,*}
     "$target/plimsoll" doctor --install --kit "$kit" --stack "$stack"
     for load in 1 "$line" $((line * 3 / 2)); do
         case $load in
@@ -57,7 +63,7 @@ for pair in "${pairs[@]}"; do
         esac
         echo "== $pair, $name"
         # A run that fails its targets, or is not valid above the line, has a ledger all the same.
-        "$target/plimsoll" run "$kit" --stack "$stack" --users "$load" --ramp-up 10s --steady 30s --json > "$scratch/run.json" ||
+        "$target/plimsoll" run "$kit" --stack "$stack" "${held[@]}" --users "$load" --ramp-up 10s --steady 30s --json > "$scratch/run.json" ||
             [[ $? == 3 || $? == 99 ]]
         "$target/bench" ledger "$scratch/run.json" --load "$name" --commit "$commit" --into "$page"
     done

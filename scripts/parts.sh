@@ -3,7 +3,7 @@
 kits=(catalogue/kits/*/)
 kits=("${kits[@]#catalogue/kits/}")
 kits=("${kits[@]%/}")
-parts=(instructions memory simulations pages "${kits[@]/#/conformance-}" studies faults cgroup2 fuzz soak)
+parts=(instructions memory simulations pages "${kits[@]/#/conformance-}" studies faults cgroup2 bpf fuzz soak)
 record=${PLIMSOLL_LONG_RECORD:-docs/test-long.md}
 
 # What all else stands on, and the rooms below every kit.
@@ -32,6 +32,7 @@ covers() {
             echo "$below_kits $above_kits $shared_by_tests crates/testbed/tests crates/plimsoll/tests/it/hungry.rs" \
                 "catalogue/services scripts/guest.sh"
             ;;
+        bpf) echo "crates/observe/bpf scripts/bpf.sh" ;;
         fuzz) echo "fuzz crates/engine/src/http" ;;
         soak) echo "$below_kits $above_kits" ;;
         *)

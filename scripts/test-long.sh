@@ -67,6 +67,7 @@ run() {
         simulations) PLIMSOLL_FULL_LENGTH=1 nextest "$(tests_of simulations)" ;;
         faults) scripts/faults.sh ;;
         cgroup2) scripts/guest.sh ;;
+        bpf) scripts/bpf.sh --check ;;
         fuzz) scripts/fuzz.sh 1200 ;;
         *) nextest "$(tests_of "$1")" ;;
     esac
