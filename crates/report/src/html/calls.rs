@@ -3,7 +3,7 @@
 use model::record::calls::{CallLedger, WaitEdge};
 use serde_json::{Value, json};
 
-use super::text::{thin, tier_class};
+use super::text::{thin, thin_groups, tier_class};
 use crate::calls::{self, HEADING};
 use crate::figures;
 
@@ -19,18 +19,24 @@ pub(super) fn of(ledger: &CallLedger) -> Value {
         json!({
             "tier": table.tier,
             "class": tier_class(&table.tier, 0),
-            "sentence": thin(&table.sentence),
-            "rows": table.rows.iter().map(|row| row.iter().map(|cell| thin(cell)).collect::<Vec<_>>()).collect::<Vec<_>>(),
-            "closing": thin(&table.closing),
+            "sentence": thin_groups(&table.sentence),
+            "rows": table.rows.iter().map(|row| cells(row)).collect::<Vec<_>>(),
+            "closing": thin_groups(&table.closing),
         })
     });
     json!({
-        "sentence": thin(&calls::sentence(ledger)),
+        "sentence": thin_groups(&calls::sentence(ledger)),
         "withheld": withheld,
         "heading": HEADING,
         "tables": tables.collect::<Vec<_>>(),
         "graph": (!ledger.waits.is_empty()).then(|| graph(&ledger.waits)),
     })
+}
+
+/// Numbers stay on one line; what a call was on, in the last column, may be long.
+fn cells(row: &[String]) -> Vec<String> {
+    let last = row.len().saturating_sub(1);
+    row.iter().enumerate().map(|(at, cell)| if at == last { thin_groups(cell) } else { thin(cell) }).collect()
 }
 
 /// Boxes in a row, and an arrow for each that waits; numbers are pixels.
@@ -92,6 +98,16 @@ fn graph(waits: &[WaitEdge]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_stay_on_one_line_and_sentences_are_broken() {
+        let row = ["fsync", "1.2 ms", "disk: data and 3 more"].map(String::from);
+        assert!(!cells(&row)[1].contains(' '), "{:?}", cells(&row));
+        assert_eq!(cells(&row)[2], "disk: data and 3 more");
+        let shown = of(&CallLedger::default());
+        let sentence = shown["sentence"].as_str().expect("a sentence");
+        assert!(sentence.split(' ').count() > 5, "a browser can't break it: {sentence:?}");
+    }
 
     #[test]
     fn neighbours_are_joined_straight_and_others_below_the_boxes_between() {

@@ -9,7 +9,7 @@ use model::record::{Event, MetricResult, OperationResult, PhaseResult, TargetOut
 use serde::Serialize;
 use serde_json::json;
 
-use super::text::{thin, visible_json};
+use super::text::{thin, thin_groups, visible_json};
 use super::{bundle, calls, holds, inside};
 use crate::checks::{self, Check};
 use crate::explained::Tried;
@@ -73,7 +73,7 @@ struct Limit {
 
 fn statement(one: &StatementResult) -> serde_json::Value {
     let shown = statements::shown(one);
-    json!({"text": shown.text, "time": thin(&shown.time), "verdict": shown.verdict.as_deref().map(thin)})
+    json!({"text": shown.text, "time": thin_groups(&shown.time), "verdict": shown.verdict.as_deref().map(thin_groups)})
 }
 
 /// The template's variables.
