@@ -180,9 +180,7 @@ fn what_a_process_blocks_on_is_named_with_its_call_and_its_object_and_for_as_lon
                 && cell.doing == plant.doing
         });
         assert!(counted_s > 0.0, "{} is not named: {}", plant.name, longest(&step));
-        // Its own clock goes on while it waits for a CPU after the call: of a busy machine that is not the call's.
-        let ready_s = seconds_of(&step, |cell| cell.doing == Doing::WaitingForCpu);
-        let near = (0.9 * counted_s..=1.1 * (counted_s + ready_s)).contains(&blocked_s);
+        let near = (counted_s / blocked_s - 1.0).abs() <= 0.1;
         if !near || (closes(&step) - 1.0).abs() > 0.03 {
             wrong.push(format!(
                 "{}: {blocked_s:.3} s by its own clock, {counted_s:.3} s counted, closes to {:.3}: {}",
