@@ -140,6 +140,29 @@ impl Sockets {
         Some(answers.into_iter().filter_map(listener).collect())
     }
 
+    /// How many TCP connections of IPv4 that were accepted at `port` have bytes that nobody has read yet. The kernel only tells
+    /// of that port's. Those whose client has closed them are left out: their end counts as a byte.
+    pub(crate) fn unread(&mut self, port: u16) -> Option<u64> {
+        let request = InetRequest {
+            family: AF_INET,
+            protocol: IPPROTO_TCP,
+            extensions: inet::ExtensionFlags::empty(),
+            states: inet::StateFlags::ESTABLISHED,
+            socket_id: SocketId { source_port: port, ..SocketId::new_v4() },
+        };
+        let answers = self.ask(SockDiagMessage::InetRequest(request), NLM_F_REQUEST | NLM_F_DUMP)?;
+        let unread = |answer: &&SockDiagMessage| match answer {
+            // The port is asked again, as a kernel that doesn't know the question tells of all. What nobody has accepted yet
+            // has no inode, and counts where it waits.
+            SockDiagMessage::InetResponse(response) => {
+                let header = &response.header;
+                header.socket_id.source_port == port && header.inode != 0 && header.recv_queue > 0
+            }
+            _ => false,
+        };
+        Some(answers.iter().filter(unread).count() as u64)
+    }
+
     /// The remote ports of the TCP connections of IPv4, by their sockets' inodes. Those that are over and only wait for their
     /// time to pass belong to nobody; the kernel leaves them out, and there may be tens of thousands.
     pub(crate) fn remote_ports(&mut self) -> Option<HashMap<u64, u16>> {
@@ -222,6 +245,7 @@ fn waiting(response: &UnixResponse) -> Option<u64> {
 mod tests {
     use super::*;
     use std::fs::read_link;
+    use std::io::{Read, Write};
     use std::os::fd::AsRawFd;
     use std::os::unix::net::{UnixListener, UnixStream};
 
@@ -276,6 +300,25 @@ mod tests {
         let all = sockets.tcp_listeners().expect("this kernel tells about TCP");
         let found = all.iter().find(|one| one.port == address.port()).expect("it is listened on");
         assert_eq!((found.inode, found.waiting), (inode(&listener), 1));
+    }
+
+    #[test]
+    fn a_connection_whose_client_said_something_is_unread_until_somebody_reads_it() {
+        let Some(mut sockets) = open() else { return };
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let port = listener.local_addr().expect("it is bound").port();
+        let connect = || std::net::TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+        let mut unread = || sockets.unread(port).expect("this kernel tells about TCP");
+        let (mut says, silent) = (connect(), connect());
+        assert_eq!(unread(), 0, "nobody has said anything");
+        says.write_all(b"GET / HTTP/1.1").expect("it is open");
+        assert_eq!(unread(), 0, "it waits to be accepted, which is counted there");
+        let (mut served, _) = listener.accept().expect("one waits");
+        assert_eq!(unread(), 1, "being accepted is not being read");
+        served.read_exact(&mut [0; 14]).expect("it was said");
+        assert_eq!(unread(), 0);
+        drop(silent);
+        assert_eq!(unread(), 0, "an end is no request");
     }
 
     #[test]

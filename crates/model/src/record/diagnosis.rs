@@ -72,7 +72,7 @@ pub enum Doing {
     WaitingForDisk,
     /// Sleeps until a time.
     Sleeping,
-    /// Waits to be accepted: no thread of the tier has it yet.
+    /// Waits to be accepted, or to be read: no thread of the tier has it yet.
     Queued,
     /// Waits for work.
     Idle,
@@ -121,7 +121,7 @@ impl Doing {
             Doing::WaitingForLock => "waiting for a lock",
             Doing::WaitingForDisk => "waiting for a disk",
             Doing::Sleeping => "sleeping",
-            Doing::Queued => "waiting to be accepted",
+            Doing::Queued => "waiting to be accepted or read",
             Doing::Idle => "waiting for work",
             Doing::Other => "something else",
         }

@@ -30,6 +30,11 @@ pub(crate) use look::image;
 signals! {
     COUNT = Signal::of_tier("threads.count", "threads", "its threads");
     QUEUE = Signal::of_tier("listen.queue", "connections", "connections that wait to be accepted").shown_first();
+    UNREAD = Signal::of_tier(
+        "requests.unread",
+        "connections",
+        "TCP connections with bytes of their client that nobody has read yet: of an event loop, requests that wait for it"
+    );
 }
 
 /// The signals of what threads do: the mean number of them that did it.
@@ -94,6 +99,8 @@ struct Tier {
     looks: u32,
     /// Connections that wait to be accepted.
     queue: Option<u64>,
+    /// Those that have something to read.
+    unread: Option<u64>,
 }
 
 impl Threads {
@@ -181,11 +188,12 @@ impl Threads {
         }
     }
 
-    /// How many connections wait to be accepted, as of the last sample.
+    /// How many connections wait to be accepted or read, as of the last sample.
     pub(crate) fn queues(&self, points: &mut Points) {
         for tier in &self.tiers {
             let waiting = tier.queue.map(|waiting| waiting as f64);
             points.add_known(&QUEUE, Some(&tier.job.name), waiting);
+            points.add_known(&UNREAD, Some(&tier.job.name), tier.unread.map(|unread| unread as f64));
         }
     }
 
@@ -201,6 +209,7 @@ impl Threads {
                 self.listening.extend(there.iter().flat_map(Listeners::inodes));
                 let Listeners { tcp, unix } = there.as_ref().unwrap_or(&here);
                 tier.queue = waiting(&tier.job, tcp, unix);
+                tier.unread = unread(&tier.job, tier.apart.as_mut().unwrap_or(sockets));
             }
         }
     }
@@ -244,6 +253,7 @@ impl Tier {
             sums: BTreeMap::new(),
             looks: 0,
             queue: None,
+            unread: None,
         }
     }
 
@@ -339,6 +349,12 @@ fn tasks(id: u32) -> Vec<u32> {
 fn own_cpu_s() -> f64 {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
+}
+
+/// Connections at the tier's ports that have something to read, together; `None` where it has no port.
+fn unread(job: &TierJob, sockets: &mut Sockets) -> Option<u64> {
+    let of_ports: Vec<u64> = job.ports.iter().filter_map(|port| sockets.unread(*port)).collect();
+    (!of_ports.is_empty()).then(|| of_ports.iter().sum())
 }
 
 #[cfg(test)]
