@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 use model::catalogue::rules::{About, Rule};
 use model::record::TierSetup;
+use model::record::calls::CallLedger;
 use model::record::diagnosis::{Limited, SignalSummary};
 use model::{ServiceManifest, Signal};
 
@@ -39,6 +40,8 @@ const WAITING_SHARE: f64 = 0.75;
 pub struct Case<'a> {
     /// Every signal of the run.
     pub signals: &'a [SignalSummary],
+    /// What the kernel counted of the tiers' calls, where it did.
+    pub calls: Option<&'a CallLedger>,
     /// The tiers as they were set up, in the order of their start.
     pub tiers: &'a [TierSetup],
     /// What may hold a stack.
@@ -54,9 +57,10 @@ pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, DiagnosisFacts) {
     let order: Vec<&str> = case.tiers.iter().map(|tier| tier.tier.as_str()).collect();
     let mut signals: Vec<SignalSummary> =
         case.signals.iter().filter(|signal| !ledger::is_of_ledger(signal)).cloned().collect();
-    let ledger = ledger::ledger(&order, &signals);
+    let seen = |signals| ledger::Seen { signals, calls: case.calls };
+    let ledger = ledger::ledger(&order, seen(&signals));
     if let Some(ledger) = &ledger {
-        let more = ledger::signals(ledger, &order, &signals);
+        let more = ledger::signals(ledger, &order, seen(&signals));
         signals.extend(more);
     }
     let mut suspects = suspects(case, &signals);

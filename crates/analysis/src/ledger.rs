@@ -2,10 +2,12 @@
 //!
 //! By Little's law (Little, *Operations Research* 9, 1961) a mean of `n` threads doing something, with `x` operations
 //! completed per second, is `n / x` seconds of a mean operation. Computing and waiting for a CPU come from the kernel's
-//! exact accounts; the other states are sampled. Connections that wait to be accepted are counted in the same way: a mean of
+//! exact accounts; the other states from its ledger of calls, or, where nothing was counted, from looks at threads.
+//! Connections that wait to be accepted, or whose request waits to be read, are counted in the same way: a mean of
 //! `n` in the queue is `n / x` seconds before the tier. What a tier waits for its callee is replaced by what the callee did
 //! meanwhile, its queue included, so that nothing is counted twice.
 
+use model::record::calls::CallLedger;
 use model::record::diagnosis::{Doing, Ledger, LedgerPart, SignalSummary};
 use model::{Signal, Subject, signals};
 
@@ -37,15 +39,18 @@ const BUSY: [(&str, f64, &str); 4] = [
     ("sql.running", 1.0, ""),
 ];
 
-/// What is sampled, the most specific first: so it is believed when a server's own count leaves less room than the sample.
-const SAMPLED: [Doing; 4] = [Doing::WaitingForDisk, Doing::Sleeping, Doing::WaitingForLock, Doing::Other];
+/// What no account of CPUs has, the most specific first: so it is believed when a server's own count leaves less room than
+/// was seen.
+const BLOCKED: [Doing; 4] = [Doing::WaitingForDisk, Doing::Sleeping, Doing::WaitingForLock, Doing::Other];
 
 /// How many connections wait to be accepted.
 const QUEUE: &str = "listen.queue";
+/// How many of those that were accepted have a request that nobody has read yet.
+const UNREAD: &str = "requests.unread";
 
 /// What threads of a tier do in a ledger: of which waiting for the callee is there in any case, the two of CPUs are exact.
 fn doings() -> impl Iterator<Item = Doing> {
-    [Doing::Running, Doing::WaitingForCpu, Doing::WaitingForCallee].into_iter().chain(SAMPLED)
+    [Doing::Running, Doing::WaitingForCpu, Doing::WaitingForCallee].into_iter().chain(BLOCKED)
 }
 
 /// Every signal of a ledger.
@@ -75,11 +80,34 @@ fn threads(doing: Doing) -> String {
 pub(crate) fn wanted() -> impl Iterator<Item = String> {
     let of_servers = BUSY.iter().flat_map(|(busy, _, kept)| [*busy, *kept]).filter(|name| !name.is_empty());
     let looked_at = doings().filter(|doing| *doing != Doing::WaitingForCpu);
-    of_servers.chain([QUEUE]).map(str::to_string).chain(looked_at.map(threads))
+    of_servers.chain([QUEUE, UNREAD]).map(str::to_string).chain(looked_at.map(threads))
 }
 
 /// Parts smaller than this share of the response time are left out.
 const MIN_RATIO: f64 = 0.001;
+
+/// What a ledger is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// The run's signals.
+    pub signals: &'a [SignalSummary],
+    /// What the kernel counted, where it did: of a tier whose account closes it is believed before looks at threads.
+    pub calls: Option<&'a CallLedger>,
+}
+
+impl Seen<'_> {
+    /// A mean, which is never below zero.
+    fn mean(&self, tier: &str, name: &str) -> Option<f64> {
+        find(self.signals, Some(tier), name).map(|signal| signal.mean.max(0.0))
+    }
+
+    /// The mean number of a tier's threads that did something; absent where nobody knows.
+    fn threads(&self, tier: &str, doing: Doing) -> Option<f64> {
+        let counted = self.calls.and_then(|calls| calls.account(tier));
+        let counted = counted.map(|account| account.threads_doing(doing));
+        counted.or_else(|| self.mean(tier, &threads(doing)))
+    }
+}
 
 /// What a tier's threads did, in mean threads, and how many connections waited for one.
 #[derive(Debug, Clone)]
@@ -99,17 +127,17 @@ impl Work {
 
 /// The ledger of a run by its signals. `tiers` are named in the order in which they start: each calls those before it.
 /// Absent where nobody looked at the tiers' threads, or nothing completed.
-pub fn ledger(tiers: &[&str], signals: &[SignalSummary]) -> Option<Ledger> {
-    let per_s = find(signals, None, &OPERATIONS_PER_S.name)?.mean;
-    let response_s = find(signals, None, &RESPONSE.name)?.mean;
-    let sampled = |tier: &&str| find(signals, Some(tier), &threads(Doing::Running)).is_some();
-    if per_s <= 0.0 || response_s <= 0.0 || !tiers.iter().any(sampled) {
+pub fn ledger(tiers: &[&str], seen: Seen<'_>) -> Option<Ledger> {
+    let per_s = find(seen.signals, None, &OPERATIONS_PER_S.name)?.mean;
+    let response_s = find(seen.signals, None, &RESPONSE.name)?.mean;
+    let watched = |tier: &&str| seen.threads(tier, Doing::Running).is_some();
+    if per_s <= 0.0 || response_s <= 0.0 || !tiers.iter().any(watched) {
         return None;
     }
     let mut parts = Vec::new();
     let mut accounted_s = 0.0;
     let mut behind_s = 0.0;
-    for work in tiers.iter().map(|tier| work(tier, signals)) {
+    for work in tiers.iter().map(|tier| work(tier, seen)) {
         let explained_s = behind_s;
         behind_s = (work.own() + work.callee + work.queued) / per_s;
         let beyond_s = (work.callee / per_s - explained_s).max(0.0);
@@ -129,7 +157,7 @@ pub fn ledger(tiers: &[&str], signals: &[SignalSummary]) -> Option<Ledger> {
 
 /// Signals that tell the ledger to rules: `ledger.WORD` as shares of the response time, `work.WORD` as shares of the
 /// time in which the tier was at work (there `callee` is the whole wait), `run.unaccounted_ratio`, `run.unserved_ratio`.
-pub fn signals(ledger: &Ledger, tiers: &[&str], signals: &[SignalSummary]) -> Vec<SignalSummary> {
+pub fn signals(ledger: &Ledger, tiers: &[&str], seen: Seen<'_>) -> Vec<SignalSummary> {
     let mut found = Vec::new();
     for tier in tiers {
         let mut add = |signal: Signal, value: f64| {
@@ -138,7 +166,7 @@ pub fn signals(ledger: &Ledger, tiers: &[&str], signals: &[SignalSummary]) -> Ve
         for part in ledger.parts.iter().filter(|part| part.tier == *tier) {
             add(of_doing(LEDGER, part.doing), part.share_ratio);
         }
-        let work = work(tier, signals);
+        let work = work(tier, seen);
         let all = work.own() + work.callee;
         if all > 0.0 {
             for (doing, threads) in work.doing.iter().chain([&(Doing::WaitingForCallee, work.callee)]) {
@@ -159,9 +187,9 @@ pub(crate) fn is_of_ledger(signal: &SignalSummary) -> bool {
     [LEDGER.0, WORK.0, &UNACCOUNTED.name, &UNSERVED.name].iter().any(|begin| signal.name.starts_with(begin))
 }
 
-fn work(tier: &str, signals: &[SignalSummary]) -> Work {
-    let mean = |name: &str| find(signals, Some(tier), name).map(|signal| signal.mean.max(0.0));
-    let threads = |doing: Doing| mean(&threads(doing));
+fn work(tier: &str, seen: Seen<'_>) -> Work {
+    let mean = |name: &str| seen.mean(tier, name);
+    let threads = |doing: Doing| seen.threads(tier, doing);
     let running = mean(CPU).or_else(|| threads(Doing::Running)).unwrap_or(0.0);
     let waiting = mean(CPU_WAIT).or_else(|| threads(Doing::WaitingForCpu)).unwrap_or(0.0);
     let mut doing = vec![(Doing::Running, running), (Doing::WaitingForCpu, waiting)];
@@ -170,16 +198,18 @@ fn work(tier: &str, signals: &[SignalSummary]) -> Work {
         .iter()
         .find_map(|(name, own, kept)| Some((mean(name)? - own - mean(kept).unwrap_or(0.0)).max(0.0)));
     let mut room = busy.map_or(f64::INFINITY, |busy| (busy - running - waiting - callee).max(0.0));
-    for state in SAMPLED {
-        let seen = threads(state).unwrap_or(0.0).min(room);
+    for state in BLOCKED {
+        let threads = threads(state).unwrap_or(0.0).min(room);
         // Without a count of its own by the server, nobody knows whether something else is work.
         let counts = state != Doing::Other || busy.is_some();
         if counts {
-            room -= seen;
-            doing.push((state, seen));
+            room -= threads;
+            doing.push((state, threads));
         }
     }
-    Work { tier: tier.to_string(), doing, callee, queued: mean(QUEUE).unwrap_or(0.0) }
+    // A request whose thread is awake and has no CPU yet is unread, too, and is that thread's time already.
+    let unread = (mean(UNREAD).unwrap_or(0.0) - waiting).max(0.0);
+    Work { tier: tier.to_string(), doing, callee, queued: mean(QUEUE).unwrap_or(0.0) + unread }
 }
 
 #[cfg(test)]

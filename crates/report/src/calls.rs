@@ -5,10 +5,6 @@ use model::record::diagnosis::Doing;
 
 use crate::figures;
 
-/// Above this share of what was counted, what was lost makes the tables worthless.
-const MAX_LOST_RATIO: f64 = 0.01;
-/// Sums that differ by more than this from what they should be are said to.
-const CLOSES_RATIO: f64 = 0.03;
 /// Threads that do something are named from this many on average.
 const MIN_THREADS: f64 = 0.005;
 
@@ -31,12 +27,10 @@ pub(crate) struct CallTable {
 
 /// Why no table is shown; absent where they can be.
 pub(crate) fn withheld(ledger: &CallLedger) -> Option<String> {
-    let lost = ledger.lost.threads + ledger.lost.cells;
-    let ratio = lost as f64 / (ledger.changes.max(1)) as f64;
-    (ratio > MAX_LOST_RATIO).then(|| {
+    ledger.is_withheld().then(|| {
         format!(
             "{} of what the tiers' threads did had no room in the kernel's tables ({}): what is left would mislead",
-            figures::percent(Some(ratio)),
+            figures::percent(Some(ledger.lost_ratio())),
             lost_words(ledger),
         )
     })
@@ -97,7 +91,7 @@ fn doings(tier: &TierCalls) -> String {
 
 fn closing(tier: &TierCalls) -> String {
     let mut text = format!("closes to {}", figures::percent(Some(tier.closes_ratio)));
-    if (tier.closes_ratio - 1.0).abs() > CLOSES_RATIO {
+    if !tier.closes() {
         text.push_str(" and not within 3 %: some of its time is missing or counted twice");
     }
     if let Some(ratio) = tier.cpu_agrees_ratio {

@@ -25,6 +25,7 @@ pub fn facts(
 ) -> Option<(Vec<SignalSummary>, DiagnosisFacts)> {
     let case = Case {
         signals: &record.signals,
+        calls: record.calls.as_ref(),
         tiers: &record.setup.tiers,
         rules,
         services,

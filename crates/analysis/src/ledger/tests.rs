@@ -1,3 +1,4 @@
+use model::record::calls::{CallLedger, DoingThreads, TierCalls};
 use model::record::diagnosis::{Doing, SignalSummary};
 
 use super::*;
@@ -25,6 +26,11 @@ fn run() -> Vec<SignalSummary> {
     ]
 }
 
+/// Nothing was counted.
+fn only(signals: &[SignalSummary]) -> Seen<'_> {
+    Seen { signals, calls: None }
+}
+
 fn share(ledger: &Ledger, tier: &str, doing: Doing) -> f64 {
     let part = ledger.parts.iter().find(|part| part.tier == tier && part.doing == doing);
     part.map_or(0.0, |part| (part.share_ratio * 1e4).round() / 1e4)
@@ -32,7 +38,7 @@ fn share(ledger: &Ledger, tier: &str, doing: Doing) -> f64 {
 
 #[test]
 fn a_callers_wait_is_what_its_callee_did_and_what_nobody_did_was_waiting_before() {
-    let ledger = ledger(&["db", "app"], &run()).expect("threads were watched");
+    let ledger = ledger(&["db", "app"], only(&run())).expect("threads were watched");
     assert_eq!(share(&ledger, "app", Doing::Running), 0.125, "{ledger:#?}");
     assert_eq!(share(&ledger, "app", Doing::WaitingForCpu), 0.05);
     assert_eq!(share(&ledger, "db", Doing::WaitingForDisk), 0.25);
@@ -55,7 +61,7 @@ fn idle_threads_of_a_servlet_container_wait_for_no_lock() {
     let mut run = run();
     // Each of its threads that has no work waits in a place of its own, as for a lock.
     run.extend([of("app", "threads.lock", 30.0), of("app", "threads.busy", 2.4)]);
-    let ledger = ledger(&["db", "app"], &run).expect("threads were watched");
+    let ledger = ledger(&["db", "app"], only(&run)).expect("threads were watched");
     let left = "2.4 threads had a request: 0.7 computed or waited for a CPU, 1.5 waited for the database";
     assert_eq!(share(&ledger, "app", Doing::WaitingForLock), 0.05, "{left}: {ledger:#?}");
 }
@@ -65,7 +71,7 @@ fn what_waits_to_be_accepted_is_time_before_its_tier_and_no_work_of_it() {
     let mut run = run();
     run.extend([of("app", "listen.queue", 1.6), of("db", "listen.queue", 0.1)]);
     let tiers = ["db", "app"];
-    let ledger = ledger(&tiers, &run).expect("threads were watched");
+    let ledger = ledger(&tiers, only(&run)).expect("threads were watched");
     assert_eq!(share(&ledger, "app", Doing::Queued), 0.4, "1.6 of four: {ledger:#?}");
     assert_eq!(share(&ledger, "db", Doing::Queued), 0.025);
     assert_eq!(
@@ -74,7 +80,7 @@ fn what_waits_to_be_accepted_is_time_before_its_tier_and_no_work_of_it() {
         "what waited there was before the database"
     );
     assert!((ledger.unaccounted_s - 0.02).abs() < 1e-9, "{ledger:#?}");
-    let signals = signals(&ledger, &tiers, &run);
+    let signals = signals(&ledger, &tiers, only(&run));
     let value = |tier, name| find(&signals, tier, name).map(|signal| (signal.mean * 1e3).round());
     assert_eq!(value(Some("app"), "ledger.queue"), Some(400.0));
     assert_eq!(value(Some("app"), "work.callee"), Some(682.0), "a queue is no work");
@@ -82,10 +88,49 @@ fn what_waits_to_be_accepted_is_time_before_its_tier_and_no_work_of_it() {
 }
 
 #[test]
+fn a_request_that_an_event_loop_has_not_read_waits_before_it_and_one_whose_thread_is_awake_does_not() {
+    let mut run = run();
+    run.extend([of("app", "requests.unread", 1.8), of("db", "requests.unread", 0.1)]);
+    let ledger = ledger(&["db", "app"], only(&run)).expect("threads were watched");
+    assert_eq!(
+        share(&ledger, "app", Doing::Queued),
+        0.4,
+        "1.8 less the 0.2 threads without a CPU, of four: {ledger:#?}"
+    );
+    assert_eq!(share(&ledger, "db", Doing::Queued), 0.0, "its 0.1 threads wait for a CPU with it");
+}
+
+#[test]
+fn what_the_kernel_counted_is_believed_before_looks_unless_its_account_does_not_close() {
+    let run = run();
+    let doing = |doing, threads| DoingThreads { doing, threads };
+    let account = TierCalls {
+        tier: "db".to_string(),
+        doing: vec![doing(Doing::WaitingForDisk, 0.4), doing(Doing::Sleeping, 0.6), doing(Doing::Idle, 20.0)],
+        closes_ratio: 1.0,
+        ..TierCalls::default()
+    };
+    let shares = |calls: &CallLedger| {
+        let seen = Seen { signals: &run, calls: Some(calls) };
+        let ledger = ledger(&["db", "app"], seen).expect("threads were counted");
+        [Doing::WaitingForDisk, Doing::Sleeping, Doing::WaitingForLock]
+            .map(|doing| share(&ledger, "db", doing))
+    };
+    let mut calls = CallLedger { tiers: vec![account], changes: 1_000, ..CallLedger::default() };
+    assert_eq!(shares(&calls), [0.1, 0.15, 0.0]);
+    let looks = [0.25, 0.0, 0.025];
+    calls.lost.threads = 11;
+    assert_eq!(shares(&calls), looks, "more than a hundredth had no room");
+    calls.lost.threads = 10;
+    calls.tiers[0].closes_ratio = 0.96;
+    assert_eq!(shares(&calls), looks, "a twenty-fifth of its time is missing");
+}
+
+#[test]
 fn the_ledgers_signals_tell_shares_of_the_response_and_of_the_tiers_own_work() {
     let run = run();
     let tiers = ["db", "app"];
-    let signals = signals(&ledger(&tiers, &run).expect("threads were watched"), &tiers, &run);
+    let signals = signals(&ledger(&tiers, only(&run)).expect("threads were watched"), &tiers, only(&run));
     let value = |tier, name| find(&signals, tier, name).map(|signal| (signal.mean * 1e3).round());
     assert_eq!(value(Some("app"), "work.callee"), Some(682.0), "1.5 of 2.2 threads");
     assert_eq!(value(Some("db"), "ledger.disk"), Some(250.0));
@@ -97,8 +142,8 @@ fn the_ledgers_signals_tell_shares_of_the_response_and_of_the_tiers_own_work() {
 fn without_threads_or_operations_there_is_no_ledger() {
     let mut unseen = run();
     unseen.retain(|signal| !signal.name.starts_with("threads."));
-    assert_eq!(ledger(&["db", "app"], &unseen), None);
+    assert_eq!(ledger(&["db", "app"], only(&unseen)), None);
     let mut nothing = run();
     nothing[0].mean = 0.0;
-    assert_eq!(ledger(&["db", "app"], &nothing), None);
+    assert_eq!(ledger(&["db", "app"], only(&nothing)), None);
 }

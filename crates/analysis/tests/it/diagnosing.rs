@@ -122,8 +122,14 @@ fn with_shares(mut signals: BTreeMap<String, SignalSummary>) -> Vec<SignalSummar
 }
 
 fn diagnosis(stack: &Stack, signals: &[SignalSummary]) -> DiagnosisFacts {
-    let case =
-        Case { signals, tiers: &stack.tiers, rules: &stack.rules, services: &stack.services, unseen: &[] };
+    let case = Case {
+        signals,
+        calls: None,
+        tiers: &stack.tiers,
+        rules: &stack.rules,
+        services: &stack.services,
+        unseen: &[],
+    };
     diagnose(&case).1
 }
 

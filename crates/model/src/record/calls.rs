@@ -205,6 +205,41 @@ pub struct CallRow {
     pub cpu_s_per_call: Option<f64>,
 }
 
+/// Above this share of what was counted, what had no room makes the ledger worthless.
+const MAX_LOST_RATIO: f64 = 0.01;
+/// An account that differs by more than this from the lifetimes of its threads misses time, or counts some twice.
+const CLOSES_RATIO: f64 = 0.03;
+
+impl CallLedger {
+    /// What had no room, as a share of all changes of state.
+    pub fn lost_ratio(&self) -> f64 {
+        (self.lost.threads + self.lost.cells) as f64 / self.changes.max(1) as f64
+    }
+
+    /// Whether so much had no room that what is left would mislead.
+    pub fn is_withheld(&self) -> bool {
+        self.lost_ratio() > MAX_LOST_RATIO
+    }
+
+    /// The account of a tier; absent where it was not followed, or can't be believed.
+    pub fn account(&self, tier: &str) -> Option<&TierCalls> {
+        let account = self.tiers.iter().find(|one| one.tier == tier)?;
+        (!self.is_withheld() && account.closes()).then_some(account)
+    }
+}
+
+impl TierCalls {
+    /// Whether what its threads did is what they lived.
+    pub fn closes(&self) -> bool {
+        (self.closes_ratio - 1.0).abs() <= CLOSES_RATIO
+    }
+
+    /// The mean number of threads that did something.
+    pub fn threads_doing(&self, doing: Doing) -> f64 {
+        self.doing.iter().filter(|one| one.doing == doing).map(|one| one.threads).sum()
+    }
+}
+
 /// How long the threads of a tier waited for somebody.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitEdge {
