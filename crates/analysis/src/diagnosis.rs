@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use model::catalogue::rules::{About, Rule};
 use model::record::TierSetup;
 use model::record::calls::CallLedger;
-use model::record::diagnosis::{Limited, SignalSummary};
+use model::record::diagnosis::{Doing, Ledger, LedgerPart, Limited, Mechanism, SignalSummary};
 use model::{ServiceManifest, Signal};
 
 use crate::ledger;
@@ -63,8 +63,9 @@ pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, DiagnosisFacts) {
         let more = ledger::signals(ledger, &order, seen(&signals));
         signals.extend(more);
     }
-    let mut suspects = suspects(case, &signals);
+    let mut suspects = suspects(case, &signals, ledger.as_ref());
     blame::upstream(&order, &signals, &mut suspects);
+    leave_names_to_others(&mut suspects);
     let mut suspects: Vec<SuspectFacts> = suspects.into_iter().map(weigh::Weighed::suspect).collect();
     suspects.sort_by(|one, other| other.sure_ratio.total_cmp(&one.sure_ratio));
     let spoken_for = |suspect: &SuspectFacts| suspect.evidence.iter().any(|clue| clue.weight > 0.0);
@@ -84,7 +85,7 @@ pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, DiagnosisFacts) {
 }
 
 /// Each rule for each tier that it can be about.
-fn suspects(case: &Case<'_>, signals: &[SignalSummary]) -> Vec<weigh::Weighed> {
+fn suspects(case: &Case<'_>, signals: &[SignalSummary], ledger: Option<&Ledger>) -> Vec<weigh::Weighed> {
     let mut found = Vec::new();
     for rule in case.rules {
         let subjects: Vec<weigh::Subject<'_>> = match rule.about {
@@ -96,11 +97,34 @@ fn suspects(case: &Case<'_>, signals: &[SignalSummary]) -> Vec<weigh::Weighed> {
         for subject in subjects {
             if let Some(mut weighed) = weigh::weigh(rule, &subject, signals) {
                 weighed.tries = tries::tries(rule, &subject, case);
+                weighed.mechanisms = mechanisms(rule, subject.tier, ledger);
                 found.push(weighed);
             }
         }
     }
     found
+}
+
+/// How `tier` waits in the way that `rule` names most.
+fn mechanisms(rule: &Rule, tier: &str, ledger: Option<&Ledger>) -> Vec<Mechanism> {
+    let of = |part: &&LedgerPart| part.tier == tier && rule.waits.contains(&part.doing);
+    // The parts are the largest first.
+    let part = ledger.into_iter().flat_map(|ledger| &ledger.parts).find(of);
+    part.map(|part| part.mechanisms.clone()).unwrap_or_default()
+}
+
+/// A rule that only says in which call a tier waits is silent where another one knows what for.
+fn leave_names_to_others(suspects: &mut Vec<weigh::Weighed>) {
+    let knows = |one: &weigh::Weighed| !one.fallback && one.sure_ratio() >= 0.5;
+    let known: Vec<(String, Doing)> = suspects
+        .iter()
+        .filter(|one| knows(one))
+        .flat_map(|one| one.waits.iter().map(|doing| (one.tier.clone(), *doing)))
+        .collect();
+    let is_known = |one: &weigh::Weighed| {
+        one.waits.iter().any(|doing| known.iter().any(|(tier, known)| *tier == one.tier && known == doing))
+    };
+    suspects.retain(|one| !(one.fallback && is_known(one)));
 }
 
 /// Two rules may name the same resource: the likelier one, which comes first, stands for both.

@@ -3,16 +3,19 @@
 //! By Little's law (Little, *Operations Research* 9, 1961) a mean of `n` threads doing something, with `x` operations
 //! completed per second, is `n / x` seconds of a mean operation. Computing and waiting for a CPU come from the kernel's
 //! exact accounts; the other states from its ledger of calls, or, where nothing was counted, from looks at threads.
-//! Connections that wait to be accepted, or whose request waits to be read, are counted in the same way: a mean of
+//! Connections that wait to be opened, accepted, or read are counted in the same way: a mean of
 //! `n` in the queue is `n / x` seconds before the tier. What a tier waits for its callee is replaced by what the callee did
 //! meanwhile, its queue included, so that nothing is counted twice.
+
+mod mechanisms;
 
 use model::record::calls::CallLedger;
 use model::record::diagnosis::{Doing, Ledger, LedgerPart, SignalSummary};
 use model::{Signal, Subject, signals};
 
+use self::mechanisms::{beyond, mechanisms};
 use crate::signals::names::{CPU, CPU_WAIT};
-use crate::signals::{OPERATIONS_PER_S, RESPONSE, find, value_of};
+use crate::signals::{CONNECTING, OPERATIONS_PER_S, RESPONSE, find, value_of};
 
 signals! {
     UNACCOUNTED = Signal::of_run(
@@ -42,6 +45,12 @@ const BUSY: [(&str, f64, &str); 4] = [
 /// What no account of CPUs has, the most specific first: so it is believed when a server's own count leaves less room than
 /// was seen.
 const BLOCKED: [Doing; 4] = [Doing::WaitingForDisk, Doing::Sleeping, Doing::WaitingForLock, Doing::Other];
+
+/// The ways in which a tier's threads wait for something.
+pub(crate) fn waits() -> [Doing; 5] {
+    let [disk, sleep, lock, other] = BLOCKED;
+    [Doing::WaitingForCallee, disk, sleep, lock, other]
+}
 
 /// How many connections wait to be accepted.
 const QUEUE: &str = "listen.queue";
@@ -123,6 +132,11 @@ impl Work {
     fn own(&self) -> f64 {
         self.doing.iter().map(|(_, threads)| threads).sum()
     }
+
+    /// All that a caller sees of it.
+    fn all(&self) -> f64 {
+        self.own() + self.callee + self.queued
+    }
 }
 
 /// The ledger of a run by its signals. `tiers` are named in the order in which they start: each calls those before it.
@@ -137,17 +151,29 @@ pub fn ledger(tiers: &[&str], seen: Seen<'_>) -> Option<Ledger> {
     let mut parts = Vec::new();
     let mut accounted_s = 0.0;
     let mut behind_s = 0.0;
-    for work in tiers.iter().map(|tier| work(tier, seen)) {
+    let mut works: Vec<Work> = tiers.iter().map(|tier| work(tier, seen)).collect();
+    // A connection that waits for its first packet to be sent again is in no queue.
+    if let (Some(front), Some(connecting)) = (works.last_mut(), find(seen.signals, None, &CONNECTING.name)) {
+        front.queued += connecting.mean * per_s;
+    }
+    for work in &works {
         let explained_s = behind_s;
-        behind_s = (work.own() + work.callee + work.queued) / per_s;
-        let beyond_s = (work.callee / per_s - explained_s).max(0.0);
+        behind_s = work.all() / per_s;
+        let beyond = beyond(work, &works, seen.calls);
+        let beyond_s = match &beyond {
+            Some(beyond) => beyond.iter().map(|one| one.threads).sum::<f64>() / per_s,
+            None => (work.callee / per_s - explained_s).max(0.0),
+        };
+        let beyond = beyond.unwrap_or_default();
         let doing = work.doing.iter().map(|(doing, threads)| (*doing, threads / per_s));
         let others = [(Doing::WaitingForCallee, beyond_s), (Doing::Queued, work.queued / per_s)];
         for (doing, s_per_operation) in doing.chain(others) {
             accounted_s += s_per_operation;
             let share_ratio = s_per_operation / response_s;
             if share_ratio >= MIN_RATIO {
-                parts.push(LedgerPart { tier: work.tier.clone(), doing, s_per_operation, share_ratio });
+                let mechanisms = mechanisms(&work.tier, doing, &beyond, seen.calls);
+                let tier = work.tier.clone();
+                parts.push(LedgerPart { tier, doing, s_per_operation, share_ratio, mechanisms });
             }
         }
     }
@@ -163,8 +189,16 @@ pub fn signals(ledger: &Ledger, tiers: &[&str], seen: Seen<'_>) -> Vec<SignalSum
         let mut add = |signal: Signal, value: f64| {
             found.push(SignalSummary { tier: Some(tier.to_string()), ..value_of(&signal, value) });
         };
-        for part in ledger.parts.iter().filter(|part| part.tier == *tier) {
-            add(of_doing(LEDGER, part.doing), part.share_ratio);
+        let share = |doing| {
+            let of = |part: &&LedgerPart| part.tier == *tier && part.doing == doing;
+            ledger.parts.iter().find(of).map(|part| part.share_ratio)
+        };
+        // That a tier did hardly any of it is evidence, too, where somebody looked.
+        let least = seen.threads(tier, Doing::Running).map(|_| 0.0);
+        for doing in doings().chain([Doing::Queued]) {
+            if let Some(share_ratio) = share(doing).or(least) {
+                add(of_doing(LEDGER, doing), share_ratio);
+            }
         }
         let work = work(tier, seen);
         let all = work.own() + work.callee;
@@ -208,8 +242,9 @@ fn work(tier: &str, seen: Seen<'_>) -> Work {
         }
     }
     // A request whose thread is awake and has no CPU yet is unread, too, and is that thread's time already.
-    let unread = (mean(UNREAD).unwrap_or(0.0) - waiting).max(0.0);
-    Work { tier: tier.to_string(), doing, callee, queued: mean(QUEUE).unwrap_or(0.0) + unread }
+    let of = |name: &str| mean(name).unwrap_or(0.0);
+    let unread = (of(UNREAD) - waiting).max(0.0);
+    Work { tier: tier.to_string(), doing, callee, queued: of(QUEUE) + unread }
 }
 
 #[cfg(test)]

@@ -19,7 +19,9 @@ use crate::series::{MIN_EARLY_S, SeriesSeen};
 use crate::steady::Steady;
 
 pub(crate) use derived::OPERATIONS_PER_S;
-pub(crate) use run::{FAILED, MISSED_TARGETS, RESPONSE, RESPONSE_GROWTH, RESPONSE_SHARE, THROUGHPUT_GROWTH};
+pub(crate) use run::{
+    CONNECTING, FAILED, MISSED_TARGETS, RESPONSE, RESPONSE_GROWTH, RESPONSE_SHARE, THROUGHPUT_GROWTH,
+};
 
 /// The most that a series of a tier can be by the configuration.
 #[derive(Debug, Clone, PartialEq)]

@@ -19,6 +19,7 @@ mod http;
 mod jmx;
 mod plain;
 mod reader;
+mod row_locks;
 mod sql;
 mod statements;
 

@@ -1,7 +1,7 @@
 //! What holds a stack, in the words and figures that every rendering of a diagnosis shares.
 
 use model::record::Setup;
-use model::record::diagnosis::{Clue, Diagnosis, Doing, Ledger, Suspect, Try};
+use model::record::diagnosis::{Clue, Diagnosis, Doing, Ledger, LedgerPart, Suspect, Try};
 use model::record::study::By;
 use model::{RunRecord, StudyRecord};
 
@@ -56,7 +56,7 @@ pub(crate) fn parts(ledger: &Ledger) -> Vec<Part> {
     let of_tiers = ledger.parts.iter().map(|part| Part {
         tier: Some(part.tier.clone()),
         doing: Some(part.doing),
-        name: format!("{}: {}", part.tier, part.doing.title()),
+        name: name(part),
         s_per_operation: part.s_per_operation,
         share_ratio: part.s_per_operation / whole_s,
     });
@@ -68,6 +68,18 @@ pub(crate) fn parts(ledger: &Ledger) -> Vec<Part> {
         share_ratio: ledger.unaccounted_s / whole_s,
     };
     of_tiers.chain([rest]).filter(|part| part.share_ratio >= SEEN_RATIO).collect()
+}
+
+/// `db: waiting for a lock`, `web: waiting for a disk (fsync)`, `app: waiting for 10.0.0.7:443`.
+fn name(part: &LedgerPart) -> String {
+    let LedgerPart { tier, doing, mechanisms, .. } = part;
+    match mechanisms.first().filter(|first| first.share_ratio >= 0.5) {
+        Some(first) if *doing == Doing::WaitingForCallee && !first.object.is_empty() => {
+            format!("{tier}: waiting for {}", first.object)
+        }
+        Some(first) => format!("{tier}: {} ({})", doing.title(), first.call),
+        None => format!("{tier}: {}", doing.title()),
+    }
 }
 
 /// What the ledger is about: `A mean operation took 82.0 ms.`
@@ -220,7 +232,7 @@ mod tests {
     use super::*;
     use model::Value;
     use model::catalogue::setting::GivenSettings;
-    use model::record::diagnosis::LedgerPart;
+    use model::record::diagnosis::Mechanism;
     use testkit::recorded::Specimen;
 
     fn ledger(response_s: f64, parts: &[(Doing, f64)], unaccounted_s: f64) -> Ledger {
@@ -229,6 +241,7 @@ mod tests {
             doing: *doing,
             s_per_operation: *s,
             share_ratio: s / response_s,
+            mechanisms: Vec::new(),
         };
         Ledger { response_s, parts: parts.iter().map(part).collect(), unaccounted_s }
     }
@@ -242,6 +255,28 @@ mod tests {
         let sum: f64 = over.iter().map(|part| part.share_ratio).sum();
         assert!((sum - 1.0).abs() < 1e-9, "{over:?}");
         assert_eq!(parts(&ledger(0.0, &[], 0.0)), []);
+    }
+
+    #[test]
+    fn a_wait_has_the_call_that_most_of_it_was_in_or_whom_it_was_for() {
+        let mechanism = |call: &str, object: &str, share_ratio| Mechanism {
+            call: call.into(),
+            object: object.into(),
+            kernel_lock: false,
+            share_ratio,
+        };
+        let named = |doing, mechanisms| {
+            let part =
+                LedgerPart { tier: "web".into(), doing, s_per_operation: 0.1, share_ratio: 1.0, mechanisms };
+            name(&part)
+        };
+        let sync = || vec![mechanism("fsync", "tmp/log", 0.9)];
+        assert_eq!(named(Doing::WaitingForDisk, sync()), "web: waiting for a disk (fsync)");
+        assert_eq!(named(Doing::WaitingForDisk, Vec::new()), "web: waiting for a disk");
+        let bank = vec![mechanism("poll", "10.0.0.7:443", 0.8)];
+        assert_eq!(named(Doing::WaitingForCallee, bank), "web: waiting for 10.0.0.7:443");
+        let many = vec![mechanism("futex", "", 0.4), mechanism("flock", "a", 0.3)];
+        assert_eq!(named(Doing::WaitingForLock, many), "web: waiting for a lock");
     }
 
     #[test]

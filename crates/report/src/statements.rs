@@ -1,6 +1,6 @@
 //! The statements that a database's clients spent their time in, in words.
 
-use model::record::statements::{PlanStep, StatementResult};
+use model::record::statements::{PlanStep, RowWaitResult, StatementResult};
 
 use crate::figures;
 
@@ -18,14 +18,12 @@ pub(crate) struct Shown {
     pub(crate) time: String,
     /// How the database carries it out; absent where nobody asked.
     pub(crate) verdict: Option<String>,
+    /// Whose rows its clients waited for, one sentence each.
+    pub(crate) row_waits: Vec<String>,
 }
 
 /// A statement in words.
 pub(crate) fn shown(one: &StatementResult) -> Shown {
-    let mut text: String = one.digest.chars().take(MAX_CHARS).collect();
-    if text.len() < one.digest.len() && !text.ends_with('…') {
-        text.push('…');
-    }
     let time = format!(
         "{} clients of {} on average, {} of all that were in one (seen {} times)",
         figures::number(Some(one.clients)),
@@ -33,7 +31,37 @@ pub(crate) fn shown(one: &StatementResult) -> Shown {
         figures::percent(Some(one.share_ratio)),
         figures::count(one.seen),
     );
-    Shown { text, time, verdict: verdict(&one.plan) }
+    Shown {
+        text: cut(&one.digest),
+        time,
+        verdict: verdict(&one.plan),
+        row_waits: one.row_waits.iter().map(row_wait).collect(),
+    }
+}
+
+fn cut(statement: &str) -> String {
+    let mut text: String = statement.chars().take(MAX_CHARS).collect();
+    if text.len() < statement.len() && !text.ends_with('…') {
+        text.push('…');
+    }
+    text
+}
+
+/// `7.5 of them waited for a row of shop.products that a transaction in `COMMIT` had locked (seen 75 times)`.
+fn row_wait(wait: &RowWaitResult) -> String {
+    let holder = match &wait.holder {
+        Some(statement) => format!("a transaction in `{}` had locked", cut(statement)),
+        None => {
+            "an open transaction had locked whose client was in no statement: it did something else meanwhile"
+                .to_string()
+        }
+    };
+    format!(
+        "{} of them waited for a row of {} that {holder} (seen {} times)",
+        figures::number(Some(wait.clients)),
+        wait.table,
+        figures::count(wait.seen),
+    )
 }
 
 /// What of its plan takes time: `reads all of products (about 20 000 rows); sorts`.
@@ -112,5 +140,26 @@ mod tests {
         assert_eq!(shown.text.chars().count(), MAX_CHARS + 1);
         assert_eq!(shown.time, "1.5 clients of db on average, 60 % of all that were in one (seen 45 times)");
         assert_eq!(shown.verdict, None);
+    }
+
+    #[test]
+    fn who_waits_for_a_row_is_told_with_what_its_holder_did() {
+        let wait = |holder: Option<&str>| RowWaitResult {
+            table: "shop.products".to_string(),
+            holder: holder.map(str::to_string),
+            clients: 7.5,
+            seen: 75,
+        };
+        let row_waits = vec![wait(Some("COMMIT")), wait(None)];
+        let shown = shown(&StatementResult { row_waits, ..StatementResult::default() });
+        let waited = "7.5 of them waited for a row of shop.products that";
+        assert_eq!(
+            shown.row_waits[0],
+            format!("{waited} a transaction in `COMMIT` had locked (seen 75 times)")
+        );
+        assert!(
+            shown.row_waits[1].starts_with(&format!("{waited} an open transaction had locked")),
+            "{shown:?}"
+        );
     }
 }

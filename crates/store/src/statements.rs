@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use model::record::statements::{StatementFacts, StatementSeen};
+use model::record::statements::{RowWaitSeen, StatementFacts, StatementSeen};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use serde::Serialize;
 
-/// `statement.facts` is [`StatementFacts`] in JSON.
+/// `statement_facts.facts` is [`StatementFacts`] in JSON, `statement_seen.row_waits` a list of [`RowWaitSeen`] or NULL.
 pub(crate) const TABLES: &str = "
 CREATE TABLE statement_digest (id INTEGER PRIMARY KEY, tier TEXT NOT NULL, digest TEXT NOT NULL);
 CREATE TABLE statement_seen (
     at_s REAL NOT NULL,
     digest INTEGER NOT NULL REFERENCES statement_digest (id),
-    clients INTEGER NOT NULL
+    clients INTEGER NOT NULL,
+    row_waits TEXT
 );
 CREATE TABLE statement_facts (facts TEXT NOT NULL);
 ";
@@ -39,8 +41,9 @@ impl Statements {
                 insert.execute(params![id, one.tier, one.digest])?;
             }
             let clients = i64::try_from(one.clients).unwrap_or(i64::MAX);
-            let mut insert = transaction.prepare_cached("INSERT INTO statement_seen VALUES (?, ?, ?)")?;
-            insert.execute(params![at_s, id, clients])?;
+            let row_waits = (!one.row_waits.is_empty()).then(|| json(&one.row_waits)).transpose()?;
+            let mut insert = transaction.prepare_cached("INSERT INTO statement_seen VALUES (?, ?, ?, ?)")?;
+            insert.execute(params![at_s, id, clients, row_waits])?;
         }
         Ok(())
     }
@@ -49,11 +52,13 @@ impl Statements {
 /// Appends what is known of statements.
 pub(crate) fn append_facts(transaction: &Transaction<'_>, facts: &[StatementFacts]) -> rusqlite::Result<()> {
     for one in facts {
-        let text = serde_json::to_string(one)
-            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
-        transaction.execute("INSERT INTO statement_facts VALUES (?)", [text])?;
+        transaction.execute("INSERT INTO statement_facts VALUES (?)", [json(one)?])?;
     }
     Ok(())
+}
+
+fn json(value: &impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
 /// What was seen, with its second, in the order of time; nothing of a run that is older than these tables.
@@ -61,12 +66,18 @@ pub(crate) fn looks(database: &Connection) -> rusqlite::Result<Vec<(f64, Stateme
     if is_older(database)? {
         return Ok(Vec::new());
     }
-    let query = "SELECT s.at_s, d.tier, d.digest, s.clients FROM statement_seen s JOIN statement_digest d \
-                 ON d.id = s.digest ORDER BY s.at_s, s.rowid";
-    let mut query = database.prepare(query)?;
+    let row_waits = if has_row_waits(database)? { "s.row_waits" } else { "NULL" };
+    let query = format!(
+        "SELECT s.at_s, d.tier, d.digest, s.clients, {row_waits} FROM statement_seen s JOIN statement_digest d \
+         ON d.id = s.digest ORDER BY s.at_s, s.rowid"
+    );
+    let mut query = database.prepare(&query)?;
     let rows = query.query_map([], |row| {
         let clients = u64::try_from(row.get::<_, i64>(3)?).unwrap_or(0);
-        Ok((row.get(0)?, StatementSeen { tier: row.get(1)?, digest: row.get(2)?, clients }))
+        let row_waits: Option<Vec<RowWaitSeen>> =
+            row.get::<_, Option<String>>(4)?.and_then(|text| serde_json::from_str(&text).ok());
+        let row_waits = row_waits.unwrap_or_default();
+        Ok((row.get(0)?, StatementSeen { tier: row.get(1)?, digest: row.get(2)?, clients, row_waits }))
     })?;
     rows.collect()
 }
@@ -91,9 +102,21 @@ fn is_older(database: &Connection) -> rusqlite::Result<bool> {
     Ok(database.query_row(table, [], |_| Ok(())).optional()?.is_none())
 }
 
+/// Runs were kept before anybody asked who waited for whom.
+fn has_row_waits(database: &Connection) -> rusqlite::Result<bool> {
+    let column = "SELECT 1 FROM pragma_table_info('statement_seen') WHERE name = 'row_waits'";
+    Ok(database.query_row(column, [], |_| Ok(())).optional()?.is_some())
+}
+
 #[cfg(test)]
 mod tests {
+    use model::record::statements::RowWait;
+
     use super::*;
+
+    fn statement(digest: &str, clients: u64) -> StatementSeen {
+        StatementSeen { tier: "db".into(), digest: digest.into(), clients, row_waits: Vec::new() }
+    }
 
     #[test]
     fn statements_come_back_with_their_second_and_an_older_run_has_none() {
@@ -102,7 +125,6 @@ mod tests {
             looks(&database).expect("no error").is_empty() && facts(&database).expect("no error").is_empty()
         );
         database.execute_batch(TABLES).expect("the tables are well formed");
-        let one = |digest: &str, clients| StatementSeen { tier: "db".into(), digest: digest.into(), clients };
         let known = StatementFacts {
             tier: "db".into(),
             digest: "SELECT ?".into(),
@@ -111,12 +133,26 @@ mod tests {
         };
         let mut statements = Statements::default();
         let transaction = database.transaction().expect("one at a time");
-        statements.append(&transaction, 1.5, &[one("SELECT ?", 2), one("COMMIT", 1)]).expect("it has room");
-        statements.append(&transaction, 2.5, &[one("SELECT ?", 3)]).expect("it has room");
+        let wait = RowWait { table: "shop.products".into(), holder: Some("COMMIT".into()) };
+        let waiting =
+            StatementSeen { row_waits: vec![RowWaitSeen { wait, clients: 2 }], ..statement("SELECT ?", 3) };
+        let (first, second) = ([statement("SELECT ?", 2), statement("COMMIT", 1)], [waiting.clone()]);
+        statements.append(&transaction, 1.5, &first).expect("it has room");
+        statements.append(&transaction, 2.5, &second).expect("it has room");
         append_facts(&transaction, std::slice::from_ref(&known)).expect("it has room");
         transaction.commit().expect("it has room");
-        let expected = [(1.5, one("SELECT ?", 2)), (1.5, one("COMMIT", 1)), (2.5, one("SELECT ?", 3))];
+        let expected = [(1.5, statement("SELECT ?", 2)), (1.5, statement("COMMIT", 1)), (2.5, waiting)];
         assert_eq!(looks(&database).expect("it can be read"), expected);
         assert_eq!(facts(&database).expect("it can be read"), [known]);
+    }
+    #[test]
+    fn a_run_of_before_anybody_asked_who_waits_for_whom_is_read() {
+        let database = Connection::open_in_memory().expect("memory");
+        let older = TABLES.replace(",\n    row_waits TEXT", "");
+        assert_ne!(older, TABLES);
+        database.execute_batch(&older).expect("the tables are well formed");
+        let rows = "INSERT INTO statement_digest VALUES (0, 'db', 'COMMIT'); INSERT INTO statement_seen VALUES (1.5, 0, 4);";
+        database.execute_batch(rows).expect("it has room");
+        assert_eq!(looks(&database).expect("it can be read"), [(1.5, statement("COMMIT", 4))]);
     }
 }

@@ -1,7 +1,7 @@
 //! What a diagnosis says: what holds the stack, how one sees that, what to try.
 
 use analysis::diagnosis::{ClueFacts, ClueSeen, DiagnosisFacts, Quantity, SuspectFacts};
-use model::record::diagnosis::{Clue, Diagnosis, Limited, Suspect, Try};
+use model::record::diagnosis::{Clue, Diagnosis, Limited, Mechanism, Suspect, Try};
 use model::record::study::By;
 use model::units::{self, number, percent};
 
@@ -28,11 +28,29 @@ fn suspect(facts: &SuspectFacts) -> Suspect {
         rule: facts.rule.clone(),
         tier: facts.tier.clone(),
         resource: facts.resource.clone(),
-        title: facts.title.clone(),
+        title: facts.title.replace("{wait}", &waits(&facts.mechanisms)),
         sure_ratio: facts.sure_ratio,
         evidence: facts.evidence.iter().map(clue).collect(),
         tries: facts.tries.clone(),
     }
+}
+
+/// `: 97 % of it in fsync on sessions/sess_1, 2 % in write on sessions/sess_2`; nothing where nobody counted.
+fn waits(mechanisms: &[Mechanism]) -> String {
+    let mut all: Vec<String> = mechanisms.iter().map(mechanism).collect();
+    if let (Some(first), Some(one)) = (all.first_mut(), mechanisms.first()) {
+        *first = format!(": {} of it in {first}", percent(one.share_ratio));
+    }
+    let others = mechanisms.iter().zip(&mut all).skip(1);
+    others.for_each(|(one, words)| *words = format!("{} in {words}", percent(one.share_ratio)));
+    all.join(", ")
+}
+
+/// `fsync on sessions/sess_1`.
+fn mechanism(one: &Mechanism) -> String {
+    let object = if one.object.is_empty() { String::new() } else { format!(" on {}", one.object) };
+    let lock = if one.kernel_lock { " (a lock inside the kernel)" } else { "" };
+    format!("{}{object}{lock}", one.call)
 }
 
 fn clue(facts: &ClueFacts) -> Clue {
@@ -189,6 +207,7 @@ mod tests {
             tier: "app".into(),
             resource: "workers".into(),
             title: "every PHP process is taken".into(),
+            mechanisms: Vec::new(),
             sure_ratio: 0.9,
             evidence: vec![clue("workers.busy", 4.0, busy), clue("queue.length", 2.0, queue)],
             tries: vec![knob],
@@ -215,6 +234,32 @@ mod tests {
         let bare = SuspectFacts { evidence: Vec::new(), tries: Vec::new(), ..php_workers() };
         let bare = diagnosis(&facts(Limited::Yes, vec![bare])).sentence;
         assert_eq!(bare, "app holds the stack: every PHP process is taken");
+    }
+
+    #[test]
+    fn a_wait_is_named_by_the_calls_that_it_was_in_and_by_nothing_where_nobody_counted() {
+        let one = |call: &str, object: &str, share_ratio| Mechanism {
+            call: call.into(),
+            object: object.into(),
+            kernel_lock: false,
+            share_ratio,
+        };
+        let title = |mechanisms| {
+            let facts =
+                SuspectFacts { title: "it waits for a disk{wait}".into(), mechanisms, ..php_workers() };
+            suspect(&facts).title
+        };
+        assert_eq!(title(Vec::new()), "it waits for a disk");
+        assert_eq!(
+            title(vec![one("fsync", "tmp/log", 0.97)]),
+            "it waits for a disk: 97 % of it in fsync on tmp/log"
+        );
+        let two =
+            vec![one("fsync", "tmp/log", 0.8), Mechanism { kernel_lock: true, ..one("openat", "", 0.2) }];
+        assert_eq!(
+            title(two),
+            "it waits for a disk: 80 % of it in fsync on tmp/log, 20 % in openat (a lock inside the kernel)"
+        );
     }
 
     #[test]

@@ -6,6 +6,8 @@ use model::catalogue::rules::{About, EvidenceRule, Rule};
 use model::document::{line, nearest};
 use model::{Problem, RuleFile, ServiceManifest, SignalRegistry, Subject};
 
+use crate::ledger;
+
 /// Everything that is wrong with the rules of `file`, whose text is `text`, given all signals and services. Each problem has
 /// its line and key, and the nearest known name.
 pub fn check(
@@ -20,6 +22,7 @@ pub fn check(
         rule.evidence.iter().enumerate().for_each(|(index, evidence)| check.evidence(index, evidence));
         check.services();
         check.knobs();
+        check.waits();
         problems = check.problems;
     }
     problems
@@ -77,6 +80,23 @@ impl Check<'_> {
                 let path = ["services", &index.to_string()];
                 self.wrong(&path, format!("there is no service `{service}`"), near.as_deref());
             }
+        }
+    }
+
+    fn waits(&mut self) {
+        let known = ledger::waits();
+        for (index, doing) in self.rule.waits.iter().enumerate() {
+            if !known.contains(doing) {
+                let what = format!("`{}` is no wait of a tier's threads for anything", doing.word());
+                self.wrong(&["waits", &index.to_string()], what, None);
+            }
+        }
+        if self.rule.waits.is_empty() && (self.rule.fallback || self.rule.title.contains("{wait}")) {
+            self.wrong(
+                &["title"],
+                "it names no wait, and speaks of one".to_string(),
+                Some("waits = [\"sleeping\"]"),
+            );
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a diagnosis found, without words.
 
-use model::record::diagnosis::{Ledger, Limited, Try};
+use model::record::diagnosis::{Ledger, Limited, Mechanism, Try};
 use model::record::study::By;
 
 /// What holds a stack, and what speaks for it.
@@ -29,8 +29,10 @@ pub struct SuspectFacts {
     pub tier: String,
     /// The resource.
     pub resource: String,
-    /// The rule's own title.
+    /// The rule's own title, with a place for `mechanisms`.
     pub title: String,
+    /// How the tier waits in the way that the rule names, the most first; empty where nobody counted, or it names none.
+    pub mechanisms: Vec<Mechanism>,
     /// Probability that it is the limit.
     pub sure_ratio: f64,
     /// What speaks for it and against it, the heaviest first.

@@ -70,6 +70,7 @@ mod tests {
             tier: tier.to_string(),
             resource: resource.to_string(),
             title: "it is full".to_string(),
+            mechanisms: Vec::new(),
             sure_ratio,
             evidence: Vec::new(),
             tries: Vec::new(),

@@ -2,7 +2,7 @@
 
 use model::catalogue::rules::{EvidenceRule, FigureOf, Rule};
 use model::record::TierSetup;
-use model::record::diagnosis::{SignalSummary, Try};
+use model::record::diagnosis::{Doing, Mechanism, SignalSummary, Try};
 
 use super::{ClueFacts, ClueSeen, Quantity, SuspectFacts};
 use crate::signals::find;
@@ -74,9 +74,12 @@ pub(super) struct Weighed {
     resource: String,
     title: String,
     pub(super) cleared_by_callee: bool,
+    pub(super) waits: Vec<Doing>,
+    pub(super) fallback: bool,
     log_odds: f64,
     clues: Vec<ClueFacts>,
     pub(super) tries: Vec<Try>,
+    pub(super) mechanisms: Vec<Mechanism>,
 }
 
 impl Weighed {
@@ -101,6 +104,7 @@ impl Weighed {
             tier: self.tier,
             resource: self.resource,
             title: self.title,
+            mechanisms: self.mechanisms,
             evidence: self.clues,
             tries: self.tries,
         }
@@ -115,9 +119,12 @@ pub(super) fn weigh(rule: &Rule, subject: &Subject<'_>, signals: &[SignalSummary
         resource: rule.resource.clone(),
         title: rule.title.replace("{tier}", subject.tier),
         cleared_by_callee: rule.cleared_by_callee,
+        waits: rule.waits.clone(),
+        fallback: rule.fallback,
         log_odds: rule.prior,
         clues: Vec::new(),
         tries: Vec::new(),
+        mechanisms: Vec::new(),
     };
     for evidence in &rule.evidence {
         let clue =

@@ -1,5 +1,5 @@
-use model::record::calls::{CallLedger, DoingThreads, TierCalls};
-use model::record::diagnosis::{Doing, SignalSummary};
+use model::record::calls::{CallLedger, CallRow, DoingThreads, TierCalls, WaitEdge};
+use model::record::diagnosis::{Doing, Mechanism, SignalSummary};
 
 use super::*;
 use crate::signals::figure;
@@ -101,6 +101,15 @@ fn a_request_that_an_event_loop_has_not_read_waits_before_it_and_one_whose_threa
 }
 
 #[test]
+fn a_connection_whose_first_packet_was_dropped_waits_before_the_tier_that_users_connect_to() {
+    let mut run = run();
+    run.push(figure("run.connecting_s", "s", 0.1));
+    let ledger = ledger(&["db", "app"], only(&run)).expect("threads were watched");
+    assert_eq!(share(&ledger, "app", Doing::Queued), 0.25, "0.1 of 0.4 s: {ledger:#?}");
+    assert_eq!(share(&ledger, "db", Doing::Queued), 0.0);
+}
+
+#[test]
 fn what_the_kernel_counted_is_believed_before_looks_unless_its_account_does_not_close() {
     let run = run();
     let doing = |doing, threads| DoingThreads { doing, threads };
@@ -124,6 +133,77 @@ fn what_the_kernel_counted_is_believed_before_looks_unless_its_account_does_not_
     calls.lost.threads = 10;
     calls.tiers[0].closes_ratio = 0.96;
     assert_eq!(shares(&calls), looks, "a twenty-fifth of its time is missing");
+}
+
+/// A row of blocks of the tier's threads.
+fn row(doing: Doing, call: &str, object: &str, blocked_s: f64) -> CallRow {
+    let (call, object) = (call.to_string(), object.to_string());
+    CallRow { doing: Some(doing), call, object, blocked_s, ..CallRow::default() }
+}
+
+/// The application's account with these rows, and whom it waited for.
+fn counted(rows: Vec<CallRow>, waits: &[(&str, f64)]) -> CallLedger {
+    let waiting: f64 = waits.iter().map(|(_, threads)| threads).sum();
+    let doing = [(Doing::WaitingForCallee, waiting), (Doing::WaitingForDisk, 0.8)];
+    let doing = doing.map(|(doing, threads)| DoingThreads { doing, threads }).to_vec();
+    let app = TierCalls { tier: "app".to_string(), doing, closes_ratio: 1.0, rows, ..TierCalls::default() };
+    let edge = |(to, threads): &(&str, f64)| WaitEdge {
+        from: "app".to_string(),
+        to: to.to_string(),
+        threads: *threads,
+        ..WaitEdge::default()
+    };
+    CallLedger {
+        tiers: vec![app],
+        waits: waits.iter().map(edge).collect(),
+        changes: 1,
+        ..CallLedger::default()
+    }
+}
+
+/// How the application waited so, with shares in hundredths.
+fn ways(calls: &CallLedger, doing: Doing) -> Vec<(String, String, f64)> {
+    let run = run();
+    let ledger =
+        ledger(&["db", "app"], Seen { signals: &run, calls: Some(calls) }).expect("threads were counted");
+    let part = ledger.parts.into_iter().find(|part| part.tier == "app" && part.doing == doing);
+    let way = |one: Mechanism| (one.call, one.object, (one.share_ratio * 100.0).round());
+    part.map(|part| part.mechanisms.into_iter().map(way).collect()).unwrap_or_default()
+}
+
+#[test]
+fn a_wait_is_told_by_the_calls_that_it_was_in_also_of_threads_with_several_names() {
+    let rows = vec![
+        CallRow { thread: "one".to_string(), ..row(Doing::WaitingForDisk, "fsync", "tmp/log", 5.0) },
+        CallRow { thread: "two".to_string(), ..row(Doing::WaitingForDisk, "fsync", "tmp/log", 3.0) },
+        row(Doing::WaitingForDisk, "openat", "images", 1.8),
+        row(Doing::WaitingForDisk, "unlink", "tmp/a", 0.2),
+        row(Doing::Sleeping, "clock_nanosleep", "", 50.0),
+    ];
+    let found = ways(&counted(rows, &[]), Doing::WaitingForDisk);
+    let way = |call: &str, object: &str, share| (call.to_string(), object.to_string(), share);
+    assert_eq!(
+        found,
+        [way("fsync", "tmp/log", 80.0), way("openat", "images", 18.0)],
+        "a fiftieth is not told"
+    );
+}
+
+#[test]
+fn of_waits_for_others_only_what_these_did_not_do_meanwhile_is_left_and_whom_it_was_for() {
+    // The database's threads did 1.4: what the application waited for it.
+    let rows = vec![
+        row(Doing::WaitingForCallee, "poll", "db", 14.0),
+        row(Doing::WaitingForCallee, "recvfrom", "10.0.0.7:443", 6.0),
+        row(Doing::WaitingForCallee, "connect", "10.0.0.7:443", 2.0),
+    ];
+    let calls = counted(rows, &[("db", 1.4), ("10.0.0.7:443", 0.8)]);
+    let run = run();
+    let ledger =
+        ledger(&["db", "app"], Seen { signals: &run, calls: Some(&calls) }).expect("threads were counted");
+    assert_eq!(share(&ledger, "app", Doing::WaitingForCallee), 0.2, "0.8 of four: {ledger:#?}");
+    let way = |call: &str, share| (call.to_string(), "10.0.0.7:443".to_string(), share);
+    assert_eq!(ways(&calls, Doing::WaitingForCallee), [way("recvfrom", 75.0), way("connect", 25.0)]);
 }
 
 #[test]

@@ -25,6 +25,11 @@ signals! {
         "ratio",
         "share of connections that took 0.9 s or more: a dropped first packet is sent again after 1 s (RFC 6298)"
     );
+    pub(crate) CONNECTING = Signal::of_run(
+        "run.connecting_s",
+        "s",
+        "of a mean operation, the time in which connections were being opened: beyond a millisecond because first packets were dropped"
+    );
     CONNECTS = Signal::of_run("run.connects_per_operation", "connects", "connections opened for each operation");
     pub(crate) THROUGHPUT_GROWTH = Signal::of_run(
         "run.throughput_growth",
@@ -79,6 +84,9 @@ pub(super) fn signals(watched: &Watched<'_>) -> Vec<SignalSummary> {
     add(&RESPONSE_SHARE, pausing.and_then(|busy| share(busy, users)));
     add(&SLOW_START, slow(&whole.phases.connect));
     add(&CONNECTS, share(whole.connects as f64, tried));
+    let connects = whole.phases.connect.len() as f64;
+    let connecting_s = mean_s(&whole.phases.connect).map_or(0.0, |mean_s| mean_s * connects);
+    add(&CONNECTING, share(connecting_s, tried));
     let early = watched.early();
     if let Some(early) = early {
         add(&THROUGHPUT_GROWTH, throughput_growth(watched, early, &all));

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::record::diagnosis::Doing;
+
 /// A file of rules.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -27,8 +29,16 @@ pub struct Rule {
     pub name: String,
     /// The resource in a word or two: `workers`, `cpu`, `row locks`.
     pub resource: String,
-    /// For people; `{tier}` is the tier's name: `every PHP process is taken`.
+    /// For people; `{tier}` is the tier's name: `every PHP process is taken`. `{wait}` is how the tier waits, as the kernel counted
+    /// (`: 97 % of it in fsync on sessions/sess_1`), and nothing where that is not known.
     pub title: String,
+    /// The waits of a tier that it gives a name to: `waiting_for_disk`.
+    #[serde(default)]
+    pub waits: Vec<Doing>,
+    /// It only says in which call the tier waits. Where another rule that names the same wait is likelier than not, this one is
+    /// silent.
+    #[serde(default)]
+    pub fallback: bool,
     /// What it is about.
     #[serde(default)]
     pub about: About,

@@ -52,6 +52,25 @@ pub struct LedgerPart {
     pub s_per_operation: f64,
     /// Of the response time.
     pub share_ratio: f64,
+    /// In which calls its threads were blocked meanwhile, and on what, the most first; only of waits, where the kernel counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mechanisms: Vec<Mechanism>,
+}
+
+/// A call in which threads wait, and on what.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Mechanism {
+    /// The system call: `fsync`; `page fault`.
+    pub call: String,
+    /// On what: `sessions/sess_1`, `10.0.0.7:443`; empty where the call has nothing of the kind. With several the one with the most
+    /// time.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub object: String,
+    /// It was a lock inside the kernel.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub kernel_lock: bool,
+    /// Of the time that its threads waited in this way.
+    pub share_ratio: f64,
 }
 
 /// What a tier does while it works on a request, or while it doesn't: a thread of it, or the kernel before one has it.
@@ -72,7 +91,7 @@ pub enum Doing {
     WaitingForDisk,
     /// Sleeps until a time.
     Sleeping,
-    /// Waits to be accepted, or to be read: no thread of the tier has it yet.
+    /// Waits to be opened, accepted or read: no thread of the tier has it yet.
     Queued,
     /// Waits for work.
     Idle,
@@ -121,7 +140,7 @@ impl Doing {
             Doing::WaitingForLock => "waiting for a lock",
             Doing::WaitingForDisk => "waiting for a disk",
             Doing::Sleeping => "sleeping",
-            Doing::Queued => "waiting to be accepted or read",
+            Doing::Queued => "waiting in its queues",
             Doing::Idle => "waiting for work",
             Doing::Other => "something else",
         }
@@ -260,6 +279,10 @@ pub struct Handicap {
 
 fn is_zero(count: &u32) -> bool {
     *count == 0
+}
+
+fn is_false(fact: &bool) -> bool {
+    !*fact
 }
 
 /// A fault that was injected on purpose.

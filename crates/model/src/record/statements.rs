@@ -12,6 +12,29 @@ pub struct StatementSeen {
     pub digest: String,
     /// Clients that were in one; several looks add up.
     pub clients: u64,
+    /// Those of them that waited for a row.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub row_waits: Vec<RowWaitSeen>,
+}
+
+/// Clients that waited for rows of a table that somebody else had locked.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RowWait {
+    /// `shop.products`.
+    pub table: String,
+    /// What its holder was in, without values; absent when that was no statement: its client did something else meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
+}
+
+/// How many clients waited so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowWaitSeen {
+    /// For what.
+    #[serde(flatten)]
+    pub wait: RowWait,
+    /// How many, at one look; several looks add up.
+    pub clients: u64,
 }
 
 /// What is known of statements that look alike.
@@ -46,6 +69,24 @@ pub struct StatementResult {
     /// How the database carries it out; of the dearest only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plan: Vec<PlanStep>,
+    /// Whom those that waited for a row waited for, the longest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub row_waits: Vec<RowWaitResult>,
+}
+
+/// Clients that waited for rows of a table, and for whom.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RowWaitResult {
+    /// `shop.products`.
+    pub table: String,
+    /// The statement of the transaction that had locked them, without values; absent when it was in none: its client did something
+    /// else meanwhile, and the transaction stayed open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
+    /// Clients that waited, on average over the looks.
+    pub clients: f64,
+    /// How many were seen to.
+    pub seen: u64,
 }
 
 /// A row of EXPLAIN.

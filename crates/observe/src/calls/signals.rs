@@ -1,6 +1,6 @@
 //! What a step says of each tier in a few figures, for rules and charts.
 
-use model::record::calls::{CallStep, CellTime};
+use model::record::calls::{CallCount, CallStep, CellTime};
 use model::record::diagnosis::Doing;
 use model::{Signal, signals};
 
@@ -22,6 +22,8 @@ signals! {
         "ratio",
         "share of its event loops' time in which they were blocked but where they wait for events: all their connections wait"
     );
+    PROGRAMS = Signal::of_tier("calls.programs", "programs/s", "programs that its processes started (execve)");
+    FORK = Signal::of_tier("calls.fork_s", "s", "CPU time in which a process or thread was made: grows with what is copied");
     OUTSIDE = Signal::of_tier(
         "waits.outside_ratio", "ratio", "share of its threads' time at work in which they waited for an address that is no tier's"
     );
@@ -34,6 +36,9 @@ const LOOP_RATIO: f64 = 0.5;
 /// Calls that name a file by its path.
 const BY_PATH: [&str; 9] =
     ["open", "openat", "openat2", "stat", "lstat", "newfstatat", "statx", "readlink", "access"];
+
+/// Calls that make a process or thread.
+const FORK_CALLS: [&str; 4] = ["fork", "vfork", "clone", "clone3"];
 
 /// Adds the figures of every tier of `step`, whose callees that are no tiers `is_outside` knows by name.
 pub(super) fn add(step: &CallStep, is_outside: impl Fn(&str) -> bool, points: &mut Points) {
@@ -59,7 +64,20 @@ pub(super) fn add(step: &CallStep, is_outside: impl Fn(&str) -> bool, points: &m
             });
         }
         points.add_known(&STALL, Some(tier), stall_ratio(&own));
+        if step.counted_s > 0.0 {
+            let (programs, _) = counted(step, tier, &["execve"]);
+            points.add(&PROGRAMS, Some(tier), programs as f64 / step.counted_s);
+            let (forks, cpu_s) = counted(step, tier, &FORK_CALLS);
+            points.add_known(&FORK, Some(tier), (forks > 0).then(|| cpu_s / forks as f64));
+        }
     }
+}
+
+/// How many of these calls a tier made while calls were counted, and their CPU seconds.
+fn counted(step: &CallStep, tier: &str, calls: &[&str]) -> (u64, f64) {
+    let are = |count: &&CallCount| count.tier == tier && calls.contains(&count.call.as_str());
+    let add = |(number, cpu_s), count: &CallCount| (number + count.count, cpu_s + count.cpu_s);
+    step.counts.iter().filter(are).fold((0, 0.0), add)
 }
 
 /// Of the threads that are loops; absent where there is none.
@@ -130,6 +148,26 @@ mod tests {
         assert_eq!(value("calls.kernel_lock_ratio"), Some(0.1));
         assert_eq!(value("waits.outside_ratio"), Some(0.2));
         assert_eq!(value("calls.stall_ratio"), Some(0.1538), "0.2 of the loop's 1.3 s");
+    }
+
+    #[test]
+    fn programs_and_forks_are_those_of_the_time_in_which_calls_were_counted() {
+        let count =
+            |call: &str, count, cpu_s| CallCount { tier: "web".into(), call: call.into(), count, cpu_s };
+        let counts = vec![count("execve", 20, 0.01), count("clone", 30, 0.06), count("vfork", 10, 0.02)];
+        let lives = vec![ThreadLives { tier: "web".to_string(), threads: 2, lived_s: 2.0 }];
+        let mut step = CallStep { took_s: 2.0, counted_s: 0.5, lives, counts, ..CallStep::default() };
+        let figure = |step: &CallStep, name: &str| {
+            let mut points = Points::at(2.0);
+            add(step, |_| false, &mut points);
+            points.found.iter().find(|series| series.name == name).map(|series| series.points[0].1)
+        };
+        assert_eq!(figure(&step, "calls.programs"), Some(40.0), "20 in half a second");
+        assert_eq!(figure(&step, "calls.fork_s"), Some(0.002), "0.08 s for 40");
+        step.counts.truncate(1);
+        assert_eq!(figure(&step, "calls.fork_s"), None, "none was made");
+        step.counted_s = 0.0;
+        assert_eq!(figure(&step, "calls.programs"), None, "nobody counted");
     }
 
     #[test]

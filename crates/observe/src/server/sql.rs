@@ -3,22 +3,26 @@
 //! told; 200 of them for `INNODB_METRICS`), so that only what counters need is asked for. `SHOW PROCESSLIST` makes no table, a row
 //! for each client: states and statements are counted here.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use model::catalogue::server_job::{Asked, StatusJob, StatusPlace};
-use model::record::statements::PlanStep;
+use model::record::statements::{PlanStep, RowWait};
 use mysql::prelude::Queryable;
 use mysql::{Conn, OptsBuilder, Row};
 
+use super::digest::digest;
 use super::exchange::{left, wrong};
 use super::figures::Figures;
+use super::row_locks::{self, Lock, Transaction};
 use super::statements::{Candidate, Statements};
 
 /// What stands before the names of InnoDB's metrics.
 const METRIC: &str = "innodb.";
+/// How many transactions wait for a row: where none does, nobody is asked for whom.
+const ROW_WAITS: &str = "Innodb_row_lock_current_waits";
 /// What stands before the names of states that a statement can be in.
 const STATE: &str = "state.";
 
@@ -94,9 +98,13 @@ impl Database {
             let (clients, own) = (rows.into_iter().flatten(), conn.connection_id());
             let clients: Vec<Client> = clients.filter(|client| client.id != u64::from(own)).collect();
             figures.extend(counted(&self.states, clients.iter().map(|client| client.state.as_str())));
+            let waits = match figures.get(ROW_WAITS) {
+                Some(waiting) if *waiting > 0.0 => row_waits(&mut conn, &clients)?,
+                _ => BTreeMap::new(),
+            };
             for client in clients {
                 if let Some(statement) = client.statement {
-                    self.statements.add(client.database, statement);
+                    self.statements.add(client.database, statement, waits.get(&client.id).cloned());
                 }
             }
             left(deadline)?;
@@ -137,6 +145,21 @@ impl Client {
             statement: text("Info").filter(|_| text("Command").is_some_and(|command| command != "Sleep")),
         })
     }
+}
+
+/// Whose rows the clients wait for that wait for any, by their numbers.
+fn row_waits(conn: &mut Conn, clients: &[Client]) -> io::Result<BTreeMap<u64, RowWait>> {
+    let transactions = conn.query_map(row_locks::TRANSACTIONS, Transaction::of).map_err(io::Error::other)?;
+    let locks = conn.query_map(row_locks::LOCKS, Lock::of).map_err(io::Error::other)?;
+    let (transactions, locks): (Vec<Transaction>, Vec<Lock>) =
+        (transactions.into_iter().flatten().collect(), locks.into_iter().flatten().collect());
+    let statement = |id: u64| {
+        let client = clients.iter().find(|client| client.id == id)?;
+        client.statement.as_deref().map(digest)
+    };
+    let wait =
+        |one: row_locks::Waiting| (one.client, RowWait { table: one.table, holder: statement(one.holder) });
+    Ok(row_locks::waiting(&transactions, &locks).into_iter().map(wait).collect())
 }
 
 /// How the database carries a statement out; nothing where it doesn't say.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use model::record::statements::{PlanStep, StatementFacts, StatementSeen};
+use model::record::statements::{PlanStep, RowWait, RowWaitSeen, StatementFacts, StatementSeen};
 
 use super::digest::digest;
 
@@ -26,11 +26,17 @@ pub(super) struct Statements(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     /// Since it was taken last.
-    seen: BTreeMap<String, u64>,
+    seen: BTreeMap<String, Looks>,
     known: BTreeMap<String, Known>,
     explained: Vec<StatementFacts>,
     asked: usize,
     looks: usize,
+}
+
+#[derive(Debug, Default)]
+struct Looks {
+    clients: u64,
+    row_waits: BTreeMap<RowWait, u64>,
 }
 
 #[derive(Debug)]
@@ -50,14 +56,18 @@ pub(super) struct Candidate {
 }
 
 impl Statements {
-    /// A client is in `statement`, with `database` as its default.
-    pub(super) fn add(&self, database: Option<String>, statement: String) {
+    /// A client is in `statement`, with `database` as its default, and waits for the row of `row_wait`.
+    pub(super) fn add(&self, database: Option<String>, statement: String, row_wait: Option<RowWait>) {
         let state = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut digest = digest(&statement);
         if state.known.len() >= MAX_DIGESTS && !state.known.contains_key(&digest) {
             digest = OTHERS.to_string();
         }
-        *state.seen.entry(digest.clone()).or_default() += 1;
+        let looks = state.seen.entry(digest.clone()).or_default();
+        looks.clients += 1;
+        if let Some(wait) = row_wait {
+            *looks.row_waits.entry(wait).or_default() += 1;
+        }
         let known = state.known.entry(digest).or_insert(Known {
             seen: 0,
             asked: false,
@@ -95,7 +105,11 @@ impl Statements {
     /// What is new since the last call, of the tier of that name.
     pub(super) fn take(&self, tier: &str) -> (Vec<StatementSeen>, Vec<StatementFacts>) {
         let state = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_tier = |(digest, clients)| StatementSeen { tier: tier.to_string(), digest, clients };
+        let of_tier = |(digest, looks): (String, Looks)| {
+            let row_waits = looks.row_waits.into_iter();
+            let row_waits = row_waits.map(|(wait, clients)| RowWaitSeen { wait, clients }).collect();
+            StatementSeen { tier: tier.to_string(), digest, clients: looks.clients, row_waits }
+        };
         let seen = std::mem::take(&mut state.seen).into_iter().map(of_tier).collect();
         let facts = std::mem::take(&mut state.explained).into_iter();
         (seen, facts.map(|facts| StatementFacts { tier: tier.to_string(), ..facts }).collect())
@@ -116,7 +130,7 @@ mod tests {
     fn the_dearest_statements_are_asked_about_once_each_and_those_seen_by_chance_never() {
         let statements = Statements::default();
         let add = |text: &str, times: usize| {
-            (0..times).for_each(|number| statements.add(None, text.replace('N', &number.to_string())));
+            (0..times).for_each(|number| statements.add(None, text.replace('N', &number.to_string()), None));
         };
         add("SELECT * FROM a WHERE id = N", 9);
         add("UPDATE b SET c = N", 12);

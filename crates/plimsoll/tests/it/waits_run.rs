@@ -33,12 +33,16 @@ lock = 1
 
 [mixes.named.mix]
 named = 1
+
+[mixes.row.mix]
+row = 1
 "#;
 
 const SESSION: &str = "
 function sleep() operation 'Wait' get('/index.php?wait=sleep') end
 function lock() operation 'Wait' get('/index.php?wait=lock') end
 function named() operation 'Wait' get('/index.php?wait=named') end
+function row() operation 'Wait' get('/index.php?wait=row') end
 ";
 
 const APP: &str = r#"<?php
@@ -58,6 +62,16 @@ case 'named':
     $ask("SELECT GET_LOCK('one', 10)");
     $ask("SELECT SLEEP(0.1)");
     $ask("SELECT RELEASE_LOCK('one')");
+    break;
+case 'row':
+    if (!$ask("SELECT 1 FROM information_schema.tables WHERE table_schema = 'mysql' AND table_name = 'counted'")) {
+        $db->exec("CREATE TABLE IF NOT EXISTS mysql.counted (id INT PRIMARY KEY, n INT) ENGINE = InnoDB");
+        $db->exec("INSERT IGNORE INTO mysql.counted VALUES (1, 0)");
+    }
+    $db->beginTransaction();
+    $db->exec("UPDATE mysql.counted SET n = n + 1 WHERE id = 1");
+    $ask("SELECT SLEEP(0.1)");
+    $db->commit();
 }
 echo 'done';
 "#;
@@ -67,6 +81,18 @@ fn mean(record: &Json, name: &str) -> f64 {
     let rows = record["signals"].as_array().expect("signals");
     let row = rows.iter().find(|row| row["name"] == name && row["tier"] == "db");
     row.and_then(|row| row["mean"].as_f64()).unwrap_or_else(|| panic!("{name} is not among the signals"))
+}
+
+/// Clients that waited for the row of the one whose transaction was asleep.
+fn for_the_sleeper(record: &Json) -> f64 {
+    let statements = record["statements"].as_array().expect("statements");
+    let update =
+        statements.iter().find(|one| one["digest"] == "UPDATE mysql.counted SET n = n + ? WHERE id = ?");
+    let waits =
+        update.and_then(|one| one["row_waits"].as_array()).unwrap_or_else(|| panic!("{statements:#?}"));
+    let sleeper =
+        waits.iter().find(|one| one["table"] == "mysql.counted" && one["holder"] == "SELECT SLEEP(?)");
+    sleeper.and_then(|one| one["clients"].as_f64()).unwrap_or_else(|| panic!("{waits:#?}"))
 }
 
 #[test]
@@ -80,9 +106,12 @@ fn statements_that_sleep_or_wait_for_a_table_or_a_name_are_told_from_those_that_
         ("kits/waiting/app/index.php.j2", APP),
     ]);
     // What one of them does, and what the others wait for meanwhile.
-    for (mix, waits) in
-        [("sleep", None), ("lock", Some("sql.metadata_lock_now")), ("named", Some("sql.user_lock_now"))]
-    {
+    for (mix, waits) in [
+        ("sleep", None),
+        ("lock", Some("sql.metadata_lock_now")),
+        ("named", Some("sql.user_lock_now")),
+        ("row", Some("sql.row_lock_now")),
+    ] {
         let words = "run waiting --users 4 --ramp-up 1s --steady 12s --ramp-down 0s --json --catalogue";
         let run = || -> Tool {
             let mut tool = Home::shared().plimsoll(words).arg(catalogue.path());
@@ -102,6 +131,13 @@ fn statements_that_sleep_or_wait_for_a_table_or_a_name_are_told_from_those_that_
         }
         let unknown = mean(&record, "sql.waiting");
         assert!(unknown < 0.25 * USERS, "{mix}: {unknown} statements are left for the disk");
+        if mix == "row" {
+            let waited = for_the_sleeper(&record);
+            assert!(
+                (waited - (USERS - slept)).abs() < 0.25 * USERS,
+                "{waited} of {USERS} waited for who slept"
+            );
+        }
     }
     Home::shared().expect_nothing_left();
 }

@@ -73,7 +73,12 @@ struct Limit {
 
 fn statement(one: &StatementResult) -> serde_json::Value {
     let shown = statements::shown(one);
-    json!({"text": shown.text, "time": thin_groups(&shown.time), "verdict": shown.verdict.as_deref().map(thin_groups)})
+    json!({
+        "text": shown.text,
+        "time": thin_groups(&shown.time),
+        "verdict": shown.verdict.as_deref().map(thin_groups),
+        "row_waits": shown.row_waits.iter().map(|wait| thin_groups(wait)).collect::<Vec<_>>(),
+    })
 }
 
 /// The template's variables.

@@ -32,6 +32,10 @@ fn statements(record: &RunRecord, width: usize) -> String {
         text.push('\n');
         text.push_str(&wrap(&format!("    {}{}", shown.time, plain(&verdict)), width, "    "));
         text.push('\n');
+        for wait in &shown.row_waits {
+            text.push_str(&wrap(&format!("    {}", plain(wait)), width, "    "));
+            text.push('\n');
+        }
     }
     text
 }

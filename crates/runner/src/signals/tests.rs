@@ -99,6 +99,22 @@ fn the_rules_of_the_catalogue_weigh_what_is_declared() {
 }
 
 #[test]
+fn a_rule_names_waits_and_none_that_is_no_wait() {
+    let rule = |waits: &str| {
+        format!(
+            "format = 1\nname = \"mine\"\ntitle = \"Mine\"\n[[rule]]\nname = \"waits\"\nresource = \"disk\"\n\
+             title = \"it waits{{wait}}\"\n{waits}prior = -3\nevidence = [\n    \
+             {{ signal = \"cpu.cores\", from = 0.7, full = 0.9, weight = 4, say = \"{{value}}\" }},\n]\n"
+        )
+    };
+    assert_eq!(wrong("rules/mine.toml", &rule("waits = [\"sleeping\"]\n")), Vec::<String>::new());
+    let found = wrong("rules/mine.toml", &rule("waits = [\"running\"]\n"));
+    assert!(found[0].contains("mine.toml:8: rule waits: waits: `running` is no wait"), "{found:?}");
+    let found = wrong("rules/mine.toml", &rule(""));
+    assert!(found[0].contains("mine.toml:7: rule waits: title: it names no wait"), "{found:?}");
+}
+
+#[test]
 fn a_rule_over_an_undeclared_signal_is_refused_with_its_line_and_the_nearest_name() {
     let text = r#"format = 1
 name = "mine"
