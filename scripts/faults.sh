@@ -6,5 +6,7 @@ cd "$(dirname "$0")/.."
 
 scripts/release.sh
 plimsoll="${CARGO_TARGET_DIR:-target}/release/plimsoll"
-"$plimsoll" doctor --install --kit dvdstore --stack all
+for kit in dvdstore events tpcw; do
+    "$plimsoll" doctor --install --kit "$kit" --stack all
+done
 exec "$plimsoll" faults "$@"
