@@ -305,6 +305,12 @@ mod tests {
         assert_eq!(plain(serving), Doing::WaitingForLock);
         let commit = RawCell { marks: mark::SERVING | mark::ON_STACK, object: 0, ..condition };
         assert_eq!(plain(commit), Doing::WaitingForDisk, "a group commit waits on the thread's own stack");
+        let by_value = RawCell { marks: commit.marks, object: 0, ..futex };
+        assert_eq!(
+            plain(by_value),
+            Doing::WaitingForDisk,
+            "so does that of MariaDB 10.11, without a bit set"
+        );
         let timed = RawCell { marks: commit.marks | mark::TIMED, ..commit };
         assert_eq!(plain(timed), Doing::Sleeping, "a SLEEP waits there, too, but for a time");
         assert_eq!(plain(RawCell { marks: mark::MAIN, ..blocked(libc::SYS_clock_nanosleep) }), Doing::Idle);

@@ -116,8 +116,8 @@ fn of_poll(call: &Call, around: &mut impl Around) -> Doing {
 
 /// `FUTEX_WAIT`, which glibc's mutexes and InnoDB's latches use, is a lock. Condition variables and semaphores wait
 /// with a bit set: for work, when many wait at one place; else for what the thread needs to go on, a row lock for
-/// example. One on its own stack is InnoDB's group commit: the thread waits until another has written the log; with
-/// a timeout it is a sleep that can be ended early, as SLEEP of SQL.
+/// example. One on its own stack, or among its own variables behind it, is InnoDB's group commit, which MariaDB 10.11 waits for without a
+/// bit set: until another thread has written the log. With a timeout it is a sleep that can be ended early, as SLEEP of SQL.
 fn of_futex(call: &Call, around: &mut impl Around) -> Doing {
     let [address, operation, _, timeout, ..] = call.args;
     let (private, command) = (operation & PRIVATE != 0, operation & COMMAND);
@@ -125,10 +125,12 @@ fn of_futex(call: &Call, around: &mut impl Around) -> Doing {
         // Shared between processes: their turn to accept.
         return if around.serves() { Doing::WaitingForLock } else { Doing::Idle };
     }
+    let own = (call.stack..call.stack + STACK_BYTES).contains(&address);
     match command {
+        WAIT if own && timeout == 0 => Doing::WaitingForDisk,
         WAIT | LOCK_PI | LOCK_PI2 => Doing::WaitingForLock,
         _ if !around.serves() || around.is_queue(address) => Doing::Idle,
-        _ if !(call.stack..call.stack + STACK_BYTES).contains(&address) => Doing::WaitingForLock,
+        _ if !own => Doing::WaitingForLock,
         _ if timeout != 0 => Doing::Sleeping,
         _ => Doing::WaitingForDisk,
     }
