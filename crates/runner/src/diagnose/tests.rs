@@ -1,7 +1,7 @@
 //! Rules can only speak of what runs give: every signal that a rule needs comes out of a run that was recorded.
 //!
 //! `tests/recorded/` has short runs of real stacks without their logs, as `plimsoll run` kept them: `events` on
-//! `apache-event-fpm-mariadb-memcached` with a limit of CPU time, `tpcw` on `tomcat-mariadb`, and the fault `fpm-slow-page`.
+//! `apache-event-fpm-mariadb-memcached` with limits of CPU time and memory, `tpcw` on `tomcat-mariadb`, and the fault `fpm-slow-page`.
 
 use std::path::Path;
 
