@@ -27,7 +27,7 @@ bench: ## install wrk, h2load, oha, k6 and nginx, measure the generator beside t
 instructions: ## count the generator's instructions a request and compare them with benches/instructions.toml
 	@scripts/instructions.sh
 
-faults: ## inject known bottlenecks and print whether the diagnosis finds them, about 20 minutes
+faults: ## inject known bottlenecks and print whether the diagnosis finds them, about 30 minutes
 	@scripts/faults.sh
 
 fuzz: ## fuzz the reader of answers for 5 minutes; longer: scripts/fuzz.sh SECONDS

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Injects every fault of the catalogue on the real stacks and prints whether the diagnosis finds them; arguments go to
-# `plimsoll faults`. Takes about 20 minutes.
+# `plimsoll faults`. Takes about 30 minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
