@@ -52,6 +52,9 @@ pub(crate) fn waits() -> [Doing; 5] {
     [Doing::WaitingForCallee, disk, sleep, lock, other]
 }
 
+/// How many threads wait for a connection of a pool: whether that looks like a lock or like waiting for work depends on the pool.
+const POOL: &str = "pool.waiting";
+
 /// How many connections wait to be accepted.
 const QUEUE: &str = "listen.queue";
 /// How many of those that were accepted have a request that nobody has read yet.
@@ -89,7 +92,7 @@ fn threads(doing: Doing) -> String {
 pub(crate) fn wanted() -> impl Iterator<Item = String> {
     let of_servers = BUSY.iter().flat_map(|(busy, _, kept)| [*busy, *kept]).filter(|name| !name.is_empty());
     let looked_at = doings().filter(|doing| *doing != Doing::WaitingForCpu);
-    of_servers.chain([QUEUE, UNREAD]).map(str::to_string).chain(looked_at.map(threads))
+    of_servers.chain([POOL, QUEUE, UNREAD]).map(str::to_string).chain(looked_at.map(threads))
 }
 
 /// Parts smaller than this share of the response time are left out.
@@ -231,9 +234,11 @@ fn work(tier: &str, seen: Seen<'_>) -> Work {
     let busy = BUSY
         .iter()
         .find_map(|(name, own, kept)| Some((mean(name)? - own - mean(kept).unwrap_or(0.0)).max(0.0)));
+    let of = |name: &str| mean(name).unwrap_or(0.0);
     let mut room = busy.map_or(f64::INFINITY, |busy| (busy - running - waiting - callee).max(0.0));
     for state in BLOCKED {
-        let threads = threads(state).unwrap_or(0.0).min(room);
+        let told = if state == Doing::WaitingForLock { of(POOL) } else { 0.0 };
+        let threads = threads(state).unwrap_or(0.0).max(told).min(room);
         // Without a count of its own by the server, nobody knows whether something else is work.
         let counts = state != Doing::Other || busy.is_some();
         if counts {
@@ -242,7 +247,6 @@ fn work(tier: &str, seen: Seen<'_>) -> Work {
         }
     }
     // A request whose thread is awake and has no CPU yet is unread, too, and is that thread's time already.
-    let of = |name: &str| mean(name).unwrap_or(0.0);
     let unread = (of(UNREAD) - waiting).max(0.0);
     Work { tier: tier.to_string(), doing, callee, queued: of(QUEUE) + unread }
 }

@@ -67,6 +67,18 @@ fn idle_threads_of_a_servlet_container_wait_for_no_lock() {
 }
 
 #[test]
+fn threads_that_wait_for_a_connection_of_a_pool_wait_for_a_lock_also_where_they_look_idle() {
+    let mut run = run();
+    run.extend([
+        of("app", "threads.idle", 30.0),
+        of("app", "threads.busy", 3.0),
+        of("app", "pool.waiting", 0.6),
+    ]);
+    let ledger = ledger(&["db", "app"], only(&run)).expect("threads were watched");
+    assert_eq!(share(&ledger, "app", Doing::WaitingForLock), 0.15, "0.6 of four: {ledger:#?}");
+}
+
+#[test]
 fn what_waits_to_be_accepted_is_time_before_its_tier_and_no_work_of_it() {
     let mut run = run();
     run.extend([of("app", "listen.queue", 1.6), of("db", "listen.queue", 0.1)]);
