@@ -35,15 +35,18 @@ fn suspect(facts: &SuspectFacts) -> Suspect {
     }
 }
 
-/// `: 97 % of it in fsync on sessions/sess_1, 2 % in write on sessions/sess_2`; nothing where nobody counted.
+/// `: 97 % of it in fsync on sessions/sess_1, 2 % in write on sessions/sess_2`, `: in fsync on sessions/sess_1` where that is all; nothing
+/// where nobody counted.
 fn waits(mechanisms: &[Mechanism]) -> String {
-    let mut all: Vec<String> = mechanisms.iter().map(mechanism).collect();
-    if let (Some(first), Some(one)) = (all.first_mut(), mechanisms.first()) {
-        *first = format!(": {} of it in {first}", percent(one.share_ratio));
+    let told = |(index, one): (usize, &Mechanism)| {
+        let of_it = if index == 0 { " of it" } else { "" };
+        format!("{}{of_it} in {}", percent(one.share_ratio), mechanism(one))
+    };
+    match mechanisms {
+        [] => String::new(),
+        [all, ..] if all.share_ratio >= 0.995 => format!(": in {}", mechanism(all)),
+        several => format!(": {}", several.iter().enumerate().map(told).collect::<Vec<_>>().join(", ")),
     }
-    let others = mechanisms.iter().zip(&mut all).skip(1);
-    others.for_each(|(one, words)| *words = format!("{} in {words}", percent(one.share_ratio)));
-    all.join(", ")
 }
 
 /// `fsync on sessions/sess_1`.
