@@ -85,7 +85,7 @@ fn tally(
 }
 
 /// The hash of the commit that is checked out; refused where the tree has something that is not in it.
-fn checked_out() -> Result<String, Failure> {
+pub(crate) fn checked_out() -> Result<String, Failure> {
     let git = |arguments: &[&str]| -> Result<String, Failure> {
         let ended = Command::new("git").args(arguments).output()?;
         if !ended.status.success() {

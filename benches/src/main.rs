@@ -3,6 +3,7 @@
 //! generators is their own CPU time, because on a busy machine wall-clock rates mean little.
 
 mod answers;
+mod blind;
 mod cases;
 mod child;
 mod comparison;
@@ -39,6 +40,10 @@ enum Verb {
     Resample(resample::Resample),
     /// Finds on simulated stacks that are drawn from a commit's hash, and prints what they came to
     HeldOut(held_out::HeldOut),
+    /// Draws bottlenecks from a seed and writes each as a fault
+    Blind(blind::Blind),
+    /// Prints what the diagnoses of drawn bottlenecks came to
+    BlindTable(blind::Ran),
     /// Prints the row of docs/results/load-lines.md that a find makes
     LoadLine(results::Kept),
     /// Prints the row of docs/results/comparisons.md that a comparison with a known answer makes
@@ -95,6 +100,8 @@ fn main() -> ExitCode {
         Verb::Table(table) => rounds::run(&table),
         Verb::Resample(asked) => resample::run(&asked),
         Verb::HeldOut(asked) => held_out::run(&asked),
+        Verb::Blind(asked) => blind::draw(&asked),
+        Verb::BlindTable(ran) => blind::print(&ran),
         Verb::LoadLine(kept) => load_line::row(&kept),
         Verb::Comparison(asked) => comparison::row(&asked),
         Verb::Ledger(asked) => ledger::closing(&asked),
