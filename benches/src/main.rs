@@ -1,5 +1,5 @@
 //! The generator beside others on the same server (`make bench`), its instructions a request (`make instructions`), how ledgers
-//! close and what they cost, comparisons made of the blocks of kept ones, and finds on simulated stacks that nobody has seen. What is measured of
+//! close and what they cost, comparisons made of the blocks of kept ones, finds on simulated stacks that nobody has seen, and bottlenecks that are drawn. What is measured of
 //! generators is their own CPU time, because on a busy machine wall-clock rates mean little.
 
 mod answers;
