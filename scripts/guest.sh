@@ -11,6 +11,7 @@ stacks=(apache-prefork-modphp-mariadb lighttpd-fpm-mariadb)
 tests=(
     "testbed::it held:: memory:: kept_files::what_a_tier_reads what_no_lab_made a_labs_directory"
     "plimsoll::it hungry::"
+    "observe calls::"
 )
 
 for program in qemu-system-x86_64:qemu-system-x86 mmdebstrap:mmdebstrap; do

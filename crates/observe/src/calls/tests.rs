@@ -120,7 +120,7 @@ fn a_process_that_blocks_on_purpose() {
     let directory = PathBuf::from(std::env::var_os(DIRECTORY).expect("the parent says where"));
     let plant = PLANTS
         .iter()
-        .chain([&plants::CROWD])
+        .chain([&plants::CROWD, &plants::CALLER])
         .find(|plant| plant.name == name)
         .expect("the parent knows its name");
     let act = (plant.prepare)(&directory);
@@ -312,6 +312,58 @@ fn calls_are_counted_in_windows_with_their_cpu_time() {
     let sleeps = step.counts.iter().find(|count| count.call == "clock_nanosleep").expect("they were counted");
     assert_eq!(sleeps.count, plants::SLEEPS, "{:?}", step.counts);
     assert!(sleeps.cpu_s > 0.0 && sleeps.cpu_s < 0.01 * plants::SLEEPS as f64, "{sleeps:?}");
+}
+
+/// The number of each call by strace's summary: `% time seconds usecs/call calls [errors] syscall`.
+fn summary(text: &str) -> std::collections::BTreeMap<String, u64> {
+    let row = |line: &str| {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        Some(((*words.last()?).to_string(), words.get(3)?.parse().ok()?))
+    };
+    text.lines().filter_map(row).collect()
+}
+
+#[test]
+fn counts_of_calls_are_those_of_strace() {
+    let Some(group) = Group::make("strace") else {
+        skip("no cgroup v2 directory can be made here");
+        return;
+    };
+    let Some(mut calls) = counting(&group, CallCounting::Blocks, Room::OF_RUNS) else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut child = Planted::start(&plants::CALLER, &group, directory.path());
+    let told = directory.path().join("summary");
+    let strace = Command::new("strace")
+        .args(["-c", "-f", "-o"])
+        .arg(&told)
+        .args(["-p", &child.child.id().to_string()])
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut strace) = strace else {
+        skip("strace is not installed");
+        return;
+    };
+    // Of its main thread, which is started first, strace speaks first; the test's own thread makes the calls.
+    let mut said = BufReader::new(strace.stderr.take().expect("it was asked for"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("it can be heard");
+    assert!(line.contains("attached"), "{line}");
+    _ = calls.sample(0.0).expect("it can be read");
+    calls.kernel.open_window().expect("a window opens");
+    child.blocked_s();
+    calls.kernel.close_window().expect("and closes");
+    calls.pause_s = 0.0;
+    let step = calls.sample(1.0).expect("it can be read").expect("the second reading is a step");
+    // SAFETY: a signal to a child of ours that nobody has waited for.
+    unsafe { libc::kill(strace.id().cast_signed(), libc::SIGINT) };
+    strace.wait().expect("it lets go and ends");
+    let theirs = summary(&fs::read_to_string(&told).expect("it wrote its summary"));
+    for call in ["openat", "read", "close", "getppid"] {
+        let own: u64 = step.counts.iter().filter(|count| count.call == call).map(|count| count.count).sum();
+        let other = theirs.get(call).copied().unwrap_or(0);
+        assert!(own >= plants::ROUNDS, "{call}: {own}; strace: {theirs:?}");
+        assert!(own.abs_diff(other) * 100 <= other, "{call}: {own} counted here, {other} by strace");
+    }
 }
 
 #[test]

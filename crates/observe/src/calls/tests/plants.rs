@@ -84,6 +84,12 @@ pub(super) const CROWD: Plant =
 /// Of one process: a thread has four maps of memory, and a process 65,530 at most.
 pub(super) const CROWD_THREADS: u64 = 10_000;
 
+/// Not among them either: calls of several kinds, which don't block.
+pub(super) const CALLER: Plant =
+    Plant { name: "caller", calls: &[], object: "", doing: Doing::Running, prepare: caller };
+/// How often it makes each.
+pub(super) const ROUNDS: u64 = 1_000;
+
 /// How often `sleep` sleeps.
 pub(super) const SLEEPS: u64 = 40;
 const MOMENT: Duration = Duration::from_millis(20);
@@ -266,6 +272,24 @@ fn faults(directory: &Path) -> Act {
             }
         }
         blocked
+    })
+}
+
+/// Reads a small file again and again, as a server does.
+fn caller(directory: &Path) -> Act {
+    let path = directory.join("page");
+    written(&path, 4 << 10);
+    Box::new(move || {
+        timed(|| {
+            let mut bytes = [0; 4 << 10];
+            for _ in 0..ROUNDS {
+                let mut file = File::open(&path).expect("it was written");
+                file.read_exact(&mut bytes).expect("it is as long");
+                drop(file);
+                // SAFETY: the call touches no memory.
+                unsafe { libc::getppid() };
+            }
+        })
     })
 }
 
