@@ -24,6 +24,11 @@ pub struct FaultFile {
     pub quick: bool,
     /// What a right diagnosis says.
     pub expect: Expected,
+    /// The users are as many as keep the stack's CPUs this busy, which differs from machine to machine: shorter runs before find
+    /// out, the first with the recipe's `users`, who should be few. As many as the recipe says when absent, and in `plimsoll run --fault`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.05, max = 0.95))]
+    pub busy_ratio: Option<f64>,
     /// The run that shows it.
     pub recipe: Recipe,
     /// What is done to the stack or to the machine.
@@ -100,6 +105,13 @@ impl FaultFile {
             let problem = wrong("a server that somebody else started can't be injected with a fault".into());
             found.push(problem.key("fault").remedy("leave `fault` or `target` out"));
             return found;
+        }
+        if self.busy_ratio.is_some_and(|ratio| !(0.05..=0.95).contains(&ratio)) {
+            found.push(wrong("CPUs are kept between 5 and 95 % busy: 0.05 to 0.95".into()).key("busy_ratio"));
+        }
+        if self.busy_ratio.is_some() && self.recipe.users.is_none() {
+            let problem = wrong("a search for the number of users begins with some".into());
+            found.push(problem.key("recipe.users").remedy("a few, as `users = 5`"));
         }
         for injection in &self.injections {
             if let Some(tier) = injection.tier()
@@ -193,6 +205,7 @@ mod tests {
             why: "it waits".into(),
             quick: false,
             expect: Expected::Healthy,
+            busy_ratio: None,
             recipe: Recipe::default(),
             injections: vec![Injection::Patch {
                 file: "kits/a/a.php".into(),
@@ -227,6 +240,9 @@ mod tests {
         let found = FaultFile { injections: vec![quota], ..fault("b();") }.mistakes(&stack, false);
         let said: Vec<&str> = found.iter().map(|problem| problem.what.as_str()).collect();
         assert_eq!(said, ["stack bare has no tier `app`", "0 cores are no quota: at least 0.01"]);
+        let busy = FaultFile { injections: Vec::new(), busy_ratio: Some(1.0), ..fault("b();") };
+        let keys: Vec<_> = busy.mistakes(&stack, false).into_iter().filter_map(|one| one.place.key).collect();
+        assert_eq!(keys, ["busy_ratio", "recipe.users"]);
         assert!(fault("b();").mistakes(&stack, true)[0].what.contains("somebody else"));
     }
 }

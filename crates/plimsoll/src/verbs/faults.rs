@@ -1,5 +1,6 @@
 //! `plimsoll faults`: bottlenecks that are made on purpose, and whether the diagnosis finds them.
 
+mod busy;
 mod table;
 
 use std::collections::BTreeSet;
@@ -7,7 +8,7 @@ use std::time::Instant;
 
 use analysis::score::{Judged, Score};
 use clap::Args;
-use model::{Catalogue, FaultFile, Kind, Plan, Problem, Problems, Recipe, Result, units};
+use model::{Catalogue, FaultFile, Kind, Plan, Problem, Problems, Recipe, Result, RunRecord, units};
 
 use crate::context::Context;
 use crate::verbs::kept;
@@ -141,16 +142,11 @@ pub(super) fn plan(
 /// Runs a fault once and looks at what the diagnosis says.
 fn one(fault: &FaultFile, number: u32, context: &mut Context) -> Result<Row> {
     let began = Instant::now();
-    let (recipe, plan, catalogue) = plan(fault, number, &context.catalogue)?;
     context.console.step(&format!("{}: {}", fault.name, fault.title));
-    let server = ServerAccess::default();
-    let measured = outcome::run(&recipe, &plan, &server, &mut context.environment().with(&catalogue));
+    let measured = busy::with_users(fault, context, |fault, context| measured(fault, number, context));
     let took_s = began.elapsed().as_secs_f64();
     match measured {
-        Ok(measured) => {
-            kept::keep_run_report(&measured, context);
-            Ok(Row::of(fault, measured.run.record(), took_s))
-        }
+        Ok(record) => Ok(Row::of(fault, &record, took_s)),
         // What this machine can't do, and nothing else.
         Err(problems) if problems.iter().all(|problem| problem.kind == Kind::Environment) => {
             let reasons: Vec<String> = problems.iter().map(|problem| problem.what.clone()).collect();
@@ -158,6 +154,15 @@ fn one(fault: &FaultFile, number: u32, context: &mut Context) -> Result<Row> {
         }
         Err(problems) => Err(problems),
     }
+}
+
+/// A run of the fault's recipe, kept with its report.
+fn measured(fault: &FaultFile, number: u32, context: &mut Context) -> Result<RunRecord> {
+    let (recipe, plan, catalogue) = plan(fault, number, &context.catalogue)?;
+    let server = ServerAccess::default();
+    let measured = outcome::run(&recipe, &plan, &server, &mut context.environment().with(&catalogue))?;
+    kept::keep_run_report(&measured, context);
+    Ok(measured.run.record().clone())
 }
 
 /// In the gate nothing is skipped.

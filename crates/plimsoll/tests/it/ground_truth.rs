@@ -16,7 +16,7 @@ fn every_fault_of_the_catalogue_can_be_injected_into_its_stack() {
     let lines: Vec<&str> = listed.stdout.lines().collect();
     let controls = lines.iter().filter(|line| line.split_whitespace().nth(1) == Some("nothing")).count();
     assert!(lines.len() - controls >= 18 && controls >= 4, "{}", listed.stdout);
-    assert_eq!(lines.iter().filter(|line| line.ends_with("(quick)")).count(), 4, "{}", listed.stdout);
+    assert_eq!(lines.iter().filter(|line| line.ends_with("(quick)")).count(), 12, "{}", listed.stdout);
 }
 
 #[test]
@@ -91,6 +91,48 @@ fn a_full_pool_of_php_is_found() {
 #[test]
 fn a_web_server_with_too_few_processes_is_found() {
     is_judged_right("prefork-workers", STACK, &limit("web", "workers"));
+}
+
+const FPM: &str = "lighttpd-fpm-mariadb";
+
+#[test]
+fn a_statement_that_sleeps_is_no_disk() {
+    is_judged_right("db-statement-sleep", FPM, &limit("db", "sleep"));
+}
+
+#[test]
+fn a_table_that_somebody_has_locked_is_found() {
+    is_judged_right("db-table-lock", FPM, &limit("db", "table locks"));
+}
+
+#[test]
+fn a_lock_that_the_application_named_is_found() {
+    is_judged_right("db-named-lock", FPM, &limit("db", "named locks"));
+}
+
+#[test]
+fn a_file_that_pages_lock_in_turn_is_found() {
+    is_judged_right("fpm-file-lock", FPM, &limit("app", "locks"));
+}
+
+#[test]
+fn a_page_that_syncs_a_file_is_found() {
+    is_judged_right("fpm-fsync", FPM, &limit("app", "disk"));
+}
+
+#[test]
+fn a_page_that_sleeps_is_found() {
+    is_judged_right("fpm-slow-page", FPM, &limit("app", "sleep"));
+}
+
+#[test]
+fn programs_that_pages_start_are_found() {
+    is_judged_right("prefork-programs", STACK, &limit("web", "programs"));
+}
+
+#[test]
+fn a_database_held_to_its_quota_is_found() {
+    is_judged_right("db-cpu-quota", STACK, &limit("db", "cpu quota"));
 }
 
 #[test]

@@ -144,6 +144,7 @@ fn a_faults_injections_are_there_when_the_stack_stands() {
         why: "for a test".into(),
         quick: false,
         expect: Expected::Healthy,
+        busy_ratio: None,
         recipe: Recipe::default(),
         injections,
     });
