@@ -46,6 +46,7 @@ mod steady;
 pub mod sweep;
 mod target;
 mod tier;
+mod threads;
 mod times;
 mod trial;
 pub mod unpaired;
@@ -72,6 +73,7 @@ pub use statements::statements;
 pub use steady::Steady;
 pub use target::targets;
 pub use tier::{TierSource, tiers};
+pub use threads::threads;
 pub use times::{percentile_s, summary};
 pub use trial::{
     Also, fewest_samples, measured, measured_in, nearest_limit, overload_fault, share_of_limit, worst_missed,

@@ -14,6 +14,7 @@ pub mod statements;
 pub mod study;
 pub(crate) mod target;
 
+pub mod threads;
 pub use check::{CHECKS, Check, CheckClass, DeclaredCheck, METRIC_CHECK, Overload, checks_table};
 pub use file_set::{FileSetResult, PageCacheResult};
 pub use parts::{PhaseResult, PhaseResults, UntimedResult};

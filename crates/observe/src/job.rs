@@ -9,6 +9,7 @@ use model::ServerJob;
 use model::record::Series;
 use model::record::calls::CallStep;
 use model::record::statements::{StatementFacts, StatementSeen};
+use model::record::threads::ThreadsSeen;
 use serde::{Deserialize, Serialize};
 
 /// The tier that stands for the process that drives the load.
@@ -82,6 +83,9 @@ pub struct Answer {
     /// What came to be known of some of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statement_facts: Vec<StatementFacts>,
+    /// What threads with a request were at since the last answer, by their own virtual machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<ThreadsSeen>,
     /// Each tier with where its CPU time comes from; in the first answer only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<(String, String)>,

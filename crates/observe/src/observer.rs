@@ -46,8 +46,8 @@ pub fn run(input: impl AsFd, mut output: impl Write) -> Result<()> {
         series.extend(figures.unwrap_or_default());
         let unseen = watch.uncounted().into_iter().collect();
         let (statements, statement_facts) = watch.statements();
-        let sources = Vec::new();
-        send(&mut output, &Answer { series, calls, statements, statement_facts, sources, unseen })?;
+        let (threads, sources) = (watch.threads(), Vec::new());
+        send(&mut output, &Answer { series, calls, statements, statement_facts, threads, sources, unseen })?;
     }
 }
 

@@ -17,6 +17,7 @@ mod fastcgi;
 mod figures;
 mod http;
 mod jmx;
+mod jmx_threads;
 mod plain;
 mod reader;
 mod row_locks;
@@ -30,10 +31,12 @@ use std::time::{Duration, Instant};
 use model::catalogue::server_job::{CounterJob, ServerJob};
 use model::record::Series;
 use model::record::statements::{StatementFacts, StatementSeen};
+use model::record::threads::ThreadsSeen;
 use model::{Signal, signals};
 
 use self::counters::Counters;
 use self::figures::Figures;
+use self::jmx_threads::Places;
 use self::reader::Reader;
 use self::statements::Statements;
 use crate::points::Points;
@@ -66,6 +69,7 @@ struct Status {
     every: Duration,
     counters: Counters,
     statements: Arc<Statements>,
+    places: Arc<Places>,
     last_ended: Instant,
 }
 
@@ -112,13 +116,13 @@ impl Servers {
                         .filter(|counter| counter.status == status.name)
                         .cloned()
                         .collect();
-                    let statements = Arc::default();
-                    let reader = |asked| Reader::new(status, asked, &counters, &statements);
+                    let (statements, places) = (Arc::default(), Arc::default());
+                    let reader = |asked| Reader::new(status, asked, &counters, &statements, &places);
                     let readers = status.asked.iter().map(reader).collect();
                     let shelf = Arc::new(Shelf::default());
                     keep_reading(readers, Arc::clone(&shelf), Arc::clone(&stop), first, every);
                     let (counters, last_ended) = (Counters::new(counters), Instant::now());
-                    Status { shelf, every, counters, statements, last_ended }
+                    Status { shelf, every, counters, statements, places, last_ended }
                 })
                 .collect(),
         });
@@ -164,6 +168,14 @@ impl Servers {
         };
         let (seen, facts): (Vec<_>, Vec<_>) = self.tiers.iter().flat_map(of_tier).unzip();
         (seen.concat(), facts.concat())
+    }
+
+    /// What threads with a request were at since the last call.
+    pub fn threads(&self) -> Vec<ThreadsSeen> {
+        let of_tier = |tier: &Tier| {
+            tier.statuses.iter().flat_map(|status| status.places.take(&tier.name)).collect::<Vec<_>>()
+        };
+        self.tiers.iter().flat_map(of_tier).collect()
     }
 }
 

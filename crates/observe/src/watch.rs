@@ -5,6 +5,7 @@ use std::time::Duration;
 use model::record::Series;
 use model::record::calls::CallStep;
 use model::record::statements::{StatementFacts, StatementSeen};
+use model::record::threads::ThreadsSeen;
 
 use crate::calls::{Calls, Room};
 use crate::host::Host;
@@ -91,6 +92,11 @@ impl Watch {
     /// The statements that clients of databases were seen in since the last call, and what came to be known of some.
     pub(crate) fn statements(&self) -> (Vec<StatementSeen>, Vec<StatementFacts>) {
         self.servers.statements()
+    }
+
+    /// What threads with a request were at since the last call.
+    pub(crate) fn threads(&self) -> Vec<ThreadsSeen> {
+        self.servers.threads()
     }
 
     /// Why calls are not counted, once.

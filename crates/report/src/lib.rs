@@ -26,6 +26,7 @@ mod settings;
 mod statements;
 pub mod study;
 mod terminal;
+mod threads;
 mod timeline;
 mod words;
 

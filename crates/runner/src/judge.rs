@@ -46,7 +46,8 @@ pub(crate) fn series_seen(run: &Run, steady: &Steady, early: &Steady) -> Result<
     Ok(all)
 }
 
-/// Fills in what was told beside series: the kernel's count of the tiers' calls, and the databases' statements.
+/// Fills in what was told beside series: the kernel's count of the tiers' calls, the databases' statements, and
+/// what a JVM's threads were at.
 /// Steps are read one by one. `completed` is the number of operations of the steady state.
 fn fill_in_beside(case: &Case<'_>, completed: u64, record: &mut RunRecord) -> Result<()> {
     let Case { run, series, steady, .. } = *case;
@@ -55,6 +56,7 @@ fn fill_in_beside(case: &Case<'_>, completed: u64, record: &mut RunRecord) -> Re
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     record.calls = sums.ledger(CallsBeside { series, completed, cpus });
     record.statements = analysis::statements(&run.statements_seen()?, &run.statement_facts()?, steady);
+    record.threads = analysis::threads(&run.threads_seen()?, steady);
     Ok(())
 }
 

@@ -122,7 +122,8 @@ pub(crate) fn measure(
 
 fn keep(writer: &mut RunWriter, at_s: f64, beside: &Beside) -> Result<()> {
     writer.calls(&beside.calls)?;
-    writer.statements(at_s, &beside.statements, &beside.statement_facts)
+    writer.statements(at_s, &beside.statements, &beside.statement_facts)?;
+    writer.threads(at_s, &beside.threads)
 }
 
 /// The most that the tiers' counters can be by their configuration.

@@ -48,6 +48,7 @@ pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, origin: &Origin) 
         injected: None,
         calls: None,
         statements: Vec::new(),
+        threads: Vec::new(),
         unseen: Vec::new(),
     }
 }

@@ -12,6 +12,7 @@ use analysis::signals::names::UNANSWERED;
 use model::record::Series;
 use model::record::calls::CallStep;
 use model::record::statements::{StatementFacts, StatementSeen};
+use model::record::threads::ThreadsSeen;
 use model::{Plan, Problem, Result, ServerJob};
 use observe::{Answer, CallCounting, GENERATOR, Job, OBSERVERS, OwnWatch, TierJob};
 use testbed::Helping;
@@ -55,6 +56,8 @@ pub(crate) struct Beside {
     pub(crate) statements: Vec<StatementSeen>,
     /// What came to be known of some of them.
     pub(crate) statement_facts: Vec<StatementFacts>,
+    /// What threads with a request were at.
+    pub(crate) threads: Vec<ThreadsSeen>,
 }
 
 /// What is known of a series without its points.
@@ -203,6 +206,7 @@ impl Watching {
         self.beside.calls.extend(answer.calls);
         self.beside.statements.extend(answer.statements);
         self.beside.statement_facts.extend(answer.statement_facts);
+        self.beside.threads.extend(answer.threads);
         answer.series
     }
 
@@ -403,6 +407,7 @@ mod tests {
             asked: Vec::new(),
             user: None,
             every_s: 1.0,
+            threads: None,
         };
         let counter = |name: &str, status: &str| CounterJob {
             name: name.into(),

@@ -6,7 +6,7 @@ use model::record::interval::Times;
 use model::{Interval, Result};
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::{call_steps, fault, statements};
+use crate::{call_steps, fault, statements, threads};
 
 /// The version of the tables below; counts up when a reader of the old ones would misread the new ones. A new figure
 /// or a new table is no new version: a reader takes what is missing as nothing.
@@ -105,6 +105,7 @@ pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(TABLES)?;
     connection.execute_batch(call_steps::TABLES)?;
     connection.execute_batch(statements::TABLES)?;
+    connection.execute_batch(threads::TABLE)?;
     let blobs = DISTRIBUTIONS.iter().map(|(name, ..)| format!(", {name} BLOB"));
     let columns: String =
         blobs.chain(FIGURES.iter().map(|(name, ..)| format!(", {name} REAL NOT NULL"))).collect();

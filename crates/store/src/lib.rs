@@ -8,7 +8,7 @@
 //! ```text
 //! HOME/index.sqlite           a cache over all runs, rebuilt whenever it is missing, damaged or old
 //! HOME/runs/ID/run.json       model::RunRecord; `unfinished` until the run ends, then replaced at once
-//! HOME/runs/ID/run.sqlite     seconds, operations, histograms, series, calls, statements, events, evidence
+//! HOME/runs/ID/run.sqlite     seconds, operations, histograms, series, calls, statements, threads, events, evidence
 //! HOME/runs/ID/plan.json      what was to be done
 //! HOME/runs/ID/conf/ logs/    rendered configurations and the servers' own logs
 //! HOME/studies/ID/study.json  model::StudyRecord, replaced at once after each trial
@@ -33,6 +33,7 @@ mod stored;
 mod studies;
 mod study;
 mod summary;
+mod threads;
 mod times;
 mod writer;
 

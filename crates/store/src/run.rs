@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use model::record::calls::CallStep;
 use model::record::interval::{OperationInterval, OperationKind, OperationName, Times, new_times};
 use model::record::statements::{StatementFacts, StatementSeen};
+use model::record::threads::ThreadsSeen;
 use model::record::{Event, Evidence, Series};
 use model::{ErrorKind, Interval, Problem, Result, RunRecord};
 use rusqlite::{Connection, OpenFlags, Row};
 
 use crate::stored::{self, Stored};
-use crate::{call_steps, fault, format, statements, times};
+use crate::{call_steps, fault, format, statements, threads, times};
 
 pub(crate) const DATABASE: &str = "run.sqlite";
 pub(crate) const LOCK: &str = "under-way.lock";
@@ -91,6 +92,11 @@ impl Run {
     /// What is known of some of them.
     pub fn statement_facts(&self) -> Result<Vec<StatementFacts>> {
         self.read("reading what is known of the run's statements", statements::facts)
+    }
+
+    /// What threads with a request were at, with their second in the order of time.
+    pub fn threads_seen(&self) -> Result<Vec<(f64, ThreadsSeen)>> {
+        self.read("reading what the run's threads were at", threads::looks)
     }
 
     /// The series, each with its last point only.

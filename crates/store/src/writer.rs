@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use model::record::calls::CallStep;
 use model::record::interval::{OperationInterval, OperationName};
 use model::record::statements::{StatementFacts, StatementSeen};
+use model::record::threads::ThreadsSeen;
 use model::record::{Event, Evidence, Series};
 use model::{ErrorKind, Interval, Plan, Problem, Result, RunRecord};
 use rusqlite::{Connection, Transaction, params, params_from_iter, types::Value as Cell};
@@ -17,7 +18,7 @@ use rusqlite::{Connection, Transaction, params, params_from_iter, types::Value a
 use crate::call_steps::CallSteps;
 use crate::statements::{self, Statements};
 use crate::times::{self, Encoder};
-use crate::{disk, fault, format, id, run, stored};
+use crate::{disk, fault, format, id, run, stored, threads};
 
 /// Those who read a run at its end are waited for no longer.
 const READERS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -205,6 +206,16 @@ impl RunWriter {
             Ok(transaction.commit()?)
         };
         append().map_err(|failure| self.problem(failure, "keeping statements"))
+    }
+
+    /// Appends what threads with a request were at by `at_s` seconds of the run.
+    pub fn threads(&mut self, at_s: f64, seen: &[ThreadsSeen]) -> Result<()> {
+        let mut append = || -> Result<(), Failure> {
+            let transaction = self.database.transaction()?;
+            threads::append(&transaction, at_s, seen)?;
+            Ok(transaction.commit()?)
+        };
+        append().map_err(|failure| self.problem(failure, "keeping what threads were at"))
     }
 
     /// Appends evidence.

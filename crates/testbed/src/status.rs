@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use minijinja::Value;
 use model::catalogue::server_job::{Asked, CounterJob, StatusJob, StatusPlace};
-use model::catalogue::service::{Counter, ServiceManifest, Status};
+use model::catalogue::service::{Counter, Reader, ServiceManifest, Status};
 use model::record::plan::PlanTier;
 use model::{Catalogue, Problem, Problems, Result, ServerJob, Setting, document};
 
@@ -34,6 +34,7 @@ pub(crate) fn resolve(
                 }],
                 user: service.database.as_ref().map(|database| database.user.clone()),
                 every_s: status.every_s,
+                threads: status.threads.clone(),
             });
         }
     }
@@ -152,6 +153,11 @@ impl Check<'_> {
         if !(0.1..=3600.0).contains(&status.every_s) {
             let what = format!("{} s is no interval between 0.1 and 3600", status.every_s);
             self.wrong(list, "every_s", Problem::recipe(what));
+        }
+        if status.reader == Reader::JmxThreads && status.threads.is_none() {
+            let what = format!("status `{}` doesn't say which threads have a request", status.name);
+            let remedy = r#"threads = { named = ["exec-"], idle = ["org.example.Queue.take"] }"#;
+            self.wrong(list, "threads", Problem::recipe(what).why("none would count").remedy(remedy));
         }
         let result = holds(&self.renderer, self.file, "status.when", status.when.as_ref(), &self.context);
         self.keep(list, "when", result.map(|_| ()));
@@ -273,6 +279,23 @@ help = "memory"
         let problems = check(&catalogue, "services/x", &service).expect_err("it has mistakes").into_vec();
         let at_ports = problems.iter().filter(|problem| problem.what.contains("is at a port"));
         assert_eq!(at_ports.map(|problem| problem.place.line).collect::<Vec<_>>(), [Some(15), Some(21)]);
+    }
+
+    #[test]
+    fn a_status_of_threads_says_which_of_them_have_a_request() {
+        let text = SERVICE.replace("htp", "http").replacen("\"lines\"", "\"jmx_threads\"", 1);
+        let catalogue = Catalogue::new(BTreeMap::from([(
+            "services/x/service.toml".to_string(),
+            Cow::Owned(text.into_bytes()),
+        )]));
+        let service = catalogue.service("x").expect("a manifest of the right form");
+        let problems = check(&catalogue, "services/x", &service).expect_err("it has mistakes").into_vec();
+        let told = problems.iter().find(|problem| problem.what.contains("which threads have a request"));
+        assert_eq!(
+            told.and_then(|problem| problem.place.key.as_deref()),
+            Some("status.threads"),
+            "{problems:#?}"
+        );
     }
 
     #[test]

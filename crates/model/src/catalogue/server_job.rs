@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::service::{CounterKind, Reader};
+use crate::catalogue::service::{CounterKind, Reader, RequestThreads};
 
 /// All that is asked of one tier's server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,8 @@ pub struct StatusJob {
     pub user: Option<String>,
     /// Seconds between two readings.
     pub every_s: f64,
+    /// Which threads have a request, where the reader needs to know.
+    pub threads: Option<RequestThreads>,
 }
 
 /// Where one instance is asked.

@@ -253,6 +253,18 @@ pub struct Status {
     /// Seconds between two readings.
     #[serde(default = "one_s")]
     pub every_s: f64,
+    /// Which threads have a request; for `jmx_threads` only.
+    pub threads: Option<RequestThreads>,
+}
+
+/// Which of a server's threads have a request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestThreads {
+    /// Beginnings of the names of threads that serve requests.
+    pub named: Vec<String>,
+    /// Beginnings of methods, with their class: a thread that is in one has no request.
+    pub idle: Vec<String>,
 }
 
 fn one_s() -> f64 {
@@ -281,6 +293,9 @@ pub enum Reader {
     /// several items `TYPE.ATTRIBUTE.ITEM`; several beans of a type add up. A garbage collector is also told by what it
     /// does: `GarbageCollector.ROLE.ATTRIBUTE` with `young`, `full`, `stopped` (both, or pauses) and `concurrent`.
     Jmx,
+    /// Its answer to `dumpAllThreads` of `java.lang:type=Threading`: of the threads with a request how many are `runnable`,
+    /// `blocked` and `waiting`, and what they are at. Where one takes long the next ones are asked for less often.
+    JmxThreads,
 }
 
 /// A figure of a server's own.

@@ -13,6 +13,7 @@ use crate::record::calls::CallLedger;
 use crate::record::diagnosis::{Diagnosis, Injected, SignalSummary};
 use crate::record::interval::{OperationKind, Wire};
 use crate::record::statements::StatementResult;
+use crate::record::threads::ThreadsResult;
 
 /// The version of [`RunRecord`]; counts up when a reader of the old one would misread the new one.
 pub const RUN_FORMAT: u32 = 1;
@@ -77,6 +78,9 @@ pub struct RunRecord {
     /// The statements that databases' clients spent their time in, by looks at what they are in; empty where nobody looked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<StatementResult>,
+    /// What a JVM's threads with a request were at, by its own word; empty where nobody looked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<ThreadsResult>,
     /// What holds the stack; absent where nothing was watched, and in records older than diagnoses.
     #[serde(default)]
     pub diagnosis: Option<Diagnosis>,

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use model::catalogue::server_job::StatusPlace;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
-/// More than any status has.
-const MAX_ANSWER_BYTES: usize = 4 << 20;
+/// More than any status has: 16 kB for each of a thousand threads.
+const MAX_ANSWER_BYTES: usize = 16 << 20;
 /// A question this old is not answered any more: what has it may hang, and another may be asked.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -128,7 +128,7 @@ fn end_of_value(text: &str) -> Option<usize> {
 
 /// The items of a value that has several: `{committed=1, used=2}` as Tomcat writes it, or as the JVM does, with the type
 /// before: `…CompositeDataSupport(compositeType=…,contents={committed=1, used=2})`.
-fn items(value: &str) -> Option<&str> {
+pub(super) fn items(value: &str) -> Option<&str> {
     let value = value.trim_end();
     if let Some(inner) = value.strip_prefix('{') {
         return inner.strip_suffix('}');
@@ -138,9 +138,14 @@ fn items(value: &str) -> Option<&str> {
 }
 
 /// `a=1, b={c=2, d=3}` as (a, 1) and (b, {c=2, d=3}).
-fn pairs(items: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(super) fn pairs(items: &str) -> impl Iterator<Item = (&str, &str)> {
+    parts(items).filter_map(|part| part.split_once('='))
+}
+
+/// What stands between commas that no bracket is open at.
+pub(super) fn parts(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
-    let parts = items.split(move |c: char| {
+    let parts = list.split(move |c: char| {
         match c {
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => depth -= 1,
@@ -148,7 +153,7 @@ fn pairs(items: &str) -> impl Iterator<Item = (&str, &str)> {
         }
         c == ',' && depth == 0
     });
-    parts.filter_map(|part| part.trim().split_once('='))
+    parts.map(str::trim)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use model::catalogue::service;
 
 use super::exchange::{Asker, wrong};
 use super::figures::{self, Figures};
+use super::jmx_threads::{Places, Threads};
 use super::sql::Database;
 use super::statements::Statements;
 use super::{fastcgi, http, jmx, plain};
@@ -20,20 +21,30 @@ pub(super) struct Reader {
     asker: Asker,
     path: String,
     database: Option<Database>,
+    threads: Threads,
 }
 
 impl Reader {
-    /// Reads what these counters need, of one of the instances; of a database also what statements its clients are in.
+    /// Reads what these counters need, of one of the instances; of a database also what statements its clients are
+    /// in, of a virtual machine what its threads are at.
     pub(super) fn new(
         job: &StatusJob,
         asked: &Asked,
         counters: &[CounterJob],
         statements: &Arc<Statements>,
+        places: &Arc<Places>,
     ) -> Reader {
         let is_database = job.reader == service::Reader::Mysql;
         let names = counters.iter().flat_map(|counter| counter.of.iter().map(String::as_str));
         let database = is_database.then(|| Database::new(job, asked, names, statements));
-        Reader { reader: job.reader, asker: Asker::new(&asked.at), path: asked.path.clone(), database }
+        let threads = Threads::new(job.threads.clone().unwrap_or_default(), places);
+        Reader {
+            reader: job.reader,
+            asker: Asker::new(&asked.at),
+            path: asked.path.clone(),
+            database,
+            threads,
+        }
     }
 
     /// Asks and waits until `deadline` at most.
@@ -61,6 +72,7 @@ impl Reader {
                 };
                 http::get(at, path, deadline).and_then(read)
             }
+            service::Reader::JmxThreads => self.threads.read(at, path, deadline),
             service::Reader::Mysql => Err(wrong("a database is asked otherwise")),
         }
     }

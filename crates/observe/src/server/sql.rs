@@ -215,6 +215,7 @@ mod tests {
             asked: Vec::new(),
             user: None,
             every_s: 1.0,
+            threads: None,
         };
         let names =
             ["Questions", "innodb.lock_deadlocks", "Threads_running", "state.User sleep", "x') OR ('1"];

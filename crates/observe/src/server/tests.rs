@@ -15,6 +15,7 @@ fn job(port: u16, every_s: f64) -> ServerJob {
             asked: vec![Asked { at: StatusPlace::Port(port), path: "/status?auto".into() }],
             user: None,
             every_s,
+            threads: None,
         }],
         counters: vec![CounterJob {
             name: "workers.busy".into(),

@@ -169,6 +169,28 @@ fn a_run_on_tomcat_does_all_fourteen_interactions_and_fails_none() {
     }
 }
 
+#[test]
+fn what_the_threads_of_a_starved_pool_wait_for_is_told_by_their_method() {
+    if !have(TOMCAT) {
+        return;
+    }
+    let kit = busy();
+    // A database with a tenth of a CPU keeps the one connection busy; whatever the targets say to that.
+    let load = "--users 10 --param think_time=0.1 --param pool_size=1 --set db.cgroup.cpu=0.1";
+    let words = format!("run tpcw --stack {TOMCAT} --size quick --mix busy {load}");
+    let phases = "--ramp-up 1s --steady 25s --ramp-down 0s --json --catalogue";
+    let record = Home::shared().plimsoll(&format!("{words} {phases}")).arg(kit.path()).run().json();
+    let places = rows(&record, "threads");
+    let waits = places.iter().filter(|one| one["state"] == "waiting");
+    let of_the_pool: f64 = waits
+        .filter(|one| one["call"].as_str().is_some_and(|call| call.starts_with("com.zaxxer.hikari.")))
+        .filter_map(|one| one["share_ratio"].as_f64())
+        .sum();
+    assert!(of_the_pool > 0.5, "most threads wait for the one connection: {:#}", record["threads"]);
+    assert!(figure(&record, "web", "jvm.waiting") > figure(&record, "web", "jvm.blocked"));
+    Home::shared().expect_nothing_left();
+}
+
 /// What was rendered for Apache.
 fn configuration(record: &Json) -> String {
     let tier = rows(&record["setup"], "tiers").iter().find(|tier| tier["tier"] == "web").expect("a web tier");

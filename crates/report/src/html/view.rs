@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::OperationKind;
 use model::RunRecord;
 use model::record::statements::StatementResult;
+use model::record::threads::ThreadsResult;
 use model::record::{Event, MetricResult, OperationResult, PhaseResult, TargetOutcome};
 use serde::Serialize;
 use serde_json::json;
@@ -13,7 +14,7 @@ use super::text::{thin, thin_groups, visible_json};
 use super::{bundle, calls, holds, inside};
 use crate::checks::{self, Check};
 use crate::explained::Tried;
-use crate::{Page, Timeline, figures, statements, study, words};
+use crate::{Page, Timeline, figures, statements, study, threads, words};
 
 /// How many of a kit's own figures stand at the top; the others follow below.
 const METRICS_SHOWN: usize = 2;
@@ -81,6 +82,11 @@ fn statement(one: &StatementResult) -> serde_json::Value {
     })
 }
 
+fn thread_place(one: &ThreadsResult) -> serde_json::Value {
+    let shown = threads::shown(one);
+    json!({ "call": shown.call, "doing": thin_groups(&shown.doing) })
+}
+
 /// The template's variables.
 pub(super) fn of(page: &Page) -> minijinja::Value {
     let record = &page.record;
@@ -100,6 +106,7 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
         "figures": top_figures(page),
         "more_figures": page.record.metrics.iter().skip(METRICS_SHOWN).map(figure).collect::<Vec<_>>(),
         "statements": record.statements.iter().map(statement).collect::<Vec<_>>(),
+        "threads": record.threads.iter().map(thread_place).collect::<Vec<_>>(),
         "calls": record.calls.as_ref().map(|ledger| visible_json(calls::of(ledger))),
         "holds": record.diagnosis.as_ref().map(|diagnosis| visible_json(holds::of(diagnosis, Tried::of_run(record)))),
         "inside": visible_json(inside::of(page).into()),

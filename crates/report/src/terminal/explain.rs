@@ -8,7 +8,7 @@ use super::paint::Paint;
 use super::table::wrap;
 use super::width;
 use crate::explained::Tried;
-use crate::statements;
+use crate::{statements, threads};
 use model::outside::one_line as plain;
 
 /// What holds the stack of a run; a sentence where nobody can say.
@@ -16,8 +16,10 @@ pub fn explain(record: &RunRecord, width: usize, colour: bool) -> String {
     let about = format!("run {}: {} on {}", record.id, record.setup.load_words(), record.setup.stack_title);
     let width = width::of_lines(width);
     let fault = record.injected.as_ref().map(|fault| holds::injected(fault, width, Paint { colour }));
-    let statements = statements(record, width);
-    text(&about, record.diagnosis.as_ref(), fault, Tried::of_run(record), (width, colour)) + &statements
+    let (statements, threads) = (statements(record, width), threads(record, width));
+    text(&about, record.diagnosis.as_ref(), fault, Tried::of_run(record), (width, colour))
+        + &statements
+        + &threads
 }
 
 /// What the database's clients spent their time in.
@@ -34,6 +36,23 @@ fn statements(record: &RunRecord, width: usize) -> String {
         text.push('\n');
         for wait in &shown.row_waits {
             text.push_str(&wrap(&format!("    {}", plain(wait)), width, "    "));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// What threads with a request were at.
+fn threads(record: &RunRecord, width: usize) -> String {
+    if record.threads.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nThreads with a request, by their virtual machine's own word\n".to_string();
+    for shown in record.threads.iter().map(threads::shown) {
+        for (line, indent) in
+            [(format!("  {}", plain(&shown.call)), "    "), (format!("    {}", plain(&shown.doing)), "    ")]
+        {
+            text.push_str(&wrap(&line, width, indent));
             text.push('\n');
         }
     }
