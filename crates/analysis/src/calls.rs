@@ -40,6 +40,8 @@ struct TierSums {
     doing: BTreeMap<Doing, f64>,
     /// Calls and their CPU time.
     counts: BTreeMap<String, (u64, f64)>,
+    /// CPU seconds of the time in which calls were counted, taken as the same part of each step's.
+    counted_running_s: f64,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -106,7 +108,11 @@ impl CallSums {
         }
         for time in &step.times {
             self.changes += time.count;
-            self.tiers.entry(time.cell.tier.clone()).or_default().add(time);
+            let tier = self.tiers.entry(time.cell.tier.clone()).or_default();
+            tier.add(time);
+            if time.cell.doing == Doing::Running && step.took_s > 0.0 {
+                tier.counted_running_s += time.s * step.counted_s / step.took_s;
+            }
         }
     }
 
@@ -178,9 +184,16 @@ impl TierSums {
             threads: self.thread_s / length_s,
             doing,
             closes_ratio: if self.lived_s > 0.0 { all_s / self.lived_s } else { 1.0 },
+            kernel_ratio: self.kernel_ratio(),
             cpu_agrees_ratio: cores.filter(|cores| *cores > 0.0).map(|cores| running / cores),
             rows: self.rows(counted_s),
         }
+    }
+
+    /// How much of the threads' CPU time went into calls of the kernel.
+    fn kernel_ratio(&self) -> Option<f64> {
+        let in_calls_s: f64 = self.counts.values().map(|(_, cpu_s)| cpu_s).sum();
+        (self.counted_running_s > 0.0).then(|| (in_calls_s / self.counted_running_s).min(1.0))
     }
 
     fn rows(&self, counted_s: f64) -> Vec<CallRow> {
@@ -303,6 +316,9 @@ mod tests {
         let threads = |doing| app.doing.iter().find(|one| one.doing == doing).map(|one| one.threads);
         assert_eq!(threads(Doing::WaitingForDisk), Some(0.5));
         assert_eq!(threads(Doing::Running), Some(1.0));
+        // 110 µs in calls of the quarter of a second of CPU time in which calls were counted.
+        let in_kernel = app.kernel_ratio.expect("calls were counted");
+        assert!((in_kernel - 1.1e-4 / 0.25).abs() < 1e-12, "{in_kernel}");
     }
 
     #[test]

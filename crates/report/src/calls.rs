@@ -86,7 +86,11 @@ fn doings(tier: &TierCalls) -> String {
     let shown = tier.doing.iter().filter(|one| one.threads >= MIN_THREADS);
     let parts: Vec<String> =
         shown.map(|one| format!("{} {}", figures::number(Some(one.threads)), one.doing.title())).collect();
-    format!("{} threads: {}", figures::number(Some(tier.threads)), parts.join(", "))
+    let kernel = tier.kernel_ratio.map(|ratio| {
+        format!("; of their CPU time {} was in calls of the kernel", figures::percent(Some(ratio)))
+    });
+    let threads = figures::number(Some(tier.threads));
+    format!("{threads} threads: {}{}", parts.join(", "), kernel.unwrap_or_default())
 }
 
 fn closing(tier: &TierCalls) -> String {

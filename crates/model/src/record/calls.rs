@@ -161,6 +161,10 @@ pub struct TierCalls {
     /// Their CPU time divided by what the tier's cgroup says; absent where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_agrees_ratio: Option<f64>,
+    /// The share of their CPU time that was in calls of the kernel; absent where calls were not counted. Page faults and
+    /// interrupts are in no call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_ratio: Option<f64>,
     /// Blocks by call and object, the longest time first; the last may be of all that are too short for a row.
     pub rows: Vec<CallRow>,
 }
