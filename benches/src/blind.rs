@@ -3,6 +3,7 @@
 //! the hash of the commit that froze the rules.
 
 mod deck;
+mod fit;
 mod table;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use crate::Failure;
 use crate::held_out::checked_out;
 use deck::Deck;
 
+pub(crate) use fit::{Fitted, fit};
 pub(crate) use table::{Ran, print};
 
 /// Draws bottlenecks and writes each as a fault.

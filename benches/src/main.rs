@@ -44,6 +44,8 @@ enum Verb {
     Blind(blind::Blind),
     /// Prints what the diagnoses of drawn bottlenecks came to
     BlindTable(blind::Ran),
+    /// Fits how weights become a probability to the diagnoses of drawn bottlenecks
+    BlindFit(blind::Fitted),
     /// Prints the row of docs/results/load-lines.md that a find makes
     LoadLine(results::Kept),
     /// Prints the row of docs/results/comparisons.md that a comparison with a known answer makes
@@ -102,6 +104,7 @@ fn main() -> ExitCode {
         Verb::HeldOut(asked) => held_out::run(&asked),
         Verb::Blind(asked) => blind::draw(&asked),
         Verb::BlindTable(ran) => blind::print(&ran),
+        Verb::BlindFit(asked) => blind::fit(&asked),
         Verb::LoadLine(kept) => load_line::row(&kept),
         Verb::Comparison(asked) => comparison::row(&asked),
         Verb::Ledger(asked) => ledger::closing(&asked),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use model::FaultFile;
+use model::catalogue::fault_file::Expected;
 use model::record::diagnosis::Limited;
 use serde::Deserialize;
 
@@ -17,26 +18,37 @@ pub(crate) struct Ran {
 
 /// What `plimsoll faults --json` says.
 #[derive(Debug, Deserialize)]
-struct Told {
-    faults: Vec<Row>,
+pub(super) struct Told {
+    pub(super) faults: Vec<Row>,
     score: Score,
 }
 
 #[derive(Debug, Deserialize)]
-struct Row {
+pub(super) struct Row {
     fault: String,
+    expect: Expected,
     state: Option<Limited>,
-    suspects: Option<Vec<Suspect>>,
+    pub(super) suspects: Option<Vec<Suspect>>,
     right: Option<bool>,
     among_three: Option<bool>,
     skipped: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Suspect {
+pub(super) struct Suspect {
     tier: String,
     resource: String,
     sure_ratio: f64,
+    pub(super) log_odds: f64,
+}
+
+impl Row {
+    /// Whether the first suspect is what was planted, whatever the diagnosis says of how sure it is.
+    pub(super) fn named_first(&self) -> bool {
+        let first = self.suspects.iter().flatten().next();
+        let Expected::Limit { tier, resource } = &self.expect else { return false };
+        first.is_some_and(|first| first.tier == *tier && first.resource == *resource)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -126,8 +138,14 @@ mod tests {
     fn a_statement_counts_by_how_sure_it_was_and_an_unclear_one_is_none() {
         let row = |state, sure_ratio| Row {
             fault: "plant-001".into(),
+            expect: Expected::Healthy,
             state: Some(state),
-            suspects: Some(vec![Suspect { tier: "app".into(), resource: "cpu".into(), sure_ratio }]),
+            suspects: Some(vec![Suspect {
+                tier: "app".into(),
+                resource: "cpu".into(),
+                sure_ratio,
+                log_odds: 0.0,
+            }]),
             right: Some(false),
             among_three: Some(false),
             skipped: None,

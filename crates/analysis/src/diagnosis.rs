@@ -3,6 +3,7 @@
 //! Pure: the same record, rules and services give the same diagnosis, so that one can be made anew from a stored run.
 
 mod blame;
+pub mod calibration;
 mod check;
 mod facts;
 pub mod shape;
@@ -72,6 +73,7 @@ pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, DiagnosisFacts) {
     suspects.retain(|suspect| suspect.sure_ratio >= MIN_SURE_RATIO && spoken_for(suspect));
     keep_likeliest(&mut suspects);
     suspects.truncate(MAX_SUSPECTS);
+    calibration::calibrate(&mut suspects);
     let state = state(&suspects, &signals);
     let facts = DiagnosisFacts {
         state,

@@ -33,6 +33,8 @@ pub struct SuspectFacts {
     pub title: String,
     /// How the tier waits in the way that the rule names, the most first; empty where nobody counted, or it names none.
     pub mechanisms: Vec<Mechanism>,
+    /// What the rule's weights added up to.
+    pub log_odds: f64,
     /// Probability that it is the limit.
     pub sure_ratio: f64,
     /// What speaks for it and against it, the heaviest first.

@@ -71,6 +71,7 @@ mod tests {
             resource: resource.to_string(),
             title: "it is full".to_string(),
             mechanisms: Vec::new(),
+            log_odds: (sure_ratio / (1.0 - sure_ratio)).ln(),
             sure_ratio,
             evidence: Vec::new(),
             tries: Vec::new(),

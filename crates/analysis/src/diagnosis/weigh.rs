@@ -99,6 +99,7 @@ impl Weighed {
         self.clues.retain(|clue| clue.weight.abs() >= MIN_WEIGHT);
         self.clues.sort_by(|one, other| other.weight.abs().total_cmp(&one.weight.abs()));
         SuspectFacts {
+            log_odds: self.log_odds,
             sure_ratio: self.sure_ratio(),
             rule: self.rule,
             tier: self.tier,

@@ -190,7 +190,10 @@ pub struct Suspect {
     pub resource: String,
     /// For people: `every PHP process is taken`.
     pub title: String,
-    /// Probability that it is the limit, by the rules' weights.
+    /// What the rule's weights added up to.
+    #[serde(default)]
+    pub log_odds: f64,
+    /// Probability that it is the limit, by that and the other suspects'.
     pub sure_ratio: f64,
     /// What speaks for it and against it, the heaviest first.
     pub evidence: Vec<Clue>,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use analysis::score::{FALSE_ALARMS, FIRST_RATIO, Judged, Score, THREE_RATIO, confusion};
 use model::catalogue::fault_file::Expected;
-use model::record::diagnosis::Diagnosis;
+use model::record::diagnosis::{Diagnosis, Suspect};
 use model::{FaultFile, Problem, Result, RunRecord};
 
 use super::{seconds, units_of};
@@ -169,6 +169,11 @@ fn columns(cells: &[Vec<String>], text: &mut String) {
     }
 }
 
+fn suspect_json(one: &Suspect) -> serde_json::Value {
+    let Suspect { tier, resource, sure_ratio, log_odds, .. } = one;
+    serde_json::json!({ "tier": tier, "resource": resource, "sure_ratio": sure_ratio, "log_odds": log_odds })
+}
+
 /// The same for programs.
 pub(super) fn json(rows: &[Row], score: &Score, took_s: f64) -> Result<String> {
     let rows: Vec<serde_json::Value> = rows
@@ -182,9 +187,9 @@ pub(super) fn json(rows: &[Row], score: &Score, took_s: f64) -> Result<String> {
                 "valid": row.valid,
                 "verdict": row.sentence,
                 "state": row.diagnosis.as_ref().map(|diagnosis| diagnosis.state),
-                "suspects": judged.as_ref().map(|judged| judged.suspects.iter().map(|((tier, resource), sure)| {
-                    serde_json::json!({ "tier": tier, "resource": resource, "sure_ratio": sure })
-                }).collect::<Vec<_>>()),
+                "suspects": row.diagnosis.as_ref().map(|diagnosis| {
+                    diagnosis.suspects.iter().take(3).map(suspect_json).collect::<Vec<_>>()
+                }),
                 "right": judged.as_ref().map(|judged| judged.right),
                 "among_three": judged.as_ref().map(|judged| judged.among_three),
                 "skipped": row.skipped,
