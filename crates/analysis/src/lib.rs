@@ -33,6 +33,7 @@ pub mod limits;
 mod line;
 mod little;
 mod metric;
+pub mod moved;
 mod operation;
 pub mod paired;
 mod phase;
@@ -45,8 +46,8 @@ mod statements;
 mod steady;
 pub mod sweep;
 mod target;
-mod tier;
 mod threads;
+mod tier;
 mod times;
 mod trial;
 pub mod unpaired;
@@ -72,8 +73,8 @@ pub use series::SeriesSeen;
 pub use statements::statements;
 pub use steady::Steady;
 pub use target::targets;
-pub use tier::{TierSource, tiers};
 pub use threads::threads;
+pub use tier::{TierSource, tiers};
 pub use times::{percentile_s, summary};
 pub use trial::{
     Also, fewest_samples, measured, measured_in, nearest_limit, overload_fault, share_of_limit, worst_missed,

@@ -163,6 +163,7 @@ mod tests {
             ledger: None,
             unseen: Vec::new(),
             proof: None,
+            line_proof: None,
         }
     }
 

@@ -9,6 +9,7 @@
 
 pub mod compare;
 pub mod find;
+pub mod interventions;
 mod seeds;
 pub mod sweep;
 

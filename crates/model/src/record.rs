@@ -6,6 +6,7 @@ pub mod diagnosis;
 mod file_set;
 pub mod hit;
 pub mod interval;
+pub mod line_proof;
 pub mod memory_kill;
 mod parts;
 pub mod plan;
@@ -13,8 +14,8 @@ mod run;
 pub mod statements;
 pub mod study;
 pub(crate) mod target;
-
 pub mod threads;
+
 pub use check::{CHECKS, Check, CheckClass, DeclaredCheck, METRIC_CHECK, Overload, checks_table};
 pub use file_set::{FileSetResult, PageCacheResult};
 pub use parts::{PhaseResult, PhaseResults, UntimedResult};

@@ -5,11 +5,11 @@ use model::catalogue::kit::Build;
 use model::catalogue::service::{Module, Packages};
 use model::catalogue::setting::{self, Values};
 use model::record::plan::PlanTier;
-use model::{Catalogue, KitManifest, Problem, Problems, Result, ServiceManifest, document};
+use model::{Catalogue, KitManifest, Problem, Problems, Result, ServiceManifest, Setting, document};
 
 use minijinja::Value;
 
-use crate::render::{Renderer, setting_value, variable};
+use crate::render::{Renderer, setting_value};
 
 /// A service with those of its modules that are needed.
 #[derive(Debug, Clone)]
@@ -126,7 +126,7 @@ pub(crate) fn ports(tier: &PlanTier, kit: &KitManifest) -> Result<Vec<String>> {
 }
 
 fn context(values: &Values, needs: &[String]) -> Value {
-    let knobs = values.iter().map(|(name, value)| (variable(name), setting_value(value)));
+    let knobs = values.iter().map(|(name, value)| (Setting::variable(name), setting_value(value)));
     let kit = Value::from_pairs([("needs", Value::from(needs.to_vec()))]);
     Value::from_pairs(knobs.chain([("kit".to_string(), kit)]))
 }

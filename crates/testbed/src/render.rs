@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value};
 use model::catalogue::setting::Values;
 use model::record::plan::PlanTier;
-use model::{Catalogue, Plan, Problem, Result};
+use model::{Catalogue, Plan, Problem, Result, Setting};
 
 /// Where an instance of a tier can be reached, known before anything is rendered.
 #[derive(Debug, Clone, Default)]
@@ -84,11 +84,6 @@ pub(crate) fn setting_value(value: &model::Value) -> Value {
     }
 }
 
-/// A knob's name as a template writes it: `pm.max_children` is `pm_max_children`.
-pub(crate) fn variable(knob: &str) -> String {
-    knob.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
-}
-
 fn reach_values(reach: &Reach) -> Map {
     let ports = reach.ports.iter().map(|(name, port)| (name.clone(), Value::from(*port)));
     let sockets = reach.sockets.iter().map(|(name, path)| (name.clone(), path_value(path)));
@@ -150,7 +145,7 @@ impl Common<'_> {
     /// The context of a tier's files, arguments and constraints.
     pub(crate) fn for_tier(&self, own: &Own<'_>) -> Value {
         let mut map: Map =
-            own.values.iter().map(|(name, value)| (variable(name), setting_value(value))).collect();
+            own.values.iter().map(|(name, value)| (Setting::variable(name), setting_value(value))).collect();
         map.extend(self.values());
         if let Some(reach) = self.reach.get(&own.tier.name).and_then(|reach| reach.get(own.instance)) {
             map.extend(reach_values(reach).into_iter().filter(|(name, _)| name != "user"));
@@ -306,6 +301,6 @@ mod tests {
 
     #[test]
     fn knobs_with_dots_and_dashes_have_names_that_templates_can_write() {
-        assert_eq!(variable("server.max-worker"), "server_max_worker");
+        assert_eq!(Setting::variable("server.max-worker"), "server_max_worker");
     }
 }

@@ -10,7 +10,7 @@ use model::record::plan::PlanTier;
 use model::{Catalogue, Problem, Problems, Result, ServerJob, Setting, document};
 
 use crate::needed;
-use crate::render::{Reach, Renderer, setting_value, variable};
+use crate::render::{Reach, Renderer, setting_value};
 
 /// What an instance of a tier is asked: its statuses that hold with these knobs, and the counters that they have.
 pub(crate) fn resolve(
@@ -110,7 +110,7 @@ pub fn check(catalogue: &Catalogue, folder: &str, service: &ServiceManifest) -> 
     // As an instance has them: `96M` is a number of bytes there.
     let default = |knob: &Setting| knob.accept(&knob.default).unwrap_or_else(|_| knob.default.clone());
     let mut context: Vec<(String, Value)> =
-        knobs.map(|knob| (variable(&knob.name), setting_value(&default(knob)))).collect();
+        knobs.map(|knob| (Setting::variable(&knob.name), setting_value(&default(knob)))).collect();
     context.push(("kit".to_string(), Value::from_pairs([("needs", Value::from(Vec::<String>::new()))])));
     context.extend([("cpus", 1), ("memory_bytes", 1 << 30)].map(|(name, n)| (name.into(), Value::from(n))));
     let text = catalogue.text(&file)?;

@@ -20,7 +20,7 @@ pub fn diagnosis(facts: &DiagnosisFacts) -> Diagnosis {
         (_, suspect) => unclear(suspect),
     };
     let (ledger, unseen) = (facts.ledger.clone(), facts.unseen.clone());
-    Diagnosis { state: facts.state, sentence, suspects, ledger, unseen, proof: None }
+    Diagnosis { state: facts.state, sentence, suspects, ledger, unseen, proof: None, line_proof: None }
 }
 
 fn suspect(facts: &SuspectFacts) -> Suspect {

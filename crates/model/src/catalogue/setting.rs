@@ -92,6 +92,11 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// The name as a template or an expression writes it: `pm.max_children` is `pm_max_children`.
+    pub fn variable(name: &str) -> String {
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+    }
+
     /// Reads `text` (from the command line) as a value of this setting.
     pub fn read(&self, text: &str) -> Result<Value, String> {
         let value = match self.kind {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::Check;
+use crate::record::line_proof::LineProof;
 
 /// A series over the steady state, in figures that rules can weigh.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -165,6 +166,9 @@ pub struct Diagnosis {
     /// What was found by taking something away on purpose (`explain --prove`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
+    /// Of a find: what moved the target that holds its line (`explain STUDY --prove`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_proof: Option<LineProof>,
 }
 
 /// Whether anything holds a stack.

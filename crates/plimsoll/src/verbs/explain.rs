@@ -1,5 +1,7 @@
 //! `plimsoll explain`: what holds the stack of a kept run or find, how one sees it, and what to try.
 
+mod line;
+
 use clap::Args;
 use model::record::diagnosis::Proof;
 use model::{Kind, Problem, Result, RunRecord, StudyRecord};
@@ -18,7 +20,8 @@ Examples:
   plimsoll explain last/3       the run of the third trial of the last study
   plimsoll explain last --json
   plimsoll explain last --calls         what the tiers' threads waited for, call by call
-  plimsoll explain last --prove         take 15 % from the suspect and from another tier, for four minutes
+  plimsoll explain last --prove         of a run: take 15 % from the suspect and from another tier, for four minutes;
+                                        of a find: change what may hold its line, for about a quarter of an hour
 
 It is worked out anew from what was kept, by the rules of this version (docs/method/diagnosis.md).
 Exit codes: 0 it was told, 2 bad input, 3 nothing was watched that tells it, 105 interrupted.")]
@@ -34,7 +37,8 @@ pub(crate) struct ExplainArgs {
     json: bool,
     /// Stand the run's stack up again and take a part of the suspect's resource in short windows, and of another tier's:
     /// what the throughput does then proves or refutes the diagnosis; it is kept with the run, unless one with more
-    /// windows is there
+    /// windows is there. Of a find: drive its stack just above the line, as it is and with full pools made larger, with less
+    /// CPU time and with what the diagnosis proposes: what moves the target that is missed first holds the line
     #[arg(long)]
     prove: bool,
 }
@@ -53,14 +57,13 @@ pub(crate) fn main(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
             }
             (report::explain(&record, width, colour), record.diagnosis)
         }
-        Kept::Study(_) if args.prove => {
-            let problem = Problem::recipe("one run can be proved, not a study").key("--prove");
-            return Err(problem.remedy(format!("plimsoll explain {}/1 --prove", args.run)).into());
-        }
         Kept::Study(study) => {
             let find = |trial: &model::Trial| study.run(trial).map(|run| run.record().clone());
             let diagnosis = limit::of(study.record(), find, &context.catalogue)?;
-            let record = StudyRecord { diagnosis, ..study.record().clone() };
+            let mut record = StudyRecord { diagnosis, ..study.record().clone() };
+            if args.prove {
+                line::prove(&study, &mut record, context)?;
+            }
             (report::explain_study(&record, width, colour), record.diagnosis)
         }
     };

@@ -79,6 +79,12 @@ impl Ended {
         Ended { study, problems: None }
     }
 
+    /// Keeps the pages and prints nothing; the study, or what made going on senseless.
+    pub(crate) fn quietly(self, context: &mut Context) -> Result<Study> {
+        keep_pages(&self.study, true, context);
+        self.problems.map_or(Ok(self.study), Err)
+    }
+
     /// Keeps the pages, prints the result, and gives the exit code: that of the outcome, else `code`.
     pub(crate) fn finish(self, json: bool, code: u8, context: &mut Context) -> Result<u8> {
         print(&self.study, json, context);

@@ -18,6 +18,7 @@ use runner::progress::Progress;
 use runner::server::ServerAccess;
 use runner::trial::TrialBench;
 use runner::trial::study_in_progress::StudyInProgress;
+use store::Study;
 
 /// Measure every cell of a study: stacks, knobs and loads against each other.
 #[derive(Debug, Args)]
@@ -189,6 +190,18 @@ fn load_of(sweep: &Sweep, arms: &[Arm]) -> (By, f64) {
             (by, loads(arms).into_iter().reduce(f64::min).unwrap_or(1.0))
         }
     }
+}
+
+/// Measures every cell of `sweep`, which is about stacks of our own, keeps it as a study and prints nothing.
+///
+/// # Errors
+/// What is wrong with an arm, and what makes going on senseless; what was measured until then is kept.
+pub(crate) fn study_of(sweep: Sweep, arms: &[Arm], context: &mut Context) -> Result<Study> {
+    let (by, load) = load_of(&sweep, arms);
+    let server = ServerAccess::default();
+    let question = Question::Sweep(sweep);
+    let bench = TrialBench::begin(question, arms, (by, load), &server, context.environment())?;
+    measure(bench)?.quietly(context)
 }
 
 fn measure(mut bench: TrialBench<'_>) -> Result<finish::Ended> {

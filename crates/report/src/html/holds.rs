@@ -1,6 +1,7 @@
 //! A diagnosis as the templates see it.
 
 use model::record::diagnosis::{Clue, Diagnosis, Doing, Limited, Proof, Suspect};
+use model::record::line_proof::{LineProof, Move};
 use serde_json::{Value, json};
 
 use super::text::{thin, thin_groups, tier_class};
@@ -25,7 +26,27 @@ pub(super) fn of(diagnosis: &Diagnosis, tried: Tried<'_>) -> Value {
         "suspects": suspects.map(|(index, one)| suspect(one, held && index == 0, tried)).collect::<Vec<_>>(),
         "others": others.iter().map(explained::named).collect::<Vec<_>>(),
         "proof": diagnosis.proof.as_ref().map(proof),
+        "line_proof": diagnosis.line_proof.as_ref().map(line_proof),
         "unseen": diagnosis.unseen.iter().map(|one| sentence(one)).collect::<Vec<_>>(),
+    })
+}
+
+fn line_proof(proof: &LineProof) -> Value {
+    let times = |log: f64| figures::number(Some(log.exp()));
+    let row = |one: &Move| {
+        json!({
+            "what": wording::intervention(&one.intervention),
+            "times": one.margin.map_or(figures::NOTHING.to_string(), times),
+            "interval": one.interval.map(|(low, high)| format!("{} to {}", times(low), times(high))),
+            "line": one.line_factor.map(|factor| figures::number(Some(factor))),
+            "pairs": one.pairs,
+        })
+    };
+    json!({
+        "sentence": sentence(&proof.sentence),
+        "target": proof.target,
+        "study": proof.study,
+        "rows": proof.moves.iter().map(row).collect::<Vec<_>>(),
     })
 }
 

@@ -35,6 +35,7 @@ pub(crate) fn reasons(diagnosis: &Diagnosis, tried: Tried<'_>, detail: Detail, w
     let mut parts: Vec<String> = diagnosis.ledger.iter().map(|ledger| self::ledger(ledger, width)).collect();
     parts.push(suspects(diagnosis, tried, detail, width));
     parts.push(proof(diagnosis, width));
+    parts.push(line_proof(diagnosis, width));
     if detail == Detail::Full {
         parts.push(unseen(&diagnosis.unseen, width));
     }
@@ -140,6 +141,11 @@ fn proof(diagnosis: &Diagnosis, width: usize) -> String {
         text.push_str(&(wrap(&format!("  {}", plain(&line)), width, "    ") + "\n"));
     }
     text
+}
+
+fn line_proof(diagnosis: &Diagnosis, width: usize) -> String {
+    let Some(proof) = &diagnosis.line_proof else { return String::new() };
+    wrap(&format!("Proof of the line: {}", plain(&sentence(&proof.sentence))), width, "  ") + "\n"
 }
 
 /// `0.82 [0.61, 1.03]`.

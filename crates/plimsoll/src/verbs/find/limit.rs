@@ -26,10 +26,10 @@ pub(crate) fn of(
         let facts = diagnose::facts(&one, &rules, &services);
         seen.extend(facts.map(|(_, diagnosis)| AtLoad { load: trial.load, diagnosis }));
     }
-    let before = record.diagnosis.as_ref().and_then(|before| before.proof.clone());
+    let line_proof = record.diagnosis.as_ref().and_then(|before| before.line_proof.clone());
     Ok(line(find, &seen)
         .and_then(|line| shape::at(line, find.goal.by, seen))
-        .map(|facts| Diagnosis { proof: before, ..wording::diagnosis(&facts) }))
+        .map(|facts| Diagnosis { line_proof, ..wording::diagnosis(&facts) }))
 }
 
 /// Also where checks broke because the stack was overloaded: just above a line nothing else may be there.
