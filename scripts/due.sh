@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/parts.sh
 
-filter="not ($(tests_of soak))"
+filter="not ($(tests_of soak)) & not ($(tests_of lines))"
 for part in memory simulations pages "${kits[@]/#/conformance-}" studies; do
     if why=$(due "$part"); then
         echo "$part is due: $why" >&2

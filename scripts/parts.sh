@@ -3,7 +3,7 @@
 kits=(catalogue/kits/*/)
 kits=("${kits[@]#catalogue/kits/}")
 kits=("${kits[@]%/}")
-parts=(instructions memory simulations pages "${kits[@]/#/conformance-}" studies faults cgroup2 bpf fuzz soak)
+parts=(instructions memory simulations pages "${kits[@]/#/conformance-}" studies lines faults cgroup2 bpf fuzz soak)
 record=${PLIMSOLL_LONG_RECORD:-docs/test-long.md}
 
 # What all else stands on, and the rooms below every kit.
@@ -26,6 +26,9 @@ covers() {
         studies)
             echo "$(below dvdstore) $(covers simulations) $above_kits $shared_by_tests" \
                 "$(printf 'crates/plimsoll/tests/it/%s.rs ' compare find ground_truth published queue sweep)"
+            ;;
+        lines)
+            echo "$(below dvdstore) $above_kits crates/experiment/src catalogue/rules crates/plimsoll/tests/it/line_proof.rs"
             ;;
         faults) echo "$(below dvdstore) $above_kits catalogue/faults catalogue/rules" ;;
         cgroup2)
@@ -71,6 +74,7 @@ tests_of() {
             ;;
         conformance-*) echo "binary(it) & test(/^${1#conformance-}(_[a-z_]+)?::/)" ;;
         studies) echo 'package(plimsoll) & binary(it) & test(/^(compare|find|ground_truth|published|queue|sweep)::/)' ;;
+        lines) echo 'package(plimsoll) & binary(it) & test(/^line_proof::/)' ;;
         soak) echo 'package(plimsoll) & test(/^soak::/)' ;;
     esac
 }

@@ -104,7 +104,8 @@ fn first_try(suspect: &Suspect, at_line: &AtLine<'_>) -> Option<Values> {
     let (tier, knob) = name.split_once('.')?;
     let tier = at_line.tiers.iter().find(|one| one.tier == tier)?;
     let setting = at_line.services.get(&tier.service)?.knobs.iter().find(|one| one.name == knob)?;
-    Some(Values::from([(name.clone(), setting.read(text).ok()?)]))
+    // As people write it: `64M`.
+    setting.read(text).ok().map(|_| Values::from([(name.clone(), Value::Text(text.clone()))]))
 }
 
 #[cfg(test)]

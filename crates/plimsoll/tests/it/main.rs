@@ -36,6 +36,7 @@ mod ground_truth;
 mod hit;
 mod hungry;
 mod kept;
+mod line_proof;
 mod measuring;
 mod open_mix;
 mod outage;

@@ -175,9 +175,9 @@ fn what_the_threads_of_a_starved_pool_wait_for_is_told_by_their_method() {
         return;
     }
     let kit = busy();
-    // A database with a tenth of a CPU keeps the one connection busy; whatever the targets say to that.
-    let load = "--users 10 --param think_time=0.1 --param pool_size=1 --set db.cgroup.cpu=0.1";
-    let words = format!("run tpcw --stack {TOMCAT} --size quick --mix busy {load}");
+    // A database with a twentieth of a CPU keeps the one connection busy; whatever the targets say to that.
+    let load = "--users 40 --param think_time=0.1 --param pool_size=1 --set db.cgroup.cpu=0.05";
+    let words = format!("run tpcw --stack {TOMCAT} --size small --mix busy {load}");
     let phases = "--ramp-up 1s --steady 25s --ramp-down 0s --json --catalogue";
     let record = Home::shared().plimsoll(&format!("{words} {phases}")).arg(kit.path()).run().json();
     let places = rows(&record, "threads");

@@ -32,10 +32,11 @@ pub(crate) fn answer(diagnosis: &Diagnosis, width: usize, paint: Paint) -> Strin
 /// What follows the answer: where the time went, the suspects, what to try, and in full what proved it and what could
 /// not be seen.
 pub(crate) fn reasons(diagnosis: &Diagnosis, tried: Tried<'_>, detail: Detail, width: usize) -> String {
-    let mut parts: Vec<String> = diagnosis.ledger.iter().map(|ledger| self::ledger(ledger, width)).collect();
+    // What was tried on purpose says more than what was seen.
+    let mut parts = vec![line_proof(diagnosis, width)];
+    parts.extend(diagnosis.ledger.iter().map(|ledger| self::ledger(ledger, width)));
     parts.push(suspects(diagnosis, tried, detail, width));
     parts.push(proof(diagnosis, width));
-    parts.push(line_proof(diagnosis, width));
     if detail == Detail::Full {
         parts.push(unseen(&diagnosis.unseen, width));
     }

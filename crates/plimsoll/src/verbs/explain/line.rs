@@ -24,7 +24,7 @@ const ABOVE: f64 = 1.1;
 /// A failed trial further above the line than this says little of it.
 const MAX_ABOVE: f64 = 1.3;
 /// Seconds that a trial takes beside its window, roughly.
-const BESIDE_S: f64 = 15.0;
+const BESIDE_S: f64 = 22.0;
 
 /// Tries what may hold the line of the find in `record`, and keeps what came of it with the study.
 ///
@@ -50,6 +50,11 @@ pub(super) fn prove(study: &Study, record: &mut StudyRecord, context: &mut Conte
     }
     let arms = arms(&base(record, &line, (by, load))?, &tried);
     let measured = sweep::study_of(sweep_over(record, &arms, blocks, goal.seed), &arms, context)?;
+    if context.interrupt.count() > 0 {
+        let id = &measured.record().id;
+        context.console.note(&format!("interrupted: nothing is proved; its trials are kept as study {id}"));
+        return Ok(());
+    }
     let proof = proof_of(measured.record(), (&line, &target), (by, load), tried, blocks);
     let Some(diagnosis) = &mut record.diagnosis else {
         return Err(Problem::bug("interventions without a diagnosis").into());
