@@ -29,7 +29,7 @@ pub mod trial;
 pub use asking::Asking;
 pub use checks::{abandoned, check, checks, no_room};
 pub use diagnosis::diagnosis;
-pub use line_proof::{LineProofFacts, intervention, line_proof};
+pub use line_proof::{intervention, line_proof, moved_target, target_move};
 pub use proof::{ProofFacts, proof};
 pub use roughly::roughly;
 pub use run::{VerdictInputs, invalid, verdict};

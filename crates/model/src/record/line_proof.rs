@@ -4,12 +4,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::setting::Values;
+use crate::record::study::By;
 
 /// What moved the target that holds a load line, in trials at a load just above it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LineProof {
     /// The study whose trials these are: a sweep over the interventions.
     pub study: String,
+    /// What the load is counted in.
+    #[serde(default)]
+    pub by: By,
     /// Users, or arrivals per second.
     pub load: f64,
     /// The target, as people write it.

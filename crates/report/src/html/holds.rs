@@ -44,7 +44,7 @@ fn line_proof(proof: &LineProof) -> Value {
     };
     json!({
         "sentence": sentence(&proof.sentence),
-        "target": proof.target,
+        "moved": wording::moved_target(proof),
         "study": proof.study,
         "rows": proof.moves.iter().map(row).collect::<Vec<_>>(),
     })

@@ -146,7 +146,13 @@ fn proof(diagnosis: &Diagnosis, width: usize) -> String {
 
 fn line_proof(diagnosis: &Diagnosis, width: usize) -> String {
     let Some(proof) = &diagnosis.line_proof else { return String::new() };
-    wrap(&format!("Proof of the line: {}", plain(&sentence(&proof.sentence))), width, "  ") + "\n"
+    let mut text =
+        wrap(&format!("Proof of the line: {}", plain(&sentence(&proof.sentence))), width, "  ") + "\n";
+    text.push_str(&(wrap(&format!("  {}:", plain(&wording::moved_target(proof))), width, "    ") + "\n"));
+    for one in &proof.moves {
+        text.push_str(&(wrap(&format!("    {}", plain(&wording::target_move(one))), width, "      ") + "\n"));
+    }
+    text
 }
 
 /// `0.82 [0.61, 1.03]`.

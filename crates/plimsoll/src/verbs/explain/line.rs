@@ -217,9 +217,8 @@ fn proof_of(
     moves.sort_by(|one, other| {
         one.margin.unwrap_or(f64::INFINITY).total_cmp(&other.margin.unwrap_or(f64::INFINITY))
     });
-    let facts = wording::LineProofFacts { by, load, target, moves: &moves };
-    let sentence = wording::line_proof(&facts);
-    LineProof { study: measured.id.clone(), load, target: target.to_string(), moves, sentence }
+    let sentence = wording::line_proof(&moves);
+    LineProof { study: measured.id.clone(), by, load, target: target.to_string(), moves, sentence }
 }
 
 /// The target's margin in each block of an arm. An overloaded stack's count: that is what is asked about.
