@@ -7,8 +7,8 @@
 
 use super::SuspectFacts;
 
-/// By `bench blind-fit` on the plants that `docs/results/diagnosis.md` names.
-pub(super) const FITTED: Calibration = Calibration { offset: 0.0, slope: 1.0, rival: 0.0 };
+/// Weights as they are: not fitted yet. `bench blind-fit` gives what belongs here, once there are plants enough.
+pub(super) const IN_FORCE: Calibration = Calibration { offset: 0.0, slope: 1.0, rival: 0.0 };
 
 /// What is believed before any plant was seen (weights are log-odds as they are, and suspects don't know of each other), and
 /// how far each of the three may be off.
@@ -106,7 +106,7 @@ pub(super) fn calibrate(suspects: &mut [SuspectFacts]) {
     let log_odds: Vec<f64> = suspects.iter().map(|one| one.log_odds).collect();
     for (index, suspect) in suspects.iter_mut().enumerate() {
         let rival = log_odds.get(usize::from(index == 0)).copied().unwrap_or(f64::NEG_INFINITY);
-        suspect.sure_ratio = FITTED.probability(suspect.log_odds, rival);
+        suspect.sure_ratio = IN_FORCE.probability(suspect.log_odds, rival);
     }
 }
 

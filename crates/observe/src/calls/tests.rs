@@ -293,6 +293,16 @@ fn a_tier_without_a_cgroup_is_not_followed_and_without_one_nothing_is_loaded() {
     assert!(matches!(Calls::open(&job, Room::OF_RUNS), Ok(None)));
 }
 
+/// The step in which a child does its work, with its calls counted.
+fn step_in_window(calls: &mut Calls, child: &mut Planted) -> CallStep {
+    _ = calls.sample(0.0).expect("it can be read");
+    calls.kernel.open_window().expect("a window opens");
+    child.blocked_s();
+    calls.kernel.close_window().expect("and closes");
+    calls.pause_s = 0.0;
+    calls.sample(1.0).expect("it can be read").expect("the second reading is a step")
+}
+
 #[test]
 fn calls_are_counted_in_windows_with_their_cpu_time() {
     let Some(group) = Group::make("windows") else {
@@ -303,12 +313,7 @@ fn calls_are_counted_in_windows_with_their_cpu_time() {
     let directory = tempfile::tempdir().expect("a directory");
     let busy = PLANTS.iter().find(|plant| plant.name == "sleep").expect("it is in the list");
     let mut child = Planted::start(busy, &group, directory.path());
-    _ = calls.sample(0.0).expect("it can be read");
-    calls.kernel.open_window().expect("a window opens");
-    child.blocked_s();
-    calls.kernel.close_window().expect("and closes");
-    calls.pause_s = 0.0;
-    let step = calls.sample(1.0).expect("it can be read").expect("the second reading is a step");
+    let step = step_in_window(&mut calls, &mut child);
     let sleeps = step.counts.iter().find(|count| count.call == "clock_nanosleep").expect("they were counted");
     assert_eq!(sleeps.count, plants::SLEEPS, "{:?}", step.counts);
     assert!(sleeps.cpu_s > 0.0 && sleeps.cpu_s < 0.01 * plants::SLEEPS as f64, "{sleeps:?}");
@@ -348,12 +353,7 @@ fn counts_of_calls_are_those_of_strace() {
     let mut line = String::new();
     said.read_line(&mut line).expect("it can be heard");
     assert!(line.contains("attached"), "{line}");
-    _ = calls.sample(0.0).expect("it can be read");
-    calls.kernel.open_window().expect("a window opens");
-    child.blocked_s();
-    calls.kernel.close_window().expect("and closes");
-    calls.pause_s = 0.0;
-    let step = calls.sample(1.0).expect("it can be read").expect("the second reading is a step");
+    let step = step_in_window(&mut calls, &mut child);
     // SAFETY: a signal to a child of ours that nobody has waited for.
     unsafe { libc::kill(strace.id().cast_signed(), libc::SIGINT) };
     strace.wait().expect("it lets go and ends");
