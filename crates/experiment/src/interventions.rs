@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use analysis::signals::names::CPU;
+use analysis::signals::names::{CPU, CPU_QUOTA};
 use model::catalogue::setting::{Setting, Values};
+use model::catalogue::tier_setting;
 use model::record::TierSetup;
 use model::record::diagnosis::{SignalSummary, Suspect};
 use model::record::line_proof::{Intervention, InterventionAbout};
@@ -80,20 +81,22 @@ fn larger(signal: &SignalSummary, at_line: &AtLine<'_>) -> Option<(String, Value
 
 /// Less CPU time for the tier that uses most of it, where CPUs are busy: if they hold the line, it comes down.
 fn cpu(at_line: &AtLine<'_>) -> Option<Intervention> {
-    let used = |tier: &str| {
-        let of_tier = |one: &&SignalSummary| one.tier.as_deref() == Some(tier) && one.name == CPU;
-        at_line.signals.iter().find(of_tier).map_or(0.0, |one| one.mean)
+    let mean = |tier: &str, name: &str| {
+        let is_it = |one: &&SignalSummary| one.tier.as_deref() == Some(tier) && one.name == name;
+        at_line.signals.iter().find(is_it).map(|one| one.mean)
     };
+    let used = |tier: &str| mean(tier, CPU).unwrap_or(0.0);
     let all: f64 = at_line.tiers.iter().map(|one| used(&one.tier)).sum();
     let tier = at_line.tiers.iter().max_by(|one, other| used(&one.tier).total_cmp(&used(&other.tier)))?;
     let own = used(&tier.tier);
     if own <= 0.0 {
         return None;
     }
-    // What it uses and what nobody uses.
+    // What it uses and what nobody uses, as far as its quota goes.
     let could_cores = own + (at_line.stack_cores - all).max(0.0);
+    let could_cores = mean(&tier.tier, CPU_QUOTA).map_or(could_cores, |quota| quota.min(could_cores));
     let cores = (could_cores * CPU_LEFT_RATIO * 1000.0).round() / 1000.0;
-    let set = Values::from([(format!("{}.cgroup.cpu", tier.tier), Value::Float(cores))]);
+    let set = Values::from([(format!("{}.{}", tier.tier, tier_setting::CPU), Value::Float(cores))]);
     Some(Intervention { about: InterventionAbout::Cpu { tier: tier.tier.clone() }, set })
 }
 

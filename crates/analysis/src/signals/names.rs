@@ -5,6 +5,8 @@
 pub const CPU: &str = "cpu.cores";
 /// Of which in the kernel.
 pub const CPU_SYSTEM: &str = "cpu.system_cores";
+/// The CPU time that a tier may have.
+pub const CPU_QUOTA: &str = "cpu.quota_cores";
 /// Threads of theirs that had no CPU.
 pub const CPU_WAIT: &str = "cpu.wait_cores";
 /// Their memory.

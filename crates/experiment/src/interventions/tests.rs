@@ -136,4 +136,7 @@ fn cpu_time_is_taken_from_the_tier_that_uses_most_of_it() {
     let used = |tier, cores| signal(tier, "cpu.cores", (cores, None), "cores");
     // It uses 0.6, and nobody uses 0.2 of the stack's CPU: 85 % of 0.8.
     assert_eq!(sets(&[used("db", 0.6), used("web", 0.2)], &[]), ["db.cgroup.cpu=0.68"]);
+    let quota = signal("db", "cpu.quota_cores", (0.4, None), "cores");
+    let held = sets(&[used("db", 0.39), used("web", 0.2), quota], &[]);
+    assert_eq!(held, ["db.cgroup.cpu=0.34"], "less than its quota, and never more");
 }

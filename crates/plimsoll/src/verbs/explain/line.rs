@@ -221,9 +221,10 @@ fn proof_of(
     LineProof { study: measured.id.clone(), by, load, target: target.to_string(), moves, sentence }
 }
 
-/// The target's margin in each block of an arm. An overloaded stack's count: that is what is asked about.
+/// The target's margin in each block of an arm. Trials of an overloaded stack count, that is what is asked about; those in which
+/// the instrument failed don't.
 fn margins(trials: &[Trial], arm: usize, target: &str) -> BTreeMap<u32, f64> {
-    let of_arm = trials.iter().filter(|trial| trial.arm == arm);
+    let of_arm = trials.iter().filter(|trial| trial.arm == arm && trial.valid());
     let margin = |trial: &Trial| {
         let seen = trial.measured.as_ref()?;
         let same = seen.targets.iter().find(|one| one.target.to_string() == target)?;
@@ -236,6 +237,7 @@ fn margins(trials: &[Trial], arm: usize, target: &str) -> BTreeMap<u32, f64> {
 mod tests {
     use model::catalogue::setting::Values;
     use model::record::line_proof::InterventionAbout;
+    use model::record::study::Fault;
     use testkit::studies::{FindEnding, find};
 
     use super::*;
@@ -274,6 +276,10 @@ mod tests {
         let blocks = min_planned(CONFIDENCE_RATIO);
         let mut trials: Vec<Trial> =
             (0..blocks).flat_map(|block| [trial(0, block, 0.3), trial(1, block, -1.2)]).collect();
+        // The instrument failed, and the block is made again.
+        let mut broken = trial(1, 0, 9.0);
+        broken.faults = vec![Fault { check: model::Check::SendLag, sentence: "it was late".to_string() }];
+        trials.push(broken);
         // Its block has no trial of the stack as it is.
         trials.push(trial(1, blocks, 5.0));
         let measured = StudyRecord { trials, ..record };
