@@ -1,6 +1,6 @@
 //! A server whose delays are known: a function given by the test decides when and how each request is answered, and
-//! the server keeps its own time stamps and counts. It runs on one thread of this process, on a loopback port that the
-//! kernel chooses, and ends when dropped.
+//! the server keeps its own time stamps and counts. It runs on one thread of this process, on a loopback address of this
+//! process's own and a port that the kernel chooses, and ends when dropped.
 //!
 //! It answers each request on its own, as if it had a processor for each: requests wait for nobody but the function.
 //! Requests that are pipelined on one connection are answered in the order in which their answers fall due.
@@ -115,7 +115,7 @@ pub struct Origin {
 impl Origin {
     /// Starts one; `decide` is asked for each request as it arrives.
     pub fn start(decide: impl FnMut(&Arrival<'_>) -> Reply + Send + 'static) -> io::Result<Origin> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let listener = TcpListener::bind((own_loopback(), 0))?;
         let address = listener.local_addr()?;
         let ledger = Arc::new(Mutex::new(Ledger::default()));
         let stop = Arc::new(AtomicBool::new(false));
@@ -180,6 +180,14 @@ impl Refusing {
     pub fn address(&self) -> SocketAddr {
         self.address
     }
+}
+
+/// A loopback address that no other process has. On 127.0.0.1 the kernel may choose a port that another test has just given
+/// back and that somebody still asks there: a stranger's request would be in the ledger.
+fn own_loopback() -> Ipv4Addr {
+    let [_, high, middle, low] = std::process::id().to_be_bytes();
+    // Linux numbers processes with at most 22 bits, so that this stays below 127.128.0.0.
+    Ipv4Addr::new(127, 64 + high, middle, low)
 }
 
 /// The server's thread goes before others and wakes as exactly as this process may ask for: a known delay that is not

@@ -33,6 +33,18 @@ fn an_answer_comes_after_its_delay_and_both_moments_are_noted() {
 }
 
 #[test]
+fn whoever_asks_the_same_port_of_127_0_0_1_is_not_in_the_ledger() {
+    let origin = Origin::fixed(Duration::ZERO).expect("a loopback port");
+    // Refused as a rule; where another test listens there, it is that one's connection.
+    let _stranger = TcpStream::connect(("127.0.0.1", origin.address().port()));
+    let mut stream = connect(&origin);
+    stream.write_all(REQUEST).expect("it reads");
+    assert!(stream.read(&mut [0; 512]).is_ok_and(|length| length > 0), "it answers");
+    assert!(origin.address().ip().is_loopback(), "{} is no loopback address", origin.address());
+    assert_eq!(origin.ledger().connections, 1);
+}
+
+#[test]
 fn the_function_sees_number_path_and_connection_and_bodies_are_skipped() {
     let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let notes = std::sync::Arc::clone(&seen);
