@@ -55,6 +55,12 @@ pub(crate) fn waits() -> [Doing; 5] {
 /// How many threads wait for a connection of a pool: whether that looks like a lock or like waiting for work depends on the pool.
 const POOL: &str = "pool.waiting";
 
+/// How many threads with a request a virtual machine says to wait: to enter what one thread at a time may be in, until another
+/// thread wakes them, until a time. To the kernel they look like threads without work.
+const TOLD_BLOCKED: &str = "jvm.blocked";
+const TOLD_WAITING: &str = "jvm.waiting";
+const TOLD_TIMED: &str = "jvm.timed_waiting";
+
 /// How many connections wait to be accepted.
 const QUEUE: &str = "listen.queue";
 /// How many of those that were accepted have a request that nobody has read yet.
@@ -92,7 +98,8 @@ fn threads(doing: Doing) -> String {
 pub(crate) fn wanted() -> impl Iterator<Item = String> {
     let of_servers = BUSY.iter().flat_map(|(busy, _, kept)| [*busy, *kept]).filter(|name| !name.is_empty());
     let looked_at = doings().filter(|doing| *doing != Doing::WaitingForCpu);
-    of_servers.chain([POOL, QUEUE, UNREAD]).map(str::to_string).chain(looked_at.map(threads))
+    let told = [POOL, TOLD_BLOCKED, TOLD_WAITING, TOLD_TIMED];
+    of_servers.chain(told).chain([QUEUE, UNREAD]).map(str::to_string).chain(looked_at.map(threads))
 }
 
 /// Parts smaller than this share of the response time are left out.
@@ -236,8 +243,15 @@ fn work(tier: &str, seen: Seen<'_>) -> Work {
         .find_map(|(name, own, kept)| Some((mean(name)? - own - mean(kept).unwrap_or(0.0)).max(0.0)));
     let of = |name: &str| mean(name).unwrap_or(0.0);
     let mut room = busy.map_or(f64::INFINITY, |busy| (busy - running - waiting - callee).max(0.0));
+    // Whoever waits for a connection of the pool does so for a time at most.
+    let woken = of(TOLD_BLOCKED) + of(TOLD_WAITING);
+    let pooled = (of(POOL) - woken).max(0.0);
     for state in BLOCKED {
-        let told = if state == Doing::WaitingForLock { of(POOL) } else { 0.0 };
+        let told = match state {
+            Doing::WaitingForLock => woken + pooled,
+            Doing::Sleeping => of(TOLD_TIMED) - pooled,
+            _ => 0.0,
+        };
         let threads = threads(state).unwrap_or(0.0).max(told).min(room);
         // Without a count of its own by the server, nobody knows whether something else is work.
         let counts = state != Doing::Other || busy.is_some();

@@ -21,6 +21,7 @@ pub(crate) fn shown(one: &ThreadsResult) -> Shown {
         ThreadState::Runnable => "runnable".to_string(),
         ThreadState::Blocked => lock("blocked, waiting"),
         ThreadState::Waiting => lock("waiting"),
+        ThreadState::TimedWaiting => format!("{} until a time", lock("waiting")),
     };
     let holder = place.holder.as_ref();
     let holder = holder.map(|call| format!(", held by a thread in {call}")).unwrap_or_default();
@@ -61,5 +62,6 @@ mod tests {
         let lock = "blocked, waiting for java.lang.Object, held by a thread in shop.Cart.save";
         assert_eq!(held, format!("{lock}: {of}"));
         assert_eq!(doing(ThreadState::Waiting, None, None), format!("waiting: {of}"));
+        assert_eq!(doing(ThreadState::TimedWaiting, None, None), format!("waiting until a time: {of}"));
     }
 }

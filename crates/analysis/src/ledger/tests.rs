@@ -79,6 +79,22 @@ fn threads_that_wait_for_a_connection_of_a_pool_wait_for_a_lock_also_where_they_
 }
 
 #[test]
+fn threads_of_a_virtual_machine_that_look_idle_sleep_or_wait_for_a_lock_by_its_own_word() {
+    let mut run = run();
+    let told =
+        [("jvm.blocked", 0.2), ("jvm.waiting", 0.1), ("jvm.timed_waiting", 1.3), ("pool.waiting", 0.5)];
+    run.extend([of("app", "threads.idle", 30.0), of("app", "threads.busy", 4.0)]);
+    run.extend(told.map(|(name, threads)| of("app", name, threads)));
+    let ledger = ledger(&["db", "app"], only(&run)).expect("threads were watched");
+    assert_eq!(
+        share(&ledger, "app", Doing::Sleeping),
+        0.275,
+        "1.3 wait for a time, 0.2 of them for the pool: 1.1 of four: {ledger:#?}"
+    );
+    assert_eq!(share(&ledger, "app", Doing::WaitingForLock), 0.125, "the pool has 0.3 of the others");
+}
+
+#[test]
 fn what_waits_to_be_accepted_is_time_before_its_tier_and_no_work_of_it() {
     let mut run = run();
     run.extend([of("app", "listen.queue", 1.6), of("db", "listen.queue", 0.1)]);

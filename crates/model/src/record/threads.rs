@@ -11,8 +11,10 @@ pub enum ThreadState {
     Runnable,
     /// It waits to enter what one thread at a time may be in (`synchronized`).
     Blocked,
-    /// It waits until another thread wakes it, or until a time.
+    /// It waits until another thread wakes it.
     Waiting,
+    /// It waits until a time, or until another thread wakes it before.
+    TimedWaiting,
 }
 
 /// What threads are at that are the same to whoever looks at them.

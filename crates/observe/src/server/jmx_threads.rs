@@ -75,8 +75,7 @@ impl Threads {
 
     /// Counts the threads, and adds what they are at to the places.
     fn figures(&self, dump: &[Thread<'_>]) -> Figures {
-        let mut figures: Figures =
-            ["runnable", "blocked", "waiting"].map(|state| (state.to_string(), 0.0)).into_iter().collect();
+        let mut figures: Figures = STATES.map(|state| (word(state).to_string(), 0.0)).into_iter().collect();
         for thread in dump.iter().filter(|thread| thread.has_request(&self.requests)) {
             *figures.entry(word(thread.state).to_string()).or_default() += 1.0;
             self.places.add(thread.location(dump));
@@ -89,11 +88,15 @@ fn pause_after(took: Duration) -> Duration {
     took * PAUSE_FACTOR
 }
 
+const STATES: [ThreadState; 4] =
+    [ThreadState::Runnable, ThreadState::Blocked, ThreadState::Waiting, ThreadState::TimedWaiting];
+
 fn word(state: ThreadState) -> &'static str {
     match state {
         ThreadState::Runnable => "runnable",
         ThreadState::Blocked => "blocked",
         ThreadState::Waiting => "waiting",
+        ThreadState::TimedWaiting => "timed_waiting",
     }
 }
 
@@ -124,7 +127,8 @@ impl<'a> Thread<'a> {
         let state = match present("threadState")? {
             "RUNNABLE" => ThreadState::Runnable,
             "BLOCKED" => ThreadState::Blocked,
-            "WAITING" | "TIMED_WAITING" => ThreadState::Waiting,
+            "WAITING" => ThreadState::Waiting,
+            "TIMED_WAITING" => ThreadState::TimedWaiting,
             _ => return None,
         };
         let stack = present("stackTrace")?.strip_prefix('[')?.strip_suffix(']')?;

@@ -181,13 +181,13 @@ fn what_the_threads_of_a_starved_pool_wait_for_is_told_by_their_method() {
     let phases = "--ramp-up 1s --steady 25s --ramp-down 0s --json --catalogue";
     let record = Home::shared().plimsoll(&format!("{words} {phases}")).arg(kit.path()).run().json();
     let places = rows(&record, "threads");
-    let waits = places.iter().filter(|one| one["state"] == "waiting");
+    let waits = places.iter().filter(|one| one["state"] == "timed_waiting");
     let of_the_pool: f64 = waits
         .filter(|one| one["call"].as_str().is_some_and(|call| call.starts_with("com.zaxxer.hikari.")))
         .filter_map(|one| one["share_ratio"].as_f64())
         .sum();
     assert!(of_the_pool > 0.5, "most threads wait for the one connection: {:#}", record["threads"]);
-    assert!(figure(&record, "web", "jvm.waiting") > figure(&record, "web", "jvm.blocked"));
+    assert!(figure(&record, "web", "jvm.timed_waiting") > figure(&record, "web", "jvm.blocked"));
     Home::shared().expect_nothing_left();
 }
 

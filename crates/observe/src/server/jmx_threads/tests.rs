@@ -41,8 +41,8 @@ fn figures(threads: &Threads, text: &str) -> Vec<(String, f64)> {
     threads.figures(&super::threads(text).expect("a dump")).into_iter().collect()
 }
 
-fn counts(blocked: f64, runnable: f64, waiting: f64) -> Vec<(String, f64)> {
-    [("blocked", blocked), ("runnable", runnable), ("waiting", waiting)]
+fn counts(blocked: f64, runnable: f64, timed_waiting: f64) -> Vec<(String, f64)> {
+    [("blocked", blocked), ("runnable", runnable), ("timed_waiting", timed_waiting), ("waiting", 0.0)]
         .map(|(state, count)| (state.to_string(), count))
         .to_vec()
 }
