@@ -51,6 +51,10 @@ pub struct Case<'a> {
     pub services: &'a BTreeMap<String, ServiceManifest>,
     /// What could not be observed.
     pub unseen: &'a [String],
+    /// A tier ended while it was watched.
+    pub tier_ended: bool,
+    /// Where the signals are not of a steady state: the seconds of the ramp-up that they are of.
+    pub ramp_up_s: Option<(f64, f64)>,
 }
 
 /// The signals with those of the ledger, and the diagnosis that they give.
@@ -74,7 +78,10 @@ pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, DiagnosisFacts) {
     keep_likeliest(&mut suspects);
     suspects.truncate(MAX_SUSPECTS);
     calibration::calibrate(&mut suspects);
-    let state = state(&suspects, &signals);
+    let state = match state(&suspects, &signals) {
+        Limited::No if case.tier_ended => Limited::Unclear,
+        state => state,
+    };
     let facts = DiagnosisFacts {
         state,
         suspects,
@@ -82,6 +89,7 @@ pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, DiagnosisFacts) {
         unseen: case.unseen.to_vec(),
         busy_ratio: find(&signals, None, "stack.busy_ratio").map(|signal| signal.mean.clamp(0.0, 1.0)),
         has_targets: find(&signals, None, "run.missed_targets").is_some(),
+        ramp_up_s: case.ramp_up_s,
     };
     (signals, facts)
 }

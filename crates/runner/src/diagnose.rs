@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use analysis::diagnosis::{Case, DiagnosisFacts, diagnose};
 use analysis::signals::names::CPU;
 use model::catalogue::rules::Rule;
+use model::record::Check;
 use model::record::diagnosis::SignalSummary;
 use model::{Catalogue, RunRecord, ServiceManifest};
 
@@ -30,6 +31,8 @@ pub fn facts(
         rules,
         services,
         unseen: &record.unseen,
+        tier_ended: record.validity.iter().any(|check| check.check == Check::Tiers && !check.ok),
+        ramp_up_s: record.ramp_up_seen_s,
     };
     watched(record).then(|| diagnose(&case))
 }

@@ -1,7 +1,7 @@
 //! From what was recorded to a result, the checks of the instrument and the verdict.
 
 use analysis::calls::{CallSums, CallsBeside};
-use analysis::signals::{Watched, signals};
+use analysis::signals::{Watched, early_span_s, signals};
 use analysis::{AskedLoad, Little, LogAlarm, SeriesSeen, Steady, TierSource, ValidityInputs};
 use model::catalogue::rules::Rule;
 use model::record::plan::Load;
@@ -60,9 +60,47 @@ fn fill_in_beside(case: &Case<'_>, completed: u64, record: &mut RunRecord) -> Re
     Ok(())
 }
 
+/// Fills in where the time went, by the tiers' and the users' figures of the seconds that count.
+fn fill_in_seen(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
+    let Case { plan, recording, series, steady, early, .. } = *case;
+    let names = &recording.totals.names;
+    let operations = analysis::operations(steady, names);
+    let operations = operations.iter().filter(|row| row.kind == OperationKind::Operation);
+    record.signals = signals(&Watched {
+        series,
+        limits: &recording.limits,
+        alarms: &recording.alarms,
+        steady,
+        early,
+        names,
+        targets: &analysis::targets(&plan.qos, steady, names),
+        generator_cpus: plan.placement.generator.len(),
+        stack_cpus: plan.placement.stack.len(),
+    });
+    fill_in_beside(case, operations.map(|row| row.completed).sum(), record)
+}
+
+/// Of a run that ended before a second of its steady state: the ramp-up from its early part on, or as a whole where it ended
+/// within that. Nothing where no second of that is kept either.
+fn ramp_up(case: &Case<'_>) -> Result<Option<Steady>> {
+    if case.steady.length_s() >= 1.0 {
+        return Ok(None);
+    }
+    let from = |from_s: f64| -> Result<Steady> {
+        let mut steady = Steady::new(from_s, case.load.ramp_up_s);
+        for second in case.run.seconds()? {
+            steady.push(&second?);
+        }
+        Ok(steady)
+    };
+    let late = from(early_span_s(case.load.ramp_up_s).1)?;
+    let seen = if late.length_s() >= 1.0 { late } else { from(0.0)? };
+    Ok(Some(seen).filter(|seen| seen.length_s() >= 1.0))
+}
+
 /// Fills in everything that follows from the recording.
 pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
-    let Case { plan, load, recording, series, steady, early, rules, unsettled_after_s, asking, .. } = *case;
+    let Case { plan, load, recording, run, series, steady, early, rules, unsettled_after_s, asking } = *case;
     let mix = plan.kit.sessions().resolve()?;
     let pauses: Vec<_> = mix.names.iter().map(|session| plan.kit.users.pause_after(session)).collect();
     let Recording { totals, .. } = recording;
@@ -124,18 +162,14 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         metrics: &record.metrics,
         operations: &record.operations,
     });
-    record.signals = signals(&Watched {
-        series,
-        limits: &recording.limits,
-        alarms: &recording.alarms,
-        steady,
-        early,
-        names,
-        targets: &record.targets,
-        generator_cpus: plan.placement.generator.len(),
-        stack_cpus: plan.placement.stack.len(),
-    });
-    fill_in_beside(case, completed, record)?;
+    match ramp_up(case)? {
+        None => fill_in_seen(case, record)?,
+        Some(ramp_up) => {
+            record.ramp_up_seen_s = Some(ramp_up.span_s());
+            let series = series_seen(run, &ramp_up, early)?;
+            fill_in_seen(&Case { series: &series, steady: &ramp_up, ..*case }, record)?;
+        }
+    }
     let services = plan.tiers.iter().map(|tier| (tier.service.name.clone(), tier.service.clone())).collect();
     diagnose::fill_in(record, rules, &services);
     if record.outcome == Outcome::Unfinished {

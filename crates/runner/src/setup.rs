@@ -44,6 +44,7 @@ pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, origin: &Origin) 
         steps: Vec::new(),
         generator: GeneratorResult::default(),
         signals: Vec::new(),
+        ramp_up_seen_s: None,
         diagnosis: None,
         injected: None,
         calls: None,

@@ -19,6 +19,10 @@ pub fn diagnosis(facts: &DiagnosisFacts) -> Diagnosis {
         (Limited::No, _) => free(facts.busy_ratio, facts.has_targets),
         (_, suspect) => unclear(suspect),
     };
+    let sentence = match facts.ramp_up_s {
+        None => sentence,
+        Some((from_s, to_s)) => format!("before the steady state (seconds {from_s} to {to_s}): {sentence}"),
+    };
     let (ledger, unseen) = (facts.ledger.clone(), facts.unseen.clone());
     Diagnosis { state: facts.state, sentence, suspects, ledger, unseen, proof: None, line_proof: None }
 }
@@ -221,7 +225,15 @@ mod tests {
 
     fn facts(state: Limited, suspects: Vec<SuspectFacts>) -> DiagnosisFacts {
         let (ledger, unseen) = (None, vec!["perf".to_string()]);
-        DiagnosisFacts { state, suspects, ledger, unseen, busy_ratio: None, has_targets: true }
+        DiagnosisFacts {
+            state,
+            suspects,
+            ledger,
+            unseen,
+            busy_ratio: None,
+            has_targets: true,
+            ramp_up_s: None,
+        }
     }
 
     #[test]
@@ -239,6 +251,15 @@ mod tests {
         let bare = SuspectFacts { evidence: Vec::new(), tries: Vec::new(), ..php_workers() };
         let bare = diagnosis(&facts(Limited::Yes, vec![bare])).sentence;
         assert_eq!(bare, "app holds the stack: every PHP process is taken");
+    }
+
+    #[test]
+    fn what_was_seen_before_the_steady_state_is_no_more_than_that() {
+        let facts = DiagnosisFacts { ramp_up_s: Some((4.0, 9.0)), ..facts(Limited::No, Vec::new()) };
+        let sentence = diagnosis(&facts).sentence;
+        let expected =
+            "before the steady state (seconds 4 to 9): nothing holds the stack: the users set the pace";
+        assert!(sentence.starts_with(expected), "{sentence}");
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub struct DiagnosisFacts {
     pub busy_ratio: Option<f64>,
     /// The run had targets.
     pub has_targets: bool,
+    /// The seconds of the ramp-up that it is of, where the run ended before its steady state.
+    pub ramp_up_s: Option<(f64, f64)>,
 }
 
 /// A resource of a tier that may be the limit.

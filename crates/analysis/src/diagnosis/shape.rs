@@ -86,6 +86,7 @@ mod tests {
             unseen: Vec::new(),
             busy_ratio: None,
             has_targets: false,
+            ramp_up_s: None,
         };
         AtLoad { load, diagnosis }
     }

@@ -121,16 +121,21 @@ fn with_shares(mut signals: BTreeMap<String, SignalSummary>) -> Vec<SignalSummar
     signals.into_values().collect()
 }
 
-fn diagnosis(stack: &Stack, signals: &[SignalSummary]) -> DiagnosisFacts {
-    let case = Case {
+fn case<'a>(stack: &'a Stack, signals: &'a [SignalSummary]) -> Case<'a> {
+    Case {
         signals,
         calls: None,
         tiers: &stack.tiers,
         rules: &stack.rules,
         services: &stack.services,
         unseen: &[],
-    };
-    diagnose(&case).1
+        tier_ended: false,
+        ramp_up_s: None,
+    }
+}
+
+fn diagnosis(stack: &Stack, signals: &[SignalSummary]) -> DiagnosisFacts {
+    diagnose(&case(stack, signals)).1
 }
 
 /// The suspects in a line each, for a test that fails.
@@ -257,4 +262,11 @@ fn signal_seen(seen: &ClueSeen) -> (&str, f64, Option<f64>) {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn nothing_is_never_the_answer_where_a_tier_ended() {
+    let (stack, signals) = (stack("apache"), with_shares(signals(&table("healthy.toml"))));
+    let state = |tier_ended| diagnose(&Case { tier_ended, ..case(&stack, &signals) }).1.state;
+    assert_eq!((state(false), state(true)), (Limited::No, Limited::Unclear));
 }

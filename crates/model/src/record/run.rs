@@ -72,6 +72,10 @@ pub struct RunRecord {
     /// Every series over the steady state, in figures.
     #[serde(default)]
     pub signals: Vec<SignalSummary>,
+    /// Where the run ended before its steady state: the seconds of its ramp-up that `signals`, `calls`, `statements`, `threads` and
+    /// the diagnosis are of instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp_up_seen_s: Option<(f64, f64)>,
     /// Where the time of the tiers' threads went by call and object; absent where the kernel didn't count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallLedger>,

@@ -2,6 +2,8 @@
 
 use serde_json::Value as Json;
 
+use crate::followed::Followed;
+use crate::outage::{kill, server};
 use crate::tool::{Home, have, judged, overlay};
 
 fn rows<'a>(record: &'a Json, list: &str) -> Vec<&'a Json> {
@@ -144,4 +146,27 @@ fn a_run_in_which_one_operation_never_completes_is_not_valid() {
     let words = "run dvdstore --users 3 --ramp-up 1s --steady 5s --ramp-down 0s --catalogue";
     let told = Home::shared().plimsoll(words).arg(dir.path()).arg("--qos=Browse p50 < 5s").run().expect(3);
     told.says("Lost never completed");
+}
+
+#[test]
+fn a_stack_that_dies_in_its_ramp_up_is_diagnosed_by_what_was_seen_of_it() {
+    let stack = "lighttpd-fpm-mariadb";
+    if !have(stack) {
+        return;
+    }
+    let home = Home::shared();
+    let words = format!("run dvdstore --stack {stack} --users 4 --ramp-up 9s --steady 300s --json");
+    let (running, followed) = Followed::start(home.plimsoll(&words), "dvdstore", 5);
+    kill(server(&followed.run.record().id, "mariadbd"));
+    let record = running.wait().expect(3).json();
+    let seen: Vec<f64> =
+        rows(&record, "ramp_up_seen_s").into_iter().filter_map(serde_json::Value::as_f64).collect();
+    assert!(matches!(seen[..], [3.0, to] if (5.0..=9.0).contains(&to)), "{seen:?}");
+    let of_database = |signal: &&Json| signal["tier"] == "db" && signal["name"] == "cpu.cores";
+    assert!(rows(&record, "signals").iter().any(of_database), "{:#}", record["signals"]);
+    let diagnosis = &record["diagnosis"];
+    assert_ne!(diagnosis["state"], "no", "{diagnosis:#}");
+    let sentence = diagnosis["sentence"].as_str().unwrap_or_default();
+    assert!(sentence.starts_with("before the steady state (seconds 3 to "), "{sentence}");
+    home.expect_nothing_left();
 }

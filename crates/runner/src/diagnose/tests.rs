@@ -25,13 +25,19 @@ fn catalogue() -> Catalogue {
 
 /// A recorded run, its signals made anew from its seconds and series by what makes those of a run that ends now.
 fn recorded(name: &str) -> RunRecord {
+    seen_over(name, (0.0, 1.0))
+}
+
+/// The same by a part of its steady state: from which share of it to which.
+fn seen_over(name: &str, (from_ratio, to_ratio): (f64, f64)) -> RunRecord {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded").join(name);
     let run = Run::open(&folder).unwrap_or_else(|problems| panic!("{}: {problems}", folder.display()));
     let mut record = run.record().clone();
     let setup = &record.setup;
     let (early_from, early_to) = early_span_s(setup.ramp_up_s);
     let mut early = Steady::new(early_from, early_to);
-    let mut steady = Steady::new(setup.ramp_up_s, setup.ramp_up_s + setup.steady_s);
+    let at_s = |ratio: f64| setup.ramp_up_s + ratio * setup.steady_s;
+    let mut steady = Steady::new(at_s(from_ratio), at_s(to_ratio));
     let seconds = run.seconds().expect("it has seconds");
     let names = seconds.names().to_vec();
     for second in seconds {
@@ -90,4 +96,19 @@ fn every_signal_that_a_rule_needs_comes_out_of_a_recorded_run() {
         }
     }
     assert_eq!(silent, Vec::<String>::new());
+}
+
+#[test]
+fn which_seconds_were_looked_at_changes_no_answer() {
+    let catalogue = catalogue();
+    let rules = catalogue.rules().unwrap_or_else(|problems| panic!("{problems}"));
+    let first = |from_ratio: f64| {
+        let mut record = seen_over("slow_page", (from_ratio, from_ratio + 0.6));
+        let services = services(&record, &catalogue);
+        fill_in(&mut record, &rules, &services);
+        let suspects = record.diagnosis.expect("it was watched").suspects;
+        suspects.first().map(|first| format!("{} {}", first.tier, first.resource))
+    };
+    let found: Vec<Option<String>> = (0..10).map(|step| first(f64::from(step) * 0.04)).collect();
+    assert_eq!(found, vec![Some("app sleep".to_string()); 10]);
 }
