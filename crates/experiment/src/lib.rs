@@ -10,6 +10,7 @@
 pub mod compare;
 pub mod find;
 pub mod interventions;
+pub mod line_proof;
 mod seeds;
 pub mod sweep;
 
