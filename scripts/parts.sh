@@ -3,7 +3,7 @@
 kits=(catalogue/kits/*/)
 kits=("${kits[@]#catalogue/kits/}")
 kits=("${kits[@]%/}")
-parts=(instructions memory simulations pages "${kits[@]/#/conformance-}" studies lines faults cgroup2 bpf fuzz soak)
+parts=(instructions memory simulations pages "${kits[@]/#/conformance-}" studies lines faults cgroup2 bpf delays fuzz soak)
 record=${PLIMSOLL_LONG_RECORD:-docs/test-long.md}
 
 # What all else stands on, and the rooms below every kit.
@@ -36,6 +36,7 @@ covers() {
                 "catalogue/services scripts/guest.sh"
             ;;
         bpf) echo "crates/observe/bpf scripts/bpf.sh" ;;
+        delays) echo "crates/testbed/delays scripts/delays.sh" ;;
         fuzz) echo "fuzz crates/engine/src/http" ;;
         soak) echo "$below_kits $above_kits" ;;
         *)

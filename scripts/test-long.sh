@@ -68,6 +68,7 @@ run() {
         faults) scripts/faults.sh ;;
         cgroup2) scripts/guest.sh ;;
         bpf) scripts/bpf.sh --check ;;
+        delays) scripts/delays.sh --check ;;
         fuzz) scripts/fuzz.sh 1200 ;;
         *) nextest "$(tests_of "$1")" ;;
     esac

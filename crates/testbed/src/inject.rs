@@ -26,6 +26,7 @@ impl Stack {
         match injection {
             Injection::CpuQuota { tier, cores } => self.set_cpu_quota(tier, Some(*cores)),
             Injection::DiskWrites { tier, per_s } => self.limit_writes(tier, *per_s),
+            Injection::Delay { tier, wait, ratio } => self.set_delay(tier, *wait, *ratio),
             // A server's own limit is there from its start.
             Injection::Descriptors { .. } | Injection::CpuHog { .. } | Injection::Patch { .. } => Ok(()),
         }

@@ -16,6 +16,7 @@ mod build;
 mod cable;
 mod cgroup;
 mod controller;
+mod delays;
 mod disk;
 mod guarded;
 mod helper;

@@ -23,7 +23,7 @@ use crate::port::Claim;
 use crate::prepare::{Layout, ReadyCommand, ReadyServer, ReadyTier, draw_secret, numbered};
 use crate::render::Reach;
 use crate::stack::{Stack, Tier};
-use crate::{cgroup, disk, links, listener, needed, program, snapshot};
+use crate::{cgroup, delays, disk, links, listener, needed, program, snapshot};
 
 pub use settle::SettledFiles;
 
@@ -346,12 +346,13 @@ impl<'a, 'o> Starting<'a, 'o> {
             _ => None,
         });
         let descriptors = limits.min().filter(|_| !self.options.loading);
+        let delays = self.delays(&tier.name)?;
         for server in &self.ready[index].servers {
             let launch = Launch {
                 tier: tier.name.clone(),
                 program: server.program.path.clone(),
                 args: server.args.iter().map(Into::into).collect(),
-                env: server.env.clone(),
+                env: server.env.iter().chain(&delays).cloned().collect(),
                 dir: server.dir.clone(),
                 input: None,
                 output: server.dir.join(CONSOLE),
@@ -360,6 +361,16 @@ impl<'a, 'o> Starting<'a, 'o> {
             running.push(self.site.launch_with(&launch, &self.instance, descriptors)?);
         }
         Ok(())
+    }
+
+    /// What the environment of the servers of `tier` says where their waits are to be made longer.
+    fn delays(&self, tier: &str) -> Result<Vec<(String, String)>> {
+        let mut injections = self.options.plan.injections().iter();
+        let wanted = injections.any(|one| matches!(one, Injection::Delay { tier: name, .. } if name == tier));
+        if self.options.loading || !wanted {
+            return Ok(Vec::new());
+        }
+        delays::prepare(&self.layout.dir, tier)
     }
 
     /// Waits until all instances are ready; else what became of the first that is not, and which one that is.

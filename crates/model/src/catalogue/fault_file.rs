@@ -84,6 +84,15 @@ pub enum Injection {
         /// Writes per second.
         per_s: u64,
     },
+    /// Waits of a kind take longer in the tier's servers.
+    Delay {
+        /// The tier.
+        tier: String,
+        /// Which waits.
+        wait: DelayedWait,
+        /// By how much of what each takes: 0.15 is 15 % longer.
+        ratio: f64,
+    },
     /// A part of a catalogue's file is replaced, for this run only.
     Patch {
         /// Path in the catalogue: `kits/dvdstore/app/ds2/store.php`.
@@ -93,6 +102,18 @@ pub enum Injection {
         /// What stands there instead.
         replace: String,
     },
+}
+
+/// A wait of a server that can be made longer from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DelayedWait {
+    /// Sleeping until a time, or waiting for something until it is too late.
+    Sleep,
+    /// Holding the lock of a file (`flock`): whoever waits for it waits longer.
+    Lock,
+    /// Waiting until a file is on its disk (`fsync`, `fdatasync`).
+    Sync,
 }
 
 impl FaultFile {
@@ -151,7 +172,8 @@ impl Injection {
         match self {
             Injection::CpuQuota { tier, .. }
             | Injection::Descriptors { tier, .. }
-            | Injection::DiskWrites { tier, .. } => Some(tier),
+            | Injection::DiskWrites { tier, .. }
+            | Injection::Delay { tier, .. } => Some(tier),
             Injection::CpuHog { .. } | Injection::Patch { .. } => None,
         }
     }
@@ -167,6 +189,9 @@ impl Injection {
             }
             Injection::DiskWrites { per_s: 0, .. } => {
                 Some("a tier without any write never starts".to_string())
+            }
+            Injection::Delay { ratio, .. } if !(0.0..=1000.0).contains(ratio) => {
+                Some(format!("waits can't be longer by {ratio} of what they take: 0 to 1000"))
             }
             _ => None,
         }
@@ -187,6 +212,14 @@ impl Injection {
             }
             Injection::DiskWrites { tier, per_s } => {
                 format!("tier {tier} may do {per_s} writes per second on its disk")
+            }
+            Injection::Delay { tier, wait, ratio } => {
+                let what = match wait {
+                    DelayedWait::Sleep => "sleeps",
+                    DelayedWait::Lock => "holds the locks of files",
+                    DelayedWait::Sync => "waits for files to be on the disk",
+                };
+                format!("tier {tier} {what} for {:.0} % longer", ratio * 100.0)
             }
             Injection::Patch { file, .. } => format!("a part of {file} is replaced"),
         }
