@@ -4,6 +4,7 @@
 
 mod deck;
 mod fit;
+mod record;
 mod table;
 
 use std::path::PathBuf;
@@ -15,7 +16,8 @@ use crate::Failure;
 use crate::held_out::checked_out;
 use deck::Deck;
 
-pub(crate) use fit::{Fitted, fit};
+pub(crate) use fit::{Kept, fit};
+pub(crate) use record::record;
 pub(crate) use table::{Ran, print};
 
 /// Draws bottlenecks and writes each as a fault.

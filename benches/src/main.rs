@@ -44,8 +44,10 @@ enum Verb {
     Blind(blind::Blind),
     /// Prints what the diagnoses of drawn bottlenecks came to
     BlindTable(blind::Ran),
-    /// Fits how weights become a probability to the diagnoses of drawn bottlenecks
-    BlindFit(blind::Fitted),
+    /// Fits how evidence becomes a probability to runs whose limit is known
+    BlindFit(blind::Kept),
+    /// Prints such runs as cases that the rules are tested on
+    BlindRecord(blind::Kept),
     /// Prints the row of docs/results/load-lines.md that a find makes
     LoadLine(results::Kept),
     /// Prints the row of docs/results/comparisons.md that a comparison with a known answer makes
@@ -105,6 +107,7 @@ fn main() -> ExitCode {
         Verb::Blind(asked) => blind::draw(&asked),
         Verb::BlindTable(ran) => blind::print(&ran),
         Verb::BlindFit(asked) => blind::fit(&asked),
+        Verb::BlindRecord(asked) => blind::record(&asked),
         Verb::LoadLine(kept) => load_line::row(&kept),
         Verb::Comparison(asked) => comparison::row(&asked),
         Verb::Ledger(asked) => ledger::closing(&asked),

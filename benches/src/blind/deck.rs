@@ -88,9 +88,6 @@ pub(super) struct Family {
     inject: Vec<BTreeMap<String, String>>,
     mix: Option<String>,
     target: Option<String>,
-    /// The data set and the multiple of the scene's users that it takes to be a bottleneck; the scene's own without.
-    size: Option<String>,
-    users_factor: Option<f64>,
 }
 
 impl Deck {
@@ -129,7 +126,6 @@ impl Deck {
         let strength = (low.ln() + random.unit() * (high.ln() - low.ln())).exp().round() as u64;
         let (few, many) = scene.users;
         let users = few + random.below((many - few + 1) as usize) as u32;
-        let users = (f64::from(users) * family.users_factor.unwrap_or(1.0)).round() as u32;
         family.plant(scene, strength, users, name)
     }
 }
@@ -162,7 +158,7 @@ impl Family {
             ("format", Value::Integer(1)),
             ("kit", scene.kit.as_str().into()),
             ("stack", scene.stack.as_str().into()),
-            ("size", self.size.as_deref().unwrap_or(&scene.size).into()),
+            ("size", scene.size.as_str().into()),
             ("users", i64::from(users).into()),
             ("ramp_up", "12s".into()),
             ("steady", "20s".into()),

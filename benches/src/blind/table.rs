@@ -25,30 +25,22 @@ pub(super) struct Told {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Row {
-    fault: String,
-    expect: Expected,
+    pub(super) fault: String,
+    pub(super) expect: Expected,
+    /// Its id; empty where it could not be made.
+    pub(super) run: String,
     state: Option<Limited>,
-    pub(super) suspects: Option<Vec<Suspect>>,
+    suspects: Option<Vec<Suspect>>,
     right: Option<bool>,
     among_three: Option<bool>,
     skipped: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Suspect {
+struct Suspect {
     tier: String,
     resource: String,
     sure_ratio: f64,
-    pub(super) log_odds: f64,
-}
-
-impl Row {
-    /// Whether the first suspect is what was planted, whatever the diagnosis says of how sure it is.
-    pub(super) fn named_first(&self) -> bool {
-        let first = self.suspects.iter().flatten().next();
-        let Expected::Limit { tier, resource } = &self.expect else { return false };
-        first.is_some_and(|first| first.tier == *tier && first.resource == *resource)
-    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -104,7 +96,8 @@ pub(crate) fn print(ran: &Ran) -> Result<(), Failure> {
     for (from, count) in STEPS.iter().zip(&steps) {
         println!("| {:.0} % | {} | {} |", from * 100.0, count.all, count.first);
     }
-    println!("\nBrier score {:.3}. Not named first:", told.score.brier);
+    let brier = told.score.brier;
+    println!("\nBrier score {brier:.3}. Not named first:");
     misses.iter().for_each(|miss| println!("- {miss}"));
     Ok(())
 }
@@ -138,14 +131,10 @@ mod tests {
     fn a_statement_counts_by_how_sure_it_was_and_an_unclear_one_is_none() {
         let row = |state, sure_ratio| Row {
             fault: "plant-001".into(),
+            run: String::new(),
             expect: Expected::Healthy,
             state: Some(state),
-            suspects: Some(vec![Suspect {
-                tier: "app".into(),
-                resource: "cpu".into(),
-                sure_ratio,
-                log_odds: 0.0,
-            }]),
+            suspects: Some(vec![Suspect { tier: "app".into(), resource: "cpu".into(), sure_ratio }]),
             right: Some(false),
             among_three: Some(false),
             skipped: None,

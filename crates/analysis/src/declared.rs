@@ -14,6 +14,11 @@ pub fn signals() -> impl Iterator<Item = Signal> {
     declared.chain(run::of_errors()).chain(ledger::declared())
 }
 
+/// The names of a tier's signals that the ledger is made of.
+pub fn wanted_by_ledger() -> Vec<String> {
+    ledger::wanted().chain([CPU, CPU_WAIT].map(str::to_string)).collect()
+}
+
 /// The names of others that are looked for: without a declaration what is worked out from one would be silently absent.
 pub fn wanted() -> Vec<(Subject, String)> {
     let of_tiers = [CPU, CPU_SYSTEM, CPU_WAIT, MEMORY, MEMORY_LIMIT, UNANSWERED].into_iter();

@@ -3,12 +3,12 @@
 //! Pure: the same record, rules and services give the same diagnosis, so that one can be made anew from a stored run.
 
 mod blame;
-pub mod calibration;
 mod check;
 mod facts;
 pub mod shape;
 mod tries;
 mod weigh;
+pub mod weights;
 
 pub use check::check;
 pub use facts::{ClueFacts, ClueSeen, DiagnosisFacts, Quantity, SuspectFacts};
@@ -19,8 +19,10 @@ use model::catalogue::rules::{About, Rule};
 use model::record::TierSetup;
 use model::record::calls::CallLedger;
 use model::record::diagnosis::{Doing, Ledger, LedgerPart, Limited, Mechanism, SignalSummary};
+use model::record::threads::ThreadsResult;
 use model::{ServiceManifest, Signal};
 
+use self::weights::Weights;
 use crate::ledger;
 use crate::signals::{FAILED, MISSED_TARGETS, RESPONSE_GROWTH, RESPONSE_SHARE, THROUGHPUT_GROWTH, find};
 
@@ -49,6 +51,8 @@ pub struct Case<'a> {
     pub rules: &'a [Rule],
     /// The tiers' services by name, for their titles and knobs.
     pub services: &'a BTreeMap<String, ServiceManifest>,
+    /// What threads with a request were at, by a virtual machine's own word.
+    pub threads: &'a [ThreadsResult],
     /// What could not be observed.
     pub unseen: &'a [String],
     /// A tier ended while it was watched.
@@ -59,25 +63,9 @@ pub struct Case<'a> {
 
 /// The signals with those of the ledger, and the diagnosis that they give.
 pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, DiagnosisFacts) {
-    let order: Vec<&str> = case.tiers.iter().map(|tier| tier.tier.as_str()).collect();
-    let mut signals: Vec<SignalSummary> =
-        case.signals.iter().filter(|signal| !ledger::is_of_ledger(signal)).cloned().collect();
-    let seen = |signals| ledger::Seen { signals, calls: case.calls };
-    let ledger = ledger::ledger(&order, seen(&signals));
-    if let Some(ledger) = &ledger {
-        let more = ledger::signals(ledger, &order, seen(&signals));
-        signals.extend(more);
-    }
-    let mut suspects = suspects(case, &signals, ledger.as_ref());
-    blame::upstream(&order, &signals, &mut suspects);
-    leave_names_to_others(&mut suspects);
-    let mut suspects: Vec<SuspectFacts> = suspects.into_iter().map(weigh::Weighed::suspect).collect();
-    suspects.sort_by(|one, other| other.sure_ratio.total_cmp(&one.sure_ratio));
-    let spoken_for = |suspect: &SuspectFacts| suspect.evidence.iter().any(|clue| clue.weight > 0.0);
-    suspects.retain(|suspect| suspect.sure_ratio >= MIN_SURE_RATIO && spoken_for(suspect));
-    keep_likeliest(&mut suspects);
+    let Weighing { signals, ledger, mut suspects } = weighing(case, &weights::IN_FORCE);
+    suspects.retain(|suspect| suspect.sure_ratio >= MIN_SURE_RATIO);
     suspects.truncate(MAX_SUSPECTS);
-    calibration::calibrate(&mut suspects);
     let state = match state(&suspects, &signals) {
         Limited::No if case.tier_ended => Limited::Unclear,
         state => state,
@@ -94,8 +82,41 @@ pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, DiagnosisFacts) {
     (signals, facts)
 }
 
+/// Everything of which a rule's needed evidence is there, the likeliest first, by these weights instead of those in force.
+pub fn suspects(case: &Case<'_>, weights: &Weights) -> Vec<SuspectFacts> {
+    weighing(case, weights).suspects
+}
+
+/// What rules made of a run.
+struct Weighing {
+    /// Those of the run, and those of the ledger.
+    signals: Vec<SignalSummary>,
+    ledger: Option<Ledger>,
+    /// All of them, the likeliest first.
+    suspects: Vec<SuspectFacts>,
+}
+
+fn weighing(case: &Case<'_>, weights: &Weights) -> Weighing {
+    let order: Vec<&str> = case.tiers.iter().map(|tier| tier.tier.as_str()).collect();
+    let mut signals: Vec<SignalSummary> =
+        case.signals.iter().filter(|signal| !ledger::is_of_ledger(signal)).cloned().collect();
+    let seen = |signals| ledger::Seen { signals, calls: case.calls };
+    let ledger = ledger::ledger(&order, seen(&signals));
+    if let Some(ledger) = &ledger {
+        let more = ledger::signals(ledger, &order, seen(&signals));
+        signals.extend(more);
+    }
+    let mut weighed = weighed(case, &signals, ledger.as_ref());
+    blame::upstream(&order, &signals, weights, &mut weighed);
+    leave_names_to_others(weights, &mut weighed);
+    let mut suspects: Vec<SuspectFacts> = weighed.into_iter().map(|one| one.suspect(weights)).collect();
+    suspects.sort_by(|one, other| other.sure_ratio.total_cmp(&one.sure_ratio));
+    keep_likeliest(&mut suspects);
+    Weighing { signals, ledger, suspects }
+}
+
 /// Each rule for each tier that it can be about.
-fn suspects(case: &Case<'_>, signals: &[SignalSummary], ledger: Option<&Ledger>) -> Vec<weigh::Weighed> {
+fn weighed(case: &Case<'_>, signals: &[SignalSummary], ledger: Option<&Ledger>) -> Vec<weigh::Weighed> {
     let mut found = Vec::new();
     for rule in case.rules {
         let subjects: Vec<weigh::Subject<'_>> = match rule.about {
@@ -107,7 +128,7 @@ fn suspects(case: &Case<'_>, signals: &[SignalSummary], ledger: Option<&Ledger>)
         for subject in subjects {
             if let Some(mut weighed) = weigh::weigh(rule, &subject, signals) {
                 weighed.tries = tries::tries(rule, &subject, case);
-                weighed.mechanisms = mechanisms(rule, subject.tier, ledger);
+                weighed.mechanisms = mechanisms(rule, subject.tier, ledger, case.threads);
                 found.push(weighed);
             }
         }
@@ -115,17 +136,22 @@ fn suspects(case: &Case<'_>, signals: &[SignalSummary], ledger: Option<&Ledger>)
     found
 }
 
-/// How `tier` waits in the way that `rule` names most.
-fn mechanisms(rule: &Rule, tier: &str, ledger: Option<&Ledger>) -> Vec<Mechanism> {
+/// How `tier` waits in the way that `rule` names most: as the kernel counted, or by a virtual machine's word, whose threads look
+/// idle to the kernel.
+fn mechanisms(rule: &Rule, tier: &str, ledger: Option<&Ledger>, threads: &[ThreadsResult]) -> Vec<Mechanism> {
     let of = |part: &&LedgerPart| part.tier == tier && rule.waits.contains(&part.doing);
     // The parts are the largest first.
-    let part = ledger.into_iter().flat_map(|ledger| &ledger.parts).find(of);
-    part.map(|part| part.mechanisms.clone()).unwrap_or_default()
+    let Some(part) = ledger.into_iter().flat_map(|ledger| &ledger.parts).find(of) else { return Vec::new() };
+    if part.mechanisms.is_empty() {
+        ledger::waiting_methods(tier, part.doing, threads)
+    } else {
+        part.mechanisms.clone()
+    }
 }
 
 /// A rule that only says in which call a tier waits is silent where another one knows what for.
-fn leave_names_to_others(suspects: &mut Vec<weigh::Weighed>) {
-    let knows = |one: &weigh::Weighed| !one.fallback && one.sure_ratio() >= 0.5;
+fn leave_names_to_others(weights: &Weights, suspects: &mut Vec<weigh::Weighed>) {
+    let knows = |one: &weigh::Weighed| !one.fallback && one.sure_ratio(weights) >= 0.5;
     let known: Vec<(String, Doing)> = suspects
         .iter()
         .filter(|one| knows(one))

@@ -27,23 +27,27 @@ pub struct Elasticity {
     pub stopped: u32,
 }
 
-/// The elasticity seen in `pairs` of operations completed in windows of equal length (without, with the handicap), when
-/// `left_ratio` of the resource was left.
-pub fn elasticity(pairs: &[(u64, u64)], left_ratio: f64) -> Elasticity {
+/// The elasticity seen in `pairs` of operations completed in windows of equal length (without, with the change), when
+/// there was `ratio` times as much of the resource: below 1 for a handicap.
+pub fn elasticity(pairs: &[(u64, u64)], ratio: f64) -> Elasticity {
     let usable: Vec<(u64, u64)> = pairs.iter().copied().filter(|(without, _)| *without > 0).collect();
     let stopped = usable.iter().filter(|(_, with)| *with == 0).count() as u32;
     let counts = Elasticity { pairs: usable.len() as u32, stopped, ..Elasticity::default() };
-    let taken = left_ratio.ln();
-    if usable.is_empty() || !taken.is_finite() || taken >= 0.0 {
+    let change = ratio.ln();
+    if usable.is_empty() || !change.is_finite() || change == 0.0 {
         return counts;
     }
     // Of nothing the logarithm is minus infinity.
-    let log = |(without, with): &(u64, u64)| (*with as f64 / *without as f64).ln().max(MAX_WEIGHT * taken);
+    let least = -MAX_WEIGHT * change.abs();
+    let log = |(without, with): &(u64, u64)| (*with as f64 / *without as f64).ln().max(least);
     let logs: Vec<f64> = usable.iter().map(log).collect();
-    // The taken logarithm is negative: the ends change places.
     let looks = Looks { confidence_ratio: CONFIDENCE_RATIO, max_values: counts.pairs };
-    let interval = paired::interval(&logs, looks).map(|(low, high)| (high / taken, low / taken));
-    Elasticity { value: Some(paired::centre(&logs) / taken), interval, ..counts }
+    let interval = paired::interval(&logs, looks).map(|(one, other)| {
+        // The logarithm of a handicap is negative: the ends change places.
+        let (one, other) = (one / change, other / change);
+        (one.min(other), one.max(other))
+    });
+    Elasticity { value: Some(paired::centre(&logs) / change), interval, ..counts }
 }
 
 /// What follows from handicaps.
@@ -65,9 +69,13 @@ pub enum Conclusion {
 pub fn conclusion(handicaps: &[Handicap]) -> Option<Conclusion> {
     let (suspect, innocent) = handicaps.split_first()?;
     let (value, (low, high)) = suspect.elasticity.zip(suspect.interval)?;
-    let apart = innocent.iter().filter_map(|other| other.interval).all(|(_, other_high)| other_high < value);
+    let others = innocent.iter().filter(|other| !other.suspect);
+    let apart = others.filter_map(|other| other.interval).all(|(_, other_high)| other_high < value);
+    // A wait that is half of the time of an operation moves it by half.
+    let as_expected =
+        suspect.expected.is_some_and(|expected| low > 0.0 && low <= expected && expected <= high);
     Some(match apart {
-        true if low > HALF => Conclusion::Proved,
+        true if low > HALF || as_expected => Conclusion::Proved,
         false if low > HALF => Conclusion::NotToldApart,
         _ if low > 0.0 => Conclusion::PartlyProved,
         _ if high < HALF => Conclusion::Refuted,
@@ -77,6 +85,8 @@ pub fn conclusion(handicaps: &[Handicap]) -> Option<Conclusion> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::diagnosis::Change;
+
     use super::*;
 
     fn handicap(tier: &str, seen: Elasticity) -> Handicap {
@@ -85,6 +95,8 @@ mod tests {
         Handicap {
             tier: tier.into(),
             what,
+            change: Change::Taken,
+            expected: None,
             suspect: tier == "web",
             elasticity: value,
             interval,
@@ -126,6 +138,29 @@ mod tests {
         let all = elasticity(&[(800, 0); 7], 0.85);
         assert_eq!((all.pairs, all.stopped), (7, 7));
         assert_eq!(conclusion(&[handicap("web", all)]), Some(Conclusion::Proved), "{all:?}");
+    }
+
+    #[test]
+    fn more_of_what_holds_the_stack_raises_the_throughput_and_changes_no_conclusion() {
+        let pairs: Vec<(u64, u64)> = (0..10).map(|n| (10_000 + 10 * n, 12_000 + 12 * n)).collect();
+        let more = elasticity(&pairs, 1.2);
+        assert!((more.value.expect("a value") - 1.0).abs() < 1e-9, "{more:?}");
+        let (low, high) = more.interval.expect("ten pairs are enough");
+        assert!(low <= 1.0 && 1.0 <= high, "{low} {high}");
+        let less = handicap("web", elasticity(&[(10_000, 8_500); 10], 0.85));
+        let more = Handicap { change: Change::Added, ..handicap("web", more) };
+        assert_eq!(conclusion(&[less, more]), Some(Conclusion::Proved), "it is no other tier's");
+    }
+
+    #[test]
+    fn a_wait_that_moves_the_throughput_as_the_ledger_says_is_proved_and_one_that_moves_it_less_in_part() {
+        let sleep = |expected| Handicap {
+            change: Change::Lengthened,
+            expected: Some(expected),
+            ..handicap("web", elasticity(&[(1_000, 950), (1_000, 940), (1_000, 960)].repeat(4), 0.85))
+        };
+        assert_eq!(conclusion(&[sleep(0.31)]), Some(Conclusion::Proved), "{:?}", sleep(0.31));
+        assert_eq!(conclusion(&[sleep(0.8)]), Some(Conclusion::PartlyProved));
     }
 
     #[test]

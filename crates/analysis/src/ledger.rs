@@ -13,6 +13,7 @@ use model::record::calls::CallLedger;
 use model::record::diagnosis::{Doing, Ledger, LedgerPart, SignalSummary};
 use model::{Signal, Subject, signals};
 
+pub(crate) use self::mechanisms::waiting_methods;
 use self::mechanisms::{beyond, mechanisms};
 use crate::signals::names::{CPU, CPU_WAIT};
 use crate::signals::{CONNECTING, OPERATIONS_PER_S, RESPONSE, find, value_of};
@@ -31,6 +32,9 @@ signals! {
 /// What is said of a tier's parts of the response time, and of its own time at work.
 const LEDGER: (&str, &str) = ("ledger.", "of the response time");
 const WORK: (&str, &str) = ("work.", "of the time in which the tier was at work");
+/// The same with what it makes others wait: requests queue before a tier while those that it has are at what its work is.
+const CAUSED: (&str, &str) =
+    ("caused.", "of the response time, the queue before the tier included as far as its work is that");
 
 /// Counters by which a server says how many of its threads have work, how many of those are always the observer's own
 /// question, and which of them only keep a connection. Threads beyond that number wait for work in ways that look like
@@ -46,6 +50,10 @@ const BUSY: [(&str, f64, &str); 4] = [
 /// was seen.
 const BLOCKED: [Doing; 4] = [Doing::WaitingForDisk, Doing::Sleeping, Doing::WaitingForLock, Doing::Other];
 
+/// Waits that are the longer the more threads wait so: whoever waits for a thread that does waits for the same. Threads that sleep do so side by
+/// side, and whoever waits for one of them waits because there are too few.
+const IN_TURN: [Doing; 2] = [Doing::WaitingForDisk, Doing::WaitingForLock];
+
 /// The ways in which a tier's threads wait for something.
 pub(crate) fn waits() -> [Doing; 5] {
     let [disk, sleep, lock, other] = BLOCKED;
@@ -57,9 +65,9 @@ const POOL: &str = "pool.waiting";
 
 /// How many threads with a request a virtual machine says to wait: to enter what one thread at a time may be in, until another
 /// thread wakes them, until a time. To the kernel they look like threads without work.
-const TOLD_BLOCKED: &str = "jvm.blocked";
-const TOLD_WAITING: &str = "jvm.waiting";
-const TOLD_TIMED: &str = "jvm.timed_waiting";
+const JVM_BLOCKED: &str = "jvm.blocked";
+const JVM_WAITING: &str = "jvm.waiting";
+const JVM_TIMED: &str = "jvm.timed_waiting";
 
 /// How many connections wait to be accepted.
 const QUEUE: &str = "listen.queue";
@@ -75,7 +83,8 @@ fn doings() -> impl Iterator<Item = Doing> {
 pub(crate) fn declared() -> impl Iterator<Item = Signal> {
     let of_tiers = [LEDGER, WORK].into_iter().flat_map(|of| doings().map(move |doing| of_doing(of, doing)));
     let queued = of_doing(LEDGER, Doing::Queued);
-    of_tiers.chain([queued]).chain(SIGNALS.iter().copied().cloned())
+    let caused = IN_TURN.map(|doing| of_doing(CAUSED, doing));
+    of_tiers.chain([queued]).chain(caused).chain(SIGNALS.iter().copied().cloned())
 }
 
 /// The signal of a tier's share of its time at work.
@@ -98,7 +107,7 @@ fn threads(doing: Doing) -> String {
 pub(crate) fn wanted() -> impl Iterator<Item = String> {
     let of_servers = BUSY.iter().flat_map(|(busy, _, kept)| [*busy, *kept]).filter(|name| !name.is_empty());
     let looked_at = doings().filter(|doing| *doing != Doing::WaitingForCpu);
-    let told = [POOL, TOLD_BLOCKED, TOLD_WAITING, TOLD_TIMED];
+    let told = [POOL, JVM_BLOCKED, JVM_WAITING, JVM_TIMED];
     of_servers.chain(told).chain([QUEUE, UNREAD]).map(str::to_string).chain(looked_at.map(threads))
 }
 
@@ -134,6 +143,8 @@ struct Work {
     tier: String,
     doing: Vec<(Doing, f64)>,
     callee: f64,
+    /// Those that wait for another thread of the tier while that one waits for a callee.
+    by_proxy: f64,
     queued: f64,
 }
 
@@ -145,7 +156,7 @@ impl Work {
 
     /// All that a caller sees of it.
     fn all(&self) -> f64 {
-        self.own() + self.callee + self.queued
+        self.own() + self.callee + self.by_proxy + self.queued
     }
 }
 
@@ -161,7 +172,7 @@ pub fn ledger(tiers: &[&str], seen: Seen<'_>) -> Option<Ledger> {
     let mut parts = Vec::new();
     let mut accounted_s = 0.0;
     let mut behind_s = 0.0;
-    let mut works: Vec<Work> = tiers.iter().map(|tier| work(tier, seen)).collect();
+    let mut works = works(tiers, seen);
     // A connection that waits for its first packet to be sent again is in no queue.
     if let (Some(front), Some(connecting)) = (works.last_mut(), find(seen.signals, None, &CONNECTING.name)) {
         front.queued += connecting.mean * per_s;
@@ -192,8 +203,10 @@ pub fn ledger(tiers: &[&str], seen: Seen<'_>) -> Option<Ledger> {
 }
 
 /// Signals that tell the ledger to rules: `ledger.WORD` as shares of the response time, `work.WORD` as shares of the
-/// time in which the tier was at work (there `callee` is the whole wait), `run.unaccounted_ratio`, `run.unserved_ratio`.
+/// time in which the tier was at work (there `callee` is the whole wait), `caused.WORD` of waits with their part of the queue before
+/// the tier, `run.unaccounted_ratio`, `run.unserved_ratio`.
 pub fn signals(ledger: &Ledger, tiers: &[&str], seen: Seen<'_>) -> Vec<SignalSummary> {
+    let works = works(tiers, seen);
     let mut found = Vec::new();
     for tier in tiers {
         let mut add = |signal: Signal, value: f64| {
@@ -210,11 +223,18 @@ pub fn signals(ledger: &Ledger, tiers: &[&str], seen: Seen<'_>) -> Vec<SignalSum
                 add(of_doing(LEDGER, doing), share_ratio);
             }
         }
-        let work = work(tier, seen);
-        let all = work.own() + work.callee;
+        let Some(work) = works.iter().find(|work| work.tier == *tier) else { continue };
+        let callee = work.callee + work.by_proxy;
+        let all = work.own() + callee;
         if all > 0.0 {
-            for (doing, threads) in work.doing.iter().chain([&(Doing::WaitingForCallee, work.callee)]) {
+            for (doing, threads) in work.doing.iter().chain([&(Doing::WaitingForCallee, callee)]) {
                 add(of_work(*doing), threads / all);
+            }
+        }
+        let queued = if all > 0.0 { work.queued / all } else { 0.0 };
+        for doing in IN_TURN {
+            if let Some(share_ratio) = share(doing).or(least) {
+                add(of_doing(CAUSED, doing), share_ratio * (1.0 + queued));
             }
         }
     }
@@ -228,10 +248,23 @@ pub fn signals(ledger: &Ledger, tiers: &[&str], seen: Seen<'_>) -> Vec<SignalSum
 
 /// Whether a signal is one of those of [`signals`].
 pub(crate) fn is_of_ledger(signal: &SignalSummary) -> bool {
-    [LEDGER.0, WORK.0, &UNACCOUNTED.name, &UNSERVED.name].iter().any(|begin| signal.name.starts_with(begin))
+    [LEDGER.0, WORK.0, CAUSED.0, &UNACCOUNTED.name, &UNSERVED.name]
+        .iter()
+        .any(|begin| signal.name.starts_with(begin))
 }
 
-fn work(tier: &str, seen: Seen<'_>) -> Work {
+/// What each tier's threads did, in the order of `tiers`.
+fn works(tiers: &[&str], seen: Seen<'_>) -> Vec<Work> {
+    let mut works: Vec<Work> = Vec::new();
+    for tier in tiers {
+        let behind = works.iter().map(|work| work.own() + work.queued).sum();
+        works.push(work(tier, behind, seen));
+    }
+    works
+}
+
+/// What a tier's threads did while those behind it did `behind`, in mean threads.
+fn work(tier: &str, behind: f64, seen: Seen<'_>) -> Work {
     let mean = |name: &str| seen.mean(tier, name);
     let threads = |doing: Doing| seen.threads(tier, doing);
     let running = mean(CPU).or_else(|| threads(Doing::Running)).unwrap_or(0.0);
@@ -244,12 +277,16 @@ fn work(tier: &str, seen: Seen<'_>) -> Work {
     let of = |name: &str| mean(name).unwrap_or(0.0);
     let mut room = busy.map_or(f64::INFINITY, |busy| (busy - running - waiting - callee).max(0.0));
     // Whoever waits for a connection of the pool does so for a time at most.
-    let woken = of(TOLD_BLOCKED) + of(TOLD_WAITING);
-    let pooled = (of(POOL) - woken).max(0.0);
+    let pooled = of(POOL).min(of(JVM_TIMED));
+    let (woken, timed) = (of(JVM_WAITING), of(JVM_TIMED) - pooled);
+    // A client of the program's own may wait for the callee on another thread, which looks as if it had no work.
+    let by_proxy = (behind - callee).clamp(0.0, woken + timed).min(room);
+    room -= by_proxy;
+    let left = if by_proxy > 0.0 { 1.0 - by_proxy / (woken + timed) } else { 1.0 };
     for state in BLOCKED {
         let told = match state {
-            Doing::WaitingForLock => woken + pooled,
-            Doing::Sleeping => of(TOLD_TIMED) - pooled,
+            Doing::WaitingForLock => of(JVM_BLOCKED) + (woken * left).max(of(POOL) - pooled) + pooled,
+            Doing::Sleeping => timed * left,
             _ => 0.0,
         };
         let threads = threads(state).unwrap_or(0.0).max(told).min(room);
@@ -262,7 +299,7 @@ fn work(tier: &str, seen: Seen<'_>) -> Work {
     }
     // A request whose thread is awake and has no CPU yet is unread, too, and is that thread's time already.
     let unread = (of(UNREAD) - waiting).max(0.0);
-    Work { tier: tier.to_string(), doing, callee, queued: of(QUEUE) + unread }
+    Work { tier: tier.to_string(), doing, callee, by_proxy, queued: of(QUEUE) + unread }
 }
 
 #[cfg(test)]

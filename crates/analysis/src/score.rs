@@ -151,7 +151,7 @@ mod tests {
             tier: tier.to_string(),
             resource: resource.to_string(),
             title: String::new(),
-            log_odds: 0.0,
+            strengths: Default::default(),
             sure_ratio: *sure,
             evidence: Vec::new(),
             tries: Vec::new(),

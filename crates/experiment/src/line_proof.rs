@@ -49,11 +49,11 @@ pub fn recipe(record: &StudyRecord, line: &LoadLine, (by, load): (By, f64)) -> O
     Some(recipe)
 }
 
-/// The stack as it is, and with each change, which `label` puts into words.
-pub fn arms(base: &Recipe, tried: &[Intervention], label: impl Fn(&Intervention) -> String) -> Vec<Arm> {
-    let arm = |label: String, recipe: Recipe| Arm {
+/// The stack as it is, and with each change; `labels` are what these are called, in this order.
+pub fn arms(base: &Recipe, tried: &[Intervention], labels: &[String]) -> Vec<Arm> {
+    let arm = |(label, recipe): (&String, Recipe)| Arm {
         levels: BTreeMap::from([(FACTOR.to_string(), label.clone())]),
-        label,
+        label: label.clone(),
         recipe,
         stored_run: None,
         catalogue: None,
@@ -61,19 +61,25 @@ pub fn arms(base: &Recipe, tried: &[Intervention], label: impl Fn(&Intervention)
     let changed = tried.iter().map(|one| {
         let mut recipe = base.clone();
         recipe.set.extend(one.set.clone());
-        arm(label(one), recipe)
+        recipe
     });
-    std::iter::once(arm("as it is".to_string(), base.clone())).chain(changed).collect()
+    labels.iter().zip(std::iter::once(base.clone()).chain(changed)).map(arm).collect()
 }
 
-/// A sweep over the changes: `blocks` of each, in an order that is drawn, with windows of so many seconds.
-pub fn sweep(record: &StudyRecord, arms: &[Arm], (blocks, window_s): (u32, f64), seed: u64) -> Sweep {
+/// A sweep over the changes: `blocks` of each, in an order that is drawn, with windows of `window_s` seconds. `title` and `source` say what
+/// it is and who asked for it.
+pub fn sweep(
+    (title, source): (&str, &str),
+    arms: &[Arm],
+    (blocks, window_s): (u32, f64),
+    seed: u64,
+) -> Sweep {
     let levels = arms.iter().map(|arm| arm.label.clone()).collect();
     Sweep {
         name: "line".to_string(),
-        title: format!("What holds the line of {}", record.id),
-        source: "plimsoll explain --prove".to_string(),
-        factors: vec![Factor { name: FACTOR.to_string(), title: "Change".to_string(), levels }],
+        title: title.to_string(),
+        source: source.to_string(),
+        factors: vec![Factor { name: FACTOR.to_string(), title: FACTOR.to_string(), levels }],
         measurement: Measurement::Window { window_s },
         repeats: blocks,
         order: SweepOrder::Random,

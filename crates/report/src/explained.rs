@@ -1,7 +1,7 @@
 //! What holds a stack, in the words and figures that every rendering of a diagnosis shares.
 
 use model::record::Setup;
-use model::record::diagnosis::{Clue, Diagnosis, Doing, Ledger, LedgerPart, Suspect, Try};
+use model::record::diagnosis::{Change, Clue, ClueRole, Diagnosis, Doing, Ledger, LedgerPart, Suspect, Try};
 use model::record::study::By;
 use model::{RunRecord, StudyRecord};
 
@@ -112,7 +112,7 @@ pub(crate) fn location(suspect: &Suspect) -> String {
     }
 }
 
-/// `93 % sure`; never certain, because weights of evidence never are.
+/// `93 % sure`; never certain, because evidence never is.
 pub(crate) fn sure(ratio: f64) -> String {
     match ratio {
         ratio if !ratio.is_finite() => "not known how sure".to_string(),
@@ -122,14 +122,25 @@ pub(crate) fn sure(ratio: f64) -> String {
     }
 }
 
-/// What a piece of evidence does to a suspicion: `speaks for it, strongly`.
+/// Evidence that is there at least this far is strong, where it is more than support.
+const STRONG_RATIO: f64 = 0.5;
+
+/// What a piece of evidence does to a suspicion: `strongly for`.
 pub(crate) fn direction(clue: &Clue) -> &'static str {
-    match clue.weight {
-        weight if weight < -1.0 => "strongly against",
-        weight if weight < 0.0 => "against",
-        weight if weight > 1.0 => "strongly for",
-        weight if weight > 0.0 => "for",
-        _ => "neither",
+    match (clue.role, clue.strength_ratio >= STRONG_RATIO) {
+        (ClueRole::Against, true) => "strongly against",
+        (ClueRole::Against, false) => "against",
+        (ClueRole::Needed | ClueRole::OneOf, true) => "strongly for",
+        (_, _) => "for",
+    }
+}
+
+/// `15 % of its CPU time` and this.
+pub(crate) fn changed(change: Change) -> &'static str {
+    match change {
+        Change::Taken => "taken",
+        Change::Added => "more",
+        Change::Lengthened => "made longer",
     }
 }
 

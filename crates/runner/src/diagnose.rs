@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use analysis::diagnosis::{Case, DiagnosisFacts, diagnose};
+use analysis::diagnosis::weights::Weights;
+use analysis::diagnosis::{Case, DiagnosisFacts, SuspectFacts, diagnose};
 use analysis::signals::names::CPU;
 use model::catalogue::rules::Rule;
 use model::record::Check;
@@ -24,17 +25,35 @@ pub fn facts(
     rules: &[Rule],
     services: &BTreeMap<String, ServiceManifest>,
 ) -> Option<(Vec<SignalSummary>, DiagnosisFacts)> {
-    let case = Case {
+    watched(record).then(|| diagnose(&case(record, rules, services)))
+}
+
+/// Everything that may hold the stack, however unlikely, by these weights instead of those in force.
+pub fn suspects(
+    record: &RunRecord,
+    rules: &[Rule],
+    services: &BTreeMap<String, ServiceManifest>,
+    weights: &Weights,
+) -> Vec<SuspectFacts> {
+    analysis::diagnosis::suspects(&case(record, rules, services), weights)
+}
+
+fn case<'a>(
+    record: &'a RunRecord,
+    rules: &'a [Rule],
+    services: &'a BTreeMap<String, ServiceManifest>,
+) -> Case<'a> {
+    Case {
         signals: &record.signals,
         calls: record.calls.as_ref(),
         tiers: &record.setup.tiers,
         rules,
         services,
+        threads: &record.threads,
         unseen: &record.unseen,
         tier_ended: record.validity.iter().any(|check| check.check == Check::Tiers && !check.ok),
         ramp_up_s: record.ramp_up_seen_s,
-    };
-    watched(record).then(|| diagnose(&case))
+    }
 }
 
 /// Whether any tier was seen at work: without observers the users' side alone tells nothing of the stack.

@@ -8,7 +8,7 @@ mod windows;
 
 use analysis::elasticity::{self, Elasticity};
 use engine::{Audience, Control, Second, Stop};
-use model::record::diagnosis::{Handicap, Proof};
+use model::record::diagnosis::{Change, Handicap, Proof};
 use model::{Catalogue, Plan, Problem, Recipe, Result, RunRecord};
 use store::Run;
 use wording::ProofFacts;
@@ -19,17 +19,18 @@ use crate::server::ServerAccess;
 use crate::standing_stack::StandingStack;
 use crate::{cpus, judge, measure, outcome};
 use handicap::Take;
-use windows::{BLOCKS, Driven, SETTLE_S, Tally, Turn, WINDOW_S, Window, left_out, order, pairs};
+use windows::{BLOCKS, Driven, MAX_KINDS, SETTLE_S, Tally, Turn, WINDOW_S, Window, left_out, order, pairs};
 
 /// Seconds that sessions under way may take at the end.
 const DRAIN_S: f64 = 2.0;
 
 /// Proves or refutes what the diagnosis in a run's `record` says. Ctrl-C ends it with what it has.
 pub fn prove(run: &Run, record: &RunRecord, env: &mut Environment<'_>) -> Result<Proof> {
-    let (plan, catalogue) = plan(run, env.catalogue)?;
+    let (mut plan, catalogue) = plan(run, env.catalogue)?;
     let env = &mut env.with(&catalogue);
     same::check(&plan, record)?;
     let mut takes = Take::both(record, &plan)?;
+    takes.prepare(&mut plan);
     env.machine.hold(env.interrupt, env.progress)?;
     let (id, _) = outcome::new_id(&plan.kit.name);
     let mut standing = StandingStack::set_up(&plan, &ServerAccess::default(), &id, env)?;
@@ -37,7 +38,7 @@ pub fn prove(run: &Run, record: &RunRecord, env: &mut Environment<'_>) -> Result
     if let Some(reason) = takes.settle(&plan, stack)? {
         env.progress.note(&format!("nothing is taken from another tier: {reason}"));
     }
-    let windows = order(record.setup.seed);
+    let windows = order(record.setup.seed, &takes.kinds());
     let driven = drive(&plan, &takes, &windows, &mut standing, env);
     let stopped = standing.stop();
     standing.close()?;
@@ -59,8 +60,8 @@ fn plan(run: &Run, catalogue: &Catalogue) -> Result<(Plan, Catalogue)> {
     if let Some(fault) = &recipe.fault {
         catalogue.fault(fault)?.patch(&mut catalogue)?;
     }
-    // One second more than the windows take: they begin with a whole second, and never at 0.
-    let steady_s = BLOCKS * 3 * (SETTLE_S + WINDOW_S) + 1;
+    // One second more than the windows take at most: they begin with a whole second, and never at 0. The last one ends the run.
+    let steady_s = BLOCKS * MAX_KINDS * (SETTLE_S + WINDOW_S) + 1;
     let steady = Some(format!("{steady_s}s"));
     let recipe = Recipe { sessions: None, steady, ramp_down: Some("0s".into()), ..recipe };
     let file = path.display().to_string();
@@ -136,16 +137,20 @@ impl Prover<'_> {
 
 /// What follows from the pairs of each block.
 fn sum_up(takes: &Take, driven: &[Driven]) -> Proof {
+    let kinds = takes.kinds().len();
     let handicap = |wanted: Window| -> Option<Handicap> {
         let one = takes.of(wanted)?;
-        let seen = elasticity::elasticity(&pairs(driven, wanted), one.left_ratio());
+        let more = wanted == Window::More;
+        let (ratio, what) = if more { one.more()? } else { (one.left_ratio(), one.what()) };
+        let change = if more { Change::Added } else { one.change() };
+        let seen = elasticity::elasticity(&pairs(driven, kinds, wanted), ratio);
         let Elasticity { value, interval, pairs, stopped } = seen;
-        let suspect = wanted == Window::Suspect;
-        let (tier, what) = (one.tier().to_string(), one.what());
-        Some(Handicap { tier, what, suspect, elasticity: value, interval, pairs, stopped })
+        let (tier, suspect) = (one.tier().to_string(), wanted != Window::Innocent);
+        let expected = one.expected().filter(|_| wanted == Window::Suspect);
+        Some(Handicap { tier, what, change, suspect, elasticity: value, expected, interval, pairs, stopped })
     };
-    let handicaps: Vec<Handicap> =
-        [Window::Suspect, Window::Innocent].into_iter().filter_map(handicap).collect();
+    let wanted = [Window::Suspect, Window::Innocent, Window::More];
+    let handicaps: Vec<Handicap> = wanted.into_iter().filter_map(handicap).collect();
     let taken_ratio = takes.of(Window::Suspect).map_or(0.0, |one| 1.0 - one.left_ratio());
     let left_out = left_out(driven);
     let sentence = wording::proof(&ProofFacts {

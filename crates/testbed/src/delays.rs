@@ -14,7 +14,7 @@ use crate::{disk, guarded};
 
 /// Built from `delays/delays.c` by `scripts/delays.sh`.
 const LIBRARY: &[u8] = include_bytes!("../delays/delays.so");
-/// Of each wait by how many thousandths it is longer, 32 bits each, in the order of [`place`].
+/// Of each wait by how many thousandths it is longer, 32 bits each, in the order of [`offset`].
 const PAGE_BYTES: usize = 12;
 
 /// What the environment of the servers of `tier` says, once their library and their page are there; `dir` is the stack's.
@@ -42,7 +42,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     made.map_err(|error| disk::failed("write", path, &error).into())
 }
 
-fn place(wait: DelayedWait) -> u64 {
+fn offset(wait: DelayedWait) -> u64 {
     match wait {
         DelayedWait::Sleep => 0,
         DelayedWait::Lock => 4,
@@ -60,7 +60,7 @@ fn set(page: &Path, wait: DelayedWait, ratio: f64) -> io::Result<()> {
     let thousandths = (ratio.max(0.0) * 1000.0).round() as u32;
     // It is ours, in a directory where nobody else may write.
     let file = OpenOptions::new().write(true).open(page)?;
-    file.write_all_at(&thousandths.to_ne_bytes(), place(wait))
+    file.write_all_at(&thousandths.to_ne_bytes(), offset(wait))
 }
 
 impl Stack {

@@ -1,7 +1,7 @@
 //! What a diagnosis says: what holds the stack, how one sees that, what to try.
 
 use analysis::diagnosis::{ClueFacts, ClueSeen, DiagnosisFacts, Quantity, SuspectFacts};
-use model::record::diagnosis::{Clue, Diagnosis, Limited, Mechanism, Suspect, Try};
+use model::record::diagnosis::{Clue, ClueRole, Diagnosis, Limited, Mechanism, Suspect, Try};
 use model::record::study::By;
 use model::units::{self, number, percent};
 
@@ -33,7 +33,7 @@ fn suspect(facts: &SuspectFacts) -> Suspect {
         tier: facts.tier.clone(),
         resource: facts.resource.clone(),
         title: facts.title.replace("{wait}", &waits(&facts.mechanisms)),
-        log_odds: facts.log_odds,
+        strengths: facts.strengths,
         sure_ratio: facts.sure_ratio,
         evidence: facts.evidence.iter().map(clue).collect(),
         tries: facts.tries.clone(),
@@ -62,12 +62,12 @@ fn mechanism(one: &Mechanism) -> String {
 }
 
 fn clue(facts: &ClueFacts) -> Clue {
-    let ClueFacts { signal, value, strength_ratio, weight, seen } = facts;
+    let ClueFacts { signal, value, strength_ratio, role, seen } = facts;
     Clue {
         signal: signal.clone(),
         value: *value,
         strength_ratio: *strength_ratio,
-        weight: *weight,
+        role: *role,
         sentence: clue_sentence(seen),
     }
 }
@@ -131,9 +131,9 @@ fn held(suspect: &Suspect) -> String {
     format!("{} holds the stack: {}{seen}{attempt}", who(&suspect.tier), suspect.title)
 }
 
-/// What speaks for it, the heaviest first.
+/// What speaks for it, what is needed first.
 fn evidence(suspect: &Suspect) -> String {
-    let speaks: Vec<&Clue> = suspect.evidence.iter().filter(|clue| clue.weight > 0.0).collect();
+    let speaks: Vec<&Clue> = suspect.evidence.iter().filter(|clue| clue.role != ClueRole::Against).collect();
     let sentences: Vec<&str> = speaks.iter().take(MAX_CLUES).map(|clue| clue.sentence.as_str()).collect();
     sentences.join("; ")
 }
@@ -168,6 +168,8 @@ fn unclear(suspect: Option<&Suspect>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::record::diagnosis::Strengths;
+
     use super::*;
 
     #[test]
@@ -188,8 +190,8 @@ mod tests {
         assert!(!unseen.contains("busy") && !unseen.contains("targets"), "{unseen}");
     }
 
-    fn clue(signal: &str, weight: f64, seen: ClueSeen) -> ClueFacts {
-        ClueFacts { signal: signal.into(), value: 1.0, strength_ratio: 1.0, weight, seen }
+    fn clue(signal: &str, role: ClueRole, seen: ClueSeen) -> ClueFacts {
+        ClueFacts { signal: signal.into(), value: 1.0, strength_ratio: 1.0, role, seen }
     }
 
     fn php_workers() -> SuspectFacts {
@@ -216,9 +218,12 @@ mod tests {
             resource: "workers".into(),
             title: "every PHP process is taken".into(),
             mechanisms: Vec::new(),
-            log_odds: 2.2,
+            strengths: Strengths::default(),
             sure_ratio: 0.9,
-            evidence: vec![clue("workers.busy", 4.0, busy), clue("queue.length", 2.0, queue)],
+            evidence: vec![
+                clue("workers.busy", ClueRole::Needed, busy),
+                clue("queue.length", ClueRole::Supports, queue),
+            ],
             tries: vec![knob],
         }
     }

@@ -1,7 +1,7 @@
 //! What a proof by intervention says.
 
 use analysis::elasticity::{Conclusion, conclusion};
-use model::record::diagnosis::{Handicap, LeftOut};
+use model::record::diagnosis::{Change, Handicap, LeftOut};
 
 /// What a proof gave.
 #[derive(Debug)]
@@ -31,10 +31,10 @@ pub fn proof(facts: &ProofFacts<'_>) -> String {
 fn conclusion_of(handicaps: &[Handicap]) -> String {
     let Some((suspect, innocent)) = handicaps.split_first() else { return "Nothing was taken.".to_string() };
     let Some(value) = suspect.elasticity else {
-        return format!("Nothing can be said: no pair of windows with {} taken is whole.", suspect.what);
+        return format!("Nothing can be said: no pair of windows with {} is whole.", change(suspect));
     };
     let (Some((low, high)), Some(conclusion)) = (suspect.interval, conclusion(handicaps)) else {
-        let seen = format!("So far {} taken from tier {} gave", suspect.what, suspect.tier);
+        let seen = format!("So far {} gave", change(suspect));
         return format!("{seen} an elasticity of {value:.2}; too few pairs of windows for an interval.");
     };
     let word = match conclusion {
@@ -44,19 +44,33 @@ fn conclusion_of(handicaps: &[Handicap]) -> String {
         Conclusion::Refuted => "Refuted",
         Conclusion::Open => "Open",
     };
-    let mut text = format!(
-        "{word}: {} taken from tier {}, elasticity of throughput {value:.2} ({low:.2} to {high:.2})",
-        suspect.what, suspect.tier
-    );
+    let mut text =
+        format!("{word}: {}, elasticity of throughput {value:.2} ({low:.2} to {high:.2})", change(suspect));
+    text += &expected(suspect);
     text += &stopped(suspect);
     for other in innocent {
         let Some(value) = other.elasticity else { continue };
         let interval =
             other.interval.map(|(low, high)| format!(" ({low:.2} to {high:.2})")).unwrap_or_default();
-        text += &format!("; {} taken from tier {}: {value:.2}{interval}", other.what, other.tier);
+        text += &format!("; {}: {value:.2}{interval}", change(other));
         text += &stopped(other);
     }
     text + "."
+}
+
+/// `25 of MaxRequestWorkers 50 taken from tier web`.
+fn change(one: &Handicap) -> String {
+    let Handicap { what, tier, .. } = one;
+    match one.change {
+        Change::Taken => format!("{what} taken from tier {tier}"),
+        Change::Added => format!("{what} given to tier {tier} in addition"),
+        Change::Lengthened => format!("{what} of tier {tier} made longer"),
+    }
+}
+
+/// ` (by the ledger 0.61 is expected)`.
+fn expected(handicap: &Handicap) -> String {
+    handicap.expected.map(|value| format!(" (by the ledger {value:.2} is expected)")).unwrap_or_default()
 }
 
 /// That windows don't count, and the number of all.
@@ -83,6 +97,8 @@ mod tests {
         Handicap {
             tier: tier.into(),
             what: "15 % of its CPU time".into(),
+            change: Change::Taken,
+            expected: None,
             suspect: tier == "web",
             elasticity: Some(elasticity),
             interval,
@@ -99,6 +115,20 @@ mod tests {
             conclusion_of(&[web, calm("db")]),
             "Proved: 15 % of its CPU time taken from tier web, elasticity of throughput 1.00 (0.90 to 1.10) (in 4 of 8 \
              pairs nothing completed any more); 15 % of its CPU time taken from tier db: 0.02 (-0.10 to 0.10)."
+        );
+        let more = Handicap { change: Change::Added, ..handicap("web", 0.7, None, 0) };
+        let both = conclusion_of(&[handicap("web", 1.0, Some((0.9, 1.1)), 0), more]);
+        assert!(both.ends_with("; 15 % of its CPU time given to tier web in addition: 0.70."), "{both}");
+        let sleep = Handicap {
+            change: Change::Lengthened,
+            what: "each sleep".into(),
+            expected: Some(0.4),
+            ..handicap("web", 0.45, Some((0.35, 0.55)), 0)
+        };
+        assert_eq!(
+            conclusion_of(&[sleep, calm("db")]),
+            "Proved: each sleep of tier web made longer, elasticity of throughput 0.45 (0.35 to 0.55) (by the ledger 0.40 is \
+             expected); 15 % of its CPU time taken from tier db: 0.02 (-0.10 to 0.10)."
         );
         let refuted = conclusion_of(&[calm("web")]);
         assert!(refuted.starts_with("Refuted"), "{refuted}");

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use model::catalogue::rules::{About, EvidenceRule, Rule};
 use model::document::{line, nearest};
+use model::record::diagnosis::ClueRole;
 use model::{Problem, RuleFile, ServiceManifest, SignalRegistry, Subject};
 
 use crate::ledger;
@@ -20,6 +21,7 @@ pub fn check(
     for (index, rule) in file.rules.iter().enumerate() {
         let mut check = Check { rule, index: index.to_string(), text, signals, services, problems };
         rule.evidence.iter().enumerate().for_each(|(index, evidence)| check.evidence(index, evidence));
+        check.needs();
         check.services();
         check.knobs();
         check.waits();
@@ -70,6 +72,14 @@ impl Check<'_> {
             (_, About::Host) => (Subject::Machine, signal.to_string(), any),
             (_, About::Tier) => (Subject::Tier, signal.to_string(), &self.rule.services),
             (_, About::Generator | About::Observers) => (Subject::Tier, signal.to_string(), any),
+        }
+    }
+
+    /// A rule that needs nothing would be a suspect in every run.
+    fn needs(&mut self) {
+        let needed = |one: &EvidenceRule| matches!(one.role, ClueRole::Needed | ClueRole::OneOf);
+        if !self.rule.evidence.iter().any(needed) {
+            self.wrong(&["evidence"], "it needs no evidence".to_string(), Some("role = \"needed\""));
         }
     }
 

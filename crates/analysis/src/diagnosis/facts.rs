@@ -1,6 +1,6 @@
 //! What a diagnosis found, without words.
 
-use model::record::diagnosis::{Ledger, Limited, Mechanism, Try};
+use model::record::diagnosis::{ClueRole, Ledger, Limited, Mechanism, Strengths, Try};
 use model::record::study::By;
 
 /// What holds a stack, and what speaks for it.
@@ -35,11 +35,11 @@ pub struct SuspectFacts {
     pub title: String,
     /// How the tier waits in the way that the rule names, the most first; empty where nobody counted, or it names none.
     pub mechanisms: Vec<Mechanism>,
-    /// What the rule's weights added up to.
-    pub log_odds: f64,
+    /// What its probability follows from.
+    pub strengths: Strengths,
     /// Probability that it is the limit.
     pub sure_ratio: f64,
-    /// What speaks for it and against it, the heaviest first.
+    /// What speaks for it, then what speaks against it.
     pub evidence: Vec<ClueFacts>,
     /// What to try.
     pub tries: Vec<Try>,
@@ -54,8 +54,8 @@ pub struct ClueFacts {
     pub value: f64,
     /// How far it was there: 0 not at all, 1 fully.
     pub strength_ratio: f64,
-    /// What it added to the log-odds.
-    pub weight: f64,
+    /// What it is to the rule.
+    pub role: ClueRole,
     /// What was seen.
     pub seen: ClueSeen,
 }

@@ -1,6 +1,6 @@
 //! Shape: what holds a stack at its line becomes visible where the line is. Evidence over the loads of a find.
 
-use model::record::diagnosis::Limited;
+use model::record::diagnosis::{ClueRole, Limited};
 use model::record::study::By;
 
 use super::{ClueFacts, ClueSeen, DiagnosisFacts, SuspectFacts};
@@ -29,10 +29,10 @@ pub fn at(line: f64, by: By, mut seen: Vec<AtLoad>) -> Option<DiagnosisFacts> {
     for suspect in &mut diagnosis.suspects {
         if let Some(clue) = clue(suspect, line, by, &seen) {
             let odds = suspect.sure_ratio / (1.0 - suspect.sure_ratio).max(1e-12);
-            let odds = odds * clue.weight.exp();
+            let odds = odds * WEIGHT.exp();
             suspect.sure_ratio = odds / (1.0 + odds);
             suspect.evidence.push(clue);
-            suspect.evidence.sort_by(|one, other| other.weight.abs().total_cmp(&one.weight.abs()));
+            suspect.evidence.sort_by_key(|clue| clue.role);
         }
     }
     diagnosis.suspects.sort_by(|one, other| other.sure_ratio.total_cmp(&one.sure_ratio));
@@ -55,7 +55,7 @@ fn clue(suspect: &SuspectFacts, line: f64, by: By, seen: &[AtLoad]) -> Option<Cl
         signal: "shape".to_string(),
         value: from.load,
         strength_ratio: 1.0,
-        weight: WEIGHT,
+        role: ClueRole::Supports,
         seen: ClueSeen::Shape { by, from: from.load, before: before.load, before_ratio: sure(before) },
     })
 }
@@ -71,7 +71,7 @@ mod tests {
             resource: resource.to_string(),
             title: "it is full".to_string(),
             mechanisms: Vec::new(),
-            log_odds: (sure_ratio / (1.0 - sure_ratio)).ln(),
+            strengths: Default::default(),
             sure_ratio,
             evidence: Vec::new(),
             tries: Vec::new(),

@@ -1,14 +1,16 @@
-//! One rule, one tier: how far each piece of evidence is there, and what that makes of the odds.
+//! One rule, one tier: how far each piece of evidence is there.
 
 use model::catalogue::rules::{EvidenceRule, FigureOf, Rule};
 use model::record::TierSetup;
-use model::record::diagnosis::{Doing, Mechanism, SignalSummary, Try};
+use model::record::diagnosis::{ClueRole, Doing, Mechanism, SignalSummary, Strengths, Try};
 
+use super::weights::Weights;
 use super::{ClueFacts, ClueSeen, Quantity, SuspectFacts};
+use crate::ledger;
 use crate::signals::find;
 
-/// Evidence that adds less than this to the log-odds isn't told.
-const MIN_WEIGHT: f64 = 0.05;
+/// Evidence that is there less than this isn't told.
+const MIN_STRENGTH_RATIO: f64 = 0.02;
 
 /// What a rule is applied to.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +78,7 @@ pub(super) struct Weighed {
     pub(super) cleared_by_callee: bool,
     pub(super) waits: Vec<Doing>,
     pub(super) fallback: bool,
-    log_odds: f64,
+    strengths: Strengths,
     clues: Vec<ClueFacts>,
     pub(super) tries: Vec<Try>,
     pub(super) mechanisms: Vec<Mechanism>,
@@ -84,23 +86,31 @@ pub(super) struct Weighed {
 
 impl Weighed {
     /// Its probability.
-    pub(super) fn sure_ratio(&self) -> f64 {
-        1.0 / (1.0 + (-self.log_odds).exp())
+    pub(super) fn sure_ratio(&self, weights: &Weights) -> f64 {
+        weights.probability(&self.strengths)
     }
 
-    /// Adds a piece of evidence.
-    pub(super) fn add(&mut self, clue: ClueFacts) {
-        self.log_odds += clue.weight;
-        self.clues.push(clue);
+    /// For `wait` of its work the tier only waited for `callee`, which explains its state so far.
+    pub(super) fn clear(&mut self, callee_ratio: f64, wait: f64, callee: &str) {
+        self.strengths.callee_ratio = callee_ratio;
+        self.clues.push(ClueFacts {
+            signal: ledger::of_work(Doing::WaitingForCallee).name.to_string(),
+            value: wait,
+            strength_ratio: callee_ratio,
+            role: ClueRole::Against,
+            seen: ClueSeen::Waited { ratio: wait, tier: self.tier.clone(), callee: callee.into() },
+        });
     }
 
-    /// As it is told: the heaviest evidence first, what hardly counted left out.
-    pub(super) fn suspect(mut self) -> SuspectFacts {
-        self.clues.retain(|clue| clue.weight.abs() >= MIN_WEIGHT);
-        self.clues.sort_by(|one, other| other.weight.abs().total_cmp(&one.weight.abs()));
+    /// As it is told: what is needed first, then what supports it, then what speaks against it; what is hardly there is left out.
+    pub(super) fn suspect(mut self, weights: &Weights) -> SuspectFacts {
+        self.clues.retain(|clue| clue.strength_ratio >= MIN_STRENGTH_RATIO);
+        self.clues.sort_by(|one, other| {
+            one.role.cmp(&other.role).then(other.strength_ratio.total_cmp(&one.strength_ratio))
+        });
         SuspectFacts {
-            log_odds: self.log_odds,
-            sure_ratio: self.sure_ratio(),
+            sure_ratio: self.sure_ratio(weights),
+            strengths: self.strengths,
             rule: self.rule,
             tier: self.tier,
             resource: self.resource,
@@ -114,7 +124,16 @@ impl Weighed {
 
 /// Weighs `rule` for `subject`; nothing where evidence that it needs is not there.
 pub(super) fn weigh(rule: &Rule, subject: &Subject<'_>, signals: &[SignalSummary]) -> Option<Weighed> {
-    let mut weighed = Weighed {
+    let seen: Vec<(ClueRole, Option<ClueFacts>)> = rule
+        .evidence
+        .iter()
+        .map(|evidence| {
+            let signal = subject.signal(&evidence.signal, signals);
+            (evidence.role, signal.and_then(|signal| clue(evidence, signal, subject)))
+        })
+        .collect();
+    let strengths = strengths(&seen).filter(|strengths| strengths.needed_ratio > 0.0)?;
+    Some(Weighed {
         rule: rule.name.clone(),
         tier: subject.tier.to_string(),
         resource: rule.resource.clone(),
@@ -122,21 +141,31 @@ pub(super) fn weigh(rule: &Rule, subject: &Subject<'_>, signals: &[SignalSummary
         cleared_by_callee: rule.cleared_by_callee,
         waits: rule.waits.clone(),
         fallback: rule.fallback,
-        log_odds: rule.prior,
-        clues: Vec::new(),
+        strengths,
+        clues: seen.into_iter().filter_map(|(_, clue)| clue).collect(),
         tries: Vec::new(),
         mechanisms: Vec::new(),
+    })
+}
+
+/// How far a rule's evidence is there; what nobody could see supports nothing and speaks against nothing. Nothing of a rule
+/// that needs nothing.
+fn strengths(seen: &[(ClueRole, Option<ClueFacts>)]) -> Option<Strengths> {
+    let of = |wanted: ClueRole| {
+        seen.iter()
+            .filter(move |(role, _)| *role == wanted)
+            .map(|(_, clue)| clue.as_ref().map(|clue| clue.strength_ratio))
     };
-    for evidence in &rule.evidence {
-        let clue =
-            subject.signal(&evidence.signal, signals).and_then(|signal| clue(evidence, signal, subject));
-        match clue {
-            Some(clue) if clue.strength_ratio > 0.0 => weighed.add(clue),
-            _ if evidence.needed => return None,
-            _ => {}
-        }
-    }
-    Some(weighed)
+    let one_of = of(ClueRole::OneOf).map(|found| found.unwrap_or(0.0)).reduce(f64::max);
+    let needed = of(ClueRole::Needed).map(|found| found.unwrap_or(0.0)).chain(one_of).reduce(f64::min)?;
+    let supports: Vec<f64> = of(ClueRole::Supports).flatten().collect();
+    let mean = supports.iter().sum::<f64>() / supports.len() as f64;
+    Some(Strengths {
+        needed_ratio: needed,
+        supports_ratio: if supports.is_empty() { needed } else { mean },
+        against_ratio: of(ClueRole::Against).flatten().fold(0.0, f64::max),
+        callee_ratio: 0.0,
+    })
 }
 
 fn clue(evidence: &EvidenceRule, signal: &SignalSummary, subject: &Subject<'_>) -> Option<ClueFacts> {
@@ -153,7 +182,7 @@ fn clue(evidence: &EvidenceRule, signal: &SignalSummary, subject: &Subject<'_>) 
         signal: evidence.signal.clone(),
         value,
         strength_ratio,
-        weight: evidence.weight * strength_ratio,
+        role: evidence.role,
         seen: ClueSeen::Signal {
             template: evidence.say.clone(),
             value: quantity(shown, unit),

@@ -2,6 +2,7 @@
 
 use model::record::calls::{CallLedger, CallRow, WaitEdge};
 use model::record::diagnosis::{Doing, Mechanism};
+use model::record::threads::{ThreadState, ThreadsResult};
 
 use super::{BLOCKED, Work};
 
@@ -48,22 +49,45 @@ pub(super) fn mechanisms(
         .map(|row| (row, weight(row, &account.rows, beyond)))
         .filter(|(_, weight)| *weight > 0.0)
         .collect();
-    let all: f64 = rows.iter().map(|(_, weight)| weight).sum();
+    let waited = |(row, weight): (&CallRow, f64)| Mechanism {
+        call: row.call.clone(),
+        object: row.object.clone(),
+        kernel_lock: row.kernel_lock,
+        share_ratio: weight,
+    };
+    shown(rows.into_iter().map(waited))
+}
+
+/// The same by a virtual machine's word: in which of the program's methods its threads were, and for which lock.
+pub(crate) fn waiting_methods(tier: &str, doing: Doing, threads: &[ThreadsResult]) -> Vec<Mechanism> {
+    let states: &[ThreadState] = match doing {
+        Doing::Sleeping => &[ThreadState::TimedWaiting],
+        Doing::WaitingForLock => &[ThreadState::Blocked, ThreadState::Waiting],
+        _ => return Vec::new(),
+    };
+    let there = threads.iter().filter(|one| one.tier == tier && states.contains(&one.place.state));
+    shown(there.map(|one| Mechanism {
+        call: one.place.call.clone(),
+        object: one.place.lock.clone().unwrap_or_default(),
+        kernel_lock: false,
+        share_ratio: one.share_ratio,
+    }))
+}
+
+/// The ways that are worth a word, the most first, as shares of all of them.
+fn shown(ways: impl Iterator<Item = Mechanism>) -> Vec<Mechanism> {
     let mut found: Vec<Mechanism> = Vec::new();
-    for (row, weight) in rows {
-        let share_ratio = weight / all;
-        let is_same = |one: &&mut Mechanism| one.call == row.call && one.object == row.object;
+    let mut all = 0.0;
+    for way in ways {
+        all += way.share_ratio;
+        let is_same = |one: &&mut Mechanism| one.call == way.call && one.object == way.object;
         match found.iter_mut().find(is_same) {
             // Of threads with another name.
-            Some(known) => known.share_ratio += share_ratio,
-            None => found.push(Mechanism {
-                call: row.call.clone(),
-                object: row.object.clone(),
-                kernel_lock: row.kernel_lock,
-                share_ratio,
-            }),
+            Some(known) => known.share_ratio += way.share_ratio,
+            None => found.push(way),
         }
     }
+    found.iter_mut().for_each(|one| one.share_ratio /= all);
     found.sort_by(|one, other| other.share_ratio.total_cmp(&one.share_ratio));
     found.retain(|one| one.share_ratio >= MIN_SHARE_RATIO);
     found.truncate(MAX_SHOWN);

@@ -1,5 +1,6 @@
 use model::record::calls::{CallLedger, CallRow, DoingThreads, TierCalls, WaitEdge};
 use model::record::diagnosis::{Doing, Mechanism, SignalSummary};
+use model::record::threads::{ThreadPlace, ThreadState, ThreadsResult};
 
 use super::*;
 use crate::signals::figure;
@@ -78,20 +79,42 @@ fn threads_that_wait_for_a_connection_of_a_pool_wait_for_a_lock_also_where_they_
     assert_eq!(share(&ledger, "app", Doing::WaitingForLock), 0.15, "0.6 of four: {ledger:#?}");
 }
 
+/// Of the servlet container in front of the database, by its own word.
+fn with_jvm(blocked: f64, waiting: f64, timed: f64, pool: f64) -> Vec<SignalSummary> {
+    let told = [
+        ("jvm.blocked", blocked),
+        ("jvm.waiting", waiting),
+        ("jvm.timed_waiting", timed),
+        ("pool.waiting", pool),
+        ("threads.idle", 30.0),
+        ("threads.busy", 4.0),
+    ];
+    let mut run = run();
+    run.extend(told.map(|(name, threads)| of("app", name, threads)));
+    run
+}
+
 #[test]
 fn threads_of_a_virtual_machine_that_look_idle_sleep_or_wait_for_a_lock_by_its_own_word() {
-    let mut run = run();
-    let told =
-        [("jvm.blocked", 0.2), ("jvm.waiting", 0.1), ("jvm.timed_waiting", 1.3), ("pool.waiting", 0.5)];
-    run.extend([of("app", "threads.idle", 30.0), of("app", "threads.busy", 4.0)]);
-    run.extend(told.map(|(name, threads)| of("app", name, threads)));
-    let ledger = ledger(&["db", "app"], only(&run)).expect("threads were watched");
-    assert_eq!(
-        share(&ledger, "app", Doing::Sleeping),
-        0.275,
-        "1.3 wait for a time, 0.2 of them for the pool: 1.1 of four: {ledger:#?}"
-    );
-    assert_eq!(share(&ledger, "app", Doing::WaitingForLock), 0.125, "the pool has 0.3 of the others");
+    let ledger = ledger(&["db", "app"], only(&with_jvm(0.2, 0.1, 1.3, 0.5))).expect("threads were watched");
+    let sleeps = share(&ledger, "app", Doing::Sleeping);
+    assert_eq!(sleeps, 0.2, "0.5 of 1.3 wait for the pool: 0.8 of four: {ledger:#?}");
+    let waits = share(&ledger, "app", Doing::WaitingForLock);
+    assert_eq!(waits, 0.2, "0.2 to enter, 0.1 to be woken, 0.5 for the pool: {ledger:#?}");
+}
+
+#[test]
+fn threads_of_a_virtual_machine_that_wait_while_a_tier_behind_works_wait_for_it_through_another_thread() {
+    let mut run = with_jvm(0.0, 0.3, 1.2, 0.0);
+    run.retain(|signal| signal.name != "threads.callee");
+    let tiers = ["db", "app"];
+    let ledger = ledger(&tiers, only(&run)).expect("threads were watched");
+    assert_eq!(share(&ledger, "db", Doing::WaitingForDisk), 0.25, "the database did 1.4: {ledger:#?}");
+    assert_eq!(share(&ledger, "app", Doing::Sleeping), 0.02, "a fifteenth of 1.2 is left");
+    assert_eq!(share(&ledger, "app", Doing::WaitingForLock), 0.005, "and of 0.3");
+    let signals = signals(&ledger, &tiers, only(&run));
+    let waited = find(&signals, Some("app"), "work.callee").map(|signal| (signal.mean * 1e3).round());
+    assert_eq!(waited, Some(636.0), "1.4 of 2.2 at work");
 }
 
 #[test]
@@ -112,6 +135,12 @@ fn what_waits_to_be_accepted_is_time_before_its_tier_and_no_work_of_it() {
     let value = |tier, name| find(&signals, tier, name).map(|signal| (signal.mean * 1e3).round());
     assert_eq!(value(Some("app"), "ledger.queue"), Some(400.0));
     assert_eq!(value(Some("app"), "work.callee"), Some(682.0), "a queue is no work");
+    assert_eq!(value(Some("db"), "ledger.disk"), Some(250.0));
+    assert_eq!(
+        value(Some("db"), "caused.disk"),
+        Some(268.0),
+        "0.1 wait for each 1.4 that the database works"
+    );
     assert_eq!(value(None, "run.unserved_ratio"), Some(475.0), "0.05 of nobody, 0.425 in queues");
 }
 
@@ -254,4 +283,32 @@ fn without_threads_or_operations_there_is_no_ledger() {
     let mut nothing = run();
     nothing[0].mean = 0.0;
     assert_eq!(ledger(&["db", "app"], only(&nothing)), None);
+}
+
+#[test]
+fn of_a_virtual_machine_it_is_told_in_which_of_the_programs_methods_its_threads_wait() {
+    let at = |state, call: &str, lock: Option<&str>, share_ratio| ThreadsResult {
+        tier: "app".to_string(),
+        place: ThreadPlace { state, call: call.to_string(), lock: lock.map(str::to_string), holder: None },
+        share_ratio,
+        seen: 10,
+    };
+    let threads = [
+        at(ThreadState::TimedWaiting, "shop.Home.doGet", None, 0.6),
+        at(ThreadState::Blocked, "shop.Cart.add", Some("java.lang.Object"), 0.3),
+        at(ThreadState::Runnable, "shop.Cart.save", None, 0.1),
+    ];
+    let way = |call: &str, object: &str| Mechanism {
+        call: call.to_string(),
+        object: object.to_string(),
+        kernel_lock: false,
+        share_ratio: 1.0,
+    };
+    assert_eq!(waiting_methods("app", Doing::Sleeping, &threads), [way("shop.Home.doGet", "")]);
+    assert_eq!(
+        waiting_methods("app", Doing::WaitingForLock, &threads),
+        [way("shop.Cart.add", "java.lang.Object")]
+    );
+    assert_eq!(waiting_methods("db", Doing::Sleeping, &threads), []);
+    assert_eq!(waiting_methods("app", Doing::WaitingForDisk, &threads), []);
 }

@@ -48,22 +48,16 @@ fn stack(web: &str) -> Stack {
 fn stack_of(tiers: &[(&str, &str)]) -> Stack {
     let catalogue = catalogue();
     let rules = catalogue.rules().unwrap_or_else(|problems| panic!("{problems}"));
-    let services: BTreeMap<String, ServiceManifest> = tiers
-        .iter()
-        .map(|(_, name)| {
-            (name.to_string(), catalogue.service(name).unwrap_or_else(|problems| panic!("{problems}")))
-        })
-        .collect();
+    // A service that a kit brings along is none of the catalogue's.
+    let known = |name: &&str| Some((name.to_string(), catalogue.service(name).ok()?));
+    let services: BTreeMap<String, ServiceManifest> =
+        tiers.iter().map(|(_, name)| name).filter_map(known).collect();
+    let knobs = |service: &str| services.get(service).map(|one| one.knobs.as_slice()).unwrap_or_default();
     let tier = |tier: &str, service: &str| TierSetup {
         tier: tier.to_string(),
         service: service.to_string(),
         version: String::new(),
-        values: model::catalogue::setting::resolve(
-            &services[service].knobs,
-            &BTreeMap::new(),
-            "",
-            &mut Vec::new(),
-        ),
+        values: model::catalogue::setting::resolve(knobs(service), &BTreeMap::new(), "", &mut Vec::new()),
         files: BTreeMap::new(),
         counters: Default::default(),
     };
@@ -99,10 +93,10 @@ fn signal(name: &str, value: &Value) -> SignalSummary {
         name: name.to_string(),
         unit: unit.to_string(),
         mean: figures[0],
-        max: figures[0],
+        max: figures.get(3).copied().unwrap_or(figures[0]),
         early: None,
         limit: figures.get(1).copied().filter(|limit| *limit > 0.0),
-        per_operation: figures.get(2).copied(),
+        per_operation: figures.get(2).copied().filter(|value| figures.len() < 4 || *value != 0.0),
     }
 }
 
@@ -128,6 +122,7 @@ fn case<'a>(stack: &'a Stack, signals: &'a [SignalSummary]) -> Case<'a> {
         tiers: &stack.tiers,
         rules: &stack.rules,
         services: &stack.services,
+        threads: &[],
         unseen: &[],
         tier_ended: false,
         ramp_up_s: None,
@@ -144,7 +139,7 @@ fn clue_of(diagnosis: &DiagnosisFacts) -> String {
         let clues: Vec<String> = suspect
             .evidence
             .iter()
-            .map(|clue| format!("{} {:+.2} ({:?})", clue.signal, clue.weight, clue.seen))
+            .map(|clue| format!("{} {:?} {:.2}", clue.signal, clue.role, clue.strength_ratio))
             .collect();
         format!("{:.2} {} {}: {}", suspect.sure_ratio, suspect.tier, suspect.resource, clues.join("; "))
     };

@@ -99,7 +99,7 @@ fn suspect(sure_ratio: f64) -> Suspect {
         tier: "web".to_string(),
         resource: "keep-alive".to_string(),
         title: "connections are kept".to_string(),
-        log_odds: 0.0,
+        strengths: Default::default(),
         sure_ratio,
         evidence: Vec::new(),
         tries: vec![one(None, &[]), one(Some("web.KeepAlive"), &["false", "true"])],

@@ -1,9 +1,9 @@
-//! `catalogue/rules/NAME.toml`: what speaks for a limit, as data. `docs/method/diagnosis.md` says how they are weighed.
+//! `catalogue/rules/NAME.toml`: what a limit is seen by, as data. `docs/method/diagnosis.md` says what follows from it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::diagnosis::Doing;
+use crate::record::diagnosis::{ClueRole, Doing};
 
 /// A file of rules.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -49,8 +49,6 @@ pub struct Rule {
     /// evidence is of something that no callee brings about, such as dropped connections.
     #[serde(default = "yes")]
     pub cleared_by_callee: bool,
-    /// Log-odds without any evidence; negative.
-    pub prior: f64,
     /// What speaks for it and against it.
     #[serde(rename = "evidence")]
     pub evidence: Vec<EvidenceRule>,
@@ -93,11 +91,8 @@ pub struct EvidenceRule {
     pub from: f64,
     /// At this value it is fully there.
     pub full: f64,
-    /// What it adds to the log-odds when fully there; negative where it speaks against the rule.
-    pub weight: f64,
-    /// Without it, or without its signal, the rule is silent.
-    #[serde(default)]
-    pub needed: bool,
+    /// What it is to the rule.
+    pub role: ClueRole,
     /// For people; `{value}` and `{limit}` are filled in with their units: `{value} of {limit} workers were busy`.
     pub say: String,
 }

@@ -194,15 +194,43 @@ pub struct Suspect {
     pub resource: String,
     /// For people: `every PHP process is taken`.
     pub title: String,
-    /// What the rule's weights added up to.
+    /// What its probability follows from.
     #[serde(default)]
-    pub log_odds: f64,
-    /// Probability that it is the limit, by that and the other suspects'.
+    pub strengths: Strengths,
+    /// Probability that it is the limit.
     pub sure_ratio: f64,
-    /// What speaks for it and against it, the heaviest first.
+    /// What speaks for it, then what speaks against it.
     pub evidence: Vec<Clue>,
     /// What to try.
     pub tries: Vec<Try>,
+}
+
+/// What is known of a suspect, each from 0, not there at all, to 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Strengths {
+    /// Of what is needed the least.
+    pub needed_ratio: f64,
+    /// Of what supports it and was seen the mean; where nothing of that kind was, what is needed supports itself.
+    pub supports_ratio: f64,
+    /// Of what speaks against it the most.
+    pub against_ratio: f64,
+    /// How far waiting for a tier behind it, times how sure it is that this one is the limit, explains its state.
+    pub callee_ratio: f64,
+}
+
+/// What a piece of evidence is to its rule.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClueRole {
+    /// Without it, or without its signal, the rule is silent.
+    Needed,
+    /// Of those that are this to a rule at least one is needed.
+    OneOf,
+    /// It is there as a rule where the rule is right.
+    #[default]
+    Supports,
+    /// Something else explains better what is needed.
+    Against,
 }
 
 /// One piece of evidence.
@@ -214,8 +242,9 @@ pub struct Clue {
     pub value: f64,
     /// How far it was there: 0 not at all, 1 fully.
     pub strength_ratio: f64,
-    /// What it added to the log-odds.
-    pub weight: f64,
+    /// What it is to its rule.
+    #[serde(default)]
+    pub role: ClueRole,
     /// For people: `5.0 of 5 PHP processes were busy`.
     pub sentence: String,
 }
@@ -243,7 +272,7 @@ pub struct Proof {
     pub taken_ratio: f64,
     /// Seconds of each window.
     pub window_s: f64,
-    /// The suspect first, then the innocent one.
+    /// The suspect first, then the innocent one, then what the suspect did with more.
     pub handicaps: Vec<Handicap>,
     /// Windows that don't count, with the others of their blocks; absent where all do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -263,17 +292,36 @@ pub struct LeftOut {
     pub sentence: String,
 }
 
+/// How a resource was changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// A part of it was taken.
+    #[default]
+    Taken,
+    /// As large a part was added.
+    Added,
+    /// Each wait took longer: a part of the speed was taken.
+    Lengthened,
+}
+
 /// One handicap and what it did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Handicap {
     /// The tier that was handicapped.
     pub tier: String,
-    /// What was taken from it: `15 % of its CPU time`.
+    /// What was changed: `15 % of its CPU time`, `25 for MaxRequestWorkers 50`, `each sleep`.
     pub what: String,
+    /// How.
+    #[serde(default)]
+    pub change: Change,
     /// Whether it is the suspect.
     pub suspect: bool,
     /// Change of the log throughput divided by that of the log resource: about 1 for the limit, about 0 for others.
     pub elasticity: Option<f64>,
+    /// What the ledger of the run lets one expect of a wait: its share of the time of an operation, pauses included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<f64>,
     /// Its 95 % interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,

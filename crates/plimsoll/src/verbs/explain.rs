@@ -140,6 +140,8 @@ mod tests {
         let handicap = |pairs: &u32| Handicap {
             tier: "web".to_string(),
             what: "15 % of its CPU time".to_string(),
+            change: model::record::diagnosis::Change::Taken,
+            expected: None,
             suspect: true,
             elasticity: None,
             interval: None,

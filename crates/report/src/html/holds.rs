@@ -1,6 +1,6 @@
 //! A diagnosis as the templates see it.
 
-use model::record::diagnosis::{Clue, Diagnosis, Doing, Limited, Proof, Suspect};
+use model::record::diagnosis::{Clue, ClueRole, Diagnosis, Doing, Limited, Proof, Suspect};
 use model::record::line_proof::{LineProof, Move};
 use serde_json::{Value, json};
 
@@ -8,9 +8,6 @@ use super::text::{thin, thin_groups, tier_class};
 use crate::explained::{self, Part, Tried};
 use crate::figures;
 use crate::headline::sentence;
-
-/// A weight of the log-odds from which a bar of evidence is full: it alone makes even odds e² to one.
-const FULL_WEIGHT: f64 = 2.0;
 
 /// What `web/holds.html` shows.
 pub(super) fn of(diagnosis: &Diagnosis, tried: Tried<'_>) -> Value {
@@ -83,10 +80,10 @@ fn suspect(suspect: &Suspect, limit: bool, tried: Tried<'_>) -> Value {
 }
 
 fn clue(clue: &Clue) -> Value {
-    let width = (clue.weight.abs() / FULL_WEIGHT).min(1.0) * 100.0;
+    let width = clue.strength_ratio.clamp(0.0, 1.0) * 100.0;
     json!({
         "direction": explained::direction(clue),
-        "class": if clue.weight < 0.0 { "against" } else { "for" },
+        "class": if clue.role == ClueRole::Against { "against" } else { "for" },
         "width": if width.is_finite() { width.round() } else { 0.0 },
         "sentence": clue.sentence,
     })
@@ -97,7 +94,7 @@ fn proof(proof: &Proof) -> Value {
         let two = |value: f64| format!("{value:.2}");
         json!({
             "tier": one.tier,
-            "what": one.what,
+            "what": format!("{} {}", one.what, explained::changed(one.change)),
             "suspect": one.suspect,
             "elasticity": one.elasticity.map_or_else(|| figures::NOTHING.to_string(), two),
             "interval": one.interval.map_or_else(

@@ -133,9 +133,10 @@ fn proof(diagnosis: &Diagnosis, width: usize) -> String {
     for one in &proof.handicaps {
         let who = if one.suspect { "suspect" } else { "innocent" };
         let line = format!(
-            "{} ({who}): {} taken, elasticity {} in {} pairs",
+            "{} ({who}): {} {}, elasticity {} in {} pairs",
             one.tier,
             one.what,
+            explained::changed(one.change),
             elasticity(one.elasticity, one.interval),
             one.pairs
         );

@@ -77,6 +77,8 @@ fn proved() -> Recorded {
     let handicap = |tier: &str, suspect, elasticity, interval| Handicap {
         tier: tier.into(),
         what: "15 % of its CPU time".into(),
+        change: model::record::diagnosis::Change::Taken,
+        expected: None,
         suspect,
         elasticity: Some(elasticity),
         interval: Some(interval),
@@ -91,7 +93,7 @@ fn proved() -> Recorded {
     let diagnosis = recorded.record.diagnosis.as_mut().expect("it has one");
     diagnosis.proof = Some(proof);
     diagnosis.unseen = vec!["which row it is: innodb_status_output_locks is off".into()];
-    diagnosis.suspects[0].evidence[0].weight *= -1.0;
+    diagnosis.suspects[0].evidence[0].role = model::record::diagnosis::ClueRole::Against;
     recorded.record.unseen = vec!["this kernel has no memory.pressure".into()];
     recorded
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use analysis::Steady;
 use analysis::signals::{Limit, Watched, early_span_s, signals};
 use model::catalogue::rules::{EvidenceRule, Rule};
-use model::record::diagnosis::SignalSummary;
+use model::record::diagnosis::{ClueRole, SignalSummary};
 use model::{Catalogue, RunRecord};
 use store::Run;
 
@@ -68,8 +68,8 @@ fn seen_over(name: &str, (from_ratio, to_ratio): (f64, f64)) -> RunRecord {
 /// The rule with nothing but `needed`, each of which any value satisfies.
 fn satisfied_by_anything(rule: &Rule, needed: &[&EvidenceRule]) -> Rule {
     let any = |evidence: &&EvidenceRule| EvidenceRule { from: -1e12, full: -1e11, ..(*evidence).clone() };
-    let evidence = needed.iter().map(any).map(|one| EvidenceRule { weight: 5.0, ..one }).collect();
-    Rule { prior: 0.0, cleared_by_callee: false, evidence, ..rule.clone() }
+    let evidence = needed.iter().map(any).collect();
+    Rule { cleared_by_callee: false, evidence, ..rule.clone() }
 }
 
 /// Whether a rule speaks in one of the runs.
@@ -88,7 +88,8 @@ fn every_signal_that_a_rule_needs_comes_out_of_a_recorded_run() {
     let rules = catalogue().rules().unwrap_or_else(|problems| panic!("{problems}"));
     let mut silent = Vec::new();
     for rule in &rules {
-        let needed: Vec<&EvidenceRule> = rule.evidence.iter().filter(|evidence| evidence.needed).collect();
+        let is_needed = |evidence: &&EvidenceRule| evidence.role == ClueRole::Needed;
+        let needed: Vec<&EvidenceRule> = rule.evidence.iter().filter(is_needed).collect();
         let alone = needed.iter().filter(|one| !speaks(&satisfied_by_anything(rule, &[one]), &runs));
         silent.extend(alone.map(|one| format!("{}: no run gives `{}`", rule.name, one.signal)));
         if !needed.is_empty() && !speaks(&satisfied_by_anything(rule, &needed), &runs) {

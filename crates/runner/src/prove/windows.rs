@@ -12,22 +12,26 @@ use wording::Asking;
 pub(super) const WINDOW_S: u32 = 8;
 /// Seconds before them, in which what was taken makes itself felt.
 pub(super) const SETTLE_S: u32 = 2;
-/// Blocks of three windows; seven are needed for an interval.
+/// Blocks of a window of each kind; seven are needed for an interval.
 pub(super) const BLOCKS: u32 = 8;
+/// The most kinds of windows.
+pub(super) const MAX_KINDS: u32 = 4;
 /// What is done in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Window {
     Baseline,
     Suspect,
     Innocent,
+    /// The suspect gets more.
+    More,
 }
 
-/// Blocks of all three kinds, each in an order drawn anew.
-pub(super) fn order(seed: u64) -> Vec<Window> {
+/// Blocks of all of `kinds`, each in an order drawn anew.
+pub(super) fn order(seed: u64, kinds: &[Window]) -> Vec<Window> {
     let mut random = Random::new(seed);
     let mut windows = Vec::new();
     for _ in 0..BLOCKS {
-        let mut block = vec![Window::Baseline, Window::Suspect, Window::Innocent];
+        let mut block = kinds.to_vec();
         while !block.is_empty() {
             windows.push(block.swap_remove(random.below(block.len())));
         }
@@ -145,15 +149,15 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// The operations completed (with nothing taken, in the wanted window) of each block whose windows are all whole and in
+/// The operations completed (with nothing taken, in the wanted window) of each block whose windows of `kinds` are all whole and in
 /// none of which the generator was too slow.
-pub(super) fn pairs(driven: &[Driven], wanted: Window) -> Vec<(u64, u64)> {
+pub(super) fn pairs(driven: &[Driven], kinds: usize, wanted: Window) -> Vec<(u64, u64)> {
     let of = |block: &[Driven], wanted: Window| {
         block.iter().find(|one| one.window == wanted).map(|one| one.completed)
     };
     driven
-        .chunk_by(|one, next| one.index / 3 == next.index / 3)
-        .filter(|block| block.len() == 3 && block.iter().all(|one| one.broken.is_none()))
+        .chunk_by(|one, next| one.index / kinds == next.index / kinds)
+        .filter(|block| block.len() == kinds && block.iter().all(|one| one.broken.is_none()))
         .filter_map(|block| Some((of(block, Window::Baseline)?, of(block, wanted)?)))
         .collect()
 }
@@ -174,6 +178,8 @@ mod tests {
     use super::*;
     use model::Check;
 
+    const KINDS: [Window; 3] = [Window::Baseline, Window::Suspect, Window::Innocent];
+
     /// What is seen when `of` makes each second of a proof that begins after 3 s of ramp-up.
     fn driven(windows: &[Window], of: impl Fn(Option<Window>, &mut Interval)) -> Vec<Driven> {
         let names = [OperationName { kind: OperationKind::Operation, name: "Browse".into() }];
@@ -193,19 +199,19 @@ mod tests {
 
     #[test]
     fn a_window_in_which_the_stack_stopped_is_in_the_pairs_with_nothing() {
-        let windows = order(7);
+        let windows = order(7, &KINDS);
         let seen = driven(&windows, |window, interval| {
             interval.operations[0].completed = if window == Some(Window::Suspect) { 0 } else { 50 };
         });
         let each = 50 * u64::from(WINDOW_S);
-        assert_eq!(pairs(&seen, Window::Suspect), vec![(each, 0); BLOCKS as usize]);
-        assert_eq!(pairs(&seen, Window::Innocent), vec![(each, each); BLOCKS as usize]);
+        assert_eq!(pairs(&seen, KINDS.len(), Window::Suspect), vec![(each, 0); BLOCKS as usize]);
+        assert_eq!(pairs(&seen, KINDS.len(), Window::Innocent), vec![(each, each); BLOCKS as usize]);
         assert_eq!(left_out(&seen), None);
     }
 
     #[test]
     fn a_block_in_which_the_generator_was_too_slow_says_nothing_and_is_told() {
-        let windows = order(7);
+        let windows = order(7, &KINDS);
         let slow_from = 3 + 3 * (SETTLE_S + WINDOW_S);
         let slow = slow_from..slow_from + SETTLE_S + WINDOW_S;
         let seen = driven(&windows, |_, interval| {
@@ -213,7 +219,7 @@ mod tests {
             interval.generator_cpu_s = if slow.contains(&interval.second) { 0.97 } else { 0.2 };
         });
         assert_eq!(seen.len(), windows.len(), "the windows are whole");
-        assert_eq!(pairs(&seen, Window::Suspect).len() as u32, BLOCKS - 1);
+        assert_eq!(pairs(&seen, KINDS.len(), Window::Suspect).len() as u32, BLOCKS - 1);
         let left_out = left_out(&seen).expect("one window");
         assert_eq!((left_out.windows, left_out.check.clone()), (1, Check::GeneratorCpu));
         assert!(left_out.sentence.contains("the generator used 97 % of its CPUs"), "{}", left_out.sentence);
@@ -221,19 +227,21 @@ mod tests {
 
     #[test]
     fn every_block_has_each_kind_of_window_once_and_not_always_in_the_same_order() {
-        let windows = order(7);
+        let windows = order(7, &KINDS);
         assert_eq!(windows.len() as u32, BLOCKS * 3);
         let blocks: Vec<&[Window]> = windows.chunks(3).collect();
-        for kind in [Window::Baseline, Window::Suspect, Window::Innocent] {
+        for kind in KINDS {
             assert!(blocks.iter().all(|block| block.contains(&kind)));
         }
         assert!(blocks.iter().any(|block| block != &blocks[0]));
-        assert_eq!(windows, order(7), "the same seed gives the same order");
+        assert_eq!(windows, order(7, &KINDS), "the same seed gives the same order");
+        let four = [&KINDS[..], &[Window::More]].concat();
+        assert_eq!(order(7, &four).len() as u32, BLOCKS * 4);
     }
 
     #[test]
     fn a_window_that_is_not_whole_takes_its_block_with_it_and_no_other() {
-        let all: Vec<Driven> = order(7)
+        let all: Vec<Driven> = order(7, &KINDS)
             .into_iter()
             .enumerate()
             .map(|(index, window)| Driven { index, window, completed: index as u64 / 3, broken: None })
@@ -241,12 +249,16 @@ mod tests {
         let of_blocks = |numbers: &[u64]| -> Vec<(u64, u64)> {
             numbers.iter().map(|number| (*number, *number)).collect()
         };
-        assert_eq!(pairs(&all, Window::Suspect), of_blocks(&[0, 1, 2, 3, 4, 5, 6, 7]));
+        assert_eq!(pairs(&all, KINDS.len(), Window::Suspect), of_blocks(&[0, 1, 2, 3, 4, 5, 6, 7]));
         for lost in [3, 4, 5] {
             let rest: Vec<Driven> = all.iter().filter(|one| one.index != lost).cloned().collect();
-            assert_eq!(pairs(&rest, Window::Suspect), of_blocks(&[0, 2, 3, 4, 5, 6, 7]), "without {lost}");
+            assert_eq!(
+                pairs(&rest, KINDS.len(), Window::Suspect),
+                of_blocks(&[0, 2, 3, 4, 5, 6, 7]),
+                "without {lost}"
+            );
         }
-        assert_eq!(pairs(&all[..5], Window::Innocent), of_blocks(&[0]));
-        assert_eq!(pairs(&[], Window::Suspect), of_blocks(&[]));
+        assert_eq!(pairs(&all[..5], KINDS.len(), Window::Innocent), of_blocks(&[0]));
+        assert_eq!(pairs(&[], KINDS.len(), Window::Suspect), of_blocks(&[]));
     }
 }

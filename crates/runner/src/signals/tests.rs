@@ -103,8 +103,8 @@ fn a_rule_names_waits_and_none_that_is_no_wait() {
     let rule = |waits: &str| {
         format!(
             "format = 1\nname = \"mine\"\ntitle = \"Mine\"\n[[rule]]\nname = \"waits\"\nresource = \"disk\"\n\
-             title = \"it waits{{wait}}\"\n{waits}prior = -3\nevidence = [\n    \
-             {{ signal = \"cpu.cores\", from = 0.7, full = 0.9, weight = 4, say = \"{{value}}\" }},\n]\n"
+             title = \"it waits{{wait}}\"\n{waits}evidence = [\n    \
+             {{ signal = \"cpu.cores\", from = 0.7, full = 0.9, role = \"needed\", say = \"{{value}}\" }},\n]\n"
         )
     };
     assert_eq!(wrong("rules/mine.toml", &rule("waits = [\"sleeping\"]\n")), Vec::<String>::new());
@@ -124,14 +124,13 @@ name = "web-full"
 resource = "workers"
 title = "it is full"
 services = ["apache"]
-prior = -3
 evidence = [
-    { signal = "workers.busy", from = 0.7, full = 0.9, weight = 4, say = "{value}" },
-    { signal = "worker.busy", from = 0.7, full = 0.9, weight = 4, say = "{value}" },
-    { signal = "host:cpu.cores", from = 0.7, full = 0.9, weight = 4, say = "{value}" },
-    { signal = "run:respons_share", from = 0.7, full = 0.9, weight = 4, say = "{value}" },
-    { signal = "sql.running", from = 0.7, full = 0.9, weight = 4, say = "{value}" },
-    { signal = "host:cpu12.busy_ratio", from = 0.7, full = 0.7, weight = 4, say = "{value}" },
+    { signal = "workers.busy", from = 0.7, full = 0.9, role = "needed", say = "{value}" },
+    { signal = "worker.busy", from = 0.7, full = 0.9, role = "needed", say = "{value}" },
+    { signal = "host:cpu.cores", from = 0.7, full = 0.9, role = "needed", say = "{value}" },
+    { signal = "run:respons_share", from = 0.7, full = 0.9, role = "needed", say = "{value}" },
+    { signal = "sql.running", from = 0.7, full = 0.9, role = "needed", say = "{value}" },
+    { signal = "host:cpu12.busy_ratio", from = 0.7, full = 0.7, role = "needed", say = "{value}" },
 ]
 [[rule.try]]
 knob = "MaxRequestWorker"
@@ -139,26 +138,26 @@ why = "more of them"
 "#;
     let expected = [
         (
-            12,
+            11,
             "evidence.signal",
             "nobody declares a signal `worker.busy` of a tier of apache",
             Some("`workers.busy`"),
         ),
         (
-            13,
+            12,
             "evidence.signal",
             "nobody declares a signal `cpu.cores` of the machine",
             Some("`cpu.irq_cores`"),
         ),
         (
-            14,
+            13,
             "evidence.signal",
             "nobody declares a signal `run.respons_share` of the run",
             Some("`run.response_share`"),
         ),
-        (15, "evidence.signal", "nobody declares a signal `sql.running` of a tier of apache", None),
-        (16, "evidence.signal", "the evidence of `host:cpu12.busy_ratio` begins where it is full", None),
-        (19, "try.knob", "no service has a knob `MaxRequestWorker`", Some("`MaxRequestWorkers`")),
+        (14, "evidence.signal", "nobody declares a signal `sql.running` of a tier of apache", None),
+        (15, "evidence.signal", "the evidence of `host:cpu12.busy_ratio` begins where it is full", None),
+        (18, "try.knob", "no service has a knob `MaxRequestWorker`", Some("`MaxRequestWorkers`")),
     ];
     let found = wrong("rules/mine.toml", text);
     assert_eq!(found.len(), expected.len(), "{found:#?}");

@@ -44,9 +44,12 @@ pub(super) fn prove(study: &Study, record: &mut StudyRecord, context: &mut Conte
     }
     let base = line_proof::recipe(record, &line, (by, load));
     let base = base.ok_or_else(|| Problem::bug("a find without an arm"))?;
-    let arms = line_proof::arms(&base, &tried, wording::intervention);
-    let measured =
-        sweep::study_of(line_proof::sweep(record, &arms, (blocks, WINDOW_S), goal.seed), &arms, context)?;
+    let labels = std::iter::once("as it is".to_string()).chain(tried.iter().map(wording::intervention));
+    let arms = line_proof::arms(&base, &tried, &labels.collect::<Vec<_>>());
+    let title = format!("What holds the line of {}", record.id);
+    let words = (title.as_str(), "plimsoll explain --prove");
+    let study = line_proof::sweep(words, &arms, (blocks, WINDOW_S), goal.seed);
+    let measured = sweep::study_of(study, &arms, context)?;
     if context.interrupt.count() > 0 {
         let id = &measured.record().id;
         context.console.note(&format!("interrupted: nothing is proved; its trials are kept as study {id}"));

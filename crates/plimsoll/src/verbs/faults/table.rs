@@ -170,8 +170,8 @@ fn columns(cells: &[Vec<String>], text: &mut String) {
 }
 
 fn suspect_json(one: &Suspect) -> serde_json::Value {
-    let Suspect { tier, resource, sure_ratio, log_odds, .. } = one;
-    serde_json::json!({ "tier": tier, "resource": resource, "sure_ratio": sure_ratio, "log_odds": log_odds })
+    let Suspect { tier, resource, sure_ratio, .. } = one;
+    serde_json::json!({ "tier": tier, "resource": resource, "sure_ratio": sure_ratio })
 }
 
 /// The same for programs.
