@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    fn found() -> (StudyRecord, LoadLine) {
+    fn record_and_line() -> (StudyRecord, LoadLine) {
         let record = find(FindEnding::LoadLine);
         let line = record.question.kind().load_line().expect("it has a line").clone();
         (record, line)
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn it_is_tried_where_the_stack_just_failed_and_not_far_above() {
-        let (_, mut line) = found();
+        let (_, mut line) = record_and_line();
         let failed = line.failed.clone().expect("it was confirmed");
         line.load = failed.load / 1.05;
         assert_eq!(load_above(&line, By::Users), failed.load.ceil());
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn each_change_is_paired_with_the_stack_as_it_is_block_by_block() {
-        let (record, line) = found();
+        let (record, line) = record_and_line();
         let target = line.held_by.as_ref().expect("a target holds it").to_string();
         let source =
             record.trials.iter().find(|trial| trial.measured.is_some()).expect("one was measured").clone();

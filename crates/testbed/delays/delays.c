@@ -34,7 +34,7 @@ __attribute__((constructor)) static void begin(void) {
         page = mapped;
 }
 
-// The function of that name that is called without this one; its version where there are two of them.
+// The function of that name that is called without this one.
 #define NEXT(name)                                                                                                             \
     static __typeof__(&name) next;                                                                                             \
     if (!next)                                                                                                                 \
@@ -74,32 +74,22 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, str
     return result;
 }
 
-int nanosleep(const struct timespec *time, struct timespec *left) {
-    NEXT(nanosleep);
-    int64_t since = now();
-    int result = next(time, left);
-    if (!result)
-        lengthen(page->sleep, since);
-    return result;
-}
+// A function that waits and returns 0 when it has done so to the end.
+#define LENGTHENED(part, type, name, parameters, arguments)                                                                    \
+    type name parameters {                                                                                                     \
+        NEXT(name);                                                                                                            \
+        int64_t since = now();                                                                                                 \
+        type result = next arguments;                                                                                          \
+        if (!result)                                                                                                           \
+            lengthen(page->part, since);                                                                                       \
+        return result;                                                                                                         \
+    }
 
-int usleep(useconds_t time) {
-    NEXT(usleep);
-    int64_t since = now();
-    int result = next(time);
-    if (!result)
-        lengthen(page->sleep, since);
-    return result;
-}
-
-unsigned sleep(unsigned time) {
-    NEXT(sleep);
-    int64_t since = now();
-    unsigned left = next(time);
-    if (!left)
-        lengthen(page->sleep, since);
-    return left;
-}
+LENGTHENED(sleep, int, nanosleep, (const struct timespec *time, struct timespec *left), (time, left))
+LENGTHENED(sleep, int, usleep, (useconds_t time), (time))
+LENGTHENED(sleep, unsigned, sleep, (unsigned time), (time))
+LENGTHENED(sync, int, fsync, (int file), (file))
+LENGTHENED(sync, int, fdatasync, (int file), (file))
 
 // The first version of this function has another condition: dlsym would find it.
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until) {
@@ -114,24 +104,6 @@ int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, co
         lengthen(page->sleep, since);
         pthread_mutex_lock(mutex);
     }
-    return result;
-}
-
-int fsync(int file) {
-    NEXT(fsync);
-    int64_t since = now();
-    int result = next(file);
-    if (!result)
-        lengthen(page->sync, since);
-    return result;
-}
-
-int fdatasync(int file) {
-    NEXT(fdatasync);
-    int64_t since = now();
-    int result = next(file);
-    if (!result)
-        lengthen(page->sync, since);
     return result;
 }
 
