@@ -212,24 +212,32 @@ fn value(text: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use model::Catalogue;
+    use std::path::Path;
+
     use model::catalogue::fault_file::Injection;
+    use model::{Catalogue, Plan};
+    use runner::catalogue_folder;
 
     use super::*;
 
     #[test]
-    fn every_family_can_be_put_into_each_of_its_scenes() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../catalogue");
+    fn every_family_can_be_put_into_each_of_its_scenes_at_either_end_of_its_strength() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../catalogue");
+        let catalogue = Catalogue::new(catalogue_folder::read(&folder).expect("the catalogue can be read"));
         let deck = Deck::open().expect("the deck is right");
         assert!(deck.families.len() >= 24, "{} families", deck.families.len());
         for (family, scenes) in &deck.families {
-            for scene in scenes {
-                let fault = family.plant(scene, 20, 50, "plant-001").expect("it is a fault");
-                let file = &scene.patch.file;
-                let text = std::fs::read(folder.join(file)).expect("the file that it patches is there");
-                let mut catalogue = Catalogue::new([(file.clone(), text.into())].into());
-                let patched = fault.patch(&mut catalogue);
-                patched.unwrap_or_else(|problem| panic!("{} in {}: {problem}", family.name, scene.name));
+            for (scene, strength) in
+                scenes.iter().flat_map(|scene| [(scene, family.strength.0), (scene, family.strength.1)])
+            {
+                let fault = family.plant(scene, strength as u64, 50, "plant-001").expect("it is a fault");
+                let patched = fault.patch(&mut catalogue.clone());
+                let plan = Plan::resolve(&fault.recipe, None, &catalogue, &[0, 1]);
+                for result in [patched.map(drop), plan.map(drop)] {
+                    result.unwrap_or_else(|problem| {
+                        panic!("{} in {} at {strength}: {problem}", family.name, scene.name)
+                    });
+                }
             }
         }
     }
