@@ -19,6 +19,7 @@ mod http;
 mod jmx;
 mod jmx_threads;
 mod plain;
+mod prometheus;
 mod reader;
 mod row_locks;
 mod sql;

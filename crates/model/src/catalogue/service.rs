@@ -296,6 +296,9 @@ pub enum Reader {
     /// Its answer to `dumpAllThreads` of `java.lang:type=Threading`: of the threads with a request how many are `runnable`,
     /// `blocked` and `waiting`, and what they are at. Where one takes long the next ones are asked for less often.
     JmxThreads,
+    /// A page for Prometheus over HTTP, in its text format: `NAME{LABEL="VALUE",...}` with the labels in alphabetical order, and
+    /// `NAME`, which is the sum over all labels.
+    Prometheus,
 }
 
 /// A figure of a server's own.

@@ -12,7 +12,7 @@ use super::figures::{self, Figures};
 use super::jmx_threads::{Places, Threads};
 use super::sql::Database;
 use super::statements::Statements;
-use super::{fastcgi, http, jmx, plain};
+use super::{fastcgi, http, jmx, plain, prometheus};
 
 /// Reads one status.
 #[derive(Debug)]
@@ -69,6 +69,13 @@ impl Reader {
                 let read = |body: Vec<u8>| {
                     jmx::beans(&String::from_utf8_lossy(&body))
                         .ok_or(wrong("the answer is not that of a JMX proxy"))
+                };
+                http::get(at, path, deadline).and_then(read)
+            }
+            service::Reader::Prometheus => {
+                let read = |body: Vec<u8>| {
+                    prometheus::samples(&String::from_utf8_lossy(&body))
+                        .ok_or(wrong("the answer is no page for Prometheus"))
                 };
                 http::get(at, path, deadline).and_then(read)
             }
