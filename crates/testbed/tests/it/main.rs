@@ -6,6 +6,7 @@ mod cached;
 mod cleanup;
 mod data;
 mod faults;
+mod figures;
 mod files;
 mod held;
 mod kept_files;

@@ -7,15 +7,14 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use model::catalogue::kit::FileSet;
-use model::{Catalogue, Plan, ServerJob};
-use observe::Servers;
+use model::{Catalogue, Plan};
 use rustix::process::Signal;
 use testbed::{Stack, Tier};
 
 use crate::bench::{Bench, get};
+use crate::figures::{largest_values, smaller};
 use crate::tiny::{manifest, overlay, plan_of};
 use crate::tomcat_secret::only_who_knows_the_path_is_told;
 use crate::waiting::{deaths, kill, processes_of};
@@ -55,33 +54,6 @@ fn address(stack: &Stack) -> SocketAddr {
 
 fn tier<'a>(stack: &'a Stack, name: &str) -> &'a Tier {
     stack.tier(name).expect("a tier")
-}
-
-/// What one tier tells: of each series the largest value, as long as `work` goes on and not all was seen that `lacks` names.
-fn largest_values(
-    tier: &Tier,
-    work: impl Fn(),
-    lacks: impl Fn(&BTreeMap<String, f64>) -> Vec<String>,
-) -> BTreeMap<String, f64> {
-    let jobs: [ServerJob; 1] = [tier.job.clone()];
-    let (mut servers, began) = (Servers::start(&jobs), Instant::now());
-    let mut seen: BTreeMap<String, f64> = BTreeMap::new();
-    while !lacks(&seen).is_empty() {
-        assert!(began.elapsed() < Duration::from_secs(60), "not seen: {:?}; seen: {seen:#?}", lacks(&seen));
-        work();
-        for series in servers.sample(began.elapsed().as_secs_f64()) {
-            let most = series.points.iter().map(|(_, value)| *value).fold(f64::MIN, f64::max);
-            seen.entry(series.name).and_modify(|value| *value = value.max(most)).or_insert(most);
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    seen
-}
-
-/// Those of `wanted` that never were so large.
-fn smaller(seen: &BTreeMap<String, f64>, wanted: &[(&str, f64)]) -> Vec<String> {
-    let small = wanted.iter().filter(|(name, least)| seen.get(*name).is_none_or(|most| most < least));
-    small.map(|(name, least)| format!("{name}: {least}")).collect()
 }
 
 fn expect_page(stack: &Stack, path: &str, text: &str) {
