@@ -150,6 +150,9 @@ impl Common<'_> {
         if let Some(reach) = self.reach.get(&own.tier.name).and_then(|reach| reach.get(own.instance)) {
             map.extend(reach_values(reach).into_iter().filter(|(name, _)| name != "user"));
         }
+        let instances = self.reach.get(&own.tier.name).map_or(1, Vec::len);
+        map.insert("instance".to_string(), Value::from(own.instance));
+        map.insert("instances".to_string(), Value::from(instances));
         map.insert("dir".to_string(), path_value(own.dir));
         if let Some(memory_dir) = own.memory_dir {
             map.insert("memory_dir".to_string(), path_value(memory_dir));

@@ -1,5 +1,6 @@
 //! The testbed on real processes and real servers.
 
+mod balancer;
 mod bench;
 mod building;
 mod cached;
