@@ -32,9 +32,9 @@ pub(crate) struct Blind {
     /// Draw from this number instead of the hash of the commit that is checked out, whose tree has to be clean
     #[arg(long)]
     seed: Option<u64>,
-    /// Only families whose name contains this
-    #[arg(long, default_value = "")]
-    family: String,
+    /// Only families whose name contains this, or one of several with commas between
+    #[arg(long, value_delimiter = ',', default_value = "")]
+    family: Vec<String>,
     /// Only scenes whose name contains this
     #[arg(long, default_value = "")]
     scene: String,

@@ -105,15 +105,17 @@ impl Deck {
         }
     }
 
-    /// Those whose names contain this.
-    pub(super) fn only(mut self, family: &str, scene: &str) -> Result<Deck, Failure> {
-        self.families.retain(|(known, _)| known.name.contains(family));
+    /// Those whose names contain one of `families`.
+    pub(super) fn only(mut self, families: &[String], scene: &str) -> Result<Deck, Failure> {
+        self.families.retain(|(known, _)| families.iter().any(|family| known.name.contains(family)));
         self.families.iter_mut().for_each(|(_, scenes)| scenes.retain(|known| known.name.contains(scene)));
         self.families.retain(|(_, scenes)| !scenes.is_empty());
         if self.families.is_empty() {
-            return Err(
-                format!("no family has `{family}` in its name and fits into a scene with `{scene}`").into()
-            );
+            return Err(format!(
+                "no family has `{}` in its name and fits into a scene with `{scene}`",
+                families.join("` or `")
+            )
+            .into());
         }
         Ok(self)
     }
@@ -244,8 +246,10 @@ mod tests {
 
     #[test]
     fn the_same_seed_draws_the_same_and_its_strength_is_within_the_familys() {
-        let deck =
-            Deck::open().expect("the deck is right").only("db-quota", "dvdstore").expect("there is one");
+        let deck = Deck::open()
+            .expect("the deck is right")
+            .only(&["db-quota".to_string()], "dvdstore")
+            .expect("there is one");
         let cores = |seed| {
             let fault = deck.draw(&mut Random::new(seed), "plant-001").expect("it is a fault");
             match fault.injections[0] {
