@@ -224,6 +224,29 @@ fn busy_cpus_hold_nothing_as_long_as_users_set_the_pace() {
     assert_eq!(found.state, Limited::No, "{}", clue_of(&found));
 }
 
+/// Figures of the events calendar whose users kept the CPU 90 % busy, soon after its database had started.
+#[test]
+fn a_buffer_pool_that_still_fills_is_not_too_small() {
+    let resource = |evictions: f64| {
+        let mut now = signals(&table("healthy.toml"));
+        let told = [
+            (":stack.busy_ratio", vec![0.94]),
+            ("db:sql.pool_reads", vec![513.0, 0.0, 2.3]),
+            ("db:sql.pool_miss_ratio", vec![0.062]),
+            ("db:sql.pool_evictions", vec![evictions * 223.0, 0.0, evictions]),
+        ];
+        for (name, figures) in told {
+            let figures = Value::Array(figures.into_iter().map(Value::Float).collect());
+            now.insert(name.to_string(), signal(name, &figures));
+        }
+        let found = diagnosis(&stack("lighttpd"), &with_shares(now));
+        let named = found.suspects.first().filter(|_| found.state == Limited::Yes);
+        named.map(|suspect| suspect.resource.clone())
+    };
+    assert_eq!(resource(0.0017), None, "what is read the first time had to go nowhere");
+    assert_eq!(resource(2.3).as_deref(), Some("buffer pool"), "each page that comes sends one away");
+}
+
 #[test]
 fn what_is_limited_by_nothing_that_was_seen_is_unclear() {
     let mut signals = signals(&table("healthy.toml"));
