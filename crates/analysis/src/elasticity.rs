@@ -1,7 +1,7 @@
 //! What taking a part of a resource away does to the throughput: the change of its logarithm divided by that of the
 //! resource's. About 1 for what holds the stack, about 0 for what doesn't.
 
-use model::record::diagnosis::Handicap;
+use model::record::diagnosis::{Change, Handicap};
 
 use crate::paired::{self, Looks};
 
@@ -78,15 +78,14 @@ pub fn conclusion(handicaps: &[Handicap]) -> Option<Conclusion> {
         true if low > HALF || as_expected => Conclusion::Proved,
         false if low > HALF => Conclusion::NotToldApart,
         _ if low > 0.0 => Conclusion::PartlyProved,
-        _ if high < HALF => Conclusion::Refuted,
+        // Behind a full disk or a full service a longer wait hides in the queue: that it moves nothing says nothing.
+        _ if high < HALF && suspect.change != Change::Lengthened => Conclusion::Refuted,
         _ => Conclusion::Open,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use model::record::diagnosis::Change;
-
     use super::*;
 
     fn handicap(tier: &str, seen: Elasticity) -> Handicap {
@@ -119,6 +118,8 @@ mod tests {
         let both = [handicap("web", of_web), handicap("db", of_calm)];
         assert_eq!(conclusion(&both), Some(Conclusion::Proved));
         assert_eq!(conclusion(&both[1..]), Some(Conclusion::Refuted));
+        let longer = Handicap { change: Change::Lengthened, ..handicap("web", of_calm) };
+        assert_eq!(conclusion(&[longer]), Some(Conclusion::Open), "it may hide in a queue");
         let alike = [handicap("web", of_web), handicap("db", of_web)];
         assert_eq!(conclusion(&alike), Some(Conclusion::NotToldApart));
         assert_eq!(conclusion(&[]), None);

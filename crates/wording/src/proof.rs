@@ -55,7 +55,11 @@ fn conclusion_of(handicaps: &[Handicap]) -> String {
         text += &format!("; {}: {value:.2}{interval}", change(other));
         text += &stopped(other);
     }
-    text + "."
+    text += ".";
+    if conclusion == Conclusion::Open && suspect.change == Change::Lengthened {
+        text += " Where a disk or a service gives only a number a second, a wait that takes longer hides in its queue.";
+    }
+    text
 }
 
 /// `25 of MaxRequestWorkers 50 taken from tier web`.
