@@ -224,7 +224,8 @@ fn busy_cpus_hold_nothing_as_long_as_users_set_the_pace() {
     assert_eq!(found.state, Limited::No, "{}", clue_of(&found));
 }
 
-/// Figures of the events calendar whose users kept the CPU 90 % busy, soon after its database had started.
+/// Figures of the events calendar whose users kept the CPU 90 % busy, soon after its database had started; the evictions are of a
+/// second run of it, and the larger ones made up.
 #[test]
 fn a_buffer_pool_that_still_fills_is_not_too_small() {
     let resource = |evictions: f64| {
