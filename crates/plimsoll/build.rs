@@ -10,4 +10,6 @@ fn main() {
     };
     println!("cargo:rustc-env=PLIMSOLL_BUILD={build}");
     println!("cargo:rerun-if-changed=build.rs");
+    // It is compiled in, and the compiler is told of the files that there were, not of new ones.
+    println!("cargo:rerun-if-changed=../../catalogue");
 }
