@@ -48,6 +48,9 @@ pub struct StudyFile {
     pub sizes: Vec<String>,
     /// One of the kit's `mixes` instead of its `default`.
     pub mix: Option<String>,
+    /// Mixes of the kit; a factor when there are several.
+    #[serde(default)]
+    pub mixes: Vec<String>,
     /// Stacks by name; a factor when there are several. The kit's default when absent.
     #[serde(default)]
     pub stacks: Vec<String>,

@@ -133,7 +133,7 @@ fn check_file(
 /// What only a study has.
 fn is_study(text: &str) -> bool {
     let has = |start: &str| text.lines().any(|line| line.trim_start().starts_with(start));
-    let lists = ["users", "rate", "stacks", "sizes"].into_iter().any(|key| {
+    let lists = ["users", "rate", "stacks", "sizes", "mixes"].into_iter().any(|key| {
         text.lines().any(|line| {
             let rest = line.trim_start().strip_prefix(key).map(str::trim_start);
             rest.and_then(|rest| rest.strip_prefix('='))
@@ -273,7 +273,7 @@ fn check_stack(name: &str, catalogue: &Catalogue) -> Result<String> {
         match catalogue.service(&tier.service) {
             Ok(service) => {
                 let prefix = format!("tier {}.set.", tier.name);
-                let shared = model::catalogue::tier_setting::all(service.most_instances);
+                let shared = model::catalogue::tier_setting::all(service.instances.max);
                 let knobs = [shared, service.knobs].concat();
                 model::catalogue::setting::resolve(&knobs, &tier.set, &prefix, &mut problems);
             }

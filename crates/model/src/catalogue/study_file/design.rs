@@ -29,7 +29,7 @@ pub(super) fn design(file: &StudyFile, found: &mut Found) -> Design {
 
 /// Every combination of the levels; a list of one is no factor, but part of every cell.
 fn grid(file: &StudyFile, found: &mut Found) -> Design {
-    let mut columns = vec![stacks(file), sizes(file)];
+    let mut columns = vec![stacks(file), sizes(file), mixes(file)];
     columns.extend(file.factors.iter().enumerate().filter_map(|(at, factor)| column(factor, at, found)));
     columns.extend([users(file), rates(file)]);
     columns.retain(|column| !column.levels.is_empty());
@@ -77,6 +77,11 @@ fn sizes(file: &StudyFile) -> Column {
     Column { name: "size".to_string(), levels: levels(&file.sizes, "sizes", change) }
 }
 
+fn mixes(file: &StudyFile) -> Column {
+    let change = |mix: &String| Change { mix: Some(mix.clone()), ..Change::default() };
+    Column { name: "mix".to_string(), levels: levels(&file.mixes, "mixes", change) }
+}
+
 fn users(file: &StudyFile) -> Column {
     let change = |users: &u32| Change { users: Some(*users), ..Change::default() };
     Column { name: "users".to_string(), levels: levels(&file.users, "users", change) }
@@ -92,6 +97,7 @@ fn listed(file: &StudyFile, found: &mut Found) -> Design {
     let several = [
         ("stacks", file.stacks.len()),
         ("sizes", file.sizes.len()),
+        ("mixes", file.mixes.len()),
         ("users", file.users.len()),
         ("rate", file.rate.len()),
     ];

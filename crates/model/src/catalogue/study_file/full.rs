@@ -18,6 +18,8 @@ pub struct FullRequest {
     pub size: Option<String>,
     /// Sizes of the data set; a factor when there are several.
     pub sizes: Option<Vec<String>>,
+    /// Mixes of the kit; a factor when there are several.
+    pub mixes: Option<Vec<String>>,
     /// Stacks by name.
     pub stacks: Option<Vec<String>>,
     /// Numbers of emulated users.
@@ -61,6 +63,7 @@ impl StudyFile {
         let mut study = self.clone();
         study.size = full.size.or(study.size);
         study.sizes = full.sizes.unwrap_or(study.sizes);
+        study.mixes = full.mixes.unwrap_or(study.mixes);
         study.stacks = full.stacks.unwrap_or(study.stacks);
         study.users = full.users.unwrap_or(study.users);
         study.rate = full.rate.unwrap_or(study.rate);
@@ -89,6 +92,7 @@ impl FullRequest {
         match (steps.next().unwrap_or_default(), steps.next()) {
             ("size", _) => self.size.is_some(),
             ("sizes", _) => self.sizes.is_some(),
+            ("mixes", _) => self.mixes.is_some(),
             ("stacks", _) => self.stacks.is_some(),
             ("users", _) => self.users.is_some(),
             ("rate", _) => self.rate.is_some(),

@@ -9,6 +9,7 @@ use crate::problem::Problem;
 pub(super) struct Change {
     pub(super) stack: Option<String>,
     pub(super) size: Option<String>,
+    pub(super) mix: Option<String>,
     pub(super) users: Option<u32>,
     pub(super) rate: Option<String>,
     pub(super) set: Values,

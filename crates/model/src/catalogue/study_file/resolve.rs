@@ -126,6 +126,7 @@ fn resolve(
     let others = other_designs(file, form);
     check_titles(study, &design, &others, &mut found);
     check_size(study, &mut found);
+    check_mix(study, &mut found);
     let kit = catalogue.kit(&study.kit).ok();
     let published = tables::tables(study, &design, &others, kit.as_ref(), &mut found);
     let arms: Vec<Arm> = design.combinations.iter().map(|levels| arm(study, &design, levels)).collect();
@@ -256,6 +257,14 @@ fn check_size(study: &StudyFile, found: &mut Found) {
     }
 }
 
+/// A mix is either the same everywhere or varied.
+fn check_mix(study: &StudyFile, found: &mut Found) {
+    if study.mix.is_some() && !study.mixes.is_empty() {
+        let problem = Problem::recipe("`mix` is the same in every cell, and `mixes` says other ones");
+        found.push((path(&["mix"]), problem.remedy("leave one of `mix` and `mixes` out")));
+    }
+}
+
 fn check_titles(study: &StudyFile, design: &Design, others: &[Design], found: &mut Found) {
     let designs = std::iter::once(design).chain(others);
     let names = unique(designs.flat_map(|design| &design.columns).map(|column| column.name.as_str()));
@@ -292,8 +301,9 @@ fn arm(study: &StudyFile, design: &Design, levels: &[usize]) -> Arm {
         ..Recipe::default()
     };
     for (_, level) in chosen(design, levels) {
-        let Change { stack, size, users, rate, set, param } = level.change.clone();
+        let Change { stack, size, mix, users, rate, set, param } = level.change.clone();
         recipe.size = size.or(recipe.size);
+        recipe.mix = mix.or(recipe.mix);
         recipe.stack = stack.or(recipe.stack);
         recipe.users = users.or(recipe.users);
         recipe.rate = rate.or(recipe.rate);
@@ -430,6 +440,7 @@ fn located(mut problem: Problem, design: &Design, cell: usize, read: &Read<'_>) 
         "param" => change.param.contains_key(name),
         "stack" => change.stack.is_some(),
         "size" => change.size.is_some(),
+        "mix" => change.mix.is_some(),
         "users" => change.users.is_some(),
         "rate" => change.rate.is_some(),
         _ => false,

@@ -3,7 +3,7 @@
 use super::design::{Design, Found};
 use super::level::path;
 use super::{ClaimRequest, PublishedRequest, StudyFile, Where, resolve};
-use crate::catalogue::kit::{DEFAULT_MIX, KitManifest};
+use crate::catalogue::kit::{DEFAULT_MIX, KitManifest, Metric};
 use crate::document;
 use crate::problem::Problem;
 use crate::record::study::published::{Claim, Published, PublishedFigure, PublishedRow};
@@ -66,8 +66,13 @@ fn figure(
     here: &[String],
     found: &mut Found,
 ) -> PublishedFigure {
-    let mix = study.mix.as_deref().unwrap_or(DEFAULT_MIX);
-    let of_mix = kit.iter().flat_map(|kit| &kit.metrics).filter(|metric| metric.is_of(mix));
+    let one = study.mix.as_deref().unwrap_or(DEFAULT_MIX);
+    // What one of the mixes has not is absent from its cells.
+    let is_of_any = |metric: &Metric| match &study.mixes[..] {
+        [] => metric.is_of(one),
+        mixes => mixes.iter().any(|mix| metric.is_of(mix)),
+    };
+    let of_mix = kit.iter().flat_map(|kit| &kit.metrics).filter(|metric| is_of_any(metric));
     let metrics: Vec<(&str, &str)> = of_mix.map(|m| (m.name.as_str(), m.unit.as_str())).collect();
     let (figure, unit) = match PublishedFigure::read(&request.of, &metrics) {
         Ok(read) => read,

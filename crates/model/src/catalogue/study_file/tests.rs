@@ -219,6 +219,23 @@ fn a_load_line_is_looked_for_as_far_as_each_cells_own_data_set_is_for() {
 }
 
 #[test]
+fn several_mixes_are_a_factor_and_one_that_is_not_the_kits_is_told_with_its_line() {
+    let kit = KIT.replace("[qos]\n", "[mixes.late.mix]\nvisit = 1\n[qos]\n");
+    let resolved = |mixes: &str| {
+        let text = format!("{HEAD}{mixes}\nusers = [5]\n");
+        let study = StudyFile::read("s.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
+        study.resolve(Form::Short, "s.toml", &text, &catalogue_with(&kit), &[0, 1])
+    };
+    let plan = resolved("mixes = [\"default\", \"late\"]").unwrap_or_else(|problems| panic!("{problems}"));
+    let mixes: Vec<_> = plan.arms.iter().map(|arm| arm.recipe.mix.as_deref()).collect();
+    assert_eq!(mixes, [Some("default"), Some("late")]);
+    let said = resolved("mixes = [\"default\", \"lat\"]").expect_err("there is no such mix").to_string();
+    assert!(said.contains("s.toml:5") && said.contains("late"), "{said}");
+    let said = resolved("mix = \"late\"\nmixes = [\"default\"]").expect_err("both").to_string();
+    assert!(said.contains("leave one of `mix` and `mixes` out"), "{said}");
+}
+
+#[test]
 fn a_search_begins_at_the_kits_usual_users_unless_the_study_says_another() {
     let start = |rest: &str| {
         let plan = plan(rest);
