@@ -313,17 +313,37 @@ pub enum TierFault {
     Restarted,
 }
 
+/// One of several instances of a tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OneOf {
+    /// Which one, from 1.
+    pub number: usize,
+    /// How many there were.
+    pub all: usize,
+    /// How many of them went on.
+    pub living: usize,
+}
+
 /// A tier that died or restarted during the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TierEvent {
     /// web, app, db, cache.
     pub tier: String,
+    /// Which of its instances it happened to, where there are several.
+    pub instance: Option<OneOf>,
     /// What happened.
     pub fault: TierFault,
     /// Second of the run.
     pub second: u32,
     /// The last line of its own log, where there was one.
     pub log_line: Option<String>,
+}
+
+impl TierEvent {
+    /// Whether none of the tier's instances is left.
+    pub fn ends_the_tier(&self) -> bool {
+        self.instance.is_none_or(|one| one.living == 0)
+    }
 }
 
 /// A line of a tier's log that its service declares to mean trouble.

@@ -35,6 +35,7 @@ mod little;
 mod metric;
 pub mod moved;
 mod operation;
+mod outage;
 pub mod paired;
 mod phase;
 pub mod published;
@@ -58,8 +59,8 @@ pub mod warm_up;
 pub use batch::Batches;
 pub use demand::AskedLoad;
 pub use finding::{
-    ArrivalsFault, CheckOutcome, Finding, LogAlarm, MixDraws, PauseFault, Samples, SendLag, SessionShare,
-    SteadyEnd, TierEvent, TierFault,
+    ArrivalsFault, CheckOutcome, Finding, LogAlarm, MixDraws, OneOf, PauseFault, Samples, SendLag,
+    SessionShare, SteadyEnd, TierEvent, TierFault,
 };
 pub use generator::{HostShares, generator, host_shares};
 pub use line::{
@@ -68,6 +69,7 @@ pub use line::{
 pub use little::{Balance, BalanceOf, Little};
 pub use metric::{Bound, bounds, metrics, of_users};
 pub use operation::operations;
+pub use outage::{Kill, WorkOfSecond, outage};
 pub use phase::{phases, untimed};
 pub use series::SeriesSeen;
 pub use statements::statements;

@@ -8,6 +8,7 @@
 //! Not here: servers (they are stood up by others, who hand in a socket), snapshots, text for a terminal.
 
 mod check;
+mod copies;
 mod folder;
 mod lint;
 mod scenario;
@@ -19,6 +20,7 @@ pub mod data;
 pub mod files;
 
 pub use check::{CheckInputs, CheckOptions, check, open_transactions};
+pub use copies::{Copies, compare_copies};
 pub use folder::{Kit, Setup};
 pub use lint::{check_published, check_targets, lint};
 pub use scenario::scenario;

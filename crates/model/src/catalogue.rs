@@ -3,6 +3,7 @@
 
 pub mod fault_file;
 pub mod kit;
+pub mod link_file;
 pub mod load;
 mod manifests;
 pub mod mix;
@@ -92,6 +93,11 @@ impl Catalogue {
     /// Names of the presets of targets.
     pub fn presets(&self) -> Vec<&str> {
         self.names("qos/", ".toml")
+    }
+
+    /// Names of the links.
+    pub fn links(&self) -> Vec<&str> {
+        self.names("links/", ".toml")
     }
 
     /// Names of the files of rules.

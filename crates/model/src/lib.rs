@@ -22,6 +22,7 @@ pub mod units;
 pub use catalogue::Catalogue;
 pub use catalogue::fault_file::FaultFile;
 pub use catalogue::kit::{Acknowledge, ConnectionPolicy, KitManifest, Resend};
+pub use catalogue::link_file::LinkFile;
 pub use catalogue::mix::Mix;
 pub use catalogue::qos::QosTarget;
 pub use catalogue::recipe::Recipe;

@@ -8,6 +8,7 @@ pub mod hit;
 pub mod interval;
 pub mod line_proof;
 pub mod memory_kill;
+mod outage;
 mod parts;
 pub mod plan;
 mod run;
@@ -18,6 +19,7 @@ pub mod threads;
 
 pub use check::{CHECKS, Check, CheckClass, DeclaredCheck, METRIC_CHECK, Overload, checks_table};
 pub use file_set::{FileSetResult, PageCacheResult};
+pub use outage::Outage;
 pub use parts::{PhaseResult, PhaseResults, UntimedResult};
 pub use run::{
     ConsistencyResult, CounterSetup, DatasetResult, Event, Evidence, GeneratorResult, MetricResult,

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use model::catalogue::qos::QosPreset;
 use model::{
-    FaultFile, KitManifest, Recipe, RuleFile, ServiceManifest, StackManifest, StudyFile, StudyRecord,
+    FaultFile, KitManifest, LinkFile, Recipe, RuleFile, ServiceManifest, StackManifest, StudyFile,
+    StudyRecord,
 };
 use schemars::{JsonSchema, schema_for};
 
@@ -31,6 +32,7 @@ fn the_schemas_of_what_people_write_are_current() {
     check::<StudyFile>("study-file");
     check::<RuleFile>("rules");
     check::<FaultFile>("fault");
+    check::<LinkFile>("link");
 }
 
 #[test]

@@ -36,7 +36,7 @@ pub use facilities::{Facility, facilities};
 pub use instrument::OwnWatch;
 pub use job::{Answer, CallCounting, GENERATOR, Job, OBSERVERS, TierJob};
 pub use machine::machine;
-pub use server::Servers;
+pub use server::{Servers, figures};
 pub use watch::Watch;
 
 /// Every signal that an observer gives: of tiers, then of the machine. Those of a server's own are in its manifest.

@@ -25,11 +25,12 @@ mod row_locks;
 mod sql;
 mod statements;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use model::catalogue::server_job::{CounterJob, ServerJob};
+use model::catalogue::server_job::{CounterJob, ServerJob, StatusJob};
 use model::record::Series;
 use model::record::statements::{StatementFacts, StatementSeen};
 use model::record::threads::ThreadsSeen;
@@ -50,6 +51,17 @@ signals! {
 const DEADLINE_RATIO: f64 = 0.8;
 /// Readings that nobody asked for are forgotten, the oldest first.
 const MAX_READINGS: usize = 32;
+
+/// What the first instance of a status says now, of `names` and maybe of others; `timeout` is for the whole answer.
+///
+/// # Errors
+/// No answer in time, or one that can't be understood.
+pub fn figures(job: &StatusJob, names: &[String], timeout: Duration) -> io::Result<BTreeMap<String, f64>> {
+    let Some(asked) = job.asked.first() else { return Ok(BTreeMap::new()) };
+    let (statements, places) = (Arc::default(), Arc::default());
+    Reader::new(job, asked, names.iter().map(String::as_str), &statements, &places)
+        .read(Instant::now() + timeout)
+}
 
 /// The statuses of all tiers, each read by a thread of its own.
 #[derive(Debug)]
@@ -118,7 +130,8 @@ impl Servers {
                         .cloned()
                         .collect();
                     let (statements, places) = (Arc::default(), Arc::default());
-                    let reader = |asked| Reader::new(status, asked, &counters, &statements, &places);
+                    let names = || counters.iter().flat_map(|counter| counter.of.iter().map(String::as_str));
+                    let reader = |asked| Reader::new(status, asked, names(), &statements, &places);
                     let readers = status.asked.iter().map(reader).collect();
                     let shelf = Arc::new(Shelf::default());
                     keep_reading(readers, Arc::clone(&shelf), Arc::clone(&stop), first, every);

@@ -72,6 +72,8 @@ pub(crate) enum Verb {
     Report(verbs::report::ReportArgs),
     /// Give a run's figures to Prometheus or an OpenTelemetry collector while it is measured
     Export(verbs::export::ExportArgs),
+    /// Make a link between two hosts and measure what it does to packets
+    Link(verbs::link::LinkArgs),
     /// Tell what this machine can and cannot do; install what is missing
     Doctor(verbs::doctor::DoctorArgs),
     /// Remove what killed runs left behind; remove runs, studies, data sets and built applications
@@ -85,6 +87,9 @@ pub(crate) enum Verb {
     /// Reads files from inside of a tier; started by plimsoll itself
     #[command(hide = true, name = Helpers::READER)]
     Reader,
+    /// Carries packets between hosts of a stack; started by plimsoll itself
+    #[command(hide = true, name = Helpers::SWITCH)]
+    Switch(verbs::switch::SwitchArgs),
     /// Takes CPU time on purpose; started by plimsoll itself
     #[command(hide = true, name = Helpers::STRESSOR)]
     Stressor,

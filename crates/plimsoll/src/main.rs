@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Verb::Keeper(args) => return verbs::keeper::main(args),
         Verb::Observer => return verbs::observer::main(),
         Verb::Reader => return verbs::reader::main(),
+        Verb::Switch(args) => return verbs::switch::main(args),
         Verb::Stressor => runner::stressor::compute(),
         _ => {}
     }
@@ -80,9 +81,10 @@ fn perform(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Capacity(args) => verbs::capacity::main(&args, context),
         Verb::Report(args) => verbs::report::main(&args, context),
         Verb::Export(args) => verbs::export::main(&args, context),
+        Verb::Link(args) => verbs::link::main(&args, context),
         Verb::Doctor(args) => verbs::doctor::main(&args, context),
         Verb::Clean(args) => verbs::clean::main(&args, context),
-        Verb::Keeper(_) | Verb::Observer | Verb::Reader | Verb::Stressor => Ok(0),
+        Verb::Keeper(_) | Verb::Observer | Verb::Reader | Verb::Switch(_) | Verb::Stressor => Ok(0),
     }
 }
 

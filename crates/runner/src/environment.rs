@@ -82,11 +82,17 @@ impl Helpers {
     pub const OBSERVER: &str = "observer";
     /// Of what reads files from inside of a tier.
     pub const READER: &str = "reader";
+    /// Of what carries packets between hosts of a stack.
+    pub const SWITCH: &str = "switch";
     /// Of what takes CPU time on purpose.
     pub const STRESSOR: &str = "stressor";
 
     pub(crate) fn keeper(&self) -> KeeperCommand {
         KeeperCommand { program: self.program.clone(), args: vec![Helpers::KEEPER.into()] }
+    }
+
+    pub(crate) fn switch(&self) -> KeeperCommand {
+        KeeperCommand { program: self.program.clone(), args: vec![Helpers::SWITCH.into()] }
     }
 
     /// Watches the machine and the tiers from these CPUs; `name` is the observers' own tier.

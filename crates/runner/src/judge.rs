@@ -2,10 +2,10 @@
 
 use analysis::calls::{CallSums, CallsBeside};
 use analysis::signals::{Watched, early_span_s, signals};
-use analysis::{AskedLoad, Little, LogAlarm, SeriesSeen, Steady, TierSource, ValidityInputs};
+use analysis::{AskedLoad, Little, LogAlarm, SeriesSeen, Steady, TierSource, ValidityInputs, WorkOfSecond};
 use model::catalogue::rules::Rule;
 use model::record::plan::Load;
-use model::record::{Outcome, RunRecord};
+use model::record::{Outage, Outcome, RunRecord};
 use model::{OperationKind, Plan, Result};
 use store::Run;
 use wording::{Asking, VerdictInputs};
@@ -170,12 +170,30 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
             fill_in_seen(&Case { series: &series, steady: &ramp_up, ..*case }, record)?;
         }
     }
+    record.outages = outages(case)?;
     let services = plan.tiers.iter().map(|tier| (tier.service.name.clone(), tier.service.clone())).collect();
     diagnose::fill_in(record, rules, &services);
     if record.outcome == Outcome::Unfinished {
         record.outcome = Outcome::Aborted;
     }
     Ok(())
+}
+
+/// What users saw of the instances that were ended on purpose.
+fn outages(case: &Case<'_>) -> Result<Vec<Outage>> {
+    let Recording { kills, totals, .. } = case.recording;
+    if kills.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (from_s, to_s) = case.steady.span_s();
+    let mut seconds = Vec::new();
+    for interval in case.run.seconds()? {
+        let second = WorkOfSecond::of(&interval?, &totals.names);
+        if (from_s..to_s).contains(&f64::from(second.second)) {
+            seconds.push(second);
+        }
+    }
+    Ok(kills.iter().filter_map(|kill| analysis::outage(kill, &seconds)).collect())
 }
 
 /// Little's law over the seconds that count of a load.

@@ -67,16 +67,17 @@ pub(crate) fn check(
 ) -> Vec<ConsistencyResult> {
     standing.answers.go_on(CheckInputs::of(&recording.totals));
     let name = plan.database().map(|tier| tier.name.as_str());
-    let gone = recording.tier_events.iter().any(|event| Some(event.tier.as_str()) == name);
+    let ended = recording.tier_events.iter().filter(|event| event.ends_the_tier());
+    let gone = ended.into_iter().any(|event| Some(event.tier.as_str()) == name);
     let needed = checks_a_database(&plan.kit);
-    let database = standing.database(plan).filter(|_| needed && !gone);
-    if plan.kit.check.is_none() || (needed && database.is_none()) {
+    let databases = if needed && !gone { standing.databases(plan) } else { Vec::new() };
+    if plan.kit.check.is_none() || (needed && databases.is_empty()) {
         return Vec::new();
     }
     progress.step("checking the data");
     let started = Instant::now();
     let cut_off = !recording.tier_events.is_empty();
-    let results = examine(plan, standing, database.as_ref(), cut_off, catalogue, progress);
+    let results = examine(plan, standing, &databases, cut_off, catalogue, progress);
     standing.steps.push(Step { name: "check the data".to_string(), took_s: started.elapsed().as_secs_f64() });
     results.unwrap_or_else(|problems| {
         let sentence = format!("the consistency check could not be made: {problems}");
@@ -87,12 +88,13 @@ pub(crate) fn check(
 fn examine(
     plan: &Plan,
     standing: &StandingStack,
-    database: Option<&kit::Server>,
+    databases: &[(usize, kit::Server)],
     cut_off: bool,
     catalogue: &Catalogue,
     progress: &mut dyn Progress,
 ) -> Result<Vec<ConsistencyResult>> {
     let kit = kit::Kit::open(catalogue, &plan.kit.name)?;
+    let database = databases.first().map(|(_, server)| server);
     if let Some(server) = database.filter(|_| cut_off)
         && !wait_until_quiet(|| kit::open_transactions(server), PAUSE, QUIET_TIMEOUT)?
     {
@@ -100,14 +102,29 @@ fn examine(
         let text = format!("transactions are still open after {after}: the check may find work half done");
         progress.note(&text);
     }
-    kit::check(CheckOptions {
+    let mut results = kit::check(CheckOptions {
         kit: &kit,
         setup: &kit::Setup::of_plan(plan),
         inputs: &standing.answers,
         database,
         web: Some(&standing.target),
         on_answer: &mut |answers| progress.still(&format!("checking the data: {answers} answers")),
-    })
+    })?;
+    if databases.len() > 1 {
+        progress.step("comparing the nodes' data");
+        results.push(copies(databases)?);
+    }
+    Ok(results)
+}
+
+/// Whether the nodes of a cluster that live have the same rows.
+fn copies(databases: &[(usize, kit::Server)]) -> Result<ConsistencyResult> {
+    let servers: Vec<kit::Server> = databases.iter().map(|(_, server)| server.clone()).collect();
+    let copies = kit::compare_copies(&servers)?;
+    let nodes: Vec<usize> = databases.iter().map(|(number, _)| *number).collect();
+    let ok = copies.different.is_empty();
+    let sentence = wording::copies(copies.tables, &nodes, &copies.different);
+    Ok(ConsistencyResult { name: "all nodes have the same rows".to_string(), ok, sentence })
 }
 
 /// Waits until nobody writes any more, by what `open` says of open transactions; whether it came to that.

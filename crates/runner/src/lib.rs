@@ -18,6 +18,7 @@ mod front_page;
 pub mod interrupt;
 mod judge;
 mod keep;
+pub mod link;
 pub mod machine_lock;
 mod measure;
 pub mod outcome;

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use analysis::signals::Limit;
-use analysis::{LogAlarm, TierEvent, TierFault};
+use analysis::{Kill, LogAlarm, OneOf, TierEvent, TierFault};
 use engine::time_slices::Share;
 use engine::{Audience, Control, RunOptions, Second, Stop, Totals};
+use model::catalogue::fault_file::Injection;
 use model::record::{Event, Outcome};
 use model::{Catalogue, Interval, OperationKind, Plan, Result, units};
 use observe::TierJob;
@@ -29,6 +30,8 @@ pub(crate) struct Recording {
     pub(crate) outcome: Outcome,
     /// Tiers that died.
     pub(crate) tier_events: Vec<TierEvent>,
+    /// Instances that were ended on purpose.
+    pub(crate) kills: Vec<Kill>,
     /// Alarms in the tiers' logs.
     pub(crate) alarms: Vec<LogAlarm>,
     /// The most that the servers' own figures can be.
@@ -97,6 +100,7 @@ pub(crate) fn measure(
         control: &control,
         watching,
         tier_events: Vec::new(),
+        kills: Vec::new(),
         alarms: BTreeMap::new(),
         clock: None,
         in_turn: turns.is_some(),
@@ -107,17 +111,18 @@ pub(crate) fn measure(
     let totals = totals?;
     let now_s = witness.clock.map_or(0.0, |(first, named_s)| named_s + first.elapsed().as_secs_f64());
     witness.look_at_tiers(now_s)?;
-    let Witness { watching, tier_events, alarms, writer, .. } = witness;
+    let Witness { watching, tier_events, kills, alarms, writer, .. } = witness;
     let alarms = alarms.into_values().collect();
     let Seen { last, beside, sources, unseen } = watching.end();
     writer.samples(&last)?;
     keep(writer, now_s, &beside)?;
-    let outcome = match (tier_events.is_empty(), env.interrupt.count()) {
-        (false, _) => Outcome::Aborted,
-        (true, 0) => Outcome::Completed,
-        (true, _) => Outcome::Interrupted,
+    let ended_by_itself = tier_events.iter().any(TierEvent::ends_the_tier);
+    let outcome = match (ended_by_itself, env.interrupt.count()) {
+        (true, _) => Outcome::Aborted,
+        (false, 0) => Outcome::Completed,
+        (false, _) => Outcome::Interrupted,
     };
-    Ok(Recording { totals, outcome, tier_events, alarms, limits, sources, unseen })
+    Ok(Recording { totals, outcome, tier_events, kills, alarms, limits, sources, unseen })
 }
 
 fn keep(writer: &mut RunWriter, at_s: f64, beside: &Beside) -> Result<()> {
@@ -146,6 +151,8 @@ struct Witness<'a> {
     control: &'a Control,
     watching: Watching,
     tier_events: Vec<TierEvent>,
+    /// Those that were asked for and done.
+    kills: Vec<Kill>,
     alarms: BTreeMap<(String, String), LogAlarm>,
     /// When the first second was told, and what it was called then.
     clock: Option<(Instant, f64)>,
@@ -169,6 +176,7 @@ impl Audience for Witness<'_> {
         if pacing.enough {
             self.control.ask(Stop::Gently);
         }
+        self.kill(ended_s)?;
         self.look_at_tiers(ended_s)?;
         self.tell(second);
         Ok(())
@@ -176,20 +184,47 @@ impl Audience for Witness<'_> {
 }
 
 impl Witness<'_> {
-    /// A tier that died ends the run: what follows would say nothing about the stack.
+    /// Ends the instances whose time has come.
+    fn kill(&mut self, now_s: f64) -> Result<()> {
+        let asked = self.plan.injections().iter().filter_map(|injection| match injection {
+            Injection::Kill { tier, instance, at_s } => Some((tier, *instance, *at_s)),
+            _ => None,
+        });
+        for (tier, instance, at_s) in asked {
+            let done = self.kills.iter().any(|kill| kill.tier == *tier && kill.instance == instance);
+            if done || now_s < self.plan.load.ramp_up_s + at_s {
+                continue;
+            }
+            let Some(stack) = self.standing.stack() else { continue };
+            let instances = stack.tier(tier).map_or(0, |tier| tier.pids.len()) as u32;
+            let living = stack.kill(tier, instance.saturating_sub(1) as usize)?;
+            let text = format!("{tier}-{instance} of {instances} killed on purpose; {living} live");
+            self.progress.note(&text);
+            self.writer.event(&Event { second: now_s, kind: "tier".to_string(), text })?;
+            self.kills.push(Kill { tier: tier.clone(), instance, instances, at_s: now_s });
+        }
+        Ok(())
+    }
+
+    /// A tier that died ends the run: what follows would say nothing about the stack. Where others of its instances live it goes on,
+    /// and is not valid.
     fn look_at_tiers(&mut self, now_s: f64) -> Result<()> {
         for death in self.standing.deaths() {
             let how = death.memory.map_or(death.status.clone(), |kill| kill.to_string());
-            let text = format!("tier {} ended: {how}", death.tier);
+            let text = format!("tier {} ended: {how}", death.server());
             self.writer.event(&Event { second: now_s, kind: "tier".to_string(), text: text.clone() })?;
             self.progress.note(&text);
+            if death.living == 0 {
+                self.control.ask(Stop::AtOnce);
+            }
+            let one_of = OneOf { number: death.instance, all: death.instances, living: death.living };
             self.tier_events.push(TierEvent {
                 tier: death.tier,
+                instance: (death.instances > 1).then_some(one_of),
                 fault: death.memory.map_or(TierFault::Died(death.status), TierFault::OutOfMemory),
                 second: now_s as u32,
                 log_line: death.log_tail.last().filter(|_| death.memory.is_none()).cloned(),
             });
-            self.control.ask(Stop::AtOnce);
         }
         for seen in self.standing.alarms() {
             let key = (seen.tier.clone(), seen.means.clone());

@@ -1,12 +1,16 @@
 //! Starting a plan's servers on what was made once.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use model::record::Step;
 use model::{Plan, Result, units};
-use testbed::{Lab, SettledFiles, Stack, StartOptions, StepEvent};
+use testbed::{Lab, SettledFiles, Stack, StartOptions, StepEvent, numbered};
 
 use crate::environment::Environment;
+
+/// How long a server that starts may take to tell about itself; one that is slower answers a later question.
+const ASKED_WITHIN: Duration = Duration::from_secs(2);
 
 /// What was made once and is kept: a stack starts from it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -52,6 +56,7 @@ pub(crate) fn start(
         loading,
         web_port: None,
         keep_failed,
+        ask: &|job, names| observe::figures(job, names, ASKED_WITHIN).ok(),
         cancel: &|| interrupt.count() > 0,
         on_step: &mut on_step,
     })?;
@@ -76,6 +81,7 @@ pub(crate) fn settle_files(
         loading: false,
         web_port: None,
         keep_failed,
+        ask: &|job, names| observe::figures(job, names, ASKED_WITHIN).ok(),
         cancel: &|| interrupt.count() > 0,
         on_step: &mut |event| {
             if event.took.is_none() && matches!(event.step, testbed::Step::Command(_)) {
@@ -97,10 +103,24 @@ fn describe(event: &StepEvent, loading: bool) -> String {
     }
 }
 
-/// The database server of a running stack.
+/// The database server of a running stack; of several the first.
 pub(crate) fn database(plan: &Plan, stack: &Stack) -> Option<kit::Server> {
-    let tier = plan.database()?;
-    let database = tier.service.database.as_ref()?;
-    let socket = stack.tier(&tier.name)?.sockets.get(&database.socket)?.clone();
-    Some(kit::Server { socket, user: database.user.clone(), database: plan.kit.database_name().to_string() })
+    databases(plan, stack).into_iter().next().map(|(_, server)| server)
+}
+
+/// The database servers of a running stack that live, each with its number among the tier's instances, from 1.
+pub(crate) fn databases(plan: &Plan, stack: &Stack) -> Vec<(usize, kit::Server)> {
+    let Some(tier) = plan.database() else { return Vec::new() };
+    let (Some(database), Some(standing)) = (&tier.service.database, stack.tier(&tier.name)) else {
+        return Vec::new();
+    };
+    let server = |(instance, socket): (usize, &PathBuf)| {
+        let (socket, user) = (socket.clone(), database.user.clone());
+        (instance, kit::Server { socket, user, database: plan.kit.database_name().to_string() })
+    };
+    let sockets = stack
+        .living(&tier.name)
+        .into_iter()
+        .map(|instance| Some((instance + 1, standing.sockets.get(&numbered(&database.socket, instance))?)));
+    sockets.flatten().map(server).collect()
 }

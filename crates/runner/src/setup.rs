@@ -47,6 +47,7 @@ pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, origin: &Origin) 
         ramp_up_seen_s: None,
         diagnosis: None,
         injected: None,
+        outages: Vec::new(),
         calls: None,
         statements: Vec::new(),
         threads: Vec::new(),

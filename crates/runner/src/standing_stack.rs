@@ -174,9 +174,9 @@ impl StandingStack {
         })
     }
 
-    /// The database server, for checks in SQL.
-    pub(crate) fn database(&self, plan: &Plan) -> Option<kit::Server> {
-        servers::database(plan, &self.started.as_ref()?.stack)
+    /// The database servers that live, for checks in SQL, each with its number among the tier's instances.
+    pub(crate) fn databases(&self, plan: &Plan) -> Vec<(usize, kit::Server)> {
+        self.started.as_ref().map_or_else(Vec::new, |started| servers::databases(plan, &started.stack))
     }
 
     /// The tiers that were started here.
@@ -245,8 +245,10 @@ pub(crate) fn make_data(
     made.map(drop)
 }
 
-fn open_lab(id: &str, env: &Environment<'_>) -> Result<Lab> {
-    Lab::open(&LabOptions { home: env.home, id, keeper: env.settings.helpers.keeper(), cgroups: true })
+pub(crate) fn open_lab(id: &str, env: &Environment<'_>) -> Result<Lab> {
+    let helpers = &env.settings.helpers;
+    let (keeper, switch) = (helpers.keeper(), helpers.switch());
+    Lab::open(&LabOptions { home: env.home, id, keeper, switch, cgroups: true })
 }
 
 /// Refuses what would only come out when hours of building and loading are over: packages that are missing, a network that

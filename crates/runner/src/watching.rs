@@ -335,7 +335,7 @@ fn job(plan: &Plan, standing: &StandingStack) -> Job {
 #[cfg(test)]
 mod tests {
     use model::catalogue::server_job::{CounterJob, StatusJob};
-    use model::catalogue::service::{CounterKind, Reader};
+    use model::catalogue::service::{CounterKind, Merge, Reader};
     use testbed::Helper;
 
     use super::*;
@@ -417,6 +417,7 @@ mod tests {
             unit: "workers".into(),
             times: 1.0,
             limit: None,
+            merge: Merge::Sum,
         };
         ServerJob {
             tier: tier.into(),

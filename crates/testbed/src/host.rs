@@ -1,120 +1,183 @@
-//! A host of its own for a tier, as far as the network goes: a network namespace, joined to this host by a [`Cable`].
+//! Hosts of their own for a tier's instances, as far as the network goes: a network namespace each, and a [`Star`] that joins them
+//! with this host.
 //!
-//! The namespace has no name. It lasts as long as a process that runs in it or the descriptor that the tool holds, so
-//! that it outlives neither, whatever they die of, and the cable ends with it. The cable is a line of the lab's ledger
-//! all the same: whoever ends the lab sees to it that it is gone, instead of waiting for the kernel to get round to it.
+//! This host's card in the star is a line of the lab's ledger: whoever ends the lab sees to it that it is gone, instead of waiting for
+//! the kernel to get round to it.
 //!
 //! Files are not part of it: unix sockets with a path are reached from here as before, which is how data is loaded,
 //! servers are asked whether they are ready, and observers ask them what they do.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io;
+use std::io::{BufRead, BufReader};
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 use model::catalogue::tier_setting::OwnHost;
 use model::record::plan::PlanTier;
 use model::{Plan, Problem, Problems, Result};
-use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use crate::cable::{self, Cable, HostRefusal};
+use crate::helper::{Helper, Helping};
 use crate::lab::Site;
 use crate::ledger::Entry;
+use crate::refusal::HostRefusal;
+use crate::star::{Middle, Star, middle};
+use crate::subnet::{self, MAX_HOSTS, Subnet};
+use crate::switch::{READY, SwitchPort};
 
-/// A tier's own host.
+/// The group of the processes that carry packets, and what they cost stands under.
+const NETWORK: &str = "network";
+/// What stands for the stack and the tier of a host that is only looked at.
+const PROBED: &str = "probe";
+
+/// The addresses of the hosts of their own that tiers' instances have, by tier; of a tier that has none, nothing.
+pub(crate) type Addresses = BTreeMap<String, Vec<Ipv4Addr>>;
+
+/// The hosts of one stack.
 #[derive(Debug)]
-struct Host {
-    cable: Cable,
-    /// The way into its network.
-    door: OwnedFd,
+struct OfStack {
+    instance: String,
+    /// Whose host each is: the tier, and the number of its instance.
+    whose: Vec<(String, usize)>,
+    star: Star,
 }
 
 /// The hosts of a lab's tiers.
 #[derive(Debug, Default)]
 pub(crate) struct Hosts {
-    /// Each with its instance and tier.
-    all: Mutex<Vec<(String, String, Host)>>,
+    all: Mutex<Vec<OfStack>>,
 }
 
 impl Hosts {
-    fn lock(&self) -> MutexGuard<'_, Vec<(String, String, Host)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<OfStack>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The way into the network of an instance's tier, where it has one of its own.
-    pub(crate) fn door(&self, instance: &str, tier: &str) -> Result<Option<OwnedFd>> {
+    /// The way into the network of an instance of a stack's tier, where it has one of its own.
+    pub(crate) fn door(&self, instance: &str, (tier, number): (&str, usize)) -> Result<Option<OwnedFd>> {
         let all = self.lock();
-        let host = all.iter().find(|(own, name, _)| own == instance && name == tier);
-        let door = host.map(|(.., host)| host.door.try_clone()).transpose();
+        let of_stack = all.iter().find(|one| one.instance == instance);
+        let host = of_stack.and_then(|one| {
+            let place = one.whose.iter().position(|(name, of)| name == tier && *of == number)?;
+            one.star.door(place)
+        });
+        let door = host.map(OwnedFd::try_clone).transpose();
         door.map_err(|error| {
             Problem::environment(format!("failed to enter its network: {error}")).tier(tier).into()
         })
     }
 
-    /// Removes those of an instance, whose processes have ended; the cables that were written `owner`'s.
+    /// Removes those of a stack, whose processes have ended; this host's card in it was written `owner`'s.
     pub(crate) fn remove(&self, instance: &str, owner: &str) -> Result<()> {
         let mut all = self.lock();
-        let ours = all.iter().filter(|(own, ..)| own == instance);
-        let removed = ours.map(|(.., host)| cable::remove(&host.cable.name(), owner));
+        let ours = all.iter().filter(|one| one.instance == instance);
+        let removed = ours.map(|one| subnet::remove(&one.star.subnet.name(), owner));
         let problems = removed.filter_map(|removed| removed.err()).flat_map(Problems::into_vec).collect();
-        all.retain(|(own, ..)| own != instance);
+        all.retain(|one| one.instance != instance);
         Problems::check(problems)
     }
 }
 
 impl Site {
-    /// Makes the hosts of those tiers of an instance that have one of their own; the address of each, by its tier.
-    pub(crate) fn make_hosts(
-        &self,
-        instance: &str,
-        tiers: &[&PlanTier],
-    ) -> Result<BTreeMap<String, Ipv4Addr>> {
-        let mut addresses = BTreeMap::new();
-        for tier in tiers {
-            let Some(own) = &tier.own_host else { continue };
-            let host = self.make_host(own)?.map_err(|refusal| refusal.of_tier(&tier.name))?;
-            addresses.insert(tier.name.clone(), host.cable.far());
-            self.hosts.lock().push((instance.to_string(), tier.name.clone(), host));
+    /// Makes the hosts of those tiers of a stack that have some of their own.
+    pub(crate) fn make_hosts(&self, instance: &str, tiers: &[&PlanTier]) -> Result<Addresses> {
+        let (whose, hosts) = wanted_hosts(tiers.iter().copied());
+        if hosts.is_empty() {
+            return Ok(Addresses::new());
         }
+        let first = tiers.iter().find(|tier| tier.own_host.is_some());
+        let of_tier = |refusal: HostRefusal| match first {
+            Some(tier) => refusal.of_tier(tier),
+            None => refusal.alone(),
+        };
+        let star = self.make_star(&hosts)?.map_err(of_tier)?;
+        let mut addresses = Addresses::new();
+        for ((tier, _), address) in whose.iter().zip(star.addresses()) {
+            addresses.entry(tier.clone()).or_default().push(address);
+        }
+        self.hosts.lock().push(OfStack { instance: instance.to_string(), whose, star });
         Ok(addresses)
     }
 
+    /// Makes a host of its own outside of any stack, to look at the way to it: the way in, and its address.
+    ///
+    /// # Errors
+    /// What it takes that this machine doesn't have.
+    pub(crate) fn make_probed_host(&self, own: &OwnHost) -> Result<(OwnedFd, Ipv4Addr)> {
+        let star = self.make_star(std::slice::from_ref(own))?.map_err(HostRefusal::alone)?;
+        let (address, whose) = (star.subnet.far(0), vec![(PROBED.to_string(), 0)]);
+        self.hosts.lock().push(OfStack { instance: PROBED.to_string(), whose, star });
+        let door = self.hosts.door(PROBED, (PROBED, 0))?;
+        Ok((door.ok_or_else(|| Problem::bug("a host that was just made is not there"))?, address))
+    }
+
+    /// Removes it again.
+    pub(crate) fn forget_probed_host(&self) -> Result<()> {
+        self.hosts.remove(PROBED, &self.marker)
+    }
+
     /// The inner error is why there can be none.
-    fn make_host(&self, own: &OwnHost) -> Result<Result<Host, HostRefusal>> {
-        let door = match network() {
-            Ok(door) => door,
+    fn make_star(&self, hosts: &[OwnHost]) -> Result<Result<Star, HostRefusal>> {
+        if hosts.len() > MAX_HOSTS {
+            let what = format!("a network has room for {MAX_HOSTS} hosts, and {} are asked for", hosts.len());
+            return Err(Problem::recipe(what).into());
+        }
+        let middle = match middle(hosts) {
+            Ok(middle) => middle,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        for cable in Cable::free() {
-            // Before it is made. A line for a cable that turns out to be somebody else's does no harm: it says whose.
-            self.note(&Entry::Cable { name: cable.name(), owner: self.marker.clone() })?;
-            match cable.add(&door) {
-                Ok(true) => {
-                    let joined = cable.join(&self.marker, own, &door);
-                    if joined.is_err() {
-                        cable::remove(&cable.name(), &self.marker)?;
-                    }
-                    return Ok(joined.map(|()| Host { cable, door }));
+        for subnet in Subnet::free() {
+            // Before it is made. A line for a card that turns out to be somebody else's does no harm: it says whose.
+            self.note(&Entry::Cable { name: subnet.name(), owner: self.marker.clone() })?;
+            match Star::make(subnet, hosts, middle, &self.marker, |ports| self.start_switch(ports))? {
+                Ok(Some(star)) => return Ok(Ok(star)),
+                Ok(None) => {}
+                Err(refusal) => {
+                    subnet::remove(&subnet.name(), &self.marker)?;
+                    return Ok(Err(refusal));
                 }
-                Ok(false) => {}
-                Err(refusal) => return Ok(Err(refusal)),
             }
         }
         Ok(Err(HostRefusal::Network("all of 198.18.0.0/15 leads somewhere already".to_string())))
     }
+
+    /// Starts what carries packets between hosts; nothing when it ended before it was ready.
+    fn start_switch(&self, ports: &[SwitchPort]) -> Result<Option<Helping>> {
+        let words = ports.iter().flat_map(SwitchPort::words);
+        let mut helping = self.help(&Helper {
+            name: NETWORK.to_string(),
+            program: self.switch.program.clone(),
+            args: self.switch.args.iter().cloned().chain(words).collect(),
+            cpus: Vec::new(),
+        })?;
+        let mut said = String::new();
+        let read = helping.output.take().map(|output| BufReader::new(output).read_line(&mut said));
+        Ok(matches!(read, Some(Ok(_)) if said.trim_end() == READY).then_some(helping))
+    }
+}
+
+/// The hosts that tiers ask for, one for each instance, and whose each is.
+fn wanted_hosts<'a>(tiers: impl Iterator<Item = &'a PlanTier>) -> (Vec<(String, usize)>, Vec<OwnHost>) {
+    let with_own = tiers.filter_map(|tier| Some((tier, tier.own_host?)));
+    let each = with_own.flat_map(|(tier, own)| {
+        (0..tier.instances.max(1) as usize).map(move |number| ((tier.name.clone(), number), own))
+    });
+    each.unzip()
 }
 
 /// Refuses a plan whose tiers can't be on hosts of their own on this machine as asked, before anything is made for it.
 ///
 /// # Errors
-/// Why they can't, and how to run without; of all tiers.
+/// Why they can't, and how to run without; of each tier, or of all together.
 pub fn check_hosts(plan: &Plan) -> Result<()> {
-    let asked = plan.tiers.iter().filter_map(|tier| Some((tier, tier.own_host.as_ref()?)));
-    let refused = asked.filter_map(|(tier, own)| Some(try_host(own).err()?.of_tier(&tier.name)));
-    Problems::check(refused.collect())
+    let with_own = || plan.tiers.iter().filter(|tier| tier.own_host.is_some());
+    let alone = with_own().filter_map(|tier| Some(middle(&[tier.own_host?]).err()?.of_tier(tier)));
+    let refused: Vec<Problem> = alone.collect();
+    Problems::check(refused)?;
+    let (_, hosts) = wanted_hosts(plan.tiers.iter());
+    let together = (hosts.len() > 1).then(|| middle(&hosts).err()).flatten();
+    let last = with_own().next_back();
+    Problems::check(together.zip(last).map(|(refusal, tier)| refusal.of_tier(tier)).into_iter().collect())
 }
 
 /// Whether a tier could be on such a host of its own here: tried in a network that is gone afterwards, so that nothing of
@@ -122,22 +185,6 @@ pub fn check_hosts(plan: &Plan) -> Result<()> {
 ///
 /// # Errors
 /// Why it couldn't.
-pub fn try_host(own: &OwnHost) -> Result<(), HostRefusal> {
-    cable::try_out(own, &network()?)
-}
-
-/// A network that nobody is in yet.
-fn network() -> Result<OwnedFd, HostRefusal> {
-    let apart = || -> io::Result<OwnedFd> {
-        // SAFETY: with this flag alone it is the network of the calling thread that becomes another; memory, descriptors
-        // and directories stay shared with the others.
-        let moved = unsafe { unshare_unsafe(UnshareFlags::NEWNET) };
-        moved?;
-        File::open("/proc/thread-self/ns/net").map(OwnedFd::from)
-    };
-    // On a thread that ends with it: no other may be left in there.
-    let thread = thread::Builder::new().name("network".to_string()).spawn(apart);
-    let ended = || Err(io::Error::other("the thread that makes it has ended"));
-    let made = thread.and_then(|thread| thread.join().unwrap_or_else(|_| ended()));
-    made.map_err(|error| HostRefusal::Network(error.to_string()))
+pub fn try_host(own: &OwnHost) -> std::result::Result<(), HostRefusal> {
+    middle(std::slice::from_ref(own)).map(|_: Middle| ())
 }

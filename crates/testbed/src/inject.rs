@@ -29,6 +29,8 @@ impl Stack {
             Injection::Delay { tier, wait, ratio } => self.set_delay(tier, *wait, *ratio),
             // A server's own limit is there from its start.
             Injection::Descriptors { .. } | Injection::CpuHog { .. } | Injection::Patch { .. } => Ok(()),
+            // In the middle of a run.
+            Injection::Kill { .. } => Ok(()),
         }
     }
 

@@ -35,6 +35,8 @@ pub struct LabOptions<'a> {
     pub id: &'a str,
     /// How the tool starts itself again as a keeper.
     pub keeper: KeeperCommand,
+    /// How the tool starts itself again to carry packets between hosts ([`crate::switch::run`]).
+    pub switch: KeeperCommand,
     /// Whether cgroups are used where they can be; without them, processes are ended by their identity.
     pub cgroups: bool,
 }
@@ -146,6 +148,7 @@ pub(crate) struct Site {
     pub(crate) cgroup: Option<PathBuf>,
     ledger: Mutex<Option<Ledger>>,
     keeper: Mutex<Option<Keeper>>,
+    pub(crate) switch: KeeperCommand,
     spawner: Spawner,
     instances: AtomicU32,
     pub(crate) holds: Holds,
@@ -190,6 +193,7 @@ impl Site {
             cgroup: group,
             ledger: Mutex::new(Some(ledger)),
             keeper: Mutex::new(Some(keeper)),
+            switch: options.switch.clone(),
             spawner: Spawner::start()?,
             instances: AtomicU32::new(1),
             holds: Holds::default(),
@@ -259,14 +263,14 @@ impl Site {
 
     /// Starts a process and writes it down.
     pub(crate) fn launch(&self, launch: &Launch, instance: &str) -> Result<Running> {
-        self.launch_with(launch, instance, None)
+        self.launch_with(launch, (instance, 0), None)
     }
 
-    /// The same, with a limit of descriptors instead of all that it may have.
+    /// The same, as number `number` of the tier's instances, and with a limit of descriptors instead of all that it may have.
     pub(crate) fn launch_with(
         &self,
         launch: &Launch,
-        instance: &str,
+        (instance, number): (&str, usize),
         descriptors: Option<u64>,
     ) -> Result<Running> {
         let group = self.tier_group(instance, &launch.tier);
@@ -278,7 +282,7 @@ impl Site {
             uid: self.owner.of_files(),
             marker: self.tier_marker(instance, &launch.tier),
             entrances: self.entrances(made.flatten(), instance, &launch.tier),
-            network: self.hosts.door(instance, &launch.tier)?,
+            network: self.hosts.door(instance, (&launch.tier, number))?,
             descriptors,
         };
         let child = self.spawner.spawn(launch, confinement)?;

@@ -22,7 +22,7 @@ use rustix::thread::{
 };
 
 use crate::process::Identity;
-use crate::{cable, disk, guarded};
+use crate::{disk, guarded, network};
 
 /// A process to be started as part of a lab.
 #[derive(Debug, Clone)]
@@ -171,7 +171,7 @@ impl ChildSetup {
             // Without the right to, the process runs outside of the group and is ended by its identity.
             _ = rustix::io::write(entrance, b"0");
         }
-        self.network.as_ref().map_or(Ok(()), cable::enter)?;
+        self.network.as_ref().map_or(Ok(()), network::enter)?;
         close_on_exec_from(3);
         let files = getrlimit(Resource::Nofile);
         let most = self.descriptors.or(files.maximum);

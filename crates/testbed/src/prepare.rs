@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
-use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use minijinja::Value;
@@ -13,11 +12,12 @@ use model::record::plan::PlanTier;
 use model::{Catalogue, Plan, Problem, Problems, Result, ServerJob};
 
 use crate::app::{self, AppFiles};
+use crate::host::Addresses;
 use crate::lab::Site;
 use crate::needed::Needed;
 use crate::port::Claim;
 use crate::program::{self, Program};
-use crate::ready::Question;
+use crate::ready::{Question, Until};
 use crate::render::{Common, Own, Reach, Renderer};
 use crate::{disk, status};
 
@@ -58,6 +58,7 @@ pub(crate) struct ReadyServer {
     pub(crate) inits: Vec<ReadyCommand>,
     pub(crate) settles: Vec<ReadyCommand>,
     pub(crate) question: Question,
+    pub(crate) untils: Vec<Until>,
 }
 
 /// What of a plan is started, and where.
@@ -75,8 +76,8 @@ pub(crate) struct Layout<'a> {
     /// Its directory in memory, where the machine has such a file system.
     pub(crate) memory: Option<PathBuf>,
     pub(crate) cpus: Vec<usize>,
-    /// The addresses of the tiers that have a host of their own.
-    pub(crate) hosts: BTreeMap<String, Ipv4Addr>,
+    /// The addresses of the instances that have a host of their own.
+    pub(crate) hosts: Addresses,
     /// A password for whatever can be reached by more than the lab's user.
     pub(crate) secret: String,
     /// The tiers that are started, in order.
@@ -117,7 +118,7 @@ impl Layout<'_> {
                     (name.clone(), self.sockets.join(format!("{}.sock", numbered(name, instance))))
                 };
                 Reach {
-                    own_host: self.hosts.get(&tier.name).copied(),
+                    own_host: self.hosts.get(&tier.name).and_then(|all| all.get(instance)).copied(),
                     ports: claim.ports.clone(),
                     sockets: tier.service.sockets.iter().map(socket).collect(),
                     user: tier.service.database.as_ref().map(|database| database.user.clone()),
@@ -185,10 +186,13 @@ impl Layout<'_> {
         let memory_dir = self.memory.as_ref().map(|memory| memory.join(&name));
         let mut rendering = Rendering::new(self.catalogue, tier, renderer);
         let needed = Needed::by_tier(tier, &self.plan.kit);
-        let program = needed.and_then(|needed| program::of_service(&needed, &site.home));
-        let program = program.unwrap_or_else(|found| {
+        let program = needed.and_then(|needed| {
+            let roots = program::unpacked_roots(&needed, &site.home);
+            Ok((program::of_service(&needed, &site.home)?, roots))
+        });
+        let (program, roots) = program.unwrap_or_else(|found| {
             rendering.problems.extend(found.into_vec().into_iter().map(|problem| problem.tier(&tier.name)));
-            Program { path: PathBuf::new(), root: PathBuf::new() }
+            (Program { path: PathBuf::new(), root: PathBuf::new() }, BTreeMap::new())
         });
         let own = |values| Own {
             tier,
@@ -198,6 +202,7 @@ impl Layout<'_> {
             memory_dir: memory_dir.as_deref(),
             program: &program.path,
             program_root: &program.root,
+            roots: &roots,
         };
         let values = rendering.loading_values(self.loading, &common.for_tier(&own(&tier.values)));
         let context = common.for_tier(&own(&values));
@@ -208,8 +213,9 @@ impl Layout<'_> {
             .iter()
             .map(|file| (file.to.clone(), rendering.file(&file.from, &context)))
             .collect();
-        let args =
-            service.program.args.iter().map(|text| rendering.line("program.args", text, &context)).collect();
+        let args = service.program.args.iter().map(|text| rendering.line("program.args", text, &context));
+        // One that is there under a condition only.
+        let args = args.filter(|arg| !arg.is_empty()).collect();
         let env = service.program.env.iter();
         let env =
             env.map(|(name, text)| (name.clone(), rendering.line("program.env", text, &context))).collect();
@@ -228,8 +234,10 @@ impl Layout<'_> {
                 .key("ready")
         })?;
         let job = rendering.keep(status::resolve(renderer, tier, reach, &context));
+        let untils = rendering.keep(Until::all(tier, renderer, reach, &context));
         Problems::check(rendering.problems)?;
-        let server = ReadyServer { dir, memory_dir, program, args, env, files, inits, settles, question };
+        let server =
+            ReadyServer { dir, memory_dir, program, args, env, files, inits, settles, question, untils };
         Ok((server, job))
     }
 }
@@ -341,7 +349,7 @@ pub(crate) fn available_memory_bytes() -> u64 {
 }
 
 /// What something of an instance is called: that of the first has the plain name, that of the second `NAME-2`.
-pub(crate) fn numbered(name: &str, instance: usize) -> String {
+pub fn numbered(name: &str, instance: usize) -> String {
     if instance == 0 { name.to_string() } else { format!("{name}-{}", instance + 1) }
 }
 

@@ -1,5 +1,6 @@
 //! Server programs on this machine: where they are and which version they say they are.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -33,6 +34,12 @@ pub struct Version {
 /// Where packages are unpacked.
 pub(crate) fn unpacked(home: &Path) -> PathBuf {
     home.join("programs")
+}
+
+/// Where those packages are that a server's parts have unpacked, by their names; whether they are there or not.
+pub(crate) fn unpacked_roots(needed: &Needed<'_>, home: &Path) -> BTreeMap<String, PathBuf> {
+    let names = needed.parts().flat_map(|part| &part.packages.unpack);
+    names.map(|name| (name.clone(), unpacked(home).join(name))).collect()
 }
 
 /// The directories of unpacked packages, sorted.

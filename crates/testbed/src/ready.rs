@@ -1,5 +1,7 @@
 //! Readiness: asked, not slept for.
 
+mod until;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -9,6 +11,9 @@ use std::time::Duration;
 use model::catalogue::service::{Probe, Ready};
 
 use crate::render::Reach;
+
+pub use until::Ask;
+pub(crate) use until::Until;
 
 /// How long one try may take; a server that is slower answers a later one.
 const TRY: Duration = Duration::from_secs(2);

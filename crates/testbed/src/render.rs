@@ -67,6 +67,8 @@ pub(crate) struct Own<'a> {
     pub(crate) memory_dir: Option<&'a Path>,
     pub(crate) program: &'a Path,
     pub(crate) program_root: &'a Path,
+    /// Where the unpacked packages are that it needs, by their names.
+    pub(crate) roots: &'a BTreeMap<String, PathBuf>,
 }
 
 type Map = BTreeMap<String, Value>;
@@ -151,6 +153,7 @@ impl Common<'_> {
             map.extend(reach_values(reach).into_iter().filter(|(name, _)| name != "user"));
         }
         let instances = self.reach.get(&own.tier.name).map_or(1, Vec::len);
+        map.insert("tier".to_string(), Value::from(own.tier.name.as_str()));
         map.insert("instance".to_string(), Value::from(own.instance));
         map.insert("instances".to_string(), Value::from(instances));
         map.insert("dir".to_string(), path_value(own.dir));
@@ -159,6 +162,8 @@ impl Common<'_> {
         }
         map.insert("program".to_string(), path_value(own.program));
         map.insert("program_root".to_string(), path_value(own.program_root));
+        let roots = own.roots.iter().map(|(name, root)| (name.clone(), path_value(root)));
+        map.insert("roots".to_string(), Value::from_pairs(roots));
         if let Some(database) = &own.tier.service.database {
             map.insert("data_dir".to_string(), path_value(&own.dir.join(&database.data_dir)));
             map.insert("account".to_string(), Value::from(database.user.as_str()));
@@ -211,6 +216,15 @@ impl Renderer {
     /// Whether an expression over the context is true.
     pub(crate) fn holds(&self, file: &str, expression: &str, context: &Value) -> Result<bool> {
         Ok(self.worked_out(file, "constraint.must", expression, context)?.is_true())
+    }
+
+    /// The names that an expression uses, in alphabetical order; `key` is where it stands in `file`.
+    pub(crate) fn names(&self, file: &str, key: &str, expression: &str) -> Result<Vec<String>> {
+        let compiled = self.environment.compile_expression(expression);
+        let compiled = compiled.map_err(|error| mistake(file, &error).key(key))?;
+        let mut names: Vec<String> = compiled.undeclared_variables(false).into_iter().collect();
+        names.sort();
+        Ok(names)
     }
 
     /// What an expression over the context is; `key` is where it stands in `file`.

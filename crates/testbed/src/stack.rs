@@ -61,12 +61,18 @@ pub struct Tier {
     pub(crate) secret: String,
 }
 
-/// A tier whose main process ended without being asked to.
+/// An instance of a tier whose main process ended without being asked to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Death {
     /// The tier.
     pub tier: String,
-    /// How it ended: `exit status: 1`, `signal: 9 (SIGKILL)`; of several instances also which one.
+    /// Which of its instances, from 1.
+    pub instance: usize,
+    /// How many there were, dead ones included.
+    pub instances: usize,
+    /// How many of them live.
+    pub living: usize,
+    /// How it ended: `exit status: 1`, `signal: 9 (SIGKILL)`.
     pub status: String,
     /// The last lines of its log.
     pub log_tail: Vec<String>,
@@ -75,6 +81,14 @@ pub struct Death {
 }
 
 impl Death {
+    /// Which server it was: the tier, and of several instances which one: `db-2 of 3`.
+    pub fn server(&self) -> String {
+        match self.instances {
+            1 => self.tier.clone(),
+            all => format!("{}-{} of {all}", self.tier, self.instance),
+        }
+    }
+
     /// How it ended, with its log's last words where they may tell why.
     pub fn sentence(&self) -> String {
         match &self.memory {
@@ -220,7 +234,32 @@ impl Stack {
         self.tier("web").and_then(|tier| tier.address)
     }
 
-    /// Tiers whose main process ended since the last call. Never blocks.
+    /// Ends an instance of a tier at once, as by a power cut: it is none of the deaths. How many live then. `instance` is from 0.
+    ///
+    /// # Errors
+    /// An instance that there isn't; one that can't be ended.
+    pub fn kill(&mut self, tier: &str, instance: usize) -> Result<usize> {
+        let mut of_tier = self.tiers.iter().zip(&mut self.servers).filter(|(one, _)| one.name == tier);
+        let process = of_tier.next().and_then(|(_, server)| server.processes.get_mut(instance));
+        let none =
+            || Problem::recipe(format!("there is no instance {} to be killed", instance + 1)).tier(tier);
+        let process = process.ok_or_else(none)?;
+        process.dead = true;
+        let failed = |error| Problem::environment(format!("failed to kill it: {error}")).tier(tier);
+        process.running.child.kill().map_err(failed)?;
+        // Else the others would be told of a connection to a process that has not quite gone.
+        process.running.child.wait().map_err(failed)?;
+        Ok(self.living(tier).len())
+    }
+
+    /// Which instances of a tier live, from 0; none of a tier that there isn't.
+    pub fn living(&self, tier: &str) -> Vec<usize> {
+        let of_tier = self.tiers.iter().zip(&self.servers).find(|(one, _)| one.name == tier);
+        let processes = of_tier.iter().flat_map(|(_, server)| server.processes.iter().enumerate());
+        processes.filter(|(_, process)| !process.dead).map(|(instance, _)| instance).collect()
+    }
+
+    /// Instances whose main process ended since the last call. Never blocks.
     pub fn deaths(&mut self) -> Vec<Death> {
         let mut deaths = Vec::new();
         for (tier, server) in self.tiers.iter().zip(&mut self.servers).filter(|_| !self.over) {
@@ -235,22 +274,22 @@ impl Stack {
                 let logs = tier.logs.iter().skip(instance * logs_of_one).take(logs_of_one).cloned();
                 let log_tail = log::tails(&logs.collect::<Vec<_>>(), SHOWN_LINES);
                 let by_kill = status.signal() == Some(Signal::KILL.as_raw());
-                let status = match count {
-                    1 => status.to_string(),
-                    _ => format!("{status}, instance {} of {count}", instance + 1),
-                };
-                found.push((by_kill, Death { tier: tier.name.clone(), status, log_tail, memory: None }));
+                let (tier, status) = (tier.name.clone(), status.to_string());
+                let (instance, instances) = (instance + 1, count);
+                let death = Death { tier, instance, instances, living: 0, status, log_tail, memory: None };
+                found.push((by_kill, death));
             }
             if found.is_empty() {
                 // The kernel counts a kill before the process is gone: a count that is new stays so until then.
                 continue;
             }
+            let living = server.processes.iter().filter(|process| !process.dead).count();
             let kills = killed::of(&self.site.holds.entered(&self.instance, &tier.name));
             let new = kills.filter(|kills| kills.count > server.kills);
             server.kills = kills.map_or(0, |kills| kills.count);
             deaths.extend(found.into_iter().map(|(by_kill, death)| {
                 let memory = new.filter(|_| by_kill).map(|kills| kills.kill);
-                Death { memory, ..death }
+                Death { memory, living, ..death }
             }));
         }
         deaths

@@ -2,36 +2,35 @@
 
 mod failure;
 mod settle;
+mod waiting;
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use model::catalogue::fault_file::Injection;
+use model::catalogue::service::InstanceStart;
 use model::record::plan::PlanTier;
 use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result};
 
 use crate::app::AppFiles;
-use crate::job::{CONSOLE, Job, interrupted};
+use crate::host::Addresses;
+use crate::job::{CONSOLE, Job};
 use crate::lab::{Lab, Site};
 use crate::launch::{Launch, Running};
-use crate::listener::Stranger;
 use crate::port::Claim;
 use crate::prepare::{Layout, ReadyCommand, ReadyServer, ReadyTier, draw_secret, numbered};
+use crate::ready::Ask;
 use crate::render::Reach;
 use crate::stack::{Stack, Tier};
-use crate::{cgroup, delays, disk, links, listener, needed, program, snapshot};
+use crate::{delays, disk, links, needed, program, snapshot};
 
 pub use settle::SettledFiles;
+use waiting::Outcome;
 
 /// How often a tier whose free port was taken by somebody else in between is started with another.
 const PORT_TRIES: u32 = 5;
-/// Looks in a row that find another program where the server should listen: one may fall into the moment of a change.
-const STRANGER_LOOKS: u32 = 3;
-
 /// What is started, and how.
 pub struct StartOptions<'a> {
     /// The resolved plan: its tiers are started in order.
@@ -52,6 +51,8 @@ pub struct StartOptions<'a> {
     pub web_port: Option<u16>,
     /// Where the rendered files and logs of a tier that fails to start are kept.
     pub keep_failed: &'a Path,
+    /// Asks a server that answers what it tells about itself, where its service says that this decides whether it is ready.
+    pub ask: &'a Ask<'a>,
     /// Asked often; `true` ends the start as interrupted.
     pub cancel: &'a dyn Fn() -> bool,
     /// Told about each step when it ends, and about the long ones when they begin.
@@ -119,15 +120,6 @@ impl Lab {
     }
 }
 
-/// How a start ended.
-enum Outcome {
-    Ready,
-    Ended(ExitStatus),
-    Late,
-    /// Somebody else answers in its place.
-    Taken(Stranger),
-}
-
 struct Starting<'a, 'o> {
     site: &'a Arc<Site>,
     options: &'a mut StartOptions<'o>,
@@ -152,8 +144,10 @@ impl<'a, 'o> Starting<'a, 'o> {
             return Err(Problem::recipe(what).key("stack").into());
         }
         let wanted = options.web_port.or(plan.port);
-        let hosts = if options.loading { BTreeMap::new() } else { site.make_hosts(instance, &tiers)? };
-        let claims = tiers.iter().map(|tier| claims(tier, &plan.kit, &hosts, wanted));
+        let hosts = if options.loading { Addresses::new() } else { site.make_hosts(instance, &tiers)? };
+        // What is loaded into one is copied for all.
+        let instances = |tier: &PlanTier| if options.loading { 1 } else { tier.instances.max(1) as usize };
+        let claims = tiers.iter().map(|tier| claims(tier, instances(tier), &plan.kit, &hosts, wanted));
         let claims = claims.collect::<Result<Vec<Vec<Claim>>>>()?;
         let mut cpus = plan.placement.stack.clone();
         if options.loading {
@@ -248,8 +242,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             self.layout.claims[index].iter_mut().for_each(Claim::release);
             self.step(index, Step::Start, None);
             let mut running = Vec::new();
-            let launched = self.launch(index, &mut running);
-            let outcome = launched.and_then(|()| self.wait_for_all(index, &mut running));
+            let outcome = self.launch_all(index, &mut running);
             // The stack has them now, so that whatever comes next ends them.
             if !running.is_empty() {
                 let tier = self.describe(index, &running);
@@ -260,7 +253,9 @@ impl<'a, 'o> Starting<'a, 'o> {
                     self.step(index, Step::Start, Some(start.elapsed()));
                     return Ok(());
                 }
-                (Outcome::Ended(_), _) if self.port_was_taken(index) && attempt < PORT_TRIES => {
+                (Outcome::Ended(_), instance)
+                    if self.port_was_taken(index, instance) && attempt < PORT_TRIES =>
+                {
                     stack.remove_last()?;
                     self.claim_again(index)?;
                 }
@@ -277,9 +272,10 @@ impl<'a, 'o> Starting<'a, 'o> {
                     let what = format!("is not who answers on port {port} of 127.0.0.1: {stranger} took it");
                     return Err(self.failure(index, instance, &what).key("port").into());
                 }
-                (Outcome::Late, instance) => {
+                (Outcome::Late(lacking), instance) => {
                     let within_s = self.layout.tiers[index].service.ready.within_s;
-                    let what = format!("was not ready within {within_s} s");
+                    let lacking = lacking.map(|lacking| format!(": {lacking}")).unwrap_or_default();
+                    let what = format!("was not ready within {within_s} s{lacking}");
                     return Err(self.failure(index, instance, &what).into());
                 }
             }
@@ -293,14 +289,17 @@ impl<'a, 'o> Starting<'a, 'o> {
         self.wanted.is_some_and(|port| claims.iter().any(|claim| has(claim, port)))
     }
 
-    fn port_was_taken(&self, index: usize) -> bool {
-        !self.port_was_asked_for(index) && self.layout.claims[index].iter().any(Claim::lost)
+    /// Whether somebody else has a port of the instance that ended; those of others that run are theirs.
+    fn port_was_taken(&self, index: usize, instance: usize) -> bool {
+        let claim = self.layout.claims[index].get(instance);
+        !self.port_was_asked_for(index) && claim.is_some_and(Claim::lost)
     }
 
     /// Other ports for a tier; what names them is rendered again.
     fn claim_again(&mut self, index: usize) -> Result<()> {
         let (tier, kit) = (self.layout.tiers[index], &self.layout.plan.kit);
-        self.layout.claims[index] = claims(tier, kit, &self.layout.hosts, None)?;
+        let instances = self.layout.claims[index].len();
+        self.layout.claims[index] = claims(tier, instances, kit, &self.layout.hosts, None)?;
         (self.ready, self.app) = self.layout.prepare(self.site)?;
         self.write_app()?;
         self.write_tier(index)
@@ -339,28 +338,42 @@ impl<'a, 'o> Starting<'a, 'o> {
         Ok(())
     }
 
-    fn launch(&self, index: usize, running: &mut Vec<Running>) -> Result<()> {
-        let tier = self.layout.tiers[index];
+    /// Starts all instances of a tier and waits until they are ready; else what became of the first that is not, and which one
+    /// that is.
+    fn launch_all(&self, index: usize, running: &mut Vec<Running>) -> Result<(Outcome, usize)> {
+        let one_by_one = self.layout.tiers[index].service.instances.start == InstanceStart::OneByOne;
+        for instance in 0..self.ready[index].servers.len() {
+            running.push(self.launch(index, instance)?);
+            if one_by_one {
+                let outcome = self.wait(index, instance, running)?;
+                if !matches!(outcome, Outcome::Ready) {
+                    return Ok((outcome, instance));
+                }
+            }
+        }
+        // Those that came before see the last one, too.
+        self.wait_for_all(index, running)
+    }
+
+    fn launch(&self, index: usize, instance: usize) -> Result<Running> {
+        let (tier, server) = (self.layout.tiers[index], &self.ready[index].servers[instance]);
         let limits = self.options.plan.injections().iter().filter_map(|injection| match injection {
             Injection::Descriptors { tier: name, limit } if *name == tier.name => Some(*limit),
             _ => None,
         });
         let descriptors = limits.min().filter(|_| !self.options.loading);
         let delays = self.delays(&tier.name)?;
-        for server in &self.ready[index].servers {
-            let launch = Launch {
-                tier: tier.name.clone(),
-                program: server.program.path.clone(),
-                args: server.args.iter().map(Into::into).collect(),
-                env: server.env.iter().chain(&delays).cloned().collect(),
-                dir: server.dir.clone(),
-                input: None,
-                output: server.dir.join(CONSOLE),
-                cpus: self.layout.cpus.clone(),
-            };
-            running.push(self.site.launch_with(&launch, &self.instance, descriptors)?);
-        }
-        Ok(())
+        let launch = Launch {
+            tier: tier.name.clone(),
+            program: server.program.path.clone(),
+            args: server.args.iter().map(Into::into).collect(),
+            env: server.env.iter().chain(&delays).cloned().collect(),
+            dir: server.dir.clone(),
+            input: None,
+            output: server.dir.join(CONSOLE),
+            cpus: self.layout.cpus.clone(),
+        };
+        self.site.launch_with(&launch, (&self.instance, instance), descriptors)
     }
 
     /// What the environment of the servers of `tier` says where their waits are to be made longer.
@@ -371,55 +384,6 @@ impl<'a, 'o> Starting<'a, 'o> {
             return Ok(Vec::new());
         }
         delays::prepare(&self.layout.dir, tier)
-    }
-
-    /// Waits until all instances are ready; else what became of the first that is not, and which one that is.
-    fn wait_for_all(&self, index: usize, running: &mut [Running]) -> Result<(Outcome, usize)> {
-        for (instance, running) in running.iter_mut().enumerate() {
-            let outcome = self.wait(index, instance, running)?;
-            if !matches!(outcome, Outcome::Ready) {
-                return Ok((outcome, instance));
-            }
-        }
-        Ok((Outcome::Ready, 0))
-    }
-
-    fn wait(&self, index: usize, instance: usize, running: &mut Running) -> Result<Outcome> {
-        let (tier, ready) = (self.layout.tiers[index], &self.ready[index].servers[instance]);
-        let start = Instant::now();
-        let (mut pause, mut strangers) = (Duration::from_millis(1), 0);
-        loop {
-            if let Ok(Some(status)) = running.child.try_wait() {
-                return Ok(Outcome::Ended(status));
-            }
-            // Ready only if it is our server that answers: one that has died meanwhile does not.
-            if ready.question.answered() && matches!(running.child.try_wait(), Ok(None)) {
-                match self.stranger(index, instance, running) {
-                    None => return Ok(Outcome::Ready),
-                    Some(stranger) if strangers + 1 == STRANGER_LOOKS => return Ok(Outcome::Taken(stranger)),
-                    Some(_) => strangers += 1,
-                }
-            }
-            if start.elapsed().as_secs_f64() > tier.service.ready.within_s {
-                return Ok(Outcome::Late);
-            }
-            if (self.options.cancel)() {
-                return Err(interrupted(&tier.name).into());
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(20));
-        }
-    }
-
-    /// Whoever answers in the place of a server that runs.
-    fn stranger(&self, index: usize, instance: usize, running: &Running) -> Option<Stranger> {
-        let port = self.ready[index].servers[instance].question.port()?;
-        let tier = &self.layout.tiers[index].name;
-        let pids = match &running.cgroup {
-            Some(group) => cgroup::members(group),
-            None => self.site.family_of(&self.instance, tier, running.identity.pid),
-        };
-        listener::stranger(port, &pids, self.site.owner.uid)
     }
 
     /// What is known of a tier whose first instance was started, at least.
@@ -469,8 +433,9 @@ impl<'a, 'o> Starting<'a, 'o> {
 /// Ports for each instance of a tier; the one that is asked for is the web tier's first.
 fn claims(
     tier: &PlanTier,
+    instances: usize,
     kit: &KitManifest,
-    hosts: &BTreeMap<String, Ipv4Addr>,
+    hosts: &Addresses,
     wanted: Option<u16>,
 ) -> Result<Vec<Claim>> {
     let ports = needed::ports(tier, kit)?;
@@ -479,5 +444,5 @@ fn claims(
         true => Ok(Claim::alone(&ports, instance)),
         false => Claim::new(&ports, wanted.filter(|_| instance == 0)),
     };
-    (0..tier.instances.max(1) as usize).map(claim).collect()
+    (0..instances).map(claim).collect()
 }

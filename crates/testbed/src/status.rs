@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use minijinja::Value;
 use model::catalogue::server_job::{Asked, CounterJob, StatusJob, StatusPlace};
-use model::catalogue::service::{Counter, Reader, ServiceManifest, Status};
+use model::catalogue::service::{Counter, Merge, Reader, ReadyUntil, ServiceManifest, Status};
 use model::record::plan::PlanTier;
 use model::{Catalogue, Problem, Problems, Result, ServerJob, Setting, document};
 
@@ -24,18 +24,7 @@ pub(crate) fn resolve(
     let mut job = ServerJob { tier: tier.name.clone(), ..ServerJob::default() };
     for status in &service.statuses {
         if holds(renderer, &file, "status.when", status.when.as_ref(), context)? {
-            job.statuses.push(StatusJob {
-                name: status.name.clone(),
-                reader: status.reader,
-                asked: vec![Asked {
-                    at: status_place(status, reach)
-                        .ok_or_else(|| nowhere(status).file(&file).key("status.at"))?,
-                    path: renderer.text(&file, &status.path, context)?,
-                }],
-                user: service.database.as_ref().map(|database| database.user.clone()),
-                every_s: status.every_s,
-                threads: status.threads.clone(),
-            });
+            job.statuses.push(status_job(status, (renderer, &file), tier, reach, context)?);
         }
     }
     for counter in &service.counters {
@@ -49,8 +38,27 @@ pub(crate) fn resolve(
     Ok(job)
 }
 
-/// The jobs of a tier's instances as one: each is asked, and limits add up as what they limit does. Of shares the mean is
-/// told, so that their limit stays.
+/// What an instance of a tier is asked for one of its statuses; `file` is where that stands.
+pub(crate) fn status_job(
+    status: &Status,
+    (renderer, file): (&Renderer, &str),
+    tier: &PlanTier,
+    reach: &Reach,
+    context: &Value,
+) -> Result<StatusJob> {
+    let at = status_place(status, reach).ok_or_else(|| nowhere(status).file(file).key("status.at"))?;
+    Ok(StatusJob {
+        name: status.name.clone(),
+        reader: status.reader,
+        asked: vec![Asked { at, path: renderer.text(file, &status.path, context)? }],
+        user: tier.service.database.as_ref().map(|database| database.user.clone()),
+        every_s: status.every_s,
+        threads: status.threads.clone(),
+    })
+}
+
+/// The jobs of a tier's instances as one: each is asked, and where figures add up their limits do. Else the limit of one is that
+/// of all.
 pub(crate) fn merged(jobs: Vec<ServerJob>) -> ServerJob {
     let mut jobs = jobs.into_iter();
     let mut all = jobs.next().unwrap_or_default();
@@ -59,7 +67,7 @@ pub(crate) fn merged(jobs: Vec<ServerJob>) -> ServerJob {
             status.asked.extend(more.asked);
         }
         for (counter, more) in all.counters.iter_mut().zip(job.counters) {
-            if !counter.is_share() {
+            if counter.merge == Merge::Sum {
                 counter.limit = counter.limit.zip(more.limit).map(|(one, other)| one + other);
             }
         }
@@ -97,6 +105,7 @@ fn resolved(counter: &Counter, limit: Option<f64>) -> CounterJob {
         unit: counter.series_unit(),
         times: counter.times,
         limit,
+        merge: counter.merged_as(),
     }
 }
 
@@ -113,9 +122,13 @@ pub fn check(catalogue: &Catalogue, folder: &str, service: &ServiceManifest) -> 
         knobs.map(|knob| (Setting::variable(&knob.name), setting_value(&default(knob)))).collect();
     context.push(("kit".to_string(), Value::from_pairs([("needs", Value::from(Vec::<String>::new()))])));
     context.extend([("cpus", 1), ("memory_bytes", 1 << 30)].map(|(name, n)| (name.into(), Value::from(n))));
+    context.push(("loading".to_string(), Value::from(false)));
     let text = catalogue.text(&file)?;
     let mut check =
         Check { file: &file, text, renderer, context: Value::from_pairs(context), problems: Vec::new() };
+    for (index, until) in service.ready.untils.iter().enumerate() {
+        check.until(index, until, service);
+    }
     let mut names = BTreeSet::new();
     for (index, status) in service.statuses.iter().enumerate() {
         check.status(index, status, service, !names.insert(&status.name));
@@ -163,6 +176,18 @@ impl Check<'_> {
         self.keep(list, "when", result.map(|_| ()));
     }
 
+    fn until(&mut self, index: usize, until: &ReadyUntil, service: &ServiceManifest) {
+        let list = ("ready.until", index);
+        if !service.statuses.iter().any(|status| status.name == until.status) {
+            let what = format!("it is of status `{}`, which there is not", until.status);
+            self.wrong(list, "status", Problem::recipe(what));
+        }
+        let result = holds(&self.renderer, self.file, "when", until.when.as_ref(), &self.context);
+        self.keep(list, "when", result.map(|_| ()));
+        let result = self.renderer.names(self.file, "must", &until.must);
+        self.keep(list, "must", result.map(|_| ()));
+    }
+
     fn counter(&mut self, index: usize, counter: &Counter, service: &ServiceManifest, again: bool) {
         let list = ("counter", index);
         if again {
@@ -195,7 +220,9 @@ impl Check<'_> {
 
     /// The line of the manifest instead of the line in the expression.
     fn wrong(&mut self, (list, index): (&str, usize), key: &str, mut problem: Problem) {
-        problem.place.line = document::line(self.text, &[list, &index.to_string(), key]);
+        let index = index.to_string();
+        let place: Vec<&str> = list.split('.').chain([index.as_str(), key]).collect();
+        problem.place.line = document::line(self.text, &place);
         self.problems.push(problem.file(self.file).key(format!("{list}.{key}")));
     }
 }

@@ -7,7 +7,7 @@ use model::{Problems, Result};
 
 use crate::ledger::Entry;
 use crate::process::{Family, Identity, boot_id};
-use crate::{cable, cgroup, disk};
+use crate::{cgroup, disk, subnet};
 
 /// Ends every process of a ledger and takes every change back; how many processes still ran. Goes on after a
 /// failure, so that one stubborn file does not keep servers alive.
@@ -34,7 +34,7 @@ pub(crate) fn undo(entries: &[Entry]) -> Result<usize> {
     for entry in entries.iter().rev() {
         match entry {
             Entry::Cgroup { path } if same_boot => _ = note(cgroup::remove(path).map(|()| 0)),
-            Entry::Cable { name, owner } if same_boot => _ = note(cable::remove(name, owner).map(|()| 0)),
+            Entry::Cable { name, owner } if same_boot => _ = note(subnet::remove(name, owner).map(|()| 0)),
             Entry::Directory { path } => _ = note(remove_tree(path).map(|()| 0)),
             _ => {}
         }

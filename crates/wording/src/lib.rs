@@ -11,6 +11,7 @@
 mod asking;
 pub mod capacity;
 mod checks;
+mod cluster;
 pub mod compare;
 mod diagnosis;
 mod evidence;
@@ -28,6 +29,7 @@ pub mod trial;
 
 pub use asking::Asking;
 pub use checks::{abandoned, check, checks, no_room};
+pub use cluster::{copies, outage};
 pub use diagnosis::diagnosis;
 pub use line_proof::{intervention, line_proof, moved_target, target_move};
 pub use proof::{ProofFacts, proof};

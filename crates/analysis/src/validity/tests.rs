@@ -295,7 +295,7 @@ fn a_tier_that_died_or_restarted_is_found() {
     let faults =
         [TierFault::Died("killed by signal 9".into()), TierFault::OutOfMemory(kill), TierFault::Restarted];
     for fault in faults {
-        let event = TierEvent { tier: "db".into(), fault, second: 31, log_line: None };
+        let event = TierEvent { tier: "db".into(), instance: None, fault, second: 31, log_line: None };
         match broken(Check::Tiers, |run| run.tier_events.push(event.clone())) {
             Finding::Tiers(events) => assert_eq!(events, [event]),
             other => panic!("{other:?}"),

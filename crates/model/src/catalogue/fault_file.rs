@@ -93,6 +93,15 @@ pub enum Injection {
         /// By how much of what each takes: 0.15 is 15 % longer.
         ratio: f64,
     },
+    /// An instance of the tier is ended at once in the middle of the run, as by a power cut; the others go on.
+    Kill {
+        /// The tier.
+        tier: String,
+        /// Which of its instances, from 1.
+        instance: u32,
+        /// Seconds after the steady state began.
+        at_s: f64,
+    },
     /// A part of a catalogue's file is replaced, for this run only.
     Patch {
         /// Path in the catalogue: `kits/dvdstore/app/ds2/store.php`.
@@ -173,7 +182,8 @@ impl Injection {
             Injection::CpuQuota { tier, .. }
             | Injection::Descriptors { tier, .. }
             | Injection::DiskWrites { tier, .. }
-            | Injection::Delay { tier, .. } => Some(tier),
+            | Injection::Delay { tier, .. }
+            | Injection::Kill { tier, .. } => Some(tier),
             Injection::CpuHog { .. } | Injection::Patch { .. } => None,
         }
     }
@@ -189,6 +199,10 @@ impl Injection {
             }
             Injection::DiskWrites { per_s: 0, .. } => {
                 Some("a tier without any write never starts".to_string())
+            }
+            Injection::Kill { instance: 0, .. } => Some("instances are numbered from 1".to_string()),
+            Injection::Kill { at_s, .. } if !(0.0..=1e6).contains(at_s) => {
+                Some(format!("{at_s} s is no moment of a steady state"))
             }
             Injection::Delay { ratio, .. } if !(0.0..=1000.0).contains(ratio) => {
                 Some(format!("waits can't be longer by {ratio} of what they take: 0 to 1000"))
@@ -220,6 +234,9 @@ impl Injection {
                     DelayedWait::Sync => "waits for files to be on the disk",
                 };
                 format!("tier {tier} {what} for {:.0} % longer", ratio * 100.0)
+            }
+            Injection::Kill { tier, instance, at_s } => {
+                format!("{tier}-{instance} is killed {at_s} s after the steady state began")
             }
             Injection::Patch { file, .. } => format!("a part of {file} is replaced"),
         }

@@ -51,6 +51,10 @@ pub struct KitManifest {
     pub data: Option<String>,
     /// The database that holds the tables; the kit's name when absent.
     pub database: Option<String>,
+    /// Whether its application spreads its connections over all databases of a tier that has several; else such a tier is
+    /// refused.
+    #[serde(default)]
+    pub database_spread: bool,
     /// Tables, run before the rows are loaded.
     pub schema: Option<String>,
     /// Indexes, constraints and derived rows, run after the rows are loaded.

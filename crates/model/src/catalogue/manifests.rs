@@ -6,7 +6,7 @@ use crate::catalogue::qos::QosPreset;
 use crate::catalogue::rules::Rule;
 use crate::document;
 use crate::problem::{Problem, Problems, Result};
-use crate::{FaultFile, KitManifest, RuleFile, ServiceManifest, StackManifest, StudyFile};
+use crate::{FaultFile, KitManifest, LinkFile, RuleFile, ServiceManifest, StackManifest, StudyFile};
 
 impl Catalogue {
     /// The manifest of a kit, each file that it names present.
@@ -97,6 +97,22 @@ impl Catalogue {
             return Err(misnamed(&path, text, &stack.name, name).into());
         }
         Ok(stack)
+    }
+
+    /// A link.
+    pub fn link(&self, name: &str) -> Result<LinkFile> {
+        let path = self.find("link", name, &self.links(), format!("links/{name}.toml"))?;
+        let text = self.text(&path)?;
+        let link: LinkFile = document::read(&path, text)?;
+        if link.name != name {
+            return Err(misnamed(&path, text, &link.name, name).into());
+        }
+        let placed = |mut problem: Problem| {
+            problem.place.line = problem.place.key.as_deref().and_then(|key| document::line(text, &[key]));
+            problem.file(&path)
+        };
+        Problems::check(link.mistakes().into_iter().map(placed).collect())?;
+        Ok(link)
     }
 
     /// A study, with the path and the text that its mistakes are told by.

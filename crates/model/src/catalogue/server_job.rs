@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::service::{CounterKind, Reader, RequestThreads};
+use crate::catalogue::service::{CounterKind, Merge, Reader, RequestThreads};
 
 /// All that is asked of one tier's server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -71,11 +71,7 @@ pub struct CounterJob {
     pub times: f64,
     /// The most that it can be.
     pub limit: Option<f64>,
-}
-
-impl CounterJob {
-    /// Whether it is a share: those of several instances are no sum.
-    pub fn is_share(&self) -> bool {
-        self.unit == "ratio"
-    }
+    /// What the figures of several instances become.
+    #[serde(default)]
+    pub merge: Merge,
 }

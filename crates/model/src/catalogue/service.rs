@@ -55,10 +55,9 @@ pub struct ServiceManifest {
     /// Parts of it that only some workloads or settings need.
     #[serde(default, rename = "module")]
     pub modules: Vec<Module>,
-    /// How many instances of it a tier may have (`--set TIER.instances=4`); 1 when absent.
-    #[serde(default = "one_instance")]
-    #[schemars(range(min = 1, max = 256))]
-    pub most_instances: u32,
+    /// How many of it a tier may have, and how they start; one when absent.
+    #[serde(default)]
+    pub instances: Instances,
     /// Whether a tier may be on a host of its own with it (`--set TIER.net.host=own`): its ports are on `host`, and
     /// its `ready` and statuses are at unix sockets.
     #[serde(default)]
@@ -123,8 +122,33 @@ pub struct Packages {
     pub why: String,
 }
 
-fn one_instance() -> u32 {
-    1
+/// The instances of a server that a tier has (`--set TIER.instances=4`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Instances {
+    /// As many as there may be.
+    #[schemars(range(min = 1, max = 256))]
+    pub max: u32,
+    /// How they start.
+    #[serde(default)]
+    pub start: InstanceStart,
+}
+
+impl Default for Instances {
+    fn default() -> Instances {
+        Instances { max: 1, start: InstanceStart::default() }
+    }
+}
+
+/// How the instances of a tier start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InstanceStart {
+    /// All at once.
+    #[default]
+    Together,
+    /// Each when the one before it is ready: those of a cluster, which the first one founds.
+    OneByOne,
 }
 
 /// A part of a server that only some workloads or settings need: packages that are wanted where it is used, and files
@@ -194,6 +218,22 @@ pub struct Ready {
     pub at: Option<String>,
     /// Longer than this is a failed start; seconds.
     pub within_s: f64,
+    /// What must hold besides, of what the server tells about itself.
+    #[serde(default, rename = "until", skip_serializing_if = "Vec::is_empty")]
+    pub untils: Vec<ReadyUntil>,
+}
+
+/// A server that answers is not ready until this holds: a node that has not joined its cluster yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadyUntil {
+    /// The `[[status]]` that is asked.
+    pub status: String,
+    /// A minijinja expression over the figures there and what templates see, `started` (how many instances of the tier have been
+    /// started) included, that must be true. A figure that isn't told yet is none: `wsrep_cluster_size >= started`.
+    pub must: String,
+    /// Only where this holds: a minijinja expression over the knobs; always when absent.
+    pub when: Option<String>,
 }
 
 /// A readiness probe.
@@ -320,6 +360,8 @@ pub struct Counter {
     pub times: f64,
     /// The most that it can be: a minijinja expression over the knobs.
     pub limit: Option<String>,
+    /// What the figure of a tier with several instances is; when absent their sum, of shares (`unit = "ratio"`) their mean.
+    pub merge: Option<Merge>,
     /// Only where this holds: a minijinja expression over the knobs; always when absent.
     pub when: Option<String>,
     /// What it tells.
@@ -330,6 +372,12 @@ pub struct Counter {
 }
 
 impl Counter {
+    /// What the figures of several instances become.
+    pub fn merged_as(&self) -> Merge {
+        let default = if self.series_unit() == "ratio" { Merge::Mean } else { Merge::Sum };
+        self.merge.unwrap_or(default)
+    }
+
     /// The unit of its series: of a rate per second.
     pub fn series_unit(&self) -> String {
         let per_s = if self.kind == CounterKind::Rate { "/s" } else { "" };
@@ -345,6 +393,23 @@ pub enum CounterKind {
     Gauge,
     /// A count since the start: its growth per second.
     Rate,
+}
+
+/// What becomes of a figure that each instance of a tier has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Merge {
+    /// They add up.
+    #[default]
+    Sum,
+    /// Their mean.
+    Mean,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// By how much the largest is larger than the smallest.
+    Spread,
 }
 
 /// How a server takes over changed files while it runs.
@@ -386,4 +451,7 @@ pub struct Database {
     /// Files of the data directory that a snapshot leaves out.
     #[serde(default)]
     pub leave_out: Vec<String>,
+    /// Knobs that a kept data directory depends on: with another value of one the data set is made anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept_by: Vec<String>,
 }

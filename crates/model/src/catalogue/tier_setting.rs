@@ -22,6 +22,10 @@ pub const HOST: &str = "net.host";
 pub const RATE: &str = "net.rate_mbit";
 /// How long that cable holds a packet.
 pub const DELAY: &str = "net.delay_us";
+/// A link of the catalogue, instead of what the cable carries and how long it holds a packet.
+pub const LINK: &str = "net.link";
+/// The value of [`LINK`] for none.
+const NO_LINK: &str = "none";
 
 /// The value of [`HOST`] for a host of its own.
 const OWN: &str = "own";
@@ -35,10 +39,16 @@ pub struct OwnHost {
     /// How long the cable holds each packet, in each direction, in microseconds; no longer than it takes when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_us: Option<u32>,
+    /// By how much that differs from packet to packet, in microseconds; not at all when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter_us: Option<u32>,
+    /// Of a million packets, how many get lost; none when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_ppm: Option<u32>,
 }
 
-/// The settings of a tier whose service allows `most_instances`.
-pub fn all(most_instances: u32) -> Vec<Setting> {
+/// The settings of a tier whose service allows `max_instances`.
+pub fn all(max_instances: u32) -> Vec<Setting> {
     let setting = |name: &str, kind, default, min, max, help: &str| Setting {
         name: name.to_string(),
         kind,
@@ -57,9 +67,11 @@ pub fn all(most_instances: u32) -> Vec<Setting> {
     let words = ["shared", OWN].map(str::to_string).to_vec();
     let rate = "Mbit/s that the cable of net.host=own carries in each direction; 0 is no limit";
     let delay = "microseconds that the cable of net.host=own holds each packet, in each direction; 0 is none";
+    let link =
+        "a link of the catalogue (`plimsoll list`) to a network of its own, instead of the three above";
     let none = || Value::Int(0);
     vec![
-        setting(INSTANCES, Type::Int, Value::Int(1), 1.0, Some(f64::from(most_instances)), instances),
+        setting(INSTANCES, Type::Int, Value::Int(1), 1.0, Some(f64::from(max_instances)), instances),
         setting(MEMORY, Type::Size, Value::Int(0), 0.0, None, memory),
         setting(CPU, Type::Float, Value::Float(0.0), 0.0, None, cpu),
         setting(READ_IOPS, Type::Int, none(), 0.0, Some(f64::from(u32::MAX)), reads),
@@ -70,17 +82,20 @@ pub fn all(most_instances: u32) -> Vec<Setting> {
         },
         setting(RATE, Type::Int, none(), 0.0, Some(100_000.0), rate),
         setting(DELAY, Type::Int, none(), 0.0, Some(1_000_000.0), delay),
+        Setting { min: None, ..setting(LINK, Type::Text, Value::Text(NO_LINK.to_string()), 0.0, None, link) },
     ]
 }
 
 /// What the settings of a tier ask for.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Asked {
     pub(crate) instances: u32,
     pub(crate) memory_limit_bytes: Option<u64>,
     pub(crate) cpu_limit_cores: Option<f64>,
     pub(crate) read_limit_per_s: Option<u64>,
     pub(crate) own_host: Option<OwnHost>,
+    /// The name of a link that says what the host of its own is.
+    pub(crate) link: Option<String>,
 }
 
 /// From values that [`all`] accepted.
@@ -94,13 +109,26 @@ pub(crate) fn read(values: &Values) -> Asked {
         _ => None,
     };
     let some = |name: &str| u32::try_from(whole(name)).ok().filter(|value| *value > 0);
-    let own_host = is_own(values).then(|| OwnHost { rate_mbit: some(RATE), delay_us: some(DELAY) });
+    let own_host = is_own(values).then(|| OwnHost {
+        rate_mbit: some(RATE),
+        delay_us: some(DELAY),
+        ..OwnHost::default()
+    });
     Asked {
         instances: u32::try_from(whole(INSTANCES)).unwrap_or(1).max(1),
         memory_limit_bytes: Some(whole(MEMORY)).filter(|bytes| *bytes > 0),
         cpu_limit_cores,
         read_limit_per_s: Some(whole(READ_IOPS)).filter(|per_s| *per_s > 0),
         own_host,
+        link: link(values).map(str::to_string),
+    }
+}
+
+/// The link that is asked for.
+fn link(values: &Values) -> Option<&str> {
+    match values.get(LINK) {
+        Some(Value::Text(name)) if name != NO_LINK => Some(name),
+        _ => None,
     }
 }
 
@@ -112,6 +140,22 @@ fn is_own(values: &Values) -> bool {
 /// begin with.
 pub(crate) fn mistakes(values: &Values, service: &ServiceManifest, prefix: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
+    if let Some(name) = link(values) {
+        let own = is_own(values).then_some(HOST);
+        let set = |name: &&str| matches!(values.get(*name), Some(Value::Int(value)) if *value > 0);
+        for key in own.into_iter().chain([RATE, DELAY].into_iter().filter(set)) {
+            let what = format!("{LINK}={name} says it already");
+            problems
+                .push(Problem::recipe(what).key(format!("{prefix}{key}")).remedy("leave one of the two out"));
+        }
+        if !service.own_host {
+            let what = format!("{} can't be on a host of its own, and a link leads to one", service.title);
+            problems.push(
+                Problem::recipe(what).key(format!("{prefix}{LINK}")).remedy(format!("{LINK}={NO_LINK}")),
+            );
+        }
+        return problems;
+    }
     if is_own(values) && !service.own_host {
         let place = "it listens on this host's loopback, or on unix sockets, only";
         let problem = Problem::recipe(format!("{} can't be on a host of its own: {place}", service.title));
@@ -147,8 +191,9 @@ mod tests {
             cpu_limit_cores: None,
             read_limit_per_s: None,
             own_host: None,
+            link: None,
         };
-        assert_eq!(resolved(Values::new()), (none, 0));
+        assert_eq!(resolved(Values::new()), (none.clone(), 0));
         let given = [
             (INSTANCES.to_string(), Value::Int(4)),
             (MEMORY.to_string(), Value::Text("1G".to_string())),
@@ -157,8 +202,7 @@ mod tests {
         ];
         let (memory_limit_bytes, cpu_limit_cores) = (Some(1 << 30), Some(0.5));
         let read_limit_per_s = Some(50);
-        let some =
-            Asked { instances: 4, memory_limit_bytes, cpu_limit_cores, read_limit_per_s, own_host: None };
+        let some = Asked { instances: 4, memory_limit_bytes, cpu_limit_cores, read_limit_per_s, ..none };
         assert_eq!(resolved(given.into()), (some, 0));
         let given = [(INSTANCES.to_string(), Value::Int(5))];
         assert_eq!(resolved(given.into()).1, 1, "more than the service allows");
@@ -188,12 +232,21 @@ stop = { signal = "TERM", within_s = 1 }
     #[test]
     fn a_cable_has_a_rate_and_a_delay_where_there_is_one() {
         let rate = ("net.rate_mbit", "1000");
-        let some = OwnHost { rate_mbit: Some(1000), delay_us: None };
+        let some = OwnHost { rate_mbit: Some(1000), ..OwnHost::default() };
         assert_eq!(keys(&[("net.host", "own"), rate, ("net.delay_us", "0")], true), (Some(some), Vec::new()));
         assert_eq!(keys(&[("net.host", "own")], true), (Some(OwnHost::default()), Vec::new()));
         assert_eq!(keys(&[rate], true), (None, vec!["set.cache.net.rate_mbit".to_string()]));
         let none = keys(&[("net.host", "shared"), ("net.rate_mbit", "0")], false);
         assert_eq!(none, (None, Vec::new()), "what is set to nothing is not asked for");
+    }
+
+    #[test]
+    fn a_link_says_alone_what_the_host_is() {
+        let link = ("net.link", "metro-2ms");
+        assert_eq!(keys(&[link], true), (None, Vec::new()), "the catalogue says the rest");
+        assert_eq!(keys(&[link], false).1, ["set.cache.net.link"]);
+        let both = [link, ("net.host", "own"), ("net.rate_mbit", "100")];
+        assert_eq!(keys(&both, true).1, ["set.cache.net.host", "set.cache.net.rate_mbit"]);
     }
 
     #[test]

@@ -94,6 +94,9 @@ pub struct PlanTier {
     /// The host of its own that it is on, as far as the network goes. On this one's when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_host: Option<OwnHost>,
+    /// The link of the catalogue that says what that host is, where one was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
 }
 
 fn one_instance() -> u32 {
@@ -151,10 +154,12 @@ impl Plan {
         }
         let fault = recipe.fault.as_deref().map(|name| catalogue.fault(name)).transpose()?;
         problems.extend(fault.iter().flat_map(|fault| fault.mistakes(&stack, recipe.target.is_some())));
+        problems.extend(fault.iter().flat_map(|fault| kills_of_nobody(fault, &tiers)));
         apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
         check_acknowledge(&kit, &params, &mut problems);
         problems.extend(only_the_first(&kit, &load));
+        problems.extend(only_one_database(&kit, &tiers));
         // A size that there is not has been told of.
         problems.extend(too_many_users(&kit, &size, &load).filter(|_| !size.values.is_empty()));
         if let Some(file) = file {
@@ -403,6 +408,29 @@ fn only_the_first(kit: &KitManifest, load: &Load) -> Option<Problem> {
     let remedy = "--lifetime '100 sessions' lets users go on (the rate is that of users, then), or --arriving operations \
                   makes it the rate of their sessions";
     Some(Problem::recipe(what).key("rate").why(why).remedy(remedy))
+}
+
+/// Kills of instances that the tiers don't have.
+fn kills_of_nobody(fault: &FaultFile, tiers: &[PlanTier]) -> Vec<Problem> {
+    let nobody = |injection: &Injection| {
+        let Injection::Kill { tier: name, instance, .. } = injection else { return None };
+        let tier = tiers.iter().find(|tier| tier.name == *name)?;
+        let what = format!("there is no {name}-{instance}: the tier has {}", tier.instances);
+        let remedy = format!("--set {name}.instances={instance}, or another instance");
+        (*instance > tier.instances).then(|| Problem::recipe(what).key("inject.instance").remedy(remedy))
+    };
+    fault.injections.iter().filter_map(nobody).collect()
+}
+
+/// An application that knows of one database leaves the others idle.
+fn only_one_database(kit: &KitManifest, tiers: &[PlanTier]) -> Option<Problem> {
+    let several = |tier: &&PlanTier| tier.service.database.is_some() && tier.instances > 1;
+    let tier = tiers.iter().filter(|_| !kit.database_spread).find(several)?;
+    let what = format!("kit {} asks the first of {} databases only", kit.name, tier.instances);
+    let why = "what was measured would be one of them, with the others in its way";
+    let remedy =
+        format!("--set {}.instances=1, or a kit whose application spreads its connections (tpcw)", tier.name);
+    Some(Problem::recipe(what).key(format!("set.{}.instances", tier.name)).why(why).remedy(remedy))
 }
 
 /// More users than the data was loaded for would share what each should have alone.

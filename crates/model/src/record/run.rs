@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Check, FileSetResult, PhaseResults, TargetOutcome, UntimedResult};
+use super::{Check, FileSetResult, Outage, PhaseResults, TargetOutcome, UntimedResult};
 use crate::catalogue::load::Load;
 use crate::catalogue::setting::{GivenSettings, Values};
 use crate::record::calls::CallLedger;
@@ -91,6 +91,9 @@ pub struct RunRecord {
     /// A fault that was injected on purpose; it doesn't make the run invalid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub injected: Option<Injected>,
+    /// What users saw of instances that were ended on purpose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outages: Vec<Outage>,
     /// What could not be observed, and why, a sentence each.
     #[serde(default)]
     pub unseen: Vec<String>,

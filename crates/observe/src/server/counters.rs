@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use model::catalogue::server_job::CounterJob;
-use model::catalogue::service::CounterKind;
+use model::catalogue::service::{CounterKind, Merge};
 use model::record::Series;
 
 use super::figures::Figures;
@@ -46,14 +46,12 @@ impl Counters {
 }
 
 impl Counter {
-    /// The sum over the instances, of shares their mean. Each instance's growth is its own: one that began anew must not
-    /// hide in a sum that grew all the same.
+    /// Of all instances. Each one's growth is its own: one that began anew must not hide in a sum that grew all the same.
     fn value(&mut self, at: Instant, figures: &[Figures]) -> Option<f64> {
         self.last.resize(figures.len(), None);
         let values: Vec<Option<f64>> =
             (0..figures.len()).map(|instance| self.of_one(instance, at, &figures[instance])).collect();
-        let sum = values.into_iter().sum::<Option<f64>>()?;
-        Some(if self.job.is_share() { sum / figures.len().max(1) as f64 } else { sum })
+        merged(self.job.merge, &values.into_iter().collect::<Option<Vec<f64>>>()?)
     }
 
     fn of_one(&mut self, instance: usize, at: Instant, figures: &Figures) -> Option<f64> {
@@ -68,6 +66,20 @@ impl Counter {
         // A count that fell began anew in between: nobody knows how far it came before.
         (value >= before && elapsed_s > 0.0).then(|| (value - before) / elapsed_s)
     }
+}
+
+/// Nothing of no values.
+fn merged(merge: Merge, values: &[f64]) -> Option<f64> {
+    let sum = values.iter().sum::<f64>();
+    let min = values.iter().copied().reduce(f64::min)?;
+    let max = values.iter().copied().reduce(f64::max)?;
+    Some(match merge {
+        Merge::Sum => sum,
+        Merge::Mean => sum / values.len() as f64,
+        Merge::Min => min,
+        Merge::Max => max,
+        Merge::Spread => max - min,
+    })
 }
 
 #[cfg(test)]
@@ -85,6 +97,7 @@ mod tests {
             unit: "queries/s".into(),
             times: 0.5,
             limit: None,
+            merge: Merge::Sum,
         }])
     }
 
@@ -126,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn instances_add_up_each_with_its_own_growth_and_shares_have_their_mean() {
+    fn instances_add_up_each_with_its_own_growth_unless_it_is_said_otherwise() {
         let both = |one: f64, other: f64| [one, other].map(|value| Figures::from([("a".to_string(), value)]));
         let start = Instant::now();
         let second = |second| start + Duration::from_secs(second);
@@ -137,9 +150,12 @@ mod tests {
         rate.take(second(2), 2.0, &both(1.0, 220.0));
         rate.take(second(3), 3.0, &both(3.0, 222.0));
         assert_eq!(points(&mut rate), [(1.0, 7.0), (3.0, 2.0)], "times 0.5");
-        let mut share = counter(CounterKind::Gauge, &["a"]);
-        share.0[0].job.unit = "ratio".into();
-        share.take(second(0), 0.0, &both(1.0, 0.5));
-        assert_eq!(points(&mut share), [(0.0, 0.375)], "times 0.5");
+        let merged = [(Merge::Mean, 0.375), (Merge::Min, 0.25), (Merge::Max, 0.5), (Merge::Spread, 0.25)];
+        for (merge, expected) in merged {
+            let mut gauge = counter(CounterKind::Gauge, &["a"]);
+            gauge.0[0].job.merge = merge;
+            gauge.take(second(0), 0.0, &both(1.0, 0.5));
+            assert_eq!(points(&mut gauge), [(0.0, expected)], "{merge:?}, times 0.5");
+        }
     }
 }

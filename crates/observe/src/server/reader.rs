@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use model::catalogue::server_job::{Asked, CounterJob, StatusJob};
+use model::catalogue::server_job::{Asked, StatusJob};
 use model::catalogue::service;
 
 use super::exchange::{Asker, wrong};
@@ -25,17 +25,16 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Reads what these counters need, of one of the instances; of a database also what statements its clients are
+    /// Reads figures of these names, and maybe others, of one of the instances; of a database also what statements its clients are
     /// in, of a virtual machine what its threads are at.
-    pub(super) fn new(
+    pub(super) fn new<'a>(
         job: &StatusJob,
         asked: &Asked,
-        counters: &[CounterJob],
+        names: impl Iterator<Item = &'a str>,
         statements: &Arc<Statements>,
         places: &Arc<Places>,
     ) -> Reader {
         let is_database = job.reader == service::Reader::Mysql;
-        let names = counters.iter().flat_map(|counter| counter.of.iter().map(String::as_str));
         let database = is_database.then(|| Database::new(job, asked, names, statements));
         let threads = Threads::new(job.threads.clone().unwrap_or_default(), places);
         Reader {

@@ -26,6 +26,15 @@ const ROW_WAITS: &str = "Innodb_row_lock_current_waits";
 /// What stands before the names of states that a statement can be in.
 const STATE: &str = "state.";
 
+/// The value of a status variable; what is on is 1.
+fn number(value: &str) -> Option<f64> {
+    match value {
+        "ON" => Some(1.0),
+        "OFF" => Some(0.0),
+        other => other.parse().ok(),
+    }
+}
+
 /// A database that is asked.
 #[derive(Debug)]
 pub(super) struct Database {
@@ -85,7 +94,7 @@ impl Database {
         let mut figures = Figures::new();
         if let Some(question) = &self.status {
             let rows: Vec<(String, String)> = conn.query(question).map_err(io::Error::other)?;
-            figures.extend(rows.into_iter().filter_map(|(name, value)| Some((name, value.parse().ok()?))));
+            figures.extend(rows.into_iter().filter_map(|(name, value)| Some((name, number(&value)?))));
         }
         if let Some(question) = &self.metrics {
             left(deadline)?;

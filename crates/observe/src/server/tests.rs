@@ -25,6 +25,7 @@ fn job(port: u16, every_s: f64) -> ServerJob {
             unit: "workers".into(),
             times: 1.0,
             limit: Some(150.0),
+            merge: service::Merge::Sum,
         }],
     }
 }

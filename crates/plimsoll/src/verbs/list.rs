@@ -51,6 +51,10 @@ fn overview(context: &Context) -> Result<String> {
         let service = catalogue.service(name)?;
         text += &format!("  {name:<34} {} ({} knobs)\n", service.title, service.knobs.len());
     }
+    text += "\nLinks, for --set TIER.net.link=NAME\n";
+    for name in catalogue.links() {
+        text += &format!("  {name:<34} {}\n", catalogue.link(name)?.title);
+    }
     text += "\nTargets, for --qos NAME\n";
     for name in catalogue.presets() {
         let preset = catalogue.preset(name)?;
@@ -65,12 +69,13 @@ type Show = fn(&Catalogue, &str) -> Result<String>;
 /// Everything of that name: a stack may be called like its one server, and targets like their kit.
 fn one(context: &Context, name: &str) -> Result<String> {
     let catalogue = &context.catalogue;
-    let kinds: [(Vec<&str>, Show); 5] = [
+    let kinds: [(Vec<&str>, Show); 6] = [
         (catalogue.kits(), kit),
         (catalogue.stacks(), stack),
         (catalogue.services(), service),
         (catalogue.studies(), study),
         (catalogue.presets(), preset),
+        (catalogue.links(), link),
     ];
     let mut shown = Vec::new();
     for (names, show) in &kinds {
@@ -147,7 +152,7 @@ fn stack(catalogue: &Catalogue, name: &str) -> Result<String> {
 fn service(catalogue: &Catalogue, name: &str) -> Result<String> {
     let service = catalogue.service(name)?;
     let knobs: String = service.knobs.iter().map(setting).collect();
-    let of_any_tier = tier_setting::all(service.most_instances);
+    let of_any_tier = tier_setting::all(service.instances.max);
     // A server that is only reached from this host can be on no other one, and has no cable.
     let fits = |one: &&Setting| service.own_host || !one.name.starts_with("net.");
     let of_any_tier: String = of_any_tier.iter().filter(fits).map(setting).collect();
@@ -156,6 +161,22 @@ fn service(catalogue: &Catalogue, name: &str) -> Result<String> {
          Of the tier that it runs in, set by --set TIER.NAME=VALUE:\n{of_any_tier}",
         service.title
     ))
+}
+
+fn link(catalogue: &Catalogue, name: &str) -> Result<String> {
+    let link = catalogue.link(name)?;
+    let figure = |value: Option<u32>, unit: &str| {
+        value.map_or_else(|| "as this machine has it".to_string(), |value| format!("{value} {unit}"))
+    };
+    let rows = [
+        ("rate, each way", figure(link.rate_mbit, "Mbit/s")),
+        ("delay, one way", figure(link.delay_us, "µs")),
+        ("jitter", figure(link.jitter_us, "µs")),
+        ("loss", figure(link.loss_ppm, "packets of a million")),
+        ("from", link.source.clone()),
+    ];
+    let rows: String = rows.iter().map(|(what, figure)| format!("  {what:<16} {figure}\n")).collect();
+    Ok(format!("{name}: {}\n{rows}`plimsoll link {name}` measures what it is here.\n", link.title))
 }
 
 fn preset(catalogue: &Catalogue, name: &str) -> Result<String> {

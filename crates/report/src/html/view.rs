@@ -111,6 +111,7 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
         "holds": record.diagnosis.as_ref().map(|diagnosis| visible_json(holds::of(diagnosis, Tried::of_run(record)))),
         "inside": visible_json(inside::of(page).into()),
         "injected": visible_json(json!(record.injected)),
+        "outages": record.outages.iter().map(|outage| thin_groups(&wording::outage(outage))).collect::<Vec<_>>(),
         "notes": page.notes,
         "gauges": record.targets.iter().map(gauge).collect::<Vec<_>>(),
         "charts": page.timeline.at_s.len() > 1,

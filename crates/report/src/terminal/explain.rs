@@ -15,7 +15,8 @@ use model::outside::one_line as plain;
 pub fn explain(record: &RunRecord, width: usize, colour: bool) -> String {
     let about = format!("run {}: {} on {}", record.id, record.setup.load_words(), record.setup.stack_title);
     let width = width::of_lines(width);
-    let fault = record.injected.as_ref().map(|fault| holds::injected(fault, width, Paint { colour }));
+    let fault = record.injected.as_ref();
+    let fault = fault.map(|fault| holds::injected(fault, &record.outages, width, Paint { colour }));
     let (statements, threads) = (statements(record, width), threads(record, width));
     text(&about, record.diagnosis.as_ref(), fault, Tried::of_run(record), (width, colour))
         + &statements

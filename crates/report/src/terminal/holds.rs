@@ -1,5 +1,6 @@
 //! What holds the stack: the answer, where the time went as bars, the suspects, what to try.
 
+use model::record::Outage;
 use model::record::diagnosis::{Diagnosis, Injected, Ledger, Limited, Suspect};
 
 use super::draw::bar;
@@ -176,10 +177,12 @@ pub(crate) fn unseen(sentences: &[String], width: usize) -> String {
     }
 }
 
-/// A fault that was injected, so that nobody takes it for the stack's own.
-pub(super) fn injected(injected: &Injected, width: usize, paint: Paint) -> String {
+/// A fault that was injected, so that nobody takes it for the stack's own, and what came of instances that were ended.
+pub(super) fn injected(injected: &Injected, outages: &[Outage], width: usize, paint: Paint) -> String {
     let what = format!("Injected on purpose: {} ({})", injected.title, injected.fault);
-    let done = injected.done.iter().map(|done| wrap(&format!("  {}", plain(done)), width, "    ") + "\n");
+    let outages = outages.iter().map(wording::outage);
+    let done = injected.done.iter().cloned().chain(outages);
+    let done = done.map(|done| wrap(&format!("  {}", plain(&done)), width, "    ") + "\n");
     format!("{}\n{}", paint.tone(Tone::Doubtful, &wrap(&plain(&what), width, "  ")), done.collect::<String>())
 }
 

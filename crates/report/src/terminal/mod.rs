@@ -38,7 +38,11 @@ pub fn terminal(page: &Page, width: usize, colour: bool) -> String {
     let mut sections = vec![
         paint.headline(&page.headline, width),
         diagnosis.map(|diagnosis| holds::answer(diagnosis, width, paint)).unwrap_or_default(),
-        record.injected.as_ref().map(|fault| holds::injected(fault, width, paint)).unwrap_or_default(),
+        record
+            .injected
+            .as_ref()
+            .map(|fault| holds::injected(fault, &record.outages, width, paint))
+            .unwrap_or_default(),
         sections::setup(page, width),
         over_time::course(page, width),
         sections::targets(page, width, paint),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use kit::data::{LoadOptions, Phase, Progress as Loading};
+use model::record::plan::PlanTier;
 use model::record::{DatasetResult, Step};
 use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
@@ -44,10 +45,24 @@ pub(crate) fn ensure(
     let setup = kit::Setup::of_plan(plan);
     let program = testbed::program::of_service(&testbed::Needed::by_tier(tier, &plan.kit)?, env.home)?;
     let version = testbed::program::version(&program, &tier.service);
-    let server_word = format!("{} {}", tier.service.name, version.line);
+    let server_word = server_word(tier, &version.line);
     let id = kit::data::dataset_id(&kit, &setup, &plan.size.label, &server_word)?;
     let mut wanted = Wanted { plan, kit, setup, id, lab, steps };
     cache::ensure(&mut wanted, env).map(Some)
+}
+
+/// Whose data directory it is: the server's name and version, and those knobs that the directory depends on where they don't have
+/// their defaults.
+fn server_word(tier: &PlanTier, version: &str) -> String {
+    let mut word = format!("{} {version}", tier.service.name);
+    let kept_by = tier.service.database.as_ref().map_or(&[][..], |database| &database.kept_by);
+    for knob in tier.service.knobs.iter().filter(|knob| kept_by.contains(&knob.name)) {
+        match tier.values.get(&knob.name) {
+            Some(value) if *value != knob.default => word.push_str(&format!(" {}={value}", knob.name)),
+            _ => {}
+        }
+    }
+    word
 }
 
 /// A data set that is to be at hand.
@@ -159,7 +174,7 @@ fn with_log(problems: model::Problems, stack: &mut Stack) -> model::Problems {
     let deaths = stack.deaths();
     let Some(death) = deaths.first() else { return problems };
     let tail = death.log_tail.join("\n    ");
-    let words = format!("\n  {} ended ({}); its log says:\n    {tail}", death.tier, death.status);
+    let words = format!("\n  {} ended ({}); its log says:\n    {tail}", death.server(), death.status);
     problems.with_first(|first| first.what.push_str(&words))
 }
 

@@ -1,6 +1,6 @@
 //! A tool for the integration tests to kill: it opens a lab, starts processes that try to escape, and waits.
 //!
-//! `testbed-actor keeper …` is its hidden verb; `hold`, `panic`, `stack` and `far` HOME ID (group|ledger) hold a lab.
+//! `testbed-actor keeper …` and `testbed-actor switch …` are its hidden verbs; `hold`, `panic`, `stack` and `far` HOME ID (group|ledger) hold a lab.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,11 @@ fn main() -> Result<(), Problems> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["keeper", ..] => testbed::keeper::run(&args[1..]),
+        ["switch", ..] => {
+            let words: Vec<std::ffi::OsString> = args[1..].iter().map(Into::into).collect();
+            let ports = testbed::switch::SwitchPort::read_all(&words)?;
+            testbed::switch::run(&ports, std::io::stdin(), std::io::stdout().lock())
+        }
         ["hold", home, id, mode] => hold(&open(home, id, mode == "group")?),
         ["panic", home, id, mode] => {
             let lab = open(home, id, mode == "group")?;
@@ -27,7 +32,7 @@ fn main() -> Result<(), Problems> {
         ["read"] => testbed::page_cache::read(std::io::stdin().lock(), std::io::stdout().lock())
             .map_err(|error| wrong(error).into()),
         ["copy", from, to, limit] => copy(Path::new(from), Path::new(to), limit),
-        _ => Err(Problem::bug("keeper, hold, panic, stack, far, read or copy").into()),
+        _ => Err(Problem::bug("keeper, switch, hold, panic, stack, far, read or copy").into()),
     }
 }
 
@@ -50,7 +55,8 @@ fn say_and_wait(lab: &Lab, pid: u32) -> Result<(), Problems> {
 fn open(home: &str, id: &str, cgroups: bool) -> Result<Lab, Problems> {
     let keeper =
         KeeperCommand { program: std::env::current_exe().map_err(wrong)?, args: vec!["keeper".into()] };
-    Lab::open(&LabOptions { home: Path::new(home), id, keeper, cgroups })
+    let switch = KeeperCommand { args: vec!["switch".into()], ..keeper.clone() };
+    Lab::open(&LabOptions { home: Path::new(home), id, keeper, switch, cgroups })
 }
 
 /// A real stack, its database on a host of its own or not.
@@ -70,6 +76,7 @@ fn stack(lab: &Lab, far: bool) -> Result<(), Problems> {
         loading: false,
         web_port: None,
         keep_failed: &lab.home().join("failed"),
+        ask: &|_, _| None,
         cancel: &|| false,
         on_step: &mut |_| {},
     })?;

@@ -79,7 +79,7 @@ fn sessions_stay_and_survive_as_new_ones(stack: &mut Stack) {
     kill(stack.tier("app").expect("a tier").pids[1], Signal::KILL);
     let deaths = deaths(stack);
     assert_eq!(deaths.len(), 1);
-    assert!(deaths[0].status.ends_with(", instance 2 of 2"), "{deaths:?}");
+    assert_eq!((deaths[0].server().as_str(), deaths[0].living), ("app-2 of 2", 1), "{deaths:?}");
     // The one that is left doesn't know it.
     let orphan = &sessions["app-2"];
     wait_until("the balancer has noticed", || get(address, "/index.html").starts_with("HTTP/1.1 200"));

@@ -17,6 +17,9 @@ use testkit::ending::skip;
 
 use crate::tiny::{catalogue, plan};
 
+/// How long a server may take to tell about itself.
+const ASKED_WITHIN: Duration = Duration::from_secs(2);
+
 pub(crate) const LAMP: &str = "apache-prefork-modphp-mariadb";
 pub(crate) const EVENT: &str = "apache-event-fpm-mariadb";
 pub(crate) const LIGHTTPD: &str = "lighttpd-fpm-mariadb";
@@ -24,13 +27,22 @@ pub(crate) const LIGHTTPD: &str = "lighttpd-fpm-mariadb";
 /// A home that servers under another user can enter.
 pub(crate) fn home() -> TempDir {
     // With a space, since paths stand in many kinds of configuration files.
-    let dir = tempfile::Builder::new().prefix("plimsoll test ").tempdir().expect("a temporary directory");
+    home_called("plimsoll test ")
+}
+
+/// A home whose name begins like that.
+pub(crate) fn home_called(prefix: &str) -> TempDir {
+    let dir = tempfile::Builder::new().prefix(prefix).tempdir().expect("a temporary directory");
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("a mode");
     dir
 }
 
 pub(crate) fn keeper() -> KeeperCommand {
     KeeperCommand { program: env!("CARGO_BIN_EXE_testbed-actor").into(), args: vec!["keeper".into()] }
+}
+
+pub(crate) fn switch() -> KeeperCommand {
+    KeeperCommand { args: vec!["switch".into()], ..keeper() }
 }
 
 /// A lab in a home of its own. Its servers' programs are those of the machine, or what `doctor --install` unpacked.
@@ -59,15 +71,31 @@ impl Bench {
         add: impl Fn(&mut Catalogue),
         plan: impl Fn(&Catalogue, &str) -> Plan,
     ) -> Option<Bench> {
+        Bench::at(home(), name, stack, add, plan)
+    }
+
+    /// The same in another home.
+    pub(crate) fn at(
+        home: TempDir,
+        name: &str,
+        stack: &str,
+        add: impl Fn(&mut Catalogue),
+        plan: impl Fn(&Catalogue, &str) -> Plan,
+    ) -> Option<Bench> {
         let mut catalogue = catalogue();
         add(&mut catalogue);
-        let home = home();
         programs(home.path());
         if !are_there(home.path(), stack, &plan(&catalogue, stack)) {
             return None;
         }
         let id = format!("{name}-{}", std::process::id());
-        let lab = Lab::open(&LabOptions { home: home.path(), id: &id, keeper: keeper(), cgroups: true });
+        let lab = Lab::open(&LabOptions {
+            home: home.path(),
+            id: &id,
+            keeper: keeper(),
+            switch: switch(),
+            cgroups: true,
+        });
         let lab = lab.expect("a lab");
         Some(Bench { catalogue, lab, id, steps: Vec::new(), files: None, built: None, home })
     }
@@ -119,6 +147,7 @@ impl Bench {
             loading,
             web_port: None,
             keep_failed: &failed,
+            ask: &|job, names| observe::figures(job, names, ASKED_WITHIN).ok(),
             cancel: &|| false,
             on_step: &mut |step| steps.push(step),
         };

@@ -8,7 +8,7 @@ use model::{Catalogue, Kind};
 use tempfile::TempDir;
 use testbed::{BuildCommand, Lab, LabOptions};
 
-use crate::bench::{Bench, get, home, keeper};
+use crate::bench::{Bench, get, home, keeper, switch};
 use crate::files::{kit, plan};
 use crate::tiny::overlay;
 use crate::waiting::{processes_of, wait_until};
@@ -25,7 +25,8 @@ impl Site {
     fn new(name: &str) -> Site {
         let home = home();
         let id = format!("{name}-{}", std::process::id());
-        let options = LabOptions { home: home.path(), id: &id, keeper: keeper(), cgroups: true };
+        let options =
+            LabOptions { home: home.path(), id: &id, keeper: keeper(), switch: switch(), cgroups: true };
         let lab = Lab::open(&options).expect("a lab");
         Site { lab, id, dir: tempfile::tempdir().expect("a directory"), _home: home }
     }

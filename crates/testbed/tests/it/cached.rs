@@ -210,7 +210,7 @@ fn several_caches_are_one_tier_whose_figures_add_up() {
     kill(stack.tier("cache").expect("a tier").pids[2], Signal::KILL);
     let deaths = deaths(&mut stack);
     assert_eq!((deaths.len(), deaths[0].tier.as_str()), (1, "cache"));
-    assert!(deaths[0].status.ends_with(", instance 3 of 4"), "{deaths:?}");
+    assert_eq!((deaths[0].server().as_str(), deaths[0].living), ("cache-3 of 4", 3), "{deaths:?}");
     drop(stack);
     assert!(!memory.as_ref().expect("/dev/shm").join("1").exists(), "files in memory go with the stack");
     bench.lab.close().expect("a clean end");

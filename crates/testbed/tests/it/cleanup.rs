@@ -9,13 +9,13 @@ use model::catalogue::tier_setting::OwnHost;
 use rustix::process::Signal;
 use testbed::{KeeperCommand, Lab, LabOptions, sweep};
 
-use crate::bench::{EVENT, home, keeper, programs_are_there};
+use crate::bench::{EVENT, home, keeper, programs_are_there, switch};
 use crate::held::{controllers_are_there, groups_of};
 use crate::own_host::{cables_of, networks_can_be_made};
 use crate::waiting::{kill, own_user, processes_in, processes_of, processes_of_user, wait_until};
 
 fn open(home: &Path, id: &str) -> model::Result<Lab> {
-    Lab::open(&LabOptions { home, id, keeper: keeper(), cgroups: true })
+    Lab::open(&LabOptions { home, id, keeper: keeper(), switch: switch(), cgroups: true })
 }
 
 /// A tool that holds a lab with processes that try to escape.
@@ -304,7 +304,8 @@ fn a_program_that_is_no_keeper_is_refused_before_anything_is_made() {
         [("/bin/false", vec![]), ("/bin/echo", vec!["hello".into()]), ("/no/such/file", vec![])]
     {
         let keeper = KeeperCommand { program: program.into(), args };
-        let options = LabOptions { home: home.path(), id: "no-keeper", keeper, cgroups: true };
+        let options =
+            LabOptions { home: home.path(), id: "no-keeper", keeper, switch: switch(), cgroups: true };
         let refused = Lab::open(&options).expect_err(program);
         assert!(refused.to_string().contains("keeper"), "{refused}");
         assert!(!home.path().join("instances/no-keeper").exists());

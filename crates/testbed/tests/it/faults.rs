@@ -102,6 +102,7 @@ fn a_server_in_whose_place_somebody_else_answers_is_not_ready() {
         loading: false,
         web_port: Some(port),
         keep_failed: &bench.failed_dir(),
+        ask: &|_, _| None,
         cancel: &|| false,
         on_step: &mut |event: StepEvent| {
             if event.tier == "web" && event.step == Step::Start && event.took.is_none() {
@@ -134,6 +135,7 @@ fn a_free_port_that_somebody_takes_in_between_is_replaced() {
         loading: false,
         web_port: None,
         keep_failed: &bench.failed_dir(),
+        ask: &|_, _| None,
         cancel: &|| false,
         on_step: &mut |event: StepEvent| {
             if theft.is_none() && event.tier == "web" && event.step == Step::Start && event.took.is_none() {
@@ -223,6 +225,7 @@ fn a_start_that_is_cancelled_ends_what_had_started() {
         loading: false,
         web_port: None,
         keep_failed: &bench.failed_dir(),
+        ask: &|_, _| None,
         cancel: &|| web_has_begun.get(),
         on_step: &mut |event| web_has_begun.set(event.tier == "web"),
     });

@@ -5,6 +5,7 @@ mod bench;
 mod building;
 mod cached;
 mod cleanup;
+mod cluster;
 mod data;
 mod faults;
 mod figures;

@@ -126,7 +126,7 @@ fn a_stack_that_is_refused_leaves_no_host_behind() {
 fn a_cable_with_a_rate_carries_no_more() {
     let rate_mbit = Some(2);
     let Some(mut bench) = bench("own-rate") else { return };
-    if !networks_can_be_made(&OwnHost { rate_mbit, delay_us: None }) {
+    if !networks_can_be_made(&OwnHost { rate_mbit, ..OwnHost::default() }) {
         return;
     }
     let stack = bench.start(&far(&bench, &[("db.net.rate_mbit", "2")]));
@@ -160,4 +160,44 @@ fn a_cable_with_a_delay_holds_both_ways_or_the_kernel_is_named_that_can_not() {
     let start = Instant::now();
     TcpStream::connect(address).expect("a way there");
     assert!(start.elapsed() >= Duration::from_millis(60), "there and back in {:?}", start.elapsed());
+    let page = get(stack.web_address().expect("an address"), "/index.php?bytes=500000");
+    assert!(page.contains("received 500000\n"), "whole segments pass, and in their order: {page}");
+    drop(stack);
+    assert_eq!(cables_of(&bench.id), Vec::<String>::new(), "nothing is left of it");
+}
+
+#[test]
+fn a_delay_that_only_the_kernel_could_make_is_refused_with_what_can_be_had() {
+    let short = OwnHost { delay_us: Some(100), ..OwnHost::default() };
+    if !networks_can_be_made(&OwnHost::default()) {
+        return;
+    }
+    if let Err(refusal) = try_host(&short) {
+        let said = format!("{refusal}; {}", refusal.remedy());
+        assert!(said.contains("netem") && said.contains("net.delay_us=1000 or more"), "{said}");
+    }
+}
+
+#[test]
+fn a_link_holds_a_message_for_as_long_as_it_says_and_carries_what_it_says() {
+    let own = OwnHost { delay_us: Some(1_000), rate_mbit: Some(100), ..OwnHost::default() };
+    if !networks_can_be_made(&own) {
+        return;
+    }
+    let Some(bench) = bench("own-link") else { return };
+    let mut steps = Vec::new();
+    let mut measure = |own: &OwnHost| {
+        let figures = bench.lab.measure_link(own, &mut |step| steps.push(step.to_string()));
+        figures.unwrap_or_else(|problems| panic!("{problems}"))
+    };
+    let (cable, link) = (measure(&OwnHost::default()), measure(&own));
+    let added_s = link.round_trips[0].p50_s - cable.round_trips[0].p50_s;
+    // What it is within on a machine that does nothing else stands in docs/results/links.md.
+    assert!((0.0019..0.003).contains(&added_s), "2 ms there and back were asked for: {added_s}");
+    for mbit in [link.there_mbit, link.back_mbit] {
+        assert!((40.0..101.0).contains(&mbit), "100 Mbit/s were asked for: {link:?}");
+    }
+    assert!(cable.there_mbit > 500.0, "{cable:?}");
+    assert_eq!(cables_of(&bench.id), Vec::<String>::new());
+    assert!(steps.iter().any(|step| step.contains("16000 bytes")), "{steps:?}");
 }

@@ -16,17 +16,24 @@ pub(super) fn tiers(events: &[TierEvent]) -> String {
 
 fn tier_event(event: &TierEvent) -> String {
     let (tier, second) = (&event.tier, event.second);
-    let what = match &event.fault {
-        TierFault::Died(how) => format!("tier {tier} died in second {second} ({how})"),
-        TierFault::OutOfMemory(kill) => {
-            format!("tier {tier} was {kill}, in second {second} (more: {})", kill.remedy(tier))
-        }
-        TierFault::Restarted => format!("tier {tier} restarted in second {second}"),
+    let who = match event.instance {
+        Some(one) => format!("{tier}-{} of {}", one.number, one.all),
+        None => format!("tier {tier}"),
     };
-    match &event.log_line {
-        Some(line) => format!("{what}, its log ends with `{}`", line.trim()),
-        None => what,
+    let mut what = match &event.fault {
+        TierFault::Died(how) => format!("{who} died in second {second} ({how})"),
+        TierFault::OutOfMemory(kill) => {
+            format!("{who} was {kill}, in second {second} (more: {})", kill.remedy(tier))
+        }
+        TierFault::Restarted => format!("{who} restarted in second {second}"),
+    };
+    if let Some(line) = &event.log_line {
+        what.push_str(&format!(", its log ends with `{}`", line.trim()));
     }
+    if let Some(living) = event.instance.map(|one| one.living).filter(|living| *living > 0) {
+        what.push_str(&format!("; {living} went on"));
+    }
+    what
 }
 
 /// `never` is an operation of which none completed, and how many of it failed.

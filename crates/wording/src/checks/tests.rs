@@ -1,8 +1,8 @@
 //! What the sentence of each check must carry.
 
 use analysis::{
-    ArrivalsFault, Balance, Bound, Little, LogAlarm, MixDraws, PauseFault, Samples, SendLag, SessionShare,
-    SteadyEnd, TierEvent, TierFault,
+    ArrivalsFault, Balance, Bound, Little, LogAlarm, MixDraws, OneOf, PauseFault, Samples, SendLag,
+    SessionShare, SteadyEnd, TierEvent, TierFault,
 };
 use model::catalogue::load::Pattern;
 use model::record::{ConsistencyResult, Evidence, UntimedResult};
@@ -258,7 +258,8 @@ fn what_the_script_abandons_is_said_with_its_p99_and_the_limit() {
 fn a_tier_that_died_or_restarted_is_named_with_its_log() {
     let event = |fault, log_line: Option<&str>| {
         let log_line = log_line.map(str::to_string);
-        broken(Finding::Tiers(vec![TierEvent { tier: "db".into(), fault, second: 31, log_line }]))
+        let (tier, instance) = ("db".into(), None);
+        broken(Finding::Tiers(vec![TierEvent { tier, instance, fault, second: 31, log_line }]))
     };
     let log = Some("[ERROR] mariadbd got signal 11 ;");
     let died = event(TierFault::Died("killed by signal 9".into()), log);
@@ -268,6 +269,18 @@ fn a_tier_that_died_or_restarted_is_named_with_its_log() {
     let parts = ["tier db was killed by the kernel at its memory limit of 268 MB", "db.cgroup.memory=512M"];
     contains(&event(TierFault::OutOfMemory(kill), None), &parts);
     contains(&event(TierFault::Restarted, None), &["tier db restarted in second 31"]);
+}
+
+#[test]
+fn of_several_instances_the_one_that_died_is_named_and_how_many_went_on() {
+    let event = |living| {
+        let instance = Some(OneOf { number: 2, all: 3, living });
+        let fault = TierFault::Died("signal: 9 (SIGKILL)".into());
+        let event = TierEvent { tier: "db".into(), instance, fault, second: 41, log_line: None };
+        broken(Finding::Tiers(vec![event]))
+    };
+    contains(&event(2), &["db-2 of 3 died in second 41 (signal: 9 (SIGKILL)); 2 went on"]);
+    assert!(!event(0).contains("went on"), "{}", event(0));
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub(super) fn resolve(
         tiers.push(resolve_tier(
             (&stub.tier, folder, service),
             given.remove(stub.tier.as_str()).unwrap_or_default(),
+            catalogue,
             problems,
         ));
     }
@@ -41,7 +42,7 @@ pub(super) fn resolve(
         values.extend(tier.set.clone());
         values.extend(given.remove(tier.name.as_str()).unwrap_or_default());
         let folder = format!("services/{}", tier.service);
-        tiers.push(resolve_tier((&tier.name, folder, service), values, problems));
+        tiers.push(resolve_tier((&tier.name, folder, service), values, catalogue, problems));
     }
     Ok(tiers)
 }
@@ -49,7 +50,8 @@ pub(super) fn resolve(
 /// What the kit wants for a tier, of the knobs that the service has: another server's are not for this one.
 fn kit_values(kit: &KitManifest, tier: &str, service: &ServiceManifest) -> Values {
     let own = |knob: &str| {
-        tier_setting::all(service.most_instances).iter().chain(&service.knobs).any(|known| known.name == knob)
+        let of_any_tier = tier_setting::all(service.instances.max);
+        of_any_tier.iter().chain(&service.knobs).any(|known| known.name == knob)
     };
     let wanted = kit.set.iter().filter_map(|(key, value)| {
         let (owner, knob) = key.split_once('.')?;
@@ -61,10 +63,11 @@ fn kit_values(kit: &KitManifest, tier: &str, service: &ServiceManifest) -> Value
 fn resolve_tier(
     (name, folder, service): (&str, String, ServiceManifest),
     values: Values,
+    catalogue: &Catalogue,
     problems: &mut Vec<Problem>,
 ) -> PlanTier {
     let prefix = format!("set.{name}.");
-    let shared = tier_setting::all(service.most_instances);
+    let shared = tier_setting::all(service.instances.max);
     // Together, so that a mistyped name is told the nearest of both.
     let known = [shared.as_slice(), &service.knobs].concat();
     let values = setting::resolve(&known, &values, &prefix, problems);
@@ -72,6 +75,12 @@ fn resolve_tier(
     let (given, values): (Values, Values) = values.into_iter().partition(|(knob, _)| is_shared(knob));
     problems.extend(tier_setting::mistakes(&given, &service, &prefix));
     let asked = tier_setting::read(&given);
+    let link = asked.link.as_deref().map(|link| catalogue.link(link)).transpose();
+    let link = link.unwrap_or_else(|found| {
+        let key = format!("{prefix}{}", tier_setting::LINK);
+        problems.extend(found.into_vec().into_iter().map(|problem| problem.key(&key)));
+        None
+    });
     PlanTier {
         name: name.to_string(),
         service,
@@ -81,7 +90,8 @@ fn resolve_tier(
         memory_limit_bytes: asked.memory_limit_bytes,
         cpu_limit_cores: asked.cpu_limit_cores,
         read_limit_per_s: asked.read_limit_per_s,
-        own_host: asked.own_host,
+        own_host: link.map(|link| link.own_host()).or(asked.own_host),
+        link: asked.link,
     }
 }
 
