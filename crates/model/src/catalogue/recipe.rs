@@ -64,6 +64,10 @@ pub struct Recipe {
     /// A fault of the catalogue that is injected on purpose: `plimsoll faults` shows them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
+    /// Servers that are killed in the middle of the run: `db-3@10s` is the third instance of the tier `db`, 10 s after the steady
+    /// state began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kill: Vec<String>,
 }
 
 impl Recipe {
@@ -104,6 +108,7 @@ impl Recipe {
             target: text(self.target, &defaults.target),
             port: self.port.or(defaults.port),
             fault: text(self.fault, &defaults.fault),
+            kill: if self.kill.is_empty() { defaults.kill.clone() } else { self.kill },
             ..self
         }
     }

@@ -1,6 +1,7 @@
 //! A recipe resolved against the catalogue: every file found, every value checked, every cost known. Nothing has been
 //! started yet.
 
+mod kills;
 mod tiers;
 
 use std::collections::BTreeMap;
@@ -154,7 +155,7 @@ impl Plan {
         }
         let fault = recipe.fault.as_deref().map(|name| catalogue.fault(name)).transpose()?;
         problems.extend(fault.iter().flat_map(|fault| fault.mistakes(&stack, recipe.target.is_some())));
-        problems.extend(fault.iter().flat_map(|fault| kills_of_nobody(fault, &tiers)));
+        let fault = kills::resolve(recipe, fault, &tiers, &mut problems);
         apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
         check_acknowledge(&kit, &params, &mut problems);
@@ -408,18 +409,6 @@ fn only_the_first(kit: &KitManifest, load: &Load) -> Option<Problem> {
     let remedy = "--lifetime '100 sessions' lets users go on (the rate is that of users, then), or --arriving operations \
                   makes it the rate of their sessions";
     Some(Problem::recipe(what).key("rate").why(why).remedy(remedy))
-}
-
-/// Kills of instances that the tiers don't have.
-fn kills_of_nobody(fault: &FaultFile, tiers: &[PlanTier]) -> Vec<Problem> {
-    let nobody = |injection: &Injection| {
-        let Injection::Kill { tier: name, instance, .. } = injection else { return None };
-        let tier = tiers.iter().find(|tier| tier.name == *name)?;
-        let what = format!("there is no {name}-{instance}: the tier has {}", tier.instances);
-        let remedy = format!("--set {name}.instances={instance}, or another instance");
-        (*instance > tier.instances).then(|| Problem::recipe(what).key("inject.instance").remedy(remedy))
-    };
-    fault.injections.iter().filter_map(nobody).collect()
 }
 
 /// An application that knows of one database leaves the others idle.

@@ -22,10 +22,10 @@ use runner::signals;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  plimsoll check shop.toml                  a recipe, a study, a stack, a fault, rules or targets: by what is in it
+  plimsoll check shop.toml                  a recipe, a study, a stack, a fault, a link, rules or targets: by what is in it
   plimsoll check my-kits/shop               a kit's folder (or its kit.toml)
   plimsoll check catalogue/services/apache  a service's folder
-  plimsoll check dvdstore                   a kit, stack, service, study or fault of the catalogue")]
+  plimsoll check dvdstore                   a kit, stack, service, study, fault or link of the catalogue")]
 pub(crate) struct CheckArgs {
     /// A file, a folder, or a name of the catalogue
     what: String,
@@ -81,6 +81,8 @@ fn file_of_catalogue(text: &str) -> Option<(&'static str, Check)> {
         Some(("rules", check_rules))
     } else if key("targets") && !key("kit") {
         Some(("qos", check_targets))
+    } else if key("source") && !key("kit") {
+        Some(("links", check_link))
     } else {
         None
     }
@@ -231,13 +233,14 @@ type Check = fn(&str, &Catalogue) -> Result<String>;
 /// Everything of that name: a stack may be called like the one server that it has.
 fn check_name(name: &str, context: &Context) -> Result<String> {
     let catalogue = &context.catalogue;
-    let kinds: [(Vec<&str>, Check); 7] = [
+    let kinds: [(Vec<&str>, Check); 8] = [
         (catalogue.kits(), check_kit),
         (catalogue.services(), check_service),
         (catalogue.stacks(), check_stack),
         (catalogue.presets(), check_targets),
         (catalogue.rule_files(), check_rules),
         (catalogue.faults(), fault::check),
+        (catalogue.links(), check_link),
         (catalogue.studies(), |name, catalogue| {
             let (study, file, text) = catalogue.study(name)?;
             check_forms(&study, &file, text, catalogue)
@@ -264,6 +267,10 @@ fn check_service(name: &str, catalogue: &Catalogue) -> Result<String> {
     let service = catalogue.service(name)?;
     testbed::check_service(catalogue, &format!("services/{name}"), &service)?;
     Ok(format!("service {name}: {} with {} knobs", service.title, service.knobs.len()))
+}
+
+fn check_link(name: &str, catalogue: &Catalogue) -> Result<String> {
+    Ok(format!("link {name}: {}", catalogue.link(name)?.title))
 }
 
 fn check_stack(name: &str, catalogue: &Catalogue) -> Result<String> {
@@ -295,10 +302,11 @@ fn unknown(name: &str, catalogue: &Catalogue) -> Problems {
         catalogue.presets(),
         catalogue.rule_files(),
         catalogue.faults(),
+        catalogue.links(),
     ]
     .concat();
     let problem = Problem::recipe(format!(
-        "`{name}` is neither a file nor a kit, service, stack, study or fault of the catalogue"
+        "`{name}` is neither a file nor a kit, service, stack, study, fault or link of the catalogue"
     ));
     match document::nearest(name, known) {
         Some(near) => problem.remedy(format!("`{near}`")),

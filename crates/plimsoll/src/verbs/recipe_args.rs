@@ -69,6 +69,10 @@ pub(crate) struct StackArgs {
     /// Inject a fault of the catalogue on purpose; what it needs of stack, load and settings is the default
     #[arg(long, value_name = "NAME", conflicts_with = "target")]
     pub(crate) fault: Option<String>,
+    /// Kill a server in the middle of the run; may be given several times: db-3@10s is the third instance of the tier db,
+    /// 10 s after the steady state began
+    #[arg(long, value_name = "SERVER@TIME", conflicts_with = "target")]
+    pub(crate) kill: Vec<String>,
 }
 
 /// How much load, and for how long.
@@ -144,6 +148,7 @@ impl StackArgs {
             ("--arriving", self.arriving.is_some()),
             ("--lifetime", self.lifetime.is_some()),
             ("--fault", self.fault.is_some()),
+            ("--kill", !self.kill.is_empty()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
     }
@@ -156,6 +161,9 @@ impl StackArgs {
         override_with(&mut recipe.mix, &self.mix);
         override_with(&mut recipe.lifetime, &self.lifetime);
         override_with(&mut recipe.fault, &self.fault);
+        if !self.kill.is_empty() {
+            recipe.kill.clone_from(&self.kill);
+        }
         recipe.arrivals = self.arrivals.as_deref().map(pattern).or(recipe.arrivals);
         recipe.arriving = self.arriving.as_deref().map(arriving).or(recipe.arriving);
         recipe.seed = self.seed.or(recipe.seed);

@@ -54,6 +54,7 @@ mod target;
 mod ten_hours;
 mod tool;
 mod tpcw;
+mod tpcw_cluster;
 mod tpcw_outage;
 mod tpcw_run;
 mod tpcw_try;

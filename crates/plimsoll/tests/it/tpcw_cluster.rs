@@ -1,0 +1,45 @@
+//! The bookstore over a cluster of databases: a node is killed in the middle of the run, and the others have the same rows.
+
+use crate::tool::{Home, have, judged};
+
+const STACK: &str = "tomcat-galera";
+
+#[test]
+fn users_go_on_without_a_node_that_is_killed_and_the_others_have_the_same_rows() {
+    if !have(STACK) {
+        return;
+    }
+    let load = "--size quick --users 10 --ramp-up 2s --steady 18s --ramp-down 1s --param think_time=0.5";
+    let words = format!("run tpcw --stack {STACK} {load} --kill db-3@4s --json");
+    let ended = judged(|| Home::shared().plimsoll(&words).arg("--qos=p95 < 60s"));
+    let record = ended.json();
+    let outage = &record["outages"][0];
+    assert_eq!(
+        (&outage["tier"], &outage["instance"], &outage["instances"]),
+        (&"db".into(), &3.into(), &3.into())
+    );
+    assert!(outage["before_per_s"].as_f64() > Some(3.0), "{outage}");
+    assert!(outage["recovered_after_s"].as_f64().is_some_and(|after_s| after_s < 14.0), "{outage}");
+    let same = record["consistency"].as_array().into_iter().flatten();
+    let same: Vec<_> = same.filter(|one| one["name"] == "all nodes have the same rows").collect();
+    assert_eq!(same.len(), 1, "{}", record["consistency"]);
+    assert_eq!(same[0]["ok"], true, "{}", same[0]);
+    assert!(same[0]["sentence"].as_str().is_some_and(|said| said.ends_with("nodes 1 and 2")), "{}", same[0]);
+    let tiers = record["validity"].as_array().into_iter().flatten().find(|check| check["name"] == "tiers");
+    assert!(tiers.is_none_or(|check| check["ok"] == true), "it was asked for: {tiers:?}");
+    Home::shared().expect_nothing_left();
+}
+
+#[test]
+fn a_kill_of_what_is_not_there_and_a_kit_that_knows_of_one_database_are_refused() {
+    let refused = |words: &str| Home::shared().plimsoll(words).run().expect(2);
+    let run = format!("run tpcw --stack {STACK}");
+    refused(&format!("{run} --kill db-4@1s --kill web@soon --kill dbb-1@1s"))
+        .says("there is no db-4: the tier has 3")
+        .says("`web@soon`")
+        .says("there is no tier `dbb`");
+    refused("run dvdstore --set db.instances=2").says("kit dvdstore asks the first of 2 databases only");
+    refused("run tpcw --set db.net.link=metro-3ms").says("there is no link `metro-3ms`").says("metro-2ms");
+    refused("run tpcw --set db.net.link=metro-2ms --set db.net.rate_mbit=5")
+        .says("net.link=metro-2ms says it already");
+}
