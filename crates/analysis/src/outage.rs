@@ -8,7 +8,7 @@ const BACK_RATIO: f64 = 0.9;
 /// The seconds over which that is looked at: one alone may be high by chance.
 const BACK_OVER_S: usize = 3;
 
-/// An instance that was ended.
+/// An instance that was ended, or cut off.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kill {
     /// The tier.
@@ -19,6 +19,8 @@ pub struct Kill {
     pub instances: u32,
     /// Second of the run.
     pub at_s: f64,
+    /// For how long it was cut off; it was ended when absent.
+    pub cut_s: Option<f64>,
 }
 
 /// What users' operations were in one second.
@@ -62,6 +64,7 @@ pub fn outage(kill: &Kill, steady: &[WorkOfSecond]) -> Option<Outage> {
         instance: kill.instance,
         instances: kill.instances,
         at_s: kill.at_s,
+        cut_s: kill.cut_s,
         before_per_s,
         least_per_s: lower.iter().map(|second| second.completed).min().unwrap_or(after[0].completed),
         // What failed in the second in which the rate was back failed because of it, too.
@@ -89,7 +92,7 @@ mod tests {
     }
 
     fn outage_of(work: &[(u64, u64)], at_s: f64) -> Option<Outage> {
-        let kill = Kill { tier: "db".into(), instance: 3, instances: 3, at_s };
+        let kill = Kill { tier: "db".into(), instance: 3, instances: 3, at_s, cut_s: None };
         outage(&kill, &seconds(work))
     }
 

@@ -22,8 +22,8 @@ pub use file_set::{FileSetResult, PageCacheResult};
 pub use outage::Outage;
 pub use parts::{PhaseResult, PhaseResults, UntimedResult};
 pub use run::{
-    ConsistencyResult, CounterSetup, DatasetResult, Event, Evidence, GeneratorResult, MetricResult,
-    OperationResult, Outcome, RUN_FORMAT, RunRecord, Series, Setup, Step, TargetSetup, TierResult, TierSetup,
-    TimeSummary, ValidityCheck, Verdict,
+    Carrier, ConsistencyResult, CounterSetup, DatasetResult, Event, Evidence, GeneratorResult, MetricResult,
+    NetworkSetup, OperationResult, Outcome, RUN_FORMAT, RunRecord, Series, Setup, Step, TargetSetup,
+    TierResult, TierSetup, TimeSummary, ValidityCheck, Verdict,
 };
 pub use target::{Margin, TargetOutcome};

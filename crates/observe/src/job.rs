@@ -17,6 +17,8 @@ pub const GENERATOR: &str = "generator";
 
 /// The tier that stands for what watches.
 pub const OBSERVERS: &str = "observers";
+/// The tier of the processes that carry packets between hosts.
+pub const NETWORK: &str = "network";
 
 /// What is to be watched.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -29,6 +31,10 @@ pub struct Job {
     /// them. Questions then have the time of the run, which stands still while it rests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<TierJob>,
+    /// Processes of the tool's that carry packets between hosts of the stack: what CPU time they use is told as a tier's, and
+    /// nothing else.
+    #[serde(default)]
+    pub carriers: Vec<TierJob>,
     /// The CPUs that the tiers may use; all when empty.
     pub stack_cpus: Vec<usize>,
     /// What the tiers' servers are asked.

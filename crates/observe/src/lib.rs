@@ -34,7 +34,7 @@ use model::Signal;
 pub use cgroup::cgroup2_mount;
 pub use facilities::{Facility, facilities};
 pub use instrument::OwnWatch;
-pub use job::{Answer, CallCounting, GENERATOR, Job, OBSERVERS, TierJob};
+pub use job::{Answer, CallCounting, GENERATOR, Job, NETWORK, OBSERVERS, TierJob};
 pub use machine::machine;
 pub use server::{Servers, figures};
 pub use watch::Watch;

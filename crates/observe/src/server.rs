@@ -5,7 +5,8 @@
 //! late answer counts for the reading that finds it, because a server reckons its figures when it answers. A rate is over
 //! the time between two readings; a count that fell (the server began anew) gives none.
 //!
-//! Of a tier with several instances each is asked; the tier's figure is their sum, of shares (`ratio`) their mean.
+//! Of a tier with several instances each is asked; the tier's figure is their sum, of shares (`ratio`) their mean, or what the
+//! counter says. One that has ended has none, and those of the others are the tier's.
 //!
 //! What is read costs the servers something: a status over HTTP is a request on a connection that is closed again, so
 //! that no worker is kept; the database is asked on one connection that is kept, since opening one costs more.
@@ -91,9 +92,9 @@ struct Status {
 struct Reading {
     /// When half of the time that it took was over.
     at: Instant,
-    /// Of each instance. Nothing where one was not answered in time, or not with what can be understood: a sum that lacks
-    /// a part would be another figure.
-    figures: Option<Vec<Figures>>,
+    /// Of each instance; nothing of one that has ended. Nothing at all where one was not answered in time, or not with what can be
+    /// understood: a sum that lacks a part would be another figure.
+    figures: Option<Vec<Option<Figures>>>,
 }
 
 /// Where a thread leaves its readings.
@@ -252,14 +253,20 @@ fn keep_reading(
 }
 
 /// Asks the instances one after the other: one that does not answer has no more than its share of the time.
-fn read_all(readers: &mut [Reader], begun: Instant, timeout: Duration) -> Option<Vec<Figures>> {
+fn read_all(readers: &mut [Reader], begun: Instant, timeout: Duration) -> Option<Vec<Option<Figures>>> {
     let count = readers.len() as f64;
     let mut all = Vec::new();
     for (number, reader) in readers.iter_mut().enumerate() {
         let deadline = begun + timeout.mul_f64((number + 1) as f64 / count);
-        all.push(reader.read(deadline).ok());
+        all.push(match reader.read(deadline) {
+            Ok(figures) => Some(Some(figures)),
+            // Nobody listens there any more: what the others say is what there is.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Some(None),
+            Err(_) => None,
+        });
     }
-    all.into_iter().collect()
+    let all: Vec<Option<Figures>> = all.into_iter().collect::<Option<_>>()?;
+    all.iter().any(Option::is_some).then_some(all)
 }
 
 #[cfg(test)]

@@ -46,7 +46,13 @@ impl Watch {
         let counted = if job.beside.is_empty() { Calls::open(job, Room::OF_RUNS) } else { Ok(None) };
         let uncounted = counted.as_ref().err().map(|why| format!("{CALLS}: {why}"));
         Watch {
-            usages: job.tiers.iter().map(usage).chain([Usage::of_self(OBSERVERS)]).collect(),
+            usages: job
+                .tiers
+                .iter()
+                .chain(&job.carriers)
+                .map(usage)
+                .chain([Usage::of_self(OBSERVERS)])
+                .collect(),
             beside: job.beside.iter().map(usage).collect(),
             generator: job.generator,
             generator_last: None,

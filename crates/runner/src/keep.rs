@@ -35,7 +35,7 @@ pub(crate) fn begin(
     origin: &Origin,
 ) -> Result<(RunRecord, RunWriter)> {
     let mut record = setup::unfinished(plan, id, started, origin);
-    record.setup.tiers = setup::tiers(plan, standing.tiers());
+    record.setup.tiers = setup::tiers(plan, standing.tiers(), standing.carried_by());
     setup::elsewhere(plan, standing.elsewhere.as_ref(), &mut record.setup);
     record.dataset = standing.dataset.clone();
     record.file_set = standing.file_set.as_ref().map(|files| files.result.clone());

@@ -101,6 +101,7 @@ pub(crate) fn measure(
         watching,
         tier_events: Vec::new(),
         kills: Vec::new(),
+        mended: Vec::new(),
         alarms: BTreeMap::new(),
         clock: None,
         in_turn: turns.is_some(),
@@ -153,6 +154,8 @@ struct Witness<'a> {
     tier_events: Vec<TierEvent>,
     /// Those that were asked for and done.
     kills: Vec<Kill>,
+    /// Of those that were cut off the ones that have been joined again.
+    mended: Vec<(String, u32)>,
     alarms: BTreeMap<(String, String), LogAlarm>,
     /// When the first second was told, and what it was called then.
     clock: Option<(Instant, f64)>,
@@ -176,7 +179,7 @@ impl Audience for Witness<'_> {
         if pacing.enough {
             self.control.ask(Stop::Gently);
         }
-        self.kill(ended_s)?;
+        self.interfere(ended_s)?;
         self.look_at_tiers(ended_s)?;
         self.tell(second);
         Ok(())
@@ -184,26 +187,62 @@ impl Audience for Witness<'_> {
 }
 
 impl Witness<'_> {
-    /// Ends the instances whose time has come.
-    fn kill(&mut self, now_s: f64) -> Result<()> {
-        let asked = self.plan.injections().iter().filter_map(|injection| match injection {
-            Injection::Kill { tier, instance, at_s } => Some((tier, *instance, *at_s)),
-            _ => None,
-        });
-        for (tier, instance, at_s) in asked {
-            let done = self.kills.iter().any(|kill| kill.tier == *tier && kill.instance == instance);
-            if done || now_s < self.plan.load.ramp_up_s + at_s {
-                continue;
+    /// Ends the instances whose time has come, and cuts others off or joins them again.
+    fn interfere(&mut self, now_s: f64) -> Result<()> {
+        for injection in self.plan.injections() {
+            let (tier, instance, at_s, cut_s) = match injection {
+                Injection::Kill { tier, instance, at_s } => (tier, *instance, *at_s, None),
+                Injection::Cut { tier, instance, at_s, for_s } => (tier, *instance, *at_s, Some(*for_s)),
+                _ => continue,
+            };
+            let is_it = |kill: &Kill| kill.tier == *tier && kill.instance == instance && kill.cut_s == cut_s;
+            let done = self.kills.iter().find(|kill| is_it(kill)).map(|kill| kill.at_s);
+            let from_s = self.plan.load.ramp_up_s + at_s;
+            match (done, cut_s) {
+                (None, _) if now_s >= from_s => self.begin(tier, instance, cut_s, now_s)?,
+                (Some(since_s), Some(cut_s)) if now_s >= since_s + cut_s => {
+                    self.mend(tier, instance, now_s)?;
+                }
+                _ => {}
             }
-            let Some(stack) = self.standing.stack() else { continue };
-            let instances = stack.tier(tier).map_or(0, |tier| tier.pids.len()) as u32;
-            let living = stack.kill(tier, instance.saturating_sub(1) as usize)?;
-            let text = format!("{tier}-{instance} of {instances} killed on purpose; {living} live");
-            self.progress.note(&text);
-            self.writer.event(&Event { second: now_s, kind: "tier".to_string(), text })?;
-            self.kills.push(Kill { tier: tier.clone(), instance, instances, at_s: now_s });
         }
         Ok(())
+    }
+
+    fn begin(&mut self, tier: &str, instance: u32, cut_s: Option<f64>, now_s: f64) -> Result<()> {
+        let Some(stack) = self.standing.stack() else { return Ok(()) };
+        let instances = stack.tier(tier).map_or(0, |tier| tier.pids.len()) as u32;
+        let place = instance.saturating_sub(1) as usize;
+        let text = match cut_s {
+            None => {
+                let living = stack.kill(tier, place)?;
+                format!("{tier}-{instance} of {instances} killed on purpose; {living} live")
+            }
+            Some(_) => {
+                stack.cut(tier, place, true)?;
+                format!("{tier}-{instance} of {instances} cut off on purpose")
+            }
+        };
+        self.note(now_s, text)?;
+        self.kills.push(Kill { tier: tier.to_string(), instance, instances, at_s: now_s, cut_s });
+        Ok(())
+    }
+
+    fn mend(&mut self, tier: &str, instance: u32, now_s: f64) -> Result<()> {
+        let key = (tier.to_string(), instance);
+        if self.mended.contains(&key) {
+            return Ok(());
+        }
+        if let Some(stack) = self.standing.stack() {
+            stack.cut(tier, instance.saturating_sub(1) as usize, false)?;
+        }
+        self.mended.push(key);
+        self.note(now_s, format!("{tier}-{instance} joined again"))
+    }
+
+    fn note(&mut self, now_s: f64, text: String) -> Result<()> {
+        self.progress.note(&text);
+        self.writer.event(&Event { second: now_s, kind: "tier".to_string(), text })
     }
 
     /// A tier that died ends the run: what follows would say nothing about the stack. Where others of its instances live it goes on,

@@ -6,8 +6,8 @@ use model::Plan;
 use model::catalogue::service::Counter;
 use model::record::interval::Wire;
 use model::record::{
-    CounterSetup, GeneratorResult, Outcome, PhaseResults, RUN_FORMAT, RunRecord, Setup, TargetSetup,
-    TierSetup, Verdict,
+    Carrier, CounterSetup, GeneratorResult, NetworkSetup, Outcome, PhaseResults, RUN_FORMAT, RunRecord,
+    Setup, TargetSetup, TierSetup, Verdict,
 };
 use testbed::Tier;
 
@@ -91,7 +91,8 @@ pub(crate) fn elsewhere(plan: &Plan, server: Option<&Server>, setup: &mut Setup)
 }
 
 /// The tiers as they stand, with their rendered files.
-pub(crate) fn tiers(plan: &Plan, tiers: &[Tier]) -> Vec<TierSetup> {
+/// `carrier` is who carries packets between hosts.
+pub(crate) fn tiers(plan: &Plan, tiers: &[Tier], carrier: Carrier) -> Vec<TierSetup> {
     let values = |name: &str| plan.tier(name).map(|tier| tier.values.clone()).unwrap_or_default();
     let tier = |tier: &Tier| {
         let mut files = BTreeMap::new();
@@ -103,6 +104,11 @@ pub(crate) fn tiers(plan: &Plan, tiers: &[Tier]) -> Vec<TierSetup> {
             tier: tier.name.clone(),
             service: tier.service.clone(),
             version: tier.version.line.clone(),
+            instances: tier.pids.len() as u32,
+            network: plan.tier(&tier.name).and_then(|planned| {
+                let (host, link) = (planned.own_host?, planned.link.clone());
+                Some(NetworkSetup { link, host, carried_by: carrier })
+            }),
             values: values(&tier.name),
             files,
             counters: counters(plan, &tier.name),

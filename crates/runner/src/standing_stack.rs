@@ -6,8 +6,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use model::catalogue::kit::Build;
-use model::record::{DatasetResult, Step};
+use model::record::{Carrier, DatasetResult, Step};
 use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result, units};
+use observe::{NETWORK, TierJob};
 use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, Tier};
 use wording::find::MadeOnce;
 
@@ -177,6 +178,26 @@ impl StandingStack {
     /// The database servers that live, for checks in SQL, each with its number among the tier's instances.
     pub(crate) fn databases(&self, plan: &Plan) -> Vec<(usize, kit::Server)> {
         self.started.as_ref().map_or_else(Vec::new, |started| servers::databases(plan, &started.stack))
+    }
+
+    /// Who carries packets between hosts of the stack.
+    pub(crate) fn carried_by(&self) -> Carrier {
+        let process = self.started.as_ref().and_then(|started| started.stack.carrier());
+        if process.is_some() { Carrier::Process } else { Carrier::Kernel }
+    }
+
+    /// What carries packets between hosts of the stack, where that is not the kernel.
+    pub(crate) fn carrier(&self) -> Option<TierJob> {
+        let (pid, cgroup) = self.started.as_ref()?.stack.carrier()?;
+        let (ports, sockets, background_threads) = Default::default();
+        Some(TierJob {
+            name: NETWORK.to_string(),
+            cgroup,
+            pids: vec![pid],
+            ports,
+            sockets,
+            background_threads,
+        })
     }
 
     /// The tiers that were started here.

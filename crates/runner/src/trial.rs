@@ -233,7 +233,7 @@ impl<'a> TrialBench<'a> {
             self.study.record.setup.size = task.plan.size.label.clone();
             self.study.record.setup.size_values = task.plan.size.values.clone();
             self.study.record.setup.given = Some(task.plan.given.clone());
-            let mut tiers = setup::tiers(&task.plan, stack.tiers());
+            let mut tiers = setup::tiers(&task.plan, stack.tiers(), stack.carried_by());
             tiers.iter_mut().for_each(|tier| tier.files.clear());
             self.study.record.setup.tiers = tiers;
             setup::elsewhere(&task.plan, stack.elsewhere.as_ref(), &mut self.study.record.setup);

@@ -325,6 +325,7 @@ fn job(plan: &Plan, standing: &StandingStack) -> Job {
     Job {
         tiers: tiers(standing),
         beside: Vec::new(),
+        carriers: standing.carrier().into_iter().collect(),
         generator: std::process::id(),
         stack_cpus: plan.placement.stack.clone(),
         servers: standing.tiers().iter().map(|tier| tier.job.clone()).collect(),

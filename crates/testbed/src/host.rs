@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::catalogue::tier_setting::OwnHost;
@@ -65,6 +66,26 @@ impl Hosts {
         door.map_err(|error| {
             Problem::environment(format!("failed to enter its network: {error}")).tier(tier).into()
         })
+    }
+
+    /// Cuts the host of an instance of a stack's tier off, or joins it again.
+    pub(crate) fn cut(&self, instance: &str, (tier, number): (&str, usize), off: bool) -> Result<()> {
+        let all = self.lock();
+        let found = all.iter().find(|one| one.instance == instance).and_then(|one| {
+            let place = one.whose.iter().position(|(name, of)| name == tier && *of == number)?;
+            Some((&one.star, place))
+        });
+        let (star, place) =
+            found.ok_or_else(|| Problem::recipe("it has no host of its own to be cut off").tier(tier))?;
+        let done = if off { star.cut(place) } else { star.mend(place) };
+        done.map_err(|refusal| Problem::environment(refusal.to_string()).tier(tier).into())
+    }
+
+    /// What carries packets between those of a stack, where that is a process.
+    pub(crate) fn carrier(&self, instance: &str) -> Option<(u32, Option<PathBuf>)> {
+        let all = self.lock();
+        let switch = all.iter().find(|one| one.instance == instance)?.star.switch()?;
+        Some((switch.pid(), switch.cgroup().map(Path::to_path_buf)))
     }
 
     /// Removes those of a stack, whose processes have ended; this host's card in it was written `owner`'s.

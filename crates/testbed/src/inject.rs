@@ -30,7 +30,7 @@ impl Stack {
             // A server's own limit is there from its start.
             Injection::Descriptors { .. } | Injection::CpuHog { .. } | Injection::Patch { .. } => Ok(()),
             // In the middle of a run.
-            Injection::Kill { .. } => Ok(()),
+            Injection::Kill { .. } | Injection::Cut { .. } => Ok(()),
         }
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use minijinja::Value;
 use model::catalogue::setting::Values;
 use model::record::plan::PlanTier;
-use model::{Catalogue, Plan, Problem, Problems, Result, ServerJob};
+use model::{Catalogue, Plan, Problem, Problems, Result, ServerJob, Setting, units};
 
 use crate::app::{self, AppFiles};
 use crate::host::Addresses;
@@ -18,8 +18,11 @@ use crate::needed::Needed;
 use crate::port::Claim;
 use crate::program::{self, Program};
 use crate::ready::{Question, Until};
-use crate::render::{Common, Own, Reach, Renderer};
+use crate::render::{Common, Own, Reach, Renderer, setting_value};
 use crate::{disk, status};
+
+/// Of the memory that is available, what several instances may take: the rest is for what they read and for the others.
+const MEMORY_RATIO: f64 = 0.8;
 
 /// A command run before the first start.
 #[derive(Debug)]
@@ -170,7 +173,34 @@ impl Layout<'_> {
             servers.push(server);
             jobs.push(job);
         }
+        self.check_memory(index, renderer, common)?;
         Ok(ReadyTier { servers, job: status::merged(jobs) })
+    }
+
+    /// Refuses more instances than there is memory for.
+    fn check_memory(&self, index: usize, renderer: &Renderer, common: &Common<'_>) -> Result<()> {
+        let (tier, count) = (self.tiers[index], self.claims[index].len() as u64);
+        let Some(expression) = tier.service.instances.memory.as_ref().filter(|_| count > 1) else {
+            return Ok(());
+        };
+        let file = format!("{}/service.toml", tier.folder);
+        let knobs = tier.values.iter().map(|(name, value)| (Setting::variable(name), setting_value(value)));
+        let value = renderer.worked_out(&file, "instances.memory", expression, &Value::from_pairs(knobs))?;
+        let each = f64::try_from(value).unwrap_or(0.0).max(1.0) as u64;
+        let room = (common.memory_bytes as f64 * MEMORY_RATIO) as u64;
+        if each.saturating_mul(count) <= room {
+            return Ok(());
+        }
+        let (all, there) =
+            (units::show_bytes(each.saturating_mul(count)), units::show_bytes(common.memory_bytes));
+        let what = format!(
+            "{count} instances of {} take about {all} of memory, and {there} are available",
+            tier.service.title
+        );
+        let fits = (room / each).max(1);
+        let remedy = format!("--set {}.instances={fits}, or settings with which each takes less", tier.name);
+        let why = "a machine that is short of memory measures its disk";
+        Err(Problem::environment(what).tier(&tier.name).why(why).remedy(remedy).into())
     }
 
     fn server(

@@ -252,6 +252,19 @@ impl Stack {
         Ok(self.living(tier).len())
     }
 
+    /// Cuts the host of an instance off from all others, or joins it again. `instance` is from 0.
+    ///
+    /// # Errors
+    /// An instance that has no host of its own; a command of iproute2 that fails.
+    pub fn cut(&self, tier: &str, instance: usize, off: bool) -> Result<()> {
+        self.site.hosts.cut(&self.instance, (tier, instance), off)
+    }
+
+    /// The process that carries packets between hosts of the stack, and its cgroup; nothing where the kernel does.
+    pub fn carrier(&self) -> Option<(u32, Option<PathBuf>)> {
+        self.site.hosts.carrier(&self.instance)
+    }
+
     /// Which instances of a tier live, from 0; none of a tier that there isn't.
     pub fn living(&self, tier: &str) -> Vec<usize> {
         let of_tier = self.tiers.iter().zip(&self.servers).find(|(one, _)| one.name == tier);

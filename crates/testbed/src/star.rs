@@ -45,13 +45,18 @@ pub(crate) struct Star {
     /// The way into the network of the bridge, which lasts as long.
     _bridge: Option<OwnedFd>,
     /// What carries their packets, where that is not the kernel.
-    _switch: Option<Helping>,
+    switch: Option<Helping>,
 }
 
 impl Star {
     /// The way into the network of host `number`, from 0.
     pub(crate) fn door(&self, number: usize) -> Option<&OwnedFd> {
         self.doors.get(number)
+    }
+
+    /// What carries their packets, where that is a process.
+    pub(crate) fn switch(&self) -> Option<&Helping> {
+        self.switch.as_ref()
     }
 
     /// Their addresses.
@@ -72,12 +77,12 @@ impl Star {
             Ok(doors) => doors,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let mut star = Star { subnet, doors, _bridge: None, _switch: None };
+        let mut star = Star { subnet, doors, _bridge: None, switch: None };
         let made = match middle {
             Middle::Bridge => star.bridge(hosts),
             Middle::Switch => {
-                star._switch = start(&star.ports(hosts))?;
-                match &star._switch {
+                star.switch = start(&star.ports(hosts))?;
+                match &star.switch {
                     Some(_) => Ok(true),
                     // Its own card would be gone with it.
                     None if subnet.is_there() => Ok(false),
@@ -155,16 +160,31 @@ impl Star {
 
     /// Gives a card its address, and the way to the others.
     fn join(&self, card: &str, address: Ipv4Addr, door: Option<&OwnedFd>) -> Result<(), HostRefusal> {
-        let network = self.subnet.network();
-        // The default of a network is only root's of this host's to choose, that of a route is ours.
-        let route = format!("dev {card} src {address} congctl {CONGESTION_CONTROL}");
         let lines = [
             format!("link set dev {card} txqueuelen {QUEUE_PACKETS}"),
             format!("addr add {address}/{PREFIX_BITS} dev {card} noprefixroute"),
-            format!("link set dev {card} up"),
-            format!("route add {network}/{PREFIX_BITS} {route}"),
         ];
+        lines.iter().try_for_each(|line| run("ip", line, door).map_err(HostRefusal::Network))?;
+        self.open_way(card, address, door)
+    }
+
+    fn open_way(&self, card: &str, address: Ipv4Addr, door: Option<&OwnedFd>) -> Result<(), HostRefusal> {
+        let network = self.subnet.network();
+        // The default of a network is only root's of this host's to choose, that of a route is ours.
+        let way = format!("dev {card} src {address} congctl {CONGESTION_CONTROL}");
+        let lines = [format!("link set dev {card} up"), format!("route add {network}/{PREFIX_BITS} {way}")];
         lines.iter().try_for_each(|line| run("ip", line, door).map_err(HostRefusal::Network))
+    }
+
+    /// Cuts host `number` off: what is on its way is lost, and connections hear nothing of it.
+    pub(crate) fn cut(&self, number: usize) -> Result<(), HostRefusal> {
+        let line = format!("link set dev {CARD} down");
+        run("ip", &line, self.door(number)).map_err(HostRefusal::Network)
+    }
+
+    /// Joins it again.
+    pub(crate) fn mend(&self, number: usize) -> Result<(), HostRefusal> {
+        self.open_way(CARD, self.subnet.far(number), self.door(number))
     }
 }
 

@@ -129,6 +129,13 @@ pub fn check(catalogue: &Catalogue, folder: &str, service: &ServiceManifest) -> 
     for (index, until) in service.ready.untils.iter().enumerate() {
         check.until(index, until, service);
     }
+    if let Some(memory) = &service.instances.memory {
+        let found = check.renderer.worked_out(&file, "instances.memory", memory, &check.context);
+        for mut problem in found.err().map(Problems::into_vec).unwrap_or_default() {
+            problem.place.line = document::line(text, &["instances", "memory"]);
+            check.problems.push(problem.file(&file).key("instances.memory"));
+        }
+    }
     let mut names = BTreeSet::new();
     for (index, status) in service.statuses.iter().enumerate() {
         check.status(index, status, service, !names.insert(&status.name));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::record::Outage;
-use model::units::number;
+use model::units::{number, show_seconds};
 
 /// Whether the nodes of a cluster have the same rows. `nodes` are the numbers of those that were asked, and `different` are the tables
 /// that differ with the places in `nodes` of those that have other rows than the first.
@@ -48,7 +48,11 @@ pub fn outage(outage: &Outage) -> String {
             number(outage.least_per_s as f64)
         ),
     };
-    format!("{tier}-{instance} of {instances} was killed in second {}: {failed}; {course}", at_s.floor())
+    let what = match outage.cut_s {
+        None => "was killed".to_string(),
+        Some(cut_s) => format!("was cut off for {}", show_seconds(cut_s)),
+    };
+    format!("{tier}-{instance} of {instances} {what} in second {}: {failed}; {course}", at_s.floor())
 }
 
 #[cfg(test)]
@@ -71,6 +75,7 @@ mod tests {
             instance: 3,
             instances: 3,
             at_s: 22.4,
+            cut_s: None,
             before_per_s: 120.0,
             least_per_s: 0,
             failed: 37,
@@ -83,6 +88,8 @@ mod tests {
             "after 6 s there were 90 % of the 120",
         ];
         assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+        let cut = outage(&Outage { cut_s: Some(5.0), ..one.clone() });
+        assert!(cut.contains("was cut off for 5.00 s in second 22"), "{cut}");
         let never = outage(&Outage { recovered_after_s: None, failed: 0, ..one.clone() });
         assert!(never.contains("no operation failed") && never.contains("not reached again"), "{never}");
         let unseen = outage(&Outage { recovered_after_s: Some(0.0), failed: 1, ..one });

@@ -57,6 +57,8 @@ fn stack_of(tiers: &[(&str, &str)]) -> Stack {
         tier: tier.to_string(),
         service: service.to_string(),
         version: String::new(),
+        instances: 1,
+        network: None,
         values: model::catalogue::setting::resolve(knobs(service), &BTreeMap::new(), "", &mut Vec::new()),
         files: BTreeMap::new(),
         counters: Default::default(),

@@ -68,6 +68,8 @@ fn tier(name: &str) -> TierSetup {
         tier: name.to_string(),
         service: "apache".to_string(),
         version: String::new(),
+        instances: 1,
+        network: None,
         values,
         files: BTreeMap::new(),
         counters: BTreeMap::new(),

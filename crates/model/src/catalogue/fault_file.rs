@@ -102,6 +102,17 @@ pub enum Injection {
         /// Seconds after the steady state began.
         at_s: f64,
     },
+    /// The host of an instance of the tier is cut off from all others for a while, in the middle of the run.
+    Cut {
+        /// The tier, which has hosts of its own.
+        tier: String,
+        /// Which of its instances, from 1.
+        instance: u32,
+        /// Seconds after the steady state began.
+        at_s: f64,
+        /// For how long; seconds.
+        for_s: f64,
+    },
     /// A part of a catalogue's file is replaced, for this run only.
     Patch {
         /// Path in the catalogue: `kits/dvdstore/app/ds2/store.php`.
@@ -183,7 +194,8 @@ impl Injection {
             | Injection::Descriptors { tier, .. }
             | Injection::DiskWrites { tier, .. }
             | Injection::Delay { tier, .. }
-            | Injection::Kill { tier, .. } => Some(tier),
+            | Injection::Kill { tier, .. }
+            | Injection::Cut { tier, .. } => Some(tier),
             Injection::CpuHog { .. } | Injection::Patch { .. } => None,
         }
     }
@@ -200,9 +212,14 @@ impl Injection {
             Injection::DiskWrites { per_s: 0, .. } => {
                 Some("a tier without any write never starts".to_string())
             }
-            Injection::Kill { instance: 0, .. } => Some("instances are numbered from 1".to_string()),
-            Injection::Kill { at_s, .. } if !(0.0..=1e6).contains(at_s) => {
+            Injection::Kill { instance: 0, .. } | Injection::Cut { instance: 0, .. } => {
+                Some("instances are numbered from 1".to_string())
+            }
+            Injection::Kill { at_s, .. } | Injection::Cut { at_s, .. } if !(0.0..=1e6).contains(at_s) => {
                 Some(format!("{at_s} s is no moment of a steady state"))
+            }
+            Injection::Cut { for_s, .. } if !(0.1..=1e6).contains(for_s) => {
+                Some(format!("nothing is cut off for {for_s} s"))
             }
             Injection::Delay { ratio, .. } if !(0.0..=1000.0).contains(ratio) => {
                 Some(format!("waits can't be longer by {ratio} of what they take: 0 to 1000"))
@@ -237,6 +254,9 @@ impl Injection {
             }
             Injection::Kill { tier, instance, at_s } => {
                 format!("{tier}-{instance} is killed {at_s} s after the steady state began")
+            }
+            Injection::Cut { tier, instance, at_s, for_s } => {
+                format!("{tier}-{instance} is cut off {at_s} s after the steady state began, for {for_s} s")
             }
             Injection::Patch { file, .. } => format!("a part of {file} is replaced"),
         }

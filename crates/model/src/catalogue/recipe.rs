@@ -68,6 +68,10 @@ pub struct Recipe {
     /// state began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kill: Vec<String>,
+    /// Servers whose host of their own is cut off from all others for a while: `db-3@10s..15s`, from 10 to 15 s after the steady
+    /// state began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<String>,
 }
 
 impl Recipe {
@@ -108,6 +112,7 @@ impl Recipe {
             target: text(self.target, &defaults.target),
             port: self.port.or(defaults.port),
             fault: text(self.fault, &defaults.fault),
+            cut: if self.cut.is_empty() { defaults.cut.clone() } else { self.cut },
             kill: if self.kill.is_empty() { defaults.kill.clone() } else { self.kill },
             ..self
         }

@@ -132,11 +132,13 @@ pub struct Instances {
     /// How they start.
     #[serde(default)]
     pub start: InstanceStart,
+    /// What one takes of the memory, in bytes: a minijinja expression over the knobs. More than there is room for are refused.
+    pub memory: Option<String>,
 }
 
 impl Default for Instances {
     fn default() -> Instances {
-        Instances { max: 1, start: InstanceStart::default() }
+        Instances { max: 1, start: InstanceStart::default(), memory: None }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What can be set for any tier, whatever its service: `--set web.cgroup.memory=1G`, `--set cache.instances=4`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ServiceManifest;
@@ -31,7 +32,7 @@ const NO_LINK: &str = "none";
 const OWN: &str = "own";
 
 /// A host of its own that a tier is on, as far as the network goes, and the cable to it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnHost {
     /// What the cable carries in each direction, in Mbit/s; as much as the kernel can when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

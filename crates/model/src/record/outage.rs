@@ -1,9 +1,9 @@
-//! What became of the users' work when an instance of a tier was ended on purpose.
+//! What became of the users' work when an instance of a tier was ended, or cut off, on purpose.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An instance that was ended on purpose, and what the users saw of it.
+/// An instance that was ended or cut off on purpose, and what the users saw of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outage {
     /// The tier.
@@ -14,6 +14,9 @@ pub struct Outage {
     pub instances: u32,
     /// Second of the run.
     pub at_s: f64,
+    /// For how long it was cut off; seconds. Absent where it was ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_s: Option<f64>,
     /// Operations a second over the seconds of the steady state before.
     pub before_per_s: f64,
     /// The fewest that completed in one second from then on, until the rate was back.

@@ -1,7 +1,7 @@
 //! A recipe resolved against the catalogue: every file found, every value checked, every cost known. Nothing has been
 //! started yet.
 
-mod kills;
+mod outages;
 mod tiers;
 
 use std::collections::BTreeMap;
@@ -155,7 +155,7 @@ impl Plan {
         }
         let fault = recipe.fault.as_deref().map(|name| catalogue.fault(name)).transpose()?;
         problems.extend(fault.iter().flat_map(|fault| fault.mistakes(&stack, recipe.target.is_some())));
-        let fault = kills::resolve(recipe, fault, &tiers, &mut problems);
+        let fault = outages::resolve(recipe, fault, &tiers, &mut problems);
         apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
         check_acknowledge(&kit, &params, &mut problems);

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Check, FileSetResult, Outage, PhaseResults, TargetOutcome, UntimedResult};
 use crate::catalogue::load::Load;
 use crate::catalogue::setting::{GivenSettings, Values};
+use crate::catalogue::tier_setting::OwnHost;
 use crate::record::calls::CallLedger;
 use crate::record::diagnosis::{Diagnosis, Injected, SignalSummary};
 use crate::record::interval::{OperationKind, Wire};
@@ -187,6 +188,12 @@ pub struct TierSetup {
     pub service: String,
     /// The program's version as it prints it.
     pub version: String,
+    /// How many instances of it there were.
+    #[serde(default = "one_instance")]
+    pub instances: u32,
+    /// The hosts of their own that they were on; on this machine's network when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkSetup>,
     /// The knobs in force.
     pub values: Values,
     /// Rendered configuration files: path in the run directory to text.
@@ -195,6 +202,33 @@ pub struct TierSetup {
     /// (`docs/reference/signals.md`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, CounterSetup>,
+}
+
+fn one_instance() -> u32 {
+    1
+}
+
+/// What lay between the hosts of a tier and the others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NetworkSetup {
+    /// The link of the catalogue that was asked for, where one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// What was done to packets.
+    #[serde(flatten)]
+    pub host: OwnHost,
+    /// Who did it.
+    pub carried_by: Carrier,
+}
+
+/// Who carries packets between hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Carrier {
+    /// The kernel.
+    Kernel,
+    /// A process of the tool's, whose CPU time the tier `network` has.
+    Process,
 }
 
 /// What a figure of a server's own means.

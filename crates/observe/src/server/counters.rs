@@ -26,7 +26,7 @@ impl Counters {
     }
 
     /// Takes a reading of all instances made at `at`, which is second `read_s` of the run.
-    pub(super) fn take(&mut self, at: Instant, read_s: f64, figures: &[Figures]) {
+    pub(super) fn take(&mut self, at: Instant, read_s: f64, figures: &[Option<Figures>]) {
         for counter in &mut self.0 {
             let value = counter.value(at, figures);
             counter.points.extend(value.map(|value| (read_s, value)));
@@ -47,10 +47,12 @@ impl Counters {
 
 impl Counter {
     /// Of all instances. Each one's growth is its own: one that began anew must not hide in a sum that grew all the same.
-    fn value(&mut self, at: Instant, figures: &[Figures]) -> Option<f64> {
+    fn value(&mut self, at: Instant, figures: &[Option<Figures>]) -> Option<f64> {
         self.last.resize(figures.len(), None);
+        let living =
+            figures.iter().enumerate().filter_map(|(instance, figures)| Some((instance, figures.as_ref()?)));
         let values: Vec<Option<f64>> =
-            (0..figures.len()).map(|instance| self.of_one(instance, at, &figures[instance])).collect();
+            living.map(|(instance, figures)| self.of_one(instance, at, figures)).collect();
         merged(self.job.merge, &values.into_iter().collect::<Option<Vec<f64>>>()?)
     }
 
@@ -101,8 +103,8 @@ mod tests {
         }])
     }
 
-    fn figures(pairs: &[(&str, f64)]) -> [Figures; 1] {
-        [pairs.iter().map(|(name, value)| (name.to_string(), *value)).collect()]
+    fn figures(pairs: &[(&str, f64)]) -> [Option<Figures>; 1] {
+        [Some(pairs.iter().map(|(name, value)| (name.to_string(), *value)).collect())]
     }
 
     fn points(counters: &mut Counters) -> Vec<(f64, f64)> {
@@ -140,7 +142,8 @@ mod tests {
 
     #[test]
     fn instances_add_up_each_with_its_own_growth_unless_it_is_said_otherwise() {
-        let both = |one: f64, other: f64| [one, other].map(|value| Figures::from([("a".to_string(), value)]));
+        let both =
+            |one: f64, other: f64| [one, other].map(|value| Some(Figures::from([("a".to_string(), value)])));
         let start = Instant::now();
         let second = |second| start + Duration::from_secs(second);
         let mut rate = counter(CounterKind::Rate, &["a"]);
@@ -157,5 +160,10 @@ mod tests {
             gauge.take(second(0), 0.0, &both(1.0, 0.5));
             assert_eq!(points(&mut gauge), [(0.0, expected)], "{merge:?}, times 0.5");
         }
+        let [one, _] = both(4.0, 0.0);
+        let mut rate = counter(CounterKind::Rate, &["a"]);
+        rate.take(second(0), 0.0, &both(0.0, 100.0));
+        rate.take(second(1), 1.0, &[one, None]);
+        assert_eq!(points(&mut rate), [(1.0, 2.0)], "of one that has ended there is nothing");
     }
 }

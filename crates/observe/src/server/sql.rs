@@ -26,6 +26,16 @@ const ROW_WAITS: &str = "Innodb_row_lock_current_waits";
 /// What stands before the names of states that a statement can be in.
 const STATE: &str = "state.";
 
+/// Why there is no connection: with the kind by which a server that has ended is known.
+fn connecting(error: &mysql::Error) -> io::Error {
+    let kind = match error {
+        mysql::Error::DriverError(mysql::DriverError::CouldNotConnect(Some((_, _, kind)))) => *kind,
+        mysql::Error::IoError(error) => error.kind(),
+        _ => io::ErrorKind::Other,
+    };
+    io::Error::new(kind, error.to_string())
+}
+
 /// The value of a status variable; what is on is 1.
 fn number(value: &str) -> Option<f64> {
     match value {
@@ -89,7 +99,7 @@ impl Database {
     pub(super) fn read(&mut self, deadline: Instant) -> io::Result<Figures> {
         let mut conn = match self.conn.take() {
             Some(conn) => conn,
-            None => Conn::new(self.options.clone()).map_err(io::Error::other)?,
+            None => Conn::new(self.options.clone()).map_err(|error| connecting(&error))?,
         };
         let mut figures = Figures::new();
         if let Some(question) = &self.status {

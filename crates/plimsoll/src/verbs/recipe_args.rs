@@ -73,6 +73,10 @@ pub(crate) struct StackArgs {
     /// 10 s after the steady state began
     #[arg(long, value_name = "SERVER@TIME", conflicts_with = "target")]
     pub(crate) kill: Vec<String>,
+    /// Cut the host of a server off from all others for a while; may be given several times: db-3@10s..15s (it takes
+    /// --set db.net.host=own)
+    #[arg(long, value_name = "SERVER@FROM..TO", conflicts_with = "target")]
+    pub(crate) cut: Vec<String>,
 }
 
 /// How much load, and for how long.
@@ -149,6 +153,7 @@ impl StackArgs {
             ("--lifetime", self.lifetime.is_some()),
             ("--fault", self.fault.is_some()),
             ("--kill", !self.kill.is_empty()),
+            ("--cut", !self.cut.is_empty()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
     }
@@ -163,6 +168,9 @@ impl StackArgs {
         override_with(&mut recipe.fault, &self.fault);
         if !self.kill.is_empty() {
             recipe.kill.clone_from(&self.kill);
+        }
+        if !self.cut.is_empty() {
+            recipe.cut.clone_from(&self.cut);
         }
         recipe.arrivals = self.arrivals.as_deref().map(pattern).or(recipe.arrivals);
         recipe.arriving = self.arriving.as_deref().map(arriving).or(recipe.arriving);

@@ -1,5 +1,8 @@
 //! The bookstore over a cluster of databases: a node is killed in the middle of the run, and the others have the same rows.
 
+use model::catalogue::tier_setting::OwnHost;
+use testkit::ending::skip;
+
 use crate::tool::{Home, have, judged};
 
 const STACK: &str = "tomcat-galera";
@@ -31,6 +34,37 @@ fn users_go_on_without_a_node_that_is_killed_and_the_others_have_the_same_rows()
 }
 
 #[test]
+fn a_node_that_was_cut_off_comes_back_and_has_what_it_missed() {
+    if !have(STACK) || !networks_can_be_made() {
+        return;
+    }
+    let load = "--size quick --users 10 --ramp-up 2s --steady 24s --ramp-down 1s --param think_time=0.5";
+    let cut = "--set db.net.host=own --cut db-3@3s..11s";
+    let words = format!("run tpcw --stack {STACK} {load} {cut} --json");
+    let ended = judged(|| Home::shared().plimsoll(&words).arg("--qos=p95 < 60s"));
+    let record = ended.json();
+    let outage = &record["outages"][0];
+    assert_eq!((&outage["instance"], &outage["cut_s"]), (&3.into(), &8.0.into()), "{outage}");
+    let network = record["setup"]["tiers"].as_array().into_iter().flatten().find(|tier| tier["tier"] == "db");
+    let network = network.map(|tier| (&tier["instances"], &tier["network"]["carried_by"]));
+    assert_eq!(network, Some((&3.into(), &"kernel".into())));
+    let same = record["consistency"].as_array().into_iter().flatten();
+    let same: Vec<_> = same.filter(|one| one["name"] == "all nodes have the same rows").collect();
+    assert_eq!(same.len(), 1, "{}", record["consistency"]);
+    assert!(
+        same[0]["sentence"].as_str().is_some_and(|said| said.ends_with("nodes 1, 2 and 3")),
+        "{}",
+        same[0]
+    );
+    Home::shared().expect_nothing_left();
+}
+
+/// Whether tiers can be on hosts of their own here; if not the test is skipped.
+fn networks_can_be_made() -> bool {
+    testbed::try_host(&OwnHost::default()).map_or_else(|reason| skip(&reason.to_string()), |()| true)
+}
+
+#[test]
 fn a_kill_of_what_is_not_there_and_a_kit_that_knows_of_one_database_are_refused() {
     let refused = |words: &str| Home::shared().plimsoll(words).run().expect(2);
     let run = format!("run tpcw --stack {STACK}");
@@ -38,6 +72,9 @@ fn a_kill_of_what_is_not_there_and_a_kit_that_knows_of_one_database_are_refused(
         .says("there is no db-4: the tier has 3")
         .says("`web@soon`")
         .says("there is no tier `dbb`");
+    refused(&format!("{run} --cut db-3@1s..2s"))
+        .says("db is on this host, which can't be cut off")
+        .says("--set db.net.host=own");
     refused("run dvdstore --set db.instances=2").says("kit dvdstore asks the first of 2 databases only");
     refused("run tpcw --set db.net.link=metro-3ms").says("there is no link `metro-3ms`").says("metro-2ms");
     refused("run tpcw --set db.net.link=metro-2ms --set db.net.rate_mbit=5")

@@ -49,8 +49,11 @@ pub(crate) fn load_unit(record: &StudyRecord, arm: usize) -> &'static str {
 
 /// `data set small`, `data sets 500mb, 3.3gb, mix browsing`: what the trials ran on, and which of the kit's mixes.
 pub(crate) fn data_set(record: &StudyRecord) -> String {
-    let mix = crate::words::mix(&record.setup);
-    match record.question.kind().factors().iter().find(|factor| factor.name == "size") {
+    let kind = record.question.kind();
+    let varied = |name: &str| kind.factors().iter().find(|factor| factor.name == name);
+    // One that is varied is told with the factors.
+    let mix = if varied("mix").is_some() { String::new() } else { crate::words::mix(&record.setup) };
+    match varied("size") {
         Some(factor) => format!("data sets {}{mix}", factor.levels.join(", ")),
         None => format!("data set {}{mix}", record.setup.size),
     }

@@ -162,3 +162,17 @@ fn databases_that_know_nothing_of_each_other_are_refused() {
     assert!(said.contains("skip_networking is on"), "{said}");
     assert!(said.contains("can't do with the blank in"), "all mistakes at once: {said}");
 }
+
+#[test]
+fn more_nodes_than_there_is_memory_for_are_refused_with_the_number_that_fits() {
+    let Some(mut bench) = bench("large-cluster") else { return };
+    let large = [&NODES[..], &[("db.innodb_buffer_pool_size", "1000G")]].concat();
+    let said = bench
+        .start(&plan_of("nodes", &bench.catalogue, LAMP, &large))
+        .expect_err("nobody has that")
+        .to_string();
+    assert!(
+        said.contains("3 instances of MariaDB take about") && said.contains("--set db.instances=1"),
+        "{said}"
+    );
+}
