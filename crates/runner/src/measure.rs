@@ -112,6 +112,10 @@ pub(crate) fn measure(
     let totals = totals?;
     let now_s = witness.clock.map_or(0.0, |(first, named_s)| named_s + first.elapsed().as_secs_f64());
     witness.look_at_tiers(now_s)?;
+    if let Err(problems) = witness.mend_all(now_s) {
+        // What was measured is not lost for that; the check of the data will say what it can't reach.
+        witness.progress.problem(&problems);
+    }
     let Witness { watching, tier_events, kills, alarms, writer, .. } = witness;
     let alarms = alarms.into_values().collect();
     let Seen { last, beside, sources, unseen } = watching.end();
@@ -226,6 +230,13 @@ impl Witness<'_> {
         self.note(now_s, text)?;
         self.kills.push(Kill { tier: tier.to_string(), instance, instances, at_s: now_s, cut_s });
         Ok(())
+    }
+
+    /// Joins again what the run's end has left cut off: the check of the data asks all nodes.
+    fn mend_all(&mut self, now_s: f64) -> Result<()> {
+        let cut = self.kills.iter().filter(|kill| kill.cut_s.is_some());
+        let cut: Vec<(String, u32)> = cut.map(|kill| (kill.tier.clone(), kill.instance)).collect();
+        cut.iter().try_for_each(|(tier, instance)| self.mend(tier, *instance, now_s))
     }
 
     fn mend(&mut self, tier: &str, instance: u32, now_s: f64) -> Result<()> {

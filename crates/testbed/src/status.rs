@@ -303,6 +303,22 @@ help = "memory"
 "#;
 
     #[test]
+    fn figures_of_instances_add_up_but_shares_have_their_mean_unless_the_counter_says_otherwise() {
+        let service = |unit: &str, merge: &str| {
+            let text = SERVICE.replace("htp", "http").replacen(
+                "unit = \"workers\"",
+                &format!("unit = \"{unit}\"\n{merge}"),
+                1,
+            );
+            let service: ServiceManifest = document::read("service.toml", &text).expect("a manifest");
+            service.counters[0].merged_as()
+        };
+        assert_eq!(service("workers", ""), Merge::Sum);
+        assert_eq!(service("ratio", ""), Merge::Mean);
+        assert_eq!(service("ratio", "merge = \"max\""), Merge::Max);
+    }
+
+    #[test]
     fn a_server_that_may_be_on_another_host_is_asked_over_a_socket() {
         let text = SERVICE.replace("logs =", "own_host = true\nlogs =").replace("htp", "http");
         let catalogue = Catalogue::new(BTreeMap::from([(

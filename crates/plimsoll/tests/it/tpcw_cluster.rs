@@ -75,6 +75,7 @@ fn a_kill_of_what_is_not_there_and_a_kit_that_knows_of_one_database_are_refused(
     refused(&format!("{run} --cut db-3@1s..2s"))
         .says("db is on this host, which can't be cut off")
         .says("--set db.net.host=own");
+    refused(&format!("find tpcw --stack {STACK} --kill db-3@1s")).says("that is for a single run");
     refused("run dvdstore --set db.instances=2").says("kit dvdstore asks the first of 2 databases only");
     refused("run tpcw --set db.net.link=metro-3ms").says("there is no link `metro-3ms`").says("metro-2ms");
     refused("run tpcw --set db.net.link=metro-2ms --set db.net.rate_mbit=5")

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use model::catalogue::fault_file::Injection;
 use model::catalogue::kit::Users;
 use model::catalogue::setting::Value;
 use model::catalogue::tier_setting;
 use model::record::study::{Arm, By, Conditions};
-use model::{Catalogue, Plan, Problems, Recipe, Result};
+use model::{Catalogue, Plan, Problem, Problems, Recipe, Result};
 
 use crate::catalogue_folder;
 use crate::trial::settle::Settling;
@@ -59,6 +60,15 @@ pub(crate) struct Task {
     pub(crate) percentiles: Vec<f64>,
 }
 
+/// Trials share a stack that stands: what one of them took from it the next ones would lack.
+fn refuse_outages(plan: &Plan) -> Result<()> {
+    let taken = |injection: &Injection| matches!(injection, Injection::Kill { .. } | Injection::Cut { .. });
+    let Some(injection) = plan.injections().iter().find(|injection| taken(injection)) else { return Ok(()) };
+    let problem = Problem::recipe(format!("{}: that is for a single run", injection.sentence()));
+    let why = "the trials of a study share a stack that stands, and the next ones would lack it";
+    Err(problem.key("kill").why(why).remedy("plimsoll run").into())
+}
+
 impl ReadyArm {
     /// Every mistake of the arm at once: of the recipe, the kit, the targets. `load` is one that it will be measured
     /// with.
@@ -72,6 +82,7 @@ impl ReadyArm {
         }
         let recipe = with_load(&arm.recipe, by, load, 1, 1, 1);
         let plan = Plan::resolve(&recipe, None, &catalogue, &cpus::allowed())?;
+        refuse_outages(&plan)?;
         kit::lint(&catalogue, &plan.kit.name)?;
         kit::check_targets(&plan, &catalogue)?;
         Ok(ReadyArm { arm: arm.clone(), plan, catalogue })
