@@ -179,7 +179,7 @@ impl<'a> Tried<'a> {
         let setup = &record.setup;
         let arrivals = setup.load.as_ref().is_some_and(|load| load.arrivals.is_some());
         let load = (!arrivals).then_some(("--users", f64::from(setup.users)));
-        let fault = record.injected.as_ref().map(|injected| injected.fault.as_str());
+        let fault = record.injected.as_ref().and_then(|injected| injected.fault.as_deref());
         Tried { measured: Measured::Run(record), load, fault }
     }
 

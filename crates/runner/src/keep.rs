@@ -39,7 +39,7 @@ pub(crate) fn begin(
     setup::elsewhere(plan, standing.elsewhere.as_ref(), &mut record.setup);
     record.dataset = standing.dataset.clone();
     record.file_set = standing.file_set.as_ref().map(|files| files.result.clone());
-    record.injected = plan.fault.as_ref().map(injected);
+    record.injected = plan.fault.as_ref().map(|fault| injected(fault, recipe.fault.clone()));
     let writer = runs.create(&record)?;
     writer.plan(plan)?;
     let text = serde_json::to_string_pretty(recipe).map_err(|error| Problem::bug(error.to_string()))?;
@@ -51,9 +51,9 @@ pub(crate) fn begin(
 }
 
 /// What was done on purpose, as the record says it. A control says so too: nothing was done.
-fn injected(fault: &FaultFile) -> Injected {
+fn injected(fault: &FaultFile, name: Option<String>) -> Injected {
     let done = fault.injections.iter().map(Injection::sentence).collect();
-    Injected { fault: fault.name.clone(), title: fault.title.clone(), done }
+    Injected { fault: name, title: fault.title.clone(), done }
 }
 
 /// The kit's consistency check, unless the database that it needs is gone, where the dead tier is reason enough, or is

@@ -343,8 +343,9 @@ fn is_false(fact: &bool) -> bool {
 /// A fault that was injected on purpose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Injected {
-    /// Its name in `catalogue/faults`.
-    pub fault: String,
+    /// Its name in `catalogue/faults`; absent where it is none of these, but asked for otherwise (`--kill`, `--cut`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
     /// For people.
     pub title: String,
     /// What was done, one sentence each.

@@ -45,6 +45,11 @@ fn a_node_that_was_cut_off_comes_back_and_has_what_it_missed() {
     let record = ended.json();
     let outage = &record["outages"][0];
     assert_eq!((&outage["instance"], &outage["cut_s"]), (&3.into(), &8.0.into()), "{outage}");
+    assert!(
+        record["injected"]["fault"].is_null(),
+        "no fault of the catalogue has it: {}",
+        record["injected"]
+    );
     let network = record["setup"]["tiers"].as_array().into_iter().flatten().find(|tier| tier["tier"] == "db");
     let network = network.map(|tier| (&tier["instances"], &tier["network"]["carried_by"]));
     assert_eq!(network, Some((&3.into(), &"kernel".into())));

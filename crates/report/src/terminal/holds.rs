@@ -179,7 +179,8 @@ pub(crate) fn unseen(sentences: &[String], width: usize) -> String {
 
 /// A fault that was injected, so that nobody takes it for the stack's own, and what came of instances that were ended.
 pub(super) fn injected(injected: &Injected, outages: &[Outage], width: usize, paint: Paint) -> String {
-    let what = format!("Injected on purpose: {} ({})", injected.title, injected.fault);
+    let name = injected.fault.as_ref().map(|fault| format!(" ({fault})")).unwrap_or_default();
+    let what = format!("Injected on purpose: {}{name}", injected.title);
     let outages = outages.iter().map(wording::outage);
     let done = injected.done.iter().cloned().chain(outages);
     let done = done.map(|done| wrap(&format!("  {}", plain(&done)), width, "    ") + "\n");
