@@ -1,7 +1,7 @@
 //! What each check of the instrument found: the figures, for whoever makes words of them.
 
 use model::catalogue::load::Pattern;
-use model::record::{Check, ConsistencyResult, Evidence, UntimedResult};
+use model::record::{Check, ConsistencyResult, Evidence, LinkResult, UntimedResult};
 use model::{MemoryKill, QosTarget};
 
 use crate::little::Little;
@@ -49,6 +49,8 @@ pub enum Finding {
         /// How many.
         exhausted: u64,
     },
+    /// What the ways to tiers' own hosts did.
+    Links(Vec<LinkResult>),
     /// The operations that ended.
     Operations {
         /// Completed.

@@ -30,3 +30,9 @@ pub const FALSE_ALARM: f64 = 1e-4;
 pub const CEILING_TIMES: f64 = 5.0;
 /// Seconds of steady state that may be missing: its two ends need not be whole seconds.
 pub const MISSING_S: f64 = 2.0;
+/// The share by which the way to a host may take other than as long as asked for.
+pub const LINK_RATIO: f64 = 0.05;
+/// And the seconds, if those are more.
+pub const LINK_S: f64 = 20e-6;
+/// What a way that holds nothing takes at most, in seconds: it is a part of every way.
+pub const CABLE_S: f64 = 200e-6;

@@ -5,7 +5,7 @@ use model::OperationKind;
 use model::catalogue::load::Load;
 use model::catalogue::qos::Measure;
 use model::record::{
-    Check, ConsistencyResult, Evidence, GeneratorResult, OperationResult, Outcome, TargetOutcome,
+    Check, ConsistencyResult, Evidence, GeneratorResult, LinkResult, OperationResult, Outcome, TargetOutcome,
     UntimedResult,
 };
 
@@ -48,6 +48,8 @@ pub struct ValidityInputs<'a> {
     pub alarms: &'a [LogAlarm],
     /// The kit's consistency check.
     pub consistency: &'a [ConsistencyResult],
+    /// What the ways to tiers' own hosts did; empty where none was to hold packets.
+    pub links: &'a [LinkResult],
     /// The kit's own figures that have bounds: [`crate::bounds`].
     pub bounds: &'a [Bound],
     /// Offending answers, for a cause.
@@ -56,7 +58,9 @@ pub struct ValidityInputs<'a> {
 
 /// All checks, those that hold too, in the order in which they explain: what broke first comes first.
 pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<CheckOutcome> {
-    let mut checks = vec![tiers(inputs), duration(inputs), room(inputs), errors_all(inputs)];
+    let mut checks = vec![tiers(inputs), duration(inputs), room(inputs)];
+    checks.extend((!inputs.links.is_empty()).then(|| links(inputs.links)));
+    checks.push(errors_all(inputs));
     checks.extend(generator_checks(inputs.generator, inputs.shares_cpus));
     // In a run by number of sessions whoever has done its share leaves before the others.
     let all_stay = |load: &Load| load.arrivals.is_none() && load.sessions.is_none();
@@ -113,6 +117,25 @@ fn steady_end(inputs: &ValidityInputs<'_>) -> SteadyEnd {
 fn room(inputs: &ValidityInputs<'_>) -> CheckOutcome {
     let exhausted = inputs.generator.exhausted;
     CheckOutcome::new(Check::Room, exhausted == 0, Some((exhausted as f64, 0.0)), Finding::Room { exhausted })
+}
+
+/// By the measurement that is furthest from what was asked for.
+fn links(links: &[LinkResult]) -> CheckOutcome {
+    let measured = |link: &LinkResult| {
+        let of = |took_s: f64| (took_s, link.asked_s, is_as_asked(took_s, link.asked_s));
+        [Some(link.before_s), link.after_s].into_iter().flatten().map(of).collect::<Vec<_>>()
+    };
+    let all: Vec<(f64, f64, bool)> = links.iter().flat_map(measured).collect();
+    let far = |(took_s, asked_s, _): &(f64, f64, bool)| (took_s / asked_s.max(1e-9)).ln().abs();
+    let worst = all.iter().max_by(|one, other| far(one).total_cmp(&far(other)));
+    let figures = worst.map(|(took_s, asked_s, _)| (*took_s, *asked_s));
+    let ok = all.iter().all(|(_, _, ok)| *ok);
+    CheckOutcome::new(Check::Link, ok, figures, Finding::Links(links.to_vec()))
+}
+
+fn is_as_asked(took_s: f64, asked_s: f64) -> bool {
+    let off_s = (asked_s * limits::LINK_RATIO).max(limits::LINK_S);
+    (asked_s - off_s..=asked_s + off_s + limits::CABLE_S).contains(&took_s)
 }
 
 fn errors_all(inputs: &ValidityInputs<'_>) -> CheckOutcome {

@@ -8,6 +8,7 @@ pub mod hit;
 pub mod interval;
 pub mod line_proof;
 pub mod memory_kill;
+mod link;
 mod outage;
 mod parts;
 pub mod plan;
@@ -21,6 +22,7 @@ pub use check::{CHECKS, Check, CheckClass, DeclaredCheck, METRIC_CHECK, Overload
 pub use file_set::{FileSetResult, PageCacheResult};
 pub use outage::Outage;
 pub use parts::{PhaseResult, PhaseResults, UntimedResult};
+pub use link::LinkResult;
 pub use run::{
     Carrier, ConsistencyResult, CounterSetup, DatasetResult, Event, Evidence, GeneratorResult, MetricResult,
     NetworkSetup, OperationResult, Outcome, RUN_FORMAT, RunRecord, Series, Setup, Step, TargetSetup,

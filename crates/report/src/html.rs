@@ -8,6 +8,7 @@ mod holds;
 mod inside;
 mod study;
 mod text;
+mod topology;
 mod view;
 
 use crate::Page;

@@ -151,6 +151,7 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         tier_events: &recording.tier_events,
         alarms: &alarms,
         consistency: &record.consistency,
+        links: &record.links,
         bounds: &analysis::bounds(&plan.kit.metrics, steady, names),
         evidence: &record.evidence,
     });

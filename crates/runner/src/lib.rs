@@ -19,6 +19,7 @@ pub mod interrupt;
 mod judge;
 mod keep;
 pub mod link;
+mod links;
 pub mod machine_lock;
 mod measure;
 pub mod outcome;

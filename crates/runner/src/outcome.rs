@@ -55,6 +55,7 @@ pub fn run(
     let runs = Runs::open(env.home)?;
     let (mut record, mut writer) =
         keep::begin(&runs, recipe, plan, &standing, (&id, &started), &env.settings.origin)?;
+    record.links = standing.links(plan)?;
     let measuring = Instant::now();
     let mut pace = Planned::of(&plan.load);
     let recording =
@@ -65,6 +66,7 @@ pub fn run(
     standing
         .steps
         .push(Step { name: "drive the users".to_string(), took_s: measuring.elapsed().as_secs_f64() });
+    standing.links_again(&mut record.links);
     record.consistency = keep::check(plan, &mut standing, &recording, env.catalogue, env.progress);
     env.progress.step("stopping the stack");
     let stopped = standing.stop();

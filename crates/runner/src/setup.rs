@@ -48,6 +48,7 @@ pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, origin: &Origin) 
         diagnosis: None,
         injected: None,
         outages: Vec::new(),
+        links: Vec::new(),
         calls: None,
         statements: Vec::new(),
         threads: Vec::new(),

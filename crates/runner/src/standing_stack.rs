@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use model::catalogue::kit::Build;
-use model::record::{Carrier, DatasetResult, Step};
+use model::record::{Carrier, DatasetResult, LinkResult, Step};
 use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result, units};
 use observe::{NETWORK, TierJob};
 use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, Tier};
@@ -18,7 +18,7 @@ use crate::environment::Environment;
 use crate::front_page::FrontPage;
 use crate::server::{Server, ServerAccess};
 use crate::servers::{self, Prepared};
-use crate::{page_cache, stressor};
+use crate::{links, page_cache, stressor};
 
 /// A stack that runs on its data set, or a server that somebody else started. Dropping it ends what was started.
 pub struct StandingStack {
@@ -138,7 +138,8 @@ impl StandingStack {
         let took = units::show_seconds(started.elapsed().as_secs_f64());
         env.progress
             .done(&format!("{} is ready ({took}): http://{address}{}", plan.stack.name, plan.kit.front_page));
-        let warnings = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone()).collect();
+        let unknown = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone());
+        let warnings = unknown.chain(wording::plan::too_much_cpu(plan)).collect();
         let stressors = stressor::start(plan, &lab, &env.settings.helpers)?;
         let started = Some(Started { stack, lab, stressors });
         let answers = kit::CheckInputs::default();
@@ -152,6 +153,18 @@ impl StandingStack {
         if page_cache::is_cold(plan) {
             files.result.page_cache = page_cache::prepare(plan, &started.stack, files, &mut self.steps, env)?;
         }
+    /// The ways to tiers' own hosts that are to hold packets, as they are before the users.
+    pub(crate) fn links(&self, plan: &Plan) -> Result<Vec<LinkResult>> {
+        self.started.as_ref().map_or(Ok(Vec::new()), |started| links::before(plan, &started.stack))
+    }
+
+    /// The same after them.
+    pub(crate) fn links_again(&self, found: &mut [LinkResult]) {
+        if let Some(started) = &self.started {
+            links::after(found, &started.stack);
+        }
+    }
+
         Ok(())
     }
 

@@ -68,6 +68,14 @@ impl Hosts {
         })
     }
 
+    /// The address of the host of an instance of a stack's tier, where it has one of its own.
+    pub(crate) fn address(&self, instance: &str, (tier, number): (&str, usize)) -> Option<Ipv4Addr> {
+        let all = self.lock();
+        let of_stack = all.iter().find(|one| one.instance == instance)?;
+        let place = of_stack.whose.iter().position(|(name, of)| name == tier && *of == number)?;
+        of_stack.star.addresses().get(place).copied()
+    }
+
     /// Cuts the host of an instance of a stack's tier off, or joins it again.
     pub(crate) fn cut(&self, instance: &str, (tier, number): (&str, usize), off: bool) -> Result<()> {
         let all = self.lock();

@@ -12,12 +12,15 @@ use model::{Problem, Result};
 
 use crate::lab::Lab;
 use crate::network;
+use crate::stack::Stack;
 
 /// Sizes of the messages that go there and back; bytes.
 const MESSAGES_BYTES: [usize; 3] = [1, 1_000, 16_000];
 /// Messages of a size, if they take no longer than [`MESSAGES_FOR`].
 const MESSAGES: usize = 2_000;
 const MESSAGES_FOR: Duration = Duration::from_secs(3);
+/// And in a run, before and after the users.
+const SHORT_FOR: Duration = Duration::from_millis(500);
 /// Messages that count for nothing: the first ones open the connection's window.
 const WARM_UP: usize = 20;
 /// How long it carries as much as it can, each way.
@@ -81,6 +84,36 @@ impl Lab {
     }
 }
 
+impl Stack {
+    /// The median time of a byte to the first host of a tier's own and back, over half a second, in seconds; `None` where it has
+    /// none.
+    ///
+    /// # Errors
+    /// A host that can't be entered, or doesn't answer.
+    pub fn way_there_and_back_s(&self, tier: &str) -> Result<Option<f64>> {
+        let (site, instance) = self.site_and_instance();
+        let Some(far) = site.hosts.address(instance, (tier, 0)) else { return Ok(None) };
+        let Some(door) = site.hosts.door(instance, (tier, 0))? else { return Ok(None) };
+        let (ports, listening) = mpsc::channel();
+        let answering = thread::spawn(move || network::inside(&door, move || answer(far, &ports)));
+        let measured = || -> io::Result<f64> {
+            let port =
+                listening.recv_timeout(TIMEOUT).map_err(|_| io::Error::other("its host did not listen"))?;
+            let address = SocketAddr::from((far, port));
+            let trips = messages(ask(address, ECHO, 1)?, 1, SHORT_FOR)?;
+            ask(address, END, 0)?;
+            Ok(trips.p50_s)
+        };
+        let failed = |error: io::Error| {
+            Problem::environment(format!("failed to measure the way to it: {error}")).tier(tier)
+        };
+        let p50_s = measured().map_err(failed)?;
+        let answered = answering.join().unwrap_or_else(|_| Err(io::Error::other("its end has ended")));
+        answered.map_err(failed)?;
+        Ok(Some(p50_s))
+    }
+}
+
 /// What an end is asked for, and the size of a message.
 const ECHO: u8 = b'e';
 const TAKE: u8 = b't';
@@ -91,7 +124,7 @@ fn figures(address: SocketAddr, on_step: &mut dyn FnMut(&str)) -> io::Result<Lin
     let mut round_trips = Vec::new();
     for bytes in MESSAGES_BYTES {
         on_step(&format!("messages of {bytes} bytes, there and back"));
-        round_trips.push(messages(ask(address, ECHO, bytes)?, bytes)?);
+        round_trips.push(messages(ask(address, ECHO, bytes)?, bytes, MESSAGES_FOR)?);
     }
     on_step("as much as it carries to the host");
     let there_mbit = sent(ask(address, TAKE, 0)?)?;
@@ -111,12 +144,12 @@ fn ask(address: SocketAddr, what: u8, bytes: usize) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-fn messages(mut stream: TcpStream, bytes: usize) -> io::Result<RoundTrips> {
+fn messages(mut stream: TcpStream, bytes: usize, longest: Duration) -> io::Result<RoundTrips> {
     let (message, mut answer) = (vec![7; bytes], vec![0; bytes]);
     let mut took_s = Vec::with_capacity(MESSAGES);
     let began = Instant::now();
     for number in 0..WARM_UP + MESSAGES {
-        if number > WARM_UP && began.elapsed() > MESSAGES_FOR {
+        if number > WARM_UP && began.elapsed() > longest {
             break;
         }
         let start = Instant::now();

@@ -42,6 +42,7 @@ fn sentence(finding: &Finding, ok: bool, asking: Asking) -> String {
             measurement::duration(*steady_s, *planned_s, *end, asking)
         }
         Finding::Room { exhausted } => generator::room(*exhausted),
+        Finding::Links(links) => stack::links(links),
         Finding::Operations { completed, failed, never, first } => {
             stack::operations((*completed, *failed), never.as_ref(), first.as_ref(), asking)
         }

@@ -1,7 +1,7 @@
 //! What a study will do and how long that takes, before it begins.
 
-use model::SweepPlan;
 use model::record::study::{Arm, Compare, Form, Measurement, SweepOrder};
+use model::{Plan, SweepPlan, units};
 
 use crate::compare::figure;
 use crate::roughly;
@@ -73,6 +73,18 @@ pub fn form(form: Form) -> &'static str {
         Form::Short => "the short one; --full measures it as it was published",
         Form::Full => "the full one, as it was published",
     }
+}
+
+/// That tiers may use more CPU time together than there is; nothing where they may not, or not all have a limit.
+pub fn too_much_cpu(plan: &Plan) -> Option<String> {
+    let cores: Option<f64> = plan.tiers.iter().map(|tier| tier.cpu_limit_cores).sum();
+    let (cores, cpus) = (cores?, plan.placement.stack.len());
+    (cores > cpus as f64 + 1e-9).then(|| {
+        format!(
+            "the tiers may use {} cores together, and the stack has {cpus}: when all are busy none gets what its limit says",
+            units::number(cores)
+        )
+    })
 }
 
 #[cfg(test)]

@@ -107,6 +107,7 @@ fn judge(run: &Run) -> Vec<CheckOutcome> {
         tier_events: &run.tier_events,
         alarms: &run.alarms,
         consistency: &run.consistency,
+        links: &[],
         bounds: &[],
         evidence: &run.evidence,
     })
@@ -120,6 +121,21 @@ fn broken(check: Check, change: impl FnOnce(&mut Run)) -> Finding {
     let broken: Vec<&Check> = checks.iter().filter(|found| !found.ok).map(|found| &found.check).collect();
     assert_eq!(broken, [&check], "{checks:#?}");
     checks.into_iter().find(|found| found.check == check).expect("it is in the list").finding
+}
+
+#[test]
+fn a_way_to_a_host_holds_packets_as_long_as_asked_or_the_run_is_not_valid() {
+    let link = |before_s: f64, after_s: Option<f64>| {
+        let tier = "db".to_string();
+        super::links(&[LinkResult { tier, asked_s: 0.002, before_s, after_s }])
+    };
+    assert!(link(0.00205, Some(0.00228)).ok, "5 % and what a cable takes");
+    assert!(link(0.00191, None).ok);
+    for (before_s, after_s) in [(0.00185, None), (0.0024, None), (0.00205, Some(0.0031))] {
+        let found = link(before_s, after_s);
+        assert!(!found.ok, "{found:?}");
+        assert_eq!(found.observed, Some(after_s.unwrap_or(before_s)), "the one that is furthest off");
+    }
 }
 
 /// What a check of a run found.

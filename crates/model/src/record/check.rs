@@ -19,6 +19,8 @@ pub enum Check {
     Duration,
     /// The generator's machine had a port, a descriptor and buffers for every connection.
     Room,
+    /// The ways to tiers' own hosts hold packets as long as asked for.
+    Link,
     /// Operations complete.
     ErrorsAll,
     /// CPU of the generator's threads.
@@ -104,7 +106,7 @@ pub struct DeclaredCheck {
 
 /// All of them, in the order in which they explain: what broke first comes first. Kits' own figures have
 /// [`METRIC_CHECK`].
-pub static CHECKS: [DeclaredCheck; 19] = [
+pub static CHECKS: [DeclaredCheck; 20] = [
     DeclaredCheck {
         check: Check::Tiers,
         id: "tiers",
@@ -131,6 +133,16 @@ pub static CHECKS: [DeclaredCheck; 19] = [
         title: "ports and descriptors",
         holds_when: "the generator's machine had a port, a descriptor and buffers for every connection of the steady state",
         source: "what it lacks looks like a server that refuses",
+    },
+    DeclaredCheck {
+        check: Check::Link,
+        id: "link",
+        class: CheckClass::Machine,
+        overload: Overload::Unrelated,
+        title: "links as asked for",
+        holds_when: "where the way to a tier's own host is to hold packets, the median of messages of one byte, there and back, before the users \
+                     and after them, is no more than 5 % (20 µs at least) below what was asked for, and no more than that and 0.2 ms above it",
+        source: "5 %: half of what a factor of 1.1 in distance would be; 0.2 ms: what a cable that holds nothing takes here, and more",
     },
     DeclaredCheck {
         check: Check::ErrorsAll,
@@ -407,7 +419,7 @@ mod tests {
         use Check::*;
         let rows = CHECKS.iter().filter(|one| one.check == *check).count();
         match check {
-            Tiers | Duration | Room | ErrorsAll | GeneratorCpu | GeneratorThread | SendLag | Users
+            Tiers | Duration | Room | Link | ErrorsAll | GeneratorCpu | GeneratorThread | SendLag | Users
             | Arrivals | Mix | MixShares | Think | Cycle | Little | Samples | Untimed | Alarms
             | Consistency | Ceiling => rows == 1,
             Metric(_) | Other(_) => rows == 0,

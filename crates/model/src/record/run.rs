@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Check, FileSetResult, Outage, PhaseResults, TargetOutcome, UntimedResult};
+use super::{Check, FileSetResult, LinkResult, Outage, PhaseResults, TargetOutcome, UntimedResult};
 use crate::catalogue::load::Load;
 use crate::catalogue::setting::{GivenSettings, Values};
 use crate::catalogue::tier_setting::OwnHost;
@@ -95,6 +95,9 @@ pub struct RunRecord {
     /// What users saw of instances that were ended on purpose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
+    /// The ways to hosts of tiers' own that hold packets, as they were measured before and after the users.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkResult>,
     /// What could not be observed, and why, a sentence each.
     #[serde(default)]
     pub unseen: Vec<String>,

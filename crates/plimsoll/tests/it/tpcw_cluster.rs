@@ -64,9 +64,44 @@ fn a_node_that_was_cut_off_comes_back_and_has_what_it_missed() {
     Home::shared().expect_nothing_left();
 }
 
+#[test]
+fn a_link_is_measured_before_and_after_the_users_and_drawn_in_the_report() {
+    let stack = "apache-event-fpm-mariadb";
+    let slow = OwnHost { delay_us: Some(1_000), ..OwnHost::default() };
+    if !have(stack) || !hosts_can_be_made(&slow) {
+        return;
+    }
+    let load = "--size quick --users 2 --ramp-up 1s --steady 4s --ramp-down 0s";
+    let link = "--param database_over=tcp --set db.net.link=metro-2ms";
+    let words = format!("run calendar --stack {stack} {load} {link} --json");
+    let record = judged(|| Home::shared().plimsoll(&words).arg("--qos=p95 < 60s")).json();
+    let found = &record["links"][0];
+    assert_eq!((&found["tier"], found["asked_s"].as_f64()), (&"db".into(), Some(0.002)), "{found}");
+    for when in ["before_s", "after_s"] {
+        // A shared machine may be late; it is never early.
+        let took_s = found[when].as_f64().unwrap_or_else(|| panic!("{when}: {found}"));
+        assert!((0.0019..0.01).contains(&took_s), "{when}: {found}");
+    }
+    let check = record["validity"].as_array().into_iter().flatten().find(|one| one["check"] == "link");
+    let check = check.unwrap_or_else(|| panic!("it is judged: {:#}", record["validity"]));
+    assert!(
+        check["sentence"].as_str().is_some_and(|said| said.contains("2.00 ms were asked for")),
+        "{check}"
+    );
+    let id = record["id"].as_str().expect("an id");
+    let page = std::fs::read_to_string(Home::shared().path().join("runs").join(id).join("report.html"));
+    let page = page.unwrap_or_else(|error| panic!("the report of {id}: {error}"));
+    assert!(page.contains("Where the servers were") && page.contains("host of db"), "{id}");
+    Home::shared().expect_nothing_left();
+}
+
 /// Whether tiers can be on hosts of their own here; if not the test is skipped.
 fn networks_can_be_made() -> bool {
-    testbed::try_host(&OwnHost::default()).map_or_else(|reason| skip(&reason.to_string()), |()| true)
+    hosts_can_be_made(&OwnHost::default())
+}
+
+fn hosts_can_be_made(own: &OwnHost) -> bool {
+    testbed::try_host(own).map_or_else(|reason| skip(&reason.to_string()), |()| true)
 }
 
 #[test]

@@ -5,14 +5,16 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use super::text::{thin, thin_groups, unbroken, visible};
 use crate::figures;
 
-/// Parts that pages share: the ledger of calls, the database's statements, what threads were at, what holds the stack, how the machine and the tiers were set up.
-const SHARED: [(&str, &str); 6] = [
+/// Parts that pages share: the ledger of calls, the database's statements, what threads were at, what holds the stack, how the machine and the tiers were set up,
+/// where the servers were.
+const SHARED: [(&str, &str); 7] = [
     ("calls.html", include_str!("../../../../web/calls.html")),
     ("holds.html", include_str!("../../../../web/holds.html")),
     ("machine.html", include_str!("../../../../web/machine.html")),
     ("statements.html", include_str!("../../../../web/statements.html")),
     ("threads.html", include_str!("../../../../web/threads.html")),
     ("tiers.html", include_str!("../../../../web/tiers.html")),
+    ("topology.html", include_str!("../../../../web/topology.html")),
 ];
 
 /// What all templates can do: escape, and show numbers with their units.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::text::{thin, thin_groups, visible_json};
-use super::{bundle, calls, holds, inside};
+use super::{bundle, calls, holds, inside, topology};
 use crate::checks::{self, Check};
 use crate::explained::Tried;
 use crate::{Page, Timeline, figures, statements, study, threads, words};
@@ -111,6 +111,7 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
         "holds": record.diagnosis.as_ref().map(|diagnosis| visible_json(holds::of(diagnosis, Tried::of_run(record)))),
         "inside": visible_json(inside::of(page).into()),
         "injected": visible_json(json!(record.injected)),
+        "topology": topology::of(&record.setup, &record.links),
         "outages": record.outages.iter().map(|outage| thin_groups(&wording::outage(outage))).collect::<Vec<_>>(),
         "notes": page.notes,
         "gauges": record.targets.iter().map(gauge).collect::<Vec<_>>(),

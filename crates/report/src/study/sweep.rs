@@ -4,6 +4,7 @@ mod beside;
 mod cells;
 mod charts;
 mod published;
+mod scale_out;
 
 use model::StudyRecord;
 use model::record::study::{Factor, FindAnswer, Kind, LoadLine, Measurement, Sweep, Trial};
@@ -33,6 +34,7 @@ impl View for Sweep {
             sections: vec![
                 Section::new("factors", "What was varied", factors(self, &cells)),
                 Section::new("charts", "Results", charts::parts(record, self, &cells)),
+                Section::new("scale-out", "What each instance gives", scale_out::parts(record, self, &cells)),
                 Section::new(
                     "cells",
                     "Cells",

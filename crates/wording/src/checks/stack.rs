@@ -1,7 +1,7 @@
 //! Whether the stack did its work, all of it and all the time.
 
 use analysis::{Bound, LogAlarm, TierEvent, TierFault};
-use model::record::{ConsistencyResult, Evidence, UntimedResult};
+use model::record::{ConsistencyResult, Evidence, LinkResult, UntimedResult};
 use model::units::{self, number, percent};
 
 use crate::asking::Asking;
@@ -12,6 +12,21 @@ pub(super) fn tiers(events: &[TierEvent]) -> String {
     }
     let events: Vec<String> = events.iter().map(tier_event).collect();
     format!("{}; the figures are not those of the whole stack: see its log", events.join("; "))
+}
+
+/// What each way took, beside what was asked for.
+pub(super) fn links(links: &[LinkResult]) -> String {
+    let said = |link: &LinkResult| {
+        let after = link.after_s.map(|after_s| format!(" and {} after them", units::show_seconds(after_s)));
+        format!(
+            "a byte to {} and back took {} before the users{}; {} were asked for",
+            link.tier,
+            units::show_seconds(link.before_s),
+            after.unwrap_or_default(),
+            units::show_seconds(link.asked_s),
+        )
+    };
+    links.iter().map(said).collect::<Vec<_>>().join("; ")
 }
 
 fn tier_event(event: &TierEvent) -> String {

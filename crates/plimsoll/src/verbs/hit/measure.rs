@@ -219,6 +219,7 @@ fn judge(seen: &Witnessed, little: &Little, load: &Load, rows: &[OperationResult
         tier_events: &[],
         alarms: &[],
         consistency: &[],
+        links: &[],
         bounds: &[],
         evidence: &record.evidence,
     });
