@@ -5,6 +5,7 @@ mod cache;
 pub(crate) mod dataset;
 pub(crate) mod file_set;
 mod in_use;
+mod own_file_system;
 mod removal;
 mod settled_files;
 

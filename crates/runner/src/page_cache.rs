@@ -13,6 +13,11 @@ use crate::artefact::Use;
 use crate::artefact::file_set::FileSet;
 use crate::environment::{Environment, Helpers};
 
+/// The states that a kit's parameter asks for.
+const WARM: &str = "warm";
+const COLD: &str = "cold";
+const COLD_NAMES: &str = "cold-names";
+
 /// Users go to this tier.
 const TIER: &str = "web";
 /// Longer than this, the console tells how far it is.
@@ -27,19 +32,29 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// for none.
 pub(crate) fn prepare(
     plan: &Plan,
-    stack: &Stack,
+    stack: &mut Stack,
     files: &FileSet,
     steps: &mut Vec<Step>,
     env: &mut Environment<'_>,
 ) -> Result<Option<PageCacheResult>> {
-    let FileSet { root, paths, result, .. } = files;
+    let FileSet { root, paths, result, mounted, .. } = files;
     let Some(asked) = wanted_state(plan) else { return Ok(None) };
     let started = Instant::now();
-    let left_bytes = evict(paths, root, asked)?;
-    if asked == "warm" {
-        warm(stack, paths.clone(), result.bytes, env)?;
-    }
-    let found = page_cache::residency(paths)?;
+    let (left_bytes, found) = match mounted {
+        Some(mounted) => {
+            mounted.anew()?;
+            stack.limit_reads_of(plan, mounted.at())?;
+            // To look at a file is to look up its name: what there is of the image in memory says as much.
+            (0, page_cache::residency(&[mounted.image().to_path_buf()])?)
+        }
+        None => {
+            let left_bytes = evict(paths, root, asked)?;
+            if asked == WARM {
+                warm(stack, paths.clone(), result.bytes, env)?;
+            }
+            (left_bytes, page_cache::residency(paths)?)
+        }
+    };
     let took_s = started.elapsed().as_secs_f64();
     let resident_ratio = found.resident_bytes as f64 / found.bytes.max(1) as f64;
     let resident_bytes = found.resident_bytes;
@@ -81,7 +96,7 @@ fn not_evicted(left: Residency, root: &Path, asked: &str) -> Problem {
         units::show_bytes(left.bytes)
     );
     let why = match asked {
-        "cold" => "the result would be that of a cache that is warm already",
+        COLD => "the result would be that of a cache that is warm already",
         _ => "what the server sends from there would not count as its memory, whatever its limit",
     };
     Problem::environment(what).file(root.display().to_string()).why(why).remedy(
@@ -97,7 +112,12 @@ pub(crate) fn use_of_set(plan: &Plan) -> Use {
 
 /// Whether each trial must begin with an empty cache: the one before has filled it.
 pub(crate) fn is_cold(plan: &Plan) -> bool {
-    wanted_state(plan) == Some("cold")
+    matches!(wanted_state(plan), Some(COLD | COLD_NAMES))
+}
+
+/// Whether not only the files' data but also their names are to be on the disk alone.
+pub(crate) fn has_cold_names(plan: &Plan) -> bool {
+    wanted_state(plan) == Some(COLD_NAMES)
 }
 
 /// The value of the parameter that the kit names.

@@ -112,10 +112,17 @@ impl StandingStack {
         let built = application::ensure(plan, &lab, &mut steps, env)?;
         let data = dataset::ensure(plan, &lab, &mut steps, env)?;
         // Before the stack, so that it is given back after the stack has ended, however this goes.
-        let mut file_set = file_set::ensure(plan, &lab, (id, page_cache::use_of_set(plan)), &mut steps, env)?;
+        let mut file_set = file_set::ensure(
+            plan,
+            &lab,
+            (id, page_cache::use_of_set(plan)),
+            page_cache::has_cold_names(plan),
+            &mut steps,
+            env,
+        )?;
         env.interrupt.check()?;
         let started = Instant::now();
-        let (stack, copy_s) = {
+        let (mut stack, copy_s) = {
             let prepared = Prepared {
                 snapshot: data.as_ref().map(|data| data.path.as_path()),
                 files: file_set.as_ref().map(|files| files.root.as_path()),
@@ -124,7 +131,7 @@ impl StandingStack {
             servers::start(plan, &lab, prepared, false, &env.failed(id), &mut steps, env)?
         };
         if let Some(files) = &mut file_set {
-            files.result.page_cache = page_cache::prepare(plan, &stack, files, &mut steps, env)?;
+            files.result.page_cache = page_cache::prepare(plan, &mut stack, files, &mut steps, env)?;
         }
         let dataset = data.map(|data| DatasetResult { copy_s, ..data.result });
         let address = stack.web_address().ok_or_else(|| {
@@ -146,13 +153,6 @@ impl StandingStack {
         Ok(StandingStack { started, target, elsewhere: None, dataset, file_set, steps, warnings, answers })
     }
 
-    /// Makes a stack that has served already what it was for its first users, as far as the page cache goes: a cold one is
-    /// emptied again.
-    pub(crate) fn cool(&mut self, plan: &Plan, env: &mut Environment<'_>) -> Result<()> {
-        let (Some(started), Some(files)) = (&self.started, &mut self.file_set) else { return Ok(()) };
-        if page_cache::is_cold(plan) {
-            files.result.page_cache = page_cache::prepare(plan, &started.stack, files, &mut self.steps, env)?;
-        }
     /// The ways to tiers' own hosts that are to hold packets, as they are before the users.
     pub(crate) fn links(&self, plan: &Plan) -> Result<Vec<LinkResult>> {
         self.started.as_ref().map_or(Ok(Vec::new()), |started| links::before(plan, &started.stack))
@@ -165,6 +165,14 @@ impl StandingStack {
         }
     }
 
+    /// Makes a stack that has served already what it was for its first users, as far as the page cache goes: a cold one is
+    /// emptied again.
+    pub(crate) fn cool(&mut self, plan: &Plan, env: &mut Environment<'_>) -> Result<()> {
+        let (Some(started), Some(files)) = (&mut self.started, &mut self.file_set) else { return Ok(()) };
+        if page_cache::is_cold(plan) {
+            files.result.page_cache =
+                page_cache::prepare(plan, &mut started.stack, files, &mut self.steps, env)?;
+        }
         Ok(())
     }
 
@@ -274,7 +282,7 @@ pub(crate) fn make_data(
     let lab = open_lab(id, env)?;
     let made = application::ensure(plan, &lab, steps, env)
         .and_then(|_| dataset::ensure(plan, &lab, steps, env))
-        .and_then(|_| file_set::ensure(plan, &lab, (id, page_cache::use_of_set(plan)), steps, env));
+        .and_then(|_| file_set::ensure(plan, &lab, (id, page_cache::use_of_set(plan)), false, steps, env));
     lab.close()?;
     made.map(drop)
 }
@@ -288,8 +296,9 @@ pub(crate) fn open_lab(id: &str, env: &Environment<'_>) -> Result<Lab> {
 /// Refuses what would only come out when hours of building and loading are over: packages that are missing, a network that
 /// can't be made, an application that can't be rendered with these settings.
 pub(crate) fn refuse(plan: &Plan, catalogue: &Catalogue, home: &Path) -> Result<()> {
+    let images = if page_cache::has_cold_names(plan) { testbed::check_images() } else { Ok(()) };
     let checks =
-        [check_packages(plan, home), testbed::check_hosts(plan), testbed::check_app(plan, catalogue)];
+        [check_packages(plan, home), testbed::check_hosts(plan), testbed::check_app(plan, catalogue), images];
     let found = checks.into_iter().filter_map(|check| check.err());
     Problems::check(found.flat_map(Problems::into_vec).collect())
 }

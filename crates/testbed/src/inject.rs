@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::catalogue::fault_file::Injection;
-use model::{Problem, Result};
+use model::{Plan, Problem, Result};
 
 use crate::cgroup;
 use crate::controller::{Controller, Hierarchy};
@@ -41,6 +41,19 @@ impl Stack {
     pub fn set_cpu_quota(&mut self, tier: &str, cores: Option<f64>) -> Result<()> {
         let (hierarchy, group) = self.held(tier, Controller::Cpu)?;
         hierarchy.limit_cpu(&group, cores)
+    }
+
+    /// Lets the tiers of `plan` whose reads are limited read no more often from the disk that holds `on`, too.
+    ///
+    /// # Errors
+    /// A machine without the controller, or a path that is on no disk.
+    pub fn limit_reads_of(&mut self, plan: &Plan, on: &Path) -> Result<()> {
+        let limited = plan.tiers.iter().filter_map(|tier| Some((&tier.name, tier.read_limit_per_s?)));
+        for (tier, per_s) in limited {
+            let (hierarchy, group) = self.held(tier, Controller::Disk)?;
+            hierarchy.limit_reads(&group, on, per_s)?;
+        }
+        Ok(())
     }
 
     fn limit_writes(&mut self, tier: &str, per_s: u64) -> Result<()> {

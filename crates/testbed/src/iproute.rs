@@ -1,5 +1,6 @@
-//! The commands of iproute2: `ip` and `tc`.
+//! Programs of the system's that the lab is made with: `ip` and `tc` of iproute2, `losetup`, `mkfs.ext4`.
 
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
@@ -8,13 +9,22 @@ use std::process::{Command, Stdio};
 use crate::network::enter;
 
 /// Where the programs are, whatever PATH the tool was started with.
-const PLACES: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";
+pub(crate) const PLACES: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";
 
 /// Runs a command of iproute2, in the network behind `door` where one is given; the error is what it said.
 pub(crate) fn run(program: &str, line: &str, door: Option<&OwnedFd>) -> Result<(), String> {
+    output_of(program, line.split_ascii_whitespace().map(Into::into).collect(), door).map(drop)
+}
+
+/// Runs a program of the system's with these arguments and gives its output; the error is what it said.
+pub(crate) fn output_of(
+    program: &str,
+    arguments: Vec<OsString>,
+    door: Option<&OwnedFd>,
+) -> Result<String, String> {
     let mut command = Command::new(program);
     command
-        .args(line.split_ascii_whitespace())
+        .args(&arguments)
         .env_clear()
         .env("PATH", PLACES)
         .env("LC_ALL", "C")
@@ -31,10 +41,11 @@ pub(crate) fn run(program: &str, line: &str, door: Option<&OwnedFd>) -> Result<(
         _ => format!("{program} can't be started: {error}"),
     })?;
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
-    Err(format!("`{program} {line}` ended with {}: {said}", output.status))
+    let line: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+    Err(format!("`{program} {}` ended with {}: {said}", line.join(" "), output.status))
 }
 
 #[cfg(test)]

@@ -40,6 +40,8 @@ pub(crate) enum Entry {
     /// Our end of the cable to a tier's own host, to be removed as long as `owner`, a lab's mark, is written on it. Its
     /// other end, and the host, are gone with it.
     Cable { name: String, owner: String },
+    /// A file system that was mounted there.
+    Mount { path: PathBuf },
     /// A process that was started, the leader of its session.
     Process { tier: String, process: Identity },
 }

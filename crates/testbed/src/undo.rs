@@ -7,6 +7,7 @@ use model::{Problems, Result};
 
 use crate::ledger::Entry;
 use crate::process::{Family, Identity, boot_id};
+use crate::unmount::unmount;
 use crate::{cgroup, disk, subnet};
 
 /// Ends every process of a ledger and takes every change back; how many processes still ran. Goes on after a
@@ -35,6 +36,7 @@ pub(crate) fn undo(entries: &[Entry]) -> Result<usize> {
         match entry {
             Entry::Cgroup { path } if same_boot => _ = note(cgroup::remove(path).map(|()| 0)),
             Entry::Cable { name, owner } if same_boot => _ = note(subnet::remove(name, owner).map(|()| 0)),
+            Entry::Mount { path } if same_boot => _ = note(unmount(path).map(|()| 0)),
             Entry::Directory { path } => _ = note(remove_tree(path).map(|()| 0)),
             _ => {}
         }

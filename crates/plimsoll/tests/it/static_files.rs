@@ -203,6 +203,39 @@ fn a_cold_cache_is_empty_and_a_warm_one_holds_what_the_limit_lets_it() {
 }
 
 #[test]
+fn with_cold_names_a_server_waits_for_the_disk_where_it_opens_files() {
+    if !can_be_measured("nginx") {
+        return;
+    }
+    // Names are cold once: there have to be more of them than are looked up before the first reading.
+    let load = "--stack nginx --size 200mb --users 2 --ramp-up 0s --steady 5s --ramp-down 0s";
+    let words = format!("run static {load} --param page_cache=cold-names --set web.cgroup.read_iops=50");
+    let ended = shared().plimsoll(&format!("{words} --json")).run();
+    if ended.code == Some(2)
+        && ["only root", "loop devices", "read_iops=0"].iter().any(|why| ended.stderr.contains(why))
+    {
+        skip(&ended.stderr);
+        return;
+    }
+    let record = shared().last_run();
+    let cache = &record["file_set"]["page_cache"];
+    assert_eq!(cache["asked"], "cold-names", "{}", ended.stderr);
+    assert!(cache["resident_ratio"].as_f64().is_some_and(|ratio| ratio < 0.01), "{cache}");
+    assert!(operation(&record, "class0")["completed"].as_f64().is_some_and(|count| count > 0.0), "{ended:?}");
+    if record["calls"].is_null() {
+        skip("calls are not counted here: see `plimsoll doctor`");
+        return;
+    }
+    let rows = record["calls"]["tiers"][0]["rows"].as_array().expect("the web tier's calls");
+    let by_name = |row: &&Json| {
+        let call = row["call"].as_str().unwrap_or_default();
+        row["doing"] == "waiting_for_disk" && (call.starts_with("open") || call.contains("stat"))
+    };
+    assert!(rows.iter().any(|row| by_name(&row)), "a name was read from the disk: {rows:#?}");
+    shared().expect_nothing_left();
+}
+
+#[test]
 fn a_file_that_is_other_or_gone_is_noticed_by_users_and_made_anew_by_the_next_run() {
     if !can_be_measured("nginx") {
         return;

@@ -9,11 +9,11 @@ use kit::files::{self, FileList, MADE, MakeOptions};
 use model::record::{FileSetResult, Step};
 use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
-use testbed::Lab;
+use testbed::{Lab, Mounted};
 
 use crate::artefact::cache::{self, Artefact, Found, all_cpus};
 use crate::artefact::in_use::{self, Use};
-use crate::artefact::settled_files;
+use crate::artefact::{own_file_system, settled_files};
 use crate::environment::Environment;
 
 /// The version of `file_set.json`.
@@ -34,6 +34,8 @@ pub(crate) struct FileSet {
     pub(crate) result: FileSetResult,
     /// Seconds that making it took and letting servers settle it, whenever that was.
     pub(crate) cost_s: f64,
+    /// Its own file system, where names are to be cold.
+    pub(crate) mounted: Option<Mounted>,
     /// As long as it lives, others see that the kept file set is in use.
     in_use: File,
 }
@@ -41,26 +43,32 @@ pub(crate) struct FileSet {
 impl FileSet {
     /// From now on it is what servers have made of it, at `root`; where that took time just now, it counts as its making.
     pub(super) fn settled(&mut self, root: PathBuf, made_s: f64, reused: bool) {
-        self.paths.iter_mut().for_each(|path| {
-            if let Ok(inside) = path.strip_prefix(&self.root) {
-                *path = root.join(inside);
-            }
-        });
-        self.root = root;
+        self.move_to(root);
         self.cost_s += made_s;
         if !reused {
             let before_s = if self.result.reused { 0.0 } else { self.result.made_s };
             (self.result.made_s, self.result.reused) = (before_s + made_s, false);
         }
     }
+
+    /// The same files are at `root` now.
+    pub(super) fn move_to(&mut self, root: PathBuf) {
+        self.paths.iter_mut().for_each(|path| {
+            if let Ok(inside) = path.strip_prefix(&self.root) {
+                *path = root.join(inside);
+            }
+        });
+        self.root = root;
+    }
 }
 
 /// The plan's file set, in use by `who` as `how` says: an earlier one that is still what it was, or a new one; settled, in
-/// `lab`, where a service does that. `None` for a kit without.
+/// `lab`, where a service does that, and in a file system of its own where it is to have `cold_names`. `None` for a kit without.
 pub(crate) fn ensure(
     plan: &Plan,
     lab: &Lab,
     (who, how): (&str, Use),
+    cold_names: bool,
     steps: &mut Vec<Step>,
     env: &mut Environment<'_>,
 ) -> Result<Option<FileSet>> {
@@ -77,6 +85,9 @@ pub(crate) fn ensure(
         in_use::share(&set.in_use, &id, env)?;
     }
     settled_files::ensure(plan, lab, &mut set, steps, env)?;
+    if cold_names {
+        own_file_system::mount(lab, &mut set, steps, env)?;
+    }
     Ok(Some(set))
 }
 
@@ -142,7 +153,7 @@ impl Wanted<'_> {
     fn at(&self, place: &Path, result: FileSetResult, in_use: File) -> FileSet {
         let root = place.join(MADE);
         let paths = self.list.files().map(|(path, _)| root.join(path)).collect();
-        FileSet { root, paths, cost_s: result.made_s, result, in_use }
+        FileSet { root, paths, cost_s: result.made_s, result, mounted: None, in_use }
     }
 
     /// How long it took in seconds.

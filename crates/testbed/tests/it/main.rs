@@ -11,6 +11,7 @@ mod faults;
 mod figures;
 mod files;
 mod held;
+mod image;
 mod kept_files;
 mod memory;
 mod own_host;
