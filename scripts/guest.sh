@@ -53,7 +53,7 @@ done
 echo "making a Debian 12 with systemd and its own kernel"
 # The checkout may lie below /tmp, which is emptied when an image is done and when a system starts.
 mmdebstrap --quiet --mode=root --variant=minbase --skip=cleanup/tmp \
-    --include=linux-image-cloud-amd64,systemd-sysv,udev,iproute2,procps,ca-certificates,strace \
+    --include=linux-image-cloud-amd64,systemd-sysv,udev,iproute2,procps,ca-certificates,strace,linux-perf \
     --customize-hook="mkdir -p \"\$1\"$PWD \"\$1\"$target/debug/deps \"\$1\"$target/tmp" \
     --customize-hook="cp -a catalogue crates Cargo.toml \"\$1\"$PWD/" \
     --customize-hook="cd / && cp --parents ${programs[*]} \"\$1\"/" \

@@ -18,6 +18,7 @@ need npm npm "the driver of the report's tests in a browser is an npm package"
 need xandikos xandikos "the kit caldav is held against a calendar server that nobody here wrote"
 need wrk wrk "requests are counted beside wrk"
 need strace strace "calls that the kernel counts are held against its count"
+need perf linux-perf "time without a CPU is held against its count"
 need valgrind valgrind "instructions are counted by callgrind"
 need c++ g++ "libFuzzer is built from source"
 if ((${#packages[@]})); then

@@ -1,5 +1,6 @@
 // The report's page: everything that can be read is in the document; this draws the charts.
 import { cpu, errors, lag, percentiles, response, signal, throughput, users } from "./charts.mjs";
+import { flames } from "./flames.mjs";
 import { points } from "./points.mjs";
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -131,6 +132,7 @@ if (data.charts || data.timeline.at_s.length > 1) {
   addEventListener("beforeprint", () => { document.documentElement.dataset.print = ""; drawAll(); });
   addEventListener("afterprint", () => { delete document.documentElement.dataset.print; drawAll(); });
 }
+document.querySelectorAll("[data-flames]").forEach((figure) => flames(figure, data.flames ?? []));
 const drawnKinds = [...drawn.keys()].map((figure) => figure.dataset.chart).filter(Boolean);
 document.documentElement.dataset.ready = drawnKinds.join(" ") || "nothing to draw";
 document.documentElement.dataset.drawn = drawn.size;

@@ -12,6 +12,7 @@ use model::record::diagnosis::Doing;
 
 use crate::series::SeriesSeen;
 use crate::signals::names::CPU;
+use crate::stacks::StackSums;
 use crate::steady::Steady;
 
 /// Rows of blocks in a tier's table; the last is of all others.
@@ -29,6 +30,7 @@ pub struct CallSums {
     changes: u64,
     cost_s: Option<f64>,
     tiers: BTreeMap<String, TierSums>,
+    stacks: StackSums,
 }
 
 #[derive(Debug, Default)]
@@ -81,6 +83,7 @@ impl CallSums {
             changes: 0,
             cost_s: None,
             tiers: BTreeMap::new(),
+            stacks: StackSums::default(),
         }
     }
 
@@ -93,6 +96,7 @@ impl CallSums {
         self.length_s += step.took_s;
         self.counted_s += step.counted_s;
         self.lost = self.lost.plus(step.lost);
+        self.stacks.add(step);
         if let Some(cost_s) = step.cost_s {
             *self.cost_s.get_or_insert(0.0) += cost_s;
         }
@@ -133,6 +137,9 @@ impl CallSums {
             counted_ratio: (self.counted_s / length_s).min(1.0),
             waits: waits.collect(),
             tiers: tables.collect(),
+            stacks: self.stacks.times(),
+            wakes: self.stacks.wakes(length_s),
+            slow: self.stacks.slow(),
             lost: self.lost,
             changes: self.changes,
             cost_ratio: self.cost_s.map(|cost_s| cost_s / length_s / beside.cpus.max(1) as f64),

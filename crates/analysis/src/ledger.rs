@@ -73,6 +73,14 @@ const JVM_TIMED: &str = "jvm.timed_waiting";
 const QUEUE: &str = "listen.queue";
 /// How many of those that were accepted have a request that nobody has read yet.
 const UNREAD: &str = "requests.unread";
+/// How many of them have an answer that their client hasn't read yet: of the tier that users ask, that is the load generator.
+const UNREAD_RESPONSES: &str = "responses.unread";
+/// By whom users are played.
+const GENERATOR: &str = "generator";
+
+/// Counters by which an event loop says how many requests it has, the observer's own question among them. Those that none of its
+/// threads works on, and no tier behind it, wait for the loop, or for a thread of its pool.
+const HANDLED: [(&str, f64); 1] = [("connections.handling", 1.0)];
 
 /// What threads of a tier do in a ledger: of which waiting for the callee is there in any case, the two of CPUs are exact.
 fn doings() -> impl Iterator<Item = Doing> {
@@ -108,7 +116,13 @@ pub(crate) fn wanted() -> impl Iterator<Item = String> {
     let of_servers = BUSY.iter().flat_map(|(busy, _, kept)| [*busy, *kept]).filter(|name| !name.is_empty());
     let looked_at = doings().filter(|doing| *doing != Doing::WaitingForCpu);
     let told = [POOL, JVM_BLOCKED, JVM_WAITING, JVM_TIMED];
-    of_servers.chain(told).chain([QUEUE, UNREAD]).map(str::to_string).chain(looked_at.map(threads))
+    let handled = HANDLED.iter().map(|(name, _)| *name);
+    of_servers
+        .chain(handled)
+        .chain(told)
+        .chain([QUEUE, UNREAD, UNREAD_RESPONSES])
+        .map(str::to_string)
+        .chain(looked_at.map(threads))
 }
 
 /// Parts smaller than this share of the response time are left out.
@@ -198,8 +212,25 @@ pub fn ledger(tiers: &[&str], seen: Seen<'_>) -> Option<Ledger> {
             }
         }
     }
+    if let Some(part) = of_generator(&works, seen, per_s) {
+        accounted_s += part.s_per_operation;
+        let share_ratio = part.s_per_operation / response_s;
+        parts.extend((share_ratio >= MIN_RATIO).then_some(LedgerPart { share_ratio, ..part }));
+    }
     parts.sort_by(|one, other| other.s_per_operation.total_cmp(&one.s_per_operation));
     Some(Ledger { response_s, parts, unaccounted_s: (response_s - accounted_s).max(0.0) })
+}
+
+/// What answers waited for the load generator to read them: time of the instrument, and no tier's.
+fn of_generator(works: &[Work], seen: Seen<'_>, per_s: f64) -> Option<LedgerPart> {
+    let unread = seen.mean(&works.last()?.tier, UNREAD_RESPONSES)?;
+    Some(LedgerPart {
+        tier: GENERATOR.to_string(),
+        doing: Doing::Queued,
+        s_per_operation: unread / per_s,
+        share_ratio: 0.0,
+        mechanisms: Vec::new(),
+    })
 }
 
 /// Signals that tell the ledger to rules: `ledger.WORD` as shares of the response time, `work.WORD` as shares of the
@@ -239,7 +270,8 @@ pub fn signals(ledger: &Ledger, tiers: &[&str], seen: Seen<'_>) -> Vec<SignalSum
         }
     }
     let unaccounted_ratio = ledger.unaccounted_s / ledger.response_s;
-    let queued = ledger.parts.iter().filter(|part| part.doing == Doing::Queued);
+    let before_tiers = |part: &&LedgerPart| part.doing == Doing::Queued && part.tier != GENERATOR;
+    let queued = ledger.parts.iter().filter(before_tiers);
     let queued_ratio: f64 = queued.map(|part| part.share_ratio).sum();
     found.push(value_of(&UNACCOUNTED, unaccounted_ratio));
     found.push(value_of(&UNSERVED, unaccounted_ratio + queued_ratio));
@@ -257,8 +289,13 @@ pub(crate) fn is_of_ledger(signal: &SignalSummary) -> bool {
 fn works(tiers: &[&str], seen: Seen<'_>) -> Vec<Work> {
     let mut works: Vec<Work> = Vec::new();
     for tier in tiers {
-        let behind = works.iter().map(|work| work.own() + work.queued).sum();
-        works.push(work(tier, behind, seen));
+        let behind: f64 = works.iter().map(|work| work.own() + work.queued).sum();
+        let mut work = work(tier, behind, seen);
+        let handled = HANDLED.iter().find_map(|(name, own)| Some(seen.mean(tier, name)? - own));
+        let seen_behind = works.last().map_or(0.0, Work::all).max(behind);
+        let at_work = work.own() + work.callee.max(seen_behind);
+        work.queued += handled.map_or(0.0, |handled| (handled - at_work).max(0.0));
+        works.push(work);
     }
     works
 }

@@ -43,6 +43,7 @@ pub mod quantile;
 pub mod score;
 mod series;
 pub mod signals;
+mod stacks;
 mod statements;
 mod steady;
 pub mod sweep;

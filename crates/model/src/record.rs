@@ -1,18 +1,20 @@
 //! What is said of a run and of a study: the plan that it follows, its record, checks, targets and diagnosis.
 
 pub mod calls;
+mod cell;
 mod check;
 pub mod diagnosis;
 mod file_set;
 pub mod hit;
 pub mod interval;
 pub mod line_proof;
-pub mod memory_kill;
 mod link;
+pub mod memory_kill;
 mod outage;
 mod parts;
 pub mod plan;
 mod run;
+pub mod stacks;
 pub mod statements;
 pub mod study;
 pub(crate) mod target;
@@ -20,9 +22,9 @@ pub mod threads;
 
 pub use check::{CHECKS, Check, CheckClass, DeclaredCheck, METRIC_CHECK, Overload, checks_table};
 pub use file_set::{FileSetResult, PageCacheResult};
+pub use link::LinkResult;
 pub use outage::Outage;
 pub use parts::{PhaseResult, PhaseResults, UntimedResult};
-pub use link::LinkResult;
 pub use run::{
     Carrier, ConsistencyResult, CounterSetup, DatasetResult, Event, Evidence, GeneratorResult, MetricResult,
     NetworkSetup, OperationResult, Outcome, RUN_FORMAT, RunRecord, Series, Setup, Step, TargetSetup,

@@ -3,8 +3,8 @@
 // The ledger of calls: where the time of the tiers' threads goes, counted in the kernel.
 //
 // Each thread of a tier is in one state at a time: on a CPU, ready to run, or blocked in a call on an object. At every
-// change the time since the last one is added to a cell of the state that ends. Nothing is sent event by event: the
-// observer reads the sums. What a call waits for is told by its number, its descriptor and a few marks; which of them mean
+// change the time since the last one is added to a cell of the state that ends. For the sums nothing is sent event by event: the
+// observer reads them. What a call waits for is told by its number, its descriptor and a few marks; which of them mean
 // a disk or a lock is decided in Rust (crates/observe/src/calls). Blocks are always counted: a call that doesn't block
 // costs nothing. Calls are counted in windows, while `call_enter` and `call_exit` are attached.
 
@@ -63,6 +63,7 @@ struct sum {
 
 struct thread {
 	__u64 since_ns;
+	__u64 blocked_ns; /* when its wait began; since_ns is when that was counted last */
 	__u64 cpu_ns; /* on a CPU in all, up to since_ns */
 	__u64 call_at_ns; /* of cpu_ns when its call began; calls are counted in windows only */
 	__u64 lived_ns; /* up to when its lifetime is counted */
@@ -118,8 +119,8 @@ MAP(roles, HASH, MAX_ROLES, char[16], __u32);
 MAP(lived, ARRAY, MAX_TIERS, __u32, __u64);
 /* How many threads the last walk met, by tier; the observer sets it to 0 before. */
 MAP(alive, ARRAY, MAX_TIERS, __u32, __u64);
-/* What was lost: 0 cells without room, 1 threads without storage, 2 calls without room, 3 names without room. */
-MAP(lost, PERCPU_ARRAY, 4, __u32, __u64);
+/* What was lost: 0 cells without room, 1 threads without storage, 2 calls, 3 names, 4 samples without room. */
+MAP(lost, PERCPU_ARRAY, 5, __u32, __u64);
 /* The number of the window in which calls are counted: a call that began in an earlier one has no beginning. */
 MAP(window, ARRAY, 1, __u32, __u8);
 /* Too large for the stack. */
@@ -429,9 +430,10 @@ static __noinline void find_object(struct cell *on, struct task_struct *task, bo
 	}
 }
 
-static __always_inline void block(struct thread *thread, struct task_struct *task, bool runs)
+static __always_inline void block(struct thread *thread, struct task_struct *task, __u64 since, bool runs)
 {
 	become(thread, BLOCKED);
+	thread->blocked_ns = since;
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
 		thread->doing.marks |= IN_IOWAIT;
 	if (thread->locking)
@@ -457,7 +459,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 		else if (preempt || !prev_state)
 			become(thread, READY);
 		else
-			block(thread, prev, true);
+			block(thread, prev, now, true);
 	}
 	thread = thread_of(next, now, READY);
 	if (thread && thread->doing.state != ENDED) {
@@ -467,12 +469,16 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
+#include "samples.h"
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
 	struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
 	if (thread && thread->doing.state == BLOCKED) {
-		close(thread, bpf_ktime_get_ns());
+		__u64 now = bpf_ktime_get_ns();
+		sample_wait(thread, task, now);
+		close(thread, now);
 		become(thread, READY);
 	}
 	return 0;
@@ -549,7 +555,7 @@ int walk(struct bpf_iter__task *context)
 		if (!thread)
 			return 0;
 		if (state)
-			block(thread, task, false);
+			block(thread, task, since, false);
 	}
 	if (thread->doing.state == ENDED)
 		return 0;

@@ -2,19 +2,22 @@
 //!
 //! The principal type is [`Calls`]. The programs (`bpf/ledger.bpf.c`) follow every thread of the tiers' cgroups from state to
 //! state and add its time to a cell: on a CPU, ready to run, blocked in a call on an object. Blocks are always counted;
-//! calls that don't block only in windows, as many as the budget allows. Nothing is sent event by event: once a second the
-//! sums are read, and what they have grown by is a [`CallStep`].
+//! calls that don't block only in windows, as many as the budget allows. Once a second the sums are read, and what they have
+//! grown by is a [`CallStep`]; with it come samples of where threads were (`stacks`).
 //!
 //! Not here: what follows from a run's steps (`analysis::calls`), looks at threads where the kernel can't be asked
 //! (`tier::threads`).
 
 mod classify;
 mod kernel;
+mod samples;
 mod signals;
+mod stacks;
+mod symbols;
 mod syscall;
 mod windows;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -28,7 +31,9 @@ use crate::job::{CallCounting, Job, TierJob};
 use crate::points::Points;
 use crate::tier::image;
 use classify::{Block, Callees, TierFacts, kind};
-use kernel::{Kernel, MAX_TIERS, NameKey, RawCall, RawCell, RawSum};
+use kernel::{BLOCKED, Kernel, MAX_TIERS, NameKey, RawCall, RawCell, RawSum, monotonic_ns};
+use samples::{RawClass, RawSample};
+use stacks::{Around, Stacks, TICKS_PER_S, is_sampled};
 use windows::Windows;
 
 pub(crate) use kernel::Room;
@@ -60,6 +65,18 @@ pub(crate) struct Calls {
     /// Seconds until they are read again.
     pause_s: f64,
     windows: Windows,
+    stacks: Stacks,
+}
+
+/// What a step's cells mean.
+#[derive(Debug, Default)]
+struct Meant {
+    times: Vec<CellTime>,
+    /// Of the cells that samples are of.
+    cells: HashMap<RawCell, Cell>,
+    /// The kinds of waits that are to be sampled, and seconds of them.
+    waits: HashSet<RawClass>,
+    waited_s: f64,
 }
 
 /// Everything that only grows, as it was read last.
@@ -89,7 +106,9 @@ impl Calls {
         let groups: Vec<u64> =
             jobs.iter().filter_map(|tier| tier.cgroup.as_deref()).map(id).collect::<Result<_, _>>()?;
         let callees = Callees::of(&job.tiers);
-        let kernel = Kernel::load(&groups, &callees.ports(), room)?;
+        let mut kernel = Kernel::load(&groups, &callees.ports(), room)?;
+        // Where the clocks can't be had, only waits are sampled.
+        _ = kernel.sample_cpus(TICKS_PER_S);
         let facts = |tier: &TierJob| TierFacts {
             name: tier.name.clone(),
             background: tier.background_threads.clone(),
@@ -106,6 +125,7 @@ impl Calls {
             read_s: None,
             pause_s: 0.0,
             windows: Windows::new(job.calls == CallCounting::Auto),
+            stacks: Stacks::new(),
         }))
     }
 
@@ -132,6 +152,8 @@ impl Calls {
         }
         let before_s = own_cpu_s();
         self.refresh()?;
+        // Before the sums: whatever was sampled is in them.
+        let samples = (self.kernel.samples(), monotonic_ns());
         let threads = self.kernel.walk()?;
         let now = Readings {
             lived_ns: self.kernel.lived_ns()?,
@@ -141,7 +163,7 @@ impl Calls {
         };
         let last = std::mem::replace(&mut self.before, now);
         let step = match self.read_s.replace(at_s) {
-            Some(then_s) if at_s > then_s => Some(self.step(&last, &threads, (then_s, at_s))?),
+            Some(then_s) if at_s > then_s => Some(self.step(&last, &threads, &samples, (then_s, at_s))?),
             _ => {
                 self.windows.spent();
                 None
@@ -178,6 +200,7 @@ impl Calls {
         &mut self,
         last: &Readings,
         threads: &[u64],
+        (samples, sampled_ns): &(Vec<RawSample>, u64),
         (then_s, at_s): (f64, f64),
     ) -> Result<CallStep, String> {
         let roles = self.kernel.roles()?;
@@ -187,7 +210,12 @@ impl Calls {
             self.find_name(raw);
         }
         let took_s = at_s - then_s;
-        let times = self.times(&grown, &roles, took_s);
+        let sampled = samples.iter().map(|sample| sample.cell).collect();
+        let meant = self.meaning(&grown, &roles, &sampled, took_s);
+        self.stacks.follow(&mut self.kernel, &meant.waits, (meant.waited_s, took_s))?;
+        let tiers = self.facts.iter().map(|facts| facts.name.as_str()).collect();
+        let around = Around { cells: &meant.cells, tiers, now: (*sampled_ns, at_s) };
+        let stacks = self.stacks.step(&mut self.kernel, samples, &around)?;
         let lives = self.facts.iter().enumerate().map(|(tier, facts)| {
             let lived_ns = |readings: &Readings| readings.lived_ns.get(tier).copied().unwrap_or(0);
             ThreadLives {
@@ -203,10 +231,28 @@ impl Calls {
         let (lives, counts) = (lives.collect(), counts.collect());
         let (counted_s, cost_s) = self.windows.spent();
         let lost = self.before.lost.minus(last.lost);
-        Ok(CallStep { at_s, took_s, counted_s: counted_s.min(took_s), lives, times, counts, lost, cost_s })
+        Ok(CallStep {
+            at_s,
+            took_s,
+            counted_s: counted_s.min(took_s),
+            lives,
+            times: meant.times,
+            counts,
+            stacks: stacks.times,
+            slow: stacks.slow,
+            lost,
+            cost_s,
+        })
     }
 
-    fn times(&self, grown: &[(RawCell, RawSum)], roles: &HashMap<u32, String>, took_s: f64) -> Vec<CellTime> {
+    fn meaning(
+        &self,
+        grown: &[(RawCell, RawSum)],
+        roles: &HashMap<u32, String>,
+        sampled: &HashSet<RawCell>,
+        took_s: f64,
+    ) -> Meant {
+        let mut meant = Meant::default();
         let mut times: BTreeMap<Cell, RawSum> = BTreeMap::new();
         let (none, no_role) = ((String::new(), String::new()), OTHERS.to_string());
         for (raw, sum) in grown {
@@ -216,9 +262,17 @@ impl Calls {
             let name = self.names.get(&key(raw)).unwrap_or(&none);
             let several = seconds(sum.ns) > SEVERAL * took_s;
             let cell = Block { raw, tier, thread, name, several }.cell(&self.callees);
+            if raw.state == BLOCKED && is_sampled(cell.doing) {
+                meant.waits.insert(RawClass::of(raw));
+                meant.waited_s += seconds(sum.ns);
+            }
+            if sampled.contains(raw) {
+                meant.cells.insert(*raw, cell.clone());
+            }
             merge(times.entry(cell).or_default(), sum);
         }
-        few_objects(times).into_iter().map(|(cell, sum)| time(cell, &sum)).collect()
+        meant.times = few_objects(times).into_iter().map(|(cell, sum)| time(cell, &sum)).collect();
+        meant
     }
 
     /// Asks for the name of an object once.

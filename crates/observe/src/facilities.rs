@@ -56,7 +56,7 @@ pub fn facilities(base: Option<&Path>) -> Vec<Facility> {
             yes(delays.trim() == "1", "kernel.task_delayacct = 1"),
             "nothing: it isn't used yet",
         ),
-        one("perf", perf(), "nothing: it isn't used yet"),
+        one("perf", perf(), "where threads compute: `explain --folded`"),
     ]
 }
 

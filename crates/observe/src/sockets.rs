@@ -140,23 +140,34 @@ impl Sockets {
         Some(answers.into_iter().filter_map(listener).collect())
     }
 
-    /// How many TCP connections of IPv4 that were accepted at `port` have bytes that nobody has read yet. The kernel only tells
-    /// of that port's. Those whose client has closed them are left out: their end counts as a byte.
+    /// How many TCP connections of IPv4 that were accepted at `port` have bytes that nobody has read yet. Those whose client
+    /// has closed them are left out: their end counts as a byte.
     pub(crate) fn unread(&mut self, port: u16) -> Option<u64> {
+        let accepted_at = SocketId { source_port: port, ..SocketId::new_v4() };
+        self.with_bytes(accepted_at, |socket| socket.source_port == port)
+    }
+
+    /// The same at the other end: how many connections that lead to `port` have bytes of it that their client has not read.
+    pub(crate) fn unread_by_clients(&mut self, port: u16) -> Option<u64> {
+        let leads_to = SocketId { destination_port: port, ..SocketId::new_v4() };
+        self.with_bytes(leads_to, |socket| socket.destination_port == port)
+    }
+
+    /// The kernel only tells of the sockets that are asked for; one that doesn't know the question tells of all.
+    fn with_bytes(&mut self, socket_id: SocketId, is: impl Fn(&SocketId) -> bool) -> Option<u64> {
         let request = InetRequest {
             family: AF_INET,
             protocol: IPPROTO_TCP,
             extensions: inet::ExtensionFlags::empty(),
             states: inet::StateFlags::ESTABLISHED,
-            socket_id: SocketId { source_port: port, ..SocketId::new_v4() },
+            socket_id,
         };
         let answers = self.ask(SockDiagMessage::InetRequest(request), NLM_F_REQUEST | NLM_F_DUMP)?;
         let unread = |answer: &&SockDiagMessage| match answer {
-            // The port is asked again, as a kernel that doesn't know the question tells of all. What nobody has accepted yet
-            // has no inode, and counts where it waits.
+            // What nobody has accepted yet has no inode, and counts where it waits.
             SockDiagMessage::InetResponse(response) => {
                 let header = &response.header;
-                header.socket_id.source_port == port && header.inode != 0 && header.recv_queue > 0
+                is(&header.socket_id) && header.inode != 0 && header.recv_queue > 0
             }
             _ => false,
         };
@@ -319,6 +330,27 @@ mod tests {
         assert_eq!(unread(), 0);
         drop(silent);
         assert_eq!(unread(), 0, "an end is no request");
+    }
+
+    #[test]
+    fn an_answer_is_unread_at_the_other_end_until_the_client_reads_it() {
+        let Some(mut sockets) = open() else { return };
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let port = listener.local_addr().expect("it is bound").port();
+        let mut client = std::net::TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+        let (mut served, _) = listener.accept().expect("one waits");
+        client.write_all(b"GET").expect("it is open");
+        let mut unread = || {
+            (
+                sockets.unread_by_clients(port).expect("this kernel tells"),
+                sockets.unread(port).expect("and of these"),
+            )
+        };
+        assert_eq!(unread(), (0, 1), "the question is unread, and no answer is there");
+        served.write_all(b"200").expect("it is open");
+        assert_eq!(unread(), (1, 1));
+        client.read_exact(&mut [0; 3]).expect("it was said");
+        assert_eq!(unread(), (0, 1));
     }
 
     #[test]

@@ -64,6 +64,7 @@ fn lost_words(ledger: &CallLedger) -> String {
         (lost.threads, "changes of threads that could not be followed"),
         (lost.calls, "calls"),
         (lost.names, "names"),
+        (lost.samples, "samples of stacks"),
     ];
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     let words: Vec<String> =
@@ -132,8 +133,19 @@ fn call(row: &CallRow) -> String {
 /// What was waited for: `disk: images/cover.jpg and 41 more (nginx)`.
 fn on(row: &CallRow) -> String {
     let Some(doing) = row.doing else { return String::new() };
+    let more = match row.objects.saturating_sub(1) {
+        0 => String::new(),
+        more => format!(" and {} more", figures::count(more)),
+    };
+    let object = if row.object.is_empty() { String::new() } else { format!("{}{more}", row.object) };
+    let thread = if row.thread.is_empty() { String::new() } else { format!(" ({})", row.thread) };
+    format!("{}{thread}", waited_for(doing, row.kernel_lock, &object)).trim_start().to_string()
+}
+
+/// `disk: images/cover.jpg`; empty where there is nothing to be said of it.
+pub(crate) fn waited_for(doing: Doing, kernel_lock: bool, object: &str) -> String {
     let what = match doing {
-        Doing::WaitingForLock if row.kernel_lock => "kernel lock",
+        Doing::WaitingForLock if kernel_lock => "kernel lock",
         Doing::WaitingForLock => "lock",
         Doing::WaitingForDisk => "disk",
         Doing::WaitingForCallee | Doing::WaitingForClient => "",
@@ -141,14 +153,8 @@ fn on(row: &CallRow) -> String {
         Doing::Sleeping => "sleep",
         Doing::Running | Doing::WaitingForCpu | Doing::Queued | Doing::Other => "",
     };
-    let more = match row.objects.saturating_sub(1) {
-        0 => String::new(),
-        more => format!(" and {} more", figures::count(more)),
-    };
-    let object = if row.object.is_empty() { String::new() } else { format!("{}{more}", row.object) };
-    let parts: Vec<&str> = [what, object.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
-    let thread = if row.thread.is_empty() { String::new() } else { format!(" ({})", row.thread) };
-    format!("{}{thread}", parts.join(": ")).trim_start().to_string()
+    let parts: Vec<&str> = [what, object].into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join(": ")
 }
 
 /// Who waited for whom: `app waited for db: 2.1 threads, 4.3 ms of a mean operation, 812 blocks/s`.

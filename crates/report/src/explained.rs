@@ -73,6 +73,9 @@ pub(crate) fn parts(ledger: &Ledger) -> Vec<Part> {
 /// `db: waiting for a lock`, `web: waiting for a disk (fsync)`, `app: waiting for 10.0.0.7:443`.
 fn name(part: &LedgerPart) -> String {
     let LedgerPart { tier, doing, mechanisms, .. } = part;
+    if tier == "generator" {
+        return "the load generator: answers that it had not read yet".to_string();
+    }
     match mechanisms.first().filter(|first| first.share_ratio >= 0.5) {
         Some(first) if *doing == Doing::WaitingForCallee && !first.object.is_empty() => {
             format!("{tier}: waiting for {}", first.object)

@@ -158,6 +158,34 @@ fn a_request_that_an_event_loop_has_not_read_waits_before_it_and_one_whose_threa
 }
 
 #[test]
+fn requests_that_an_event_loop_has_and_nobody_works_on_wait_in_it() {
+    let mut run = run();
+    // One of them is the observer's own question.
+    run.extend([of("web", "cpu.cores", 0.1), of("web", "threads.running", 0.1)]);
+    run.push(of("web", "connections.handling", 4.5));
+    let ledger = ledger(&["db", "app", "web"], only(&run)).expect("threads were watched");
+    // The application server has 2.2: 0.7 of its own, and 1.5 wait for the database. 0.1 are the loop's.
+    assert_eq!(share(&ledger, "web", Doing::Queued), 0.3, "3.5 less 2.3, of four: {ledger:#?}");
+    run.retain(|signal| signal.name != "connections.handling");
+    run.push(of("web", "connections.handling", 2.0));
+    let few = super::ledger(&["db", "app", "web"], only(&run)).expect("threads were watched");
+    assert_eq!(share(&few, "web", Doing::Queued), 0.0, "it has no more than are worked on");
+}
+
+#[test]
+fn an_answer_that_the_generator_has_not_read_is_time_of_the_instrument() {
+    let mut run = run();
+    run.extend([of("app", "responses.unread", 0.4), of("db", "responses.unread", 2.0)]);
+    let tiers = ["db", "app"];
+    let ledger = ledger(&tiers, only(&run)).expect("threads were watched");
+    assert_eq!(share(&ledger, "generator", Doing::Queued), 0.1, "0.4 of four: {ledger:#?}");
+    assert!((ledger.unaccounted_s - 0.14).abs() < 1e-9, "0.18 s without it: {ledger:#?}");
+    let signals = signals(&ledger, &tiers, only(&run));
+    let unserved = find(&signals, None, "run.unserved_ratio").expect("it is told").mean;
+    assert!((unserved - 0.35).abs() < 1e-9, "it waits before no tier: {unserved}");
+}
+
+#[test]
 fn a_connection_whose_first_packet_was_dropped_waits_before_the_tier_that_users_connect_to() {
     let mut run = run();
     run.push(figure("run.connecting_s", "s", 0.1));

@@ -24,6 +24,9 @@ signals! {
     SQL_WAITING = Signal::of_tier(
         "sql.waiting", "threads", "running statements that neither compute nor sleep, nor wait for a CPU, a row or a table"
     );
+    FORK_GROWTH = Signal::of_tier(
+        "calls.fork_growth", "times", "CPU time in which a process or thread was made, divided by the early one: grows with what is copied"
+    );
     CPU_SHARE = Signal::of_tier("cpu.share_ratio", "ratio", "its share of the CPU time of all tiers");
     pub(crate) OPERATIONS_PER_S = Signal::of_run(
         "run.operations_per_s", "operations/s", "operations completed per second"
@@ -56,13 +59,16 @@ const SQL_KNOWN: [&str; 7] = [
 /// The observers' own statement is always among those that run.
 const OWN_STATEMENT: f64 = 1.0;
 
+/// CPU time of one process or thread that is made.
+const FORK: &str = "calls.fork_s";
+
 /// Less than this of the denominator makes no ratio.
 const MIN_DENOMINATOR: f64 = 1e-3;
 
 /// The names of a tier's signals from which these follow.
 pub(crate) fn wanted() -> impl Iterator<Item = &'static str> {
     let of_ratios = RATIOS.iter().flat_map(|(_, above, below)| below.iter().chain([above]));
-    of_ratios.chain(&SQL_KNOWN).copied().chain([SQL_RUNNING])
+    of_ratios.chain(&SQL_KNOWN).copied().chain([SQL_RUNNING, FORK])
 }
 
 /// Adds what follows from `signals`; what was watched itself stays.
@@ -75,6 +81,12 @@ pub(super) fn add(watched: &Watched<'_>, per_s: f64, signals: &mut Vec<SignalSum
             {
                 signals.push(of(tier, value_of(signal, ratio)));
             }
+        }
+        let fork = find(signals, Some(tier), FORK);
+        let early = fork.and_then(|fork| fork.early).filter(|early_s| *early_s > 0.0);
+        if let Some((fork, early_s)) = fork.zip(early) {
+            let growth = fork.mean / early_s;
+            signals.push(of(tier, value_of(&FORK_GROWTH, growth)));
         }
         if let Some(waiting) = waiting(signals, tier) {
             signals.push(of(tier, value_of(&SQL_WAITING, waiting)));

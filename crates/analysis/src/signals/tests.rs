@@ -38,6 +38,7 @@ fn all_signals() -> Vec<SignalSummary> {
     let run = run();
     let series = [
         series(Some("web"), "cpu.cores", "cores", 0.1, 0.6),
+        series(Some("web"), "calls.fork_s", "s", 0.001, 0.004),
         series(Some("db"), "cpu.cores", "cores", 0.1, 0.2),
         series(Some("web"), "workers.busy", "workers", 1.0, 4.0),
         series(Some("db"), "sql.rows_read_next", "rows/s", 0.0, 4000.0),
@@ -94,6 +95,7 @@ fn a_series_has_its_mean_its_early_mean_its_limit_and_its_cost_per_operation() {
 
 #[test]
 fn what_follows_from_series_is_a_signal_too() {
+    assert!(close(of(Some("web"), "calls.fork_growth").mean, 4.0), "what is copied has grown");
     assert!(close(of(Some("db"), "sql.rows_read_per_row").mean, 100.0));
     assert!(
         close(of(Some("db"), "sql.waiting").mean, 2.0),

@@ -5,7 +5,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use super::cell::Cell;
 use super::diagnosis::Doing;
+use super::stacks::{SlowWait, StackTime, WakeEdge};
 
 /// What the kernel counted between two readings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -22,6 +24,12 @@ pub struct CallStep {
     pub times: Vec<CellTime>,
     /// The calls that they made while calls were counted.
     pub counts: Vec<CallCount>,
+    /// Where samples of them were.
+    #[serde(default)]
+    pub stacks: Vec<StackTime>,
+    /// The longest waits, some of each kind.
+    #[serde(default)]
+    pub slow: Vec<SlowWait>,
     /// What had no room in the kernel's tables.
     pub lost: Lost,
     /// CPU seconds that counting took, by the kernel's own measure; absent where that was not measured.
@@ -38,23 +46,6 @@ pub struct ThreadLives {
     pub threads: u64,
     /// Sum of the parts of their lifetimes that lie in the step, in seconds, by the kernel's times of their starts and ends.
     pub lived_s: f64,
-}
-
-/// What threads of a tier did.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Cell {
-    /// web, app, db, cache.
-    pub tier: String,
-    /// The threads' name.
-    pub thread: String,
-    /// What they did.
-    pub doing: Doing,
-    /// The system call in which they were blocked: `openat`; `page fault` when it was none, empty when they weren't.
-    pub call: String,
-    /// On what: `images/cover.jpg`, `db`, `client`; empty where it can't be told.
-    pub object: String,
-    /// It was a lock inside the kernel.
-    pub kernel_lock: bool,
 }
 
 /// How long threads did it.
@@ -95,6 +86,9 @@ pub struct Lost {
     pub calls: u64,
     /// Objects without a name.
     pub names: u64,
+    /// Samples of stacks: a picture less, and no time.
+    #[serde(default)]
+    pub samples: u64,
 }
 
 impl Lost {
@@ -106,6 +100,7 @@ impl Lost {
             threads: self.threads + other.threads,
             calls: self.calls + other.calls,
             names: self.names + other.names,
+            samples: self.samples + other.samples,
         }
     }
 
@@ -117,12 +112,13 @@ impl Lost {
             threads: self.threads.saturating_sub(before.threads),
             calls: self.calls.saturating_sub(before.calls),
             names: self.names.saturating_sub(before.names),
+            samples: self.samples.saturating_sub(before.samples),
         }
     }
 
     /// All of them.
     pub fn all(self) -> u64 {
-        self.cells + self.threads + self.calls + self.names
+        self.cells + self.threads + self.calls + self.names + self.samples
     }
 }
 
@@ -137,6 +133,16 @@ pub struct CallLedger {
     pub tiers: Vec<TierCalls>,
     /// Who waited for whom.
     pub waits: Vec<WaitEdge>,
+    /// Where waits and computing happened, by samples; the longest time first. The last may be of all that are too short for
+    /// a row: one for each tier, thread and what it did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<StackTime>,
+    /// By whom waits were ended, by the same samples; the longest time first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wakes: Vec<WakeEdge>,
+    /// The longest waits, some of each kind; the longest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slow: Vec<SlowWait>,
     /// What had no room.
     pub lost: Lost,
     /// Changes of state that were counted.

@@ -4,13 +4,18 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 
-use aya::maps::{Array, HashMap as KernelMap, Map, MapError, PerCpuArray, PerCpuHashMap, PerCpuValues};
+use aya::maps::{
+    Array, HashMap as KernelMap, Map, MapData, MapError, PerCpuArray, PerCpuHashMap, PerCpuValues, RingBuf,
+};
+use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
 use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::programs::{BtfTracePoint, Iter, Program};
 use aya::sys::{Stats, enable_stats};
+use aya::util::online_cpus;
 use aya::{Btf, Ebpf, EbpfLoader, Pod, include_bytes_aligned};
 use model::record::calls::Lost;
 
+use super::samples::{RawClass, RawSample, drain};
 use super::syscall;
 
 /// Built from `bpf/ledger.bpf.c` by `scripts/bpf.sh`.
@@ -28,6 +33,9 @@ const BLOCKS: [(&str, &str); 6] = [
 
 /// Those that are attached in windows.
 const CALLS: [(&str, &str); 2] = [("call_enter", "sys_enter"), ("call_exit", "sys_exit")];
+
+/// The program that is called at ticks of the CPUs' clocks.
+const TICK: &str = "on_tick";
 
 /// What a thread does, as `ledger.bpf.c` numbers it.
 pub(super) const READY: u8 = 1;
@@ -125,7 +133,8 @@ impl RawName {
     }
 }
 
-fn text(bytes: &[u8]) -> String {
+/// Up to the first zero.
+pub(super) fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
@@ -143,9 +152,9 @@ unsafe impl Pod for NameKey {}
 unsafe impl Pod for RawName {}
 
 /// The programs, loaded and attached. The kernel lets go of them when this is dropped, and when its process dies.
-#[derive(Debug)]
 pub(super) struct Kernel {
     bpf: Ebpf,
+    samples: RingBuf<MapData>,
     room: Room,
     windows: u8,
     window: Vec<(&'static str, BtfTracePointLinkId)>,
@@ -163,7 +172,7 @@ impl Kernel {
         }
         let btf = Btf::from_sys_fs().map_err(|error| refused("reading the kernel's types", &error))?;
         let began_ns = monotonic_ns();
-        let bpf = EbpfLoader::new()
+        let mut bpf = EbpfLoader::new()
             .btf(Some(&btf))
             .allow_unsupported_maps()
             .override_global("began_ns", &began_ns, true)
@@ -171,7 +180,9 @@ impl Kernel {
             .map_max_entries("names", room.names)
             .load(OBJECT)
             .map_err(|error| refused("loading the tables", &error))?;
-        let mut kernel = Kernel { bpf, room, windows: 0, window: Vec::new() };
+        let ring = bpf.take_map("samples").ok_or("the object has no map samples")?;
+        let samples = RingBuf::try_from(ring).map_err(|error| refused("opening the ring", &error))?;
+        let mut kernel = Kernel { bpf, samples, room, windows: 0, window: Vec::new() };
         kernel.fill(groups, ports)?;
         for (name, point) in BLOCKS.iter().chain(&CALLS) {
             let program: &mut BtfTracePoint = kernel.program(name)?;
@@ -179,6 +190,8 @@ impl Kernel {
         }
         let walk: &mut Iter = kernel.program("walk")?;
         walk.load("task", &btf).map_err(|error| refused("walk", &error))?;
+        let tick: &mut PerfEvent = kernel.program(TICK)?;
+        tick.load().map_err(|error| refused(TICK, &error))?;
         for (name, _) in BLOCKS {
             let program: &mut BtfTracePoint = kernel.program(name)?;
             program.attach().map_err(|error| refused(name, &error))?;
@@ -297,7 +310,44 @@ impl Kernel {
             let each = lost.get(&index, 0).map_err(|error| refused("reading what was lost", &error))?;
             Ok(each.iter().sum())
         };
-        Ok(Lost { cells: of(0)?, threads: of(1)?, calls: of(2)?, names: of(3)? })
+        Ok(Lost { cells: of(0)?, threads: of(1)?, calls: of(2)?, names: of(3)?, samples: of(4)? })
+    }
+
+    /// Samples what computes on every CPU, so often a second.
+    pub(super) fn sample_cpus(&mut self, times_per_s: u64) -> Result<(), String> {
+        let cpus = online_cpus().map_err(|(_, error)| refused("finding the CPUs", &error))?;
+        let tick: &mut PerfEvent = self.program(TICK)?;
+        let mut attached = Vec::new();
+        for cpu in cpus {
+            let clock = PerfEventConfig::Software(SoftwareEvent::CpuClock);
+            let scope = PerfEventScope::AllProcessesOneCpu { cpu };
+            match tick.attach(clock, scope, SamplePolicy::Frequency(times_per_s), false) {
+                Ok(link) => attached.push(link),
+                Err(error) => {
+                    // Of some CPUs alone the sums would be too small.
+                    attached.into_iter().for_each(|link| _ = tick.detach(link));
+                    return Err(refused(TICK, &error));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the waits of a class sampled; one is long from `long_ns` on.
+    pub(super) fn watch(&mut self, class: &RawClass, long_ns: u64) -> Result<(), String> {
+        let mut watched: KernelMap<_, RawClass, u64> = self.map("watched")?;
+        watched.insert(class, long_ns, 0).map_err(|error| refused("choosing what is sampled", &error))
+    }
+
+    /// Draws a wait for each `quantum_ns` of waiting.
+    pub(super) fn set_quantum(&mut self, quantum_ns: u64) -> Result<(), String> {
+        let mut quantum: Array<_, u64> = self.map("quantum")?;
+        quantum.set(0, quantum_ns, 0).map_err(|error| refused("setting the quantum", &error))
+    }
+
+    /// What was sampled since the last call.
+    pub(super) fn samples(&mut self) -> Vec<RawSample> {
+        drain(&mut self.samples)
     }
 
     /// Begins to count calls.
@@ -334,7 +384,7 @@ impl Kernel {
             let info = self.bpf.program(name).and_then(|program| program.info().ok());
             info.map_or(0.0, |info| info.run_time().as_secs_f64())
         };
-        (BLOCKS.iter().map(run_s).sum(), CALLS.iter().map(run_s).sum())
+        (BLOCKS.iter().chain([&(TICK, "")]).map(run_s).sum(), CALLS.iter().map(run_s).sum())
     }
 
     /// The kernel's numbers of the programs.
@@ -361,6 +411,12 @@ impl Kernel {
     }
 }
 
+impl std::fmt::Debug for Kernel {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Kernel").field("room", &self.room).finish_non_exhaustive()
+    }
+}
+
 /// An error with what lies behind it, which the library keeps apart; of the kernel's own protocol of a program the last
 /// line.
 fn refused(doing: &str, error: &(dyn std::error::Error + 'static)) -> String {
@@ -378,7 +434,7 @@ fn refused(doing: &str, error: &(dyn std::error::Error + 'static)) -> String {
 }
 
 /// What `bpf_ktime_get_ns` counts.
-fn monotonic_ns() -> u64 {
+pub(super) fn monotonic_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

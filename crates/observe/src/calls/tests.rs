@@ -1,5 +1,6 @@
 //! The programs in this machine's kernel, on processes that block on purpose.
 
+mod others;
 mod plants;
 
 use std::fs;
@@ -120,7 +121,7 @@ fn a_process_that_blocks_on_purpose() {
     let directory = PathBuf::from(std::env::var_os(DIRECTORY).expect("the parent says where"));
     let plant = PLANTS
         .iter()
-        .chain([&plants::CROWD, &plants::CALLER])
+        .chain([&plants::CROWD, &plants::CALLER, &plants::SPINNER])
         .find(|plant| plant.name == name)
         .expect("the parent knows its name");
     let act = (plant.prepare)(&directory);
@@ -194,6 +195,65 @@ fn what_a_process_blocks_on_is_named_with_its_call_and_its_object_and_for_as_lon
     assert!(wrong.len() <= 1, "{} of {}:\n{}", wrong.len(), PLANTS.len(), wrong.join("\n"));
 }
 
+/// The step in which a child did `plant` after another had, so that what it waits for is known.
+fn known_before(plant: &Plant, calls: &mut Calls, group: &Group) -> (CallStep, f64) {
+    let directory = tempfile::tempdir().expect("a directory");
+    _ = calls.sample(0.0).expect("it can be read");
+    let mut last = None;
+    for at_s in [1.0, 2.0] {
+        let mut child = Planted::start(plant, group, directory.path());
+        let blocked_s = child.blocked_s();
+        calls.pause_s = 0.0;
+        last = calls.sample(at_s).expect("it can be read").map(|step| (step, blocked_s));
+    }
+    last.expect("the third reading is a step")
+}
+
+#[test]
+fn waits_are_sampled_with_the_functions_of_the_kernel_and_with_who_ended_them() {
+    let Some(group) = Group::make("stacks") else {
+        skip("no cgroup v2 directory can be made here");
+        return;
+    };
+    let Some(mut calls) = counting(&group, CallCounting::Blocks, Room::OF_RUNS) else { return };
+    let flock = PLANTS.iter().find(|plant| plant.name == "flock").expect("it is in the list");
+    let (step, blocked_s) = known_before(flock, &mut calls, &group);
+    let waits: Vec<_> = step.stacks.iter().filter(|time| time.stack.cell.call == "flock").collect();
+    let sampled_s: f64 = waits.iter().map(|time| time.s).sum();
+    assert!((sampled_s / blocked_s - 1.0).abs() < 0.2, "{sampled_s} s of {blocked_s} s: {waits:#?}");
+    for wait in &waits {
+        assert!(wait.stack.frames.iter().any(|frame| frame.contains("lock")), "{wait:#?}");
+        let waker = wait.stack.woken_by.as_ref().expect("a wait is ended by somebody");
+        assert_eq!(
+            (waker.tier.as_str(), waker.call.as_str()),
+            ("app", "flock"),
+            "who held it let go: {wait:#?}"
+        );
+    }
+    let long = step.slow.iter().find(|wait| wait.stack.cell.call == "flock").expect("20 ms are long");
+    assert!(long.s > 0.01 && long.s < 1.0, "{long:#?}");
+    assert!(long.at_s > 1.0 - blocked_s && long.at_s <= 2.0, "{long:#?}");
+    assert!(long.stack.cell.object.contains("turn"), "{long:#?}");
+    assert_eq!(step.lost.samples, 0);
+}
+
+#[test]
+fn what_computes_is_sampled_with_its_program_and_function() {
+    let Some(group) = Group::make("ticks") else {
+        skip("no cgroup v2 directory can be made here");
+        return;
+    };
+    let Some(mut calls) = counting(&group, CallCounting::Blocks, Room::OF_RUNS) else { return };
+    let (step, _) = known_before(&plants::SPINNER, &mut calls, &group);
+    let computed_s = seconds_of(&step, |cell| cell.doing == Doing::Running);
+    let running: Vec<_> = step.stacks.iter().filter(|time| time.stack.cell.doing == Doing::Running).collect();
+    let sampled_s: f64 = running.iter().map(|time| time.s).sum();
+    assert!((sampled_s / computed_s - 1.0).abs() < 0.3, "{sampled_s} s of {computed_s} s: {running:#?}");
+    let spins = |frames: &[String]| frames.iter().any(|frame| frame.contains("spin"));
+    let in_own_s: f64 = running.iter().filter(|time| spins(&time.stack.frames)).map(|time| time.s).sum();
+    assert!(in_own_s > 0.5 * sampled_s, "most of it is in its own function: {running:#?}");
+}
+
 #[test]
 fn what_has_no_room_is_counted_and_the_time_is_still_there() {
     let many = PLANTS.iter().find(|plant| plant.name == "files").expect("it is in the list");
@@ -229,7 +289,7 @@ fn nothing_stays_in_the_kernel_when_the_observer_lets_go() {
     };
     let Some(calls) = counting(&group, CallCounting::Auto, Room::OF_RUNS) else { return };
     let own = calls.kernel.program_ids();
-    assert_eq!(own.len(), 9, "blocks, calls and the walk");
+    assert_eq!(own.len(), 10, "blocks, calls, the walk and the clock");
     drop(calls);
     let began = Instant::now();
     let left =
@@ -278,7 +338,7 @@ fn nothing_stays_in_the_kernel_when_the_observer_is_killed() {
     let ids: Vec<u32> =
         ids.trim_matches(['[', ']']).split(", ").map(|id| id.parse().expect("a number")).collect();
     let left = || aya::programs::loaded_programs().flatten().filter(|one| ids.contains(&one.id())).count();
-    assert_eq!(left(), 9, "they are loaded: {ids:?}");
+    assert_eq!(left(), 10, "they are loaded: {ids:?}");
     counting.child.kill().expect("it lives");
     let began = Instant::now();
     while left() > 0 && began.elapsed() < Duration::from_secs(1) {
@@ -317,53 +377,6 @@ fn calls_are_counted_in_windows_with_their_cpu_time() {
     let sleeps = step.counts.iter().find(|count| count.call == "clock_nanosleep").expect("they were counted");
     assert_eq!(sleeps.count, plants::SLEEPS, "{:?}", step.counts);
     assert!(sleeps.cpu_s > 0.0 && sleeps.cpu_s < 0.01 * plants::SLEEPS as f64, "{sleeps:?}");
-}
-
-/// The number of each call by strace's summary: `% time seconds usecs/call calls [errors] syscall`.
-fn summary(text: &str) -> std::collections::BTreeMap<String, u64> {
-    let row = |line: &str| {
-        let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        Some(((*words.last()?).to_string(), words.get(3)?.parse().ok()?))
-    };
-    text.lines().filter_map(row).collect()
-}
-
-#[test]
-fn counts_of_calls_are_those_of_strace() {
-    let Some(group) = Group::make("strace") else {
-        skip("no cgroup v2 directory can be made here");
-        return;
-    };
-    let Some(mut calls) = counting(&group, CallCounting::Blocks, Room::OF_RUNS) else { return };
-    let directory = tempfile::tempdir().expect("a directory");
-    let mut child = Planted::start(&plants::CALLER, &group, directory.path());
-    let told = directory.path().join("summary");
-    let strace = Command::new("strace")
-        .args(["-c", "-f", "-o"])
-        .arg(&told)
-        .args(["-p", &child.child.id().to_string()])
-        .stderr(Stdio::piped())
-        .spawn();
-    let Ok(mut strace) = strace else {
-        skip("strace is not installed");
-        return;
-    };
-    // Of its main thread, which is started first, strace speaks first; the test's own thread makes the calls.
-    let mut said = BufReader::new(strace.stderr.take().expect("it was asked for"));
-    let mut line = String::new();
-    said.read_line(&mut line).expect("it can be heard");
-    assert!(line.contains("attached"), "{line}");
-    let step = step_in_window(&mut calls, &mut child);
-    // SAFETY: a signal to a child of ours that nobody has waited for.
-    unsafe { libc::kill(strace.id().cast_signed(), libc::SIGINT) };
-    strace.wait().expect("it lets go and ends");
-    let theirs = summary(&fs::read_to_string(&told).expect("it wrote its summary"));
-    for call in ["openat", "read", "close", "getppid"] {
-        let own: u64 = step.counts.iter().filter(|count| count.call == call).map(|count| count.count).sum();
-        let other = theirs.get(call).copied().unwrap_or(0);
-        assert!(own >= plants::ROUNDS, "{call}: {own}; strace: {theirs:?}");
-        assert!(own.abs_diff(other) * 100 <= other, "{call}: {own} counted here, {other} by strace");
-    }
 }
 
 #[test]

@@ -35,6 +35,11 @@ signals! {
         "connections",
         "TCP connections with bytes of their client that nobody has read yet: of an event loop, requests that wait for it"
     );
+    UNREAD_RESPONSES = Signal::of_tier(
+        "responses.unread",
+        "connections",
+        "TCP connections with bytes of the tier that its client has not read yet (not those that the tier has closed); of the tier that users ask, that is the load generator"
+    );
 }
 
 /// The signals of what threads do: the mean number of them that did it.
@@ -101,6 +106,8 @@ struct Tier {
     queue: Option<u64>,
     /// Those that have something to read.
     unread: Option<u64>,
+    /// Those whose client has.
+    unread_responses: Option<u64>,
 }
 
 impl Threads {
@@ -194,6 +201,8 @@ impl Threads {
             let waiting = tier.queue.map(|waiting| waiting as f64);
             points.add_known(&QUEUE, Some(&tier.job.name), waiting);
             points.add_known(&UNREAD, Some(&tier.job.name), tier.unread.map(|unread| unread as f64));
+            let responses = tier.unread_responses.map(|unread| unread as f64);
+            points.add_known(&UNREAD_RESPONSES, Some(&tier.job.name), responses);
         }
     }
 
@@ -209,7 +218,10 @@ impl Threads {
                 self.listening.extend(there.iter().flat_map(Listeners::inodes));
                 let Listeners { tcp, unix } = there.as_ref().unwrap_or(&here);
                 tier.queue = waiting(&tier.job, tcp, unix);
-                tier.unread = unread(&tier.job, tier.apart.as_mut().unwrap_or(sockets));
+                // Where the tier has a host of its own, its users are still on ours.
+                tier.unread_responses = of_ports(&tier.job, |port| sockets.unread_by_clients(port));
+                let sockets = tier.apart.as_mut().unwrap_or(sockets);
+                tier.unread = of_ports(&tier.job, |port| sockets.unread(port));
             }
         }
     }
@@ -254,6 +266,7 @@ impl Tier {
             looks: 0,
             queue: None,
             unread: None,
+            unread_responses: None,
         }
     }
 
@@ -351,9 +364,9 @@ fn own_cpu_s() -> f64 {
     used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
 }
 
-/// Connections at the tier's ports that have something to read, together; `None` where it has no port.
-fn unread(job: &TierJob, sockets: &mut Sockets) -> Option<u64> {
-    let of_ports: Vec<u64> = job.ports.iter().filter_map(|port| sockets.unread(*port)).collect();
+/// The sum of `unread` over the tier's ports; `None` where it has none, or the kernel doesn't tell.
+fn of_ports(job: &TierJob, unread: impl FnMut(u16) -> Option<u64>) -> Option<u64> {
+    let of_ports: Vec<u64> = job.ports.iter().copied().filter_map(unread).collect();
     (!of_ports.is_empty()).then(|| of_ports.iter().sum())
 }
 

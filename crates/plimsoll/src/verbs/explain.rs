@@ -20,6 +20,7 @@ Examples:
   plimsoll explain last/3       the run of the third trial of the last study
   plimsoll explain last --json
   plimsoll explain last --calls         what the tiers' threads waited for, call by call
+  plimsoll explain last --folded >run.txt   where threads waited and computed, for speedscope or a flame graph
   plimsoll explain last --prove         of a run: take 15 % from the suspect and from another tier, for four minutes;
                                         of a find: change what may hold its line, for about a quarter of an hour
 
@@ -32,6 +33,10 @@ pub(crate) struct ExplainArgs {
     /// Tell what the tiers' threads waited for, call by call, as the kernel counted it, and who waited for whom
     #[arg(long, conflicts_with = "prove")]
     calls: bool,
+    /// Print the samples of stacks as folded text, a line each: tier, thread, what it did, call, functions of the kernel or
+    /// of the program, and milliseconds of all threads together
+    #[arg(long, conflicts_with_all = ["prove", "calls", "json"])]
+    folded: bool,
     /// Print the diagnosis as JSON (`diagnosis` of docs/reference/run-json.md; with --calls its `calls`)
     #[arg(long)]
     json: bool,
@@ -44,7 +49,7 @@ pub(crate) struct ExplainArgs {
 }
 
 pub(crate) fn main(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
-    if args.calls {
+    if args.calls || args.folded {
         return calls(args, context);
     }
     let (width, colour) = (context.console.width(), context.console.colour());
@@ -85,10 +90,22 @@ pub(crate) fn main(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
 /// The ledger of calls of a run.
 fn calls(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
     let Kept::Run(run) = kept::find(&args.run, context)? else {
-        let problem = Problem::recipe("calls are counted by the run, not by the study").key("--calls");
-        return Err(problem.remedy(format!("plimsoll explain {}/1 --calls", args.run)).into());
+        let option = if args.folded { "--folded" } else { "--calls" };
+        let problem = Problem::recipe("calls are counted by the run, not by the study").key(option);
+        return Err(problem.remedy(format!("plimsoll explain {}/1 {option}", args.run)).into());
     };
     let record = run.record();
+    if args.folded {
+        let text = report::folded(record);
+        if text.is_empty() {
+            context
+                .console
+                .note("no stack was sampled in this run: see `explain --calls` and `plimsoll doctor`");
+            return Ok(Kind::Invalid.exit_code());
+        }
+        context.console.result(text.trim_end());
+        return Ok(0);
+    }
     if args.json {
         let json = serde_json::to_string_pretty(&record.calls);
         context.console.result(&json.map_err(|error| Problem::bug(error.to_string()))?);

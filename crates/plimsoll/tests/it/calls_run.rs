@@ -143,7 +143,16 @@ fn sleep_sync_a_slow_gateway_and_the_database_are_each_named_with_the_time_that_
     );
     let id = record["id"].as_str().expect("an id");
     let said = Home::shared().plimsoll("explain --calls").arg(id).run().expect(0);
-    said.says("web waited for db").says("clock_nanosleep").says("closes to").says("what blocks all the time");
+    said.says("web waited for db")
+        .says("clock_nanosleep")
+        .says("closes to")
+        .says("what blocks all the time")
+        .says("The longest waits")
+        .says("ended by");
+    let folded = Home::shared().plimsoll("explain --folded").arg(id).run().expect(0);
+    let folded = folded.says("sleeping;clock_nanosleep;").says("nanosleep").says("computing;");
+    let line = folded.stdout.lines().next().expect("stacks were sampled");
+    assert!(line.rsplit_once(' ').is_some_and(|(_, ms)| ms.parse::<u64>().is_ok()), "{line}");
 }
 
 /// In a mount table of its own without the kernel's types, the command that follows.

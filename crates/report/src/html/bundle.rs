@@ -12,12 +12,13 @@ pub(super) const TRAP: &str = "addEventListener('error',function(e){var d=docume
 pub(super) const LIBRARY: &str = include_str!("../../../../web/vendor/uplot/uPlot.iife.min.js");
 
 /// The modules in the order in which they depend on each other.
-const MODULES: [&str; 6] = [
+const MODULES: [&str; 7] = [
     include_str!("../../../../web/format.mjs"),
     include_str!("../../../../web/series.mjs"),
     include_str!("../../../../web/canvas.mjs"),
     include_str!("../../../../web/charts.mjs"),
     include_str!("../../../../web/points.mjs"),
+    include_str!("../../../../web/flames.mjs"),
     include_str!("../../../../web/main.mjs"),
 ];
 

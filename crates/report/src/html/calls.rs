@@ -1,11 +1,13 @@
 //! The ledger of calls as the templates see it.
 
 use model::record::calls::{CallLedger, WaitEdge};
+use model::record::diagnosis::Doing;
 use serde_json::{Value, json};
 
 use super::text::{thin, thin_groups, tier_class};
 use crate::calls::{self, HEADING};
 use crate::figures;
+use crate::stacks::{self, SLOW_HEADING};
 
 /// The tiers from the users to the data, as they stand in the picture; others follow.
 const ORDER: [&str; 4] = ["web", "app", "cache", "db"];
@@ -14,6 +16,11 @@ const ORDER: [&str; 4] = ["web", "app", "cache", "db"];
 pub(super) fn of(ledger: &CallLedger) -> Value {
     let withheld = calls::withheld(ledger);
     let shown = if withheld.is_some() { &[][..] } else { &ledger.tiers };
+    let drawn = if withheld.is_some() { &[][..] } else { &ledger.stacks };
+    let (slow, wakes) = match withheld {
+        Some(_) => (Vec::new(), Vec::new()),
+        None => (stacks::slow_rows(ledger), stacks::wakes(ledger)),
+    };
     let tables = shown.iter().map(|tier| {
         let table = calls::table(tier, ledger.length_s);
         json!({
@@ -29,6 +36,11 @@ pub(super) fn of(ledger: &CallLedger) -> Value {
         "withheld": withheld,
         "heading": HEADING,
         "tables": tables.collect::<Vec<_>>(),
+        "slow_heading": SLOW_HEADING,
+        "slow": slow.iter().map(|row| cells(row)).collect::<Vec<_>>(),
+        "wakes": wakes.iter().map(|line| thin_groups(line)).collect::<Vec<_>>(),
+        "waits_drawn": drawn.iter().any(|one| one.stack.cell.doing != Doing::Running),
+        "computing_drawn": drawn.iter().any(|one| one.stack.cell.doing == Doing::Running),
         "graph": (!ledger.waits.is_empty()).then(|| graph(&ledger.waits)),
     })
 }

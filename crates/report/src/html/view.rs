@@ -14,7 +14,7 @@ use super::text::{thin, thin_groups, visible_json};
 use super::{bundle, calls, holds, inside, topology};
 use crate::checks::{self, Check};
 use crate::explained::Tried;
-use crate::{Page, Timeline, figures, statements, study, threads, words};
+use crate::{Page, Timeline, figures, stacks, statements, study, threads, words};
 
 /// How many of a kit's own figures stand at the top; the others follow below.
 const METRICS_SHOWN: usize = 2;
@@ -63,6 +63,8 @@ struct Data<'a> {
     limits: Vec<Limit>,
     lag_limit_s: Option<f64>,
     cpus: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flames: Option<serde_json::Value>,
 }
 
 #[derive(Serialize)]
@@ -109,9 +111,9 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
         "threads": record.threads.iter().map(thread_place).collect::<Vec<_>>(),
         "calls": record.calls.as_ref().map(|ledger| visible_json(calls::of(ledger))),
         "holds": record.diagnosis.as_ref().map(|diagnosis| visible_json(holds::of(diagnosis, Tried::of_run(record)))),
+        "topology": topology::of(&record.setup, &record.links),
         "inside": visible_json(inside::of(page).into()),
         "injected": visible_json(json!(record.injected)),
-        "topology": topology::of(&record.setup, &record.links),
         "outages": record.outages.iter().map(|outage| thin_groups(&wording::outage(outage))).collect::<Vec<_>>(),
         "notes": page.notes,
         "gauges": record.targets.iter().map(gauge).collect::<Vec<_>>(),
@@ -262,5 +264,6 @@ fn data(page: &Page) -> Data<'_> {
             .find(|check| check.check == model::Check::SendLag)
             .and_then(|check| check.limit),
         cpus: page.cpus(),
+        flames: page.record.calls.as_ref().filter(|ledger| !ledger.is_withheld()).map(stacks::flames),
     }
 }

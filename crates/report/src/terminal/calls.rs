@@ -6,6 +6,7 @@ use model::outside::one_line as plain;
 use super::table::{Align, Table, wrap};
 use super::width;
 use crate::calls::{self, CallTable, HEADING};
+use crate::stacks::{self, SLOW_HEADING};
 
 /// The ledger of calls of a run; a sentence where the kernel counted nothing.
 pub fn explain_calls(record: &RunRecord, width: usize) -> String {
@@ -25,9 +26,22 @@ pub fn explain_calls(record: &RunRecord, width: usize) -> String {
     }
     let mut parts = vec![about + &wrap(&calls::sentence(ledger), width, "  ") + "\n"];
     parts.extend(ledger.tiers.iter().map(|tier| table(&calls::table(tier, ledger.length_s), width)));
-    let waits: String = calls::waits(ledger).iter().map(|line| format!("{}\n", plain(line))).collect();
-    parts.extend(Some(waits).filter(|lines| !lines.is_empty()));
+    let slow = stacks::slow_rows(ledger);
+    parts.extend((!slow.is_empty()).then(|| format!("The longest waits\n{}", slow_table(&slow, width))));
+    for lines in [stacks::wakes(ledger), calls::waits(ledger)] {
+        let text: String = lines.iter().map(|line| wrap(&plain(line), width, "  ") + "\n").collect();
+        parts.extend(Some(text).filter(|text| !text.is_empty()));
+    }
     parts.join("\n")
+}
+
+fn slow_table(rows: &[[String; 6]], width: usize) -> String {
+    let align = |column: usize| if matches!(column, 1 | 2) { Align::Right } else { Align::Left };
+    let heading: Vec<(&str, Align)> =
+        SLOW_HEADING.iter().enumerate().map(|(at, text)| (*text, align(at))).collect();
+    let mut table = Table::new(&heading);
+    rows.iter().for_each(|row| table.row(row.iter().map(|cell| plain(cell)).collect()));
+    table.lines_cut_last(width)
 }
 
 fn table(shown: &CallTable, width: usize) -> String {

@@ -87,6 +87,10 @@ pub(super) const CROWD_THREADS: u64 = 10_000;
 /// Not among them either: calls of several kinds, which don't block.
 pub(super) const CALLER: Plant =
     Plant { name: "caller", calls: &[], object: "", doing: Doing::Running, prepare: caller };
+/// Nor one that computes.
+pub(super) const SPINNER: Plant =
+    Plant { name: "spinner", calls: &[], object: "", doing: Doing::Running, prepare: spinner };
+
 /// How often it makes each.
 pub(super) const ROUNDS: u64 = 1_000;
 
@@ -291,6 +295,26 @@ fn caller(directory: &Path) -> Act {
             }
         })
     })
+}
+
+fn spinner(_: &Path) -> Act {
+    Box::new(|| timed(|| spin(Duration::from_millis(600))))
+}
+
+/// A function of its own, so that it has a name.
+#[inline(never)]
+fn spin(length: Duration) {
+    let began = Instant::now();
+    let mut number = 1_u64;
+    while began.elapsed() < length {
+        // Without optimisation a range would be functions of its own.
+        let mut left = 100_000_u32;
+        while left > 0 {
+            number = number.wrapping_mul(6_364_136_223_846_793_005).rotate_left(9);
+            left -= 1;
+        }
+    }
+    std::hint::black_box(number);
 }
 
 fn crowd(_: &Path) -> Act {
