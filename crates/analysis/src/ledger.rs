@@ -16,7 +16,7 @@ use model::{Signal, Subject, signals};
 pub(crate) use self::mechanisms::waiting_methods;
 use self::mechanisms::{beyond, mechanisms};
 use crate::signals::names::{CPU, CPU_WAIT};
-use crate::signals::{CONNECTING, OPERATIONS_PER_S, RESPONSE, find, value_of};
+use crate::signals::{CONNECTING, OPERATIONS_PER_S, RESPONSE, SEND_LAG, find, value_of};
 
 signals! {
     UNACCOUNTED = Signal::of_run(
@@ -73,8 +73,8 @@ const JVM_TIMED: &str = "jvm.timed_waiting";
 const QUEUE: &str = "listen.queue";
 /// How many of those that were accepted have a request that nobody has read yet.
 const UNREAD: &str = "requests.unread";
-/// How many of them have an answer that their client hasn't read yet: of the tier that users ask, that is the load generator.
-const UNREAD_RESPONSES: &str = "responses.unread";
+/// How many are open to their clients alone, since the queue is full.
+const HALF_OPEN: &str = "listen.half_open";
 /// By whom users are played.
 const GENERATOR: &str = "generator";
 
@@ -120,7 +120,7 @@ pub(crate) fn wanted() -> impl Iterator<Item = String> {
     of_servers
         .chain(handled)
         .chain(told)
-        .chain([QUEUE, UNREAD, UNREAD_RESPONSES])
+        .chain([QUEUE, HALF_OPEN, UNREAD])
         .map(str::to_string)
         .chain(looked_at.map(threads))
 }
@@ -145,9 +145,13 @@ impl Seen<'_> {
 
     /// The mean number of a tier's threads that did something; absent where nobody knows.
     fn threads(&self, tier: &str, doing: Doing) -> Option<f64> {
-        let counted = self.calls.and_then(|calls| calls.account(tier));
-        let counted = counted.map(|account| account.threads_doing(doing));
-        counted.or_else(|| self.mean(tier, &threads(doing)))
+        self.counted(tier, doing).or_else(|| self.mean(tier, &threads(doing)))
+    }
+
+    /// The same where the kernel counted.
+    fn counted(&self, tier: &str, doing: Doing) -> Option<f64> {
+        let account = self.calls.and_then(|calls| calls.account(tier))?;
+        Some(account.threads_doing(doing))
     }
 }
 
@@ -212,7 +216,7 @@ pub fn ledger(tiers: &[&str], seen: Seen<'_>) -> Option<Ledger> {
             }
         }
     }
-    if let Some(part) = of_generator(&works, seen, per_s) {
+    if let Some(part) = of_generator(seen) {
         accounted_s += part.s_per_operation;
         let share_ratio = part.s_per_operation / response_s;
         parts.extend((share_ratio >= MIN_RATIO).then_some(LedgerPart { share_ratio, ..part }));
@@ -221,13 +225,14 @@ pub fn ledger(tiers: &[&str], seen: Seen<'_>) -> Option<Ledger> {
     Some(Ledger { response_s, parts, unaccounted_s: (response_s - accounted_s).max(0.0) })
 }
 
-/// What answers waited for the load generator to read them: time of the instrument, and no tier's.
-fn of_generator(works: &[Work], seen: Seen<'_>, per_s: f64) -> Option<LedgerPart> {
-    let unread = seen.mean(&works.last()?.tier, UNREAD_RESPONSES)?;
+/// What an answer waited for the load generator to read it: time of the instrument, and no tier's. Whatever comes at a moment that it
+/// doesn't choose waits as long as its own probe does. Looks at its sockets would see what the look itself holds up.
+fn of_generator(seen: Seen<'_>) -> Option<LedgerPart> {
+    let lag = find(seen.signals, None, &SEND_LAG.name)?;
     Some(LedgerPart {
         tier: GENERATOR.to_string(),
         doing: Doing::Queued,
-        s_per_operation: unread / per_s,
+        s_per_operation: lag.mean.max(0.0),
         share_ratio: 0.0,
         mechanisms: Vec::new(),
     })
@@ -305,7 +310,9 @@ fn work(tier: &str, behind: f64, seen: Seen<'_>) -> Work {
     let mean = |name: &str| seen.mean(tier, name);
     let threads = |doing: Doing| seen.threads(tier, doing);
     let running = mean(CPU).or_else(|| threads(Doing::Running)).unwrap_or(0.0);
-    let waiting = mean(CPU_WAIT).or_else(|| threads(Doing::WaitingForCpu)).unwrap_or(0.0);
+    // The kernel's own account loses what threads waited that have ended; its ledger of calls doesn't.
+    let counted = seen.counted(tier, Doing::WaitingForCpu).unwrap_or(0.0);
+    let waiting = mean(CPU_WAIT).or_else(|| threads(Doing::WaitingForCpu)).unwrap_or(0.0).max(counted);
     let mut doing = vec![(Doing::Running, running), (Doing::WaitingForCpu, waiting)];
     let callee = threads(Doing::WaitingForCallee).unwrap_or(0.0);
     let busy = BUSY
@@ -336,7 +343,7 @@ fn work(tier: &str, behind: f64, seen: Seen<'_>) -> Work {
     }
     // A request whose thread is awake and has no CPU yet is unread, too, and is that thread's time already.
     let unread = (of(UNREAD) - waiting).max(0.0);
-    Work { tier: tier.to_string(), doing, callee, by_proxy, queued: of(QUEUE) + unread }
+    Work { tier: tier.to_string(), doing, callee, by_proxy, queued: of(QUEUE) + of(HALF_OPEN) + unread }
 }
 
 #[cfg(test)]

@@ -20,7 +20,8 @@ use crate::steady::Steady;
 
 pub(crate) use derived::OPERATIONS_PER_S;
 pub(crate) use run::{
-    CONNECTING, FAILED, MISSED_TARGETS, RESPONSE, RESPONSE_GROWTH, RESPONSE_SHARE, THROUGHPUT_GROWTH,
+    CONNECTING, FAILED, MISSED_TARGETS, RESPONSE, RESPONSE_GROWTH, RESPONSE_SHARE, SEND_LAG,
+    THROUGHPUT_GROWTH,
 };
 
 /// The most that a series of a tier can be by the configuration.

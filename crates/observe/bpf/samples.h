@@ -12,11 +12,13 @@
 /* The call of a waker that has none. */
 #define KERNEL_THREAD -2
 
-/* What makes waits the same as far as sampling goes: whose thread, in which call, on what kind of object. */
+/* What makes waits the same as far as sampling goes: whose thread, in which call, on what kind of object; of those in memory, at
+ * which address: threads wait for work and for locks in the same way, and only where tells the two apart. */
 struct class {
 	__u32 tier;
 	__s32 call;
-	__u8 marks, kind, end, unused;
+	__u8 marks, kind, end, unused[5];
+	__u64 address;
 };
 
 struct sample {
@@ -33,7 +35,7 @@ struct sample {
 };
 
 /* The classes whose waits are sampled, each with the limit in ns from which on one is long. */
-MAP(watched, HASH, 1024, struct class, __u64);
+MAP(watched, HASH, 4096, struct class, __u64);
 /* The quantum in ns; 0 is no sampling. */
 MAP(quantum, ARRAY, 1, __u32, __u64);
 
@@ -97,6 +99,7 @@ static __always_inline void sample_wait(struct thread *thread, struct task_struc
 	struct cell *on = &thread->doing;
 	struct class class = {
 		.tier = on->tier, .call = on->call, .marks = on->marks, .kind = on->kind, .end = on->end,
+		.address = on->kind == FUTEX ? on->object : 0,
 	};
 	__u64 *long_ns = bpf_map_lookup_elem(&watched, &class);
 	if (!long_ns)

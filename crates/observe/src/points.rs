@@ -34,9 +34,9 @@ impl Points {
         }
     }
 
-    /// A point of one of several things that the machine numbers: `cpuN.busy_ratio`.
-    pub(crate) fn add_numbered(&mut self, signal: &Signal, number: usize, value: f64) {
-        self.push(signal.numbered(number), signal, None, value);
+    /// A point of one of several things that have numbers: `cpuN.busy_ratio`, `instanceN.cores` of a tier.
+    pub(crate) fn add_numbered(&mut self, signal: &Signal, tier: Option<&str>, number: usize, value: f64) {
+        self.push(signal.numbered(number), signal, tier, value);
     }
 
     fn push(&mut self, name: String, signal: &Signal, tier: Option<&str>, value: f64) {

@@ -2,6 +2,7 @@
 
 mod cpu_wait;
 mod disk;
+mod instances;
 mod memory_limit;
 mod pressure;
 mod processes;
@@ -25,6 +26,7 @@ use processes::Processes;
 use quota::Quota;
 
 pub(crate) use cpu_wait::CPU_WAIT;
+pub(crate) use instances::Instances;
 pub(crate) use threads::{Around, Call, Place, Thing, Threads, doing, image};
 pub(crate) use usage::{CPU, CPU_SYSTEM, MEMORY, Usage};
 
@@ -32,6 +34,7 @@ pub(crate) use usage::{CPU, CPU_SYSTEM, MEMORY, Usage};
 pub(crate) fn signals() -> impl Iterator<Item = Signal> {
     let all = [
         usage::SIGNALS,
+        instances::SIGNALS,
         cpu_wait::SIGNALS,
         quota::SIGNALS,
         pressure::SIGNALS,

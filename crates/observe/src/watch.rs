@@ -13,7 +13,7 @@ use crate::job::{Job, OBSERVERS, TierJob};
 use crate::points::Points;
 use crate::process::{self, ProcessTable};
 use crate::server::Servers;
-use crate::tier::{Threads, Tier, Usage};
+use crate::tier::{Instances, Threads, Tier, Usage};
 
 /// What is not seen where calls are not counted.
 const CALLS: &str = "what calls the tiers' threads wait in, as the kernel counts it";
@@ -26,6 +26,8 @@ pub struct Watch {
     usages: Vec<Usage>,
     /// Of tiers that nothing else is said of.
     beside: Vec<Usage>,
+    /// Those of tiers that have several.
+    instances: Vec<Instances>,
     generator: u32,
     generator_last: Option<(f64, f64)>,
     host: Host,
@@ -54,6 +56,7 @@ impl Watch {
                 .chain([Usage::of_self(OBSERVERS)])
                 .collect(),
             beside: job.beside.iter().map(usage).collect(),
+            instances: job.tiers.iter().filter_map(Instances::of).collect(),
             generator: job.generator,
             generator_last: None,
             host: Host::open(&job.stack_cpus),
@@ -155,8 +158,10 @@ impl Watch {
 
     /// Adds what tiers and observers use, and gives the CPU time a second of all together, also of those beside.
     fn usages(&mut self, points: &mut Points) -> f64 {
-        let needs_table = self.usages.iter().chain(&self.beside).any(Usage::needs_table);
+        let needs_table =
+            !self.instances.is_empty() || self.usages.iter().chain(&self.beside).any(Usage::needs_table);
         let table = if needs_table { ProcessTable::scan() } else { ProcessTable::default() };
+        self.instances.iter_mut().for_each(|tier| tier.sample(&table, points));
         let mut untold = Points::at(points.at_s());
         let beside: f64 = self.beside.iter_mut().map(|usage| usage.sample(&table, &mut untold)).sum();
         beside + self.usages.iter_mut().map(|usage| usage.sample(&table, points)).sum::<f64>()

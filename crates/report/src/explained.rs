@@ -74,7 +74,7 @@ pub(crate) fn parts(ledger: &Ledger) -> Vec<Part> {
 fn name(part: &LedgerPart) -> String {
     let LedgerPart { tier, doing, mechanisms, .. } = part;
     if tier == "generator" {
-        return "the load generator: answers that it had not read yet".to_string();
+        return "the load generator: late to read an answer".to_string();
     }
     match mechanisms.first().filter(|first| first.share_ratio >= 0.5) {
         Some(first) if *doing == Doing::WaitingForCallee && !first.object.is_empty() => {

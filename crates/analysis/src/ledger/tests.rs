@@ -173,12 +173,30 @@ fn requests_that_an_event_loop_has_and_nobody_works_on_wait_in_it() {
 }
 
 #[test]
-fn an_answer_that_the_generator_has_not_read_is_time_of_the_instrument() {
+fn what_threads_that_have_ended_waited_for_a_cpu_is_in_the_kernels_ledger_alone() {
     let mut run = run();
-    run.extend([of("app", "responses.unread", 0.4), of("db", "responses.unread", 2.0)]);
+    let doing = |doing, threads| DoingThreads { doing, threads };
+    let account = TierCalls {
+        tier: "app".to_string(),
+        closes_ratio: 1.0,
+        doing: vec![doing(Doing::Running, 0.5), doing(Doing::WaitingForCpu, 0.9)],
+        ..TierCalls::default()
+    };
+    let calls = CallLedger { length_s: 30.0, tiers: vec![account], ..CallLedger::default() };
+    run.push(of("app", "listen.half_open", 0.2));
+    let seen = Seen { signals: &run, calls: Some(&calls) };
+    let ledger = ledger(&["db", "app"], seen).expect("threads were watched");
+    assert_eq!(share(&ledger, "app", Doing::WaitingForCpu), 0.225, "0.9 of four, not 0.2: {ledger:#?}");
+    assert_eq!(share(&ledger, "app", Doing::Queued), 0.05, "0.2 are open to their clients alone");
+}
+
+#[test]
+fn what_an_answer_waits_for_the_generator_is_time_of_the_instrument() {
+    let mut run = run();
+    run.push(figure("run.send_lag_s", "s", 0.04));
     let tiers = ["db", "app"];
     let ledger = ledger(&tiers, only(&run)).expect("threads were watched");
-    assert_eq!(share(&ledger, "generator", Doing::Queued), 0.1, "0.4 of four: {ledger:#?}");
+    assert_eq!(share(&ledger, "generator", Doing::Queued), 0.1, "0.04 of 0.4 s: {ledger:#?}");
     assert!((ledger.unaccounted_s - 0.14).abs() < 1e-9, "0.18 s without it: {ledger:#?}");
     let signals = signals(&ledger, &tiers, only(&run));
     let unserved = find(&signals, None, "run.unserved_ratio").expect("it is told").mean;

@@ -30,6 +30,11 @@ signals! {
         "s",
         "of a mean operation, the time in which connections were being opened: beyond a millisecond because first packets were dropped"
     );
+    pub(crate) SEND_LAG = Signal::of_run(
+        "run.send_lag_s",
+        "s",
+        "mean lateness of the load generator, by a probe of its own: so long an answer that has come waits for it, too"
+    );
     CONNECTS = Signal::of_run("run.connects_per_operation", "connects", "connections opened for each operation");
     pub(crate) THROUGHPUT_GROWTH = Signal::of_run(
         "run.throughput_growth",
@@ -83,6 +88,7 @@ pub(super) fn signals(watched: &Watched<'_>) -> Vec<SignalSummary> {
     let pausing = (whole.arrivals == 0).then_some(busy);
     add(&RESPONSE_SHARE, pausing.and_then(|busy| share(busy, users)));
     add(&SLOW_START, slow(&whole.phases.connect));
+    add(&SEND_LAG, mean_s(&whole.lag));
     add(&CONNECTS, share(whole.connects as f64, tried));
     let connects = whole.phases.connect.len() as f64;
     let connecting_s = mean_s(&whole.phases.connect).map_or(0.0, |mean_s| mean_s * connects);

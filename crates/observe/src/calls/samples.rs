@@ -3,6 +3,7 @@
 use aya::Pod;
 use aya::maps::{MapData, RingBuf};
 
+use super::classify::kind::FUTEX;
 use super::kernel::{MAX_TIERS, RawCell};
 
 const MAX_FRAMES: usize = 20;
@@ -16,14 +17,16 @@ pub(super) struct RawClass {
     marks: u8,
     kind: u8,
     end: u8,
-    unused: u8,
+    unused: [u8; 5],
+    address: u64,
 }
 
 impl RawClass {
     /// The class of a wait.
     pub(super) fn of(cell: &RawCell) -> RawClass {
-        let RawCell { tier, call, marks, kind, end, .. } = *cell;
-        RawClass { tier, call, marks, kind, end, unused: 0 }
+        let RawCell { tier, call, marks, kind, end, object, .. } = *cell;
+        let address = if kind == FUTEX { object } else { 0 };
+        RawClass { tier, call, marks, kind, end, unused: [0; 5], address }
     }
 }
 
@@ -93,7 +96,7 @@ mod tests {
 
     #[test]
     fn what_is_shared_with_the_kernel_has_no_padding() {
-        assert_eq!(size_of::<RawClass>(), 4 + 4 + 4);
+        assert_eq!(size_of::<RawClass>(), 4 + 4 + 3 + 5 + 8);
         assert_eq!(size_of::<RawSample>(), size_of::<RawCell>() + 4 * 8 + 4 * 4 + 16 + MAX_FRAMES * 8);
     }
 }

@@ -28,7 +28,9 @@ const KEPT_PER_STEP: usize = 3;
 /// By how much a limit falls when few waits were above it.
 const FALL: f64 = 0.7;
 /// Classes that are told apart; the kernel's table has some more room.
-const MAX_CLASSES: usize = 1_000;
+const MAX_CLASSES: usize = 4_000;
+/// Long waits of all classes together that are kept of a reading.
+const MAX_SLOW: usize = 40;
 /// Ticks a second of each CPU's clock at which what computes is sampled: none of the rhythms of servers.
 pub(super) const TICKS_PER_S: u64 = 99;
 
@@ -39,6 +41,9 @@ pub(super) struct Stacks {
     programs: Programs,
     /// The limit from which on a wait of each class is long.
     limits_ns: HashMap<RawClass, u64>,
+    /// The quantum, and how many waits were drawn with it up to the last reading.
+    quantum_ns: f64,
+    drawn: usize,
 }
 
 /// The samples of a step with what is known of them.
@@ -63,7 +68,13 @@ pub(super) struct Around<'a> {
 impl Stacks {
     /// Nothing is sampled yet.
     pub(super) fn new() -> Stacks {
-        Stacks { kernel: KernelFunctions::read(), programs: Programs::default(), limits_ns: HashMap::new() }
+        Stacks {
+            kernel: KernelFunctions::read(),
+            programs: Programs::default(),
+            limits_ns: HashMap::new(),
+            quantum_ns: MIN_QUANTUM_NS,
+            drawn: 0,
+        }
     }
 
     /// Has the waits sampled whose `doing` may be a request's, and draws as many of them as it should: in `took_s` seconds they
@@ -83,8 +94,12 @@ impl Stacks {
                 kernel.watch(class, MIN_LONG_NS)?;
             }
         }
+        // By what waits came to, and not below what would draw far more than it should with what came last.
         let each_ns = waited_s / took_s.max(1e-3) / DRAWN_PER_S * 1e9;
-        kernel.set_quantum(each_ns.max(MIN_QUANTUM_NS) as u64)
+        let drawn_per_s = self.drawn as f64 / took_s.max(1e-3);
+        let least_ns = self.quantum_ns * drawn_per_s / DRAWN_PER_S / 2.0;
+        self.quantum_ns = each_ns.max(least_ns).max(MIN_QUANTUM_NS);
+        kernel.set_quantum(self.quantum_ns as u64)
     }
 
     /// What `samples` come to.
@@ -100,8 +115,12 @@ impl Stacks {
         let mut times: BTreeMap<Stack, (f64, u64)> = BTreeMap::new();
         let mut long: HashMap<RawClass, Vec<&RawSample>> = HashMap::new();
         for sample in samples {
-            let Some(cell) = around.cells.get(&sample.cell) else { continue };
             let waits = sample.cell.state == BLOCKED;
+            // Also of those that turn out to be no request's: what is sampled too often is sampled less then.
+            if waits {
+                long.entry(RawClass::of(&sample.cell)).or_default().push(sample);
+            }
+            let Some(cell) = around.cells.get(&sample.cell) else { continue };
             let weight_s = if waits { sample.weight_ns as f64 / 1e9 } else { 1.0 / TICKS_PER_S as f64 };
             if waits && !is_sampled(cell.doing) {
                 continue;
@@ -110,22 +129,23 @@ impl Stacks {
                 let time = times.entry(self.stack(sample, general(cell), around)).or_default();
                 *time = (time.0 + weight_s, time.1 + 1);
             }
-            if waits {
-                long.entry(RawClass::of(&sample.cell)).or_default().push(sample);
-            }
         }
+        self.drawn = samples.iter().filter(|sample| sample.weight_ns > 0).count();
         self.follow_limits(kernel, &mut long)?;
         let mut slow = Vec::new();
-        for sample in long.values().flat_map(|all| all.iter().take(KEPT_PER_STEP)) {
-            if sample.ns >= MIN_LONG_NS
-                && let Some(cell) = around.cells.get(&sample.cell)
-            {
+        let is_slow = |sample: &&&RawSample| {
+            let doing = around.cells.get(&sample.cell).map(|cell| cell.doing);
+            sample.ns >= MIN_LONG_NS && doing.is_some_and(is_sampled)
+        };
+        for sample in long.values().flat_map(|all| all.iter().filter(is_slow).take(KEPT_PER_STEP)) {
+            if let Some(cell) = around.cells.get(&sample.cell) {
                 let before_s = around.now.0.saturating_sub(sample.at_ns) as f64 / 1e9;
                 let stack = self.stack(sample, cell.clone(), around);
                 slow.push(SlowWait { stack, at_s: around.now.1 - before_s, s: sample.ns as f64 / 1e9 });
             }
         }
-        slow.sort_by(|one, other| other.s.total_cmp(&one.s));
+        slow.sort_by(|one: &SlowWait, other| other.s.total_cmp(&one.s));
+        slow.truncate(MAX_SLOW);
         let times = times.into_iter().map(|(stack, (s, samples))| StackTime { stack, s, samples });
         Ok(Sampled { times: times.collect(), slow })
     }

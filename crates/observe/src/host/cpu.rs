@@ -154,7 +154,7 @@ fn shares(last: &Stat, now: &Stat, known_cores: f64, points: &mut Points) {
     points.add(&STEAL, None, all.steal_s / total_s);
     for (number, spent) in spent(last, now).filter(|_| cpus <= MAX_CPUS_SHOWN) {
         if spent.total_s() > 0.0 {
-            points.add_numbered(&ONE_BUSY, number, spent.busy_s() / spent.total_s());
+            points.add_numbered(&ONE_BUSY, None, number, spent.busy_s() / spent.total_s());
         }
     }
 }
@@ -171,7 +171,7 @@ fn kinds(last: &Stat, now: &Stat, elapsed_s: f64, points: &mut Points) {
     ];
     kinds.into_iter().for_each(|(signal, spent_s)| points.add(signal, None, spent_s / elapsed_s));
     for (number, spent) in spent(last, now).filter(|_| now.each.len() <= MAX_CPUS_SHOWN) {
-        points.add_numbered(&ONE_SOFTIRQ, number, (spent.softirq_s / elapsed_s).min(1.0));
+        points.add_numbered(&ONE_SOFTIRQ, None, number, (spent.softirq_s / elapsed_s).min(1.0));
     }
 }
 

@@ -20,7 +20,7 @@ use crate::job::{Job, TierJob};
 use crate::points::Points;
 use crate::process::ProcessTable;
 use crate::random::Random;
-use crate::sockets::{Sockets, TcpListener, UnixSocket};
+use crate::sockets::{Sockets, TcpListener, UnixSocket, Unserved};
 use look::{Look, TierContext};
 
 pub(crate) use call::{Call, Place};
@@ -35,10 +35,10 @@ signals! {
         "connections",
         "TCP connections with bytes of their client that nobody has read yet: of an event loop, requests that wait for it"
     );
-    UNREAD_RESPONSES = Signal::of_tier(
-        "responses.unread",
+    HALF_OPEN = Signal::of_tier(
+        "listen.half_open",
         "connections",
-        "TCP connections with bytes of the tier that its client has not read yet (not those that the tier has closed); of the tier that users ask, that is the load generator"
+        "connections that are open to their clients alone: the queue of those to be accepted is full, and they wait until a packet comes again, a second or more"
     );
 }
 
@@ -104,10 +104,8 @@ struct Tier {
     looks: u32,
     /// Connections that wait to be accepted.
     queue: Option<u64>,
-    /// Those that have something to read.
-    unread: Option<u64>,
-    /// Those whose client has.
-    unread_responses: Option<u64>,
+    /// Those that have something to read, or are half open.
+    unserved: Option<Unserved>,
 }
 
 impl Threads {
@@ -200,9 +198,9 @@ impl Threads {
         for tier in &self.tiers {
             let waiting = tier.queue.map(|waiting| waiting as f64);
             points.add_known(&QUEUE, Some(&tier.job.name), waiting);
-            points.add_known(&UNREAD, Some(&tier.job.name), tier.unread.map(|unread| unread as f64));
-            let responses = tier.unread_responses.map(|unread| unread as f64);
-            points.add_known(&UNREAD_RESPONSES, Some(&tier.job.name), responses);
+            let of = |count: fn(Unserved) -> u64| tier.unserved.map(|found| count(found) as f64);
+            points.add_known(&UNREAD, Some(&tier.job.name), of(|found| found.unread));
+            points.add_known(&HALF_OPEN, Some(&tier.job.name), of(|found| found.half_open));
         }
     }
 
@@ -218,10 +216,7 @@ impl Threads {
                 self.listening.extend(there.iter().flat_map(Listeners::inodes));
                 let Listeners { tcp, unix } = there.as_ref().unwrap_or(&here);
                 tier.queue = waiting(&tier.job, tcp, unix);
-                // Where the tier has a host of its own, its users are still on ours.
-                tier.unread_responses = of_ports(&tier.job, |port| sockets.unread_by_clients(port));
-                let sockets = tier.apart.as_mut().unwrap_or(sockets);
-                tier.unread = of_ports(&tier.job, |port| sockets.unread(port));
+                tier.unserved = unserved(&tier.job, tier.apart.as_mut().unwrap_or(sockets));
             }
         }
     }
@@ -265,8 +260,7 @@ impl Tier {
             sums: BTreeMap::new(),
             looks: 0,
             queue: None,
-            unread: None,
-            unread_responses: None,
+            unserved: None,
         }
     }
 
@@ -364,10 +358,13 @@ fn own_cpu_s() -> f64 {
     used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
 }
 
-/// The sum of `unread` over the tier's ports; `None` where it has none, or the kernel doesn't tell.
-fn of_ports(job: &TierJob, unread: impl FnMut(u16) -> Option<u64>) -> Option<u64> {
-    let of_ports: Vec<u64> = job.ports.iter().copied().filter_map(unread).collect();
-    (!of_ports.is_empty()).then(|| of_ports.iter().sum())
+/// Connections at the tier's ports that nobody serves, together; `None` where it has no port.
+fn unserved(job: &TierJob, sockets: &mut Sockets) -> Option<Unserved> {
+    let of_ports = job.ports.iter().filter_map(|port| sockets.unserved(*port));
+    of_ports.reduce(|sum, one| Unserved {
+        unread: sum.unread + one.unread,
+        half_open: sum.half_open + one.half_open,
+    })
 }
 
 #[cfg(test)]
