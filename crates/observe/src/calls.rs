@@ -212,10 +212,10 @@ impl Calls {
         let took_s = at_s - then_s;
         let sampled = samples.iter().map(|sample| sample.cell).collect();
         let meant = self.meaning(&grown, &roles, &sampled, took_s);
-        self.stacks.follow(&mut self.kernel, &meant.waits, (meant.waited_s, took_s))?;
         let tiers = self.facts.iter().map(|facts| facts.name.as_str()).collect();
         let around = Around { cells: &meant.cells, tiers, now: (*sampled_ns, at_s) };
         let stacks = self.stacks.step(&mut self.kernel, samples, &around)?;
+        self.stacks.follow(&mut self.kernel, &meant.waits, (meant.waited_s, took_s))?;
         let lives = self.facts.iter().enumerate().map(|(tier, facts)| {
             let lived_ns = |readings: &Readings| readings.lived_ns.get(tier).copied().unwrap_or(0);
             ThreadLives {

@@ -45,7 +45,8 @@ pub(crate) fn prepare(
             mounted.anew()?;
             stack.limit_reads_of(plan, mounted.at())?;
             // To look at a file is to look up its name: what there is of the image in memory says as much.
-            (0, page_cache::residency(&[mounted.image().to_path_buf()])?)
+            let found = page_cache::residency(&[mounted.image().to_path_buf()])?;
+            (found.resident_bytes, found)
         }
         None => {
             let left_bytes = evict(paths, root, asked)?;

@@ -339,6 +339,12 @@ impl Kernel {
         watched.insert(class, long_ns, 0).map_err(|error| refused("choosing what is sampled", &error))
     }
 
+    /// Samples them no more.
+    pub(super) fn unwatch(&mut self, class: &RawClass) -> Result<(), String> {
+        let mut watched: KernelMap<_, RawClass, u64> = self.map("watched")?;
+        watched.remove(class).map_err(|error| refused("choosing what is sampled", &error))
+    }
+
     /// Draws a wait for each `quantum_ns` of waiting.
     pub(super) fn set_quantum(&mut self, quantum_ns: u64) -> Result<(), String> {
         let mut quantum: Array<_, u64> = self.map("quantum")?;

@@ -88,6 +88,13 @@ impl Stacks {
         waits: &HashSet<RawClass>,
         (waited_s, took_s): (f64, f64),
     ) -> Result<(), String> {
+        // An address in memory that nobody waits at any more is one of a process that has ended, as a rule.
+        if self.limits_ns.len() + waits.len() > MAX_CLASSES {
+            for class in self.limits_ns.keys().filter(|class| !waits.contains(class)) {
+                kernel.unwatch(class)?;
+            }
+            self.limits_ns.retain(|class, _| waits.contains(class));
+        }
         for class in waits {
             if self.limits_ns.len() < MAX_CLASSES && !self.limits_ns.contains_key(class) {
                 self.limits_ns.insert(*class, MIN_LONG_NS);

@@ -20,10 +20,15 @@ use plants::{PLANTS, Plant};
 struct Group(PathBuf);
 
 impl Group {
+    /// `None` with its reason where there can be none.
     fn make(name: &str) -> Option<Group> {
-        let path = crate::cgroup2_mount()?.join(format!("calls-test-{}-{name}", std::process::id()));
-        fs::create_dir(&path).ok()?;
-        Some(Group(path))
+        let path = crate::cgroup2_mount()
+            .map(|mount| mount.join(format!("calls-test-{}-{name}", std::process::id())));
+        let made = path.filter(|path| fs::create_dir(path).is_ok()).map(Group);
+        if made.is_none() {
+            skip("no cgroup v2 directory can be made here");
+        }
+        made
     }
 
     fn join(&self, child: &Child) {
@@ -135,10 +140,7 @@ fn a_process_that_blocks_on_purpose() {
 
 /// The step in which `plant` did its work, and how long it was blocked by its own clock.
 fn planted(plant: &Plant, room: Room) -> Option<(CallStep, f64)> {
-    let Some(group) = Group::make(plant.name) else {
-        skip("no cgroup v2 directory can be made here");
-        return None;
-    };
+    let group = Group::make(plant.name)?;
     let directory = tempfile::tempdir().expect("a directory");
     let mut calls = counting(&group, CallCounting::Blocks, room)?;
     let mut child = Planted::start(plant, &group, directory.path());
@@ -211,10 +213,7 @@ fn known_before(plant: &Plant, calls: &mut Calls, group: &Group) -> (CallStep, f
 
 #[test]
 fn waits_are_sampled_with_the_functions_of_the_kernel_and_with_who_ended_them() {
-    let Some(group) = Group::make("stacks") else {
-        skip("no cgroup v2 directory can be made here");
-        return;
-    };
+    let Some(group) = Group::make("stacks") else { return };
     let Some(mut calls) = counting(&group, CallCounting::Blocks, Room::OF_RUNS) else { return };
     let flock = PLANTS.iter().find(|plant| plant.name == "flock").expect("it is in the list");
     let (step, blocked_s) = known_before(flock, &mut calls, &group);
@@ -239,10 +238,7 @@ fn waits_are_sampled_with_the_functions_of_the_kernel_and_with_who_ended_them() 
 
 #[test]
 fn what_computes_is_sampled_with_its_program_and_function() {
-    let Some(group) = Group::make("ticks") else {
-        skip("no cgroup v2 directory can be made here");
-        return;
-    };
+    let Some(group) = Group::make("ticks") else { return };
     let Some(mut calls) = counting(&group, CallCounting::Blocks, Room::OF_RUNS) else { return };
     let (step, _) = known_before(&plants::SPINNER, &mut calls, &group);
     let computed_s = seconds_of(&step, |cell| cell.doing == Doing::Running);
@@ -264,10 +260,7 @@ fn what_has_no_room_is_counted_and_the_time_is_still_there() {
 
 #[test]
 fn of_twenty_thousand_threads_none_is_left_out_and_they_are_read_less_often() {
-    let Some(group) = Group::make("crowd") else {
-        skip("no cgroup v2 directory can be made here");
-        return;
-    };
+    let Some(group) = Group::make("crowd") else { return };
     let Some(mut calls) = counting(&group, CallCounting::Blocks, Room::OF_RUNS) else { return };
     let mut children = [0, 1].map(|_| Planted::start(&plants::CROWD, &group, &std::env::temp_dir()));
     _ = calls.sample(0.0).expect("it can be read");
@@ -283,10 +276,7 @@ fn of_twenty_thousand_threads_none_is_left_out_and_they_are_read_less_often() {
 
 #[test]
 fn nothing_stays_in_the_kernel_when_the_observer_lets_go() {
-    let Some(group) = Group::make("gone") else {
-        skip("no cgroup v2 directory can be made here");
-        return;
-    };
+    let Some(group) = Group::make("gone") else { return };
     let Some(calls) = counting(&group, CallCounting::Auto, Room::OF_RUNS) else { return };
     let own = calls.kernel.program_ids();
     assert_eq!(own.len(), 10, "blocks, calls, the walk and the clock");
@@ -317,10 +307,7 @@ const GROUP: &str = "PLIMSOLL_TEST_GROUP";
 
 #[test]
 fn nothing_stays_in_the_kernel_when_the_observer_is_killed() {
-    let Some(group) = Group::make("killed") else {
-        skip("no cgroup v2 directory can be made here");
-        return;
-    };
+    let Some(group) = Group::make("killed") else { return };
     if counting(&group, CallCounting::Auto, Room::TRIED).is_none() {
         return;
     }
@@ -365,10 +352,7 @@ fn step_in_window(calls: &mut Calls, child: &mut Planted) -> CallStep {
 
 #[test]
 fn calls_are_counted_in_windows_with_their_cpu_time() {
-    let Some(group) = Group::make("windows") else {
-        skip("no cgroup v2 directory can be made here");
-        return;
-    };
+    let Some(group) = Group::make("windows") else { return };
     let Some(mut calls) = counting(&group, CallCounting::Blocks, Room::OF_RUNS) else { return };
     let directory = tempfile::tempdir().expect("a directory");
     let busy = PLANTS.iter().find(|plant| plant.name == "sleep").expect("it is in the list");

@@ -21,10 +21,7 @@ fn summary(text: &str) -> std::collections::BTreeMap<String, u64> {
 
 #[test]
 fn counts_of_calls_are_those_of_strace() {
-    let Some(group) = Group::make("strace") else {
-        skip("no cgroup v2 directory can be made here");
-        return;
-    };
+    let Some(group) = Group::make("strace") else { return };
     let Some(mut calls) = counting(&group, CallCounting::Blocks, Room::OF_RUNS) else { return };
     let directory = tempfile::tempdir().expect("a directory");
     let mut child = Planted::start(&plants::CALLER, &group, directory.path());
@@ -110,10 +107,7 @@ impl Perf {
 
 #[test]
 fn time_without_a_cpu_is_that_of_perf_sched() {
-    let Some(group) = Group::make("perf") else {
-        skip("no cgroup v2 directory can be made here");
-        return;
-    };
+    let Some(group) = Group::make("perf") else { return };
     let Some(mut calls) = counting(&group, CallCounting::Blocks, Room::OF_RUNS) else { return };
     let directory = tempfile::tempdir().expect("a directory");
     // Both on one CPU, so that one of them waits.
