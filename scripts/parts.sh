@@ -35,7 +35,7 @@ covers() {
             echo "$below_kits $above_kits $shared_by_tests crates/testbed/tests crates/plimsoll/tests/it/hungry.rs" \
                 "catalogue/services scripts/guest.sh"
             ;;
-        bpf) echo "crates/observe/bpf scripts/bpf.sh" ;;
+        bpf) echo "crates/observe/bpf crates/testbed/bpf scripts/bpf.sh" ;;
         delays) echo "crates/testbed/delays scripts/delays.sh" ;;
         fuzz) echo "fuzz crates/engine/src/http" ;;
         soak) echo "$below_kits $above_kits" ;;

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 
 use model::record::study::{
-    Agreement, Claim, ClaimOrder, Estimate, FindAnswer, Published, PublishedFigure, PublishedPair, Sweep,
-    Trial,
+    Agreement, Claim, ClaimOrder, Estimate, FindAnswer, Published, PublishedFigure, PublishedPair,
+    PublishedRow, Sweep, Trial,
 };
 
 use crate::distribution::student_quantile;
@@ -35,10 +35,16 @@ fn fill(table: &mut Published, all: &Seen) {
     for row in &mut table.rows {
         row.ours = row.cell.and_then(|cell| seen.value(cell, table.figure.times));
     }
-    table.base = table.rows.iter().position(|row| row.ours.is_some());
+    let relative = table.relative;
+    let is_base = |row: &PublishedRow| !relative || (row.value == 1.0 && row.bound.is_none());
+    table.base = table.rows.iter().position(|row| row.ours.is_some() && is_base(row));
     let base = table.base.and_then(|base| table.rows.get(base)).cloned();
     for (at, row) in table.rows.iter_mut().enumerate() {
-        row.ratio = base.as_ref().map(|base| row.value / base.value);
+        row.ratio = match &base {
+            // As it was published, whatever was measured.
+            _ if relative => Some(row.value),
+            base => base.as_ref().map(|base| row.value / base.value),
+        };
         row.ours_ratio = match base.as_ref().and_then(|base| base.cell).zip(row.cell) {
             _ if table.base == Some(at) => {
                 row.ours.map(|ours| Estimate { value: 1.0, low: None, high: None, ..ours })
@@ -73,7 +79,7 @@ fn pairs(table: &Published, seen: &Seen) -> Vec<PublishedPair> {
     let published = |(first, second): (usize, usize)| table.rows[second].value / table.rows[first].value;
     let ordered: Vec<(usize, usize)> = two_of(&rows)
         .into_iter()
-        .filter(|pair| published(*pair) != 1.0 && !same_cell(table, *pair))
+        .filter(|pair| published(*pair) != 1.0 && !same_cell(table, *pair) && have_order(table, *pair))
         .collect();
     let misses = MISSES / ordered.len().max(1) as f64;
     let pair = |(first, second): &(usize, usize)| {
@@ -84,6 +90,13 @@ fn pairs(table: &Published, seen: &Seen) -> Vec<PublishedPair> {
         Some(PublishedPair { first: *first, second: *second, published: Some(published), ours, says })
     };
     ordered.iter().filter_map(pair).collect()
+}
+
+/// Two ends of ranges say nothing of each other; each says on which side of the base it is.
+fn have_order(table: &Published, (first, second): (usize, usize)) -> bool {
+    let bounds = [first, second].map(|row| table.rows[row].bound.is_some());
+    let base = [first, second].iter().any(|row| Some(*row) == table.base);
+    bounds == [false, false] || base
 }
 
 fn same_cell(table: &Published, (first, second): (usize, usize)) -> bool {

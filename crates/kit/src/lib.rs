@@ -1,6 +1,6 @@
-//! Kits (layer 2): a kit's folder in the catalogue becomes a scenario for the engine ([`scenario`]), a data set in a
-//! database ([`data::load`]), a set of files ([`files::make`]), sources to build the application from
-//! ([`build::Sources`]) and a correctness check after a run ([`check()`]).
+//! Kits (layer 2): a kit's folder in the catalogue becomes a scenario for the engine ([`scenario`]), a data set in a database
+//! ([`data::load`]), which can be shared out over several ([`shards`]), a set of files ([`files::make`]), sources to build the
+//! application from ([`build::Sources`]) and a correctness check after a run ([`check()`]).
 //!
 //! The principal type is [`Kit`], a folder that has been read. A new workload is a new folder; nothing in this room
 //! knows a particular one.
@@ -18,6 +18,7 @@ mod sql;
 pub mod build;
 pub mod data;
 pub mod files;
+pub mod shards;
 
 pub use check::{CheckInputs, CheckOptions, check, open_transactions};
 pub use copies::{Copies, compare_copies};

@@ -163,9 +163,30 @@ fn trial(kit: &Kit, catalogue: &Catalogue, problems: &mut Vec<Problem>) {
     if let Err(found) = files::list(kit, &setup, catalogue) {
         problems.extend(found.into_vec());
     }
+    let (mut texts, known) = (Vec::new(), problems.len());
     for sql in [&kit.manifest.schema, &kit.manifest.finish].into_iter().flatten() {
-        if let Err(found) = file::text(kit, sql, &setup) {
-            problems.extend(found.into_vec());
+        match file::text(kit, sql, &setup) {
+            Ok(text) => texts.extend(file::statements(&text).into_iter().map(|statement| statement.text)),
+            Err(found) => problems.extend(found.into_vec()),
+        }
+    }
+    // Of SQL that can't be read nothing is known.
+    if problems.len() == known {
+        shards(kit, &texts, problems);
+    }
+}
+
+/// Tables that are shared out are made by the kit's SQL, with the column that says where a row is.
+fn shards(kit: &Kit, statements: &[String], problems: &mut Vec<Problem>) {
+    for (table, column) in &kit.manifest.shards {
+        let head = format!("CREATE TABLE {table} ");
+        let key = format!("shards.{table}");
+        match statements.iter().find(|text| text.starts_with(&head)) {
+            None => problems.push(complaint(kit, format!("the kit's SQL makes no table `{table}`"), &key)),
+            Some(text) if !text.split_whitespace().any(|word| word == column) => {
+                problems.push(complaint(kit, format!("table `{table}` has no column `{column}`"), &key));
+            }
+            Some(_) => {}
         }
     }
 }

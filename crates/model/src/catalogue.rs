@@ -17,6 +17,7 @@ pub mod stack;
 pub mod study_file;
 pub mod think;
 pub mod tier_setting;
+pub mod topology_file;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -98,6 +99,11 @@ impl Catalogue {
     /// Names of the links.
     pub fn links(&self) -> Vec<&str> {
         self.names("links/", ".toml")
+    }
+
+    /// Names of the topologies.
+    pub fn topologies(&self) -> Vec<&str> {
+        self.names("topologies/", ".toml")
     }
 
     /// Names of the files of rules.

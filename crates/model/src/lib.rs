@@ -34,6 +34,7 @@ pub use catalogue::stack::StackManifest;
 pub use catalogue::study_file::StudyFile;
 pub use catalogue::study_file::resolve::SweepPlan;
 pub use catalogue::think::Distribution;
+pub use catalogue::topology_file::TopologyFile;
 pub use problem::{Kind, Place, Problem, Problems, Result};
 pub use record::diagnosis::{Diagnosis, Doing, SignalSummary};
 pub use record::hit::HitRecord;

@@ -8,7 +8,7 @@ use std::path::Path;
 use model::catalogue::qos::QosPreset;
 use model::{
     FaultFile, KitManifest, LinkFile, Recipe, RuleFile, ServiceManifest, StackManifest, StudyFile,
-    StudyRecord,
+    StudyRecord, TopologyFile,
 };
 use schemars::{JsonSchema, schema_for};
 
@@ -33,6 +33,7 @@ fn the_schemas_of_what_people_write_are_current() {
     check::<RuleFile>("rules");
     check::<FaultFile>("fault");
     check::<LinkFile>("link");
+    check::<TopologyFile>("topology");
 }
 
 #[test]

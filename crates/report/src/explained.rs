@@ -220,9 +220,12 @@ pub(crate) fn try_command(tried: Tried<'_>, one: &Try) -> Option<String> {
     // The same for both sides: with other ones it would be another workload, or none that starts.
     let params = param.into_iter().flat_map(|param| ["--param".to_string(), param]);
     let kit = setup.kit.split('@').next().unwrap_or_default();
+    let topology = setup.topology.iter().flat_map(|name| ["--topology".to_string(), name.clone()]);
+    let topology: Vec<String> = topology.collect();
     if let Some(fault) = tried.fault {
         let mut line = ["plimsoll", "run", kit, "--fault", fault].map(str::to_string).to_vec();
         let set = own.into_iter().chain([format!("{knob}={value}")]);
+        line.extend(topology.clone());
         line.extend(params);
         line.extend(set.flat_map(|setting| ["--set".to_string(), setting]));
         return Some(command(&line));
@@ -232,6 +235,7 @@ pub(crate) fn try_command(tried: Tried<'_>, one: &Try) -> Option<String> {
     let mut line =
         ["plimsoll", "compare", base.as_str(), other.as_str(), "--kit", kit].map(str::to_string).to_vec();
     line.extend(["--stack", &setup.stack, "--size", &setup.size].map(str::to_string));
+    line.extend(topology);
     line.extend(setup.mix.iter().flat_map(|mix| ["--mix", mix].map(str::to_string)));
     line.extend(params);
     if let Some((flag, load)) = tried.load {

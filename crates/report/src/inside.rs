@@ -15,7 +15,7 @@ const POINTS: u32 = 300;
 const LONGEST_GAP_S: u32 = 15;
 
 /// The tiers from the users to the data; others follow, the instrument's own last.
-const ORDER: [&str; 6] = ["web", "app", "cache", "db", "generator", "observers"];
+const ORDER: [&str; 7] = ["web", "app", "cache", "db", "data", "generator", "observers"];
 
 /// What was told from inside, over time. All vectors of values are as long as `at_s`.
 #[derive(Debug, Clone, Default, PartialEq)]

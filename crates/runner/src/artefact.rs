@@ -4,10 +4,12 @@ pub(crate) mod application;
 mod cache;
 pub(crate) mod dataset;
 pub(crate) mod file_set;
+mod filling;
 mod in_use;
 mod own_file_system;
 mod removal;
 mod settled_files;
+pub(crate) mod shards;
 
 pub(crate) use in_use::Use;
 pub use removal::{is_anything_kept, remove_all, remove_unfinished};

@@ -66,11 +66,17 @@ pub(crate) fn check(
     progress: &mut dyn Progress,
 ) -> Vec<ConsistencyResult> {
     standing.answers.go_on(CheckInputs::of(&recording.totals));
-    let name = plan.database().map(|tier| tier.name.as_str());
+    let names: Vec<&str> =
+        plan.database().into_iter().chain(plan.shards()).map(|tier| tier.name.as_str()).collect();
     let ended = recording.tier_events.iter().filter(|event| event.ends_the_tier());
-    let gone = ended.into_iter().any(|event| Some(event.tier.as_str()) == name);
+    let gone = ended.into_iter().any(|event| names.contains(&event.tier.as_str()));
+    // Without a part of the rows there is nothing that could be said of all.
+    let whole = plan
+        .shards()
+        .is_none_or(|tier| standing.databases(Some(tier), plan).len() == tier.instances as usize);
+    let gone = gone || !whole;
     let needed = checks_a_database(&plan.kit);
-    let databases = if needed && !gone { standing.databases(plan) } else { Vec::new() };
+    let databases = if needed && !gone { standing.databases(plan.database(), plan) } else { Vec::new() };
     if plan.kit.check.is_none() || (needed && databases.is_empty()) {
         return Vec::new();
     }
@@ -95,9 +101,14 @@ fn examine(
 ) -> Result<Vec<ConsistencyResult>> {
     let kit = kit::Kit::open(catalogue, &plan.kit.name)?;
     let database = databases.first().map(|(_, server)| server);
-    if let Some(server) = database.filter(|_| cut_off)
-        && !wait_until_quiet(|| kit::open_transactions(server), PAUSE, QUIET_TIMEOUT)?
-    {
+    // Where the rows are is where transactions are open.
+    let rows = plan.shards().map(|tier| standing.databases(Some(tier), plan));
+    let asked: Vec<&kit::Server> = match &rows {
+        Some(rows) => rows.iter().map(|(_, server)| server).collect(),
+        None => database.into_iter().collect(),
+    };
+    let open = || asked.iter().try_fold(0, |sum, server| Ok(sum + kit::open_transactions(server)?));
+    if cut_off && !asked.is_empty() && !wait_until_quiet(open, PAUSE, QUIET_TIMEOUT)? {
         let after = units::show_seconds(QUIET_TIMEOUT.as_secs_f64());
         let text = format!("transactions are still open after {after}: the check may find work half done");
         progress.note(&text);
@@ -110,7 +121,7 @@ fn examine(
         web: Some(&standing.target),
         on_answer: &mut |answers| progress.still(&format!("checking the data: {answers} answers")),
     })?;
-    if databases.len() > 1 {
+    if databases.len() > 1 && rows.is_none() {
         progress.step("comparing the nodes' data");
         results.push(copies(databases)?);
     }

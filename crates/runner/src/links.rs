@@ -1,6 +1,7 @@
-//! The ways to hosts of tiers' own that are to hold packets, measured while nobody uses them: before the users come, and after they
+//! The ways to hosts of tiers' own that are to take longer than a cable does, measured while nobody uses them: before the users come, and after they
 //! have gone.
 
+use model::catalogue::tier_setting::OwnHost;
 use model::record::LinkResult;
 use model::{Plan, Result};
 use testbed::Stack;
@@ -12,10 +13,11 @@ use testbed::Stack;
 pub(crate) fn before(plan: &Plan, stack: &Stack) -> Result<Vec<LinkResult>> {
     let mut links = Vec::new();
     for tier in &plan.tiers {
-        let delay_us = tier.own_host.as_ref().and_then(|host| host.delay_us).filter(|delay_us| *delay_us > 0);
-        let Some(delay_us) = delay_us else { continue };
+        let asked_s = tier.own_host.as_ref().map_or(0.0, OwnHost::adds_s);
+        if asked_s == 0.0 {
+            continue;
+        }
         if let Some(before_s) = stack.way_there_and_back_s(&tier.name)? {
-            let asked_s = 2.0 * f64::from(delay_us) * 1e-6;
             links.push(LinkResult { tier: tier.name.clone(), asked_s, before_s, after_s: None });
         }
     }

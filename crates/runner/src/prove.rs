@@ -66,6 +66,11 @@ fn plan(run: &Run, catalogue: &Catalogue) -> Result<(Plan, Catalogue)> {
     let recipe = Recipe { sessions: None, steady, ramp_down: Some("0s".into()), ..recipe };
     let file = path.display().to_string();
     let plan = Plan::resolve(&recipe, Some(&file), &catalogue, &cpus::allowed())?;
+    if let Some(injection) = plan.outage() {
+        let what = format!("in this run {}", injection.sentence());
+        let why = "what throughput does without a server would be taken for what the suspect does";
+        return Err(Problem::recipe(what).key("--prove").why(why).remedy("a run without it").into());
+    }
     Ok((plan, catalogue))
 }
 

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::record::Step;
+use model::record::plan::PlanTier;
 use model::{Plan, Result, units};
-use testbed::{Lab, SettledFiles, Stack, StartOptions, StepEvent, numbered};
+use testbed::{Lab, SettledFiles, Snapshots, Stack, StartOptions, StepEvent, numbered};
 
 use crate::environment::Environment;
 
@@ -13,22 +14,22 @@ use crate::environment::Environment;
 const ASKED_WITHIN: Duration = Duration::from_secs(2);
 
 /// What was made once and is kept: a stack starts from it.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Prepared<'a> {
-    /// The database's data directory.
-    pub(crate) snapshot: Option<&'a Path>,
+    /// The databases' data directories, by tier.
+    pub(crate) snapshots: &'a Snapshots,
     /// The directory of the file set.
     pub(crate) files: Option<&'a Path>,
     /// The directory of what the application was built into.
     pub(crate) built: Option<&'a Path>,
 }
 
-/// Starts the plan's tiers (or, to load, its database alone); also says how long the copy of the data took.
+/// Starts the plan's tiers, or one server of the tier `loading` alone; also says how long the copies of the data took.
 pub(crate) fn start(
     plan: &Plan,
     lab: &Lab,
     prepared: Prepared<'_>,
-    loading: bool,
+    loading: Option<&str>,
     keep_failed: &Path,
     steps: &mut Vec<Step>,
     env: &mut Environment<'_>,
@@ -36,12 +37,12 @@ pub(crate) fn start(
     let mut copy_s = 0.0;
     let (progress, interrupt) = (&mut *env.progress, env.interrupt);
     let mut on_step = |event: StepEvent| {
-        let name = describe(&event, loading);
+        let name = describe(&event, loading.is_some());
         match event.took {
             None => progress.step(&name),
             Some(took) => {
                 if matches!(event.step, testbed::Step::Copy(_)) {
-                    copy_s = took.as_secs_f64();
+                    copy_s += took.as_secs_f64();
                 }
                 steps.push(Step { name, took_s: took.as_secs_f64() });
             }
@@ -50,7 +51,7 @@ pub(crate) fn start(
     let stack = lab.start(StartOptions {
         plan,
         catalogue: env.catalogue,
-        data_snapshot: prepared.snapshot,
+        snapshots: prepared.snapshots,
         file_set: prepared.files,
         built: prepared.built,
         loading,
@@ -75,10 +76,10 @@ pub(crate) fn settle_files(
     lab.settle_files(StartOptions {
         plan,
         catalogue: env.catalogue,
-        data_snapshot: None,
+        snapshots: &Snapshots::new(),
         file_set: Some(files),
         built: None,
-        loading: false,
+        loading: None,
         web_port: None,
         keep_failed,
         ask: &|job, names| observe::figures(job, names, ASKED_WITHIN).ok(),
@@ -103,14 +104,8 @@ fn describe(event: &StepEvent, loading: bool) -> String {
     }
 }
 
-/// The database server of a running stack; of several the first.
-pub(crate) fn database(plan: &Plan, stack: &Stack) -> Option<kit::Server> {
-    databases(plan, stack).into_iter().next().map(|(_, server)| server)
-}
-
-/// The database servers of a running stack that live, each with its number among the tier's instances, from 1.
-pub(crate) fn databases(plan: &Plan, stack: &Stack) -> Vec<(usize, kit::Server)> {
-    let Some(tier) = plan.database() else { return Vec::new() };
+/// The servers of a running stack's database tier that live, each with its number among the tier's instances, from 1.
+pub(crate) fn databases(tier: &PlanTier, plan: &Plan, stack: &Stack) -> Vec<(usize, kit::Server)> {
     let (Some(database), Some(standing)) = (&tier.service.database, stack.tier(&tier.name)) else {
         return Vec::new();
     };

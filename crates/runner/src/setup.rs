@@ -65,6 +65,7 @@ fn setup(plan: &Plan) -> Setup {
         size_values: plan.size.values.clone(),
         params: plan.params.clone(),
         given: Some(plan.given.clone()),
+        topology: plan.topology.clone(),
         stack: plan.stack.name.clone(),
         stack_title: plan.stack.title.clone(),
         users: plan.load.users,
@@ -108,7 +109,8 @@ pub(crate) fn tiers(plan: &Plan, tiers: &[Tier], carrier: Carrier) -> Vec<TierSe
             instances: tier.pids.len() as u32,
             network: plan.tier(&tier.name).and_then(|planned| {
                 let (host, link) = (planned.own_host?, planned.link.clone());
-                Some(NetworkSetup { link, host, carried_by: carrier })
+                let hosts = planned.hosts.clone();
+                Some(NetworkSetup { link, hosts, host, carried_by: carrier })
             }),
             values: values(&tier.name),
             files,

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use model::catalogue::kit::Build;
+use model::record::plan::PlanTier;
 use model::record::{Carrier, DatasetResult, LinkResult, Step};
 use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result, units};
 use observe::{NETWORK, TierJob};
@@ -13,7 +14,7 @@ use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, Tier};
 use wording::find::MadeOnce;
 
 use crate::artefact::file_set::{self, FileSet};
-use crate::artefact::{application, dataset};
+use crate::artefact::{application, dataset, shards};
 use crate::environment::Environment;
 use crate::front_page::FrontPage;
 use crate::server::{Server, ServerAccess};
@@ -110,7 +111,8 @@ impl StandingStack {
         let lab = open_lab(id, env)?;
         lab.check_limits(plan)?;
         let built = application::ensure(plan, &lab, &mut steps, env)?;
-        let data = dataset::ensure(plan, &lab, &mut steps, env)?;
+        let whole = dataset::ensure(plan, &lab, &mut steps, env)?;
+        let (snapshots, data) = shards::snapshots(plan, &lab, whole, &mut steps, env)?;
         // Before the stack, so that it is given back after the stack has ended, however this goes.
         let mut file_set = file_set::ensure(
             plan,
@@ -124,16 +126,16 @@ impl StandingStack {
         let started = Instant::now();
         let (mut stack, copy_s) = {
             let prepared = Prepared {
-                snapshot: data.as_ref().map(|data| data.path.as_path()),
+                snapshots: &snapshots,
                 files: file_set.as_ref().map(|files| files.root.as_path()),
                 built: built.as_deref(),
             };
-            servers::start(plan, &lab, prepared, false, &env.failed(id), &mut steps, env)?
+            servers::start(plan, &lab, prepared, None, &env.failed(id), &mut steps, env)?
         };
         if let Some(files) = &mut file_set {
             files.result.page_cache = page_cache::prepare(plan, &mut stack, files, &mut steps, env)?;
         }
-        let dataset = data.map(|data| DatasetResult { copy_s, ..data.result });
+        let dataset = data.map(|data| DatasetResult { copy_s, ..data });
         let address = stack.web_address().ok_or_else(|| {
             Problem::recipe(format!("stack {} has no tier `web` with a port", plan.stack.name))
                 .why("the users have nowhere to go")
@@ -146,7 +148,8 @@ impl StandingStack {
         env.progress
             .done(&format!("{} is ready ({took}): http://{address}{}", plan.stack.name, plan.kit.front_page));
         let unknown = stack.tiers().iter().filter_map(|tier| tier.version.warning.clone());
-        let warnings = unknown.chain(wording::plan::too_much_cpu(plan)).collect();
+        let of_settings = stack.tiers().iter().flat_map(|tier| tier.warnings.clone());
+        let warnings = unknown.chain(of_settings).chain(wording::plan::too_much_cpu(plan)).collect();
         let stressors = stressor::start(plan, &lab, &env.settings.helpers)?;
         let started = Some(Started { stack, lab, stressors });
         let answers = kit::CheckInputs::default();
@@ -196,9 +199,10 @@ impl StandingStack {
         })
     }
 
-    /// The database servers that live, for checks in SQL, each with its number among the tier's instances.
-    pub(crate) fn databases(&self, plan: &Plan) -> Vec<(usize, kit::Server)> {
-        self.started.as_ref().map_or_else(Vec::new, |started| servers::databases(plan, &started.stack))
+    /// The servers of a database tier that live, for checks in SQL, each with its number among the tier's instances.
+    pub(crate) fn databases(&self, tier: Option<&PlanTier>, plan: &Plan) -> Vec<(usize, kit::Server)> {
+        let (Some(started), Some(tier)) = (&self.started, tier) else { return Vec::new() };
+        servers::databases(tier, plan, &started.stack)
     }
 
     /// Who carries packets between hosts of the stack.
@@ -282,6 +286,7 @@ pub(crate) fn make_data(
     let lab = open_lab(id, env)?;
     let made = application::ensure(plan, &lab, steps, env)
         .and_then(|_| dataset::ensure(plan, &lab, steps, env))
+        .and_then(|whole| shards::snapshots(plan, &lab, whole, steps, env))
         .and_then(|_| file_set::ensure(plan, &lab, (id, page_cache::use_of_set(plan)), false, steps, env));
     lab.close()?;
     made.map(drop)

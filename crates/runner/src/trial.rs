@@ -148,7 +148,8 @@ impl<'a> TrialBench<'a> {
             let load = load.arrivals.map_or(f64::from(load.users), |open| open.from_per_s);
             let plan = arm.task(self.by, (load, &Conditions::default()), 1.0, 1)?.plan;
             let server = plan.database().map(|tier| tier.service.name.clone());
-            wanted.entry((plan.size.label.clone(), server, plan.data_seed)).or_insert(plan);
+            let shards = plan.shards().map(|tier| tier.instances);
+            wanted.entry((plan.size.label.clone(), server, shards, plan.data_seed)).or_insert(plan);
         }
         for plan in wanted.values().filter(|_| wanted.len() > 1) {
             let (id, _) = outcome::new_id(&plan.kit.name);

@@ -419,6 +419,7 @@ mod tests {
             times: 1.0,
             limit: None,
             merge: Merge::Sum,
+            each: false,
         };
         ServerJob {
             tier: tier.into(),

@@ -72,6 +72,7 @@ fn supposed(tier: &PlanTier, plan: &Plan) -> Result<Vec<Reach>> {
     let ports = needed::ports(tier, &plan.kit)?;
     let reach = Reach {
         own_host: tier.own_host.as_ref().map(|_| Ipv4Addr::LOCALHOST),
+        loopback: Ipv4Addr::LOCALHOST,
         ports: ports.into_iter().map(|name| (name, 0)).collect(),
         sockets: tier.service.sockets.iter().map(|name| (name.clone(), PathBuf::from(name))).collect(),
         user: tier.service.database.as_ref().map(|database| database.user.clone()),

@@ -22,7 +22,7 @@ use crate::helper::{Helper, Helping};
 use crate::lab::Site;
 use crate::ledger::Entry;
 use crate::refusal::HostRefusal;
-use crate::star::{Middle, Star, middle};
+use crate::star::{Middle, Star, Wanted, middle};
 use crate::subnet::{self, MAX_HOSTS, Subnet};
 use crate::switch::{READY, SwitchPort};
 
@@ -38,9 +38,31 @@ pub(crate) type Addresses = BTreeMap<String, Vec<Ipv4Addr>>;
 #[derive(Debug)]
 struct OfStack {
     instance: String,
-    /// Whose host each is: the tier, and the number of its instance.
-    whose: Vec<(String, usize)>,
+    /// Who is on each host.
+    hosts: Vec<OnHost>,
     star: Star,
+}
+
+/// Those who are on a host: the tier of each, and the number of its instance.
+type OnHost = Vec<(String, usize)>;
+
+impl OfStack {
+    /// Which host an instance of a tier is on.
+    fn host(&self, of: (&str, usize)) -> Option<usize> {
+        position(&self.hosts, of).map(|(host, _)| host)
+    }
+
+    /// The address of an instance of a tier.
+    fn address(&self, of: (&str, usize)) -> Option<Ipv4Addr> {
+        let (host, among) = position(&self.hosts, of)?;
+        self.star.addresses().get(host)?.get(among).copied()
+    }
+}
+
+/// Which host an instance of a tier is on, and which one among those there it is.
+fn position(hosts: &[OnHost], (tier, number): (&str, usize)) -> Option<(usize, usize)> {
+    let is_it = |(name, of): &(String, usize)| name == tier && *of == number;
+    hosts.iter().enumerate().find_map(|(host, there)| Some((host, there.iter().position(is_it)?)))
 }
 
 /// The hosts of a lab's tiers.
@@ -58,10 +80,7 @@ impl Hosts {
     pub(crate) fn door(&self, instance: &str, (tier, number): (&str, usize)) -> Result<Option<OwnedFd>> {
         let all = self.lock();
         let of_stack = all.iter().find(|one| one.instance == instance);
-        let host = of_stack.and_then(|one| {
-            let place = one.whose.iter().position(|(name, of)| name == tier && *of == number)?;
-            one.star.door(place)
-        });
+        let host = of_stack.and_then(|one| one.star.door(one.host((tier, number))?));
         let door = host.map(OwnedFd::try_clone).transpose();
         door.map_err(|error| {
             Problem::environment(format!("failed to enter its network: {error}")).tier(tier).into()
@@ -69,20 +88,19 @@ impl Hosts {
     }
 
     /// The address of the host of an instance of a stack's tier, where it has one of its own.
-    pub(crate) fn address(&self, instance: &str, (tier, number): (&str, usize)) -> Option<Ipv4Addr> {
+    pub(crate) fn address(&self, instance: &str, of: (&str, usize)) -> Option<Ipv4Addr> {
         let all = self.lock();
         let of_stack = all.iter().find(|one| one.instance == instance)?;
-        let place = of_stack.whose.iter().position(|(name, of)| name == tier && *of == number)?;
-        of_stack.star.addresses().get(place).copied()
+        of_stack.address(of)
     }
 
     /// Cuts the host of an instance of a stack's tier off, or joins it again.
     pub(crate) fn cut(&self, instance: &str, (tier, number): (&str, usize), off: bool) -> Result<()> {
         let all = self.lock();
-        let found = all.iter().find(|one| one.instance == instance).and_then(|one| {
-            let place = one.whose.iter().position(|(name, of)| name == tier && *of == number)?;
-            Some((&one.star, place))
-        });
+        let found = all
+            .iter()
+            .find(|one| one.instance == instance)
+            .and_then(|one| Some((&one.star, one.host((tier, number))?)));
         let (star, place) =
             found.ok_or_else(|| Problem::recipe("it has no host of its own to be cut off").tier(tier))?;
         let done = if off { star.cut(place) } else { star.mend(place) };
@@ -110,7 +128,7 @@ impl Hosts {
 impl Site {
     /// Makes the hosts of those tiers of a stack that have some of their own.
     pub(crate) fn make_hosts(&self, instance: &str, tiers: &[&PlanTier]) -> Result<Addresses> {
-        let (whose, hosts) = wanted_hosts(tiers.iter().copied());
+        let (on_hosts, hosts) = wanted_hosts(tiers.iter().copied());
         if hosts.is_empty() {
             return Ok(Addresses::new());
         }
@@ -119,12 +137,17 @@ impl Site {
             Some(tier) => refusal.of_tier(tier),
             None => refusal.alone(),
         };
-        let star = self.make_star(&hosts)?.map_err(of_tier)?;
+        let servers = on_hosts.iter().map(Vec::len);
+        let wanted: Vec<Wanted> =
+            hosts.iter().zip(servers).map(|(own, servers)| Wanted { own: *own, servers }).collect();
+        let star = self.make_star(&wanted)?.map_err(of_tier)?;
         let mut addresses = Addresses::new();
-        for ((tier, _), address) in whose.iter().zip(star.addresses()) {
-            addresses.entry(tier.clone()).or_default().push(address);
+        let of_stack = OfStack { instance: instance.to_string(), hosts: on_hosts, star };
+        for tier in tiers.iter().filter(|tier| tier.own_host.is_some()) {
+            let all = instances(tier).filter_map(|number| of_stack.address((&tier.name, number)));
+            addresses.insert(tier.name.clone(), all.collect());
         }
-        self.hosts.lock().push(OfStack { instance: instance.to_string(), whose, star });
+        self.hosts.lock().push(of_stack);
         Ok(addresses)
     }
 
@@ -133,9 +156,9 @@ impl Site {
     /// # Errors
     /// What it takes that this machine doesn't have.
     pub(crate) fn make_probed_host(&self, own: &OwnHost) -> Result<(OwnedFd, Ipv4Addr)> {
-        let star = self.make_star(std::slice::from_ref(own))?.map_err(HostRefusal::alone)?;
-        let (address, whose) = (star.subnet.far(0), vec![(PROBED.to_string(), 0)]);
-        self.hosts.lock().push(OfStack { instance: PROBED.to_string(), whose, star });
+        let star = self.make_star(&[Wanted { own: *own, servers: 1 }])?.map_err(HostRefusal::alone)?;
+        let (address, hosts) = (star.subnet.far(0), vec![vec![(PROBED.to_string(), 0)]]);
+        self.hosts.lock().push(OfStack { instance: PROBED.to_string(), hosts, star });
         let door = self.hosts.door(PROBED, (PROBED, 0))?;
         Ok((door.ok_or_else(|| Problem::bug("a host that was just made is not there"))?, address))
     }
@@ -146,19 +169,21 @@ impl Site {
     }
 
     /// The inner error is why there can be none.
-    fn make_star(&self, hosts: &[OwnHost]) -> Result<Result<Star, HostRefusal>> {
-        if hosts.len() > MAX_HOSTS {
-            let what = format!("a network has room for {MAX_HOSTS} hosts, and {} are asked for", hosts.len());
+    fn make_star(&self, wanted: &[Wanted]) -> Result<Result<Star, HostRefusal>> {
+        let servers: usize = wanted.iter().map(|host| host.servers).sum();
+        if servers > MAX_HOSTS {
+            let what = format!("a network has room for {MAX_HOSTS} servers, and {servers} are asked for");
             return Err(Problem::recipe(what).into());
         }
-        let middle = match middle(hosts) {
+        let hosts: Vec<OwnHost> = wanted.iter().map(|host| host.own).collect();
+        let middle = match middle(&hosts) {
             Ok(middle) => middle,
             Err(refusal) => return Ok(Err(refusal)),
         };
         for subnet in Subnet::free() {
             // Before it is made. A line for a card that turns out to be somebody else's does no harm: it says whose.
             self.note(&Entry::Cable { name: subnet.name(), owner: self.marker.clone() })?;
-            match Star::make(subnet, hosts, middle, &self.marker, |ports| self.start_switch(ports))? {
+            match Star::make(subnet, wanted, middle, &self.marker, |ports| self.start_switch(ports))? {
                 Ok(Some(star)) => return Ok(Ok(star)),
                 Ok(None) => {}
                 Err(refusal) => {
@@ -185,13 +210,29 @@ impl Site {
     }
 }
 
-/// The hosts that tiers ask for, one for each instance, and whose each is.
-fn wanted_hosts<'a>(tiers: impl Iterator<Item = &'a PlanTier>) -> (Vec<(String, usize)>, Vec<OwnHost>) {
-    let with_own = tiers.filter_map(|tier| Some((tier, tier.own_host?)));
-    let each = with_own.flat_map(|(tier, own)| {
-        (0..tier.instances.max(1) as usize).map(move |number| ((tier.name.clone(), number), own))
-    });
-    each.unzip()
+/// The hosts that tiers ask for, and who is on each: those that a topology names are one, each other instance has its own.
+fn wanted_hosts<'a>(tiers: impl Iterator<Item = &'a PlanTier>) -> (Vec<OnHost>, Vec<OwnHost>) {
+    let mut names: Vec<Option<&String>> = Vec::new();
+    let (mut on_hosts, mut hosts) = (Vec::new(), Vec::new());
+    for (tier, own) in tiers.filter_map(|tier| Some((tier, tier.own_host?))) {
+        for number in instances(tier) {
+            let name = tier.hosts.get(number);
+            let known = name.and_then(|name| names.iter().position(|known| *known == Some(name)));
+            let place = known.unwrap_or_else(|| {
+                names.push(name);
+                on_hosts.push(OnHost::new());
+                hosts.push(own);
+                hosts.len() - 1
+            });
+            on_hosts[place].push((tier.name.clone(), number));
+        }
+    }
+    (on_hosts, hosts)
+}
+
+/// The numbers of a tier's instances.
+fn instances(tier: &PlanTier) -> std::ops::Range<usize> {
+    0..tier.instances.max(1) as usize
 }
 
 /// Refuses a plan whose tiers can't be on hosts of their own on this machine as asked, before anything is made for it.

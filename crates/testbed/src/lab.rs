@@ -23,7 +23,7 @@ use crate::{cgroup, disk, sweep, undo};
 
 /// The kernel's limit for a socket's path is 108 bytes with the final zero (unix(7)).
 const SOCKET_PATH_MAX_BYTES: usize = 107;
-/// `/NN/` of the instance and the longest `NAME.sock`.
+/// `/NN/` of the instance and the longest `TIER-NAME-NN.sock`.
 const SOCKET_NAME_BYTES: usize = 36;
 
 /// How a lab is opened.

@@ -59,6 +59,7 @@ mod sweep;
 pub mod switch;
 #[cfg(test)]
 mod tests;
+mod toll;
 mod undo;
 mod unmount;
 
@@ -76,7 +77,7 @@ pub use prepare::numbered;
 pub use ready::Ask;
 pub use refusal::HostRefusal;
 pub use stack::{AlarmSeen, Death, Stack, Stopped, Tier};
-pub use start::{SettledFiles, StartOptions, Step, StepEvent};
+pub use start::{SettledFiles, Snapshots, StartOptions, Step, StepEvent};
 pub use status::check as check_service;
 pub use sweep::{Swept, sweep};
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use model::catalogue::tier_setting::OwnHost;
 use model::{Problem, Result};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::lab::Lab;
 use crate::network;
@@ -53,6 +54,8 @@ pub struct RoundTrips {
     pub p50_s: f64,
     /// 99 of 100 took no longer; seconds.
     pub p99_s: f64,
+    /// What a message and the reading of its answer cost this host's end, in seconds of CPU time; the mean.
+    pub cpu_s: f64,
 }
 
 impl Lab {
@@ -147,10 +150,13 @@ fn ask(address: SocketAddr, what: u8, bytes: usize) -> io::Result<TcpStream> {
 fn messages(mut stream: TcpStream, bytes: usize, longest: Duration) -> io::Result<RoundTrips> {
     let (message, mut answer) = (vec![7; bytes], vec![0; bytes]);
     let mut took_s = Vec::with_capacity(MESSAGES);
-    let began = Instant::now();
+    let (began, mut cpu_s) = (Instant::now(), thread_cpu_s());
     for number in 0..WARM_UP + MESSAGES {
         if number > WARM_UP && began.elapsed() > longest {
             break;
+        }
+        if number == WARM_UP {
+            cpu_s = thread_cpu_s();
         }
         let start = Instant::now();
         stream.write_all(&message)?;
@@ -159,9 +165,16 @@ fn messages(mut stream: TcpStream, bytes: usize, longest: Duration) -> io::Resul
             took_s.push(start.elapsed().as_secs_f64());
         }
     }
+    let cpu_s = (thread_cpu_s() - cpu_s) / took_s.len() as f64;
     took_s.sort_by(f64::total_cmp);
     let at = |ratio: f64| took_s[((took_s.len() - 1) as f64 * ratio).round() as usize];
-    Ok(RoundTrips { bytes, count: took_s.len(), min_s: at(0.0), p50_s: at(0.5), p99_s: at(0.99) })
+    Ok(RoundTrips { bytes, count: took_s.len(), min_s: at(0.0), p50_s: at(0.5), p99_s: at(0.99), cpu_s })
+}
+
+/// The CPU time that the calling thread has had, in seconds.
+fn thread_cpu_s() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 /// Sends as much as goes; Mbit/s, by what the other end says that it got.

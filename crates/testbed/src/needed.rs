@@ -1,6 +1,8 @@
 //! What a server needs where it is used: its program, the parts of it (`[[module]]`) and the ports that its knobs or the
 //! workload ask for.
 
+use std::net::Ipv4Addr;
+
 use model::catalogue::kit::Build;
 use model::catalogue::service::{Module, Packages};
 use model::catalogue::setting::{self, Values};
@@ -125,6 +127,19 @@ pub(crate) fn ports(tier: &PlanTier, kit: &KitManifest) -> Result<Vec<String>> {
     Ok(ports)
 }
 
+/// Where on this host's loopback instance `number` of a tier is, from 0.
+///
+/// # Errors
+/// An `own_loopback` that does not parse or uses a name that is no knob.
+pub(crate) fn loopback(tier: &PlanTier, number: usize, kit: &KitManifest) -> Result<Ipv4Addr> {
+    let Some(own) = &tier.service.instances.own_loopback else { return Ok(Ipv4Addr::LOCALHOST) };
+    let renderer = Renderer::new(&Catalogue::default())?;
+    let (file, context) = (format!("{}/service.toml", tier.folder), context(&tier.values, &kit.needs));
+    let has_own = renderer.worked_out(&file, "instances.own_loopback", own, &context)?.is_true();
+    let last = if has_own { u8::try_from(number + 1).unwrap_or(u8::MAX) } else { 1 };
+    Ok(Ipv4Addr::new(127, 0, 0, last))
+}
+
 fn context(values: &Values, needs: &[String]) -> Value {
     let knobs = values.iter().map(|(name, value)| (Setting::variable(name), setting_value(value)));
     let kit = Value::from_pairs([("needs", Value::from(needs.to_vec()))]);
@@ -160,6 +175,13 @@ pub(crate) fn check(text: &str, file: &str, service: &ServiceManifest) -> Result
         let result = renderer.worked_out(file, "port_when", when, &context);
         result.err().map(Problems::into_vec).unwrap_or_default().into_iter().for_each(wrong);
     }
+    let own_loopback = service.instances.own_loopback.as_ref();
+    let result = own_loopback.map(|own| renderer.worked_out(file, "instances.own_loopback", own, &context));
+    let found = result.and_then(std::result::Result::err).map(Problems::into_vec).unwrap_or_default();
+    problems.extend(found.into_iter().map(|mut problem| {
+        problem.place.line = document::line(text, &["instances", "own_loopback"]);
+        problem.file(file).key("instances.own_loopback")
+    }));
     Problems::check(problems)
 }
 

@@ -9,40 +9,44 @@ use model::{Problem, Result};
 
 /// The first port of a server on a host of its own: below those that the kernel gives to whoever connects.
 const FIRST_OF_HOST: u16 = 20_000;
+/// How many free ports of 127.0.0.1 are tried that somebody has at another address.
+const TRIES: u32 = 5;
+/// As many as a tier has room for.
+const OF_TIER: usize = 1_200;
 
 /// Ports held for a tier until its server starts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Claim {
-    listeners: BTreeMap<String, TcpListener>,
-    /// Nobody else is where they are.
-    alone: bool,
+    listeners: Vec<TcpListener>,
+    /// Where on this host they are; on a host of the tier's own nobody else is.
+    pub(crate) at: Option<Ipv4Addr>,
     /// The ports by the names that the service gives them.
     pub(crate) ports: BTreeMap<String, u16>,
 }
 
 impl Claim {
-    /// Claims a port for each name; the first gets `wanted`, if that is asked for.
-    pub(crate) fn new(names: &[String], wanted: Option<u16>) -> Result<Claim> {
-        let mut claim = Claim::default();
+    /// Claims a port at `at`, an address of loopback, for each name; the first gets `wanted`, if that is asked for. No two claims that
+    /// are held at once have the same number, wherever they are: numbers tell servers apart.
+    pub(crate) fn new(names: &[String], wanted: Option<u16>, at: Ipv4Addr) -> Result<Claim> {
+        let mut claim = Claim { listeners: Vec::new(), at: Some(at), ports: BTreeMap::new() };
         for (index, name) in names.iter().enumerate() {
             let asked = wanted.filter(|_| index == 0);
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, asked.unwrap_or(0)))
-                .map_err(|error| refused(asked, &error))?;
-            let address = listener.local_addr().map_err(|error| refused(asked, &error))?;
-            check_privilege(address.port(), first_unprivileged())?;
-            claim.ports.insert(name.clone(), address.port());
-            claim.listeners.insert(name.clone(), listener);
+            let (port, listeners) = take(asked, at)?;
+            check_privilege(port, first_unprivileged())?;
+            claim.ports.insert(name.clone(), port);
+            claim.listeners.extend(listeners);
         }
         Ok(claim)
     }
 
-    /// Ports on a host of the tier's own, for the `instance`th of its servers.
-    pub(crate) fn alone(names: &[String], instance: usize) -> Claim {
-        let first = instance * names.len();
+    /// Ports on a host of a tier's own, for the `instance`th of its servers; `tier` is its number among the stack's, since others may
+    /// be on the same host.
+    pub(crate) fn alone(names: &[String], (tier, instance): (usize, usize)) -> Claim {
+        let first = tier * OF_TIER + instance * names.len();
         let nth = |index: usize| u16::try_from(first + index).unwrap_or(u16::MAX);
         let port = |index: usize| FIRST_OF_HOST.saturating_add(nth(index));
         let ports = names.iter().enumerate().map(|(index, name)| (name.clone(), port(index)));
-        Claim { listeners: BTreeMap::new(), alone: true, ports: ports.collect() }
+        Claim { listeners: Vec::new(), at: None, ports: ports.collect() }
     }
 
     /// Lets the server have them.
@@ -52,12 +56,31 @@ impl Claim {
 
     /// Whether somebody else has taken one of them since.
     pub(crate) fn lost(&self) -> bool {
-        !self.alone
-            && self.ports.values().any(|port| {
-                let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, *port));
+        self.at.is_some_and(|at| {
+            self.ports.values().any(|port| {
+                let bound = TcpListener::bind((at, *port));
                 bound.is_err_and(|error| error.kind() == ErrorKind::AddrInUse)
             })
+        })
     }
+}
+
+/// Binds the port that is asked for, or a free one, at `at` and at 127.0.0.1.
+fn take(asked: Option<u16>, at: Ipv4Addr) -> Result<(u16, Vec<TcpListener>)> {
+    let bound = |at: Ipv4Addr, port: u16| TcpListener::bind((at, port));
+    for attempt in 1.. {
+        let near = bound(Ipv4Addr::LOCALHOST, asked.unwrap_or(0)).map_err(|error| refused(asked, &error))?;
+        let port = near.local_addr().map_err(|error| refused(asked, &error))?.port();
+        if at == Ipv4Addr::LOCALHOST {
+            return Ok((port, vec![near]));
+        }
+        match bound(at, port) {
+            Ok(there) => return Ok((port, vec![near, there])),
+            Err(_) if asked.is_none() && attempt < TRIES => {}
+            Err(error) => return Err(refused(asked, &error).into()),
+        }
+    }
+    Err(Problem::bug("as many tries as there are numbers").into())
 }
 
 fn refused(asked: Option<u16>, error: &std::io::Error) -> Problem {
@@ -101,13 +124,15 @@ mod tests {
     fn a_taken_port_is_refused_by_name() {
         let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
         let port = taken.local_addr().expect("an address").port();
-        let text = Claim::new(&["http".into()], Some(port)).expect_err("it is taken").to_string();
+        let text = Claim::new(&["http".into()], Some(port), Ipv4Addr::LOCALHOST)
+            .expect_err("it is taken")
+            .to_string();
         assert!(text.contains(&format!("port {port}")) && text.contains("try:"), "{text}");
     }
 
     #[test]
     fn a_claim_knows_when_it_was_lost_after_release() {
-        let mut claim = Claim::new(&["http".into()], None).expect("a port");
+        let mut claim = Claim::new(&["http".into()], None, Ipv4Addr::LOCALHOST).expect("a port");
         let port = claim.ports["http"];
         assert!(TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_err(), "a claimed port is held");
         claim.release();
@@ -117,16 +142,33 @@ mod tests {
     }
 
     #[test]
+    fn servers_with_addresses_of_their_own_on_loopback_have_numbers_that_nobody_else_has() {
+        let second = Ipv4Addr::new(127, 0, 0, 2);
+        let mut claim = Claim::new(&["tcp".into()], None, second).expect("a port");
+        let port = claim.ports["tcp"];
+        for at in [Ipv4Addr::LOCALHOST, second] {
+            assert!(TcpListener::bind((at, port)).is_err(), "held at {at}");
+        }
+        claim.release();
+        let _near = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).expect("the port is free");
+        assert!(!claim.lost(), "that is another place");
+        let _thief = TcpListener::bind((second, port)).expect("the port is free");
+        assert!(claim.lost());
+    }
+
+    #[test]
     fn servers_that_are_alone_have_ports_that_differ_and_can_not_be_lost() {
         let names = ["tcp".to_string(), "admin".to_string()];
-        let claims = [Claim::alone(&names, 0), Claim::alone(&names, 1)];
+        let claims =
+            [Claim::alone(&names, (0, 0)), Claim::alone(&names, (0, 1)), Claim::alone(&names, (1, 0))];
         let mut ports: Vec<u16> = claims.iter().flat_map(|claim| claim.ports.values().copied()).collect();
         ports.sort_unstable();
         ports.dedup();
-        assert_eq!(ports.len(), 4);
+        assert_eq!(ports.len(), 6);
         let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
         let port = taken.local_addr().expect("an address").port();
-        let claim = Claim { alone: true, ports: [("tcp".to_string(), port)].into(), ..Claim::default() };
+        let ports = [("tcp".to_string(), port)].into();
+        let claim = Claim { listeners: Vec::new(), at: None, ports };
         assert!(!claim.lost(), "whoever has that port here is somewhere else");
     }
 

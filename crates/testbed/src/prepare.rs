@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use minijinja::Value;
@@ -62,6 +63,8 @@ pub(crate) struct ReadyServer {
     pub(crate) settles: Vec<ReadyCommand>,
     pub(crate) question: Question,
     pub(crate) untils: Vec<Until>,
+    /// What its settings are warned of.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// What of a plan is started, and where.
@@ -118,10 +121,13 @@ impl Layout<'_> {
         let of_tier = |(tier, claims): (&&PlanTier, &Vec<Claim>)| {
             let reach = |(instance, claim): (usize, &Claim)| {
                 let socket = |name: &String| {
-                    (name.clone(), self.sockets.join(format!("{}.sock", numbered(name, instance))))
+                    // Two tiers may have the same service.
+                    let file = format!("{}-{}.sock", tier.name, numbered(name, instance));
+                    (name.clone(), self.sockets.join(file))
                 };
                 Reach {
                     own_host: self.hosts.get(&tier.name).and_then(|all| all.get(instance)).copied(),
+                    loopback: claim.at.unwrap_or(Ipv4Addr::LOCALHOST),
                     ports: claim.ports.clone(),
                     sockets: tier.service.sockets.iter().map(socket).collect(),
                     user: tier.service.database.as_ref().map(|database| database.user.clone()),
@@ -236,7 +242,7 @@ impl Layout<'_> {
         };
         let values = rendering.loading_values(self.loading, &common.for_tier(&own(&tier.values)));
         let context = common.for_tier(&own(&values));
-        rendering.check_constraints(&context);
+        let warnings = rendering.check_constraints(&context);
         let service = &tier.service;
         let files = service
             .templates
@@ -266,8 +272,19 @@ impl Layout<'_> {
         let job = rendering.keep(status::resolve(renderer, tier, reach, &context));
         let untils = rendering.keep(Until::all(tier, renderer, reach, &context));
         Problems::check(rendering.problems)?;
-        let server =
-            ReadyServer { dir, memory_dir, program, args, env, files, inits, settles, question, untils };
+        let server = ReadyServer {
+            dir,
+            memory_dir,
+            program,
+            args,
+            env,
+            files,
+            inits,
+            settles,
+            question,
+            untils,
+            warnings,
+        };
         Ok((server, job))
     }
 }
@@ -320,18 +337,25 @@ impl<'a> Rendering<'a> {
         })
     }
 
-    fn check_constraints(&mut self, context: &Value) {
+    /// Also what is only warned of.
+    fn check_constraints(&mut self, context: &Value) -> Vec<String> {
+        let mut warnings = Vec::new();
         for constraint in &self.tier.service.constraints {
             let held = self.renderer.holds(&self.manifest, &constraint.must, context);
             if !matches!(held, Ok(true)) {
                 let said =
                     held.and_then(|_| self.renderer.text(&self.manifest, &constraint.else_say, context));
+                if let (true, Ok(what)) = (constraint.warns, &said) {
+                    warnings.push(format!("tier {}: {what}", self.tier.name));
+                    continue;
+                }
                 self.problems.extend(said.map_or_else(Problems::into_vec, |what| {
                     let remedy = format!("settings for which this holds: {}", constraint.must);
                     vec![Problem::recipe(what).key(format!("set.{}", self.tier.name)).remedy(remedy)]
                 }));
             }
         }
+        warnings
     }
 
     fn file(&mut self, from: &str, context: &Value) -> String {

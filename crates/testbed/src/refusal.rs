@@ -26,6 +26,8 @@ pub enum HostRefusal {
         /// What tc said.
         said: String,
     },
+    /// Packets can't be made to cost their senders CPU time; what was said.
+    Cost(String),
     /// Nothing here holds packets for as long as was asked.
     Delay {
         /// What tc said of the queueing discipline that would.
@@ -41,6 +43,12 @@ impl fmt::Display for HostRefusal {
             HostRefusal::Network(said) => write!(f, "no network of its own can be made: {said}"),
             HostRefusal::Discipline { setting, name, said } => {
                 write!(f, "{setting} takes the queueing discipline {name}: {said}")
+            }
+            HostRefusal::Cost(said) => {
+                write!(
+                    f,
+                    "CPU time for each packet takes the kernel's clsact and BPF, and tc with libbpf: {said}"
+                )
             }
             HostRefusal::Delay { said, switch: None } => {
                 write!(f, "{DELAY} below {MIN_DELAY_US} takes the queueing discipline netem: {said}")
@@ -61,6 +69,10 @@ impl HostRefusal {
         match self {
             HostRefusal::Network(_) => NETWORK_TAKES.to_string(),
             HostRefusal::Discipline { name, .. } => format!("a kernel with sch_{name}"),
+            HostRefusal::Cost(_) => {
+                "a kernel with CONFIG_NET_CLS_BPF and CONFIG_NET_SCH_INGRESS, and CAP_BPF or CAP_SYS_ADMIN"
+                    .to_string()
+            }
             HostRefusal::Delay { switch: None, .. } => {
                 format!("a kernel with sch_netem, or {DELAY}={MIN_DELAY_US} or more")
             }
@@ -77,10 +89,13 @@ impl HostRefusal {
 
     /// As a problem of a tier that asked for it.
     pub(crate) fn of_tier(self, tier: &PlanTier) -> Problem {
+        let by_topology = !tier.hosts.is_empty();
         let (tier, link) = (&tier.name, tier.link.as_ref());
         let without = match &self {
+            _ if by_topology => "without --topology, or with another link".to_string(),
             _ if link.is_some() => format!("--set {tier}.{LINK}=none"),
-            HostRefusal::Network(_) => format!("--set {tier}.{HOST}=shared"),
+            // Only a link can ask for the latter.
+            HostRefusal::Network(_) | HostRefusal::Cost(_) => format!("--set {tier}.{HOST}=shared"),
             HostRefusal::Discipline { setting, .. } => format!("--set {tier}.{setting}=0"),
             HostRefusal::Delay { .. } => format!("--set {tier}.{DELAY}=0"),
         };

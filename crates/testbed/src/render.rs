@@ -12,20 +12,34 @@ use model::record::plan::PlanTier;
 use model::{Catalogue, Plan, Problem, Result, Setting};
 
 /// Where an instance of a tier can be reached, known before anything is rendered.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Reach {
     /// The address of the host of its own that it is on; it is on this one when absent.
     pub(crate) own_host: Option<Ipv4Addr>,
+    /// Its address on this host's loopback.
+    pub(crate) loopback: Ipv4Addr,
     pub(crate) ports: BTreeMap<String, u16>,
     pub(crate) sockets: BTreeMap<String, PathBuf>,
     /// The database account that owns everything.
     pub(crate) user: Option<String>,
 }
 
+impl Default for Reach {
+    fn default() -> Reach {
+        Reach {
+            own_host: None,
+            loopback: Ipv4Addr::LOCALHOST,
+            ports: BTreeMap::new(),
+            sockets: BTreeMap::new(),
+            user: None,
+        }
+    }
+}
+
 impl Reach {
     /// The address that its ports are on.
     fn host(&self) -> Ipv4Addr {
-        self.own_host.unwrap_or(Ipv4Addr::LOCALHOST)
+        self.own_host.unwrap_or(self.loopback)
     }
 
     /// Where one of its ports is.

@@ -56,8 +56,9 @@ mod tests {
         assert_eq!(told(None, Some(50)).as_deref(), Some("netem limit 10000 delay 50us"));
         let both = "netem limit 10000 delay 50us rate 100mbit";
         assert_eq!(told(Some(100), Some(50)).as_deref(), Some(both));
+        let (rate_mbit, delay_us) = (Some(100), Some(50));
         let all =
-            OwnHost { rate_mbit: Some(100), delay_us: Some(50), jitter_us: Some(5), loss_ppm: Some(100) };
+            OwnHost { rate_mbit, delay_us, jitter_us: Some(5), loss_ppm: Some(100), ..OwnHost::default() };
         let told = discipline(&all).map(|(_, _, told)| told);
         assert_eq!(told.as_deref(), Some("limit 10000 delay 50us 5us loss 0.01% rate 100mbit"));
     }

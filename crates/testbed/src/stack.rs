@@ -31,6 +31,8 @@ pub struct Tier {
     pub service: String,
     /// What the program says about itself.
     pub version: Version,
+    /// What its settings are warned of, a sentence each.
+    pub warnings: Vec<String>,
     /// Its main process; of several instances that of the first.
     pub pid: u32,
     /// The main processes of all its instances.

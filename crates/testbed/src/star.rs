@@ -19,6 +19,7 @@ use crate::refusal::HostRefusal;
 use crate::slow::slow_down;
 use crate::subnet::{PREFIX_BITS, Subnet};
 use crate::switch::{self, MIN_DELAY_US, SwitchPort};
+use crate::toll;
 
 /// The name of a host's only card.
 const CARD: &str = "eth0";
@@ -36,12 +37,22 @@ pub(crate) enum Middle {
     Switch,
 }
 
+/// A host that is wanted: how it is joined to the others, and how many servers are on it, each with an address of its own: some
+/// servers tell others apart by that alone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) own: OwnHost,
+    pub(crate) servers: usize,
+}
+
 /// Hosts that are joined.
 #[derive(Debug)]
 pub(crate) struct Star {
     pub(crate) subnet: Subnet,
     /// The ways into their networks.
     doors: Vec<OwnedFd>,
+    /// The addresses on each.
+    addresses: Vec<Vec<Ipv4Addr>>,
     /// The way into the network of the bridge, which lasts as long.
     _bridge: Option<OwnedFd>,
     /// What carries their packets, where that is not the kernel.
@@ -59,25 +70,31 @@ impl Star {
         self.switch.as_ref()
     }
 
-    /// Their addresses.
-    pub(crate) fn addresses(&self) -> Vec<Ipv4Addr> {
-        (0..self.doors.len()).map(|number| self.subnet.far(number)).collect()
+    /// The addresses of the servers on each.
+    pub(crate) fn addresses(&self) -> &[Vec<Ipv4Addr>] {
+        &self.addresses
     }
 
     /// Joins `hosts` with this host in `subnet`, whose card is written `owner`'s. `start` starts a switch between ports: nothing
     /// when it ended at once. Nothing when somebody else took the network's card meanwhile.
     pub(crate) fn make<E>(
         subnet: Subnet,
-        hosts: &[OwnHost],
+        wanted: &[Wanted],
         middle: Middle,
         owner: &str,
         start: impl FnOnce(&[SwitchPort]) -> Result<Option<Helping>, E>,
     ) -> Result<Result<Option<Star>, HostRefusal>, E> {
+        let hosts: Vec<OwnHost> = wanted.iter().map(|host| host.own).collect();
+        let hosts = hosts.as_slice();
+        let mut numbers = 0..;
+        let mut of_server = |_| numbers.next().map(|number| subnet.far(number));
+        let addresses =
+            wanted.iter().map(|host| (0..host.servers).filter_map(&mut of_server).collect()).collect();
         let doors = match hosts.iter().map(|_| new_network()).collect::<Result<Vec<OwnedFd>, _>>() {
             Ok(doors) => doors,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let mut star = Star { subnet, doors, _bridge: None, switch: None };
+        let mut star = Star { subnet, doors, addresses, _bridge: None, switch: None };
         let made = match middle {
             Middle::Bridge => star.bridge(hosts),
             Middle::Switch => {
@@ -94,7 +111,7 @@ impl Star {
             }
         };
         Ok(match made {
-            Ok(true) => star.address(owner).map(|()| Some(star)),
+            Ok(true) => star.address(owner).and_then(|()| star.charge(hosts)).map(|()| Some(star)),
             Ok(false) => Ok(None),
             Err(refusal) => Err(refusal),
         })
@@ -134,13 +151,13 @@ impl Star {
         let here = SwitchPort {
             device: self.subnet.name(),
             door: None,
-            address: self.subnet.near(),
+            addresses: vec![self.subnet.near()],
             host: OwnHost::default(),
         };
         let far = hosts.iter().enumerate().map(|(number, host)| SwitchPort {
             device: CARD.to_string(),
             door: Some(file_of(&self.doors[number])),
-            address: self.subnet.far(number),
+            addresses: self.addresses[number].clone(),
             host: *host,
         });
         [here].into_iter().chain(far).collect()
@@ -150,29 +167,65 @@ impl Star {
     fn address(&self, owner: &str) -> Result<(), HostRefusal> {
         let name = self.subnet.name();
         run("ip", &format!("link set dev {name} alias {owner}"), None).map_err(HostRefusal::Network)?;
-        self.join(&name, self.subnet.near(), None)?;
+        self.join(&name, &[self.subnet.near()], None)?;
         for (number, door) in self.doors.iter().enumerate() {
             run("ip", "link set dev lo up", Some(door)).map_err(HostRefusal::Network)?;
-            self.join(CARD, self.subnet.far(number), Some(door))?;
+            self.join(CARD, &self.addresses[number], Some(door))?;
         }
         Ok(())
     }
 
-    /// Gives a card its address, and the way to the others.
-    fn join(&self, card: &str, address: Ipv4Addr, door: Option<&OwnedFd>) -> Result<(), HostRefusal> {
-        let lines = [
-            format!("link set dev {card} txqueuelen {QUEUE_PACKETS}"),
-            format!("addr add {address}/{PREFIX_BITS} dev {card} noprefixroute"),
-        ];
-        lines.iter().try_for_each(|line| run("ip", line, door).map_err(HostRefusal::Network))?;
-        self.open_way(card, address, door)
+    /// Lets packets cost their senders CPU time: those between two hosts what the dearer of their two links costs.
+    fn charge(&self, hosts: &[OwnHost]) -> Result<(), HostRefusal> {
+        let cost_us = |number: usize| hosts[number].cpu_us.unwrap_or(0);
+        let near = self.subnet.name();
+        for from in 0..hosts.len() {
+            if cost_us(from) > 0 {
+                toll::charge(CARD, cost_us(from), None, self.door(from))?;
+            }
+            for to in (0..hosts.len()).filter(|to| *to != from) {
+                let more_us = cost_us(to).saturating_sub(cost_us(from));
+                self.charge_to(to, (CARD, more_us), self.door(from))?;
+            }
+            self.charge_to(from, (&near, cost_us(from)), None)?;
+        }
+        Ok(())
     }
 
-    fn open_way(&self, card: &str, address: Ipv4Addr, door: Option<&OwnedFd>) -> Result<(), HostRefusal> {
+    /// What goes by a card to host `to` costs so much.
+    fn charge_to(
+        &self,
+        to: usize,
+        (card, cost_us): (&str, u32),
+        door: Option<&OwnedFd>,
+    ) -> Result<(), HostRefusal> {
+        let addresses = self.addresses[to].iter().filter(|_| cost_us > 0);
+        addresses.copied().try_for_each(|address| toll::charge(card, cost_us, Some(address), door))
+    }
+
+    /// Gives a card its addresses, and the way to the others.
+    fn join(&self, card: &str, addresses: &[Ipv4Addr], door: Option<&OwnedFd>) -> Result<(), HostRefusal> {
+        let ip = |line: String| run("ip", &line, door).map_err(HostRefusal::Network);
+        ip(format!("link set dev {card} txqueuelen {QUEUE_PACKETS}"))?;
+        for address in addresses {
+            ip(format!("addr add {address}/{PREFIX_BITS} dev {card} noprefixroute"))?;
+        }
+        self.open_way(card, addresses, door)
+    }
+
+    /// Whoever sends does so from the first of them.
+    fn open_way(
+        &self,
+        card: &str,
+        addresses: &[Ipv4Addr],
+        door: Option<&OwnedFd>,
+    ) -> Result<(), HostRefusal> {
+        let Some(address) = addresses.first() else { return Ok(()) };
         let network = self.subnet.network();
         // The default of a network is only root's of this host's to choose, that of a route is ours.
         let way = format!("dev {card} src {address} congctl {CONGESTION_CONTROL}");
-        let lines = [format!("link set dev {card} up"), format!("route add {network}/{PREFIX_BITS} {way}")];
+        let lines =
+            [format!("link set dev {card} up"), format!("route replace {network}/{PREFIX_BITS} {way}")];
         lines.iter().try_for_each(|line| run("ip", line, door).map_err(HostRefusal::Network))
     }
 
@@ -184,7 +237,7 @@ impl Star {
 
     /// Joins it again.
     pub(crate) fn mend(&self, number: usize) -> Result<(), HostRefusal> {
-        self.open_way(CARD, self.subnet.far(number), self.door(number))
+        self.open_way(CARD, self.addresses.get(number).map_or(&[], Vec::as_slice), self.door(number))
     }
 }
 
@@ -204,6 +257,9 @@ fn new_network() -> Result<OwnedFd, HostRefusal> {
 pub(crate) fn middle(hosts: &[OwnHost]) -> Result<Middle, HostRefusal> {
     let door = new_network()?;
     run("ip", "link add near type veth peer name far", Some(&door)).map_err(HostRefusal::Network)?;
+    if let Some(cost_us) = hosts.iter().find_map(|host| host.cpu_us) {
+        toll::charge("far", cost_us, None, Some(&door))?;
+    }
     let held = |host: &&OwnHost| host.delay_us.or(host.loss_ppm).is_some();
     for host in hosts.iter().filter(|host| !held(host)) {
         slow_down("far", host, Some(&door))?;

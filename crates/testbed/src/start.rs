@@ -29,6 +29,10 @@ use crate::{delays, disk, links, needed, program, snapshot};
 pub use settle::SettledFiles;
 use waiting::Outcome;
 
+/// Data directories to start a tier's instances from (from copies of them), by tier: one for each, or one for all. An instance of a
+/// tier that has none is initialised.
+pub type Snapshots = BTreeMap<String, Vec<PathBuf>>;
+
 /// How often a tier whose free port was taken by somebody else in between is started with another.
 const PORT_TRIES: u32 = 5;
 /// What is started, and how.
@@ -37,16 +41,16 @@ pub struct StartOptions<'a> {
     pub plan: &'a Plan,
     /// Where templates and the kit's application come from.
     pub catalogue: &'a Catalogue,
-    /// A data directory to start the database from (a copy of it); an empty one is initialised when absent.
-    pub data_snapshot: Option<&'a Path>,
+    /// What databases start from, by tier.
+    pub snapshots: &'a Snapshots,
     /// The directory of the kit's file set: what templates see as `file_set`, or what its links lead to where a run
     /// writes into it.
     pub file_set: Option<&'a Path>,
     /// What the kit's application was built into: its files are laid into the document root before those of its `app`.
     pub built: Option<&'a Path>,
-    /// Only the database tier, with the knobs of its `[database.load]`, on all CPUs of the plan: a data set is to be
+    /// Only one server of this database tier, with the knobs of its `[database.load]`, on all CPUs of the plan: a data set is to be
     /// loaded.
-    pub loading: bool,
+    pub loading: Option<&'a str>,
     /// The web tier's port, instead of the plan's or a free one.
     pub web_port: Option<u16>,
     /// Where the rendered files and logs of a tier that fails to start are kept.
@@ -98,7 +102,7 @@ impl Lab {
             stack.gives_back(kept.clone(), links);
         }
         // When all are ready: a start is not what is to be slow.
-        if !options.loading {
+        if options.loading.is_none() {
             options.plan.injections().iter().try_for_each(|injection| stack.inject(injection))?;
         }
         Ok(stack)
@@ -137,29 +141,33 @@ impl<'a, 'o> Starting<'a, 'o> {
         instance: &str,
     ) -> Result<Starting<'a, 'o>> {
         let plan = options.plan;
-        let chosen = |tier: &&PlanTier| !options.loading || tier.service.database.is_some();
+        let loading = options.loading.is_some();
+        let chosen = |tier: &&PlanTier| options.loading.is_none_or(|name| tier.name == name);
         let tiers: Vec<&PlanTier> = plan.tiers.iter().filter(chosen).collect();
         if tiers.is_empty() {
             let what = format!("stack {} has no database tier to load data into", plan.stack.name);
             return Err(Problem::recipe(what).key("stack").into());
         }
         let wanted = options.web_port.or(plan.port);
-        let hosts = if options.loading { Addresses::new() } else { site.make_hosts(instance, &tiers)? };
+        let hosts = if loading { Addresses::new() } else { site.make_hosts(instance, &tiers)? };
         // What is loaded into one is copied for all.
-        let instances = |tier: &PlanTier| if options.loading { 1 } else { tier.instances.max(1) as usize };
-        let claims = tiers.iter().map(|tier| claims(tier, instances(tier), &plan.kit, &hosts, wanted));
+        let instances = |tier: &PlanTier| if loading { 1 } else { tier.instances.max(1) as usize };
+        let claims = tiers
+            .iter()
+            .enumerate()
+            .map(|(number, tier)| claims((number, tier), instances(tier), &plan.kit, &hosts, wanted));
         let claims = claims.collect::<Result<Vec<Vec<Claim>>>>()?;
         let mut cpus = plan.placement.stack.clone();
-        if options.loading {
+        if loading {
             cpus.extend(plan.placement.generator.iter().filter(|cpu| !plan.placement.stack.contains(cpu)));
         }
-        let kept = |path: Option<&Path>| path.filter(|_| !options.loading).map(Path::to_path_buf);
+        let kept = |path: Option<&Path>| path.filter(|_| !loading).map(Path::to_path_buf);
         let layout = Layout {
             plan,
             kept_files: kept(options.file_set),
             built: kept(options.built),
             catalogue: options.catalogue,
-            loading: options.loading,
+            loading,
             dir: site.dir.join(instance),
             sockets: site.sockets.join(instance),
             memory: site.memory.as_ref().map(|memory| memory.join(instance)),
@@ -299,7 +307,7 @@ impl<'a, 'o> Starting<'a, 'o> {
     fn claim_again(&mut self, index: usize) -> Result<()> {
         let (tier, kit) = (self.layout.tiers[index], &self.layout.plan.kit);
         let instances = self.layout.claims[index].len();
-        self.layout.claims[index] = claims(tier, instances, kit, &self.layout.hosts, None)?;
+        self.layout.claims[index] = claims((index, tier), instances, kit, &self.layout.hosts, None)?;
         (self.ready, self.app) = self.layout.prepare(self.site)?;
         self.write_app()?;
         self.write_tier(index)
@@ -311,7 +319,8 @@ impl<'a, 'o> Starting<'a, 'o> {
         let dir = self.ready[index].servers[instance].dir.clone();
         if let Some(database) = &tier.service.database {
             let data = dir.join(&database.data_dir);
-            if let Some(from) = self.options.data_snapshot {
+            let snapshots = self.options.snapshots.get(&tier.name);
+            if let Some(from) = snapshots.and_then(|all| all.get(instance).or(all.first())) {
                 self.step(index, Step::Copy(None), None);
                 let report = snapshot::copy_for(from, &data, &database.leave_out, self.owner())?;
                 let took = report.took;
@@ -361,7 +370,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             Injection::Descriptors { tier: name, limit } if *name == tier.name => Some(*limit),
             _ => None,
         });
-        let descriptors = limits.min().filter(|_| !self.options.loading);
+        let descriptors = limits.min().filter(|_| !self.layout.loading);
         let delays = self.delays(&tier.name)?;
         let launch = Launch {
             tier: tier.name.clone(),
@@ -380,7 +389,7 @@ impl<'a, 'o> Starting<'a, 'o> {
     fn delays(&self, tier: &str) -> Result<Vec<(String, String)>> {
         let mut injections = self.options.plan.injections().iter();
         let wanted = injections.any(|one| matches!(one, Injection::Delay { tier: name, .. } if name == tier));
-        if self.options.loading || !wanted {
+        if self.layout.loading || !wanted {
             return Ok(Vec::new());
         }
         delays::prepare(&self.layout.dir, tier)
@@ -404,6 +413,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             name: tier.name.clone(),
             service: tier.service.name.clone(),
             version: program::version(&first.program, &tier.service),
+            warnings: first.warnings.clone(),
             pid: running[0].identity.pid,
             pids: running.iter().map(|running| running.identity.pid).collect(),
             cgroup: running[0].cgroup.clone(),
@@ -432,7 +442,7 @@ impl<'a, 'o> Starting<'a, 'o> {
 
 /// Ports for each instance of a tier; the one that is asked for is the web tier's first.
 fn claims(
-    tier: &PlanTier,
+    (number, tier): (usize, &PlanTier),
     instances: usize,
     kit: &KitManifest,
     hosts: &Addresses,
@@ -441,8 +451,8 @@ fn claims(
     let ports = needed::ports(tier, kit)?;
     let wanted = wanted.filter(|_| tier.name == "web");
     let claim = |instance| match hosts.contains_key(&tier.name) {
-        true => Ok(Claim::alone(&ports, instance)),
-        false => Claim::new(&ports, wanted.filter(|_| instance == 0)),
+        true => Ok(Claim::alone(&ports, (number, instance))),
+        false => Claim::new(&ports, wanted.filter(|_| instance == 0), needed::loopback(tier, instance, kit)?),
     };
     (0..instances).map(claim).collect()
 }

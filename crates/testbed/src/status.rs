@@ -106,6 +106,7 @@ fn resolved(counter: &Counter, limit: Option<f64>) -> CounterJob {
         times: counter.times,
         limit,
         merge: counter.merged_as(),
+        each: counter.each,
     }
 }
 

@@ -49,8 +49,8 @@ pub struct SwitchPort {
     pub(crate) device: String,
     /// A file that stands for its network, `/proc/PID/fd/N` of the tool; that of this host when absent.
     pub(crate) door: Option<PathBuf>,
-    /// Its address.
-    pub(crate) address: Ipv4Addr,
+    /// Its addresses.
+    pub(crate) addresses: Vec<Ipv4Addr>,
     /// What is done to packets from and to it.
     pub(crate) host: OwnHost,
 }
@@ -58,11 +58,13 @@ pub struct SwitchPort {
 impl SwitchPort {
     /// As arguments of a command, for [`SwitchPort::read_all`].
     pub(crate) fn words(&self) -> Vec<OsString> {
-        let OwnHost { rate_mbit, delay_us, jitter_us, loss_ppm } = self.host;
+        // What a packet costs its sender is none of the switch's.
+        let OwnHost { rate_mbit, delay_us, jitter_us, loss_ppm, cpu_us: _ } = self.host;
         let numbers =
             [rate_mbit, delay_us, jitter_us, loss_ppm].map(|number| number.unwrap_or(0).to_string());
         let door = self.door.clone().map_or(HERE.into(), PathBuf::into_os_string);
-        let words = [self.device.clone().into(), door, self.address.to_string().into()];
+        let addresses: Vec<String> = self.addresses.iter().map(Ipv4Addr::to_string).collect();
+        let words = [self.device.clone().into(), door, addresses.join(",").into()];
         words.into_iter().chain(numbers.map(OsString::from)).collect()
     }
 
@@ -83,15 +85,17 @@ impl SwitchPort {
             let number: u32 = text(at)?.parse().map_err(|_| wrong())?;
             Ok(Some(number).filter(|number| *number > 0))
         };
+        let addresses: std::result::Result<Vec<Ipv4Addr>, _> = text(2)?.split(',').map(str::parse).collect();
         Ok(SwitchPort {
             device: text(0)?.to_string(),
             door: Some(text(1)?).filter(|door| *door != HERE).map(PathBuf::from),
-            address: text(2)?.parse().map_err(|_| wrong())?,
+            addresses: addresses.map_err(|_| wrong())?,
             host: OwnHost {
                 rate_mbit: number(3)?,
                 delay_us: number(4)?,
                 jitter_us: number(5)?,
                 loss_ppm: number(6)?,
+                cpu_us: None,
             },
         })
     }
@@ -117,7 +121,7 @@ pub fn run(ports: &[SwitchPort], input: impl AsFd, mut output: impl Write) -> Re
     be_punctual();
     let said = writeln!(output, "{READY}").and_then(|()| output.flush());
     said.map_err(|error| Problem::environment(format!("failed to say so: {error}")))?;
-    let wires = Wires::new(ports.iter().map(|port| (port.address, port.host)));
+    let wires = Wires::new(ports.iter().map(|port| (port.addresses.clone(), port.host)));
     let (held, buffer) = (BinaryHeap::new(), vec![0; MAX_PACKET_BYTES]);
     let mut switch = Switch { devices, wires, held, buffer, late: Duration::ZERO };
     // A device that was removed under it ends it as its input's end does.
@@ -227,7 +231,7 @@ mod tests {
         let port = |device: &str, door: Option<PathBuf>, delay_us| SwitchPort {
             device: device.into(),
             door,
-            address: Ipv4Addr::new(198, 18, 0, 1),
+            addresses: [1, 2].map(|last| Ipv4Addr::new(198, 18, 0, last)).to_vec(),
             host: OwnHost { rate_mbit: Some(100), delay_us, ..OwnHost::default() },
         };
         let ports = [port("plim3", None, None), port("eth0", Some("/proc/1/fd/7".into()), Some(2_000))];

@@ -38,5 +38,6 @@ pub(crate) fn tier_of(name: &str, text: &str) -> PlanTier {
         read_limit_per_s: None,
         own_host: None,
         link: None,
+        hosts: Vec::new(),
     }
 }

@@ -4,7 +4,7 @@ use toml::Table;
 
 use crate::{Complaint, House};
 
-/// Checks kits, services, stacks and studies.
+/// Checks kits, services, stacks, studies, links and topologies.
 pub fn check(house: &House) -> Vec<Complaint> {
     let mut found = Vec::new();
     for name in house.folders("catalogue/kits") {
@@ -17,13 +17,12 @@ pub fn check(house: &House) -> Vec<Complaint> {
         whole(house, &folder, &["service.toml"], &mut found);
         named(house, &format!("{folder}/service.toml"), name, &mut found);
     }
-    for (path, _) in house.matching("catalogue/stacks/", ".toml") {
-        let name = path.trim_start_matches("catalogue/stacks/").trim_end_matches(".toml");
-        named(house, path, name, &mut found);
-    }
-    for (path, _) in house.matching("catalogue/studies/", ".toml") {
-        let name = path.trim_start_matches("catalogue/studies/").trim_end_matches(".toml");
-        named(house, path, name, &mut found);
+    for kind in ["stacks", "studies", "links", "topologies"] {
+        let folder = format!("catalogue/{kind}/");
+        for (path, _) in house.matching(&folder, ".toml") {
+            let name = path.trim_start_matches(&folder).trim_end_matches(".toml");
+            named(house, path, name, &mut found);
+        }
     }
     found
 }

@@ -1,6 +1,6 @@
 use super::*;
 use model::random::Random;
-use model::record::study::{Cell, Figure, Measured, Measurement, PublishedRow, Purpose, SweepOrder};
+use model::record::study::{Bound, Cell, Figure, Measured, Measurement, PublishedRow, Purpose, SweepOrder};
 
 fn trial(arm: usize, block: u32, value: f64) -> Trial {
     let figure =
@@ -36,6 +36,7 @@ fn sweep(published: &[f64], claims: Vec<Claim>) -> Sweep {
         of: "throughput".into(),
         figure: PublishedFigure { name: "throughput".into(), times: 1.0, ..PublishedFigure::default() },
         unit: "operations/s".into(),
+        relative: false,
         source: "S".into(),
         rows: rows.collect(),
         base: None,
@@ -246,4 +247,25 @@ fn an_overloaded_trial_counts_and_one_with_a_fault_does_not() {
     beside(&mut sweep, &seen);
     let repeats = |row: usize| sweep.published[0].rows[row].ours.map(|ours| ours.repeats);
     assert_eq!([repeats(0), repeats(1)], [Some(3), Some(2)]);
+}
+
+#[test]
+fn published_ratios_are_to_their_own_row_whatever_comes_first() {
+    let mut sweep = sweep(&[8.0, 1.0, 3.0, 9.0], Vec::new());
+    sweep.published[0].relative = true;
+    sweep.published[0].rows[0].bound = Some(Bound::Most);
+    sweep.published[0].rows[2].bound = Some(Bound::Least);
+    beside(&mut sweep, &trials(&[500.0, 100.0, 450.0], 4, 0.01, 3));
+    let table = &sweep.published[0];
+    assert_eq!(table.base, Some(1));
+    let ratios: Vec<_> = table.rows.iter().map(|row| row.ratio).collect();
+    assert_eq!(ratios, [Some(8.0), Some(1.0), Some(3.0), Some(9.0)]);
+    let ours = table.rows[0].ours_ratio.expect("both were measured").value;
+    assert!((4.8..5.2).contains(&ours), "{ours}");
+    let pairs: Vec<_> = table.pairs.iter().map(|pair| (pair.first, pair.second, pair.says)).collect();
+    assert_eq!(
+        pairs,
+        [(0, 1, Agreement::Agrees), (1, 2, Agreement::Agrees)],
+        "that one is 8 at most and another one 3 at least orders neither"
+    );
 }

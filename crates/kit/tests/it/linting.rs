@@ -228,3 +228,15 @@ fn feeders_are_read_with_the_kit_and_keep_what_they_promise() {
         assert!(problems.starts_with(place) && problems.contains(word), "{problems}");
     }
 }
+
+#[test]
+fn tables_that_are_shared_out_are_the_kit_s_with_the_column_that_says_where() {
+    let said = |shards: &str| {
+        let text = format!("{shards}\n[mix]\norder_cycle = 1");
+        let catalogue = changed("kit.toml", |manifest| manifest.replace("[mix]\norder_cycle = 1", &text));
+        kit::lint(&catalogue, "dvdstore").expect_err(shards).to_string()
+    };
+    let unknown = said("[shards]\nORDERZ = \"ORDERID\"");
+    assert!(unknown.contains("shards.ORDERZ") && unknown.contains("makes no table `ORDERZ`"), "{unknown}");
+    assert!(said("[shards]\nORDERS = \"ORDERIDD\"").contains("table `ORDERS` has no column `ORDERIDD`"));
+}

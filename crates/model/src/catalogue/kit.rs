@@ -55,6 +55,10 @@ pub struct KitManifest {
     /// refused.
     #[serde(default)]
     pub database_spread: bool,
+    /// How the tables are shared out where a stack's database has its rows on several servers: of each table the column whose
+    /// number says which server a row is on. Tables without one are on the first. A kit that doesn't say it is refused there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shards: BTreeMap<String, String>,
     /// Tables, run before the rows are loaded.
     pub schema: Option<String>,
     /// Indexes, constraints and derived rows, run after the rows are loaded.

@@ -31,6 +31,9 @@ pub struct LinkFile {
     /// Of a million packets, how many get lost.
     #[schemars(range(max = 100_000))]
     pub loss_ppm: Option<u32>,
+    /// Microseconds of CPU time that a packet costs whoever sends it, in either direction; nothing when absent.
+    #[schemars(range(max = 1_000))]
+    pub cpu_us: Option<u32>,
 }
 
 impl LinkFile {
@@ -45,6 +48,7 @@ impl LinkFile {
             outside("delay_us", self.delay_us, 0, 1_000_000),
             outside("jitter_us", self.jitter_us, 0, 1_000_000),
             outside("loss_ppm", self.loss_ppm, 0, 100_000),
+            outside("cpu_us", self.cpu_us, 0, 1_000),
         ]
         .into_iter()
         .flatten()
@@ -64,6 +68,7 @@ impl LinkFile {
             delay_us: some(self.delay_us),
             jitter_us: some(self.jitter_us),
             loss_ppm: some(self.loss_ppm),
+            cpu_us: some(self.cpu_us),
         }
     }
 }
@@ -83,12 +88,13 @@ mod tests {
             delay_us: Some(100),
             jitter_us: Some(200),
             loss_ppm: None,
+            cpu_us: None,
         };
         let keys: Vec<_> = link.mistakes().into_iter().filter_map(|problem| problem.place.key).collect();
         assert_eq!(keys, ["rate_mbit", "jitter_us"]);
         let right = LinkFile { rate_mbit: Some(100), jitter_us: Some(0), ..link };
         assert_eq!(right.mistakes(), Vec::new());
-        let host = OwnHost { rate_mbit: Some(100), delay_us: Some(100), jitter_us: None, loss_ppm: None };
+        let host = OwnHost { rate_mbit: Some(100), delay_us: Some(100), ..OwnHost::default() };
         assert_eq!(right.own_host(), host);
     }
 }

@@ -6,7 +6,9 @@ use crate::catalogue::qos::QosPreset;
 use crate::catalogue::rules::Rule;
 use crate::document;
 use crate::problem::{Problem, Problems, Result};
-use crate::{FaultFile, KitManifest, LinkFile, RuleFile, ServiceManifest, StackManifest, StudyFile};
+use crate::{
+    FaultFile, KitManifest, LinkFile, RuleFile, ServiceManifest, StackManifest, StudyFile, TopologyFile,
+};
 
 impl Catalogue {
     /// The manifest of a kit, each file that it names present.
@@ -113,6 +115,24 @@ impl Catalogue {
         };
         Problems::check(link.mistakes().into_iter().map(placed).collect())?;
         Ok(link)
+    }
+
+    /// A topology.
+    pub fn topology(&self, name: &str) -> Result<TopologyFile> {
+        let path = self.find("topology", name, &self.topologies(), format!("topologies/{name}.toml"))?;
+        let text = self.text(&path)?;
+        let topology: TopologyFile = document::read(&path, text)?;
+        if topology.name != name {
+            return Err(misnamed(&path, text, &topology.name, name).into());
+        }
+        let mut problems: Vec<Problem> =
+            topology.mistakes().into_iter().map(|problem| problem.file(&path)).collect();
+        for host in &topology.hosts {
+            let link = self.link(&host.link).err().map(Problems::into_vec).unwrap_or_default();
+            problems.extend(link.into_iter().map(|problem| problem.file(&path).key("host.link")));
+        }
+        Problems::check(problems)?;
+        Ok(topology)
     }
 
     /// A study, with the path and the text that its mistakes are told by.

@@ -17,6 +17,9 @@ pub struct Recipe {
     pub kit: String,
     /// The stack's name; the kit's default when absent.
     pub stack: Option<String>,
+    /// The hosts that its tiers are on, of the catalogue's `topologies`; each tier is where its own settings say when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<String>,
     /// The data set's size: a name, bytes such as `30mb`, or its numbers: `items=1000,browsers=20`.
     pub size: Option<String>,
     /// One of the kit's `mixes` instead of its `default`.
@@ -93,6 +96,7 @@ impl Recipe {
         };
         Recipe {
             stack: text(self.stack, &defaults.stack),
+            topology: text(self.topology, &defaults.topology),
             size: text(self.size, &defaults.size),
             mix: text(self.mix, &defaults.mix),
             users: if loads { self.users } else { defaults.users },

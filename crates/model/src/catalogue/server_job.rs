@@ -74,4 +74,7 @@ pub struct CounterJob {
     /// What the figures of several instances become.
     #[serde(default)]
     pub merge: Merge,
+    /// Whether each of several instances has a series of its own, too.
+    #[serde(default)]
+    pub each: bool,
 }

@@ -30,7 +30,7 @@ pub struct ServiceManifest {
     /// Ports that are there only where a minijinja expression over the knobs holds: `{ tcp = "not skip_networking" }`.
     #[serde(default)]
     pub port_when: BTreeMap<String, String>,
-    /// Unix sockets by name: `NAME.sock` in the instance's socket directory.
+    /// Unix sockets by name: `TIER-NAME.sock` in the stack's socket directory.
     #[serde(default)]
     pub sockets: Vec<String>,
     /// Files rendered before the start.
@@ -103,7 +103,20 @@ impl ServiceManifest {
                 key: false,
             })
         };
-        self.counters.iter().map(of_counter).chain(self.alarms.iter().filter_map(of_alarm)).collect()
+        // Beside the one of all instances.
+        let of_each = |counter: &Counter| Signal {
+            name: counter.of_instance().into(),
+            help: format!("of one instance, counted from 1: {}", counter.help).into(),
+            key: false,
+            ..of_counter(counter)
+        };
+        let each = self.counters.iter().filter(|counter| counter.each).map(of_each);
+        self.counters
+            .iter()
+            .map(of_counter)
+            .chain(each)
+            .chain(self.alarms.iter().filter_map(of_alarm))
+            .collect()
     }
 }
 
@@ -134,11 +147,14 @@ pub struct Instances {
     pub start: InstanceStart,
     /// What one takes of the memory, in bytes: a minijinja expression over the knobs. More than there is room for are refused.
     pub memory: Option<String>,
+    /// Where this holds each has an address of its own on this host's loopback, 127.0.0.1, 127.0.0.2 and so on: a minijinja expression
+    /// over the knobs. Its `ready` and statuses are at unix sockets.
+    pub own_loopback: Option<String>,
 }
 
 impl Default for Instances {
     fn default() -> Instances {
-        Instances { max: 1, start: InstanceStart::default(), memory: None }
+        Instances { max: 1, start: InstanceStart::default(), memory: None, own_loopback: None }
     }
 }
 
@@ -364,6 +380,9 @@ pub struct Counter {
     pub limit: Option<String>,
     /// What the figure of a tier with several instances is; when absent their sum, of shares (`unit = "ratio"`) their mean.
     pub merge: Option<Merge>,
+    /// Whether each instance of a tier with several has a series of its own, too: `instance2.NAME`.
+    #[serde(default)]
+    pub each: bool,
     /// Only where this holds: a minijinja expression over the knobs; always when absent.
     pub when: Option<String>,
     /// What it tells.
@@ -374,6 +393,11 @@ pub struct Counter {
 }
 
 impl Counter {
+    /// The name of an instance's own series, where `N` stands for its number.
+    fn of_instance(&self) -> String {
+        format!("instanceN.{}", self.name)
+    }
+
     /// What the figures of several instances become.
     pub fn merged_as(&self) -> Merge {
         let default = if self.series_unit() == "ratio" { Merge::Mean } else { Merge::Sum };
@@ -430,6 +454,9 @@ pub struct Constraint {
     pub must: String,
     /// What is said when it is not.
     pub else_say: String,
+    /// Whether the server starts all the same, and it is only said.
+    #[serde(default)]
+    pub warns: bool,
 }
 
 /// How a database is reached and how its data directory is kept.

@@ -54,6 +54,9 @@ pub struct StudyFile {
     /// Stacks by name; a factor when there are several. The kit's default when absent.
     #[serde(default)]
     pub stacks: Vec<String>,
+    /// Topologies of the catalogue; a factor when there are several.
+    #[serde(default)]
+    pub topologies: Vec<String>,
     /// Numbers of emulated users; a factor when there are several.
     #[serde(default)]
     pub users: Vec<u32>,

@@ -26,7 +26,7 @@ pub const DELAY: &str = "net.delay_us";
 /// A link of the catalogue, instead of what the cable carries and how long it holds a packet.
 pub const LINK: &str = "net.link";
 /// The value of [`LINK`] for none.
-const NO_LINK: &str = "none";
+pub const NO_LINK: &str = "none";
 
 /// The value of [`HOST`] for a host of its own.
 const OWN: &str = "own";
@@ -46,6 +46,16 @@ pub struct OwnHost {
     /// Of a million packets, how many get lost; none when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_ppm: Option<u32>,
+    /// The CPU time that a packet costs whoever sends it, in either direction, in microseconds; nothing when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_us: Option<u32>,
+}
+
+impl OwnHost {
+    /// What the cable adds to the way of a message there and back; seconds.
+    pub fn adds_s(&self) -> f64 {
+        2.0 * f64::from(self.delay_us.unwrap_or(0) + self.cpu_us.unwrap_or(0)) * 1e-6
+    }
 }
 
 /// The settings of a tier whose service allows `max_instances`.

@@ -140,7 +140,7 @@ pub static CHECKS: [DeclaredCheck; 20] = [
         class: CheckClass::Machine,
         overload: Overload::Unrelated,
         title: "links as asked for",
-        holds_when: "where the way to a tier's own host is to hold packets, the median of messages of one byte, there and back, before the users \
+        holds_when: "where the way to a tier's own host is to hold packets, or to cost CPU time, the median of messages of one byte, there and back, before the users \
                      and after them, is no more than 5 % (20 µs at least) below what was asked for, and no more than that and 0.2 ms above it",
         source: "5 %: half of what a factor of 1.1 in distance would be; 0.2 ms: what a cable that holds nothing takes here, and more",
     },

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The way to a tier's own host, which was to hold packets for a time, as it was measured while nobody used it.
+/// The way to a tier's own host, which was to hold packets for a time or to cost CPU time, as it was measured while nobody used it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkResult {
     /// The tier.

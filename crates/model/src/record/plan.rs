@@ -1,8 +1,11 @@
 //! A recipe resolved against the catalogue: every file found, every value checked, every cost known. Nothing has been
 //! started yet.
 
+mod databases;
 mod outages;
+mod tier;
 mod tiers;
+mod topology;
 
 use std::collections::BTreeMap;
 
@@ -15,10 +18,10 @@ pub use crate::catalogue::load::Load;
 use crate::catalogue::qos::{Measure, QosTarget};
 use crate::catalogue::recipe::Recipe;
 use crate::catalogue::setting::{self, GivenSettings, Values};
-use crate::catalogue::tier_setting::OwnHost;
 use crate::document::nearest;
 use crate::problem::{Problem, Problems, Result};
-use crate::{Acknowledge, Catalogue, FaultFile, KitManifest, ServiceManifest, StackManifest};
+use crate::{Acknowledge, Catalogue, FaultFile, KitManifest, StackManifest};
+pub use tier::PlanTier;
 
 /// Everything that a run needs to know.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -37,6 +40,9 @@ pub struct Plan {
     pub given: GivenSettings,
     /// The composition.
     pub stack: StackManifest,
+    /// The topology that says on which hosts tiers are, where one was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<String>,
     /// The tiers in the order in which they start.
     pub tiers: Vec<PlanTier>,
     /// How the users arrive and how long they stay.
@@ -66,42 +72,6 @@ pub struct Size {
     pub label: String,
     /// The numbers that scripts see as `size.NAME`.
     pub values: BTreeMap<String, f64>,
-}
-
-/// A tier of the plan.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct PlanTier {
-    /// web, app, db, cache.
-    pub name: String,
-    /// The server program.
-    pub service: ServiceManifest,
-    /// The service's folder in the catalogue: `services/apache`, or one of the kit's own.
-    #[serde(default)]
-    pub folder: String,
-    /// Its knobs in force.
-    pub values: Values,
-    /// How many processes of the server program there are, each with a directory, ports and sockets of its own.
-    #[serde(default = "one_instance")]
-    pub instances: u32,
-    /// What the tier's processes may take; page cache that they filled counts. No limit when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory_limit_bytes: Option<u64>,
-    /// How many cores' time the tier's processes may use together. No limit when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpu_limit_cores: Option<f64>,
-    /// How many reads a second the tier's processes may have from the disk together. No limit when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_limit_per_s: Option<u64>,
-    /// The host of its own that it is on, as far as the network goes. On this one's when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub own_host: Option<OwnHost>,
-    /// The link of the catalogue that says what that host is, where one was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub link: Option<String>,
-}
-
-fn one_instance() -> u32 {
-    1
 }
 
 /// Which CPUs serve and which generate.
@@ -146,7 +116,8 @@ impl Plan {
         }
         let size = resolve_size(recipe, &kit, &mut problems);
         let params = setting::resolve(&kit.params, &recipe.param, "param.", &mut problems);
-        let tiers = tiers::resolve(recipe, &kit, &stack, catalogue, &mut problems)?;
+        let mut tiers = tiers::resolve(recipe, &kit, &stack, catalogue, &mut problems)?;
+        topology::put_on_hosts(recipe, &mut tiers, catalogue, &mut problems)?;
         let qos = resolve_qos(recipe, &kit, catalogue, &mut problems);
         let mut load = crate::catalogue::load::request::resolve(recipe, &kit, &mut problems);
         if let Some(most) = kit.most_users(&size.values).filter(|_| recipe.users.is_none()) {
@@ -160,7 +131,8 @@ impl Plan {
         check_users(&kit, &mut problems);
         check_acknowledge(&kit, &params, &mut problems);
         problems.extend(only_the_first(&kit, &load));
-        problems.extend(only_one_database(&kit, &tiers));
+        problems.extend(databases::only_one(&kit, &tiers));
+        problems.extend(databases::never_shared_out(&kit, &tiers));
         // A size that there is not has been told of.
         problems.extend(too_many_users(&kit, &size, &load).filter(|_| !size.values.is_empty()));
         if let Some(file) = file {
@@ -176,6 +148,7 @@ impl Plan {
             params,
             given: GivenSettings { param: recipe.param.clone(), set: recipe.set.clone() },
             stack,
+            topology: recipe.topology.clone(),
             tiers,
             load,
             qos,
@@ -212,16 +185,31 @@ impl Plan {
         self.fault.as_ref().map_or(&[], |fault| &fault.injections)
     }
 
-    /// The tier that holds the data set.
+    /// A server that is killed or cut off on purpose, where one is: whatever shares a stack that stands can't do with it.
+    pub fn outage(&self) -> Option<&Injection> {
+        let is_outage = |one: &&Injection| matches!(one, Injection::Kill { .. } | Injection::Cut { .. });
+        self.injections().iter().find(is_outage)
+    }
+
+    /// The tier that the application asks for its data: of two databases the second, which has its rows on the first.
     pub fn database(&self) -> Option<&PlanTier> {
-        self.tiers.iter().find(|tier| tier.service.database.is_some())
+        self.tiers.iter().rfind(|tier| tier.service.database.is_some())
+    }
+
+    /// The tier whose instances have the rows of [`Plan::database`] between them, where that one has none of its own.
+    pub fn shards(&self) -> Option<&PlanTier> {
+        databases::shards(&self.tiers)
     }
 }
 
 /// The stack of a server that somebody else started: no tiers, and whatever the kit needs is taken to be there.
 fn elsewhere(url: &str, recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>) -> StackManifest {
-    let given =
-        [("stack", recipe.stack.is_some()), ("set", !recipe.set.is_empty()), ("port", recipe.port.is_some())];
+    let given = [
+        ("stack", recipe.stack.is_some()),
+        ("topology", recipe.topology.is_some()),
+        ("set", !recipe.set.is_empty()),
+        ("port", recipe.port.is_some()),
+    ];
     for (key, _) in given.iter().filter(|(_, given)| *given) {
         let what = format!("`{key}` and `target` exclude each other");
         let why = "nothing is started for a target, so there is nothing to set";
@@ -409,17 +397,6 @@ fn only_the_first(kit: &KitManifest, load: &Load) -> Option<Problem> {
     let remedy = "--lifetime '100 sessions' lets users go on (the rate is that of users, then), or --arriving operations \
                   makes it the rate of their sessions";
     Some(Problem::recipe(what).key("rate").why(why).remedy(remedy))
-}
-
-/// An application that knows of one database leaves the others idle.
-fn only_one_database(kit: &KitManifest, tiers: &[PlanTier]) -> Option<Problem> {
-    let several = |tier: &&PlanTier| tier.service.database.is_some() && tier.instances > 1;
-    let tier = tiers.iter().filter(|_| !kit.database_spread).find(several)?;
-    let what = format!("kit {} asks the first of {} databases only", kit.name, tier.instances);
-    let why = "what was measured would be one of them, with the others in its way";
-    let remedy =
-        format!("--set {}.instances=1, or a kit whose application spreads its connections (tpcw)", tier.name);
-    Some(Problem::recipe(what).key(format!("set.{}.instances", tier.name)).why(why).remedy(remedy))
 }
 
 /// More users than the data was loaded for would share what each should have alone.

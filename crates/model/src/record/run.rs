@@ -123,6 +123,9 @@ pub struct Setup {
     /// this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<GivenSettings>,
+    /// The topology that was asked for, where one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<String>,
     /// The stack.
     pub stack: String,
     /// For people.
@@ -217,6 +220,9 @@ pub struct NetworkSetup {
     /// The link of the catalogue that was asked for, where one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
+    /// The names of the hosts that its instances were on, where a topology said them; else each had one of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// What was done to packets.
     #[serde(flatten)]
     pub host: OwnHost,

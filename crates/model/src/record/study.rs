@@ -23,7 +23,7 @@ pub use find::{
 };
 pub use kind::Kind;
 pub use published::{
-    Agreement, Claim, ClaimOrder, Estimate, Published, PublishedFigure, PublishedPair, PublishedRow,
+    Agreement, Bound, Claim, ClaimOrder, Estimate, Published, PublishedFigure, PublishedPair, PublishedRow,
 };
 pub use sweep::{Cell, Factor, Form, Measurement, Sweep, SweepOrder};
 pub use trial::{CPU, Fault, Figure, Measured, Purpose, TierCpu, Trial};

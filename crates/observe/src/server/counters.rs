@@ -18,42 +18,70 @@ struct Counter {
     /// Of each instance, the last reading that had it: when, and what it was.
     last: Vec<Option<(Instant, f64)>>,
     points: Vec<(f64, f64)>,
+    /// The points of each instance, where it has a series of its own.
+    of_each: Vec<Vec<(f64, f64)>>,
 }
 
 impl Counters {
     pub(super) fn new(jobs: Vec<CounterJob>) -> Counters {
-        Counters(jobs.into_iter().map(|job| Counter { job, last: Vec::new(), points: Vec::new() }).collect())
+        Counters(
+            jobs.into_iter()
+                .map(|job| Counter { job, last: Vec::new(), points: Vec::new(), of_each: Vec::new() })
+                .collect(),
+        )
     }
 
     /// Takes a reading of all instances made at `at`, which is second `read_s` of the run.
     pub(super) fn take(&mut self, at: Instant, read_s: f64, figures: &[Option<Figures>]) {
         for counter in &mut self.0 {
-            let value = counter.value(at, figures);
+            let values = counter.values(at, figures);
+            counter.keep_each(read_s, &values);
+            let value = counter.of_all(&values);
             counter.points.extend(value.map(|value| (read_s, value)));
         }
     }
 
     /// The points since the last call.
     pub(super) fn take_series(&mut self, tier: &str) -> Vec<Series> {
-        let series = |counter: &mut Counter| Series {
-            name: counter.job.name.clone(),
-            tier: Some(tier.to_string()),
-            unit: counter.job.unit.clone(),
-            points: std::mem::take(&mut counter.points),
-        };
-        self.0.iter_mut().filter(|counter| !counter.points.is_empty()).map(series).collect()
+        let mut found = Vec::new();
+        for counter in &mut self.0 {
+            let (name, unit) = (&counter.job.name, &counter.job.unit);
+            let of_all = (name.clone(), &mut counter.points);
+            let of_each = counter.of_each.iter_mut().enumerate();
+            let of_each = of_each.map(|(at, points)| (format!("instance{}.{name}", at + 1), points));
+            for (name, points) in [of_all].into_iter().chain(of_each).filter(|(_, points)| !points.is_empty())
+            {
+                let (tier, unit, points) = (Some(tier.to_string()), unit.clone(), std::mem::take(points));
+                found.push(Series { name, tier, unit, points });
+            }
+        }
+        found
     }
 }
 
 impl Counter {
-    /// Of all instances. Each one's growth is its own: one that began anew must not hide in a sum that grew all the same.
-    fn value(&mut self, at: Instant, figures: &[Option<Figures>]) -> Option<f64> {
+    /// Of each instance that lives, by its number from 0. Each one's growth is its own: one that began anew must not hide in a sum that
+    /// grew all the same.
+    fn values(&mut self, at: Instant, figures: &[Option<Figures>]) -> Vec<(usize, Option<f64>)> {
         self.last.resize(figures.len(), None);
         let living =
             figures.iter().enumerate().filter_map(|(instance, figures)| Some((instance, figures.as_ref()?)));
-        let values: Vec<Option<f64>> =
-            living.map(|(instance, figures)| self.of_one(instance, at, figures)).collect();
-        merged(self.job.merge, &values.into_iter().collect::<Option<Vec<f64>>>()?)
+        living.map(|(instance, figures)| (instance, self.of_one(instance, at, figures))).collect()
+    }
+
+    fn of_all(&self, values: &[(usize, Option<f64>)]) -> Option<f64> {
+        merged(self.job.merge, &values.iter().map(|(_, value)| *value).collect::<Option<Vec<f64>>>()?)
+    }
+
+    /// One alone is all.
+    fn keep_each(&mut self, read_s: f64, values: &[(usize, Option<f64>)]) {
+        if !self.job.each || self.last.len() < 2 {
+            return;
+        }
+        self.of_each.resize(self.last.len(), Vec::new());
+        for (instance, value) in values {
+            self.of_each[*instance].extend(value.map(|value| (read_s, value)));
+        }
     }
 
     fn of_one(&mut self, instance: usize, at: Instant, figures: &Figures) -> Option<f64> {
@@ -100,6 +128,7 @@ mod tests {
             times: 0.5,
             limit: None,
             merge: Merge::Sum,
+            each: false,
         }])
     }
 
@@ -165,5 +194,28 @@ mod tests {
         rate.take(second(0), 0.0, &both(0.0, 100.0));
         rate.take(second(1), 1.0, &[one, None]);
         assert_eq!(points(&mut rate), [(1.0, 2.0)], "of one that has ended there is nothing");
+    }
+    #[test]
+    fn an_instance_of_several_has_a_series_of_its_own_where_that_is_asked_for() {
+        let start = Instant::now();
+        let both =
+            |one: f64, other: f64| [one, other].map(|value| Some(Figures::from([("a".to_string(), value)])));
+        let mut gauge = counter(CounterKind::Gauge, &["a"]);
+        gauge.0[0].job.each = true;
+        gauge.take(start, 1.0, &both(4.0, 8.0));
+        let [one, _] = both(6.0, 0.0);
+        gauge.take(start, 2.0, &[one, None]);
+        let found: Vec<_> = gauge.take_series("db").into_iter().map(|one| (one.name, one.points)).collect();
+        let series = |name: &str, points: &[(f64, f64)]| (name.to_string(), points.to_vec());
+        let expected = [
+            series("sql.queries", &[(1.0, 6.0), (2.0, 3.0)]),
+            series("instance1.sql.queries", &[(1.0, 2.0), (2.0, 3.0)]),
+            series("instance2.sql.queries", &[(1.0, 4.0)]),
+        ];
+        assert_eq!(found, expected, "times 0.5; of one that has ended there is nothing");
+        let mut alone = counter(CounterKind::Gauge, &["a"]);
+        alone.0[0].job.each = true;
+        alone.take(start, 1.0, &figures(&[("a", 4.0)]));
+        assert_eq!(alone.take_series("db").len(), 1, "one alone is all");
     }
 }

@@ -26,6 +26,7 @@ fn job(port: u16, every_s: f64) -> ServerJob {
             times: 1.0,
             limit: Some(150.0),
             merge: service::Merge::Sum,
+            each: false,
         }],
     }
 }

@@ -25,7 +25,7 @@ Examples:
   plimsoll check shop.toml                  a recipe, a study, a stack, a fault, a link, rules or targets: by what is in it
   plimsoll check my-kits/shop               a kit's folder (or its kit.toml)
   plimsoll check catalogue/services/apache  a service's folder
-  plimsoll check dvdstore                   a kit, stack, service, study, fault or link of the catalogue")]
+  plimsoll check dvdstore                   a kit, stack, service, study, fault, link or topology of the catalogue")]
 pub(crate) struct CheckArgs {
     /// A file, a folder, or a name of the catalogue
     what: String,
@@ -75,6 +75,8 @@ fn file_of_catalogue(text: &str) -> Option<(&'static str, Check)> {
     };
     if has("[[inject]]") || has("[expect") || key("expect") {
         Some(("faults", fault::check))
+    } else if has("[[host]]") {
+        Some(("topologies", check_topology))
     } else if has("[[tier]]") {
         Some(("stacks", check_stack))
     } else if has("[[rule]]") {
@@ -233,7 +235,7 @@ type Check = fn(&str, &Catalogue) -> Result<String>;
 /// Everything of that name: a stack may be called like the one server that it has.
 fn check_name(name: &str, context: &Context) -> Result<String> {
     let catalogue = &context.catalogue;
-    let kinds: [(Vec<&str>, Check); 8] = [
+    let kinds: [(Vec<&str>, Check); 9] = [
         (catalogue.kits(), check_kit),
         (catalogue.services(), check_service),
         (catalogue.stacks(), check_stack),
@@ -241,6 +243,7 @@ fn check_name(name: &str, context: &Context) -> Result<String> {
         (catalogue.rule_files(), check_rules),
         (catalogue.faults(), fault::check),
         (catalogue.links(), check_link),
+        (catalogue.topologies(), check_topology),
         (catalogue.studies(), |name, catalogue| {
             let (study, file, text) = catalogue.study(name)?;
             check_forms(&study, &file, text, catalogue)
@@ -273,6 +276,10 @@ fn check_link(name: &str, catalogue: &Catalogue) -> Result<String> {
     Ok(format!("link {name}: {}", catalogue.link(name)?.title))
 }
 
+fn check_topology(name: &str, catalogue: &Catalogue) -> Result<String> {
+    Ok(format!("topology {name}: {}", catalogue.topology(name)?.title))
+}
+
 fn check_stack(name: &str, catalogue: &Catalogue) -> Result<String> {
     let stack = catalogue.stack(name)?;
     let mut problems = Vec::new();
@@ -303,6 +310,7 @@ fn unknown(name: &str, catalogue: &Catalogue) -> Problems {
         catalogue.rule_files(),
         catalogue.faults(),
         catalogue.links(),
+        catalogue.topologies(),
     ]
     .concat();
     let problem = Problem::recipe(format!(

@@ -47,8 +47,16 @@ fn table(measured: &LinkMeasured) -> String {
     }
     let (added, asked) =
         (units::show_seconds(measured.added_s().max(0.0)), units::show_seconds(measured.asked_s()));
+    let cost = link.cpu_us.map(|_| {
+        let (added, asked) = (measured.cpu_added_s().max(0.0), measured.cpu_asked_s());
+        let (added, asked) = (units::show_seconds(added), units::show_seconds(asked));
+        format!(" Each message costs its sender {added} of CPU time more; {asked} were asked for.")
+    });
     let verdict = if measured.is_as_asked() { "as asked" } else { "not what was asked for" };
-    text + &format!("\nIt adds {added} to a byte's way there and back; {asked} were asked for: {verdict}.\n")
+    let cost = cost.unwrap_or_default();
+    text + &format!(
+        "\nIt adds {added} to a byte's way there and back; {asked} were asked for.{cost} That is {verdict}.\n"
+    )
 }
 
 fn row(what: &str, of: &str, beside: &str) -> String {
@@ -60,6 +68,7 @@ fn json(measured: &LinkMeasured) -> String {
         let trips = figures.round_trips.iter().map(|one| {
             serde_json::json!({
                 "bytes": one.bytes, "count": one.count, "min_s": one.min_s, "p50_s": one.p50_s, "p99_s": one.p99_s,
+                "cpu_s": one.cpu_s,
             })
         });
         serde_json::json!({
@@ -76,6 +85,8 @@ fn json(measured: &LinkMeasured) -> String {
         "cable": figures(&measured.cable),
         "added_s": measured.added_s(),
         "asked_s": measured.asked_s(),
+        "cpu_added_s": measured.cpu_added_s(),
+        "cpu_asked_s": measured.cpu_asked_s(),
         "as_asked": measured.is_as_asked(),
     });
     serde_json::to_string_pretty(&value).unwrap_or_default()

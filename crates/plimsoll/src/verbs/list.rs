@@ -2,13 +2,14 @@
 
 use clap::Args;
 use model::catalogue::stack::StackTier;
+use model::catalogue::topology_file::HostRequest;
 use model::record::study::Form;
 use model::{Catalogue, KitManifest, Problem, Problems, Result, Setting, catalogue::tier_setting, document};
 
 use crate::context::Context;
 use runner::cpus;
 
-/// List kits, stacks, studies, services and presets of targets.
+/// List kits, stacks, studies, services, links, topologies and presets of targets.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -17,7 +18,7 @@ Examples:
   plimsoll list mariadb                     a service: its knobs, and what can be set for any tier
   plimsoll list cosmo-2006-local-remote     a study: its cells")]
 pub(crate) struct ListArgs {
-    /// Show the kit, stack, study, service or preset of that name with its parameters, knobs or cells
+    /// Show the kit, stack, study, service, link, topology or preset of that name with its parameters, knobs or cells
     name: Option<String>,
 }
 
@@ -55,6 +56,10 @@ fn overview(context: &Context) -> Result<String> {
     for name in catalogue.links() {
         text += &format!("  {name:<34} {}\n", catalogue.link(name)?.title);
     }
+    text += "\nTopologies, for --topology NAME\n";
+    for name in catalogue.topologies() {
+        text += &format!("  {name:<34} {}\n", catalogue.topology(name)?.title);
+    }
     text += "\nTargets, for --qos NAME\n";
     for name in catalogue.presets() {
         let preset = catalogue.preset(name)?;
@@ -69,13 +74,14 @@ type Show = fn(&Catalogue, &str) -> Result<String>;
 /// Everything of that name: a stack may be called like its one server, and targets like their kit.
 fn one(context: &Context, name: &str) -> Result<String> {
     let catalogue = &context.catalogue;
-    let kinds: [(Vec<&str>, Show); 6] = [
+    let kinds: [(Vec<&str>, Show); 7] = [
         (catalogue.kits(), kit),
         (catalogue.stacks(), stack),
         (catalogue.services(), service),
         (catalogue.studies(), study),
         (catalogue.presets(), preset),
         (catalogue.links(), link),
+        (catalogue.topologies(), topology),
     ];
     let mut shown = Vec::new();
     for (names, show) in &kinds {
@@ -88,7 +94,8 @@ fn one(context: &Context, name: &str) -> Result<String> {
 }
 
 fn unknown(name: &str, known: Vec<&str>) -> Problems {
-    let what = format!("`{name}` is no kit, stack, service, study or preset of the catalogue");
+    let what =
+        format!("`{name}` is no kit, stack, service, study, preset, link or topology of the catalogue");
     let remedy = match document::nearest(name, known) {
         Some(near) => format!("`{near}`"),
         None => "`plimsoll list` shows what there is".to_string(),
@@ -173,10 +180,22 @@ fn link(catalogue: &Catalogue, name: &str) -> Result<String> {
         ("delay, one way", figure(link.delay_us, "µs")),
         ("jitter", figure(link.jitter_us, "µs")),
         ("loss", figure(link.loss_ppm, "packets of a million")),
+        ("CPU, each packet", figure(link.cpu_us, "µs of the sender's")),
         ("from", link.source.clone()),
     ];
     let rows: String = rows.iter().map(|(what, figure)| format!("  {what:<16} {figure}\n")).collect();
     Ok(format!("{name}: {}\n{rows}`plimsoll link {name}` measures what it is here.\n", link.title))
+}
+
+fn topology(catalogue: &Catalogue, name: &str) -> Result<String> {
+    let topology = catalogue.topology(name)?;
+    let line = |host: &HostRequest| {
+        let tiers: Vec<String> = host.tiers.iter().map(|(tier, count)| format!("{tier} × {count}")).collect();
+        let several = if host.count > 1 { format!("{} hosts", host.count) } else { "1 host".to_string() };
+        format!("  {:<16} {several}, {}, behind {}\n", host.name, tiers.join(", "), host.link)
+    };
+    let lines: String = topology.hosts.iter().map(line).collect();
+    Ok(format!("{name}: {}\n{lines}", topology.title))
 }
 
 fn preset(catalogue: &Catalogue, name: &str) -> Result<String> {

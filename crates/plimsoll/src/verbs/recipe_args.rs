@@ -29,6 +29,9 @@ pub(crate) struct StackArgs {
     /// The stack, by name (`plimsoll list` shows them)
     #[arg(long)]
     pub(crate) stack: Option<String>,
+    /// The hosts that its tiers are on, by the topology's name (`plimsoll list` shows them)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) topology: Option<String>,
     /// The data set's size: a name such as small, bytes such as 30mb, or its numbers: items=1000,browsers=20
     /// (`plimsoll list KIT` shows them)
     #[arg(long)]
@@ -52,7 +55,7 @@ pub(crate) struct StackArgs {
     pub(crate) param: Vec<String>,
     /// Drive a server that somebody else started, such as http://127.0.0.1:8080, instead of a stack; no tier is
     /// watched, and no database is checked
-    #[arg(long, value_name = "URL", conflicts_with_all = ["stack", "set", "port"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["stack", "topology", "set", "port"])]
     pub(crate) target: Option<String>,
     /// The web tier's TCP port instead of a free one
     #[arg(long)]
@@ -140,6 +143,7 @@ impl StackArgs {
     pub(crate) fn given(&self) -> Vec<&'static str> {
         let given = [
             ("--stack", self.stack.is_some()),
+            ("--topology", self.topology.is_some()),
             ("--size", self.size.is_some()),
             ("--mix", self.mix.is_some()),
             ("--seed", self.seed.is_some()),
@@ -162,6 +166,7 @@ impl StackArgs {
     pub(crate) fn lay_over(&self, recipe: &mut Recipe) -> Result<()> {
         override_with(&mut recipe.stack, &self.stack);
         override_with(&mut recipe.target, &self.target);
+        override_with(&mut recipe.topology, &self.topology);
         override_with(&mut recipe.size, &self.size);
         override_with(&mut recipe.mix, &self.mix);
         override_with(&mut recipe.lifetime, &self.lifetime);

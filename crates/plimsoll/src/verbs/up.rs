@@ -29,6 +29,16 @@ pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
         let problem = Problem::recipe("a target is a server that stands already").key("--target");
         return Err(problem.remedy("leave --target out to stand the kit's stack up").into());
     }
+    if let Some(injection) = plan.outage() {
+        let what = format!(
+            "{}: there are no users, and no steady state that it could be counted from",
+            injection.sentence()
+        );
+        return Err(Problem::recipe(what)
+            .key("kill")
+            .remedy("plimsoll run, or end the server yourself")
+            .into());
+    }
     let (id, _) = runner::outcome::new_id(&plan.kit.name);
     let server = ServerAccess::default();
     let mut standing =

@@ -95,6 +95,50 @@ fn a_link_is_measured_before_and_after_the_users_and_drawn_in_the_report() {
     Home::shared().expect_nothing_left();
 }
 
+#[test]
+fn users_find_the_rows_of_all_servers_and_buy_across_them() {
+    let stack = "tomcat-spider";
+    if !have(stack) || !networks_can_be_made() {
+        return;
+    }
+    let load = "--size quick --users 10 --topology dolphin-2x2 --mix ordering --ramp-up 3s --steady 20s --ramp-down 1s --param think_time=0.5";
+    let words = format!("run tpcw --stack {stack} {load} --json");
+    let record = judged(|| Home::shared().plimsoll(&words).arg("--qos=p95 < 60s")).json();
+    let statements = || record["consistency"].as_array().into_iter().flatten();
+    let broken: Vec<_> = statements().filter(|one| one["ok"] != true).collect();
+    assert!(statements().count() > 10 && broken.is_empty(), "{broken:#?}");
+    assert!(
+        statements().all(|one| one["name"] != "all nodes have the same rows"),
+        "they have different ones"
+    );
+    let bought = statements().find(|one| one["name"] == "new orders = purchases").expect("a statement");
+    assert!(!bought["sentence"].as_str().expect("words").contains("found 0,"), "{bought}");
+    let failed = record["operations"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|one| one["errors"] != serde_json::json!({}));
+    assert_eq!(failed.count(), 0, "{:#}", record["operations"]);
+    let tier = |name: &str| {
+        let mut tiers = record["setup"]["tiers"].as_array().into_iter().flatten();
+        tiers
+            .find(|tier| tier["tier"] == name)
+            .map(|tier| (tier["instances"].clone(), tier["network"]["hosts"].clone()))
+    };
+    let on_both = Some((2.into(), serde_json::json!(["node-1", "node-2"])));
+    assert_eq!((tier("data"), tier("db")), (on_both.clone(), on_both));
+    let dataset = record["dataset"]["id"].as_str().expect("a data set");
+    assert!(dataset.ends_with("-shards-2"), "{dataset}");
+    let id = record["id"].as_str().expect("an id");
+    let page = std::fs::read_to_string(Home::shared().path().join("runs").join(id).join("report.html"));
+    let page = page.unwrap_or_else(|error| panic!("the report of {id}: {error}"));
+    assert!(
+        page.contains("host node-1") && page.contains("host node-2") && !page.contains("host of db"),
+        "{id}"
+    );
+    Home::shared().expect_nothing_left();
+}
+
 /// Whether tiers can be on hosts of their own here; if not the test is skipped.
 fn networks_can_be_made() -> bool {
     hosts_can_be_made(&OwnHost::default())
@@ -115,7 +159,19 @@ fn a_kill_of_what_is_not_there_and_a_kit_that_knows_of_one_database_are_refused(
     refused(&format!("{run} --cut db-3@1s..2s"))
         .says("db is on this host, which can't be cut off")
         .says("--set db.net.host=own");
+    refused(&format!("up tpcw --stack {STACK} --kill db-3@1s")).says("there are no users");
     refused(&format!("find tpcw --stack {STACK} --kill db-3@1s")).says("that is for a single run");
+    refused("run tpcw --stack tomcat-spider --topology dolphin-3x3")
+        .says("there is no topology `dolphin-3x3`")
+        .says("dolphin-2x2");
+    refused("run tpcw --stack tomcat-spider --topology dolphin-2x2 --set data.instances=3")
+        .says("topology dolphin-2x2 says how many instances there are");
+    refused("run tpcw --stack tomcat-spider --topology dolphin-2x2 --set mariadb.instances=3 --set db.net.link=none")
+        .says("set.mariadb.instances")
+        .says("set.db.net.link");
+    refused("run tpcw --topology dolphin-2x2").says("this stack has no tier `data`");
+    refused("run tpcw --set db.spider=sql --set db.skip_networking=false")
+        .says("there is no tier `data` that has them");
     refused("run dvdstore --set db.instances=2").says("kit dvdstore asks the first of 2 databases only");
     refused("run tpcw --set db.net.link=metro-3ms").says("there is no link `metro-3ms`").says("metro-2ms");
     refused("run tpcw --set db.net.link=metro-2ms --set db.net.rate_mbit=5")

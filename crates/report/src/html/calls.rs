@@ -10,7 +10,7 @@ use crate::figures;
 use crate::stacks::{self, SLOW_HEADING};
 
 /// The tiers from the users to the data, as they stand in the picture; others follow.
-const ORDER: [&str; 4] = ["web", "app", "cache", "db"];
+const ORDER: [&str; 5] = ["web", "app", "cache", "db", "data"];
 
 /// What `web/calls.html` shows.
 pub(super) fn of(ledger: &CallLedger) -> Value {

@@ -1,6 +1,8 @@
 //! Where a run's servers were, drawn: those on this machine's network in one frame, every host of its own in another, and the
 //! links between them.
 
+use std::iter::repeat;
+
 use model::record::{Carrier, LinkResult, NetworkSetup, Setup, TierSetup};
 use serde_json::{Value, json};
 
@@ -55,10 +57,19 @@ fn frames(tiers: &[TierSetup]) -> Vec<Frame> {
     let here = tiers.iter().filter(|tier| tier.network.is_none()).rev().flat_map(names);
     let users = ("generator".to_string(), "users".to_string());
     let here = Frame { title: "this host".to_string(), boxes: [users].into_iter().chain(here).collect() };
-    let apart = tiers.iter().filter(|tier| tier.network.is_some()).rev().flat_map(names);
-    let apart =
-        apart.map(|(tier, name)| Frame { title: format!("host of {name}"), boxes: vec![(tier, name)] });
-    [here].into_iter().chain(apart).collect()
+    let mut all = vec![here];
+    for tier in tiers.iter().filter(|tier| tier.network.is_some()).rev() {
+        let hosts =
+            tier.network.iter().flat_map(|network| network.hosts.iter().map(Some)).chain(repeat(None));
+        for (server, host) in names(tier).into_iter().zip(hosts) {
+            let title = host.map_or_else(|| format!("host of {}", server.1), |host| format!("host {host}"));
+            match all.iter_mut().find(|frame| host.is_some() && frame.title == title) {
+                Some(frame) => frame.boxes.push(server),
+                None => all.push(Frame { title, boxes: vec![server] }),
+            }
+        }
+    }
+    all
 }
 
 /// A frame at `x`, which is then where the next one begins.
@@ -94,6 +105,7 @@ fn sentence(tier: &TierSetup, network: &NetworkSetup, measured: &[LinkResult]) -
         host.delay_us.map(|delay| format!("each packet held for {} in each direction", us(delay))),
         host.jitter_us.map(|jitter| format!("{} more or less", us(jitter))),
         host.loss_ppm.map(|ppm| format!("{} of packets lost", figures::percent(Some(f64::from(ppm) / 1e6)))),
+        host.cpu_us.map(|cost| format!("{} of the sender's CPU time for each packet", us(cost))),
         Some(match network.carried_by {
             Carrier::Kernel => "by the kernel".to_string(),
             Carrier::Process => "by a process of the tool's, whose CPU time is the tier network".to_string(),
@@ -120,6 +132,7 @@ mod tests {
         let host = OwnHost { delay_us: Some(1_000), ..OwnHost::default() };
         let network = link.map(|link| NetworkSetup {
             link: Some(link.to_string()),
+            hosts: Vec::new(),
             host,
             carried_by: Carrier::Process,
         });

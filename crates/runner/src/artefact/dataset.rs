@@ -10,12 +10,12 @@ use model::record::plan::PlanTier;
 use model::record::{DatasetResult, Step};
 use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
-use testbed::{Lab, Stack, snapshot};
+use testbed::Lab;
 
 use crate::artefact::cache::{self, Artefact, Found, all_cpus};
+use crate::artefact::filling::Filling;
 use crate::environment::Environment;
 use crate::progress::Progress;
-use crate::servers::{self, Prepared};
 
 /// The version of `dataset.json`.
 const FORMAT: u64 = 1;
@@ -38,7 +38,9 @@ pub(crate) fn ensure(
     steps: &mut Vec<Step>,
     env: &mut Environment<'_>,
 ) -> Result<Option<Dataset>> {
-    let Some(tier) = plan.database().filter(|_| plan.kit.schema.is_some() || plan.kit.data.is_some()) else {
+    // Where rows are shared out, the whole of them is made first.
+    let tier = plan.shards().or(plan.database());
+    let Some(tier) = tier.filter(|_| plan.kit.schema.is_some() || plan.kit.data.is_some()) else {
         return Ok(None);
     };
     let kit = kit::Kit::open(env.catalogue, &plan.kit.name)?;
@@ -47,7 +49,7 @@ pub(crate) fn ensure(
     let version = testbed::program::version(&program, &tier.service);
     let server_word = server_word(tier, &version.line);
     let id = kit::data::dataset_id(&kit, &setup, &plan.size.label, &server_word)?;
-    let mut wanted = Wanted { plan, kit, setup, id, lab, steps };
+    let mut wanted = Wanted { plan, tier, kit, setup, id, lab, steps };
     cache::ensure(&mut wanted, env).map(Some)
 }
 
@@ -68,6 +70,8 @@ fn server_word(tier: &PlanTier, version: &str) -> String {
 /// A data set that is to be at hand.
 struct Wanted<'a> {
     plan: &'a Plan,
+    /// Whose server it is loaded into.
+    tier: &'a PlanTier,
     kit: kit::Kit,
     setup: kit::Setup,
     id: String,
@@ -93,19 +97,17 @@ impl Artefact for Wanted<'_> {
         let id = &self.id;
         env.progress.step(&format!("making data set {id}: this is done once"));
         let started = Instant::now();
-        // Its data directory lives as long as the stack does.
-        let (stack, rows) = self.load(env)?;
-        let data_dir = stack.tiers().iter().find_map(|tier| tier.data_dir.clone());
-        let data_dir = data_dir.ok_or_else(|| Problem::bug("the database tier has no data directory"))?;
-        let id = &self.id;
         let failed = |what: &str, error: &std::io::Error| {
             Problem::environment(format!("failed to {what} the data set: {error}"))
                 .file(half.display().to_string())
         };
         fs::create_dir_all(half).map_err(|error| failed("make room for", &error))?;
-        let database = self.plan.database().and_then(|tier| tier.service.database.as_ref());
-        let leave_out = database.map(|database| database.leave_out.clone()).unwrap_or_default();
-        let bytes = snapshot::copy(&data_dir, &half.join(DATA), &leave_out)?.bytes;
+        let filling = Filling { plan: self.plan, tier: self.tier, lab: self.lab, failed: env.failed(id) };
+        let (kit, setup, threads) = (&self.kit, &self.setup, all_cpus(self.plan).len());
+        let (bytes, rows) =
+            filling.run((None, &half.join(DATA)), self.steps, env, |server, steps, env| {
+                load((kit, setup), server, threads, steps, env)
+            })?;
         let load_s = started.elapsed().as_secs_f64();
         let text = serde_json::to_string_pretty(&about(id, bytes, &rows, load_s)).unwrap_or_default();
         fs::write(half.join(ABOUT), text).map_err(|error| failed("describe", &error))?;
@@ -120,32 +122,26 @@ impl Artefact for Wanted<'_> {
     }
 }
 
-impl Wanted<'_> {
-    /// Loads the rows into a database of its own and shuts it down clean: that stack, and rows by table.
-    fn load(&mut self, env: &mut Environment<'_>) -> Result<(Stack, BTreeMap<String, u64>)> {
-        let (plan, failed) = (self.plan, env.failed(&self.id));
-        let (mut stack, _) =
-            servers::start(plan, self.lab, Prepared::default(), true, &failed, self.steps, env)?;
-        let server =
-            servers::database(plan, &stack).ok_or_else(|| Problem::bug("the database tier has no socket"))?;
-        let loaded = {
-            let (progress, interrupt) = (&mut *env.progress, env.interrupt);
-            let mut rows = RowsProgress { started: None };
-            kit::data::load(LoadOptions {
-                kit: &self.kit,
-                setup: &self.setup,
-                server: &server,
-                threads: all_cpus(plan).len(),
-                on_progress: &mut |loading| rows.show(&loading, progress),
-                cancelled: &interrupt.cancelled,
-            })
-            .map_err(|problems| with_log(problems, &mut stack))?
-        };
-        self.steps.push(Step { name: "load the data".to_string(), took_s: loaded.took_s });
-        env.progress.step("shutting the database down clean and keeping a snapshot");
-        stack.stop()?;
-        Ok((stack, loaded.rows))
-    }
+/// Loads the rows into a database of its own: rows by table.
+fn load(
+    (kit, setup): (&kit::Kit, &kit::Setup),
+    server: &kit::Server,
+    threads: usize,
+    steps: &mut Vec<Step>,
+    env: &mut Environment<'_>,
+) -> Result<BTreeMap<String, u64>> {
+    let (progress, interrupt) = (&mut *env.progress, env.interrupt);
+    let mut rows = RowsProgress { started: None };
+    let loaded = kit::data::load(LoadOptions {
+        kit,
+        setup,
+        server,
+        threads,
+        on_progress: &mut |loading| rows.show(&loading, progress),
+        cancelled: &interrupt.cancelled,
+    })?;
+    steps.push(Step { name: "load the data".to_string(), took_s: loaded.took_s });
+    Ok(loaded.rows)
 }
 
 fn about(id: &str, bytes: u64, rows: &BTreeMap<String, u64>, load_s: f64) -> Json {
@@ -167,15 +163,6 @@ fn read_about(place: &Path, id: &str) -> Option<DatasetResult> {
         reused: true,
         copy_s: 0.0,
     })
-}
-
-/// When the server died of it, its own log says why.
-fn with_log(problems: model::Problems, stack: &mut Stack) -> model::Problems {
-    let deaths = stack.deaths();
-    let Some(death) = deaths.first() else { return problems };
-    let tail = death.log_tail.join("\n    ");
-    let words = format!("\n  {} ended ({}); its log says:\n    {tail}", death.server(), death.status);
-    problems.with_first(|first| first.what.push_str(&words))
 }
 
 struct RowsProgress {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::catalogue::setting::Values;
+use model::catalogue::tier_setting::OwnHost;
 use model::{Plan, Problem, Result, RunRecord, Value};
 
 /// What tells a tier.
@@ -11,6 +12,9 @@ struct TierIdentity<'a> {
     tier: &'a str,
     service: &'a str,
     values: &'a Values,
+    instances: u32,
+    /// On which hosts they are, and behind what.
+    network: Option<(OwnHost, &'a [String])>,
 }
 
 /// Refuses a plan whose tiers are not those of the run.
@@ -22,11 +26,15 @@ pub(super) fn check(plan: &Plan, record: &RunRecord) -> Result<()> {
         tier: &one.tier,
         service: &one.service,
         values: &one.values,
+        instances: one.instances,
+        network: one.network.as_ref().map(|network| (network.host, network.hosts.as_slice())),
     });
     let now = plan.tiers.iter().map(|one| TierIdentity {
         tier: &one.name,
         service: &one.service.name,
         values: &one.values,
+        instances: one.instances,
+        network: one.own_host.map(|host| (host, one.hosts.as_slice())),
     });
     let (then, now): (Vec<TierIdentity<'_>>, Vec<TierIdentity<'_>>) = (then.collect(), now.collect());
     let Some(what) = difference(&then, &now) else { return Ok(()) };
@@ -51,6 +59,15 @@ fn difference(then: &[TierIdentity<'_>], now: &[TierIdentity<'_>]) -> Option<Str
         if before.service != after.service {
             return Some(format!("tier {tier} was {} and is {} now", before.service, after.service));
         }
+        if before.instances != after.instances {
+            return Some(format!(
+                "tier {tier} had {} instances and has {} now",
+                before.instances, after.instances
+            ));
+        }
+        if before.network != after.network {
+            return Some(format!("the hosts of tier {tier}, or what leads to them, are other ones now"));
+        }
         let knobs: BTreeSet<&String> = before.values.keys().chain(after.values.keys()).collect();
         let knob = knobs.into_iter().find(|knob| before.values.get(*knob) != after.values.get(*knob))?;
         let (was, is) = (words(before.values.get(knob)), words(after.values.get(knob)));
@@ -70,8 +87,8 @@ mod tests {
     fn a_stack_that_is_not_the_runs_is_told_by_its_first_difference() {
         let values = |workers: i64| Values::from([("MaxRequestWorkers".to_string(), Value::Int(workers))]);
         let (few, many, none) = (values(4), values(8), Values::new());
-        let web = TierIdentity { tier: "web", service: "apache", values: &few };
-        let db = TierIdentity { tier: "db", service: "mariadb", values: &none };
+        let web = TierIdentity { tier: "web", service: "apache", values: &few, instances: 1, network: None };
+        let db = TierIdentity { tier: "db", service: "mariadb", values: &none, ..web };
         assert_eq!(difference(&[db, web], &[web, db]), None, "the order tells nothing");
         let seen = |now: &[TierIdentity<'_>]| difference(&[web, db], now).unwrap_or_default();
         assert_eq!(
@@ -86,6 +103,10 @@ mod tests {
             seen(&[TierIdentity { service: "lighttpd", ..web }, db]),
             "tier web was apache and is lighttpd now"
         );
+        let two = TierIdentity { instances: 2, ..db };
+        assert_eq!(seen(&[web, two]), "tier db had 1 instances and has 2 now");
+        let far = TierIdentity { network: Some((OwnHost::default(), &[])), ..db };
+        assert!(seen(&[web, far]).contains("hosts of tier db"));
         assert_eq!(seen(&[web]), "tier db is missing");
         assert_eq!(seen(&[web, db, TierIdentity { tier: "app", ..db }]), "the run had no tier app");
     }

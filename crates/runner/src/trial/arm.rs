@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use model::catalogue::fault_file::Injection;
 use model::catalogue::kit::Users;
 use model::catalogue::setting::Value;
 use model::catalogue::tier_setting;
@@ -62,8 +61,7 @@ pub(crate) struct Task {
 
 /// Trials share a stack that stands: what one of them took from it the next ones would lack.
 fn refuse_outages(plan: &Plan) -> Result<()> {
-    let taken = |injection: &Injection| matches!(injection, Injection::Kill { .. } | Injection::Cut { .. });
-    let Some(injection) = plan.injections().iter().find(|injection| taken(injection)) else { return Ok(()) };
+    let Some(injection) = plan.outage() else { return Ok(()) };
     let problem = Problem::recipe(format!("{}: that is for a single run", injection.sentence()));
     let why = "the trials of a study share a stack that stands, and the next ones would lack it";
     Err(problem.key("kill").why(why).remedy("plimsoll run").into())

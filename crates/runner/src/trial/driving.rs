@@ -38,6 +38,7 @@ pub(super) fn begin(
         record.steps = std::mem::take(&mut stack.steps);
         return Driven::refused(record, writer).map(Err);
     }
+    record.links = stack.links(&task.plan)?;
     let pace = Settling::new(task.ramp_up_s, task.min_warm_up_s, task.window_s)
         .by(&task.plan.qos)
         .with_pauses(task.pause_s);
@@ -76,6 +77,7 @@ impl Begun {
         rules: &[Rule],
         env: &mut Environment<'_>,
     ) -> Result<Driven> {
+        stack.links_again(&mut self.record.links);
         self.record.consistency = keep::check(&task.plan, stack, &recording, env.catalogue, env.progress);
         keep::logs(stack, &self.writer);
         self.record.steps = std::mem::take(&mut stack.steps);

@@ -28,7 +28,7 @@ pub(super) struct Wires {
 /// A host, as the switch sees it.
 #[derive(Debug)]
 struct Port {
-    address: Ipv4Addr,
+    addresses: Vec<Ipv4Addr>,
     host: OwnHost,
     /// When what the host has sent, and what was sent to it, has passed its own cable.
     sent_at: Option<Instant>,
@@ -61,8 +61,8 @@ impl PartialOrd for Held {
 
 impl Wires {
     /// Between hosts at these addresses, each with what is done to packets from and to it.
-    pub(super) fn new(hosts: impl IntoIterator<Item = (Ipv4Addr, OwnHost)>) -> Wires {
-        let port = |(address, host)| Port { address, host, sent_at: None, got_at: None };
+    pub(super) fn new(hosts: impl IntoIterator<Item = (Vec<Ipv4Addr>, OwnHost)>) -> Wires {
+        let port = |(addresses, host)| Port { addresses, host, sent_at: None, got_at: None };
         let ports: Vec<Port> = hosts.into_iter().map(port).collect();
         let last_due = vec![None; ports.len() * ports.len()];
         Wires { ports, last_due, number: 0 }
@@ -101,7 +101,7 @@ impl Wires {
             return None;
         }
         let address: [u8; 4] = header.get(DESTINATION..DESTINATION + 4)?.try_into().ok()?;
-        self.ports.iter().position(|port| port.address == Ipv4Addr::from(address))
+        self.ports.iter().position(|port| port.addresses.contains(&Ipv4Addr::from(address)))
     }
 
     /// Of the packet that has come last. Between two hosts that are both away it is the longer way that counts.
@@ -155,7 +155,7 @@ mod tests {
 
     /// This host, and one that is away.
     fn wires(host: OwnHost) -> Wires {
-        Wires::new([(HERE, OwnHost::default()), (FAR, host)])
+        Wires::new([(vec![HERE], OwnHost::default()), (vec![FAR], host)])
     }
 
     fn after_us(wires: &mut Wires, (from, to): (usize, Ipv4Addr), start: Instant, at_us: u64) -> u128 {
@@ -174,7 +174,8 @@ mod tests {
 
     #[test]
     fn between_two_hosts_that_are_both_away_the_longer_way_counts() {
-        let hosts = [(HERE, OwnHost::default()), (FAR, away(1_000, None)), (FARTHER, away(3_000, None))];
+        let hosts = [(HERE, OwnHost::default()), (FAR, away(1_000, None)), (FARTHER, away(3_000, None))]
+            .map(|(at, host)| (vec![at], host));
         let (mut wires, start) = (Wires::new(hosts), Instant::now());
         assert_eq!(after_us(&mut wires, (1, FARTHER), start, 0), 3_000);
         assert_eq!(after_us(&mut wires, (2, FAR), start, 0), 3_000);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use model::{Problem, Problems};
 use rustix::process::{Resource, Rlimit};
-use testbed::{KeeperCommand, Lab, LabOptions, Launch, StartOptions};
+use testbed::{KeeperCommand, Lab, LabOptions, Launch, Snapshots, StartOptions};
 
 #[path = "../it/tiny.rs"]
 mod tiny;
@@ -70,10 +70,10 @@ fn stack(lab: &Lab, far: bool) -> Result<(), Problems> {
     let mut stack = lab.start(StartOptions {
         plan: &plan,
         catalogue: &catalogue,
-        data_snapshot: None,
+        snapshots: &Snapshots::new(),
         file_set: None,
         built: None,
-        loading: false,
+        loading: None,
         web_port: None,
         keep_failed: &lab.home().join("failed"),
         ask: &|_, _| None,

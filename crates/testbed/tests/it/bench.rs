@@ -137,14 +137,17 @@ impl Bench {
         act: impl FnOnce(&Lab, StartOptions<'_>) -> model::Result<T>,
     ) -> model::Result<T> {
         let failed = self.failed_dir();
+        let database = plan.database().map(|tier| tier.name.clone()).unwrap_or_default();
+        let data = data.map(|path| (database.clone(), vec![path.to_path_buf()]));
+        let snapshots = data.into_iter().collect();
         let steps = &mut self.steps;
         let options = StartOptions {
             plan,
             catalogue: &self.catalogue,
-            data_snapshot: data,
+            snapshots: &snapshots,
             file_set: self.files.as_deref(),
             built: self.built.as_deref(),
-            loading,
+            loading: loading.then_some(database.as_str()),
             web_port: None,
             keep_failed: &failed,
             ask: &|job, names| observe::figures(job, names, ASKED_WITHIN).ok(),

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 
 use model::{Kind, Plan};
-use testbed::{Stack, StartOptions, Step, StepEvent};
+use testbed::{Snapshots, Stack, StartOptions, Step, StepEvent};
 
 use crate::bench::{Bench, EVENT, LAMP, get};
 use crate::tiny::{overlay, plan};
@@ -96,10 +96,10 @@ fn a_server_in_whose_place_somebody_else_answers_is_not_ready() {
     let refused = bench.lab.start(StartOptions {
         plan: &plan,
         catalogue: &bench.catalogue,
-        data_snapshot: None,
+        snapshots: &Snapshots::new(),
         file_set: None,
         built: None,
-        loading: false,
+        loading: None,
         web_port: Some(port),
         keep_failed: &bench.failed_dir(),
         ask: &|_, _| None,
@@ -129,10 +129,10 @@ fn a_free_port_that_somebody_takes_in_between_is_replaced() {
     let stack = bench.lab.start(StartOptions {
         plan: &plan,
         catalogue: &bench.catalogue,
-        data_snapshot: None,
+        snapshots: &Snapshots::new(),
         file_set: None,
         built: None,
-        loading: false,
+        loading: None,
         web_port: None,
         keep_failed: &bench.failed_dir(),
         ask: &|_, _| None,
@@ -219,10 +219,10 @@ fn a_start_that_is_cancelled_ends_what_had_started() {
     let result = bench.lab.start(StartOptions {
         plan: &plan,
         catalogue: &bench.catalogue,
-        data_snapshot: None,
+        snapshots: &Snapshots::new(),
         file_set: None,
         built: None,
-        loading: false,
+        loading: None,
         web_port: None,
         keep_failed: &bench.failed_dir(),
         ask: &|_, _| None,

@@ -201,3 +201,28 @@ fn a_link_holds_a_message_for_as_long_as_it_says_and_carries_what_it_says() {
     assert_eq!(cables_of(&bench.id), Vec::<String>::new());
     assert!(steps.iter().any(|step| step.contains("16000 bytes")), "{steps:?}");
 }
+
+#[test]
+fn a_link_that_costs_cpu_time_takes_it_from_whoever_sends() {
+    let own = OwnHost { cpu_us: Some(30), ..OwnHost::default() };
+    if !networks_can_be_made(&own) {
+        return;
+    }
+    let Some(bench) = bench("own-cost") else { return };
+    let measure = |own: &OwnHost| {
+        let figures = bench.lab.measure_link(own, &mut |_| {});
+        figures.unwrap_or_else(|problems| panic!("{problems}"))
+    };
+    let mounts = || fs::read_to_string("/proc/self/mounts").expect("what is mounted here");
+    let before = mounts();
+    let (cable, link) = (measure(&OwnHost::default()), measure(&own));
+    assert_eq!(mounts(), before, "what loads the program leaves nothing mounted");
+    let (one, bare) = (&link.round_trips[0], &cable.round_trips[0]);
+    let cost_s = one.cpu_s - bare.cpu_s;
+    // One packet for each message: 30 µs, and what a shared machine takes away. Never less.
+    assert!((27e-6..60e-6).contains(&cost_s), "30 µs of this end's CPU time were asked for: {cost_s}");
+    // The other end pays for its answer, too.
+    let added_s = one.p50_s - bare.p50_s;
+    assert!((50e-6..200e-6).contains(&added_s), "30 µs each way: {added_s}");
+    assert_eq!(cables_of(&bench.id), Vec::<String>::new());
+}

@@ -27,6 +27,7 @@ pub(super) fn tables() -> Vec<Published> {
         of: of.into(),
         figure,
         unit: unit.into(),
+        relative: false,
         source: "DeBox 2004, table 10".into(),
         rows: Vec::new(),
         base: None,

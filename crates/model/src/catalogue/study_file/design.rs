@@ -29,7 +29,7 @@ pub(super) fn design(file: &StudyFile, found: &mut Found) -> Design {
 
 /// Every combination of the levels; a list of one is no factor, but part of every cell.
 fn grid(file: &StudyFile, found: &mut Found) -> Design {
-    let mut columns = vec![stacks(file), sizes(file), mixes(file)];
+    let mut columns = vec![stacks(file), topologies(file), sizes(file), mixes(file)];
     columns.extend(file.factors.iter().enumerate().filter_map(|(at, factor)| column(factor, at, found)));
     columns.extend([users(file), rates(file)]);
     columns.retain(|column| !column.levels.is_empty());
@@ -72,6 +72,11 @@ fn stacks(file: &StudyFile) -> Column {
     Column { name: "stack".to_string(), levels: levels(&file.stacks, "stacks", change) }
 }
 
+fn topologies(file: &StudyFile) -> Column {
+    let change = |topology: &String| Change { topology: Some(topology.clone()), ..Change::default() };
+    Column { name: "topology".to_string(), levels: levels(&file.topologies, "topologies", change) }
+}
+
 fn sizes(file: &StudyFile) -> Column {
     let change = |size: &String| Change { size: Some(size.clone()), ..Change::default() };
     Column { name: "size".to_string(), levels: levels(&file.sizes, "sizes", change) }
@@ -96,6 +101,7 @@ fn rates(file: &StudyFile) -> Column {
 fn listed(file: &StudyFile, found: &mut Found) -> Design {
     let several = [
         ("stacks", file.stacks.len()),
+        ("topologies", file.topologies.len()),
         ("sizes", file.sizes.len()),
         ("mixes", file.mixes.len()),
         ("users", file.users.len()),
@@ -103,8 +109,9 @@ fn listed(file: &StudyFile, found: &mut Found) -> Design {
     ];
     for (key, _) in several.iter().filter(|(_, count)| *count > 1) {
         let what = format!("a list of {key} and [[cell]]s exclude each other");
-        found
-            .push((path(&[key]), Problem::recipe(what).remedy("say it in each [[cell]], or give one value")));
+        let of_cells = !["mixes", "topologies"].contains(key);
+        let remedy = if of_cells { "say it in each [[cell]], or give one value" } else { "give one value" };
+        found.push((path(&[key]), Problem::recipe(what).remedy(remedy)));
     }
     if !file.factors.is_empty() {
         let what = "[[factor]]s and [[cell]]s exclude each other";

@@ -22,6 +22,8 @@ pub struct FullRequest {
     pub mixes: Option<Vec<String>>,
     /// Stacks by name.
     pub stacks: Option<Vec<String>>,
+    /// Topologies of the catalogue.
+    pub topologies: Option<Vec<String>>,
     /// Numbers of emulated users.
     pub users: Option<Vec<u32>>,
     /// Rates of arrivals.
@@ -65,6 +67,7 @@ impl StudyFile {
         study.sizes = full.sizes.unwrap_or(study.sizes);
         study.mixes = full.mixes.unwrap_or(study.mixes);
         study.stacks = full.stacks.unwrap_or(study.stacks);
+        study.topologies = full.topologies.unwrap_or(study.topologies);
         study.users = full.users.unwrap_or(study.users);
         study.rate = full.rate.unwrap_or(study.rate);
         study.find = full.find.or(study.find);
@@ -94,6 +97,7 @@ impl FullRequest {
             ("sizes", _) => self.sizes.is_some(),
             ("mixes", _) => self.mixes.is_some(),
             ("stacks", _) => self.stacks.is_some(),
+            ("topologies", _) => self.topologies.is_some(),
             ("users", _) => self.users.is_some(),
             ("rate", _) => self.rate.is_some(),
             ("find", _) => self.find.is_some(),

@@ -8,6 +8,7 @@ use crate::problem::Problem;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Change {
     pub(super) stack: Option<String>,
+    pub(super) topology: Option<String>,
     pub(super) size: Option<String>,
     pub(super) mix: Option<String>,
     pub(super) users: Option<u32>,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::setting::Value;
-use crate::record::study::published::ClaimOrder;
+use crate::record::study::published::{Bound, ClaimOrder};
 
 /// A `[[published]]`: a table of figures of one kind.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -17,8 +17,12 @@ pub struct PublishedRequest {
     /// Beside which of our figures it stands, written as in a target: `throughput`, `HomePage p90`, `mean`; `sd`, the
     /// standard deviation of times; or one of the kit's metrics by name, or `load_line`.
     pub of: String,
-    /// The unit of the values: `operations/s`, a metric's own, or for times `s`, `ms`, `us`.
+    /// The unit of the values, or of ours where those are ratios: `operations/s`, a metric's own, or for times `s`, `ms`, `us`.
     pub unit: String,
+    /// Whether the values are ratios to the one that is 1, which has to be one of them: of a source that says by how much cells
+    /// differ and not what they are.
+    #[serde(default)]
+    pub relative: bool,
     /// Where it was published, with the table's number; the study's source when absent.
     #[serde(default)]
     pub source: String,
@@ -40,9 +44,12 @@ pub struct PublishedValue {
     /// As it was published: `1,500 users, 16 lighttpd, 128 PHP`.
     #[serde(rename = "as")]
     pub label: String,
-    /// The value in the table's unit.
+    /// The value in the table's unit; a ratio where the table is relative.
     #[schemars(range(min = 0.0))]
     pub value: f64,
+    /// That it is the least or the most that was said: `up to 8.1`.
+    #[serde(default)]
+    pub bound: Option<Bound>,
 }
 
 /// A `[[published.claim]]`: a statement about the order of cells, without figures.

@@ -301,7 +301,8 @@ fn arm(study: &StudyFile, design: &Design, levels: &[usize]) -> Arm {
         ..Recipe::default()
     };
     for (_, level) in chosen(design, levels) {
-        let Change { stack, size, mix, users, rate, set, param } = level.change.clone();
+        let Change { stack, topology, size, mix, users, rate, set, param } = level.change.clone();
+        recipe.topology = topology.or(recipe.topology);
         recipe.size = size.or(recipe.size);
         recipe.mix = mix.or(recipe.mix);
         recipe.stack = stack.or(recipe.stack);
@@ -439,6 +440,7 @@ fn located(mut problem: Problem, design: &Design, cell: usize, read: &Read<'_>) 
         "set" => change.set.keys().any(|known| knob(known) == knob(name)),
         "param" => change.param.contains_key(name),
         "stack" => change.stack.is_some(),
+        "topology" => change.topology.is_some(),
         "size" => change.size.is_some(),
         "mix" => change.mix.is_some(),
         "users" => change.users.is_some(),

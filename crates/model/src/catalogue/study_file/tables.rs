@@ -28,9 +28,17 @@ pub(super) fn tables(
                 found.push(([here.clone(), path(&["value"])].concat(), Problem::recipe(what)));
             }
             let here = [here, path(&["where"])].concat();
-            PublishedRow::new(&value.label, value.value, cell(&value.place, &designs, &here, found))
+            let cell = cell(&value.place, &designs, &here, found);
+            PublishedRow { bound: value.bound, ..PublishedRow::new(&value.label, value.value, cell) }
         });
         let rows: Vec<PublishedRow> = rows.collect();
+        let bases = rows.iter().filter(|row| row.value == 1.0 && row.bound.is_none()).count();
+        if request.relative && !rows.is_empty() && bases != 1 {
+            let what = format!("ratios are to one value that is 1, and {bases} are");
+            let remedy =
+                "[[published.value]] where = { … }, as = \"what the others are ratios to\", value = 1";
+            found.push((here.clone(), Problem::recipe(what).remedy(remedy)));
+        }
         let claims = request.claims.iter().enumerate();
         let claims: Vec<Claim> = claims
             .map(|(number, claim)| {
@@ -49,6 +57,7 @@ pub(super) fn tables(
             of: request.of.clone(),
             figure,
             unit: request.unit.clone(),
+            relative: request.relative,
             source: source.clone(),
             rows,
             base: None,

@@ -1,6 +1,6 @@
 //! Instances that a run kills, or cuts off, on purpose: `db-3@10s`, `db-3@10s..15s`.
 
-use super::PlanTier;
+use super::tier::PlanTier;
 use crate::catalogue::fault_file::{Expected, FaultFile, Injection};
 use crate::catalogue::recipe::Recipe;
 use crate::catalogue::tier_setting::HOST;
@@ -29,6 +29,7 @@ pub(super) fn resolve(
     }
     let all = fault.iter().flat_map(|fault| &fault.injections).chain(&outages);
     problems.extend(all.filter_map(|injection| nobody(injection, tiers)));
+    problems.extend(cut_twice(&outages, tiers));
     if outages.is_empty() {
         return fault;
     }
@@ -79,6 +80,23 @@ fn server(text: &str) -> Result<(String, u32, &str), String> {
         return Err("instances are numbered from 1".to_string());
     }
     Ok((tier.to_string(), instance, at))
+}
+
+/// A host that a topology put several servers on is cut off for all of them: a second cut would end with the first.
+fn cut_twice(outages: &[Injection], tiers: &[PlanTier]) -> Option<Problem> {
+    let host = |outage: &Injection| {
+        let Injection::Cut { tier, instance, .. } = outage else { return None };
+        let tier = tiers.iter().find(|one| one.name == *tier)?;
+        tier.hosts.get((*instance).saturating_sub(1) as usize)
+    };
+    let mut seen = Vec::new();
+    let twice = outages.iter().filter_map(host).find(|host| {
+        let known = seen.contains(host);
+        seen.push(*host);
+        known
+    })?;
+    let what = format!("host {twice} is cut off twice, with all servers that are on it");
+    Some(Problem::recipe(what).key("cut").remedy("one --cut for a host"))
 }
 
 /// What is to be killed or cut off and isn't there, or can't be.

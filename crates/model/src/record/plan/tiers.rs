@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::PlanTier;
+use super::tier::PlanTier;
 use crate::catalogue::recipe::Recipe;
 use crate::catalogue::setting::{self, Values};
 use crate::catalogue::tier_setting;
@@ -92,6 +92,7 @@ fn resolve_tier(
         read_limit_per_s: asked.read_limit_per_s,
         own_host: link.map(|link| link.own_host()).or(asked.own_host),
         link: asked.link,
+        hosts: Vec::new(),
     }
 }
 

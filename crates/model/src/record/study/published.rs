@@ -15,13 +15,17 @@ pub struct Published {
     pub of: String,
     /// The same for programs.
     pub figure: PublishedFigure,
-    /// The unit of all values.
+    /// The unit of all values, or of ours alone where the published ones are ratios.
     pub unit: String,
+    /// Whether the published values are ratios to the row that has 1.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub relative: bool,
     /// Where it was published.
     pub source: String,
     /// The figures in the order in which they were published.
     pub rows: Vec<PublishedRow>,
-    /// The row of which both sides' ratios are taken: the first that was measured.
+    /// The row of which both sides' ratios are taken: the first that was measured, or the one of which the published ones are, where it
+    /// was measured.
     pub base: Option<usize>,
     /// Each pair of rows that were measured: whether they are ordered as it was published.
     pub pairs: Vec<PublishedPair>,
@@ -52,6 +56,9 @@ pub struct PublishedRow {
     pub label: String,
     /// The published value.
     pub value: f64,
+    /// That it was said to be the least or the most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
     /// It as a ratio to the base row's.
     pub ratio: Option<f64>,
     /// The cell of ours that it is of; absent where we have none.
@@ -60,6 +67,16 @@ pub struct PublishedRow {
     pub ours: Option<Estimate>,
     /// It as a ratio to the base row's; the base itself has no interval.
     pub ours_ratio: Option<Estimate>,
+}
+
+/// Which end of a range a published value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// At least that.
+    Least,
+    /// At most that.
+    Most,
 }
 
 /// A value with its 95 % interval.

@@ -73,7 +73,13 @@ fn arm(record: &RunRecord) -> Arm {
     let kit = setup.kit.split('@').next().unwrap_or_default().to_string();
     Arm {
         label: format!("{} ({})", setup.stack, record.id),
-        recipe: Recipe { format: 1, kit, stack: Some(setup.stack.clone()), ..Recipe::default() },
+        recipe: Recipe {
+            format: 1,
+            kit,
+            stack: Some(setup.stack.clone()),
+            topology: setup.topology.clone(),
+            ..Recipe::default()
+        },
         levels: Default::default(),
         stored_run: Some(record.id.clone()),
         catalogue: None,
@@ -124,7 +130,10 @@ fn incompatible(a: &RunRecord, b: &RunRecord) -> Vec<Problem> {
 fn data(record: &RunRecord, same_server: bool) -> String {
     match &record.dataset {
         None => "none of its own".to_string(),
-        Some(dataset) if same_server => dataset.id.clone(),
+        // The same rows, whoever has them.
+        Some(dataset) if same_server => {
+            dataset.id.split_once("-shards-").map_or(&*dataset.id, |(whole, _)| whole).to_string()
+        }
         Some(dataset) => format!("rows {:?}, seed {}", dataset.rows, record.setup.seed),
     }
 }

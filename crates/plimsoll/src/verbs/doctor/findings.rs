@@ -165,6 +165,7 @@ fn host_finding() -> Finding {
         (RATE, "sch_tbf", OwnHost { rate_mbit: Some(1000), ..OwnHost::default() }),
         (DELAY, "sch_netem", OwnHost { delay_us: Some(100), ..OwnHost::default() }),
     ];
+    let charged = OwnHost { cpu_us: Some(1), ..OwnHost::default() };
     let (mut has, mut lacks, mut wanted) = (Vec::new(), Vec::new(), Vec::new());
     for (setting, module, own) in kinds {
         match testbed::try_host(&own) {
@@ -176,6 +177,13 @@ fn host_finding() -> Finding {
                 lacks.push(refusal.to_string());
                 wanted.push(module);
             }
+        }
+    }
+    match testbed::try_host(&charged) {
+        Ok(()) => has.push("CPU time for each packet"),
+        Err(refusal) => {
+            lacks.push(refusal.to_string());
+            wanted.push("cls_bpf");
         }
     }
     let with = if has.is_empty() { String::new() } else { format!(", with {}", has.join(" and ")) };

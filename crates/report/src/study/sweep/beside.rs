@@ -1,7 +1,7 @@
 //! Published figures beside ours, in words: the same on the terminal and on the page.
 
 use model::StudyRecord;
-use model::record::study::{Agreement, Claim, ClaimOrder, Estimate, Published, PublishedPair, Sweep};
+use model::record::study::{Agreement, Bound, Claim, ClaimOrder, Estimate, Published, PublishedPair, Sweep};
 
 use super::cells;
 use crate::figures;
@@ -29,14 +29,23 @@ pub(crate) fn rows(table: &Published) -> Vec<Row> {
     let row = |row: &model::record::study::PublishedRow| Row {
         label: row.label.clone(),
         // Every digit that was printed.
-        published: row.value.to_string(),
+        published: if table.relative { figures::NOTHING.to_string() } else { row.value.to_string() },
         ours: figures::number(row.ours.map(|ours| ours.value)),
         interval: interval(row.ours),
-        ratio: ratio(row.ratio),
+        ratio: bounded(row.bound, ratio(row.ratio)),
         ours_ratio: ratio(row.ours_ratio.map(|ours| ours.value)),
         ratio_interval: ratios(row.ours_ratio),
     };
     table.rows.iter().map(row).collect()
+}
+
+/// `8.12`, `up to 8.12`.
+fn bounded(bound: Option<Bound>, ratio: String) -> String {
+    match bound {
+        None => ratio,
+        Some(Bound::Least) => format!("at least {ratio}"),
+        Some(Bound::Most) => format!("up to {ratio}"),
+    }
 }
 
 /// `12.1 to 12.9`.
@@ -72,6 +81,7 @@ fn ratio(value: Option<f64>) -> String {
 pub(crate) fn base(table: &Published) -> String {
     match table.base.and_then(|base| table.rows.get(base)) {
         Some(row) => format!("Ratios are to {}, on either side.", row.label),
+        None if table.relative => "What the published ratios are to was not measured.".to_string(),
         None => "No cell of this table was measured.".to_string(),
     }
 }

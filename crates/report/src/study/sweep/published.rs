@@ -130,7 +130,9 @@ pub(super) fn csv(record: &StudyRecord, sweep: &Sweep) -> Vec<CsvColumn> {
             words::digits(ours)
         }));
         columns.push(CsvColumn::of(record, format!("published_{name}"), |trial| {
-            let row = table.rows.iter().find(|row| row.cell == Some(trial.arm));
+            // A ratio is no value in our unit.
+            let mut rows = table.rows.iter().filter(|_| !table.relative);
+            let row = rows.find(|row| row.cell == Some(trial.arm));
             words::digits(row.map(|row| row.value))
         }));
     }
