@@ -86,10 +86,7 @@ impl Star {
     ) -> Result<Result<Option<Star>, HostRefusal>, E> {
         let hosts: Vec<OwnHost> = wanted.iter().map(|host| host.own).collect();
         let hosts = hosts.as_slice();
-        let mut numbers = 0..;
-        let mut of_server = |_| numbers.next().map(|number| subnet.far(number));
-        let addresses =
-            wanted.iter().map(|host| (0..host.servers).filter_map(&mut of_server).collect()).collect();
+        let addresses = addresses(subnet, wanted);
         let doors = match hosts.iter().map(|_| new_network()).collect::<Result<Vec<OwnedFd>, _>>() {
             Ok(doors) => doors,
             Err(refusal) => return Ok(Err(refusal)),
@@ -239,6 +236,17 @@ impl Star {
     pub(crate) fn mend(&self, number: usize) -> Result<(), HostRefusal> {
         self.open_way(CARD, self.addresses.get(number).map_or(&[], Vec::as_slice), self.door(number))
     }
+}
+
+/// An address for each server, host by host.
+fn addresses(subnet: Subnet, wanted: &[Wanted]) -> Vec<Vec<Ipv4Addr>> {
+    let mut first = 0;
+    let of_host = |host: &Wanted| {
+        let numbers = first..first + host.servers;
+        first = numbers.end;
+        numbers.map(|number| subnet.far(number)).collect()
+    };
+    wanted.iter().map(of_host).collect()
 }
 
 fn file_of(door: &OwnedFd) -> PathBuf {

@@ -23,7 +23,6 @@ pub(crate) fn charge(
     receiver: Option<Ipv4Addr>,
     door: Option<&OwnedFd>,
 ) -> Result<(), HostRefusal> {
-    let told = |said: Result<String, String>| said.map(drop).map_err(HostRefusal::Cost);
     let program = program(cost_us, receiver).and_then(|bytes| in_memory(&bytes));
     let program = program.map_err(|error| HostRefusal::Cost(error.to_string()))?;
     // One that is there stays.
@@ -31,7 +30,7 @@ pub(crate) fn charge(
     let path = format!("/proc/{}/fd/{}", std::process::id(), program.as_raw_fd());
     let filter = format!("filter add dev {device} egress bpf direct-action object-file {path} section tc");
     let words = ALONE.into_iter().chain(filter.split_ascii_whitespace()).map(Into::into);
-    told(output_of("unshare", words.collect(), door))
+    output_of("unshare", words.collect(), door).map(drop).map_err(HostRefusal::Cost)
 }
 
 /// `tc` where what it mounts and makes below /sys/fs/bpf is seen by nobody else, and gone with it: it would leave that behind.

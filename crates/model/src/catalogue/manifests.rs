@@ -1,5 +1,8 @@
 //! What the catalogue's files declare, read: manifests of kits, services and stacks, studies, targets, rules and faults.
 
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
 use super::Catalogue;
 use crate::catalogue::kit::{Build, borrowed};
 use crate::catalogue::qos::QosPreset;
@@ -92,41 +95,22 @@ impl Catalogue {
 
     /// The manifest of a stack.
     pub fn stack(&self, name: &str) -> Result<StackManifest> {
-        let path = self.find("stack", name, &self.stacks(), format!("stacks/{name}.toml"))?;
-        let text = self.text(&path)?;
-        let stack: StackManifest = document::read(&path, text)?;
-        if stack.name != name {
-            return Err(misnamed(&path, text, &stack.name, name).into());
-        }
+        let (_, _, stack) = self.named("stack", "stacks", name, |stack: &StackManifest| &stack.name)?;
         Ok(stack)
     }
 
     /// A link.
     pub fn link(&self, name: &str) -> Result<LinkFile> {
-        let path = self.find("link", name, &self.links(), format!("links/{name}.toml"))?;
-        let text = self.text(&path)?;
-        let link: LinkFile = document::read(&path, text)?;
-        if link.name != name {
-            return Err(misnamed(&path, text, &link.name, name).into());
-        }
-        let placed = |mut problem: Problem| {
-            problem.place.line = problem.place.key.as_deref().and_then(|key| document::line(text, &[key]));
-            problem.file(&path)
-        };
-        Problems::check(link.mistakes().into_iter().map(placed).collect())?;
+        let (path, text, link) = self.named("link", "links", name, |link: &LinkFile| &link.name)?;
+        Problems::check(placed(link.mistakes(), &path, text))?;
         Ok(link)
     }
 
     /// A topology.
     pub fn topology(&self, name: &str) -> Result<TopologyFile> {
-        let path = self.find("topology", name, &self.topologies(), format!("topologies/{name}.toml"))?;
-        let text = self.text(&path)?;
-        let topology: TopologyFile = document::read(&path, text)?;
-        if topology.name != name {
-            return Err(misnamed(&path, text, &topology.name, name).into());
-        }
-        let mut problems: Vec<Problem> =
-            topology.mistakes().into_iter().map(|problem| problem.file(&path)).collect();
+        let (path, text, topology) =
+            self.named("topology", "topologies", name, |file: &TopologyFile| &file.name)?;
+        let mut problems = placed(topology.mistakes(), &path, text);
         for host in &topology.hosts {
             let link = self.link(&host.link).err().map(Problems::into_vec).unwrap_or_default();
             problems.extend(link.into_iter().map(|problem| problem.file(&path).key("host.link")));
@@ -148,12 +132,7 @@ impl Catalogue {
 
     /// A preset of targets.
     pub fn preset(&self, name: &str) -> Result<QosPreset> {
-        let path = self.find("preset of targets", name, &self.presets(), format!("qos/{name}.toml"))?;
-        let text = self.text(&path)?;
-        let preset: QosPreset = document::read(&path, text)?;
-        if preset.name != name {
-            return Err(misnamed(&path, text, &preset.name, name).into());
-        }
+        let (_, _, preset) = self.named("preset of targets", "qos", name, |file: &QosPreset| &file.name)?;
         Ok(preset)
     }
 
@@ -190,14 +169,37 @@ impl Catalogue {
 
     /// A fault.
     pub fn fault(&self, name: &str) -> Result<FaultFile> {
-        let path = self.find("fault", name, &self.faults(), format!("faults/{name}.toml"))?;
-        let text = self.text(&path)?;
-        let fault: FaultFile = document::read(&path, text)?;
-        if fault.name != name {
-            return Err(misnamed(&path, text, &fault.name, name).into());
-        }
+        let (_, _, fault) = self.named("fault", "faults", name, |fault: &FaultFile| &fault.name)?;
         Ok(fault)
     }
+
+    /// What a folder of single files has under that name: the file's path, its text and what it says; `own` is the name that it gives
+    /// itself.
+    fn named<T: DeserializeOwned + JsonSchema>(
+        &self,
+        what: &str,
+        folder: &str,
+        name: &str,
+        own: impl Fn(&T) -> &String,
+    ) -> Result<(String, &str, T)> {
+        let known = self.names(&format!("{folder}/"), ".toml");
+        let path = self.find(what, name, &known, format!("{folder}/{name}.toml"))?;
+        let text = self.text(&path)?;
+        let read: T = document::read(&path, text)?;
+        if own(&read) != name {
+            return Err(misnamed(&path, text, own(&read), name).into());
+        }
+        Ok((path, text, read))
+    }
+}
+
+/// Mistakes with the file and the line of their key.
+fn placed(mistakes: Vec<Problem>, path: &str, text: &str) -> Vec<Problem> {
+    let placed = |mut problem: Problem| {
+        problem.place.line = problem.place.key.as_deref().and_then(|key| document::line(text, &[key]));
+        problem.file(path)
+    };
+    mistakes.into_iter().map(placed).collect()
 }
 
 fn missing_file(manifest: &str, text: &str, key: &str, file: &str, folder: &str) -> Problem {
