@@ -81,6 +81,7 @@ fn pairs(table: &Published, seen: &Seen) -> Vec<PublishedPair> {
         .into_iter()
         .filter(|pair| published(*pair) != 1.0 && !same_cell(table, *pair) && have_order(table, *pair))
         .collect();
+    let ordered = once_each(table, ordered);
     let misses = MISSES / ordered.len().max(1) as f64;
     let pair = |(first, second): &(usize, usize)| {
         let ours = seen.ratio(table.rows[*first].cell?, table.rows[*second].cell?, misses)?;
@@ -97,6 +98,16 @@ fn have_order(table: &Published, (first, second): (usize, usize)) -> bool {
     let bounds = [first, second].map(|row| table.rows[row].bound.is_some());
     let base = [first, second].iter().any(|row| Some(*row) == table.base);
     bounds == [false, false] || base
+}
+
+/// Both ends of a range are of one cell: against another one that is one comparison, where both say the same of it.
+fn once_each(table: &Published, pairs: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    let of = |(first, second): &(usize, usize)| {
+        let (one, other) = (&table.rows[*first], &table.rows[*second]);
+        (one.cell, other.cell, other.value > one.value)
+    };
+    let is_first = |at: usize| pairs[..at].iter().all(|earlier| of(earlier) != of(&pairs[at]));
+    (0..pairs.len()).filter(|at| is_first(*at)).map(|at| pairs[at]).collect()
 }
 
 fn same_cell(table: &Published, (first, second): (usize, usize)) -> bool {

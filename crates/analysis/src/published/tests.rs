@@ -269,3 +269,16 @@ fn published_ratios_are_to_their_own_row_whatever_comes_first() {
         "that one is 8 at most and another one 3 at least orders neither"
     );
 }
+
+#[test]
+fn both_ends_of_a_range_are_one_comparison() {
+    let mut sweep = sweep(&[1.0, 2.0, 5.0, 9.0], Vec::new());
+    sweep.published[0].relative = true;
+    for (row, bound) in [(1, Bound::Least), (2, Bound::Most)] {
+        sweep.published[0].rows[row].bound = Some(bound);
+        sweep.published[0].rows[row].cell = Some(1);
+    }
+    beside(&mut sweep, &trials(&[100.0, 300.0], 4, 0.01, 3));
+    let pairs: Vec<_> = sweep.published[0].pairs.iter().map(|pair| (pair.first, pair.second)).collect();
+    assert_eq!(pairs, [(0, 1)]);
+}
