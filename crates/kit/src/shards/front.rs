@@ -1,6 +1,6 @@
 //! A table as a server has it that finds the rows on others: from what `SHOW CREATE TABLE` says of the table with the rows.
 
-use super::ROW;
+use super::IN_A_ROW;
 
 /// The statement that makes it; `key` is the column that says on which of `of` servers a row is, nothing for a table that is on the
 /// first one.
@@ -27,7 +27,7 @@ pub(super) fn table(text: &str, name: &str, key: Option<&str>, of: usize) -> Res
             };
             let partitions: Vec<String> = (0..of).map(partition).collect();
             format!(
-                "COMMENT='wrapper \"mysql\", table \"{name}\"'\nPARTITION BY LIST (MOD(`{key}` DIV {ROW}, {of}))\n({})",
+                "COMMENT='wrapper \"mysql\", table \"{name}\"'\nPARTITION BY LIST (MOD(`{key}` DIV {IN_A_ROW}, {of}))\n({})",
                 partitions.join(",\n ")
             )
         }

@@ -1,7 +1,8 @@
 //! A data set that is shared out over several database servers, and the tables of the servers that show it as one (MariaDB's Spider
 //! storage engine).
 //!
-//! A row is on the server that its key says: sixteen numbers in a row are on one, the next sixteen on the next. What a kit's `[shards]` doesn't name is on the first one.
+//! A row is on the server that its key says: sixteen numbers in a row are on one, the next sixteen on the next. What a kit's `[shards]`
+//! doesn't name is on the first one.
 
 mod front;
 
@@ -14,9 +15,9 @@ use mysql::prelude::Queryable;
 use crate::sql::{Server, server};
 
 /// How many numbers in a row are on the same server: those who give numbers in turn would else each fill a server of its own.
-const ROW: u64 = 16;
+pub const IN_A_ROW: u64 = 16;
 
-/// The column of each table whose remainder says where a row is, by the table's name.
+/// The column of each table that says where a row is, by the table's name.
 pub type Keys = BTreeMap<String, String>;
 
 /// One of the servers that have the rows between them.
@@ -109,7 +110,7 @@ fn keep_rows(conn: &mut Conn, name: &str, key: Option<&str>, shard: Shard) -> Re
     let new = format!("{name}_of_shard");
     let Shard { number, of } = shard;
     let kept = match key {
-        Some(key) => format!("MOD(`{key}` DIV {ROW}, {of}) = {number}"),
+        Some(key) => format!("MOD(`{key}` DIV {IN_A_ROW}, {of}) = {number}"),
         None if number == 0 => "TRUE".to_string(),
         None => "FALSE".to_string(),
     };

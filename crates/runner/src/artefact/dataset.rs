@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use kit::data::{LoadOptions, Phase, Progress as Loading};
+use kit::data::{LoadOptions, Loaded, Phase, Progress as Loading};
 use model::record::plan::PlanTier;
 use model::record::{DatasetResult, Step};
 use model::{Plan, Problem, Result, units};
@@ -104,10 +104,11 @@ impl Artefact for Wanted<'_> {
         fs::create_dir_all(half).map_err(|error| failed("make room for", &error))?;
         let filling = Filling { plan: self.plan, tier: self.tier, lab: self.lab, failed: env.failed(id) };
         let (kit, setup, threads) = (&self.kit, &self.setup, all_cpus(self.plan).len());
-        let (bytes, rows) =
-            filling.run((None, &half.join(DATA)), self.steps, env, |server, steps, env| {
-                load((kit, setup), server, threads, steps, env)
-            })?;
+        let (bytes, loaded) = filling.run((None, &half.join(DATA)), self.steps, env, |server, env| {
+            load((kit, setup), server, threads, env)
+        })?;
+        self.steps.push(Step { name: "load the data".to_string(), took_s: loaded.took_s });
+        let rows = loaded.rows;
         let load_s = started.elapsed().as_secs_f64();
         let text = serde_json::to_string_pretty(&about(id, bytes, &rows, load_s)).unwrap_or_default();
         fs::write(half.join(ABOUT), text).map_err(|error| failed("describe", &error))?;
@@ -122,26 +123,23 @@ impl Artefact for Wanted<'_> {
     }
 }
 
-/// Loads the rows into a database of its own: rows by table.
+/// Loads the rows into a database of its own.
 fn load(
     (kit, setup): (&kit::Kit, &kit::Setup),
     server: &kit::Server,
     threads: usize,
-    steps: &mut Vec<Step>,
     env: &mut Environment<'_>,
-) -> Result<BTreeMap<String, u64>> {
+) -> Result<Loaded> {
     let (progress, interrupt) = (&mut *env.progress, env.interrupt);
     let mut rows = RowsProgress { started: None };
-    let loaded = kit::data::load(LoadOptions {
+    kit::data::load(LoadOptions {
         kit,
         setup,
         server,
         threads,
         on_progress: &mut |loading| rows.show(&loading, progress),
         cancelled: &interrupt.cancelled,
-    })?;
-    steps.push(Step { name: "load the data".to_string(), took_s: loaded.took_s });
-    Ok(loaded.rows)
+    })
 }
 
 fn about(id: &str, bytes: u64, rows: &BTreeMap<String, u64>, load_s: f64) -> Json {

@@ -30,7 +30,7 @@ impl Filling<'_> {
         (from, to): (Option<&Path>, &Path),
         steps: &mut Vec<Step>,
         env: &mut Environment<'_>,
-        fill: impl FnOnce(&kit::Server, &mut Vec<Step>, &mut Environment<'_>) -> Result<T>,
+        fill: impl FnOnce(&kit::Server, &mut Environment<'_>) -> Result<T>,
     ) -> Result<(u64, T)> {
         let (plan, name) = (self.plan, self.tier.name.as_str());
         let snapshots: Snapshots =
@@ -40,7 +40,7 @@ impl Filling<'_> {
         let (mut stack, _) = servers::start(plan, self.lab, prepared, Some(name), &self.failed, steps, env)?;
         let server = servers::databases(self.tier, plan, &stack).into_iter().next();
         let (_, server) = server.ok_or_else(|| Problem::bug("the database tier has no socket"))?;
-        let filled = fill(&server, steps, env).map_err(|problems| with_log(problems, &mut stack))?;
+        let filled = fill(&server, env).map_err(|problems| with_log(problems, &mut stack))?;
         env.progress.step("shutting the database down clean and keeping a snapshot");
         stack.stop()?;
         let data_dir = stack.tier(name).and_then(|tier| tier.data_dir.clone());

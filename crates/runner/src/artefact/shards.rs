@@ -17,7 +17,7 @@ use crate::artefact::dataset::Dataset;
 use crate::artefact::filling::Filling;
 use crate::environment::Environment;
 
-/// The version of `shards.json`.
+/// The version of `shards.json`, and of the tables that the tier in front has.
 const FORMAT: u64 = 1;
 const ABOUT: &str = "shards.json";
 /// The data directory of the tier in front.
@@ -128,7 +128,7 @@ impl Wanted<'_> {
 
     /// What it is shared out by.
     fn keys(&self) -> Json {
-        serde_json::json!(self.plan.kit.shards)
+        serde_json::json!({ "in_a_row": kit::shards::IN_A_ROW, "of": self.plan.kit.shards })
     }
 
     fn at(&self, place: &Path, (bytes, took_s): (u64, f64), reused: bool) -> Shards {
@@ -152,7 +152,7 @@ impl Wanted<'_> {
         let Shard { number, of } = shard;
         let filling = self.filling(self.rows, id, env);
         // The steps of a server that only stands to be filled are nobody's.
-        filling.run((Some(&self.whole.path), to), &mut Vec::new(), env, |server, _, env| {
+        filling.run((Some(&self.whole.path), to), &mut Vec::new(), env, |server, env| {
             let tables = kit::shards::front_tables(server, keys, of)?;
             let (progress, interrupt) = (&mut *env.progress, env.interrupt);
             kit::shards::keep_rows_of(server, keys, shard, &mut |table, done| {
@@ -167,7 +167,7 @@ impl Wanted<'_> {
     fn keep_front(&self, tables: &[String], to: &Path, id: &str, env: &mut Environment<'_>) -> Result<u64> {
         let filling = self.filling(self.front, id, env);
         let servers = self.servers();
-        let made = filling.run((None, to), &mut Vec::new(), env, |server, _, env| {
+        let made = filling.run((None, to), &mut Vec::new(), env, |server, env| {
             env.progress.step("making the tables that show the rows of all servers");
             kit::shards::create_front(server, tables, servers)
         })?;
