@@ -76,7 +76,7 @@ pub use needed::Needed;
 pub use prepare::numbered;
 pub use ready::Ask;
 pub use refusal::HostRefusal;
-pub use stack::{AlarmSeen, Death, Stack, Stopped, Tier};
+pub use stack::{AlarmSeen, Death, Instance, Stack, Stopped, Tier};
 pub use start::{SettledFiles, Snapshots, StartOptions, Step, StepEvent};
 pub use status::check as check_service;
 pub use sweep::{Swept, sweep};

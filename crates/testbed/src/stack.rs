@@ -19,6 +19,10 @@ use crate::process::Identity;
 use crate::program::Version;
 use crate::{disk, guarded, killed, links};
 
+mod instance;
+
+pub use instance::Instance;
+
 /// Lines of a dead server's log that are shown.
 const SHOWN_LINES: usize = 10;
 
@@ -39,8 +43,8 @@ pub struct Tier {
     pub pids: Vec<u32>,
     /// Its cgroup, with all its processes, where one could be made.
     pub cgroup: Option<PathBuf>,
-    /// Where users or other tiers reach it (its first instance), if it listens on a port.
-    pub address: Option<SocketAddr>,
+    /// Where users or other tiers reach each of its instances, if they listen on a port; else none.
+    pub addresses: Vec<SocketAddr>,
     /// All its ports by name; those of the second instance are called `NAME-2`.
     pub ports: BTreeMap<String, u16>,
     /// Its sockets by name, likewise.
@@ -233,7 +237,7 @@ impl Stack {
 
     /// Where users reach the stack: the web tier's address.
     pub fn web_address(&self) -> Option<SocketAddr> {
-        self.tier("web").and_then(|tier| tier.address)
+        self.tier("web").and_then(|tier| tier.addresses.first().copied())
     }
 
     /// Ends an instance of a tier at once, as by a power cut: it is none of the deaths. How many live then. `instance` is from 0.

@@ -401,7 +401,7 @@ impl<'a, 'o> Starting<'a, 'o> {
         let first = &ready.servers[0];
         let reach = self.layout.reach().remove(&tier.name).unwrap_or_default();
         let address = |reach: &Reach| Some(reach.address(*reach.ports.get(tier.service.ports.first()?)?));
-        let address = reach.first().and_then(address);
+        let addresses = reach.iter().filter_map(address).collect();
         let (mut ports, mut sockets) = (BTreeMap::new(), BTreeMap::new());
         for (instance, reach) in reach.into_iter().enumerate() {
             ports.extend(reach.ports.into_iter().map(|(name, port)| (numbered(&name, instance), port)));
@@ -417,7 +417,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             pid: running[0].identity.pid,
             pids: running.iter().map(|running| running.identity.pid).collect(),
             cgroup: running[0].cgroup.clone(),
-            address,
+            addresses,
             ports,
             sockets,
             dir: first.dir.clone(),

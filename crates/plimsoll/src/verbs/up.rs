@@ -10,6 +10,7 @@ use crate::verbs::recipe_args::{RecipeArgs, Resolved};
 use runner::progress::Progress;
 use runner::server::ServerAccess;
 use runner::standing_stack::StandingStack;
+use testbed::{Instance, Tier};
 
 /// Stand a stack up with its data and keep it until Ctrl-C.
 #[derive(Debug, Args)]
@@ -44,15 +45,9 @@ pub(crate) fn main(args: &UpArgs, context: &mut Context) -> Result<u8> {
     let mut standing =
         StandingStack::set_up(&plan, &server, &id, &mut context.environment().with(&catalogue))?;
     context.console.result(&format!("http://{}{}", standing.target.host, plan.kit.front_page));
-    for tier in standing.tiers() {
-        let place = match (tier.address, tier.sockets.values().next()) {
-            (Some(address), _) => address.to_string(),
-            (None, Some(socket)) => socket.display().to_string(),
-            (None, None) => String::new(),
-        };
-        context
-            .console
-            .result(&format!("  {:<5} {:<10} pid {:<8} {place}", tier.name, tier.service, tier.pid));
+    for instance in standing.tiers().iter().flat_map(Tier::instances) {
+        let Instance { name, service, pid, reached_at } = instance;
+        context.console.result(&format!("  {name:<5} {service:<10} pid {pid:<8} {reached_at}"));
     }
     context.console.note("Ctrl-C ends it");
     loop {

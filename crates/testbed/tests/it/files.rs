@@ -77,7 +77,7 @@ fn serves(stack: &str) {
     let running = bench.start(&plan).unwrap_or_else(|problems| panic!("{stack}: {problems}"));
     let web = running.tier("web").expect("a tier");
     assert_eq!(web.version.warning, None, "{stack}");
-    let address = web.address.expect("an address");
+    let address = *web.addresses.first().expect("an address");
     let connect = || {
         let stream = TcpStream::connect(address).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a time-out");

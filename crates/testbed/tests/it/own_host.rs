@@ -71,7 +71,7 @@ fn a_database_on_a_host_of_its_own_is_reached_over_its_cable_and_gone_with_its_s
     check_hosts(&plan).unwrap_or_else(|problems| panic!("{problems}"));
     let mut stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
 
-    let address = database(&stack).address.expect("its port is its address");
+    let address = *database(&stack).addresses.first().expect("its port is its address");
     let IpAddr::V4(far) = address.ip() else { panic!("{address} is no address of a cable") };
     assert!(far.octets()[0] == 198 && matches!(far.octets()[1], 18 | 19), "{address}");
     let near = Ipv4Addr::from(u32::from(far) - 1);
@@ -156,7 +156,7 @@ fn a_cable_with_a_delay_holds_both_ways_or_the_kernel_is_named_that_can_not() {
         return refused(&said);
     }
     let stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
-    let address = database(&stack).address.expect("its port is its address");
+    let address = *database(&stack).addresses.first().expect("its port is its address");
     let start = Instant::now();
     TcpStream::connect(address).expect("a way there");
     assert!(start.elapsed() >= Duration::from_millis(60), "there and back in {:?}", start.elapsed());

@@ -174,7 +174,7 @@ fn apache_hands_requests_on_to_tomcat_by_http_and_by_ajp() {
         largest_values(app, asked, |seen| smaller(seen, &[("requests", 1.0), ("connections.busy", 1.0)]));
         let conf = fs::read_to_string(&app.files[0]).expect("it is rendered");
         assert!(conf.contains("AJP/1.3"), "a server that stands behind another offers both: {conf}");
-        let own = app.address.expect("users of Apache come by one of its ports");
+        let own = *app.addresses.first().expect("users of Apache come by one of its ports");
         only_who_knows_the_path_is_told(app, &[address(&stack), own]);
         assert_eq!((stack.deaths(), stack.alarms()), (Vec::new(), Vec::new()), "{proxy}");
         let stopped = stack.stop().unwrap_or_else(|problems| panic!("{problems}"));
