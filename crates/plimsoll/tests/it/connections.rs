@@ -4,7 +4,7 @@
 use std::fs;
 
 use mysql::prelude::Queryable;
-use mysql::{Conn, OptsBuilder};
+use mysql::{Conn, OptsBuilder, Row};
 
 use crate::outage::server;
 
@@ -17,9 +17,31 @@ pub(crate) struct Administrator(Conn);
 impl Administrator {
     #[track_caller]
     pub(crate) fn of(lab: &str) -> Administrator {
-        let socket = socket(server(lab, "mariadbd"));
+        Administrator::of_server(server(lab, "mariadbd"))
+    }
+
+    /// Of the server with this process number.
+    #[track_caller]
+    pub(crate) fn of_server(pid: u32) -> Administrator {
+        let socket = socket(pid);
         let options = OptsBuilder::new().socket(Some(socket)).prefer_socket(true).user(Some(ACCOUNT));
         Administrator(Conn::new(options).expect("whoever may enter the lab reaches its database"))
+    }
+
+    /// Uses this database from now on.
+    #[track_caller]
+    pub(crate) fn enter(&mut self, database: &str) {
+        self.0.query_drop(format!("USE `{database}`")).expect("the database is there");
+    }
+
+    /// What a statement finds, row by row: values as text, in an order of their own.
+    #[track_caller]
+    pub(crate) fn rows(&mut self, statement: &str) -> Vec<Vec<String>> {
+        let found: Vec<Row> = self.0.query(statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
+        let values = |row: Row| row.unwrap().iter().map(|value| value.as_sql(false)).collect();
+        let mut rows: Vec<Vec<String>> = found.into_iter().map(values).collect();
+        rows.sort();
+        rows
     }
 
     /// Ends all connections that use this database; how many there were.
@@ -41,7 +63,10 @@ fn socket(pid: u32) -> String {
     let words = fs::read(format!("/proc/{pid}/cmdline")).expect("our own server runs");
     let words = String::from_utf8_lossy(&words).into_owned();
     let file = words.split('\0').find_map(|word| word.strip_prefix("--defaults-file=")).expect("its file");
-    let text = fs::read_to_string(file).expect("the file is there");
+    let mut text = fs::read_to_string(file).expect("the file is there");
+    if let Some(other) = text.lines().find_map(|line| line.strip_prefix("!include ")) {
+        text = fs::read_to_string(other).expect("what it includes is there");
+    }
     let socket = text.lines().find_map(|line| line.strip_prefix("socket = \"")?.strip_suffix('"'));
     socket.unwrap_or_else(|| panic!("no socket in {text}")).to_string()
 }

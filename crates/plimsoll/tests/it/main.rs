@@ -56,6 +56,7 @@ mod tool;
 mod tpcw;
 mod tpcw_cluster;
 mod tpcw_outage;
+mod tpcw_rows;
 mod tpcw_run;
 mod tpcw_try;
 mod tried;
