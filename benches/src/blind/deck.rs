@@ -52,7 +52,8 @@ pub(super) struct Scene {
     set: Table,
     #[serde(default)]
     param: Table,
-    patch: Patch,
+    /// None where no program makes pages.
+    patch: Option<Patch>,
 }
 
 /// The file that each page begins with.
@@ -135,7 +136,8 @@ impl Deck {
 impl Family {
     fn fits(&self, scene: &Scene) -> bool {
         let named = self.scenes.is_empty() || self.scenes.contains(&scene.name);
-        named && (self.languages.is_empty() || self.languages.contains(&scene.language))
+        let written = self.code.is_none() || scene.patch.is_some();
+        named && written && (self.languages.is_empty() || self.languages.contains(&scene.language))
     }
 
     /// The fault that it is in `scene`.
@@ -170,12 +172,12 @@ impl Family {
             ("param", values(&scene.param, &self.param)),
         ]);
         recipe.extend(self.mix.iter().map(|mix| ("mix".to_string(), mix.as_str().into())));
-        let patch = self.code.iter().map(|code| {
-            let replace = scene.patch.replace.replace("{code}", &filled(code));
+        let patch = self.code.iter().zip(&scene.patch).map(|(code, patch)| {
+            let replace = patch.replace.replace("{code}", &filled(code));
             table([
                 ("kind", "patch".into()),
-                ("file", scene.patch.file.as_str().into()),
-                ("find", scene.patch.find.as_str().into()),
+                ("file", patch.file.as_str().into()),
+                ("find", patch.find.as_str().into()),
                 ("replace", replace.into()),
             ])
         });

@@ -178,7 +178,8 @@ impl Calls {
     /// The figures of a step.
     pub(crate) fn figures(&self, step: &CallStep) -> Vec<Series> {
         let mut points = Points::at(step.at_s);
-        signals::add(step, |callee| !self.callees.is_tier(callee), &mut points);
+        let is_event_loop = |tier: &str| self.jobs.iter().any(|job| job.name == tier && job.event_loop);
+        signals::add(step, |callee| !self.callees.is_tier(callee), is_event_loop, &mut points);
         points.found
     }
 

@@ -72,6 +72,9 @@ pub struct TierJob {
     pub sockets: Vec<PathBuf>,
     /// Beginnings of the names of its threads that serve nobody.
     pub background_threads: Vec<String>,
+    /// Its threads are event loops.
+    #[serde(default)]
+    pub event_loop: bool,
 }
 
 /// What the observer says.

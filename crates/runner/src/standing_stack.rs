@@ -214,15 +214,7 @@ impl StandingStack {
     /// What carries packets between hosts of the stack, where that is not the kernel.
     pub(crate) fn carrier(&self) -> Option<TierJob> {
         let (pid, cgroup) = self.started.as_ref()?.stack.carrier()?;
-        let (ports, sockets, background_threads) = Default::default();
-        Some(TierJob {
-            name: NETWORK.to_string(),
-            cgroup,
-            pids: vec![pid],
-            ports,
-            sockets,
-            background_threads,
-        })
+        Some(TierJob { name: NETWORK.to_string(), cgroup, pids: vec![pid], ..TierJob::default() })
     }
 
     /// The tiers that were started here.

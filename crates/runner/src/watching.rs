@@ -317,6 +317,7 @@ pub(crate) fn tiers(standing: &StandingStack) -> Vec<TierJob> {
         ports: tier.ports.values().copied().collect(),
         sockets: tier.sockets.values().cloned().collect(),
         background_threads: tier.background_threads.clone(),
+        event_loop: tier.event_loop,
     };
     standing.tiers().iter().map(tier).collect()
 }

@@ -61,6 +61,8 @@ pub struct Tier {
     pub job: ServerJob,
     /// Beginnings of the names of its threads that serve nobody.
     pub background_threads: Vec<String>,
+    /// Its threads are event loops.
+    pub event_loop: bool,
     pub(crate) settles: Vec<ReadyCommand>,
     pub(crate) cpus: Vec<usize>,
     pub(crate) loading: bool,

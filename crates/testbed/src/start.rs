@@ -426,6 +426,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             logs: (0..ready.servers.len()).flat_map(|instance| self.logs(index, instance)).collect(),
             job: ready.job.clone(),
             background_threads: tier.service.background_threads.clone(),
+            event_loop: tier.service.event_loop,
             settles: first.settles.iter().map(ReadyCommand::again).collect(),
             cpus: self.layout.cpus.clone(),
             loading: self.layout.loading,

@@ -78,6 +78,9 @@ pub struct ServiceManifest {
     /// they wait for.
     #[serde(default)]
     pub background_threads: Vec<String>,
+    /// Its threads are event loops: each serves many connections, and what blocks one holds all of them up.
+    #[serde(default)]
+    pub event_loop: bool,
     /// How it takes over changed files while it runs; absent where only a restart does.
     pub reload: Option<Reload>,
     /// For a database: how a client reaches it and how its data directory is kept.

@@ -33,6 +33,8 @@ signals! {
 const LOOP: [&str; 6] = ["epoll_wait", "epoll_pwait", "epoll_pwait2", "io_uring_enter", "poll", "select"];
 /// A thread that is blocked there for this share of its blocked time is a loop.
 const LOOP_RATIO: f64 = 0.5;
+/// The call in which threads of a pool wait for work.
+const POOL: &str = "futex";
 /// Calls that name a file by its path.
 const BY_PATH: [&str; 9] =
     ["open", "openat", "openat2", "stat", "lstat", "newfstatat", "statx", "readlink", "access"];
@@ -40,8 +42,14 @@ const BY_PATH: [&str; 9] =
 /// Calls that make a process or thread.
 const FORK_CALLS: [&str; 4] = ["fork", "vfork", "clone", "clone3"];
 
-/// Adds the figures of every tier of `step`, whose callees that are no tiers `is_outside` knows by name.
-pub(super) fn add(step: &CallStep, is_outside: impl Fn(&str) -> bool, points: &mut Points) {
+/// Adds the figures of every tier of `step`, whose callees that are no tiers `is_outside` knows by name, and whose tiers with event
+/// loops `is_event_loop` does.
+pub(super) fn add(
+    step: &CallStep,
+    is_outside: impl Fn(&str) -> bool,
+    is_event_loop: impl Fn(&str) -> bool,
+    points: &mut Points,
+) {
     for lives in &step.lives {
         let tier = lives.tier.as_str();
         let own: Vec<&CellTime> = step.times.iter().filter(|time| time.cell.tier == tier).collect();
@@ -63,7 +71,7 @@ pub(super) fn add(step: &CallStep, is_outside: impl Fn(&str) -> bool, points: &m
                 time.cell.doing == Doing::WaitingForCallee && is_outside(&time.cell.object)
             });
         }
-        points.add_known(&STALL, Some(tier), stall_ratio(&own));
+        points.add_known(&STALL, Some(tier), stall_ratio(&own, is_event_loop(tier)));
         if step.counted_s > 0.0 {
             let (programs, _) = counted(step, tier, &["execve"]);
             points.add(&PROGRAMS, Some(tier), programs as f64 / step.counted_s);
@@ -80,22 +88,30 @@ fn counted(step: &CallStep, tier: &str, calls: &[&str]) -> (u64, f64) {
     step.counts.iter().filter(are).fold((0, 0.0), add)
 }
 
-/// Of the threads that are loops; absent where there is none.
-fn stall_ratio(own: &[&CellTime]) -> Option<f64> {
+/// Of the threads that are loops; absent where there is none. A loop is seen waiting for events, but for one that is always blocked
+/// elsewhere: those of a server that `has_loops` are known by that, unless some of its threads wait for work as those of a pool do.
+fn stall_ratio(own: &[&CellTime], has_loops: bool) -> Option<f64> {
     let mut names: Vec<&str> = own.iter().map(|time| time.cell.thread.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     let (mut stalled_s, mut all_s) = (0.0, 0.0);
     for name in names {
         let of_thread = || own.iter().filter(|time| time.cell.thread == name);
-        let blocked = |time: &&&CellTime| !time.cell.call.is_empty();
+        // A master process, or a thread of a pool, that waits for work.
+        let elsewhere = |time: &&CellTime| {
+            time.cell.doing == Doing::Idle
+                && !time.cell.call.is_empty()
+                && !LOOP.contains(&time.cell.call.as_str())
+        };
+        let blocked = |time: &&&CellTime| !time.cell.call.is_empty() && !elsewhere(time);
         let in_loop =
             |time: &&&CellTime| LOOP.contains(&time.cell.call.as_str()) && time.cell.doing == Doing::Idle;
         let blocked_s: f64 = of_thread().filter(blocked).map(|time| time.s).sum();
         let loop_s: f64 = of_thread().filter(in_loop).map(|time| time.s).sum();
-        if loop_s > LOOP_RATIO * blocked_s {
+        let has_pool = of_thread().any(|time| elsewhere(time) && time.cell.call == POOL);
+        if loop_s > LOOP_RATIO * blocked_s || (has_loops && !has_pool) {
             stalled_s += blocked_s - loop_s;
-            all_s += of_thread().map(|time| time.s).sum::<f64>();
+            all_s += of_thread().filter(|time| !elsewhere(time)).map(|time| time.s).sum::<f64>();
         }
     }
     (all_s > 0.0).then(|| stalled_s / all_s)
@@ -119,25 +135,28 @@ mod tests {
         }
     }
 
-    fn figures(times: Vec<CellTime>) -> Vec<(String, f64)> {
+    fn figures(times: Vec<CellTime>, has_loops: bool) -> Vec<(String, f64)> {
         let lives = vec![ThreadLives { tier: "web".to_string(), threads: 2, lived_s: 2.0 }];
         let step = CallStep { at_s: 2.0, took_s: 2.0, lives, times, ..CallStep::default() };
         let mut points = Points::at(2.0);
-        add(&step, |name| name != "db", &mut points);
+        add(&step, |name| name != "db", |_| has_loops, &mut points);
         points.found.into_iter().map(|series| (series.name, series.points[0].1)).collect()
     }
 
     #[test]
     fn shares_are_of_the_time_at_work_and_a_loop_that_waits_for_a_disk_stalls() {
-        let found = figures(vec![
-            time("nginx", Doing::Running, "", "", 0.2),
-            time("nginx", Doing::Idle, "epoll_wait", "", 0.9),
-            time("nginx", Doing::WaitingForDisk, "openat", "a", 0.1),
-            time("nginx", Doing::WaitingForDisk, "sendfile", "b", 0.1),
-            time("php", Doing::WaitingForCallee, "recvfrom", "db", 0.3),
-            time("php", Doing::WaitingForCallee, "connect", "10.0.0.9:443", 0.2),
-            time("php", Doing::WaitingForLock, "openat", "lock", 0.1),
-        ]);
+        let found = figures(
+            vec![
+                time("nginx", Doing::Running, "", "", 0.2),
+                time("nginx", Doing::Idle, "epoll_wait", "", 0.9),
+                time("nginx", Doing::WaitingForDisk, "openat", "a", 0.1),
+                time("nginx", Doing::WaitingForDisk, "sendfile", "b", 0.1),
+                time("php", Doing::WaitingForCallee, "recvfrom", "db", 0.3),
+                time("php", Doing::WaitingForCallee, "connect", "10.0.0.9:443", 0.2),
+                time("php", Doing::WaitingForLock, "openat", "lock", 0.1),
+            ],
+            false,
+        );
         let value = |name: &str| {
             let found = found.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
             found.map(|value| (value * 1e4).round() / 1e4)
@@ -151,6 +170,26 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_that_never_gets_to_wait_for_events_is_one_all_the_same_and_the_master_beside_it_is_none() {
+        let stalled = |times: Vec<CellTime>, has_loops| {
+            let found = figures(times, has_loops);
+            found.iter().find(|(name, _)| name == "calls.stall_ratio").map(|(_, value)| *value)
+        };
+        let master = || time("nginx", Doing::Idle, "rt_sigsuspend", "", 2.0);
+        let on_disk = |s| time("nginx", Doing::WaitingForDisk, "sendfile", "a", s);
+        assert_eq!(stalled(vec![master(), on_disk(2.0)], true), Some(1.0));
+        assert_eq!(stalled(vec![master(), on_disk(2.0)], false), None, "nobody says that there are loops");
+        let in_loop = time("nginx", Doing::Idle, "epoll_wait", "", 1.5);
+        assert_eq!(stalled(vec![master(), in_loop.clone(), on_disk(0.5)], false), Some(0.25));
+        let in_pool = time("nginx", Doing::Idle, "futex", "", 1.0);
+        assert_eq!(
+            stalled(vec![master(), in_loop, in_pool, on_disk(30.0)], true),
+            None,
+            "a pool waits for the disk"
+        );
+    }
+
+    #[test]
     fn programs_and_forks_are_those_of_the_time_in_which_calls_were_counted() {
         let count =
             |call: &str, count, cpu_s| CallCount { tier: "web".into(), call: call.into(), count, cpu_s };
@@ -159,7 +198,7 @@ mod tests {
         let mut step = CallStep { took_s: 2.0, counted_s: 0.5, lives, counts, ..CallStep::default() };
         let figure = |step: &CallStep, name: &str| {
             let mut points = Points::at(2.0);
-            add(step, |_| false, &mut points);
+            add(step, |_| false, |_| false, &mut points);
             points.found.iter().find(|series| series.name == name).map(|series| series.points[0].1)
         };
         assert_eq!(figure(&step, "calls.programs"), Some(40.0), "20 in half a second");
@@ -172,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_tier_that_does_nothing_has_no_shares_and_one_without_a_loop_can_not_stall() {
-        let found = figures(vec![time("php", Doing::WaitingForClient, "accept4", "client", 1.0)]);
+        let found = figures(vec![time("php", Doing::WaitingForClient, "accept4", "client", 1.0)], false);
         assert_eq!(found, [("calls.blocks".to_string(), 5.0)]);
     }
 }
