@@ -12,7 +12,7 @@ folder="$(dirname "$target")/blind"
 rm -rf "$folder"
 mapfile -t plants < <("$target/bench" blind --into "$folder" "$@")
 ((${#plants[@]})) || exit 2
-for kit in dvdstore events calendar tpcw; do
+for kit in dvdstore events calendar tpcw static; do
     "$target/plimsoll" doctor --install --kit "$kit" --stack all
 done
 # 99: the marks are not met. The table is printed all the same.

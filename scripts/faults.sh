@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 scripts/release.sh
 plimsoll="${CARGO_TARGET_DIR:-target}/release/plimsoll"
-for kit in dvdstore events tpcw; do
+for kit in dvdstore events calendar tpcw static; do
     "$plimsoll" doctor --install --kit "$kit" --stack all
 done
 exec "$plimsoll" faults "$@"
