@@ -5,6 +5,7 @@ pub mod fault_file;
 pub mod kit;
 pub mod link_file;
 pub mod load;
+pub mod machine_knob;
 mod manifests;
 pub mod mix;
 pub mod qos;

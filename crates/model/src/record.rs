@@ -9,6 +9,7 @@ pub mod hit;
 pub mod interval;
 pub mod line_proof;
 mod link;
+mod machine_setting;
 pub mod memory_kill;
 mod outage;
 mod parts;
@@ -23,6 +24,7 @@ pub mod threads;
 pub use check::{CHECKS, Check, CheckClass, DeclaredCheck, METRIC_CHECK, Overload, checks_table};
 pub use file_set::{FileSetResult, PageCacheResult};
 pub use link::LinkResult;
+pub use machine_setting::MachineSettingResult;
 pub use outage::Outage;
 pub use parts::{PhaseResult, PhaseResults, UntimedResult};
 pub use run::{

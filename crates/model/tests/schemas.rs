@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use model::catalogue::machine_knob::MachineKnobFile;
 use model::catalogue::qos::QosPreset;
 use model::{
     FaultFile, KitManifest, LinkFile, Recipe, RuleFile, ServiceManifest, StackManifest, StudyFile,
@@ -34,6 +35,7 @@ fn the_schemas_of_what_people_write_are_current() {
     check::<FaultFile>("fault");
     check::<LinkFile>("link");
     check::<TopologyFile>("topology");
+    check::<MachineKnobFile>("machine-knobs");
 }
 
 #[test]

@@ -36,6 +36,7 @@ pub(crate) fn begin(
 ) -> Result<(RunRecord, RunWriter)> {
     let mut record = setup::unfinished(plan, id, started, origin);
     record.setup.tiers = setup::tiers(plan, standing.tiers(), standing.carried_by());
+    record.setup.machine_settings = standing.machine.clone();
     setup::elsewhere(plan, standing.elsewhere.as_ref(), &mut record.setup);
     record.dataset = standing.dataset.clone();
     record.file_set = standing.file_set.as_ref().map(|files| files.result.clone());

@@ -78,6 +78,7 @@ fn setup(plan: &Plan) -> Setup {
         generator_cpus: plan.placement.generator.clone(),
         stack_cpus: plan.placement.stack.clone(),
         machine: observe::machine(),
+        machine_settings: Vec::new(),
         tiers: Vec::new(),
         target: None,
     }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use model::catalogue::kit::Build;
 use model::record::plan::PlanTier;
-use model::record::{Carrier, DatasetResult, LinkResult, Step};
+use model::record::{Carrier, DatasetResult, LinkResult, MachineSettingResult, Step};
 use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result, units};
 use observe::{NETWORK, TierJob};
 use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, Tier};
@@ -34,6 +34,8 @@ pub struct StandingStack {
     /// The files that it serves, and what of them was in memory when it was ready. In use as long as this lives, which is
     /// longer than what was started.
     pub(crate) file_set: Option<FileSet>,
+    /// Settings of the machine that were changed for it.
+    pub(crate) machine: Vec<MachineSettingResult>,
     /// What was done, and how long it took.
     pub(crate) steps: Vec<Step>,
     /// Things that the user should know.
@@ -93,6 +95,7 @@ impl StandingStack {
             elsewhere: Some(server),
             dataset: None,
             file_set: None,
+            machine: Vec::new(),
             steps: Vec::new(),
             warnings: Vec::new(),
             answers: kit::CheckInputs::default(),
@@ -110,6 +113,11 @@ impl StandingStack {
         let mut steps = Vec::new();
         let lab = open_lab(id, env)?;
         lab.check_limits(plan)?;
+        // Before the data: how long it takes to make is a figure of its own.
+        let mut machine = lab.set_machine(&plan.machine)?;
+        if !machine.is_empty() {
+            env.progress.note(&wording::plan::machine_changed(&machine));
+        }
         let built = application::ensure(plan, &lab, &mut steps, env)?;
         let whole = dataset::ensure(plan, &lab, &mut steps, env)?;
         let (snapshots, data) = shards::snapshots(plan, &lab, whole, &mut steps, env)?;
@@ -132,6 +140,7 @@ impl StandingStack {
             };
             servers::start(plan, &lab, prepared, None, &env.failed(id), &mut steps, env)?
         };
+        machine.extend(lab.set_cables(&plan.machine)?);
         if let Some(files) = &mut file_set {
             files.result.page_cache = page_cache::prepare(plan, &mut stack, files, &mut steps, env)?;
         }
@@ -153,7 +162,17 @@ impl StandingStack {
         let stressors = stressor::start(plan, &lab, &env.settings.helpers)?;
         let started = Some(Started { stack, lab, stressors });
         let answers = kit::CheckInputs::default();
-        Ok(StandingStack { started, target, elsewhere: None, dataset, file_set, steps, warnings, answers })
+        Ok(StandingStack {
+            started,
+            target,
+            elsewhere: None,
+            dataset,
+            file_set,
+            machine,
+            steps,
+            warnings,
+            answers,
+        })
     }
 
     /// The ways to tiers' own hosts that are to hold packets, as they are before the users.
@@ -294,8 +313,13 @@ pub(crate) fn open_lab(id: &str, env: &Environment<'_>) -> Result<Lab> {
 /// can't be made, an application that can't be rendered with these settings.
 pub(crate) fn refuse(plan: &Plan, catalogue: &Catalogue, home: &Path) -> Result<()> {
     let images = if page_cache::has_cold_names(plan) { testbed::check_images() } else { Ok(()) };
-    let checks =
-        [check_packages(plan, home), testbed::check_hosts(plan), testbed::check_app(plan, catalogue), images];
+    let checks = [
+        check_packages(plan, home),
+        testbed::check_hosts(plan),
+        testbed::check_app(plan, catalogue),
+        testbed::check_machine(plan, home),
+        images,
+    ];
     let found = checks.into_iter().filter_map(|check| check.err());
     Problems::check(found.flat_map(Problems::into_vec).collect())
 }

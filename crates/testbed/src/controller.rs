@@ -176,19 +176,30 @@ fn write(path: &Path, text: &str) -> Result<()> {
 
 /// `MAJOR:MINOR` of the whole disk that holds a path: partitions can't be throttled.
 pub(crate) fn disk_of(path: &Path) -> Result<String> {
+    let whole = whole_disk(path)?;
+    Ok(fs::read_to_string(whole.join("dev")).map_err(|_| no_disk(path))?.trim().to_string())
+}
+
+/// The name of the whole disk that holds a path: `vda`.
+pub(crate) fn disk_name(path: &Path) -> Result<String> {
+    let whole = whole_disk(path)?;
+    let name = whole.file_name().map(|name| name.to_string_lossy().into_owned());
+    name.ok_or_else(|| no_disk(path).into())
+}
+
+fn no_disk(path: &Path) -> Problem {
+    let what = format!("{} is on no disk whose reads and writes can be counted", path.display());
+    Problem::environment(what).remedy("a PLIMSOLL_HOME on a disk: not tmpfs, not a network")
+}
+
+/// Its directory below /sys.
+fn whole_disk(path: &Path) -> Result<PathBuf> {
     let about = fs::metadata(path).map_err(|error| disk::failed("read", path, &error))?;
     let (major, minor) = (rustix::fs::major(about.dev()), rustix::fs::minor(about.dev()));
     let device = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
-    let none = || {
-        Problem::environment(format!(
-            "{} is on no disk whose reads and writes can be counted",
-            path.display()
-        ))
-        .remedy("a PLIMSOLL_HOME on a disk: not tmpfs, not a network")
-    };
-    let device = fs::canonicalize(device).map_err(|_| none())?;
+    let device = fs::canonicalize(device).map_err(|_| no_disk(path))?;
     let whole = if device.join("partition").exists() { device.parent().unwrap_or(&device) } else { &device };
-    Ok(fs::read_to_string(whole.join("dev")).map_err(|_| none())?.trim().to_string())
+    Ok(whole.to_path_buf())
 }
 
 #[cfg(test)]

@@ -107,6 +107,11 @@ impl Hosts {
         done.map_err(|refusal| Problem::environment(refusal.to_string()).tier(tier).into())
     }
 
+    /// This host's cards that lead to others.
+    pub(crate) fn cables(&self) -> Vec<String> {
+        self.lock().iter().map(|one| one.star.subnet.name()).collect()
+    }
+
     /// What carries packets between those of a stack, where that is a process.
     pub(crate) fn carrier(&self, instance: &str) -> Option<(u32, Option<PathBuf>)> {
         let all = self.lock();

@@ -239,6 +239,13 @@ impl Site {
         self.cgroup.as_ref().map(|group| group.join(instance))
     }
 
+    /// Where the ledger is.
+    pub(crate) fn ledger_path(&self) -> Result<PathBuf> {
+        let ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = ledger.as_ref().map(|ledger| ledger.path().to_path_buf());
+        path.ok_or_else(|| Problem::bug("a change of a lab that is closed").into())
+    }
+
     /// Writes a change down.
     pub(crate) fn note(&self, entry: &Entry) -> Result<()> {
         match self.ledger.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {

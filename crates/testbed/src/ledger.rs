@@ -40,6 +40,8 @@ pub(crate) enum Entry {
     /// Our end of the cable to a tier's own host, to be removed as long as `owner`, a lab's mark, is written on it. Its
     /// other end, and the host, are gone with it.
     Cable { name: String, owner: String },
+    /// A setting of the machine, and what stood there before.
+    Machine { path: PathBuf, found: String },
     /// A file system that was mounted there.
     Mount { path: PathBuf },
     /// A process that was started, the leader of its session.
@@ -103,6 +105,11 @@ impl Ledger {
     /// Removes the file; the lock goes with this value.
     pub(crate) fn remove(self) -> Result<()> {
         disk::remove_file(&self.path)
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The locked file.

@@ -6,6 +6,7 @@ use std::path::Path;
 use model::{Problems, Result};
 
 use crate::ledger::Entry;
+use crate::machine::file::put_back;
 use crate::process::{Family, Identity, boot_id};
 use crate::unmount::unmount;
 use crate::{cgroup, disk, subnet};
@@ -36,6 +37,9 @@ pub(crate) fn undo(entries: &[Entry]) -> Result<usize> {
         match entry {
             Entry::Cgroup { path } if same_boot => _ = note(cgroup::remove(path).map(|()| 0)),
             Entry::Cable { name, owner } if same_boot => _ = note(subnet::remove(name, owner).map(|()| 0)),
+            Entry::Machine { path, found } if same_boot => {
+                _ = note(put_back(path, found, owner(entries)).map(|()| 0));
+            }
             Entry::Mount { path } if same_boot => _ = note(unmount(path).map(|()| 0)),
             Entry::Directory { path } => _ = note(remove_tree(path).map(|()| 0)),
             _ => {}
@@ -43,6 +47,15 @@ pub(crate) fn undo(entries: &[Entry]) -> Result<usize> {
     }
     Problems::check(problems)?;
     Ok(ended)
+}
+
+/// The lab's mark.
+fn owner(entries: &[Entry]) -> &str {
+    let mark = entries.iter().find_map(|entry| match entry {
+        Entry::Opened { marker, .. } => Some(marker.as_str()),
+        _ => None,
+    });
+    mark.unwrap_or_default()
 }
 
 /// What a cgroup did not hold: everything, on a machine without one.

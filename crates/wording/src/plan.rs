@@ -1,5 +1,6 @@
 //! What a study will do and how long that takes, before it begins.
 
+use model::record::MachineSettingResult;
 use model::record::study::{Arm, Compare, Form, Measurement, SweepOrder};
 use model::{Plan, SweepPlan, units};
 
@@ -85,6 +86,20 @@ pub fn too_much_cpu(plan: &Plan) -> Option<String> {
             units::number(cores)
         )
     })
+}
+
+/// What was changed of the machine, and that it is for a while.
+pub fn machine_changed(settings: &[MachineSettingResult]) -> String {
+    let one = |setting: &MachineSettingResult| {
+        let MachineSettingResult { name, found, set, .. } = setting;
+        if found == set {
+            format!("{name} is {set} anyway")
+        } else {
+            format!("{name} {set} instead of {found}")
+        }
+    };
+    let all: Vec<String> = settings.iter().map(one).collect();
+    format!("changed of this machine until the run ends: {}", all.join(", "))
 }
 
 #[cfg(test)]

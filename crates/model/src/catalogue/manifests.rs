@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 
 use super::Catalogue;
 use crate::catalogue::kit::{Build, borrowed};
+use crate::catalogue::machine_knob::{MachineKnob, MachineKnobFile};
 use crate::catalogue::qos::QosPreset;
 use crate::catalogue::rules::Rule;
 use crate::document;
@@ -104,6 +105,19 @@ impl Catalogue {
         let (path, text, link) = self.named("link", "links", name, |link: &LinkFile| &link.name)?;
         Problems::check(placed(link.mistakes(), &path, text))?;
         Ok(link)
+    }
+
+    /// The settings of the machine; none in a catalogue that doesn't have them.
+    pub fn machine_knobs(&self) -> Result<Vec<MachineKnob>> {
+        const PATH: &str = "host/knobs.toml";
+        if !self.files.contains_key(PATH) {
+            return Ok(Vec::new());
+        }
+        let text = self.text(PATH)?;
+        let file: MachineKnobFile = document::read(PATH, text)?;
+        let mistakes = file.knobs.iter().flat_map(MachineKnob::mistakes).collect();
+        Problems::check(placed(mistakes, PATH, text))?;
+        Ok(file.knobs)
     }
 
     /// A topology.

@@ -2,6 +2,7 @@
 //! started yet.
 
 mod databases;
+mod machine;
 mod outages;
 mod tier;
 mod tiers;
@@ -21,6 +22,7 @@ use crate::catalogue::setting::{self, GivenSettings, Values};
 use crate::document::nearest;
 use crate::problem::{Problem, Problems, Result};
 use crate::{Acknowledge, Catalogue, FaultFile, KitManifest, StackManifest};
+pub use machine::MachineSetting;
 pub use tier::PlanTier;
 
 /// Everything that a run needs to know.
@@ -45,6 +47,9 @@ pub struct Plan {
     pub topology: Option<String>,
     /// The tiers in the order in which they start.
     pub tiers: Vec<PlanTier>,
+    /// Settings of the machine that are changed for the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machine: Vec<MachineSetting>,
     /// How the users arrive and how long they stay.
     pub load: Load,
     /// What the run must meet.
@@ -117,6 +122,7 @@ impl Plan {
         let size = resolve_size(recipe, &kit, &mut problems);
         let params = setting::resolve(&kit.params, &recipe.param, "param.", &mut problems);
         let mut tiers = tiers::resolve(recipe, &kit, &stack, catalogue, &mut problems)?;
+        let machine = machine::resolve(recipe, catalogue, &mut problems)?;
         topology::put_on_hosts(recipe, &mut tiers, catalogue, &mut problems)?;
         let qos = resolve_qos(recipe, &kit, catalogue, &mut problems);
         let mut load = crate::catalogue::load::request::resolve(recipe, &kit, &mut problems);
@@ -150,6 +156,7 @@ impl Plan {
             stack,
             topology: recipe.topology.clone(),
             tiers,
+            machine,
             load,
             qos,
             placement,
@@ -189,6 +196,17 @@ impl Plan {
     pub fn outage(&self) -> Option<&Injection> {
         let is_outage = |one: &&Injection| matches!(one, Injection::Kill { .. } | Injection::Cut { .. });
         self.injections().iter().find(is_outage)
+    }
+
+    /// The other servers on the host of an instance (from 1), where a topology put several on one: `data-1`.
+    pub fn beside(&self, tier: &str, instance: u32) -> Vec<String> {
+        let number = instance.saturating_sub(1) as usize;
+        let Some(own) = self.tier(tier).and_then(|tier| tier.hosts.get(number)) else { return Vec::new() };
+        let all = self.tiers.iter().flat_map(|tier| {
+            tier.hosts.iter().enumerate().map(move |(number, host)| (tier.name.as_str(), number, host))
+        });
+        let others = all.filter(|(name, at, host)| *host == own && (*name != tier || *at != number));
+        others.map(|(name, at, _)| format!("{name}-{}", at + 1)).collect()
     }
 
     /// The tier that the application asks for its data: of two databases the second, which has its rows on the first.

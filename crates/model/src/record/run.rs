@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Check, FileSetResult, LinkResult, Outage, PhaseResults, TargetOutcome, UntimedResult};
+use super::{
+    Check, FileSetResult, LinkResult, MachineSettingResult, Outage, PhaseResults, TargetOutcome,
+    UntimedResult,
+};
 use crate::catalogue::load::Load;
 use crate::catalogue::setting::{GivenSettings, Values};
 use crate::catalogue::tier_setting::OwnHost;
@@ -151,6 +154,9 @@ pub struct Setup {
     pub stack_cpus: Vec<usize>,
     /// Kernel, CPU model, memory: name to value.
     pub machine: BTreeMap<String, String>,
+    /// Settings of the machine that were changed for the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machine_settings: Vec<MachineSettingResult>,
     /// The tiers.
     pub tiers: Vec<TierSetup>,
     /// The server, when somebody else started it: no tier was watched, and no data checked but over HTTP.

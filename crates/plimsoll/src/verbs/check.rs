@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use model::catalogue::machine_knob::MACHINE;
 use model::catalogue::qos::{QosPreset, QosTarget};
 use model::{
     Catalogue, Plan, Problem, Problems, Recipe, Result, RuleFile, StudyFile, SweepPlan, document, units,
@@ -79,6 +80,8 @@ fn file_of_catalogue(text: &str) -> Option<(&'static str, Check)> {
         Some(("topologies", check_topology))
     } else if has("[[tier]]") {
         Some(("stacks", check_stack))
+    } else if has("[[knob]]") && !has("[program]") && !key("kit") {
+        Some(("host", check_machine))
     } else if has("[[rule]]") {
         Some(("rules", check_rules))
     } else if key("targets") && !key("kit") {
@@ -249,6 +252,9 @@ fn check_name(name: &str, context: &Context) -> Result<String> {
             check_forms(&study, &file, text, catalogue)
         }),
     ];
+    if name == MACHINE {
+        return check_machine(name, catalogue);
+    }
     let mut said = Vec::new();
     for (names, check) in kinds {
         if names.contains(&name) {
@@ -270,6 +276,11 @@ fn check_service(name: &str, catalogue: &Catalogue) -> Result<String> {
     let service = catalogue.service(name)?;
     testbed::check_service(catalogue, &format!("services/{name}"), &service)?;
     Ok(format!("service {name}: {} with {} knobs", service.title, service.knobs.len()))
+}
+
+fn check_machine(_: &str, catalogue: &Catalogue) -> Result<String> {
+    let count = catalogue.machine_knobs()?.len();
+    Ok(format!("{MACHINE}: this machine's own settings, {count} knobs"))
 }
 
 fn check_link(name: &str, catalogue: &Catalogue) -> Result<String> {

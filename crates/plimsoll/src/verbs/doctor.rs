@@ -41,7 +41,7 @@ pub(crate) fn main(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
     if args.install {
         return install(args, context);
     }
-    let mut findings = findings::machine(context);
+    let mut findings = findings::machine(context)?;
     findings.extend(findings::sight());
     findings.extend(packages(args, context)?);
     if !args.no_ceiling {

@@ -1,10 +1,14 @@
 //! `plimsoll list`: what the catalogue has.
 
 use clap::Args;
+use model::catalogue::machine_knob::MACHINE;
 use model::catalogue::stack::StackTier;
 use model::catalogue::topology_file::HostRequest;
 use model::record::study::Form;
-use model::{Catalogue, KitManifest, Problem, Problems, Result, Setting, catalogue::tier_setting, document};
+use model::{
+    Catalogue, KitManifest, Problem, Problems, Result, Setting, Value, catalogue::tier_setting, document,
+};
+use testbed::MachineKnobFound;
 
 use crate::context::Context;
 use runner::cpus;
@@ -16,6 +20,7 @@ Examples:
   plimsoll list
   plimsoll list tpcw                        a kit: its stacks, sizes, mixes and parameters
   plimsoll list mariadb                     a service: its knobs, and what can be set for any tier
+  plimsoll list host                        this machine's own settings: which there are here, and what they are
   plimsoll list cosmo-2006-local-remote     a study: its cells")]
 pub(crate) struct ListArgs {
     /// Show the kit, stack, study, service, link, topology or preset of that name with its parameters, knobs or cells
@@ -52,6 +57,10 @@ fn overview(context: &Context) -> Result<String> {
         let service = catalogue.service(name)?;
         text += &format!("  {name:<34} {} ({} knobs)\n", service.title, service.knobs.len());
     }
+    let of_machine = catalogue.machine_knobs()?.len();
+    text += &format!(
+        "  {MACHINE:<34} this machine's own settings, put back after each run ({of_machine} knobs)\n"
+    );
     text += "\nLinks, for --set TIER.net.link=NAME\n";
     for name in catalogue.links() {
         text += &format!("  {name:<34} {}\n", catalogue.link(name)?.title);
@@ -74,6 +83,9 @@ type Show = fn(&Catalogue, &str) -> Result<String>;
 /// Everything of that name: a stack may be called like its one server, and targets like their kit.
 fn one(context: &Context, name: &str) -> Result<String> {
     let catalogue = &context.catalogue;
+    if name == MACHINE {
+        return machine(context);
+    }
     let kinds: [(Vec<&str>, Show); 7] = [
         (catalogue.kits(), kit),
         (catalogue.stacks(), stack),
@@ -89,7 +101,7 @@ fn one(context: &Context, name: &str) -> Result<String> {
             shown.push(show(catalogue, name)?);
         }
     }
-    let known = kinds.iter().flat_map(|(names, _)| names.iter().copied());
+    let known = kinds.iter().flat_map(|(names, _)| names.iter().copied()).chain([MACHINE]);
     if shown.is_empty() { Err(unknown(name, known.collect())) } else { Ok(shown.join("\n")) }
 }
 
@@ -168,6 +180,26 @@ fn service(catalogue: &Catalogue, name: &str) -> Result<String> {
          Of the tier that it runs in, set by --set TIER.NAME=VALUE:\n{of_any_tier}",
         service.title
     ))
+}
+
+/// The settings of the machine, as they are here.
+fn machine(context: &Context) -> Result<String> {
+    let mut text = format!(
+        "{MACHINE}: this machine's own settings\n\
+         Knobs (name, value in force, range), set by --set {MACHINE}.KNOB=VALUE as root, and put back after each run:\n"
+    );
+    for knob in context.catalogue.machine_knobs()? {
+        let (value, why) = match testbed::look_at_machine(&knob, &context.home) {
+            MachineKnobFound::Changeable(value) => (value, None),
+            MachineKnobFound::Fixed { value, why } => (value.unwrap_or_else(|| "–".to_string()), Some(why)),
+            MachineKnobFound::OfCables => ("of each cable".to_string(), None),
+        };
+        let mut own = knob.setting();
+        own.default = Value::Text(value);
+        text += &setting(&own);
+        text += &why.map(|why| format!("      not here: {why}\n")).unwrap_or_default();
+    }
+    Ok(text)
 }
 
 fn link(catalogue: &Catalogue, name: &str) -> Result<String> {

@@ -37,6 +37,7 @@ mod hit;
 mod hungry;
 mod kept;
 mod line_proof;
+mod machine_settings;
 mod measuring;
 mod open_mix;
 mod outage;

@@ -13,6 +13,7 @@ mod files;
 mod held;
 mod image;
 mod kept_files;
+mod machine;
 mod memory;
 mod own_host;
 mod packaging;

@@ -39,7 +39,7 @@ pub(crate) fn lay_far(catalogue: &mut Catalogue) {
 pub(crate) fn catalogue() -> Catalogue {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
     let mut files: BTreeMap<String, Cow<'static, [u8]>> = BTreeMap::new();
-    for folder in ["services", "stacks"] {
+    for folder in ["host", "services", "stacks"] {
         read_into(&mut files, &root, Path::new(folder));
     }
     let mut catalogue = Catalogue::new(files);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::machine;
 use super::tier::PlanTier;
 use crate::catalogue::recipe::Recipe;
 use crate::catalogue::setting::{self, Values};
@@ -19,7 +20,8 @@ pub(super) fn resolve(
     problems: &mut Vec<Problem>,
 ) -> Result<Vec<PlanTier>> {
     let mut given: BTreeMap<&str, Values> = BTreeMap::new();
-    for (key, value) in recipe.set.iter().filter(|_| !stack.tiers.is_empty()) {
+    let of_tiers = recipe.set.iter().filter(|(key, _)| machine::name_of(key).is_none());
+    for (key, value) in of_tiers.filter(|_| !stack.tiers.is_empty()) {
         match key.split_once('.').and_then(|(owner, knob)| Some((find_tier(kit, stack, owner)?, knob))) {
             Some((tier, knob)) => _ = given.entry(tier).or_default().insert(knob.to_string(), value.clone()),
             None => problems.push(unknown_owner(kit, stack, key)),

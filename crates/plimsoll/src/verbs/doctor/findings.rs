@@ -1,10 +1,12 @@
 //! What the doctor finds about the machine, each by trying it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
 use model::catalogue::tier_setting::{DELAY, HOST, OwnHost, RATE};
-use model::units;
+use model::{Result, units};
+use testbed::MachineKnobFound;
 
 use crate::context::Context;
 use runner::cpus;
@@ -69,15 +71,40 @@ impl fmt::Display for Finding {
 }
 
 /// CPUs, home, user, cgroups, hosts, descriptors.
-pub(super) fn machine(context: &Context) -> Vec<Finding> {
-    vec![
+pub(super) fn machine(context: &Context) -> Result<Vec<Finding>> {
+    Ok(vec![
         cpu_finding(),
         home_finding(&context.home),
         user_finding(),
         cgroup_finding(),
         host_finding(),
         descriptor_finding(),
-    ]
+        settings_finding(context)?,
+    ])
+}
+
+/// Which of the machine's own settings can be changed for a run.
+fn settings_finding(context: &Context) -> Result<Finding> {
+    let knobs = context.catalogue.machine_knobs()?;
+    let mut fixed: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for knob in &knobs {
+        if let MachineKnobFound::Fixed { why, .. } = testbed::look_at_machine(knob, &context.home) {
+            fixed.entry(why).or_default().push(knob.name.as_str());
+        }
+    }
+    let count: usize = fixed.values().map(Vec::len).sum();
+    let (subject, what) =
+        ("settings of the machine", format!("{} of {} can be changed", knobs.len() - count, knobs.len()));
+    if fixed.is_empty() {
+        return Ok(Finding::good(subject, what));
+    }
+    let why: Vec<String> = fixed.iter().map(|(why, names)| format!("{}: {why}", names.join(", "))).collect();
+    let what = format!("{what}; {}", why.join("; "));
+    Ok(Finding::limited(
+        subject,
+        what,
+        "plimsoll list host shows each; all others are the machine's own business",
+    ))
 }
 
 /// What can be seen of a run, and what is lost where it can't. None of it is needed to measure.
