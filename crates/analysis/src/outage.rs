@@ -17,6 +17,8 @@ pub struct Kill {
     pub instance: u32,
     /// How many there were.
     pub instances: u32,
+    /// The other servers on its host, which were cut off with it.
+    pub beside: Vec<String>,
     /// Second of the run.
     pub at_s: f64,
     /// For how long it was cut off; it was ended when absent.
@@ -63,6 +65,7 @@ pub fn outage(kill: &Kill, steady: &[WorkOfSecond]) -> Option<Outage> {
         tier: kill.tier.clone(),
         instance: kill.instance,
         instances: kill.instances,
+        beside: kill.beside.clone(),
         at_s: kill.at_s,
         cut_s: kill.cut_s,
         before_per_s,
@@ -92,7 +95,8 @@ mod tests {
     }
 
     fn outage_of(work: &[(u64, u64)], at_s: f64) -> Option<Outage> {
-        let kill = Kill { tier: "db".into(), instance: 3, instances: 3, at_s, cut_s: None };
+        let kill =
+            Kill { tier: "db".into(), instance: 3, instances: 3, beside: Vec::new(), at_s, cut_s: None };
         outage(&kill, &seconds(work))
     }
 

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use model::catalogue::load::Arriving;
-use model::{Catalogue, Plan, Recipe, Result};
+use model::catalogue::setting::Values;
+use model::record::plan::PlanTier;
+use model::{Catalogue, Plan, Recipe, Result, ServiceManifest, document};
 
 const KIT: &str = r#"
 format = 1
@@ -189,4 +191,38 @@ fn a_run_by_number_of_sessions_has_no_length_and_no_ramps() {
         let text = asked(ask).expect_err(said).to_string();
         assert!(text.contains(said), "{said} is missing in {text}");
     }
+}
+
+const SERVICE: &str = r#"format = 1
+name = "x"
+title = "X"
+logs = []
+packages = { why = "a test" }
+program = { binary = "x", args = [], version_args = [], known_versions = [] }
+ready = { probe = "accept", within_s = 1 }
+stop = { signal = "TERM", within_s = 1 }
+"#;
+
+#[test]
+fn servers_that_a_topology_put_on_one_host_are_beside_each_other() {
+    let mut plan = resolve(None, None).expect("a plan");
+    let service: ServiceManifest = document::read("service.toml", SERVICE).expect("a manifest");
+    let tier = |name: &str, hosts: &[&str]| PlanTier {
+        name: name.to_string(),
+        service: service.clone(),
+        folder: String::new(),
+        values: Values::new(),
+        instances: hosts.len().max(1) as u32,
+        memory_limit_bytes: None,
+        cpu_limit_cores: None,
+        read_limit_per_s: None,
+        own_host: None,
+        link: None,
+        hosts: hosts.iter().map(ToString::to_string).collect(),
+    };
+    let nodes = ["node-1", "node-2"];
+    plan.tiers = vec![tier("data", &nodes), tier("db", &nodes), tier("web", &[])];
+    assert_eq!(plan.beside("db", 2), ["data-2"]);
+    assert_eq!(plan.beside("data", 1), ["db-1"]);
+    assert_eq!(plan.beside("web", 1), Vec::<String>::new());
 }

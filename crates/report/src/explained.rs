@@ -216,7 +216,7 @@ impl<'a> Tried<'a> {
 pub(crate) fn try_command(tried: Tried<'_>, one: &Try) -> Option<String> {
     let (knob, value) = (one.knob.as_ref()?, one.values.first()?);
     let setup = tried.setup();
-    let Settings { param, set: own } = tried.settings().filter(|_| setup.target.is_none())?;
+    let Settings { param, set: own, .. } = tried.settings().filter(|_| setup.target.is_none())?;
     // The same for both sides: with other ones it would be another workload, or none that starts.
     let params = param.into_iter().flat_map(|param| ["--param".to_string(), param]);
     let kit = setup.kit.split('@').next().unwrap_or_default();

@@ -10,6 +10,8 @@ pub(crate) struct Settings {
     pub(crate) param: Vec<String>,
     /// Values of `--set`.
     pub(crate) set: Vec<String>,
+    /// The value of `--topology`.
+    pub(crate) topology: Option<String>,
 }
 
 impl Settings {
@@ -17,7 +19,7 @@ impl Settings {
     /// sweep's, which names a file, they are not known.
     pub(crate) fn of_run(record: &RunRecord) -> Option<Settings> {
         if let Some(given) = &record.setup.given {
-            return Some(Settings::of(given));
+            return Some(Settings { topology: record.setup.topology.clone(), ..Settings::of(given) });
         }
         let of_sweep = record.command.iter().skip(1).any(|word| word == "sweep");
         (!of_sweep).then(|| Settings::of_command(&record.command))
@@ -28,18 +30,20 @@ impl Settings {
         let mut recipes = record.arms.iter().map(|arm| &arm.recipe);
         let Some(first) = recipes.next() else { return Settings::default() };
         let mut common = GivenSettings { param: first.param.clone(), set: first.set.clone() };
+        let mut topology = first.topology.clone();
         for recipe in recipes {
+            topology = topology.filter(|name| recipe.topology.as_ref() == Some(name));
             common.param.retain(|name, value| recipe.param.get(name) == Some(value));
             common.set.retain(|name, value| recipe.set.get(name) == Some(value));
         }
-        Settings::of(&common)
+        Settings { topology, ..Settings::of(&common) }
     }
 
     fn of(given: &GivenSettings) -> Settings {
         let flags = |values: &Values| {
             values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
         };
-        Settings { param: flags(&given.param), set: flags(&given.set) }
+        Settings { param: flags(&given.param), set: flags(&given.set), topology: None }
     }
 
     fn of_command(command: &[String]) -> Settings {
@@ -48,13 +52,16 @@ impl Settings {
             let joined = command.iter().filter_map(|word| word.strip_prefix(flag)?.strip_prefix('='));
             after.map(|(_, value)| value.clone()).chain(joined.map(str::to_string)).collect()
         };
-        Settings { param: flags("--param"), set: flags("--set") }
+        Settings { param: flags("--param"), set: flags("--set"), topology: None }
     }
 
-    /// `set: think_time=0.7, web.proxy=ajp`; absent where there are none.
+    /// `topology: dolphin-2x2; set: think_time=0.7, web.proxy=ajp`; absent where there are none.
     pub(crate) fn line(&self) -> Option<String> {
         let all = [self.param.as_slice(), &self.set].concat();
-        (!all.is_empty()).then(|| format!("set: {}", all.join(", ")))
+        let set = (!all.is_empty()).then(|| format!("set: {}", all.join(", ")));
+        let topology = self.topology.iter().map(|name| format!("topology: {name}"));
+        let parts: Vec<String> = topology.chain(set).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 }
 
@@ -87,6 +94,9 @@ mod tests {
             line(&record).as_deref(),
             Some("set: think_time=0.7, db.max_connections=9, web.proxy=ajp")
         );
+        record.setup.topology = Some("dolphin-2x2".into());
+        record.setup.given = Some(GivenSettings::default());
+        assert_eq!(line(&record).as_deref(), Some("topology: dolphin-2x2"));
     }
 
     #[test]

@@ -228,7 +228,8 @@ impl Witness<'_> {
             }
         };
         self.note(now_s, text)?;
-        self.kills.push(Kill { tier: tier.to_string(), instance, instances, at_s: now_s, cut_s });
+        let beside = if cut_s.is_some() { self.plan.beside(tier, instance) } else { Vec::new() };
+        self.kills.push(Kill { tier: tier.to_string(), instance, instances, beside, at_s: now_s, cut_s });
         Ok(())
     }
 

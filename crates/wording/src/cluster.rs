@@ -29,7 +29,7 @@ fn list(numbers: &[usize]) -> String {
 
 /// What users saw of an instance that was ended.
 pub fn outage(outage: &Outage) -> String {
-    let Outage { tier, instance, instances, at_s, .. } = outage;
+    let Outage { tier, instance, instances, at_s, beside, .. } = outage;
     let before = number(outage.before_per_s);
     let failed = match outage.failed {
         0 => "no operation failed".to_string(),
@@ -50,7 +50,10 @@ pub fn outage(outage: &Outage) -> String {
     };
     let what = match outage.cut_s {
         None => "was killed".to_string(),
-        Some(cut_s) => format!("was cut off for {}", show_seconds(cut_s)),
+        Some(cut_s) if beside.is_empty() => format!("was cut off for {}", show_seconds(cut_s)),
+        Some(cut_s) => {
+            format!("was cut off, with {} on its host, for {}", beside.join(", "), show_seconds(cut_s))
+        }
     };
     format!("{tier}-{instance} of {instances} {what} in second {}: {failed}; {course}", at_s.floor())
 }
@@ -74,6 +77,7 @@ mod tests {
             tier: "db".into(),
             instance: 3,
             instances: 3,
+            beside: Vec::new(),
             at_s: 22.4,
             cut_s: None,
             before_per_s: 120.0,
@@ -90,6 +94,8 @@ mod tests {
         assert!(parts.iter().all(|part| said.contains(part)), "{said}");
         let cut = outage(&Outage { cut_s: Some(5.0), ..one.clone() });
         assert!(cut.contains("was cut off for 5.00 s in second 22"), "{cut}");
+        let with = outage(&Outage { cut_s: Some(5.0), beside: vec!["data-1".into()], ..one.clone() });
+        assert!(with.contains("db-3 of 3 was cut off, with data-1 on its host, for 5.00 s"), "{with}");
         let never = outage(&Outage { recovered_after_s: None, failed: 0, ..one.clone() });
         assert!(never.contains("no operation failed") && never.contains("not reached again"), "{never}");
         let unseen = outage(&Outage { recovered_after_s: Some(0.0), failed: 1, ..one });

@@ -12,6 +12,9 @@ pub struct Outage {
     pub instance: u32,
     /// How many there were.
     pub instances: u32,
+    /// The other servers on its host, which were cut off with it: `data-1`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
     /// Second of the run.
     pub at_s: f64,
     /// For how long it was cut off; seconds. Absent where it was ended.
