@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use model::ServerJob;
+use model::catalogue::tier_setting::OwnHost;
 use model::record::Series;
 use model::record::calls::CallStep;
 use model::record::statements::{StatementFacts, StatementSeen};
@@ -75,6 +76,9 @@ pub struct TierJob {
     /// Its threads are event loops.
     #[serde(default)]
     pub event_loop: bool,
+    /// The host of its own that it is on, if any.
+    #[serde(default)]
+    pub own_host: Option<OwnHost>,
 }
 
 /// What the observer says.

@@ -1,5 +1,6 @@
 //! A tier as the kernel sees it, one file an observer: each reads one source and gives its series.
 
+mod cable;
 mod cpu_wait;
 mod disk;
 mod instances;
@@ -18,6 +19,7 @@ use model::Signal;
 use crate::cgroup;
 use crate::job::TierJob;
 use crate::points::Points;
+use cable::Cable;
 use cpu_wait::CpuWait;
 use disk::Disk;
 use memory_limit::MemoryLimit;
@@ -34,6 +36,7 @@ pub(crate) use usage::{CPU, CPU_SYSTEM, MEMORY, Usage};
 pub(crate) fn signals() -> impl Iterator<Item = Signal> {
     let all = [
         usage::SIGNALS,
+        cable::SIGNALS,
         instances::SIGNALS,
         cpu_wait::SIGNALS,
         quota::SIGNALS,
@@ -57,12 +60,15 @@ pub(crate) struct Tier {
     pressure: Pressure,
     cpu_wait: CpuWait,
     disk: Disk,
+    cable: Option<Cable>,
 }
 
 impl Tier {
     /// The tier of `job`; `None` where it has no cgroup or no process. All its instances share one group.
     pub(crate) fn of(job: &TierJob) -> Option<Tier> {
-        Some(Tier::open(&job.name, job.cgroup.as_ref()?, *job.pids.first()?))
+        let main = *job.pids.first()?;
+        let tier = Tier::open(&job.name, job.cgroup.as_ref()?, main);
+        Some(Tier { cable: job.own_host.as_ref().map(|host| Cable::of(host, main)), ..tier })
     }
 
     fn open(name: &str, group: &Path, main: u32) -> Tier {
@@ -75,6 +81,7 @@ impl Tier {
             pressure: Pressure::open(group),
             cpu_wait: CpuWait::of(group),
             disk: Disk::default(),
+            cable: None,
         }
     }
 
@@ -87,6 +94,9 @@ impl Tier {
         }
         self.quota.sample(tier, points);
         self.disk.sample(tier, &ids, points);
+        if let Some(cable) = &mut self.cable {
+            cable.sample(tier, points);
+        }
         self.pressure.sample(tier, points);
         self.cpu_wait.sample(tier, points);
     }

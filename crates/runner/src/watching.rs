@@ -318,6 +318,7 @@ pub(crate) fn tiers(standing: &StandingStack) -> Vec<TierJob> {
         sockets: tier.sockets.values().cloned().collect(),
         background_threads: tier.background_threads.clone(),
         event_loop: tier.event_loop,
+        own_host: tier.own_host,
     };
     standing.tiers().iter().map(tier).collect()
 }

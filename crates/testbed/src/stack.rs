@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use model::catalogue::tier_setting::OwnHost;
 use model::{MemoryKill, Problem, Problems, Result, ServerJob, ServiceManifest};
 use rustix::process::Signal;
 
@@ -63,6 +64,8 @@ pub struct Tier {
     pub background_threads: Vec<String>,
     /// Its threads are event loops.
     pub event_loop: bool,
+    /// The host of its own that it is on, if any.
+    pub own_host: Option<OwnHost>,
     pub(crate) settles: Vec<ReadyCommand>,
     pub(crate) cpus: Vec<usize>,
     pub(crate) loading: bool,

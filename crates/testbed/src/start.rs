@@ -427,6 +427,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             job: ready.job.clone(),
             background_threads: tier.service.background_threads.clone(),
             event_loop: tier.service.event_loop,
+            own_host: tier.own_host,
             settles: first.settles.iter().map(ReadyCommand::again).collect(),
             cpus: self.layout.cpus.clone(),
             loading: self.layout.loading,

@@ -90,6 +90,9 @@ pub struct StudyFile {
     pub order: Option<SweepOrder>,
     /// Seed of the order and of the users' random draws; 1 when absent.
     pub seed: Option<u64>,
+    /// How many CPUs a machine has at least, if what the study is about shows on fewer only as something else.
+    #[schemars(range(min = 2))]
+    pub min_cpus: Option<u32>,
     /// Steady seconds of a trial: `20s`, which is the default.
     pub window: Option<String>,
     /// What `--full` measures instead: the study as it was published, where its usual form is a short one.

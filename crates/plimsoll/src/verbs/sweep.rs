@@ -76,6 +76,7 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
                 return Ok(0);
             }
             told.lines().for_each(|line| context.console.note(line));
+            check_cpus(&plan)?;
             if let Some(told) = up_to_the_data(&plan.sweep.cells) {
                 context.console.note(&told);
             }
@@ -97,6 +98,17 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
         Some(csv) => csv.write(&text, code, context),
         None => code,
     }
+}
+
+/// Refuses a study that needs more CPUs than there are.
+fn check_cpus(plan: &SweepPlan) -> Result<()> {
+    let (least, here) = (plan.min_cpus.unwrap_or(1) as usize, cpus::allowed().len());
+    if here >= least {
+        return Ok(());
+    }
+    let what = format!("{} needs {least} CPUs, and here are {here}", plan.sweep.name);
+    let why = "what it is about shows on fewer only as something else; the study says why (`plimsoll list`)";
+    Err(Problem::environment(what).key("min_cpus").why(why).remedy("a machine that has them").into())
 }
 
 /// Where the searches for load lines end because the data sets end there.

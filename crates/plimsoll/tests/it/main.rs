@@ -39,6 +39,7 @@ mod kept;
 mod line_proof;
 mod machine_settings;
 mod measuring;
+mod narrow_link;
 mod open_mix;
 mod outage;
 mod published;

@@ -27,6 +27,8 @@ pub struct SweepPlan {
     pub loads: Vec<f64>,
     /// The first arm's plan.
     pub first: Plan,
+    /// How many CPUs a machine has at least, if fewer show something else.
+    pub min_cpus: Option<u32>,
 }
 
 /// Where a study was read.
@@ -151,7 +153,7 @@ fn resolve(
         differs: study.differs.clone(),
     };
     let loads = if study.find.is_some() { vec![0.0; arms.len()] } else { checked.loads };
-    Ok(SweepPlan { sweep, arms, loads, first })
+    Ok(SweepPlan { sweep, arms, loads, first, min_cpus: study.min_cpus })
 }
 
 /// A search for the load line begins where the kit says, unless the study does.
