@@ -36,6 +36,7 @@ mod ground_truth;
 mod hit;
 mod hungry;
 mod kept;
+mod killed_cluster;
 mod line_proof;
 mod machine_settings;
 mod measuring;
