@@ -1,7 +1,8 @@
 //! Rules can only speak of what runs give: every signal that a rule needs comes out of a run that was recorded.
 //!
 //! `tests/recorded/` has short runs of real stacks without their logs, as `plimsoll run` kept them: `events` on
-//! `apache-event-fpm-mariadb-memcached` with limits of CPU time and memory, `tpcw` on `tomcat-mariadb`, and the fault `fpm-slow-page`.
+//! `apache-event-fpm-mariadb-memcached` with limits of CPU time and memory, `tpcw` on `tomcat-mariadb`, and the faults `fpm-slow-page` and
+//! `nginx-narrow-link`.
 
 use std::path::Path;
 
@@ -16,7 +17,7 @@ use super::{fill_in, services};
 use crate::catalogue_folder;
 use crate::judge::series_seen;
 
-const RECORDED: [&str; 3] = ["events", "tpcw", "slow_page"];
+const RECORDED: [&str; 4] = ["events", "tpcw", "slow_page", "narrow_link"];
 
 fn catalogue() -> Catalogue {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
