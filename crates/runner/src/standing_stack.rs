@@ -116,7 +116,7 @@ impl StandingStack {
         // Before the data: how long it takes to make is a figure of its own.
         let mut machine = lab.set_machine(&plan.machine)?;
         if !machine.is_empty() {
-            env.progress.note(&wording::plan::machine_changed(&machine));
+            env.progress.done(&wording::plan::machine_changed(&machine));
         }
         let built = application::ensure(plan, &lab, &mut steps, env)?;
         let whole = dataset::ensure(plan, &lab, &mut steps, env)?;

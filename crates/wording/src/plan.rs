@@ -99,7 +99,7 @@ pub fn machine_changed(settings: &[MachineSettingResult]) -> String {
         }
     };
     let all: Vec<String> = settings.iter().map(one).collect();
-    format!("changed of this machine until the run ends: {}", all.join(", "))
+    format!("changed on this machine until the run ends: {}", all.join(", "))
 }
 
 #[cfg(test)]

@@ -100,11 +100,7 @@ fn settings_finding(context: &Context) -> Result<Finding> {
     }
     let why: Vec<String> = fixed.iter().map(|(why, names)| format!("{}: {why}", names.join(", "))).collect();
     let what = format!("{what}; {}", why.join("; "));
-    Ok(Finding::limited(
-        subject,
-        what,
-        "plimsoll list host shows each; all others are the machine's own business",
-    ))
+    Ok(Finding::limited(subject, what, "plimsoll list host shows each of them"))
 }
 
 /// What can be seen of a run, and what is lost where it can't. None of it is needed to measure.
