@@ -193,15 +193,7 @@ fn a_run_by_number_of_sessions_has_no_length_and_no_ramps() {
     }
 }
 
-const SERVICE: &str = r#"format = 1
-name = "x"
-title = "X"
-logs = []
-packages = { why = "a test" }
-program = { binary = "x", args = [], version_args = [], known_versions = [] }
-ready = { probe = "accept", within_s = 1 }
-stop = { signal = "TERM", within_s = 1 }
-"#;
+const SERVICE: &str = include_str!("../../../catalogue/services/nginx/service.toml");
 
 #[test]
 fn servers_that_a_topology_put_on_one_host_are_beside_each_other() {

@@ -7,10 +7,11 @@
 //! load generator says is held against it. [`stack::Stack`] is a bench on which a whole find takes milliseconds, and
 //! [`finds`] tells what many of them came to.
 //! [`ending`] is how a test says that it was skipped or could not judge, [`length`] how many simulations it makes,
-//! [`programs`] where servers are that were unpacked.
+//! [`programs`] where servers are that were unpacked, [`cards`] which network cards a lab has made.
 //!
 //! Not here: anything that starts a process.
 
+pub mod cards;
 pub mod ending;
 pub mod finds;
 pub mod length;

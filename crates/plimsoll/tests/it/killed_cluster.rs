@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use model::catalogue::tier_setting::OwnHost;
-use testkit::ending::skip;
+use testkit::cards::cards_of;
 
-use crate::tool::{Home, have, overlay, wait_for};
+use crate::tool::{Home, have, host_can_be_made, overlay, wait_for};
 
 const STACK: &str = "tomcat-spider";
 /// Five hosts with the rows between them; four of them have a server that is asked, too.
@@ -24,7 +24,7 @@ const SERVERS: [&str; 9] = ["data-1", "data-2", "data-3", "data-4", "data-5", "d
 
 #[test]
 fn nothing_of_nine_servers_on_five_hosts_outlives_the_tool() {
-    if !have(STACK) || !hosts_can_be_made() {
+    if !have(STACK) || !host_can_be_made(&OwnHost::default()) {
         return;
     }
     let (home, catalogue) = (Home::shared(), overlay(&[("topologies/nine.toml", NINE)]));
@@ -57,19 +57,6 @@ fn networks(pids: &[u32]) -> usize {
     pids.iter().map(network).collect::<std::collections::BTreeSet<_>>().len()
 }
 
-/// The network cards on which the lab wrote that they are its own.
-fn cards_of(lab: &str) -> Vec<String> {
-    let mark = format!("{lab}.");
-    let cards = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
-    let alias = |card: &fs::DirEntry| fs::read_to_string(card.path().join("ifalias")).unwrap_or_default();
-    let ours = cards.filter(|card| alias(card).starts_with(&mark));
-    ours.map(|card| card.file_name().to_string_lossy().into_owned()).collect()
-}
-
 fn exists(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
-}
-
-fn hosts_can_be_made() -> bool {
-    testbed::try_host(&OwnHost::default()).map_or_else(|reason| skip(&reason.to_string()), |()| true)
 }

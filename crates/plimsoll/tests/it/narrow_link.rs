@@ -1,9 +1,8 @@
 //! What goes over the cable between a web server on a host of its own and its users.
 
 use model::catalogue::tier_setting::OwnHost;
-use testkit::ending::skip;
 
-use crate::tool::{Home, have, judged};
+use crate::tool::{Home, have, host_can_be_made, judged};
 
 /// Files go over a link of 20 Mbit/s, which is what the users wait for.
 #[test]
@@ -29,8 +28,4 @@ fn a_link_that_is_full_before_the_web_server_is_seen_and_named() {
     let sure = link.and_then(|one| one["sure_ratio"].as_f64());
     assert!(sure > Some(0.9), "{:#}", record["diagnosis"]);
     Home::shared().expect_nothing_left();
-}
-
-fn host_can_be_made(own: &OwnHost) -> bool {
-    testbed::try_host(own).map_or_else(|reason| skip(&reason.to_string()), |()| true)
 }

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use model::catalogue::tier_setting::OwnHost;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 use testkit::ending::skip;
@@ -388,6 +389,11 @@ pub(crate) fn have(stack: &str) -> bool {
     let line =
         found.stdout.lines().find(|line| line.contains(&format!("stack {stack}:"))).unwrap_or_default();
     line.starts_with("ok") || skip(&format!("the packages of stack {stack} are missing: {line}"))
+}
+
+/// True when a tier can be on such a host of its own here; otherwise the test is skipped, as by [`have`].
+pub(crate) fn host_can_be_made(own: &OwnHost) -> bool {
+    testbed::try_host(own).map_or_else(|reason| skip(&reason.to_string()), |()| true)
 }
 
 /// Lays files over the catalogue: (path in it, text).

@@ -1,9 +1,8 @@
 //! The bookstore over a cluster of databases: a node is killed in the middle of the run, and the others have the same rows.
 
 use model::catalogue::tier_setting::OwnHost;
-use testkit::ending::skip;
 
-use crate::tool::{Home, have, judged};
+use crate::tool::{Home, have, host_can_be_made, judged};
 
 const STACK: &str = "tomcat-galera";
 
@@ -35,7 +34,7 @@ fn users_go_on_without_a_node_that_is_killed_and_the_others_have_the_same_rows()
 
 #[test]
 fn a_node_that_was_cut_off_comes_back_and_has_what_it_missed() {
-    if !have(STACK) || !networks_can_be_made() {
+    if !have(STACK) || !host_can_be_made(&OwnHost::default()) {
         return;
     }
     let load = "--size quick --users 10 --ramp-up 2s --steady 24s --ramp-down 1s --param think_time=0.5";
@@ -68,7 +67,7 @@ fn a_node_that_was_cut_off_comes_back_and_has_what_it_missed() {
 fn a_link_is_measured_before_and_after_the_users_and_drawn_in_the_report() {
     let stack = "apache-event-fpm-mariadb";
     let slow = OwnHost { delay_us: Some(1_000), ..OwnHost::default() };
-    if !have(stack) || !hosts_can_be_made(&slow) {
+    if !have(stack) || !host_can_be_made(&slow) {
         return;
     }
     let load = "--size quick --users 2 --ramp-up 1s --steady 4s --ramp-down 0s";
@@ -98,7 +97,7 @@ fn a_link_is_measured_before_and_after_the_users_and_drawn_in_the_report() {
 #[test]
 fn users_find_the_rows_of_all_servers_and_buy_across_them() {
     let stack = "tomcat-spider";
-    if !have(stack) || !networks_can_be_made() {
+    if !have(stack) || !host_can_be_made(&OwnHost::default()) {
         return;
     }
     let load = "--size quick --users 10 --topology dolphin-2x2 --mix ordering --ramp-up 3s --steady 20s --ramp-down 1s --param think_time=0.5";
@@ -137,15 +136,6 @@ fn users_find_the_rows_of_all_servers_and_buy_across_them() {
         "{id}"
     );
     Home::shared().expect_nothing_left();
-}
-
-/// Whether tiers can be on hosts of their own here; if not the test is skipped.
-fn networks_can_be_made() -> bool {
-    hosts_can_be_made(&OwnHost::default())
-}
-
-fn hosts_can_be_made(own: &OwnHost) -> bool {
-    testbed::try_host(own).map_or_else(|reason| skip(&reason.to_string()), |()| true)
 }
 
 #[test]

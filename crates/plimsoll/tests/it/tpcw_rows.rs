@@ -4,11 +4,10 @@
 use std::collections::BTreeMap;
 
 use model::catalogue::tier_setting::OwnHost;
-use testkit::ending::skip;
 
 use crate::connections::Administrator;
 use crate::standing::Standing;
-use crate::tool::{Home, catalogue, have};
+use crate::tool::{Home, catalogue, have, host_can_be_made};
 
 const STATEMENTS: &str = "kits/tpcw/servlets/src/main/java/plimsoll/tpcw/data/Statements.java";
 
@@ -47,19 +46,19 @@ const ORDERS_OF_ALL: &str = "SELECT o_id, COUNT(*), SUM(ol_qty), MIN(c_uname) FR
 #[test]
 fn statements_find_the_same_rows_on_several_servers_as_on_one() {
     let (one, several) = ("tomcat-mariadb", "tomcat-spider");
-    if !have(one) || !have(several) || !hosts_can_be_made() {
+    if !have(one) || !have(several) || !host_can_be_made(&OwnHost::default()) {
         return;
     }
     let statements = statements();
     let wanted = {
         let (_stack, mut servers) = stand(&format!("--stack {one}"), &["db"]);
-        found(&mut servers[0], &statements)
+        rows_by_statement(&mut servers[0], &statements)
     };
     let empty: Vec<_> = wanted.iter().filter(|(_, rows)| rows.is_empty()).map(|(name, _)| name).collect();
     assert_eq!(empty, ["CART_LINES", "SAME_ADDRESS"], "these find nothing in a shop that nobody has visited");
     let (_stack, servers) = stand(&format!("--stack {several} --topology dolphin-2x2"), &["db-1", "db-2"]);
     for (number, mut server) in servers.into_iter().enumerate() {
-        for (name, rows) in found(&mut server, &statements) {
+        for (name, rows) in rows_by_statement(&mut server, &statements) {
             assert_eq!(rows, wanted[&name], "{name} at db-{}: {}", number + 1, statements[&name]);
         }
     }
@@ -73,8 +72,8 @@ fn stand(words: &str, servers: &[&str]) -> (Standing, Vec<Administrator>) {
     (stack.until_dropped(), pids.into_iter().map(Administrator::of_server).collect())
 }
 
-/// Rows by statement.
-fn found(
+/// What the statements find at a server, by their names.
+fn rows_by_statement(
     server: &mut Administrator,
     statements: &BTreeMap<String, String>,
 ) -> BTreeMap<String, Vec<Vec<String>>> {
@@ -103,8 +102,4 @@ fn statements() -> BTreeMap<String, String> {
     }
     assert_eq!(all.len(), VALUES.len(), "some have gone: {:?}", all.keys());
     all
-}
-
-fn hosts_can_be_made() -> bool {
-    testbed::try_host(&OwnHost::default()).map_or_else(|reason| skip(&reason.to_string()), |()| true)
 }

@@ -8,10 +8,11 @@ use std::process::{Child, Command, Stdio};
 use model::catalogue::tier_setting::OwnHost;
 use rustix::process::Signal;
 use testbed::{KeeperCommand, Lab, LabOptions, sweep};
+use testkit::cards::cards_of;
 
 use crate::bench::{EVENT, home, keeper, programs_are_there, switch};
 use crate::held::{controllers_are_there, groups_of};
-use crate::own_host::{cables_of, networks_can_be_made};
+use crate::own_host::networks_can_be_made;
 use crate::waiting::{kill, own_user, processes_in, processes_of, processes_of_user, wait_until};
 
 fn open(home: &Path, id: &str) -> model::Result<Lab> {
@@ -88,7 +89,7 @@ impl Tool {
         assert!(self.group.iter().all(|group| !group.exists()), "{:?} must be gone", self.group);
         assert!(self.memory.iter().all(|memory| !memory.exists()), "{:?} must be gone", self.memory);
         assert_eq!(groups_of(&self.id), Vec::<PathBuf>::new(), "no group of any controller may be left");
-        assert_eq!(cables_of(&self.id), Vec::<String>::new(), "no network card may be left");
+        assert_eq!(cards_of(&self.id), Vec::<String>::new(), "no network card may be left");
         let left: Vec<_> =
             fs::read_dir(self.home.join("instances")).expect("a directory").flatten().collect();
         assert!(
@@ -167,7 +168,7 @@ fn a_killed_tool_leaves_nothing_of_a_tiers_own_host() {
     }
     for keeper_too in [false, true] {
         let mut tool = Tool::does("far", home.path(), &format!("far-{keeper_too}"), "group");
-        let cables = cables_of(&tool.id);
+        let cables = cards_of(&tool.id);
         assert_eq!(cables.len(), 1, "{cables:?}");
         if keeper_too {
             kill(tool.keeper, Signal::KILL);

@@ -11,10 +11,11 @@ use model::{Catalogue, Plan};
 use rustix::process::Signal;
 use tempfile::TempDir;
 use testbed::{Stack, snapshot};
+use testkit::cards::cards_of;
 
 use crate::bench::{Bench, LAMP, get, home, home_called};
 use crate::figures::{largest_values, smaller};
-use crate::own_host::{cables_of, networks_can_be_made};
+use crate::own_host::networks_can_be_made;
 use crate::tiny::{manifest, overlay, plan_of};
 use crate::waiting::{deaths, kill, processes_of, wait_until};
 
@@ -146,7 +147,7 @@ fn nodes_on_hosts_of_their_own_reach_each_other_and_this_host() {
         wait_until("a node has what another one was told", || seen().as_deref() == Some("7"));
     }
     drop(stack);
-    assert_eq!(cables_of(&bench.id), Vec::<String>::new());
+    assert_eq!(cards_of(&bench.id), Vec::<String>::new());
 }
 
 #[test]

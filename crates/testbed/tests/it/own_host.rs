@@ -12,6 +12,7 @@ use model::Plan;
 use model::catalogue::tier_setting::OwnHost;
 use observe::Servers;
 use testbed::{Stack, Tier, check_app, check_hosts, try_host};
+use testkit::cards::cards_of;
 use testkit::ending::{refused, skip};
 
 use crate::bench::{Bench, LAMP, get};
@@ -21,15 +22,6 @@ use crate::waiting::wait_until;
 /// Whether a tier can be on such a host of its own here; if not the test is skipped.
 pub(crate) fn networks_can_be_made(own: &OwnHost) -> bool {
     try_host(own).map_or_else(|reason| skip(&reason.to_string()), |()| true)
-}
-
-/// The network cards on which a lab wrote that they are its own.
-pub(crate) fn cables_of(id: &str) -> Vec<String> {
-    let mark = format!("{id}.");
-    let cards = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
-    let alias = |card: &fs::DirEntry| fs::read_to_string(card.path().join("ifalias")).unwrap_or_default();
-    let ours = cards.filter(|card| alias(card).starts_with(&mark));
-    ours.map(|card| card.file_name().to_string_lossy().into_owned()).collect()
 }
 
 fn bench(name: &str) -> Option<Bench> {
@@ -101,11 +93,11 @@ fn a_database_on_a_host_of_its_own_is_reached_over_its_cable_and_gone_with_its_s
 
     let kept = database(&stack).files.iter().map(|file| database(&stack).kept_text(file));
     assert!(kept.collect::<String>().contains("IDENTIFIED BY 'drawn-at-the-start'"), "no kept file has it");
-    assert_eq!(cables_of(&bench.id).len(), 1);
+    assert_eq!(cards_of(&bench.id).len(), 1);
     let stopped = stack.stop().unwrap_or_else(|problems| panic!("{problems}"));
     assert!(stopped.iter().all(|one| one.clean), "{stopped:?}");
     drop(stack);
-    assert_eq!(cables_of(&bench.id), Vec::<String>::new());
+    assert_eq!(cards_of(&bench.id), Vec::<String>::new());
     bench.lab.close().expect("a clean end");
 }
 
@@ -119,7 +111,7 @@ fn a_stack_that_is_refused_leaves_no_host_behind() {
     let plan = far(&bench, &[]);
     let said = bench.start(&plan).expect_err("the page can't be rendered").to_string();
     assert!(said.contains("kits/tiny/app/index.php.j2:2") && said.contains("net.host=own"), "{said}");
-    assert_eq!(cables_of(&bench.id), Vec::<String>::new());
+    assert_eq!(cards_of(&bench.id), Vec::<String>::new());
 }
 
 #[test]
@@ -152,7 +144,7 @@ fn a_cable_with_a_delay_holds_both_ways_or_the_kernel_is_named_that_can_not() {
         let said = problems.to_string();
         assert!(said.contains("netem") && said.contains("--set db.net.delay_us=0"), "{said}");
         assert!(bench.start(&plan).is_err(), "nobody is given a faster way than was asked for");
-        assert_eq!(cables_of(&bench.id), Vec::<String>::new());
+        assert_eq!(cards_of(&bench.id), Vec::<String>::new());
         return refused(&said);
     }
     let stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
@@ -163,7 +155,7 @@ fn a_cable_with_a_delay_holds_both_ways_or_the_kernel_is_named_that_can_not() {
     let page = get(stack.web_address().expect("an address"), "/index.php?bytes=500000");
     assert!(page.contains("received 500000\n"), "whole segments pass, and in their order: {page}");
     drop(stack);
-    assert_eq!(cables_of(&bench.id), Vec::<String>::new(), "nothing is left of it");
+    assert_eq!(cards_of(&bench.id), Vec::<String>::new(), "nothing is left of it");
 }
 
 #[test]
@@ -198,7 +190,7 @@ fn a_link_holds_a_message_for_as_long_as_it_says_and_carries_what_it_says() {
         assert!((40.0..101.0).contains(&mbit), "100 Mbit/s were asked for: {link:?}");
     }
     assert!(cable.there_mbit > 500.0, "{cable:?}");
-    assert_eq!(cables_of(&bench.id), Vec::<String>::new());
+    assert_eq!(cards_of(&bench.id), Vec::<String>::new());
     assert!(steps.iter().any(|step| step.contains("16000 bytes")), "{steps:?}");
 }
 
@@ -224,5 +216,5 @@ fn a_link_that_costs_cpu_time_takes_it_from_whoever_sends() {
     // The other end pays for its answer, too.
     let added_s = one.p50_s - bare.p50_s;
     assert!((50e-6..200e-6).contains(&added_s), "30 µs each way: {added_s}");
-    assert_eq!(cables_of(&bench.id), Vec::<String>::new());
+    assert_eq!(cards_of(&bench.id), Vec::<String>::new());
 }
