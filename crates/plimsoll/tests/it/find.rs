@@ -62,8 +62,9 @@ fn a_find_gives_a_line_with_its_interval_and_a_trial_that_confirms_it() {
     if !have(STACK) {
         return;
     }
-    // Whatever the machine carries, there is time for both confirming trials after the ramp. Where the line is depends on
-    // the machine; that a find comes to where it is, is the next test's.
+    // Whatever the machine carries, there is time for two confirming trials after the ramp. Where the first denies the
+    // estimate, the second asks again there, and a side is left unconfirmed. Where the line is depends on the machine;
+    // that a find comes to where it is, is the next test's.
     let words = "--budget 90s --within 30% --start 24 --window 5s --confirm 10s --json";
     let mut told = find(words, "p95 < 30ms").run();
     for _ in 0..2 {
@@ -77,10 +78,15 @@ fn a_find_gives_a_line_with_its_interval_and_a_trial_that_confirms_it() {
     let figure = |name: &str| line[name].as_f64().unwrap_or_else(|| panic!("no {name} in {line:#}"));
     assert!(figure("low") <= figure("load") && figure("load") <= figure("high"), "{line:#}");
     assert!(line["held_by"].as_str().is_some_and(|clause| clause.contains("p95")), "{line:#}");
-    let passed = &line["passed"];
-    assert!(passed["load"].as_f64().is_some_and(|load| load <= figure("high")), "{line:#}");
-    let confirming = trials(&record).iter().find(|trial| trial["number"] == passed["trial"]);
-    assert!(confirming.is_some_and(|trial| trial["purpose"] == "confirm"), "{passed} of {record:#}");
+    assert!(line["passed"]["load"].as_f64().is_none_or(|load| load <= figure("load")), "{line:#}");
+    assert!(line["failed"]["load"].as_f64().is_none_or(|load| load > figure("load")), "{line:#}");
+    let sides: Vec<&Json> =
+        [&line["passed"], &line["failed"]].into_iter().filter(|side| !side.is_null()).collect();
+    assert!(!sides.is_empty(), "{line:#}");
+    for side in sides {
+        let confirming = trials(&record).iter().find(|trial| trial["number"] == side["trial"]);
+        assert!(confirming.is_some_and(|trial| trial["purpose"] == "confirm"), "{side} of {record:#}");
+    }
     assert!(record["ceiling"]["requests_per_s"].as_f64().is_some_and(|rate| rate > 100.0), "{record:#}");
     assert!(record["spent_s"].as_f64().is_some_and(|spent_s| spent_s < 110.0), "{}", record["spent_s"]);
     let lines = told.stderr.lines().filter(|line| line.contains("✓ trial ")).count();
