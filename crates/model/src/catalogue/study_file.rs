@@ -90,7 +90,8 @@ pub struct StudyFile {
     pub order: Option<SweepOrder>,
     /// Seed of the order and of the users' random draws; 1 when absent.
     pub seed: Option<u64>,
-    /// How many CPUs a machine has at least, if what the study is about shows on fewer only as something else.
+    /// How many CPUs a machine has at least, if what the study is about shows on fewer only as something else. On fewer its plans are
+    /// checked as if they were there, and it is not measured.
     #[schemars(range(min = 2))]
     pub min_cpus: Option<u32>,
     /// Steady seconds of a trial: `20s`, which is the default.
@@ -161,6 +162,8 @@ pub enum Scale {
 pub struct CellRequest {
     /// The stack.
     pub stack: Option<String>,
+    /// A topology of the catalogue.
+    pub topology: Option<String>,
     /// The data set's size.
     pub size: Option<String>,
     /// Emulated users.

@@ -109,7 +109,7 @@ fn listed(file: &StudyFile, found: &mut Found) -> Design {
     ];
     for (key, _) in several.iter().filter(|(_, count)| *count > 1) {
         let what = format!("a list of {key} and [[cell]]s exclude each other");
-        let of_cells = !["mixes", "topologies"].contains(key);
+        let of_cells = *key != "mixes";
         let remedy = if of_cells { "say it in each [[cell]], or give one value" } else { "give one value" };
         found.push((path(&[key]), Problem::recipe(what).remedy(remedy)));
     }
@@ -167,6 +167,10 @@ fn factor_levels(cell: &CellRequest) -> Vec<(String, Level)> {
     };
     if let Some(stack) = &cell.stack {
         add("stack", stack.clone(), Change { stack: Some(stack.clone()), ..Change::default() });
+    }
+    if let Some(topology) = &cell.topology {
+        let change = Change { topology: Some(topology.clone()), ..Change::default() };
+        add("topology", topology.clone(), change);
     }
     if let Some(size) = &cell.size {
         add("size", size.clone(), Change { size: Some(size.clone()), ..Change::default() });

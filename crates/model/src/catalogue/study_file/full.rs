@@ -47,6 +47,9 @@ pub struct FullRequest {
     pub repeats: Option<u32>,
     /// Steady seconds of a trial.
     pub window: Option<String>,
+    /// How many CPUs a machine has at least for this form.
+    #[schemars(range(min = 2))]
+    pub min_cpus: Option<u32>,
 }
 
 impl StudyFile {
@@ -77,6 +80,7 @@ impl StudyFile {
         study.param.extend(full.param);
         study.repeats = full.repeats.or(study.repeats);
         study.window = full.window.or(study.window);
+        study.min_cpus = full.min_cpus.or(study.min_cpus);
         Ok(Cow::Owned(study))
     }
 
@@ -105,6 +109,7 @@ impl FullRequest {
             ("cell", _) => self.cells.is_some(),
             ("repeats", _) => self.repeats.is_some(),
             ("window", _) => self.window.is_some(),
+            ("min_cpus", _) => self.min_cpus.is_some(),
             ("set", Some(name)) => self.set.contains_key(name),
             ("param", Some(name)) => self.param.contains_key(name),
             _ => false,

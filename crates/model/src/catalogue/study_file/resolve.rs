@@ -134,7 +134,8 @@ fn resolve(
     let arms: Vec<Arm> = design.combinations.iter().map(|levels| arm(study, &design, levels)).collect();
     let mut problems: Vec<Problem> =
         found.into_iter().map(|(path, problem)| read.locate(&path, problem)).collect();
-    let checked = check_cells(&design, &arms, &read, catalogue, cpus, &mut problems);
+    let cpus = at_least(study.min_cpus, cpus);
+    let checked = check_cells(&design, &arms, &read, catalogue, &cpus, &mut problems);
     Problems::check(problems)?;
     let first = checked.first.ok_or_else(|| Problem::recipe("the study has no cell").file(source.file))?;
     let measurement = starting(measurement, study, &first);
@@ -154,6 +155,14 @@ fn resolve(
     };
     let loads = if study.find.is_some() { vec![0.0; arms.len()] } else { checked.loads };
     Ok(SweepPlan { sweep, arms, loads, first, min_cpus: study.min_cpus })
+}
+
+/// The CPUs that there are, and as many more as the study needs: who writes it on a smaller machine is told of its mistakes, and not that
+/// the machine is small, which is told when it is to be measured.
+fn at_least(min_cpus: Option<u32>, cpus: &[usize]) -> Vec<usize> {
+    let lacking = (min_cpus.unwrap_or(0) as usize).saturating_sub(cpus.len());
+    let next = cpus.iter().max().map_or(0, |last| last + 1);
+    cpus.iter().copied().chain(next..next + lacking).collect()
 }
 
 /// A search for the load line begins where the kit says, unless the study does.
@@ -442,7 +451,7 @@ fn located(mut problem: Problem, design: &Design, cell: usize, read: &Read<'_>) 
         "set" => change.set.keys().any(|known| knob(known) == knob(name)),
         "param" => change.param.contains_key(name),
         "stack" => change.stack.is_some(),
-        "topology" => change.topology.is_some(),
+        "topology" | "guest" => change.topology.is_some(),
         "size" => change.size.is_some(),
         "mix" => change.mix.is_some(),
         "users" => change.users.is_some(),

@@ -94,7 +94,11 @@ fn catalogue_with(kit: &str) -> Catalogue {
              service = \"httpd\"\n"
         )
     };
+    let topology =
+        |name: &str, guests: &str| format!("format = 1\nname = \"{name}\"\ntitle = \"{name}\"\n{guests}");
     let files = [
+        ("topologies/bare.toml", topology("bare", "")),
+        ("topologies/six-cores.toml", topology("six-cores", "[[guest]]\ncount = 2\ncpu = 6\n")),
         ("kits/shop/kit.toml", kit.to_string()),
         ("kits/shop/session.lua", String::new()),
         ("kits/shop/app/index.html", String::new()),

@@ -40,6 +40,39 @@ fn the_full_form_has_its_own_keys_and_the_others_of_the_short_one() {
 }
 
 #[test]
+fn a_form_that_needs_more_cpus_is_checked_as_on_a_machine_that_has_them() {
+    let full = |min_cpus: &str| {
+        format!(
+            "{HEAD}users = [5]\ntopologies = [\"bare\"]\n[full]\ntopologies = [\"bare\", \"six-cores\"]\n{min_cpus}"
+        )
+    };
+    let plans = resolve_all(&full("min_cpus = 8\n")).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(plans.iter().map(|plan| plan.min_cpus).collect::<Vec<_>>(), [None, Some(8)]);
+    assert_eq!(plans[1].arms.len(), 2);
+    let said = resolve_all(&full("")).expect_err("this machine has two CPUs").to_string();
+    assert!(said.contains("s.toml:8: ") && said.contains("a guest with 6 cores"), "{said}");
+    assert!(said.contains("(in the cell topology = six-cores)"), "{said}");
+}
+
+#[test]
+fn a_listed_cell_says_its_topology_and_the_users_that_are_for_it() {
+    let listed = "[full]\nusers = []\ntopologies = []\nmin_cpus = 8\n[[full.cell]]\ntopology = \"bare\"\nusers = 9\n\
+        [[full.cell]]\ntopology = \"six-cores\"\nusers = 12\n";
+    let claim = "[[published]]\ntitle = \"T\"\nof = \"throughput\"\nunit = \"operations/s\"\n[[published.claim]]\n\
+        says = \"more\"\norder = \"rises\"\nof = [{ topology = \"bare\" }, { topology = \"six-cores\" }]\n";
+    let text = format!("{HEAD}users = [5]\ntopologies = [\"bare\"]\n{listed}{claim}");
+    let plans = resolve_all(&text).unwrap_or_else(|problems| panic!("{problems}"));
+    let [short, full] = plans.as_slice() else { panic!("it has two forms") };
+    assert_eq!(full.arms[1].label, "topology = six-cores, users = 12");
+    assert_eq!(full.arms[1].recipe.topology.as_deref(), Some("six-cores"));
+    assert_eq!(full.loads, [9.0, 12.0]);
+    let cells = |plan: &SweepPlan| plan.sweep.published[0].claims[0].cells.clone();
+    assert_eq!((cells(short), cells(full)), (vec![0], vec![0, 1]));
+    let both = refused("topologies = [\"bare\", \"six-cores\"]\n[[cell]]\nusers = 5\n");
+    assert!(both.iter().any(|said| said.contains("say it in each [[cell]]")), "{both:#?}");
+}
+
+#[test]
 fn a_study_without_a_full_form_says_so() {
     let text = format!("{HEAD}users = [5]\n");
     let study = StudyFile::read("s.toml", &text).expect("it can be read");
