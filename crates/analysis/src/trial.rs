@@ -57,6 +57,7 @@ pub fn measured_in(
     let completed = all.whole.completed;
     let failed = all.whole.failed();
     Some(Measured {
+        guest_spread_ratio: None,
         targets: clause::clauses(targets, &window),
         figures: figure::figures(&all, &window, also.percentiles),
         metrics: figure::metrics(also.metrics, &window),

@@ -5,6 +5,7 @@ mod cell;
 mod check;
 pub mod diagnosis;
 mod file_set;
+pub mod guest;
 pub mod hit;
 pub mod interval;
 pub mod line_proof;
@@ -23,6 +24,7 @@ pub mod threads;
 
 pub use check::{CHECKS, Check, CheckClass, DeclaredCheck, METRIC_CHECK, Overload, checks_table};
 pub use file_set::{FileSetResult, PageCacheResult};
+pub use guest::{Cloned, GuestResult};
 pub use link::LinkResult;
 pub use machine_setting::MachineSettingResult;
 pub use outage::Outage;

@@ -216,16 +216,19 @@ impl<'a> Tried<'a> {
 pub(crate) fn try_command(tried: Tried<'_>, one: &Try) -> Option<String> {
     let (knob, value) = (one.knob.as_ref()?, one.values.first()?);
     let setup = tried.setup();
-    let Settings { param, set: own, .. } = tried.settings().filter(|_| setup.target.is_none())?;
+    // What a guest did among others is not done again by one stack alone.
+    let ours = setup.target.is_none() && setup.guest.is_none();
+    let Settings { param, set: own, guests, .. } = tried.settings().filter(|_| ours)?;
     // The same for both sides: with other ones it would be another workload, or none that starts.
     let params = param.into_iter().flat_map(|param| ["--param".to_string(), param]);
     let kit = setup.kit.split('@').next().unwrap_or_default();
     let topology = setup.topology.iter().flat_map(|name| ["--topology".to_string(), name.clone()]);
-    let topology: Vec<String> = topology.collect();
+    let guests = guests.iter().flat_map(|count| ["--guests".to_string(), count.to_string()]);
+    let placed: Vec<String> = topology.chain(guests).collect();
     if let Some(fault) = tried.fault {
         let mut line = ["plimsoll", "run", kit, "--fault", fault].map(str::to_string).to_vec();
         let set = own.into_iter().chain([format!("{knob}={value}")]);
-        line.extend(topology.clone());
+        line.extend(placed);
         line.extend(params);
         line.extend(set.flat_map(|setting| ["--set".to_string(), setting]));
         return Some(command(&line));
@@ -235,7 +238,7 @@ pub(crate) fn try_command(tried: Tried<'_>, one: &Try) -> Option<String> {
     let mut line =
         ["plimsoll", "compare", base.as_str(), other.as_str(), "--kit", kit].map(str::to_string).to_vec();
     line.extend(["--stack", &setup.stack, "--size", &setup.size].map(str::to_string));
-    line.extend(topology);
+    line.extend(placed);
     line.extend(setup.mix.iter().flat_map(|mix| ["--mix", mix].map(str::to_string)));
     line.extend(params);
     if let Some((flag, load)) = tried.load {
@@ -355,6 +358,16 @@ mod tests {
         let browsing = try_command(tried, &tries[0]);
         let browsing = browsing.expect("a knob has a command");
         assert!(browsing.ends_with(" --size small --mix browsing"), "{browsing}");
+        record.setup.guests = Some(4);
+        let tried = Tried { load: Some(("--users", 40.0)), fault: None, ..Tried::of_run(&record) };
+        let several = try_command(tried, &tries[0]).expect("a knob has a command");
+        assert!(
+            several.contains(" --guests 4 --mix browsing ") && several.ends_with(" --users 40"),
+            "{several}"
+        );
+        let guest = model::record::plan::Guest { number: 2, cpu_limit_cores: None, memory_limit_bytes: None };
+        record.setup.guest = Some(guest);
+        assert_eq!(try_command(Tried::of_run(&record), &tries[0]), None, "it was one of four");
         let bare = Try { knob: None, now: None, values: Vec::new(), why: "write less".into() };
         assert_eq!(
             (change(&bare), change(&tries[0]).as_deref()),

@@ -14,6 +14,7 @@ mod calls;
 mod checks;
 mod explained;
 mod figures;
+mod guests;
 mod headline;
 mod html;
 mod inside;

@@ -34,7 +34,12 @@ pub fn list_table(runs: &[RunSummary], width: usize) -> String {
             figures::time(run.worst_p95_s),
         ];
         cells.extend(with_bytes.then(|| figures::bytes(Some(run.bytes))));
-        cells.push(plain(&run.stack));
+        let guests = match run.guests {
+            0 => String::new(),
+            1 => "1 guest of ".to_string(),
+            several => format!("{several} guests of "),
+        };
+        cells.push(plain(&(guests + &run.stack)));
         table.row(cells);
     }
     table.lines_cut_last(width)

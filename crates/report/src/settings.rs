@@ -12,6 +12,8 @@ pub(crate) struct Settings {
     pub(crate) set: Vec<String>,
     /// The value of `--topology`.
     pub(crate) topology: Option<String>,
+    /// The value of `--guests`.
+    pub(crate) guests: Option<u32>,
 }
 
 impl Settings {
@@ -19,7 +21,8 @@ impl Settings {
     /// sweep's, which names a file, they are not known.
     pub(crate) fn of_run(record: &RunRecord) -> Option<Settings> {
         if let Some(given) = &record.setup.given {
-            return Some(Settings { topology: record.setup.topology.clone(), ..Settings::of(given) });
+            let (topology, guests) = (record.setup.topology.clone(), record.setup.guests);
+            return Some(Settings { topology, guests, ..Settings::of(given) });
         }
         let of_sweep = record.command.iter().skip(1).any(|word| word == "sweep");
         (!of_sweep).then(|| Settings::of_command(&record.command))
@@ -30,20 +33,21 @@ impl Settings {
         let mut recipes = record.arms.iter().map(|arm| &arm.recipe);
         let Some(first) = recipes.next() else { return Settings::default() };
         let mut common = GivenSettings { param: first.param.clone(), set: first.set.clone() };
-        let mut topology = first.topology.clone();
+        let (mut topology, mut guests) = (first.topology.clone(), first.guests);
         for recipe in recipes {
             topology = topology.filter(|name| recipe.topology.as_ref() == Some(name));
+            guests = guests.filter(|count| recipe.guests == Some(*count));
             common.param.retain(|name, value| recipe.param.get(name) == Some(value));
             common.set.retain(|name, value| recipe.set.get(name) == Some(value));
         }
-        Settings { topology, ..Settings::of(&common) }
+        Settings { topology, guests, ..Settings::of(&common) }
     }
 
     fn of(given: &GivenSettings) -> Settings {
         let flags = |values: &Values| {
             values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
         };
-        Settings { param: flags(&given.param), set: flags(&given.set), topology: None }
+        Settings { param: flags(&given.param), set: flags(&given.set), ..Settings::default() }
     }
 
     fn of_command(command: &[String]) -> Settings {
@@ -52,15 +56,16 @@ impl Settings {
             let joined = command.iter().filter_map(|word| word.strip_prefix(flag)?.strip_prefix('='));
             after.map(|(_, value)| value.clone()).chain(joined.map(str::to_string)).collect()
         };
-        Settings { param: flags("--param"), set: flags("--set"), topology: None }
+        Settings { param: flags("--param"), set: flags("--set"), ..Settings::default() }
     }
 
-    /// `topology: dolphin-2x2; set: think_time=0.7, web.proxy=ajp`; absent where there are none.
+    /// `topology: dolphin-2x2; guests: 4; set: think_time=0.7, web.proxy=ajp`; absent where there are none.
     pub(crate) fn line(&self) -> Option<String> {
         let all = [self.param.as_slice(), &self.set].concat();
         let set = (!all.is_empty()).then(|| format!("set: {}", all.join(", ")));
         let topology = self.topology.iter().map(|name| format!("topology: {name}"));
-        let parts: Vec<String> = topology.chain(set).collect();
+        let guests = self.guests.iter().map(|count| format!("guests: {count}"));
+        let parts: Vec<String> = topology.chain(guests).chain(set).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 }
@@ -97,6 +102,8 @@ mod tests {
         record.setup.topology = Some("dolphin-2x2".into());
         record.setup.given = Some(GivenSettings::default());
         assert_eq!(line(&record).as_deref(), Some("topology: dolphin-2x2"));
+        record.setup.guests = Some(4);
+        assert_eq!(line(&record).as_deref(), Some("topology: dolphin-2x2; guests: 4"));
     }
 
     #[test]
@@ -119,5 +126,9 @@ mod tests {
         });
         record.arms.iter_mut().zip(own).for_each(|(arm, set)| arm.recipe.set = set);
         assert_eq!(Settings::of_study(&record).line().as_deref(), Some("set: db.sync=true"));
+        record.arms.iter_mut().for_each(|arm| arm.recipe.guests = Some(4));
+        assert_eq!(Settings::of_study(&record).line().as_deref(), Some("guests: 4; set: db.sync=true"));
+        record.arms[0].recipe.guests = None;
+        assert_eq!(Settings::of_study(&record).guests, None, "one arm has one stack");
     }
 }

@@ -100,7 +100,40 @@ fn ramp_up(case: &Case<'_>) -> Result<Option<Steady>> {
 
 /// Fills in everything that follows from the recording.
 pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
-    let Case { plan, load, recording, run, series, steady, early, rules, unsettled_after_s, asking } = *case;
+    let Case { plan, load, run, early, rules, .. } = *case;
+    fill_in_users(case, record)?;
+    tell(load, record);
+    match ramp_up(case)? {
+        None => fill_in_seen(case, record)?,
+        Some(ramp_up) => {
+            record.ramp_up_seen_s = Some(ramp_up.span_s());
+            let series = series_seen(run, &ramp_up, early)?;
+            fill_in_seen(&Case { series: &series, steady: &ramp_up, ..*case }, record)?;
+        }
+    }
+    record.outages = outages(case)?;
+    let services = plan.tiers.iter().map(|tier| (tier.service.name.clone(), tier.service.clone())).collect();
+    diagnose::fill_in(record, rules, &services);
+    if record.outcome == Outcome::Unfinished {
+        record.outcome = Outcome::Aborted;
+    }
+    Ok(())
+}
+
+/// Fills in the verdict, by the checks and the targets.
+pub(crate) fn tell(load: &Load, record: &mut RunRecord) {
+    record.verdict = wording::verdict(&VerdictInputs {
+        load: &load.headline(),
+        checks: &record.validity,
+        targets: &record.targets,
+        metrics: &record.metrics,
+        operations: &record.operations,
+    });
+}
+
+/// Fills in what users saw, what the tiers used, and the checks.
+pub(crate) fn fill_in_users(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
+    let Case { plan, load, recording, series, steady, unsettled_after_s, asking, .. } = *case;
     let mix = plan.kit.sessions().resolve()?;
     let pauses: Vec<_> = mix.names.iter().map(|session| plan.kit.users.pause_after(session)).collect();
     let Recording { totals, .. } = recording;
@@ -156,27 +189,6 @@ pub(crate) fn judge(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
         evidence: &record.evidence,
     });
     record.validity = wording::checks(&checks, asking);
-    record.verdict = wording::verdict(&VerdictInputs {
-        load: &load.headline(),
-        checks: &record.validity,
-        targets: &record.targets,
-        metrics: &record.metrics,
-        operations: &record.operations,
-    });
-    match ramp_up(case)? {
-        None => fill_in_seen(case, record)?,
-        Some(ramp_up) => {
-            record.ramp_up_seen_s = Some(ramp_up.span_s());
-            let series = series_seen(run, &ramp_up, early)?;
-            fill_in_seen(&Case { series: &series, steady: &ramp_up, ..*case }, record)?;
-        }
-    }
-    record.outages = outages(case)?;
-    let services = plan.tiers.iter().map(|tier| (tier.service.name.clone(), tier.service.clone())).collect();
-    diagnose::fill_in(record, rules, &services);
-    if record.outcome == Outcome::Unfinished {
-        record.outcome = Outcome::Aborted;
-    }
     Ok(())
 }
 

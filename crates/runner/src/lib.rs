@@ -8,6 +8,7 @@
 //! started (`testbed`), what a figure means (`analysis`), which trial is next (`experiment`), where files lie (`store`).
 
 pub mod artefact;
+mod at_once;
 pub mod awake;
 pub mod catalogue_folder;
 pub mod ceiling;
@@ -15,6 +16,7 @@ pub mod cpus;
 pub mod diagnose;
 pub mod environment;
 mod front_page;
+pub mod guests;
 pub mod interrupt;
 mod judge;
 mod keep;
@@ -33,5 +35,7 @@ mod setup;
 pub mod signals;
 pub mod standing_stack;
 pub mod stressor;
+mod together;
 pub mod trial;
 mod watching;
+mod window;

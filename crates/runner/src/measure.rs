@@ -17,6 +17,7 @@ use crate::environment::Environment;
 use crate::pace::{Pace, phase};
 use crate::progress::Progress;
 use crate::standing_stack::StandingStack;
+use crate::together::{EndsAll, Together};
 use crate::watching::{Beside, Seen, Watching};
 
 /// After the ramp-down, or when the user wants to stop, sessions under way may take this long to end.
@@ -42,10 +43,13 @@ pub(crate) struct Recording {
     pub(crate) unseen: Vec<String>,
 }
 
-/// A run's part among runs that take turns.
-#[derive(Debug, Clone)]
-pub(crate) struct TakingTurns {
-    pub(crate) share: Share,
+/// A run's part among runs at the same time; alone by default.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SideBySide {
+    /// Its turns, where they take turns.
+    pub(crate) turns: Option<Share>,
+    /// Where they begin at the same moment, and end when one of them can't go on.
+    pub(crate) together: Option<Together>,
     /// The tiers of the others.
     pub(crate) beside: Vec<TierJob>,
 }
@@ -71,23 +75,23 @@ pub(crate) fn options(
 }
 
 /// Drives `standing` with the plan's load until it is over or `pace` has enough; every second goes to `writer` as it
-/// ends. At the end sessions under way may take `drain_s` seconds. Where the run takes `turns` with others, each is driven
-/// on a thread of its own.
+/// ends. At the end sessions under way may take `drain_s` seconds. Where there are runs at the same time, each is driven on a
+/// thread of its own.
 pub(crate) fn measure(
     plan: &Plan,
     standing: &mut StandingStack,
     (writer, pace): (&mut RunWriter, &mut dyn Pace),
     drain_s: f64,
-    turns: Option<&TakingTurns>,
+    side: &SideBySide,
     env: &mut Environment<'_>,
 ) -> Result<Recording> {
     // What fails before the run begins must not keep the others waiting.
-    let _leaving_out = turns.map(|turns| turns.share.or_leave_out());
-    let share = turns.map(|turns| turns.share.clone());
+    let _leaving_out = side.turns.as_ref().map(Share::or_leave_out);
+    let among = side.together.as_ref().map(Together::or_end_all);
+    let share = side.turns.clone();
     let options = RunOptions { share, ..options(plan, standing, drain_s, env.catalogue)? };
     let limits = limits(standing);
-    let beside = turns.map_or_else(Vec::new, |turns| turns.beside.clone());
-    let watching = Watching::begin(plan, standing, beside, env.settings);
+    let watching = Watching::begin(plan, standing, side.beside.clone(), env.settings);
     let control = Control::default();
     env.interrupt.steer(&control);
     writer.event(&phase(0.0, "ramp-up begins"))?;
@@ -104,8 +108,10 @@ pub(crate) fn measure(
         mended: Vec::new(),
         alarms: BTreeMap::new(),
         clock: None,
-        in_turn: turns.is_some(),
+        in_turn: side.turns.is_some(),
+        together: side.together.as_ref(),
     };
+    side.together.iter().for_each(Together::begin);
     witness.watching.sample(0.0);
     let totals = engine::run(&options, &control, &mut witness);
     env.interrupt.release(&control);
@@ -121,12 +127,14 @@ pub(crate) fn measure(
     let Seen { last, beside, sources, unseen } = watching.end();
     writer.samples(&last)?;
     keep(writer, now_s, &beside)?;
-    let ended_by_itself = tier_events.iter().any(TierEvent::ends_the_tier);
+    let is_over = side.together.as_ref().is_some_and(Together::is_over);
+    let ended_by_itself = is_over || tier_events.iter().any(TierEvent::ends_the_tier);
     let outcome = match (ended_by_itself, env.interrupt.count()) {
         (true, _) => Outcome::Aborted,
         (false, 0) => Outcome::Completed,
         (false, _) => Outcome::Interrupted,
     };
+    among.into_iter().for_each(EndsAll::done);
     Ok(Recording { totals, outcome, tier_events, kills, alarms, limits, sources, unseen })
 }
 
@@ -165,6 +173,8 @@ struct Witness<'a> {
     clock: Option<(Instant, f64)>,
     /// The run rests at times, and its seconds with it.
     in_turn: bool,
+    /// The others that it ends with.
+    together: Option<&'a Together>,
 }
 
 impl Audience for Witness<'_> {
@@ -181,6 +191,9 @@ impl Audience for Witness<'_> {
         let pacing = self.pace.second(second);
         pacing.events.iter().try_for_each(|event| self.writer.event(event))?;
         if pacing.enough {
+            self.control.ask(Stop::Gently);
+        }
+        if self.together.is_some_and(Together::is_over) {
             self.control.ask(Stop::Gently);
         }
         self.interfere(ended_s)?;
@@ -267,6 +280,7 @@ impl Witness<'_> {
             self.progress.note(&text);
             if death.living == 0 {
                 self.control.ask(Stop::AtOnce);
+                self.together.into_iter().for_each(Together::end_all);
             }
             let one_of = OneOf { number: death.instance, all: death.instances, living: death.living };
             self.tier_events.push(TierEvent {

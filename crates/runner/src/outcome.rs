@@ -3,14 +3,16 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use model::catalogue::rules::Rule;
 use model::record::Step;
-use model::{Plan, Problems, Recipe, Result};
-use store::{Run, Runs};
+use model::{Plan, Problems, Recipe, Result, RunRecord};
+use store::{Run, RunWriter, Runs};
 
 use crate::environment::Environment;
+use crate::guests;
 use crate::judge::{Case, judge, series_seen};
 use crate::keep;
-use crate::measure::{DRAIN_S, measure};
+use crate::measure::{DRAIN_S, Recording, SideBySide, measure};
 use crate::pace::Planned;
 use crate::server::ServerAccess;
 use crate::standing_stack::StandingStack;
@@ -46,6 +48,9 @@ pub fn run(
     kit::check_targets(plan, env.catalogue)?;
     let rules = env.catalogue.rules()?;
     env.machine.hold(env.interrupt, env.progress)?;
+    if !plan.guests.is_empty() {
+        return guests::run(recipe, plan, &rules, env);
+    }
     let (id, started) = new_id(&plan.kit.name);
     let mut standing = StandingStack::set_up(plan, server, &id, env)?;
     for warning in std::mem::take(&mut standing.warnings) {
@@ -59,41 +64,65 @@ pub fn run(
     let measuring = Instant::now();
     let mut pace = Planned::of(&plan.load);
     let recording =
-        measure(plan, &mut standing, (&mut writer, &mut pace), DRAIN_S, None, env).map_err(|problems| {
-            keep::logs(&standing, &writer);
-            with_remedy(problems, &format!("what was measured until then is kept: plimsoll show {id}"))
-        })?;
+        measure(plan, &mut standing, (&mut writer, &mut pace), DRAIN_S, &SideBySide::default(), env)
+            .map_err(|problems| {
+                keep::logs(&standing, &writer);
+                with_remedy(problems, &format!("what was measured until then is kept: plimsoll show {id}"))
+            })?;
     standing
         .steps
         .push(Step { name: "drive the users".to_string(), took_s: measuring.elapsed().as_secs_f64() });
-    standing.links_again(&mut record.links);
-    record.consistency = keep::check(plan, &mut standing, &recording, env.catalogue, env.progress);
-    env.progress.step("stopping the stack");
-    let stopped = standing.stop();
-    keep::logs(&standing, &writer);
-    record.steps = std::mem::take(&mut standing.steps);
-    let (load, steady, early) = (pace.driven(), &pace.steady, &pace.early);
-    record.setup.steady_s = load.steady_s;
-    let kept = Run::open(writer.directory())?;
-    let series = series_seen(&kept, steady, early)?;
-    let case = Case {
-        plan,
-        load: &load,
-        recording: &recording,
-        run: &kept,
-        series: &series,
-        steady,
-        early,
-        rules: &rules,
-        unsettled_after_s: None,
-        asking: wording::Asking::Run,
-    };
-    judge(&case, &mut record)?;
-    record.setup.load = Some(load);
-    writer.finish(&record)?;
+    let kept = Driven { plan, recording: &recording, pace: &pace, rules: &rules };
+    let stopped = kept.conclude(&mut standing, (record, writer), env)?;
     let closed = standing.close();
     let run = runs.find(&id)?;
-    Ok(Measured { run, problems: [stopped.err(), closed.err()].into_iter().flatten().collect() })
+    Ok(Measured { run, problems: [stopped, closed.err()].into_iter().flatten().collect() })
+}
+
+/// A run that was driven at its planned pace, and is to be kept.
+pub(crate) struct Driven<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) recording: &'a Recording,
+    pub(crate) pace: &'a Planned,
+    pub(crate) rules: &'a [Rule],
+}
+
+impl Driven<'_> {
+    /// Checks the data, stops the stack, judges and keeps the run; gives what failed in stopping, which takes nothing away from it.
+    pub(crate) fn conclude(
+        &self,
+        standing: &mut StandingStack,
+        (mut record, writer): (RunRecord, RunWriter),
+        env: &mut Environment<'_>,
+    ) -> Result<Option<Problems>> {
+        let Driven { plan, recording, pace, rules } = *self;
+        standing.links_again(&mut record.links);
+        record.consistency = keep::check(plan, standing, recording, env.catalogue, env.progress);
+        env.progress.step("stopping the stack");
+        let stopped = standing.stop();
+        keep::logs(standing, &writer);
+        record.steps = std::mem::take(&mut standing.steps);
+        let (load, steady, early) = (pace.driven(), &pace.steady, &pace.early);
+        record.setup.steady_s = load.steady_s;
+        let kept = Run::open(writer.directory())?;
+        let series = series_seen(&kept, steady, early)?;
+        let case = Case {
+            plan,
+            load: &load,
+            recording,
+            run: &kept,
+            series: &series,
+            steady,
+            early,
+            rules,
+            unsettled_after_s: None,
+            asking: wording::Asking::Run,
+        };
+        judge(&case, &mut record)?;
+        record.setup.load = Some(load);
+        writer.finish(&record)?;
+        Ok(stopped.err())
+    }
 }
 
 /// The same problems, with what to try for the first one unless it says that itself.

@@ -71,6 +71,11 @@ fn plan(run: &Run, catalogue: &Catalogue) -> Result<(Plan, Catalogue)> {
         let why = "what throughput does without a server would be taken for what the suspect does";
         return Err(Problem::recipe(what).key("--prove").why(why).remedy("a run without it").into());
     }
+    if !plan.guests.is_empty() {
+        let what = "this run has several guests";
+        let why = "what is taken from a tier of one would show in the others as well";
+        return Err(Problem::recipe(what).key("--prove").why(why).remedy("a run without guests").into());
+    }
     Ok((plan, catalogue))
 }
 

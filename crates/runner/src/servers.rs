@@ -24,7 +24,15 @@ pub(crate) struct Prepared<'a> {
     pub(crate) built: Option<&'a Path>,
 }
 
-/// Starts the plan's tiers, or one server of the tier `loading` alone; also says how long the copies of the data took.
+/// What the copies of the data took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Copied {
+    pub(crate) took_s: f64,
+    /// Bytes on the disk: none of what shares its blocks with the snapshot.
+    pub(crate) disk_bytes: u64,
+}
+
+/// Starts the plan's tiers, or one server of the tier `loading` alone; also says what the copies of the data took.
 pub(crate) fn start(
     plan: &Plan,
     lab: &Lab,
@@ -33,16 +41,18 @@ pub(crate) fn start(
     keep_failed: &Path,
     steps: &mut Vec<Step>,
     env: &mut Environment<'_>,
-) -> Result<(Stack, f64)> {
-    let mut copy_s = 0.0;
+) -> Result<(Stack, Copied)> {
+    let mut copied = Copied::default();
     let (progress, interrupt) = (&mut *env.progress, env.interrupt);
     let mut on_step = |event: StepEvent| {
         let name = describe(&event, loading.is_some());
         match event.took {
             None => progress.step(&name),
             Some(took) => {
-                if matches!(event.step, testbed::Step::Copy(_)) {
-                    copy_s += took.as_secs_f64();
+                if let testbed::Step::Copy(report) = &event.step {
+                    copied.took_s += took.as_secs_f64();
+                    let report = report.as_ref().filter(|report| !report.reflinked);
+                    copied.disk_bytes += report.map_or(0, |report| report.bytes);
                 }
                 steps.push(Step { name, took_s: took.as_secs_f64() });
             }
@@ -61,7 +71,7 @@ pub(crate) fn start(
         cancel: &|| interrupt.count() > 0,
         on_step: &mut on_step,
     })?;
-    Ok((stack, copy_s))
+    Ok((stack, copied))
 }
 
 /// What the plan's servers work out once of the file set at `files`, a number of `count`, on links to it.

@@ -132,7 +132,7 @@ impl StandingStack {
         )?;
         env.interrupt.check()?;
         let started = Instant::now();
-        let (mut stack, copy_s) = {
+        let (mut stack, copied) = {
             let prepared = Prepared {
                 snapshots: &snapshots,
                 files: file_set.as_ref().map(|files| files.root.as_path()),
@@ -144,7 +144,8 @@ impl StandingStack {
         if let Some(files) = &mut file_set {
             files.result.page_cache = page_cache::prepare(plan, &mut stack, files, &mut steps, env)?;
         }
-        let dataset = data.map(|data| DatasetResult { copy_s, ..data });
+        let dataset =
+            data.map(|data| DatasetResult { copy_s: copied.took_s, disk_bytes: copied.disk_bytes, ..data });
         let address = stack.web_address().ok_or_else(|| {
             Problem::recipe(format!("stack {} has no tier `web` with a port", plan.stack.name))
                 .why("the users have nowhere to go")

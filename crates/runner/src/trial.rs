@@ -7,6 +7,7 @@ mod arm;
 mod driven;
 mod driving;
 mod identity;
+mod of_guests;
 mod of_run;
 mod pair;
 mod partner;
@@ -18,17 +19,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use engine::preflight;
 use experiment::{Bench, Order};
 use model::catalogue::rules::Rule;
 use model::record::study::{Arm, By, Conditions, Fault, Purpose, Question, Trial};
-use model::record::{Check, Outcome, Step, ValidityCheck};
+use model::record::{Check, Outcome, Step};
 use model::{Kind, Problem, Result};
 use store::Study;
 
 use crate::environment::Environment;
+use crate::guests::Stacks;
+use crate::measure::SideBySide;
 use crate::server::ServerAccess;
-use crate::standing_stack::{self, StandingStack};
+use crate::standing_stack;
 use crate::{ceiling, outcome, setup};
 use arm::{ReadyArm, Task};
 pub use arm::{can_take_turns, warm_up_s};
@@ -36,8 +38,6 @@ use driven::Driven;
 pub use of_run::of_run;
 use study_in_progress::StudyInProgress;
 
-/// When a trial's window is in, sessions under way may take this long to end.
-const DRAIN_S: f64 = 2.0;
 /// Number of trials in a row in which a tier died that end the study.
 const MAX_DEATHS: u32 = 3;
 
@@ -64,7 +64,7 @@ pub struct TrialBench<'a> {
 struct Standing {
     arm: usize,
     conditions: Conditions,
-    stack: StandingStack,
+    stacks: Stacks,
 }
 
 impl<'a> TrialBench<'a> {
@@ -176,14 +176,14 @@ impl<'a> TrialBench<'a> {
     pub fn end(mut self) -> Result<Study> {
         if let Some(standing) = self.standing.take() {
             self.env.progress.step("stopping the stack");
-            self.take_down(standing.stack);
+            self.take_down(standing.stacks);
         }
         self.study.end()
     }
 
-    fn take_down(&mut self, mut stack: StandingStack) {
-        let stopped = stack.stop();
-        let closed = stack.close();
+    fn take_down(&mut self, mut stacks: Stacks) {
+        let stopped = stacks.stop();
+        let closed = stacks.close();
         for problems in [stopped.err(), closed.err()].into_iter().flatten() {
             self.env.progress.problem(&problems);
         }
@@ -199,33 +199,34 @@ impl<'a> TrialBench<'a> {
         let changed = self.study.record.trials.last().is_some_and(|last| last.conditions != order.conditions);
         if let Some(standing) = self.standing.as_mut().filter(|standing| good(standing)) {
             let muted = self.env.progress.mute(true);
-            let cooled = standing.stack.cool(&task.plan, &mut self.env);
+            let cooled = standing.stacks.cool(&task.plan, &mut self.env);
             self.env.progress.mute(muted);
             return cooled.map(|()| false);
         }
         let first = self.standing.is_none();
         if let Some(standing) = self.standing.take() {
-            self.take_down(standing.stack);
+            self.take_down(standing.stacks);
         }
         // Once is enough: each trial has the same steps, unless there is something new to be made.
         let again = !first || !self.study.record.trials.is_empty();
-        let stack = self.set_up(task, id, (again && !changed, changed))?;
-        self.standing = Some(Standing { arm: order.arm, conditions: order.conditions.clone(), stack });
+        let stacks = self.set_up(task, id, (again && !changed, changed))?;
+        self.standing = Some(Standing { arm: order.arm, conditions: order.conditions.clone(), stacks });
         // A server that somebody else started is as the last trial left it.
         Ok(task.plan.target.is_none())
     }
 
-    /// A stack for `task`, and what is told of it: without a word where it is `muted`, for the record where it has `changed`.
-    fn set_up(&mut self, task: &Task, id: &str, (muted, changed): (bool, bool)) -> Result<StandingStack> {
+    /// The stack for `task`, or those of its guests, and what is told of it: without a word where it is `muted`, for the record where it has `changed`.
+    fn set_up(&mut self, task: &Task, id: &str, (muted, changed): (bool, bool)) -> Result<Stacks> {
         let muted = self.env.progress.mute(muted);
-        let stack = StandingStack::set_up(&task.plan, &self.server, id, &mut self.env.with(&task.catalogue));
+        let stacks = Stacks::set_up(&task.plan, &self.server, id, &mut self.env.with(&task.catalogue));
         self.env.progress.mute(muted);
-        let mut stack = stack?;
+        let mut stacks = stacks?;
         // What is made once is no part of what the search may take.
-        self.study.leave_out(stack.made_s());
-        for warning in std::mem::take(&mut stack.warnings) {
+        self.study.leave_out(stacks.made_s());
+        for warning in stacks.take_warnings() {
             self.env.progress.note(&format!("note: {warning}"));
         }
+        let stack = stacks.first();
         for tier in stack.tiers() {
             let servers = &mut self.study.record.servers;
             servers.entry(tier.service.clone()).or_insert_with(|| tier.version.line.clone());
@@ -239,7 +240,7 @@ impl<'a> TrialBench<'a> {
             self.study.record.setup.tiers = tiers;
             setup::elsewhere(&task.plan, stack.elsewhere.as_ref(), &mut self.study.record.setup);
         }
-        Ok(stack)
+        Ok(stacks)
     }
 
     /// Drives the stack that stands, and keeps and judges the run.
@@ -247,15 +248,20 @@ impl<'a> TrialBench<'a> {
         let Some(standing) = &mut self.standing else {
             return Err(Problem::bug("a trial without a stack").into());
         };
-        let (stack, runs) = (&mut standing.stack, self.study.runs()?);
+        let (stacks, runs) = (&mut standing.stacks, self.study.runs()?);
+        if !task.plan.guests.is_empty() {
+            let mut env = self.env.with(&task.catalogue);
+            return of_guests::drive(task, stacks, (&runs, id, started), &self.rules, &mut env);
+        }
+        let stack = stacks.first_mut();
         let origin = &self.env.settings.origin;
         let mut begun = match driving::begin((task, 1), stack, &runs, (id, started), origin)? {
             Ok(begun) => begun,
             Err(refused) => return Ok(refused),
         };
         let mut env = self.env.with(&task.catalogue);
-        let driven = begun.measure(&task.plan, stack, None, &mut env)?;
-        begun.judge(task, stack, driven, &self.rules, &mut env)
+        let recording = begun.measure(&task.plan, stack, &SideBySide::default(), &mut env)?;
+        begun.judge(task, stack, &recording, &self.rules, &mut env)
     }
 }
 
@@ -347,7 +353,7 @@ impl TrialBench<'_> {
     fn tell_change(&mut self, order: &Order, trials: &[Trial]) {
         let Some(last) = trials.last().filter(|last| last.conditions != order.conditions) else { return };
         let goal = self.study.record.question.kind().goal();
-        let made = self.standing.as_ref().and_then(|standing| standing.stack.made_once());
+        let made = self.standing.as_ref().and_then(|standing| standing.stacks.made_once());
         if let Some(goal) = goal {
             let told = wording::find::change(goal, (&last.conditions, &order.conditions), made);
             self.env.progress.note(&told);
@@ -359,7 +365,7 @@ impl TrialBench<'_> {
         if driven.spoilt
             && let Some(standing) = self.standing.take()
         {
-            self.take_down(standing.stack);
+            self.take_down(standing.stacks);
         }
         let Some(death) = driven.faults.iter().find(|fault| fault.check == Check::Tiers) else {
             self.deaths = 0;
@@ -402,10 +408,4 @@ fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerAccess, home: &Path) -
         }
     }
     model::Problems::check(problems)
-}
-
-/// Whether this machine has too few ports or descriptors for a trial's users, and as many again for each other run at once.
-fn no_room((task, at_once): (&Task, u64), stack: &StandingStack) -> Option<ValidityCheck> {
-    let needs = preflight::Needs::of_connections(at_once * u64::from(task.plan.load.places()));
-    preflight::prepare(&needs, &stack.target).err().map(|problems| wording::no_room(&problems))
 }

@@ -11,6 +11,7 @@
 //! HOME/runs/ID/run.sqlite     seconds, operations, histograms, series, calls, statements, threads, events, evidence
 //! HOME/runs/ID/plan.json      what was to be done
 //! HOME/runs/ID/conf/ logs/    rendered configurations and the servers' own logs
+//! HOME/runs/ID/runs/RUN/      of a run with guests: that of each guest, a run as above
 //! HOME/studies/ID/study.json  model::StudyRecord, replaced at once after each trial
 //! HOME/studies/ID/runs/RUN/   the trials, each a run as above
 //! ```
@@ -22,6 +23,7 @@ mod call_steps;
 mod disk;
 mod fault;
 mod format;
+mod guests;
 mod id;
 mod index;
 mod now;

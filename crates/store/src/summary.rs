@@ -23,6 +23,9 @@ pub struct RunSummary {
     pub size: String,
     /// Emulated users.
     pub users: u32,
+    /// How many guests it had, each with a run of its own below it; 0 for one stack on the bare machine.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub guests: usize,
     /// Length of the steady state, in seconds.
     pub steady_s: f64,
     /// How it ended; absent when the record can't be read.
@@ -72,6 +75,7 @@ impl RunSummary {
             stack: record.setup.stack.clone(),
             size: record.setup.size.clone(),
             users: record.setup.users,
+            guests: record.guests.len(),
             steady_s: record.setup.steady_s,
             outcome: Some(record.outcome),
             under_way: run::under_way(directory),
@@ -95,6 +99,7 @@ impl RunSummary {
             stack: String::new(),
             size: String::new(),
             users: 0,
+            guests: 0,
             steady_s: 0.0,
             outcome: None,
             under_way: run::under_way(directory),
@@ -107,4 +112,8 @@ impl RunSummary {
             bytes: disk::size_bytes(directory),
         }
     }
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

@@ -101,14 +101,20 @@ fn enter(group: &Path, members: impl Fn() -> Vec<u32>) -> Result<()> {
 impl Site {
     /// A tier's group in a hierarchy of its own; made and written down when it is not there yet.
     pub(crate) fn hold(&self, hierarchy: &Hierarchy, instance: &str, tier: &str) -> Result<PathBuf> {
+        let group = self.hold_all(hierarchy, instance)?.join(tier);
+        cgroup::make(&group)?;
+        Ok(group)
+    }
+
+    /// The group that those of all tiers of an instance are in, likewise.
+    pub(crate) fn hold_all(&self, hierarchy: &Hierarchy, instance: &str) -> Result<PathBuf> {
         let lab = hierarchy.base.join(&self.marker);
         if self.holds.note(&lab) {
             self.note(&Entry::Cgroup { path: lab.clone() })?;
         }
-        let instance = lab.join(instance);
-        let group = instance.join(tier);
+        let group = lab.join(instance);
         cgroup::make(&group)?;
-        [&hierarchy.base, &lab, &instance].into_iter().for_each(|above| hierarchy.outweigh(above));
+        [&hierarchy.base, &lab, &group].into_iter().for_each(|above| hierarchy.outweigh(above));
         Ok(group)
     }
 

@@ -75,7 +75,7 @@ pub use launch::{Launch, Running};
 pub use link_probe::{LinkFigures, RoundTrips};
 pub use machine::{MachineKnobFound, check_machine, look_at_machine};
 pub use needed::Needed;
-pub use prepare::numbered;
+pub use prepare::{available_memory_bytes, numbered};
 pub use ready::Ask;
 pub use refusal::HostRefusal;
 pub use stack::{AlarmSeen, Death, Instance, Stack, Stopped, Tier};

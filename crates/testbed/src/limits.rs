@@ -1,10 +1,11 @@
-//! Limits of what a tier takes: of memory, the page cache that it filled included, of CPU time, of reads from the disk. Each is a group of
+//! Limits of what a tier, or all tiers of a guest, may take: of memory, the page cache that it filled included, of CPU time, of reads from the disk. Each is a group of
 //! the kernel's controller that all processes of the tier are in from their first instruction, because a page belongs to
 //! the group that first touched it.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use model::record::plan::PlanTier;
+use model::record::plan::{Guest, PlanTier};
 use model::{Plan, Problem, Problems, Result, units};
 
 use crate::cgroup;
@@ -26,6 +27,11 @@ impl Limit {
         let memory = tier.memory_limit_bytes.map(Limit::Memory);
         let reads = tier.read_limit_per_s.map(Limit::Reads);
         memory.into_iter().chain(tier.cpu_limit_cores.map(Limit::Cpu)).chain(reads)
+    }
+
+    /// Of all tiers of a guest together.
+    fn of_guest(guest: &Guest) -> impl Iterator<Item = Limit> {
+        guest.memory_limit_bytes.map(Limit::Memory).into_iter().chain(guest.cpu_limit_cores.map(Limit::Cpu))
     }
 
     fn controller(self) -> Controller {
@@ -51,23 +57,22 @@ impl Limit {
     }
 
     /// That no kernel gives so little.
-    fn too_little(self, tier: &str) -> Option<Problem> {
+    fn too_little(self, whose: &Whose<'_>) -> Option<Problem> {
         let Limit::Cpu(cores) = self else { return None };
         let problem = || {
-            Problem::recipe(format!("the CPU time of tier {tier} can't be limited to {cores} cores"))
-                .key(format!("set.{tier}.cgroup.cpu"))
-                .why(format!("the kernel gives no less than {MIN_CORES}, and the tier would have that"))
+            Problem::recipe(format!("the CPU time of {whose} can't be limited to {cores} cores"))
+                .key(whose.key())
+                .why(format!("the kernel gives no less than {MIN_CORES}, and it would have that"))
                 .remedy(format!("{MIN_CORES} or more; 0 for no limit"))
         };
         (cores < MIN_CORES).then(problem)
     }
 
     /// That this machine can't do it, in words for people.
-    fn refused(self, tier: &str, problems: Problems) -> Problems {
+    fn refused(self, whose: &Whose<'_>, problems: Problems) -> Problems {
         let (limited, setting, why) = match self {
             Limit::Memory(bytes) => {
-                let what =
-                    format!("the memory of tier {tier} can't be limited to {}", units::show_bytes(bytes));
+                let what = format!("the memory of {whose} can't be limited to {}", units::show_bytes(bytes));
                 (
                     what,
                     "memory",
@@ -75,23 +80,56 @@ impl Limit {
                 )
             }
             Limit::Cpu(cores) => {
-                let what = format!("the CPU time of tier {tier} can't be limited to {cores} cores");
+                let what = format!("the CPU time of {whose} can't be limited to {cores} cores");
                 (what, "cpu", "with all CPUs of the stack this would be another measurement")
             }
             Limit::Reads(per_s) => {
-                let what = format!("the reads of tier {tier} can't be limited to {per_s} a second");
+                let what = format!("the reads of {whose} can't be limited to {per_s} a second");
                 (what, "read_iops", "with a disk as fast as it is this would be another measurement")
             }
         };
         let named = problems.into_vec().into_iter().map(|mut problem| {
             problem.what = format!("{limited}: {}", problem.what);
-            let off = format!("--set {tier}.cgroup.{setting}=0 to run without the limit");
+            let off = whose.without(setting);
             let other = problem.remedy.take().map(|other| format!("{other}; or ")).unwrap_or_default();
             problem.why(why).remedy(format!("{other}{off}"))
         });
         match Problems::check(named.collect()) {
             Err(problems) => problems,
             Ok(()) => Problem::bug("an error without a problem").into(),
+        }
+    }
+}
+
+/// Whose limit it is.
+enum Whose<'a> {
+    Tier(&'a str),
+    Guest(u32),
+}
+
+impl fmt::Display for Whose<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Whose::Tier(name) => write!(f, "tier {name}"),
+            Whose::Guest(number) => write!(f, "guest {number}"),
+        }
+    }
+}
+
+impl Whose<'_> {
+    /// Where the limit of its CPU time is said.
+    fn key(&self) -> String {
+        match self {
+            Whose::Tier(name) => format!("set.{name}.cgroup.cpu"),
+            Whose::Guest(_) => "guest.cpu".to_string(),
+        }
+    }
+
+    /// How to run without a limit.
+    fn without(&self, setting: &str) -> String {
+        match self {
+            Whose::Tier(name) => format!("--set {name}.cgroup.{setting}=0 to run without the limit"),
+            Whose::Guest(_) => format!("--guests without a topology that says their {setting}"),
         }
     }
 }
@@ -104,16 +142,20 @@ impl Lab {
     /// Why not, and what to ask for instead; of all limits.
     pub fn check_limits(&self, plan: &Plan) -> Result<()> {
         let mut problems = Vec::new();
-        for tier in &plan.tiers {
-            for limit in Limit::all(tier) {
-                if let Some(problem) = limit.too_little(&tier.name) {
-                    problems.push(problem);
-                    continue;
-                }
-                let found = limit.possible(&self.site.home, self.site.cgroup.as_deref());
-                let refused = found.err().map(|found| limit.refused(&tier.name, found));
-                problems.extend(refused.into_iter().flat_map(Problems::into_vec));
+        let of_tiers =
+            plan.tiers.iter().flat_map(|tier| Limit::all(tier).map(|limit| (Whose::Tier(&tier.name), limit)));
+        let of_guest = plan
+            .guest
+            .iter()
+            .flat_map(|guest| Limit::of_guest(guest).map(|limit| (Whose::Guest(guest.number), limit)));
+        for (whose, limit) in of_tiers.chain(of_guest) {
+            if let Some(problem) = limit.too_little(&whose) {
+                problems.push(problem);
+                continue;
             }
+            let found = limit.possible(&self.site.home, self.site.cgroup.as_deref());
+            let refused = found.err().map(|found| limit.refused(&whose, found));
+            problems.extend(refused.into_iter().flat_map(Problems::into_vec));
         }
         Problems::check(problems)
     }
@@ -125,11 +167,18 @@ impl Site {
     /// processes that are in none, so that the tier with the limit would come before all others.
     pub(crate) fn limit(&self, instance: &str, plan: &Plan, tier: &PlanTier) -> Result<()> {
         for limit in Limit::all(tier) {
-            self.set_limit(instance, tier, limit).map_err(|found| limit.refused(&tier.name, found))?;
+            let refused = |found| limit.refused(&Whose::Tier(&tier.name), found);
+            self.set_limit(instance, tier, limit).map_err(refused)?;
+        }
+        for (guest, limit) in
+            plan.guest.iter().flat_map(|guest| Limit::of_guest(guest).map(move |limit| (guest, limit)))
+        {
+            let refused = |found| limit.refused(&Whose::Guest(guest.number), found);
+            self.set_guests_limit(instance, tier, limit).map_err(refused)?;
         }
         let limited = plan.tiers.iter().find_map(|one| Some((&one.name, one.cpu_limit_cores?)));
         let Some((name, cores)) = limited.filter(|_| tier.cpu_limit_cores.is_none()) else { return Ok(()) };
-        let refused = |found| Limit::Cpu(cores).refused(name, found);
+        let refused = |found| Limit::Cpu(cores).refused(&Whose::Tier(name), found);
         self.hold_beside(instance, &tier.name).map_err(refused)
     }
 
@@ -158,6 +207,28 @@ impl Site {
         };
         limit.set(&hierarchy, &group, &self.home)?;
         self.holds.enter_with(instance, &tier.name, group);
+        Ok(())
+    }
+
+    /// Limits the group that the groups of all tiers of the instance are in. In a hierarchy of its own the processes of a tier that has no
+    /// limit there itself are in that very group, side by side with the other tiers' as on a machine.
+    fn set_guests_limit(&self, instance: &str, tier: &PlanTier, limit: Limit) -> Result<()> {
+        let own = self.tier_group(instance, &tier.name);
+        own.as_deref().map_or(Ok(()), cgroup::make)?;
+        let hierarchy = limit.controller().find(self.instance_dir(instance).as_deref())?;
+        let (group, entered) = match (hierarchy.unified, own, self.instance_dir(instance)) {
+            (true, Some(own), Some(all)) => (all, own),
+            (true, ..) => return Err(Problem::bug("a unified hierarchy without a tier's group").into()),
+            (false, ..) => {
+                let group = self.hold_all(&hierarchy, instance)?;
+                let of_tier = Limit::all(tier).any(|own| own.controller() == limit.controller());
+                let entered =
+                    if of_tier { self.hold(&hierarchy, instance, &tier.name)? } else { group.clone() };
+                (group, entered)
+            }
+        };
+        limit.set(&hierarchy, &group, &self.home)?;
+        self.holds.enter_with(instance, &tier.name, entered);
         Ok(())
     }
 
@@ -194,7 +265,7 @@ mod tests {
 
     #[test]
     fn less_cpu_time_than_the_kernel_gives_is_refused_and_not_rounded_up() {
-        let said = |limit: Limit| limit.too_little("web").map(|problem| problem.to_string());
+        let said = |limit: Limit| limit.too_little(&Whose::Tier("web")).map(|problem| problem.to_string());
         let refused = said(Limit::Cpu(0.01)).expect("1 ms of 20 ms is the least");
         assert!(refused.contains("set.web.cgroup.cpu") && refused.contains("0.05 or more"), "{refused}");
         assert_eq!(said(Limit::Cpu(0.05)), None, "that is a whole millisecond");

@@ -395,7 +395,7 @@ pub(crate) fn draw_secret() -> Result<String> {
 }
 
 /// What the kernel thinks can be used without swapping; 1 GiB where it does not say.
-pub(crate) fn available_memory_bytes() -> u64 {
+pub fn available_memory_bytes() -> u64 {
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());

@@ -227,6 +227,7 @@ impl Stack {
             failed_ratio: 0.0,
             foreign_cores: None,
             only_under_way: false,
+            guest_spread_ratio: None,
         }
     }
 }

@@ -20,6 +20,10 @@ pub struct Recipe {
     /// The hosts that its tiers are on, of the catalogue's `topologies`; each tier is where its own settings say when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<String>,
+    /// How many guests there are, each with a whole copy of the stack and of its data; one stack on the bare machine when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 64))]
+    pub guests: Option<u32>,
     /// The data set's size: a name, bytes such as `30mb`, or its numbers: `items=1000,browsers=20`.
     pub size: Option<String>,
     /// One of the kit's `mixes` instead of its `default`.
@@ -97,6 +101,7 @@ impl Recipe {
         Recipe {
             stack: text(self.stack, &defaults.stack),
             topology: text(self.topology, &defaults.topology),
+            guests: self.guests.or(defaults.guests),
             size: text(self.size, &defaults.size),
             mix: text(self.mix, &defaults.mix),
             users: if loads { self.users } else { defaults.users },

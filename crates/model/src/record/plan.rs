@@ -2,6 +2,7 @@
 //! started yet.
 
 mod databases;
+mod guests;
 mod machine;
 mod outages;
 mod tier;
@@ -22,6 +23,7 @@ use crate::catalogue::setting::{self, GivenSettings, Values};
 use crate::document::nearest;
 use crate::problem::{Problem, Problems, Result};
 use crate::{Acknowledge, Catalogue, FaultFile, KitManifest, StackManifest};
+pub use guests::Guest;
 pub use machine::MachineSetting;
 pub use tier::PlanTier;
 
@@ -45,6 +47,15 @@ pub struct Plan {
     /// The topology that says on which hosts tiers are, where one was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<String>,
+    /// The guests, each with a stack like this one and a share of the load; empty where there is one stack on the bare machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guests: Vec<Guest>,
+    /// Of one guest's plan: which one it is. See [`Plan::of_guest`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest: Option<Guest>,
+    /// How many guests were asked for beside what the topology says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guests_asked: Option<u32>,
     /// The tiers in the order in which they start.
     pub tiers: Vec<PlanTier>,
     /// Settings of the machine that are changed for the run.
@@ -124,15 +135,18 @@ impl Plan {
         let mut tiers = tiers::resolve(recipe, &kit, &stack, catalogue, &mut problems)?;
         let machine = machine::resolve(recipe, catalogue, &mut problems)?;
         topology::put_on_hosts(recipe, &mut tiers, catalogue, &mut problems)?;
+        let placement = Placement::of_machine(cpus);
+        let guests = guests::resolve(recipe, catalogue, placement.stack.len(), &mut problems)?;
         let qos = resolve_qos(recipe, &kit, catalogue, &mut problems);
         let mut load = crate::catalogue::load::request::resolve(recipe, &kit, &mut problems);
         if let Some(most) = kit.most_users(&size.values).filter(|_| recipe.users.is_none()) {
             // The kit's default number of users is for its default size.
-            load.users = load.users.min((most as u32).max(1));
+            load.users = load.users.min((most as u32).saturating_mul(guests.len().max(1) as u32).max(1));
         }
         let fault = recipe.fault.as_deref().map(|name| catalogue.fault(name)).transpose()?;
         problems.extend(fault.iter().flat_map(|fault| fault.mistakes(&stack, recipe.target.is_some())));
         let fault = outages::resolve(recipe, fault, &tiers, &mut problems);
+        problems.extend(guests::too_few_users(&guests, &load));
         apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
         check_acknowledge(&kit, &params, &mut problems);
@@ -140,12 +154,12 @@ impl Plan {
         problems.extend(databases::only_one(&kit, &tiers));
         problems.extend(databases::never_shared_out(&kit, &tiers));
         // A size that there is not has been told of.
-        problems.extend(too_many_users(&kit, &size, &load).filter(|_| !size.values.is_empty()));
+        let largest = guests::largest_share(&load, guests.len());
+        problems.extend(too_many_users(&kit, &size, &largest).filter(|_| !size.values.is_empty()));
         if let Some(file) = file {
             problems.iter_mut().for_each(|problem| _ = problem.place.file.get_or_insert(file.to_string()));
         }
         Problems::check(problems)?;
-        let placement = Placement::of_machine(cpus);
         let target = recipe.target.clone();
         Ok(Plan {
             kit,
@@ -155,6 +169,9 @@ impl Plan {
             given: GivenSettings { param: recipe.param.clone(), set: recipe.set.clone() },
             stack,
             topology: recipe.topology.clone(),
+            guests,
+            guest: None,
+            guests_asked: recipe.guests,
             tiers,
             machine,
             load,
@@ -225,6 +242,7 @@ fn elsewhere(url: &str, recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<P
     let given = [
         ("stack", recipe.stack.is_some()),
         ("topology", recipe.topology.is_some()),
+        ("guests", recipe.guests.is_some()),
         ("set", !recipe.set.is_empty()),
         ("port", recipe.port.is_some()),
     ];

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::plan::Guest;
 use super::{
-    Check, FileSetResult, LinkResult, MachineSettingResult, Outage, PhaseResults, TargetOutcome,
+    Check, FileSetResult, GuestResult, LinkResult, MachineSettingResult, Outage, PhaseResults, TargetOutcome,
     UntimedResult,
 };
 use crate::catalogue::load::Load;
@@ -60,6 +61,9 @@ pub struct RunRecord {
     pub metrics: Vec<MetricResult>,
     /// CPU by tier over the steady state, the generator among them.
     pub tiers: Vec<TierResult>,
+    /// Each guest of several, whose sums all else is; empty for one stack on the bare machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guests: Vec<GuestResult>,
     /// The kit's consistency check of the data after the run.
     pub consistency: Vec<ConsistencyResult>,
     /// The first few offending answers and script errors.
@@ -129,6 +133,12 @@ pub struct Setup {
     /// The topology that was asked for, where one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<String>,
+    /// Which of several guests the run is of; absent for a run of all of them, and without guests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest: Option<Guest>,
+    /// How many guests were asked for beside what the topology says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guests: Option<u32>,
     /// The stack.
     pub stack: String,
     /// For people.
@@ -424,6 +434,9 @@ pub struct DatasetResult {
     pub reused: bool,
     /// How long copying the snapshot took; seconds.
     pub copy_s: f64,
+    /// Bytes that the copy took on the disk; 0 where it shares its blocks with the snapshot.
+    #[serde(default)]
+    pub disk_bytes: u64,
 }
 
 /// How long a step took.

@@ -10,7 +10,7 @@ use crate::points::Points;
 use crate::reread::Reread;
 
 signals! {
-    QUOTA = Signal::of_tier("cpu.quota_cores", "cores", "its CPU quota, where it has one");
+    QUOTA = Signal::of_tier("cpu.quota_cores", "cores", "its CPU quota, or its guest's, where there is one");
     THROTTLED = Signal::of_tier(
         "cpu.throttled_ratio", "ratio", "share of the time in which its CPU quota held it back"
     )
@@ -58,8 +58,10 @@ impl Quota {
 
 impl Source {
     fn find(group: &Path, main: u32) -> Option<Source> {
-        let groups = [Some(group.to_path_buf()), cgroup::v1_of(main, "cpu")];
-        groups.into_iter().flatten().find_map(|group| {
+        // What is above a tier's own group is its guest's, whose quota is for all its tiers.
+        let groups = [Some(group.to_path_buf()), cgroup::v1_of(main, "cpu")].into_iter().flatten();
+        let above = |group: PathBuf| [Some(group.clone()), group.parent().map(Path::to_path_buf)];
+        groups.flat_map(above).flatten().find_map(|group| {
             let source = Source { stat: Reread::open(group.join("cpu.stat"))?, group };
             source.cores().map(|_| source)
         })

@@ -15,6 +15,7 @@ use model::{
 };
 
 use crate::context::Context;
+use crate::verbs::list::size_of_guest;
 use runner::catalogue_folder;
 use runner::cpus;
 use runner::signals;
@@ -76,7 +77,7 @@ fn file_of_catalogue(text: &str) -> Option<(&'static str, Check)> {
     };
     if has("[[inject]]") || has("[expect") || key("expect") {
         Some(("faults", fault::check))
-    } else if has("[[host]]") {
+    } else if has("[[host]]") || has("[[guest]]") {
         Some(("topologies", check_topology))
     } else if has("[[tier]]") {
         Some(("stacks", check_stack))
@@ -88,6 +89,9 @@ fn file_of_catalogue(text: &str) -> Option<(&'static str, Check)> {
         Some(("qos", check_targets))
     } else if key("source") && !key("kit") {
         Some(("links", check_link))
+    } else if key("title") && !key("kit") {
+        // Without hosts and guests it is the machine as it is.
+        Some(("topologies", check_topology))
     } else {
         None
     }
@@ -187,8 +191,13 @@ fn check_recipe(path: &Path, text: &str, context: &Context) -> Result<String> {
     kit::lint(&context.catalogue, &plan.kit.name)?;
     kit::check_targets(&plan, &context.catalogue)?;
     let load = &plan.load;
+    let guests = match plan.guests.len() {
+        0 => String::new(),
+        1 => "1 guest with ".to_string(),
+        several => format!("{several} guests, each with "),
+    };
     Ok(format!(
-        "{} of {} ({}) on {}: {} of ramp-up, {} of steady state, {} of ramp-down",
+        "{} of {} ({}) on {guests}{}: {} of ramp-up, {} of steady state, {} of ramp-down",
         load.words(),
         plan.kit.title,
         plan.size.label,
@@ -288,7 +297,17 @@ fn check_link(name: &str, catalogue: &Catalogue) -> Result<String> {
 }
 
 fn check_topology(name: &str, catalogue: &Catalogue) -> Result<String> {
-    Ok(format!("topology {name}: {}", catalogue.topology(name)?.title))
+    let topology = catalogue.topology(name)?;
+    let hosts: u32 = topology.hosts.iter().map(|host| host.count).sum();
+    let counted = |count: u32, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    let hosts = (hosts > 0).then(|| counted(hosts, "host"));
+    let guests = topology.guests.iter().map(|guest| {
+        let each = if guest.count > 1 { " each" } else { "" };
+        format!("{} {}{each}", counted(guest.count, "guest"), size_of_guest(guest))
+    });
+    let parts: Vec<String> = hosts.into_iter().chain(guests).collect();
+    let parts = if parts.is_empty() { "the machine as it is".to_string() } else { parts.join("; ") };
+    Ok(format!("topology {name}: {} ({parts})", topology.title))
 }
 
 fn check_stack(name: &str, catalogue: &Catalogue) -> Result<String> {

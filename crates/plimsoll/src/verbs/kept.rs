@@ -1,8 +1,8 @@
-//! What a name means: a run, a study, or the run of one of a study's trials.
+//! What a name means: a run, a study, or the run of a study's trial or of a run's guest.
 
 use std::path::PathBuf;
 
-use model::{Problem, Result};
+use model::{Problem, Problems, Result};
 use store::{Run, Runs, Studies, Study};
 
 use crate::context::Context;
@@ -17,31 +17,73 @@ pub(crate) enum Kept {
     Study(Study),
 }
 
-/// The run or study of that id, of the only id that begins with `name`, the last of all for `last`, or the run of a
-/// trial: `STUDY/3`.
+/// The run or study of that id, of the only id that begins with `name`, or the last of all for `last`; or a run below it: that of a
+/// trial, `STUDY/3`, of a guest, `RUN/2`, or of a guest of a trial's run, `STUDY/3/2`.
 pub(crate) fn find(name: &str, context: &Context) -> Result<Kept> {
     let (runs, studies) = (Runs::open(&context.home)?, Studies::open(&context.home)?);
-    if let Some((study, number)) = name.split_once('/') {
-        let number = number.parse().map_err(|_| {
-            Problem::recipe(format!("`{}` is no trial's number", number.escape_debug()))
-                .remedy(format!("{study}/1 is the run of its first trial"))
-        })?;
-        return studies.find(study)?.run_of(number).map(Kept::Run);
+    let (name, numbers) = parts(name)?;
+    let (run_ids, study_ids) = (runs.ids()?, studies.ids()?);
+    let picked = if numbers.is_empty() {
+        pick(name, &run_ids, &study_ids)?
+    } else {
+        let with_guests = runs.list()?.into_iter().filter(|run| run.guests > 0).map(|run| run.id);
+        pick_whole(name, &run_ids, &with_guests.collect::<Vec<_>>(), &study_ids)?
+    };
+    match (picked, numbers.as_slice()) {
+        (Pick::Run(id), []) => runs.find(&id).map(Kept::Run),
+        (Pick::Run(id), [guest]) => runs.find(&id)?.guest_run(*guest).map(Kept::Run),
+        (Pick::Study(id), []) => studies.find(&id).map(Kept::Study),
+        (Pick::Study(id), [trial]) => studies.find(&id)?.run_of(*trial).map(Kept::Run),
+        (Pick::Study(id), [trial, guest]) => {
+            studies.find(&id)?.run_of(*trial)?.guest_run(*guest).map(Kept::Run)
+        }
+        (Pick::Run(id), [guest, ..]) => Err(nothing_below(&format!("{id}/{guest}"))),
+        (Pick::Study(id), [trial, guest, ..]) => Err(nothing_below(&format!("{id}/{trial}/{guest}"))),
     }
-    match pick(name, &runs.ids()?, &studies.ids()?)? {
-        Pick::Run(id) => runs.find(&id).map(Kept::Run),
-        Pick::Study(id) => studies.find(&id).map(Kept::Study),
-    }
+}
+
+/// The name before the first `/`, and the numbers of what is meant below it.
+fn parts(name: &str) -> Result<(&str, Vec<u32>)> {
+    let mut parts = name.split('/');
+    let whole = parts.next().unwrap_or_default();
+    let numbers = parts.map(|number| {
+        number.parse().map_err(|_| {
+            let what = format!("`{}` is the number of no trial and of no guest", number.escape_debug());
+            let remedy = format!("{whole}/1 is the run of a study's first trial, or of a run's first guest");
+            Problem::recipe(what).remedy(remedy).into()
+        })
+    });
+    Ok((whole, numbers.collect::<Result<_>>()?))
+}
+
+fn nothing_below(guest: &str) -> Problems {
+    Problem::recipe("a guest's run has no parts")
+        .remedy(format!("{guest}, which is the run of a guest"))
+        .into()
 }
 
 /// Writes the HTML report of a run that was just measured; its path, if it could be written. The run is kept by now: what
 /// failed after it must not take it away, but is told.
 pub(crate) fn keep_run_report(measured: &Measured, context: &mut Context) -> Option<PathBuf> {
     let run = &measured.run;
-    let report = run.keep(REPORT, report::html(&report::Page::of(run, &signals::built_in())).as_bytes());
+    let report = write_run_report(run);
     let failed = measured.problems.iter().chain(report.as_ref().err());
     failed.for_each(|problems| context.console.problem(problems));
     report.ok()
+}
+
+/// A run's HTML report; it links to those of its guests' runs.
+pub(crate) fn run_html(run: &Run) -> String {
+    report::html(&report::Page::of(run, &signals::built_in()))
+}
+
+/// Writes the HTML report of a run into its directory, and before it that of each guest's run; gives its path. A guest's run that can't
+/// be read has no report.
+pub(crate) fn write_run_report(run: &Run) -> Result<PathBuf> {
+    for guest in run.guest_runs().values() {
+        guest.keep(REPORT, run_html(guest).as_bytes())?;
+    }
+    run.keep(REPORT, run_html(run).as_bytes())
 }
 
 /// A study's HTML report; it links to the reports of those of its runs that have one.
@@ -54,12 +96,12 @@ pub(crate) fn study_html(study: &Study) -> String {
     report::study_html(study.record(), directory, link)
 }
 
-/// Writes the HTML report of a study into its directory, and of each trial's run that has none; gives its path. A run
-/// that can't be read has no report.
+/// Writes the HTML report of a study into its directory, and of each trial's run that has none, with its guests'; gives its path. A
+/// run that can't be read has no report.
 pub(crate) fn write_study_report(study: &Study) -> Result<PathBuf> {
     for run in study.record().trials.iter().filter_map(|trial| study.run(trial).ok()) {
         if !run.directory().join(REPORT).exists() {
-            run.keep(REPORT, report::html(&report::Page::of(&run, &signals::built_in())).as_bytes())?;
+            write_run_report(&run)?;
         }
     }
     study.keep(REPORT, study_html(study).as_bytes())
@@ -101,6 +143,22 @@ fn pick(name: &str, runs: &[String], studies: &[String]) -> Result<Pick> {
     }
 }
 
+/// The same where a part of it is meant: only studies and runs with guests have any.
+fn pick_whole(name: &str, runs: &[String], with_guests: &[String], studies: &[String]) -> Result<Pick> {
+    if let ("last", Some(run)) = (name, with_guests.last()) {
+        let picked = pick(name, with_guests, studies)?;
+        return Ok(if picked == Pick::Run(name.to_string()) { Pick::Run(run.clone()) } else { picked });
+    }
+    match (pick(name, runs, studies)?, studies.last()) {
+        (Pick::Run(_), Some(study)) if name == "last" => Ok(Pick::Study(study.clone())),
+        (Pick::Run(run), _) if name != "last" && !runs.iter().any(|id| id.starts_with(&run)) => {
+            // Nothing is called so, and more studies than runs have parts: the nearest one is told.
+            Ok(Pick::Study(run))
+        }
+        (picked, _) => Ok(picked),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +175,33 @@ mod tests {
         assert_eq!(picked("last", &[late], &[early]), Pick::Run("last".into()));
         assert_eq!(picked("last", &[], &[late]), Pick::Study(late.into()));
         assert_eq!(picked("last", &[], &[]), Pick::Run("last".into()), "which says that there is none");
+    }
+
+    #[test]
+    fn the_last_that_has_parts_is_a_study_or_a_run_with_guests() {
+        let id = |minute: u32| format!("20261127-05{minute:02}00-dvdstore-0001");
+        let picked = |name: &str, runs: &[u32], with_guests: &[u32], studies: &[u32]| {
+            let ids = |minutes: &[u32]| minutes.iter().map(|minute| id(*minute)).collect::<Vec<_>>();
+            pick_whole(name, &ids(runs), &ids(with_guests), &ids(studies)).expect("it is clear")
+        };
+        assert_eq!(picked("last", &[1, 2, 9], &[2], &[1]), Pick::Run(id(2)), "run 9 has no guests");
+        assert_eq!(picked("last", &[1, 9], &[1], &[3]), Pick::Study(id(3)));
+        assert_eq!(picked("last", &[9], &[], &[3]), Pick::Study(id(3)));
+        assert_eq!(picked("last", &[9], &[], &[]), Pick::Run("last".into()), "which says that it has none");
+        assert_eq!(picked(&id(1), &[1], &[], &[3]), Pick::Run(id(1)));
+        assert_eq!(picked("other", &[1], &[], &[3]), Pick::Study("other".into()), "which names the nearest");
+    }
+
+    #[test]
+    fn a_name_may_end_in_the_numbers_of_a_trial_and_of_a_guest() {
+        assert_eq!(parts("last").expect("a name"), ("last", Vec::new()));
+        assert_eq!(parts("20261127-05/3/2").expect("a name"), ("20261127-05", vec![3, 2]));
+        let wrong = parts("last/three").expect_err("it is no number").to_string();
+        assert!(
+            wrong.contains("`three` is the number of no") && wrong.contains("last/1 is the run"),
+            "{wrong}"
+        );
+        assert!(parts("last/").is_err() && parts("last/-1").is_err());
     }
 
     #[test]

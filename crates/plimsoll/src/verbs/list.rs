@@ -3,7 +3,7 @@
 use clap::Args;
 use model::catalogue::machine_knob::MACHINE;
 use model::catalogue::stack::StackTier;
-use model::catalogue::topology_file::HostRequest;
+use model::catalogue::topology_file::{GuestRequest, HostRequest};
 use model::record::study::Form;
 use model::{
     Catalogue, KitManifest, Problem, Problems, Result, Setting, Value, catalogue::tier_setting, document,
@@ -20,6 +20,7 @@ Examples:
   plimsoll list
   plimsoll list tpcw                        a kit: its stacks, sizes, mixes and parameters
   plimsoll list mariadb                     a service: its knobs, and what can be set for any tier
+  plimsoll list dolphin-2x2                 a topology: its hosts and guests
   plimsoll list host                        this machine's own settings: which there are here, and what they are
   plimsoll list cosmo-2006-local-remote     a study: its cells")]
 pub(crate) struct ListArgs {
@@ -226,8 +227,29 @@ fn topology(catalogue: &Catalogue, name: &str) -> Result<String> {
         let several = if host.count > 1 { format!("{} hosts", host.count) } else { "1 host".to_string() };
         format!("  {:<16} {several}, {}, behind {}\n", host.name, tiers.join(", "), host.link)
     };
-    let lines: String = topology.hosts.iter().map(line).collect();
+    let mut first = 1;
+    let guest = |guest: &GuestRequest| {
+        let last = first + guest.count - 1;
+        let which =
+            if guest.count > 1 { format!("guests {first} to {last}") } else { format!("guest {first}") };
+        first = last + 1;
+        let each = if guest.count > 1 { " each" } else { "" };
+        format!("  {which:<16} a whole copy of the stack{each}, {}\n", size_of_guest(guest))
+    };
+    let hosts = topology.hosts.iter().map(line);
+    let mut lines: String = hosts.collect();
+    lines.extend(topology.guests.iter().map(guest));
+    if lines.is_empty() {
+        lines = "  the machine as it is: neither hosts nor guests\n".to_string();
+    }
     Ok(format!("{name}: {}\n{lines}", topology.title))
+}
+
+/// `with 0.5 cores, 2.62 GB of memory`, `without a limit`: how large a guest is.
+pub(crate) fn size_of_guest(guest: &GuestRequest) -> String {
+    // What is no number of bytes was told as the topology was read.
+    let limits = wording::guest_limits(guest.cpu, guest.memory_bytes().ok().flatten());
+    limits.map_or_else(|| "without a limit".to_string(), |limits| format!("with {limits}"))
 }
 
 fn preset(catalogue: &Catalogue, name: &str) -> Result<String> {

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::Args;
 use model::catalogue::load::{Arriving, Pattern};
 use model::catalogue::setting::{Value, Values};
+use model::catalogue::topology_file::MAX_GUESTS;
 use model::{Catalogue, Plan, Problem, Problems, Recipe, Result, document};
 
 use crate::context::Context;
@@ -29,9 +30,14 @@ pub(crate) struct StackArgs {
     /// The stack, by name (`plimsoll list` shows them)
     #[arg(long)]
     pub(crate) stack: Option<String>,
-    /// The hosts that its tiers are on, by the topology's name (`plimsoll list` shows them)
+    /// The hosts that its tiers are on, or the guests that have a stack each, by the topology's name (`plimsoll list`
+    /// shows them)
     #[arg(long, value_name = "NAME")]
     pub(crate) topology: Option<String>,
+    /// How many guests share the load, each with a whole copy of the stack and of its data: as large as the topology's
+    /// one, or without a limit
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_GUESTS)))]
+    pub(crate) guests: Option<u32>,
     /// The data set's size: a name such as small, bytes such as 30mb, or its numbers: items=1000,browsers=20
     /// (`plimsoll list KIT` shows them)
     #[arg(long)]
@@ -55,7 +61,7 @@ pub(crate) struct StackArgs {
     pub(crate) param: Vec<String>,
     /// Drive a server that somebody else started, such as http://127.0.0.1:8080, instead of a stack; no tier is
     /// watched, and no database is checked
-    #[arg(long, value_name = "URL", conflicts_with_all = ["stack", "topology", "set", "port"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["stack", "topology", "guests", "set", "port"])]
     pub(crate) target: Option<String>,
     /// The web tier's TCP port instead of a free one
     #[arg(long)]
@@ -144,6 +150,7 @@ impl StackArgs {
         let given = [
             ("--stack", self.stack.is_some()),
             ("--topology", self.topology.is_some()),
+            ("--guests", self.guests.is_some()),
             ("--size", self.size.is_some()),
             ("--mix", self.mix.is_some()),
             ("--seed", self.seed.is_some()),
@@ -179,6 +186,7 @@ impl StackArgs {
         }
         recipe.arrivals = self.arrivals.as_deref().map(pattern).or(recipe.arrivals);
         recipe.arriving = self.arriving.as_deref().map(arriving).or(recipe.arriving);
+        recipe.guests = self.guests.or(recipe.guests);
         recipe.seed = self.seed.or(recipe.seed);
         recipe.port = self.port.or(recipe.port);
         if !self.qos.is_empty() {

@@ -16,12 +16,14 @@ use runner::signals;
 Examples:
   plimsoll show                 the last run or study
   plimsoll show 20261121-0345   by the beginning of its id
-  plimsoll show last/3          the run of the third trial of the last study
+  plimsoll show last/3          the run of the third trial of the last study, or of the last run's third guest
+  plimsoll show last/3/2        the run of the second guest of that trial's run
   plimsoll show last --json
   plimsoll show last --csv series.csv         every series, point by point
   plimsoll show last --json --series          the same as JSON")]
 pub(crate) struct ShowArgs {
-    /// The run or study: its id, the beginning of it, or `last`; STUDY/N is the run of its trial N
+    /// The run or study: its id, the beginning of it, or `last`; STUDY/N is the run of its trial N, RUN/G that of its guest
+    /// G, and STUDY/N/G that of a guest of a trial's run
     #[arg(default_value = "last", value_name = "RUN|STUDY")]
     run: String,
     /// Print the record as JSON (docs/reference/run-json.md, docs/reference/study-json.md)

@@ -5,7 +5,7 @@ mod shown;
 use clap::Args;
 use engine::trace::{Step, Trace};
 use engine::{Audience, Control, RunOptions, Second};
-use model::{Kind, Result};
+use model::{Kind, Problem, Result};
 
 use crate::context::Context;
 use crate::verbs::recipe_args::{RecipeArgs, Resolved};
@@ -54,6 +54,10 @@ impl Audience for Printer<'_> {
 
 pub(crate) fn main(args: &TryArgs, context: &mut Context) -> Result<u8> {
     let Resolved { mut plan, catalogue, .. } = args.recipe.plan(context)?;
+    if !plan.guests.is_empty() {
+        let problem = Problem::recipe("a session is tried on one stack, and these are guests");
+        return Err(problem.key("guests").remedy("leave --guests out, or another --topology").into());
+    }
     plan.load = model::record::plan::Load { steady_s: 3600.0, seed: plan.load.seed, ..Default::default() };
     let scenario = kit::scenario(&plan, &catalogue)?;
     let (id, _) = runner::outcome::new_id(&plan.kit.name);

@@ -33,6 +33,7 @@ mod find;
 mod followed;
 mod frozen;
 mod ground_truth;
+mod guests;
 mod hit;
 mod hungry;
 mod kept;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::text::{thin, thin_groups, visible_json};
-use super::{bundle, calls, holds, inside, topology};
+use super::{bundle, calls, guests, holds, inside, topology};
 use crate::checks::{self, Check};
 use crate::explained::Tried;
 use crate::{Page, Timeline, figures, stacks, statements, study, threads, words};
@@ -111,6 +111,8 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
         "threads": record.threads.iter().map(thread_place).collect::<Vec<_>>(),
         "calls": record.calls.as_ref().map(|ledger| visible_json(calls::of(ledger))),
         "holds": record.diagnosis.as_ref().map(|diagnosis| visible_json(holds::of(diagnosis, Tried::of_run(record)))),
+        "guests": guests::of(&record.guests),
+        "guest": record.setup.guest.as_ref().map(wording::guest),
         "topology": topology::of(&record.setup, &record.links),
         "inside": visible_json(inside::of(page).into()),
         "injected": visible_json(json!(record.injected)),

@@ -8,7 +8,7 @@ use super::paint::Paint;
 use super::table::wrap;
 use super::width;
 use crate::explained::Tried;
-use crate::{statements, threads};
+use crate::{guests, statements, threads};
 use model::outside::one_line as plain;
 
 /// What holds the stack of a run; a sentence where nobody can say.
@@ -17,10 +17,23 @@ pub fn explain(record: &RunRecord, width: usize, colour: bool) -> String {
     let width = width::of_lines(width);
     let fault = record.injected.as_ref();
     let fault = fault.map(|fault| holds::injected(fault, &record.outages, width, Paint { colour }));
+    if record.diagnosis.is_none() && !record.guests.is_empty() {
+        return of_guests(record, &about, width);
+    }
     let (statements, threads) = (statements(record, width), threads(record, width));
     text(&about, record.diagnosis.as_ref(), fault, Tried::of_run(record), (width, colour))
         + &statements
         + &threads
+}
+
+/// What holds which guest; why, each one's own run says.
+fn of_guests(record: &RunRecord, about: &str, width: usize) -> String {
+    let held = guests::held(&record.guests);
+    let first = record.guests.first().map_or(1, |guest| guest.guest.number);
+    let why =
+        format!("each guest's own run says what holds it, and why: plimsoll explain {}/{first}", record.id);
+    let lines = [about.to_string()].into_iter().chain(held).chain([why]);
+    lines.map(|line| wrap(&plain(&line), width, "  ") + "\n").collect()
 }
 
 /// What the database's clients spent their time in.

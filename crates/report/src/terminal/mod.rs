@@ -3,6 +3,7 @@
 mod calls;
 mod draw;
 mod explain;
+mod guests;
 mod hit;
 mod holds;
 mod over_time;
@@ -47,6 +48,7 @@ pub fn terminal(page: &Page, width: usize, colour: bool) -> String {
         over_time::course(page, width),
         sections::targets(page, width, paint),
         sections::operations(page, width, paint),
+        guests::guests(&record.guests, width, paint),
         sections::phases(page, width),
         sections::metrics(page, width),
         diagnosis.map(|diagnosis| holds::reasons(diagnosis, tried, Detail::Brief, width)).unwrap_or_default(),

@@ -1,6 +1,7 @@
 //! The room as its users see it: recorded runs and simulated studies, kept by the store, shown.
 
 mod browser;
+mod guests;
 mod page;
 mod playwright;
 mod published;

@@ -118,7 +118,8 @@ impl Artefact for Wanted<'_> {
             units::show_bytes(bytes),
             units::show_seconds(load_s)
         ));
-        let result = DatasetResult { id: id.clone(), bytes, rows, load_s, reused: false, copy_s: 0.0 };
+        let result =
+            DatasetResult { id: id.clone(), bytes, rows, load_s, reused: false, copy_s: 0.0, disk_bytes: 0 };
         Ok(Dataset { path: place.join(DATA), result })
     }
 }
@@ -160,6 +161,7 @@ fn read_about(place: &Path, id: &str) -> Option<DatasetResult> {
         load_s: about.get("load_s")?.as_f64()?,
         reused: true,
         copy_s: 0.0,
+        disk_bytes: 0,
     })
 }
 

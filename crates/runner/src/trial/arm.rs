@@ -143,10 +143,10 @@ fn ramp_up_s(by: By, load: f64) -> u32 {
     }
 }
 
-/// Whether a trial of this plan can take turns with another one: its stack is started here, and nothing that both would
-/// share is emptied for it.
+/// Whether a trial of this plan can take turns with another one: its stack is started here and is a single one, and nothing that both
+/// would share is emptied for it.
 pub fn can_take_turns(plan: &Plan) -> bool {
-    plan.target.is_none() && !page_cache::is_cold(plan)
+    plan.target.is_none() && plan.guests.is_empty() && !page_cache::is_cold(plan)
 }
 
 /// Seconds of a trial with this load before its steady state may begin.

@@ -1,6 +1,5 @@
 //! A trial's run, once it was driven: which of its seconds count, what they say, and what broke.
 
-use analysis::{Batches, Steady};
 use model::Result;
 use model::catalogue::rules::Rule;
 use model::record::plan::Load;
@@ -14,6 +13,7 @@ use crate::pace::early;
 use crate::trial::arm::Task;
 use crate::trial::settle::{Ending, Settling};
 use crate::trial::verdict;
+use crate::window::window;
 
 /// A trial that was driven, kept and judged.
 pub(super) struct Driven {
@@ -111,22 +111,4 @@ impl Driven {
             spoilt,
         })
     }
-}
-
-/// The seconds of a run from `from` to `to`, merged as a whole and in batches. They are read back, because where the steady
-/// state began is only known at its end, and a second takes megabytes.
-fn window(run: &Run, (from, to): (u32, u32), early: &mut Steady) -> Result<(Steady, Batches)> {
-    let mut steady = Steady::new(f64::from(from), f64::from(to));
-    let seconds = run.seconds()?;
-    let mut batches = Batches::of(seconds.count_within(from, to));
-    let names = seconds.names().to_vec();
-    for second in seconds {
-        let second = second?;
-        steady.push(&second);
-        early.push(&second);
-        if (from..to).contains(&second.second) {
-            batches.push(&second.for_figures(&names));
-        }
-    }
-    Ok((steady, batches))
 }

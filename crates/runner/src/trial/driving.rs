@@ -2,19 +2,22 @@
 
 use std::time::Instant;
 
+use engine::preflight;
 use model::Result;
 use model::catalogue::rules::Rule;
-use model::record::{RunRecord, Step};
+use model::record::{RunRecord, Step, ValidityCheck};
 use store::{RunWriter, Runs};
 
 use super::arm::Task;
 use super::driven::Driven;
-use super::settle::Settling;
-use super::{DRAIN_S, no_room};
+use super::settle::{Ending, Settling};
 use crate::environment::{Environment, Origin};
 use crate::keep;
-use crate::measure::{Recording, TakingTurns, measure};
+use crate::measure::{Recording, SideBySide, measure};
 use crate::standing_stack::StandingStack;
+
+/// When a trial's window is in, sessions under way may take this long to end.
+const DRAIN_S: f64 = 2.0;
 
 /// A trial whose run has begun to be kept.
 pub(super) struct Begun {
@@ -46,7 +49,7 @@ pub(super) fn begin(
 }
 
 impl Begun {
-    /// The same, ending together with another one.
+    /// The same, ending together with others.
     pub(super) fn with(self, partner: super::partner::Partner) -> Begun {
         Begun { pace: self.pace.with(partner), ..self }
     }
@@ -56,11 +59,11 @@ impl Begun {
         &mut self,
         plan: &model::Plan,
         stack: &mut StandingStack,
-        turns: Option<&TakingTurns>,
+        side: &SideBySide,
         env: &mut Environment<'_>,
     ) -> Result<Recording> {
         let began = Instant::now();
-        let recording = measure(plan, stack, (&mut self.writer, &mut self.pace), DRAIN_S, turns, env);
+        let recording = measure(plan, stack, (&mut self.writer, &mut self.pace), DRAIN_S, side, env);
         self.pace.leave_partner();
         let recording = recording.inspect_err(|_| keep::logs(stack, &self.writer))?;
         let took_s = began.elapsed().as_secs_f64();
@@ -68,19 +71,30 @@ impl Begun {
         Ok(recording)
     }
 
+    /// The seconds of the run that count, and how they were found.
+    pub(super) fn found(&self) -> ((u32, u32), Option<Ending>) {
+        (self.pace.window(), self.pace.ending())
+    }
+
     /// Judges what was recorded, and keeps it.
     pub(super) fn judge(
         mut self,
         task: &Task,
         stack: &mut StandingStack,
-        recording: Recording,
+        recording: &Recording,
         rules: &[Rule],
         env: &mut Environment<'_>,
     ) -> Result<Driven> {
         stack.links_again(&mut self.record.links);
-        self.record.consistency = keep::check(&task.plan, stack, &recording, env.catalogue, env.progress);
+        self.record.consistency = keep::check(&task.plan, stack, recording, env.catalogue, env.progress);
         keep::logs(stack, &self.writer);
         self.record.steps = std::mem::take(&mut stack.steps);
-        Driven::judge(task, &recording, &self.pace, rules, (self.record, self.writer))
+        Driven::judge(task, recording, &self.pace, rules, (self.record, self.writer))
     }
+}
+
+/// Whether this machine has too few ports or descriptors for a trial's users, and as many again for each other run at once.
+pub(super) fn no_room((task, at_once): (&Task, u64), stack: &StandingStack) -> Option<ValidityCheck> {
+    let needs = preflight::Needs::of_connections(at_once * u64::from(task.plan.load.places()));
+    preflight::prepare(&needs, &stack.target).err().map(|problems| wording::no_room(&problems))
 }

@@ -1,22 +1,21 @@
 //! Two trials that take turns, a second each, on two stacks that stand side by side: what the machine does meanwhile is
 //! the same for both.
 
-use std::thread;
 use std::time::Duration;
 
 use engine::time_slices::{Share, TimeSlices};
 use experiment::Order;
 use model::record::study::Trial;
-use model::{OperationKind, Problem, Problems, Result};
+use model::{OperationKind, Problem, Result};
 
 use super::driven::Driven;
 use super::driving::{self, Begun};
 use super::partner::Partner;
 use super::{Task, Times, TrialBench};
-use crate::environment::Environment;
-use crate::measure::{Recording, TakingTurns};
+use crate::at_once::{self, Job};
+use crate::guests::Stacks;
+use crate::measure::{Recording, SideBySide};
 use crate::outcome;
-use crate::progress::Progress;
 use crate::standing_stack::StandingStack;
 use crate::watching;
 
@@ -36,7 +35,7 @@ pub(super) fn measure(
     bench.env.interrupt.check()?;
     let began_s = bench.study.spent_s();
     if let Some(standing) = bench.standing.take() {
-        bench.take_down(standing.stack);
+        bench.take_down(standing.stacks);
     }
     let tasks = [bench.task(orders[0])?, bench.task(orders[1])?];
     let below = (bench.outlook)(orders[0], trials);
@@ -46,8 +45,8 @@ pub(super) fn measure(
     let muted = bench.env.progress.mute(true);
     let driven = drive(bench, &tasks, &ids, &mut stacks);
     bench.env.progress.mute(muted);
-    for stack in stacks {
-        bench.take_down(stack);
+    for one in stacks {
+        bench.take_down(one);
     }
     let took_s = (bench.study.spent_s() - began_s) / 2.0;
     let [one, two] = driven?;
@@ -66,8 +65,8 @@ fn stand(
     tasks: &[Task; 2],
     ids: &[(String, String); 2],
     trials: &[Trial],
-) -> Result<Vec<StandingStack>> {
-    let mut stacks: Vec<StandingStack> = Vec::new();
+) -> Result<Vec<Stacks>> {
+    let mut stacks: Vec<Stacks> = Vec::new();
     for (task, (id, _)) in tasks.iter().zip(ids) {
         match bench.set_up(task, id, (!trials.is_empty(), false)) {
             Ok(stack) => stacks.push(stack),
@@ -84,11 +83,13 @@ fn drive(
     bench: &mut TrialBench<'_>,
     tasks: &[Task; 2],
     ids: &[(String, String); 2],
-    stacks: &mut [StandingStack],
+    stacks: &mut [Stacks],
 ) -> Result<[Driven; 2]> {
     let runs = bench.study.runs()?;
     let origin = &bench.env.settings.origin;
     let [one, two] = stacks else { return Err(Problem::bug("two stacks take turns").into()) };
+    // Guests take no turns (`can_take_turns`): there is one stack for each trial.
+    let (one, two) = (one.first_mut(), two.first_mut());
     let begin = |side: usize, stack: &mut StandingStack| {
         let (id, started) = &ids[side];
         driving::begin((&tasks[side], SIDES), stack, &runs, (id, started), origin)
@@ -98,26 +99,26 @@ fn drive(
         // There is no room for the users of either.
         (first, second) => return Ok([over(first)?, over(second)?]),
     };
-    let [partner, other] = Partner::both();
+    let [partner, other] =
+        <[Partner; 2]>::try_from(Partner::all(2)).map_err(|_| Problem::bug("two partners"))?;
     let (mut first, mut second) = (first.with(partner), second.with(other));
     let slices = TimeSlices::new(2, TURN);
-    let turns = [
-        TakingTurns { share: Share::of(&slices, 0), beside: watching::tiers(two) },
-        TakingTurns { share: Share::of(&slices, 1), beside: watching::tiers(one) },
-    ];
-    let recorded = {
-        let sides = [(&mut first, &mut *one), (&mut second, &mut *two)];
-        in_turn(bench, tasks, sides, &turns)
+    let side = |run: usize, other: &StandingStack| SideBySide {
+        turns: Some(Share::of(&slices, run)),
+        together: None,
+        beside: watching::tiers(other),
     };
+    let sides = [side(0, two), side(1, one)];
+    let recorded = in_turn(bench, tasks, [(&mut first, &mut *one), (&mut second, &mut *two)], &sides);
     let mut driven = Vec::new();
     let begun = [(first, one), (second, two)];
-    for (((begun, stack), recording), (task, turns)) in
-        begun.into_iter().zip(recorded).zip(tasks.iter().zip(&turns))
+    for (((begun, stack), recording), (task, side)) in
+        begun.into_iter().zip(recorded).zip(tasks.iter().zip(&sides))
     {
         let recording = recording?;
-        let interrupted_ratio = Some(interrupted_ratio(&recording, &turns.share));
+        let interrupted_ratio = side.turns.as_ref().map(|share| interrupted_ratio(&recording, share));
         let mut env = bench.env.with(&task.catalogue);
-        let one = begun.judge(task, stack, recording, &bench.rules, &mut env)?;
+        let one = begun.judge(task, stack, &recording, &bench.rules, &mut env)?;
         driven.push(Driven { interrupted_ratio, ..one });
     }
     <[Driven; 2]>::try_from(driven).map_err(|_| Problem::bug("two trials took turns").into())
@@ -135,41 +136,17 @@ fn over(begun: std::result::Result<Begun, Driven>) -> Result<Driven> {
     begun.err().ok_or_else(|| Problem::bug("one of two trials has room, and the other one has not").into())
 }
 
-/// The second one on a thread of its own; the first one's progress is shown.
+/// Both at once, each in its turns.
 fn in_turn(
     bench: &mut TrialBench<'_>,
     tasks: &[Task; 2],
-    [(first, one), (second, two)]: [(&mut Begun, &mut StandingStack); 2],
-    turns: &[TakingTurns; 2],
-) -> [Result<Recording>; 2] {
-    let env = &mut bench.env;
-    let (home, settings, machine, interrupt) = (env.home, env.settings, env.machine, env.interrupt);
-    let [(own_plan, own_catalogue), (plan, catalogue)] =
-        [0, 1].map(|side: usize| (&tasks[side].plan, &*tasks[side].catalogue));
-    thread::scope(|scope| {
-        let other = scope.spawn(move || {
-            let progress = &mut Nobody;
-            let mut env = Environment { home, catalogue, settings, machine, interrupt, progress };
-            second.measure(plan, two, Some(&turns[1]), &mut env)
-        });
-        let own = first.measure(own_plan, one, Some(&turns[0]), &mut env.with(own_catalogue));
-        let panicked = |_| Err(Problem::bug("the thread of a trial panicked").into());
-        [own, other.join().unwrap_or_else(panicked)]
-    })
-}
-
-/// Listens to the trial whose progress is not shown.
-struct Nobody;
-
-impl Progress for Nobody {
-    fn step(&mut self, _text: &str) {}
-    fn advance(&mut self, _text: &str, _done_ratio: f64) {}
-    fn still(&mut self, _text: &str) {}
-    fn done(&mut self, _text: &str) {}
-    fn note(&mut self, _text: &str) {}
-    fn problem(&mut self, _problems: &Problems) {}
-    fn below(&mut self, _text: &str) {}
-    fn mute(&mut self, _muted: bool) -> bool {
-        true
-    }
+    runs: [(&mut Begun, &mut StandingStack); 2],
+    sides: &[SideBySide; 2],
+) -> Vec<Result<Recording>> {
+    let jobs = runs.into_iter().zip(tasks.iter().zip(sides)).map(|((begun, stack), (task, side))| {
+        let plan = &task.plan;
+        let job: Job<'_> = Box::new(move |env| begun.measure(plan, stack, side, env));
+        (&*task.catalogue, job)
+    });
+    at_once::measure(jobs.collect(), &mut bench.env)
 }

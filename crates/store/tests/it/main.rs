@@ -3,6 +3,7 @@
 mod damage;
 mod death;
 mod golden;
+mod guests;
 mod list;
 mod round_trip;
 mod studies;

@@ -83,6 +83,7 @@ fn trial(number: u32, load: f64) -> Trial {
             failed_ratio: 0.0,
             foreign_cores: None,
             only_under_way: false,
+            guest_spread_ratio: None,
         }),
         faults: Vec::new(),
         overloaded: Vec::new(),

@@ -109,6 +109,7 @@ impl Stack {
             failed_ratio,
             foreign_cores: None,
             only_under_way: false,
+            guest_spread_ratio: None,
         }
     }
 }

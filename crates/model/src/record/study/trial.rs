@@ -78,6 +78,9 @@ pub struct Measured {
     /// would tell whether users wait.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub only_under_way: bool,
+    /// Of several guests: how far they were apart ([`crate::record::guest::spread_ratio`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest_spread_ratio: Option<f64>,
 }
 
 impl Trial {

@@ -78,6 +78,7 @@ fn arm(record: &RunRecord) -> Arm {
             kit,
             stack: Some(setup.stack.clone()),
             topology: setup.topology.clone(),
+            guests: setup.guests,
             ..Recipe::default()
         },
         levels: Default::default(),

@@ -1,0 +1,47 @@
+//! Runs at the same time: the first one on the thread that asks for them, with its progress shown, each other one on a thread of its
+//! own.
+
+use std::thread;
+
+use model::{Catalogue, Problem, Problems, Result};
+
+use crate::environment::Environment;
+use crate::measure::Recording;
+use crate::progress::Progress;
+
+/// Drives one of them.
+pub(crate) type Job<'a> = Box<dyn FnOnce(&mut Environment<'_>) -> Result<Recording> + Send + 'a>;
+
+/// What each of `jobs`, with the catalogue that it needs, has recorded, in their order.
+pub(crate) fn measure(jobs: Vec<(&Catalogue, Job<'_>)>, env: &mut Environment<'_>) -> Vec<Result<Recording>> {
+    let (home, settings, machine, interrupt) = (env.home, env.settings, env.machine, env.interrupt);
+    let mut jobs = jobs.into_iter();
+    let Some((own_catalogue, own)) = jobs.next() else { return Vec::new() };
+    thread::scope(|scope| {
+        let other = |(catalogue, job): (_, Job<'_>)| {
+            let progress = &mut Nobody;
+            job(&mut Environment { home, catalogue, settings, machine, interrupt, progress })
+        };
+        let others: Vec<_> = jobs.map(|one| scope.spawn(move || other(one))).collect();
+        let mut recorded = vec![own(&mut env.with(own_catalogue))];
+        let panicked = |_| Err(Problem::bug("the thread of a run panicked").into());
+        recorded.extend(others.into_iter().map(|other| other.join().unwrap_or_else(panicked)));
+        recorded
+    })
+}
+
+/// Listens to a run whose progress is not shown.
+struct Nobody;
+
+impl Progress for Nobody {
+    fn step(&mut self, _text: &str) {}
+    fn advance(&mut self, _text: &str, _done_ratio: f64) {}
+    fn still(&mut self, _text: &str) {}
+    fn done(&mut self, _text: &str) {}
+    fn note(&mut self, _text: &str) {}
+    fn problem(&mut self, _problems: &Problems) {}
+    fn below(&mut self, _text: &str) {}
+    fn mute(&mut self, _muted: bool) -> bool {
+        true
+    }
+}

@@ -1,0 +1,10 @@
+//! Several guests on one machine: a stack for each, driven at the same time, kept and judged one by one and together.
+
+mod merged;
+mod run;
+mod stacks;
+mod whole;
+
+pub(crate) use run::run;
+pub use stacks::{GuestStack, Stacks};
+pub(crate) use whole::{Part, Whole, WholeKept, keep_whole, sides, worst_targets};
