@@ -40,6 +40,24 @@ pub fn sweep(sweep: &Sweep, arms: &[Arm], findings: &SweepFindings) -> String {
     }
 }
 
+/// Cells that are named at most; the others are only counted.
+const MAX_NAMED: usize = 6;
+
+/// Which cells pass, or fail, only where averages take the place of the percentiles that their targets ask for; nothing without such a
+/// cell.
+pub fn by_average(passes: bool, cells: &[&str]) -> Option<String> {
+    let these = match cells.len() {
+        0 => return None,
+        1 => "this cell",
+        _ => "these cells",
+    };
+    let way = if passes { "pass" } else { "fail" };
+    let named = cells.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join("; ");
+    let more = cells.len().saturating_sub(MAX_NAMED);
+    let more = if more == 0 { String::new() } else { format!("; and {more} more") };
+    Some(format!("By the average, as some papers judge, {these} would {way}: {named}{more}."))
+}
+
 /// That no trial met its targets, with those that all of them missed.
 fn missed_by_all(always: &[QosTarget]) -> String {
     if always.is_empty() {
@@ -201,5 +219,22 @@ mod tests {
         );
         let one_met = sweep(&windows(1), &[], &findings([1.0, 2.0], Difference::Chance));
         assert!(!one_met.contains("missed"), "{one_met}");
+    }
+
+    #[test]
+    fn cells_that_only_averages_would_pass_are_named_up_to_six_of_them() {
+        assert_eq!(by_average(true, &[]), None);
+        let one = by_average(false, &["users = 50"]);
+        assert_eq!(
+            one.as_deref(),
+            Some("By the average, as some papers judge, this cell would fail: users = 50.")
+        );
+        let many = by_average(true, &["a", "b", "c", "d", "e", "f", "g", "h"]);
+        assert_eq!(
+            many.as_deref(),
+            Some(
+                "By the average, as some papers judge, these cells would pass: a; b; c; d; e; f; and 2 more."
+            )
+        );
     }
 }

@@ -1,18 +1,23 @@
 //! What a sweep shows: what was varied, its figures as charts or maps, its cells, and what was published beside them.
 
+mod along;
 mod beside;
 mod cells;
 mod charts;
+mod guests;
 mod published;
 mod scale_out;
+mod table;
+#[cfg(test)]
+mod tests;
+mod verdicts;
 
 use model::StudyRecord;
 use model::record::study::{Factor, FindAnswer, Kind, LoadLine, Measurement, Sweep, Trial};
 
-use super::page::{Body, Cell, Column, Content, Figure, Judged, Link, On, Part, Row, Section, Table};
+use super::page::{Body, Content, Figure, Link, Part, Section};
 use super::view::{Answer, CsvColumn, CsvColumns, View};
 use super::{trials, words};
-use crate::terminal::Align;
 use crate::{Tone, figures};
 use cells::CellResult;
 
@@ -35,14 +40,7 @@ impl View for Sweep {
                 Section::new("factors", "What was varied", factors(self, &cells)),
                 Section::new("charts", "Results", charts::parts(record, self, &cells)),
                 Section::new("scale-out", "What each instance gives", scale_out::parts(record, self, &cells)),
-                Section::new(
-                    "cells",
-                    "Cells",
-                    vec![
-                        Content::Table(table(record, self, &cells)).both(),
-                        Content::Table(trials::table(record, "Repeat", link)).page(),
-                    ],
-                ),
+                Section::new("cells", "Cells", of_cells(record, self, &cells, link)),
                 Section::new("published", "Beside what was published", published::parts(record, self)),
             ],
         }
@@ -68,6 +66,15 @@ impl View for Sweep {
             after: lines.into_iter().flatten().chain(published::csv(record, self)).collect(),
         }
     }
+}
+
+/// The table of cells, what is to be known of it, and every trial.
+fn of_cells(record: &StudyRecord, sweep: &Sweep, cells: &[CellResult], link: Link<'_>) -> Vec<Part> {
+    let disagreements = verdicts::disagreements(record, sweep, cells);
+    let disagreements = (!disagreements.is_empty()).then(|| Content::facts(disagreements).both());
+    let table = Content::Table(table::table(record, sweep, cells)).both();
+    let trials = Content::Table(trials::table(record, "Repeat", link)).page();
+    [table].into_iter().chain(guests::lead(cells)).chain(disagreements).chain([trials]).collect()
 }
 
 /// The load line of the trial's cell and repeat.
@@ -109,69 +116,4 @@ fn factors(sweep: &Sweep, cells: &[CellResult]) -> Vec<Part> {
     pairs.extend(sweep.form.map(|form| pair("Form", wording::plan::form(form).to_string())));
     pairs.push(pair("Source", sweep.source.clone()));
     vec![Content::Pairs(pairs).both()]
-}
-
-/// A row for each cell: its levels, its figures or its load line, how many trials count.
-fn table(record: &StudyRecord, sweep: &Sweep, cells: &[CellResult]) -> Table {
-    let lines = sweep.goal().is_some();
-    let title = |(index, factor): (usize, &Factor)| Column {
-        align: if index == 0 { Align::Left } else { Align::Right },
-        ..Column::words(&factor.title, &factor.title)
-    };
-    let mut columns: Vec<Column> = sweep.factors.iter().enumerate().map(title).collect();
-    if lines {
-        columns.push(Column::numbers("Load line", "load line"));
-        columns.push(Column::numbers("Interval", "interval"));
-        columns.push(Column::words("Repeats", "").on(On::Page));
-    } else {
-        columns.push(Column::numbers("op/s", "op/s"));
-        columns.push(Column::numbers("Mean", "").on(On::Page));
-        columns.extend(["p50", "p95", "p99"].map(|name| Column::numbers(name, name)));
-        columns.push(Column::numbers("Failed", "failed"));
-    }
-    columns.push(Column::numbers("Valid", "").on(On::Page));
-    columns.push(Column::numbers("", "valid").on(On::Terminal));
-    let row = |cell: &CellResult| {
-        let level =
-            |(level, factor): (&usize, &Factor)| factor.levels.get(*level).cloned().unwrap_or_default();
-        let mut row: Vec<Cell> = cell.levels.iter().zip(&sweep.factors).map(level).map(Cell::from).collect();
-        if lines {
-            row.extend(load_lines(record, cell));
-        } else {
-            let time = |name: &str| Cell::from(figures::time(cell.value(name)));
-            row.push(figures::number(cell.value("throughput")).into());
-            row.extend(["mean", "p50", "p95", "p99"].map(time));
-            row.push(figures::percent(cell.failed_ratio()).into());
-        }
-        row.extend(valid(cell));
-        Row { cells: row, muted: false }
-    };
-    Table { columns, rows: cells.iter().map(row).collect(), folded: None, long_form: true }
-}
-
-/// The cell's load line, its interval, and each repeat's.
-fn load_lines(record: &StudyRecord, cell: &CellResult) -> [Cell; 3] {
-    let number = |load: f64| words::load_number(record, cell.arm, load);
-    let value = cell.value("load_line").map(|load| {
-        let unit = words::load_unit(record, cell.arm);
-        format!("{} {unit}", number(load))
-    });
-    let interval = cell.interval().map(|(low, high)| format!("{} to {}", number(low), number(high)));
-    let mut answers = cell.answers.iter().map(|answer| match answer {
-        FindAnswer::LoadLine(line) => number(line.load),
-        FindAnswer::NoAnswer(none) => format!("none: {}", none.evidence),
-    });
-    let shown = |text: Option<String>| Cell::from(text.unwrap_or_else(|| figures::NOTHING.to_string()));
-    let first = shown(answers.next());
-    [shown(value), shown(interval), Cell { notes: answers.collect(), ..first }]
-}
-
-/// How many of the cell's trials count: for the page, and for a terminal.
-fn valid(cell: &CellResult) -> [Cell; 2] {
-    let (valid, all) = (cell.trials.len(), cell.trials.len() + cell.invalid);
-    let overloaded = if cell.overloaded() { ", overloaded" } else { "" };
-    let judged = if cell.invalid > 0 { Judged::Missed } else { Judged::Plain };
-    let of_all = format!("{valid} of {all}{overloaded}");
-    let short = if cell.invalid > 0 { of_all.clone() } else { format!("{valid}{overloaded}") };
-    [Cell::judged(short, judged), Cell::judged(of_all, judged)]
 }
