@@ -140,8 +140,11 @@ impl Stacks {
         let ready: Vec<f64> = self.all().map(|one| one.cloned.ready_s).collect();
         let (count, slowest) = (ready.len(), units::show_seconds(ready.iter().copied().fold(0.0, f64::max)));
         let all = units::show_seconds(ready.iter().sum());
-        env.progress
-            .done(&format!("{count} guests are ready ({all}; the slowest {slowest}; {total} on disk)"));
+        let line = match count {
+            1 => format!("the guest is ready ({all}; {total} on disk)"),
+            _ => format!("{count} guests are ready ({all}; the slowest {slowest}; {total} on disk)"),
+        };
+        env.progress.done(&line);
     }
 
     /// Refuses the others where they would take more than is left, by what the first one took.

@@ -6,7 +6,9 @@ use model::record::diagnosis::Limited;
 use model::record::interval::OperationName;
 use model::record::plan::{Guest, Load};
 use model::record::study::Measured;
-use model::record::{Cloned, ConsistencyResult, GuestResult, Outcome, Series, TargetOutcome, TierResult};
+use model::record::{
+    Cloned, ConsistencyResult, GuestResult, Outcome, Series, TargetOutcome, TierResult, ValidityCheck,
+};
 use model::{Plan, Result, RunRecord};
 use observe::{GENERATOR, OBSERVERS, TierJob};
 use store::{Run, RunWriter};
@@ -255,19 +257,12 @@ fn tiers(parts: &[Part], window_s: f64, record: &RunRecord) -> Vec<TierResult> {
 fn overlay_checks(parts: &[Part], record: &mut RunRecord) {
     for part in parts {
         for broken in part.run.record().validity.iter().filter(|check| !check.ok) {
-            let number = part.guest.number;
-            let own = record.validity.iter_mut().find(|check| check.check == broken.check);
-            let named = |sentence: &str| format!("guest {number}: {sentence}");
-            match own {
-                Some(check) if check.ok => {
-                    *check =
-                        model::record::ValidityCheck { sentence: named(&broken.sentence), ..broken.clone() };
-                }
+            let sentence = format!("guest {}: {}", part.guest.number, broken.sentence);
+            let named = ValidityCheck { sentence, ..broken.clone() };
+            match record.validity.iter_mut().find(|check| check.check == broken.check) {
+                Some(check) if check.ok => *check = named,
                 Some(_) => {}
-                None => record.validity.push(model::record::ValidityCheck {
-                    sentence: named(&broken.sentence),
-                    ..broken.clone()
-                }),
+                None => record.validity.push(named),
             }
         }
     }

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::Recipe;
 use model::catalogue::fault_file::{Expected, FaultFile, Injection};
+use model::record::plan::Guest;
+use model::{Plan, Recipe};
 use testkit::ending::skip;
 
 use crate::bench::{Bench, LIGHTTPD, get};
@@ -125,6 +126,46 @@ fn a_tier_that_is_set_to_half_a_core_has_no_more_from_its_start() {
     }
     drop(stack);
     assert!(!of_stack.exists(), "the groups go with their stack");
+}
+
+#[test]
+fn all_tiers_of_a_guest_have_one_limit_of_cpu_time_and_of_memory_between_them() {
+    const MEMORY_BYTES: u64 = 512 << 20;
+    let Some(mut bench) = Bench::new("guest", LIGHTTPD) else { return };
+    if !controllers_are_there() {
+        return;
+    }
+    let guest = Guest { number: 2, cpu_limit_cores: Some(0.5), memory_limit_bytes: Some(MEMORY_BYTES) };
+    let plan = Plan { guest: Some(guest), ..bench.plan(LIGHTTPD, &[("app.cgroup.cpu", "0.25")]) };
+    let stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
+    let pids = ["db", "app", "web"].map(|tier| stack.tier(tier).expect("a tier").pid);
+    let groups: Vec<PathBuf> = groups_of(&bench.id).into_iter().map(|lab| lab.join("1")).collect();
+    let with = |names: [&str; 2]| {
+        let found = groups.iter().find(|group| names.iter().any(|name| group.join(name).exists()));
+        found.unwrap_or_else(|| panic!("none of {groups:?} has {names:?}"))
+    };
+    let cpu = with(["cpu.max", "cpu.cfs_quota_us"]);
+    assert_eq!(quota_us(cpu), Some(10_000), "half of a period of 20 ms for all of them");
+    assert_eq!(quota_us(&cpu.join("app")), Some(5_000), "of which one tier has half at most");
+    let memory = with(["memory.max", "memory.limit_in_bytes"]);
+    let limit = ["memory.max", "memory.limit_in_bytes"].map(|name| fs::read_to_string(memory.join(name)));
+    let limit = limit.into_iter().flatten().next().expect("a limit");
+    assert_eq!(limit.trim(), MEMORY_BYTES.to_string());
+    for group in [cpu, memory] {
+        let inside = processes_below(group);
+        assert!(pids.iter().all(|pid| inside.contains(pid)), "{pids:?} in {}: {inside:?}", group.display());
+    }
+    drop(stack);
+    assert!(groups.iter().all(|group| !group.exists()), "the groups go with their stack: {groups:?}");
+}
+
+/// The processes in a group and in those below it.
+fn processes_below(group: &Path) -> Vec<u32> {
+    let own = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    let mut all: Vec<u32> = own.lines().filter_map(|line| line.parse().ok()).collect();
+    let inner = fs::read_dir(group).into_iter().flatten().flatten().filter(|entry| entry.path().is_dir());
+    inner.for_each(|entry| all.extend(processes_below(&entry.path())));
+    all
 }
 
 #[test]
