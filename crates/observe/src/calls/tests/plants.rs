@@ -307,10 +307,12 @@ fn spin(length: Duration) {
     let began = Instant::now();
     let mut number = 1_u64;
     while began.elapsed() < length {
-        // Without optimisation a range would be functions of its own.
+        // Without optimisation a range, or a rotation, would be functions of their own.
         let mut left = 100_000_u32;
         while left > 0 {
-            number = number.wrapping_mul(6_364_136_223_846_793_005).rotate_left(9);
+            number ^= number << 13;
+            number ^= number >> 7;
+            number ^= number << 17;
             left -= 1;
         }
     }
