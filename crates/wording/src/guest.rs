@@ -34,6 +34,27 @@ pub fn guests_apart(guests: &[GuestResult]) -> Option<String> {
     Some(format!("guests are {apart} apart, by the operations that each of their users gets{slowest}"))
 }
 
+/// Which of several guests missed their targets, and which was slowest then, to follow a run's verdict; absent for fewer than two.
+pub fn guests_verdict(guests: &[GuestResult]) -> Option<String> {
+    let apart = percent(spread_ratio(guests)?);
+    let missing = guests.iter().filter(|guest| guest.pass == Some(false));
+    let missing: Vec<u32> = missing.map(|guest| guest.guest.number).collect();
+    let missed = match missing.as_slice() {
+        [] => return Some(format!("; {} guests, {apart} apart", guests.len())),
+        all if all.len() == guests.len() => "all of them miss a target".to_string(),
+        [one] => format!("{} misses a target", guest_numbers(&[*one])),
+        some => format!("{} miss a target", guest_numbers(some)),
+    };
+    let slowest = slowest(guests).and_then(|slowest| {
+        Some(format!(
+            "; the slowest is guest {} (mean {})",
+            slowest.guest.number,
+            show_seconds(slowest.mean_s?)
+        ))
+    });
+    Some(format!("; {} guests, {apart} apart; {missed}{}", guests.len(), slowest.unwrap_or_default()))
+}
+
 /// What it took to make the guests' stacks of what was made once, from the least to the most; absent where there are none.
 pub fn clones(guests: &[GuestResult]) -> Option<String> {
     let times =
@@ -120,6 +141,21 @@ mod tests {
             "guests are 20 % apart, by the operations that each of their users gets; slowest: guest 3, mean 120 ms"
         );
         assert_eq!(guests_apart(&guests[..1]), None);
+    }
+
+    #[test]
+    fn guests_that_miss_their_targets_are_named_and_the_slowest_with_its_mean() {
+        let mut guests = [one(1, 110.0, 0.1, Cloned::default()), one(2, 90.0, 0.5, Cloned::default())];
+        assert_eq!(guests_verdict(&guests).as_deref(), Some("; 2 guests, 20 % apart"));
+        guests[1].pass = Some(false);
+        let said = guests_verdict(&guests).expect("two guests");
+        assert_eq!(
+            said,
+            "; 2 guests, 20 % apart; guest 2 misses a target; the slowest is guest 2 (mean 500 ms)"
+        );
+        guests[0].pass = Some(false);
+        assert!(guests_verdict(&guests).expect("two guests").contains("all of them miss a target"));
+        assert_eq!(guests_verdict(&guests[..1]), None);
     }
 
     #[test]

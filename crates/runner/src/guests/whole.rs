@@ -117,7 +117,7 @@ pub(crate) fn keep_whole(
     record.targets = worst_targets(parts.iter().map(|part| part.run.record().targets.as_slice()));
     record.guests = parts.iter().map(guest).collect();
     tell(whole.load, &mut record);
-    if let Some(words) = wording::guests(&record.guests) {
+    if let Some(words) = wording::guests_verdict(&record.guests) {
         record.verdict.sentence.push_str(&words);
     }
     Ok(WholeKept { kept: (record, writer), steady, batches, names: recording.totals.names })
