@@ -6,5 +6,6 @@ mod stacks;
 mod whole;
 
 pub(crate) use run::run;
+pub(crate) use stacks::refuse;
 pub use stacks::{GuestStack, Stacks};
-pub(crate) use whole::{Part, Whole, WholeKept, keep_whole, sides, worst_targets};
+pub(crate) use whole::{Part, Whole, WholeKept, end_all, keep_whole, sides, worst_targets};

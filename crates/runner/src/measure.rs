@@ -316,7 +316,8 @@ impl Witness<'_> {
         let (per_s, p95, errors) = now(second);
         let response = p95.map(|p95| format!(", p95 {}", units::show_seconds(p95))).unwrap_or_default();
         let failed = if errors > 0 { format!(", {errors} errors") } else { String::new() };
-        let load = self.plan.load.headline();
+        let guest = self.plan.guest.as_ref().map(|guest| format!("guest {}: ", guest.number));
+        let load = guest.unwrap_or_default() + &self.plan.load.headline();
         self.progress
             .advance(&format!("{load}, {phase}: {per_s} operations/s{response}{failed}"), done_ratio);
     }

@@ -27,7 +27,7 @@ use model::{Kind, Problem, Result};
 use store::Study;
 
 use crate::environment::Environment;
-use crate::guests::Stacks;
+use crate::guests::{self, Stacks};
 use crate::measure::SideBySide;
 use crate::server::ServerAccess;
 use crate::standing_stack;
@@ -398,7 +398,8 @@ fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerAccess, home: &Path) -
     for arm in arms.iter().flatten() {
         let found = match &arm.plan.target {
             Some(url) => server.find_root(url).map(|_| ()),
-            None => standing_stack::refuse(&arm.plan, &arm.catalogue, home),
+            None => guests::refuse(&arm.plan)
+                .and_then(|()| standing_stack::refuse(&arm.plan, &arm.catalogue, home)),
         };
         for problem in found.err().into_iter().flat_map(model::Problems::into_vec) {
             // Arms share their mistakes.

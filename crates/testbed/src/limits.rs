@@ -63,7 +63,7 @@ impl Limit {
             Problem::recipe(format!("the CPU time of {whose} can't be limited to {cores} cores"))
                 .key(whose.key())
                 .why(format!("the kernel gives no less than {MIN_CORES}, and it would have that"))
-                .remedy(format!("{MIN_CORES} or more; 0 for no limit"))
+                .remedy(format!("{MIN_CORES} or more, or {}", whose.without("cpu")))
         };
         (cores < MIN_CORES).then(problem)
     }
@@ -129,7 +129,9 @@ impl Whose<'_> {
     fn without(&self, setting: &str) -> String {
         match self {
             Whose::Tier(name) => format!("--set {name}.cgroup.{setting}=0 to run without the limit"),
-            Whose::Guest(_) => format!("--guests without a topology that says their {setting}"),
+            Whose::Guest(_) => {
+                format!("a topology whose [[guest]] says no {setting}, to run without the limit")
+            }
         }
     }
 }
@@ -254,7 +256,7 @@ fn cannot_enter(tier: &str, group: &Path) -> Problems {
         .why("what it takes would not be limited, or count otherwise than what the tiers beside it take")
         .remedy(format!(
             "run as root, or --set {tier}.cgroup.memory=0 --set {tier}.cgroup.cpu=0 --set \
-             {tier}.cgroup.read_iops=0; likewise other tiers"
+             {tier}.cgroup.read_iops=0, likewise other tiers, or guests without limits"
         ))
         .into()
 }

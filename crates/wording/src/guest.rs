@@ -64,6 +64,11 @@ pub fn clones(guests: &[GuestResult]) -> Option<String> {
     let ready = times(|guest| guest.cloned.ready_s)?;
     let disk =
         range(guests.iter().map(|guest| guest.cloned.disk_bytes), u64::cmp, |bytes| show_bytes(*bytes))?;
+    if guests.iter().all(|guest| guest.cloned.copy_s == 0.0) {
+        return Some(format!(
+            "clones: servers started in {starts}, first answer after {ready}; no data to copy"
+        ));
+    }
     let disk = if guests.iter().all(|guest| guest.cloned.disk_bytes == 0) {
         "copies share their blocks on the disk".to_string()
     } else {
@@ -107,6 +112,7 @@ mod tests {
             run: format!("20261127-050000-dvdstore-000{number}"),
             cloned,
             users: 10,
+            load_ratio: 0.5,
             outcome: Outcome::Completed,
             valid: true,
             pass: Some(true),
@@ -172,6 +178,9 @@ mod tests {
         assert!(
             clones(&[one(1, 1.0, 1.0, large)]).expect("one").ends_with("a copy takes 52.0 MB of the disk")
         );
+        let without_data =
+            clones(&[one(1, 1.0, 1.0, Cloned { start_s: 1.0, ready_s: 1.5, ..Cloned::default() })]);
+        assert!(without_data.expect("one").ends_with("first answer after 1.50 s; no data to copy"));
         assert_eq!(clones(&[]), None);
     }
 

@@ -18,6 +18,8 @@ pub struct GuestResult {
     pub cloned: Cloned,
     /// How many of the users were its own.
     pub users: u32,
+    /// Its part of the load of all: of the users, or of the arrivals.
+    pub load_ratio: f64,
     /// How its run ended.
     pub outcome: Outcome,
     /// The instrument's checks of its run all hold.
@@ -59,13 +61,13 @@ pub struct Cloned {
     pub disk_bytes: u64,
 }
 
-/// How far guests are apart: the difference between the largest and the smallest throughput, as a share of their mean. Absent for fewer
-/// than two guests, or where nothing completed.
+/// How far guests are apart: the difference between the largest and the smallest throughput by what of the load they had, as a share of
+/// their mean. Absent for fewer than two guests, or where one of them completed nothing.
 pub fn spread_ratio(guests: &[GuestResult]) -> Option<f64> {
-    let rates = || guests.iter().map(|guest| guest.per_s / f64::from(guest.users.max(1)));
+    let rates = || guests.iter().map(|guest| guest.per_s / guest.load_ratio);
     let mean = rates().sum::<f64>() / guests.len().max(1) as f64;
     let (low, high) = (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max));
-    (guests.len() > 1 && mean > 0.0).then(|| (high - low) / mean)
+    (guests.len() > 1 && low > 0.0 && mean.is_finite()).then(|| (high - low) / mean)
 }
 
 /// The guest that was slowest by its mean response time.
@@ -85,6 +87,7 @@ mod tests {
             run: format!("20261127-050000-dvdstore-000{number}"),
             cloned: Cloned { copy_s: 0.2, start_s: 1.0, ready_s: 1.5, disk_bytes: 1 << 20 },
             users,
+            load_ratio: f64::from(users) / 10.0,
             outcome: Outcome::Completed,
             valid: true,
             pass: Some(true),
@@ -106,6 +109,8 @@ mod tests {
         let unequal = [guest(1, 3, 30.0, 0.1), guest(2, 2, 20.0, 0.1)];
         assert_eq!(spread_ratio(&unequal), Some(0.0), "the one with more users is no faster");
         assert_eq!(spread_ratio(&[guest(1, 10, 90.0, 0.1)]), None, "from nobody");
+        let silent = [guest(1, 10, 90.0, 0.1), guest(2, 10, 0.0, 0.1)];
+        assert_eq!(spread_ratio(&silent), None, "one did nothing, which is no distance");
         assert_eq!(spread_ratio(&[guest(1, 1, 0.0, 0.1), guest(2, 1, 0.0, 0.1)]), None);
     }
 

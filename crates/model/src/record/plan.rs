@@ -23,7 +23,7 @@ use crate::catalogue::setting::{self, GivenSettings, Values};
 use crate::document::nearest;
 use crate::problem::{Problem, Problems, Result};
 use crate::{Acknowledge, Catalogue, FaultFile, KitManifest, StackManifest};
-pub use guests::Guest;
+pub use guests::{Guest, number_of_guests};
 pub use machine::MachineSetting;
 pub use tier::PlanTier;
 
@@ -139,6 +139,10 @@ impl Plan {
         let guests = guests::resolve(recipe, catalogue, placement.stack.len(), &mut problems)?;
         let qos = resolve_qos(recipe, &kit, catalogue, &mut problems);
         let mut load = crate::catalogue::load::request::resolve(recipe, &kit, &mut problems);
+        if recipe.users.is_none() && recipe.stages.is_empty() {
+            // The kit's default number is for one stack; each guest has a user at least.
+            load.users = load.users.max(guests.len() as u32);
+        }
         if let Some(most) = kit.most_users(&size.values).filter(|_| recipe.users.is_none()) {
             // The kit's default number of users is for its default size.
             load.users = load.users.min((most as u32).saturating_mul(guests.len().max(1) as u32).max(1));
@@ -147,6 +151,8 @@ impl Plan {
         problems.extend(fault.iter().flat_map(|fault| fault.mistakes(&stack, recipe.target.is_some())));
         let fault = outages::resolve(recipe, fault, &tiers, &mut problems);
         problems.extend(guests::too_few_users(&guests, &load));
+        problems.extend(guests::beyond_a_guest(&guests, &tiers));
+        problems.extend(guests::not_for_each(&guests, fault.as_ref()));
         apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
         check_acknowledge(&kit, &params, &mut problems);

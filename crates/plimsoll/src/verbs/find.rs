@@ -6,8 +6,8 @@ pub(crate) mod limit;
 use clap::Args;
 use experiment::{find, pursue};
 use model::catalogue::tier_setting;
-use model::record::plan::Placement;
-use model::record::study::{Arm, By, Find, FindAnswer, FindGoal, Question, Trial};
+use model::record::plan::{Placement, number_of_guests};
+use model::record::study::{Arm, By, Find, FindAnswer, FindGoal, Question, SizeForUsers, Trial};
 use model::record::{Outcome, ValidityCheck};
 use model::{Kind, Problem, Recipe, Result};
 
@@ -77,7 +77,8 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
     if !args.goal.starts() {
         goal = goal.starting_at(context.catalogue.kit(&recipe.kit)?.first_load());
     }
-    let goal = within_reach(goal, &mut recipe, context)?;
+    let guests = number_of_guests(&recipe, &context.catalogue)?;
+    let goal = within_reach(goal, guests.max(1), &mut recipe, context)?;
     let label = recipe.target.clone().or(recipe.stack.clone());
     let label = match label {
         Some(label) => label,
@@ -91,7 +92,13 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
 
 /// What the search may change so that there is an answer; where the size was said, it doesn't look for more users than its
 /// data set is for, and says so.
-fn within_reach(mut goal: FindGoal, recipe: &mut Recipe, context: &mut Context) -> Result<FindGoal> {
+fn within_reach(
+    goal: FindGoal,
+    guests: usize,
+    recipe: &mut Recipe,
+    context: &mut Context,
+) -> Result<FindGoal> {
+    let mut goal = goal.for_guests(guests);
     let kit = context.catalogue.kit(&recipe.kit)?;
     if recipe.target.is_none() {
         goal.stack_cores = Some(Placement::of_machine(&cpus::allowed()).stack.len() as f64);
@@ -100,7 +107,8 @@ fn within_reach(mut goal: FindGoal, recipe: &mut Recipe, context: &mut Context) 
         goal.web_cores = WEB_CORES.to_vec();
     }
     if recipe.size.is_none() && recipe.target.is_none() && goal.by == By::Users {
-        goal = goal.through_sizes(kit.sizes_for_users());
+        let each = |size: SizeForUsers| SizeForUsers { users: size.users * guests as f64, ..size };
+        goal = goal.through_sizes(kit.sizes_for_users().into_iter().map(each).collect());
         if let Some(first) = goal.sizes.first() {
             recipe.size = Some(first.size.clone()).filter(|size| *size != kit.default_size);
             return Ok(goal);
@@ -110,9 +118,10 @@ fn within_reach(mut goal: FindGoal, recipe: &mut Recipe, context: &mut Context) 
     let shown = format!("`plimsoll list {}` shows its sizes", kit.name);
     let values = kit.size(size).map_err(|what| Problem::recipe(what).key("size").remedy(shown))?;
     let Some(most) = kit.most_users(&values) else { return Ok(goal) };
-    let Some(capped) = goal.up_to(most) else { return Ok(goal) };
+    let Some(capped) = goal.up_to(most * guests as f64) else { return Ok(goal) };
+    let each = if guests > 1 { " of each guest" } else { "" };
     let told =
-        format!("a data set of size {size} is for {most} users: it looks no further (--size for more)");
+        format!("a data set of size {size} is for {most} users{each}: it looks no further (--size for more)");
     context.console.note(&told);
     Ok(capped)
 }

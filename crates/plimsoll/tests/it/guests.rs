@@ -153,8 +153,11 @@ window = \"4s\"
     assert!(matches!(ended.code, Some(0 | 3)), "{ended:#?}");
     let record = ended.json();
     let trials = list(&record, "trials");
-    assert_eq!(trials.len(), 2, "{record:#}");
-    for trial in trials {
+    // One that the machine's other business made invalid is made again.
+    let arms: std::collections::BTreeSet<u64> =
+        trials.iter().filter_map(|trial| trial["arm"].as_u64()).collect();
+    assert_eq!(arms.len(), 2, "{record:#}");
+    for trial in trials.iter().filter(|trial| trial["measured"].is_object()) {
         let arm = &list(&record, "arms")[trial["arm"].as_u64().expect("an arm") as usize];
         let apart = &trial["measured"]["guest_spread_ratio"];
         let guests = arm["levels"]["topology"] == HALVES;
@@ -192,6 +195,10 @@ fn guests_beyond_the_machine_are_refused_before_anything_starts() {
     refused("--guests 4 --users 3").says("3 users for 4 guests");
     refused("--guests 2 --port 8080").says("port 8080 is one");
     refused("--guests 2 --kill db-1@1s").says("doesn't say in which of the guests");
+    refused("--guests 2 --sessions 100").says("a number of sessions instead of a length, with guests");
+    refused("--guests 2 --fault foreign-cpu").says("is for one stack, and there are 2 guests");
+    refused("--topology guests-2-halves --set db.cgroup.cpu=0.75")
+        .says("tier db may take more than its guest");
     refused("--guests 65").says("65");
     refused("--guests 2 --target http://127.0.0.1:1").says("--target");
     if have(STACK) {

@@ -13,6 +13,7 @@ fn guest(number: u32) -> GuestResult {
         run: format!("20261127-050000-dvdstore-000{number}"),
         cloned: Cloned { copy_s: 0.21, start_s: 1.02, ready_s: 1.5, disk_bytes: 52_000_000 },
         users: 10,
+        load_ratio: 0.5,
         outcome: Outcome::Completed,
         valid: true,
         pass: Some(true),

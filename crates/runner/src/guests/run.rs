@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
+use engine::preflight;
 use model::catalogue::rules::Rule;
 use model::record::Step;
 use model::{Plan, Problems, Recipe, Result, RunRecord};
 use store::{Run, RunWriter, Runs};
 
 use super::stacks::{GuestStack, Stacks};
-use super::whole::{Part, Whole, keep_whole, sides};
+use super::whole::{Part, Whole, end_all, keep_whole, sides};
 use crate::at_once::{self, Job};
 use crate::environment::Environment;
 use crate::keep;
@@ -30,6 +31,9 @@ pub(crate) fn run(
         env.progress.note(&format!("note: {warning}"));
     }
     env.interrupt.check()?;
+    // Each engine looks for room for its own users alone.
+    let connections = preflight::Needs::of_connections(u64::from(plan.load.places()));
+    preflight::prepare(&connections, &stacks.first().target)?;
     let runs = Runs::open(env.home)?;
     let origin = &env.settings.origin;
     let (record, writer) = keep::begin(&runs, recipe, plan, stacks.first(), (&id, &started), origin)?;
@@ -44,7 +48,6 @@ pub(crate) fn run(
         kept.for_each(|(guest, one)| keep::logs(&one.stack, &guest.writer));
         with_remedy(problems, &format!("what was measured until then is kept: plimsoll show {id}/1"))
     })?;
-    let driven = guests.first().map_or_else(|| plan.load.clone(), |guest| guest.pace.driven());
     let mut problems: Vec<Problems> = Vec::new();
     let mut parts = Vec::new();
     for ((guest, one), recording) in guests.into_iter().zip(stacks.all_mut()).zip(recorded) {
@@ -52,7 +55,7 @@ pub(crate) fn run(
         parts.push(part);
         problems.extend(stopped);
     }
-    let load = model::record::plan::Load { steady_s: driven.steady_s, ..plan.load.clone() };
+    let load = plan.load.clone();
     let (from_s, to_s) = load.steady_span_s();
     let whole = Whole {
         plan,
@@ -62,7 +65,8 @@ pub(crate) fn run(
         unsettled_after_s: None,
         asking: wording::Asking::Run,
     };
-    let (mut record, writer) = (keep_whole(&whole, &parts, record, writer)?).kept;
+    let (mut record, writer) = keep_whole(&whole, &parts, record, writer)?.kept;
+    record.steps = parts.first().map(|part| part.run.record().steps.clone()).unwrap_or_default();
     record.setup.load = Some(load);
     writer.finish(&record)?;
     problems.extend(stacks.close().err());
@@ -123,7 +127,7 @@ fn drive(guests: &mut [GuestRun], stacks: &mut Stacks, env: &mut Environment<'_>
         (env.catalogue, job)
     });
     let jobs: Vec<_> = jobs.collect();
-    let recorded = at_once::measure(jobs, env);
+    let recorded = at_once::measure(jobs, &|| end_all(&sides), env);
     let took_s = began.elapsed().as_secs_f64();
     stacks.all_mut().for_each(|one| {
         one.stack.steps.push(Step { name: "drive the users".to_string(), took_s });

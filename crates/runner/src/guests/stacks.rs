@@ -19,8 +19,9 @@ const LEFT_RATIO: f64 = 0.1;
 
 /// The stack of a plan, or one for each of its guests, the first one first. There is at least one.
 pub struct Stacks {
-    first: GuestStack,
+    /// Declared before the first: they end before what was changed of the machine, which is in its ledger, is put back.
     others: Vec<GuestStack>,
+    first: GuestStack,
 }
 
 /// A stack that stands.
@@ -192,7 +193,7 @@ fn short(what: &str, needed: u64, left: u64) -> Option<String> {
 
 /// Refuses what comes out before anything starts: limits of memory beyond what there is, and a page cache that each guest would empty
 /// for all.
-fn refuse(plan: &Plan) -> Result<()> {
+pub(crate) fn refuse(plan: &Plan) -> Result<()> {
     let limits = plan.guests.iter().map(|guest| guest.memory_limit_bytes);
     let needed: u64 = limits.flatten().sum();
     let memory = short("memory", needed, available_memory_bytes()).map(|what| {

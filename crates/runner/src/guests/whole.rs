@@ -1,5 +1,7 @@
 //! What guests did together, as one run: sums on top, each guest below, and a verdict that holds for all of them.
 
+use std::collections::BTreeMap;
+
 use analysis::{Batches, LogAlarm, Steady, TierEvent};
 use engine::Totals;
 use model::record::diagnosis::Limited;
@@ -26,6 +28,12 @@ use crate::window::window;
 
 /// The series that the whole has for each guest: of all its tiers together.
 const CPU: &str = "cpu.cores";
+
+/// The rule that names a quota of CPU time.
+const CPU_QUOTA: &str = "tier-cpu-quota";
+
+/// Offending answers and errors that are kept of all guests together.
+const MAX_EVIDENCE: usize = 20;
 
 /// A guest's part, once its run is kept.
 pub(crate) struct Part {
@@ -80,6 +88,11 @@ pub(crate) fn sides(stacks: &Stacks) -> Vec<SideBySide> {
     .collect()
 }
 
+/// Lets go whoever waits for the others to begin.
+pub(crate) fn end_all(sides: &[SideBySide]) {
+    sides.iter().filter_map(|side| side.together.as_ref()).for_each(Together::end_all);
+}
+
 /// Keeps the sums of the guests' runs and fills in the record of the whole.
 pub(crate) fn keep_whole(
     whole: &Whole<'_>,
@@ -115,7 +128,7 @@ pub(crate) fn keep_whole(
     record.tiers = tiers(parts, steady.length_s(), &record);
     overlay_checks(parts, &mut record);
     record.targets = worst_targets(parts.iter().map(|part| part.run.record().targets.as_slice()));
-    record.guests = parts.iter().map(guest).collect();
+    record.guests = parts.iter().map(|part| guest(part, whole.load)).collect();
     tell(whole.load, &mut record);
     if let Some(words) = wording::guests_verdict(&record.guests) {
         record.verdict.sentence.push_str(&words);
@@ -139,7 +152,7 @@ fn recording(parts: &[Part], names: Vec<OperationName>) -> Recording {
     let totals = Totals {
         names,
         connects: all().map(|one| one.totals.connects).sum(),
-        evidence: all().flat_map(|one| one.totals.evidence.clone()).collect(),
+        evidence: all().flat_map(|one| one.totals.evidence.clone()).take(MAX_EVIDENCE).collect(),
         ..Totals::default()
     };
     let mut unseen: Vec<String> = all().flat_map(|one| one.unseen.clone()).collect();
@@ -166,7 +179,7 @@ fn series(parts: &[Part]) -> Result<Vec<Series>> {
     let mut all = Vec::new();
     for (place, part) in parts.iter().enumerate() {
         let name = format!("guest {}", part.guest.number);
-        let mut cores: Vec<(f64, f64)> = Vec::new();
+        let mut cores = Sums::new();
         part.run.each_series(|one| match one.tier.as_deref() {
             None | Some(GENERATOR) if place == 0 => all.push(one),
             Some(tier) if one.name == CPU && is_of_stack(tier) => add(&mut cores, &one.points),
@@ -176,19 +189,17 @@ fn series(parts: &[Part]) -> Result<Vec<Series>> {
             name: CPU.to_string(),
             tier: Some(name),
             unit: "cores".to_string(),
-            points: cores,
+            points: cores.into_iter().map(|(at_s, sum)| (f64::from_bits(at_s), sum)).collect(),
         });
     }
     Ok(all)
 }
 
-/// Adds points that were taken at the same times; of those that one has not, what there is.
-fn add(sums: &mut Vec<(f64, f64)>, points: &[(f64, f64)]) {
-    if sums.is_empty() {
-        sums.extend_from_slice(points);
-        return;
-    }
-    sums.iter_mut().zip(points).for_each(|((_, sum), (_, value))| *sum += value);
+/// Sums by their times, as bits: those of times that are not negative are in the order of the times.
+type Sums = BTreeMap<u64, f64>;
+
+fn add(sums: &mut Sums, points: &[(f64, f64)]) {
+    points.iter().for_each(|(at_s, value)| *sums.entry(at_s.to_bits()).or_default() += value);
 }
 
 fn is_of_stack(tier: &str) -> bool {
@@ -289,7 +300,14 @@ fn is_worse(one: &TargetOutcome, other: &TargetOutcome) -> bool {
     margin(one) < margin(other)
 }
 
-fn guest(part: &Part) -> GuestResult {
+/// What one guest has of the load of all.
+fn part_of(own: Option<&Load>, all: &Load) -> f64 {
+    let amount =
+        |load: &Load| load.arrivals.map_or(f64::from(load.users), |open| open.from_per_s + open.to_per_s);
+    own.map_or(1.0, |own| amount(own) / amount(all))
+}
+
+fn guest(part: &Part, load: &Load) -> GuestResult {
     let record = part.run.record();
     let measured: Measured = of_run(&part.run, &[]).unwrap_or_default();
     let figure = |name: &str| measured.value(name, None);
@@ -299,6 +317,7 @@ fn guest(part: &Part) -> GuestResult {
         run: record.id.clone(),
         cloned: part.cloned.clone(),
         users: record.setup.users,
+        load_ratio: part_of(record.setup.load.as_ref(), load),
         outcome: record.outcome,
         valid: record.verdict.valid,
         pass: record.verdict.pass,
@@ -316,5 +335,11 @@ fn guest(part: &Part) -> GuestResult {
 
 fn held_by(record: &RunRecord) -> Option<String> {
     let diagnosis = record.diagnosis.as_ref().filter(|diagnosis| diagnosis.state == Limited::Yes)?;
-    diagnosis.suspects.first().map(|suspect| format!("{}: {}", suspect.tier, suspect.title))
+    let suspect = diagnosis.suspects.first()?;
+    let limited = record.setup.guest.as_ref().is_some_and(|guest| guest.cpu_limit_cores.is_some());
+    // All tiers of a guest are under one quota, which each of them shows as its own.
+    Some(match suspect.rule == CPU_QUOTA && limited {
+        true => "the guest's CPU quota".to_string(),
+        false => format!("{}: {}", suspect.tier, suspect.title),
+    })
 }

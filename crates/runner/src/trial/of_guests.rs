@@ -18,7 +18,7 @@ use super::settle::Ending;
 use super::verdict;
 use crate::at_once::{self, Job};
 use crate::environment::Environment;
-use crate::guests::{Part, Stacks, Whole, WholeKept, keep_whole, sides, worst_targets};
+use crate::guests::{Part, Stacks, Whole, WholeKept, end_all, keep_whole, sides, worst_targets};
 use crate::keep;
 use crate::measure::Recording;
 use crate::outcome::new_id;
@@ -98,7 +98,7 @@ fn measure(
         let job: Job<'_> = Box::new(move |env| begun.measure(plan, &mut one.stack, side, env));
         (&*task.catalogue, job)
     });
-    at_once::measure(jobs.collect(), env)
+    at_once::measure(jobs.collect(), &|| end_all(&sides), env)
 }
 
 /// The seconds that all guests have in common.

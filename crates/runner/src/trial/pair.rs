@@ -148,5 +148,7 @@ fn in_turn(
         let job: Job<'_> = Box::new(move |env| begun.measure(plan, stack, side, env));
         (&*task.catalogue, job)
     });
-    at_once::measure(jobs.collect(), &mut bench.env)
+    let release =
+        || sides.iter().filter_map(|side| side.turns.as_ref()).for_each(|share| drop(share.or_leave_out()));
+    at_once::measure(jobs.collect(), &release, &mut bench.env)
 }

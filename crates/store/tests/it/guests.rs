@@ -26,6 +26,7 @@ fn result(number: u32) -> GuestResult {
         run: run_id(number),
         cloned: Cloned::default(),
         users: 10,
+        load_ratio: 0.5,
         outcome: Outcome::Completed,
         valid: true,
         pass: Some(true),

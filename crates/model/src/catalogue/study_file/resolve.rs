@@ -138,7 +138,10 @@ fn resolve(
     let checked = check_cells(&design, &arms, &read, catalogue, &cpus, &mut problems);
     Problems::check(problems)?;
     let first = checked.first.ok_or_else(|| Problem::recipe("the study has no cell").file(source.file))?;
-    let measurement = starting(measurement, study, &first);
+    let measurement = match starting(measurement, study, &first) {
+        Measurement::LoadLine(goal) => Measurement::LoadLine(goal.for_guests(checked.guests)),
+        other => other,
+    };
     let sweep = Sweep {
         name: study.name.clone(),
         title: study.title.clone(),
@@ -375,6 +378,8 @@ struct Checked {
     most: Vec<Option<f64>>,
     /// The first cell's.
     first: Option<Plan>,
+    /// The guests of the cell that has most of them.
+    guests: usize,
 }
 
 /// Resolves each cell's plan; the same mistake in many cells is told once.
@@ -393,7 +398,9 @@ fn check_cells(
             Ok(plan) => {
                 let (load, wrong) = soundness(arm, &plan);
                 checked.loads.push(load);
-                checked.most.push(plan.kit.most_users(&plan.size.values));
+                let stacks = plan.guests.len().max(1);
+                checked.guests = checked.guests.max(stacks);
+                checked.most.push(plan.kit.most_users(&plan.size.values).map(|most| most * stacks as f64));
                 checked.first.get_or_insert(plan);
                 wrong
             }

@@ -3,13 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MachineSetting, Plan};
-use crate::Catalogue;
+use super::outages::OUTAGE;
+use super::{MachineSetting, Plan, PlanTier};
+use crate::catalogue::fault_file::Injection;
 use crate::catalogue::load::{Arrivals, Load, Stage};
 use crate::catalogue::machine_knob::CABLE;
 use crate::catalogue::recipe::Recipe;
 use crate::catalogue::topology_file::{GuestRequest, MAX_GUESTS};
 use crate::problem::{Problem, Result};
+use crate::{Catalogue, FaultFile};
 
 /// Guests' users draw apart from each other: the distance between their seeds, odd and far from those of a study's trials.
 const SEED_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -72,6 +74,15 @@ pub(super) fn resolve(
     Ok(guests)
 }
 
+/// How many guests the recipe and its topology ask for; 0 for one stack on the bare machine.
+///
+/// # Errors
+/// A topology that the catalogue doesn't have, or that is wrong by itself.
+pub fn number_of_guests(recipe: &Recipe, catalogue: &Catalogue) -> Result<usize> {
+    // What is wrong with them is for the plan to say.
+    resolve(recipe, catalogue, usize::MAX, &mut Vec::new()).map(|guests| guests.len())
+}
+
 /// More CPU time than there is.
 fn beyond(size: &GuestRequest, cpus: usize) -> Option<Problem> {
     let cores = size.cpu.filter(|cores| *cores > cpus as f64)?;
@@ -93,7 +104,45 @@ fn excluded(recipe: &Recipe) -> Vec<Problem> {
             .why("in all of them at once it would be no outage of one server")
             .remedy("without guests")
     });
-    port.into_iter().chain(outages).collect()
+    let sessions = recipe.sessions.map(|_| {
+        Problem::recipe("a number of sessions instead of a length, with guests")
+            .key("sessions")
+            .why("the guests would end at different times, and what the last ones do alone is no part of all")
+            .remedy("steady = \"60s\"")
+    });
+    port.into_iter().chain(outages).chain(sessions).collect()
+}
+
+/// A tier that may have more than its guest: of two limits the smaller one holds, and the other would be told.
+pub(super) fn beyond_a_guest(guests: &[Guest], tiers: &[PlanTier]) -> Vec<Problem> {
+    let smallest = |limit: fn(&Guest) -> Option<f64>| guests.iter().filter_map(limit).reduce(f64::min);
+    let cpu = smallest(|guest| guest.cpu_limit_cores);
+    let memory = smallest(|guest| guest.memory_limit_bytes.map(|bytes| bytes as f64));
+    let beyond = |own: Option<f64>, all: Option<f64>| own.zip(all).is_some_and(|(own, all)| own > all);
+    let problem = |tier: &PlanTier, setting: &str| {
+        Problem::recipe(format!("tier {} may take more than its guest", tier.name))
+            .key(format!("set.{}.cgroup.{setting}", tier.name))
+            .why("the guest's limit holds for all its tiers together")
+            .remedy("a smaller one, or none")
+    };
+    let of_tier = |tier: &PlanTier| {
+        let own_memory = tier.memory_limit_bytes.map(|bytes| bytes as f64);
+        let cpu = beyond(tier.cpu_limit_cores, cpu).then(|| problem(tier, "cpu"));
+        cpu.into_iter().chain(beyond(own_memory, memory).then(|| problem(tier, "memory"))).collect::<Vec<_>>()
+    };
+    tiers.iter().flat_map(of_tier).collect()
+}
+
+/// A fault that is done once to a machine, or to one server in the middle of a run, and not to each guest's stack alike.
+pub(super) fn not_for_each(guests: &[Guest], fault: Option<&FaultFile>) -> Option<Problem> {
+    let once = |one: &Injection| {
+        matches!(one, Injection::Kill { .. } | Injection::Cut { .. } | Injection::CpuHog { .. })
+    };
+    // What the recipe itself kills or cuts off was told of.
+    let fault = fault
+        .filter(|fault| fault.name != OUTAGE && !guests.is_empty() && fault.injections.iter().any(once))?;
+    let what = format!("fault {} is for one stack, and there are {} guests", fault.name, guests.len());
+    Some(Problem::recipe(what).key("fault").why("each of them would do it again").remedy("without guests"))
 }
 
 /// A guest without a user would have nothing to do, and an equal part in the result.

@@ -7,6 +7,9 @@ use crate::catalogue::tier_setting::HOST;
 use crate::problem::Problem;
 use crate::units;
 
+/// The name of a fault that only the recipe's own outages are.
+pub(super) const OUTAGE: &str = "outage";
+
 /// The run's fault with what the recipe kills and cuts off among what is injected, or a fault of these alone; mistakes are added to
 /// `problems`.
 pub(super) fn resolve(
@@ -35,7 +38,7 @@ pub(super) fn resolve(
     }
     let mut fault = fault.unwrap_or_else(|| FaultFile {
         format: 1,
-        name: "outage".to_string(),
+        name: OUTAGE.to_string(),
         title: "Servers that are gone in the middle of the run".to_string(),
         why: "Asked for on the command line or in the recipe.".to_string(),
         quick: false,

@@ -146,6 +146,15 @@ impl FindGoal {
         FindGoal { start: first.max(self.least).min(self.most), ..self }
     }
 
+    /// The same goal for that number of guests, each of which has one user at least.
+    pub fn for_guests(self, guests: usize) -> FindGoal {
+        if self.by != By::Users || guests < 2 {
+            return self;
+        }
+        let least = self.least.max(guests as f64);
+        FindGoal { least, start: self.start.max(least), most: self.most.max(least), ..self }
+    }
+
     /// The same goal within `budget_s`: less time than it has is shared out among the windows as theirs was.
     pub fn within_budget(self, budget_s: f64) -> FindGoal {
         let share = (budget_s / self.budget_s).min(1.0);
@@ -411,6 +420,17 @@ mod tests {
             "more were not asked for"
         );
         assert_eq!(usual().through_sizes(Vec::new()), usual());
+    }
+
+    #[test]
+    fn each_guest_has_a_user_wherever_a_find_looks() {
+        let goal = FindGoal { by: By::Users, start: 10.0, least: 1.0, most: 12.0, ..FindGoal::default() };
+        let of_16 = goal.clone().for_guests(16);
+        assert_eq!((of_16.least, of_16.start, of_16.most), (16.0, 16.0, 16.0));
+        let of_one = goal.clone().for_guests(1);
+        assert_eq!((of_one.least, of_one.start), (1.0, 10.0), "one stack may have one user");
+        let by_rate = FindGoal { by: By::Rate, ..goal }.for_guests(16);
+        assert_eq!(by_rate.least, 1.0, "rates are shared out evenly, however low");
     }
 
     #[test]
