@@ -13,9 +13,10 @@ pub(crate) struct Kills {
     pub(crate) kill: MemoryKill,
 }
 
-/// Of the first of a tier's groups that limits its memory, if it has one.
+/// Of the first of a tier's groups that limits its memory, if it has one; in v2 that may be the one above, of all tiers of a guest.
 pub(crate) fn of(groups: &[PathBuf]) -> Option<Kills> {
-    groups.iter().find_map(|group| unified(group).or_else(|| legacy(group)))
+    let above = |group: &PathBuf| unified(group.parent()?);
+    groups.iter().find_map(|group| unified(group).or_else(|| legacy(group)).or_else(|| above(group)))
 }
 
 /// v2. Kernels before 5.19 don't keep the most that was used: then what is used now has to do.
@@ -66,5 +67,18 @@ mod tests {
         let (limit, used) = (("memory.limit_in_bytes", "1000\n"), ("memory.max_usage_in_bytes", "990\n"));
         assert_eq!(kills_in(&[control, limit, used]), expected);
         assert_eq!(kills_in(&[]), None);
+    }
+
+    #[test]
+    fn a_kill_for_what_all_tiers_of_a_guest_took_is_found_in_the_group_above_them() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let tier = dir.path().join("db");
+        fs::create_dir(&tier).expect("a directory");
+        for (group, limit) in [(dir.path(), "1000\n"), (tier.as_path(), "max\n")] {
+            let files = [("memory.events", "oom_kill 1\n"), ("memory.max", limit), ("memory.peak", "990\n")];
+            files.iter().for_each(|(name, text)| fs::write(group.join(name), text).expect("a file"));
+        }
+        let found = of(&[tier]).expect("the guest has a limit");
+        assert_eq!((found.count, found.kill.limit_bytes), (1, 1000));
     }
 }
