@@ -14,6 +14,7 @@
 pub mod cards;
 pub mod ending;
 pub mod finds;
+pub mod guests;
 pub mod length;
 pub mod origin;
 pub mod programs;

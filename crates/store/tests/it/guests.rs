@@ -3,53 +3,27 @@
 use std::fs;
 use std::path::Path;
 
-use model::record::plan::Guest;
-use model::record::{Cloned, GuestResult, Outcome};
+use model::record::GuestResult;
 use store::{Run, Runs};
+use testkit::guests::guest;
 use testkit::recorded::{Recorded, Specimen};
 
 use crate::{keep, short};
 
 const WHOLE: &str = "20261127-050000-dvdstore-0000";
 
-fn guest(number: u32) -> Guest {
-    Guest { number, cpu_limit_cores: Some(0.5), memory_limit_bytes: None }
-}
-
 fn run_id(number: u32) -> String {
-    format!("20261127-050000-dvdstore-000{number}")
-}
-
-fn result(number: u32) -> GuestResult {
-    GuestResult {
-        guest: guest(number),
-        run: run_id(number),
-        cloned: Cloned::default(),
-        users: 10,
-        load_ratio: 0.5,
-        outcome: Outcome::Completed,
-        valid: true,
-        pass: Some(true),
-        missed: Vec::new(),
-        per_s: 90.0,
-        mean_s: Some(0.1),
-        p95_s: Some(0.2),
-        p99_s: Some(0.3),
-        failed_ratio: 0.0,
-        cpu_cores: Some(0.4),
-        memory_bytes: Some(100 << 20),
-        held_by: None,
-    }
+    guest(number).run
 }
 
 /// Keeps a run that names `named` as its guests, and below it the runs of guests 1 and 2.
 fn keep_whole(home: &Path, mut whole: Recorded, named: &[u32]) -> Run {
-    whole.record.guests = named.iter().map(|number| result(*number)).collect();
+    whole.record.guests = named.iter().map(|number| guest(*number)).collect();
     keep(home, whole, WHOLE);
     let run = Runs::open(home).expect("runs").find(WHOLE).expect("it is there");
     for number in [1, 2] {
         let mut own = short(Specimen::Passed);
-        own.record.setup.guest = Some(guest(number));
+        own.record.setup.guest = Some(guest(number).guest);
         keep(run.directory(), own, &run_id(number));
     }
     run
@@ -96,7 +70,7 @@ fn the_guests_of_a_run_that_was_cut_short_are_found_by_what_their_own_runs_say()
 fn a_record_can_not_point_out_of_its_run_and_a_lost_guest_hides_no_other() {
     let home = tempfile::tempdir().expect("a directory");
     let mut whole = short(Specimen::Passed);
-    whole.record.guests = vec![GuestResult { run: "../../etc".into(), ..result(1) }, result(2)];
+    whole.record.guests = vec![GuestResult { run: "../../etc".into(), ..guest(1) }, guest(2)];
     keep(home.path(), whole, WHOLE);
     let run = Runs::open(home.path()).expect("runs").find(WHOLE).expect("it is there");
     keep(run.directory(), short(Specimen::Passed), &run_id(2));
