@@ -72,7 +72,7 @@ impl Begun {
     }
 
     /// The seconds of the run that count, and how they were found.
-    pub(super) fn found(&self) -> ((u32, u32), Option<Ending>) {
+    pub(super) fn window(&self) -> ((u32, u32), Option<Ending>) {
         (self.pace.window(), self.pace.ending())
     }
 

@@ -46,7 +46,7 @@ pub(super) fn drive(
     let mut begun = begin(&tasks, stacks, &below, env)?;
     let began = Instant::now();
     let recorded = measure(&tasks, &mut begun, stacks, env).into_iter().collect::<Result<Vec<_>>>()?;
-    let found: Vec<Found> = begun.iter().map(|(_, one)| one.found()).collect();
+    let found: Vec<Found> = begun.iter().map(|(_, one)| one.window()).collect();
     let mut judged = Vec::new();
     let mut parts = Vec::new();
     for ((((own, begun), own_task), one), recording) in
