@@ -32,6 +32,7 @@ pub mod ledger;
 pub mod limits;
 mod line;
 mod little;
+mod median;
 mod metric;
 pub mod moved;
 mod operation;
@@ -68,6 +69,7 @@ pub use line::{
     JudgedTrials, LONG_ENOUGH_S, Line, Stability, UnusableReason, Usability, by_overload, overloaded,
 };
 pub use little::{Balance, BalanceOf, Little};
+pub use median::median;
 pub use metric::{Bound, bounds, metrics, of_users};
 pub use operation::operations;
 pub use outage::{Kill, WorkOfSecond, outage};

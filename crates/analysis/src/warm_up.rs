@@ -115,7 +115,6 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    (values[values.len() / 2] + values[(values.len() - 1) / 2]) / 2.0
+fn median(values: Vec<f64>) -> f64 {
+    crate::median(values).unwrap_or(f64::NAN)
 }

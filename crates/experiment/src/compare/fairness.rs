@@ -109,8 +109,6 @@ pub(super) fn spoil(trial: &Trial) -> Option<Spoil> {
     Some(Spoil { arm: trial.arm, cause })
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = |at: usize| values.get(at).copied().unwrap_or(0.0);
-    (middle(values.len() / 2) + middle(values.len().saturating_sub(1) / 2)) / 2.0
+fn median(values: Vec<f64>) -> f64 {
+    analysis::median(values).unwrap_or(0.0)
 }

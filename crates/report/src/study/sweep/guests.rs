@@ -31,12 +31,5 @@ pub(super) fn cell(cell: &CellResult) -> Cell {
 /// The median over the trials that count.
 fn apart_ratio(cell: &CellResult) -> Option<f64> {
     let of_trial = |trial: &&Trial| trial.measured.as_ref()?.guest_spread_ratio;
-    let mut ratios: Vec<f64> = cell.trials.iter().filter_map(of_trial).collect();
-    ratios.sort_by(f64::total_cmp);
-    let middle = ratios.len() / 2;
-    match ratios.len() % 2 {
-        _ if ratios.is_empty() => None,
-        0 => Some((ratios[middle - 1] + ratios[middle]) / 2.0),
-        _ => Some(ratios[middle]),
-    }
+    analysis::median(cell.trials.iter().filter_map(of_trial).collect())
 }
