@@ -30,7 +30,7 @@ instructions: ## count the generator's instructions a request and compare them w
 faults: ## inject known bottlenecks and print whether the diagnosis finds them, about 30 minutes
 	@scripts/faults.sh
 
-fuzz: ## fuzz the reader of answers for 5 minutes; longer: scripts/fuzz.sh SECONDS
+fuzz: ## fuzz the readers of answers and of requests for 5 minutes each; longer: scripts/fuzz.sh SECONDS
 	@scripts/fuzz.sh
 
 build: ## the release binary, target/release/plimsoll

@@ -21,6 +21,8 @@ pairs() {
             provides=$(sed -n 's/^provides = //p' "$stack")
             [[ $provides == *'"cache"'* && $needs != *'"cache"'* ]] && continue
             for need in $(tr -d '[],' <<<"$needs"); do
+                # Extensions of PHP come with it.
+                [[ $need != '"php+'* ]] || need='"web+php"'
                 [[ $provides == *"$need"* ]] || continue 2
             done
             echo "$(basename "$(dirname "$kit")")/$(basename "$stack" .toml)"

@@ -12,9 +12,9 @@ need() {
     fi
 }
 need ip iproute2 "a tier's own host is a network that iproute2 makes"
-need chromium chromium "the report is opened in a real browser"
+need chromium chromium "reports and the laboratory are opened in a real browser"
 need node nodejs "the report's scripts have tests of their own"
-need npm npm "the driver of the report's tests in a browser is an npm package"
+need npm npm "the driver of tests in a browser is an npm package"
 need xandikos xandikos "the kit caldav is held against a calendar server that nobody here wrote"
 need wrk wrk "requests are counted beside wrk"
 need strace strace "calls that the kernel counts are held against its count"
@@ -25,5 +25,5 @@ if ((${#packages[@]})); then
     why=$(printf '%s; ' "${reasons[@]}")
     scripts/install.sh "${why%; }" "${packages[@]}"
 fi
-# Only the driver: the browser is Debian's.
-npm ci --prefix crates/report/tests/browser --ignore-scripts --no-audit --no-fund --loglevel=error
+# Only the driver and the rules of accessibility: the browser is Debian's.
+npm ci --prefix web/browser --ignore-scripts --no-audit --no-fund --loglevel=error

@@ -3,7 +3,7 @@
 kits=(catalogue/kits/*/)
 kits=("${kits[@]#catalogue/kits/}")
 kits=("${kits[@]%/}")
-parts=(instructions memory simulations pages "${kits[@]/#/conformance-}" studies lines faults cgroup2 bpf delays fuzz soak)
+parts=(instructions memory simulations pages "${kits[@]/#/conformance-}" studies lines faults cgroup2 bpf delays fuzz servers soak)
 record=${PLIMSOLL_LONG_RECORD:-docs/test-long.md}
 
 # What all else stands on, and the rooms below every kit.
@@ -37,7 +37,8 @@ covers() {
             ;;
         bpf) echo "crates/observe/bpf crates/testbed/bpf scripts/bpf.sh" ;;
         delays) echo "crates/testbed/delays scripts/delays.sh" ;;
-        fuzz) echo "fuzz crates/engine/src/http" ;;
+        fuzz) echo "fuzz crates/engine/src/http servers/flash/src" ;;
+        servers) echo "servers catalogue/services/flash catalogue/services/haboob crates/plimsoll/tests/it/reference_servers_long.rs" ;;
         soak) echo "$below_kits $above_kits" ;;
         *)
             echo "there is no part $1; parts: ${parts[*]}" >&2
@@ -52,16 +53,22 @@ below() {
     echo $below_kits "catalogue/kits/$1" $(services_of "$1")
 }
 
-# services_of KIT: the folders of all services of all stacks that have what the kit needs.
+# services_of KIT: the folders of all services of all stacks that have what the kit needs, and of the sources that these are
+# built from.
 services_of() {
-    local needs stack provides need
+    local needs stack provides need service
     needs=$(sed -n 's/^needs = \[\(.*\)\]$/\1/p' "catalogue/kits/$1/kit.toml" | tr ',' '\n' | tr -d ' ')
     for stack in catalogue/stacks/*.toml; do
         provides=$(sed -n 's/^provides = //p' "$stack")
         for need in $needs; do
+            # Extensions of PHP come with it.
+            [[ $need != '"php+'* ]] || need='"web+php"'
             [[ $provides == *"$need"* ]] || continue 2
         done
-        sed -n 's/^service = "\(.*\)"$/catalogue\/services\/\1/p' "$stack"
+        for service in $(sed -n 's/^service = "\(.*\)"$/\1/p' "$stack"); do
+            echo "catalogue/services/$service"
+            sed -n '/^\[build\]/,/^\[[^b]/s/^folder = "\(.*\)"$/\1/p' "catalogue/services/$service/service.toml"
+        done
     done | sort -u
 }
 
@@ -76,6 +83,7 @@ tests_of() {
         conformance-*) echo "binary(it) & test(/^${1#conformance-}(_[a-z_]+)?::/)" ;;
         studies) echo 'package(plimsoll) & binary(it) & test(/^(compare|find|ground_truth|published|queue|sweep)::/)' ;;
         lines) echo 'package(plimsoll) & binary(it) & test(/^line_proof::/)' ;;
+        servers) echo 'package(plimsoll) & binary(it) & test(/^reference_servers_long::/)' ;;
         soak) echo 'package(plimsoll) & test(/^soak::/)' ;;
     esac
 }

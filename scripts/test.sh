@@ -39,15 +39,19 @@ cat "$scratch/packages.log"
 "$target/debug/plimsoll" doctor --install --stack all
 
 shopt -s nullglob globstar
-web_tests=(web/**/*.test.mjs)
+# Not those below node_modules: what others wrote.
+web_tests=(web/*.test.mjs web/laboratory/*.test.mjs)
 if ((${#web_tests[@]})); then
     stage "web" "node --test web/"
     node --test "${web_tests[@]}"
 fi
 
+stage "servers" "cargo test in servers/flash: a stack builds it from its sources"
+cargo test --manifest-path servers/flash/Cargo.toml --target-dir "$target/servers" --locked --quiet
+
 . scripts/parts.sh
 if why=$(due fuzz); then
-    stage "fuzz" "the reader of answers for 20 s: $why; alone and longer: make fuzz"
+    stage "fuzz" "the readers of answers and of requests for 20 s each: $why; alone and longer: make fuzz"
     scripts/fuzz.sh 20
 fi
 if why=$(due instructions); then

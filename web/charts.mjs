@@ -70,7 +70,7 @@ function eventLines(events, named) {
     ctx.lineWidth = 1.5 * ratio;
     for (const event of within(events, u.scales.x.min, u.scales.x.max)) {
       const x = u.valToPos(event.second, "x", true);
-      ctx.strokeStyle = ctx.fillStyle = colour(event.kind === "note" ? "doubtful" : "bad");
+      ctx.strokeStyle = ctx.fillStyle = colour(["note", "load"].includes(event.kind) ? "doubtful" : "bad");
       ctx.beginPath();
       ctx.moveTo(x, bbox.top);
       ctx.lineTo(x, bbox.top + bbox.height);
@@ -157,7 +157,7 @@ function stacked(data, columns, colours, y, read, bars) {
 }
 
 export function cpu(data) {
-  const known = ["web", "app", "db", "cache", "generator", "observers"];
+  const known = ["web", "app", "db", "cache", "generator", "observers", "viewer"];
   const spare = ["other-1", "other-2", "other-3"];
   const others = data.timeline.cpu.map((column) => column.name).filter((name) => !known.includes(name));
   const colours = (name) => `tier-${known.includes(name) ? name : spare[others.indexOf(name) % spare.length]}`;

@@ -1,6 +1,6 @@
 // A study's charts, drawn by uPlot: points with their intervals, lines, a limit, shaded parts. Which ones is in the data.
 import { axis, colour, markLine, write } from "./canvas.mjs";
-import { shortened, spread } from "./series.mjs";
+import { beside, shortened, spread } from "./series.mjs";
 
 // Pixels below which a chart has the fewer labels.
 const NARROW = 500;
@@ -112,6 +112,23 @@ const marked = (marks, across) => clipped((u, ctx, ratio) => {
   }
 });
 
+// Each line's name beside it, in its colour; a narrow chart has no room beside the lines, and its legend names them.
+const bearingNames = (lines, marks) => clipped((u, ctx, ratio) => {
+  if (u.width < NARROW) return;
+  const pixels = ([x, y]) => [u.valToPos(x, "x", true), u.valToPos(y, "y", true)];
+  const { left, top, width, height } = u.bbox;
+  const area = { left, right: left + width, top, bottom: top + height };
+  ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+  const named = lines.map(({ name, points }) => ({ points: points.map(pixels), width: ctx.measureText(name).width }));
+  const places = beside(named, marks.map((mark) => pixels([mark.x, mark.y])), area, { height: 14 * ratio, gap: 7 * ratio });
+  [ctx.textAlign, ctx.textBaseline] = ["left", "middle"];
+  places.forEach((place, index) => {
+    if (!place) return;
+    ctx.fillStyle = colour(lines[index].ink);
+    write(ctx, lines[index].name, place.left, place.middle);
+  });
+});
+
 // The labels below, as many as there is room for, and what both axes count.
 function named({ x, y }) {
   return (u) => {
@@ -168,7 +185,7 @@ function tip(marks, u) {
 }
 
 export function points(chart) {
-  const { x, y, lines, marks, limit, height } = chart;
+  const { x, y, lines, names, marks, limit, height } = chart;
   // Names stand beside the rows that they name; everything else is read along the height.
   const across = y.fixed;
   const texts = (u) => {
@@ -193,7 +210,7 @@ export function points(chart) {
       cursor: { x: false, y: false, points: { show: false }, drag: { x: false, y: false } },
       hooks: {
         drawClear: [bands(chart)],
-        draw: [joined(lines), marked(marks, across), ...(limit ? [markLine(limit[0], limit[1], "bad", "left")] : []), named(chart)],
+        draw: [joined(lines), marked(marks, across), ...(names ? [bearingNames(lines, marks)] : []), ...(limit ? [markLine(limit[0], limit[1], "bad", "left")] : []), named(chart)],
       },
     },
     // The axes reach as far as the chart says; there is no series of values at the same places.

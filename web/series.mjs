@@ -112,3 +112,40 @@ export function spread(labels, width, apart) {
   }
   return shown;
 }
+
+// A line as points that are at most `step` apart.
+function dense(points, step) {
+  const all = points.slice(0, 1);
+  points.slice(1).forEach(([x, y], index) => {
+    const [fromX, fromY] = points[index];
+    const steps = Math.max(1, Math.ceil(Math.hypot(x - fromX, y - fromY) / step));
+    for (let at = 1; at <= steps; at += 1) all.push([fromX + ((x - fromX) * at) / steps, fromY + ((y - fromY) * at) / steps]);
+  });
+  return all;
+}
+
+// Points that a name may cover: a line that crosses it has about so many.
+const COVERED = 4;
+
+// Where the names of lines stand: each right or left of its own line, near the middle of the height, and on as little else as
+// can be. `lines` have their `points` and the `width` of their name, `marks` are points too, `area` is where names may stand;
+// all in pixels. A name without room is null.
+export function beside(lines, marks, area, { height, gap }) {
+  const drawn = lines.map(({ points }) => dense(points, height / 3));
+  const others = [...drawn.flat(), ...marks];
+  const fits = (box) => box.left >= area.left && box.right <= area.right && box.top >= area.top && box.bottom <= area.bottom;
+  const apart = (box, other) => box.right < other.left || box.left > other.right || box.bottom <= other.top || box.top >= other.bottom;
+  const covered = (box) => others.filter(([x, y]) => x >= box.left && x <= box.right && y >= box.top && y <= box.bottom).length;
+  const taken = [];
+  return lines.map(({ width }, own) => {
+    const places = drawn[own].filter((_, index) => index % 3 === 0).flatMap(([x, y]) =>
+      [x + gap, x - gap - width].map((left) => ({ left, right: left + width, top: y - height / 2, bottom: y + height / 2 })));
+    const free = places.filter((box) => fits(box) && taken.every((other) => apart(box, other)));
+    const middle = (area.top + area.bottom) / 2;
+    const rated = free.map((box) => ({ ...box, covers: covered(box), away: Math.abs((box.top + box.bottom) / 2 - middle) }));
+    const best = rated.reduce((a, b) => (a && (a.covers < b.covers || (a.covers === b.covers && a.away <= b.away)) ? a : b), null);
+    if (!best || best.covers > COVERED) return null;
+    taken.push(best);
+    return { left: best.left, middle: (best.top + best.bottom) / 2 };
+  });
+}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  ceiling, curveColumns, largest, logRange, logTicks, oneOf, percentileTicks, phases, roomy, shortened, spread, stack, within,
+  beside, ceiling, curveColumns, largest, logRange, logTicks, oneOf, percentileTicks, phases, roomy, shortened, spread, stack, within,
 } from "./series.mjs";
 
 test("columns are put on top of each other, and a gap in all of them stays a gap", () => {
@@ -62,4 +62,19 @@ test("labels that would cover each other or leave the picture are left out or mo
 
 test("names are cut to their room, numbers never", () => {
   assert.deepEqual([shortened("lighttpd", 5), shortened("12345678", 5), shortened("nginx", 5)], ["ligh…", "12345678", "nginx"]);
+});
+
+test("a name stands beside its own line, on nothing else, and none where there is no room", () => {
+  const rising = (x) => ({ width: 40, points: [[x, 300], [x + 20, 0]] });
+  const area = { left: 0, right: 400, top: 0, bottom: 300 };
+  const size = { height: 12, gap: 6 };
+  const at = (lines, marks = []) => beside(lines, marks, area, size);
+  const [only] = at([rising(100)]);
+  assert.ok(Math.abs(only.middle - 150) <= 12 && only.left > 100 && only.left < 130, `at its middle, right of it: ${JSON.stringify(only)}`);
+  const [first, second] = at([rising(100), rising(130)]);
+  assert.ok(first.left + 40 < 105 && second.left > 130, `on either side of two that are close: ${JSON.stringify([first, second])}`);
+  const [moved] = at([rising(100)], Array.from({ length: 30 }, (_, index) => [60 + 4 * index, 150]));
+  assert.ok(Math.abs(moved.middle - 150) > 6, "what is marked is not covered");
+  assert.deepEqual(at([{ width: 500, points: rising(100).points }]), [null], "wider than the chart");
+  assert.deepEqual(at([{ width: 40, points: [] }]), [null]);
 });

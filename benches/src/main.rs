@@ -1,5 +1,5 @@
 //! The generator beside others on the same server (`make bench`), its instructions a request (`make instructions`), how ledgers
-//! close and what they cost, comparisons made of the blocks of kept ones, finds on simulated stacks that nobody has seen, and bottlenecks that are drawn. What is measured of
+//! close and what they cost, comparisons made of the blocks of kept ones, finds on simulated stacks that nobody has seen, bottlenecks that are drawn, and what a fleet's controller costs. What is measured of
 //! generators is their own CPU time, because on a busy machine wall-clock rates mean little.
 
 mod answers;
@@ -7,6 +7,7 @@ mod blind;
 mod cases;
 mod child;
 mod comparison;
+mod fleet;
 mod held_out;
 mod instructions;
 mod ledger;
@@ -56,6 +57,8 @@ enum Verb {
     Ledger(ledger::Closing),
     /// Prints what counting calls costs, from runs that took turns
     LedgerCost(ledger::Cost),
+    /// Merges the seconds of many agents over a real broker, and prints what that costs the controller
+    Fleet(fleet::Fleet),
     /// Counts instructions a request and compares them with benches/instructions.toml
     Instructions {
         /// The program to count in
@@ -112,6 +115,7 @@ fn main() -> ExitCode {
         Verb::Comparison(asked) => comparison::row(&asked),
         Verb::Ledger(asked) => ledger::closing(&asked),
         Verb::LedgerCost(asked) => ledger::cost(&asked),
+        Verb::Fleet(asked) => fleet::run(&asked),
         Verb::Instructions { hotpath, budgets, profile } => instructions::check(&hotpath, &budgets, &profile),
     });
     match ended {

@@ -216,18 +216,14 @@ fn value(text: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
+    use model::Plan;
     use model::catalogue::fault_file::Injection;
-    use model::{Catalogue, Plan};
-    use runner::catalogue_folder;
 
     use super::*;
 
     #[test]
     fn every_family_can_be_put_into_each_of_its_scenes_at_either_end_of_its_strength() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../catalogue");
-        let catalogue = Catalogue::new(catalogue_folder::read(&folder).expect("the catalogue can be read"));
+        let catalogue = testkit::catalogue::catalogue();
         let deck = Deck::open().expect("the deck is right");
         assert!(deck.families.len() >= 24, "{} families", deck.families.len());
         for (family, scenes) in &deck.families {

@@ -3,7 +3,7 @@
 local set = require "set"
 
 local order, dirs = set.order, size.dirs
-local verify, conditional = param.verify, param.conditional
+local verify, conditional, cgi = param.verify, param.conditional, param.cgi
 
 -- Class, directory and file are drawn independently: 35 %, 50 %, 14 % and 1 % for the classes, directories and the
 -- files of a class by Zipf's law.
@@ -25,7 +25,19 @@ local kept = { name = "file" }
 -- Every file of a set is of this moment.
 local since = { expect = 304, discard = true, name = "file", headers = { ["If-Modified-Since"] = "Sat, 01 Jan 2000 00:00:00 GMT" } }
 
+local program = { expect = 200, discard = true, name = "cgi" }
+
+-- A program is started for the answer, which is another each time.
+local function run()
+  operation "cgi"
+  local page = get("/cgi/stub", nil, program)
+  count "requests"
+  count("bytes", page.bytes)
+  check(page.bytes > 0, "the program's answer")
+end
+
 local function fetch()
+  if cgi > 0 and chance(cgi) then return run() end
   local draw = random()
   local class
   if draw < below_1 then

@@ -40,8 +40,8 @@ struct TierSums {
     /// With which objects each kind of block was, and how long.
     blocks: BTreeMap<Cell, BTreeMap<String, Sum>>,
     doing: BTreeMap<Doing, f64>,
-    /// Calls and their CPU time.
-    counts: BTreeMap<String, (u64, f64)>,
+    /// Calls and their CPU time, by the threads' name and the call.
+    counts: BTreeMap<(String, String), (u64, f64)>,
     /// CPU seconds of the time in which calls were counted, taken as the same part of each step's.
     counted_running_s: f64,
 }
@@ -107,7 +107,7 @@ impl CallSums {
         }
         for count in &step.counts {
             let tier = self.tiers.entry(count.tier.clone()).or_default();
-            let known = tier.counts.entry(count.call.clone()).or_default();
+            let known = tier.counts.entry((count.thread.clone(), count.call.clone())).or_default();
             *known = (known.0 + count.count, known.1 + count.cpu_s);
         }
         for time in &step.times {
@@ -212,28 +212,27 @@ impl TierSums {
         }
         if counted_s > 0.0 {
             let counted = |row: &mut CallRow| {
-                if let Some((count, cpu_s)) = self.counts.get(&row.call) {
+                if let Some((count, cpu_s)) = self.counts.get(&key(row)) {
                     row.calls_per_s = Some(*count as f64 / counted_s);
                     row.cpu_s_per_call = (*count > 0).then(|| cpu_s / *count as f64);
                 }
             };
             rows.iter_mut().for_each(counted);
-            let shown: BTreeSet<String> = rows.iter().map(|row| row.call.clone()).collect();
-            let mut never: Vec<(&String, f64)> = self
-                .counts
-                .iter()
-                .filter(|(call, _)| !shown.contains(*call))
-                .map(|(call, sum)| (call, sum.1))
-                .collect();
-            never.sort_by(|one, other| other.1.total_cmp(&one.1));
-            for (call, _) in never.into_iter().take(MAX_COUNTED_ROWS) {
-                let mut row = CallRow { call: call.clone(), ..CallRow::default() };
+            let shown: BTreeSet<(String, String)> = rows.iter().map(key).collect();
+            let mut never: Vec<_> = self.counts.iter().filter(|(key, _)| !shown.contains(*key)).collect();
+            never.sort_by(|(_, one), (_, other)| other.1.total_cmp(&one.1));
+            for ((thread, call), _) in never.into_iter().take(MAX_COUNTED_ROWS) {
+                let mut row = CallRow { thread: thread.clone(), call: call.clone(), ..CallRow::default() };
                 counted(&mut row);
                 rows.push(row);
             }
         }
         rows
     }
+}
+
+fn key(row: &CallRow) -> (String, String) {
+    (row.thread.clone(), row.call.clone())
 }
 
 fn row(kind: &Cell, objects: &BTreeMap<String, Sum>) -> CallRow {
@@ -285,6 +284,16 @@ mod tests {
         CellTime { cell, count, s, max_s: s / count as f64 }
     }
 
+    fn counted(thread: &str, call: &str, count: u64, cpu_s: f64) -> CallCount {
+        CallCount {
+            tier: "app".to_string(),
+            thread: thread.to_string(),
+            call: call.to_string(),
+            count,
+            cpu_s,
+        }
+    }
+
     /// Of four threads each second: one computes, one waits for the database and half a one for a disk.
     fn step(at_s: f64) -> CallStep {
         CallStep {
@@ -300,10 +309,7 @@ mod tests {
                 time(Doing::WaitingForDisk, "openat", "b", 5, 0.3),
                 time(Doing::WaitingForClient, "accept4", "client", 10, 1.0),
             ],
-            counts: vec![
-                CallCount { tier: "app".to_string(), call: "poll".to_string(), count: 50, cpu_s: 1e-4 },
-                CallCount { tier: "app".to_string(), call: "getpid".to_string(), count: 10, cpu_s: 1e-5 },
-            ],
+            counts: vec![counted("php", "poll", 50, 1e-4), counted("php", "getpid", 10, 1e-5)],
             ..CallStep::default()
         }
     }
@@ -340,6 +346,22 @@ mod tests {
         assert!((poll.cpu_s_per_call.expect("it was counted") - 2e-6).abs() < 1e-12);
         let never = rows.last().expect("there are rows");
         assert_eq!((never.call.as_str(), never.doing, never.blocks), ("getpid", None, 0));
+    }
+
+    #[test]
+    fn the_calls_of_a_loop_and_of_its_helpers_are_told_apart() {
+        let mut step = step(5.0);
+        let mut helpers = time(Doing::WaitingForDisk, "openat", "a", 5, 0.2);
+        helpers.cell.thread = "helper".to_string();
+        step.times.push(helpers);
+        step.counts = vec![counted("helper", "openat", 20, 4e-4), counted("php", "openat", 100, 1e-4)];
+        let mut sums = CallSums::of(&steady());
+        sums.add(&step);
+        let ledger = sums.ledger(CallsBeside { series: &[], completed: 0, cpus: 2 }).expect("it counted");
+        let rows = ledger.tiers[0].rows.iter().filter(|row| row.call == "openat");
+        let mut rates: Vec<_> = rows.map(|row| (row.thread.as_str(), row.calls_per_s, row.blocks)).collect();
+        rates.sort_by_key(|(thread, ..)| *thread);
+        assert_eq!(rates, [("helper", Some(80.0), 5), ("php", Some(400.0), 10)]);
     }
 
     #[test]

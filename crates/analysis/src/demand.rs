@@ -9,24 +9,21 @@ mod shares;
 
 use model::catalogue::kit::Tolerance;
 use model::catalogue::load::{Load, Pattern};
+use model::catalogue::population::{Population, Populations};
 use model::record::{Check, OperationResult};
-use model::{Distribution, Mix};
 
 use crate::finding::{ArrivalsFault, CheckOutcome, Finding, MixDraws};
 use crate::limits;
 use crate::steady::Steady;
+use rare::Rare;
 
 /// What was asked for, beside the number of users.
 #[derive(Debug, Clone, Copy)]
 pub struct AskedLoad<'a> {
     /// The load.
     pub load: &'a Load,
-    /// Which session comes next.
-    pub mix: &'a Mix,
-    /// The pause after each session of the mix, where it has one.
-    pub pauses: &'a [Option<Distribution>],
-    /// Pauses are the rest of a cycle, which runs from start to start.
-    pub by_cycles: bool,
+    /// Who the users are: which session comes next, and the pause after it.
+    pub populations: &'a Populations,
     /// How far the load may be from what was asked for.
     pub tolerance: Tolerance,
     /// The seconds that count.
@@ -101,7 +98,7 @@ fn mix(demand: &AskedLoad<'_>) -> CheckOutcome {
     let counts = &demand.steady.whole().choices;
     let count = |cell: usize| counts.get(cell).copied().unwrap_or(0) as f64;
     let (mut chi2, mut freedom, mut impossible) = (0.0, 0, 0.0);
-    for (first, shares) in demand.mix.draws() {
+    for (first, shares) in demand.populations.iter().flat_map(Population::draws) {
         let total: f64 = (0..shares.len()).map(|at| count(first + at)).sum();
         let (mut rare_expected, mut rare_seen, mut classes) = (0.0, 0.0, 0);
         for (at, share) in shares.iter().enumerate() {
@@ -125,18 +122,29 @@ fn mix(demand: &AskedLoad<'_>) -> CheckOutcome {
     let limit = chi_square(freedom, limits::NORMAL_QUANTILE);
     // A row may have one class that is not rare, of which the chi-square is no question of chance alone.
     let ok = impossible == 0.0 && (freedom == 0 || chi2 <= limit);
-    if let Some(rare) = rare::too_rare(demand.mix, counts).filter(|_| impossible == 0.0) {
+    if let Some(rare) = too_rare(demand.populations, counts).filter(|_| impossible == 0.0) {
         let (name, drawn, asked) = (rare.name.to_string(), rare.drawn, rare.asked);
         let finding = Finding::Mix(MixDraws::TooRare { name, drawn, asked });
         return CheckOutcome::new(Check::Mix, false, Some((drawn, asked)), finding);
     }
-    let draws = match (freedom, demand.mix.names.len()) {
+    let draws = match (freedom, demand.populations.sessions().count()) {
         _ if impossible > 0.0 => MixDraws::Impossible { drawn: impossible },
         (0, 1) => MixDraws::OneSession,
         (0, _) => MixDraws::NotJudged,
         (freedom, _) => MixDraws::ChiSquare { chi2, freedom, limit },
     };
     CheckOutcome::new(Check::Mix, ok, Some((chi2, limit)), Finding::Mix(draws))
+}
+
+/// The session that most evidence is against, of any population.
+fn too_rare<'a>(populations: &'a Populations, counts: &[u64]) -> Option<Rare<'a>> {
+    // The chi-square has the other half of the false alarms.
+    let false_alarm = limits::FALSE_ALARM / 2.0 / populations.iter().count() as f64;
+    let found = populations.iter().filter_map(|population| {
+        let counts = counts.get(population.first_cell..).unwrap_or_default();
+        rare::too_rare(&population.mix, counts, false_alarm)
+    });
+    found.max_by(|one, other| one.evidence.total_cmp(&other.evidence))
 }
 
 /// The chi-square quantile at the normal quantile `z` (Wilson and Hilferty, "The distribution of chi-square",

@@ -78,6 +78,7 @@ pub fn diagnose(case: &Case<'_>) -> (Vec<SignalSummary>, DiagnosisFacts) {
         busy_ratio: find(&signals, None, "stack.busy_ratio").map(|signal| signal.mean.clamp(0.0, 1.0)),
         has_targets: find(&signals, None, "run.missed_targets").is_some(),
         ramp_up_s: case.ramp_up_s,
+        of_spoiled_trials: false,
     };
     (signals, facts)
 }
@@ -128,7 +129,7 @@ fn weighed(case: &Case<'_>, signals: &[SignalSummary], ledger: Option<&Ledger>) 
         for subject in subjects {
             if let Some(mut weighed) = weigh::weigh(rule, &subject, signals) {
                 weighed.tries = tries::tries(rule, &subject, case);
-                weighed.mechanisms = mechanisms(rule, subject.tier, ledger, case.threads);
+                weighed.mechanisms = mechanisms(rule, subject.tier, ledger, case);
                 found.push(weighed);
             }
         }
@@ -138,12 +139,18 @@ fn weighed(case: &Case<'_>, signals: &[SignalSummary], ledger: Option<&Ledger>) 
 
 /// How `tier` waits in the way that `rule` names most: as the kernel counted, or by a virtual machine's word, whose threads look
 /// idle to the kernel.
-fn mechanisms(rule: &Rule, tier: &str, ledger: Option<&Ledger>, threads: &[ThreadsResult]) -> Vec<Mechanism> {
+fn mechanisms(rule: &Rule, tier: &str, ledger: Option<&Ledger>, case: &Case<'_>) -> Vec<Mechanism> {
+    if rule.of_loops {
+        let of_loops = ledger::waits_of_loops(tier, &rule.waits, case.calls);
+        if !of_loops.is_empty() {
+            return of_loops;
+        }
+    }
     let of = |part: &&LedgerPart| part.tier == tier && rule.waits.contains(&part.doing);
     // The parts are the largest first.
     let Some(part) = ledger.into_iter().flat_map(|ledger| &ledger.parts).find(of) else { return Vec::new() };
     if part.mechanisms.is_empty() {
-        ledger::waiting_methods(tier, part.doing, threads)
+        ledger::waiting_methods(tier, part.doing, case.threads)
     } else {
         part.mechanisms.clone()
     }

@@ -1,7 +1,8 @@
 //! What each check of the instrument found: the figures, for whoever makes words of them.
 
 use model::catalogue::load::Pattern;
-use model::record::{Check, ConsistencyResult, Evidence, LinkResult, UntimedResult};
+use model::record::calls::Aborted;
+use model::record::{Check, ConsistencyResult, Evidence, LinkResult, LoadChange, UntimedResult};
 use model::{MemoryKill, QosTarget};
 
 use crate::little::Little;
@@ -62,6 +63,13 @@ pub enum Finding {
         /// The first failure that was kept: of the operation that never completed, where others did.
         first: Option<Evidence>,
     },
+    /// The CPU of the process that serves the laboratory's page.
+    Viewer {
+        /// 1 is all of one CPU.
+        cores: f64,
+    },
+    /// Users that were asked for by hand, in their order.
+    LoadByHand(Vec<LoadChange>),
     /// The generator's CPU as a share of its CPUs.
     GeneratorCpu {
         /// 1 is all of them.
@@ -127,8 +135,8 @@ pub enum Finding {
     Little {
         /// Both of its sides.
         little: Little,
-        /// It is broken by users who were never answered, and a target says so already.
-        waiting: bool,
+        /// What breaks it that is no fault of the instrument, and is told by another check or a target.
+        excuse: Option<LittleExcuse>,
     },
     /// The samples of targets.
     Samples(Samples),
@@ -157,6 +165,21 @@ pub enum Finding {
         /// It is below or above them; not so where it was not judged.
         outside: bool,
     },
+}
+
+impl Finding {
+    /// Whether more seconds may decide what is undecided yet.
+    pub(crate) fn is_open(&self) -> bool {
+        match self {
+            Finding::Operations { completed, failed, .. } => completed + failed == 0,
+            Finding::SendLag(lag) => lag.lag_s.is_none(),
+            Finding::Mix(draws) => *draws == MixDraws::NotJudged,
+            Finding::Samples(samples) => matches!(samples, Samples::Lacking { .. }),
+            Finding::Untimed { untimed, .. } => untimed.as_ref().is_some_and(|some| some.p99_s.is_none()),
+            Finding::Metric { bound, .. } => bound.value.is_none() || bound.lacks.is_some(),
+            _ => false,
+        }
+    }
 }
 
 /// Why a steady state is as long as it is.
@@ -304,8 +327,17 @@ impl SessionShare {
     }
 }
 
+/// What breaks Little's law that is no fault of the instrument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LittleExcuse {
+    /// Users who were never answered.
+    Waiting,
+    /// A tier ended: what was under way then is in one of the two sums alone.
+    TierEnded,
+}
+
 /// What became of a tier that did not simply serve.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum TierFault {
     /// Its main process ended; how, in words: `killed by signal 9`.
     Died(String),
@@ -313,6 +345,8 @@ pub enum TierFault {
     OutOfMemory(MemoryKill),
     /// Its main process was replaced.
     Restarted,
+    /// One of its processes was ended because it waited where it was not to.
+    Aborted(Aborted),
 }
 
 /// One of several instances of a tier.
@@ -327,7 +361,7 @@ pub struct OneOf {
 }
 
 /// A tier that died or restarted during the run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TierEvent {
     /// web, app, db, cache.
     pub tier: String,

@@ -13,8 +13,8 @@ use model::record::calls::CallLedger;
 use model::record::diagnosis::{Doing, Ledger, LedgerPart, SignalSummary};
 use model::{Signal, Subject, signals};
 
-pub(crate) use self::mechanisms::waiting_methods;
 use self::mechanisms::{beyond, mechanisms};
+pub(crate) use self::mechanisms::{waiting_methods, waits_of_loops};
 use crate::signals::names::{CPU, CPU_WAIT};
 use crate::signals::{CONNECTING, OPERATIONS_PER_S, RESPONSE, SEND_LAG, find, value_of};
 
@@ -78,9 +78,10 @@ const HALF_OPEN: &str = "listen.half_open";
 /// By whom users are played.
 const GENERATOR: &str = "generator";
 
-/// Counters by which an event loop says how many requests it has, the observer's own question among them. Those that none of its
-/// threads works on, and no tier behind it, wait for the loop, or for a thread of its pool.
-const HANDLED: [(&str, f64); 1] = [("connections.handling", 1.0)];
+/// Counters by which an event loop says how many requests it has, or how many of them others than the loop are to work on, each with
+/// how many of them are the observer's own question. Those that none of its threads works on, and no tier behind it, wait for
+/// the loop, or for a thread of its pool.
+const HANDLED: [(&str, f64); 2] = [("connections.handling", 1.0), ("requests.waiting", 0.0)];
 
 /// What threads of a tier do in a ledger: of which waiting for the callee is there in any case, the two of CPUs are exact.
 fn doings() -> impl Iterator<Item = Doing> {
@@ -270,7 +271,8 @@ pub fn signals(ledger: &Ledger, tiers: &[&str], seen: Seen<'_>) -> Vec<SignalSum
         let queued = if all > 0.0 { work.queued / all } else { 0.0 };
         for doing in IN_TURN {
             if let Some(share_ratio) = share(doing).or(least) {
-                add(of_doing(CAUSED, doing), share_ratio * (1.0 + queued));
+                // The figures are of different looks: together they may be more than all of it.
+                add(of_doing(CAUSED, doing), (share_ratio * (1.0 + queued)).min(1.0));
             }
         }
     }

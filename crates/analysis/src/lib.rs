@@ -8,8 +8,9 @@
 //!
 //! For studies there are beside it [`warm_up`], where a steady state begins; [`quantile`], [`bootstrap`] and [`unpaired`],
 //! intervals; and [`paired`], comparisons that may be looked at after every block (`docs/method/comparing.md`); [`published`] puts
-//! published figures beside those of a sweep (`docs/method/published.md`), [`sweep`] says what it found. [`capacity`] asks whether what a run showed is
-//! enough for a population.
+//! published figures beside those of a sweep (`docs/method/published.md`), [`sweep`] says what it found, and [`mixture`] how the response times
+//! of a cell's repeats together are distributed. [`capacity`] asks whether what a run showed is
+//! enough for a population. [`comparable`] says whether two runs may be held against each other, [`failures`] which failed more.
 //!
 //! Not here: files, clocks, anything printed, random sources but a seed that is passed in. The same recorded seconds give
 //! the same answer, always.
@@ -21,11 +22,14 @@ mod batch;
 pub mod bootstrap;
 pub mod calls;
 pub mod capacity;
+pub mod comparable;
 pub mod declared;
 mod demand;
 pub mod diagnosis;
 pub mod distribution;
 pub mod elasticity;
+mod expected;
+pub mod failures;
 mod finding;
 mod generator;
 pub mod ledger;
@@ -34,11 +38,13 @@ mod line;
 mod little;
 mod median;
 mod metric;
+pub mod mixture;
 pub mod moved;
 mod operation;
 mod outage;
 pub mod paired;
 mod phase;
+mod population;
 pub mod published;
 pub mod quantile;
 pub mod score;
@@ -60,20 +66,23 @@ pub mod warm_up;
 
 pub use batch::Batches;
 pub use demand::AskedLoad;
+pub use expected::{ExpectedSamples, enough_after_s, expected_samples};
 pub use finding::{
-    ArrivalsFault, CheckOutcome, Finding, LogAlarm, MixDraws, OneOf, PauseFault, Samples, SendLag,
-    SessionShare, SteadyEnd, TierEvent, TierFault,
+    ArrivalsFault, CheckOutcome, Finding, LittleExcuse, LogAlarm, MixDraws, OneOf, PauseFault, Samples,
+    SendLag, SessionShare, SteadyEnd, TierEvent, TierFault,
 };
 pub use generator::{HostShares, generator, host_shares};
 pub use line::{
     JudgedTrials, LONG_ENOUGH_S, Line, Stability, UnusableReason, Usability, by_overload, overloaded,
+    trial_verdict,
 };
 pub use little::{Balance, BalanceOf, Little};
 pub use median::median;
-pub use metric::{Bound, bounds, metrics, of_users};
-pub use operation::operations;
+pub use metric::{Bound, Lack, bounds, metrics, of_users};
+pub use operation::{operation_counts, operations};
 pub use outage::{Kill, WorkOfSecond, outage};
 pub use phase::{phases, untimed};
+pub use population::populations;
 pub use series::SeriesSeen;
 pub use statements::statements;
 pub use steady::Steady;
@@ -82,7 +91,8 @@ pub use threads::threads;
 pub use tier::{TierSource, tiers};
 pub use times::{percentile_s, summary};
 pub use trial::{
-    Also, fewest_samples, measured, measured_in, nearest_limit, overload_fault, share_of_limit, worst_missed,
+    Also, fewest_samples, measured, measured_in, nearest_limit, overload_fault, share_of_limit, tier_signals,
+    worst_missed,
 };
-pub use validity::{ValidityInputs, ceiling_check, generator_checks, validity};
+pub use validity::{ValidityInputs, ceiling_check, generator_checks, state_so_far, validity};
 pub use verdict::{Judgement, verdict};

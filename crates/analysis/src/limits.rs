@@ -1,5 +1,9 @@
 //! The thresholds of the checks of the instrument: `docs/method/validity.md`.
 
+/// Cores of the process that serves the laboratory's page.
+pub const VIEWER_CORES: f64 = 0.05;
+/// From this on it is worth a word, although it is allowed.
+pub const VIEWER_NOTICED_CORES: f64 = 0.01;
 /// Generator CPU as a share of its CPUs.
 pub const GENERATOR_CPU_RATIO: f64 = 0.80;
 /// CPU of the generator's busiest thread as a share of one CPU.

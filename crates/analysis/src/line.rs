@@ -17,7 +17,7 @@ use model::record::study::{Measured, Purpose, Trial};
 
 use crossing::{Crossing, Point, Reading};
 pub use stability::Stability;
-pub use usability::{LONG_ENOUGH_S, UnusableReason, Usability, by_overload, overloaded};
+pub use usability::{LONG_ENOUGH_S, UnusableReason, Usability, by_overload, overloaded, trial_verdict};
 
 /// Lines in the cloud.
 const CLOUD: usize = 400;

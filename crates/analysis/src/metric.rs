@@ -23,10 +23,24 @@ pub struct Bound {
     pub at_least: Option<f64>,
     /// Above this the run is not valid.
     pub at_most: Option<f64>,
-    /// The steady seconds that it takes to judge it, where there were fewer.
-    pub lacks_s: Option<f64>,
+    /// What it takes to judge it, where there was less.
+    pub lacks: Option<Lack>,
     /// Why.
     pub why: Option<String>,
+}
+
+/// Why a figure is not held against its bounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Lack {
+    /// Its bounds hold from this length of the steady state on; seconds.
+    Seconds(f64),
+    /// It is of fewer samples than that.
+    Samples {
+        /// What it is made of.
+        there: u64,
+        /// What it takes.
+        needed: u64,
+    },
 }
 
 /// A figure for each of `metrics` over the steady state; one of something that never happened is left out.
@@ -54,10 +68,27 @@ pub fn bounds(metrics: &[Metric], steady: &Steady, names: &[OperationName]) -> V
         value: value(metric, steady, names),
         at_least: metric.at_least,
         at_most: metric.at_most,
-        lacks_s: (steady.length_s() < metric.judged_from_s).then_some(metric.judged_from_s),
+        lacks: lack(metric, steady, names),
         why: metric.why.clone(),
     };
     bounded.map(bound).collect()
+}
+
+fn lack(metric: &Metric, steady: &Steady, names: &[OperationName]) -> Option<Lack> {
+    if steady.length_s() < metric.judged_from_s {
+        return Some(Lack::Seconds(metric.judged_from_s));
+    }
+    let (there, needed) = (samples(metric, steady, names), metric.at_least_samples);
+    there.filter(|there| *there < needed).map(|there| Lack::Samples { there, needed })
+}
+
+/// How many samples the figure is made of; absent of one that is a count itself.
+fn samples(metric: &Metric, steady: &Steady, names: &[OperationName]) -> Option<u64> {
+    match &metric.per {
+        Per::Total | Per::Second | Per::Minute => None,
+        Per::Of(other) => Some(count(other, steady, names) as u64),
+        Per::Mean | Per::Percentile(_) => Some(response(&metric.of, steady, names).len()),
+    }
 }
 
 fn value(metric: &Metric, steady: &Steady, names: &[OperationName]) -> Option<f64> {
@@ -76,16 +107,15 @@ fn value(metric: &Metric, steady: &Steady, names: &[OperationName]) -> Option<f6
     Some(value * metric.times)
 }
 
-/// What `of` stands for all operations.
-const ALL: &str = "all";
-
 /// The rows of an operation or session of that name, or of all operations.
 fn rows<'a>(of: &'a str, names: &'a [OperationName]) -> impl Iterator<Item = usize> + 'a {
     let named = |kind: OperationKind| names.iter().position(move |name| name.kind == kind && name.name == of);
     let kinds = [OperationKind::Operation, OperationKind::Session];
-    let one = kinds.into_iter().find_map(named).filter(|_| of != ALL);
-    let every =
-        names.iter().enumerate().filter(move |(_, name)| of == ALL && name.kind == OperationKind::Operation);
+    let one = kinds.into_iter().find_map(named).filter(|_| of != Metric::ALL);
+    let every = names
+        .iter()
+        .enumerate()
+        .filter(move |(_, name)| of == Metric::ALL && name.kind == OperationKind::Operation);
     every.map(|(index, _)| index).chain(one)
 }
 
@@ -137,6 +167,7 @@ mod tests {
             times: 1.0,
             at_least: None,
             judged_from_s: 0.0,
+            at_least_samples: 0,
             at_most: None,
             why: None,
         }
@@ -200,9 +231,26 @@ mod tests {
         let found = bounds(&all, &steady, &names);
         let values: Vec<Option<f64>> = found.iter().map(|bound| bound.value).collect();
         assert_eq!(values, [Some(1.0), None, Some(1.0)]);
-        let lacks: Vec<Option<f64>> = found.iter().map(|bound| bound.lacks_s).collect();
-        assert_eq!(lacks, [None, None, Some(2.5)], "two seconds are fewer than it takes");
+        let lacks: Vec<Option<Lack>> = found.iter().map(|bound| bound.lacks).collect();
+        assert_eq!(lacks, [None, None, Some(Lack::Seconds(2.5))], "two seconds are fewer than it takes");
         assert_eq!(metrics(&all, &steady, &names).len(), 3);
+    }
+
+    #[test]
+    fn a_figure_of_too_few_samples_is_not_judged_and_a_count_has_none() {
+        let (run, names) = run();
+        let lacks = |of: &str, per: Per, at_least_samples: u64| {
+            let bounded = Metric { at_most: Some(0.0), at_least_samples, ..metric(of, per) };
+            bounds(&[bounded], &Steady::of(&run, 0.0, 2.0), &names)[0].lacks
+        };
+        let share = |of: &str| Per::Of(of.to_string());
+        let lack = |there, needed| Some(Lack::Samples { there, needed });
+        assert_eq!(lacks("rollbacks", share("Purchase"), 40), None);
+        assert_eq!(lacks("rollbacks", share("Purchase"), 41), lack(40, 41), "of 40 purchases");
+        assert_eq!(lacks("Search", Per::Mean, 20), None);
+        assert_eq!(lacks("Search", Per::Percentile(50.0), 21), lack(20, 21));
+        assert_eq!(lacks("all", Per::Mean, 61), lack(60, 61));
+        assert_eq!(lacks("Purchase", Per::Total, 1_000), None);
     }
 
     #[test]

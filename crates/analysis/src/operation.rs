@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::record::OperationResult;
 use model::record::interval::OperationName;
+use model::record::{OperationResult, TimeSummary};
 use model::{ErrorKind, OperationInterval, OperationKind};
 
 use crate::steady::Steady;
@@ -11,6 +11,16 @@ use crate::times::summary;
 
 /// A row for each of `names`, in their order; also for those that never occurred.
 pub fn operations(steady: &Steady, names: &[OperationName]) -> Vec<OperationResult> {
+    let mut rows = operation_counts(steady, names);
+    for (row, seen) in rows.iter_mut().zip(&steady.whole().operations) {
+        row.response = summary(&seen.response);
+        row.service = summary(&seen.service);
+    }
+    rows
+}
+
+/// The same without its times, which are most of the work.
+pub fn operation_counts(steady: &Steady, names: &[OperationName]) -> Vec<OperationResult> {
     let nothing = OperationInterval::empty();
     let row = |(index, name): (usize, &OperationName)| {
         let seen = steady.whole().operations.get(index).unwrap_or(&nothing);
@@ -24,8 +34,8 @@ pub fn operations(steady: &Steady, names: &[OperationName]) -> Vec<OperationResu
             completed: seen.completed,
             per_s: steady.per_second(seen.completed as f64),
             errors: errors_by_kind(seen),
-            response: summary(&seen.response),
-            service: summary(&seen.service),
+            response: TimeSummary::default(),
+            service: TimeSummary::default(),
             max_of_last_100_s,
             bytes: seen.bytes,
         }

@@ -2,6 +2,7 @@
 
 use model::catalogue::fault_file::Expected;
 use model::record::diagnosis::{Diagnosis, Limited};
+use model::record::instrument::{GENERATOR, OBSERVERS, VIEWER};
 
 /// What is asked of the whole table.
 pub const FIRST_RATIO: f64 = 0.85;
@@ -117,7 +118,7 @@ impl Score {
 /// where nothing is.
 pub fn confusion(judged: &[Judged]) -> (Vec<String>, Vec<(String, Vec<usize>)>) {
     const NOTHING: &str = "nothing";
-    const ORDER: [&str; 8] = ["web", "app", "cache", "db", "host", "generator", "observers", NOTHING];
+    const ORDER: [&str; 9] = ["web", "app", "cache", "db", "host", GENERATOR, OBSERVERS, VIEWER, NOTHING];
     let row = |one: &Judged| one.expected.as_ref().map_or(NOTHING, |(tier, _)| tier.as_str()).to_string();
     let column = |one: &Judged| one.blamed().unwrap_or(NOTHING).to_string();
     let place = |name: &String| ORDER.iter().position(|one| one == name).unwrap_or(ORDER.len());

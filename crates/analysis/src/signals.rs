@@ -11,6 +11,7 @@ pub(crate) mod run;
 use model::catalogue::service::ALARM_UNIT;
 use model::record::TargetOutcome;
 use model::record::diagnosis::SignalSummary;
+use model::record::instrument::INSTRUMENT;
 use model::record::interval::OperationName;
 use model::{Interval, OperationInterval, OperationKind, Signal};
 
@@ -117,11 +118,11 @@ fn of_series(series: &SeriesSeen, per_s: f64, watched: &Watched<'_>) -> Option<S
     })
 }
 
-/// The CPUs that the CPU time of a tier or of the generator can take at most. Any number of threads can wait for one.
+/// The CPUs that the CPU time of a tier or of the instrument can take at most. Any number of threads can wait for one.
 fn cpus(series: &SeriesSeen, watched: &Watched<'_>) -> Option<f64> {
     let of_cpus = series.name == names::CPU;
     let cpus = match series.tier.as_deref()? {
-        "generator" | "observers" => watched.generator_cpus,
+        tier if INSTRUMENT.contains(&tier) => watched.generator_cpus,
         _ => watched.stack_cpus,
     };
     of_cpus.then_some(cpus as f64)

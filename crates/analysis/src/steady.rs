@@ -1,6 +1,7 @@
 //! The steady state: the whole seconds of a run that count.
 
 use model::Interval;
+use model::record::interval::Sums;
 
 /// The steady-state seconds of a run merged into one, and of each second the little that a merged one can't tell.
 /// Its memory doesn't depend on the load and hardly on the run's length: 32 bytes a second.
@@ -48,18 +49,7 @@ impl Steady {
     /// Takes the run's next second, merged over the generator's threads. Only one that lies wholly in the phase
     /// counts: a second that the phase only touches belongs to another phase too, and would bring its users in.
     pub fn push(&mut self, interval: &Interval) {
-        let second = f64::from(interval.second);
-        let ages = Ages { session_s: interval.session_age_s, think_s: interval.think_age_s };
-        if second == self.from - 1.0 {
-            self.before = Some(ages);
-        }
-        if !(self.from..self.to).contains(&second) {
-            return;
-        }
-        let busiest_thread_cpu_s = interval.busiest_thread_cpu_s;
-        let arrivals = u32::try_from(interval.arrivals).unwrap_or(u32::MAX);
-        self.seconds.push(Second { number: interval.second, arrivals, ages, busiest_thread_cpu_s });
-        self.whole.merge(interval);
+        self.take(interval);
     }
 
     /// Consecutive parts as one; nothing of none.
@@ -104,6 +94,24 @@ impl Steady {
     /// `count` per second; 0 when nothing was recorded.
     pub fn per_second(&self, count: f64) -> f64 {
         if self.seconds.is_empty() { 0.0 } else { count / self.length_s() }
+    }
+}
+
+impl Sums for Steady {
+    fn take(&mut self, interval: &Interval) -> Option<&mut Interval> {
+        let second = f64::from(interval.second);
+        let ages = Ages { session_s: interval.session_age_s, think_s: interval.think_age_s };
+        if second == self.from - 1.0 {
+            self.before = Some(ages);
+        }
+        if !(self.from..self.to).contains(&second) {
+            return None;
+        }
+        let busiest_thread_cpu_s = interval.busiest_thread_cpu_s;
+        let arrivals = u32::try_from(interval.arrivals).unwrap_or(u32::MAX);
+        self.seconds.push(Second { number: interval.second, arrivals, ages, busiest_thread_cpu_s });
+        self.whole.merge(interval);
+        Some(&mut self.whole)
     }
 }
 

@@ -13,9 +13,13 @@ const CURVE_DECADES: usize = 6;
 /// the side that has fewer, that is 20 samples for p95 and for p5, 100 for p99, 1,000 for p99.9. With fewer, the
 /// "percentile" is the maximum (or the minimum) in disguise.
 pub fn percentile_s(times: &Times, percent: f64) -> Option<f64> {
+    supported(times.len(), percent).then(|| value_s(times, percent))
+}
+
+/// That many samples support the percentile: see [`percentile_s`].
+pub(crate) fn supported(samples: u64, percent: f64) -> bool {
     let below = percent / 100.0;
-    let beyond = times.len() as f64 * below.min(1.0 - below);
-    (beyond > 1.0 - 1e-9).then(|| value_s(times, percent))
+    samples as f64 * below.min(1.0 - below) > 1.0 - 1e-9
 }
 
 /// Everything that [`TimeSummary`] holds, each figure only when the samples support it: a mean, minimum and maximum

@@ -12,7 +12,9 @@ use model::record::study::{Measured, TierCpu};
 use model::{Interval, OperationInterval, OperationKind, QosTarget};
 
 use crate::batch::Batches;
+use crate::mixture;
 use crate::steady::Steady;
+pub use figure::tier_signals;
 pub use notable::{fewest_samples, nearest_limit, overload_fault, share_of_limit, worst_missed};
 
 /// Figures that a study wants beside those that every trial keeps.
@@ -22,6 +24,8 @@ pub struct Also<'a> {
     pub percentiles: &'a [f64],
     /// The kit's own figures.
     pub metrics: &'a [Metric],
+    /// How the response times of all operations are distributed.
+    pub response_times: bool,
 }
 
 /// What a window said, from its `seconds` (consecutive, all of them counting), the run's operation `names`, the plan's
@@ -61,10 +65,12 @@ pub fn measured_in(
         targets: clause::clauses(targets, &window),
         figures: figure::figures(&all, &window, also.percentiles),
         metrics: figure::metrics(also.metrics, &window),
+        signals: Vec::new(),
         tiers: tiers.iter().filter_map(tier).collect(),
         failed_ratio: if completed + failed == 0 { 0.0 } else { failed as f64 / (completed + failed) as f64 },
         foreign_cores: None,
         only_under_way: false,
+        response: also.response_times.then(|| mixture::response_times(&all.whole.response)).flatten(),
     })
 }
 

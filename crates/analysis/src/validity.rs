@@ -1,19 +1,24 @@
 //! The instrument's checks of itself. A run that fails one is not valid: its figures say more about how they were
 //! measured than about the stack. `docs/method/validity.md` has each check's formula, threshold and source.
 
+mod so_far;
+
 use model::OperationKind;
 use model::catalogue::load::Load;
 use model::catalogue::qos::Measure;
 use model::record::{
-    Check, ConsistencyResult, Evidence, GeneratorResult, LinkResult, OperationResult, Outcome, TargetOutcome,
-    UntimedResult,
+    Check, ConsistencyResult, Evidence, GeneratorResult, LinkResult, LoadChange, OperationResult, Outcome,
+    TargetOutcome, UntimedResult,
 };
 
 use crate::demand::{self, AskedLoad};
-use crate::finding::{CheckOutcome, Finding, LogAlarm, Samples, SendLag, SteadyEnd, TierEvent};
+use crate::expected::enough_after_s;
+use crate::finding::{CheckOutcome, Finding, LittleExcuse, LogAlarm, Samples, SendLag, SteadyEnd, TierEvent};
 use crate::limits;
 use crate::little::Little;
 use crate::metric::Bound;
+
+pub use so_far::state_so_far;
 
 /// What is judged.
 #[derive(Debug, Clone, Copy)]
@@ -30,8 +35,12 @@ pub struct ValidityInputs<'a> {
     pub users: u32,
     /// What else was asked for, where it is known.
     pub demand: Option<AskedLoad<'a>>,
+    /// The numbers of users that were asked for by hand; absent where nobody could.
+    pub by_hand: Option<&'a [LoadChange]>,
     /// CPUs of the generator are also the stack's.
     pub shares_cpus: bool,
+    /// What the process took on average that serves the laboratory's page; absent where there was none.
+    pub viewer_cores: Option<f64>,
     /// The generator's view of itself.
     pub generator: &'a GeneratorResult,
     /// Little's law.
@@ -61,10 +70,12 @@ pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<CheckOutcome> {
     let mut checks = vec![tiers(inputs), duration(inputs), room(inputs)];
     checks.extend((!inputs.links.is_empty()).then(|| links(inputs.links)));
     checks.push(errors_all(inputs));
+    checks.extend(inputs.viewer_cores.map(viewer));
     checks.extend(generator_checks(inputs.generator, inputs.shares_cpus));
+    checks.extend(inputs.by_hand.map(load_by_hand));
     // In a run by number of sessions whoever has done its share leaves before the others.
     let all_stay = |load: &Load| load.arrivals.is_none() && load.sessions.is_none();
-    if inputs.demand.is_none_or(|demand| all_stay(demand.load)) {
+    if inputs.by_hand.is_none() && inputs.demand.is_none_or(|demand| all_stay(demand.load)) {
         checks.push(users(inputs));
     }
     let sessions = inputs.operations.iter().filter(|row| row.kind == OperationKind::Session);
@@ -75,10 +86,10 @@ pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<CheckOutcome> {
     checks
 }
 
-/// A kit's own figure within its bounds. One that is not there, or of too short a time, has not been judged, and holds.
+/// A kit's own figure within its bounds. One that is not there, or of too short a time or too few samples, has not been judged, and holds.
 fn bound(bound: &Bound) -> CheckOutcome {
     let Bound { metric, at_least, at_most, .. } = bound;
-    let value = bound.value.filter(|_| bound.lacks_s.is_none());
+    let value = bound.value.filter(|_| bound.lacks.is_none());
     let low = at_least.is_some_and(|least| value.is_some_and(|value| value < least));
     let high = at_most.is_some_and(|most| value.is_some_and(|value| value > most));
     let limit = if low { *at_least } else { at_most.or(*at_least) };
@@ -157,6 +168,17 @@ fn errors_all(inputs: &ValidityInputs<'_>) -> CheckOutcome {
     CheckOutcome::new(Check::ErrorsAll, ok, Some(figures), finding)
 }
 
+/// Such a load is none that could be held against a limit, also where nobody changed it after all.
+fn load_by_hand(changes: &[LoadChange]) -> CheckOutcome {
+    let figures = (changes.len() as f64, 0.0);
+    CheckOutcome::new(Check::LoadByHand, false, Some(figures), Finding::LoadByHand(changes.to_vec()))
+}
+
+fn viewer(cores: f64) -> CheckOutcome {
+    let limit = limits::VIEWER_CORES;
+    CheckOutcome::new(Check::Viewer, cores <= limit, Some((cores, limit)), Finding::Viewer { cores })
+}
+
 /// Whether the generator kept up, by what it saw of itself: its CPUs, its busiest thread, and how late it sent.
 /// `shares_cpus` says whether its CPUs are also the stack's.
 pub fn generator_checks(generator: &GeneratorResult, shares_cpus: bool) -> [CheckOutcome; 3] {
@@ -213,8 +235,15 @@ fn little(inputs: &ValidityInputs<'_>) -> CheckOutcome {
     let waiting = !inputs.little.holds() && unanswered && worst.lacks_only_what_is_under_way();
     let relative = |seconds: f64| if worst.integral_s > 0.0 { seconds / worst.integral_s } else { seconds };
     let figures = (relative(worst.difference_s().abs()), relative(worst.allowed_s()));
-    let finding = Finding::Little { little: *inputs.little, waiting };
-    CheckOutcome::new(Check::Little, inputs.little.holds() || waiting, Some(figures), finding)
+    let excuse = if inputs.little.holds() {
+        None
+    } else if inputs.tier_events.iter().any(TierEvent::ends_the_tier) {
+        Some(LittleExcuse::TierEnded)
+    } else {
+        waiting.then_some(LittleExcuse::Waiting)
+    };
+    let finding = Finding::Little { little: *inputs.little, excuse };
+    CheckOutcome::new(Check::Little, inputs.little.holds() || excuse.is_some(), Some(figures), finding)
 }
 
 fn samples(inputs: &ValidityInputs<'_>) -> CheckOutcome {
@@ -229,8 +258,10 @@ fn samples(inputs: &ValidityInputs<'_>) -> CheckOutcome {
             target: worst.target.clone(),
             samples: worst.samples,
             needed: worst.samples_needed,
-            enough_after_s: (worst.samples > 0)
-                .then(|| inputs.steady_s * worst.samples_needed as f64 / worst.samples as f64),
+            enough_after_s: enough_after_s(
+                worst.samples_needed,
+                worst.samples as f64 / inputs.steady_s.max(f64::MIN_POSITIVE),
+            ),
         },
     };
     CheckOutcome::new(Check::Samples, worst.is_none(), figures, Finding::Samples(samples))

@@ -5,7 +5,7 @@ use model::record::interval::{ErrorKind, OperationKind};
 use smallvec::SmallVec;
 
 use crate::recorder::{Recorder, Row};
-use crate::script::page::{NO_PAGE, PageSlot, Pages, excerpt};
+use crate::script::page::{PageSlot, Pages, excerpt};
 use crate::trace::Step;
 use crate::user_state::UserState;
 
@@ -157,15 +157,18 @@ impl ActiveSession {
     ) {
         self.ensure_operation(now_ns, recorder);
         self.failure.get_or_insert(kind);
-        recorder.trace(now_ns, self.user_number, || Step::Error(format!("{}: {message}", kind.word())));
+        let page = pages.in_question(&self.pages);
+        let answer = page.filter(|slot| pages.response(*slot).started());
+        recorder.trace(now_ns, self.user_number, || Step::Error {
+            message: format!("{}: {message}", kind.word()),
+            answer: answer.map(|slot| excerpt(pages.response(slot))),
+        });
         let Some(operation) = &mut self.operation else { return };
         operation.failure.get_or_insert(kind);
         let row = operation.row;
         if !recorder.wants_evidence(row, kind) {
             return;
         }
-        let page = self.pages.last().copied().filter(|slot| *slot != NO_PAGE);
-        let answer = page.filter(|slot| pages.response(*slot).started());
         let evidence = Evidence {
             operation: recorder.name(row).to_string(),
             kind: kind.word().to_string(),

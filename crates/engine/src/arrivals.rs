@@ -16,19 +16,19 @@ pub(crate) struct Arrival {
     pub(crate) number: u32,
 }
 
-/// The arrivals that one thread deals with: of all of them every n-th one, whether they come evenly or at random. So
-/// who arrives and when is the same for any number of threads; a thread draws those of the others too, which costs a
-/// logarithm each.
+/// The arrivals that one lane deals with: of all of them every n-th one, whether they come evenly or at random. So
+/// who arrives and when is the same for any number of threads and machines; a lane draws those of the others too, which costs
+/// a logarithm each.
 #[derive(Debug, Clone)]
 pub(crate) struct ArrivalStream {
     profile: Profile,
     pattern: Pattern,
     stream: Stream,
-    /// The next one to look at, over all threads.
+    /// The next one to look at, over all lanes.
     number: u64,
-    /// The next one of this thread.
+    /// The next one of this lane.
     mine: u64,
-    workers: u64,
+    lanes: u64,
     /// From this number on nobody comes.
     end: u64,
     /// The area below the profile at the last one; Poisson only.
@@ -36,28 +36,28 @@ pub(crate) struct ArrivalStream {
 }
 
 impl ArrivalStream {
-    /// The part of thread `worker` of `workers`, of at most `max` arrivals; `profile` is the whole rate over time, per
+    /// The part of lane `lane` of `lanes`, of at most `max` arrivals; `profile` is the whole rate over time, per
     /// second.
     pub(crate) fn new(
         profile: Profile,
         arrivals: &Arrivals,
         seed: u64,
         max: u64,
-        (worker, workers): (usize, usize),
+        (lane, lanes): (usize, usize),
     ) -> ArrivalStream {
         ArrivalStream {
             profile,
             pattern: arrivals.pattern,
             stream: Stream::new(seed, ARRIVALS),
             number: 0,
-            mine: worker as u64,
-            workers: workers as u64,
+            mine: lane as u64,
+            lanes: lanes as u64,
             end: max,
             area: 0.0,
         }
     }
 
-    /// The area below the profile at the next arrival of this thread.
+    /// The area below the profile at the next arrival of this lane.
     fn next_area(&mut self) -> f64 {
         match self.pattern {
             Pattern::Constant => self.mine as f64,
@@ -82,7 +82,7 @@ impl Iterator for ArrivalStream {
         let area = self.next_area();
         let at_s = self.profile.time_of_area(area)?;
         let number = self.mine as u32;
-        self.mine += self.workers;
+        self.mine += self.lanes;
         Some(Arrival { at_ns: (at_s * 1e9).round() as u64, number })
     }
 }

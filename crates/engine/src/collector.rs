@@ -1,11 +1,11 @@
 //! Merges the threads' seconds into the run's.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::mpsc::Sender;
 
 use model::Interval;
 use model::record::Evidence;
-use model::record::interval::{OperationInterval, OperationName};
+use model::record::interval::{OperationName, Rows};
 
 use crate::recorder::SecondReport;
 use crate::worker::Report;
@@ -48,6 +48,14 @@ pub struct Totals {
     pub evidence: Vec<Evidence>,
 }
 
+impl Totals {
+    /// Counts that number of rows, those that are new from 0.
+    pub fn make_room(&mut self, rows: usize) {
+        let counts = [&mut self.completed, &mut self.failed, &mut self.unanswered];
+        counts.into_iter().for_each(|counts| counts.resize(rows, 0));
+    }
+}
+
 struct Thread {
     waiting: VecDeque<Box<SecondReport>>,
     /// From the thread's row numbers to the run's.
@@ -58,7 +66,7 @@ struct Thread {
 
 pub(crate) struct Collector {
     threads: Vec<Thread>,
-    index: HashMap<OperationName, usize>,
+    rows: Rows,
     totals: Totals,
     merged: Interval,
     evidence: Vec<Evidence>,
@@ -71,7 +79,7 @@ impl Collector {
         let thread = |spare| Thread { waiting: VecDeque::new(), rows: Vec::new(), finished: false, spare };
         Collector {
             threads: spares.into_iter().map(thread).collect(),
-            index: HashMap::new(),
+            rows: Rows::default(),
             totals: Totals::default(),
             merged: Interval::empty(0),
             evidence: Vec::new(),
@@ -109,7 +117,7 @@ impl Collector {
                 self.merge(worker, *report);
             }
         }
-        Some(Second { interval: &self.merged, names: &self.totals.names, evidence: &self.evidence })
+        Some(Second { interval: &self.merged, names: self.rows.names(), evidence: &self.evidence })
     }
 
     /// The audience has seen the second: makes room for the next one.
@@ -119,7 +127,7 @@ impl Collector {
     }
 
     pub(crate) fn into_totals(self) -> Totals {
-        self.totals
+        Totals { names: self.rows.names().to_vec(), ..self.totals }
     }
 
     fn merge(&mut self, worker: usize, report: SecondReport) {
@@ -129,12 +137,9 @@ impl Collector {
             self.threads[worker].rows.push(row);
         }
         let rows = &self.threads[worker].rows;
-        let operations = std::mem::take(&mut interval.operations);
-        for (local, part) in operations.iter().enumerate() {
-            let row = rows[local];
-            self.merged.operations[row].merge(part);
-            self.totals.completed[row] += part.completed;
-            self.totals.failed[row] += part.failed();
+        for (row, part) in rows.iter().zip(&interval.operations) {
+            self.totals.completed[*row] += part.completed;
+            self.totals.failed[*row] += part.failed();
         }
         for (local, count) in unanswered.iter().enumerate() {
             self.totals.unanswered[rows[local]] += count;
@@ -142,29 +147,19 @@ impl Collector {
         for (status, count) in statuses {
             *self.totals.statuses.entry(status).or_default() += count;
         }
-        interval.last_sessions.iter_mut().for_each(|session| session.operation = rows[session.operation]);
-        self.merged.merge(&interval);
+        self.merged.merge_part(&mut interval, rows);
         self.totals.connects += interval.connects;
         add_counters(&mut self.totals.counters, &interval.counters);
         self.totals.evidence.extend_from_slice(&evidence);
         self.evidence.extend(evidence);
-        interval.operations = operations;
         interval.clear();
         // A thread that has finished needs no interval back.
         let _ = self.threads[worker].spare.send(interval);
     }
 
     fn row(&mut self, name: OperationName) -> usize {
-        if let Some(row) = self.index.get(&name) {
-            return *row;
-        }
-        let row = self.totals.names.len();
-        self.index.insert(name.clone(), row);
-        self.totals.names.push(name);
-        self.totals.completed.push(0);
-        self.totals.failed.push(0);
-        self.totals.unanswered.push(0);
-        self.merged.operations.push(OperationInterval::empty());
+        let row = self.rows.row(name);
+        self.totals.make_room(self.rows.names().len());
         row
     }
 }

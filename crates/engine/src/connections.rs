@@ -207,6 +207,13 @@ impl<T: Transport> Connections<T> {
         }
     }
 
+    /// The connection was kept from an earlier request, and not a byte of the answer to this one has come.
+    pub(crate) fn is_unanswered(&self, slot: u32) -> bool {
+        let connection = &self.slots[slot as usize];
+        let waits = connection.phase == Phase::Waiting && connection.used;
+        waits && connection.exchange.as_ref().is_some_and(|exchange| exchange.first_byte_ns.is_none())
+    }
+
     /// The connection broke. Closes it and gives its user, operation and request where that may be sent again: it had
     /// been used before and not a byte of the answer has come, so the server may have closed it in good faith before it
     /// saw the request (RFC 9110 section 9.2.2), which is a GET or HEAD, or one that the scenario resends.
@@ -216,12 +223,11 @@ impl<T: Transport> Connections<T> {
         resend: Resend,
         recorder: &mut Recorder,
     ) -> Option<((u32, u32), Box<Exchange>)> {
+        let unanswered = self.is_unanswered(slot);
         let connection = &mut self.slots[slot as usize];
-        let unanswered = connection.phase == Phase::Waiting && connection.used;
-        let exchange = connection.exchange.take_if(|exchange| {
-            let may = resend == Resend::All || exchange.draft.is_safe();
-            unanswered && may && exchange.first_byte_ns.is_none()
-        })?;
+        let exchange = connection
+            .exchange
+            .take_if(|exchange| unanswered && (resend == Resend::All || exchange.draft.is_safe()))?;
         let whose = (connection.user, connection.operation);
         self.close(slot, recorder);
         Some((whose, exchange))

@@ -45,6 +45,6 @@ mod worker;
 
 pub use collector::{Second, Totals};
 pub use control::{Control, Stop};
-pub use run::{Audience, RunOptions, run, run_on};
+pub use run::{Audience, RunOptions, Slice, run, run_on, run_on_under};
 pub use scenario::{Program, Scenario, Source};
 pub use target::{Endpoint, Target, Tls, Trust};

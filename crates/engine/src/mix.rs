@@ -1,11 +1,41 @@
 //! Which session a user begins next, and a count of what was chosen.
 
 use model::catalogue::mix::{Mix, Order};
+use model::catalogue::population::{Population, Populations};
 
 use crate::random::Stream;
 
 /// A user that has begun no session yet.
 pub(crate) const FRESH: u16 = u16::MAX;
+/// A user that has begun the session with which its population begins, and none of the mix.
+const BEGUN: u16 = u16::MAX - 1;
+
+/// All populations ready to draw from.
+#[derive(Debug, Clone)]
+pub(crate) struct Crowd {
+    populations: Populations,
+    /// One for each.
+    choosers: Vec<Chooser>,
+}
+
+impl Crowd {
+    pub(crate) fn new(populations: Populations) -> Crowd {
+        let choosers = populations.iter().map(|population| Chooser::of(&population.mix)).collect();
+        Crowd { populations, choosers }
+    }
+
+    /// The next session, by its number through all populations, of the user with that number over all threads, who stands at
+    /// `state`.
+    pub(crate) fn next(&self, user: u32, state: u16, stream: &mut Stream) -> Choice {
+        let of = self.populations.of_user(user.into());
+        let population = self.populations.get(of);
+        let chosen = match population.begins_with.filter(|_| state == FRESH) {
+            Some(session) => Choice { session, state: BEGUN, cell: None, begun_cell: None },
+            None => self.choosers[of].next(state, stream),
+        };
+        chosen.of(population)
+    }
+}
 
 /// A mix ready to draw from. A user's part of it is two bytes: where it stands.
 #[derive(Debug, Clone)]
@@ -26,8 +56,27 @@ pub(crate) struct Choice {
     pub(crate) session: usize,
     /// Where the user stands from now on.
     pub(crate) state: u16,
-    /// The cell in which the choice counts ([`Mix::cells`]); absent in a sequence.
+    /// The cell in which the choice counts ([`Mix::cells`]); absent where there was none.
     pub(crate) cell: Option<usize>,
+    /// The cell in which the population's sessions are counted; absent where all users are alike.
+    begun_cell: Option<usize>,
+}
+
+impl Choice {
+    /// The cells that count it.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = usize> + use<> {
+        self.cell.into_iter().chain(self.begun_cell)
+    }
+
+    /// The choice of a population among those of all.
+    fn of(self, population: &Population) -> Choice {
+        Choice {
+            session: population.first_session + self.session,
+            state: self.state,
+            cell: self.cell.map(|cell| population.first_cell + cell),
+            begun_cell: population.begun_cell(),
+        }
+    }
 }
 
 impl Chooser {
@@ -48,21 +97,22 @@ impl Chooser {
         match self {
             Chooser::Weights(ends) => {
                 let session = draw(ends, stream);
-                Choice { session, state, cell: Some(session) }
+                Choice { session, state, cell: Some(session), begun_cell: None }
             }
             Chooser::Matrix { first, rows } => {
                 let last = usize::from(state);
                 let Some(row) = rows.get(last) else {
                     let first = usize::from(*first);
                     let cell = Some(rows.len() * rows.len() + first);
-                    return Choice { session: first, state: first as u16, cell };
+                    return Choice { session: first, state: first as u16, cell, begun_cell: None };
                 };
                 let session = draw(row, stream);
-                Choice { session, state: session as u16, cell: Some(last * rows.len() + session) }
+                let cell = Some(last * rows.len() + session);
+                Choice { session, state: session as u16, cell, begun_cell: None }
             }
             Chooser::Sequence(order) => {
-                let at = if state == FRESH { 0 } else { (usize::from(state) + 1) % order.len() };
-                Choice { session: usize::from(order[at]), state: at as u16, cell: None }
+                let at = if state >= BEGUN { 0 } else { (usize::from(state) + 1) % order.len() };
+                Choice { session: usize::from(order[at]), state: at as u16, cell: None, begun_cell: None }
             }
         }
     }

@@ -46,6 +46,22 @@ pub struct RunOptions {
     pub tracing: bool,
     /// The run takes turns with others; absent where it has the machine to itself.
     pub share: Option<Share>,
+    /// The part of the load that is this generator's, where others have the rest; absent where it has all of it.
+    pub slice: Option<Slice>,
+    /// When the first second begins, where others have to begin with it; absent where it does when all threads are armed.
+    pub origin: Option<Instant>,
+}
+
+/// Some of a run's lanes. Users and arrivals are dealt out to the lanes in turn, and each lane is one thread's; so who is in which
+/// lane depends on their number alone, and not on how many generators share them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slice {
+    /// The first lane, 0-based.
+    pub first: u32,
+    /// How many from there on; at least one.
+    pub lanes: u32,
+    /// How many lanes the whole run has; no more than its load has places.
+    pub all: u32,
 }
 
 impl RunOptions {
@@ -61,7 +77,23 @@ impl RunOptions {
             drain_s: 30.0,
             tracing: false,
             share: None,
+            slice: None,
+            origin: None,
         }
+    }
+
+    /// The lanes that are this generator's, each a thread: those of its slice, else one on each CPU.
+    fn lanes(&self) -> Slice {
+        self.slice.unwrap_or_else(|| {
+            let lanes = self.cpus.len().clamp(1, self.load.places() as usize) as u32;
+            Slice { first: 0, lanes, all: lanes }
+        })
+    }
+
+    /// The most users that are here at a time.
+    fn places(&self) -> u64 {
+        let Slice { lanes, all, .. } = self.lanes();
+        (u64::from(self.load.places()) * u64::from(lanes)).div_ceil(u64::from(all.max(1)))
     }
 }
 
@@ -84,10 +116,9 @@ const VIRTUAL_REPORTS_AHEAD: usize = 16;
 /// which this machine has too few descriptors or ports is refused before it starts.
 pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience) -> Result<Totals> {
     let _leaving_out = options.share.as_ref().map(Share::or_leave_out);
-    let sources =
-        preflight::prepare(&Needs::of_connections(options.load.places().into()), &options.target)?.sources;
+    let sources = preflight::prepare(&Needs::of_connections(options.places()), &options.target)?.sources;
     let target = &Target { sources, ..options.target.clone() };
-    let workers = options.cpus.len().clamp(1, options.load.places() as usize);
+    let workers = options.lanes().lanes as usize;
     let (reports, inbox) = sync_channel(REPORTS_AHEAD);
     let (answers, roll_call) = channel();
     thread::scope(|scope| {
@@ -96,8 +127,8 @@ pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience)
         for worker in 0..workers {
             let (spare, spare_inbox) = channel();
             let (start, start_inbox) = channel();
-            let outbox = Outbox { reports: reports.clone(), spare: spare_inbox };
-            let place = Place { worker, workers, target, armed: answers.clone(), start: start_inbox };
+            let outbox = Outbox { worker, reports: reports.clone(), spare: spare_inbox };
+            let place = Place { worker, target, armed: answers.clone(), start: start_inbox };
             let body = move || work(options, place, outbox, control);
             let name = format!("generator-{worker}");
             match thread::Builder::new().name(name).spawn_scoped(scope, body) {
@@ -114,7 +145,7 @@ pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience)
         drop((reports, answers));
         // The call ends when every thread has answered, or has ended without an answer.
         if roll_call.iter().count() == workers {
-            let origin = Instant::now() + RUN_UP;
+            let origin = options.origin.unwrap_or_else(|| Instant::now() + RUN_UP);
             options.share.iter().for_each(|share| share.join(workers));
             starts.iter().for_each(|start| _ = start.send(origin));
         }
@@ -143,14 +174,25 @@ pub fn run_on<C: Clock, T: Transport>(
     transport: T,
     audience: &mut (dyn Audience + Send),
 ) -> Result<Totals> {
+    run_on_under(&Control::default(), options, clock, transport, audience)
+}
+
+/// The same, steered by `control` from the same thread: by the server's side of a virtual transport.
+pub fn run_on_under<C: Clock, T: Transport>(
+    control: &Control,
+    options: &RunOptions,
+    clock: C,
+    transport: T,
+    audience: &mut (dyn Audience + Send),
+) -> Result<Totals> {
     let (reports, inbox) = sync_channel(VIRTUAL_REPORTS_AHEAD);
     let (spare, spare_inbox) = channel();
-    let control = Control::default();
-    let outbox = Outbox { reports, spare: spare_inbox };
-    let assignment = assignment(options, 0, 1);
+    let outbox = Outbox { worker: 0, reports, spare: spare_inbox };
+    // One thread is one lane.
+    let slice = options.slice.unwrap_or(Slice { first: 0, lanes: 1, all: 1 });
+    let assignment = assignment(options, slice, 0);
     let worker = Worker::arm(clock, transport, setup(options), assignment, outbox)?;
     thread::scope(|scope| {
-        let control = &control;
         let collecting = scope.spawn(move || {
             let mut collector = Collector::new(1, vec![spare]);
             collect(&inbox, &mut collector, control, audience)?;
@@ -169,10 +211,11 @@ fn setup(options: &RunOptions) -> Setup<'_> {
     Setup { scenario, target, tracing: *tracing, drain_ns: nanos(*drain_s) }
 }
 
-fn assignment(options: &RunOptions, worker: usize, workers: usize) -> Assignment {
+/// The part of thread `worker`, 0-based.
+fn assignment(options: &RunOptions, slice: Slice, worker: usize) -> Assignment {
     Assignment {
-        worker,
-        workers,
+        lane: slice.first as usize + worker,
+        lanes: slice.all as usize,
         users: options.load.places(),
         people: people(options),
         load: options.load.clone(),
@@ -194,7 +237,6 @@ fn people(options: &RunOptions) -> u64 {
 /// A thread's place among the others.
 struct Place<'a> {
     worker: usize,
-    workers: usize,
     target: &'a Target,
     /// Told when it is armed; dropped without a word when it can't be.
     armed: Sender<()>,
@@ -204,7 +246,7 @@ struct Place<'a> {
 
 fn work(options: &RunOptions, place: Place<'_>, outbox: Outbox, control: &Control) -> Result<()> {
     settle(options.cpus[place.worker % options.cpus.len()]);
-    let assignment = assignment(options, place.worker, place.workers);
+    let assignment = assignment(options, options.lanes(), place.worker);
     let _leaving = Leaving { worker: place.worker, reports: outbox.reports.clone(), control };
     // The clock's origin is only known when every thread is armed: until then nobody reads the clock.
     let clock = MonotonicClock::default();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::catalogue::population::Populations;
 use model::catalogue::setting::Values;
 pub use model::{Acknowledge, ConnectionPolicy, Resend};
 use model::{Distribution, Mix};
@@ -29,6 +30,8 @@ pub struct Scenario {
     pub resend: Resend,
     /// How what is received is acknowledged, over TCP.
     pub acknowledge: Acknowledge,
+    /// Whether users' caches take what doesn't say for how long it is fresh to be so for a tenth of its age (RFC 9111 section 4.2.2).
+    pub heuristic_freshness: bool,
     /// Users whose operation has been under way for longer than this are counted as waiting; seconds.
     pub waiting_over_s: f64,
 }
@@ -59,8 +62,10 @@ pub struct Source {
     pub feeders: Vec<Feeder>,
     /// Files that requests may send as they are, by name.
     pub files: Files,
-    /// Which session a user begins next.
+    /// Which session a user begins next, where all users are alike.
     pub mix: Mix,
+    /// Users of several kinds, instead of `mix` and of the scenario's pauses; absent where all are alike.
+    pub populations: Option<Populations>,
 }
 
 /// One request, repeated; each time is a session of one operation of one request.
@@ -90,6 +95,15 @@ impl Source {
             feeders: Vec::new(),
             files: Files::new(),
             mix: Mix::only(session),
+            populations: None,
+        }
+    }
+
+    /// The functions of the script that are sessions, by the sessions' numbers.
+    pub(crate) fn sessions(&self) -> Vec<&String> {
+        match &self.populations {
+            Some(populations) => populations.sessions().collect(),
+            None => self.mix.names.iter().collect(),
         }
     }
 }
@@ -106,15 +120,21 @@ impl Scenario {
             connections: ConnectionPolicy::default(),
             resend: Resend::default(),
             acknowledge: Acknowledge::default(),
+            heuristic_freshness: true,
             waiting_over_s: 10.0,
         }
     }
 
-    /// Which session a user begins next.
-    pub(crate) fn mix(&self) -> Mix {
-        match &self.program {
+    /// Who the users are: which session each begins next, and how long it pauses.
+    pub(crate) fn populations(&self) -> Populations {
+        let mix = match &self.program {
+            Program::Script(Source { populations: Some(populations), .. }) => return populations.clone(),
             Program::Script(source) => source.mix.clone(),
             Program::Repeat(repeat) => Mix::only(&repeat.name),
-        }
+        };
+        let usual = self.cycle.or(self.think);
+        let after = |name: &String| self.by_session.get(name).copied().or(usual);
+        let pauses = mix.names.iter().map(after).collect();
+        Populations::alike(mix, pauses, self.cycle.is_some())
     }
 }

@@ -41,8 +41,13 @@ pub enum Step {
     Forget,
     /// The session's own counter.
     Count(String, u64),
-    /// An error, in words.
-    Error(String),
+    /// An error.
+    Error {
+        /// In words.
+        message: String,
+        /// The beginning of the answer that it is about, where one had come.
+        answer: Option<String>,
+    },
     /// The session ended; true when nothing failed.
     End(bool),
 }

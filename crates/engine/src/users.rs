@@ -7,6 +7,7 @@
 mod admission;
 mod assignment;
 mod batch;
+mod by_hand;
 mod pausing;
 
 use std::ops::{Index, IndexMut};
@@ -128,10 +129,12 @@ pub(crate) struct Users {
     lifetime: Option<Lifetime>,
     places: Vec<User>,
     timers: Wheel,
-    /// Users who are there or will be, and the gate while it is open.
+    /// Users who are there or will be, and the gate while it is open, or whoever may ask for users by hand.
     present: usize,
     /// Where arrivals come in; absent in the closed model.
     gate: Option<Gate>,
+    /// Users over all threads that are asked for by hand; absent where nobody can, and once the run stops.
+    asked: Option<u32>,
     /// Nobody begins another session.
     stopping: bool,
 }
@@ -163,12 +166,14 @@ impl Users {
         match &gate {
             Some(gate) => timers.set(gate.timer, gate.due_ns()),
             None => {
-                let starts = places.iter().enumerate();
+                let starts = places.iter().enumerate().filter(|(_, user)| user.doing != Doing::Gone);
                 starts.for_each(|(place, user)| timers.set(place as u32, user.intended_ns));
             }
         }
-        let present = if gate.is_some() { 1 } else { places.len() };
-        Users { assignment, lifetime, places, timers, present, gate, stopping: false }
+        let asked = assignment.load.by_hand.map(|_| assignment.load.users);
+        let coming = places.iter().filter(|user| user.doing != Doing::Gone).count();
+        let present = coming + usize::from(gate.is_some() || asked.is_some());
+        Users { assignment, lifetime, places, timers, present, gate, asked, stopping: false }
     }
 
     /// The number of places.
@@ -226,6 +231,9 @@ impl Users {
     /// From now on nobody begins another session.
     pub(crate) fn stop(&mut self) {
         self.stopping = true;
+        if self.asked.take().is_some() {
+            self.present -= 1;
+        }
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -328,7 +336,8 @@ impl Users {
     /// The place is not to be taken for now: when the stages ask for it again, a new user comes.
     fn vacate(&mut self, place: u32, now_ns: u64) -> Change {
         let index = self.global_index(place);
-        let next = self.assignment.schedule.stay_after(index, now_ns).filter(|_| !self.stopping);
+        let returns = !self.stopping && self.asked.is_none();
+        let next = self.assignment.schedule.stay_after(index, now_ns).filter(|_| returns);
         let Some((from_ns, until_ns)) = next else { return self.leave(place) };
         let from_ns = from_ns.max(now_ns);
         let change = self.renew_in_turn(place, from_ns);
@@ -380,9 +389,11 @@ fn first_user(assignment: &Assignment, lifetime: Option<Lifetime>, index: u32) -
     // A place of the open model is empty, and who takes it stays as long as there is something to do.
     let stay = if open { None } else { assignment.schedule.stay_after(index, 0) };
     let (intended_ns, leave_ns) = stay.unwrap_or((0, u64::MAX));
+    // One that may be asked for by hand, and is not there at first.
+    let empty = open || (stay.is_none() && assignment.load.by_hand.is_some());
     let mut user = User {
         stream: Stream::new(assignment.seed, u64::from(index)),
-        doing: if open { Doing::Gone } else { Doing::Thinking(None) },
+        doing: if empty { Doing::Gone } else { Doing::Thinking(None) },
         presence: None,
         user_state: None,
         sessions: 0,
@@ -396,7 +407,7 @@ fn first_user(assignment: &Assignment, lifetime: Option<Lifetime>, index: u32) -
         leave_ns,
         intended_ns,
     };
-    if !open {
+    if !empty {
         user.life_end = life_end(lifetime, &mut user, intended_ns);
     }
     user
@@ -425,10 +436,10 @@ mod tests {
     fn one_place(load: Load) -> Users {
         let schedule = Schedule::new(&load);
         let (max_sessions, total_sessions) = (None, None);
-        let (worker, workers, users, people, seed) = (0, 1, 1, 1_000, 5);
+        let (lane, lanes, users, people, seed) = (0, 1, 1, 1_000, 5);
         Users::new(Assignment {
-            worker,
-            workers,
+            lane,
+            lanes,
             users,
             people,
             load,

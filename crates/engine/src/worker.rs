@@ -88,6 +88,8 @@ pub(crate) struct Worker<C: Clock, T: Transport> {
     /// An answer must be complete within this.
     timeout_ns: u64,
     resend: Resend,
+    /// Users' caches take what doesn't say for how long it is fresh to be so for a tenth of its age.
+    heuristic_freshness: bool,
     /// The slice is over: sessions go on when the next one begins.
     resting: bool,
 }
@@ -111,7 +113,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let mut recorder = Recorder::new(tracing);
         recorder.watch_waiting(scenario.waiting_over_s);
         let sessions = Sessions::new(scenario, &mut recorder);
-        let (reports, end_ns) = (Reports::new(assignment.worker, outbox), assignment.schedule.end_ns());
+        let (reports, end_ns) = (Reports::new(outbox), assignment.schedule.end_ns());
         let users = Users::new(assignment);
         let places = users.places() as usize;
         let connections = Connections::new(transport, tls, scenario.connections, places, Rc::clone(&pages));
@@ -132,6 +134,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             origin,
             timeout_ns: nanos(scenario.timeout_s),
             resend: scenario.resend,
+            heuristic_freshness: scenario.heuristic_freshness,
             resting: false,
         })
     }
@@ -162,6 +165,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
             while probe_ns <= now_ns {
                 self.recorder.probe(now_ns - probe_ns, PROBE_NS);
                 probe_ns += PROBE_NS;
+                self.change_users(control);
             }
             self.users.expire(now_ns, &mut due);
             for (user, deadline_ns) in due.drain(..) {

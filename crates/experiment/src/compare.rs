@@ -14,7 +14,6 @@ use model::random::Random;
 use model::record::study::{Compare, Conditions, FindAnswer, FindGoal, Purpose, SpoilCause, Trial};
 
 use crate::{Order, Step, find};
-pub use fairness::{Failures, failed_more};
 pub use judgement::{Judgement, by_failures, held, judge};
 
 /// The figure whose value is a load line of its own for each arm and block.
@@ -56,6 +55,11 @@ fn is_out_of_time(compare: &Compare, trials: &[Trial]) -> bool {
     compare.max_s.is_some_and(|max_s| spent_s + block_s > max_s)
 }
 
+/// The blocks that are over.
+pub fn blocks<'a>(compare: &'a Compare, asked: &'a Asked, trials: &'a [Trial]) -> Vec<Block<'a>> {
+    Course::of(compare, asked, trials).blocks
+}
+
 /// What the trials so far say; blocks under way are left out.
 pub fn so_far(compare: &Compare, asked: &Asked, trials: &[Trial]) -> Judgement {
     judge(compare, &Course::of(compare, asked, trials).blocks)
@@ -78,6 +82,13 @@ pub struct Block<'a> {
     pub number: u32,
     /// What it says of A and of B, or which trial spoiled it.
     pub pair: Result<[Side<'a>; 2], Spoil>,
+}
+
+impl Block<'_> {
+    /// The figure that decides, of A and of B; absent where a trial spoiled it.
+    pub fn values(&self, compare: &Compare) -> Option<(f64, f64)> {
+        judgement::values(compare, std::slice::from_ref(self)).into_iter().next()
+    }
 }
 
 /// Why a block doesn't count.

@@ -86,6 +86,7 @@ pub fn sweep(
         seed,
         cells: (0..arms.len()).map(|level| Cell { levels: vec![level], ..Cell::default() }).collect(),
         form: None,
+        signals: Vec::new(),
         published: Vec::new(),
         differs: Vec::new(),
     }

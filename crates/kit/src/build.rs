@@ -1,21 +1,21 @@
-//! What a kit's application is built from: its sources, the name under which their product is kept, and the directory in
-//! which they are laid out. The command itself is run by others (`testbed`).
+//! What a kit's application or a service's program is built from: its sources, the name under which their product is kept,
+//! and the directory in which they are laid out. The command itself is run by others (`testbed`).
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use model::catalogue::kit::Build;
+use model::catalogue::build::Build;
 use model::{Catalogue, Problem, Result};
 use sha2::{Digest, Sha256};
 
 /// Counts up whenever the same sources are laid out in another way: what is kept is then built anew.
 const VERSION: u32 = 1;
 
-/// The sources of a kit's `[build]`.
+/// The sources of a `[build]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sources {
-    kit: String,
+    owner: String,
     run: Vec<String>,
     product: String,
     /// By their path in the folder of the sources.
@@ -23,13 +23,13 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Those of the kit `name`. What lies where building leaves what it makes is none: somebody has built there by hand.
-    pub fn of(catalogue: &Catalogue, name: &str, build: &Build) -> Sources {
-        let folder = format!("kits/{name}/{}", build.source_folder());
+    /// Those in the catalogue's folder `folder`; the name of what is built from them begins with `owner`. What lies where
+    /// building leaves what it makes is none: somebody has built there by hand.
+    pub fn of(catalogue: &Catalogue, (owner, folder): (&str, &str), build: &Build) -> Sources {
         let made = format!("{}/", build.output_folder());
-        let files = catalogue.below(&folder).filter(|(path, _)| !path.starts_with(&made));
+        let files = catalogue.below(folder).filter(|(path, _)| !path.starts_with(&made));
         Sources {
-            kit: name.to_string(),
+            owner: owner.to_string(),
             run: build.run.clone(),
             product: build.product.clone(),
             files: files.map(|(path, bytes)| (path.to_string(), bytes.to_vec())).collect(),
@@ -53,7 +53,7 @@ impl Sources {
             add(bytes);
         }
         let word: String = hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-        format!("{}-{word}", self.kit)
+        format!("{}-{word}", self.owner)
     }
 
     /// Writes them into a directory, which is made.
@@ -66,7 +66,7 @@ impl Sources {
             let folder = path.parent().unwrap_or(into);
             let made = fs::create_dir_all(folder).and_then(|()| fs::write(&path, bytes));
             made.map_err(|error| {
-                Problem::environment(format!("failed to lay out the application's sources: {error}"))
+                Problem::environment(format!("failed to lay out the sources of {}: {error}", self.owner))
                     .file(path.display().to_string())
             })?;
         }
@@ -96,9 +96,12 @@ mod tests {
             folder: "servlets".to_string(),
             run: run.iter().map(ToString::to_string).collect(),
             product: product.to_string(),
+            programs: Vec::new(),
             packages,
         }
     }
+
+    const SHOP: (&str, &str) = ("shop", "kits/shop/servlets");
 
     const FILES: [(&str, &str); 3] =
         [("servlets/pom.xml", "<project/>"), ("servlets/src/A.java", "class A {}"), ("kit.toml", "")];
@@ -106,7 +109,7 @@ mod tests {
     #[test]
     fn the_name_follows_sources_and_command_and_nothing_else() {
         let plain = build(&["mvn", "package"], "target/shop");
-        let id = |files: &[(&str, &str)], build: &Build| Sources::of(&catalogue(files), "shop", build).id();
+        let id = |files: &[(&str, &str)], build: &Build| Sources::of(&catalogue(files), SHOP, build).id();
         let first = id(&FILES, &plain);
         assert!(first.starts_with("shop-") && first.len() == "shop-".len() + 12, "{first}");
         let built_by_hand = [&FILES[..], &[("servlets/target/shop/A.class", "x")]].concat();
@@ -129,7 +132,7 @@ mod tests {
     #[test]
     fn sources_are_laid_out_as_they_lie_in_the_folder() {
         let dir = tempfile::tempdir().expect("a directory");
-        let sources = Sources::of(&catalogue(&FILES), "shop", &build(&["mvn"], "target/shop"));
+        let sources = Sources::of(&catalogue(&FILES), SHOP, &build(&["mvn"], "target/shop"));
         sources.lay_out(&dir.path().join("source")).expect("a writable directory");
         let text = fs::read_to_string(dir.path().join("source/src/A.java")).expect("a file");
         assert_eq!(text, "class A {}");

@@ -1,11 +1,13 @@
 //! After a run: what the users were told against what the servers hold, as the kit's `check.lua` states it. It asks the
-//! database in SQL and the web server over HTTP.
+//! database in SQL and the web server over HTTP, and looks into the files that servers write.
 
 mod connection;
+mod data_files;
 mod web;
 
 use std::cell::{RefCell, RefMut};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -24,6 +26,7 @@ use crate::folder::{Kit, Setup};
 use crate::script;
 use crate::sql::{Server, server};
 use connection::Connection;
+use data_files::DataFiles;
 use web::{Request, Web};
 
 /// What the users were told over the whole run, ramp-up and ramp-down included.
@@ -89,6 +92,8 @@ pub struct CheckOptions<'a> {
     pub database: Option<&'a Server>,
     /// For `request`; absent where there is no web server to ask.
     pub web: Option<&'a Target>,
+    /// The directory of the file set for `read_file` and `list_files`; absent where there is none to look into.
+    pub files: Option<&'a Path>,
     /// Called with each answer of the web server, with how many there were.
     pub on_answer: &'a mut dyn FnMut(u64),
 }
@@ -99,7 +104,7 @@ pub struct CheckOptions<'a> {
 /// A script's or statement's mistake with file and line, or a server that doesn't answer. A statement that does not
 /// hold is no error but a result that says so.
 pub fn check(options: CheckOptions<'_>) -> Result<Vec<ConsistencyResult>> {
-    let CheckOptions { kit, setup, inputs, database, web, on_answer } = options;
+    let CheckOptions { kit, setup, inputs, database, web, files, on_answer } = options;
     let Some(file) = kit.manifest.check.as_deref() else { return Ok(Vec::new()) };
     let text = kit.text(file)?;
     let conn = database.map(looking).transpose()?;
@@ -110,6 +115,7 @@ pub fn check(options: CheckOptions<'_>) -> Result<Vec<ConsistencyResult>> {
         Rc::new(Shared { conn: RefCell::new(conn), results: RefCell::default(), lost: RefCell::default() });
     let outcome = script::new_state(kit, setup).and_then(|(lua, budget)| {
         install(&lua, &shared, inputs, &budget)?;
+        look_into(&lua, files, &budget)?;
         let page = OnePage::install(&lua)?;
         let host = web.map_or("", |target| target.host.as_str());
         let web = RefCell::new(connection.map(move |connection| Web::new(connection, host, page, on_answer)));
@@ -195,6 +201,25 @@ fn install(lua: &Lua, shared: &Rc<Shared>, inputs: &CheckInputs, budget: &Budget
         Ok(())
     };
     globals.raw_set("expect", lua.create_function(expect)?)
+}
+
+/// Lets the script look into the files of the set at `root`.
+fn look_into(lua: &Lua, root: Option<&Path>, budget: &Budget) -> mlua::Result<()> {
+    let files = Rc::new(DataFiles::new(root));
+    let (looked, own) = (Rc::clone(&files), budget.clone());
+    let read = move |lua: &Lua, path: String| {
+        let found = looked.read(lua, &path);
+        own.renew();
+        found
+    };
+    lua.globals().raw_set("read_file", lua.create_function(read)?)?;
+    let own = budget.clone();
+    let list = move |lua: &Lua, folder: String| {
+        let found = files.list(lua, &folder);
+        own.renew();
+        found
+    };
+    lua.globals().raw_set("list_files", lua.create_function(list)?)
 }
 
 /// What is gone is `false`.

@@ -1,10 +1,12 @@
 //! What can be said about a kit without running it: every file compiles, and every name that one file takes from
 //! another exists there.
 
+mod application;
 mod borrows;
 mod metrics;
 mod mixes;
 mod names;
+mod optional;
 mod sizes;
 mod users;
 
@@ -33,14 +35,25 @@ pub fn lint(catalogue: &Catalogue, name: &str) -> Result<()> {
     sizes::check(&kit, &mut problems);
     feeders(&kit, &mut problems);
     file_set(&kit, &mut problems);
+    application::check(&kit, catalogue, &mut problems);
     let names = Names::of(&kit)?;
     mixes::check(&kit, &names, &mut problems);
     users::check(&kit, &mut problems);
     metrics::check(&kit, &names, &mut problems);
+    optional::check(&kit, &names, &mut problems);
     if problems.is_empty() {
         trial(&kit, catalogue, &mut problems);
     }
     Problems::check(problems)
+}
+
+/// What [`lint`] lets pass because only a run can tell whether it is right: a sentence each, with its place.
+///
+/// # Errors
+/// A kit that can't be read.
+pub fn notes(catalogue: &Catalogue, name: &str) -> Result<Vec<String>> {
+    let kit = Kit::open(catalogue, name)?;
+    Ok(metrics::notes(&kit, &Names::of(&kit)?))
 }
 
 /// The plan's targets are for operations or sessions that the kit has: a mistyped one would cost a whole run.
@@ -50,11 +63,17 @@ pub fn check_targets(plan: &Plan, catalogue: &Catalogue) -> Result<()> {
     let sessions = kit.manifest.session_names();
     let known = || names.operations.iter().chain(&sessions);
     let wanted = plan.qos.iter().filter_map(|target| target.operation.as_ref().map(|name| (target, name)));
-    let unknown = wanted.filter(|(_, name)| !known().any(|known| known == *name)).map(|(target, name)| {
-        let what = format!("there is no operation or session `{name}` in kit {}", kit.manifest.name);
-        near(Problem::recipe(what).key(format!("qos `{target}`")), name, known().map(String::as_str))
+    let wrong = wanted.filter_map(|(target, name)| {
+        let key = format!("qos `{target}`");
+        if !known().any(|known| known == name) {
+            let what = format!("there is no operation or session `{name}` in kit {}", kit.manifest.name);
+            return Some(near(Problem::recipe(what).key(key), name, known().map(String::as_str)));
+        }
+        let param = plan.kit.lacks_operation(name, &plan.params)?;
+        let what = format!("there is no operation `{name}` where {param} is {}", plan.params.get(param)?);
+        Some(Problem::recipe(what).key(key).remedy(format!("--param {param}=…, or no target of it")))
     });
-    Problems::check(unknown.collect())
+    Problems::check(wrong.collect())
 }
 
 /// Every published figure is of an operation or session that the kit has.

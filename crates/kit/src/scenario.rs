@@ -12,23 +12,20 @@ pub fn scenario(plan: &Plan, catalogue: &Catalogue) -> Result<Scenario> {
     let mut modules = kit.modules.clone();
     modules.remove(session.trim_end_matches(".lua"));
     let source = Source {
-        session_name: kit.path_of(session),
-        session_text: kit.text(session)?.to_string(),
         modules,
         params: plan.params.clone(),
         size: plan.size.values.clone(),
         feeders: kit.feeders.clone(),
         files: kit.files.clone(),
-        mix: plan.kit.sessions().resolve()?,
+        populations: Some(plan.kit.populations()?),
+        ..Source::of(&kit.path_of(session), kit.text(session)?, "")
     };
     Ok(Scenario {
-        think: plan.kit.users.think,
-        cycle: plan.kit.users.cycle,
-        by_session: plan.kit.users.by_session.clone(),
         timeout_s: plan.kit.users.timeout_s,
         connections: plan.kit.users.connections,
         resend: plan.kit.users.resend,
         acknowledge: plan.acknowledge(),
+        heuristic_freshness: plan.kit.users.heuristic_freshness,
         waiting_over_s: plan.waiting_over_s(),
         ..Scenario::of(Program::Script(source))
     })

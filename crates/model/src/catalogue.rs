@@ -1,13 +1,18 @@
 //! What can be asked for: kits, services, stacks, recipes and studies, as named texts and what they say. Where the bytes
 //! come from is the business of whoever makes a [`Catalogue`].
 
+pub mod build;
+pub mod extension_file;
 pub mod fault_file;
 pub mod kit;
 pub mod link_file;
+pub mod listing;
 pub mod load;
 pub mod machine_knob;
 mod manifests;
 pub mod mix;
+pub mod occurrence;
+pub mod population;
 pub mod qos;
 pub mod recipe;
 pub mod rules;
@@ -22,25 +27,54 @@ pub mod topology_file;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use crate::document::nearest;
 use crate::problem::{Problem, Result};
+
+/// The folders of a catalogue, sources of servers that are built among them; what else lies beside them is no part of it.
+pub const FOLDERS: [&str; 12] = [
+    "extensions",
+    "faults",
+    "host",
+    "kits",
+    "links",
+    "qos",
+    "rules",
+    "servers",
+    "services",
+    "stacks",
+    "studies",
+    "topologies",
+];
 
 /// Every file of the catalogue by its path in it: `kits/dvdstore/kit.toml`.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     files: BTreeMap<String, Cow<'static, [u8]>>,
+    folder: Option<PathBuf>,
 }
 
 impl Catalogue {
     /// A catalogue of the given files.
     pub fn new(files: BTreeMap<String, Cow<'static, [u8]>>) -> Catalogue {
-        Catalogue { files }
+        Catalogue { files, folder: None }
     }
 
     /// Adds files; those with a known path replace the old ones.
     pub fn overlay(&mut self, files: BTreeMap<String, Cow<'static, [u8]>>) {
         self.files.extend(files);
+    }
+
+    /// The same of a folder of the user's, which commands that are proposed name from then on.
+    pub fn lay_over(&mut self, folder: &Path, files: BTreeMap<String, Cow<'static, [u8]>>) {
+        self.overlay(files);
+        self.folder = Some(folder.to_path_buf());
+    }
+
+    /// What a command needs to have the same catalogue: ` --catalogue DIR`, or nothing.
+    pub fn option(&self) -> String {
+        self.folder.as_ref().map(|folder| format!(" --catalogue {}", folder.display())).unwrap_or_default()
     }
 
     /// The bytes of a file.

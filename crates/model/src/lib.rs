@@ -11,9 +11,12 @@
 
 pub mod calendar;
 pub mod catalogue;
+pub mod checked;
 pub mod document;
 pub mod outside;
 pub mod problem;
+pub mod process;
+pub mod progress;
 pub mod random;
 pub mod record;
 pub mod signal;
@@ -35,7 +38,9 @@ pub use catalogue::study_file::StudyFile;
 pub use catalogue::study_file::resolve::SweepPlan;
 pub use catalogue::think::Distribution;
 pub use catalogue::topology_file::TopologyFile;
+pub use checked::Checked;
 pub use problem::{Kind, Place, Problem, Problems, Result};
+pub use process::ProcessIdentity;
 pub use record::diagnosis::{Diagnosis, Doing, SignalSummary};
 pub use record::hit::HitRecord;
 pub use record::interval::{ErrorKind, Interval, OperationInterval, OperationKind};

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 /// Whose fault it is, and so the exit code (`docs/reference/exit-codes.md`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Text that the user wrote: a recipe, a flag, a kit. Exit 2.
     Recipe,
@@ -33,17 +36,22 @@ impl Kind {
 }
 
 /// Where a problem is. Every part is optional; the parts that are known are printed in order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// A file as the user knows it: `recipes/shop.toml`, `catalogue/kits/dvdstore/kit.toml`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// 1-based line in `file`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// Dotted key in `file`, or a command-line flag.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// Tier of the stack: `db`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
     /// Operation of the session: `Browse`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
 }
 
@@ -63,17 +71,20 @@ impl fmt::Display for Place {
 }
 
 /// One thing that is wrong. Build it with [`Problem::recipe`] and friends, then add what is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// Whose fault it is.
     pub kind: Kind,
     /// Where it is.
+    #[serde(flatten)]
     pub place: Place,
     /// What is wrong: a lower-case fragment in the present tense.
     pub what: String,
     /// Why it matters for the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The first remedy that is not yet in use.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
 }
 

@@ -7,9 +7,11 @@ pub mod diagnosis;
 mod file_set;
 pub mod guest;
 pub mod hit;
+pub mod instrument;
 pub mod interval;
 pub mod line_proof;
 mod link;
+mod load_change;
 mod machine_setting;
 pub mod memory_kill;
 mod outage;
@@ -26,12 +28,13 @@ pub use check::{CHECKS, Check, CheckClass, DeclaredCheck, METRIC_CHECK, Overload
 pub use file_set::{FileSetResult, PageCacheResult};
 pub use guest::{Cloned, GuestResult};
 pub use link::LinkResult;
+pub use load_change::{AskedBy, LoadChange, UsersWish};
 pub use machine_setting::MachineSettingResult;
 pub use outage::Outage;
 pub use parts::{PhaseResult, PhaseResults, UntimedResult};
 pub use run::{
     Carrier, ConsistencyResult, CounterSetup, DatasetResult, Event, Evidence, GeneratorResult, MetricResult,
-    NetworkSetup, OperationResult, Outcome, RUN_FORMAT, RunRecord, Series, Setup, Step, TargetSetup,
-    TierResult, TierSetup, TimeSummary, ValidityCheck, Verdict,
+    NetworkSetup, OperationResult, Outcome, PopulationResult, RUN_FORMAT, RunRecord, Series, Setup, Step,
+    TargetSetup, TierResult, TierSetup, TimeSummary, ValidityCheck, Verdict,
 };
 pub use target::{Margin, TargetOutcome};

@@ -125,12 +125,17 @@ impl SignalRegistry {
 
     /// The declaration of the signal called `name`; of a tier also one that any service declares.
     pub fn find(&self, subject: Subject, name: &str) -> Option<&Signal> {
-        self.of(subject, &[]).find(|signal| signal.declares(name))
+        self.declaration(subject, &[], name)
+    }
+
+    /// The declaration of the signal called `name` among those of `subject`, as in [`Self::of`].
+    pub fn declaration(&self, subject: Subject, services: &[String], name: &str) -> Option<&Signal> {
+        self.of(subject, services).find(|signal| signal.declares(name))
     }
 
     /// Whether a signal called `name` is declared of `subject`, as in [`Self::of`].
     pub fn declares(&self, subject: Subject, services: &[String], name: &str) -> bool {
-        self.of(subject, services).any(|signal| signal.declares(name))
+        self.declaration(subject, services, name).is_some()
     }
 
     /// All signals of `subject`: of a tier also those of `services`, of all of them when that is empty.

@@ -131,6 +131,33 @@ fn a_plan_keeps_what_its_recipe_file_set_apart_from_what_is_in_force() {
 }
 
 #[test]
+fn what_a_parameter_needs_is_needed_where_it_is_not_its_default() {
+    let kit = format!(
+        "{KIT}\n[[param]]\nname = \"cgi\"\ntype = \"float\"\ndefault = 0\nmin = 0\nmax = 1\nhelp = \"a share\"\n\
+         [optional.cgi]\nneeds = [\"web+cgi\"]\noperations = [\"program\"]\n"
+    );
+    let with = |cgi: f64| {
+        resolve_with(&kit, |recipe| _ = recipe.param.insert("cgi".to_string(), model::Value::Float(cgi)))
+    };
+    let plan = with(0.0).expect("its default needs nothing");
+    assert_eq!(plan.kit.needs, ["web"]);
+    assert_eq!(plan.kit.lacks_operation("program", &plan.params), Some("cgi"));
+    assert_eq!(plan.kit.lacks_operation("look", &plan.params), None);
+    let said = with(0.0015).expect_err("the stack starts no programs").to_string();
+    assert_eq!(
+        said,
+        "param.cgi: kit shop needs web+cgi where cgi is 0.0015, and stack one does not provide it\n  try: cgi = 0"
+    );
+    let elsewhere = resolve_with(&kit, |recipe| {
+        recipe.param.insert("cgi".to_string(), model::Value::Float(0.5));
+        recipe.target = Some("http://127.0.0.1:80".to_string());
+    });
+    let plan = elsewhere.unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(plan.kit.needs, ["web", "web+cgi"], "whoever started it is taken to know");
+    assert_eq!(plan.kit.lacks_operation("program", &plan.params), None);
+}
+
+#[test]
 fn a_plan_s_data_are_those_of_its_numbers_and_for_as_many_users_as_these_say() {
     let plan = plan(None, Some("items=10,browsers=3"));
     assert_eq!(plan.size.label, "browsers=3,items=10");

@@ -5,8 +5,10 @@
 
 use std::path::Path;
 
+use model::catalogue::extension_file::ExtensionFile;
 use model::catalogue::machine_knob::MachineKnobFile;
 use model::catalogue::qos::QosPreset;
+use model::progress::ProgressLine;
 use model::{
     FaultFile, KitManifest, LinkFile, Recipe, RuleFile, ServiceManifest, StackManifest, StudyFile,
     StudyRecord, TopologyFile,
@@ -36,6 +38,12 @@ fn the_schemas_of_what_people_write_are_current() {
     check::<LinkFile>("link");
     check::<TopologyFile>("topology");
     check::<MachineKnobFile>("machine-knobs");
+    check::<ExtensionFile>("extension");
+}
+
+#[test]
+fn the_schema_of_a_line_of_progress_is_current() {
+    check::<ProgressLine>("progress");
 }
 
 #[test]

@@ -70,6 +70,7 @@ struct thread {
 	__s32 open_call; /* the call that call_enter saw, or -1 */
 	__u8 locking, serving, main;
 	__u8 window; /* in which open_call began */
+	__u8 aborts; /* at the end of its call */
 	struct cell doing;
 };
 
@@ -82,7 +83,7 @@ struct name_key {
 };
 
 struct call_key {
-	__u32 tier;
+	__u32 tier, role;
 	__s32 call;
 };
 
@@ -189,10 +190,10 @@ static __always_inline void become(struct thread *thread, __u8 state)
 	*doing = (struct cell){ .tier = doing->tier, .role = doing->role, .call = -1, .state = state };
 }
 
-static __noinline __u32 role_of(struct task_struct *task)
+static __noinline __u32 role_of(const char *comm)
 {
 	char name[16] = {};
-	bpf_probe_read_kernel_str(name, sizeof(name), task->comm);
+	bpf_probe_read_kernel_str(name, sizeof(name), comm);
 	__u32 *known = bpf_map_lookup_elem(&roles, name);
 	if (known)
 		return *known;
@@ -228,7 +229,7 @@ static __always_inline struct thread *thread_of(struct task_struct *task, __u64 
 	thread->since_ns = since;
 	thread->open_call = -1;
 	thread->doing.tier = *tier;
-	thread->doing.role = role_of(task);
+	thread->doing.role = role_of(task->comm);
 	thread->main = is_main(task);
 	become(thread, state);
 	return thread;
@@ -470,6 +471,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 }
 
 #include "samples.h"
+#include "aborts.h"
 
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
@@ -478,6 +480,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (thread && thread->doing.state == BLOCKED) {
 		__u64 now = bpf_ktime_get_ns();
 		sample_wait(thread, task, now);
+		if (may_abort)
+			forbid(thread, task, now);
 		close(thread, now);
 		become(thread, READY);
 	}
@@ -508,6 +512,18 @@ SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
 	thread_of(child, child->start_time, READY);
+	return 0;
+}
+
+/* From now on its time is that of another name. */
+SEC("tp_btf/task_rename")
+int BPF_PROG(on_rename, struct task_struct *task, const char *comm)
+{
+	struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+	if (thread && thread->doing.state != ENDED) {
+		close(thread, bpf_ktime_get_ns());
+		thread->doing.role = role_of(comm);
+	}
 	return 0;
 }
 
@@ -560,7 +576,6 @@ int walk(struct bpf_iter__task *context)
 	if (thread->doing.state == ENDED)
 		return 0;
 	close(thread, now);
-	thread->doing.role = role_of(task);
 	thread->main = is_main(task);
 	live(thread, task, now);
 	__u32 tier = thread->doing.tier;
@@ -597,8 +612,11 @@ int BPF_PROG(call_exit, struct pt_regs *regs, long result)
 	__u8 *now = bpf_map_lookup_elem(&window, &zero);
 	if (!thread || !now || thread->open_call < 0 || thread->window != *now)
 		return 0;
-	struct call_key key = { .tier = thread->doing.tier, .call = thread->open_call };
-	__u64 spent = cpu_ns(thread, bpf_ktime_get_ns()) - thread->call_at_ns;
+	struct cell *doing = &thread->doing;
+	struct call_key key = { .tier = doing->tier, .role = doing->role, .call = thread->open_call };
+	__u64 until = cpu_ns(thread, bpf_ktime_get_ns()), since = thread->call_at_ns;
+	/* The walk, on another CPU, may be halfway through closing what the thread did. */
+	__u64 spent = until > since ? until - since : 0;
 	thread->open_call = -1;
 	struct sum *sum = SUM_OF(calls, &key);
 	if (sum)

@@ -111,6 +111,7 @@ struct css_set {
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
+	int pid;
 	int tgid;
 	unsigned in_iowait : 1;
 	__u64 start_time;

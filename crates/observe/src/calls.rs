@@ -8,8 +8,10 @@
 //! Not here: what follows from a run's steps (`analysis::calls`), looks at threads where the kernel can't be asked
 //! (`tier::threads`).
 
+mod aborts;
 mod classify;
 mod kernel;
+mod raw;
 mod samples;
 mod signals;
 mod stacks;
@@ -24,14 +26,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::record::Series;
-use model::record::calls::{CallCount, CallStep, Cell, CellTime, ThreadLives};
+use model::record::calls::{Aborted, CallCount, CallStep, Cell, CellTime, Core, ThreadLives};
 
 use crate::cgroup;
 use crate::job::{CallCounting, Job, TierJob};
 use crate::points::Points;
 use crate::tier::image;
 use classify::{Block, Callees, TierFacts, kind};
-use kernel::{BLOCKED, Kernel, MAX_TIERS, NameKey, RawCall, RawCell, RawSum, monotonic_ns};
+use kernel::{Followed, Kernel, monotonic_ns};
+use raw::{BLOCKED, MAX_TIERS, NameKey, RawCall, RawCell, RawSum};
 use samples::{RawClass, RawSample};
 use stacks::{Around, Stacks, TICKS_PER_S, is_sampled};
 use windows::Windows;
@@ -66,6 +69,8 @@ pub(crate) struct Calls {
     pause_s: f64,
     windows: Windows,
     stacks: Stacks,
+    /// Waits are forbidden, and none was seen yet.
+    may_abort: bool,
 }
 
 /// What a step's cells mean.
@@ -106,7 +111,12 @@ impl Calls {
         let groups: Vec<u64> =
             jobs.iter().filter_map(|tier| tier.cgroup.as_deref()).map(id).collect::<Result<_, _>>()?;
         let callees = Callees::of(&job.tiers);
-        let mut kernel = Kernel::load(&groups, &callees.ports(), room)?;
+        let forbidden =
+            jobs.iter().zip(0u32..).filter(|(tier, _)| tier.is_built).flat_map(|(tier, number)| {
+                job.abort_on.iter().flat_map(move |wait| aborts::forbidden(wait, number, &tier.loop_threads))
+            });
+        let followed = Followed { groups, ports: callees.ports(), forbidden: forbidden.collect() };
+        let mut kernel = Kernel::load(&followed, room)?;
         // Where the clocks can't be had, only waits are sampled.
         _ = kernel.sample_cpus(TICKS_PER_S);
         let facts = |tier: &TierJob| TierFacts {
@@ -126,6 +136,7 @@ impl Calls {
             pause_s: 0.0,
             windows: Windows::new(job.calls == CallCounting::Auto),
             stacks: Stacks::new(),
+            may_abort: !followed.forbidden.is_empty(),
         }))
     }
 
@@ -175,11 +186,42 @@ impl Calls {
         Ok(step)
     }
 
+    /// The process that was ended because it waited where it may not, once; `at_s` is now.
+    ///
+    /// # Errors
+    /// The kernel doesn't let it be read.
+    pub(crate) fn aborted(&mut self, at_s: f64) -> Result<Option<Aborted>, String> {
+        let first = if self.may_abort { self.kernel.aborted()? } else { None };
+        let Some(first) = first else { return Ok(None) };
+        self.may_abort = false;
+        let roles = self.kernel.roles()?;
+        self.find_name(&first.cell);
+        let meant =
+            self.meaning(&[(first.cell, RawSum::default())], &roles, &HashSet::from([first.cell]), 1.0);
+        let ago_s = seconds(monotonic_ns().saturating_sub(first.at_ns));
+        Ok(meant.cells.into_values().next().map(|cell| Aborted {
+            tier: cell.tier,
+            thread: cell.thread,
+            call: cell.call,
+            object: cell.object,
+            at_s: (at_s - ago_s).max(0.0),
+            waited_s: seconds(first.ns),
+            process: first.process,
+            core: Core::default(),
+        }))
+    }
+
     /// The figures of a step.
     pub(crate) fn figures(&self, step: &CallStep) -> Vec<Series> {
         let mut points = Points::at(step.at_s);
-        let is_event_loop = |tier: &str| self.jobs.iter().any(|job| job.name == tier && job.event_loop);
-        signals::add(step, |callee| !self.callees.is_tier(callee), is_event_loop, &mut points);
+        let loops = |tier: &str| {
+            let job = self.jobs.iter().find(|job| job.name == tier);
+            job.map_or_else(signals::Loops::default, |job| signals::Loops {
+                are_there: job.event_loop,
+                threads: &job.loop_threads,
+            })
+        };
+        signals::add(step, |callee| !self.callees.is_tier(callee), loops, &mut points);
         points.found
     }
 
@@ -227,7 +269,9 @@ impl Calls {
         });
         let counts = growth(&last.calls, &self.before.calls).into_iter().filter_map(|(raw, sum)| {
             let tier = self.facts.get(raw.tier as usize)?.name.clone();
-            Some(CallCount { tier, call: syscall::name(raw.call), count: sum.count, cpu_s: seconds(sum.ns) })
+            let thread = roles.get(&raw.role).map_or_else(|| OTHERS.to_string(), Clone::clone);
+            let (call, cpu_s) = (syscall::name(raw.call), seconds(sum.ns));
+            Some(CallCount { tier, thread, call, count: sum.count, cpu_s })
         });
         let (lives, counts) = (lives.collect(), counts.collect());
         let (counted_s, cost_s) = self.windows.spent();
@@ -375,7 +419,7 @@ fn own_cpu_s() -> f64 {
 /// # Errors
 /// Why they can't, for people.
 pub(crate) fn try_out() -> Result<(), String> {
-    Kernel::load(&[], &[], Room::TRIED).map(|_| ())
+    Kernel::load(&Followed::default(), Room::TRIED).map(|_| ())
 }
 
 #[cfg(test)]

@@ -8,16 +8,13 @@ use std::path::PathBuf;
 use model::ServerJob;
 use model::catalogue::tier_setting::OwnHost;
 use model::record::Series;
-use model::record::calls::CallStep;
+use model::record::calls::{Aborted, CallStep};
 use model::record::statements::{StatementFacts, StatementSeen};
 use model::record::threads::ThreadsSeen;
 use serde::{Deserialize, Serialize};
 
-/// The tier that stands for the process that drives the load.
-pub const GENERATOR: &str = "generator";
+use crate::abort_on::AbortOn;
 
-/// The tier that stands for what watches.
-pub const OBSERVERS: &str = "observers";
 /// The tier of the processes that carry packets between hosts.
 pub const NETWORK: &str = "network";
 
@@ -36,6 +33,10 @@ pub struct Job {
     /// nothing else.
     #[serde(default)]
     pub carriers: Vec<TierJob>,
+    /// The file that names the process which serves the laboratory's page, as JSON of a [`model::ProcessIdentity`]; it may come and
+    /// go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub viewer_file: Option<PathBuf>,
     /// The CPUs that the tiers may use; all when empty.
     pub stack_cpus: Vec<usize>,
     /// What the tiers' servers are asked.
@@ -43,6 +44,9 @@ pub struct Job {
     /// What the kernel is to count.
     #[serde(default)]
     pub calls: CallCounting,
+    /// The wait for which a server that was built here is ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub abort_on: Option<AbortOn>,
 }
 
 /// What the kernel is to count of the tiers' calls.
@@ -76,6 +80,12 @@ pub struct TierJob {
     /// Its threads are event loops.
     #[serde(default)]
     pub event_loop: bool,
+    /// Beginnings of the names of its threads that are; all may be when empty.
+    #[serde(default)]
+    pub loop_threads: Vec<String>,
+    /// Its program is built from sources in this repository.
+    #[serde(default)]
+    pub is_built: bool,
     /// The host of its own that it is on, if any.
     #[serde(default)]
     pub own_host: Option<OwnHost>,
@@ -90,6 +100,9 @@ pub struct Answer {
     /// What the kernel counted of the tiers' calls since the last answer, where it counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallStep>,
+    /// The process that was ended because it waited where it may not; once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aborted: Option<Aborted>,
     /// The statements that clients of databases were seen in since the last answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<StatementSeen>,
@@ -99,7 +112,7 @@ pub struct Answer {
     /// What threads with a request were at since the last answer, by their own virtual machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<ThreadsSeen>,
-    /// Each tier with where its CPU time comes from; in the first answer only.
+    /// Each tier with where its CPU time comes from: all in the first answer, the viewer when it is seen first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<(String, String)>,
     /// What can't be seen here and why, each once.

@@ -11,6 +11,7 @@
 //!
 //! Not here: starting or confining anything (`testbed`), means over a run (`analysis`).
 
+mod abort_on;
 mod calls;
 mod cgroup;
 mod facilities;
@@ -31,11 +32,13 @@ mod watch;
 
 use model::Signal;
 
+pub use abort_on::AbortOn;
 pub use cgroup::cgroup2_mount;
 pub use facilities::{Facility, facilities};
 pub use instrument::OwnWatch;
-pub use job::{Answer, CallCounting, GENERATOR, Job, NETWORK, OBSERVERS, TierJob};
+pub use job::{Answer, CallCounting, Job, NETWORK, TierJob};
 pub use machine::machine;
+pub use model::record::instrument::{GENERATOR, OBSERVERS, VIEWER};
 pub use server::{Servers, figures};
 pub use watch::Watch;
 

@@ -44,10 +44,12 @@ pub fn run(input: impl AsFd, mut output: impl Write) -> Result<()> {
         let mut series = watch.sample(at_s);
         let (calls, figures) = watch.calls(at_s).unzip();
         series.extend(figures.unwrap_or_default());
+        let aborted = watch.aborted(at_s);
         let unseen = watch.uncounted().into_iter().collect();
         let (statements, statement_facts) = watch.statements();
-        let (threads, sources) = (watch.threads(), Vec::new());
-        send(&mut output, &Answer { series, calls, statements, statement_facts, threads, sources, unseen })?;
+        let (threads, sources) = (watch.threads(), watch.appeared());
+        let beside = Answer { calls, aborted, statements, statement_facts, threads, ..Answer::default() };
+        send(&mut output, &Answer { series, sources, unseen, ..beside })?;
     }
 }
 
@@ -112,7 +114,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::job::OBSERVERS;
+    use model::record::instrument::OBSERVERS;
 
     /// What the observer says when the tool says `input` and ends.
     fn answers(input: &str) -> (Result<()>, Vec<Answer>) {

@@ -26,15 +26,37 @@ pub(crate) fn parse_stat(text: &str, ticks_per_s: f64) -> Option<ProcessUsage> {
     })
 }
 
+/// What all threads of one process have used, also those that ended, without its children.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct OwnUsage {
+    /// When it started, in ticks since boot.
+    pub(crate) start: u64,
+    /// CPU seconds.
+    pub(crate) cpu_s: f64,
+    /// Of which in the kernel.
+    pub(crate) system_s: f64,
+}
+
 /// CPU seconds of all threads of process `id`, also of those that ended; its children are not counted.
 pub(crate) fn own_cpu_s(id: u32) -> Option<f64> {
+    own_usage(id).map(|used| used.cpu_s)
+}
+
+/// The same with when it started; absent where there is no such process, or it has ended and nobody has waited for it.
+pub(crate) fn own_usage(id: u32) -> Option<OwnUsage> {
     parse_own(&std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?, ticks_per_s())
 }
 
-fn parse_own(stat: &str, ticks_per_s: f64) -> Option<f64> {
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
-    let mut ticks = || fields.next()?.parse::<u64>().ok();
-    Some((ticks()? + ticks()?) as f64 / ticks_per_s)
+fn parse_own(stat: &str, ticks_per_s: f64) -> Option<OwnUsage> {
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().take(20).collect();
+    let ticks = |index: usize| fields.get(index)?.parse::<u64>().ok();
+    let (user, system) = (ticks(11)?, ticks(12)?);
+    let living = !matches!(fields.first(), Some(&("Z" | "X")));
+    living.then_some(OwnUsage {
+        start: ticks(19)?,
+        cpu_s: (user + system) as f64 / ticks_per_s,
+        system_s: system as f64 / ticks_per_s,
+    })
 }
 
 /// Every process of the machine at one moment.
@@ -120,7 +142,9 @@ mod tests {
     fn a_name_with_parentheses_does_not_shift_the_fields() {
         let expected = ProcessUsage { parent: 42, user_s: 2.8, system_s: 0.7 };
         assert_eq!(parse_stat(STAT, 100.0), Some(expected));
-        assert_eq!(parse_own(STAT, 100.0), Some(3.0), "without its children");
+        let own = OwnUsage { start: 99, cpu_s: 3.0, system_s: 0.5 };
+        assert_eq!(parse_own(STAT, 100.0), Some(own), "without its children");
+        assert_eq!(parse_own(&STAT.replace(" S 42", " Z 42"), 100.0), None, "it has ended");
     }
 
     #[test]

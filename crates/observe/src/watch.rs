@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use model::record::Series;
-use model::record::calls::CallStep;
+use model::record::calls::{Aborted, CallStep};
+use model::record::instrument::OBSERVERS;
 use model::record::statements::{StatementFacts, StatementSeen};
 use model::record::threads::ThreadsSeen;
 
 use crate::calls::{Calls, Room};
 use crate::host::Host;
-use crate::job::{Job, OBSERVERS, TierJob};
+use crate::instrument::Viewer;
+use crate::job::{Job, TierJob};
 use crate::points::Points;
 use crate::process::{self, ProcessTable};
 use crate::server::Servers;
@@ -30,6 +32,7 @@ pub struct Watch {
     instances: Vec<Instances>,
     generator: u32,
     generator_last: Option<(f64, f64)>,
+    viewer: Option<Viewer>,
     host: Host,
     tiers: Vec<Tier>,
     threads: Option<Threads>,
@@ -59,6 +62,7 @@ impl Watch {
             instances: job.tiers.iter().filter_map(Instances::of).collect(),
             generator: job.generator,
             generator_last: None,
+            viewer: job.viewer_file.clone().map(Viewer::of),
             host: Host::open(&job.stack_cpus),
             tiers: job.tiers.iter().filter_map(Tier::of).collect(),
             threads: Threads::open(job),
@@ -78,7 +82,8 @@ impl Watch {
         self.last_s = Some(at_s);
         let mut points = Points::at(at_s);
         // One after the other at once: what is foreign is what is left of the machine's.
-        let known_cores = self.usages(&mut points) + self.generator_cores(at_s);
+        let viewer_cores = self.viewer.as_mut().map_or(0.0, |viewer| viewer.sample(&mut points));
+        let known_cores = self.usages(&mut points) + self.generator_cores(at_s) + viewer_cores;
         self.host.sample(known_cores, &mut points);
         self.tiers.iter_mut().for_each(|tier| tier.sample(&mut points));
         if let Some(threads) = &mut self.threads {
@@ -96,6 +101,12 @@ impl Watch {
         let step = self.unless_broken(step)??;
         let figures = self.calls.as_ref()?.figures(&step);
         Some((step, figures))
+    }
+
+    /// The process that was ended because it waited where it may not, once; `at_s` is now.
+    pub(crate) fn aborted(&mut self, at_s: f64) -> Option<Aborted> {
+        let aborted = self.calls.as_mut()?.aborted(at_s);
+        self.unless_broken(aborted)?
     }
 
     /// The statements that clients of databases were seen in since the last call, and what came to be known of some.
@@ -128,6 +139,11 @@ impl Watch {
     /// Each tier with where its CPU time comes from.
     pub fn sources(&self) -> Vec<(String, String)> {
         self.usages.iter().map(|tier| (tier.name().to_string(), tier.source().to_string())).collect()
+    }
+
+    /// What is not among [`Self::sources`] and was seen first since the last call.
+    pub(crate) fn appeared(&mut self) -> Vec<(String, String)> {
+        self.viewer.as_mut().and_then(Viewer::appeared).into_iter().collect()
     }
 
     /// What can't be seen on this machine, and why.

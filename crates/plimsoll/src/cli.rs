@@ -27,10 +27,12 @@ Examples:
   plimsoll hit http://127.0.0.1:8080/ -c 100              one request, repeated
   plimsoll try dvdstore                                   one user, every request shown
   plimsoll up dvdstore                                    stand it up to click around
+  plimsoll explore dvdstore                               change the number of users by hand
   plimsoll show last                                      the last run again
   plimsoll explain last                                   what holds its stack, and what to try
   plimsoll capacity --users 10000 --per-user-per-day 24 --peak-factor 5
   plimsoll list tpcw                                      a kit's stacks, sizes, mixes and parameters
+  plimsoll serve                                          all of it in a browser, with a queue
   plimsoll doctor                                         what this machine can and cannot do
 
 Everything is kept below $PLIMSOLL_HOME (as root /srv/plimsoll, else ~/.local/share/plimsoll).
@@ -42,6 +44,8 @@ Exit codes: 0 valid and passed, 1 our bug, 2 bad input or a missing package, 3 r
 pub(crate) enum Verb {
     /// Stand a stack up, drive it with users, measure and judge it
     Run(verbs::run::RunArgs),
+    /// Stand a stack up, drive it with users, and change their number by hand while looking on
+    Explore(Box<verbs::explore::ExploreArgs>),
     /// Find how many users a stack serves within its targets, with an interval
     Find(verbs::find::FindArgs),
     /// Measure every cell of a study: stacks, knobs and loads against each other
@@ -62,6 +66,12 @@ pub(crate) enum Verb {
     List(verbs::list::ListArgs),
     /// List the runs that are kept
     Runs(verbs::runs::RunsArgs),
+    /// Keep a list of measurements and do one after the other
+    Queue(verbs::queue::QueueArgs),
+    /// Show what is kept and the queue in a browser, do its jobs, and follow what is being measured
+    Serve(verbs::serve::ServeArgs),
+    /// Keep a note and tags with a run or a study; pin it
+    Note(verbs::note::NoteArgs),
     /// Show a kept run in the terminal
     Show(verbs::show::ShowArgs),
     /// Tell what holds the stack of a kept run or find, how one sees it, and what to try
@@ -76,7 +86,7 @@ pub(crate) enum Verb {
     Link(verbs::link::LinkArgs),
     /// Tell what this machine can and cannot do; install what is missing
     Doctor(verbs::doctor::DoctorArgs),
-    /// Remove what killed runs left behind; remove runs, studies, data sets and built applications
+    /// Remove what killed runs left behind; remove runs, studies, data sets and what was built
     Clean(verbs::clean::CleanArgs),
     /// Ends a lab whose tool has died; started by plimsoll itself
     #[command(hide = true, name = Helpers::KEEPER)]

@@ -1,15 +1,14 @@
 //! What every verb needs: where things are kept, the catalogue, the console, and the wish of the user to stop.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use include_dir::{Dir, include_dir};
 use model::{Catalogue, Problem, Result};
 use observe::CallCounting;
 
 use crate::console::Console;
 use crate::global_args::GlobalArgs;
+use crate::progress_file::ProgressFile;
 use crate::signals;
 use crate::version::version;
 use runner::catalogue_folder;
@@ -17,7 +16,8 @@ use runner::environment::{Environment, Helpers, Origin, Settings};
 use runner::interrupt::Interrupt;
 use runner::machine_lock::{MachineLock, WhileOthersMeasure};
 
-static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../catalogue");
+/// The files of the catalogue and the sources of its servers, as `build.rs` lists them.
+static EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
 /// What every verb needs.
 pub(crate) struct Context {
@@ -41,17 +41,33 @@ impl Context {
     pub(crate) fn new(global: &GlobalArgs) -> Result<Context> {
         let mut catalogue = built_in();
         if let Some(dir) = &global.catalogue {
-            catalogue.overlay(catalogue_folder::read(dir)?);
+            catalogue_folder::lay(dir, &mut catalogue)?;
         }
+        let progress = global.progress_file.as_deref().map(ProgressFile::create).transpose()?;
+        let home = home()?;
+        let measuring = store::measuring_file(&home);
         Ok(Context {
-            home: home()?,
+            home,
             catalogue,
-            console: Console::new(global.quiet),
+            console: Console::new(global.quiet, progress, Some(measuring)),
             interrupt: signals::watch()?,
             settings: settings(global),
             machine: MachineLock::new(while_others_measure(global)),
             in_ci: std::env::var("CI").as_deref() == Ok("true"),
         })
+    }
+
+    /// The same for another thread, which prints nothing and measures nothing.
+    pub(crate) fn beside(&self) -> Context {
+        Context {
+            home: self.home.clone(),
+            catalogue: self.catalogue.clone(),
+            console: Console::new(true, None, None),
+            interrupt: self.interrupt.clone(),
+            settings: self.settings.clone(),
+            machine: MachineLock::new(WhileOthersMeasure::Refuse),
+            in_ci: self.in_ci,
+        }
     }
 
     /// What a run needs of it.
@@ -78,6 +94,7 @@ fn settings(global: &GlobalArgs) -> Settings {
             "blocks" => CallCounting::Blocks,
             _ => CallCounting::Auto,
         },
+        abort_on: None,
         origin: Origin { version: version(), command },
         helpers: Helpers { program: program.unwrap_or_default() },
     }
@@ -94,7 +111,8 @@ fn while_others_measure(global: &GlobalArgs) -> WhileOthersMeasure {
 
 /// The catalogue without anything laid over it.
 pub(crate) fn built_in() -> Catalogue {
-    Catalogue::new(embedded(&EMBEDDED))
+    let file = |(path, bytes): &(&str, &'static [u8])| (path.to_string(), Cow::Borrowed(*bytes));
+    Catalogue::new(EMBEDDED.iter().map(file).collect())
 }
 
 /// `$PLIMSOLL_HOME`; as root /srv/plimsoll, because servers under a user of their own can't enter root's home;
@@ -117,11 +135,16 @@ fn home() -> Result<PathBuf> {
     })
 }
 
-fn embedded(dir: &'static Dir<'static>) -> BTreeMap<String, Cow<'static, [u8]>> {
-    let mut files = BTreeMap::new();
-    for file in dir.files() {
-        files.insert(file.path().to_string_lossy().into_owned(), Cow::Borrowed(file.contents()));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_binary_has_the_catalogue_and_the_sources_of_its_servers_and_nothing_that_was_built() {
+        let catalogue = built_in();
+        assert!(catalogue.text("kits/dvdstore/kit.toml").is_ok_and(|text| text.contains("dvdstore")));
+        assert!(catalogue.text("servers/README.md").is_ok_and(|text| text.starts_with("# ")));
+        let sources: Vec<&str> = catalogue.below("servers").map(|(path, _)| path).collect();
+        assert!(!sources.iter().any(|path| path.split('/').any(|part| part == "target")), "{sources:?}");
     }
-    dir.dirs().for_each(|inner| files.extend(embedded(inner)));
-    files
 }

@@ -19,6 +19,9 @@ pub(crate) struct GlobalArgs {
     /// Refuse, instead of waiting, while another plimsoll measures on this machine
     #[arg(long, global = true)]
     pub(crate) no_wait: bool,
+    /// Write what is told, and each second of a run, into this file as a line of JSON each (docs/reference/progress.md)
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) progress_file: Option<PathBuf>,
     /// Print results and errors only
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,

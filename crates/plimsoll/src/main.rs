@@ -5,6 +5,7 @@ mod cli;
 mod console;
 mod context;
 mod global_args;
+mod progress_file;
 mod signals;
 mod verbs;
 mod version;
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
     let mut context = match Context::new(&cli.global) {
         Ok(context) => context,
         Err(problems) => {
-            console::Console::new(true).problem(&problems);
+            console::Console::silent().problem(&problems);
             return ExitCode::from(problems.exit_code());
         }
     };
@@ -42,19 +43,27 @@ fn main() -> ExitCode {
         let problem = Problem::bug("plimsoll has a fault of its own; its trace stands above");
         Err(problem.remedy("report it with the command line and that trace").into())
     });
-    match outcome.and_then(|code| context.console.check().map(|()| code)) {
-        Ok(code) => ExitCode::from(code),
+    let code = match outcome.and_then(|code| context.console.check().map(|()| code)) {
+        Ok(code) => code,
         Err(problems) => {
             context.console.problem(&problems);
-            ExitCode::from(problems.exit_code())
+            problems.exit_code()
         }
-    }
+    };
+    context.console.end(code);
+    ExitCode::from(code)
 }
 
 fn dispatch(verb: Verb, context: &mut Context) -> Result<u8> {
     let measures = matches!(
         verb,
-        Verb::Run(_) | Verb::Find(_) | Verb::Sweep(_) | Verb::Compare(_) | Verb::Faults(_) | Verb::Hit(_)
+        Verb::Run(_)
+            | Verb::Explore(_)
+            | Verb::Find(_)
+            | Verb::Sweep(_)
+            | Verb::Compare(_)
+            | Verb::Faults(_)
+            | Verb::Hit(_)
     );
     let code = perform(verb, context)?;
     if let Some(caution) = version::caution().filter(|_| measures) {
@@ -66,6 +75,7 @@ fn dispatch(verb: Verb, context: &mut Context) -> Result<u8> {
 fn perform(verb: Verb, context: &mut Context) -> Result<u8> {
     match verb {
         Verb::Run(args) => verbs::run::main(&args, context),
+        Verb::Explore(args) => verbs::explore::main(&args, context),
         Verb::Find(args) => verbs::find::main(&args, context),
         Verb::Sweep(args) => verbs::sweep::main(&args, context),
         Verb::Compare(args) => verbs::compare::main(&args, context),
@@ -75,6 +85,9 @@ fn perform(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Up(args) => verbs::up::main(&args, context),
         Verb::Check(args) => verbs::check::main(&args, context),
         Verb::List(args) => verbs::list::main(&args, context),
+        Verb::Queue(args) => verbs::queue::main(&args, context),
+        Verb::Serve(args) => verbs::serve::main(&args, verbs::queue::check, context),
+        Verb::Note(args) => verbs::note::main(&args, context),
         Verb::Runs(args) => verbs::runs::main(&args, context),
         Verb::Show(args) => verbs::show::main(&args, context),
         Verb::Explain(args) => verbs::explain::main(&args, context),

@@ -132,14 +132,14 @@ fn call(row: &CallRow) -> String {
 
 /// What was waited for: `disk: images/cover.jpg and 41 more (nginx)`.
 fn on(row: &CallRow) -> String {
-    let Some(doing) = row.doing else { return String::new() };
     let more = match row.objects.saturating_sub(1) {
         0 => String::new(),
         more => format!(" and {} more", figures::count(more)),
     };
     let object = if row.object.is_empty() { String::new() } else { format!("{}{more}", row.object) };
     let thread = if row.thread.is_empty() { String::new() } else { format!(" ({})", row.thread) };
-    format!("{}{thread}", waited_for(doing, row.kernel_lock, &object)).trim_start().to_string()
+    let what = row.doing.map(|doing| waited_for(doing, row.kernel_lock, &object)).unwrap_or_default();
+    format!("{what}{thread}").trim_start().to_string()
 }
 
 /// `disk: images/cover.jpg`; empty where there is nothing to be said of it.
@@ -203,7 +203,12 @@ mod tests {
         let callee =
             CallRow { doing: Some(Doing::WaitingForCallee), object: "db".to_string(), objects: 1, ..row() };
         assert_eq!(on(&callee), "db (nginx)");
-        assert_eq!(on(&CallRow { doing: None, call: String::new(), ..row() }), "");
+        assert_eq!(
+            on(&CallRow { doing: None, object: String::new(), ..row() }),
+            "(nginx)",
+            "it never blocked"
+        );
+        assert_eq!(on(&CallRow { call: "all others".to_string(), ..CallRow::default() }), "");
     }
 
     #[test]

@@ -48,6 +48,13 @@ pub(crate) struct Part {
 
 /// The parts of a ledger that can be seen, the largest first and last what no tier accounts for.
 pub(crate) fn parts(ledger: &Ledger) -> Vec<Part> {
+    let mut all = all_parts(ledger);
+    all.retain(Part::is_seen);
+    all
+}
+
+/// All parts of a ledger, the largest first and last what no tier accounts for.
+pub(crate) fn all_parts(ledger: &Ledger) -> Vec<Part> {
     let known: f64 = ledger.parts.iter().map(|part| part.s_per_operation).sum();
     let whole_s = ledger.response_s.max(known + ledger.unaccounted_s);
     if !(whole_s > 0.0 && whole_s.is_finite()) {
@@ -67,7 +74,14 @@ pub(crate) fn parts(ledger: &Ledger) -> Vec<Part> {
         s_per_operation: ledger.unaccounted_s,
         share_ratio: ledger.unaccounted_s / whole_s,
     };
-    of_tiers.chain([rest]).filter(|part| part.share_ratio >= SEEN_RATIO).collect()
+    of_tiers.chain([rest]).collect()
+}
+
+impl Part {
+    /// Whether it is wide enough for a bar.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.share_ratio >= SEEN_RATIO
+    }
 }
 
 /// `db: waiting for a lock`, `web: waiting for a disk (fsync)`, `app: waiting for 10.0.0.7:443`.

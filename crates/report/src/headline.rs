@@ -4,7 +4,8 @@ use model::RunRecord;
 use model::record::Outcome;
 
 /// What a verdict's sentence may begin with that the headline's word says already.
-const BEGINNINGS: [&str; 4] = ["not valid: ", "valid: passed — ", "valid: failed — ", "valid: "];
+const BEGINNINGS: [&str; 5] =
+    ["not valid: ", "no result: ", "valid: passed — ", "valid: failed — ", "valid: "];
 
 /// How a headline is to be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,12 +37,14 @@ impl Tone {
 pub struct Headline {
     /// How it is to be taken.
     pub tone: Tone,
-    /// `Passed`, `Failed`, `Not valid`, `Interrupted`, `Aborted`, `Unfinished`, `Under way`.
+    /// `Passed`, `Failed`, `Not valid`, `No result`, `Interrupted`, `Aborted`, `Unfinished`, `Under way`.
     pub word: &'static str,
     /// The verdict's sentence.
     pub sentence: String,
     /// The figures are a result.
     pub valid: bool,
+    /// They are over all numbers of users that somebody asked for.
+    pub by_hand: bool,
 }
 
 impl Headline {
@@ -60,17 +63,25 @@ impl Headline {
             }
             (Outcome::Interrupted, ..) => (Tone::Open, "Interrupted", sentence()),
             (Outcome::Aborted, ..) => (Tone::Doubtful, "Aborted", sentence()),
+            (Outcome::Completed, ..) if record.setup.is_by_hand() => (Tone::Open, "No result", sentence()),
             (Outcome::Completed, true, Some(true)) => (Tone::Good, "Passed", sentence()),
             (Outcome::Completed, true, Some(false)) => (Tone::Bad, "Failed", sentence()),
             (Outcome::Completed, true, None) => (Tone::Good, "Valid", sentence()),
             (Outcome::Completed, false, _) => (Tone::Doubtful, "Not valid", sentence()),
         };
-        Headline { tone, word, sentence, valid: record.verdict.valid }
+        let by_hand = record.setup.is_by_hand();
+        Headline { tone, word, sentence, valid: record.verdict.valid, by_hand }
     }
 
     /// What has to be said before any figure of a run that is no result.
     pub fn caveat(&self) -> Option<&'static str> {
-        (!self.valid).then_some("The figures help to find out why; they are not a result.")
+        match (self.valid, self.by_hand) {
+            (true, _) => None,
+            (false, true) => Some(
+                "The figures are over all numbers of users together. What held the stack is not said of them: that takes a run with one.",
+            ),
+            (false, false) => Some("The figures help to find out why; they are not a result."),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use analysis::signals::names::{CPU, CPU_WAIT};
 use model::record::Series;
 use model::record::diagnosis::{Limited, SignalSummary};
+use model::record::instrument::{GENERATOR, OBSERVERS, VIEWER};
 use model::{RunRecord, SignalRegistry, Subject};
 use serde::Serialize;
 
@@ -15,7 +16,7 @@ const POINTS: u32 = 300;
 const LONGEST_GAP_S: u32 = 15;
 
 /// The tiers from the users to the data; others follow, the instrument's own last.
-const ORDER: [&str; 7] = ["web", "app", "cache", "db", "data", "generator", "observers"];
+const ORDER: [&str; 8] = ["web", "app", "cache", "db", "data", GENERATOR, OBSERVERS, VIEWER];
 
 /// What was told from inside, over time. All vectors of values are as long as `at_s`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,7 +32,7 @@ pub struct Inside {
 /// A tier's figures, or the machine's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierInside {
-    /// web, app, db, cache, `generator`, `observers`; absent for the machine.
+    /// web, app, db, cache, `generator`, `observers`, `viewer`; absent for the machine.
     pub tier: Option<String>,
     /// The figures that matter: what the diagnosis cites, then what the service calls its key figures.
     pub first: Vec<Figure>,

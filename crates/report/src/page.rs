@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use analysis::Steady;
+use model::outside::one_line;
 use model::record::interval::{OperationName, add_times, new_times};
 use model::record::{Event, OperationResult, Series, TimeSummary};
 use model::{OperationKind, RunRecord, SignalRegistry};
-use store::Run;
+use store::{Mark, Notes, Run};
 
 use crate::headline::Headline;
 use crate::inside::{self, Inside};
@@ -34,6 +35,11 @@ pub struct Page {
     pub directory: PathBuf,
 }
 
+/// What people said of a second, among what happened.
+fn event_of(mark: &Mark) -> Event {
+    Event { second: mark.second.into(), kind: "note".to_string(), text: one_line(&mark.text) }
+}
+
 impl Page {
     /// The page of `run`, whose figures are explained by `signals`: those of the rooms; what a server's own mean is kept in
     /// the run. What can't be read is named in [`Page::notes`] instead of failing: the rest is still worth
@@ -53,7 +59,11 @@ impl Page {
             record.evidence = note(&mut notes, run.evidence()).unwrap_or_default();
         }
         let series: Vec<Series> = note(&mut notes, timeline::series(run, &record)).unwrap_or_default();
-        let events = note(&mut notes, run.events()).unwrap_or_default();
+        let mut events = note(&mut notes, run.events()).unwrap_or_default();
+        events.extend(
+            note(&mut notes, Notes::read(run.directory())).unwrap_or_default().marks.iter().map(event_of),
+        );
+        events.sort_by(|one, other| one.second.total_cmp(&other.second));
         let timeline = note(&mut notes, timeline::of(run, &record, &series)).unwrap_or_default();
         let (all, counts) = together(&record, &steady, &names);
         let inside = inside::of(&record, &series, &timeline, signals);
@@ -116,9 +126,7 @@ fn steady(run: &Run) -> model::Result<(Steady, Vec<OperationName>)> {
     let mut steady = Steady::new(setup.ramp_up_s, setup.ramp_up_s + setup.steady_s);
     let seconds = run.seconds()?;
     let names = seconds.names().to_vec();
-    for second in seconds {
-        steady.push(&second?);
-    }
+    seconds.add_to(&mut [&mut steady])?;
     Ok((steady, names))
 }
 

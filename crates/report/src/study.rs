@@ -20,7 +20,7 @@ pub(crate) use headline::of as headline;
 
 pub use self::csv::csv;
 pub use junit::junit;
-pub use list::list;
+pub use list::{list, state};
 
 /// What was studied, for people.
 pub(crate) fn title(record: &StudyRecord) -> String {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use analysis::signals::names::{CPU, FOREIGN};
 use model::record::Series;
-use model::record::interval::{OperationInterval, OperationName};
+use model::record::interval::{OperationInterval, OperationName, Sums};
 use model::{ErrorKind, Interval, OperationKind, Result, RunRecord};
 use serde::Serialize;
-use store::Run;
+use store::{Run, Seconds};
 
 /// Widths of a step, in seconds.
 pub(crate) const STEPS_S: [u32; 11] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800];
@@ -68,19 +68,34 @@ pub struct Scope {
 /// The course of `run`, whose record and series are given.
 pub(crate) fn of(run: &Run, record: &RunRecord, series: &[Series]) -> Result<Timeline> {
     let seconds = run.seconds()?;
+    let step_s = step_s(seconds.len(), record, STEPS.0);
+    built(seconds, step_s, series)
+}
+
+/// The course of `run` in at most `most` steps, for a small chart beside those of other runs.
+pub(crate) fn coarse(run: &Run, most: f64) -> Result<Timeline> {
+    let seconds = run.seconds()?;
+    let step_s = step_s(seconds.len(), run.record(), most);
+    let mut series = Vec::new();
+    run.each_series(|one| {
+        if one.name == CPU || one.name == FOREIGN {
+            series.push(thinned(one, step_s));
+        }
+    })?;
+    built(seconds, step_s, &series)
+}
+
+fn built(seconds: Seconds, step_s: u32, series: &[Series]) -> Result<Timeline> {
     let names = seconds.names().to_vec();
-    let step_s = step_s(seconds.len(), record);
     let mut building = Building::new(step_s, names);
-    for second in seconds {
-        building.push(&second?);
-    }
+    seconds.add_to(&mut [&mut building])?;
     Ok(building.end(series))
 }
 
 /// The series of `run` as its charts need them: of a long run the mean of each step instead of all points, which would not
 /// fit into memory.
 pub(crate) fn series(run: &Run, record: &RunRecord) -> Result<Vec<Series>> {
-    let step_s = step_s(run.seconds()?.len(), record);
+    let step_s = step_s(run.seconds()?.len(), record, STEPS.0);
     let mut all = Vec::new();
     run.each_series(|one| all.push(thinned(one, step_s)))?;
     Ok(all)
@@ -99,15 +114,15 @@ fn thinned(series: Series, step_s: u32) -> Series {
     Series { points: points.collect(), ..series }
 }
 
-/// The narrowest step that leaves few enough of them, each with samples enough.
-fn step_s(seconds: usize, record: &RunRecord) -> u32 {
+/// The narrowest step that leaves at most `most` of them, each with samples enough.
+fn step_s(seconds: usize, record: &RunRecord, most: f64) -> u32 {
     let operations = record.operations.iter().filter(|result| result.kind == OperationKind::Operation);
     let per_s: f64 = operations.map(|result| result.per_s).sum();
     let length_s = seconds as f64;
     let fits = |step: &u32| {
         let step = f64::from(*step);
         let enough = per_s * step >= SAMPLES_PER_STEP || per_s == 0.0 || length_s / step < 2.0 * STEPS.1;
-        length_s / step <= STEPS.0 && enough
+        length_s / step <= most && enough
     };
     STEPS_S.into_iter().find(fits).unwrap_or(STEPS_S[STEPS_S.len() - 1])
 }
@@ -116,6 +131,8 @@ struct Building {
     step_s: u32,
     names: Vec<OperationName>,
     open: Option<(Interval, u32)>,
+    /// A step that is over, for the memory of its histograms.
+    spare: Option<Interval>,
     timeline: Timeline,
     errors: BTreeMap<usize, Vec<Option<f64>>>,
     generator: Vec<Option<f64>>,
@@ -138,26 +155,20 @@ impl Building {
         let mut scopes = vec![scope(None)];
         scopes.extend(operations.into_iter().map(|operation| scope(Some(operation))));
         let timeline = Timeline { step_s, scopes, ..Timeline::default() };
-        Building { step_s, names, open: None, timeline, errors: BTreeMap::new(), generator: Vec::new() }
-    }
-
-    fn push(&mut self, interval: &Interval) {
-        let start = interval.second / self.step_s * self.step_s;
-        match &mut self.open {
-            Some((merged, seconds)) if merged.second == start => {
-                merged.merge(interval);
-                *seconds += 1;
-            }
-            _ => {
-                self.close();
-                self.open = Some((Interval { second: start, ..interval.clone() }, 1));
-            }
+        Building {
+            step_s,
+            names,
+            open: None,
+            spare: None,
+            timeline,
+            errors: BTreeMap::new(),
+            generator: Vec::new(),
         }
     }
 
     /// Turns the open step into points. Rates are per second that was recorded, so that a cut-off step is no dip.
     fn close(&mut self) {
-        let Some((merged, seconds)) = self.open.take() else { return };
+        let Some((mut merged, seconds)) = self.open.take() else { return };
         let per_s = |count: f64| Some(short(count / f64::from(seconds)));
         let index = self.timeline.at_s.len();
         self.timeline.at_s.push(merged.second);
@@ -186,6 +197,8 @@ impl Building {
             column.resize(index, Some(0.0));
             column.push(per_s(*count as f64));
         }
+        merged.clear();
+        self.spare = Some(merged);
     }
 
     fn end(mut self, series: &[Series]) -> Timeline {
@@ -222,6 +235,21 @@ impl Building {
         let values = generator.collect();
         timeline.cpu.push(Column { name: "generator".to_string(), values });
         timeline
+    }
+}
+
+impl Sums for Building {
+    fn take(&mut self, second: &Interval) -> Option<&mut Interval> {
+        let start = second.second / self.step_s * self.step_s;
+        if self.open.as_ref().is_none_or(|(merged, _)| merged.second != start) {
+            self.close();
+            let spare = self.spare.take().unwrap_or_else(|| Interval::empty(start));
+            self.open = Some((Interval { second: start, ..spare }, 0));
+        }
+        let (merged, seconds) = self.open.as_mut()?;
+        merged.merge(second);
+        *seconds += 1;
+        Some(merged)
     }
 }
 
@@ -275,7 +303,7 @@ mod tests {
         let mut record = Specimen::Passed.open().record;
         let mut with = |per_s: f64, seconds: usize| {
             record.operations.iter_mut().for_each(|result| result.per_s = per_s / 4.0);
-            step_s(seconds, &record)
+            step_s(seconds, &record, STEPS.0)
         };
         assert_eq!(with(400.0, 90), 1, "plenty of samples");
         assert_eq!(with(20.0, 600), 5, "100 samples a step");

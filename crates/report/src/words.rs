@@ -2,15 +2,50 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::path::Path;
 
+use model::RunRecord;
 use model::record::interval::Wire;
-use model::record::{Setup, UntimedResult};
+use model::record::{PopulationResult, Setup, UntimedResult};
+use model::units;
 
 use crate::figures;
+use crate::headline::sentence;
 
 /// `, mix browsing`, where it is not the kit's own.
 pub(crate) fn mix(setup: &Setup) -> String {
     setup.mix.as_ref().map(|mix| format!(", mix {mix}")).unwrap_or_default()
+}
+
+/// `readers: 90 users, 1 234 sessions begun (20.6/s); editors: 10 users, …`: what each population did; absent where all users are
+/// alike.
+pub(crate) fn populations(record: &RunRecord) -> Option<String> {
+    let one = |population: &PopulationResult| {
+        let PopulationResult { name, users, sessions, sessions_per_s, .. } = population;
+        let users =
+            users.map(|users| format!("{} users, ", figures::count(users.into()))).unwrap_or_default();
+        let per_s = units::significant(*sessions_per_s);
+        format!("{name}: {users}{} sessions begun ({per_s}/s)", figures::count(*sessions))
+    };
+    let all: Vec<String> = record.populations.iter().map(one).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// That users' caches asked again for whatever didn't say for how long it is fresh; absent where they did as browsers do.
+pub(crate) fn freshness(setup: &Setup) -> Option<String> {
+    (setup.heuristic_freshness == Some(false)).then(|| {
+        "users' caches took nothing to be fresh that didn't say so (heuristic_freshness off)".to_string()
+    })
+}
+
+/// What became of the core of the server that was ended for a wait, which the verdict tells, or that none was ended; absent where
+/// none was to be.
+pub(crate) fn aborted(record: &RunRecord, directory: &Path) -> Option<String> {
+    match (&record.aborted, &record.setup.abort_on) {
+        (Some(one), _) => Some(sentence(&wording::core(&one.core, &directory.display().to_string()))),
+        (None, Some(wait)) => Some(sentence(&wording::not_aborted(wait, record.calls.is_some()))),
+        (None, None) => None,
+    }
 }
 
 /// What is in no row: how many operations, their share and how long they took.

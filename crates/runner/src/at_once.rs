@@ -3,11 +3,11 @@
 
 use std::thread;
 
-use model::{Catalogue, Problem, Problems, Result};
+use model::{Catalogue, Problem, Result};
 
 use crate::environment::Environment;
 use crate::measure::Recording;
-use crate::progress::Progress;
+use crate::progress::Nobody;
 
 /// Drives one of them.
 pub(crate) type Job<'a> = Box<dyn FnOnce(&mut Environment<'_>) -> Result<Recording> + Send + 'a>;
@@ -43,20 +43,4 @@ pub(crate) fn measure(
         recorded.extend(others.into_iter().map(|other| other.join().unwrap_or_else(panicked)));
         recorded
     })
-}
-
-/// Listens to a run whose progress is not shown.
-struct Nobody;
-
-impl Progress for Nobody {
-    fn step(&mut self, _text: &str) {}
-    fn advance(&mut self, _text: &str, _done_ratio: f64) {}
-    fn still(&mut self, _text: &str) {}
-    fn done(&mut self, _text: &str) {}
-    fn note(&mut self, _text: &str) {}
-    fn problem(&mut self, _problems: &Problems) {}
-    fn below(&mut self, _text: &str) {}
-    fn mute(&mut self, _muted: bool) -> bool {
-        true
-    }
 }

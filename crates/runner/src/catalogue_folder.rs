@@ -5,7 +5,37 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use model::{Problem, Result};
+use model::catalogue::FOLDERS;
+use model::{Catalogue, Problem, Result};
+
+/// Lays the folder over the catalogue. What else lies in it than a catalogue's folders is nobody's concern.
+///
+/// # Errors
+/// A file that can't be read, or a folder that is full of other things.
+pub fn lay(folder: &Path, catalogue: &mut Catalogue) -> Result<()> {
+    let mut files = BTreeMap::new();
+    let mut has_others = false;
+    for entry in fs::read_dir(folder).map_err(|error| unreadable(folder, &error))? {
+        let entry = entry.map_err(|error| unreadable(folder, &error))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if FOLDERS.contains(&name.as_str()) {
+            let within = read(&entry.path())?.into_iter();
+            files.extend(within.map(|(path, bytes)| (format!("{name}/{path}"), bytes)));
+        } else {
+            has_others = true;
+        }
+    }
+    if files.is_empty() && has_others {
+        let what = format!("{} has no folder of a catalogue", folder.display());
+        let remedy = format!(
+            "give the folder that has one of {}: DIR, where a kit is DIR/kits/NAME",
+            FOLDERS.join(", ")
+        );
+        return Err(Problem::recipe(what).key("--catalogue").remedy(remedy).into());
+    }
+    catalogue.lay_over(folder, files);
+    Ok(())
+}
 
 /// Every file below `folder` by its path relative to it.
 pub fn read(folder: &Path) -> Result<BTreeMap<String, Cow<'static, [u8]>>> {

@@ -11,7 +11,8 @@ use model::record::diagnosis::SignalSummary;
 use model::{Catalogue, RunRecord, ServiceManifest};
 
 /// Fills in what holds the stack, by `rules`, and the signals that tell where the time went. A run of which nothing was
-/// watched but the users' side, with observers off or on a server that somebody else started, has no diagnosis.
+/// watched but the users' side, with observers off or on a server that somebody else started, has no diagnosis; nor has one whose
+/// load was changed by hand: what was seen is of several loads, and would be told of one.
 pub fn fill_in(record: &mut RunRecord, rules: &[Rule], services: &BTreeMap<String, ServiceManifest>) {
     let Some((signals, facts)) = facts(record, rules, services) else { return };
     let proof = record.diagnosis.take().and_then(|before| before.proof);
@@ -25,7 +26,7 @@ pub fn facts(
     rules: &[Rule],
     services: &BTreeMap<String, ServiceManifest>,
 ) -> Option<(Vec<SignalSummary>, DiagnosisFacts)> {
-    watched(record).then(|| diagnose(&case(record, rules, services)))
+    (watched(record) && !record.setup.is_by_hand()).then(|| diagnose(&case(record, rules, services)))
 }
 
 /// Everything that may hold the stack, however unlikely, by these weights instead of those in force.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use model::Catalogue;
-use observe::CallCounting;
+use observe::{AbortOn, CallCounting};
 use testbed::{Helper, KeeperCommand};
 
 use crate::interrupt::Interrupt;
@@ -53,6 +53,8 @@ pub struct Settings {
     pub observes: bool,
     /// What the kernel is to count of the tiers' calls meanwhile.
     pub calls: CallCounting,
+    /// The wait for which a server that is built from this repository is ended.
+    pub abort_on: Option<AbortOn>,
     /// What every record says of its origin.
     pub origin: Origin,
     /// The programs that the tool starts beside itself.
@@ -141,7 +143,8 @@ pub(crate) mod tests {
     ) -> (T, Vec<String>) {
         let origin = Origin { version: "1".to_string(), command: Vec::new() };
         let helpers = Helpers { program: PathBuf::new() };
-        let settings = Settings { observes: false, calls: CallCounting::Off, origin, helpers };
+        let settings =
+            Settings { observes: false, calls: CallCounting::Off, abort_on: None, origin, helpers };
         let mut notes = Notes::default();
         let given = act(&mut Environment {
             home,

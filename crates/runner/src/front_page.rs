@@ -1,16 +1,12 @@
 //! Verify before measuring: one request must be answered, over TCP or a unix socket, encrypted where the target is.
 
-use std::io::{self, Read, Write};
-use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::io::{self, ErrorKind};
 
-use engine::tls::{TlsChannel, TlsFault, TlsSetup};
 use engine::{Endpoint, Target};
 use model::{Problem, Problems, Result};
 
-/// The head of an answer is looked for in this number of bytes at most.
-const MAX_HEAD_BYTES: usize = 64 * 1024;
+use crate::exchange::exchange;
+
 /// Characters of a wrong answer that are shown.
 const SHOWN_CHARS: usize = 400;
 
@@ -27,7 +23,7 @@ impl FrontPage<'_> {
     /// Asks `target` for it once.
     ///
     /// # Errors
-    /// No answer within `timeout_s` seconds (1 to 60), or another than must come.
+    /// No answer within `timeout_s` seconds, or another than must come.
     pub(crate) fn verify(&self, target: &Target, timeout_s: f64) -> Result<()> {
         let url = self.url(target);
         let problem = |what: String| -> Problems {
@@ -38,12 +34,17 @@ impl FrontPage<'_> {
         };
         let request =
             format!("GET {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.path(), target.host);
-        let timeout = Duration::from_secs_f64(timeout_s.clamp(1.0, 60.0));
-        let mut connection = Connection::open(target, timeout)?
-            .map_err(|error| problem(format!("failed to fetch {url}: {error}")))?;
-        let head = connection
-            .exchange(request.as_bytes())
-            .map_err(|error| problem(format!("failed to fetch {url}: {error}")))?;
+        let unanswered = |error: io::Error| {
+            match error.kind() {
+            ErrorKind::TimedOut => problem(format!("failed to fetch {url}: {error}")).with_first(|first| {
+                let remedy = "front_page_within_s of kit.toml says how long it may take; what an application does once \
+                              belongs into [prepare]";
+                first.remedy = Some(remedy.to_string());
+            }),
+            _ => problem(format!("failed to fetch {url}: {error}")),
+        }
+        };
+        let head = exchange(target, request.as_bytes(), timeout_s, &mut || Ok(()))?.map_err(unanswered)?;
         let head = String::from_utf8_lossy(&head);
         let Some(lacks) = self.lacks(head.lines().next().unwrap_or_default()) else { return Ok(()) };
         let shown: String = head.chars().take(SHOWN_CHARS).collect();
@@ -75,103 +76,9 @@ impl FrontPage<'_> {
     }
 }
 
-/// A blocking stream of bytes.
-trait Stream: Read + Write {}
-impl<T: Read + Write> Stream for T {}
-
-/// A connection for one exchange.
-struct Connection {
-    stream: Box<dyn Stream>,
-    secure: Option<TlsChannel>,
-}
-
-impl Connection {
-    /// Connects and shakes hands. The outer error is of the target's own settings, such as roots that can't be read.
-    fn open(target: &Target, timeout: Duration) -> Result<io::Result<Connection>> {
-        let setup = target.tls.as_ref().map(TlsSetup::new).transpose()?;
-        let open = || -> io::Result<Connection> {
-            let stream: Box<dyn Stream> = match &target.endpoint {
-                Endpoint::Tcp(address) => {
-                    let stream = TcpStream::connect_timeout(address, timeout)?;
-                    stream.set_read_timeout(Some(timeout))?;
-                    Box::new(stream)
-                }
-                Endpoint::Unix(path) => {
-                    let stream = UnixStream::connect(path)?;
-                    stream.set_read_timeout(Some(timeout))?;
-                    Box::new(stream)
-                }
-            };
-            let secure = setup.as_ref().map(|setup| setup.open(&mut None, 1.0)).transpose();
-            let mut connection = Connection { stream, secure: secure.map_err(insecure)? };
-            connection.shake_hands()?;
-            Ok(connection)
-        };
-        Ok(open())
-    }
-
-    fn shake_hands(&mut self) -> io::Result<()> {
-        loop {
-            self.flush()?;
-            if !self.secure.as_ref().is_some_and(TlsChannel::handshaking) {
-                return Ok(());
-            }
-            if self.receive()?.is_none() {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-        }
-    }
-
-    /// Sends `request` and gives the head of its answer: not every server closes when it is asked to.
-    fn exchange(&mut self, request: &[u8]) -> io::Result<Vec<u8>> {
-        self.send(request)?;
-        let mut answer = Vec::new();
-        while !answer.windows(4).any(|end| end == b"\r\n\r\n") && answer.len() < MAX_HEAD_BYTES {
-            match self.receive()? {
-                Some(bytes) => answer.extend(bytes),
-                None => break,
-            }
-        }
-        Ok(answer)
-    }
-
-    /// In one piece: a server may answer what came first, and close.
-    fn send(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        let Some(channel) = &mut self.secure else { return self.stream.write_all(bytes) };
-        while !bytes.is_empty() {
-            let written = channel.write(bytes).map_err(insecure)?;
-            bytes = &bytes[written..];
-        }
-        self.flush()
-    }
-
-    /// Sends what the channel wants to have sent.
-    fn flush(&mut self) -> io::Result<()> {
-        let Some(channel) = &mut self.secure else { return Ok(()) };
-        let mut out = Vec::new();
-        channel.pull(&mut out).map_err(insecure)?;
-        self.stream.write_all(&out)
-    }
-
-    /// What comes next, decrypted, which may be nothing yet; absent at the end.
-    fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let mut part = [0; 4096];
-        let length = self.stream.read(&mut part)?;
-        let Some(channel) = &mut self.secure else {
-            return Ok((length > 0).then(|| part[..length].to_vec()));
-        };
-        let mut plain = Vec::new();
-        channel.push(&part[..length], &mut plain).map_err(insecure)?;
-        Ok((length > 0 && !channel.closed() || !plain.is_empty()).then_some(plain))
-    }
-}
-
-fn insecure(fault: TlsFault) -> io::Error {
-    io::Error::other(format!("TLS: {fault}"))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
     use std::net::TcpListener;
     use std::os::unix::net::UnixListener;
     use std::sync::Arc;
@@ -212,6 +119,17 @@ mod tests {
         let expected =
             format!("http://shop.example/there ({}) was not answered with status 200", path.display());
         assert!(missing.contains(&expected), "{missing}");
+    }
+
+    #[test]
+    fn a_server_that_takes_too_long_is_told_with_the_time_and_what_to_try() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let target = target(Endpoint::Tcp(listener.local_addr().expect("it is bound")), None);
+        let page = FrontPage::Found("/slow");
+        let said = page.verify(&target, 0.05).expect_err("nobody answers").to_string();
+        for part in ["/slow: no answer within 0.05 s", "front_page_within_s", "[prepare]"] {
+            assert!(said.contains(part), "`{part}` is not said: {said}");
+        }
     }
 
     #[test]

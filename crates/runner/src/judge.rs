@@ -1,12 +1,21 @@
 //! From what was recorded to a result, the checks of the instrument and the verdict.
 
 use analysis::calls::{CallSums, CallsBeside};
+use analysis::signals::names::CPU;
 use analysis::signals::{Watched, early_span_s, signals};
-use analysis::{AskedLoad, Little, LogAlarm, SeriesSeen, Steady, TierSource, ValidityInputs, WorkOfSecond};
+use analysis::{
+    AskedLoad, CheckOutcome, HostShares, Little, LogAlarm, SeriesSeen, Steady, TierEvent, TierSource,
+    ValidityInputs, WorkOfSecond,
+};
 use model::catalogue::rules::Rule;
+use model::record::interval::OperationName;
 use model::record::plan::Load;
-use model::record::{Outage, Outcome, RunRecord};
+use model::record::{
+    ConsistencyResult, Evidence, GeneratorResult, LinkResult, LoadChange, OperationResult, Outage, Outcome,
+    RunRecord, TargetOutcome, UntimedResult,
+};
 use model::{OperationKind, Plan, Result};
+use observe::VIEWER;
 use store::Run;
 use wording::{Asking, VerdictInputs};
 
@@ -88,9 +97,7 @@ fn ramp_up(case: &Case<'_>) -> Result<Option<Steady>> {
     }
     let from = |from_s: f64| -> Result<Steady> {
         let mut steady = Steady::new(from_s, case.load.ramp_up_s);
-        for second in case.run.seconds()? {
-            steady.push(&second?);
-        }
+        case.run.seconds()?.add_to(&mut [&mut steady])?;
         Ok(steady)
     };
     let late = from(early_span_s(case.load.ramp_up_s).1)?;
@@ -134,23 +141,17 @@ pub(crate) fn tell(load: &Load, record: &mut RunRecord) {
 /// Fills in what users saw, what the tiers used, and the checks.
 pub(crate) fn fill_in_users(case: &Case<'_>, record: &mut RunRecord) -> Result<()> {
     let Case { plan, load, recording, series, steady, unsettled_after_s, asking, .. } = *case;
-    let mix = plan.kit.sessions().resolve()?;
-    let pauses: Vec<_> = mix.names.iter().map(|session| plan.kit.users.pause_after(session)).collect();
     let Recording { totals, .. } = recording;
     let names = &totals.names;
-    let little = little(load, steady);
+    let seconds = CountedSeconds { plan, load, steady, names };
     let host = analysis::host_shares(series);
+    let observed = Observed::of(&seconds, analysis::operations(steady, names), totals.connects, host);
     record.outcome = recording.outcome;
-    record.generator =
-        analysis::generator(steady, &little, plan.placement.generator.len(), totals.connects, host);
-    record.operations = analysis::operations(steady, names);
-    record.operations.retain(|row| row.completed > 0 || !row.errors.is_empty());
     record.phases = analysis::phases(steady);
-    record.untimed = analysis::untimed(steady, &record.operations);
     record.wire = steady.whole().wire;
-    record.targets = analysis::targets(&plan.qos, steady, names);
+    record.populations = analysis::populations(&plan.kit.populations()?, load, steady);
     record.metrics = analysis::metrics(&plan.kit.metrics, steady, names);
-    let operations = record.operations.iter().filter(|row| row.kind == OperationKind::Operation);
+    let operations = observed.operations.iter().filter(|row| row.kind == OperationKind::Operation);
     let completed = operations.map(|row| row.completed).sum();
     let sources: Vec<TierSource> = recording
         .sources
@@ -160,36 +161,116 @@ pub(crate) fn fill_in_users(case: &Case<'_>, record: &mut RunRecord) -> Result<(
     record.tiers = analysis::tiers(series, &sources, steady, completed);
     record.evidence.clone_from(&totals.evidence);
     record.unseen.clone_from(&recording.unseen);
-    let alarms = alarms(plan, &recording.alarms);
-    let checks = analysis::validity(&ValidityInputs {
+    let beside = Circumstances {
         outcome: record.outcome,
+        unsettled_after_s,
+        viewer_cores: viewer_cores(series),
+        tier_events: &recording.tier_events,
+        alarms: &recording.alarms,
+        consistency: &record.consistency,
+        links: &record.links,
+        evidence: &record.evidence,
+        load_changes: &record.load_changes,
+    };
+    let checks = checks(&seconds, &observed, &beside)?;
+    record.validity = wording::checks(&checks, asking);
+    record.generator = observed.generator;
+    record.operations = observed.operations;
+    record.untimed = observed.untimed;
+    record.targets = observed.targets;
+    Ok(())
+}
+
+/// The seconds that count, of what.
+#[derive(Clone, Copy)]
+pub(crate) struct CountedSeconds<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) load: &'a Load,
+    pub(crate) steady: &'a Steady,
+    pub(crate) names: &'a [OperationName],
+}
+
+/// What users and the generator saw in them.
+pub(crate) struct Observed {
+    little: Little,
+    generator: GeneratorResult,
+    /// The targets as judged.
+    pub(crate) targets: Vec<TargetOutcome>,
+    operations: Vec<OperationResult>,
+    untimed: Option<UntimedResult>,
+}
+
+impl Observed {
+    /// `operations` are their rows, and `connects` the connections of the whole run.
+    pub(crate) fn of(
+        seconds: &CountedSeconds<'_>,
+        mut operations: Vec<OperationResult>,
+        connects: u64,
+        host: HostShares,
+    ) -> Observed {
+        let CountedSeconds { plan, load, steady, names } = *seconds;
+        let little = little(load, steady);
+        operations.retain(|row| row.completed > 0 || !row.errors.is_empty());
+        let cpus = plan.placement.generator.len();
+        Observed {
+            generator: analysis::generator(steady, &little, cpus, connects, host),
+            little,
+            targets: analysis::targets(&plan.qos, steady, names),
+            untimed: analysis::untimed(steady, &operations),
+            operations,
+        }
+    }
+}
+
+/// What else the checks go by.
+pub(crate) struct Circumstances<'a> {
+    pub(crate) outcome: Outcome,
+    pub(crate) unsettled_after_s: Option<f64>,
+    pub(crate) viewer_cores: Option<f64>,
+    pub(crate) tier_events: &'a [TierEvent],
+    pub(crate) alarms: &'a [LogAlarm],
+    pub(crate) consistency: &'a [ConsistencyResult],
+    pub(crate) links: &'a [LinkResult],
+    pub(crate) evidence: &'a [Evidence],
+    /// The numbers of users that were asked for by hand, where somebody could.
+    pub(crate) load_changes: &'a [LoadChange],
+}
+
+/// The checks of the instrument.
+pub(crate) fn checks(
+    seconds: &CountedSeconds<'_>,
+    observed: &Observed,
+    beside: &Circumstances<'_>,
+) -> Result<Vec<CheckOutcome>> {
+    let CountedSeconds { plan, load, steady, names } = *seconds;
+    let populations = &plan.kit.populations()?;
+    Ok(analysis::validity(&ValidityInputs {
+        outcome: beside.outcome,
         planned_steady_s: load.steady_s,
         steady_s: steady.length_s(),
-        unsettled_after_s,
+        unsettled_after_s: beside.unsettled_after_s,
         users: load.users,
         demand: Some(AskedLoad {
             load,
-            mix: &mix,
-            pauses: &pauses,
-            by_cycles: plan.kit.users.cycle.is_some(),
+            populations,
             tolerance: plan.kit.tolerance.unwrap_or_default(),
             steady,
         }),
+        by_hand: load.by_hand.map(|_| beside.load_changes),
         shares_cpus: shares_cpus(plan),
-        generator: &record.generator,
-        little: &little,
-        targets: &record.targets,
-        operations: &record.operations,
-        untimed: record.untimed.as_ref(),
-        tier_events: &recording.tier_events,
-        alarms: &alarms,
-        consistency: &record.consistency,
-        links: &record.links,
+        viewer_cores: beside.viewer_cores,
+        generator: &observed.generator,
+        little: &observed.little,
+        targets: &observed.targets,
+        operations: &observed.operations,
+        untimed: observed.untimed.as_ref(),
+        tier_events: beside.tier_events,
+        alarms: &alarms(plan, beside.alarms),
+        consistency: beside.consistency,
+        links: beside.links,
         bounds: &analysis::bounds(&plan.kit.metrics, steady, names),
-        evidence: &record.evidence,
-    });
-    record.validity = wording::checks(&checks, asking);
-    Ok(())
+        evidence: beside.evidence,
+    }))
 }
 
 /// What users saw of the instances that were ended on purpose.
@@ -215,6 +296,11 @@ pub(crate) fn little(load: &Load, steady: &Steady) -> Little {
         Some(_) => Little::of_arrivals(steady, load.is_steady()),
         None => Little::of(steady),
     }
+}
+
+/// What the process took on average that serves the laboratory's page, where there was one.
+fn viewer_cores(series: &[SeriesSeen]) -> Option<f64> {
+    series.iter().find(|one| one.name == CPU && one.tier.as_deref() == Some(VIEWER))?.mean
 }
 
 /// CPUs of the generator are also the stack's.

@@ -2,14 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use analysis::{TierEvent, TierFault};
 use kit::{CheckInputs, CheckOptions};
 use model::catalogue::fault_file::Injection;
+use model::record::calls::{Aborted, Core};
 use model::record::diagnosis::Injected;
 use model::record::{ConsistencyResult, RunRecord, Step};
 use model::{Catalogue, FaultFile, Plan, Problem, Recipe, Result, units};
 use store::{RunWriter, Runs};
+use testbed::CoreFile;
 
-use crate::environment::Origin;
+use crate::environment::Settings;
 use crate::measure::Recording;
 use crate::progress::Progress;
 use crate::setup;
@@ -32,10 +35,11 @@ pub(crate) fn begin(
     plan: &Plan,
     standing: &StandingStack,
     (id, started): (&str, &str),
-    origin: &Origin,
+    Settings { origin, abort_on, .. }: &Settings,
 ) -> Result<(RunRecord, RunWriter)> {
     let mut record = setup::unfinished(plan, id, started, origin);
     record.setup.tiers = setup::tiers(plan, standing.tiers(), standing.carried_by());
+    record.setup.abort_on = abort_on.as_ref().map(ToString::to_string);
     record.setup.machine_settings = standing.machine.clone();
     setup::elsewhere(plan, standing.elsewhere.as_ref(), &mut record.setup);
     record.dataset = standing.dataset.clone();
@@ -120,6 +124,7 @@ fn examine(
         inputs: &standing.answers,
         database,
         web: Some(&standing.target),
+        files: standing.data_files().as_deref(),
         on_answer: &mut |answers| progress.still(&format!("checking the data: {answers} answers")),
     })?;
     if databases.len() > 1 && rows.is_none() {
@@ -169,6 +174,30 @@ pub(crate) fn logs(standing: &StandingStack, writer: &RunWriter) {
             }
         }
     }
+}
+
+/// The process that was ended for a wait, with its core kept, where one was left.
+pub(crate) fn aborted(
+    recording: &Recording,
+    standing: &StandingStack,
+    writer: &RunWriter,
+) -> Option<Aborted> {
+    let found = |event: &TierEvent| match &event.fault {
+        TierFault::Aborted(aborted) => Some(aborted.clone()),
+        _ => None,
+    };
+    let aborted = recording.tier_events.iter().find_map(found)?;
+    let tier = standing.tiers().iter().find(|tier| tier.name == aborted.tier)?;
+    let core = match testbed::core_file(tier, aborted.process) {
+        CoreFile::At(path) => {
+            let name = format!("cores/{}-{}", tier.name, aborted.process);
+            // One that can't be kept is no reason to lose the run.
+            writer.take(&name, &path).map_or(Core::Missing, |()| Core::Kept(name))
+        }
+        CoreFile::GivenTo(program) => Core::GivenTo(program),
+        CoreFile::Missing => Core::Missing,
+    };
+    Some(Aborted { core, ..aborted })
 }
 
 #[cfg(test)]

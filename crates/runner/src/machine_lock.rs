@@ -38,24 +38,28 @@ pub enum WhileOthersMeasure {
 pub struct MachineLock {
     meanwhile: WhileOthersMeasure,
     held: OnceLock<File>,
+    /// Who listens has heard that measuring begins.
+    begun: OnceLock<()>,
 }
 
 impl MachineLock {
     /// Not held yet.
     pub fn new(meanwhile: WhileOthersMeasure) -> MachineLock {
-        MachineLock { meanwhile, held: OnceLock::new() }
+        MachineLock { meanwhile, held: OnceLock::new(), begun: OnceLock::new() }
     }
 
-    /// Waits until nobody else measures, and keeps others from it.
+    /// Waits until nobody else measures, and keeps others from it; the first time `progress` hears that measuring begins.
     ///
     /// # Errors
     /// Another measurement is under way and is not to be waited for; the user's wish to stop; a lock that can't be made.
     pub fn hold(&self, interrupt: &Interrupt, progress: &mut dyn Progress) -> Result<()> {
-        if self.held.get().is_some() || self.meanwhile == WhileOthersMeasure::MeasureBeside {
-            return Ok(());
+        if self.meanwhile != WhileOthersMeasure::MeasureBeside && self.held.get().is_none() {
+            let file = self.wait(interrupt, progress)?;
+            self.held.get_or_init(|| file);
         }
-        let file = self.wait(interrupt, progress)?;
-        self.held.get_or_init(|| file);
+        if self.begun.set(()).is_ok() {
+            progress.begin();
+        }
         Ok(())
     }
 

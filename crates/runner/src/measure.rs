@@ -4,18 +4,22 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use analysis::signals::Limit;
+use analysis::signals::names::CPU;
 use analysis::{Kill, LogAlarm, OneOf, TierEvent, TierFault};
 use engine::time_slices::Share;
 use engine::{Audience, Control, RunOptions, Second, Stop, Totals};
 use model::catalogue::fault_file::Injection;
-use model::record::{Event, Outcome};
-use model::{Catalogue, Interval, OperationKind, Plan, Result, units};
+use model::progress::{OperationProgress, SecondProgress};
+use model::record::calls::Aborted;
+use model::record::{Event, Outcome, Series};
+use model::{Catalogue, Interval, OperationInterval, OperationKind, Plan, Result, units};
 use observe::TierJob;
 use store::RunWriter;
 
 use crate::environment::Environment;
 use crate::pace::{Pace, phase};
 use crate::progress::Progress;
+use crate::so_far::{Happened, SoFar};
 use crate::standing_stack::StandingStack;
 use crate::together::{EndsAll, Together};
 use crate::watching::{Beside, Seen, Watching};
@@ -61,16 +65,12 @@ pub(crate) fn options(
     drain_s: f64,
     catalogue: &Catalogue,
 ) -> Result<RunOptions> {
+    let scenario = kit::scenario(plan, catalogue)?;
     Ok(RunOptions {
-        scenario: kit::scenario(plan, catalogue)?,
-        load: plan.load.clone(),
-        target: standing.target.clone(),
         cpus: plan.placement.generator.clone(),
-        max_sessions: None,
         total_sessions: plan.load.sessions,
         drain_s: drain_s.min(plan.kit.users.timeout_s),
-        tracing: false,
-        share: None,
+        ..RunOptions::of(scenario, plan.load.clone(), standing.target.clone())
     })
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn measure(
     let share = side.turns.clone();
     let options = RunOptions { share, ..options(plan, standing, drain_s, env.catalogue)? };
     let limits = limits(standing);
-    let watching = Watching::begin(plan, standing, side.beside.clone(), env.settings);
+    let watching = Watching::begin(plan, standing, side.beside.clone(), env);
     let control = Control::default();
     env.interrupt.steer(&control);
     writer.event(&phase(0.0, "ramp-up begins"))?;
@@ -107,6 +107,7 @@ pub(crate) fn measure(
         kills: Vec::new(),
         mended: Vec::new(),
         alarms: BTreeMap::new(),
+        so_far: SoFar::default(),
         clock: None,
         in_turn: side.turns.is_some(),
         together: side.together.as_ref(),
@@ -122,20 +123,35 @@ pub(crate) fn measure(
         // What was measured is not lost for that; the check of the data will say what it can't reach.
         witness.progress.problem(&problems);
     }
-    let Witness { watching, tier_events, kills, alarms, writer, .. } = witness;
+    let Witness { watching, mut tier_events, kills, alarms, writer, .. } = witness;
     let alarms = alarms.into_values().collect();
     let Seen { last, beside, sources, unseen } = watching.end();
     writer.samples(&last)?;
     keep(writer, now_s, &beside)?;
+    // It may have waited in the run's last moment.
+    tier_events.extend(beside.aborted.map(ended_for));
     let is_over = side.together.as_ref().is_some_and(Together::is_over);
     let ended_by_itself = is_over || tier_events.iter().any(TierEvent::ends_the_tier);
     let outcome = match (ended_by_itself, env.interrupt.count()) {
         (true, _) => Outcome::Aborted,
         (false, 0) => Outcome::Completed,
+        // It has no other end.
+        (false, 1) if plan.load.by_hand.is_some() => Outcome::Completed,
         (false, _) => Outcome::Interrupted,
     };
     among.into_iter().for_each(EndsAll::done);
     Ok(Recording { totals, outcome, tier_events, kills, alarms, limits, sources, unseen })
+}
+
+/// A server that was ended for a wait, as an event of its tier.
+fn ended_for(aborted: Aborted) -> TierEvent {
+    TierEvent {
+        tier: aborted.tier.clone(),
+        instance: None,
+        second: aborted.at_s as u32,
+        fault: TierFault::Aborted(aborted),
+        log_line: None,
+    }
 }
 
 fn keep(writer: &mut RunWriter, at_s: f64, beside: &Beside) -> Result<()> {
@@ -169,6 +185,8 @@ struct Witness<'a> {
     /// Of those that were cut off the ones that have been joined again.
     mended: Vec<(String, u32)>,
     alarms: BTreeMap<(String, String), LogAlarm>,
+    /// What its targets and checks say so far.
+    so_far: SoFar,
     /// When the first second was told, and what it was called then.
     clock: Option<(Instant, f64)>,
     /// The run rests at times, and its seconds with it.
@@ -187,9 +205,15 @@ impl Audience for Witness<'_> {
         let at_s = if self.in_turn { ended_s } else { named_s + first.elapsed().as_secs_f64() };
         let samples = self.watching.sample(at_s);
         self.writer.samples(&samples)?;
-        keep(self.writer, at_s, &self.watching.beside())?;
+        let beside = self.watching.beside();
+        keep(self.writer, at_s, &beside)?;
+        if let Some(aborted) = beside.aborted {
+            self.end_for(aborted)?;
+        }
         let pacing = self.pace.second(second);
         pacing.events.iter().try_for_each(|event| self.writer.event(event))?;
+        pacing.users.iter().for_each(|users| self.control.ask_users(*users));
+        pacing.notes.iter().for_each(|note| self.progress.note(note));
         if pacing.enough {
             self.control.ask(Stop::Gently);
         }
@@ -198,7 +222,7 @@ impl Audience for Witness<'_> {
         }
         self.interfere(ended_s)?;
         self.look_at_tiers(ended_s)?;
-        self.tell(second);
+        self.tell(second, &samples);
         Ok(())
     }
 }
@@ -265,6 +289,14 @@ impl Witness<'_> {
         self.note(now_s, format!("{tier}-{instance} joined again"))
     }
 
+    /// A server was ended for a wait: what follows would say nothing about the stack, and what was asked for is there.
+    fn end_for(&mut self, aborted: Aborted) -> Result<()> {
+        self.note(aborted.at_s, wording::aborted(&aborted))?;
+        self.control.ask(Stop::AtOnce);
+        self.tier_events.push(ended_for(aborted));
+        Ok(())
+    }
+
     fn note(&mut self, now_s: f64, text: String) -> Result<()> {
         self.progress.note(&text);
         self.writer.event(&Event { second: now_s, kind: "tier".to_string(), text })
@@ -311,15 +343,68 @@ impl Witness<'_> {
         Ok(())
     }
 
-    fn tell(&mut self, second: &Second<'_>) {
+    fn tell(&mut self, second: &Second<'_>, samples: &[Series]) {
+        let happened = Happened {
+            load_changes: self.pace.load_changes(),
+            tier_events: &self.tier_events,
+            alarms: &mut self.alarms.values(),
+        };
+        self.so_far.second(self.plan, self.pace.steady(), (second, samples), happened);
         let (phase, done_ratio) = self.pace.words();
+        let facts = second_progress(second, samples);
+        self.progress.second(&SecondProgress {
+            run: self.writer.id(),
+            phase: phase.clone(),
+            done_ratio: done_ratio.min(1.0),
+            counts: self.pace.counts(),
+            by_hand: self.pace.by_hand(),
+            targets: self.so_far.targets.clone(),
+            checks: self.so_far.checks.clone(),
+            ..facts
+        });
         let (per_s, p95, errors) = now(second);
         let response = p95.map(|p95| format!(", p95 {}", units::show_seconds(p95))).unwrap_or_default();
         let failed = if errors > 0 { format!(", {errors} errors") } else { String::new() };
         let guest = self.plan.guest.as_ref().map(|guest| format!("guest {}: ", guest.number));
-        let load = guest.unwrap_or_default() + &self.plan.load.headline();
-        self.progress
-            .advance(&format!("{load}, {phase}: {per_s} operations/s{response}{failed}"), done_ratio);
+        // Where users are asked for by hand, the phase says how many.
+        let load = self.pace.by_hand().map_or_else(|| self.plan.load.headline() + ", ", |_| String::new());
+        let load = guest.unwrap_or_default() + &load;
+        self.progress.advance(&format!("{load}{phase}: {per_s} operations/s{response}{failed}"), done_ratio);
+    }
+}
+
+/// What a second of a run was, for whoever follows it.
+fn second_progress(second: &Second<'_>, samples: &[Series]) -> SecondProgress {
+    let interval = second.interval;
+    let mut all = OperationInterval::empty();
+    let mut operations = Vec::new();
+    for (name, row) in second.names.iter().zip(&interval.operations) {
+        if name.kind == OperationKind::Operation && row.completed + row.failed() > 0 {
+            all.merge(row);
+            operations.push(operation_progress(&name.name, row));
+        }
+    }
+    let cpu = samples.iter().filter(|one| one.name == CPU);
+    SecondProgress {
+        second: interval.second,
+        busy_users: interval.busy_user_s,
+        thinking_users: interval.thinking_user_s,
+        all: operation_progress("", &all),
+        operations,
+        cpu_cores: cpu.filter_map(|one| Some((one.tier.clone()?, one.points.last()?.1))).collect(),
+        ..SecondProgress::default()
+    }
+}
+
+fn operation_progress(name: &str, row: &OperationInterval) -> OperationProgress {
+    let at = |percent| analysis::percentile_s(&row.response, percent);
+    OperationProgress {
+        name: name.to_string(),
+        completed: row.completed,
+        failed: row.failed(),
+        p50_s: at(50.0),
+        p95_s: at(95.0),
+        p99_s: at(99.0),
     }
 }
 

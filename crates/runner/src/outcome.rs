@@ -8,12 +8,13 @@ use model::record::Step;
 use model::{Plan, Problems, Recipe, Result, RunRecord};
 use store::{Run, RunWriter, Runs};
 
+use crate::by_hand::{ByHand, Wishes};
 use crate::environment::Environment;
 use crate::guests;
 use crate::judge::{Case, judge, series_seen};
 use crate::keep;
 use crate::measure::{DRAIN_S, Recording, SideBySide, measure};
-use crate::pace::Planned;
+use crate::pace::{Pace, Planned};
 use crate::server::ServerAccess;
 use crate::standing_stack::StandingStack;
 
@@ -44,6 +45,27 @@ pub fn run(
     server: &ServerAccess,
     env: &mut Environment<'_>,
 ) -> Result<Measured> {
+    one(recipe, plan, server, None, env)
+}
+
+/// The same of a load that is changed by hand, as `wishes` have it.
+pub fn explore(
+    recipe: &Recipe,
+    plan: &Plan,
+    server: &ServerAccess,
+    wishes: &Wishes,
+    env: &mut Environment<'_>,
+) -> Result<Measured> {
+    one(recipe, plan, server, Some(wishes), env)
+}
+
+fn one(
+    recipe: &Recipe,
+    plan: &Plan,
+    server: &ServerAccess,
+    wishes: Option<&Wishes>,
+    env: &mut Environment<'_>,
+) -> Result<Measured> {
     kit::lint(env.catalogue, &plan.kit.name)?;
     kit::check_targets(plan, env.catalogue)?;
     let rules = env.catalogue.rules()?;
@@ -59,16 +81,29 @@ pub fn run(
     env.interrupt.check()?;
     let runs = Runs::open(env.home)?;
     let (mut record, mut writer) =
-        keep::begin(&runs, recipe, plan, &standing, (&id, &started), &env.settings.origin)?;
+        keep::begin(&runs, recipe, plan, &standing, (&id, &started), env.settings)?;
     record.links = standing.links(plan)?;
-    let measuring = Instant::now();
-    let mut pace = Planned::of(&plan.load);
-    let recording =
-        measure(plan, &mut standing, (&mut writer, &mut pace), DRAIN_S, &SideBySide::default(), env)
-            .map_err(|problems| {
+    let (measuring, interrupt) = (Instant::now(), env.interrupt);
+    let mut drive = |pace: &mut dyn Pace| {
+        measure(plan, &mut standing, (&mut writer, pace), DRAIN_S, &SideBySide::default(), env).map_err(
+            |problems| {
                 keep::logs(&standing, &writer);
                 with_remedy(problems, &format!("what was measured until then is kept: plimsoll show {id}"))
-            })?;
+            },
+        )
+    };
+    let (recording, pace) = match wishes {
+        None => {
+            let mut pace = Planned::of(&plan.load);
+            (drive(&mut pace)?, pace)
+        }
+        Some(wishes) => {
+            let mut pace = ByHand::of(&plan.load, wishes, interrupt);
+            let recording = drive(&mut pace)?;
+            record.load_changes = pace.changes;
+            (recording, pace.planned)
+        }
+    };
     standing
         .steps
         .push(Step { name: "drive the users".to_string(), took_s: measuring.elapsed().as_secs_f64() });
@@ -101,6 +136,7 @@ impl Driven<'_> {
         env.progress.step("stopping the stack");
         let stopped = standing.stop();
         keep::logs(standing, &writer);
+        record.aborted = keep::aborted(recording, standing, &writer);
         record.steps = std::mem::take(&mut standing.steps);
         let (load, steady, early) = (pace.driven(), &pace.steady, &pace.early);
         record.setup.steady_s = load.steady_s;

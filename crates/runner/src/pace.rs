@@ -4,13 +4,32 @@
 use analysis::Steady;
 use engine::Second;
 use model::Interval;
-use model::record::Event;
+use model::progress::UsersAsked;
 use model::record::plan::Load;
+use model::record::{Event, LoadChange};
 
 /// Says which phase a run is in, and when enough was measured.
 pub(crate) trait Pace {
     /// A second has ended.
     fn second(&mut self, second: &Second<'_>) -> Pacing;
+
+    /// The seconds that count, as far as that is known by now.
+    fn steady(&self) -> &Steady;
+
+    /// Whether the second counts, or may be found to: nothing should disturb what is measured then.
+    fn counts(&self) -> bool {
+        true
+    }
+
+    /// The users that are asked for by hand; nothing where nobody can.
+    fn by_hand(&self) -> Option<UsersAsked> {
+        None
+    }
+
+    /// Those that were, in their order.
+    fn load_changes(&self) -> &[LoadChange] {
+        &[]
+    }
 
     /// The phase that the second ended in and how far it has come, for people; and the share of all that is done.
     fn words(&self) -> (String, f64);
@@ -23,6 +42,10 @@ pub(crate) struct Pacing {
     pub(crate) events: Vec<Event>,
     /// The run may end: nobody needs another second.
     pub(crate) enough: bool,
+    /// This number of users is asked for from now on, where it is another one.
+    pub(crate) users: Option<u32>,
+    /// What whoever asked for something should know.
+    pub(crate) notes: Vec<String>,
 }
 
 /// A phase of the run begins.
@@ -61,8 +84,8 @@ impl Planned {
 
     /// The load with the steady state that became of it.
     pub(crate) fn driven(&self) -> Load {
-        match self.load.sessions {
-            Some(_) => Load { steady_s: self.steady.length_s(), ..self.load.clone() },
+        match self.load.sessions.map(|_| ()).or(self.load.by_hand.map(|_| ())) {
+            Some(()) => Load { steady_s: self.steady.length_s(), ..self.load.clone() },
             None => self.load.clone(),
         }
     }
@@ -83,7 +106,16 @@ impl Pace for Planned {
         let (begins_s, ends_s) = self.load.steady_span_s();
         let marks = [(begins_s, "steady state begins"), (ends_s, "ramp-down begins")];
         let now = marks.into_iter().filter(|(at_s, _)| (self.ended_s - 1.0..self.ended_s).contains(at_s));
-        Pacing { events: now.map(|(at_s, text)| phase(at_s, text)).collect(), enough: false }
+        Pacing { events: now.map(|(at_s, text)| phase(at_s, text)).collect(), ..Pacing::default() }
+    }
+
+    fn steady(&self) -> &Steady {
+        &self.steady
+    }
+
+    fn counts(&self) -> bool {
+        let (begins_s, ends_s) = self.load.steady_span_s();
+        self.load.sessions.is_some() || (begins_s..ends_s).contains(&self.ended_s)
     }
 
     fn words(&self) -> (String, f64) {

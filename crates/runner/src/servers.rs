@@ -3,15 +3,40 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use model::catalogue::kit::Writable;
 use model::record::Step;
 use model::record::plan::PlanTier;
 use model::{Plan, Result, units};
-use testbed::{Lab, SettledFiles, Snapshots, Stack, StartOptions, StepEvent, numbered};
+use testbed::{BuiltServers, Lab, Needed, SettledFiles, Snapshots, Stack, StartOptions, StepEvent, numbered};
 
+use crate::artefact::product;
 use crate::environment::Environment;
 
 /// How long a server that starts may take to tell about itself; one that is slower answers a later question.
 const ASKED_WITHIN: Duration = Duration::from_secs(2);
+
+/// What a plan's servers stand on: whose they are, in which lab, and what those of them that are built were built into.
+#[derive(Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) lab: &'a Lab,
+    pub(crate) built: &'a BuiltServers,
+}
+
+impl Ground<'_> {
+    /// What the program of a tier's server says its version is, with the name of what it was built into.
+    ///
+    /// # Errors
+    /// A program that is not there.
+    pub(crate) fn version(&self, tier: &PlanTier, home: &Path) -> Result<String> {
+        let needed = Needed::by_tier(tier, &self.plan.kit)?;
+        let built = self.built.get(&tier.name).map(PathBuf::as_path);
+        let program = testbed::program::of_service(&needed, built, home)?;
+        let version = testbed::program::version(&program, &tier.service).line;
+        let built = built.and_then(product::id_of).map(|id| format!(" {id}"));
+        Ok(version + &built.unwrap_or_default())
+    }
+}
 
 /// What was made once and is kept: a stack starts from it.
 #[derive(Debug, Clone, Copy)]
@@ -34,8 +59,7 @@ pub(crate) struct Copied {
 
 /// Starts the plan's tiers, or one server of the tier `loading` alone; also says what the copies of the data took.
 pub(crate) fn start(
-    plan: &Plan,
-    lab: &Lab,
+    ground: Ground<'_>,
     prepared: Prepared<'_>,
     loading: Option<&str>,
     keep_failed: &Path,
@@ -58,12 +82,13 @@ pub(crate) fn start(
             }
         }
     };
-    let stack = lab.start(StartOptions {
-        plan,
+    let stack = ground.lab.start(StartOptions {
+        plan: ground.plan,
         catalogue: env.catalogue,
         snapshots: prepared.snapshots,
         file_set: prepared.files,
         built: prepared.built,
+        built_servers: ground.built,
         loading,
         web_port: None,
         keep_failed,
@@ -76,19 +101,19 @@ pub(crate) fn start(
 
 /// What the plan's servers work out once of the file set at `files`, a number of `count`, on links to it.
 pub(crate) fn settle_files(
-    plan: &Plan,
-    lab: &Lab,
+    ground: Ground<'_>,
     (files, count): (&Path, u64),
     keep_failed: &Path,
     env: &mut Environment<'_>,
 ) -> Result<SettledFiles> {
     let (progress, interrupt) = (&mut *env.progress, env.interrupt);
-    lab.settle_files(StartOptions {
-        plan,
+    ground.lab.settle_files(StartOptions {
+        plan: ground.plan,
         catalogue: env.catalogue,
         snapshots: &Snapshots::new(),
         file_set: Some(files),
         built: None,
+        built_servers: ground.built,
         loading: None,
         web_port: None,
         keep_failed,
@@ -107,7 +132,8 @@ fn describe(event: &StepEvent, loading: bool) -> String {
     let tier = &event.tier;
     match &event.step {
         testbed::Step::Copy(_) => format!("copy the data set for {tier}"),
-        testbed::Step::Link => "link the file set".to_string(),
+        testbed::Step::Files(Writable::Copy) => "copy the file set".to_string(),
+        testbed::Step::Files(_) => "link the file set".to_string(),
         testbed::Step::Command(title) => format!("{tier}: {title}"),
         testbed::Step::Start if loading => format!("start {tier} to load"),
         testbed::Step::Start => format!("start {tier}"),

@@ -11,6 +11,7 @@ use model::record::{
 };
 use testbed::Tier;
 
+use crate::artefact::product;
 use crate::environment::Origin;
 use crate::server::Server;
 
@@ -35,6 +36,7 @@ pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, origin: &Origin) 
         phases: PhaseResults::default(),
         untimed: None,
         wire: Wire::default(),
+        populations: Vec::new(),
         metrics: Vec::new(),
         tiers: Vec::new(),
         guests: Vec::new(),
@@ -48,7 +50,9 @@ pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, origin: &Origin) 
         ramp_up_seen_s: None,
         diagnosis: None,
         injected: None,
+        load_changes: Vec::new(),
         outages: Vec::new(),
+        aborted: None,
         links: Vec::new(),
         calls: None,
         statements: Vec::new(),
@@ -69,6 +73,7 @@ fn setup(plan: &Plan) -> Setup {
         topology: plan.topology.clone(),
         guest: plan.guest.clone(),
         guests: plan.guests_asked.filter(|_| plan.guest.is_none()),
+        abort_on: None,
         stack: plan.stack.name.clone(),
         stack_title: plan.stack.title.clone(),
         users: plan.load.users,
@@ -77,7 +82,13 @@ fn setup(plan: &Plan) -> Setup {
         ramp_down_s: plan.load.ramp_down_s,
         seed: plan.load.seed,
         load: Some(plan.load.clone()),
-        think_mean_s: plan.kit.users.think.map(|think| think.mean()),
+        think_mean_s: plan
+            .kit
+            .users
+            .think
+            .map(|think| think.mean())
+            .filter(|_| plan.kit.population.is_empty()),
+        heuristic_freshness: Some(plan.kit.users.heuristic_freshness),
         generator_cpus: plan.placement.generator.clone(),
         stack_cpus: plan.placement.stack.clone(),
         machine: observe::machine(),
@@ -110,6 +121,7 @@ pub(crate) fn tiers(plan: &Plan, tiers: &[Tier], carrier: Carrier) -> Vec<TierSe
             tier: tier.name.clone(),
             service: tier.service.clone(),
             version: tier.version.line.clone(),
+            built: tier.built.as_deref().and_then(product::id_of),
             instances: tier.pids.len() as u32,
             network: plan.tier(&tier.name).and_then(|planned| {
                 let (host, link) = (planned.own_host?, planned.link.clone());

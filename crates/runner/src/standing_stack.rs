@@ -2,10 +2,10 @@
 //! plan for a server that somebody else started only the last.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use model::catalogue::kit::Build;
+use model::catalogue::build::Build;
 use model::record::plan::PlanTier;
 use model::record::{Carrier, DatasetResult, LinkResult, MachineSettingResult, Step};
 use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result, units};
@@ -14,12 +14,13 @@ use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, Tier};
 use wording::find::MadeOnce;
 
 use crate::artefact::file_set::{self, FileSet};
-use crate::artefact::{application, dataset, shards};
+use crate::artefact::prepared::{self, Base};
+use crate::artefact::{dataset, product, shards};
 use crate::environment::Environment;
 use crate::front_page::FrontPage;
 use crate::server::{Server, ServerAccess};
-use crate::servers::{self, Prepared};
-use crate::{links, page_cache, stressor};
+use crate::servers::{self, Ground, Prepared};
+use crate::{links, page_cache, preparing, stressor};
 
 /// A stack that runs on its data set, or a server that somebody else started. Dropping it ends what was started.
 pub struct StandingStack {
@@ -88,7 +89,7 @@ impl StandingStack {
         if let Some(host) = &server.allowed {
             env.progress.note(&format!("{host} is not this machine: allowed by --allow-target"));
         }
-        front_page.verify(&server.target, plan.kit.users.timeout_s)?;
+        front_page.verify(&server.target, plan.kit.front_page_timeout_s())?;
         Ok(StandingStack {
             started: None,
             target: server.target.clone(),
@@ -118,29 +119,35 @@ impl StandingStack {
         if !machine.is_empty() {
             env.progress.done(&wording::plan::machine_changed(&machine));
         }
-        let built = application::ensure(plan, &lab, &mut steps, env)?;
-        let whole = dataset::ensure(plan, &lab, &mut steps, env)?;
-        let (snapshots, data) = shards::snapshots(plan, &lab, whole, &mut steps, env)?;
+        let built = product::ensure(plan, &lab, &mut steps, env)?;
+        let ground = Ground { plan, lab: &lab, built: &built.servers };
+        let whole = dataset::ensure(ground, &mut steps, env)?;
+        let (snapshots, data) = shards::snapshots(ground, whole, &mut steps, env)?;
         // Before the stack, so that it is given back after the stack has ended, however this goes.
         let mut file_set = file_set::ensure(
-            plan,
-            &lab,
+            ground,
             (id, page_cache::use_of_set(plan)),
             page_cache::has_cold_names(plan),
             &mut steps,
             env,
         )?;
+        let base = Base { snapshots, files: file_set.as_mut(), built: built.application.as_deref() };
+        let snapshots = prepared::ensure(ground, base, &mut steps, env)?;
         env.interrupt.check()?;
         let started = Instant::now();
         let (mut stack, copied) = {
             let prepared = Prepared {
                 snapshots: &snapshots,
                 files: file_set.as_ref().map(|files| files.root.as_path()),
-                built: built.as_deref(),
+                built: built.application.as_deref(),
             };
-            servers::start(plan, &lab, prepared, None, &env.failed(id), &mut steps, env)?
+            servers::start(ground, prepared, None, &env.failed(id), &mut steps, env)?
         };
         machine.extend(lab.set_cables(&plan.machine)?);
+        if plan.kit.prepare.as_ref().is_some_and(|prepare| !prepare.keep) {
+            let prepared = preparing::carry_out(plan, &stack, &mut steps, env);
+            prepared.map_err(|problems| with_logs(problems, &stack))?;
+        }
         if let Some(files) = &mut file_set {
             files.result.page_cache = page_cache::prepare(plan, &mut stack, files, &mut steps, env)?;
         }
@@ -151,7 +158,7 @@ impl StandingStack {
                 .why("the users have nowhere to go")
         })?;
         env.progress.step("asking for the front page");
-        let (target, timeout_s) = (engine::Target::from(address), plan.kit.users.timeout_s);
+        let (target, timeout_s) = (engine::Target::from(address), plan.kit.front_page_timeout_s());
         let answered = FrontPage::Found(&plan.kit.front_page).verify(&target, timeout_s);
         answered.map_err(|problems| with_logs(problems, &stack))?;
         let took = units::show_seconds(started.elapsed().as_secs_f64());
@@ -199,12 +206,12 @@ impl StandingStack {
         Ok(())
     }
 
-    /// Seconds that making its application, its data and its files took, which is done once.
+    /// Seconds that building, and making its data and its files, took, which is done once.
     pub(crate) fn made_s(&self) -> f64 {
         let data = self.dataset.iter().filter(|data| !data.reused).map(|data| data.load_s);
         let files =
             self.file_set.iter().filter(|files| !files.result.reused).map(|files| files.result.made_s);
-        let built = self.steps.iter().filter(|step| step.name == application::BUILD).map(|step| step.took_s);
+        let built = self.steps.iter().filter(|step| product::is_building(step)).map(|step| step.took_s);
         data.chain(files).chain(built).sum()
     }
 
@@ -223,6 +230,11 @@ impl StandingStack {
     pub(crate) fn databases(&self, tier: Option<&PlanTier>, plan: &Plan) -> Vec<(usize, kit::Server)> {
         let (Some(started), Some(tier)) = (&self.started, tier) else { return Vec::new() };
         servers::databases(tier, plan, &started.stack)
+    }
+
+    /// The directory of the file set as the servers see it, where it was started here and has one.
+    pub(crate) fn data_files(&self) -> Option<PathBuf> {
+        self.started.as_ref()?.stack.files().map(Path::to_path_buf)
     }
 
     /// Who carries packets between hosts of the stack.
@@ -286,7 +298,7 @@ pub(crate) fn checks_a_database(kit: &KitManifest) -> bool {
     kit.needs.iter().any(|need| need == "sql")
 }
 
-/// Builds the plan's application and makes its data set if nobody has yet, in a lab of their own; nothing of it stands
+/// Builds what the plan builds and makes its data set if nobody has yet, in a lab of their own; nothing of it stands
 /// afterwards.
 pub(crate) fn make_data(
     plan: &Plan,
@@ -294,14 +306,29 @@ pub(crate) fn make_data(
     steps: &mut Vec<Step>,
     env: &mut Environment<'_>,
 ) -> Result<()> {
-    check_packages(plan, env.home)?;
+    check_packages(plan, env.catalogue, env.home)?;
     let lab = open_lab(id, env)?;
-    let made = application::ensure(plan, &lab, steps, env)
-        .and_then(|_| dataset::ensure(plan, &lab, steps, env))
-        .and_then(|whole| shards::snapshots(plan, &lab, whole, steps, env))
-        .and_then(|_| file_set::ensure(plan, &lab, (id, page_cache::use_of_set(plan)), false, steps, env));
+    let made = product::ensure(plan, &lab, steps, env).and_then(|built| {
+        let ground = Ground { plan, lab: &lab, built: &built.servers };
+        let whole = dataset::ensure(ground, steps, env)?;
+        let (snapshots, _) = shards::snapshots(ground, whole, steps, env)?;
+        let mut files = file_set::ensure(ground, (id, page_cache::use_of_set(plan)), false, steps, env)?;
+        let base = Base { snapshots, files: files.as_mut(), built: built.application.as_deref() };
+        prepared::ensure(ground, base, steps, env).map(drop)
+    });
     lab.close()?;
-    made.map(drop)
+    made
+}
+
+/// Builds what the plan builds if nobody has yet, in a lab of its own.
+pub(crate) fn build(plan: &Plan, id: &str, steps: &mut Vec<Step>, env: &mut Environment<'_>) -> Result<()> {
+    if product::are_there(plan, env) {
+        return Ok(());
+    }
+    let lab = open_lab(id, env)?;
+    let built = product::ensure(plan, &lab, steps, env);
+    lab.close()?;
+    built.map(drop)
 }
 
 pub(crate) fn open_lab(id: &str, env: &Environment<'_>) -> Result<Lab> {
@@ -315,7 +342,7 @@ pub(crate) fn open_lab(id: &str, env: &Environment<'_>) -> Result<Lab> {
 pub(crate) fn refuse(plan: &Plan, catalogue: &Catalogue, home: &Path) -> Result<()> {
     let images = if page_cache::has_cold_names(plan) { testbed::check_images() } else { Ok(()) };
     let checks = [
-        check_packages(plan, home),
+        check_packages(plan, catalogue, home),
         testbed::check_hosts(plan),
         testbed::check_app(plan, catalogue),
         testbed::check_machine(plan, home),
@@ -325,8 +352,8 @@ pub(crate) fn refuse(plan: &Plan, catalogue: &Catalogue, home: &Path) -> Result<
     Problems::check(found.flat_map(Problems::into_vec).collect())
 }
 
-/// What packages the plan's servers, and the build of its application, need that this machine doesn't have.
-fn check_packages(plan: &Plan, home: &Path) -> Result<()> {
+/// What packages the plan's servers, and building them and its application, need that this machine doesn't have.
+fn check_packages(plan: &Plan, catalogue: &Catalogue, home: &Path) -> Result<()> {
     let services = Needed::by_plan(plan)?;
     let builds: Vec<&Build> = plan.kit.build.iter().collect();
     let missing = testbed::packages::missing(&services, &builds, home);
@@ -337,11 +364,18 @@ fn check_packages(plan: &Plan, home: &Path) -> Result<()> {
     for one in &missing {
         let _ = write!(list, "\n    {}: {}", one.package, one.why);
     }
-    let install = format!("plimsoll doctor --install --kit {} --stack {}", plan.kit.name, plan.stack.name);
+    let install = format!(
+        "plimsoll doctor --install --kit {} --stack {}{}",
+        plan.kit.name,
+        plan.stack.name,
+        catalogue.option()
+    );
     let line = testbed::packages::apt_line(&services, &builds);
-    let why = match builds.is_empty() {
-        true => "the stack is made of the real servers",
-        false => "the stack is made of the real servers, and the kit's application is built here",
+    let builds_servers = services.iter().any(|needed| needed.service.build.is_some());
+    let why = match (builds.is_empty(), builds_servers) {
+        (true, false) => "the stack is made of the real servers",
+        (false, false) => "the stack is made of the real servers, and the kit's application is built here",
+        (_, true) => "the stack is made of the real servers, and what of it has no package is built here",
     };
     Err(Problem::environment(format!("packages are missing on this machine:{list}"))
         .why(why)
@@ -350,7 +384,7 @@ fn check_packages(plan: &Plan, home: &Path) -> Result<()> {
 }
 
 /// The servers' own last words; their files go with the stack.
-fn with_logs(problems: Problems, stack: &Stack) -> Problems {
+pub(crate) fn with_logs(problems: Problems, stack: &Stack) -> Problems {
     const LINES: usize = 5;
     let mut words = String::new();
     for tier in stack.tiers() {

@@ -21,6 +21,7 @@ use std::time::Instant;
 
 use experiment::{Bench, Order};
 use model::catalogue::rules::Rule;
+use model::progress::study::{StudyProgress, TrialUnderWay};
 use model::record::study::{Arm, By, Conditions, Fault, Purpose, Question, Trial};
 use model::record::{Check, Outcome, Step};
 use model::{Kind, Problem, Result};
@@ -31,6 +32,7 @@ use crate::guests::{self, Stacks};
 use crate::measure::SideBySide;
 use crate::server::ServerAccess;
 use crate::standing_stack;
+use crate::study_so_far::StudySoFar;
 use crate::{ceiling, outcome, setup};
 use arm::{ReadyArm, Task};
 pub use arm::{can_take_turns, warm_up_s};
@@ -41,8 +43,8 @@ use study_in_progress::StudyInProgress;
 /// Number of trials in a row in which a tier died that end the study.
 const MAX_DEATHS: u32 = 3;
 
-/// What the line below the progress says while a trial is under way: from the order and the trials before it.
-pub type Outlook<'a> = Box<dyn FnMut(&Order, &[Trial]) -> String + 'a>;
+/// What is known after the trials so far.
+pub type Outlook<'a> = Box<dyn FnMut(&[Trial]) -> StudySoFar + 'a>;
 
 /// Where the trials of a study take place.
 pub struct TrialBench<'a> {
@@ -55,7 +57,7 @@ pub struct TrialBench<'a> {
     rules: Vec<Rule>,
     by: By,
     server: ServerAccess,
-    outlook: Outlook<'a>,
+    outlook: Option<Outlook<'a>>,
     standing: Option<Standing>,
     deaths: u32,
 }
@@ -126,17 +128,33 @@ impl<'a> TrialBench<'a> {
             study.record.steps.push(Step { name: "measure the generator".to_string(), took_s });
             study.save()?;
         }
-        Ok(TrialBench {
+        let mut bench = TrialBench {
             env,
             rules,
             study,
             arms,
             by,
             server: server.clone(),
-            outlook: Box::new(|_, _| String::new()),
+            outlook: None,
             standing: None,
             deaths: 0,
-        })
+        };
+        bench.build()?;
+        Ok(bench)
+    }
+
+    /// Builds what the stacks of several arms are built from, so that one that can't be built ends the study before anything
+    /// is measured. What a single arm needs is built by its first trial, which shows it.
+    fn build(&mut self) -> Result<()> {
+        let arms = self.arms.iter().flatten();
+        for arm in arms.filter(|arm| self.arms.len() > 1 && arm.plan.target.is_none()) {
+            let (id, _) = outcome::new_id(&arm.plan.kit.name);
+            let mut steps = Vec::new();
+            standing_stack::build(&arm.plan, &id, &mut steps, &mut self.env.with(&arm.catalogue))?;
+            self.study.leave_out(steps.iter().map(|step| step.took_s).sum());
+            self.study.record.steps.append(&mut steps);
+        }
+        Ok(())
     }
 
     /// Makes the data sets of all arms that nobody has made yet, so that no trial waits for one. Each is made once,
@@ -146,21 +164,59 @@ impl<'a> TrialBench<'a> {
         for arm in self.arms.iter().flatten().filter(|arm| arm.plan.target.is_none()) {
             let load = &arm.plan.load;
             let load = load.arrivals.map_or(f64::from(load.users), |open| open.from_per_s);
-            let plan = arm.task(self.by, (load, &Conditions::default()), 1.0, 1)?.plan;
+            let Task { plan, catalogue, .. } = arm.task(self.by, (load, &Conditions::default()), 1.0, 1)?;
             let server = plan.database().map(|tier| tier.service.name.clone());
             let shards = plan.shards().map(|tier| tier.instances);
-            wanted.entry((plan.size.label.clone(), server, shards, plan.data_seed)).or_insert(plan);
+            wanted
+                .entry((plan.size.label.clone(), server, shards, plan.data_seed))
+                .or_insert((plan, catalogue));
         }
-        for plan in wanted.values().filter(|_| wanted.len() > 1) {
+        for (plan, catalogue) in wanted.values().filter(|_| wanted.len() > 1) {
             let (id, _) = outcome::new_id(&plan.kit.name);
-            standing_stack::make_data(plan, &id, &mut self.study.record.steps, &mut self.env)?;
+            let env = &mut self.env.with(catalogue);
+            standing_stack::make_data(plan, &id, &mut self.study.record.steps, env)?;
         }
         Ok(())
     }
 
-    /// Says what the line below the progress shows from now on.
-    pub fn show(&mut self, outlook: impl FnMut(&Order, &[Trial]) -> String + 'a) {
-        self.outlook = Box::new(outlook);
+    /// Tells from now on what is known so far, whenever a trial begins.
+    pub fn show(&mut self, outlook: impl FnMut(&[Trial]) -> StudySoFar + 'a) {
+        self.outlook = Some(Box::new(outlook));
+    }
+
+    /// Tells what is known before the trials of `orders`.
+    fn tell_so_far(&mut self, orders: &[&Order], trials: &[Trial]) {
+        let Some(so_far) = self.outlook.as_mut().map(|outlook| outlook(trials)) else { return };
+        self.env.progress.below(&so_far.below);
+        let under_way = orders.iter().zip(trials.len() as u32 + 1..).map(|(order, number)| TrialUnderWay {
+            number,
+            arm: order.arm,
+            block: order.block,
+            purpose: order.purpose,
+            load: order.load,
+        });
+        self.env.progress.study(&StudyProgress {
+            study: self.study.record.id.clone(),
+            text: so_far.text,
+            over: false,
+            under_way: under_way.collect(),
+            left_s: so_far.left_s,
+            known: so_far.known,
+        });
+    }
+
+    /// Tells what is known at the end, with the sentence that the record has by now.
+    pub fn tell_end(&mut self) {
+        let record = &self.study.record;
+        let Some(so_far) = self.outlook.as_mut().map(|outlook| outlook(&record.trials)) else { return };
+        self.env.progress.study(&StudyProgress {
+            study: record.id.clone(),
+            text: record.sentence.clone(),
+            over: true,
+            under_way: Vec::new(),
+            left_s: 0.0,
+            known: so_far.known,
+        });
     }
 
     /// Requests per second that the run of a trial completed; absent when it can't be read.
@@ -254,8 +310,8 @@ impl<'a> TrialBench<'a> {
             return of_guests::drive(task, stacks, (&runs, id, started), &self.rules, &mut env);
         }
         let stack = stacks.first_mut();
-        let origin = &self.env.settings.origin;
-        let mut begun = match driving::begin((task, 1), stack, &runs, (id, started), origin)? {
+        let settings = self.env.settings;
+        let mut begun = match driving::begin((task, 1), stack, &runs, (id, started), settings)? {
             Ok(begun) => begun,
             Err(refused) => return Ok(refused),
         };
@@ -270,8 +326,7 @@ impl Bench for TrialBench<'_> {
         self.env.interrupt.check()?;
         let began_s = self.study.spent_s();
         let task = self.task(order)?;
-        let below = (self.outlook)(order, trials);
-        self.env.progress.below(&below);
+        self.tell_so_far(&[order], trials);
         self.tell_change(order, trials);
         let (id, started) = outcome::new_id(&task.plan.kit.name);
         let fresh = self.stand(order, &task, &id)?;
@@ -301,7 +356,13 @@ impl TrialBench<'_> {
         let arm = self.arms.get(order.arm).and_then(Option::as_ref);
         let arm = arm.ok_or_else(|| Problem::bug(format!("arm {} is none to measure", order.arm)))?;
         let task = arm.task(self.by, (order.load, &order.conditions), order.window_s, order.seed)?;
-        Ok(Task { percentiles: self.study.record.question.kind().percentiles(), ..task })
+        let kind = self.study.record.question.kind();
+        Ok(Task {
+            percentiles: kind.percentiles(),
+            signals: kind.signals(),
+            response_times: kind.keeps_response_times(),
+            ..task
+        })
     }
 
     /// Keeps what a trial gave, after `trials`, and tells it; with it, what makes going on senseless.

@@ -10,14 +10,15 @@ use std::time::Duration;
 
 use analysis::signals::names::UNANSWERED;
 use model::record::Series;
-use model::record::calls::CallStep;
+use model::record::calls::{Aborted, CallStep};
 use model::record::statements::{StatementFacts, StatementSeen};
 use model::record::threads::ThreadsSeen;
 use model::{Plan, Problem, Result, ServerJob};
-use observe::{Answer, CallCounting, GENERATOR, Job, OBSERVERS, OwnWatch, TierJob};
+use observe::{Answer, GENERATOR, Job, OBSERVERS, OwnWatch, TierJob};
+use store::ServeProcess;
 use testbed::Helping;
 
-use crate::environment::{Helpers, Settings};
+use crate::environment::{Environment, Settings};
 use crate::standing_stack::StandingStack;
 
 /// How long the observer may take to say that it is ready; also to end.
@@ -52,6 +53,8 @@ pub(crate) struct Watching {
 pub(crate) struct Beside {
     /// What the kernel counted of the tiers' calls.
     pub(crate) calls: Vec<CallStep>,
+    /// The process that was ended because it waited where it was not to.
+    pub(crate) aborted: Option<Aborted>,
     /// The statements that clients of databases were in.
     pub(crate) statements: Vec<StatementSeen>,
     /// What came to be known of some of them.
@@ -87,12 +90,15 @@ impl Watching {
         plan: &Plan,
         standing: &StandingStack,
         beside: Vec<TierJob>,
-        settings: &Settings,
+        env: &Environment<'_>,
     ) -> Watching {
         let off = || Err("switched off by --observe off".to_string());
         let servers = standing.tiers().iter().map(|tier| tier.job.clone()).collect();
-        let watching = Watching::with(match settings.observes {
-            true => Observer::start(plan, standing, beside, (&settings.helpers, settings.calls)),
+        let viewer_file = Some(ServeProcess::file(env.home));
+        let watching = Watching::with(match env.settings.observes {
+            true => {
+                Observer::start(plan, standing, Job { beside, viewer_file, ..Job::default() }, env.settings)
+            }
             false => off(),
         });
         Watching { servers, ..watching }
@@ -204,6 +210,7 @@ impl Watching {
         self.sources.extend(answer.sources);
         self.unseen.extend(answer.unseen);
         self.beside.calls.extend(answer.calls);
+        self.beside.aborted = self.beside.aborted.take().or(answer.aborted);
         self.beside.statements.extend(answer.statements);
         self.beside.statement_facts.extend(answer.statement_facts);
         self.beside.threads.extend(answer.threads);
@@ -233,13 +240,14 @@ impl Observer {
     fn start(
         plan: &Plan,
         standing: &StandingStack,
-        beside: Vec<TierJob>,
-        (helpers, calls): (&Helpers, CallCounting),
+        more: Job,
+        settings: &Settings,
     ) -> Result<(Observer, Answer), String> {
         let said = |problems: model::Problems| problems.to_string();
-        let helper = helpers.observer(OBSERVERS, &plan.placement.generator);
+        let helper = settings.helpers.observer(OBSERVERS, &plan.placement.generator);
         let mut observer = Observer::open(standing.help(&helper).map_err(said)?).map_err(said)?;
-        let job = serde_json::to_string(&Job { beside, calls, ..job(plan, standing) })
+        let (calls, abort_on) = (settings.calls, settings.abort_on.clone());
+        let job = serde_json::to_string(&Job { calls, abort_on, ..job(plan, standing, more) })
             .map_err(|error| error.to_string())?;
         observer.tell(&job)?;
         let first = observer.wait(READY_TIMEOUT)?;
@@ -318,20 +326,21 @@ pub(crate) fn tiers(standing: &StandingStack) -> Vec<TierJob> {
         sockets: tier.sockets.values().cloned().collect(),
         background_threads: tier.background_threads.clone(),
         event_loop: tier.event_loop,
+        loop_threads: tier.loop_threads.clone(),
+        is_built: tier.is_built,
         own_host: tier.own_host,
     };
     standing.tiers().iter().map(tier).collect()
 }
 
-fn job(plan: &Plan, standing: &StandingStack) -> Job {
+fn job(plan: &Plan, standing: &StandingStack, more: Job) -> Job {
     Job {
         tiers: tiers(standing),
-        beside: Vec::new(),
         carriers: standing.carrier().into_iter().collect(),
         generator: std::process::id(),
         stack_cpus: plan.placement.stack.clone(),
         servers: standing.tiers().iter().map(|tier| tier.job.clone()).collect(),
-        calls: CallCounting::Off,
+        ..more
     }
 }
 

@@ -1,91 +1,149 @@
-//! `index.sqlite`: summaries of all runs, so that a list of a thousand runs does not read a thousand records. Only a
-//! cache: every row carries a stamp of the record that it was made from, and nothing here can fail for the caller.
+//! `index.sqlite`: what lists need of all runs, so that a list of ten thousand reads no record and keeps none in memory. Only
+//! a cache: every row carries a stamp of the record that it was made from, and it can be thrown away.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
-use model::RunRecord;
-use rusqlite::{Connection, ErrorCode, params};
+use rusqlite::types::Value as Cell;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params, params_from_iter};
 
+use crate::columns::{COLUMNS, GROUPED};
 use crate::stored::Record;
 use crate::summary::RunSummary;
+use crate::touch::BUSY;
 
-/// The version of the table and of [`RunSummary`]'s JSON in it; another version's index is made anew.
-const INDEX_FORMAT: i64 = 1;
+/// The version of the tables and of [`RunSummary`]'s JSON in them; another version's index is made anew.
+const INDEX_FORMAT: i64 = 4;
 
-/// How long another process may hold the index before the list does without it.
-const BUSY: Duration = Duration::from_millis(500);
-
-/// What a summary was made from: changes whenever the record or the list of the run's files does.
+/// What a row was made from: changes whenever the record or the list of the run's files does.
 pub(crate) type Stamp = String;
 
-/// The cached summaries by run id, each with its stamp.
-pub(crate) type Rows = BTreeMap<String, (Stamp, RunSummary)>;
+/// A run as the index has it.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) stamp: Stamp,
+    pub(crate) summary: RunSummary,
+}
+
+/// The index over all runs of a home, those of its studies' trials among them.
+pub(crate) struct Index {
+    pub(crate) connection: Connection,
+}
 
 /// The stamp of the run in `directory` as it is now.
 pub(crate) fn stamp(directory: &Path) -> Stamp {
-    let part = |path: &Path| {
-        let metadata = fs::metadata(path).ok()?;
-        let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        Some(format!("{}.{:09}:{}", modified.as_secs(), modified.subsec_nanos(), metadata.len()))
-    };
-    format!("{:?} {:?}", part(&directory.join(RunRecord::FILE)), part(directory))
+    format!("{:?} {:?}", stamp_of(&directory.join(<model::RunRecord as Record>::FILE)), stamp_of(directory))
 }
 
-/// The cached rows; none when the index is missing, damaged, locked or of another version.
-pub(crate) fn load(path: &Path) -> Rows {
-    let read = || -> rusqlite::Result<Rows> {
-        let index = Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        index.busy_timeout(BUSY)?;
-        if version(&index)? != INDEX_FORMAT {
-            return Ok(Rows::new());
-        }
-        let mut query = index.prepare("SELECT id, stamp, summary FROM run")?;
-        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)))?;
-        let mut known = Rows::new();
-        for row in rows {
-            let (id, stamp, text) = row?;
-            if let Ok(summary) = serde_json::from_str(&text) {
-                known.insert(id, (stamp, summary));
-            }
-        }
-        Ok(known)
-    };
-    read().unwrap_or_default()
+/// When a file or a list of files was changed, and its size; nothing where there is none.
+pub(crate) fn stamp_of(path: &Path) -> Option<Stamp> {
+    let metadata = fs::metadata(path).ok()?;
+    let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(format!("{}.{:09}:{}", modified.as_secs(), modified.subsec_nanos(), metadata.len()))
 }
 
-/// Replaces the cached rows by `rows`. A failure costs only time at the next list, so it is not reported.
-pub(crate) fn save(path: &Path, rows: &Rows) {
-    let Err(error) = try_save(path, rows) else { return };
-    let held = matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked));
-    // Damaged, or of a version that has other tables: only a new one helps.
-    if !held && fs::remove_file(path).is_ok() {
+/// Whether somebody else holds the index.
+pub(crate) fn is_held(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// Removes an index that can't be used; whether there is room for another one now.
+pub(crate) fn discard(path: &Path) -> bool {
+    let removed = fs::remove_file(path).is_ok();
+    if removed {
         _ = fs::remove_file(path.with_extension("sqlite-journal"));
-        _ = try_save(path, rows);
+    }
+    removed
+}
+
+impl Index {
+    /// The one at `path`, made anew where it is missing or of another version.
+    pub(crate) fn open(path: &Path) -> rusqlite::Result<Index> {
+        Index::of(Connection::open(path)?)
+    }
+
+    /// One that nobody else sees and nothing keeps.
+    pub(crate) fn in_memory() -> rusqlite::Result<Index> {
+        Index::of(Connection::open_in_memory()?)
+    }
+
+    fn of(mut connection: Connection) -> rusqlite::Result<Index> {
+        connection.busy_timeout(BUSY)?;
+        connection.execute_batch("PRAGMA synchronous = OFF")?;
+        if version(&connection)? != INDEX_FORMAT {
+            make(&mut connection)?;
+        }
+        Ok(Index { connection })
+    }
+
+    /// Keeps rows in place of those that are there of the same runs.
+    pub(crate) fn put(&mut self, entries: &[Entry]) -> rusqlite::Result<()> {
+        let transaction =
+            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        for Entry { stamp, summary } in entries {
+            let Ok(text) = serde_json::to_string(summary) else { continue };
+            let study = summary.study.as_deref().unwrap_or_default();
+            let known = transaction
+                .prepare_cached("SELECT key FROM run WHERE study = ? AND id = ?")?
+                .query_row([study, &summary.id], |row| row.get::<_, i64>(0))
+                .optional()?;
+            let mut cells = vec![known.map_or(Cell::Null, Cell::Integer), Cell::Text(summary.id.clone())];
+            cells.push(Cell::Text(stamp.clone()));
+            cells.extend(COLUMNS.iter().map(|column| (column.of)(summary)));
+            for (_, of) in GROUPED {
+                cells.push(Cell::Integer(key_of(&transaction, &of(summary))?));
+            }
+            let places = vec!["?"; cells.len()].join(", ");
+            let insert = format!("INSERT OR REPLACE INTO run VALUES ({places})");
+            transaction.prepare_cached(&insert)?.execute(params_from_iter(cells))?;
+            let key = known.unwrap_or_else(|| transaction.last_insert_rowid());
+            let mut insert = transaction.prepare_cached("INSERT OR REPLACE INTO summary VALUES (?, ?)")?;
+            insert.execute(params![key, text])?;
+        }
+        transaction.commit()
+    }
+
+    /// Forgets runs of a study, or with an empty name those that stand alone.
+    pub(crate) fn remove(&mut self, study: &str, ids: &[String]) -> rusqlite::Result<()> {
+        let transaction =
+            self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        for id in ids {
+            let of_it = "SELECT key FROM run WHERE study = ? AND id = ?";
+            transaction
+                .prepare_cached(&format!("DELETE FROM summary WHERE key IN ({of_it})"))?
+                .execute([study, id])?;
+            transaction.prepare_cached("DELETE FROM run WHERE study = ? AND id = ?")?.execute([study, id])?;
+        }
+        transaction.commit()
     }
 }
 
-fn try_save(path: &Path, rows: &Rows) -> rusqlite::Result<()> {
-    let mut index = Connection::open(path)?;
-    index.busy_timeout(BUSY)?;
-    index.execute_batch("PRAGMA synchronous = OFF")?;
-    let transaction = index.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    if version(&transaction)? != INDEX_FORMAT {
-        transaction.execute_batch(
-            "DROP TABLE IF EXISTS run; DROP TABLE IF EXISTS format;
-             CREATE TABLE format (name TEXT PRIMARY KEY, version INTEGER NOT NULL);
-             CREATE TABLE run (id TEXT PRIMARY KEY, stamp TEXT NOT NULL, summary TEXT NOT NULL);",
-        )?;
-        transaction.execute("INSERT INTO format VALUES ('index.sqlite', ?)", [INDEX_FORMAT])?;
+/// The number of a text that many rows have, which is kept once.
+fn key_of(connection: &Connection, text: &str) -> rusqlite::Result<i64> {
+    connection.prepare_cached("INSERT OR IGNORE INTO shared (text) VALUES (?)")?.execute([text])?;
+    connection.prepare_cached("SELECT key FROM shared WHERE text = ?")?.query_row([text], |row| row.get(0))
+}
+
+fn make(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    // Whoever came first has made it.
+    if version(&transaction)? == INDEX_FORMAT {
+        return Ok(());
     }
-    transaction.execute("DELETE FROM run", [])?;
-    for (id, (stamp, summary)) in rows {
-        let Ok(text) = serde_json::to_string(summary) else { continue };
-        let mut insert = transaction.prepare_cached("INSERT INTO run VALUES (?, ?, ?)")?;
-        insert.execute(params![id, stamp, text])?;
-    }
+    let columns: String = COLUMNS.iter().map(|column| format!(", \"{}\"", column.name)).collect();
+    let grouped: String = GROUPED.iter().map(|(name, _)| format!(", \"{name}\" INTEGER NOT NULL")).collect();
+    transaction.execute_batch(&format!(
+        "DROP TABLE IF EXISTS run; DROP TABLE IF EXISTS format; DROP TABLE IF EXISTS summary;
+         DROP TABLE IF EXISTS shared; DROP TABLE IF EXISTS place;
+         CREATE TABLE format (name TEXT PRIMARY KEY, version INTEGER NOT NULL);
+         CREATE TABLE run (key INTEGER PRIMARY KEY, id TEXT NOT NULL, stamp TEXT NOT NULL{columns}{grouped});
+         CREATE UNIQUE INDEX run_by_id ON run (study, id);
+         CREATE TABLE summary (key INTEGER PRIMARY KEY, text TEXT NOT NULL);
+         CREATE TABLE shared (key INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+         CREATE TABLE place (study TEXT PRIMARY KEY, stamp TEXT NOT NULL);"
+    ))?;
+    transaction.execute("INSERT INTO format VALUES ('index.sqlite', ?)", [INDEX_FORMAT])?;
     transaction.commit()
 }
 

@@ -7,9 +7,13 @@
 //!
 //! ```text
 //! HOME/index.sqlite           a cache over all runs, rebuilt whenever it is missing, damaged or old
+//! HOME/queue.sqlite           the jobs of the queue
+//! HOME/measuring.jsonl        what is being measured now, or was last: lines of progress
+//! HOME/serve/process.json     which process serves the laboratory's page
 //! HOME/runs/ID/run.json       model::RunRecord; `unfinished` until the run ends, then replaced at once
 //! HOME/runs/ID/run.sqlite     seconds, operations, histograms, series, calls, statements, threads, events, evidence
 //! HOME/runs/ID/plan.json      what was to be done
+//! HOME/runs/ID/notes.json     what people say of it: a note, tags, whether it is pinned; a study's likewise
 //! HOME/runs/ID/conf/ logs/    rendered configurations and the servers' own logs
 //! HOME/runs/ID/runs/RUN/      of a run with guests: that of each guest, a run as above
 //! HOME/studies/ID/study.json  model::StudyRecord, replaced at once after each trial
@@ -19,16 +23,27 @@
 //! Not here: what the numbers mean (`analysis`), how they are shown (`report`), a clock or random numbers (a run's id
 //! is made from a time and entropy that the caller passes).
 
+mod archive;
+mod beneath;
 mod call_steps;
+mod columns;
 mod disk;
 mod fault;
+mod filter;
 mod format;
+mod groups;
 mod guests;
 mod id;
 mod index;
+mod lists;
+mod look;
+mod notes;
 mod now;
+mod queue;
 mod run;
 mod runs;
+mod select;
+mod serve_process;
 mod shelf;
 mod statements;
 mod stored;
@@ -36,15 +51,25 @@ mod studies;
 mod study;
 mod summary;
 mod threads;
-mod times;
+mod touch;
+mod verdict;
 mod writer;
 
+pub use beneath::open_beneath;
+pub use filter::Filter;
+pub use groups::{Fold, Folded, RunGroup, Spread};
 pub use id::{new_id, utc};
-pub use now::under_way;
+pub use look::Look;
+pub use notes::{Mark, Notes};
+pub use now::{measuring_file, under_way};
+pub use queue::{Job, JobState, Queue};
 pub use run::{Run, Seconds};
 pub use runs::Runs;
+pub use select::{Order, Selected, Selection};
+pub use serve_process::ServeProcess;
 pub use stored::{Record, Stored};
 pub use studies::{Studies, StudySummary};
 pub use study::{Study, StudyWriter};
 pub use summary::RunSummary;
+pub use verdict::verdict_of;
 pub use writer::RunWriter;

@@ -1,12 +1,18 @@
 //! What is being measured at this moment, for those who follow it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::Result;
 
 use crate::run::{self, Run};
 use crate::runs::Runs;
 use crate::studies::Studies;
+
+/// The file below `home` in which the process that measures tells what it is at, a [`model::progress::ProgressLine`] each: made
+/// anew by the next one that does.
+pub fn measuring_file(home: &Path) -> PathBuf {
+    home.join("measuring.jsonl")
+}
 
 /// The latest run below `home` that a living process is measuring, a study's trial among them.
 pub fn under_way(home: &Path) -> Result<Option<Run>> {

@@ -4,15 +4,20 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use model::record::calls::CallStep;
-use model::record::interval::{OperationInterval, OperationKind, OperationName, Times, new_times};
+use model::record::interval::fields::{DISTRIBUTIONS, FIGURES};
+use model::record::interval::{
+    OperationInterval, OperationKind, OperationName, Sums, Times, encoded, new_times,
+};
 use model::record::statements::{StatementFacts, StatementSeen};
 use model::record::threads::ThreadsSeen;
 use model::record::{Event, Evidence, Series};
 use model::{ErrorKind, Interval, Problem, Result, RunRecord};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
 
 use crate::stored::{self, Stored};
-use crate::{call_steps, fault, format, statements, threads, times};
+use crate::touch::touch;
+use crate::{call_steps, fault, format, lists, statements, threads};
 
 pub(crate) const DATABASE: &str = "run.sqlite";
 pub(crate) const LOCK: &str = "under-way.lock";
@@ -24,6 +29,7 @@ impl Run {
     /// Replaces the record by one that knows more; it is on the disk when this returns.
     pub fn update(&self, record: &RunRecord) -> Result<()> {
         stored::write(&self.directory, record, true)?;
+        touch(&self.directory);
         // The new name, too.
         File::open(&self.directory)
             .and_then(|directory| directory.sync_all())
@@ -44,14 +50,14 @@ impl Run {
         let from = last.map_or(0, |last| u64::from(last) + 1);
         let query = format!("SELECT second FROM second WHERE second >= {from} ORDER BY second");
         let seconds = rows(&database, &query, |row| row.get(0)).map_err(|e| doing(&e))?;
-        Ok(Seconds { path, database, names, seconds, next: 0, empty: new_times(), lean: false })
+        Ok(Seconds { path, database, names, seconds, next: 0, empty: new_times(), detail: Detail::All })
     }
 
     /// The seconds from `from` up to `to`, each as [`Interval::for_figures`] has it: the rest is not even read.
     pub fn figures(&self, from: u32, to: u32) -> Result<Seconds> {
         let mut seconds = self.seconds()?;
         seconds.seconds.retain(|second| (from..to).contains(second));
-        Ok(Seconds { lean: true, ..seconds })
+        Ok(Seconds { detail: Detail::Figures, ..seconds })
     }
 
     /// The series of tiers and host, each with its points in the order of time. Those of a run of many hours take much
@@ -162,8 +168,17 @@ pub struct Seconds {
     seconds: Vec<u32>,
     next: usize,
     empty: Times,
+    detail: Detail,
+}
+
+/// How much of each second is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    All,
     /// Only what figures of sessions and operations need.
-    lean: bool,
+    Figures,
+    /// No histogram.
+    Counts,
 }
 
 impl Seconds {
@@ -177,8 +192,62 @@ impl Seconds {
         self.seconds[self.next..].iter().filter(|second| (from..to).contains(*second)).count()
     }
 
+    /// All seconds that are still to come, in order, into each of `sums`: what [`Interval::merge`] makes of them, and quicker.
+    ///
+    /// # Errors
+    /// What can't be read; the seconds before it are in the sums.
+    pub fn add_to(mut self, sums: &mut [&mut dyn Sums]) -> Result<()> {
+        self.detail = Detail::Counts;
+        while let Some(&second) = self.seconds.get(self.next) {
+            self.next += 1;
+            let added = self.load(second).and_then(|bare| {
+                let mut wanted = sums.iter_mut().filter_map(|sum| sum.take(&bare));
+                wanted.try_for_each(|sum| self.add_times(second, sum))
+            });
+            added.map_err(|what| self.unreadable(second, &what))?;
+        }
+        Ok(())
+    }
+
+    /// Adds the histograms of a second to those of `sum`.
+    fn add_times(&self, second: u32, sum: &mut Interval) -> Result<(), String> {
+        let text = |error: rusqlite::Error| error.to_string();
+        let add = |times: &mut Times, bytes: Option<&[u8]>| {
+            bytes.map_or(Ok(()), |bytes| encoded::add(bytes, times))
+        };
+        let mut query =
+            self.database.prepare_cached("SELECT * FROM second WHERE second = ?").map_err(text)?;
+        let columns: Vec<String> = query.column_names().map(str::to_string).collect();
+        let mut found = query.query([second]).map_err(text)?;
+        if let Some(row) = found.next().map_err(text)? {
+            let has = |name: &str| columns.iter().any(|column| column == name);
+            for (name, _, put) in DISTRIBUTIONS.iter().filter(|(name, ..)| has(name)) {
+                add(put(sum), bytes_of(row.get_ref(*name).map_err(text)?)?)?;
+            }
+        }
+        let query = "SELECT operation, response, service FROM operation_second WHERE second = ?";
+        let mut query = self.database.prepare_cached(query).map_err(text)?;
+        let mut found = query.query([second]).map_err(text)?;
+        while let Some(row) = found.next().map_err(text)? {
+            let Some((_, part)) = part(&mut sum.operations, row).map_err(text)? else { continue };
+            for (column, times) in [(1, &mut part.response), (2, &mut part.service)] {
+                add(times, bytes_of(row.get_ref(column).map_err(text)?)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn unreadable(&self, second: u32, what: &str) -> Problem {
+        Problem::environment(format!("reading second {second} of the run failed: {what}"))
+            .file(self.path.display().to_string())
+            .remedy("`sqlite3 FILE .recover` saves what can be read; run.json beside it still has the result")
+    }
+
     fn load(&self, second: u32) -> Result<Interval, String> {
-        let mut interval = if self.lean { Interval::bare(second) } else { Interval::empty(second) };
+        let mut interval = match self.detail {
+            Detail::All => Interval::empty(second),
+            Detail::Figures | Detail::Counts => Interval::bare(second),
+        };
         let text = |error: rusqlite::Error| error.to_string();
         let mut query =
             self.database.prepare_cached("SELECT * FROM second WHERE second = ?").map_err(text)?;
@@ -189,21 +258,21 @@ impl Seconds {
             let has = |name: &str| columns.iter().any(|column| column == name);
             if has("last_sessions") {
                 let sessions = blob(row, "last_sessions").map_err(text)?;
-                interval.last_sessions = times::decode_sessions(sessions.as_deref().unwrap_or_default());
+                interval.last_sessions = lists::decode_sessions(sessions.as_deref().unwrap_or_default());
             }
             if has("choices") {
                 let choices = blob(row, "choices").map_err(text)?;
-                interval.choices = times::decode_choices(choices.as_deref().unwrap_or_default());
+                interval.choices = lists::decode_choices(choices.as_deref().unwrap_or_default());
             }
             if has("pauses") {
                 let pauses = blob(row, "pauses").map_err(text)?;
-                interval.pauses = times::decode_pauses(pauses.as_deref().unwrap_or_default());
+                interval.pauses = lists::decode_pauses(pauses.as_deref().unwrap_or_default());
             }
-            let wanted = |name: &str| !self.lean && has(name);
-            for (name, _, put) in format::DISTRIBUTIONS.iter().filter(|(name, ..)| wanted(name)) {
+            let wanted = |name: &str| self.detail == Detail::All && has(name);
+            for (name, _, put) in DISTRIBUTIONS.iter().filter(|(name, ..)| wanted(name)) {
                 self.put_times(put(&mut interval), row, name)?;
             }
-            for (name, _, put) in format::FIGURES.iter().filter(|(name, ..)| has(name)) {
+            for (name, _, put) in FIGURES.iter().filter(|(name, ..)| has(name)) {
                 put(&mut interval, row.get(*name).map_err(text)?);
             }
         }
@@ -218,7 +287,7 @@ impl Seconds {
     /// Replaces `times` by what `column` holds; NULL means that it stays empty.
     fn put_times(&self, times: &mut Times, row: &Row<'_>, column: &str) -> Result<(), String> {
         if let Some(bytes) = blob(row, column).map_err(|error| error.to_string())? {
-            *times = times::decode(&bytes, &self.empty)?;
+            *times = encoded::decode(&bytes, &self.empty)?;
         }
         Ok(())
     }
@@ -229,16 +298,20 @@ impl Seconds {
             "SELECT operation, completed, bytes, response, service FROM operation_second WHERE second = ?";
         let mut query = self.database.prepare_cached(query).map_err(text)?;
         let mut found = query.query([interval.second]).map_err(text)?;
-        let none = if self.lean { OperationInterval::bare } else { OperationInterval::empty };
+        let none = match self.detail {
+            Detail::All => OperationInterval::empty,
+            Detail::Figures | Detail::Counts => OperationInterval::bare,
+        };
         interval.operations = self.names.iter().map(|_| none()).collect();
         while let Some(row) = found.next().map_err(text)? {
             let Some((index, part)) = part(&mut interval.operations, row).map_err(text)? else { continue };
             part.completed = count(row, 1).map_err(text)?;
             part.bytes = count(row, 2).map_err(text)?;
-            if !self.lean || self.names[index].kind != OperationKind::Request {
+            let is_request = self.names[index].kind == OperationKind::Request;
+            if self.detail == Detail::All || (self.detail == Detail::Figures && !is_request) {
                 self.put_times(&mut part.response, row, "response")?;
             }
-            if !self.lean {
+            if self.detail == Detail::All {
                 self.put_times(&mut part.service, row, "service")?;
             }
         }
@@ -263,14 +336,7 @@ impl Iterator for Seconds {
     fn next(&mut self) -> Option<Result<Interval>> {
         let second = *self.seconds.get(self.next)?;
         self.next += 1;
-        Some(self.load(second).map_err(|what| {
-            Problem::environment(format!("reading second {second} of the run failed: {what}"))
-                .file(self.path.display().to_string())
-                .remedy(
-                    "`sqlite3 FILE .recover` saves what can be read; run.json beside it still has the result",
-                )
-                .into()
-        }))
+        Some(self.load(second).map_err(|what| self.unreadable(second, &what).into()))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -317,6 +383,11 @@ fn rows<T>(
 
 fn blob(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Vec<u8>>> {
     row.get(column)
+}
+
+/// The bytes of a histogram, in the database's own memory; nothing of an empty one.
+fn bytes_of(value: ValueRef<'_>) -> Result<Option<&[u8]>, String> {
+    value.as_blob_or_null().map_err(|error| error.to_string())
 }
 
 fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {

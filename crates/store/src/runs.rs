@@ -1,13 +1,21 @@
 //! All runs below a home.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use model::{Result, RunRecord};
 
-use crate::index::{self, Rows};
+use crate::fault;
+use crate::filter::Filter;
+use crate::groups::{Fold, Folded};
+use crate::index::{self, Entry, Index};
+use crate::look::{self, Look};
+use crate::notes::Notes;
 use crate::run::Run;
-use crate::shelf::{self, Shelf};
+use crate::select::{Scope, Selected, Selection};
+use crate::shelf::Shelf;
 use crate::summary::RunSummary;
+use crate::touch::INDEX;
 use crate::writer::RunWriter;
 
 /// All runs below a home; a study's directory is the home of its trials' runs. Any number of processes may use it at
@@ -41,24 +49,91 @@ impl Runs {
         RunWriter::create(&self.shelf.directory, record)
     }
 
-    /// Every run in a line, the oldest first; also those whose record can't be read, with the reason.
+    /// Every run in a line, the oldest first; also those whose record can't be read, with the reason. Thousands take much memory:
+    /// see [`Runs::each`].
     pub fn list(&self) -> Result<Vec<RunSummary>> {
-        let path = self.home.join("index.sqlite");
-        let known = index::load(&path);
-        let mut rows = Rows::new();
-        for id in self.shelf.ids()? {
-            let directory = self.shelf.directory.join(&id);
-            let stamp = index::stamp(&directory);
-            let summary = match known.get(&id) {
-                Some((old, summary)) if *old == stamp && !unsettled(summary) => summary.clone(),
-                _ => summarise(&id, &directory),
+        let mut all = Vec::new();
+        self.each(&Selection::of(Filter::default()), |run| all.push(run))?;
+        Ok(all)
+    }
+
+    /// The runs that are meant, one after the other, so that one at a time is in memory.
+    pub fn each(&self, selection: &Selection, mut take: impl FnMut(RunSummary)) -> Result<()> {
+        let (index, keys, _) = self.ask_index(Look::All, Duration::MAX, |index| index.keys(selection))?;
+        for key in keys {
+            // Whoever removes it meanwhile has removed it.
+            if let Ok(entry) = index.entry(key) {
+                take(entry.summary);
+            }
+        }
+        Ok(())
+    }
+
+    /// A page of the runs that are meant. What the index doesn't know is read from the newest on as long as `time` allows, and
+    /// kept in the index, so that whoever asks again gets more.
+    pub fn select(&self, selection: &Selection, look: Look, time: Duration) -> Result<Selected> {
+        let (_, selected, unread) = self.ask_index(look, time, |index| {
+            let scope = Scope::of(&selection.filter);
+            let select = |index: &mut Index| {
+                let keys = index.keys(selection)?;
+                keys.into_iter().map(|key| index.entry(key)).collect::<rusqlite::Result<Vec<Entry>>>()
             };
-            rows.insert(id, (stamp, summary));
-        }
-        if rows != known {
-            index::save(&path, &rows);
-        }
-        Ok(rows.into_values().map(|(_, summary)| summary).collect())
+            let mut entries = select(index)?;
+            if look == Look::Changes && look::look_again(index, &self.home, &entries)? {
+                entries = select(index)?;
+            }
+            Ok(Selected {
+                runs: entries.into_iter().map(|entry| entry.summary).collect(),
+                number: index.count(&selection.filter, scope)?,
+                all: index.count(&Filter::default(), scope)?,
+                unread: 0,
+            })
+        })?;
+        Ok(Selected { unread, ..selected })
+    }
+
+    /// Bytes of everything kept of the runs that stand alone, as the index knows them.
+    pub fn bytes(&self) -> Result<u64> {
+        Ok(self.ask_index(Look::Changes, Duration::ZERO, |index| index.bytes())?.1)
+    }
+
+    /// A page of the groups of the runs that are meant; the rest as [`Runs::select`].
+    pub fn folded(&self, fold: Fold, selection: &Selection, look: Look, time: Duration) -> Result<Folded> {
+        let (_, folded, unread) = self.ask_index(look, time, |index| {
+            let (folded, shown) = index.groups(fold, selection)?;
+            match look == Look::Changes && look::look_again(index, &self.home, &shown)? {
+                true => Ok(index.groups(fold, selection)?.0),
+                false => Ok(folded),
+            }
+        })?;
+        Ok(Folded { unread, ..folded })
+    }
+
+    /// What the index says, once it knows what there is on the disk, and how many runs there was no time to read.
+    fn ask_index<T>(
+        &self,
+        look: Look,
+        time: Duration,
+        ask: impl Fn(&mut Index) -> rusqlite::Result<T>,
+    ) -> Result<(Index, T, usize)> {
+        std::fs::read_dir(&self.shelf.directory)
+            .map_err(|error| fault::io(&error, "listing the runs", &self.shelf.directory))?;
+        let path = self.home.join(INDEX);
+        let attempt = |index: rusqlite::Result<Index>, look| {
+            let mut index = index?;
+            let unread = look::refresh(&mut index, &self.home, look, time)?;
+            let answer = ask(&mut index)?;
+            Ok((index, answer, unread))
+        };
+        let first: rusqlite::Result<_> = attempt(Index::open(&path), look);
+        let first = first.or_else(|error| match index::is_held(&error) || !index::discard(&path) {
+            true => Err(error),
+            // Damaged: only a new one helps.
+            false => attempt(Index::open(&path), look),
+        });
+        // Held by somebody, or nothing can be kept there: for this once, without it.
+        let answered = first.or_else(|_| attempt(Index::in_memory(), Look::All));
+        answered.map_err(|error| fault::sql(&error, "listing the runs", &path).into())
     }
 
     /// The run of that id, of the only id that begins with `name`, or the last one for `last`.
@@ -71,16 +146,26 @@ impl Runs {
     pub fn remove(&self, name: &str) -> Result<u64> {
         self.shelf.remove(name)
     }
-}
+    /// Removes several runs for good, all of them or, where one can't be removed, none; gives their ids, each with its bytes.
+    pub fn remove_all(&self, names: &[String]) -> Result<Vec<(String, u64)>> {
+        self.shelf.remove_all(names)
+    }
+    /// The id of the run that the one of that id is held against: the baseline of its setup, else of its kit.
+    pub fn baseline_of(&self, id: &str) -> Result<Option<String>> {
+        Ok(self.ask_index(Look::Changes, Duration::MAX, |index| index.baseline_of(id))?.1)
+    }
 
-/// Whether a cached summary may change without a change of its stamp: files grow, and the tool may have died since.
-fn unsettled(summary: &RunSummary) -> bool {
-    summary.under_way || summary.outcome.is_none_or(|outcome| outcome == model::record::Outcome::Unfinished)
-}
-
-fn summarise(id: &str, directory: &Path) -> RunSummary {
-    match Run::open(directory) {
-        Ok(run) => RunSummary::of(run.record(), directory),
-        Err(problems) => RunSummary::unreadable(id, directory, shelf::why(&problems)),
+    /// Makes a run the baseline of its setup, in place of the one that was; gives the ids of those that are none any more.
+    pub fn set_baseline(&self, run: &Run) -> Result<Vec<String>> {
+        let same = Selection::of(Filter::of_setup(&run.record().id));
+        let mut before = Vec::new();
+        self.each(&same, |other| before.extend(other.notes.baseline.then_some(other.id)))?;
+        before.retain(|id| *id != run.record().id);
+        for id in &before {
+            let directory = self.shelf.directory.join(id);
+            Notes { baseline: false, ..Notes::read(&directory)? }.write(&directory)?;
+        }
+        Notes { baseline: true, ..Notes::read(run.directory())? }.write(run.directory())?;
+        Ok(before)
     }
 }

@@ -1,11 +1,13 @@
 //! Directories by their ids, one beside the other: how runs and studies are named, found and removed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
 use model::document::nearest;
-use model::{Problem, Result};
+use model::{Problem, Problems, Result};
 
+use crate::notes::Notes;
 use crate::run::under_way;
 use crate::{disk, fault, id};
 
@@ -53,6 +55,24 @@ impl Shelf {
     /// Removes one for good; gives the bytes that are free now. `name` as for [`Self::find`], except `last`: a word
     /// that means another one every day is too short for something that can't be undone.
     pub(crate) fn remove(&self, name: &str) -> Result<u64> {
+        self.take(&self.removable(name)?)
+    }
+
+    /// Removes several for good, all or none; gives their ids, each with its bytes. Names as for [`Self::remove`].
+    pub(crate) fn remove_all(&self, names: &[String]) -> Result<Vec<(String, u64)>> {
+        let (mut ids, mut problems) = (BTreeSet::new(), Vec::new());
+        for name in names {
+            match self.removable(name) {
+                Ok(id) => _ = ids.insert(id),
+                Err(wrong) => problems.extend(wrong.into_vec()),
+            }
+        }
+        Problems::check(problems)?;
+        ids.into_iter().map(|id| Ok((id.clone(), self.take(&id)?))).collect()
+    }
+
+    /// The id of what may be removed.
+    fn removable(&self, name: &str) -> Result<String> {
         let id = if name == "last" { name.to_string() } else { self.resolve(name)? };
         id::check(&id)?;
         let directory = self.directory.join(&id);
@@ -61,6 +81,20 @@ impl Shelf {
                 .remedy("end it first, with Ctrl-C in its terminal")
                 .into());
         }
+        if Notes::read(&directory).is_ok_and(|notes| notes.pinned) {
+            return Err(Problem::environment(format!(
+                "{} {id} is pinned, so that nobody removes it",
+                self.noun
+            ))
+            .remedy(format!("plimsoll note {id} --unpin"))
+            .into());
+        }
+        Ok(id)
+    }
+
+    /// Removes what may be removed; gives its bytes.
+    fn take(&self, id: &str) -> Result<u64> {
+        let directory = self.directory.join(id);
         let bytes = disk::size_bytes(&directory);
         let doomed = self.directory.join(format!("{REMOVING}{id}"));
         // Renamed first: a removal that is cut short never leaves half a run in the list.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::run::under_way;
+use crate::touch::touch;
 use crate::{disk, fault};
 
 /// A record that is kept in a directory of its own.
@@ -77,6 +78,7 @@ impl<R: Record> Stored<R> {
     pub fn keep(&self, inner: &str, bytes: &[u8]) -> Result<PathBuf> {
         let path = disk::below(&self.directory, inner)?;
         disk::replace(&path, bytes, false)?;
+        touch(&self.directory);
         Ok(path)
     }
 }

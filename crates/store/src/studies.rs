@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use model::record::Outcome;
 use model::{Result, StudyRecord};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::notes::Notes;
 use crate::shelf::{self, Shelf};
 use crate::study::{Study, StudyWriter};
 use crate::{disk, run};
@@ -16,7 +18,7 @@ pub struct Studies {
 }
 
 /// A study in a line, for lists.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StudySummary {
     /// The study's id.
     pub id: String,
@@ -42,6 +44,9 @@ pub struct StudySummary {
     pub sentence: String,
     /// Bytes of everything kept.
     pub bytes: u64,
+    /// What people say of it; nothing where that can't be read.
+    #[serde(flatten)]
+    pub notes: Notes,
 }
 
 impl Studies {
@@ -108,6 +113,7 @@ fn summarise(id: &str, directory: &Path) -> StudySummary {
         under_way: run::under_way(directory),
         sentence: String::new(),
         bytes: disk::size_bytes(directory),
+        notes: Notes::read(directory).unwrap_or_default(),
     };
     let study = match Study::open(directory) {
         Ok(study) => study,

@@ -1,13 +1,15 @@
 //! One run while it is measured.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use model::record::calls::CallStep;
+use model::record::interval::encoded::Encoder;
+use model::record::interval::fields::{DISTRIBUTIONS, FIGURES};
 use model::record::interval::{OperationInterval, OperationName};
 use model::record::statements::{StatementFacts, StatementSeen};
 use model::record::threads::ThreadsSeen;
@@ -17,8 +19,7 @@ use rusqlite::{Connection, Transaction, params, params_from_iter, types::Value a
 
 use crate::call_steps::CallSteps;
 use crate::statements::{self, Statements};
-use crate::times::{self, Encoder};
-use crate::{disk, fault, format, id, run, stored, threads};
+use crate::{disk, fault, format, id, lists, run, stored, threads};
 
 /// Those who read a run at its end are waited for no longer.
 const READERS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -57,8 +58,8 @@ impl RunWriter {
         stored::write(&directory, record, false)?;
         let path = directory.join(run::DATABASE);
         let database = open(&path).map_err(|error| fault::sql(&error, "making the run's database", &path))?;
-        let blobs = format::DISTRIBUTIONS.iter().map(|(name, ..)| *name);
-        let columns: Vec<&str> = blobs.chain(format::FIGURES.iter().map(|(name, ..)| *name)).collect();
+        let blobs = DISTRIBUTIONS.iter().map(|(name, ..)| *name);
+        let columns: Vec<&str> = blobs.chain(FIGURES.iter().map(|(name, ..)| *name)).collect();
         let places = vec!["?"; columns.len() + 4].join(", ");
         let insert_second = format!(
             "INSERT INTO second (second, last_sessions, choices, pauses, {}) VALUES ({places})",
@@ -80,6 +81,11 @@ impl RunWriter {
     /// Where the run is kept.
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// The run's id.
+    pub fn id(&self) -> String {
+        self.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     /// Where the servers' logs are kept.
@@ -110,6 +116,20 @@ impl RunWriter {
         Ok(path)
     }
 
+    /// Takes the file at `from` into the directory as `inner`, for its owner alone.
+    ///
+    /// # Errors
+    /// It can't be read, or there is no room.
+    pub fn take(&self, inner: &str, from: &Path) -> Result<()> {
+        let path = disk::below(&self.directory, inner)?;
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(|error| fault::io(&error, "making", parent))?;
+        }
+        fs::copy(from, &path)
+            .and_then(|_| fs::set_permissions(&path, Permissions::from_mode(0o600)))
+            .map_err(|error| fault::io(&error, "writing", &path).into())
+    }
+
     /// Keeps what was to be done as `plan.json`.
     pub fn plan(&self, plan: &Plan) -> Result<()> {
         let envelope = serde_json::json!({ "format": format::PLAN_FORMAT, "plan": plan });
@@ -135,15 +155,15 @@ impl RunWriter {
             let mut insert = transaction.prepare_cached("INSERT INTO operation VALUES (?, ?, ?)")?;
             insert.execute(params![id as i64, run::kind_word(name.kind), name.name])?;
         }
-        let last_sessions = times::encode_sessions(&interval.last_sessions);
-        let choices = times::encode_choices(&interval.choices);
-        let pauses = times::encode_pauses(&interval.pauses);
+        let last_sessions = lists::encode_sessions(&interval.last_sessions);
+        let choices = lists::encode_choices(&interval.choices);
+        let pauses = lists::encode_pauses(&interval.pauses);
         let mut cells: Vec<Cell> = vec![interval.second.into()];
         cells.extend([last_sessions, choices, pauses].map(Cell::from));
-        for (_, get, _) in &format::DISTRIBUTIONS {
+        for (_, get, _) in &DISTRIBUTIONS {
             cells.push(Cell::from(encoder.encode(get(interval))?));
         }
-        cells.extend(format::FIGURES.iter().map(|(_, get, _)| Cell::from(get(interval))));
+        cells.extend(FIGURES.iter().map(|(_, get, _)| Cell::from(get(interval))));
         transaction.prepare_cached(&self.insert_second)?.execute(params_from_iter(cells))?;
         for (operation, part) in interval.operations.iter().enumerate() {
             if part.completed > 0 || part.failed() > 0 || part.bytes > 0 {

@@ -1,4 +1,5 @@
-//! The files of a kit's `app`: rendered for the document root, and tried before anything is made for them.
+//! The files of a kit's `app` and the command that prepares it: rendered for the document root, and tried before anything is made
+//! for them.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -42,11 +43,19 @@ pub(crate) fn files(
     Ok(files)
 }
 
-/// Refuses a plan whose application can't be rendered, before anything is built or loaded for it: with its own names, of
+/// The words of the command that prepares the application; none where the kit has none.
+pub(crate) fn command(plan: &Plan, renderer: &Renderer, context: &Value) -> Result<Vec<String>> {
+    let file = format!("kits/{}/kit.toml: prepare.run", plan.kit.name);
+    let words = plan.kit.prepare.iter().flat_map(|prepare| &prepare.run);
+    words.map(|word| renderer.text(&file, word, context)).collect()
+}
+
+/// Refuses a plan whose application can't be rendered or prepared, before anything is built or loaded for it: with its own names, of
 /// which only the values are made up.
 ///
 /// # Errors
-/// Every template that uses what this stack, set up like this, doesn't have: the socket of a tier on a host of its own, say.
+/// Every template that uses what this stack, set up like this, doesn't have: the socket of a tier on a host of its own, say. An
+/// interpreter that none of its services has.
 pub fn check_app(plan: &Plan, catalogue: &Catalogue) -> Result<()> {
     let mut reach = BTreeMap::new();
     for tier in &plan.tiers {
@@ -64,7 +73,13 @@ pub fn check_app(plan: &Plan, catalogue: &Catalogue) -> Result<()> {
         memory_bytes: available_memory_bytes(),
         loading: false,
     };
-    files(plan, catalogue, &Renderer::new(catalogue)?, &common.for_app()).map(drop)
+    let (renderer, context) = (Renderer::new(catalogue)?, common.for_app());
+    let found = [
+        files(plan, catalogue, &renderer, &context).map(drop),
+        command(plan, &renderer, &context).map(drop),
+        needed::interpreted(plan),
+    ];
+    Problems::check(found.into_iter().filter_map(Result::err).flat_map(Problems::into_vec).collect())
 }
 
 /// Where a tier's instances would be.

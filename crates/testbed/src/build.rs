@@ -1,4 +1,4 @@
-//! Building a kit's application: one command, in a cgroup of its own, that ends with its lab at the latest.
+//! Building a kit's application or a server: one command, in a cgroup of its own, that ends with its lab at the latest.
 //!
 //! It is no server: it runs as the user who runs the tool and with that user's environment, since compilers and what
 //! fetches libraries keep their settings and caches in that user's home.
@@ -16,9 +16,11 @@ use crate::launch::{Confinement, Running, Spawner, confine};
 use crate::process::{Family, MARKER};
 use crate::{cgroup, disk};
 
-/// A command that builds an application.
+/// A command that builds something.
 #[derive(Debug, Clone, Copy)]
 pub struct BuildCommand<'a> {
+    /// What it builds, for whoever interrupts it: `the application`.
+    pub what: &'a str,
     /// A program of PATH and its arguments.
     pub run: &'a [String],
     /// Its working directory.
@@ -47,7 +49,7 @@ impl Lab {
                 Ok(Some(status)) => break Ok(Err(format!("{program} ended with {status}"))),
                 Err(error) => break Ok(Err(format!("{program} was lost: {error}"))),
                 Ok(None) if cancel() => {
-                    let what = "interrupted while the application was built";
+                    let what = format!("interrupted while {} was built", build.what);
                     break Err(Problem::new(Kind::Interrupted, what).into());
                 }
                 Ok(None) => std::thread::sleep(Duration::from_millis(10)),

@@ -16,7 +16,7 @@ use rustix::process::Signal;
 use crate::disk;
 use crate::process::Identity;
 
-/// The name of the group of what builds an application.
+/// The name of the group of what builds an application or a server.
 pub(crate) const BUILD: &str = "build";
 
 /// A directory of this machine's unified hierarchy in which groups can be made; `None` where there is none, or no

@@ -1,12 +1,12 @@
 //! Commands that run to their end, confined as the server is that they belong to.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::{Kind, Problem, Result};
 
 use crate::lab::Site;
-use crate::launch::Launch;
+use crate::launch::{Launch, Running};
 use crate::prepare::ReadyCommand;
 use crate::{disk, program};
 
@@ -20,6 +20,9 @@ pub(crate) struct Job<'a> {
     tier: &'a str,
     dir: &'a Path,
     cpus: &'a [usize],
+    folder: &'a Path,
+    env: &'a [(String, String)],
+    output: PathBuf,
 }
 
 impl<'a> Job<'a> {
@@ -30,7 +33,22 @@ impl<'a> Job<'a> {
         dir: &'a Path,
         cpus: &'a [usize],
     ) -> Job<'a> {
-        Job { site, instance, tier, dir, cpus }
+        Job { site, instance, tier, dir, cpus, folder: dir, env: &[], output: dir.join(CONSOLE) }
+    }
+
+    /// It runs in `folder` instead of its tier's directory.
+    pub(crate) fn within_folder(self, folder: &'a Path) -> Job<'a> {
+        Job { folder, ..self }
+    }
+
+    /// It sees these variables as well.
+    pub(crate) fn with_env(self, env: &'a [(String, String)]) -> Job<'a> {
+        Job { env, ..self }
+    }
+
+    /// What it says is appended to `output` instead of the server's console.
+    pub(crate) fn writing_to(self, output: &Path) -> Job<'a> {
+        Job { output: output.to_path_buf(), ..self }
     }
 
     /// Runs it; the inner error says how the command failed.
@@ -38,6 +56,16 @@ impl<'a> Job<'a> {
         &self,
         command: &ReadyCommand,
         cancel: &dyn Fn() -> bool,
+    ) -> Result<Result<(), String>> {
+        self.run_within(command, None, &mut |_| cancel())
+    }
+
+    /// As [`Job::run`], but it fails where it has not ended `within` this time. `cancel` is told how long it has been running.
+    pub(crate) fn run_within(
+        &self,
+        command: &ReadyCommand,
+        within: Option<Duration>,
+        cancel: &mut dyn FnMut(Duration) -> bool,
     ) -> Result<Result<(), String>> {
         let Some((first, args)) = command.run.split_first() else { return Ok(Ok(())) };
         let found = if first.contains('/') { Some(PathBuf::from(first)) } else { None };
@@ -53,13 +81,17 @@ impl<'a> Job<'a> {
             tier: self.tier.to_string(),
             program,
             args: args.iter().map(Into::into).collect(),
-            env: vec![("TMPDIR".to_string(), self.dir.join("tmp").display().to_string())],
-            dir: self.dir.to_path_buf(),
+            env: [("TMPDIR".to_string(), self.dir.join("tmp").display().to_string())]
+                .into_iter()
+                .chain(self.env.iter().cloned())
+                .collect(),
+            dir: self.folder.to_path_buf(),
             input: command.input.as_ref().map(|_| input),
-            output: self.dir.join(CONSOLE),
+            output: self.output.clone(),
             cpus: self.cpus.to_vec(),
         };
         let mut running = self.site.launch(&launch, self.instance)?;
+        let started = Instant::now();
         loop {
             match running.child.try_wait() {
                 Ok(Some(status)) if status.success() => return Ok(Ok(())),
@@ -67,14 +99,28 @@ impl<'a> Job<'a> {
                     return Ok(Err(format!("could not {}: {first} ended with {status}", command.title)));
                 }
                 Err(error) => return Ok(Err(format!("could not {}: {error}", command.title))),
-                Ok(None) if cancel() => {
-                    self.site.end_tier(self.instance, self.tier, &[running.identity])?;
-                    _ = running.child.wait();
+                Ok(None) if cancel(started.elapsed()) => {
+                    self.end(&mut running)?;
                     return Err(interrupted(self.tier).into());
+                }
+                Ok(None) if within.is_some_and(|within| started.elapsed() > within) => {
+                    self.end(&mut running)?;
+                    let within_s = within.unwrap_or_default().as_secs_f64();
+                    return Ok(Err(format!(
+                        "could not {}: {first} had not ended after {within_s} s",
+                        command.title
+                    )));
                 }
                 Ok(None) => std::thread::sleep(Duration::from_millis(2)),
             }
         }
+    }
+
+    /// Ends all of its tier.
+    fn end(&self, running: &mut Running) -> Result<()> {
+        self.site.end_tier(self.instance, self.tier, &[running.identity])?;
+        _ = running.child.wait();
+        Ok(())
     }
 }
 

@@ -310,7 +310,7 @@ impl Site {
         Ok(Helping::of(child, group.filter(|group| cgroup::holds(group, identity.pid)), None))
     }
 
-    /// The same for what builds an application; the inner error says why it can't be started.
+    /// The same for what builds something; the inner error says why it can't be started.
     pub(crate) fn build(&self, build: &BuildCommand<'_>) -> Result<io::Result<Running>> {
         let (group, confinement) = self.apart(cgroup::BUILD)?;
         let child = match build.spawn(&self.spawner, confinement)? {

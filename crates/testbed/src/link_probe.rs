@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use model::catalogue::tier_setting::OwnHost;
 use model::{Problem, Result};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::lab::Lab;
@@ -54,7 +55,8 @@ pub struct RoundTrips {
     pub p50_s: f64,
     /// 99 of 100 took no longer; seconds.
     pub p99_s: f64,
-    /// What a message and the reading of its answer cost this host's end, in seconds of CPU time; the mean.
+    /// What a message and the reading of its answer cost this host's end, in seconds of CPU time; the median, since a neighbour
+    /// that takes the CPU away costs some of them much more.
     pub cpu_s: f64,
 }
 
@@ -69,7 +71,11 @@ impl Lab {
         let (door, far) = self.site.make_probed_host(own)?;
         let failed = |error: io::Error| Problem::environment(format!("failed to measure the link: {error}"));
         let (ports, listening) = mpsc::channel();
-        let answering = thread::spawn(move || network::inside(&door, move || answer(far, &ports)));
+        let (_near, far_cpu) = OnOneCpu::with_another();
+        let answering = thread::spawn(move || {
+            stay_on(far_cpu);
+            network::inside(&door, move || answer(far, &ports))
+        });
         // Nothing comes where the thread has ended: then its own error says why.
         let figures = match listening.recv_timeout(TIMEOUT) {
             Ok(port) => figures(SocketAddr::from((far, port)), on_step),
@@ -98,7 +104,11 @@ impl Stack {
         let Some(far) = site.hosts.address(instance, (tier, 0)) else { return Ok(None) };
         let Some(door) = site.hosts.door(instance, (tier, 0))? else { return Ok(None) };
         let (ports, listening) = mpsc::channel();
-        let answering = thread::spawn(move || network::inside(&door, move || answer(far, &ports)));
+        let (_near, far_cpu) = OnOneCpu::with_another();
+        let answering = thread::spawn(move || {
+            stay_on(far_cpu);
+            network::inside(&door, move || answer(far, &ports))
+        });
         let measured = || -> io::Result<f64> {
             let port =
                 listening.recv_timeout(TIMEOUT).map_err(|_| io::Error::other("its host did not listen"))?;
@@ -115,6 +125,40 @@ impl Stack {
         answered.map_err(failed)?;
         Ok(Some(p50_s))
     }
+}
+
+/// Keeps the calling thread on one CPU for as long as this is there. Two ends that the kernel happens to put on one CPU are a
+/// tenth of the way from each other that they are on two (5 and 50 µs): links are compared with a cable, so both lie alike.
+struct OnOneCpu {
+    before: Option<CpuSet>,
+}
+
+impl OnOneCpu {
+    /// On the first CPU that the thread may use, and the last one, for the other end.
+    fn with_another() -> (Self, Option<usize>) {
+        let before = sched_getaffinity(None).ok();
+        let mut allowed = before.iter().flat_map(|set| (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)));
+        let first = allowed.next();
+        let last = allowed.last().or(first);
+        stay_on(first);
+        (Self { before }, last)
+    }
+}
+
+impl Drop for OnOneCpu {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            _ = sched_setaffinity(None, before);
+        }
+    }
+}
+
+/// Where the kernel refuses, the figures are only less steady.
+fn stay_on(cpu: Option<usize>) {
+    let Some(cpu) = cpu else { return };
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    _ = sched_setaffinity(None, &set);
 }
 
 /// What an end is asked for, and the size of a message.
@@ -149,26 +193,31 @@ fn ask(address: SocketAddr, what: u8, bytes: usize) -> io::Result<TcpStream> {
 
 fn messages(mut stream: TcpStream, bytes: usize, longest: Duration) -> io::Result<RoundTrips> {
     let (message, mut answer) = (vec![7; bytes], vec![0; bytes]);
-    let mut took_s = Vec::with_capacity(MESSAGES);
-    let (began, mut cpu_s) = (Instant::now(), thread_cpu_s());
+    let (mut took_s, mut cpu_s) = (Vec::with_capacity(MESSAGES), Vec::with_capacity(MESSAGES));
+    let began = Instant::now();
     for number in 0..WARM_UP + MESSAGES {
         if number > WARM_UP && began.elapsed() > longest {
             break;
         }
-        if number == WARM_UP {
-            cpu_s = thread_cpu_s();
-        }
-        let start = Instant::now();
+        let (start, start_cpu_s) = (Instant::now(), thread_cpu_s());
         stream.write_all(&message)?;
         stream.read_exact(&mut answer)?;
         if number >= WARM_UP {
             took_s.push(start.elapsed().as_secs_f64());
+            cpu_s.push(thread_cpu_s() - start_cpu_s);
         }
     }
-    let cpu_s = (thread_cpu_s() - cpu_s) / took_s.len() as f64;
     took_s.sort_by(f64::total_cmp);
-    let at = |ratio: f64| took_s[((took_s.len() - 1) as f64 * ratio).round() as usize];
-    Ok(RoundTrips { bytes, count: took_s.len(), min_s: at(0.0), p50_s: at(0.5), p99_s: at(0.99), cpu_s })
+    cpu_s.sort_by(f64::total_cmp);
+    let at = |sorted: &[f64], ratio: f64| sorted[((sorted.len() - 1) as f64 * ratio).round() as usize];
+    Ok(RoundTrips {
+        bytes,
+        count: took_s.len(),
+        min_s: at(&took_s, 0.0),
+        p50_s: at(&took_s, 0.5),
+        p99_s: at(&took_s, 0.99),
+        cpu_s: at(&cpu_s, 0.5),
+    })
 }
 
 /// The CPU time that the calling thread has had, in seconds.

@@ -1,16 +1,17 @@
 //! A directory of links to kept files: made at once whatever their size, and what is written there stays there. A kept
-//! file belongs to the tool's user and is read-only, so that a server can replace a link but never change the file.
+//! file belongs to the tool's user and is read-only, so that a server can replace a link but never change the file. Or one of
+//! copies, for servers that write into files as they are.
 
 mod spare;
 
-use std::fs::{self, DirEntry, File, Permissions};
+use std::fs::{self, DirEntry, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown, lchown};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown, lchown};
 use std::path::Path;
 
 use model::Result;
 
-use crate::disk;
+use crate::{disk, guarded};
 
 pub(crate) use spare::{give_back, take_tree};
 
@@ -79,6 +80,25 @@ fn make_kept(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Makes `to` a tree like `from` of `owner`'s own files: the same bytes, dated the same, to be written by their owner alone. They
+/// share their blocks with the kept ones where the file system can.
+pub(crate) fn copy_tree(from: &Path, to: &Path, owner: Option<u32>) -> Result<()> {
+    link_tree_by(from, to, owner, &|kept, target| copy_for(kept, target, owner))
+}
+
+fn copy_for(kept: &Path, target: &Path, owner: Option<u32>) -> io::Result<()> {
+    let mut source = File::open(kept)?;
+    let mut copy = match owner {
+        Some(_) => guarded::make(target, 0o600)?,
+        None => OpenOptions::new().write(true).create_new(true).mode(0o600).open(target)?,
+    };
+    if rustix::fs::ioctl_ficlone(&copy, &source).is_err() {
+        io::copy(&mut source, &mut copy)?;
+    }
+    copy.set_modified(source.metadata()?.modified()?)?;
+    owner.map_or(Ok(()), |uid| fchown(&copy, Some(uid), Some(uid)))
+}
+
 fn link_or_copy(kept: &Path, target: &Path, link: &dyn Fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
     match link(kept, target) {
         Err(error) if error.kind() == ErrorKind::TooManyLinks => copy(kept, target),
@@ -117,6 +137,26 @@ mod tests {
         assert_eq!(fs::read(kept.join("a/b/one")).expect("it is there"), b"kept");
         assert!(!kept.join("a/new").exists());
     }
+    #[test]
+    fn copies_are_dated_the_same_and_written_in_place_without_changing_the_kept_files() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let root = fs::canonicalize(dir.path()).expect("it is there");
+        let (kept, run) = (root.join("kept"), root.join("run"));
+        fs::create_dir_all(kept.join("a/b")).expect("a directory");
+        fs::write(kept.join("a/b/one"), b"kept").expect("a file");
+        let moment = UNIX_EPOCH + Duration::from_secs(946_684_800);
+        let file = File::options().write(true).open(kept.join("a/b/one")).expect("it is there");
+        file.set_modified(moment).expect("it is ours");
+        fs::set_permissions(kept.join("a/b/one"), Permissions::from_mode(0o444)).expect("ours");
+        copy_tree(&kept, &run, None).expect("there is room");
+        let copied = fs::metadata(run.join("a/b/one")).expect("it is there");
+        assert_eq!((copied.mode() & 0o777, copied.modified().expect("a time")), (0o600, moment));
+        let mut own = File::options().append(true).open(run.join("a/b/one")).expect("it can be written");
+        io::Write::write_all(&mut own, b" and changed").expect("there is room");
+        assert_eq!(fs::read(run.join("a/b/one")).expect("it is there"), b"kept and changed");
+        assert_eq!(fs::read(kept.join("a/b/one")).expect("it is there"), b"kept");
+    }
+
     #[test]
     fn a_kept_file_with_too_many_links_is_copied_with_its_owner_and_moment() {
         let dir = tempfile::tempdir().expect("a directory");

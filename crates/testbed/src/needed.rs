@@ -3,11 +3,11 @@
 
 use std::net::Ipv4Addr;
 
-use model::catalogue::kit::Build;
+use model::catalogue::build::Build;
 use model::catalogue::service::{Module, Packages};
 use model::catalogue::setting::{self, Values};
 use model::record::plan::PlanTier;
-use model::{Catalogue, KitManifest, Problem, Problems, Result, ServiceManifest, Setting, document};
+use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result, ServiceManifest, Setting, document};
 
 use minijinja::Value;
 
@@ -74,33 +74,51 @@ impl<'a> Needed<'a> {
         Ok(Needed { service, modules })
     }
 
-    /// The parts: the program first, each with its packages and the files that must exist.
+    /// What its modules have the server load, in their order, each once.
+    pub(crate) fn loads(&self) -> Vec<&'a str> {
+        let mut loads: Vec<&str> = Vec::new();
+        for name in self.modules.iter().flat_map(|module| &module.load) {
+            if !loads.contains(&name.as_str()) {
+                loads.push(name);
+            }
+        }
+        loads
+    }
+
+    /// The parts: the program first, what builds it last, each with its packages and the files that must exist.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Part<'a>> + '_ {
         let service = self.service;
         let program = Part {
             binary: Some(&service.program.binary),
+            programs: Vec::new(),
             packages: &service.packages,
             files: &service.program.files,
         };
-        let part =
-            |module: &&'a Module| Part { binary: None, packages: &module.packages, files: &module.files };
-        [program].into_iter().chain(self.modules.iter().map(part))
+        let part = |module: &&'a Module| Part {
+            binary: None,
+            programs: Vec::new(),
+            packages: &module.packages,
+            files: &module.files,
+        };
+        let build = service.build.iter().map(Part::of_build);
+        [program].into_iter().chain(self.modules.iter().map(part)).chain(build)
     }
 }
 
-/// A part of a service, or what builds an application.
+/// A part of a service, or what builds it or an application.
 pub(crate) struct Part<'a> {
     /// The program, of the part that has it.
     pub(crate) binary: Option<&'a str>,
+    /// Programs that are called and must be there.
+    pub(crate) programs: Vec<&'a str>,
     pub(crate) packages: &'a Packages,
     pub(crate) files: &'a [String],
 }
 
 impl<'a> Part<'a> {
-    /// What building an application needs: the program that its command begins with, and that program's packages.
+    /// What building needs: the program that its command begins with and those that it calls, and their packages.
     pub(crate) fn of_build(build: &'a Build) -> Part<'a> {
-        let binary = build.run.first().map(String::as_str);
-        Part { binary, packages: &build.packages, files: &[] }
+        Part { binary: None, programs: build.all_programs().collect(), packages: &build.packages, files: &[] }
     }
 }
 
@@ -138,6 +156,38 @@ pub(crate) fn loopback(tier: &PlanTier, number: usize, kit: &KitManifest) -> Res
     let has_own = renderer.worked_out(&file, "instances.own_loopback", own, &context)?.is_true();
     let last = if has_own { u8::try_from(number + 1).unwrap_or(u8::MAX) } else { 1 };
     Ok(Ipv4Addr::new(127, 0, 0, last))
+}
+
+/// Refuses a plan whose `[prepare]` calls an interpreter that no service of its stack has.
+pub(crate) fn interpreted(plan: &Plan) -> Result<()> {
+    let Some(wanted) = plan.kit.prepare.as_ref().and_then(|prepare| prepare.run.first()) else {
+        return Ok(());
+    };
+    let renderer = Renderer::new(&Catalogue::default())?;
+    let mut known: Vec<&str> = Vec::new();
+    for tier in &plan.tiers {
+        let (file, context) =
+            (format!("{}/service.toml", tier.folder), context(&tier.values, &plan.kit.needs));
+        for one in &tier.service.interpreters {
+            let there: Result<bool> = one.when.as_ref().map_or(Ok(true), |when| {
+                Ok(renderer.worked_out(&file, "interpreter.when", when, &context)?.is_true())
+            });
+            known.extend(there.map(|there| there.then_some(one.name.as_str()))?);
+        }
+    }
+    if known.contains(&wanted.as_str()) {
+        return Ok(());
+    }
+    let what = format!("`{wanted}` is no interpreter of stack {}", plan.stack.name);
+    let why =
+        "a kit's command runs as the tier's user with the tier's settings, and so in a language of the stack";
+    known.dedup();
+    let remedy = match known.as_slice() {
+        [] => "a `request`, or a stack that has one: PHP's is `php`".to_string(),
+        known => format!("one of: {}", known.join(", ")),
+    };
+    let file = format!("kits/{}/kit.toml", plan.kit.name);
+    Err(Problem::recipe(what).file(file).key("prepare.run").why(why).remedy(remedy).into())
 }
 
 fn context(values: &Values, needs: &[String]) -> Value {
@@ -228,6 +278,18 @@ help = "PHP"
         assert_eq!(packages("none", &["php+gd"]), ["x"]);
         assert_eq!(packages("module", &["web+php"]), ["x", "x-php"]);
         assert_eq!(packages("module", &["web+php", "php+gd"]), ["x", "x-php", "x-gd"]);
+    }
+
+    #[test]
+    fn what_modules_load_comes_once_and_in_their_order() {
+        let text = SERVICE
+            .replace("why = \"PHP\" }", "why = \"PHP\" }\nload = [\"xml\", \"dom\"]")
+            .replace("why = \"pictures\" }", "why = \"pictures\" }\nload = [\"dom\", \"gd\"]");
+        let service: ServiceManifest = document::read("service.toml", &text).expect("a right manifest");
+        let given = Values::from([("php".to_string(), model::Value::Text("module".to_string()))]);
+        let loads = |needs: &[String]| Needed::with(&service, &given, needs).map(|needed| needed.loads());
+        assert_eq!(loads(&[]).expect("right expressions"), ["xml", "dom"]);
+        assert_eq!(loads(&["php+gd".to_string()]).expect("right expressions"), ["xml", "dom", "gd"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use model::catalogue::kit::Build;
+use model::catalogue::build::Build;
 use model::{Problem, Result};
 
 use crate::needed::{Needed, Part};
@@ -37,7 +37,7 @@ pub struct Missing {
     pub how: How,
 }
 
-/// The packages that services and builds of applications lack, each once. Nothing of a part is missing if its program and
+/// The packages that services, with what they are built with, and builds of applications lack, each once. Nothing of a part is missing if its program and
 /// files are there, wherever they came from; what an unpacked program and its modules link to is looked for in any case,
 /// since nobody else sees to it. Libraries are there when the loader finds all of them, whatever this release of the system
 /// calls their packages.
@@ -79,12 +79,15 @@ fn presence(part: &Part<'_>, home: &Path) -> Presence {
     if !part.files.iter().all(|path| program::has_file(path, home)) {
         return Presence::None;
     }
+    if !part.programs.iter().all(|name| program::find(name, home).is_some()) {
+        return Presence::None;
+    }
     match part.binary.map(|binary| program::find(binary, home)) {
         Some(Some(program)) if program.root.as_os_str().is_empty() => Presence::Whole,
         Some(Some(program)) => Presence::Unpacked(program),
         Some(None) => Presence::None,
-        // Without a file to look for only the packages themselves tell.
-        None if part.files.is_empty() => Presence::None,
+        // Without a file or a program to look for only the packages themselves tell.
+        None if part.files.is_empty() && part.programs.is_empty() => Presence::None,
         None => Presence::Whole,
     }
 }

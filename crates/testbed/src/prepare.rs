@@ -8,6 +8,8 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use minijinja::Value;
+use model::catalogue::kit::Writable;
+use model::catalogue::service::Interpreter;
 use model::catalogue::setting::Values;
 use model::record::plan::PlanTier;
 use model::{Catalogue, Plan, Problem, Problems, Result, ServerJob, Setting, units};
@@ -17,7 +19,7 @@ use crate::host::Addresses;
 use crate::lab::Site;
 use crate::needed::Needed;
 use crate::port::Claim;
-use crate::program::{self, Program};
+use crate::program::{self, BuiltServers, Program};
 use crate::ready::{Question, Until};
 use crate::render::{Common, Own, Reach, Renderer, setting_value};
 use crate::{disk, status};
@@ -38,6 +40,21 @@ impl ReadyCommand {
     pub(crate) fn again(&self) -> ReadyCommand {
         ReadyCommand { title: self.title.clone(), run: self.run.clone(), input: self.input.clone() }
     }
+}
+
+/// A program that runs scripts with the settings of a server.
+#[derive(Debug, Clone)]
+pub(crate) struct ReadyInterpreter {
+    pub(crate) name: String,
+    pub(crate) run: Vec<String>,
+    pub(crate) env: Vec<(String, String)>,
+}
+
+/// What is rendered of a plan: its tiers, the application's files, and the words of the kit's `[prepare]`.
+pub(crate) struct Prepared {
+    pub(crate) tiers: Vec<ReadyTier>,
+    pub(crate) app: AppFiles,
+    pub(crate) command: Vec<String>,
 }
 
 /// A tier, ready to be written and started.
@@ -61,6 +78,7 @@ pub(crate) struct ReadyServer {
     pub(crate) files: Vec<(String, String)>,
     pub(crate) inits: Vec<ReadyCommand>,
     pub(crate) settles: Vec<ReadyCommand>,
+    pub(crate) interpreters: Vec<ReadyInterpreter>,
     pub(crate) question: Question,
     pub(crate) untils: Vec<Until>,
     /// What its settings are warned of.
@@ -76,6 +94,8 @@ pub(crate) struct Layout<'a> {
     pub(crate) kept_files: Option<PathBuf>,
     /// The directory of what the kit's application was built into.
     pub(crate) built: Option<PathBuf>,
+    /// Those of what its tiers' servers were built into.
+    pub(crate) built_servers: &'a BuiltServers,
     /// The stack's directory.
     pub(crate) dir: PathBuf,
     pub(crate) sockets: PathBuf,
@@ -106,15 +126,25 @@ impl Layout<'_> {
         self.plan.kit.app.is_some() || self.plan.kit.build.is_some()
     }
 
+    /// The directory of what a tier's server was built into.
+    pub(crate) fn built_server(&self, tier: &PlanTier) -> Option<&Path> {
+        self.built_servers.get(&tier.name).map(PathBuf::as_path)
+    }
+
     /// The directory of the file set as the servers see it.
     pub(crate) fn file_set(&self) -> Option<PathBuf> {
         self.own_files().or_else(|| self.kept_files.clone())
     }
 
-    /// The run's own directory of links, where the kit's runs write into the file set.
+    /// The run's own directory of links or copies, where the kit's runs write into the file set.
     pub(crate) fn own_files(&self) -> Option<PathBuf> {
-        let writable = self.plan.kit.file_set.as_ref().is_some_and(|set| set.writable);
-        (writable && self.kept_files.is_some()).then(|| self.dir.join("files"))
+        let writes = self.writable() != Writable::No;
+        (writes && self.kept_files.is_some()).then(|| self.dir.join("files"))
+    }
+
+    /// What servers may do to the files of the set.
+    pub(crate) fn writable(&self) -> Writable {
+        self.plan.kit.file_set.as_ref().map_or(Writable::No, |set| set.writable)
     }
 
     pub(crate) fn reach(&self) -> BTreeMap<String, Vec<Reach>> {
@@ -138,8 +168,8 @@ impl Layout<'_> {
         self.tiers.iter().zip(&self.claims).map(of_tier).collect()
     }
 
-    /// Renders all tiers, and the application's files unless a data set is being loaded.
-    pub(crate) fn prepare(&self, site: &Site) -> Result<(Vec<ReadyTier>, AppFiles)> {
+    /// Renders all tiers, and what is the application's unless a data set is being loaded.
+    pub(crate) fn prepare(&self, site: &Site) -> Result<Prepared> {
         let renderer = Renderer::new(self.catalogue)?;
         let reach = self.reach();
         let (web_root, file_set) = (self.web_root(), self.file_set());
@@ -162,14 +192,20 @@ impl Layout<'_> {
                 Err(found) => problems.extend(found.into_vec()),
             }
         }
-        let rendered = || app::files(self.plan, self.catalogue, &renderer, &common.for_app());
-        let app = if self.loading { Ok(Vec::new()) } else { rendered() };
-        let app = app.unwrap_or_else(|found| {
-            problems.extend(found.into_vec());
-            Vec::new()
-        });
+        let (mut app, mut command) = (Vec::new(), Vec::new());
+        if !self.loading {
+            let context = common.for_app();
+            match app::files(self.plan, self.catalogue, &renderer, &context) {
+                Ok(files) => app = files,
+                Err(found) => problems.extend(found.into_vec()),
+            }
+            match app::command(self.plan, &renderer, &context) {
+                Ok(words) => command = words,
+                Err(found) => problems.extend(found.into_vec()),
+            }
+        }
         Problems::check(problems)?;
-        Ok((tiers, app))
+        Ok(Prepared { tiers, app, command })
     }
 
     fn tier(&self, index: usize, site: &Site, renderer: &Renderer, common: &Common<'_>) -> Result<ReadyTier> {
@@ -224,11 +260,11 @@ impl Layout<'_> {
         let needed = Needed::by_tier(tier, &self.plan.kit);
         let program = needed.and_then(|needed| {
             let roots = program::unpacked_roots(&needed, &site.home);
-            Ok((program::of_service(&needed, &site.home)?, roots))
+            Ok((program::of_service(&needed, self.built_server(tier), &site.home)?, roots, needed.loads()))
         });
-        let (program, roots) = program.unwrap_or_else(|found| {
+        let (program, roots, loads) = program.unwrap_or_else(|found| {
             rendering.problems.extend(found.into_vec().into_iter().map(|problem| problem.tier(&tier.name)));
-            (Program { path: PathBuf::new(), root: PathBuf::new() }, BTreeMap::new())
+            (Program { path: PathBuf::new(), root: PathBuf::new() }, BTreeMap::new(), Vec::new())
         });
         let own = |values| Own {
             tier,
@@ -238,6 +274,8 @@ impl Layout<'_> {
             memory_dir: memory_dir.as_deref(),
             program: &program.path,
             program_root: &program.root,
+            built: self.built_server(tier),
+            loads: &loads,
             roots: &roots,
         };
         let values = rendering.loading_values(self.loading, &common.for_tier(&own(&tier.values)));
@@ -256,6 +294,7 @@ impl Layout<'_> {
         let env =
             env.map(|(name, text)| (name.clone(), rendering.line("program.env", text, &context))).collect();
         let inits = rendering.commands(&service.inits, &context);
+        let interpreters = rendering.interpreters(&service.interpreters, &context);
         let settles = match &service.database {
             Some(database) if self.loading => database.settles.as_slice(),
             _ if self.loading => &[],
@@ -281,6 +320,7 @@ impl Layout<'_> {
             files,
             inits,
             settles,
+            interpreters,
             question,
             untils,
             warnings,
@@ -369,6 +409,26 @@ impl<'a> Rendering<'a> {
         let name = format!("{}: {key}", self.manifest);
         let result = self.renderer.text(&name, text, context);
         self.keep(result)
+    }
+
+    /// Those that there are with the knobs in force.
+    fn interpreters(&mut self, all: &[Interpreter], context: &Value) -> Vec<ReadyInterpreter> {
+        let mut ready = Vec::new();
+        for one in all {
+            let there = one.when.as_ref().map_or(Ok(true), |when| {
+                let value = self.renderer.worked_out(&self.manifest, "interpreter.when", when, context);
+                value.map(|value| value.is_true())
+            });
+            if !self.keep(there) {
+                continue;
+            }
+            let run = one.run.iter().map(|text| self.line("interpreter.run", text, context)).collect();
+            let env = one.env.iter();
+            let env = env.map(|(name, text)| (name.clone(), self.line("interpreter.env", text, context)));
+            let env = env.collect();
+            ready.push(ReadyInterpreter { name: one.name.clone(), run, env });
+        }
+        ready
     }
 
     fn commands(

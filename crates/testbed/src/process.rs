@@ -33,6 +33,11 @@ impl Identity {
         read_row(self.pid).is_some_and(|row| row.identity == self && !row.zombie)
     }
 
+    /// Asks it to end as Ctrl-C does, if it is still the same process.
+    pub fn interrupt(self) -> bool {
+        self.signal(Signal::INT)
+    }
+
     /// Sends a signal, if it is still the same process.
     pub(crate) fn signal(self, signal: Signal) -> bool {
         let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) else { return false };

@@ -11,6 +11,9 @@ use model::{Problem, Result, ServiceManifest};
 
 use crate::needed::Needed;
 
+/// The directories of what the servers of tiers were built into, by tier. A tier whose service is not built has none.
+pub type BuiltServers = BTreeMap<String, PathBuf>;
+
 /// A program that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
@@ -82,13 +85,15 @@ fn executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// Finds a service's program and the files that it needs.
+/// Finds a service's program, first in `built`, the directory of what its sources were built into, and the files that it needs.
 ///
 /// # Errors
 /// What is missing, with the line that installs it.
-pub fn of_service(needed: &Needed<'_>, home: &Path) -> Result<Program> {
+pub fn of_service(needed: &Needed<'_>, built: Option<&Path>, home: &Path) -> Result<Program> {
     let service = needed.service;
-    let found = find(&service.program.binary, home);
+    let own = built.map(|folder| folder.join(&service.program.binary)).filter(|path| executable(path));
+    let own = own.map(|path| Program { path, root: PathBuf::new() });
+    let found = own.or_else(|| find(&service.program.binary, home));
     let lacking: Vec<&str> = needed
         .parts()
         .flat_map(|part| part.files)
@@ -99,6 +104,10 @@ pub fn of_service(needed: &Needed<'_>, home: &Path) -> Result<Program> {
         Some(program) if lacking.is_empty() => Ok(program),
         found => {
             let what = match found {
+                None if built.is_some() => format!(
+                    "{} has no program {}, neither in what its sources were built into nor on this machine",
+                    service.title, service.program.binary
+                ),
                 None => format!(
                     "{} is not on this machine: there is no program {}",
                     service.title, service.program.binary
@@ -177,5 +186,36 @@ mod tests {
         let nowhere = Path::new("/nonexistent");
         assert_eq!(find("sh", nowhere).map(|program| program.root), Some(PathBuf::new()));
         assert_eq!(find("no-such-server", nowhere), None);
+    }
+
+    #[test]
+    fn a_program_that_was_built_is_taken_before_the_machines_own() {
+        let text = r#"
+format = 1
+name = "x"
+title = "X"
+logs = []
+packages = { why = "a test" }
+program = { binary = "sh", args = [], version_args = [], known_versions = [] }
+ready = { probe = "http", within_s = 1 }
+stop = { signal = "TERM", within_s = 1 }
+"#;
+        let mut service: ServiceManifest = model::document::read("service.toml", text).expect("a manifest");
+        let (built, nowhere) = (tempfile::tempdir().expect("a directory"), Path::new("/nonexistent"));
+        let path = built.path().join("sh");
+        fs::write(&path, "").expect("a file");
+        let found = |service: &ServiceManifest| {
+            of_service(&Needed::whole(service), Some(built.path()), nowhere).map(|program| program.path)
+        };
+        let of_machine = found(&service).expect("the machine has one");
+        assert_ne!(of_machine, path, "it can't be run");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o555)).expect("ours");
+        assert_eq!(found(&service).expect("it can"), path);
+        service.program.binary = "no-such-server".to_string();
+        let said = found(&service).expect_err("there is none").to_string();
+        assert!(
+            said.starts_with("X has no program no-such-server, neither in what its sources were"),
+            "{said}"
+        );
     }
 }

@@ -81,6 +81,10 @@ pub(crate) struct Own<'a> {
     pub(crate) memory_dir: Option<&'a Path>,
     pub(crate) program: &'a Path,
     pub(crate) program_root: &'a Path,
+    /// The directory of what its sources were built into, of a service that is built.
+    pub(crate) built: Option<&'a Path>,
+    /// What its modules have it load.
+    pub(crate) loads: &'a [&'a str],
     /// Where the unpacked packages are that it needs, by their names.
     pub(crate) roots: &'a BTreeMap<String, PathBuf>,
 }
@@ -137,6 +141,7 @@ impl Common<'_> {
             ("params", Value::from_pairs(params)),
             ("size", Value::from_pairs(size)),
             ("needs", Value::from(self.plan.kit.needs.clone())),
+            ("front_controller", Value::from(self.plan.kit.front_controller.clone())),
         ];
         let file_set = self.file_set.map(|path| ("file_set".to_string(), path_value(path)));
         let mut map = Map::from([
@@ -176,6 +181,10 @@ impl Common<'_> {
         }
         map.insert("program".to_string(), path_value(own.program));
         map.insert("program_root".to_string(), path_value(own.program_root));
+        if let Some(built) = own.built {
+            map.insert("built".to_string(), path_value(built));
+        }
+        map.insert("loads".to_string(), Value::from_iter(own.loads.iter().copied()));
         let roots = own.roots.iter().map(|(name, root)| (name.clone(), path_value(root)));
         map.insert("roots".to_string(), Value::from_pairs(roots));
         if let Some(database) = &own.tier.service.database {
@@ -290,6 +299,22 @@ mod tests {
         );
         let text = problem.expect_err("`port` does not exist").to_string();
         assert!(text.starts_with("services/x/x.conf.j2:2: "), "{text}");
+        assert!(text.contains("`port`"), "{text}");
+        for (text, name) in [
+            ("{{ kit.params.thumbs }}", "`kit.params.thumbs`"),
+            ("{{ kit.params.thumbs|on_off }}", "`kit.params.thumbs`"),
+            ("{% if thumbs %}yes{% endif %}", "`thumbs`"),
+            ("{% for one in kit.thumbs %}{{ one }}{% endfor %}", "`kit.thumbs`"),
+            ("{{ kit.size.pages.many }}", "`kit.size.pages`"),
+        ] {
+            let kit = Value::from_pairs([
+                ("params", Value::from_pairs([("n", 1)])),
+                ("size", Value::from_pairs([("m", 1)])),
+            ]);
+            let said = renderer().text("a.php", text, &Value::from_pairs([("kit", kit)]));
+            let said = said.expect_err("it does not exist").to_string();
+            assert!(said.starts_with("a.php:1: ") && said.contains(name), "{text}: {said}");
+        }
     }
 
     #[test]

@@ -20,9 +20,12 @@ use crate::process::Identity;
 use crate::program::Version;
 use crate::{disk, guarded, killed, links};
 
+mod files;
 mod instance;
+mod preparation;
 
 pub use instance::Instance;
+pub(crate) use preparation::Preparation;
 
 /// Lines of a dead server's log that are shown.
 const SHOWN_LINES: usize = 10;
@@ -52,6 +55,10 @@ pub struct Tier {
     pub sockets: BTreeMap<String, PathBuf>,
     /// Its directory, gone when the stack is dropped. The second instance has one called `TIER-2` beside it.
     pub dir: PathBuf,
+    /// The kept directory of what its server was built into, where it is built.
+    pub built: Option<PathBuf>,
+    /// Its program is built from sources in this repository.
+    pub is_built: bool,
     /// A database's data directory: what a snapshot copies once the stack has stopped.
     pub data_dir: Option<PathBuf>,
     /// Its rendered files, of all instances.
@@ -64,6 +71,8 @@ pub struct Tier {
     pub background_threads: Vec<String>,
     /// Its threads are event loops.
     pub event_loop: bool,
+    /// Beginnings of the names of its threads that are; all may be when empty.
+    pub loop_threads: Vec<String>,
     /// The host of its own that it is on, if any.
     pub own_host: Option<OwnHost>,
     pub(crate) settles: Vec<ReadyCommand>,
@@ -177,6 +186,8 @@ pub struct Stack {
     directories: Vec<PathBuf>,
     /// Kept files, and the links to them that serve again once nobody writes there any more.
     links: Option<(PathBuf, PathBuf)>,
+    files: Option<PathBuf>,
+    preparation: Option<Preparation>,
     tiers: Vec<Tier>,
     servers: Vec<Server>,
     over: bool,
@@ -185,7 +196,8 @@ pub struct Stack {
 impl Stack {
     pub(crate) fn new(site: Arc<Site>, instance: String, dir: PathBuf) -> Stack {
         let (directories, tiers, servers) = (vec![dir], Vec::new(), Vec::new());
-        Stack { site, instance, directories, links: None, tiers, servers, over: false }
+        let (links, files, preparation) = (None, None, None);
+        Stack { site, instance, directories, links, files, preparation, tiers, servers, over: false }
     }
 
     /// Tells a tier to take over its changed files; whether it can.
@@ -201,11 +213,6 @@ impl Stack {
     /// Whose it is, and which instance of it.
     pub(crate) fn site_and_instance(&self) -> (&Site, &str) {
         (&self.site, &self.instance)
-    }
-
-    /// `links` to the files of `kept` serve the next stack as well.
-    pub(crate) fn gives_back(&mut self, kept: PathBuf, links: PathBuf) {
-        self.links = Some((kept, links));
     }
 
     pub(crate) fn add_directory(&mut self, dir: PathBuf) {

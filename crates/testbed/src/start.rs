@@ -1,6 +1,7 @@
 //! Starting a stack: tier by tier, each ready before the next begins.
 
 mod failure;
+mod handing_over;
 mod settle;
 mod waiting;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use model::catalogue::fault_file::Injection;
+use model::catalogue::kit::Writable;
 use model::catalogue::service::InstanceStart;
 use model::record::plan::PlanTier;
 use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result};
@@ -20,7 +22,8 @@ use crate::job::{CONSOLE, Job};
 use crate::lab::{Lab, Site};
 use crate::launch::{Launch, Running};
 use crate::port::Claim;
-use crate::prepare::{Layout, ReadyCommand, ReadyServer, ReadyTier, draw_secret, numbered};
+use crate::prepare::{Layout, Prepared, ReadyCommand, ReadyServer, ReadyTier, draw_secret, numbered};
+use crate::program::BuiltServers;
 use crate::ready::Ask;
 use crate::render::Reach;
 use crate::stack::{Stack, Tier};
@@ -48,6 +51,8 @@ pub struct StartOptions<'a> {
     pub file_set: Option<&'a Path>,
     /// What the kit's application was built into: its files are laid into the document root before those of its `app`.
     pub built: Option<&'a Path>,
+    /// What the tiers' servers were built into.
+    pub built_servers: &'a BuiltServers,
     /// Only one server of this database tier, with the knobs of its `[database.load]`, on all CPUs of the plan: a data set is to be
     /// loaded.
     pub loading: Option<&'a str>,
@@ -79,8 +84,8 @@ pub struct StepEvent {
 pub enum Step {
     /// The data directory is copied from a snapshot.
     Copy(Option<snapshot::CopyReport>),
-    /// Links to the files that runs write into are made, or those of the last run made what they were.
-    Link,
+    /// Links to the files that runs write into are made, or those of the last run made what they were; or copies of them.
+    Files(Writable),
     /// A command of the service's `[[init]]`, `[[database.settle]]` or `[[settle_files]]`, by its title.
     Command(String),
     /// The server starts; it took until the probe was answered.
@@ -98,9 +103,7 @@ impl Lab {
         for index in 0..starting.layout.tiers.len() {
             starting.tier(index, &mut stack)?;
         }
-        if let (Some(kept), Some(links)) = (&starting.layout.kept_files, starting.layout.own_files()) {
-            stack.gives_back(kept.clone(), links);
-        }
+        starting.give_to(&mut stack);
         // When all are ready: a start is not what is to be slow.
         if options.loading.is_none() {
             options.plan.injections().iter().try_for_each(|injection| stack.inject(injection))?;
@@ -132,6 +135,8 @@ struct Starting<'a, 'o> {
     wanted: Option<u16>,
     ready: Vec<ReadyTier>,
     app: AppFiles,
+    /// The words of the kit's `[prepare]`.
+    command: Vec<String>,
 }
 
 impl<'a, 'o> Starting<'a, 'o> {
@@ -166,6 +171,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             plan,
             kept_files: kept(options.file_set),
             built: kept(options.built),
+            built_servers: options.built_servers,
             catalogue: options.catalogue,
             loading,
             dir: site.dir.join(instance),
@@ -177,8 +183,8 @@ impl<'a, 'o> Starting<'a, 'o> {
             tiers,
             claims,
         };
-        let (ready, app) = layout.prepare(site)?;
-        Ok(Starting { site, options, instance: instance.to_string(), layout, wanted, ready, app })
+        let Prepared { tiers: ready, app, command } = layout.prepare(site)?;
+        Ok(Starting { site, options, instance: instance.to_string(), layout, wanted, ready, app, command })
     }
 
     fn owner(&self) -> Option<u32> {
@@ -192,9 +198,13 @@ impl<'a, 'o> Starting<'a, 'o> {
         let own = self.layout.own_files().filter(|own| !own.is_dir());
         if let (Some(kept), Some(own)) = (self.layout.kept_files.clone(), own) {
             let started = Instant::now();
-            self.step(0, Step::Link, None);
-            links::take_tree(&kept, &own, self.owner())?;
-            self.step(0, Step::Link, Some(started.elapsed()));
+            let writable = self.layout.writable();
+            self.step(0, Step::Files(writable), None);
+            match writable {
+                Writable::Copy => links::copy_tree(&kept, &own, self.owner())?,
+                Writable::Link | Writable::No => links::take_tree(&kept, &own, self.owner())?,
+            }
+            self.step(0, Step::Files(writable), Some(started.elapsed()));
         }
         let root = self.layout.web_root();
         if !self.layout.has_root_of_its_own() {
@@ -308,7 +318,8 @@ impl<'a, 'o> Starting<'a, 'o> {
         let (tier, kit) = (self.layout.tiers[index], &self.layout.plan.kit);
         let instances = self.layout.claims[index].len();
         self.layout.claims[index] = claims((index, tier), instances, kit, &self.layout.hosts, None)?;
-        (self.ready, self.app) = self.layout.prepare(self.site)?;
+        let Prepared { tiers, app, command } = self.layout.prepare(self.site)?;
+        (self.ready, self.app, self.command) = (tiers, app, command);
         self.write_app()?;
         self.write_tier(index)
     }
@@ -421,12 +432,15 @@ impl<'a, 'o> Starting<'a, 'o> {
             ports,
             sockets,
             dir: first.dir.clone(),
+            built: self.layout.built_server(tier).map(Path::to_path_buf),
+            is_built: tier.service.build.is_some(),
             data_dir: tier.service.database.as_ref().map(|database| first.dir.join(&database.data_dir)),
             files: files.collect(),
             logs: (0..ready.servers.len()).flat_map(|instance| self.logs(index, instance)).collect(),
             job: ready.job.clone(),
             background_threads: tier.service.background_threads.clone(),
             event_loop: tier.service.event_loop,
+            loop_threads: tier.service.loop_threads.clone(),
             own_host: tier.own_host,
             settles: first.settles.iter().map(ReadyCommand::again).collect(),
             cpus: self.layout.cpus.clone(),

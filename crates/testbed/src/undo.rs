@@ -66,7 +66,7 @@ fn end_by_identity(entries: &[Entry]) -> Result<usize> {
     });
     let Some((marker, uid)) = opened else { return Ok(0) };
     let servers = Family { started: &started(entries, |_| true), marker, uid }.end()?;
-    // What builds an application has the tool's user and not the lab's, and may have started more before it died.
+    // What builds something has the tool's user and not the lab's, and may have started more before it died.
     let builds = started(entries, |tier| tier == cgroup::BUILD);
     let own = rustix::process::geteuid().as_raw();
     if builds.is_empty() || own == uid {

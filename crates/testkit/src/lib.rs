@@ -7,11 +7,14 @@
 //! load generator says is held against it. [`stack::Stack`] is a bench on which a whole find takes milliseconds, and
 //! [`finds`] tells what many of them came to.
 //! [`ending`] is how a test says that it was skipped or could not judge, [`length`] how many simulations it makes,
-//! [`programs`] where servers are that were unpacked, [`cards`] which network cards a lab has made.
+//! [`browser`] where one is, and what drives it, [`programs`] where servers are that were unpacked, [`cards`] which network cards a lab has made, [`catalogue`] what the
+//! repository's catalogue is.
 //!
 //! Not here: anything that starts a process.
 
+pub mod browser;
 pub mod cards;
+pub mod catalogue;
 pub mod ending;
 pub mod finds;
 pub mod guests;

@@ -97,6 +97,11 @@ pub struct Recorded {
 }
 
 impl Recorded {
+    /// The run as it was recorded, whatever a test changed.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
     /// The run without what came after its first seconds. Its record still says what came of them all.
     pub fn first(mut self, seconds: usize) -> Recorded {
         self.max_s = seconds;

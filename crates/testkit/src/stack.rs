@@ -222,12 +222,14 @@ impl Stack {
         Measured {
             targets,
             metrics: Vec::new(),
+            signals: Vec::new(),
             figures: vec![figure("throughput", throughput)],
             tiers: Vec::new(),
             failed_ratio: 0.0,
             foreign_cores: None,
             only_under_way: false,
             guest_spread_ratio: None,
+            response: None,
         }
     }
 }

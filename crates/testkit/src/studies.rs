@@ -5,6 +5,7 @@ mod compare;
 mod find;
 mod lab;
 mod published;
+mod response_times;
 mod stack;
 mod study;
 mod sweep;

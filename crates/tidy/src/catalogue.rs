@@ -4,7 +4,7 @@ use toml::Table;
 
 use crate::{Complaint, House};
 
-/// Checks kits, services, stacks, studies, links and topologies.
+/// Checks kits, services, stacks, studies, links, topologies and extensions.
 pub fn check(house: &House) -> Vec<Complaint> {
     let mut found = Vec::new();
     for name in house.folders("catalogue/kits") {
@@ -17,7 +17,7 @@ pub fn check(house: &House) -> Vec<Complaint> {
         whole(house, &folder, &["service.toml"], &mut found);
         named(house, &format!("{folder}/service.toml"), name, &mut found);
     }
-    for kind in ["stacks", "studies", "links", "topologies"] {
+    for kind in ["stacks", "studies", "links", "topologies", "extensions"] {
         let folder = format!("catalogue/{kind}/");
         for (path, _) in house.matching(&folder, ".toml") {
             let name = path.trim_start_matches(&folder).trim_end_matches(".toml");

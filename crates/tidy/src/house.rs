@@ -1,6 +1,6 @@
 //! The repository as text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -12,16 +12,18 @@ const NOT_OURS: [&str; 4] = [".git", "target", "node_modules", "vendor"];
 #[derive(Debug, Clone, Default)]
 pub struct House {
     files: BTreeMap<String, String>,
+    /// Files that are no text, such as pictures: only that they are there.
+    others: BTreeSet<String>,
 }
 
 impl House {
     /// A house of the given files.
     pub fn of<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> House {
         let owned = files.into_iter().map(|(path, text)| (path.to_string(), text.to_string()));
-        House { files: owned.collect() }
+        House { files: owned.collect(), others: BTreeSet::new() }
     }
 
-    /// Reads the repository at `root`; what is not UTF-8 text is left out.
+    /// Reads the repository at `root`; of what is not UTF-8 text only its name.
     pub fn read(root: &Path) -> io::Result<House> {
         let mut house = House::default();
         house.read_folder(root, "")?;
@@ -36,10 +38,11 @@ impl House {
             let kind = entry.file_type()?;
             if kind.is_dir() && !NOT_OURS.contains(&name.as_str()) {
                 self.read_folder(root, &path)?;
-            } else if kind.is_file()
-                && let Ok(text) = String::from_utf8(fs::read(entry.path())?)
-            {
-                self.files.insert(path, text);
+            } else if kind.is_file() {
+                match String::from_utf8(fs::read(entry.path())?) {
+                    Ok(text) => _ = self.files.insert(path, text),
+                    Err(_) => _ = self.others.insert(path),
+                }
             }
         }
         Ok(())
@@ -53,7 +56,9 @@ impl House {
     /// Whether there is such a file or folder.
     pub fn has(&self, path: &str) -> bool {
         let folder = format!("{}/", path.trim_end_matches('/'));
-        self.files.contains_key(path) || self.files.keys().any(|file| file.starts_with(&folder))
+        self.files.contains_key(path)
+            || self.others.contains(path)
+            || self.files.keys().any(|file| file.starts_with(&folder))
     }
 
     /// All files, sorted by path.

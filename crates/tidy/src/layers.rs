@@ -33,15 +33,25 @@ const ROOMS: &[(&str, Option<&[&str]>)] = &[
             "wording",
         ]),
     ),
+    ("serve", Some(&["model", "report", "store"])),
     ("plimsoll", None),
     ("testkit", None),
     ("tidy", None),
 ];
 
+const ONLY_PAGE: &str =
+    "only the page is served by an asynchronous runtime, whose threads come and go as they please";
+const ONLY_FAR: &str =
+    "only the page and a fleet's bus have an asynchronous runtime, each on a thread of its own";
+
 /// Crates that only one room may use, because they open what only that room knows.
-const ONLY: [(&str, &str, &str); 2] = [
+const ONLY: [(&str, &str, &str); 6] = [
     ("rusqlite", "store", "only `store` knows the formats on disk"),
     ("mlua", "engine kit", "sessions and data scripts are Lua, nothing else is"),
+    ("axum", "serve", ONLY_PAGE),
+    ("hyper", "serve", ONLY_PAGE),
+    ("tokio", "fleet serve", ONLY_FAR),
+    ("async-nats", "fleet", "only `fleet` speaks with other machines' agents"),
 ];
 
 /// Checks `[dependencies]` of every crate; tests may import what they like.
@@ -112,6 +122,8 @@ mod tests {
         let found = complaints("report", "[dependencies]\nrusqlite = \"1\"\n");
         assert!(found.len() == 1 && found[0].contains("formats on disk"), "{found:?}");
         assert!(complaints("store", "[dependencies]\nrusqlite = \"1\"\n").is_empty());
+        assert!(complaints("engine", "[dependencies]\ntokio = \"1\"\n")[0].contains("must not use `tokio`"));
+        assert!(complaints("serve", "[dependencies]\ntokio = \"1\"\n").is_empty());
     }
 
     #[test]

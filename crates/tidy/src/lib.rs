@@ -17,6 +17,7 @@ mod house;
 mod imports;
 pub mod kinds;
 pub mod layers;
+pub mod servers;
 pub mod shape;
 pub mod source;
 
@@ -34,6 +35,7 @@ pub fn all(house: &House) -> Vec<Complaint> {
         shape::check,
         dialect::check,
         catalogue::check,
+        servers::check,
         documents::check,
         examples::check,
     ];

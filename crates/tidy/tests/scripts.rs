@@ -193,15 +193,20 @@ fn the_gate_goes_through_its_stages_and_closes_with_their_times_and_what_was_not
         "cargo nextest",
         "cargo fmt",
         "cargo clippy",
+        // The same of flash, a workspace of its own.
+        "cargo fmt",
+        "cargo clippy",
         "cargo build",
         "plimsoll doctor",
+        "cargo test",
         "bench instructions",
         "cargo nextest",
     ];
     assert_eq!(rest, expected, "{calls}");
     assert!(aside.iter().all(|call| call == "node --test" || call == "npm ci"), "{calls}");
     assert!(calls.contains("doctor --install --stack all"), "{calls}");
-    for stage in ["toolchain", "lint", "build", "packages", "web", "fuzz", "instructions", "tests"] {
+    for stage in ["toolchain", "lint", "build", "packages", "web", "servers", "fuzz", "instructions", "tests"]
+    {
         assert!(said.out.contains(&format!("== {stage} took ")), "{stage}: {said:?}");
     }
     let closing = said.out.split("== all stages, ").nth(1).expect("the times of all stages");

@@ -2,6 +2,8 @@
 //! because these few functions are all that is hot below the engine: `model` itself can stay unoptimised in the dev profile,
 //! where its derived code is half of what there is to compile.
 
+pub mod encoded;
+
 use hdrhistogram::Histogram;
 
 /// Times in microseconds from 1 µs to 1 h with three significant digits.

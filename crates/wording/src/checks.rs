@@ -12,6 +12,7 @@ use model::record::{Check, ValidityCheck};
 pub use stack::abandoned;
 
 use crate::asking::Asking;
+use crate::samples;
 
 /// The checks as records have them.
 pub fn checks<'a>(
@@ -46,12 +47,14 @@ fn sentence(finding: &Finding, ok: bool, asking: Asking) -> String {
         Finding::Operations { completed, failed, never, first } => {
             stack::operations((*completed, *failed), never.as_ref(), first.as_ref(), asking)
         }
+        Finding::Viewer { cores } => measurement::viewer(*cores, ok),
         Finding::GeneratorCpu { used_ratio } => generator::cpu(*used_ratio, ok),
         Finding::GeneratorThread { used_ratio } => generator::thread(*used_ratio, ok),
         Finding::SendLag(lag) => generator::send_lag(lag, ok),
         Finding::Ceiling { ceiling_per_s, answer_per_s, times } => {
             generator::ceiling(*ceiling_per_s, *answer_per_s, *times, ok)
         }
+        Finding::LoadByHand(changes) => load::by_hand(changes),
         Finding::Users { mean, asked } => load::users(*mean, *asked, ok, asking),
         Finding::Arrivals { began, intended, pattern, fault } => {
             load::arrivals((*began, *intended), *pattern, *fault, asking)
@@ -61,8 +64,8 @@ fn sentence(finding: &Finding, ok: bool, asking: Asking) -> String {
         Finding::Pauses { by_cycles, mean_s, asked_s, fault } => {
             load::pauses(*by_cycles, (*mean_s, *asked_s), fault.as_ref())
         }
-        Finding::Little { little, waiting } => measurement::little(little, *waiting, asking),
-        Finding::Samples(samples) => measurement::samples(samples, asking),
+        Finding::Little { little, excuse } => measurement::little(little, *excuse, asking),
+        Finding::Samples(samples) => samples::checked(samples, asking),
         Finding::Untimed { untimed, strictest_s } => stack::untimed(untimed.as_ref(), *strictest_s, ok),
         Finding::Alarms(alarms) => stack::alarms(alarms),
         Finding::Consistency { statements, broken, first } => {

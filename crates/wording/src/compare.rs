@@ -16,7 +16,12 @@ const RESOLUTION: f64 = 0.001;
 pub fn fill_in(compare: &mut Compare, trials: &[Trial]) {
     let by = compare.goal.as_ref().map_or(By::Users, |goal| goal.by);
     let Some(Lopsided { fault, cause: Some(cause), .. }) = &mut compare.lopsided else { return };
-    *fault = match cause {
+    *fault = spoiled_by(cause, by, trials);
+}
+
+/// What broke, in words; `trials` are the study's, whose loads are counted in `by`.
+pub fn spoiled_by(cause: &mut SpoilCause, by: By, trials: &[Trial]) -> String {
+    match cause {
         SpoilCause::Check { check, trial } => {
             let trial = trials.iter().find(|one| one.number == *trial);
             let broken = trial.and_then(|trial| trial.faults.iter().find(|fault| fault.check == *check));
@@ -31,7 +36,7 @@ pub fn fill_in(compare: &mut Compare, trials: &[Trial]) {
             evidence::fill_in(by, no_answer, trials);
             format!("no load line was found: {}", no_answer.evidence)
         }
-    };
+    }
 }
 
 /// The answer of a comparison: which is faster and by how much, or that no difference is larger than so much, or that
@@ -99,7 +104,7 @@ pub fn stored(compare: &Compare) -> String {
 }
 
 /// What the interval of two stored runs leaves out.
-const LEFT_OUT: &str = "one run of each, not paired: how much it changes from one start of a stack to the next is not in \
+pub const LEFT_OUT: &str = "one run of each, not paired: how much it changes from one start of a stack to the next is not in \
                         the interval, and what drifted between the runs is in the difference";
 
 /// Two windows that leave it open.
@@ -154,11 +159,15 @@ fn by_failures(primary: &Effect, failed: &Failed, open: impl Fn(&Effect) -> Stri
 
 /// `40 % of B's operations failed (A: 0 %)`.
 fn failures(failed: &Failed) -> String {
-    let (own, other) = match failed.arm {
-        0 => (failed.a_ratio, failed.b_ratio),
-        _ => (failed.b_ratio, failed.a_ratio),
+    failures_of(failed, ["A", "B"])
+}
+
+/// The same of two that have these names.
+pub fn failures_of(failed: &Failed, [first, second]: [&str; 2]) -> String {
+    let (own, other, name, other_name) = match failed.arm {
+        0 => (failed.a_ratio, failed.b_ratio, first, second),
+        _ => (failed.b_ratio, failed.a_ratio, second, first),
     };
-    let (name, other_name) = names(failed.arm);
     let (own, other) = (percent(own), percent(other));
     match failed.what {
         Failing::Operations => format!("{own} of {name}'s operations failed ({other_name}: {other})"),

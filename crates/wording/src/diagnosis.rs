@@ -23,6 +23,8 @@ pub fn diagnosis(facts: &DiagnosisFacts) -> Diagnosis {
         None => sentence,
         Some((from_s, to_s)) => format!("before the steady state (seconds {from_s} to {to_s}): {sentence}"),
     };
+    let doubt = if facts.of_spoiled_trials { "by trials that are not valid: " } else { "" };
+    let sentence = format!("{doubt}{sentence}");
     let (ledger, unseen) = (facts.ledger.clone(), facts.unseen.clone());
     Diagnosis { state: facts.state, sentence, suspects, ledger, unseen, proof: None, line_proof: None }
 }
@@ -107,6 +109,7 @@ fn who(tier: &str) -> String {
         "host" => "the machine".to_string(),
         "generator" => "the load generator".to_string(),
         "observers" => "what watches the stack".to_string(),
+        "viewer" => "the laboratory's page".to_string(),
         tier => tier.to_string(),
     }
 }
@@ -238,6 +241,7 @@ mod tests {
             busy_ratio: None,
             has_targets: true,
             ramp_up_s: None,
+            of_spoiled_trials: false,
         }
     }
 

@@ -256,28 +256,8 @@ fn bracket(by: By, no_answer: &NoAnswer) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::line;
     use model::record::study::SizeForUsers;
-
-    fn line() -> LoadLine {
-        let confirmation = |trial, load| Some(Confirmation { trial, load, for_s: 90.0 });
-        LoadLine {
-            load: 412.0,
-            low: 398.0,
-            high: 421.0,
-            wide: false,
-            held_by: Some("Browse p95 < 300 ms".parse().expect("a target")),
-            held_by_ratio: 0.97,
-            slope: 9.0,
-            passed: confirmation(17, 399.0),
-            failed: confirmation(18, 436.0),
-            contradicted: Vec::new(),
-            unjudged: Vec::new(),
-            conditions: Default::default(),
-            confirming: 2,
-            throughput_per_s: Some(940.0),
-            by_average: None,
-        }
-    }
 
     fn sentence(goal: &FindGoal, line: LoadLine) -> String {
         answer(goal, &FindAnswer::LoadLine(line))

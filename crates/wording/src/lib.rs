@@ -8,7 +8,9 @@
 //! Not here: problems, which are worded where they are raised; layouts, tables and drawings (`report`); numbers with
 //! their units, which problems need too (`model::units`).
 
+mod aborted;
 mod asking;
+mod aspect;
 pub mod capacity;
 mod checks;
 mod cluster;
@@ -25,10 +27,13 @@ mod roughly;
 mod run;
 #[cfg(test)]
 mod sample;
+pub mod samples;
 pub mod sweep;
 pub mod trial;
 
+pub use aborted::{aborted, core, not_aborted};
 pub use asking::Asking;
+pub use aspect::{aspect, not_comparable, runs_differ};
 pub use checks::{abandoned, check, checks, no_room};
 pub use cluster::{copies, outage};
 pub use diagnosis::diagnosis;
@@ -36,4 +41,4 @@ pub use guest::{clones, guest, guest_limits, guest_numbers, guests_apart, guests
 pub use line_proof::{intervention, line_proof, moved_target, target_move};
 pub use proof::{ProofFacts, proof};
 pub use roughly::roughly;
-pub use run::{VerdictInputs, invalid, verdict};
+pub use run::{VerdictInputs, invalid, load_change, verdict};

@@ -4,7 +4,9 @@ use analysis::Judgement;
 use model::OperationKind;
 use model::QosTarget;
 use model::catalogue::qos::Measure;
-use model::record::{MetricResult, OperationResult, TargetOutcome, ValidityCheck, Verdict};
+use model::record::{
+    AskedBy, Check, LoadChange, MetricResult, OperationResult, TargetOutcome, ValidityCheck, Verdict,
+};
 use model::units::{self, number, percent};
 
 /// What a verdict is made of.
@@ -26,20 +28,49 @@ pub struct VerdictInputs<'a> {
 pub fn verdict(inputs: &VerdictInputs<'_>) -> Verdict {
     let Judgement { valid, pass } = analysis::verdict(inputs.checks, inputs.targets);
     let sentence = match pass {
-        None => invalid(inputs.checks),
+        None => no_result(inputs.checks).unwrap_or_else(|| invalid(inputs.checks)),
         Some(pass) => counted(pass, inputs),
     };
     Verdict { valid, pass, sentence }
 }
 
+/// Another number of users that somebody asked for: `5 to 20 users asked for (terminal)`.
+pub fn load_change(change: &LoadChange) -> String {
+    let by = match change.by {
+        AskedBy::Terminal => "terminal",
+        AskedBy::Queue => "plimsoll queue",
+        AskedBy::Page => "page",
+        AskedBy::File => "file",
+    };
+    format!("{} to {} users asked for ({by})", change.from, change.to)
+}
+
+/// The sentence of a run whose load was changed by hand, which was never to become a result. Absent for any other, and for one
+/// that did not come to its end, which says more.
+fn no_result(checks: &[ValidityCheck]) -> Option<String> {
+    let mut broken = checks.iter().filter(|check| !check.ok);
+    if broken.clone().any(|check| matches!(check.check, Check::Tiers | Check::Duration)) {
+        return None;
+    }
+    let by_hand = broken.find(|check| check.check == Check::LoadByHand)?;
+    Some(with_others("no result", by_hand, checks))
+}
+
 /// The sentence of a run that is not valid: why, and no figure of the stack.
 pub fn invalid(checks: &[ValidityCheck]) -> String {
-    let mut broken = checks.iter().filter(|check| !check.ok);
-    let first = broken.next().map_or("no check was made", |check| check.sentence.as_str());
-    match broken.count() {
-        0 => format!("not valid: {first}"),
-        1 => format!("not valid: {first} (and one more check failed)"),
-        more => format!("not valid: {first} (and {more} more checks failed)"),
+    match checks.iter().find(|check| !check.ok) {
+        None => "not valid: no check was made".to_string(),
+        Some(first) => with_others("not valid", first, checks),
+    }
+}
+
+/// `not valid: WHY (and one more check failed)`.
+fn with_others(word: &str, why: &ValidityCheck, checks: &[ValidityCheck]) -> String {
+    let sentence = &why.sentence;
+    match checks.iter().filter(|check| !check.ok).count() {
+        0 | 1 => format!("{word}: {sentence}"),
+        2 => format!("{word}: {sentence} (and one more check failed)"),
+        all => format!("{word}: {sentence} (and {} more checks failed)", all - 1),
     }
 }
 

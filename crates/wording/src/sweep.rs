@@ -58,6 +58,25 @@ pub fn by_average(passes: bool, cells: &[&str]) -> Option<String> {
     Some(format!("By the average, as some papers judge, {these} would {way}: {named}{more}."))
 }
 
+/// Above pictures and a table of how response times are distributed: of what they are.
+pub const RESPONSE_TIMES: &str =
+    "The response times of all operations in the steady states of a cell's valid repeats, taken together.";
+
+/// That a group of cells is not drawn, in a sentence; `levels` is what its cells have in common.
+pub fn too_many_lines(levels: &str, cells: usize) -> String {
+    let which = if levels.is_empty() { String::new() } else { format!(" with {levels}") };
+    format!("The {cells} cells{which} are too many for one picture; the table has them.")
+}
+
+/// How many further groups of cells are not drawn; nothing of none.
+pub fn pictures_left_out(groups: usize) -> Option<String> {
+    match groups {
+        0 => None,
+        1 => Some("One more group of cells is in the table alone.".to_string()),
+        more => Some(format!("{more} more groups of cells are in the table alone.")),
+    }
+}
+
 /// That no trial met its targets, with those that all of them missed.
 fn missed_by_all(always: &[QosTarget]) -> String {
     if always.is_empty() {
@@ -135,6 +154,7 @@ mod tests {
             seed: 1,
             cells: vec![cell([0, 1]), cell([1, 1])],
             form: None,
+            signals: Vec::new(),
             published: Vec::new(),
             differs: Vec::new(),
         }

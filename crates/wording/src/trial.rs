@@ -17,7 +17,8 @@ pub fn line(trial: &Trial, arm: Option<&str>, by: By, study: (&Question, &[Trial
     format!("{head}{}; {}", rate.unwrap_or_default(), judged(trial, study))
 }
 
-fn judged(trial: &Trial, (question, before): (&Question, &[Trial])) -> String {
+/// What a trial says, with the target or the check that decides: `missed: p95 < 300 ms (412 ms)`.
+pub fn judged(trial: &Trial, (question, before): (&Question, &[Trial])) -> String {
     // It fills caches; its figures were never meant to count.
     if trial.purpose == Purpose::WarmUp && trial.measured.is_some() {
         return "not judged".to_string();

@@ -26,13 +26,22 @@ struct Fault {
     excess: f64,
 }
 
-/// Absent where no session has a pause, or none was seen.
-pub(super) fn judged(demand: &AskedLoad<'_>) -> Option<CheckOutcome> {
+/// Thinks and cycles, whichever populations have; neither where no session has a pause, or none was seen.
+pub(super) fn judged(demand: &AskedLoad<'_>) -> Vec<CheckOutcome> {
+    [false, true].into_iter().filter_map(|by_cycles| kind(demand, by_cycles)).collect()
+}
+
+fn kind(demand: &AskedLoad<'_>, by_cycles: bool) -> Option<CheckOutcome> {
     let ratio = demand.tolerance.pause_ratio.unwrap_or(limits::PAUSE_RATIO);
     let seen = &demand.steady.whole().pauses;
     let (mut worst, mut all) = (None, Pauses::default());
     let mut intended_s = 0.0;
-    for ((name, distribution), pauses) in demand.mix.names.iter().zip(demand.pauses).zip(seen) {
+    let own = demand.populations.iter().filter(|population| population.by_cycles == by_cycles);
+    let declared = own.flat_map(|population| {
+        let seen = seen.iter().skip(population.first_session);
+        population.sessions.iter().zip(&population.pauses).zip(seen)
+    });
+    for ((name, distribution), pauses) in declared {
         let Some(distribution) = distribution.filter(|_| pauses.drawn + pauses.ended > 0) else { continue };
         all.merge(pauses);
         intended_s += pauses.drawn as f64 * distribution.mean();
@@ -54,7 +63,7 @@ pub(super) fn judged(demand: &AskedLoad<'_>) -> Option<CheckOutcome> {
     worst = worst.or(together.map(|fault| (None, fault)));
     let mean_s = mean(all.took_sum_s, all.ended).or(mean(all.drawn_sum_s, all.drawn)).unwrap_or_default();
     let asked_s = mean(all.asked_sum_s, all.ended).or(mean(intended_s, all.drawn)).unwrap_or_default();
-    let which = if demand.by_cycles { Check::Cycle } else { Check::Think };
+    let which = if by_cycles { Check::Cycle } else { Check::Think };
     let figures = worst.map_or((mean_s, asked_s), |(_, fault)| (fault.seen_s, fault.asked_s));
     let fault = worst.map(|(session, Fault { seen_s, asked_s, drawn_right, .. })| PauseFault {
         session: session.cloned(),
@@ -62,7 +71,7 @@ pub(super) fn judged(demand: &AskedLoad<'_>) -> Option<CheckOutcome> {
         asked_s,
         drawn_right,
     });
-    let finding = Finding::Pauses { by_cycles: demand.by_cycles, mean_s, asked_s, fault };
+    let finding = Finding::Pauses { by_cycles, mean_s, asked_s, fault };
     Some(CheckOutcome::new(which, worst.is_none(), Some(figures), finding))
 }
 

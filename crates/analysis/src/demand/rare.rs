@@ -11,8 +11,6 @@
 
 use model::Mix;
 
-use crate::limits;
-
 /// What is bet on as the share κ of a session's draws that is kept: as good as none, to three in four.
 const KEPT: [f64; 4] = [0.01, 0.25, 0.5, 0.75];
 
@@ -26,14 +24,13 @@ pub(super) struct Rare<'a> {
     /// The number of draws that were to give it, by the rows from which they were made.
     pub(super) asked: f64,
     /// Natural logarithm of the wealth won by the best of the bets that it comes too rarely.
-    evidence: f64,
+    pub(super) evidence: f64,
 }
 
-/// The session that most evidence is against, where that is more than chance gives. `counts` are the draws by
-/// [`Mix::cells`].
-pub(super) fn too_rare<'a>(mix: &'a Mix, counts: &[u64]) -> Option<Rare<'a>> {
-    // The chi-square has the other half of the false alarms.
-    let limit = limit(mix, limits::FALSE_ALARM / 2.0);
+/// The session that most evidence is against, where that is more than chance gives with a probability of `false_alarm`.
+/// `counts` are the draws by [`Mix::cells`].
+pub(super) fn too_rare<'a>(mix: &'a Mix, counts: &[u64], false_alarm: f64) -> Option<Rare<'a>> {
+    let limit = limit(mix, false_alarm);
     rarest(mix, counts).filter(|rare| rare.evidence > limit)
 }
 

@@ -1,12 +1,16 @@
 //! A right recording of each load passes; the smallest spoilt one doesn't.
 
-use model::Interval;
 use model::catalogue::load::{Arrivals, Arriving};
 use model::catalogue::mix::Order;
 use model::record::interval::Pauses;
+use model::{Distribution, Interval, Mix};
 
 use super::*;
 use crate::finding::{PauseFault, SessionShare};
+
+fn alike(mix: &Mix, pauses: &[Option<Distribution>], by_cycles: bool) -> Populations {
+    Populations::alike(mix.clone(), pauses.to_vec(), by_cycles)
+}
 
 /// A small generator of its own: the room has no other random source than what tests bring.
 struct Draw(u64);
@@ -40,7 +44,8 @@ fn minute(load: &Load, draw: &mut Draw) -> Vec<Interval> {
 fn judged(load: &Load, mix: &Mix, think: Option<Distribution>, seconds: &[Interval]) -> Vec<CheckOutcome> {
     let steady = Steady::of(seconds, 0.0, 60.0);
     let tolerance = Tolerance::default();
-    checks(&AskedLoad { load, mix, pauses: &[think], by_cycles: false, tolerance, steady: &steady }, &[])
+    let populations = &alike(mix, &[think], false);
+    checks(&AskedLoad { load, populations, tolerance, steady: &steady }, &[])
 }
 
 fn one<'a>(checks: &'a [CheckOutcome], name: &str) -> &'a CheckOutcome {
@@ -164,7 +169,8 @@ fn shares_of_arrivals(a: u64, b: u64) -> CheckOutcome {
     let seconds: Vec<Interval> = (0..20).map(second).collect();
     let steady = Steady::of(&seconds, 0.0, 60.0);
     let pauses = &[None, None];
-    let demand = AskedLoad { load: &load, mix: &mix, pauses, by_cycles: false, tolerance, steady: &steady };
+    let populations = &alike(&mix, pauses, false);
+    let demand = AskedLoad { load: &load, populations, tolerance, steady: &steady };
     let (a, b) = (session("a", a), session("b", b));
     one(&checks(&demand, &[&a, &b]), "mix_shares").clone()
 }
@@ -241,7 +247,8 @@ fn cycles(quick: Pauses, slow: Pauses, tolerance: Tolerance) -> CheckOutcome {
     let cycle = Some(Distribution::Fixed { value: 5.0 });
     let pauses = &[cycle, cycle];
     let load = &Load::default();
-    let demand = AskedLoad { load, mix: &mix, pauses, by_cycles: true, tolerance, steady: &steady };
+    let populations = &alike(&mix, pauses, true);
+    let demand = AskedLoad { load, populations, tolerance, steady: &steady };
     one(&checks(&demand, &[]), "cycle").clone()
 }
 
@@ -297,7 +304,8 @@ fn shares_of(a: u64, b: u64, users: u32) -> CheckOutcome {
     let tolerance = Tolerance { mix_points: Some(2.0), pause_ratio: None };
     let steady = Steady::of(&[Interval::empty(0)], 0.0, 60.0);
     let pauses = &[None, None];
-    let demand = AskedLoad { load: &load, mix: &mix, pauses, by_cycles: false, tolerance, steady: &steady };
+    let populations = &alike(&mix, pauses, false);
+    let demand = AskedLoad { load: &load, populations, tolerance, steady: &steady };
     let (a, b) = (session("a", a), session("b", b));
     one(&checks(&demand, &[&a, &b]), "mix_shares").clone()
 }
@@ -321,7 +329,8 @@ fn a_rare_session_that_comes_a_few_times_in_a_short_run_is_no_other_mix() {
     let (load, tolerance) = (Load::default(), Tolerance { mix_points: Some(0.5), pause_ratio: None });
     let steady = Steady::of(&[Interval::empty(0)], 0.0, 60.0);
     let (pauses, mut draw) = (&[None, None, None], Draw(5));
-    let demand = AskedLoad { load: &load, mix: &mix, pauses, by_cycles: false, tolerance, steady: &steady };
+    let populations = &alike(&mix, pauses, false);
+    let demand = AskedLoad { load: &load, populations, tolerance, steady: &steady };
     let mut rows: Vec<OperationResult> = names.iter().map(|name| session(name, 0)).collect();
     for run in 0..3_000 {
         rows.iter_mut().for_each(|row| row.completed = 0);
@@ -348,4 +357,72 @@ fn the_chi_square_quantile_is_that_of_tables() {
         let found = chi_square(freedom, 3.0902);
         assert!((found / expected - 1.0).abs() < 0.04, "{freedom} degrees: {found} against {expected}");
     }
+}
+
+/// Two kinds of users, of whom the editors keep to cycles and begin with a login.
+fn two_kinds() -> Populations {
+    let text = r#"
+        [editors]
+        share = 0.1
+        mix = { edit = 1, save = 1 }
+        begins_with = "login"
+        cycle = { distribution = "fixed", value = 5.0 }
+        [readers]
+        share = 0.9
+        mix = { read = 3, search = 1 }
+        think = { distribution = "fixed", value = 2.0 }
+    "#;
+    let users = "default = 1\nramp_per_s = 1.0";
+    let (declared, users) = (toml::from_str(text).expect("two kinds"), toml::from_str(users).expect("users"));
+    Populations::resolve(&Default::default(), &declared, &users).expect("no mistake")
+}
+
+/// The checks of 10 editors and 90 readers who made these choices and paused so, of sessions in the order of their numbers: edit,
+/// save, login, read, search.
+fn of_two_kinds(choices: Vec<u64>, pauses: Vec<Pauses>, completed: [u64; 5]) -> Vec<CheckOutcome> {
+    let load = Load { users: 100, ..Load::default() };
+    let tolerance = Tolerance { mix_points: Some(2.0), pause_ratio: None };
+    let steady = Steady::of(&[Interval { choices, pauses, ..Interval::empty(0) }], 0.0, 60.0);
+    let populations = &two_kinds();
+    let names = ["edit", "save", "login", "read", "search"];
+    let rows: Vec<OperationResult> =
+        names.iter().zip(completed).map(|(name, completed)| session(name, completed)).collect();
+    let demand = AskedLoad { load: &load, populations, tolerance, steady: &steady };
+    checks(&demand, &rows.iter().collect::<Vec<_>>())
+}
+
+#[test]
+fn each_population_is_judged_by_its_own_mix_and_its_own_pauses() {
+    let thinks = |n: u64, took_s: f64| {
+        let asked_s = n as f64 * 2.0;
+        Pauses {
+            drawn: n,
+            drawn_sum_s: asked_s,
+            ended: n,
+            asked_sum_s: asked_s,
+            took_sum_s: n as f64 * took_s,
+        }
+    };
+    let pauses =
+        || vec![fixed(60, 5.0), fixed(60, 5.0), fixed(10, 5.0), thinks(1_900, 2.0), thinks(700, 2.0)];
+    // The cells: edit, save, the editors' sessions, read, search, the readers' sessions.
+    let choices = || vec![60, 60, 130, 1_950, 650, 2_600];
+    let completed = [60, 60, 10, 1_950, 650];
+    let right = of_two_kinds(choices(), pauses(), completed);
+    let names: Vec<_> = right.iter().map(|check| check.check.id()).collect();
+    assert_eq!(names, ["mix", "mix_shares", "think", "cycle"]);
+    assert!(right.iter().all(|check| check.ok), "{right:?}");
+    let slow = vec![fixed(60, 5.0), fixed(60, 5.4), fixed(10, 5.0), thinks(1_900, 2.0), thinks(700, 2.0)];
+    let slow = of_two_kinds(choices(), slow, completed);
+    assert!(!one(&slow, "cycle").ok && one(&slow, "think").ok, "{slow:?}");
+    // As many reads as searches: that is another mix of the readers, and none of the editors.
+    let other = of_two_kinds(vec![60, 60, 130, 1_300, 1_300, 2_600], pauses(), [60, 60, 10, 1_300, 1_300]);
+    let (share, open) = worst(one(&other, "mix_shares"));
+    assert!(!one(&other, "mix").ok && !one(&other, "mix_shares").ok && !open, "{other:?}");
+    assert!(share.name == "read" || share.name == "search", "{share:?}");
+    let never = of_two_kinds(vec![120, 0, 130, 1_950, 650, 2_600], pauses(), [120, 0, 10, 1_950, 650]);
+    let Finding::Mix(MixDraws::TooRare { name, .. }) = &one(&never, "mix").finding else {
+        panic!("{never:?}")
+    };
+    assert_eq!(name, "save");
 }

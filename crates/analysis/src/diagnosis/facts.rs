@@ -20,6 +20,15 @@ pub struct DiagnosisFacts {
     pub has_targets: bool,
     /// The seconds of the ramp-up that it is of, where the run ended before its steady state.
     pub ramp_up_s: Option<(f64, f64)>,
+    /// It is of a study's trials whose own checks say that their figures don't hold: there are no others.
+    pub of_spoiled_trials: bool,
+}
+
+impl DiagnosisFacts {
+    /// The same, of trials whose figures don't hold.
+    pub fn of_spoiled_trials(self) -> DiagnosisFacts {
+        DiagnosisFacts { of_spoiled_trials: true, ..self }
+    }
 }
 
 /// A resource of a tier that may be the limit.

@@ -87,6 +87,7 @@ mod tests {
             busy_ratio: None,
             has_targets: false,
             ramp_up_s: None,
+            of_spoiled_trials: false,
         };
         AtLoad { load, diagnosis }
     }

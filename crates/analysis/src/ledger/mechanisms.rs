@@ -1,6 +1,6 @@
 //! How threads wait: in which calls, on what, and for whom beyond what those did meanwhile. As the kernel counted.
 
-use model::record::calls::{CallLedger, CallRow, WaitEdge};
+use model::record::calls::{CallLedger, CallRow, EVENT_WAITS, WaitEdge};
 use model::record::diagnosis::{Doing, Mechanism};
 use model::record::threads::{ThreadState, ThreadsResult};
 
@@ -49,13 +49,29 @@ pub(super) fn mechanisms(
         .map(|row| (row, weight(row, &account.rows, beyond)))
         .filter(|(_, weight)| *weight > 0.0)
         .collect();
-    let waited = |(row, weight): (&CallRow, f64)| Mechanism {
+    shown(rows.into_iter().map(|(row, weight)| mechanism(row, weight)))
+}
+
+/// In which calls those threads of `tier` waited in one of the ways `waits` that also wait for events: its event loops.
+pub(crate) fn waits_of_loops(tier: &str, waits: &[Doing], calls: Option<&CallLedger>) -> Vec<Mechanism> {
+    let rows = calls.and_then(|calls| calls.account(tier)).map_or(&[][..], |account| &account.rows);
+    let is_loop = |thread: &str| {
+        rows.iter().any(|row| {
+            row.thread == thread && row.doing == Some(Doing::Idle) && EVENT_WAITS.contains(&row.call.as_str())
+        })
+    };
+    let waited =
+        |row: &&CallRow| row.doing.is_some_and(|doing| waits.contains(&doing)) && is_loop(&row.thread);
+    shown(rows.iter().filter(waited).map(|row| mechanism(row, row.blocked_s)))
+}
+
+fn mechanism(row: &CallRow, weight: f64) -> Mechanism {
+    Mechanism {
         call: row.call.clone(),
         object: row.object.clone(),
         kernel_lock: row.kernel_lock,
         share_ratio: weight,
-    };
-    shown(rows.into_iter().map(waited))
+    }
 }
 
 /// The same by a virtual machine's word: in which of the program's methods its threads were, and for which lock.

@@ -173,6 +173,23 @@ fn requests_that_an_event_loop_has_and_nobody_works_on_wait_in_it() {
 }
 
 #[test]
+fn requests_that_wait_for_helpers_at_the_disk_wait_for_the_disk() {
+    let mut run = run();
+    run.extend([
+        of("web", "cpu.cores", 0.1),
+        of("web", "threads.running", 0.1),
+        of("web", "threads.disk", 0.4),
+    ]);
+    run.push(of("web", "requests.waiting", 2.5));
+    let tiers = ["web"];
+    let ledger = ledger(&tiers, only(&run)).expect("threads were watched");
+    assert_eq!(share(&ledger, "web", Doing::Queued), 0.5, "2.5 less 0.5, of four: {ledger:#?}");
+    let signals = signals(&ledger, &tiers, only(&run));
+    let caused = find(&signals, Some("web"), "caused.disk").map(|signal| (signal.mean * 1e3).round());
+    assert_eq!(caused, Some(500.0), "0.1 at the disk, and four times as much before it");
+}
+
+#[test]
 fn what_threads_that_have_ended_waited_for_a_cpu_is_in_the_kernels_ledger_alone() {
     let mut run = run();
     let doing = |doing, threads| DoingThreads { doing, threads };
@@ -290,6 +307,26 @@ fn a_wait_is_told_by_the_calls_that_it_was_in_also_of_threads_with_several_names
         [way("fsync", "tmp/log", 80.0), way("openat", "images", 18.0)],
         "a fiftieth is not told"
     );
+}
+
+#[test]
+fn what_a_loop_waits_in_is_told_without_what_helpers_are_there_to_wait_for() {
+    let of = |thread: &str, row: CallRow| CallRow { thread: thread.to_string(), ..row };
+    let disk = |call: &str, object: &str, s| row(Doing::WaitingForDisk, call, object, s);
+    let rows = vec![
+        of("helper", disk("pread64", "b", 90.0)),
+        of("helper", row(Doing::Idle, "recvmsg", "socket pair", 9.0)),
+        of("loop", disk("openat", "a", 3.0)),
+        of("loop", row(Doing::WaitingForLock, "openat", "a", 1.0)),
+        of("loop", row(Doing::Idle, "epoll_pwait", "", 12.0)),
+    ];
+    let waits = [Doing::WaitingForDisk, Doing::WaitingForLock];
+    let told = |rows: Vec<CallRow>| {
+        let ways = waits_of_loops("app", &waits, Some(&counted(rows, &[])));
+        ways.into_iter().map(|way| (way.call, way.share_ratio)).collect::<Vec<_>>()
+    };
+    assert_eq!(told(rows.clone()), [("openat".to_string(), 1.0)]);
+    assert_eq!(told(rows[..4].to_vec()), [], "nobody is seen to wait for events");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What is said beside the load line: the throughput there, and where the line would be if averages were judged.
 
+use model::record::study::Trial;
+
 use super::crossing::{Crossing, Point, Reading};
 use super::{BEYOND, FAR, JudgedTrials, Usability, variance};
 
@@ -8,9 +10,11 @@ const JUST_BEYOND: f64 = 1.15;
 
 impl JudgedTrials<'_> {
     /// Operations per second at `load`: between the two nearest loads tried, linearly in ln(load) and ln(throughput),
-    /// trials of one load averaged. Absent when the load lies outside of those tried.
+    /// trials of one load averaged. Absent when the load lies outside of those tried. A trial whose window was too short for the
+    /// answers that were under way tells nothing of it: hardly any of its operations ended.
     pub fn throughput_per_s(&self, load: f64) -> Option<f64> {
-        let clear = self.usable().filter(|(_, usability)| *usability != Usability::Bound);
+        let ended = |trial: &Trial| trial.measured.as_ref().is_some_and(|seen| !seen.only_under_way);
+        let clear = self.usable().filter(|(trial, usability)| *usability != Usability::Bound && ended(trial));
         let mut known: Vec<(f64, f64)> = clear
             .filter_map(|(trial, _)| {
                 let value = trial.measured.as_ref()?.figure("throughput", None)?.value;
@@ -64,5 +68,40 @@ impl JudgedTrials<'_> {
             .collect();
         let near = |point: &Point| matches!(point.reading, Reading::Margin(margin, _) if margin > FAR);
         if points.iter().any(near) { points } else { Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::record::study::{Figure, Measured, Trial};
+
+    use crate::line::JudgedTrials;
+    use crate::line::usability::tests::{MET, MISSED, trial};
+
+    fn at(load: f64, throughput_per_s: f64, margin: f64, only_under_way: bool) -> Trial {
+        let throughput = Figure {
+            name: "throughput".to_string(),
+            operation: None,
+            value: throughput_per_s,
+            log_se: None,
+            degrees: None,
+        };
+        let measured = trial(margin, &[]).measured.expect("it was measured");
+        let measured = Measured { figures: vec![throughput], only_under_way, ..measured };
+        Trial { number: load as u32, load, measured: Some(measured), ..trial(margin, &[]) }
+    }
+
+    #[test]
+    fn the_throughput_at_the_line_lies_between_those_around_it() {
+        let trials = [at(40.0, 20.0, MET, false), at(90.0, 45.0, MISSED, false)];
+        let found = JudgedTrials::of(&trials).throughput_per_s(60.0).expect("it lies between them");
+        assert!((found - 30.0).abs() < 1e-9, "{found}");
+        assert_eq!(JudgedTrials::of(&trials).throughput_per_s(95.0), None, "beyond what was tried");
+    }
+
+    #[test]
+    fn a_trial_whose_operations_hardly_ended_says_nothing_of_the_throughput() {
+        let trials = [at(47.0, 28.6, MET, false), at(70.0, 9.0, MISSED, true)];
+        assert_eq!(JudgedTrials::of(&trials).throughput_per_s(64.0), None);
     }
 }

@@ -1,6 +1,6 @@
 //! What a trial of a find is good for: its margins, only the side on which it fell, or nothing.
 
-use model::record::study::{Measured, Purpose, Question, Trial};
+use model::record::study::{Measured, Purpose, Question, Trial, TrialVerdict};
 use model::record::{Check, CheckClass, TargetOutcome};
 
 use crate::limits;
@@ -70,6 +70,21 @@ pub fn overloaded<'a>(
     let of = |one: &Trial| (one.arm, one.block, one.conditions.clone());
     let own = trials.filter(|one| of(one) == of(trial));
     searches && !trial.valid() && usability(trial, &rising(own)) == Usability::Bound
+}
+
+/// What `trial` says among `trials`, those of its study.
+pub fn trial_verdict(question: &Question, trials: &[Trial], trial: &Trial) -> TrialVerdict {
+    match (trial.valid(), trial.pass()) {
+        _ if !trial.counts_among(trials) => TrialVerdict::NotUsed,
+        (false, _) => match trial.as_seen() {
+            Some(true) => TrialVerdict::PassedAsSeen,
+            Some(false) => TrialVerdict::Missed,
+            None if overloaded(question, trials.iter(), trial) => TrialVerdict::Overloaded,
+            None => TrialVerdict::NotValid,
+        },
+        (true, Some(true)) => TrialVerdict::Passed,
+        (true, _) => TrialVerdict::Missed,
+    }
 }
 
 /// What each trial is good for. `rising` are the targets that get worse with load, by their number in the plan.
@@ -184,4 +199,4 @@ fn is_clear(trial: &Trial, rising: &[bool]) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

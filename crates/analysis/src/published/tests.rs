@@ -54,6 +54,7 @@ fn sweep(published: &[f64], claims: Vec<Claim>) -> Sweep {
         seed: 1,
         cells: vec![Cell::default(); published.len() - 1],
         form: None,
+        signals: Vec::new(),
         published: vec![table],
         differs: Vec::new(),
     }

@@ -1,6 +1,7 @@
 //! Signals that relate series to each other.
 
 use model::record::diagnosis::SignalSummary;
+use model::record::instrument::INSTRUMENT;
 use model::{Signal, signals};
 
 use super::names::{CPU, CPU_WAIT, STACK_BUSY};
@@ -108,10 +109,10 @@ pub(super) fn add(watched: &Watched<'_>, per_s: f64, signals: &mut Vec<SignalSum
     }
 }
 
-/// The tiers of the stack: neither the generator nor the observers.
+/// The tiers of the stack, without the instrument.
 fn tiers(signals: &[SignalSummary]) -> Vec<String> {
     let mut tiers: Vec<String> = signals.iter().filter_map(|signal| signal.tier.clone()).collect();
-    tiers.retain(|tier| tier != "generator" && tier != "observers");
+    tiers.retain(|tier| !INSTRUMENT.contains(&tier.as_str()));
     tiers.sort();
     tiers.dedup();
     tiers

@@ -17,6 +17,7 @@ fn windows(repeats: u32, cells: usize) -> Sweep {
         seed: 1,
         cells: vec![Cell::default(); cells],
         form: None,
+        signals: Vec::new(),
         published: Vec::new(),
         differs: Vec::new(),
     }

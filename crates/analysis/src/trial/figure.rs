@@ -3,6 +3,7 @@
 use model::OperationKind;
 use model::catalogue::kit::Metric;
 use model::record::MetricResult;
+use model::record::diagnosis::SignalSummary;
 use model::record::interval::Times;
 use model::record::study::Figure;
 
@@ -74,6 +75,19 @@ pub(super) fn metrics(wanted: &[Metric], window: &Window<'_>) -> Vec<Figure> {
         Figure { name: result.name, operation: None, value: result.value, log_se, degrees }
     };
     crate::metrics(wanted, &window.whole, window.names).into_iter().map(figure).collect()
+}
+
+/// Of the signals that a window had those that are `wanted`, each as `TIER.NAME`: their means. How far one can be trusted is
+/// not known of a window by itself.
+pub fn tier_signals(wanted: &[String], had: &[SignalSummary]) -> Vec<Figure> {
+    let figure = |name: &String| {
+        let is_it = |one: &&SignalSummary| {
+            one.tier.as_deref().is_some_and(|tier| *name == format!("{tier}.{}", one.name))
+        };
+        let value = had.iter().find(is_it)?.mean;
+        Some(Figure { name: name.clone(), operation: None, value, log_se: None, degrees: None })
+    };
+    wanted.iter().filter_map(figure).collect()
 }
 
 /// Standard error of the mean of `values`, which are consecutive.

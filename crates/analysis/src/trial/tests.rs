@@ -3,6 +3,7 @@ use model::catalogue::qos::Measure;
 use model::random::Random;
 use model::record::Margin;
 use model::record::TargetOutcome;
+use model::record::diagnosis::SignalSummary;
 use model::record::interval::record_ns;
 use model::record::study::Figure;
 
@@ -201,11 +202,12 @@ fn what_a_study_wants_beside_the_usual_figures_is_kept_with_its_error() {
         per: Per::Minute,
         times: 1.0,
         judged_from_s: 0.0,
+        at_least_samples: 0,
         at_least: None,
         at_most: None,
         why: None,
     };
-    let also = Also { percentiles: &[90.0, 95.0], metrics: &[metric] };
+    let also = Also { percentiles: &[90.0, 95.0], metrics: &[metric], response_times: true };
     let seen = measured(&seconds, &names(), &[], &[], &also).expect("seconds");
     let value = |name: &str| seen.figure(name, Some("Browse")).expect("it was asked for").value;
     assert!(value("p50") < value("p90") && value("p90") < value("p95"), "{seen:?}");
@@ -214,6 +216,10 @@ fn what_a_study_wants_beside_the_usual_figures_is_kept_with_its_error() {
     assert!((seen.metrics[0].value / logins.value / 60.0 - 1.0).abs() < 1e-9, "{seen:?}");
     let (ours, theirs) = (seen.metrics[0].log_se.expect("batches"), logins.log_se.expect("batches"));
     assert!((ours / theirs - 1.0).abs() < 0.1, "about the same error: {ours} {theirs}");
+    let response = seen.response.as_ref().expect("it was asked for");
+    let p95_s = crate::mixture::percentile_s(response, 95.0);
+    assert_eq!(p95_s, seen.figure("p95", None).map(|figure| figure.value), "of all operations");
+    assert_eq!(CALM.measured(20, &[], 1).response, None, "nobody asked");
 }
 
 #[test]
@@ -298,4 +304,27 @@ fn standard_errors_are_those_of_many_windows() {
             assert!((0.8..1.5).contains(&(said / true_se)), "{name} {what}: said {said}, true {true_se}");
         }
     }
+}
+
+#[test]
+fn a_signal_is_kept_by_its_tier_and_one_that_was_not_there_is_absent() {
+    let signal = |tier: Option<&str>, name: &str, mean: f64| SignalSummary {
+        tier: tier.map(str::to_string),
+        name: name.into(),
+        unit: "1/s".into(),
+        mean,
+        max: mean,
+        early: None,
+        limit: None,
+        per_operation: None,
+    };
+    let had = [
+        signal(None, "calls.blocks", 1.0),
+        signal(Some("db"), "calls.blocks", 2.0),
+        signal(Some("web"), "calls.blocks", 114.0),
+    ];
+    let wanted = ["web.calls.blocks", "web.calls.stall_ratio"].map(str::to_string);
+    let kept = tier_signals(&wanted, &had);
+    let values: Vec<_> = kept.iter().map(|one| (one.name.as_str(), one.value, one.log_se)).collect();
+    assert_eq!(values, [("web.calls.blocks", 114.0, None)]);
 }

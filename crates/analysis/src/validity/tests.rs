@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::record::{TimeSummary, UntimedResult};
+use model::record::{AskedBy, TimeSummary, UntimedResult};
 
 use super::*;
 use crate::finding::TierFault;
@@ -15,6 +15,8 @@ struct Run {
     steady_s: f64,
     unsettled_after_s: Option<f64>,
     shares_cpus: bool,
+    viewer_cores: Option<f64>,
+    by_hand: Option<Vec<LoadChange>>,
     generator: GeneratorResult,
     little: Little,
     targets: Vec<TargetOutcome>,
@@ -39,6 +41,8 @@ fn healthy() -> Run {
         steady_s: 60.0,
         unsettled_after_s: None,
         shares_cpus: false,
+        viewer_cores: Some(0.002),
+        by_hand: None,
         generator: GeneratorResult {
             cpu_ratio: 0.2,
             busiest_thread_ratio: 0.2,
@@ -98,7 +102,9 @@ fn judge(run: &Run) -> Vec<CheckOutcome> {
         unsettled_after_s: run.unsettled_after_s,
         users: 20,
         demand: None,
+        by_hand: run.by_hand.as_deref(),
         shares_cpus: run.shares_cpus,
+        viewer_cores: run.viewer_cores,
         generator: &run.generator,
         little: &run.little,
         targets: &run.targets,
@@ -121,6 +127,36 @@ fn broken(check: Check, change: impl FnOnce(&mut Run)) -> Finding {
     let broken: Vec<&Check> = checks.iter().filter(|found| !found.ok).map(|found| &found.check).collect();
     assert_eq!(broken, [&check], "{checks:#?}");
     checks.into_iter().find(|found| found.check == check).expect("it is in the list").finding
+}
+
+#[test]
+fn a_load_that_somebody_could_change_by_hand_is_no_result_and_is_held_against_no_number_of_users() {
+    let change = LoadChange { second: 9.0, from: 20, to: 5, by: AskedBy::Terminal };
+    for changes in [vec![], vec![change]] {
+        let found = broken(Check::LoadByHand, |run| {
+            run.by_hand = Some(changes.clone());
+            // Ten users on average instead of 20.
+            run.little.length_s = 120.0;
+        });
+        assert!(matches!(found, Finding::LoadByHand(found) if found == changes));
+    }
+    let ids = |checks: &[CheckOutcome]| checks.iter().filter(|one| one.check == Check::LoadByHand).count();
+    assert_eq!(ids(&judge(&healthy())), 0, "nobody could");
+}
+
+#[test]
+fn a_page_may_take_a_twentieth_of_a_cpu_and_without_one_there_is_no_check() {
+    let of_page = |cores: Option<f64>| {
+        let mut run = healthy();
+        run.viewer_cores = cores;
+        judge(&run).into_iter().find(|check| check.check == Check::Viewer).map(|check| check.ok)
+    };
+    assert_eq!(
+        [None, Some(0.03), Some(0.05), Some(0.051)].map(of_page),
+        [None, Some(true), Some(true), Some(false)]
+    );
+    let finding = broken(Check::Viewer, |run| run.viewer_cores = Some(0.2));
+    assert!(matches!(finding, Finding::Viewer { cores: 0.2 }), "{finding:?}");
 }
 
 #[test]
@@ -154,7 +190,7 @@ fn a_ceiling_is_far_enough_away_at_five_times_the_answers_rate() {
 fn a_healthy_run_passes_every_check() {
     let checks = judge(&healthy());
     assert!(checks.iter().all(|check| check.ok), "{checks:#?}");
-    assert_eq!(checks.len(), 13);
+    assert_eq!(checks.len(), 14);
 }
 
 #[test]
@@ -217,7 +253,7 @@ fn lag_without_enough_sends_for_a_p99_is_judged_by_its_worst() {
 /// The balance that is worst in a run in which Little's law is broken.
 fn worst(change: impl FnOnce(&mut Run)) -> (BalanceOf, Balance) {
     match broken(Check::Little, change) {
-        Finding::Little { little, waiting: false } => (little.worst().0, *little.worst().1),
+        Finding::Little { little, excuse: None } => (little.worst().0, *little.worst().1),
         other => panic!("{other:?}"),
     }
 }
@@ -242,6 +278,18 @@ fn lost_work_and_work_counted_twice_break_littles_law() {
     let mut run = healthy();
     noise(&mut run);
     assert!(judge(&run).iter().all(|check| check.ok), "20 user-seconds are within 3 standard errors of 7");
+}
+
+#[test]
+fn what_was_under_way_when_a_tier_ended_is_no_fault_of_the_instrument() {
+    let mut run = healthy();
+    run.little.sessions.counted_s = 80.0;
+    let fault = TierFault::Died("killed by signal 9".into());
+    let event = TierEvent { tier: "db".into(), instance: None, fault, second: 31, log_line: None };
+    run.tier_events.push(event);
+    let failed: Vec<Check> =
+        judge(&run).into_iter().filter(|check| !check.ok).map(|check| check.check).collect();
+    assert_eq!(failed, [Check::Tiers], "one reason is enough");
 }
 
 #[test]

@@ -1,38 +1,15 @@
 //! The catalogue's rules on made-up and recorded signals: each names its own resource first, and all are silent on a
 //! healthy stack.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use analysis::diagnosis::{Case, ClueSeen, DiagnosisFacts, SuspectFacts, diagnose};
+use model::ServiceManifest;
 use model::catalogue::rules::Rule;
 use model::record::TierSetup;
 use model::record::diagnosis::{Limited, SignalSummary};
-use model::{Catalogue, ServiceManifest};
+use testkit::catalogue::{catalogue, root};
 use toml::{Table, Value};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn catalogue() -> Catalogue {
-    let mut files = BTreeMap::new();
-    let folder = root().join("catalogue");
-    let mut open = vec![folder.clone()];
-    while let Some(directory) = open.pop() {
-        for entry in std::fs::read_dir(&directory).expect("the catalogue's folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                open.push(path);
-            } else {
-                let name = path.strip_prefix(&folder).expect("it is below").to_string_lossy().into_owned();
-                files.insert(name, Cow::Owned(std::fs::read(&path).expect("a file")));
-            }
-        }
-    }
-    Catalogue::new(files)
-}
 
 /// The stack: database, cache, PHP-FPM and a web server, with their knobs' defaults.
 struct Stack {
@@ -57,6 +34,7 @@ fn stack_of(tiers: &[(&str, &str)]) -> Stack {
         tier: tier.to_string(),
         service: service.to_string(),
         version: String::new(),
+        built: None,
         instances: 1,
         network: None,
         values: model::catalogue::setting::resolve(knobs(service), &BTreeMap::new(), "", &mut Vec::new()),

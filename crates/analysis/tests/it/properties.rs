@@ -58,10 +58,14 @@ proptest! {
             let found = row.response;
             [found.mean_s, found.sd_s, found.p50_s, found.p90_s, found.p95_s, found.p99_s, found.max_s]
         };
-        for (one, ten) in figures(1).into_iter().zip(figures(10)) {
+        let tens = figures(10);
+        // A histogram's bins are shares of a time: a deviation that is small beside the times themselves is only as exact as they are.
+        let of_times = 0.001 * tens[6].unwrap_or_default();
+        for (one, ten) in figures(1).into_iter().zip(tens) {
             prop_assert_eq!(one.is_some(), ten.is_some());
             if let (Some(one), Some(ten)) = (one, ten) {
-                prop_assert!((ten - 10.0 * one).abs() <= 0.003 * ten + 3e-6, "{} and {}", one, ten);
+                let room = 0.003 * ten + of_times + 3e-6;
+                prop_assert!((ten - 10.0 * one).abs() <= room, "{} and {}", one, ten);
             }
         }
     }

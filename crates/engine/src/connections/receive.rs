@@ -114,9 +114,12 @@ impl<T: Transport> Connections<T> {
             (Phase::Idle, _) => _ = self.drop_idle(slot, recorder),
             (Phase::Waiting, Some(page)) => {
                 let ended = self.pages.borrow_mut().response(page).end_of_stream();
+                let begun =
+                    connection.exchange.as_ref().is_some_and(|exchange| exchange.first_byte_ns.is_some());
                 return match ended {
                     Ok(()) => Ok(Received { answered: true, more: false }),
-                    Err(fault) => Err(Trouble::lost(slot, fault.words())),
+                    Err(fault) if begun => Err(Trouble::lost(slot, fault.words())),
+                    Err(_) => Err(Trouble::lost(slot, "the connection was closed before an answer came")),
                 };
             }
             (Phase::Connecting | Phase::Securing, _) => {

@@ -6,7 +6,7 @@ mod terms;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use terms::{Freshness, Terms};
+use terms::Terms;
 
 use super::date;
 
@@ -32,7 +32,7 @@ pub struct Cache {
     /// In no order: a use is noted in its entry, so that a hit moves nothing.
     entries: Vec<Entry>,
     /// How many uses there were.
-    uses: u64,
+    uses: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -40,12 +40,13 @@ struct Entry {
     /// Hash of the object's target: 200 of a user's objects collide with a probability of 10⁻¹⁵.
     key: u64,
     fresh_until_s: u32,
-    lifetime_s: u32,
+    /// For how many seconds the server said that it is fresh; absent where it didn't.
+    said_s: Option<u32>,
     modified_s: Option<i64>,
     /// With its quotes; empty when there is none.
     tag: Box<[u8]>,
     /// The number of its last use.
-    used: u64,
+    used: u32,
 }
 
 impl Cache {
@@ -75,15 +76,17 @@ impl Cache {
     }
 
     /// Takes note of the answer to a GET of `target` that came at `now_s`: a 304 refreshes what is known, anything else
-    /// replaces it, unless it is an error of the server.
+    /// replaces it, unless it is an error of the server. With `heuristic`, what doesn't say for how long it is fresh is so for a
+    /// tenth of its age.
     pub fn note<'a>(
         &mut self,
         target: &[u8],
         status: u16,
         headers: impl Iterator<Item = (&'a [u8], &'a [u8])>,
         now_s: i64,
+        heuristic: bool,
     ) {
-        let terms = Terms::read(headers);
+        let terms = Terms::read(headers, heuristic);
         match status {
             304 => self.refresh(target, &terms, now_s),
             // RFC 9111 section 4.3.3: a server that fails says nothing about the object.
@@ -108,14 +111,16 @@ impl Cache {
         self.entries.iter().position(|entry| entry.key == key)
     }
 
-    fn next_use(&mut self) -> u64 {
-        self.uses += 1;
+    fn next_use(&mut self) -> u32 {
+        // After four thousand million uses the order of the last ones is lost, and nothing else.
+        self.uses = self.uses.wrapping_add(1);
         self.uses
     }
 
     fn replace(&mut self, target: &[u8], status: u16, terms: &Terms<'_>, now_s: i64) {
         self.forget(target);
-        let lifetime_s = terms.lifetime_s(status, now_s);
+        let said_s = terms.said_s(now_s);
+        let lifetime_s = said_s.unwrap_or_else(|| terms.lifetime_by_age_s(status, terms.modified_s, now_s));
         let tag = terms.tag.filter(|tag| tag.len() <= MAX_TAG_BYTES).unwrap_or_default();
         let useful = lifetime_s > 0 || !tag.is_empty() || terms.modified_s.is_some();
         if !terms.stored(status) || !useful {
@@ -128,7 +133,7 @@ impl Cache {
         self.entries.push(Entry {
             key: key_of(target),
             fresh_until_s: terms.fresh_until_s(lifetime_s, now_s),
-            lifetime_s,
+            said_s,
             modified_s: terms.modified_s,
             tag: tag.into(),
             used,
@@ -156,10 +161,10 @@ impl Cache {
             entry.tag = tag.into();
         }
         entry.modified_s = terms.modified_s.or(entry.modified_s);
-        if terms.freshness != Freshness::Unsaid || terms.modified_s.is_some() {
-            entry.lifetime_s = terms.lifetime_s(200, now_s);
-        }
-        entry.fresh_until_s = terms.fresh_until_s(entry.lifetime_s, now_s);
+        entry.said_s = terms.said_s(now_s).or(entry.said_s);
+        let by_age_s = || terms.lifetime_by_age_s(200, entry.modified_s, now_s);
+        let lifetime_s = entry.said_s.unwrap_or_else(by_age_s);
+        entry.fresh_until_s = terms.fresh_until_s(lifetime_s, now_s);
     }
 }
 

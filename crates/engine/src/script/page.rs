@@ -38,6 +38,8 @@ pub(crate) struct Pages {
     origin: Option<Origin>,
     /// A look at a page raised an error because of what the server sent.
     spoiled: Cell<bool>,
+    /// The page that a script looked at last.
+    looked_at: Cell<Option<PageSlot>>,
 }
 
 #[derive(Debug, Default)]
@@ -89,6 +91,9 @@ impl Pages {
 
     /// The slot gets ready for the answer to another request instead.
     pub(crate) fn begin_again(&mut self, slot: PageSlot, request: &[u8], expected: Expected) {
+        if self.looked_at.get() == Some(slot) {
+            self.looked_at.set(None);
+        }
         let page = &mut self.slots[slot as usize];
         page.response.begin(expected);
         page.looked.take();
@@ -143,6 +148,7 @@ impl Pages {
     }
 
     fn read(&self, page: Page) -> Option<&Slot> {
+        self.looked_at.set(Some(page.slot));
         self.slots.get(page.slot as usize).filter(|slot| slot.serial == page.serial)
     }
 

@@ -64,7 +64,7 @@ impl Script {
         let (lua, budget) = prepared.map_err(|error| script_problem(source, &error))?;
         let mut problems = Vec::new();
         let mut sessions = Vec::new();
-        for name in &source.mix.names {
+        for name in source.sessions() {
             match lua.globals().get::<Value>(name.as_str()) {
                 Ok(Value::Function(function)) => sessions.push(function),
                 _ => problems.push(

@@ -37,9 +37,9 @@ pub(super) enum Entry {
 impl Gate {
     /// The gate of a thread with a number of `places`; absent in the closed model.
     pub(super) fn of(assignment: &Assignment, places: u32) -> Option<Gate> {
-        let Assignment { load, people, worker, workers, .. } = assignment;
+        let Assignment { load, people, lane, lanes, .. } = assignment;
         let open = load.arrivals.as_ref()?;
-        let mut arrivals = ArrivalStream::new(load.profile(), open, load.seed, *people, (*worker, *workers));
+        let mut arrivals = ArrivalStream::new(load.profile(), open, load.seed, *people, (*lane, *lanes));
         Some(Gate {
             next: arrivals.next(),
             arrivals,

@@ -7,11 +7,11 @@ use crate::schedule::Schedule;
 /// The users of one thread, as the run's options say.
 #[derive(Debug, Clone)]
 pub(crate) struct Assignment {
-    /// This thread's number, 0-based.
-    pub(crate) worker: usize,
-    /// How many threads there are: users are dealt out in turn.
-    pub(crate) workers: usize,
-    /// Places of users over all threads.
+    /// Which of the run's lanes is this thread's, 0-based.
+    pub(crate) lane: usize,
+    /// How many lanes there are, on whatever machines: users are dealt out to them in turn.
+    pub(crate) lanes: usize,
+    /// Places of users over all lanes.
     pub(crate) users: u32,
     /// Among how many unique numbers and rows are dealt out: places, or in the open model all who may arrive.
     pub(crate) people: u64,
@@ -32,12 +32,12 @@ impl Assignment {
 
     /// A user's number over all threads, 0-based, by its number on this one.
     pub(super) fn global_index(&self, user: u32) -> u32 {
-        user * self.workers as u32 + self.worker as u32
+        user * self.lanes as u32 + self.lane as u32
     }
 
     /// The global numbers of the thread's places.
     pub(super) fn places(&self) -> impl Iterator<Item = u32> + use<> {
-        (self.worker as u32..self.users).step_by(self.workers)
+        (self.lane as u32..self.users).step_by(self.lanes)
     }
 
     /// Whether user `index`, 0-based over all threads, has done its share after that number of sessions.

@@ -12,6 +12,10 @@ use crate::trace::Step;
 use crate::transport::{Ready, Transport};
 use crate::users::Doing;
 
+/// What to say of a request that was lost with a connection that the server may have closed as idle.
+const KEPT_CONNECTION: &str = "; it was kept from an earlier request, and the server may have closed it as idle just then: browsers \
+                               send such a request again, users do with `[users] resend = \"all\"` in kit.toml";
+
 impl<C: Clock, T: Transport> Worker<C, T> {
     pub(super) fn connection_ready(&mut self, event: &Ready) {
         let now_ns = self.now();
@@ -64,7 +68,10 @@ impl<C: Clock, T: Transport> Worker<C, T> {
                     let sent = self.connections.send_again(whose, exchange, self.now_ns, &mut self.recorder);
                     self.settle(sent);
                 }
-                None => self.fail_exchange(slot, self.connections.loss_kind(slot), &message),
+                None => {
+                    let hint = if self.connections.is_unanswered(slot) { KEPT_CONNECTION } else { "" };
+                    self.fail_exchange(slot, self.connections.loss_kind(slot), &format!("{message}{hint}"));
+                }
             },
         }
     }
@@ -143,7 +150,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         self.recorder.wire().not_modified += u64::from(status == 304);
         let mut pages = self.pages.borrow_mut();
         let headers = pages.response(exchange.page).headers();
-        state.cache.note(&exchange.draft.target, status, headers, now_s);
+        state.cache.note(&exchange.draft.target, status, headers, now_s, self.heuristic_freshness);
     }
 
     /// Lets the session go on when all that it waits for has come.

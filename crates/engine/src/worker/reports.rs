@@ -25,21 +25,22 @@ pub(crate) enum Report {
 /// Where a worker's reports go, and where emptied intervals come back.
 #[derive(Debug)]
 pub(crate) struct Outbox {
+    /// The worker's number among those of this generator, 0-based.
+    pub(crate) worker: usize,
     pub(crate) reports: SyncSender<Report>,
     pub(crate) spare: Receiver<Interval>,
 }
 
 /// Hands over what the recorder has. The collector outlives its workers; were it gone, nobody would be there to be told.
 pub(super) struct Reports {
-    worker: usize,
     outbox: Outbox,
     usage: ThreadUsage,
 }
 
 impl Reports {
     /// Of the calling thread, from now on.
-    pub(super) fn new(worker: usize, outbox: Outbox) -> Reports {
-        Reports { worker, outbox, usage: ThreadUsage::of_this_thread() }
+    pub(super) fn new(outbox: Outbox) -> Reports {
+        Reports { outbox, usage: ThreadUsage::of_this_thread() }
     }
 
     /// Hands over every second that ended by `now_ns`.
@@ -53,7 +54,7 @@ impl Reports {
             report.interval.generator_cpu_s = cpu_s;
             report.interval.busiest_thread_cpu_s = cpu_s;
             report.interval.generator_wait_s = wait_s;
-            self.send(Report::Second(self.worker, Box::new(report)));
+            self.send(Report::Second(self.outbox.worker, Box::new(report)));
         }
     }
 

@@ -1,12 +1,14 @@
 //! Sessions of a worker's users: from the intended start to the pause after the end.
 
 use model::OperationKind;
+use model::catalogue::population::Populations;
 use model::record::interval::ErrorKind;
 
 use super::Worker;
 use crate::active_session::ActiveSession;
 use crate::clock::Clock;
-use crate::mix::Chooser;
+use crate::control::Control;
+use crate::mix::Crowd;
 use crate::recorder::{Recorder, Row};
 use crate::scenario::Scenario;
 use crate::script::host::{Action, Turn};
@@ -22,9 +24,9 @@ const PAUSE_AFTER_FAILURE_NS: u64 = 50_000_000;
 
 /// The sessions that users draw from, and the pauses after them.
 pub(super) struct Sessions {
-    chooser: Chooser,
+    crowd: Crowd,
     pace: Pace,
-    /// In the order of the mix, as are the rows.
+    /// By the sessions' numbers, as are the rows.
     names: Vec<String>,
     rows: Vec<Row>,
     #[expect(clippy::vec_box, reason = "a user holds it by pointer: those between sessions are small")]
@@ -34,15 +36,15 @@ pub(super) struct Sessions {
 impl Sessions {
     /// Those of a scenario; the recorder makes room for them.
     pub(super) fn new(scenario: &Scenario, recorder: &mut Recorder) -> Sessions {
-        let mix = scenario.mix();
-        recorder.expect_choices(mix.cells());
-        recorder.expect_pauses(mix.names.len());
+        let populations = scenario.populations();
+        recorder.expect_choices(populations.cells());
+        recorder.expect_pauses(populations.sessions().count());
         let row = |name: &String| recorder.row(OperationKind::Session, name.as_bytes());
         Sessions {
-            chooser: Chooser::of(&mix),
-            pace: Pace::of(scenario, &mix.names),
-            rows: mix.names.iter().map(row).collect(),
-            names: mix.names,
+            pace: Pace::of(&populations),
+            rows: populations.sessions().map(row).collect(),
+            names: names(&populations),
+            crowd: Crowd::new(populations),
             spare: Vec::new(),
         }
     }
@@ -57,6 +59,16 @@ impl Sessions {
             None => Box::new(Presence { session: Box::new(session), thread: None, batch: Batch::default() }),
         }
     }
+}
+
+/// What traces call the sessions: where users are not all alike with the population, `edit (editors)`.
+fn names(populations: &Populations) -> Vec<String> {
+    let mut names = Vec::new();
+    for population in populations.iter() {
+        let of = if population.name.is_empty() { String::new() } else { format!(" ({})", population.name) };
+        names.extend(population.sessions.iter().map(|session| format!("{session}{of}")));
+    }
+    names
 }
 
 impl<C: Clock, T: Transport> Worker<C, T> {
@@ -92,6 +104,14 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
     }
 
+    /// Lets users come or leave until there are as many as are asked for by hand.
+    pub(super) fn change_users(&mut self, control: &Control) {
+        let Some(users) = control.users() else { return };
+        for place in self.users.ask_for(users, self.now_ns) {
+            self.clear_up(place, Change::Renewed);
+        }
+    }
+
     pub(super) fn begin_session(&mut self, user: u32, due_ns: u64, thinking_since_ns: Option<u64>) {
         let now_ns = self.now();
         let (begins, change) = self.users.begin_due(user, now_ns, thinking_since_ns.is_some());
@@ -104,7 +124,9 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         }
         let (index, arriving) = (self.users.global_index(user), self.users.are_arriving());
         let state = &mut self.users[user];
-        let choice = self.sessions.chooser.next(state.mix_state, &mut state.stream);
+        // Which place an arrival finds free depends on how many threads there are; its own number does not.
+        let draw_index = if arriving { state.person } else { index };
+        let choice = self.sessions.crowd.next(draw_index, state.mix_state, &mut state.stream);
         state.mix_state = choice.state;
         // Traces go by the place, which is one user's at a time.
         let row = self.sessions.rows[choice.session];
@@ -114,8 +136,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         session.uniques = state.uniques;
         session.life_began_ns = state.life_began_ns;
         session.arriving = arriving;
-        // Which place an arrival finds free depends on how many threads there are; its own number does not.
-        session.draw_index = if arriving { state.person } else { index };
+        session.draw_index = draw_index;
         let mut presence = self.sessions.presence(session);
         state.sessions += 1;
         let (recorder, late_ns) = (&mut *self.recorder, now_ns.saturating_sub(due_ns));
@@ -123,7 +144,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         let pause = state.pause.take().filter(|_| thinking_since_ns.is_some());
         pause.into_iter().for_each(|pause| pause.end(late_ns, recorder));
         recorder.lag(late_ns);
-        choice.cell.into_iter().for_each(|cell| recorder.chosen(cell));
+        choice.cells().for_each(|cell| recorder.chosen(cell));
         recorder.trace(now_ns, index + 1, || Step::Session(self.sessions.names[choice.session].clone()));
         let turn = Turn::new(presence.session, self.recorder.lend(), now_ns);
         let numbers = (user, state.person.wrapping_add(1));
@@ -264,7 +285,7 @@ impl<C: Clock, T: Transport> Worker<C, T> {
         };
         let start_ns = if pauses { next_ns } else { next_ns.max(now_ns + PAUSE_AFTER_FAILURE_NS) };
         // A cycle's next start stays where it was intended: what a failure delays is charged to the server.
-        state.intended_ns = if pace.is_by_cycles() { next_ns } else { start_ns };
+        state.intended_ns = if pace.is_by_cycles(session.number) { next_ns } else { start_ns };
         // A start that the server has made impossible in time is not the generator's lag.
         self.users.set_timer(user, start_ns.max(now_ns));
     }

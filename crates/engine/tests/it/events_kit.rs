@@ -223,7 +223,7 @@ fn users_of_events_follow_the_matrix_at_its_pace_and_nobody_is_logged_in_twice()
         assert!((found - percent).abs() < 1.5, "{name}: {found:.2} % instead of {percent} %");
     }
     for (name, pauses) in mix.names.iter().zip(&seen.whole.pauses) {
-        let distribution = kit.users.pause_after(name).expect("every session has a cycle");
+        let distribution = kit.users.usual_pauses().after(name).expect("every session has a cycle");
         let (n, error) = (pauses.drawn as f64, distribution.spread().0 / (pauses.drawn as f64).sqrt());
         let mean = pauses.drawn_sum_s / n;
         assert!((mean - distribution.mean()).abs() < 4.0 * error, "{name}: {mean} s of {n} cycles");

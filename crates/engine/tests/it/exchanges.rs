@@ -390,6 +390,14 @@ fn a_post_is_sent_once_more_only_where_the_kit_says_so() {
             requests += 1;
             if requests == 2 { Reply::Close(MS) } else { Reply::After(MS, ok("")) }
         });
+        let said: Vec<&str> = seen.totals.evidence.iter().map(|evidence| evidence.message.as_str()).collect();
+        let hinted =
+            |message: &&str| message.contains("closed before an answer came") && message.contains("resend");
+        assert_eq!(
+            said.iter().filter(|said| hinted(said)).count(),
+            usize::from(resend == Resend::Safe),
+            "{said:?}"
+        );
         let row = seen.row(OperationKind::Operation, "Op");
         let sent: Vec<bool> = seen.log.borrow().iter().map(|(_, text)| text.ends_with("b=1")).collect();
         assert!(sent.iter().all(|whole| *whole), "each time with its body");

@@ -30,7 +30,7 @@ fn manifest() -> KitManifest {
 fn mix_of(kit: &KitManifest, mix: &str) -> Mix {
     let key = if mix.is_empty() { String::new() } else { format!("mixes.{mix}.") };
     let all = kit.all_sessions();
-    let (_, sessions) = all.iter().find(|(prefix, _)| *prefix == key).expect("the kit has the mix");
+    let (_, sessions, _) = all.iter().find(|(prefix, _, _)| *prefix == key).expect("the kit has the mix");
     sessions.resolve().expect("a matrix")
 }
 

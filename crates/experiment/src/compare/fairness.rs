@@ -1,14 +1,10 @@
 //! Whether the figures of two arms may be held against each other at all: who fails more is not faster, and what is left
 //! of an arm whose other trials broke is no fair sample of it.
 
-use model::catalogue::qos::Measure;
-use model::record::TargetOutcome;
-use model::record::study::{Failed, Failing, Lopsided, Measured, SpoilCause, Trial};
+use analysis::failures::{Failures, failed_more};
+use model::record::study::{Failed, Lopsided, SpoilCause, Trial};
 
 use super::{Block, Side, Spoil};
-
-/// One arm fails clearly more when its share is higher by more than this.
-const CLEARLY: f64 = 0.01;
 
 /// Answers that a turn's end cuts short say too little of what they took: more of them than this and trials don't take
 /// turns any more.
@@ -22,39 +18,7 @@ const MIN_BLOCKS: usize = 3;
 const MIN_SPOILED: u32 = 3;
 const TIMES: u32 = 3;
 
-/// Shares of what went wrong with an arm.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Failures {
-    /// Failed operations of all.
-    pub operations: f64,
-    /// Users who were left waiting, where a target says for how long is too long.
-    pub waiting: f64,
-}
-
-impl Failures {
-    /// The share of users who waited for too long, by the targets that say for how long that is.
-    pub fn waiting(targets: &[TargetOutcome]) -> f64 {
-        let waiting = targets.iter().filter(|outcome| matches!(outcome.target.measure, Measure::Waiting(_)));
-        waiting.filter_map(|outcome| outcome.observed).fold(0.0, f64::max)
-    }
-
-    /// Of one window's figures, whose targets say who waited for too long.
-    pub fn of(seen: &Measured) -> Failures {
-        Failures { operations: seen.failed_ratio, waiting: Failures::waiting(&seen.targets) }
-    }
-}
-
-/// Who failed clearly more, and how much: operations first, then users left waiting.
-pub fn failed_more(a: Failures, b: Failures) -> Option<Failed> {
-    let operations = (Failing::Operations, a.operations, b.operations);
-    let waiting = (Failing::Waiting, a.waiting, b.waiting);
-    [operations, waiting].into_iter().find_map(|(what, a_ratio, b_ratio)| {
-        let arm = usize::from(b_ratio > a_ratio);
-        ((b_ratio - a_ratio).abs() > CLEARLY).then_some(Failed { arm, what, a_ratio, b_ratio })
-    })
-}
-
-/// The same of the medians over the valid blocks.
+/// Who failed clearly more, by the medians over the valid blocks.
 pub(super) fn failed(pairs: &[&[Side<'_>; 2]]) -> Option<Failed> {
     if pairs.len() < MIN_BLOCKS {
         return None;

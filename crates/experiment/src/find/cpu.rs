@@ -6,6 +6,7 @@
 //! Where the CPU is full already more users only wait longer: throughput X is at its bound, and by the response time law (the
 //! same, section 4) a mean response takes R = N/X - Z, with Z the rest of a user's cycle.
 
+use model::record::instrument::INSTRUMENT;
 use model::record::study::{By, Figure, Measured, Trial};
 
 use super::case::Case;
@@ -18,9 +19,6 @@ const MIN_BUSY_RATIO: f64 = 0.03;
 
 /// The tier that users ask.
 const WEB: &str = "web";
-
-/// What is busy beside the stack.
-const INSTRUMENT: [&str; 2] = ["generator", "observers"];
 
 /// The load at which the stack's CPUs would be busy all the time; absent where too little of them was used to say.
 pub(super) fn enough_for(case: &Case<'_>, trial: &Trial) -> Option<f64> {

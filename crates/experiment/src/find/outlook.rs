@@ -1,9 +1,9 @@
 //! What a live view shows of a find that is under way.
 
-use model::record::study::{FindGoal, FindOutlook, Purpose, Trial};
+use model::record::study::{FindAnswer, FindGoal, FindOutlook, LoadLine, Purpose, Trial};
 
 use super::case::Case;
-use super::{cost, next};
+use super::{cost, next, search};
 use crate::Step;
 
 /// Ramp trials that a stack takes whose line lies somewhere in the usual.
@@ -17,9 +17,10 @@ pub fn outlook(goal: &FindGoal, trials: &[Trial], spent_s: f64) -> FindOutlook {
     let case = Case::of(goal, trials, spent_s);
     let made = |purpose: Purpose| case.of_purpose(purpose).count();
     let line = case.line().filter(|_| made(Purpose::Search) > 0);
-    let next = match next(goal, trials, spent_s) {
-        Step::Answer(_) => None,
-        Step::Measure(order) => Some(order.purpose),
+    let (next, so_far) = match next(goal, trials, spent_s) {
+        Step::Answer(FindAnswer::LoadLine(line)) => (None, Some(line)),
+        Step::Answer(FindAnswer::NoAnswer(_)) => (None, None),
+        Step::Measure(order) => (Some(order.purpose), line_so_far(&case, order.purpose)),
     };
     // The interval shrinks with the root of the number of trials.
     let by_width = line.as_ref().map_or(USUAL_SEARCH, |line| {
@@ -41,8 +42,15 @@ pub fn outlook(goal: &FindGoal, trials: &[Trial], spent_s: f64) -> FindOutlook {
     FindOutlook {
         bracket: (case.judged.highest_passed(), case.judged.lowest_failed()),
         estimate: line.map(|line| (line.low, line.load, line.high)),
+        line: so_far,
         trials_left: ramp + search + confirm,
         left_s: left_s.min((goal.budget_s - spent_s).max(0.0)),
         next,
     }
+}
+
+/// The line that would be the answer if the trial for `next` were not made. As long as the ramp goes on nothing is known above what passed.
+fn line_so_far(case: &Case<'_>, next: Purpose) -> Option<LoadLine> {
+    let ramp_is_done = matches!(next, Purpose::Search | Purpose::Confirm);
+    ramp_is_done.then(|| search::line_so_far(case)).flatten()
 }

@@ -4,7 +4,7 @@ use analysis::{Line, Stability, UnusableReason, Usability};
 use model::QosTarget;
 use model::catalogue::qos::Measure;
 use model::record::TargetOutcome;
-use model::record::study::{FindAnswer, NoAnswer, Purpose, Trial, WhyNot};
+use model::record::study::{FindAnswer, LoadLine, NoAnswer, Purpose, Trial, WhyNot};
 
 use super::case::Case;
 use super::{conditions, confirm, cost, refusal};
@@ -92,6 +92,15 @@ pub(super) fn next(case: &Case<'_>) -> Step<FindAnswer> {
 fn cut_off_by_the_data(case: &Case<'_>, line: &Line) -> bool {
     let confirms = case.of_purpose(Purpose::Confirm).count();
     confirms == 0 && line.load * (1.0 + NEAR) > case.most() && conditions::can_have_more_users(case)
+}
+
+/// The line that would be the answer if no trial followed; absent as long as trials don't tell it.
+pub(super) fn line_so_far(case: &Case<'_>) -> Option<LoadLine> {
+    let line = case.line().filter(|line| line.half_width_ratio() <= USELESS)?;
+    match at_last(case, &line) {
+        FindAnswer::LoadLine(line) => Some(line),
+        FindAnswer::NoAnswer(_) => None,
+    }
 }
 
 /// The answer when no more trials are made: the line, unless it looks too strange to be one.

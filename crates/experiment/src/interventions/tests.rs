@@ -68,6 +68,7 @@ fn tier(name: &str) -> TierSetup {
         tier: name.to_string(),
         service: "apache".to_string(),
         version: String::new(),
+        built: None,
         instances: 1,
         network: None,
         values,

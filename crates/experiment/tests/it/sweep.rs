@@ -20,6 +20,7 @@ fn question(repeats: u32, order: SweepOrder) -> Sweep {
         seed: 5,
         cells: (0..4).map(|at| Cell { levels: vec![at / 2, at % 2], ..Cell::default() }).collect(),
         form: None,
+        signals: Vec::new(),
         published: Vec::new(),
         differs: Vec::new(),
     }

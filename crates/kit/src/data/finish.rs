@@ -72,9 +72,18 @@ pub(crate) fn count(
             .map_err(|error| server::problem(&error, &format!("table {table}: counting rows")))?;
         let rows = rows.unwrap_or_default();
         if rows != *sent {
+            let remedy = match rows > *sent {
+                true => {
+                    "the schema or a trigger adds rows of its own: leave them to the data script, which has to make all of a table that \
+                     it sends rows of"
+                }
+                false => "the schema, a trigger or a foreign key removes rows, or two of them have one key",
+            };
             return Err(Problem::environment(format!(
                 "table {table} holds {rows} rows, but {sent} were sent"
             ))
+            .why("a data set is the same for everybody who makes it, which is known by its rows")
+            .remedy(remedy)
             .into());
         }
         found.insert(table.clone(), rows);

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::catalogue::kit::DEFAULT_MIX;
+use model::catalogue::mix::Sessions;
+use model::catalogue::population::Populations;
 use model::{Problem, QosTarget};
 
 use super::names::{Names, complaint, near};
@@ -27,27 +29,43 @@ pub(super) fn check(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Sessions are functions of the session file.
+/// Sessions are functions of the session file, and follow each other without a mistake.
 fn sessions(kit: &Kit, names: &Names, problems: &mut Vec<Problem>) {
-    for (prefix, sessions) in kit.manifest.all_sessions() {
-        if let Err(found) = sessions.resolve() {
+    let manifest = &kit.manifest;
+    for (prefix, sessions, populations) in manifest.all_sessions() {
+        if let Err(found) = Populations::resolve(&sessions, populations, &manifest.users.usual_pauses()) {
             let placed = found.into_vec().into_iter().map(|mut problem| {
                 problem.place.key = problem.place.key.map(|key| format!("{prefix}{key}"));
                 problem.file(kit.path_of("kit.toml"))
             });
             problems.extend(placed);
         }
-        let part = match (&sessions.matrix, sessions.sequence.is_empty()) {
-            (Some(_), _) => "matrix.rows.",
-            (None, true) => "mix.",
-            (None, false) => "sequence ",
-        };
-        for name in sessions.names().into_iter().filter(|name| !names.functions.contains(*name)) {
-            let what = format!("{} has no function `{name}`", kit.manifest.session);
-            let problem = complaint(kit, what, &format!("{prefix}{part}{name}"));
-            problems.push(near(problem, name, names.functions.iter().map(String::as_str)));
+        functions(kit, names, (&prefix, &sessions), problems);
+        for (name, population) in populations {
+            let prefix = format!("{prefix}population.{name}.");
+            functions(kit, names, (&prefix, &population.sessions()), problems);
+            let first = population.begins_with.iter();
+            let unknown = first.filter(|first| !names.functions.contains(*first));
+            problems
+                .extend(unknown.map(|first| no_function(kit, names, first, &format!("{prefix}begins_with"))));
         }
     }
+}
+
+/// The sessions that stand under keys with a prefix.
+fn functions(kit: &Kit, names: &Names, (prefix, sessions): (&str, &Sessions), problems: &mut Vec<Problem>) {
+    let part = match (&sessions.matrix, sessions.sequence.is_empty()) {
+        (Some(_), _) => "matrix.rows.",
+        (None, true) => "mix.",
+        (None, false) => "sequence ",
+    };
+    let unknown = sessions.names().into_iter().filter(|name| !names.functions.contains(*name));
+    problems.extend(unknown.map(|name| no_function(kit, names, name, &format!("{prefix}{part}{name}"))));
+}
+
+fn no_function(kit: &Kit, names: &Names, name: &str, key: &str) -> Problem {
+    let problem = complaint(kit, format!("{} has no function `{name}`", kit.manifest.session), key);
+    near(problem, name, names.functions.iter().map(String::as_str))
 }
 
 /// What stands under a key of targets.

@@ -95,10 +95,11 @@ fn tolerance(kit: &Kit, problems: &mut Vec<Problem>) {
             problems.push(complaint(kit, format!("{value} allows nothing"), &format!("tolerance.{key}")));
         }
     }
-    if tolerance.pause_ratio.is_some()
-        && kit.manifest.users.think.is_none()
-        && kit.manifest.users.cycle.is_none()
-    {
+    let users = &kit.manifest.users;
+    let own = || kit.manifest.all_sessions().into_iter().flat_map(|(_, _, populations)| populations.values());
+    let pauses =
+        users.think.is_some() || users.cycle.is_some() || own().any(|one| one.pauses().next().is_some());
+    if tolerance.pause_ratio.is_some() && !pauses {
         let what = "there are no pauses: [users] has neither think nor cycle".to_string();
         problems.push(complaint(kit, what, "tolerance.pause_ratio"));
     }

@@ -27,6 +27,7 @@ fn check(script: &str, web: Option<&Target>) -> Result<(), Problems> {
         inputs: &inputs,
         database: None,
         web,
+        files: None,
         on_answer: &mut |_| {},
     };
     kit::check(options).map(|_| ())

@@ -197,6 +197,7 @@ fn check(kit: &Kit, inputs: &CheckInputs, server: &FakeWeb) -> Result<Vec<Consis
         inputs,
         database: None,
         web: Some(&target),
+        files: None,
         on_answer: &mut |answers| told = answers,
     });
     let asked = server.requests().len() as u64;
@@ -326,6 +327,7 @@ fn a_check_that_could_not_be_made_says_why_and_never_passes() {
         inputs: &inputs,
         database: None,
         web: Some(&Target::from(address)),
+        files: None,
         on_answer: &mut |_| panic!("nobody answers"),
     });
     let problems = found.expect_err("the server is gone");

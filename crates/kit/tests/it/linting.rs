@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use model::{Plan, Recipe, Value};
+
 use crate::shop::{catalogue, changed};
 
 #[test]
@@ -105,6 +107,27 @@ fn what_users_figures_and_tolerances_name_is_there_and_can_be_kept() {
         ),
         (
             "kit.toml",
+            "[mix]\norder_cycle = 1",
+            "[optional.new_customer_name]\n[mix]\norder_cycle = 1",
+            "kits/dvdstore/kit.toml: optional.new_customer_name",
+            "`new_customer_names`",
+        ),
+        (
+            "kit.toml",
+            "[mix]\norder_cycle = 1",
+            "[optional.new_customer_names]\noperations = [\"Purchas\"]\n[mix]\norder_cycle = 1",
+            "kits/dvdstore/kit.toml: optional.new_customer_names.operations",
+            "`Purchase`",
+        ),
+        (
+            "kit.toml",
+            "[mix]\norder_cycle = 1",
+            "[optional.new_customer_names]\nneeds = [\"sql\"]\n[mix]\norder_cycle = 1",
+            "kits/dvdstore/kit.toml: optional.new_customer_names.needs",
+            "the kit needs sql whatever new_customer_names is",
+        ),
+        (
+            "kit.toml",
             "think_unit = \"think_time\"",
             "loaded_for = \"customer\"",
             "kits/dvdstore/kit.toml: users.loaded_for",
@@ -137,6 +160,27 @@ fn what_users_figures_and_tolerances_name_is_there_and_can_be_kept() {
             "[tolerance]\nmix_points = 0.0\n[mix]\norder_cycle = 1",
             "kits/dvdstore/kit.toml: tolerance.mix_points",
             "allows nothing",
+        ),
+    ];
+    cases.into_iter().for_each(assert_found);
+}
+
+#[test]
+fn samples_are_asked_for_of_what_has_them_and_of_what_is_judged() {
+    let cases = [
+        (
+            "kit.toml",
+            "of = \"rollbacks\"\nper = \"total\"",
+            "of = \"rollbacks\"\nper = \"total\"\nat_most = 9\nat_least_samples = 100",
+            "kits/dvdstore/kit.toml: metric.rollbacks",
+            "made of no samples",
+        ),
+        (
+            "kit.toml",
+            "per = { of = \"Purchase\" }",
+            "per = { of = \"Purchase\" }\nat_least_samples = 100",
+            "kits/dvdstore/kit.toml: metric.rollback_share",
+            "says when bounds are judged",
         ),
     ];
     cases.into_iter().for_each(assert_found);
@@ -230,6 +274,36 @@ fn feeders_are_read_with_the_kit_and_keep_what_they_promise() {
 }
 
 #[test]
+fn a_figure_of_a_counter_whose_name_is_worked_out_is_let_pass_with_a_note_that_says_where() {
+    let text = kit::Kit::open(&catalogue(), "dvdstore").expect("it is right").modules["session"].clone();
+    let metric = "[[metric]]\nname = \"odd\"\ntitle = \"Odd\"\nunit = \"of them\"\nof = \"odd kind\"\nper = \"total\"\n";
+    let with = |call: &str| {
+        let mut catalogue = changed("kit.toml", |manifest| format!("{manifest}\n{metric}"));
+        let session = format!("{text}\nlocal function odd(kind)\n  {call}\nend\n");
+        catalogue.overlay(BTreeMap::from([(
+            "kits/dvdstore/session.lua".to_string(),
+            session.into_bytes().into(),
+        )]));
+        catalogue
+    };
+    let line = text.lines().count() + 3;
+    for call in ["count(\"odd \" .. kind)", "count(kind, 2)", "count( kind == 1 and 'odd' or 'even' )"] {
+        let catalogue = with(call);
+        kit::lint(&catalogue, "dvdstore").unwrap_or_else(|problems| panic!("{call}: {problems}"));
+        let notes = kit::notes(&catalogue, "dvdstore").expect("it can be read");
+        let place = format!("kits/dvdstore/session.lua:{line} counts");
+        assert!(notes.len() == 1 && notes[0].contains("metric.odd: `odd kind`"), "{call}: {notes:?}");
+        assert!(notes[0].contains(&place), "{place}: {notes:?}");
+    }
+    for call in ["count(\"odd\", kind)", "count 'odd'", "page:count(kind)", "-- count(kind)"] {
+        let said = kit::lint(&with(call), "dvdstore").expect_err(call).to_string();
+        assert!(said.contains("metric.odd") && said.contains("neither a counter"), "{call}: {said}");
+        assert_eq!(kit::notes(&with(call), "dvdstore"), Ok(Vec::new()), "{call}");
+    }
+    assert_eq!(kit::notes(&catalogue(), "dvdstore"), Ok(Vec::new()));
+}
+
+#[test]
 fn tables_that_are_shared_out_are_the_kit_s_with_the_column_that_says_where() {
     let said = |shards: &str| {
         let text = format!("{shards}\n[mix]\norder_cycle = 1");
@@ -239,4 +313,44 @@ fn tables_that_are_shared_out_are_the_kit_s_with_the_column_that_says_where() {
     let unknown = said("[shards]\nORDERZ = \"ORDERID\"");
     assert!(unknown.contains("shards.ORDERZ") && unknown.contains("makes no table `ORDERZ`"), "{unknown}");
     assert!(said("[shards]\nORDERS = \"ORDERIDD\"").contains("table `ORDERS` has no column `ORDERIDD`"));
+}
+
+#[test]
+fn a_target_of_an_operation_that_a_parameter_brings_is_refused_without_it() {
+    let plan = |cgi: Option<f64>| {
+        let mut recipe = Recipe { format: 1, kit: "static".into(), ..Recipe::default() };
+        recipe.qos = vec!["cgi p95 < 1s".to_string()];
+        recipe.param.extend(cgi.map(|share| ("cgi".to_string(), Value::Float(share))));
+        // Nothing is started of it: the stack is somebody else's.
+        recipe.target = Some("http://127.0.0.1:80".to_string());
+        Plan::resolve(&recipe, None, &catalogue(), &[0, 1]).unwrap_or_else(|problems| panic!("{problems}"))
+    };
+    let said =
+        kit::check_targets(&plan(None), &catalogue()).expect_err("nobody asks for programs").to_string();
+    assert_eq!(
+        said,
+        "qos `cgi p95 < 1.00 s`: there is no operation `cgi` where cgi is 0\n  try: --param cgi=…, or no target of it"
+    );
+    assert_eq!(kit::check_targets(&plan(Some(0.01)), &catalogue()), Ok(()));
+}
+
+#[test]
+fn what_an_application_needs_of_its_servers_is_there_and_can_be_done() {
+    let needs = "needs = [\"web+php\", \"sql\"]";
+    let top = |line: &str| format!("{line}\n{needs}");
+    let table = |lines: &str| format!("[prepare]\n{lines}\n[mix]\norder_cycle = 1");
+    let (controller, html, both) = (
+        top("front_controller = \"/inde.php\""),
+        top("front_controller = \"index.html\""),
+        table("run = [\"php\"]\nrequest = { path = \"install\" }"),
+    );
+    let cases = [
+        (needs, "needs = [\"web+php\", \"sql\", \"php+mbstrin\"]", "kit.toml: needs", "`php+mbstring`"),
+        (needs, controller.as_str(), "kit.toml: front_controller", "there is no kits/dvdstore/app/inde.php"),
+        (needs, html.as_str(), "kit.toml: front_controller", "no script of the document root"),
+        ("[mix]\norder_cycle = 1", both.as_str(), "kit.toml: prepare.run", "exclude each other"),
+    ];
+    for (from, to, place, part) in cases {
+        assert_found(("kit.toml", from, to, &format!("kits/dvdstore/{place}"), part));
+    }
 }

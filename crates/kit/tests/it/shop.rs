@@ -25,6 +25,7 @@ pub(crate) fn catalogue() -> Catalogue {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
     let mut files = BTreeMap::new();
     read(&root.join("kits"), "kits", &mut files);
+    read(&root.join("extensions"), "extensions", &mut files);
     Catalogue::new(files)
 }
 
@@ -77,7 +78,15 @@ pub(crate) fn check_data(
     inputs: &CheckInputs,
     server: &Server,
 ) -> Result<Vec<ConsistencyResult>> {
-    kit::check(CheckOptions { kit, setup, inputs, database: Some(server), web: None, on_answer: &mut |_| {} })
+    kit::check(CheckOptions {
+        kit,
+        setup,
+        inputs,
+        database: Some(server),
+        web: None,
+        files: None,
+        on_answer: &mut |_| {},
+    })
 }
 
 /// Runs one page as a web server would, and says its status.

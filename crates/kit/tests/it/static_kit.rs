@@ -8,7 +8,7 @@ use engine::script::natives::{self, CurrentStream};
 use engine::script::{constants, sandbox};
 use kit::files::{self, FileList};
 use kit::{Kit, Setup};
-use model::Catalogue;
+use model::{Catalogue, Value};
 
 const DRAWS: u64 = 1_000_000;
 const CLASSES: [f64; 4] = [0.35, 0.50, 0.14, 0.01];
@@ -72,12 +72,24 @@ fn sizes_are_those_of_the_specification() {
 
 /// What `session.lua` asks for, without a server: path and count.
 fn drawn(function: &str, calls: u64, size: &str) -> (HashMap<String, u64>, HashMap<String, u64>) {
-    let (kit, setup) = kit_and_setup(size);
+    drawn_with(function, calls, size, 0.0)
+}
+
+/// The same where this share of the requests asks for a program.
+fn drawn_with(
+    function: &str,
+    calls: u64,
+    size: &str,
+    cgi: f64,
+) -> (HashMap<String, u64>, HashMap<String, u64>) {
+    let (kit, mut setup) = kit_and_setup(size);
+    setup.params.insert("cgi".to_string(), Value::Float(cgi));
     let lua = sandbox::new_lua(kit.modules.clone(), 256 << 20).expect("a state");
     constants::install(&lua, &setup.size, &setup.params).expect("constants");
     natives::install(&lua, &CurrentStream::new(Stream::new(7, 7))).expect("helpers");
-    let lengths: HashMap<String, u64> =
-        listed(size).files().map(|(path, length)| (format!("/{path}"), length)).collect();
+    let files = listed(size);
+    let files = files.files().map(|(path, length)| (format!("/{path}"), length));
+    let lengths: HashMap<String, u64> = files.chain([("/cgi/stub".to_string(), 1_000)]).collect();
     lua.globals().raw_set("lengths", lengths).expect("a table");
     lua.load(
         r#"
@@ -128,6 +140,18 @@ fn a_million_requests_follow_the_laws_of_class_file_and_directory() {
     // Operations are the classes, and one answer in a hundred is looked into.
     (0..4).for_each(|class| assert_eq!(seen[&format!("class{class}")], classes[class]));
     near("verified".to_string(), seen["verified"], 0.01);
+}
+
+#[test]
+fn a_share_of_the_requests_starts_a_program_and_the_others_are_as_they_were() {
+    let (paths, seen) = drawn_with("five", 40_000, "quick", 0.01);
+    let programs = seen["cgi"];
+    assert!((1_900..2_100).contains(&programs), "{programs} of 200,000, not a hundredth");
+    assert_eq!((paths["/cgi/stub"], seen["requests"]), (programs, 200_000));
+    let classes: Vec<u64> = (0..4).map(|class| seen[&format!("class{class}")]).collect();
+    assert_eq!(classes.iter().sum::<u64>(), 200_000 - programs);
+    let (paths, seen) = drawn("five", 2_000, "quick");
+    assert!(!paths.contains_key("/cgi/stub") && !seen.contains_key("cgi"), "there is no such operation");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn the_three_matrices_give_the_mixes_of_the_specification() {
     let kit = kit();
     let all = kit.manifest.all_sessions();
     for (column, prefix) in ["mixes.browsing.", "", "mixes.ordering."].iter().enumerate() {
-        let (_, sessions) = all.iter().find(|(key, _)| key == prefix).expect("the mix is there");
+        let (_, sessions, _) = all.iter().find(|(key, _, _)| key == prefix).expect("the mix is there");
         let matrix = sessions.matrix.as_ref().expect("each mix is a matrix");
         assert_eq!(
             (matrix.first.as_str(), matrix.total, matrix.rows.len()),

@@ -98,7 +98,7 @@ fn each_entry_of_the_three_matrices_is_the_specification_s() {
     let all = kit.manifest.all_sessions();
     let mixes = [("mixes.browsing.", BROWSING), ("", SHOPPING), ("mixes.ordering.", ORDERING)];
     for (prefix, thresholds) in mixes {
-        let (_, sessions) = all.iter().find(|(key, _)| key == prefix).expect("the mix is there");
+        let (_, sessions, _) = all.iter().find(|(key, _, _)| key == prefix).expect("the mix is there");
         let matrix = sessions.matrix.as_ref().expect("each mix is a matrix");
         for (state, row) in STATES.iter().zip(&thresholds) {
             assert_eq!(matrix.rows[*state], counts(row), "{prefix} {state}");

@@ -1,9 +1,11 @@
 //! `kit.toml`: a workload's manifest.
 
 pub mod borrowed;
-mod build;
+mod file_set;
 mod metric;
 mod mixes;
+mod optional;
+mod prepare;
 mod size;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,14 +13,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::build::Build;
 use crate::catalogue::load::Lifetime;
 use crate::catalogue::mix::{Matrix, Sessions};
+use crate::catalogue::population::{Declarations, PopulationDeclaration, Populations, UsualPauses};
 use crate::catalogue::setting::{Setting, Values};
 use crate::catalogue::think::Distribution;
+use crate::problem::Result;
 
-pub use build::Build;
+pub use file_set::{FileSet, Writable};
 pub use metric::{Metric, Per};
 pub use mixes::{DEFAULT_MIX, NamedMix};
+pub use optional::Optional;
+pub use prepare::{Prepare, PrepareRequest};
 pub use size::{CustomSize, Derived, Scale};
 
 /// A kit: an application, its data set, the users' sessions, its QoS targets. Names of files are relative to the
@@ -37,8 +44,8 @@ pub struct KitManifest {
     pub title: String,
     /// Where the workload comes from.
     pub source: String,
-    /// What a stack must provide: `web+files`, `web+php`, `web+servlet`, `caldav`, `sql`, `cache`; `php+gd` and the like
-    /// are parts of PHP.
+    /// What a stack must provide: `web+files`, `web+cgi`, `web+php`, `web+servlet`, `caldav`, `sql`, `cache`; `php+NAME` is an
+    /// extension of PHP.
     pub needs: Vec<String>,
     /// The folder that the web tier serves; files ending in `.j2` are rendered and lose that ending. Without one (and
     /// without a `build`) the web tier serves the file set.
@@ -80,6 +87,17 @@ pub struct KitManifest {
     pub set: Values,
     /// A page that must answer with status 200 before users start; checked once.
     pub front_page: String,
+    /// Its answer must have come within this; `timeout_s` of the users when absent, but no more than a minute then. Seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 3600))]
+    pub front_page_within_s: Option<f64>,
+    /// The file of the document root that answers for every path that is no file: `/index.php`. Such a path is not found when
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub front_controller: Option<String>,
+    /// What is done once the servers stand, before users start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prepare: Option<Prepare>,
     /// How a run changes the data, and what is done about it.
     pub state: State,
     /// The data set's sizes by name: numbers that `data.lua` and `session.lua` see as `size.NAME`.
@@ -101,6 +119,9 @@ pub struct KitManifest {
     /// The parameters that `--param NAME=VALUE` sets.
     #[serde(default, rename = "param")]
     pub params: Vec<Setting>,
+    /// By parameter what there is only where it is not its default.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub optional: BTreeMap<String, Optional>,
     /// The emulated users.
     pub users: Users,
     /// Sessions by weight: the names of functions in the session file. Each is drawn afresh.
@@ -111,6 +132,9 @@ pub struct KitManifest {
     /// Sessions in a fixed order, instead of `mix`.
     #[serde(default)]
     pub sequence: Vec<String>,
+    /// Users of several kinds, each with its share, its sessions and its pauses, instead of `mix`, `matrix` and `sequence`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub population: Declarations,
     /// Other ways of choosing sessions, by name: `--mix NAME` takes one instead of the above, which is called `default`.
     #[serde(default)]
     pub mixes: BTreeMap<String, NamedMix>,
@@ -137,22 +161,6 @@ pub struct Tolerance {
     pub mix_points: Option<f64>,
     /// Each session's mean pause against its distribution's mean; a ratio.
     pub pause_ratio: Option<f64>,
-}
-
-/// Files that belong to the data set. They are made once on all cores and kept beside the database's snapshot; templates
-/// see their directory as `file_set`.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FileSet {
-    /// The script that says which files there are, and what is in them: `files.lua`.
-    pub script: String,
-    /// Whether a run adds files: then each run has a directory of its own, whose files are links to the kept ones.
-    #[serde(default)]
-    pub writable: bool,
-    /// The parameter that says what the server finds in the page cache when users start: `cold` nothing of the file
-    /// set, `warm` all of it that fits, read from inside the web tier's cgroup, the last file of the script first.
-    /// Nothing is done when absent.
-    pub page_cache: Option<String>,
 }
 
 /// A scripted stand-in for a service that the application calls.
@@ -225,6 +233,10 @@ pub struct Users {
     /// The parameter that says how the users' side acknowledges what it receives: `delayed`, as their kernel does by
     /// itself, or `at_once`. Delayed when absent.
     pub acknowledge: Option<String>,
+    /// Whether users' caches take an answer that doesn't say for how long it is fresh to be so for a tenth of the time since its
+    /// `Last-Modified`, as browsers do (RFC 9111, section 4.2.2). Without it such an object is asked for again each time.
+    #[serde(default = "yes")]
+    pub heuristic_freshness: bool,
 }
 
 /// Which requests are sent once more where a kept connection was closed before a byte of the answer came.
@@ -239,9 +251,9 @@ pub enum Resend {
 }
 
 impl Users {
-    /// The pause after a session of that name; none where the next one begins at once.
-    pub fn pause_after(&self, session: &str) -> Option<Distribution> {
-        self.by_session.get(session).copied().or(self.cycle).or(self.think)
+    /// How long users pause where their population doesn't say otherwise.
+    pub fn usual_pauses(&self) -> UsualPauses {
+        UsualPauses { think: self.think, cycle: self.cycle, by_session: self.by_session.clone() }
     }
 }
 
@@ -285,8 +297,15 @@ fn default_timeout_s() -> f64 {
     30.0
 }
 
+/// A front page of a kit that doesn't say how long it may take is waited for no longer, whatever its users do; seconds.
+const MAX_FRONT_PAGE_S: f64 = 60.0;
+
 fn default_steady_s() -> f64 {
     60.0
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Rows for sessions: `feed.NAME()` gives one.
@@ -336,9 +355,41 @@ impl KitManifest {
     /// The number of users at which a search for the load line begins where nobody says another: the kit's usual one when
     /// users pause, because one such user is next to nothing; absent when they don't.
     pub fn first_load(&self) -> Option<f64> {
-        let pauses = self.users.by_session.values().chain(&self.users.cycle).chain(&self.users.think);
-        let pause_s = pauses.map(Distribution::mean).fold(0.0, f64::max);
-        (pause_s > 0.0).then(|| f64::from(self.users.default))
+        (self.longest_pause_s() > 0.0).then(|| f64::from(self.users.default))
+    }
+
+    /// The longest mean pause between sessions of a user of any kind; 0 where users don't pause.
+    pub fn longest_pause_s(&self) -> f64 {
+        let usual = self.users.by_session.values().chain(&self.users.cycle).chain(&self.users.think);
+        let own = self.population.values().flat_map(PopulationDeclaration::pauses);
+        usual.chain(own).map(Distribution::mean).fold(0.0, f64::max)
+    }
+
+    /// What a stack must provide because of parameters with these values: each need with the parameter that asks for it.
+    pub fn needs_of(&self, params: &Values) -> BTreeMap<String, String> {
+        let asked = self.optional.iter().filter(|(param, _)| self.is_changed(param, params));
+        let needs =
+            asked.flat_map(|(param, only)| only.needs.iter().map(move |need| (need.clone(), param.clone())));
+        needs.filter(|(need, _)| !self.needs.contains(need)).collect()
+    }
+
+    /// The parameter without which, with these values, there is no operation of that name; absent where there is one.
+    pub fn lacks_operation(&self, operation: &str, params: &Values) -> Option<&str> {
+        let mut of =
+            self.optional.iter().filter(|(_, only)| only.operations.iter().any(|one| one == operation));
+        of.find(|(param, _)| !self.is_changed(param, params)).map(|(param, _)| param.as_str())
+    }
+
+    /// The parameter has another value than its default.
+    fn is_changed(&self, param: &str, params: &Values) -> bool {
+        let setting = self.params.iter().find(|setting| setting.name == param);
+        let default = setting.and_then(|setting| setting.accept(&setting.default).ok());
+        default.is_some_and(|default| params.get(param).is_some_and(|value| *value != default))
+    }
+
+    /// How long the front page's answer is waited for; seconds.
+    pub fn front_page_timeout_s(&self) -> f64 {
+        self.front_page_within_s.unwrap_or_else(|| self.users.timeout_s.clamp(1.0, MAX_FRONT_PAGE_S))
     }
 
     /// The name of the database that holds the kit's tables.
@@ -351,16 +402,38 @@ impl KitManifest {
         Sessions { mix: self.mix.clone(), matrix: self.matrix.clone(), sequence: self.sequence.clone() }
     }
 
-    /// The declarations of sessions, each with the key that it stands under: the default's is empty.
-    pub fn all_sessions(&self) -> Vec<(String, Sessions)> {
-        let others = self.mixes.iter().map(|(name, mix)| (format!("mixes.{name}."), mix.sessions()));
-        [(String::new(), self.sessions())].into_iter().chain(others).collect()
+    /// Who the users are and what they do.
+    ///
+    /// # Errors
+    /// What is wrong with its sessions, or with its populations.
+    pub fn populations(&self) -> Result<Populations> {
+        Populations::resolve(&self.sessions(), &self.population, &self.users.usual_pauses())
     }
 
-    /// The names of all sessions of all its mixes.
+    /// The same kit, all of whose users are of that population.
+    #[must_use]
+    pub fn only_of(&self, population: &str) -> KitManifest {
+        let mut kit = self.clone();
+        kit.population.retain(|name, _| name == population);
+        kit.population.values_mut().for_each(|only| only.share = 1.0);
+        kit
+    }
+
+    /// The declarations of sessions and populations, each with the key that it stands under: the default's is empty.
+    pub fn all_sessions(&self) -> Vec<(String, Sessions, &Declarations)> {
+        let others =
+            self.mixes.iter().map(|(name, mix)| (format!("mixes.{name}."), mix.sessions(), &mix.population));
+        [(String::new(), self.sessions(), &self.population)].into_iter().chain(others).collect()
+    }
+
+    /// The names of all sessions of all its mixes and populations.
     pub fn session_names(&self) -> BTreeSet<String> {
-        let all = self.all_sessions();
-        all.iter().flat_map(|(_, sessions)| sessions.names()).map(str::to_string).collect()
+        let mut names = BTreeSet::new();
+        for (_, sessions, populations) in self.all_sessions() {
+            names.extend(sessions.names().into_iter().map(str::to_string));
+            names.extend(populations.values().flat_map(PopulationDeclaration::session_names));
+        }
+        names
     }
 }
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use profile::Profile;
 
+use crate::catalogue::population::PopulationShare;
 use crate::catalogue::think::Distribution;
 
 /// How the users arrive and how long they stay.
@@ -40,6 +41,20 @@ pub struct Load {
     /// with the last of them, and the steady state is as long as they take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<u64>,
+    /// The share of each kind of users; empty where all are alike.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub populations: Vec<PopulationShare>,
+    /// The number of users is changed by hand while they are there; absent where nobody can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_hand: Option<ByHand>,
+}
+
+/// A number of users that is changed by hand: `users` are the first ones, who come, as those who are asked for later, over the
+/// length of the ramp-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ByHand {
+    /// No more than these can be asked for.
+    pub max_users: u32,
 }
 
 /// Arrivals of the open model.
@@ -140,6 +155,8 @@ impl Default for Load {
             stages: Vec::new(),
             lifetime: None,
             sessions: None,
+            populations: Vec::new(),
+            by_hand: None,
         }
     }
 }
@@ -182,7 +199,10 @@ impl Load {
     pub fn places(&self) -> u32 {
         match self.arrivals {
             Some(_) => self.users.max(1),
-            None => (self.profile().peak().ceil() as u32).max(1),
+            None => {
+                let by_hand = self.by_hand.map_or(0, |by_hand| by_hand.max_users);
+                (self.profile().peak().ceil() as u32).max(by_hand).max(1)
+            }
         }
     }
 

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::Catalogue;
-use crate::catalogue::kit::{Build, borrowed};
+use crate::catalogue::build::Build;
+use crate::catalogue::kit::borrowed;
 use crate::catalogue::machine_knob::{MachineKnob, MachineKnobFile};
 use crate::catalogue::qos::QosPreset;
 use crate::catalogue::rules::Rule;
@@ -40,7 +41,11 @@ impl Catalogue {
             let what = "there is neither `app`, `build` nor `file_set`: the web tier has nothing to serve";
             problems.push(Problem::recipe(what).file(&path).key("app"));
         }
-        problems.extend(kit.build.iter().flat_map(|build| self.build_problems(build, name, &path, text)));
+        problems.extend(
+            kit.build
+                .iter()
+                .flat_map(|build| self.build_problems(build, &format!("kits/{name}"), &path, text)),
+        );
         problems.extend(borrowed::problems(&kit, name, text, self));
         if kit.name != name {
             problems.push(misnamed(&path, text, &kit.name, name));
@@ -49,8 +54,9 @@ impl Catalogue {
         Ok(kit)
     }
 
-    /// Everything wrong with the `[build]` of the kit `name`, whose manifest is `text`.
-    fn build_problems(&self, build: &Build, name: &str, manifest: &str, text: &str) -> Vec<Problem> {
+    /// Everything wrong with the `[build]` of the manifest `text`, whose sources lie in the folder `within`: the catalogue where
+    /// that is empty.
+    fn build_problems(&self, build: &Build, within: &str, manifest: &str, text: &str) -> Vec<Problem> {
         let problem = |(key, what): (&str, String)| {
             let mut problem = Problem::recipe(what).file(manifest).key(format!("build.{key}"));
             problem.place.line = document::line(text, &["build", key]);
@@ -59,8 +65,19 @@ impl Catalogue {
         let mut problems: Vec<Problem> = build.faults().into_iter().map(problem).collect();
         let folder = build.source_folder();
         let told = problems.iter().any(|problem| problem.place.key.as_deref() == Some("build.folder"));
-        if !told && self.below(&format!("kits/{name}/{folder}")).next().is_none() {
-            problems.push(missing_file(manifest, text, "folder", folder, &format!("kits/{name}")));
+        let (path, place) = match within {
+            "" => (folder.to_string(), "the catalogue"),
+            within => (format!("{within}/{folder}"), within),
+        };
+        if !told && self.below(&path).next().is_none() {
+            let mut problem = missing_file(manifest, text, "folder", folder, place).key("build.folder");
+            problem.place.line = document::line(text, &["build", "folder"]);
+            if within.is_empty() {
+                let remedy =
+                    "correct the name, or lay a folder that has it over the catalogue: --catalogue DIR";
+                problem = problem.remedy(remedy);
+            }
+            problems.push(problem);
         }
         problems
     }
@@ -87,6 +104,7 @@ impl Catalogue {
                 problems.push(missing_file(&path, text, "from", file, &own));
             }
         }
+        problems.extend(service.build.iter().flat_map(|build| self.build_problems(build, "", &path, text)));
         if service.name != name {
             problems.push(misnamed(&path, text, &service.name, name));
         }
@@ -260,6 +278,23 @@ product = "target/shop"
 packages = { install = ["maven"], why = "a test" }
 "#;
 
+    const SERVICE: &str = r#"format = 1
+name = "flash"
+title = "Flash"
+packages = { why = "it is built" }
+program = { binary = "flash", args = [], version_args = [], known_versions = [] }
+ready = { probe = "http", within_s = 1 }
+stop = { signal = "TERM", within_s = 1 }
+logs = ["logs/error.log"]
+
+[build]
+folder = "servers/flash"
+run = ["sh", "build.sh"]
+product = "out/bin"
+programs = ["cargo"]
+packages = { install = ["cargo"], why = "a test" }
+"#;
+
     fn catalogue(kit: &str, files: &[&str]) -> Catalogue {
         let texts = files.iter().map(|path| (format!("kits/shop/{path}"), "x"));
         let texts = texts.chain([("kits/shop/kit.toml".to_string(), kit)]);
@@ -284,8 +319,31 @@ packages = { install = ["maven"], why = "a test" }
             catalogue(&wrong, &["session.lua"]).kit("shop").expect_err("three mistakes").into_vec();
         let told: Vec<(Option<u32>, Option<&str>)> =
             problems.iter().map(|problem| (problem.place.line, problem.place.key.as_deref())).collect();
-        let wanted: [(Option<u32>, Option<&str>); 3] =
-            [(Some(18), Some("build.product")), (Some(17), Some("build.run")), (Some(16), Some("folder"))];
+        let wanted: [(Option<u32>, Option<&str>); 3] = [
+            (Some(18), Some("build.product")),
+            (Some(17), Some("build.run")),
+            (Some(16), Some("build.folder")),
+        ];
         assert_eq!(told, wanted, "{problems:#?}");
+    }
+
+    fn with_service(service: &str) -> Catalogue {
+        let files = [("services/flash/service.toml", service), ("servers/flash/build.sh", "true")];
+        let bytes = |(path, text): (&str, &str)| (path.to_string(), Cow::Owned(text.as_bytes().to_vec()));
+        Catalogue::new(files.map(bytes).into())
+    }
+
+    #[test]
+    fn a_services_sources_lie_in_the_catalogue_and_not_in_its_folder() {
+        let built = with_service(SERVICE).service("flash").unwrap_or_else(|problems| panic!("{problems}"));
+        assert_eq!(built.build.expect("it builds").product, "out/bin");
+        let wrong = SERVICE.replace("servers/flash", "src").replace("out/bin", "/bin");
+        let problems = with_service(&wrong).service("flash").expect_err("two mistakes").into_vec();
+        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert!(told[0].contains("services/flash/service.toml:13: build.product"), "{told:#?}");
+        assert!(
+            told[1].contains("service.toml:11: build.folder: `src` does not exist in the catalogue"),
+            "{told:#?}"
+        );
     }
 }

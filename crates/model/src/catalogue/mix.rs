@@ -80,16 +80,20 @@ impl Sessions {
         names.into_iter().collect()
     }
 
-    /// Checks everything; all mistakes at once, each with its key.
-    pub fn resolve(&self) -> Result<Mix> {
-        let mut problems = Vec::new();
+    /// The keys that are given, of which one should be.
+    pub fn keys(&self) -> Vec<&'static str> {
         let declared = [
             ("mix", !self.mix.is_empty()),
             ("matrix", self.matrix.is_some()),
             ("sequence", !self.sequence.is_empty()),
         ];
-        let given: Vec<&str> = declared.iter().filter(|(_, given)| *given).map(|(key, _)| *key).collect();
-        match given[..] {
+        declared.into_iter().filter(|(_, given)| *given).map(|(key, _)| key).collect()
+    }
+
+    /// Checks everything; all mistakes at once, each with its key.
+    pub fn resolve(&self) -> Result<Mix> {
+        let mut problems = Vec::new();
+        match self.keys()[..] {
             [] => problems.push(
                 Problem::recipe("no session is named")
                     .key("mix")

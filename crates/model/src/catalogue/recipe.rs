@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::load::{Arriving, Pattern, StageRequest};
 use crate::catalogue::setting::Values;
+use crate::{Problem, Result};
 
 /// A request for one run. Every part but the kit may be left out.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +41,10 @@ pub struct Recipe {
     /// How long a user lives before a new one takes its place, instead of the kit's: `15min`, `20 operations`,
     /// `3 sessions`.
     pub lifetime: Option<String>,
+    /// Whether users' caches take what doesn't say for how long it is fresh to be so for a while, as browsers do; as the kit says
+    /// when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heuristic_freshness: Option<bool>,
     /// Levels one after another instead of one.
     #[serde(default, rename = "stage")]
     pub stages: Vec<StageRequest>,
@@ -82,6 +87,22 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// The recipe as a file's text; what it leaves open is not in it.
+    ///
+    /// # Errors
+    /// A value that TOML has no words for.
+    pub fn to_toml(&self) -> Result<String> {
+        let failed =
+            |error: toml::ser::Error| Problem::recipe(format!("it can't be written as TOML: {error}"));
+        let mut table = toml::Table::try_from(self).map_err(failed)?;
+        table.retain(|_, value| match value {
+            toml::Value::Array(values) => !values.is_empty(),
+            toml::Value::Table(values) => !values.is_empty(),
+            _ => true,
+        });
+        Ok(toml::to_string(&table).map_err(failed)?)
+    }
+
     /// This recipe, with what it leaves open as `defaults` say. Settings are joined one by one; of lists one stands.
     pub fn or(self, defaults: &Recipe) -> Recipe {
         let text = |own: Option<String>, other: &Option<String>| own.or_else(|| other.clone());
@@ -110,6 +131,7 @@ impl Recipe {
             arrivals: self.arrivals.or(defaults.arrivals),
             arriving: self.arriving.or(defaults.arriving),
             lifetime: text(self.lifetime, &defaults.lifetime),
+            heuristic_freshness: self.heuristic_freshness.or(defaults.heuristic_freshness),
             ramp_up: text(self.ramp_up, &defaults.ramp_up),
             steady: length(self.steady, &defaults.steady),
             ramp_down: length(self.ramp_down, &defaults.ramp_down),
@@ -132,6 +154,28 @@ impl Recipe {
 mod tests {
     use super::*;
     use crate::Value;
+
+    #[test]
+    fn a_recipe_as_a_file_is_read_as_the_same_recipe_and_has_only_what_it_says() {
+        let set = [("web.MaxRequestWorkers".to_string(), Value::Int(8))].into();
+        let recipe = Recipe {
+            format: 1,
+            kit: "dvdstore".into(),
+            users: Some(20),
+            qos: vec!["p95 < 2s".into()],
+            arrivals: Some(Pattern::Constant),
+            set,
+            ..Recipe::default()
+        };
+        let text = recipe.to_toml().expect("it has words for it");
+        assert_eq!(
+            text,
+            "arrivals = \"constant\"\nformat = 1\nkit = \"dvdstore\"\nqos = [\"p95 < 2s\"]\nusers = 20\n\n\
+             [set]\n\"web.MaxRequestWorkers\" = 8\n"
+        );
+        let read: Recipe = toml::from_str(&text).expect("it is a recipe");
+        assert_eq!(read.to_toml().expect("again"), text);
+    }
 
     #[test]
     fn what_a_recipe_says_wins_over_its_defaults_setting_by_setting() {

@@ -35,6 +35,10 @@ pub struct Rule {
     /// The waits of a tier that it gives a name to: `waiting_for_disk`.
     #[serde(default)]
     pub waits: Vec<Doing>,
+    /// What it says of these waits is of the tier's event loops alone, where they were seen to wait for events: other threads may be
+    /// there to be blocked.
+    #[serde(default)]
+    pub of_loops: bool,
     /// It only says in which call the tier waits. Where another rule that names the same wait is likelier than not, this one is
     /// silent.
     #[serde(default)]

@@ -1,12 +1,17 @@
 //! `service.toml`: one server program and how to run it.
 
+mod part;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::build::Build;
 use crate::catalogue::setting::Setting;
 use crate::signal::{Signal, Subject};
+
+pub use part::{Extended, Interpreter, Module, Packages};
 
 /// A server program: packages, templates, knobs, commands, probe. All strings marked *template* are rendered by
 /// minijinja with the context documented in `catalogue/services/README.md`.
@@ -24,6 +29,9 @@ pub struct ServiceManifest {
     pub packages: Packages,
     /// The program.
     pub program: Program,
+    /// How the program, or what it runs, is built from sources: once, not for each run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build: Option<Build>,
     /// TCP ports by name; each gets a free one. The first is the tier's address.
     #[serde(default)]
     pub ports: Vec<String>,
@@ -55,6 +63,12 @@ pub struct ServiceManifest {
     /// Parts of it that only some workloads or settings need.
     #[serde(default, rename = "module")]
     pub modules: Vec<Module>,
+    /// The language whose extensions it has where a kit needs them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extended: Option<Extended>,
+    /// Programs that run scripts with its settings: what a kit's `[prepare]` can call by name.
+    #[serde(default, rename = "interpreter", skip_serializing_if = "Vec::is_empty")]
+    pub interpreters: Vec<Interpreter>,
     /// How many of it a tier may have, and how they start; one when absent.
     #[serde(default)]
     pub instances: Instances,
@@ -81,6 +95,9 @@ pub struct ServiceManifest {
     /// Its threads are event loops: each serves many connections, and what blocks one holds all of them up.
     #[serde(default)]
     pub event_loop: bool,
+    /// Where only some of its threads are loops, and the others are there to be blocked: the beginnings of the loops' names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loop_threads: Vec<String>,
     /// How it takes over changed files while it runs; absent where only a restart does.
     pub reload: Option<Reload>,
     /// For a database: how a client reaches it and how its data directory is kept.
@@ -123,21 +140,6 @@ impl ServiceManifest {
     }
 }
 
-/// Debian packages with the program.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Packages {
-    /// Installed by apt-get without recommended packages: none of these starts a daemon.
-    #[serde(default)]
-    pub install: Vec<String>,
-    /// Downloaded and unpacked under `$PLIMSOLL_HOME/programs`, because installing them would enable and start the
-    /// system's own service.
-    #[serde(default)]
-    pub unpack: Vec<String>,
-    /// What they are for, in a few words, said before anything is installed.
-    pub why: String,
-}
-
 /// The instances of a server that a tier has (`--set TIER.instances=4`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -172,25 +174,11 @@ pub enum InstanceStart {
     OneByOne,
 }
 
-/// A part of a server that only some workloads or settings need: packages that are wanted where it is used, and files
-/// that must then exist.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Module {
-    /// A minijinja expression over the knobs and `kit.needs`: `'"php+gd" in kit.needs'`.
-    pub when: String,
-    /// Installed and unpacked like the program's own.
-    pub packages: Packages,
-    /// Files that must exist then.
-    #[serde(default)]
-    pub files: Vec<String>,
-}
-
 /// The program.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
-    /// Its file name, looked for in unpacked packages, PATH, /usr/sbin and /usr/bin.
+    /// Its file name, looked for in what its sources were built into, unpacked packages, PATH, /usr/sbin and /usr/bin.
     pub binary: String,
     /// *Templates* of its arguments; it must stay in the foreground.
     pub args: Vec<String>,

@@ -27,7 +27,14 @@ pub struct StackManifest {
 impl StackManifest {
     /// What the kit needs and the stack does not provide; the kit runs on it if that is nothing.
     pub fn lacking<'a>(&'a self, kit: &'a KitManifest) -> impl Iterator<Item = &'a String> {
-        kit.needs.iter().filter(|need| !self.provides.contains(need))
+        kit.needs.iter().filter(|need| !self.has(need))
+    }
+
+    /// Whether it provides this. A language comes with all its extensions: `php+xml` is there where `web+php` is.
+    pub fn has(&self, need: &str) -> bool {
+        let provided = |what: &str| self.provides.iter().any(|provided| provided == what);
+        provided(need)
+            || need.split_once('+').is_some_and(|(language, _)| provided(&format!("web+{language}")))
     }
 }
 
@@ -42,4 +49,26 @@ pub struct StackTier {
     /// Knobs that make this stack what it is.
     #[serde(default)]
     pub set: Values,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_language_comes_with_its_extensions_and_with_no_other_language() {
+        let provides = ["web+php", "sql"].map(str::to_string).to_vec();
+        let stack =
+            StackManifest { format: 1, name: "x".into(), title: "X".into(), provides, tiers: Vec::new() };
+        for (need, there) in [
+            ("web+php", true),
+            ("php+xml", true),
+            ("sql", true),
+            ("php", false),
+            ("ruby+xml", false),
+            ("web+files", false),
+        ] {
+            assert_eq!(stack.has(need), there, "{need}");
+        }
+    }
 }

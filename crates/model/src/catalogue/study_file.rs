@@ -1,12 +1,16 @@
 //! `STUDY.toml`: what a sweep varies and measures. It resolves into cells, each with a recipe whose plan has been
 //! checked, before anything starts.
 
+mod cells;
 mod design;
 mod find;
 mod full;
 mod level;
 mod published;
 pub mod resolve;
+mod services;
+mod signals;
+mod source;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -74,7 +78,7 @@ pub struct StudyFile {
     /// Names for people, by factor: `users`, `stack`, `web.server.max-worker`.
     #[serde(default)]
     pub titles: BTreeMap<String, String>,
-    /// Knobs by `tier.knob` or `service.knob`, the same in every cell.
+    /// Knobs by `tier.knob` or `service.knob`, the same in every cell; one of a service in those cells whose stack has it.
     #[serde(default)]
     pub set: Values,
     /// The kit's parameters, the same in every cell.
@@ -98,6 +102,9 @@ pub struct StudyFile {
     pub window: Option<String>,
     /// What `--full` measures instead: the study as it was published, where its usual form is a short one.
     pub full: Option<FullRequest>,
+    /// Signals of tiers that are kept of each trial beside its usual figures, each as `TIER.NAME`: `web.calls.blocks`.
+    #[serde(default)]
+    pub signals: Vec<String>,
     /// What differs from where the study comes from, a sentence each: hardware, versions, what is scaled.
     #[serde(default)]
     pub differs: Vec<String>,

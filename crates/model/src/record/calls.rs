@@ -67,6 +67,9 @@ pub struct CellTime {
 pub struct CallCount {
     /// web, app, db, cache.
     pub tier: String,
+    /// The threads' name.
+    #[serde(default)]
+    pub thread: String,
     /// The system call.
     pub call: String,
     /// How many ended.
@@ -175,6 +178,40 @@ pub struct TierCalls {
     pub rows: Vec<CallRow>,
 }
 
+/// A process that was ended because one of its threads waited where it was not to (`--abort-on`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Aborted {
+    /// web, app, db, cache.
+    pub tier: String,
+    /// The thread's name.
+    pub thread: String,
+    /// The system call in which it waited.
+    pub call: String,
+    /// On what.
+    pub object: String,
+    /// When the wait ended, in seconds of the run.
+    pub at_s: f64,
+    /// How long it was.
+    pub waited_s: f64,
+    /// The process.
+    pub process: u32,
+    /// What became of its core.
+    pub core: Core,
+}
+
+/// What became of a process's core.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Core {
+    /// It is in the run's directory, here.
+    Kept(String),
+    /// The machine gives cores to this program.
+    GivenTo(String),
+    /// There is none.
+    #[default]
+    Missing,
+}
+
 /// How many threads did something.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DoingThreads {
@@ -207,13 +244,17 @@ pub struct CallRow {
     pub blocked_s: f64,
     /// The longest block in seconds.
     pub max_s: f64,
-    /// Calls a second of the whole tier; absent where none were counted.
+    /// Calls a second of the threads with this name; absent where none were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls_per_s: Option<f64>,
     /// CPU seconds of one of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_s_per_call: Option<f64>,
 }
+
+/// Calls in which an event loop waits for events.
+pub const EVENT_WAITS: [&str; 6] =
+    ["epoll_wait", "epoll_pwait", "epoll_pwait2", "io_uring_enter", "poll", "select"];
 
 /// Above this share of what was counted, what had no room makes the ledger worthless.
 const MAX_LOST_RATIO: f64 = 0.01;

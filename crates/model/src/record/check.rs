@@ -23,12 +23,16 @@ pub enum Check {
     Link,
     /// Operations complete.
     ErrorsAll,
+    /// CPU of the process that serves the laboratory's page.
+    Viewer,
     /// CPU of the generator's threads.
     GeneratorCpu,
     /// CPU of its busiest thread.
     GeneratorThread,
     /// How late it sent.
     SendLag,
+    /// Nobody could change the load by hand.
+    LoadByHand,
     /// The users asked for were at work.
     Users,
     /// The arrivals asked for began.
@@ -106,7 +110,7 @@ pub struct DeclaredCheck {
 
 /// All of them, in the order in which they explain: what broke first comes first. Kits' own figures have
 /// [`METRIC_CHECK`].
-pub static CHECKS: [DeclaredCheck; 20] = [
+pub static CHECKS: [DeclaredCheck; 22] = [
     DeclaredCheck {
         check: Check::Tiers,
         id: "tiers",
@@ -154,6 +158,16 @@ pub static CHECKS: [DeclaredCheck; 20] = [
         source: "percentiles of what is left are those of another workload",
     },
     DeclaredCheck {
+        check: Check::Viewer,
+        id: "viewer",
+        class: CheckClass::Measurement,
+        overload: Overload::Unrelated,
+        title: "the laboratory's page",
+        holds_when: "where the laboratory's page was served meanwhile: CPU of the process that does, as long as it was there, ≤ 5 % of \
+                     one CPU on average; more than 1 % is mentioned",
+        source: "chosen: 1 % is what a quiet page takes at most, 5 % of a small machine's CPU shows in response times",
+    },
+    DeclaredCheck {
         check: Check::GeneratorCpu,
         id: "generator_cpu",
         class: CheckClass::Generator,
@@ -181,6 +195,15 @@ pub static CHECKS: [DeclaredCheck; 20] = [
                      swallowed included and weighing as much as the sends that 10 ms usually hold, and of every session's \
                      start, from when it was possible: a server that outlasts a cycle is late, not the generator",
         source: "chosen: small beside targets of 100 ms and more; 1 ms is common where the generator has a machine of its own",
+    },
+    DeclaredCheck {
+        check: Check::LoadByHand,
+        id: "load_by_hand",
+        class: CheckClass::Load,
+        overload: Overload::Unrelated,
+        title: "a load that nobody changes",
+        holds_when: "never: it is there only where users were asked for by hand (`plimsoll explore`)",
+        source: "figures over several loads are those of none",
     },
     DeclaredCheck {
         check: Check::Users,
@@ -419,9 +442,9 @@ mod tests {
         use Check::*;
         let rows = CHECKS.iter().filter(|one| one.check == *check).count();
         match check {
-            Tiers | Duration | Room | Link | ErrorsAll | GeneratorCpu | GeneratorThread | SendLag | Users
-            | Arrivals | Mix | MixShares | Think | Cycle | Little | Samples | Untimed | Alarms
-            | Consistency | Ceiling => rows == 1,
+            Tiers | Duration | Room | Link | ErrorsAll | Viewer | GeneratorCpu | GeneratorThread
+            | SendLag | LoadByHand | Users | Arrivals | Mix | MixShares | Think | Cycle | Little
+            | Samples | Untimed | Alarms | Consistency | Ceiling => rows == 1,
             Metric(_) | Other(_) => rows == 0,
         }
     }

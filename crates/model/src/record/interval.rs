@@ -1,11 +1,15 @@
 //! One second of what the load generator recorded, as plain data.
 
+pub mod fields;
+mod rows;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use times::{Times, add_times, new_times, nothing, record_ns, record_ns_times};
+pub use rows::Rows;
+pub use times::{Times, add_times, encoded, new_times, nothing, record_ns, record_ns_times};
 
 /// What a row of the result is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -438,6 +442,14 @@ impl Interval {
         let surplus = self.last_sessions.len().saturating_sub(LAST_SESSIONS);
         self.last_sessions.drain(..surplus);
     }
+}
+
+/// Sums seconds whose histograms are added to it in the form in which they are kept, which is far quicker than to make each of
+/// them first.
+pub trait Sums {
+    /// Takes a second without its histograms, which are placeholders. They belong into what this gives; nowhere where it gives
+    /// nothing.
+    fn take(&mut self, second: &Interval) -> Option<&mut Interval>;
 }
 
 #[cfg(test)]

@@ -4,7 +4,10 @@
 mod databases;
 mod guests;
 mod machine;
+mod needs;
 mod outages;
+mod populations;
+mod targets;
 mod tier;
 mod tiers;
 mod topology;
@@ -15,7 +18,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::fault_file::Injection;
 use crate::catalogue::kit::DEFAULT_MIX;
-use crate::catalogue::load::Arriving;
 pub use crate::catalogue::load::Load;
 use crate::catalogue::qos::{Measure, QosTarget};
 use crate::catalogue::recipe::Recipe;
@@ -122,23 +124,25 @@ impl Plan {
     ) -> Result<Plan> {
         let mut problems = Vec::new();
         let mut kit = under_mix(recipe, catalogue.kit(&recipe.kit)?, &mut problems);
+        kit.users.heuristic_freshness = recipe.heuristic_freshness.unwrap_or(kit.users.heuristic_freshness);
+        let params = setting::resolve(&kit.params, &recipe.param, "param.", &mut problems);
+        let needs = kit.needs_of(&params);
+        kit.needs.extend(needs.keys().cloned());
         let stack = match &recipe.target {
             Some(url) => elsewhere(url, recipe, &kit, &mut problems),
             None => catalogue.stack(recipe.stack.as_deref().unwrap_or(&kit.default_stack))?,
         };
-        for need in stack.lacking(&kit) {
-            let what = format!("kit {} needs {need}, which stack {} does not provide", kit.name, stack.name);
-            problems.push(Problem::recipe(what).key("stack"));
-        }
+        problems.extend(needs::lacking(&kit, &needs, &params, &stack, catalogue));
         let size = resolve_size(recipe, &kit, &mut problems);
-        let params = setting::resolve(&kit.params, &recipe.param, "param.", &mut problems);
         let mut tiers = tiers::resolve(recipe, &kit, &stack, catalogue, &mut problems)?;
         let machine = machine::resolve(recipe, catalogue, &mut problems)?;
         topology::put_on_hosts(recipe, &mut tiers, catalogue, &mut problems)?;
         let placement = Placement::of_machine(cpus);
         let guests = guests::resolve(recipe, catalogue, placement.stack.len(), &mut problems)?;
-        let qos = resolve_qos(recipe, &kit, catalogue, &mut problems);
+        let qos = targets::resolve(recipe, &kit, catalogue, &mut problems);
         let mut load = crate::catalogue::load::request::resolve(recipe, &kit, &mut problems);
+        // What is wrong with them has been told with the mix.
+        load.populations = kit.populations().map(|all| all.shares()).unwrap_or_default();
         if recipe.users.is_none() && recipe.stages.is_empty() {
             // The kit's default number is for one stack; each guest has a user at least.
             load.users = load.users.max(guests.len() as u32);
@@ -156,7 +160,7 @@ impl Plan {
         apply_think_unit(&mut kit, &params, &mut problems);
         check_users(&kit, &mut problems);
         check_acknowledge(&kit, &params, &mut problems);
-        problems.extend(only_the_first(&kit, &load));
+        problems.extend(populations::misled_by_arrivals(&kit, &load));
         problems.extend(databases::only_one(&kit, &tiers));
         problems.extend(databases::never_shared_out(&kit, &tiers));
         // A size that there is not has been told of.
@@ -279,64 +283,6 @@ fn resolve_size(recipe: &Recipe, kit: &KitManifest, problems: &mut Vec<Problem>)
     }
 }
 
-fn resolve_qos(
-    recipe: &Recipe,
-    kit: &KitManifest,
-    catalogue: &Catalogue,
-    problems: &mut Vec<Problem>,
-) -> Vec<QosTarget> {
-    let mut targets = Vec::new();
-    let mut add = |text: &str, operation: Option<&str>, file: Option<String>| match text.parse::<QosTarget>()
-    {
-        Ok(target) => {
-            let operation = operation.map(str::to_string).or(target.operation);
-            targets.push(QosTarget { operation, ..target });
-        }
-        Err(what) => {
-            let mut problem = Problem::recipe(what).key("qos");
-            problem.place.file = file;
-            problems.push(problem);
-        }
-    };
-    if recipe.qos.is_empty() {
-        for (scope, texts) in &kit.qos {
-            let operation = (scope != "all").then_some(scope.as_str());
-            let file = format!("kits/{}/kit.toml", kit.name);
-            texts.iter().for_each(|text| add(text, operation, Some(file.clone())));
-        }
-    }
-    let mut unknown = Vec::new();
-    for text in &recipe.qos {
-        if text.contains(['<', '>']) {
-            add(text, None, None);
-            continue;
-        }
-        // Without a sign it is a preset's name.
-        match catalogue.preset(text.trim()) {
-            Ok(preset) => {
-                let file = format!("qos/{}.toml", preset.name);
-                preset.targets.iter().for_each(|text| add(text, None, Some(file.clone())));
-            }
-            Err(found) => unknown.extend(found.into_vec().into_iter().map(|problem| {
-                let why =
-                    "without a sign it can only name a preset; a target has one: write it as `p95 < 2s`";
-                problem.key("qos").why(why)
-            })),
-        }
-    }
-    problems.append(&mut unknown);
-    let waits = targets.iter().filter_map(|target| match target.measure {
-        Measure::Waiting(over_s) => Some(over_s),
-        _ => None,
-    });
-    if waits.clone().zip(waits.skip(1)).any(|(one, next)| one != next) {
-        let what = "two targets ask about users who wait, each over another time";
-        problems.push(Problem::recipe(what).key("qos").remedy("keep one of them"));
-    }
-    targets.extend(QosTarget::implied(&targets));
-    targets
-}
-
 /// From here on `think` and `cycle` are seconds.
 fn apply_think_unit(kit: &mut KitManifest, params: &Values, problems: &mut Vec<Problem>) {
     let Some(name) = kit.users.think_unit.take() else { return };
@@ -353,6 +299,7 @@ fn apply_think_unit(kit: &mut KitManifest, params: &Values, problems: &mut Vec<P
     kit.users.think = kit.users.think.map(|think| think.scaled(factor));
     kit.users.cycle = kit.users.cycle.map(|cycle| cycle.scaled(factor));
     kit.users.by_session.values_mut().for_each(|pause| *pause = pause.scaled(factor));
+    kit.population.values_mut().for_each(|population| population.scale_pauses(factor));
 }
 
 /// What the parameter that the kit names for it says; absent when it says neither.
@@ -379,7 +326,7 @@ fn under_mix(recipe: &Recipe, kit: KitManifest, problems: &mut Vec<Problem>) -> 
         problems.push(no_mix(&kit, recipe.mix.as_deref().unwrap_or_default()));
         kit
     });
-    if let Err(found) = kit.sessions().resolve() {
+    if let Err(found) = kit.populations() {
         let file = format!("kits/{}/kit.toml", kit.name);
         problems.extend(found.into_vec().into_iter().map(|problem| problem.file(file.clone())));
     }
@@ -416,29 +363,6 @@ fn check_users(kit: &KitManifest, problems: &mut Vec<Problem>) {
     if kit.users.think.is_some() && kit.users.cycle.is_some() {
         problems.push(Problem::recipe("think and cycle exclude each other").file(file).key("users"));
     }
-}
-
-/// A user who arrives stays for one session, if nothing else is said. Where each session depends on the last one all users
-/// would begin, and nobody go on.
-fn only_the_first(kit: &KitManifest, load: &Load) -> Option<Problem> {
-    let arriving = load.arrivals.map(|open| open.arriving);
-    if arriving != Some(Arriving::Sessions) || load.lifetime.is_some() {
-        return None;
-    }
-    let first = match (&kit.matrix, &kit.sequence[..]) {
-        (Some(matrix), _) => &matrix.first,
-        (None, [first, _, ..]) => first,
-        _ => return None,
-    };
-    let what = format!(
-        "each user who arrives leaves after one session, and in kit {} that is always {first}: nothing else would be asked \
-         for",
-        kit.name
-    );
-    let why = "each session of its users depends on the one before, so the load would be another workload";
-    let remedy = "--lifetime '100 sessions' lets users go on (the rate is that of users, then), or --arriving operations \
-                  makes it the rate of their sessions";
-    Some(Problem::recipe(what).key("rate").why(why).remedy(remedy))
 }
 
 /// More users than the data was loaded for would share what each should have alone.

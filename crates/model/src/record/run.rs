@@ -1,6 +1,8 @@
 //! `run.json`: everything that a run said, as `--json` prints it. The schema is public and versioned; see
 //! `docs/reference/run-json.md`.
 
+mod tier_setup;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -8,17 +10,17 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::Guest;
 use super::{
-    Check, FileSetResult, GuestResult, LinkResult, MachineSettingResult, Outage, PhaseResults, TargetOutcome,
-    UntimedResult,
+    Check, FileSetResult, GuestResult, LinkResult, LoadChange, MachineSettingResult, Outage, PhaseResults,
+    TargetOutcome, UntimedResult,
 };
 use crate::catalogue::load::Load;
 use crate::catalogue::setting::{GivenSettings, Values};
-use crate::catalogue::tier_setting::OwnHost;
-use crate::record::calls::CallLedger;
+use crate::record::calls::{Aborted, CallLedger};
 use crate::record::diagnosis::{Diagnosis, Injected, SignalSummary};
 use crate::record::interval::{OperationKind, Wire};
 use crate::record::statements::StatementResult;
 use crate::record::threads::ThreadsResult;
+pub use tier_setup::{Carrier, CounterSetup, NetworkSetup, TierSetup};
 
 /// The version of [`RunRecord`]; counts up when a reader of the old one would misread the new one.
 pub const RUN_FORMAT: u32 = 1;
@@ -57,6 +59,9 @@ pub struct RunRecord {
     /// What happened on the wire beside plain requests and answers, counted over the steady state.
     #[serde(default)]
     pub wire: Wire,
+    /// Each population of users; empty where all users are alike.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub populations: Vec<PopulationResult>,
     /// The kit's own figures.
     pub metrics: Vec<MetricResult>,
     /// CPU by tier over the steady state, the generator among them.
@@ -99,9 +104,15 @@ pub struct RunRecord {
     /// A fault that was injected on purpose; it doesn't make the run invalid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub injected: Option<Injected>,
+    /// The numbers of users that were asked for by hand, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub load_changes: Vec<LoadChange>,
     /// What users saw of instances that were ended on purpose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
+    /// The process that was ended because it waited where it was not to, with the wait (`--abort-on`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aborted: Option<Aborted>,
     /// The ways to hosts of tiers' own that hold packets, as they were measured before and after the users.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkResult>,
@@ -139,6 +150,9 @@ pub struct Setup {
     /// How many guests were asked for beside what the topology says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guests: Option<u32>,
+    /// The wait for which a server was to be ended: `open:disk`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub abort_on: Option<String>,
     /// The stack.
     pub stack: String,
     /// For people.
@@ -156,8 +170,12 @@ pub struct Setup {
     /// The load model; absent in records older than load models.
     #[serde(default)]
     pub load: Option<Load>,
-    /// Mean think time after a session, in seconds; absent when the kit uses a cycle time.
+    /// Mean think time after a session, in seconds; absent when the kit uses a cycle time, and where populations differ in it.
     pub think_mean_s: Option<f64>,
+    /// Whether users' caches took what didn't say for how long it is fresh to be so for a while; absent in records older than this
+    /// choice, where they did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heuristic_freshness: Option<bool>,
     /// CPUs of the generator.
     pub generator_cpus: Vec<usize>,
     /// CPUs of the tiers.
@@ -191,6 +209,11 @@ impl Setup {
         self.load_or_users().words()
     }
 
+    /// Somebody could change the number of users by hand: the run is no result.
+    pub fn is_by_hand(&self) -> bool {
+        self.load.as_ref().is_some_and(|load| load.by_hand.is_some())
+    }
+
     /// What loads the stack in steady state, briefly.
     pub fn load_headline(&self) -> String {
         self.load_or_users().headline()
@@ -199,71 +222,6 @@ impl Setup {
     fn load_or_users(&self) -> Load {
         self.load.clone().unwrap_or_else(|| Load { users: self.users, ..Load::default() })
     }
-}
-
-/// A tier as it was set up.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct TierSetup {
-    /// web, app, db, cache.
-    pub tier: String,
-    /// The service.
-    pub service: String,
-    /// The program's version as it prints it.
-    pub version: String,
-    /// How many instances of it there were.
-    #[serde(default = "one_instance")]
-    pub instances: u32,
-    /// The hosts of their own that they were on; on this machine's network when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub network: Option<NetworkSetup>,
-    /// The knobs in force.
-    pub values: Values,
-    /// Rendered configuration files: path in the run directory to text.
-    pub files: BTreeMap<String, String>,
-    /// What the server's own figures mean, by the name of their series; those of the machine are the same everywhere
-    /// (`docs/reference/signals.md`).
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub counters: BTreeMap<String, CounterSetup>,
-}
-
-fn one_instance() -> u32 {
-    1
-}
-
-/// What lay between the hosts of a tier and the others.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct NetworkSetup {
-    /// The link of the catalogue that was asked for, where one was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub link: Option<String>,
-    /// The names of the hosts that its instances were on, where a topology said them; else each had one of its own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<String>,
-    /// What was done to packets.
-    #[serde(flatten)]
-    pub host: OwnHost,
-    /// Who did it.
-    pub carried_by: Carrier,
-}
-
-/// Who carries packets between hosts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Carrier {
-    /// The kernel.
-    Kernel,
-    /// A process of the tool's, whose CPU time the tier `network` has.
-    Process,
-}
-
-/// What a figure of a server's own means.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CounterSetup {
-    /// What it tells.
-    pub help: String,
-    /// Shown first in reports.
-    #[serde(default)]
-    pub key: bool,
 }
 
 /// How a run ended.
@@ -353,6 +311,22 @@ pub struct OperationResult {
     pub max_of_last_100_s: Option<f64>,
     /// Bytes received, for requests.
     pub bytes: u64,
+}
+
+/// A population of users over the steady state.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PopulationResult {
+    /// Its name.
+    pub name: String,
+    /// Its share of all users, as declared.
+    pub share_ratio: f64,
+    /// Its users; absent where users arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<u32>,
+    /// Sessions that its users began.
+    pub sessions: u64,
+    /// Begun per second.
+    pub sessions_per_s: f64,
 }
 
 /// A figure of the kit's own.
@@ -492,7 +466,7 @@ pub struct Series {
 pub struct Event {
     /// Seconds since the run's start.
     pub second: f64,
-    /// `phase`, `tier`, `fault`, `note`.
+    /// `phase`, `tier`, `fault`, `load`, `note`.
     pub kind: String,
     /// What happened, for people: `steady state begins`.
     pub text: String,

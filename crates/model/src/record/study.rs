@@ -8,6 +8,7 @@ mod conditions;
 pub mod find;
 mod kind;
 pub mod published;
+pub mod response_times;
 pub mod sweep;
 pub mod trial;
 
@@ -25,8 +26,9 @@ pub use kind::Kind;
 pub use published::{
     Agreement, Bound, Claim, ClaimOrder, Estimate, Published, PublishedFigure, PublishedPair, PublishedRow,
 };
-pub use sweep::{Cell, Factor, Form, Measurement, Sweep, SweepOrder};
-pub use trial::{CPU, Fault, Figure, Measured, Purpose, TierCpu, Trial};
+pub use response_times::ResponseTimes;
+pub use sweep::{Cell, Factor, Form, Measurement, Sweep, SweepOrder, TierSignal};
+pub use trial::{CPU, Fault, Figure, Measured, Purpose, TierCpu, Trial, TrialVerdict};
 
 use crate::catalogue::recipe::Recipe;
 use crate::record::diagnosis::Diagnosis;
@@ -79,9 +81,7 @@ pub struct StudyRecord {
 impl StudyRecord {
     /// The trial was made to count, and under the conditions of its search's answer.
     pub fn counts(&self, trial: &Trial) -> bool {
-        let own = |one: &&Trial| (one.arm, one.block) == (trial.arm, trial.block);
-        let last = self.trials.iter().rfind(own);
-        trial.purpose != Purpose::WarmUp && last.is_none_or(|last| last.conditions == trial.conditions)
+        trial.counts_among(&self.trials)
     }
 }
 

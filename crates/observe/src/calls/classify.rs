@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use model::record::calls::Cell;
 use model::record::diagnosis::Doing;
 
-use super::kernel::{BLOCKED, READY, RawCell};
+use super::raw::{BLOCKED, READY, RawCell};
 use super::syscall;
 use crate::job::TierJob;
 use crate::tier::{Around, Call, Place, Thing, doing};
@@ -214,7 +214,9 @@ impl Around for Block<'_> {
     }
 
     fn is_queue(&mut self, address: u64) -> bool {
-        self.several || self.tier.images.iter().any(|image| image.contains(&address))
+        // Those on stacks are one cell together, and each of them is waited at by one thread.
+        let shared = !self.has(mark::ON_STACK);
+        shared && (self.several || self.tier.images.iter().any(|image| image.contains(&address)))
     }
 
     fn serves(&self) -> bool {
@@ -243,13 +245,18 @@ mod tests {
     }
 
     fn meaning(raw: RawCell, name: &str) -> (Doing, String) {
+        meaning_where(false, raw, name)
+    }
+
+    /// Of a cell in which `several` threads were at once.
+    fn meaning_where(several: bool, raw: RawCell, name: &str) -> (Doing, String) {
         let tier = TierFacts {
             name: "web".to_string(),
             background: vec!["ib_".to_string()],
             ..TierFacts::default()
         };
         let name = (String::new(), name.to_string());
-        let block = Block { raw: &raw, tier: &tier, thread: "worker", name: &name, several: false };
+        let block = Block { raw: &raw, tier: &tier, thread: "worker", name: &name, several };
         let cell = block.cell(&callees());
         (cell.doing, cell.object)
     }
@@ -313,6 +320,14 @@ mod tests {
         );
         let timed = RawCell { marks: commit.marks | mark::TIMED, ..commit };
         assert_eq!(plain(timed), Doing::Sleeping, "a SLEEP waits there, too, but for a time");
+        let by_several = |raw| meaning_where(true, raw, "").0;
+        assert_eq!(by_several(serving), Doing::Idle, "a pool's threads wait for work at one place");
+        assert_eq!(
+            by_several(timed),
+            Doing::Sleeping,
+            "each of several that SLEEP waits on a stack of its own"
+        );
+        assert_eq!(by_several(commit), Doing::WaitingForDisk, "so do those of a group commit");
         assert_eq!(plain(RawCell { marks: mark::MAIN, ..blocked(libc::SYS_clock_nanosleep) }), Doing::Idle);
         let file = RawCell { kind: kind::REGULAR_FILE, ..blocked(libc::SYS_flock) };
         assert_eq!(meaning(file, "orders"), (Doing::WaitingForLock, "orders".to_string()));

@@ -4,17 +4,17 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 
-use aya::maps::{
-    Array, HashMap as KernelMap, Map, MapData, MapError, PerCpuArray, PerCpuHashMap, PerCpuValues, RingBuf,
-};
+use aya::maps::{Array, HashMap as KernelMap, Map, MapData, MapError, PerCpuArray, PerCpuHashMap, RingBuf};
 use aya::programs::perf_event::{PerfEvent, PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
 use aya::programs::tp_btf::BtfTracePointLinkId;
 use aya::programs::{BtfTracePoint, Iter, Program};
 use aya::sys::{Stats, enable_stats};
 use aya::util::online_cpus;
-use aya::{Btf, Ebpf, EbpfLoader, Pod, include_bytes_aligned};
+use aya::{Btf, Ebpf, EbpfLoader, include_bytes_aligned};
 use model::record::calls::Lost;
 
+use super::aborts::{RawAborted, RawForbidden, RawPrefix};
+use super::raw::{MAX_TIERS, NameKey, RawCall, RawCell, RawName, RawSum, STATES, text};
 use super::samples::{RawClass, RawSample, drain};
 use super::syscall;
 
@@ -22,28 +22,24 @@ use super::syscall;
 static OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf/ledger.bpf.o"));
 
 /// Programs that are attached as long as the observer lives, each with the point in the kernel that it is called from.
-const BLOCKS: [(&str, &str); 6] = [
+const BLOCKS: [(&str, &str); 7] = [
     ("on_switch", "sched_switch"),
     ("on_waking", "sched_waking"),
     ("on_contention", "contention_begin"),
     ("on_contention_end", "contention_end"),
     ("on_fork", "sched_process_fork"),
+    ("on_rename", "task_rename"),
     ("on_exit", "sched_process_exit"),
 ];
 
 /// Those that are attached in windows.
 const CALLS: [(&str, &str); 2] = [("call_enter", "sys_enter"), ("call_exit", "sys_exit")];
 
+/// The one that is attached where waits are forbidden.
+const ABORTS: (&str, &str) = ("abort_exit", "sys_exit");
+
 /// The program that is called at ticks of the CPUs' clocks.
 const TICK: &str = "on_tick";
-
-/// What a thread does, as `ledger.bpf.c` numbers it.
-pub(super) const READY: u8 = 1;
-pub(super) const BLOCKED: u8 = 2;
-const STATES: u32 = 4;
-
-/// The number of tiers that can be told apart.
-pub(super) const MAX_TIERS: usize = 64;
 
 /// Rows of the tables that are always the same size. No table is read further than that: the kernel begins anew where a row
 /// has gone meanwhile, and would never end.
@@ -67,89 +63,16 @@ impl Room {
     pub(crate) const TRIED: Room = Room { cells: 16, names: 16 };
 }
 
-/// `struct cell`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub(super) struct RawCell {
-    pub(super) tier: u32,
-    pub(super) role: u32,
-    pub(super) call: i32,
-    pub(super) state: u8,
-    pub(super) marks: u8,
-    pub(super) kind: u8,
-    pub(super) end: u8,
-    pub(super) device: u64,
-    pub(super) object: u64,
+/// Whom the programs follow.
+#[derive(Debug, Default)]
+pub(super) struct Followed {
+    /// The ids of cgroups, a tier each.
+    pub(super) groups: Vec<u64>,
+    /// The ports that tiers listen on.
+    pub(super) ports: Vec<u16>,
+    /// Waits for which a process is ended.
+    pub(super) forbidden: Vec<(RawForbidden, RawPrefix)>,
 }
-
-/// `struct sum`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct RawSum {
-    pub(super) count: u64,
-    pub(super) ns: u64,
-    pub(super) max_ns: u64,
-}
-
-impl RawSum {
-    fn of(each: &PerCpuValues<RawSum>) -> RawSum {
-        each.iter().fold(RawSum::default(), |sum, one| RawSum {
-            count: sum.count + one.count,
-            ns: sum.ns + one.ns,
-            max_ns: sum.max_ns.max(one.max_ns),
-        })
-    }
-}
-
-/// `struct call_key`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct RawCall {
-    pub(super) tier: u32,
-    pub(super) call: i32,
-}
-
-/// `struct name_key`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct NameKey {
-    pub(super) kind: u64,
-    pub(super) device: u64,
-    pub(super) object: u64,
-}
-
-/// `struct name`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(super) struct RawName {
-    parent: [u8; 32],
-    text: [u8; 96],
-}
-
-impl RawName {
-    /// The name of the directory, where it has one, and the name.
-    pub(super) fn parts(&self) -> (String, String) {
-        (text(&self.parent), text(&self.text))
-    }
-}
-
-/// Up to the first zero.
-pub(super) fn text(bytes: &[u8]) -> String {
-    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-    String::from_utf8_lossy(&bytes[..end]).into_owned()
-}
-
-// SAFETY: each is `repr(C)` and made of integers without padding between or behind them, which a test asserts; every pattern
-// of bits is a value.
-unsafe impl Pod for RawCell {}
-// SAFETY: as above.
-unsafe impl Pod for RawSum {}
-// SAFETY: as above.
-unsafe impl Pod for RawCall {}
-// SAFETY: as above.
-unsafe impl Pod for NameKey {}
-// SAFETY: as above.
-unsafe impl Pod for RawName {}
 
 /// The programs, loaded and attached. The kernel lets go of them when this is dropped, and when its process dies.
 pub(super) struct Kernel {
@@ -161,21 +84,21 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// Loads and attaches the programs. They follow the threads of the cgroups with these ids, a tier each; `ports` are those
-    /// that tiers listen on. Threads that are there already are known when this returns.
+    /// Loads and attaches the programs. Threads that are there already are known when this returns.
     ///
     /// # Errors
     /// Why it can't be done here, for people.
-    pub(super) fn load(groups: &[u64], ports: &[u16], room: Room) -> Result<Kernel, String> {
+    pub(super) fn load(followed: &Followed, room: Room) -> Result<Kernel, String> {
         if !cfg!(target_arch = "x86_64") {
             return Err("the programs are made for x86-64".to_string());
         }
         let btf = Btf::from_sys_fs().map_err(|error| refused("reading the kernel's types", &error))?;
-        let began_ns = monotonic_ns();
+        let (began_ns, may_abort) = (monotonic_ns(), u8::from(!followed.forbidden.is_empty()));
         let mut bpf = EbpfLoader::new()
             .btf(Some(&btf))
             .allow_unsupported_maps()
             .override_global("began_ns", &began_ns, true)
+            .override_global("may_abort", &may_abort, true)
             .map_max_entries("cells", room.cells)
             .map_max_entries("names", room.names)
             .load(OBJECT)
@@ -183,8 +106,9 @@ impl Kernel {
         let ring = bpf.take_map("samples").ok_or("the object has no map samples")?;
         let samples = RingBuf::try_from(ring).map_err(|error| refused("opening the ring", &error))?;
         let mut kernel = Kernel { bpf, samples, room, windows: 0, window: Vec::new() };
-        kernel.fill(groups, ports)?;
-        for (name, point) in BLOCKS.iter().chain(&CALLS) {
+        kernel.fill(followed)?;
+        let aborts = (may_abort == 1).then_some(ABORTS);
+        for (name, point) in BLOCKS.iter().chain(&CALLS).chain(&aborts) {
             let program: &mut BtfTracePoint = kernel.program(name)?;
             program.load(point, &btf).map_err(|error| refused(name, &error))?;
         }
@@ -192,7 +116,7 @@ impl Kernel {
         walk.load("task", &btf).map_err(|error| refused("walk", &error))?;
         let tick: &mut PerfEvent = kernel.program(TICK)?;
         tick.load().map_err(|error| refused(TICK, &error))?;
-        for (name, _) in BLOCKS {
+        for (name, _) in BLOCKS.iter().chain(&aborts) {
             let program: &mut BtfTracePoint = kernel.program(name)?;
             program.attach().map_err(|error| refused(name, &error))?;
         }
@@ -200,21 +124,30 @@ impl Kernel {
         Ok(kernel)
     }
 
-    fn fill(&mut self, groups: &[u64], ports: &[u16]) -> Result<(), String> {
+    fn fill(&mut self, followed: &Followed) -> Result<(), String> {
         let full = |error: MapError| refused("filling the tables", &error);
         let mut tiers: KernelMap<_, u64, u32> = self.map("tiers")?;
-        for (group, number) in groups.iter().zip(0u32..) {
+        for (group, number) in followed.groups.iter().zip(0u32..) {
             tiers.insert(group, number, 0).map_err(full)?;
         }
         let mut known: KernelMap<_, u32, u32> = self.map("ports")?;
-        for port in ports {
+        for port in &followed.ports {
             known.insert(u32::from(*port), 1, 0).map_err(full)?;
         }
         let mut shapes: Array<_, u32> = self.map("shapes")?;
         for (call, shape) in syscall::shapes() {
             shapes.set(call, shape as u32, 0).map_err(full)?;
         }
-        Ok(())
+        let mut waits: KernelMap<_, RawForbidden, RawPrefix> = self.map("forbidden_waits")?;
+        followed.forbidden.iter().try_for_each(|(wait, threads)| waits.insert(wait, threads, 0)).map_err(full)
+    }
+
+    /// The first thread that has waited where it may not, once it has.
+    pub(super) fn aborted(&mut self) -> Result<Option<RawAborted>, String> {
+        let first: Array<_, RawAborted> = self.map("first_aborted")?;
+        let first = first.get(&0, 0).map_err(|error| refused("reading what was ended", &error))?;
+        // What is known of it is written behind its time.
+        Ok((first.at_ns > 0 && first.process > 0).then_some(first))
     }
 
     /// Says which processes only look after others.
@@ -443,18 +376,4 @@ fn refused(doing: &str, error: &(dyn std::error::Error + 'static)) -> String {
 pub(super) fn monotonic_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_shared_with_the_kernel_has_no_padding() {
-        assert_eq!(size_of::<RawCell>(), 4 + 4 + 4 + 4 + 8 + 8);
-        assert_eq!(size_of::<RawSum>(), 3 * 8);
-        assert_eq!(size_of::<RawCall>(), 2 * 4);
-        assert_eq!(size_of::<NameKey>(), 3 * 8);
-        assert_eq!(size_of::<RawName>(), 32 + 96);
-    }
 }

@@ -4,7 +4,7 @@ use aya::Pod;
 use aya::maps::{MapData, RingBuf};
 
 use super::classify::kind::FUTEX;
-use super::kernel::{MAX_TIERS, RawCell};
+use super::raw::{MAX_TIERS, RawCell};
 
 const MAX_FRAMES: usize = 20;
 
@@ -68,7 +68,7 @@ impl RawSample {
 
     /// The name of the thread that ended the wait.
     pub(super) fn waker(&self) -> String {
-        super::kernel::text(&self.waker)
+        super::raw::text(&self.waker)
     }
 }
 

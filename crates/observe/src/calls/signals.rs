@@ -1,6 +1,6 @@
 //! What a step says of each tier in a few figures, for rules and charts.
 
-use model::record::calls::{CallCount, CallStep, CellTime};
+use model::record::calls::{CallCount, CallStep, CellTime, EVENT_WAITS};
 use model::record::diagnosis::Doing;
 use model::{Signal, signals};
 
@@ -29,8 +29,6 @@ signals! {
     );
 }
 
-/// Calls in which an event loop waits for events.
-const LOOP: [&str; 6] = ["epoll_wait", "epoll_pwait", "epoll_pwait2", "io_uring_enter", "poll", "select"];
 /// A thread that is blocked there for this share of its blocked time is a loop.
 const LOOP_RATIO: f64 = 0.5;
 /// The call in which threads of a pool wait for work.
@@ -42,12 +40,21 @@ const BY_PATH: [&str; 9] =
 /// Calls that make a process or thread.
 const FORK_CALLS: [&str; 4] = ["fork", "vfork", "clone", "clone3"];
 
-/// Adds the figures of every tier of `step`, whose callees that are no tiers `is_outside` knows by name, and whose tiers with event
-/// loops `is_event_loop` does.
-pub(super) fn add(
+/// What is known of a tier's event loops.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Loops<'a> {
+    /// It has some.
+    pub(super) are_there: bool,
+    /// Beginnings of the names of the threads that are; any may be when empty.
+    pub(super) threads: &'a [String],
+}
+
+/// Adds the figures of every tier of `step`, whose callees that are no tiers `is_outside` knows by name, and whose event loops
+/// `loops` gives by tier.
+pub(super) fn add<'a>(
     step: &CallStep,
     is_outside: impl Fn(&str) -> bool,
-    is_event_loop: impl Fn(&str) -> bool,
+    loops: impl Fn(&str) -> Loops<'a>,
     points: &mut Points,
 ) {
     for lives in &step.lives {
@@ -71,7 +78,7 @@ pub(super) fn add(
                 time.cell.doing == Doing::WaitingForCallee && is_outside(&time.cell.object)
             });
         }
-        points.add_known(&STALL, Some(tier), stall_ratio(&own, is_event_loop(tier)));
+        points.add_known(&STALL, Some(tier), stall_ratio(&own, loops(tier)));
         if step.counted_s > 0.0 {
             let (programs, _) = counted(step, tier, &["execve"]);
             points.add(&PROGRAMS, Some(tier), programs as f64 / step.counted_s);
@@ -89,11 +96,13 @@ fn counted(step: &CallStep, tier: &str, calls: &[&str]) -> (u64, f64) {
 }
 
 /// Of the threads that are loops; absent where there is none. A loop is seen waiting for events, but for one that is always blocked
-/// elsewhere: those of a server that `has_loops` are known by that, unless some of its threads wait for work as those of a pool do.
-fn stall_ratio(own: &[&CellTime], has_loops: bool) -> Option<f64> {
+/// elsewhere: those of a server that has loops are known by that, unless some of its threads wait for work as those of a pool do.
+fn stall_ratio(own: &[&CellTime], loops: Loops<'_>) -> Option<f64> {
     let mut names: Vec<&str> = own.iter().map(|time| time.cell.thread.as_str()).collect();
     names.sort_unstable();
     names.dedup();
+    names
+        .retain(|name| loops.threads.is_empty() || loops.threads.iter().any(|start| name.starts_with(start)));
     let (mut stalled_s, mut all_s) = (0.0, 0.0);
     for name in names {
         let of_thread = || own.iter().filter(|time| time.cell.thread == name);
@@ -101,15 +110,16 @@ fn stall_ratio(own: &[&CellTime], has_loops: bool) -> Option<f64> {
         let elsewhere = |time: &&CellTime| {
             time.cell.doing == Doing::Idle
                 && !time.cell.call.is_empty()
-                && !LOOP.contains(&time.cell.call.as_str())
+                && !EVENT_WAITS.contains(&time.cell.call.as_str())
         };
         let blocked = |time: &&&CellTime| !time.cell.call.is_empty() && !elsewhere(time);
-        let in_loop =
-            |time: &&&CellTime| LOOP.contains(&time.cell.call.as_str()) && time.cell.doing == Doing::Idle;
+        let in_loop = |time: &&&CellTime| {
+            EVENT_WAITS.contains(&time.cell.call.as_str()) && time.cell.doing == Doing::Idle
+        };
         let blocked_s: f64 = of_thread().filter(blocked).map(|time| time.s).sum();
         let loop_s: f64 = of_thread().filter(in_loop).map(|time| time.s).sum();
         let has_pool = of_thread().any(|time| elsewhere(time) && time.cell.call == POOL);
-        if loop_s > LOOP_RATIO * blocked_s || (has_loops && !has_pool) {
+        if loop_s > LOOP_RATIO * blocked_s || (loops.are_there && !has_pool) {
             stalled_s += blocked_s - loop_s;
             all_s += of_thread().filter(|time| !elsewhere(time)).map(|time| time.s).sum::<f64>();
         }
@@ -136,10 +146,14 @@ mod tests {
     }
 
     fn figures(times: Vec<CellTime>, has_loops: bool) -> Vec<(String, f64)> {
+        figures_with(times, Loops { are_there: has_loops, threads: &[] })
+    }
+
+    fn figures_with(times: Vec<CellTime>, loops: Loops<'_>) -> Vec<(String, f64)> {
         let lives = vec![ThreadLives { tier: "web".to_string(), threads: 2, lived_s: 2.0 }];
         let step = CallStep { at_s: 2.0, took_s: 2.0, lives, times, ..CallStep::default() };
         let mut points = Points::at(2.0);
-        add(&step, |name| name != "db", |_| has_loops, &mut points);
+        add(&step, |name| name != "db", |_| loops, &mut points);
         points.found.into_iter().map(|series| (series.name, series.points[0].1)).collect()
     }
 
@@ -190,15 +204,40 @@ mod tests {
     }
 
     #[test]
+    fn helpers_that_are_blocked_are_no_loops_where_the_loops_have_a_name() {
+        let times = || {
+            vec![
+                time("loop", Doing::Idle, "epoll_wait", "", 0.7),
+                time("loop", Doing::WaitingForDisk, "openat", "a", 0.3),
+                time("helper", Doing::Idle, "recvmsg", "socket pair", 0.5),
+                time("helper", Doing::WaitingForDisk, "pread64", "b", 8.0),
+            ]
+        };
+        let stalled = |threads: &[String]| {
+            let found = figures_with(times(), Loops { are_there: true, threads });
+            let (_, value) =
+                found.iter().find(|(name, _)| name == "calls.stall_ratio").expect("there is a loop");
+            (value * 1e3).round() / 1e3
+        };
+        assert_eq!(stalled(&["loop".to_string()]), 0.3);
+        assert_eq!(stalled(&[]), 0.922, "any thread of the server may be a loop: 8.3 of 9 s");
+    }
+
+    #[test]
     fn programs_and_forks_are_those_of_the_time_in_which_calls_were_counted() {
-        let count =
-            |call: &str, count, cpu_s| CallCount { tier: "web".into(), call: call.into(), count, cpu_s };
+        let count = |call: &str, count, cpu_s| CallCount {
+            tier: "web".into(),
+            thread: "loop".into(),
+            call: call.into(),
+            count,
+            cpu_s,
+        };
         let counts = vec![count("execve", 20, 0.01), count("clone", 30, 0.06), count("vfork", 10, 0.02)];
         let lives = vec![ThreadLives { tier: "web".to_string(), threads: 2, lived_s: 2.0 }];
         let mut step = CallStep { took_s: 2.0, counted_s: 0.5, lives, counts, ..CallStep::default() };
         let figure = |step: &CallStep, name: &str| {
             let mut points = Points::at(2.0);
-            add(step, |_| false, |_| false, &mut points);
+            add(step, |_| false, |_| Loops::default(), &mut points);
             points.found.iter().find(|series| series.name == name).map(|series| series.points[0].1)
         };
         assert_eq!(figure(&step, "calls.programs"), Some(40.0), "20 in half a second");

@@ -10,7 +10,8 @@ use model::record::calls::Cell;
 use model::record::diagnosis::Doing;
 use model::record::stacks::{SlowWait, Stack, StackTime, Waker};
 
-use super::kernel::{BLOCKED, Kernel, RawCell};
+use super::kernel::Kernel;
+use super::raw::{BLOCKED, RawCell};
 use super::samples::{RawClass, RawSample};
 use super::symbols::{KernelFunctions, Programs};
 use super::syscall;

@@ -279,7 +279,7 @@ fn nothing_stays_in_the_kernel_when_the_observer_lets_go() {
     let Some(group) = Group::make("gone") else { return };
     let Some(calls) = counting(&group, CallCounting::Auto, Room::OF_RUNS) else { return };
     let own = calls.kernel.program_ids();
-    assert_eq!(own.len(), 10, "blocks, calls, the walk and the clock");
+    assert_eq!(own.len(), 11, "blocks, calls, the walk and the clock");
     drop(calls);
     let began = Instant::now();
     let left =
@@ -325,7 +325,7 @@ fn nothing_stays_in_the_kernel_when_the_observer_is_killed() {
     let ids: Vec<u32> =
         ids.trim_matches(['[', ']']).split(", ").map(|id| id.parse().expect("a number")).collect();
     let left = || aya::programs::loaded_programs().flatten().filter(|one| ids.contains(&one.id())).count();
-    assert_eq!(left(), 10, "they are loaded: {ids:?}");
+    assert_eq!(left(), 11, "they are loaded: {ids:?}");
     counting.child.kill().expect("it lives");
     let began = Instant::now();
     while left() > 0 && began.elapsed() < Duration::from_secs(1) {

@@ -11,7 +11,7 @@ use crate::reread::Reread;
 signals! {
     BUSY = Signal::of_machine("cpu.busy_cores", "cores", "CPU used by all");
     FOREIGN = Signal::of_machine(
-        "cpu.foreign_cores", "cores", "CPU used by neither tiers nor generator nor observers"
+        "cpu.foreign_cores", "cores", "CPU used by neither tiers nor generator nor observers nor viewer"
     );
     USER = Signal::of_machine("cpu.user_cores", "cores", "CPU used outside the kernel");
     SYSTEM = Signal::of_machine("cpu.system_cores", "cores", "CPU used in the kernel");

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use model::Signal;
 use model::record::Series;
+use model::record::instrument::GENERATOR;
 
 use super::process::{OwnProbe, OwnSample};
-use crate::job::GENERATOR;
 use crate::points::Points;
 use crate::tier::{CPU, CPU_SYSTEM, CPU_WAIT, MEMORY};
 

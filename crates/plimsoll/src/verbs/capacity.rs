@@ -72,13 +72,11 @@ pub(crate) fn main(args: &CapacityArgs, context: &mut Context) -> Result<u8> {
         peak_factor: args.peak_factor,
     };
     let found = capacity(&asked, &figure, record.verdict.pass).ok_or_else(|| nothing(record, &args.of))?;
-    let text = if args.json {
-        let json = serde_json::to_string_pretty(&as_json(&asked, &found, record, &args.of));
-        json.map_err(|error| Problem::bug(error.to_string()))?
+    if args.json {
+        context.console.json(&as_json(&asked, &found, record, &args.of))?;
     } else {
-        wording::capacity::whole(&asked, &found, record)
-    };
-    context.console.result(&text);
+        context.console.result(&wording::capacity::whole(&asked, &found, record));
+    }
     Ok(if found.conclusion == Conclusion::Carries { 0 } else { Kind::Invalid.exit_code() })
 }
 

@@ -1,6 +1,7 @@
 //! `plimsoll check`: everything wrong with a recipe, a study, a kit, a service, a stack, a fault, rules or targets, without
 //! starting anything.
 
+mod beside;
 mod fault;
 
 use std::borrow::Cow;
@@ -11,10 +12,12 @@ use clap::Args;
 use model::catalogue::machine_knob::MACHINE;
 use model::catalogue::qos::{QosPreset, QosTarget};
 use model::{
-    Catalogue, Plan, Problem, Problems, Recipe, Result, RuleFile, StudyFile, SweepPlan, document, units,
+    Catalogue, Checked, Plan, Problem, Problems, Recipe, Result, RuleFile, StudyFile, SweepPlan, document,
+    units,
 };
 
 use crate::context::Context;
+use crate::verbs::enough_samples;
 use crate::verbs::list::size_of_guest;
 use runner::catalogue_folder;
 use runner::cpus;
@@ -27,20 +30,31 @@ Examples:
   plimsoll check shop.toml                  a recipe, a study, a stack, a fault, a link, rules or targets: by what is in it
   plimsoll check my-kits/shop               a kit's folder (or its kit.toml)
   plimsoll check catalogue/services/apache  a service's folder
+  plimsoll check shop.toml --json           what is wrong as JSON, each with file, line and key
   plimsoll check dvdstore                   a kit, stack, service, study, fault, link or topology of the catalogue")]
 pub(crate) struct CheckArgs {
     /// A file, a folder, or a name of the catalogue
     what: String,
+    /// Print what was found as JSON: `ok` says what was checked, `problems` what is wrong, each with its place
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn main(args: &CheckArgs, context: &mut Context) -> Result<u8> {
     let path = Path::new(&args.what);
-    let sentence = if path.exists() { check_path(path, context)? } else { check_name(&args.what, context)? };
-    context.console.result(&format!("ok: {sentence}"));
-    Ok(0)
+    let found = if path.exists() { check_path(path, context) } else { check_name(&args.what, context) };
+    if !args.json {
+        for sentence in found? {
+            context.console.result(&format!("ok: {sentence}"));
+        }
+        return Ok(0);
+    }
+    let code = found.as_ref().map_or_else(Problems::exit_code, |_| 0);
+    context.console.json(&Checked::of(found.map(|ok| Checked { ok, ..Checked::default() })))?;
+    Ok(code)
 }
 
-fn check_path(path: &Path, context: &mut Context) -> Result<String> {
+fn check_path(path: &Path, context: &mut Context) -> Result<Vec<String>> {
     for (manifest, kind) in [("kit.toml", "kits"), ("service.toml", "services")] {
         let folder = if path.file_name().is_some_and(|name| name == manifest) {
             path.parent().map(Path::to_path_buf)
@@ -59,11 +73,12 @@ fn check_path(path: &Path, context: &mut Context) -> Result<String> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Problem::recipe(format!("failed to read: {error}")).file(path.display().to_string())
     })?;
-    match file_of_catalogue(&text) {
-        Some((folder, check)) => check_file(path, text, (folder, check), context),
-        None if is_study(&text) => check_study(path, &text, context),
-        None => check_recipe(path, &text, context),
-    }
+    let sentence = match file_of_catalogue(&text) {
+        Some((folder, check)) => check_file(path, text, (folder, check), context)?,
+        None if is_study(&text) => check_study(path, &text, context)?,
+        None => return check_recipe(path, &text, context),
+    };
+    Ok(vec![sentence])
 }
 
 /// The folder of the catalogue in which a file with such a text would stand, and how it is checked there; absent for
@@ -98,7 +113,7 @@ fn file_of_catalogue(text: &str) -> Option<(&'static str, Check)> {
 }
 
 /// A kit's or service's folder, laid over the catalogue; messages name its files as the user does.
-fn check_folder(folder: &Path, kind: &str, context: &mut Context) -> Result<String> {
+fn check_folder(folder: &Path, kind: &str, context: &mut Context) -> Result<Vec<String>> {
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_path_buf() };
     let absolute = folder.canonicalize().unwrap_or_else(|_| folder.clone());
     let name = absolute.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -108,7 +123,9 @@ fn check_folder(folder: &Path, kind: &str, context: &mut Context) -> Result<Stri
         .map(|(path, bytes)| (format!("{inside}{path}"), bytes))
         .collect();
     context.catalogue.overlay(files);
-    check_name(&name, context).map_err(|problems| as_the_user_says(problems, &inside, &folder))
+    let beside = beside::lay(&absolute, kind, &mut context.catalogue)?;
+    let said = check_name(&name, context).map_err(|problems| as_the_user_says(problems, &inside, &folder))?;
+    Ok(said.into_iter().chain(beside.map(|dir| beside::sentence(&dir))).collect())
 }
 
 fn as_the_user_says(problems: Problems, inside: &str, folder: &Path) -> Problems {
@@ -166,7 +183,8 @@ fn check_study(path: &Path, text: &str, context: &Context) -> Result<String> {
 
 /// Every form of a study, with what its kit knows of targets and published figures.
 fn check_forms(study: &StudyFile, file: &str, text: &str, catalogue: &Catalogue) -> Result<String> {
-    let plans = study.resolve_all(file, text, catalogue, &cpus::allowed())?;
+    let signals = signals::of(catalogue);
+    let plans = study.resolve_all(file, text, (catalogue, &signals), &cpus::allowed())?;
     for plan in &plans {
         kit::check_targets(&plan.first, catalogue)?;
         kit::check_published(&study.kit, &plan.sweep.published, catalogue)?;
@@ -174,7 +192,7 @@ fn check_forms(study: &StudyFile, file: &str, text: &str, catalogue: &Catalogue)
     Ok(study_words(study, &plans))
 }
 
-fn study_words(study: &StudyFile, plans: &[SweepPlan]) -> String {
+pub(crate) fn study_words(study: &StudyFile, plans: &[SweepPlan]) -> String {
     let form = |plan: &SweepPlan| {
         let (cells, trials) = (plan.arms.len(), plan.arms.len() as u32 * plan.sweep.repeats);
         let cells = if cells == 1 { "1 cell".to_string() } else { format!("{cells} cells") };
@@ -184,19 +202,26 @@ fn study_words(study: &StudyFile, plans: &[SweepPlan]) -> String {
     format!("study {}: {} ({})", study.name, study.title, forms.join("; --full: "))
 }
 
-fn check_recipe(path: &Path, text: &str, context: &Context) -> Result<String> {
+fn check_recipe(path: &Path, text: &str, context: &Context) -> Result<Vec<String>> {
     let file = path.display().to_string();
     let recipe: Recipe = document::read(&file, text)?;
     let plan = Plan::resolve(&recipe, Some(&file), &context.catalogue, &cpus::allowed())?;
     kit::lint(&context.catalogue, &plan.kit.name)?;
     kit::check_targets(&plan, &context.catalogue)?;
+    testbed::check_app(&plan, &context.catalogue)?;
+    let lacking = enough_samples::lacking(&plan, &context.catalogue)?;
+    Ok([plan_words(&plan)].into_iter().chain(lacking).collect())
+}
+
+/// What a run will do, in a sentence.
+pub(crate) fn plan_words(plan: &Plan) -> String {
     let load = &plan.load;
     let guests = match plan.guests.len() {
         0 => String::new(),
         1 => "1 guest with ".to_string(),
         several => format!("{several} guests, each with "),
     };
-    Ok(format!(
+    format!(
         "{} of {} ({}) on {guests}{}: {} of ramp-up, {} of steady state, {} of ramp-down",
         load.words(),
         plan.kit.title,
@@ -205,7 +230,7 @@ fn check_recipe(path: &Path, text: &str, context: &Context) -> Result<String> {
         units::show_seconds(load.ramp_up_s),
         units::show_seconds(load.steady_s),
         units::show_seconds(load.ramp_down_s)
-    ))
+    )
 }
 
 fn check_targets(name: &str, catalogue: &Catalogue) -> Result<String> {
@@ -245,7 +270,7 @@ fn check_stubs(plan: &Plan, catalogue: &Catalogue) -> Result<()> {
 type Check = fn(&str, &Catalogue) -> Result<String>;
 
 /// Everything of that name: a stack may be called like the one server that it has.
-fn check_name(name: &str, context: &Context) -> Result<String> {
+fn check_name(name: &str, context: &Context) -> Result<Vec<String>> {
     let catalogue = &context.catalogue;
     let kinds: [(Vec<&str>, Check); 9] = [
         (catalogue.kits(), check_kit),
@@ -262,7 +287,7 @@ fn check_name(name: &str, context: &Context) -> Result<String> {
         }),
     ];
     if name == MACHINE {
-        return check_machine(name, catalogue);
+        return check_machine(name, catalogue).map(|sentence| vec![sentence]);
     }
     let mut said = Vec::new();
     for (names, check) in kinds {
@@ -270,7 +295,10 @@ fn check_name(name: &str, context: &Context) -> Result<String> {
             said.push(check(name, catalogue)?);
         }
     }
-    if said.is_empty() { Err(unknown(name, catalogue)) } else { Ok(said.join("\nok: ")) }
+    if catalogue.kits().contains(&name) {
+        said.extend(kit::notes(catalogue, name)?);
+    }
+    if said.is_empty() { Err(unknown(name, catalogue)) } else { Ok(said) }
 }
 
 fn check_kit(name: &str, catalogue: &Catalogue) -> Result<String> {
@@ -278,7 +306,11 @@ fn check_kit(name: &str, catalogue: &Catalogue) -> Result<String> {
     let recipe = Recipe { format: 1, kit: name.to_string(), ..Recipe::default() };
     let plan = Plan::resolve(&recipe, None, catalogue, &cpus::allowed())?;
     check_stubs(&plan, catalogue)?;
-    Ok(format!("kit {name}@{}: {}", plan.kit.version, plan.kit.title))
+    testbed::check_app(&plan, catalogue)?;
+    let lacking = enough_samples::lacking(&plan, catalogue)?.map(|lacking| format!("; {lacking}"));
+    let users = Some(&plan.load).filter(|load| !load.populations.is_empty());
+    let users = users.map(|load| format!(", {}", load.words())).unwrap_or_default();
+    Ok(format!("kit {name}@{}: {}{users}{}", plan.kit.version, plan.kit.title, lacking.unwrap_or_default()))
 }
 
 fn check_service(name: &str, catalogue: &Catalogue) -> Result<String> {

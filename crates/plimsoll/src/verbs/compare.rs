@@ -11,7 +11,7 @@ use experiment::compare::{self, Asked, Judgement};
 use experiment::pursue;
 use model::record::Outcome;
 use model::record::study::{Arm, By, Compare, Question, Trial};
-use model::{Kind, Problem, Problems, Result};
+use model::{Checked, Kind, Plan, Problem, Problems, Result};
 use store::Runs;
 
 use crate::context::Context;
@@ -20,8 +20,10 @@ use crate::verbs::recipe_args::StackArgs;
 use crate::verbs::server_args::ServerArgs;
 use question::QuestionArgs;
 use runner::awake::Awake;
+use runner::cpus;
 use runner::progress::Progress;
 use runner::server::ServerAccess;
+use runner::study_so_far;
 use runner::trial::TrialBench;
 use runner::trial::study_in_progress::StudyInProgress;
 
@@ -72,6 +74,31 @@ pub(crate) struct CompareArgs {
     /// Print the study's record as JSON (docs/reference/study-json.md) instead of the answer in words
     #[arg(long)]
     json: bool,
+}
+
+impl CompareArgs {
+    /// What will be done.
+    ///
+    /// # Errors
+    /// What is wrong with the sides.
+    pub(crate) fn check(&self, context: &mut Context) -> Result<Checked> {
+        let Some((a, b)) = self.a.as_deref().zip(self.b.as_deref()) else {
+            let study = self.resume.as_deref().unwrap_or_default();
+            return Ok(Checked { ok: vec![format!("goes on with {study}")], ..Checked::default() });
+        };
+        if side::is_run(a, context) && side::is_run(b, context) {
+            let runs = Runs::open(&context.home)?;
+            both([runs.find(a), runs.find(b)])?;
+        } else {
+            let base = side::base(self.kit.as_deref(), &self.stack, context)?;
+            let arms = both([side::arm(a, &base, context), side::arm(b, &base, context)])?;
+            both(arms.map(|arm| {
+                let catalogue = side::catalogue(&arm, &context.catalogue)?;
+                Plan::resolve(&arm.recipe, None, &catalogue, &cpus::allowed())
+            }))?;
+        }
+        Ok(Checked { ok: vec![format!("compares {a} and {b} in pairs")], ..Checked::default() })
+    }
 }
 
 pub(crate) fn main(args: &CompareArgs, context: &mut Context) -> Result<u8> {
@@ -219,8 +246,9 @@ fn measure(mut bench: TrialBench<'_>, _awake: Option<Awake>) -> Result<Ended> {
     };
     let asked = measured_quantity(&compare, question::load_of(&compare, &record.arms));
     let mut trials = record.trials.clone();
-    let (shown, shown_asked) = (compare.clone(), asked.clone());
-    bench.show(move |_, trials| question::line(&shown, &shown_asked, trials));
+    let (shown, shown_asked, arms) = (compare.clone(), asked.clone(), record.arms.clone());
+    let block_s = question::block_s(&compare);
+    bench.show(move |trials| study_so_far::compare(&shown, (&shown_asked, &arms), trials, block_s));
     let ended: Result<Judgement> =
         pursue(|trials: &[Trial]| compare::next(&compare, &asked, trials), &mut bench, &mut trials);
     let (judgement, ended) = match ended {

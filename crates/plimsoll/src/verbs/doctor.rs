@@ -18,6 +18,8 @@ use runner::progress::Progress;
 #[command(after_help = "\
 Examples:
   plimsoll doctor
+  plimsoll doctor --json
+  plimsoll doctor --ceiling                           also how fast this machine's load generator is
   plimsoll doctor --install                           what the DVD Store needs of its default stack
   plimsoll doctor --install --kit tpcw                what that kit needs of its default stack, and no more
   plimsoll doctor --install --stack tomcat-mariadb    what that stack and every kit that fits it need
@@ -32,25 +34,49 @@ pub(crate) struct DoctorArgs {
     /// Only what this kit needs of the stack (its default stack, where none is named)
     #[arg(long, value_name = "KIT")]
     kit: Option<String>,
-    /// Skip the measurement of the generator's own ceiling
-    #[arg(long)]
-    no_ceiling: bool,
+    /// Measure the generator's own ceiling too: drives a null server at full load for some seconds
+    #[arg(long, conflicts_with = "install")]
+    ceiling: bool,
+    /// Print the findings as JSON: grade (good, limited, hopeless), subject, what, remedy
+    #[arg(long, conflicts_with = "install")]
+    json: bool,
 }
 
 pub(crate) fn main(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
     if args.install {
         return install(args, context);
     }
+    let mut findings = without_ceiling(args, context)?;
+    if args.ceiling {
+        findings.extend(ceiling::measure(context)?);
+    }
+    if args.json {
+        context.console.json(&findings)?;
+    } else {
+        let text: Vec<String> = findings.iter().map(Finding::to_string).collect();
+        context.console.result(&text.join("\n"));
+        if !args.ceiling {
+            context
+                .console
+                .note("nothing was measured: --ceiling measures how fast the load generator is here");
+        }
+    }
+    let hopeless = findings.iter().any(|finding| finding.hopeless());
+    Ok(if hopeless { 2 } else { 0 })
+}
+
+/// What there is to be known without a measurement, as JSON has it.
+pub(crate) fn known(context: &mut Context) -> Result<serde_json::Value> {
+    let args = DoctorArgs { install: false, stack: Vec::new(), kit: None, ceiling: false, json: true };
+    let findings = without_ceiling(&args, context)?;
+    serde_json::to_value(findings).map_err(|error| Problem::bug(error.to_string()).into())
+}
+
+fn without_ceiling(args: &DoctorArgs, context: &mut Context) -> Result<Vec<Finding>> {
     let mut findings = findings::machine(context)?;
     findings.extend(findings::sight());
     findings.extend(packages(args, context)?);
-    if !args.no_ceiling {
-        findings.extend(ceiling::measure(context)?);
-    }
-    let text: Vec<String> = findings.iter().map(Finding::to_string).collect();
-    context.console.result(&text.join("\n"));
-    let hopeless = findings.iter().any(|finding| finding.hopeless());
-    Ok(if hopeless { 2 } else { 0 })
+    Ok(findings)
 }
 
 /// For each stack that is asked about, or for every one when none is, what is missing for it.
@@ -69,7 +95,8 @@ fn packages(args: &DoctorArgs, context: &Context) -> Result<Vec<Finding>> {
             Finding::good(subject, versions(context, &needed))
         } else {
             let list: Vec<&str> = missing.iter().map(|one| one.package.as_str()).collect();
-            let remedy = format!("plimsoll doctor --install {only}--stack {name}");
+            let remedy =
+                format!("plimsoll doctor --install {only}--stack {name}{}", context.catalogue.option());
             Finding::limited(subject, format!("missing: {}", list.join(", ")), remedy)
         });
     }
@@ -113,7 +140,9 @@ fn every(asked: &[String]) -> bool {
 fn versions(context: &Context, services: &[Needed<'_>]) -> String {
     let version = |needed: &Needed<'_>| {
         let service = needed.service;
-        let program = testbed::program::of_service(needed, &context.home).ok()?;
+        let Ok(program) = testbed::program::of_service(needed, None, &context.home) else {
+            return service.build.as_ref().map(|_| format!("{} (built from sources)", service.name));
+        };
         let version = testbed::program::version(&program, service);
         let unknown = if version.warning.is_some() { " (never tried here)" } else { "" };
         Some(format!("{} {}{unknown}", service.name, version.number))

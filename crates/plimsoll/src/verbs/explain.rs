@@ -73,8 +73,7 @@ pub(crate) fn main(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
         }
     };
     if args.json {
-        let json = serde_json::to_string_pretty(&diagnosis);
-        context.console.result(&json.map_err(|error| Problem::bug(error.to_string()))?);
+        context.console.json(&diagnosis)?;
         unkept.iter().for_each(|text| context.console.note(text));
     } else {
         context.console.painted(text.trim_end());
@@ -107,8 +106,7 @@ fn calls(args: &ExplainArgs, context: &mut Context) -> Result<u8> {
         return Ok(0);
     }
     if args.json {
-        let json = serde_json::to_string_pretty(&record.calls);
-        context.console.result(&json.map_err(|error| Problem::bug(error.to_string()))?);
+        context.console.json(&record.calls)?;
     } else {
         let width = context.console.width();
         context.console.result(report::explain_calls(record, width).trim_end());

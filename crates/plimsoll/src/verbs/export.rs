@@ -1,11 +1,14 @@
-//! `plimsoll export`: a run's figures while it is measured, for the monitoring that people already have. It reads what
+//! `plimsoll export`: a run's figures while it is measured, for the monitoring that people already have; and all of a run in a file. It reads what
 //! the run writes and touches nothing, so that it costs the tool nothing.
 
 mod follow;
 mod otlp;
 mod prometheus;
 
+use std::fs::File;
+use std::io::BufWriter;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -24,7 +27,7 @@ use self::prometheus::Page;
 /// How often it looks.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Give a run's figures to Prometheus or an OpenTelemetry collector while it is measured.
+/// Give a run's figures to Prometheus or an OpenTelemetry collector while it is measured, or all of it to a file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -32,6 +35,7 @@ Examples:
   plimsoll export --prometheus 0.0.0.0:9464            for a Prometheus on another machine
   plimsoll export --otlp http://127.0.0.1:4318         pushed each second to a collector beside
   plimsoll export --otlp http://127.0.0.1:4318 last    the last run, once
+  plimsoll export --archive run.tar.gz last            all of the last run, to be unpacked below $PLIMSOLL_HOME/runs elsewhere
 
 It follows one run after the other, also the trials of a study, until Ctrl-C. docs/export.md has the metrics.")]
 #[command(group = clap::ArgGroup::new("to").required(true))]
@@ -45,12 +49,18 @@ pub(crate) struct ExportArgs {
     /// Allow to push to a collector that is not on this machine: its exact name or address
     #[arg(long, value_name = "HOST", requires = "otlp")]
     allow_target: Vec<String>,
+    /// Write the whole directory of a run that has ended to this file, as .tar.gz
+    #[arg(long, value_name = "FILE", group = "to", requires = "run")]
+    archive: Option<PathBuf>,
     /// Only this run or trial (STUDY/N), instead of whatever is under way
     #[arg(value_name = "RUN")]
     run: Option<String>,
 }
 
 pub(crate) fn main(args: &ExportArgs, context: &mut Context) -> Result<u8> {
+    if let (Some(path), Some(name)) = (&args.archive, &args.run) {
+        return archive(&run(name, context)?, path, context);
+    }
     let only = args.run.as_ref().map(|name| run(name, context)).transpose()?;
     let mut to = destination(args, context)?;
     let mut followed: Option<Followed> = only.map(Followed::new);
@@ -75,6 +85,24 @@ pub(crate) fn main(args: &ExportArgs, context: &mut Context) -> Result<u8> {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
+    Ok(0)
+}
+
+/// Writes all of a run to a new file.
+fn archive(run: &Run, path: &Path, context: &mut Context) -> Result<u8> {
+    run.check_archive()?;
+    let made = File::create_new(path).and_then(|file| {
+        let written = run.archive(BufWriter::new(file));
+        if written.is_err() {
+            // Half of an archive is none.
+            _ = std::fs::remove_file(path);
+        }
+        written
+    });
+    made.map_err(|error| {
+        Problem::environment(format!("failed to write the archive: {error}")).file(path.display().to_string())
+    })?;
+    context.console.result(&format!("{} is in {}", run.record().id, path.display()));
     Ok(0)
 }
 

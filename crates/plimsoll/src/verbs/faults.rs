@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use analysis::score::{Judged, Score};
 use clap::Args;
-use model::{Catalogue, FaultFile, Kind, Plan, Problem, Problems, Recipe, Result, RunRecord, units};
+use model::{Catalogue, Checked, FaultFile, Kind, Plan, Problem, Problems, Recipe, Result, RunRecord, units};
 
 use crate::context::Context;
 use crate::verbs::kept;
@@ -45,6 +45,18 @@ pub(crate) struct FaultsArgs {
     /// Print the table as JSON
     #[arg(long)]
     json: bool,
+}
+
+impl FaultsArgs {
+    /// What will be done.
+    ///
+    /// # Errors
+    /// Faults that there are not.
+    pub(crate) fn check(&self, context: &Context) -> Result<Checked> {
+        let faults = chosen(self, context)?;
+        let sentence = format!("injects {} faults and scores the diagnosis of each", faults.len());
+        Ok(Checked { ok: vec![sentence], ..Checked::default() })
+    }
 }
 
 pub(crate) fn main(args: &FaultsArgs, context: &mut Context) -> Result<u8> {

@@ -3,23 +3,27 @@
 mod goal;
 pub(crate) mod limit;
 
+use analysis::ExpectedSamples;
 use clap::Args;
 use experiment::{find, pursue};
 use model::catalogue::tier_setting;
 use model::record::plan::{Placement, number_of_guests};
 use model::record::study::{Arm, By, Find, FindAnswer, FindGoal, Question, SizeForUsers, Trial};
 use model::record::{Outcome, ValidityCheck};
-use model::{Kind, Problem, Recipe, Result};
+use model::{Catalogue, Checked, Kind, Plan, Problem, Recipe, Result, units};
 
 use crate::context::Context;
+use crate::verbs::enough_samples;
 use crate::verbs::finish::{self, Ended, Sentences, refuse_beside_resume};
 use crate::verbs::recipe_args::{Decided, StackArgs, named, with_fault, without_load};
 use crate::verbs::server_args::ServerArgs;
 use goal::GoalArgs;
 use runner::progress::Progress;
+use runner::study_so_far::FindSoFar;
 use runner::trial::TrialBench;
 use runner::trial::study_in_progress::StudyInProgress;
 use runner::{ceiling, cpus};
+use wording::Asking;
 
 /// CPUs that the web tier is held to, one after the other, where the generator or the machine ends before the stack does. A
 /// tenth leaves the generator several times what most servers of files can do with it; less than a twentieth the kernel does
@@ -57,6 +61,41 @@ pub(crate) struct FindArgs {
     json: bool,
 }
 
+impl FindArgs {
+    /// What will be done.
+    ///
+    /// # Errors
+    /// What is wrong with the recipe, and with the goal.
+    pub(crate) fn check(&self, context: &Context) -> Result<Checked> {
+        if let Some(study) = &self.resume {
+            return Ok(Checked { ok: vec![format!("goes on with {study}")], ..Checked::default() });
+        }
+        let (mut recipe, file) = named(self.kit.as_deref().unwrap_or_default())?;
+        self.stack.lay_over(&mut recipe)?;
+        let recipe = with_fault(recipe, &context.catalogue)?;
+        // Any load will do: which one it is, is what is looked for.
+        let first = Recipe { users: Some(1), rate: None, stages: Vec::new(), ..recipe.clone() };
+        let plan = Plan::resolve(&first, file.as_deref(), &context.catalogue, &cpus::allowed())?;
+        let goal = self.goal.goal(first.seed.unwrap_or(1))?;
+        kit::lint(&context.catalogue, &plan.kit.name)?;
+        kit::check_targets(&plan, &context.catalogue)?;
+        let (kit, stack, budget) = (&plan.kit.title, &plan.stack.name, units::show_seconds(goal.budget_s));
+        let sentence =
+            format!("looks within {budget} for the most that {kit} serves on {stack} within its targets");
+        let mut goal = goal.clone();
+        if !self.goal.starts() {
+            goal = goal.starting_at(plan.kit.first_load());
+        }
+        let short = short_of_samples(&goal, &recipe, &context.catalogue)?;
+        let lacking = match self.goal.is_quick() {
+            true => quick_without(&short, &goal),
+            false => wording::samples::expected(&short, Asking::Trial),
+        };
+        let ok = [sentence].into_iter().chain(lacking).collect();
+        Ok(Checked { ok, takes_s: Some(goal.budget_s), ..Checked::default() })
+    }
+}
+
 pub(crate) fn main(args: &FindArgs, context: &mut Context) -> Result<u8> {
     let bench = match &args.resume {
         Some(name) => resume(args, name, context)?,
@@ -79,6 +118,7 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
     }
     let guests = number_of_guests(&recipe, &context.catalogue)?;
     let goal = within_reach(goal, guests.max(1), &mut recipe, context)?;
+    with_enough_samples(args, &goal, &mut recipe, context)?;
     let label = recipe.target.clone().or(recipe.stack.clone());
     let label = match label {
         Some(label) => label,
@@ -88,6 +128,44 @@ fn begin<'a>(args: &FindArgs, context: &'a mut Context) -> Result<TrialBench<'a>
     let load = (goal.by, goal.start);
     let question = Question::Find(Find { goal, answer: None });
     TrialBench::begin(question, &[arm], load, &args.server.access(), context.environment())
+}
+
+/// What each target can have of samples in a search trial of the first load.
+fn short_of_samples(goal: &FindGoal, recipe: &Recipe, catalogue: &Catalogue) -> Result<Vec<ExpectedSamples>> {
+    let (users, rate) = match goal.by {
+        By::Users => (Some(goal.start.round().max(1.0) as u32), None),
+        By::Rate => (recipe.users, Some(format!("{}/s", goal.start))),
+    };
+    let first = Recipe { users, rate, ..recipe.clone() };
+    let plan = Plan::resolve(&first, None, catalogue, &cpus::allowed())?;
+    enough_samples::expected(&plan, &plan.load, goal.window_s, catalogue)
+}
+
+/// That a quick search leaves out what can't be judged; absent where all can.
+fn quick_without(short: &[ExpectedSamples], goal: &FindGoal) -> Option<String> {
+    let aside = wording::samples::aside(short);
+    (!aside.is_empty()).then(|| wording::samples::left_out(&aside, goal.window_s))
+}
+
+/// Says which target will lack samples, and what to do about it; a quick search leaves it out by itself.
+fn with_enough_samples(
+    args: &FindArgs,
+    goal: &FindGoal,
+    recipe: &mut Recipe,
+    context: &mut Context,
+) -> Result<()> {
+    let short = short_of_samples(goal, recipe, &context.catalogue)?;
+    let told = match args.goal.is_quick() {
+        true => {
+            recipe.qos.extend(wording::samples::aside(&short).iter().map(|name| format!("without {name}")));
+            quick_without(&short, goal)
+        }
+        false => wording::samples::expected(&short, Asking::Trial),
+    };
+    if let Some(told) = told {
+        context.console.note(&told);
+    }
+    Ok(())
 }
 
 /// What the search may change so that there is an answer; where the size was said, it doesn't look for more users than its
@@ -148,15 +226,14 @@ fn resume<'a>(args: &FindArgs, name: &str, context: &'a mut Context) -> Result<T
 
 /// Measures until the answer is known, the user has enough, or going on is senseless; whatever it is, it is kept.
 fn search(mut bench: TrialBench<'_>) -> Result<Ended> {
-    let Question::Find(Find { goal, .. }) = bench.study.record.question.clone() else {
+    let question = bench.study.record.question.clone();
+    let Question::Find(Find { goal, .. }) = question.clone() else {
         return Err(Problem::bug("a find is no find").into());
     };
     let before_s = bench.study.spent_s();
-    let shown = goal.clone();
-    bench.show(move |_, trials| {
-        let outlook = find::outlook(&shown, trials, spent_s(trials, before_s));
-        wording::progress::find(shown.by, &outlook, trials.len() + 1)
-    });
+    let mut so_far =
+        FindSoFar::new(question, goal.clone(), move |trials: &[Trial]| spent_s(trials, before_s));
+    bench.show(move |trials| so_far.after(trials));
     let mut trials = bench.study.record.trials.clone();
     let next = |trials: &[Trial]| find::next(&goal, trials, spent_s(trials, before_s));
     let (answer, ended) = match pursue(next, &mut bench, &mut trials) {

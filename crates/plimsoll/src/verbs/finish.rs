@@ -69,6 +69,7 @@ pub(crate) fn close(mut bench: TrialBench<'_>, ended: Result<()>, sentences: Sen
             Some(outcome::with_remedy(problems, &how))
         }
     };
+    bench.tell_end();
     let study = bench.end()?;
     Ok(Ended { study, problems })
 }

@@ -19,7 +19,7 @@ pub(crate) fn main(args: &KeeperArgs) -> ExitCode {
     match testbed::keeper::run(&args.args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problems) => {
-            Console::new(true).problem(&problems);
+            Console::silent().problem(&problems);
             ExitCode::from(problems.exit_code())
         }
     }

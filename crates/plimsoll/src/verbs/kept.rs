@@ -72,6 +72,21 @@ pub(crate) fn keep_run_report(measured: &Measured, context: &mut Context) -> Opt
     report.ok()
 }
 
+/// Shows a run that was just measured, as JSON or for people, and keeps its report.
+pub(crate) fn show_run(measured: &Measured, json: bool, context: &mut Context) {
+    let report = keep_run_report(measured, context);
+    if json {
+        context.console.result(&report::json(measured.run.record()));
+        return;
+    }
+    let page = report::Page::of(&measured.run, &signals::built_in());
+    let text = report::terminal(&page, context.console.width(), context.console.colour());
+    context.console.painted(&text);
+    if let Some(report) = report {
+        context.console.result(&format!("\nReport: {}", report.display()));
+    }
+}
+
 /// A run's HTML report; it links to those of its guests' runs.
 pub(crate) fn run_html(run: &Run) -> String {
     report::html(&report::Page::of(run, &signals::built_in()))

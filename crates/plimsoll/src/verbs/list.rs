@@ -1,29 +1,33 @@
 //! `plimsoll list`: what the catalogue has.
 
 use clap::Args;
+use model::catalogue::listing::{KitListing, Listing, ServiceListing};
 use model::catalogue::machine_knob::MACHINE;
 use model::catalogue::stack::StackTier;
 use model::catalogue::topology_file::{GuestRequest, HostRequest};
 use model::record::study::Form;
-use model::{
-    Catalogue, KitManifest, Problem, Problems, Result, Setting, Value, catalogue::tier_setting, document,
-};
+use model::{Catalogue, KitManifest, Problem, Problems, Result, Setting, Value, document};
 use testbed::MachineKnobFound;
 
 use crate::context::Context;
 use runner::cpus;
+use runner::signals;
 
 /// List kits, stacks, studies, services, links, topologies and presets of targets.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   plimsoll list
+  plimsoll list --json                      all of it as JSON, with every parameter and knob
   plimsoll list tpcw                        a kit: its stacks, sizes, mixes and parameters
   plimsoll list mariadb                     a service: its knobs, and what can be set for any tier
   plimsoll list dolphin-2x2                 a topology: its hosts and guests
   plimsoll list host                        this machine's own settings: which there are here, and what they are
   plimsoll list cosmo-2006-local-remote     a study: its cells")]
 pub(crate) struct ListArgs {
+    /// Print it as JSON, without the machine's own settings
+    #[arg(long)]
+    json: bool,
     /// Show the kit, stack, study, service, link, topology or preset of that name with its parameters, knobs or cells
     name: Option<String>,
 }
@@ -33,6 +37,11 @@ pub(crate) fn main(args: &ListArgs, context: &mut Context) -> Result<u8> {
         None => overview(context)?,
         Some(name) => one(context, name)?,
     };
+    if args.json {
+        let listing = Listing::of(&context.catalogue, args.name.as_deref())?;
+        context.console.json(&listing)?;
+        return Ok(0);
+    }
     context.console.result(&text);
     Ok(0)
 }
@@ -127,23 +136,20 @@ fn kit(catalogue: &Catalogue, name: &str) -> Result<String> {
         kit.title,
         kit.source,
         kit.default_stack,
-        other_stacks(catalogue, &kit)?,
+        other_stacks(&KitListing::of(catalogue, name)?),
         sizes_and_mixes(&kit)
     ))
 }
 
 /// The stacks beside the default one that have what the kit needs.
-fn other_stacks(catalogue: &Catalogue, kit: &KitManifest) -> Result<String> {
-    let mut others = Vec::new();
-    for name in catalogue.stacks().into_iter().filter(|name| *name != kit.default_stack) {
-        if catalogue.stack(name)?.lacking(kit).next().is_none() {
-            others.push(name);
-        }
-    }
+fn other_stacks(kit: &KitListing) -> String {
+    let others = kit.stacks.iter().filter(|stack| **stack != kit.default_stack);
+    let others: Vec<&str> = others.map(String::as_str).collect();
     if others.is_empty() {
-        return Ok(String::new());
+        String::new()
+    } else {
+        format!("Other stacks, chosen by --stack: {}\n", others.join(", "))
     }
-    Ok(format!("Other stacks, chosen by --stack: {}\n", others.join(", ")))
 }
 
 /// What `--size` and `--mix` can name; a size's numbers as they can be given themselves.
@@ -170,12 +176,9 @@ fn stack(catalogue: &Catalogue, name: &str) -> Result<String> {
 }
 
 fn service(catalogue: &Catalogue, name: &str) -> Result<String> {
-    let service = catalogue.service(name)?;
+    let service = ServiceListing::of(catalogue, name)?;
     let knobs: String = service.knobs.iter().map(setting).collect();
-    let of_any_tier = tier_setting::all(service.instances.max);
-    // A server that is only reached from this host can be on no other one, and has no cable.
-    let fits = |one: &&Setting| service.own_host || !one.name.starts_with("net.");
-    let of_any_tier: String = of_any_tier.iter().filter(fits).map(setting).collect();
+    let of_any_tier: String = service.of_tier.iter().map(setting).collect();
     Ok(format!(
         "{name}: {}\nKnobs (name, default, range), set by --set {name}.KNOB=VALUE:\n{knobs}\
          Of the tier that it runs in, set by --set TIER.NAME=VALUE:\n{of_any_tier}",
@@ -274,7 +277,8 @@ fn setting(setting: &Setting) -> String {
 
 fn study(catalogue: &Catalogue, name: &str) -> Result<String> {
     let (study, file, text) = catalogue.study(name)?;
-    let plan = study.resolve(Form::Short, &file, text, catalogue, &cpus::allowed())?;
+    let signals = signals::of(catalogue);
+    let plan = study.resolve(Form::Short, &file, text, (catalogue, &signals), &cpus::allowed())?;
     let cells: Vec<String> = plan.arms.iter().map(|arm| format!("  {}\n", arm.label)).collect();
     Ok(format!(
         "{name}: {}\nSource: {}\nKit: {} on {}\nCells, each measured {} by `plimsoll sweep {name}`:\n{}{}",

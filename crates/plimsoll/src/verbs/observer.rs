@@ -14,7 +14,7 @@ pub(crate) fn main() -> ExitCode {
     match observe::observer::run(std::io::stdin(), std::io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problems) => {
-            Console::new(true).problem(&problems);
+            Console::silent().problem(&problems);
             ExitCode::from(problems.exit_code())
         }
     }

@@ -75,6 +75,10 @@ pub(crate) struct StackArgs {
     /// How long a user lives before a new one takes its place: 15min, '20 operations', '3 sessions'
     #[arg(long, value_name = "LIFETIME")]
     pub(crate) lifetime: Option<String>,
+    /// Whether users' caches take what doesn't say for how long it is fresh to be so for a while, as browsers do, instead of as
+    /// the kit says: on or off
+    #[arg(long, value_name = "on|off", value_parser = ["on", "off"])]
+    pub(crate) heuristic_freshness: Option<String>,
     /// Inject a fault of the catalogue on purpose; what it needs of stack, load and settings is the default
     #[arg(long, value_name = "NAME", conflicts_with = "target")]
     pub(crate) fault: Option<String>,
@@ -162,6 +166,7 @@ impl StackArgs {
             ("--arrivals", self.arrivals.is_some()),
             ("--arriving", self.arriving.is_some()),
             ("--lifetime", self.lifetime.is_some()),
+            ("--heuristic-freshness", self.heuristic_freshness.is_some()),
             ("--fault", self.fault.is_some()),
             ("--kill", !self.kill.is_empty()),
             ("--cut", !self.cut.is_empty()),
@@ -186,6 +191,8 @@ impl StackArgs {
         }
         recipe.arrivals = self.arrivals.as_deref().map(pattern).or(recipe.arrivals);
         recipe.arriving = self.arriving.as_deref().map(arriving).or(recipe.arriving);
+        let freshness = self.heuristic_freshness.as_deref().map(|word| word == "on");
+        recipe.heuristic_freshness = freshness.or(recipe.heuristic_freshness);
         recipe.guests = self.guests.or(recipe.guests);
         recipe.seed = self.seed.or(recipe.seed);
         recipe.port = self.port.or(recipe.port);

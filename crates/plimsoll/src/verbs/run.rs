@@ -2,14 +2,18 @@
 
 use clap::Args;
 use model::record::RunRecord;
-use model::{Kind, Result};
+use model::{Checked, Kind, Plan, Problem, Result};
+use observe::{AbortOn, CallCounting};
 
 use crate::context::Context;
+use crate::verbs::check::plan_words;
+use crate::verbs::enough_samples;
 use crate::verbs::kept;
 use crate::verbs::recipe_args::{RecipeArgs, Resolved};
 use crate::verbs::server_args::SingleArgs;
-use runner::outcome::{self, Measured};
-use runner::signals;
+use runner::environment::Settings;
+use runner::outcome;
+use runner::progress::Progress;
 
 /// Stand a stack up, drive it with users, measure and judge it.
 #[derive(Debug, Args)]
@@ -22,6 +26,7 @@ Examples:
   plimsoll run calendar --param database_over=tcp --set db.net.host=own     its database on a host of its own
   plimsoll run dvdstore --users 20 --sessions 5000          5,000 order cycles, however long they take
   plimsoll run dvdstore --target http://127.0.0.1:8080       a server that somebody else started
+  plimsoll run static --stack flash-new --set web.pass=names --abort-on open:disk      a core at the first such wait
   plimsoll run shop.toml
 
 Ctrl-C once ends the run well and keeps what was measured; twice ends it at once.")]
@@ -32,6 +37,10 @@ pub(crate) struct RunArgs {
     /// of them. The same seed makes the same requests, however many threads make them
     #[arg(long, value_name = "N", conflicts_with_all = ["steady", "ramp_down"], value_parser = clap::value_parser!(u64).range(1..))]
     sessions: Option<u64>,
+    /// End a server at the first wait that a thread of its event loop must never have, and keep its core: a call and what
+    /// it waits for. Only servers that are built to be studied are ended (flash, haboob)
+    #[arg(long, value_name = "CALL:disk")]
+    abort_on: Option<AbortOn>,
     #[command(flatten)]
     server: SingleArgs,
     /// Print the run's record as JSON (docs/reference/run-json.md) instead of the summary
@@ -39,25 +48,62 @@ pub(crate) struct RunArgs {
     json: bool,
 }
 
-pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
-    let Resolved { recipe, plan, catalogue } =
-        args.recipe.plan_of(context, |recipe| recipe.sessions = args.sessions.or(recipe.sessions))?;
-    let server = args.server.access();
-    let measured = outcome::run(&recipe, &plan, &server, &mut context.environment().with(&catalogue))?;
-    let report = kept::keep_run_report(&measured, context);
-    let Measured { run, .. } = &measured;
-    let record = run.record();
-    if args.json {
-        context.console.result(&report::json(record));
-    } else {
-        let page = report::Page::of(run, &signals::built_in());
-        let text = report::terminal(&page, context.console.width(), context.console.colour());
-        context.console.painted(&text);
-        if let Some(report) = report {
-            context.console.result(&format!("\nReport: {}", report.display()));
-        }
+impl RunArgs {
+    fn plan(&self, context: &Context) -> Result<Resolved> {
+        self.recipe.plan_of(context, |recipe| recipe.sessions = self.sessions.or(recipe.sessions))
     }
-    Ok(exit_code(record))
+
+    /// What will be done.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the recipe.
+    pub(crate) fn check(&self, context: &Context) -> Result<Checked> {
+        let Resolved { plan, recipe, catalogue } = self.plan(context)?;
+        kit::lint(&catalogue, &plan.kit.name)?;
+        kit::check_targets(&plan, &catalogue)?;
+        let load = &plan.load;
+        let takes_s = load.sessions.is_none().then_some(load.ramp_up_s + load.steady_s + load.ramp_down_s);
+        let recipe = Some(recipe.to_toml()?);
+        let ok = [plan_words(&plan)].into_iter().chain(enough_samples::lacking(&plan, &catalogue)?).collect();
+        Ok(Checked { ok, takes_s, recipe, ..Checked::default() })
+    }
+}
+
+pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
+    let Resolved { recipe, plan, catalogue } = args.plan(context)?;
+    if let Some(sentence) = enough_samples::lacking(&plan, &catalogue)? {
+        context.console.note(&sentence);
+    }
+    let server = args.server.access();
+    if args.abort_on.is_some() {
+        check_abort(&plan, &context.settings)?;
+        context.settings.abort_on.clone_from(&args.abort_on);
+    }
+    let measured = outcome::run(&recipe, &plan, &server, &mut context.environment().with(&catalogue))?;
+    kept::show_run(&measured, args.json, context);
+    Ok(exit_code(measured.run.record()))
+}
+
+/// Whether a server can be ended for a wait, and leave a core.
+fn check_abort(plan: &Plan, settings: &Settings) -> Result<()> {
+    let problem = |what: &str| Problem::recipe(what).key("--abort-on");
+    if plan.tiers.iter().all(|tier| tier.service.build.is_none()) {
+        let what = format!(
+            "no server of {} is built to be studied, and others are not ended on purpose",
+            plan.stack.name
+        );
+        return Err(problem(&what).remedy("--stack flash-new, or another of flash and haboob").into());
+    }
+    if !plan.guests.is_empty() {
+        return Err(problem("one server is ended, and guests have one each")
+            .remedy("without --guests")
+            .into());
+    }
+    if !settings.observes || settings.calls == CallCounting::Off {
+        let what = "the programs that see waits are switched off (--observe off, --count-calls off)";
+        return Err(problem(what).remedy("--count-calls blocks").into());
+    }
+    testbed::allow_cores().map_err(|why| Problem::environment(why).key("--abort-on").into())
 }
 
 /// The exit code that a run's record stands for.

@@ -9,13 +9,15 @@ use clap::Args;
 use experiment::{pursue, sweep};
 use model::record::Outcome;
 use model::record::study::{Arm, By, Cell, FindAnswer, Form, Measurement, Question, Sweep, Trial};
-use model::{Kind, Problem, Problems, Result, StudyFile, SweepPlan, units};
+use model::{Checked, Kind, Problem, Problems, Result, StudyFile, SweepPlan, units};
 
 use crate::context::Context;
 use crate::verbs::finish::{self, Export};
 use runner::cpus;
 use runner::progress::Progress;
 use runner::server::ServerAccess;
+use runner::signals;
+use runner::study_so_far;
 use runner::trial::TrialBench;
 use runner::trial::study_in_progress::StudyInProgress;
 use store::Study;
@@ -60,6 +62,29 @@ pub(crate) struct SweepArgs {
     /// Print the study's record as JSON (docs/reference/study-json.md) instead of the table
     #[arg(long)]
     json: bool,
+}
+
+impl SweepArgs {
+    /// What will be done.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the study.
+    pub(crate) fn check(&self, context: &Context) -> Result<Checked> {
+        if let Some(study) = &self.resume {
+            return Ok(Checked { ok: vec![format!("goes on with {study}")], ..Checked::default() });
+        }
+        let plan = read(self, context)?;
+        check_cpus(&plan)?;
+        let (sweep, cells) = (&plan.sweep, plan.arms.len());
+        let sentence = format!(
+            "{}: {}; {cells} cells, {} trials",
+            sweep.name,
+            sweep.title,
+            cells * sweep.repeats as usize
+        );
+        let takes_s = outlook::usual_s(sweep) * cells as f64 * f64::from(sweep.repeats);
+        Ok(Checked { ok: vec![sentence], takes_s: Some(takes_s), ..Checked::default() })
+    }
 }
 
 pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
@@ -143,7 +168,8 @@ fn read(args: &SweepArgs, context: &Context) -> Result<SweepPlan> {
         full.window = args.window.clone().or(full.window.clone());
     }
     let form = if args.full { Form::Full } else { Form::Short };
-    let mut plan = study.resolve(form, &file, &text, &context.catalogue, &cpus::allowed())?;
+    let (catalogue, signals) = (&context.catalogue, signals::of(&context.catalogue));
+    let mut plan = study.resolve(form, &file, &text, (catalogue, &signals), &cpus::allowed())?;
     kit::check_published(&study.kit, &plan.sweep.published, &context.catalogue)?;
     if matches!(plan.sweep.measurement, Measurement::Window { .. }) {
         // What a kit's default says is written down: the study is gone on with by its arms alone.
@@ -223,8 +249,9 @@ fn measure(mut bench: TrialBench<'_>) -> Result<finish::Ended> {
     };
     let loads = loads(&record.arms);
     let mut trials = record.trials.clone();
-    let (shown, shown_loads) = (sweep.clone(), loads.clone());
-    bench.show(move |_, trials| outlook::line(&shown, &shown_loads, trials));
+    let (question, shown, shown_loads) = (record.question.clone(), sweep.clone(), loads.clone());
+    let usual_s = outlook::usual_s(&sweep);
+    bench.show(move |trials| study_so_far::sweep((&question, &shown), &shown_loads, trials, usual_s));
     let ended: Result<Vec<_>, Problems> = bench.make_data().and_then(|()| {
         pursue(|trials: &[Trial]| sweep::next(&sweep, &loads, trials), &mut bench, &mut trials)
     });

@@ -21,7 +21,7 @@ pub(crate) fn main(args: &SwitchArgs) -> ExitCode {
     match carry(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problems) => {
-            Console::new(true).problem(&problems);
+            Console::silent().problem(&problems);
             ExitCode::from(problems.exit_code())
         }
     }

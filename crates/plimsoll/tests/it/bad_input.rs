@@ -189,3 +189,16 @@ fn a_path_that_is_not_unicode_is_a_path_all_the_same() {
     std::fs::create_dir(&path).expect("a folder");
     Home::shared().plimsoll("list --catalogue").arg(&path).run().expect(0);
 }
+
+#[test]
+fn what_lies_beside_a_catalogue_s_folders_is_nobody_s_concern() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let unpacked = dir.path().join("unpacked");
+    std::fs::create_dir(&unpacked).expect("a folder");
+    std::os::unix::fs::symlink("/no/such/place", unpacked.join("broken")).expect("a link");
+    let told = Home::shared().plimsoll("list --catalogue").arg(dir.path()).run().expect(2);
+    told.says("has no folder of a catalogue").says("DIR/kits/NAME");
+    std::fs::create_dir_all(dir.path().join("qos")).expect("a folder");
+    std::fs::write(dir.path().join("qos/none.txt"), "nothing").expect("a file");
+    Home::shared().plimsoll("list --catalogue").arg(dir.path()).run().expect(0);
+}

@@ -34,7 +34,7 @@ product = "out/site"
 packages = { why = "a test" }
 "#;
 
-const SESSION: &str = "function visit(user)\n  operation \"Page\"\n  get(\"/index.html\")\nend\n";
+pub(crate) const SESSION: &str = "function visit(user)\n  operation \"Page\"\n  get(\"/index.html\")\nend\n";
 
 /// The kit, which that script of the shell builds.
 pub(crate) fn shop(script: &str) -> TempDir {
@@ -55,6 +55,13 @@ pub(crate) fn up(home: &Home, kit: &TempDir) -> (String, String) {
     (page.text(), running.end().expect(0).stderr)
 }
 
+/// What is kept of builds, whole or half, but for locks.
+pub(crate) fn kept_names(home: &Home) -> Vec<String> {
+    let entries = fs::read_dir(home.path().join("built")).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| !name.ends_with(".lock")).collect()
+}
+
 #[test]
 fn an_application_is_built_once_for_the_same_sources() {
     if !have(STACK) {
@@ -69,10 +76,9 @@ fn an_application_is_built_once_for_the_same_sources() {
     assert!(again.0.contains("the front page") && !again.1.contains("building"), "{}", again.1);
     let other = up(&home, &shop(&script.replace("cp front.txt", "echo 'another page' | cat - >")));
     assert!(other.0.contains("another page") && other.1.contains("building"), "{} {}", other.0, other.1);
-    let kept = fs::read_dir(home.path().join("built")).expect("what is kept").flatten();
-    let named = kept.filter(|entry| entry.file_name().to_string_lossy().starts_with("shop-"));
+    let named = kept_names(&home).into_iter().filter(|name| name.starts_with("shop-"));
     assert_eq!(named.count(), 2, "an application for each of the two sources");
-    home.plimsoll("clean --datasets").run().expect(0).says("built applications");
+    home.plimsoll("clean --datasets").run().expect(0).says("what was built");
     assert_eq!(fs::read_dir(home.path().join("built")).expect("the folder stays").count(), 0);
     home.expect_nothing_left();
 }
@@ -91,9 +97,7 @@ fn a_build_that_fails_shows_the_end_of_its_log_and_where_it_is() {
     let log = fs::read_to_string(log.expect("a path").trim()).expect("the log is kept");
     assert_eq!(log, "compiling\nno such class\n");
     told("mkdir out\n").says("succeeded, but out/site can't be read");
-    let left = fs::read_dir(home.path().join("built")).expect("the folder").flatten();
-    let left: Vec<String> = left.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    assert!(left.iter().all(|name| name.ends_with(".lock")), "nothing half-made stays: {left:?}");
+    assert_eq!(kept_names(&home), Vec::<String>::new(), "nothing half-made stays");
     home.expect_nothing_left();
 }
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::building::{STACK, shop, up};
+use crate::building::{STACK, kept_names, shop, up};
 use crate::outage::kill;
 use crate::tool::{Home, have, wait_for};
 
@@ -17,13 +17,6 @@ fi
 mkdir -p out/site
 cp front.txt out/site/index.html
 ";
-
-/// What is kept of builds, whole or half, but for locks.
-fn kept_names(home: &Home) -> Vec<String> {
-    let entries = fs::read_dir(home.path().join("built")).into_iter().flatten().flatten();
-    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.filter(|name| !name.ends_with(".lock")).collect()
-}
 
 /// The number of the build's grandchild, once it has told it.
 fn grandchild(home: &Home) -> Option<u32> {

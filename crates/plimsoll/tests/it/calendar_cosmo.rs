@@ -58,7 +58,7 @@ fn a_kernel_without_the_queueing_discipline_is_named_before_anything_is_made() {
     let (home, dir) = (Home::empty(), overlay(&[("tc", NO_TBF)]));
     let fake = dir.path().join("tc");
     fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    let told = with_another(&tc, &fake, &home, "doctor --no-ceiling");
+    let told = with_another(&tc, &fake, &home, "doctor");
     let found = of_networks(&told);
     if found.is_empty() || found.contains("no network of its own can be made") {
         skip(&format!("no right to a mount or a network of one's own: {found} {}", told.stderr));
@@ -106,7 +106,7 @@ fn each_place_of_the_database_is_measured_at_the_same_quotas_beside_the_mails_fi
         return;
     }
     let home = Home::shared();
-    let doctor = home.plimsoll("doctor --no-ceiling").run();
+    let doctor = home.plimsoll("doctor").run();
     let networks = of_networks(&doctor);
     if !networks.contains("with net.rate_mbit") {
         skip(&format!("a database can't be behind a cable with a rate: {networks}"));

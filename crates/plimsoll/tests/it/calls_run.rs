@@ -87,6 +87,23 @@ fn blocked_s(record: &Json, name: &str, are: impl Fn(&Json) -> bool) -> f64 {
     rows.iter().filter(|row| are(row)).filter_map(|row| row["blocked_s"].as_f64()).sum()
 }
 
+/// What each tier's threads did, a line a row; the record itself has a screen for each.
+fn lines_of(calls: &Json) -> String {
+    let rows = |tier: &Json| tier["rows"].as_array().cloned().unwrap_or_default();
+    let line = |row: &Json| {
+        ["thread", "call", "doing", "object", "blocks", "blocked_s", "max_s"]
+            .map(|key| row[key].to_string())
+            .join(" ")
+    };
+    let tier = |tier: &Json| {
+        let head = format!("{}: closes to {}", tier["tier"], tier["closes_ratio"]);
+        [vec![head], rows(tier).iter().map(line).collect()].concat().join("\n  ")
+    };
+    let tiers = calls["tiers"].as_array().cloned().unwrap_or_default();
+    let told: Vec<String> = tiers.iter().map(tier).collect();
+    format!("{}\nlost: {}, waits: {}", told.join("\n"), calls["lost"], calls["waits"])
+}
+
 #[test]
 fn sleep_sync_a_slow_gateway_and_the_database_are_each_named_with_the_time_that_they_took() {
     if !have(STACK) {
@@ -116,11 +133,8 @@ fn sleep_sync_a_slow_gateway_and_the_database_are_each_named_with_the_time_that_
     }
     let near = |what: &str, seen_s: f64, planted_s: f64| {
         let ratio = seen_s / planted_s;
-        assert!(
-            (0.9..1.15).contains(&ratio),
-            "{what}: {seen_s} s instead of {planted_s} s: {:#}",
-            record["calls"]
-        );
+        let told = || lines_of(&record["calls"]);
+        assert!((0.9..1.15).contains(&ratio), "{what}: {seen_s} s instead of {planted_s} s:\n{}", told());
     };
     let slept = blocked_s(&record, "web", |row| row["call"] == "clock_nanosleep");
     near("sleep", slept / completed, SLEEP_S);

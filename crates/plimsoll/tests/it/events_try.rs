@@ -51,7 +51,7 @@ fn follow(stack: &str) {
         assert!(shown.contains(part), "{part}\n{shown}");
     }
     for title in ["Coming events<", "Tagged ", "Log in<", "Post an event<", "Register<", "Person "] {
-        assert!(shown.contains(&format!("| <title>Events: {title}")), "{title}\n{shown}");
+        assert!(shown.contains(&format!("| <h2>{title}")), "{title}\n{shown}");
     }
     assert!(!shown.contains('\u{FFFD}'), "no picture is shown as text:\n{shown}");
     Home::shared().expect_nothing_left();

@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use store::Studies;
 
 use crate::queue::{Queue, most_users};
+use crate::study_progress::{expect_as_kept, studies_of};
 use crate::tool::{Finished, Home, Running, have, judged, wait_for};
 
 const STACK: &str = "apache-prefork-modphp-mariadb";
@@ -122,9 +123,12 @@ fn the_line_of_a_server_with_a_known_service_time_is_where_that_puts_it() {
         "find queue --target http://{} --budget 60s --within 20% --window 5s --start 20 --json --catalogue",
         queue.address()
     );
-    let find = || HOME.plimsoll(&words).arg(queue.catalogue()).run();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("progress.jsonl");
+    let find = || HOME.plimsoll(&words).arg(queue.catalogue()).arg("--progress-file").arg(&file).run();
     let told = find();
     let record = if disturbed(&told) { find() } else { told }.expect(0).json();
+    expect_as_kept(&studies_of(&file), &serde_json::from_value(record.clone()).expect("a study's record"));
     let line = &answer(&record)["load_line"];
     let figure = |name: &str| line[name].as_f64().unwrap_or_else(|| panic!("no {name} in {line:#}"));
     let expected = most_users();

@@ -50,13 +50,17 @@ fn doctor_tells_what_this_machine_can_do() {
     {
         assert!(told.stdout.contains(part), "{part} is missing in:\n{}", told.stdout);
     }
+    assert!(!told.stdout.contains("requests/s"), "nothing is measured unasked:\n{}", told.stdout);
+    told.says("--ceiling");
+    let measured = Home::shared().plimsoll("doctor --ceiling").run();
+    measured.says("generator: ").says("scripted requests/s");
 }
 
 #[test]
 fn doctor_looks_at_the_stacks_that_it_is_asked_about() {
-    let told = Home::shared().plimsoll("doctor --no-ceiling --stack lighttpd --stack nginx").run().stdout;
+    let told = Home::shared().plimsoll("doctor --stack lighttpd --stack nginx").run().stdout;
     let stacks: Vec<&str> = told.lines().filter(|line| line.contains("  stack ")).collect();
     assert!(stacks.len() == 2 && stacks[0].contains("stack lighttpd:"), "{told}");
-    let unknown = Home::shared().plimsoll("doctor --no-ceiling --stack lightpd").run().expect(2);
+    let unknown = Home::shared().plimsoll("doctor --stack lightpd").run().expect(2);
     unknown.says("there is no stack `lightpd`").says("`lighttpd`");
 }

@@ -1,5 +1,6 @@
 //! A sweep on the real stack: every cell has its row, and one that was killed goes on.
 
+use crate::study_progress::{expect_as_kept, studies_of};
 use crate::tool::{Finished, Home, have, overlay, wait_for};
 
 const STACK: &str = "apache-prefork-modphp-mariadb";
@@ -48,6 +49,8 @@ fn a_sweep_that_was_killed_goes_on_and_has_a_row_for_every_cell() {
     ended(home.plimsoll("sweep --resume last").run()).says("2 trials are kept");
     let (_, after) = record().expect("the study is kept");
     assert_eq!(after["outcome"], "completed", "{after:#}");
+    let kept = serde_json::from_value(after.clone()).expect("a study's record");
+    expect_as_kept(&studies_of(&home.path().join("measuring.jsonl")), &kept);
     assert_eq!(after["trials"][1], before["trials"][1], "what was kept is not measured again");
     let cells: std::collections::BTreeSet<u64> = after["trials"]
         .as_array()

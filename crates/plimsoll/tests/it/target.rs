@@ -27,7 +27,7 @@ mix = { visit = 1 }
 qos = { all = ["p50 < 5s"] }
 "#;
 
-fn null_kit() -> TempDir {
+pub(crate) fn null_kit() -> TempDir {
     let session =
         "function visit() operation 'Ask' local page = get('/') check(page:has('null'), 'null') end";
     overlay(&[
@@ -86,7 +86,7 @@ fn what_a_target_can_not_be_is_said_before_anything_starts() {
 const STEERING: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{1b}[8m\u{9b}1m\u{202e}";
 
 /// Answers every request with `answer`; gives its URL.
-fn server_that_says(answer: String) -> String {
+pub(crate) fn server_that_says(answer: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     std::thread::spawn(move || {

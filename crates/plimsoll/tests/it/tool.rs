@@ -270,8 +270,12 @@ impl Running {
 
     /// Reads stdout until `wanted` finds something in a line; that line is not part of what [`Self::wait`] gives.
     pub(crate) fn first_line(&mut self, wanted: impl Fn(&str) -> Option<String>) -> String {
-        let found = first_line_of(self.child.stdout.as_mut().expect("stdout is piped"), wanted);
-        found.unwrap_or_else(|| panic!("{} ended without the line", self.line))
+        if let Some(found) = first_line_of(self.child.stdout.as_mut().expect("stdout is piped"), wanted) {
+            return found;
+        }
+        let mut said = String::new();
+        _ = self.child.stderr.as_mut().expect("stderr is piped").read_to_string(&mut said);
+        panic!("{} ended without the line:\n{said}", self.line)
     }
 
     /// The same of stderr.
@@ -385,7 +389,7 @@ pub(crate) fn wait_within<T>(patience: Duration, what: &str, mut condition: impl
 /// True when the servers that a stack needs are here; by hand a test is skipped otherwise, in CI it fails.
 pub(crate) fn have(stack: &str) -> bool {
     let home = Home::shared();
-    let found = home.plimsoll("doctor --no-ceiling --stack").arg(stack).run();
+    let found = home.plimsoll("doctor --stack").arg(stack).run();
     let line =
         found.stdout.lines().find(|line| line.contains(&format!("stack {stack}:"))).unwrap_or_default();
     line.starts_with("ok") || skip(&format!("the packages of stack {stack} are missing: {line}"))

@@ -2,7 +2,7 @@
 
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 
-use super::text::{thin, thin_groups, unbroken, visible};
+use super::text::{sentence, thin, thin_groups, unbroken, visible};
 use crate::figures;
 
 /// Parts that pages share: the ledger of calls, the database's statements, what threads were at, what holds the stack, how the machine and the tiers were set up,
@@ -18,7 +18,7 @@ const SHARED: [(&str, &str); 7] = [
 ];
 
 /// What all templates can do: escape, and show numbers with their units.
-pub(super) fn environment() -> Environment<'static> {
+pub fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -30,6 +30,7 @@ pub(super) fn environment() -> Environment<'static> {
     environment.add_filter("thin", |text: String| thin_groups(&text));
     environment.add_filter("bound", |text: String| thin(&text));
     environment.add_filter("visible", |text: String| visible(&text));
+    environment.add_filter("sentence", |text: String| minijinja::Value::from_safe_string(sentence(&text)));
     environment.add_filter("unbroken", |text: String| minijinja::Value::from_safe_string(unbroken(&text)));
     environment.add_filter("margin", |ratio: Option<f64>, unit: String| figures::margin(ratio, &unit));
     environment

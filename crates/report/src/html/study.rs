@@ -27,11 +27,21 @@ const TEMPLATES: [(&str, &str); 2] = [
 /// seen from the file, where there is one. Whatever servers and users supplied is escaped, and the file's own policy
 /// lets no script run but ours; without JavaScript the points of a chart are a list.
 pub fn html(record: &StudyRecord, directory: &Path, link: impl Fn(&str) -> Option<String>) -> String {
-    page(record, directory, view(&record.question).body(record, &link))
+    html_with_bar(record, directory, link, "")
+}
+
+/// The same with `bar`, which is HTML, above it: as the laboratory's page shows it.
+pub fn html_with_bar(
+    record: &StudyRecord,
+    directory: &Path,
+    link: impl Fn(&str) -> Option<String>,
+    bar: &str,
+) -> String {
+    page(record, directory, view(&record.question).body(record, &link), bar)
 }
 
 /// The page of a study that shows `body`.
-pub(crate) fn page(record: &StudyRecord, directory: &Path, body: Body) -> String {
+pub(crate) fn page(record: &StudyRecord, directory: &Path, body: Body, bar: &str) -> String {
     let mut environment = environment();
     for (name, text) in TEMPLATES {
         environment.add_template(name, text).expect("the templates are constants; a test renders each");
@@ -40,6 +50,7 @@ pub(crate) fn page(record: &StudyRecord, directory: &Path, body: Body) -> String
     let data = json!({ "charts": visible_json(charts(&body.sections).map(|chart| json!(chart)).collect()) });
     let code = bundle::code();
     let mut context = visible_json(context(record, directory, &body));
+    context["bar"] = bar.into();
     context["style"] = bundle::study_style().into();
     context["script_sources"] = bundle::sources(&[bundle::TRAP, bundle::LIBRARY, &code]).into();
     context["trap"] = bundle::TRAP.into();

@@ -8,7 +8,7 @@ use crate::terminal::hidden;
 /// The colour of a tier; those without one of their own share three.
 pub(crate) fn tier_class(tier: &str, index: usize) -> String {
     match tier {
-        "web" | "app" | "db" | "cache" | "generator" | "observers" => format!("tier-{tier}"),
+        "web" | "app" | "db" | "cache" | "generator" | "observers" | "viewer" => format!("tier-{tier}"),
         _ => format!("tier-other-{}", index % 3 + 1),
     }
 }
@@ -34,6 +34,17 @@ pub(super) fn unbroken(sentence: &str) -> String {
     sentence.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
+/// The markup of a sentence: what stands between backticks is a command, and options stay on one line.
+pub(super) fn sentence(text: &str) -> String {
+    let command = text.split_once('`').and_then(|(before, rest)| Some((before, rest.split_once('`')?)));
+    match command {
+        Some((before, (command, after))) => {
+            format!("{}<code>{}</code>{}", unbroken(before), unbroken(command), sentence(after))
+        }
+        None => unbroken(text),
+    }
+}
+
 /// Groups of digits and units stay on one line.
 pub(super) fn thin(text: &str) -> String {
     text.replace(' ', "\u{202f}")
@@ -45,7 +56,7 @@ pub(super) fn visible(text: &str) -> String {
 }
 
 /// The view without characters that have no shape of their own and could turn the direction of writing.
-pub(super) fn visible_json(view: Value) -> Value {
+pub fn visible_json(view: Value) -> Value {
     match view {
         Value::String(text) => Value::String(visible(&text)),
         Value::Array(values) => values.into_iter().map(visible_json).collect(),
@@ -66,5 +77,12 @@ mod tests {
         let expected = "5 &lt; 6: give it more time <span class=\"unbroken\">(--budget),</span> or \
                         <span class=\"unbroken\">`--resume`</span> it - as &lt;b&gt; is";
         assert_eq!(unbroken(said), expected);
+    }
+
+    #[test]
+    fn a_command_in_a_sentence_is_marked_as_one_and_a_single_backtick_is_a_character() {
+        assert_eq!(sentence("`plimsoll find` tells"), "<code>plimsoll find</code> tells");
+        let expected = "go on with <code>a <span class=\"unbroken\">--b</span></code>; it`s &lt;i&gt;";
+        assert_eq!(sentence("go on with `a --b`; it`s <i>"), expected);
     }
 }

@@ -140,6 +140,7 @@ mod tests {
             tier: name.to_string(),
             service: name.to_string(),
             version: "1".to_string(),
+            built: None,
             instances,
             network,
             values: BTreeMap::new(),

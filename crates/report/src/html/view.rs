@@ -89,14 +89,15 @@ fn thread_place(one: &ThreadsResult) -> serde_json::Value {
     json!({ "call": shown.call, "doing": thin_groups(&shown.doing) })
 }
 
-/// The template's variables.
-pub(super) fn of(page: &Page) -> minijinja::Value {
+/// The template's variables; `bar` stands above the page.
+pub(super) fn of(page: &Page, bar: &str) -> minijinja::Value {
     let record = &page.record;
     let code = format!("\n{}\n", bundle::code());
     let scopes =
         page.timeline.scopes.iter().map(|scope| scope.operation.as_deref().unwrap_or("All operations"));
     let context = json!({
         "record": record,
+        "bar": bar,
         "load": record.setup.load_words(),
         "load_headline": record.setup.load_headline(),
         "headline": {
@@ -112,10 +113,12 @@ pub(super) fn of(page: &Page) -> minijinja::Value {
         "calls": record.calls.as_ref().map(|ledger| visible_json(calls::of(ledger))),
         "holds": record.diagnosis.as_ref().map(|diagnosis| visible_json(holds::of(diagnosis, Tried::of_run(record)))),
         "guests": guests::of(&record.guests),
+        "users": [words::populations(record), words::freshness(&record.setup)],
         "guest": record.setup.guest.as_ref().map(wording::guest),
         "topology": topology::of(&record.setup, &record.links),
         "inside": visible_json(inside::of(page).into()),
         "injected": visible_json(json!(record.injected)),
+        "aborted": words::aborted(record, &page.directory),
         "outages": record.outages.iter().map(|outage| thin_groups(&wording::outage(outage))).collect::<Vec<_>>(),
         "notes": page.notes,
         "gauges": record.targets.iter().map(gauge).collect::<Vec<_>>(),

@@ -31,6 +31,8 @@ pub(crate) struct Chart {
     /// A dashed line across, with its name.
     pub(crate) limit: Option<(f64, String)>,
     pub(crate) lines: Vec<Line>,
+    /// Each line bears its name where there is room for it.
+    pub(crate) names: bool,
     pub(crate) marks: Vec<Mark>,
     /// What colours mean, where it has several.
     pub(crate) legend: Vec<Legend>,
@@ -144,6 +146,8 @@ pub(crate) enum Style {
 pub(crate) struct Legend {
     pub(crate) ink: String,
     pub(crate) name: String,
+    /// Its line is dotted.
+    pub(crate) dotted: bool,
 }
 
 impl Chart {
@@ -159,6 +163,7 @@ impl Chart {
             y_band: None,
             limit: None,
             lines: Vec::new(),
+            names: false,
             marks: Vec::new(),
             legend: Vec::new(),
             height: 240.0,
@@ -238,6 +243,12 @@ impl Format {
     }
 }
 
+impl Legend {
+    pub(crate) fn new(ink: impl Into<String>, name: impl Into<String>) -> Legend {
+        Legend { ink: ink.into(), name: name.into(), dotted: false }
+    }
+}
+
 impl Line {
     pub(crate) fn new(ink: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
         Line { name: String::new(), ink: ink.into(), dotted: false, points }
@@ -245,6 +256,6 @@ impl Line {
 
     /// The line as its colour's legend has it.
     pub(crate) fn legend(&self) -> Legend {
-        Legend { ink: self.ink.clone(), name: self.name.clone() }
+        Legend { dotted: self.dotted, ..Legend::new(&self.ink, &self.name) }
     }
 }

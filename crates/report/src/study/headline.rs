@@ -17,7 +17,7 @@ pub(crate) fn of(record: &StudyRecord) -> Headline {
         _ => view.answer(record),
     };
     let rest = after(record.sentence.trim(), &[answer.beginning]);
-    Headline { tone: answer.tone, word: answer.word, sentence: sentence(rest), valid: true }
+    Headline { tone: answer.tone, word: answer.word, sentence: sentence(rest), valid: true, by_hand: false }
 }
 
 #[cfg(test)]

@@ -31,7 +31,8 @@ pub fn list(studies: &[StudySummary], width: usize) -> String {
     table.lines_cut_last(width)
 }
 
-fn state(study: &StudySummary) -> &'static str {
+/// How far it has come, in a word.
+pub fn state(study: &StudySummary) -> &'static str {
     match study.outcome {
         None => "unreadable",
         Some(Outcome::Unfinished) if study.under_way => "under way",
@@ -60,6 +61,7 @@ mod tests {
             under_way,
             sentence: "load line 87 users [83, 90] (90 % interval), held by p95 of Browse".into(),
             bytes: 12_000_000,
+            notes: store::Notes::default(),
         }
     }
 

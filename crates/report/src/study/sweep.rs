@@ -6,7 +6,9 @@ mod cells;
 mod charts;
 mod guests;
 mod published;
+mod response;
 mod scale_out;
+mod signals;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -41,6 +43,11 @@ impl View for Sweep {
                 Section::new("charts", "Results", charts::parts(record, self, &cells)),
                 Section::new("scale-out", "What each instance gives", scale_out::parts(record, self, &cells)),
                 Section::new("cells", "Cells", of_cells(record, self, &cells, link)),
+                Section::new(
+                    "response-times",
+                    "How response times are distributed",
+                    response::parts(self, &cells),
+                ),
                 Section::new("published", "Beside what was published", published::parts(record, self)),
             ],
         }
@@ -63,7 +70,12 @@ impl View for Sweep {
         });
         CsvColumns {
             before: self.factors.iter().map(level).collect(),
-            after: lines.into_iter().flatten().chain(published::csv(record, self)).collect(),
+            after: lines
+                .into_iter()
+                .flatten()
+                .chain(signals::csv(record, self))
+                .chain(published::csv(record, self))
+                .collect(),
         }
     }
 }
@@ -74,7 +86,9 @@ fn of_cells(record: &StudyRecord, sweep: &Sweep, cells: &[CellResult], link: Lin
     let disagreements = (!disagreements.is_empty()).then(|| Content::facts(disagreements).both());
     let table = Content::Table(table::table(record, sweep, cells)).both();
     let trials = Content::Table(trials::table(record, "Repeat", link)).page();
-    [table].into_iter().chain(guests::lead(cells)).chain(disagreements).chain([trials]).collect()
+    let signals = signals::parts(record, sweep, cells);
+    let below = guests::lead(cells).into_iter().chain(disagreements).chain(signals);
+    [table].into_iter().chain(below).chain([trials]).collect()
 }
 
 /// The load line of the trial's cell and repeat.

@@ -5,7 +5,7 @@ use model::StudyRecord;
 use model::catalogue::load::{Arriving, Load};
 use model::catalogue::qos::Measure;
 use model::record::TargetOutcome;
-use model::record::study::{By, CPU, Ceiling, Conclusion, Effect, LoadLine, Purpose, Trial};
+use model::record::study::{By, CPU, Ceiling, Conclusion, Effect, LoadLine, Purpose, Trial, TrialVerdict};
 
 use super::chart::Format;
 use crate::figures;
@@ -226,23 +226,15 @@ pub(crate) fn effect(effect: &Effect) -> String {
 }
 
 /// The verdict on a trial that missed no target, of which a rare operation gave too few samples.
-pub(crate) const FEW: &str = "passed, few samples";
+pub(crate) const FEW: &str = TrialVerdict::PassedAsSeen.word();
 
 /// The verdict on a trial of a search for a load line whose checks broke because the stack was overloaded: it counts as one
 /// that failed.
-pub(crate) const OVERLOADED: &str = "overloaded";
+pub(crate) const OVERLOADED: &str = TrialVerdict::Overloaded.word();
 
 /// Whether a trial passed, in a word or three: `passed`, `missed`, `not valid`, `not used`, [`FEW`], [`OVERLOADED`].
 pub(crate) fn verdict(record: &StudyRecord, trial: &Trial) -> &'static str {
-    match (trial.valid(), trial.pass()) {
-        _ if !record.counts(trial) => "not used",
-        (false, _) if few(trial) => FEW,
-        (false, _) if trial.as_seen() == Some(false) => "missed",
-        (false, _) if analysis::overloaded(&record.question, record.trials.iter(), trial) => OVERLOADED,
-        (false, _) => "not valid",
-        (true, Some(true)) => "passed",
-        (true, _) => "missed",
-    }
+    analysis::trial_verdict(&record.question, &record.trials, trial).word()
 }
 
 fn few(trial: &Trial) -> bool {

@@ -20,6 +20,12 @@ pub fn explain(record: &RunRecord, width: usize, colour: bool) -> String {
     if record.diagnosis.is_none() && !record.guests.is_empty() {
         return of_guests(record, &about, width);
     }
+    if record.setup.is_by_hand() {
+        let why =
+            "the load was changed by hand: what was seen is of several loads, and nothing is said of any one";
+        let lines = [about.as_str(), why, "try: plimsoll run, with the number of users that is of interest"];
+        return lines.map(|line| wrap(&plain(line), width, "  ") + "\n").concat();
+    }
     let (statements, threads) = (statements(record, width), threads(record, width));
     text(&about, record.diagnosis.as_ref(), fault, Tried::of_run(record), (width, colour))
         + &statements

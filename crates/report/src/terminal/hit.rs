@@ -51,7 +51,7 @@ fn headline(record: &HitRecord, width: usize, paint: Paint) -> String {
     } else {
         crate::headline::verdict_sentence(&record.verdict.sentence)
     };
-    paint.headline(&Headline { tone, word, sentence, valid }, width)
+    paint.headline(&Headline { tone, word, sentence, valid, by_hand: false }, width)
 }
 
 fn facts(record: &HitRecord, width: usize, paint: Paint) -> String {

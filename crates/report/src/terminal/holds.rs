@@ -1,5 +1,8 @@
 //! What holds the stack: the answer, where the time went as bars, the suspects, what to try.
 
+use std::path::Path;
+
+use model::RunRecord;
 use model::record::Outage;
 use model::record::diagnosis::{Diagnosis, Injected, Ledger, Limited, Suspect};
 
@@ -8,7 +11,7 @@ use super::paint::Paint;
 use super::table::wrap;
 use crate::explained::{self, Tried};
 use crate::headline::sentence;
-use crate::{Tone, figures};
+use crate::{Tone, figures, words};
 use model::outside::one_line as plain;
 
 /// How much of a diagnosis is told.
@@ -185,6 +188,12 @@ pub(super) fn injected(injected: &Injected, outages: &[Outage], width: usize, pa
     let done = injected.done.iter().cloned().chain(outages);
     let done = done.map(|done| wrap(&format!("  {}", plain(&done)), width, "    ") + "\n");
     format!("{}\n{}", paint.tone(Tone::Doubtful, &wrap(&plain(&what), width, "  ")), done.collect::<String>())
+}
+
+/// The core of a server that was ended for a wait, or that none was ended.
+pub(super) fn aborted(record: &RunRecord, directory: &Path, width: usize) -> String {
+    let told = words::aborted(record, directory);
+    told.map(|told| wrap(&plain(&told), width, "  ") + "\n").unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A page as text: what a run prints at its end. Reads the same without colour.
 
+mod beside;
 mod calls;
 mod draw;
 mod explain;
@@ -19,6 +20,7 @@ use crate::explained::Tried;
 use holds::Detail;
 use paint::Paint;
 
+pub use beside::beside;
 pub use calls::explain_calls;
 pub use explain::{explain, explain_study};
 pub use hit::hit;
@@ -44,6 +46,7 @@ pub fn terminal(page: &Page, width: usize, colour: bool) -> String {
             .as_ref()
             .map(|fault| holds::injected(fault, &record.outages, width, paint))
             .unwrap_or_default(),
+        holds::aborted(record, &page.directory, width),
         sections::setup(page, width),
         over_time::course(page, width),
         sections::targets(page, width, paint),

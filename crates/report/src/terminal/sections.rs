@@ -34,6 +34,8 @@ pub(super) fn setup(page: &Page, width: usize) -> String {
     let lines = [
         Some(what),
         Some(load),
+        words::populations(record),
+        words::freshness(setup),
         setup.guest.as_ref().map(wording::guest),
         Settings::of_run(record).and_then(|settings| settings.line()),
         file_set(record),

@@ -1,22 +1,13 @@
 //! The HTML file in a real browser. Without Chromium the test is skipped.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use report::html;
-use testkit::ending::skip;
+use testkit::browser::chromium;
 use testkit::recorded::Specimen;
 
 use crate::{Kept, page, studies};
-
-pub(crate) fn chromium() -> Option<PathBuf> {
-    let known = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-    let found = known.into_iter().map(PathBuf::from).find(|path| path.exists());
-    if found.is_none() {
-        skip("no Chromium here; `apt-get install --no-install-recommends chromium` brings it");
-    }
-    found
-}
 
 /// The document after its code has run.
 fn open(chromium: &Path, file: &Path) -> String {

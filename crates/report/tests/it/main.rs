@@ -1,5 +1,6 @@
 //! The room as its users see it: recorded runs and simulated studies, kept by the store, shown.
 
+mod beside;
 mod browser;
 mod guests;
 mod page;
@@ -10,6 +11,7 @@ mod study_data;
 mod study_text;
 mod study_web;
 mod text;
+mod trend;
 mod web;
 
 use std::path::Path;

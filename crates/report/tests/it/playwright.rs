@@ -1,24 +1,14 @@
-//! The reports in Debian's Chromium, driven by playwright-core: `tests/browser/pages.mjs`. Without Node.js, Chromium or
+//! The reports in Debian's Chromium, driven by playwright-core: `web/browser/pages.mjs`. Without Node.js, Chromium or
 //! the package the test is skipped.
 
 use std::path::Path;
 use std::process::Command;
 
-use testkit::ending::skip;
+use testkit::browser::{chromium, scripts};
 use testkit::recorded::Specimen;
 use testkit::studies::{FindEnding, SweepShape, find, sweep};
 
 use crate::Kept;
-use crate::browser::chromium;
-
-/// Whether the driver is installed.
-fn driver(folder: &Path) -> bool {
-    let node = Command::new("node").arg("--version").output().is_ok_and(|output| output.status.success());
-    let there = node && folder.join("node_modules/playwright-core").is_dir();
-    let how =
-        || format!("install nodejs and npm, then: npm ci --ignore-scripts --prefix {}", folder.display());
-    there || skip(&format!("no playwright-core here; {}", how()))
-}
 
 /// Writes the pages that are looked at, each with the JSON behind it.
 fn write(directory: &Path) {
@@ -40,8 +30,7 @@ fn write(directory: &Path) {
 
 #[test]
 fn the_reports_do_in_a_browser_what_a_reader_expects_of_them() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser");
-    let (Some(chromium), true) = (chromium(), driver(&folder)) else { return };
+    let (Some(chromium), Some(folder)) = (chromium(), scripts()) else { return };
     let directory = tempfile::tempdir().expect("a directory");
     write(directory.path());
     let output = Command::new("node")

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use model::StudyRecord;
-use model::record::study::{Agreement, ClaimOrder, Fault, Question, Sweep};
+use model::record::study::{
+    Agreement, ClaimOrder, Fault, Figure, PublishedFigure, Question, Sweep, TierSignal,
+};
 use report::study::csv;
 use report::{study_html as html, study_terminal as terminal};
 use testkit::studies::{SweepShape, sweep};
@@ -128,7 +130,7 @@ fn an_overloaded_cell_says_so_and_its_figures_stand_beside_the_paper() {
 fn a_table_of_which_nothing_was_measured_is_shown_without_a_chart() {
     let record = sample(|record| record.trials.clear());
     let (text, page) = (text(&record), page(&record));
-    assert!(text.contains("No cell of this table was measured."), "{text}");
+    assert!(text.contains("No cell of this table has a figure of ours."), "{text}");
     assert!(page.contains("id=\"published\"") && !page.contains("published and measured, as ratios"));
 }
 
@@ -163,4 +165,83 @@ fn the_csv_has_our_figure_and_the_published_one_of_the_cell() {
         let p95_s = seen.figure("p95", None).expect("there is one").value;
         assert_eq!(row[p95].parse::<f64>().ok(), Some(p95_s * 1e3), "in the table's unit");
     }
+}
+
+/// The first table beside a signal, which the trials of two of its four cells have.
+fn with_a_signal() -> StudyRecord {
+    sample(|record| {
+        for trial in record.trials.iter_mut().filter(|trial| trial.arm < 2) {
+            let signal = Figure {
+                name: "web.calls.blocks".into(),
+                operation: None,
+                value: f64::from(trial.arm as u32) * 114.0,
+                log_se: None,
+                degrees: None,
+            };
+            trial.measured.iter_mut().for_each(|seen| seen.signals = vec![signal.clone()]);
+        }
+        let Question::Sweep(sweep) = &mut record.question else { panic!("it is a sweep") };
+        let signal = |name: &str, unit: &str| TierSignal { name: name.into(), unit: unit.into() };
+        sweep.signals = vec![signal("web.calls.blocks", "1/s"), signal("web.calls.stall_ratio", "ratio")];
+        let table = &mut sweep.published[0];
+        table.of = "signal:web.calls.blocks".into();
+        table.figure = PublishedFigure::of_signal("web.calls.blocks");
+        table.unit = "1/s".into();
+    })
+}
+
+#[test]
+fn a_signal_that_runs_do_not_have_is_missing_in_their_cells_and_named() {
+    let record = with_a_signal();
+    let rows = &sweep_of(&record).published[0].rows;
+    let ours = rows.iter().map(|row| row.ours.map(|ours| ours.value.round())).collect::<Vec<_>>();
+    assert_eq!(ours, [None, None, None, Some(114.0), None]);
+    let (text, page) = (text(&record), page(&record).replace('\u{202f}', " "));
+    for shown in [&text, &page] {
+        let absent =
+            "There is no signal:web.calls.blocks in the runs of 500 MB, New Flash; 3.3 GB, New Flash.";
+        assert!(shown.contains(absent), "{shown}");
+        let zero = "Our signal:web.calls.blocks is 0, of which there is no ratio, for 500 MB, Apache.";
+        assert!(shown.contains(zero), "{shown}");
+    }
+    assert!(text.contains("3.3 GB, Apache 177.4 114"), "{text}");
+}
+
+#[test]
+fn a_sweeps_own_signals_are_a_table_of_its_cells_and_columns_of_the_csv() {
+    let record = with_a_signal();
+    let (text, page) = (text(&record), page(&record).replace('\u{202f}', " "));
+    let cell = "stack=apache-prefork size=3.3gb";
+    assert!(text.contains("web.calls.blocks web.calls.stall_ratio"), "{text}");
+    assert!(text.contains(&format!("{cell} 114/s –")), "{text}");
+    assert!(page.contains("<th>web.calls.blocks</th>") && page.contains("<td>114&#x2f;s</td>"), "{page}");
+    let csv = csv(&record);
+    let mut reader = ::csv::Reader::from_reader(csv.as_bytes());
+    let heading = reader.headers().expect("a heading").clone();
+    let at =
+        |title: &str| heading.iter().position(|one| one == title).unwrap_or_else(|| panic!("no {title}"));
+    let (own, beside) = (at("web.calls.blocks"), at("signal:web.calls.blocks"));
+    for (row, trial) in reader.records().zip(&record.trials) {
+        let row = row.expect("every row has the heading's length");
+        let expected = ["0", "114", "", "", "", ""][trial.arm];
+        assert_eq!((&row[own], &row[beside]), (expected, expected), "cell {}", trial.arm);
+    }
+}
+
+#[test]
+fn a_table_of_which_nothing_of_ours_is_stands_alone() {
+    let record = sample(|record| {
+        let Question::Sweep(sweep) = &mut record.question else { panic!("it is a sweep") };
+        let table = &mut sweep.published[0];
+        (table.of, table.figure, table.unit) = (String::new(), PublishedFigure::default(), "%".into());
+        table.claims.clear();
+        table.rows.iter_mut().for_each(|row| row.cell = None);
+    });
+    let (text, page) = (text(&record), page(&record));
+    assert!(text.contains("500 MB, Haboob 324.9 – – – – –"), "{text}");
+    for shown in [&text, &page] {
+        assert!(shown.contains("Nothing of ours is of this kind."), "{shown}");
+        assert!(!shown.contains("have a figure of ours"), "{shown}");
+    }
+    assert!(csv(&record).lines().next().is_some_and(|heading| !heading.contains(",,")), "no column for it");
 }

@@ -12,18 +12,19 @@ use crate::environment::Environment;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
-/// Where data sets and file sets are kept, and where built applications are: below the home directory.
+/// Where data sets and file sets are kept, and where what is built from sources is: below the home directory.
 pub(super) const DATA_SETS: &str = "datasets";
-pub(super) const APPLICATIONS: &str = "built";
+pub(super) const PRODUCTS: &str = "built";
 
 /// Something that is made once and kept.
 pub(super) trait Artefact {
-    /// What kind of thing it is, for people.
-    const KIND: &'static str;
     /// Where things of its kind are kept, below the home directory.
     const FOLDER: &'static str;
     /// What a run needs of it.
     type Ready;
+
+    /// What kind of thing it is, for people.
+    fn kind(&self) -> &'static str;
 
     /// Its name, which tells what it was made from.
     fn id(&self) -> String;
@@ -60,13 +61,13 @@ pub(super) fn ensure<A: Artefact>(artefact: &mut A, env: &mut Environment<'_>) -
     if let Found::Whole(ready) = artefact.open(&place, env)? {
         return Ok(ready);
     }
-    let _lock = lock(&folder, &id, A::KIND, env.interrupt, env.progress)?;
+    let _lock = lock(&folder, &id, artefact.kind(), env.interrupt, env.progress)?;
     match artefact.open(&place, env)? {
         // Another plimsoll has made it meanwhile.
         Found::Whole(ready) => return Ok(ready),
         Found::Nothing => {}
         Found::Damaged(problems) => {
-            let text = format!("the kept {} is not used, it is made anew: {problems}", A::KIND);
+            let text = format!("the kept {} is not used, it is made anew: {problems}", artefact.kind());
             env.progress.note(&text);
         }
     }
@@ -74,7 +75,7 @@ pub(super) fn ensure<A: Artefact>(artefact: &mut A, env: &mut Environment<'_>) -
     let half = folder.join(format!(".half-{id}-{}", std::process::id()));
     let made = artefact.make(&half, &place, env).and_then(|ready| {
         publish(&half, &place).map(|()| ready).map_err(|error| {
-            Problem::environment(format!("failed to keep the {}: {error}", A::KIND))
+            Problem::environment(format!("failed to keep the {}: {error}", artefact.kind()))
                 .file(half.display().to_string())
                 .into()
         })
@@ -161,9 +162,12 @@ mod tests {
     }
 
     impl Artefact for Number<'_> {
-        const KIND: &'static str = "number";
         const FOLDER: &'static str = "numbers";
         type Ready = u32;
+
+        fn kind(&self) -> &'static str {
+            "number"
+        }
 
         fn id(&self) -> String {
             "one".to_string()

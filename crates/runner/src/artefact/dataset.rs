@@ -8,14 +8,14 @@ use std::time::Instant;
 use kit::data::{LoadOptions, Loaded, Phase, Progress as Loading};
 use model::record::plan::PlanTier;
 use model::record::{DatasetResult, Step};
-use model::{Plan, Problem, Result, units};
+use model::{Problem, Result, units};
 use serde_json::Value as Json;
-use testbed::Lab;
 
 use crate::artefact::cache::{self, Artefact, Found, all_cpus};
 use crate::artefact::filling::Filling;
 use crate::environment::Environment;
 use crate::progress::Progress;
+use crate::servers::Ground;
 
 /// The version of `dataset.json`.
 const FORMAT: u64 = 1;
@@ -33,11 +33,11 @@ pub(crate) struct Dataset {
 
 /// The plan's data set: an earlier snapshot, or a new one. `None` for a kit or a stack without a database.
 pub(crate) fn ensure(
-    plan: &Plan,
-    lab: &Lab,
+    ground: Ground<'_>,
     steps: &mut Vec<Step>,
     env: &mut Environment<'_>,
 ) -> Result<Option<Dataset>> {
+    let plan = ground.plan;
     // Where rows are shared out, the whole of them is made first.
     let tier = plan.shards().or(plan.database());
     let Some(tier) = tier.filter(|_| plan.kit.schema.is_some() || plan.kit.data.is_some()) else {
@@ -45,11 +45,9 @@ pub(crate) fn ensure(
     };
     let kit = kit::Kit::open(env.catalogue, &plan.kit.name)?;
     let setup = kit::Setup::of_plan(plan);
-    let program = testbed::program::of_service(&testbed::Needed::by_tier(tier, &plan.kit)?, env.home)?;
-    let version = testbed::program::version(&program, &tier.service);
-    let server_word = server_word(tier, &version.line);
+    let server_word = server_word(tier, &ground.version(tier, env.home)?);
     let id = kit::data::dataset_id(&kit, &setup, &plan.size.label, &server_word)?;
-    let mut wanted = Wanted { plan, tier, kit, setup, id, lab, steps };
+    let mut wanted = Wanted { ground, tier, kit, setup, id, steps };
     cache::ensure(&mut wanted, env).map(Some)
 }
 
@@ -69,20 +67,22 @@ fn server_word(tier: &PlanTier, version: &str) -> String {
 
 /// A data set that is to be at hand.
 struct Wanted<'a> {
-    plan: &'a Plan,
+    ground: Ground<'a>,
     /// Whose server it is loaded into.
     tier: &'a PlanTier,
     kit: kit::Kit,
     setup: kit::Setup,
     id: String,
-    lab: &'a Lab,
     steps: &'a mut Vec<Step>,
 }
 
 impl Artefact for Wanted<'_> {
-    const KIND: &'static str = "data set";
     const FOLDER: &'static str = cache::DATA_SETS;
     type Ready = Dataset;
+
+    fn kind(&self) -> &'static str {
+        "data set"
+    }
 
     fn id(&self) -> String {
         self.id.clone()
@@ -102,8 +102,8 @@ impl Artefact for Wanted<'_> {
                 .file(half.display().to_string())
         };
         fs::create_dir_all(half).map_err(|error| failed("make room for", &error))?;
-        let filling = Filling { plan: self.plan, tier: self.tier, lab: self.lab, failed: env.failed(id) };
-        let (kit, setup, threads) = (&self.kit, &self.setup, all_cpus(self.plan).len());
+        let filling = Filling { ground: self.ground, tier: self.tier, failed: env.failed(id) };
+        let (kit, setup, threads) = (&self.kit, &self.setup, all_cpus(self.ground.plan).len());
         let (bytes, loaded) = filling.run((None, &half.join(DATA)), self.steps, env, |server, env| {
             load((kit, setup), server, threads, env)
         })?;

@@ -9,12 +9,13 @@ use kit::files::{self, FileList, MADE, MakeOptions};
 use model::record::{FileSetResult, Step};
 use model::{Plan, Problem, Result, units};
 use serde_json::Value as Json;
-use testbed::{Lab, Mounted};
+use testbed::Mounted;
 
 use crate::artefact::cache::{self, Artefact, Found, all_cpus};
 use crate::artefact::in_use::{self, Use};
 use crate::artefact::{own_file_system, settled_files};
 use crate::environment::Environment;
+use crate::servers::Ground;
 
 /// The version of `file_set.json`.
 const FORMAT: u64 = 1;
@@ -62,16 +63,16 @@ impl FileSet {
     }
 }
 
-/// The plan's file set, in use by `who` as `how` says: an earlier one that is still what it was, or a new one; settled, in
-/// `lab`, where a service does that, and in a file system of its own where it is to have `cold_names`. `None` for a kit without.
+/// The plan's file set, in use by `who` as `how` says: an earlier one that is still what it was, or a new one; settled where a
+/// service does that, and in a file system of its own where it is to have `cold_names`. `None` for a kit without.
 pub(crate) fn ensure(
-    plan: &Plan,
-    lab: &Lab,
+    ground: Ground<'_>,
     (who, how): (&str, Use),
     cold_names: bool,
     steps: &mut Vec<Step>,
     env: &mut Environment<'_>,
 ) -> Result<Option<FileSet>> {
+    let plan = ground.plan;
     if plan.kit.file_set.is_none() {
         return Ok(None);
     }
@@ -84,9 +85,9 @@ pub(crate) fn ensure(
     if how == Use::Shared {
         in_use::share(&set.in_use, &id, env)?;
     }
-    settled_files::ensure(plan, lab, &mut set, steps, env)?;
+    settled_files::ensure(ground, &mut set, steps, env)?;
     if cold_names {
-        own_file_system::mount(lab, &mut set, steps, env)?;
+        own_file_system::mount(ground.lab, &mut set, steps, env)?;
     }
     Ok(Some(set))
 }
@@ -104,9 +105,12 @@ struct Wanted<'a> {
 }
 
 impl Artefact for Wanted<'_> {
-    const KIND: &'static str = "file set";
     const FOLDER: &'static str = cache::DATA_SETS;
     type Ready = FileSet;
+
+    fn kind(&self) -> &'static str {
+        "file set"
+    }
 
     fn id(&self) -> String {
         self.id.to_string()

@@ -4,17 +4,16 @@ use std::path::{Path, PathBuf};
 
 use model::record::Step;
 use model::record::plan::PlanTier;
-use model::{Plan, Problem, Problems, Result};
-use testbed::{Lab, Snapshots, Stack, snapshot};
+use model::{Problem, Problems, Result};
+use testbed::{Snapshots, Stack, snapshot};
 
 use crate::environment::Environment;
-use crate::servers::{self, Prepared};
+use crate::servers::{self, Ground, Prepared};
 
 /// Which server is filled.
 pub(super) struct Filling<'a> {
-    pub(super) plan: &'a Plan,
+    pub(super) ground: Ground<'a>,
     pub(super) tier: &'a PlanTier,
-    pub(super) lab: &'a Lab,
     /// Where its files and logs are kept when it fails to start.
     pub(super) failed: PathBuf,
 }
@@ -32,12 +31,12 @@ impl Filling<'_> {
         env: &mut Environment<'_>,
         fill: impl FnOnce(&kit::Server, &mut Environment<'_>) -> Result<T>,
     ) -> Result<(u64, T)> {
-        let (plan, name) = (self.plan, self.tier.name.as_str());
+        let (plan, name) = (self.ground.plan, self.tier.name.as_str());
         let snapshots: Snapshots =
             from.map(|from| (name.to_string(), vec![from.to_path_buf()])).into_iter().collect();
         let prepared = Prepared { snapshots: &snapshots, files: None, built: None };
         // Its data directory lives as long as the stack does.
-        let (mut stack, _) = servers::start(plan, self.lab, prepared, Some(name), &self.failed, steps, env)?;
+        let (mut stack, _) = servers::start(self.ground, prepared, Some(name), &self.failed, steps, env)?;
         let server = servers::databases(self.tier, plan, &stack).into_iter().next();
         let (_, server) = server.ok_or_else(|| Problem::bug("the database tier has no socket"))?;
         let filled = fill(&server, env).map_err(|problems| with_log(problems, &mut stack))?;

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use model::{Problem, Result};
 
-use crate::artefact::cache::{APPLICATIONS, DATA_SETS};
+use crate::artefact::cache::{DATA_SETS, PRODUCTS};
 
-/// Whether any data set, file set or built application may be kept below `home`.
+/// Whether any data set, file set or anything built may be kept below `home`.
 pub fn is_anything_kept(home: &Path) -> bool {
     folders(home).iter().any(|folder| folder.exists())
 }
 
-/// Removes all data sets, file sets and built applications. What is kept loses its name first: what is removed only in part
+/// Removes all data sets, file sets and what was built. What is kept loses its name first: what is removed only in part
 /// is never used.
 pub fn remove_all(home: &Path) -> Result<()> {
     for (folder, name) in folders(home).iter().flat_map(|folder| names(folder)) {
@@ -38,7 +38,7 @@ pub fn remove_unfinished(home: &Path) -> Result<()> {
 }
 
 fn folders(home: &Path) -> [PathBuf; 2] {
-    [DATA_SETS, APPLICATIONS].map(|name| home.join(name))
+    [DATA_SETS, PRODUCTS].map(|name| home.join(name))
 }
 
 fn names(folder: &Path) -> Vec<(PathBuf, String)> {

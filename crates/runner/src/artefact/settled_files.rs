@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use kit::files::MADE;
+use model::catalogue::kit::Writable;
 use model::record::Step;
 use model::record::plan::PlanTier;
-use model::{Plan, Problem, Result, units};
+use model::{Problem, Result, units};
 use serde_json::Value as Json;
-use testbed::Lab;
 
 use crate::artefact::cache::{self, Artefact, Found};
 use crate::artefact::file_set::FileSet;
 use crate::environment::Environment;
-use crate::servers;
+use crate::servers::{self, Ground};
 
 /// The version of `settled.json`.
 const FORMAT: u64 = 1;
@@ -23,13 +23,13 @@ const ABOUT: &str = "settled.json";
 
 /// Lets `set` be the settled one where runs write into it and a tier settles files.
 pub(crate) fn ensure(
-    plan: &Plan,
-    lab: &Lab,
+    ground: Ground<'_>,
     set: &mut FileSet,
     steps: &mut Vec<Step>,
     env: &mut Environment<'_>,
 ) -> Result<()> {
-    let writable = plan.kit.file_set.as_ref().is_some_and(|files| files.writable);
+    let plan = ground.plan;
+    let writable = plan.kit.file_set.as_ref().is_some_and(|files| files.writable != Writable::No);
     let tiers: Vec<&PlanTier> =
         plan.tiers.iter().filter(|tier| !tier.service.files_settles.is_empty()).collect();
     if !writable || tiers.is_empty() {
@@ -37,12 +37,11 @@ pub(crate) fn ensure(
     }
     let mut id = set.result.id.clone();
     for tier in &tiers {
-        let program = testbed::program::of_service(&testbed::Needed::by_tier(tier, &plan.kit)?, env.home)?;
-        let version = testbed::program::version(&program, &tier.service).line;
+        let version = ground.version(tier, env.home)?;
         id += &format!("-{}-{}", tier.service.name, plain(&version));
     }
     let commands = tiers.iter().map(|tier| serde_json::json!(tier.service.files_settles)).collect();
-    let mut wanted = Wanted { plan, lab, files: (&set.root.clone(), set.result.files), id, commands, steps };
+    let mut wanted = Wanted { ground, files: (&set.root.clone(), set.result.files), id, commands, steps };
     let Settled { root, made_s, reused } = cache::ensure(&mut wanted, env)?;
     set.settled(root, made_s, reused);
     Ok(())
@@ -65,8 +64,7 @@ struct Settled {
 }
 
 struct Wanted<'a> {
-    plan: &'a Plan,
-    lab: &'a Lab,
+    ground: Ground<'a>,
     /// Where they are, and how many.
     files: (&'a Path, u64),
     id: String,
@@ -76,9 +74,12 @@ struct Wanted<'a> {
 }
 
 impl Artefact for Wanted<'_> {
-    const KIND: &'static str = "settled file set";
     const FOLDER: &'static str = cache::DATA_SETS;
     type Ready = Settled;
+
+    fn kind(&self) -> &'static str {
+        "settled file set"
+    }
 
     fn id(&self) -> String {
         self.id.clone()
@@ -95,7 +96,7 @@ impl Artefact for Wanted<'_> {
 
     fn make(&mut self, half: &Path, place: &Path, env: &mut Environment<'_>) -> Result<Settled> {
         let started = Instant::now();
-        let settled = servers::settle_files(self.plan, self.lab, self.files, &env.failed(&self.id), env)?;
+        let settled = servers::settle_files(self.ground, self.files, &env.failed(&self.id), env)?;
         let failed = |error: std::io::Error| {
             Problem::environment(format!("failed to keep the settled file set: {error}"))
                 .file(half.display().to_string())

@@ -8,14 +8,15 @@ use std::time::Instant;
 use kit::shards::Shard;
 use model::record::plan::PlanTier;
 use model::record::{DatasetResult, Step};
-use model::{Plan, Problem, Result, units};
+use model::{Problem, Result, units};
 use serde_json::Value as Json;
-use testbed::{Lab, Snapshots};
+use testbed::Snapshots;
 
 use crate::artefact::cache::{self, Artefact, Found};
 use crate::artefact::dataset::Dataset;
 use crate::artefact::filling::Filling;
 use crate::environment::Environment;
+use crate::servers::Ground;
 
 /// The version of `shards.json`, and of the tables that the tier in front has.
 const FORMAT: u64 = 1;
@@ -25,17 +26,17 @@ const FRONT: &str = "front";
 
 /// What a plan's databases start from, and the data set for the record; nothing without a data set.
 pub(crate) fn snapshots(
-    plan: &Plan,
-    lab: &Lab,
+    ground: Ground<'_>,
     whole: Option<Dataset>,
     steps: &mut Vec<Step>,
     env: &mut Environment<'_>,
 ) -> Result<(Snapshots, Option<DatasetResult>)> {
+    let plan = ground.plan;
     let (Some(whole), Some(front)) = (whole, plan.database()) else { return Ok((Snapshots::new(), None)) };
     let Some(rows) = plan.shards() else {
         return Ok(([(front.name.clone(), vec![whole.path])].into(), Some(whole.result)));
     };
-    let mut wanted = Wanted { plan, lab, whole: &whole, rows, front, steps };
+    let mut wanted = Wanted { ground, whole: &whole, rows, front, steps };
     let made = cache::ensure(&mut wanted, env)?;
     let id = wanted.id();
     let result = whole.result;
@@ -58,8 +59,7 @@ struct Shards {
 }
 
 struct Wanted<'a> {
-    plan: &'a Plan,
-    lab: &'a Lab,
+    ground: Ground<'a>,
     whole: &'a Dataset,
     rows: &'a PlanTier,
     front: &'a PlanTier,
@@ -67,9 +67,12 @@ struct Wanted<'a> {
 }
 
 impl Artefact for Wanted<'_> {
-    const KIND: &'static str = "shared out data set";
     const FOLDER: &'static str = cache::DATA_SETS;
     type Ready = Shards;
+
+    fn kind(&self) -> &'static str {
+        "shared out data set"
+    }
 
     fn id(&self) -> String {
         format!("{}-shards-{}", self.whole.result.id, self.servers())
@@ -128,7 +131,7 @@ impl Wanted<'_> {
 
     /// What it is shared out by.
     fn keys(&self) -> Json {
-        serde_json::json!({ "in_a_row": kit::shards::IN_A_ROW, "of": self.plan.kit.shards })
+        serde_json::json!({ "in_a_row": kit::shards::IN_A_ROW, "of": self.ground.plan.kit.shards })
     }
 
     fn at(&self, place: &Path, (bytes, took_s): (u64, f64), reused: bool) -> Shards {
@@ -137,7 +140,7 @@ impl Wanted<'_> {
     }
 
     fn filling<'a>(&'a self, tier: &'a PlanTier, id: &str, env: &Environment<'_>) -> Filling<'a> {
-        Filling { plan: self.plan, tier, lab: self.lab, failed: env.failed(id) }
+        Filling { ground: self.ground, tier, failed: env.failed(id) }
     }
 
     /// Keeps one server's rows; also the tables that show all of them.
@@ -148,7 +151,7 @@ impl Wanted<'_> {
         id: &str,
         env: &mut Environment<'_>,
     ) -> Result<(u64, Vec<String>)> {
-        let keys = &self.plan.kit.shards;
+        let keys = &self.ground.plan.kit.shards;
         let Shard { number, of } = shard;
         let filling = self.filling(self.rows, id, env);
         // The steps of a server that only stands to be filled are nobody's.

@@ -8,21 +8,16 @@ use std::path::Path;
 
 use analysis::Steady;
 use analysis::signals::{Limit, Watched, early_span_s, signals};
+use model::RunRecord;
 use model::catalogue::rules::{EvidenceRule, Rule};
 use model::record::diagnosis::{ClueRole, SignalSummary};
-use model::{Catalogue, RunRecord};
 use store::Run;
+use testkit::catalogue::catalogue;
 
 use super::{fill_in, services};
-use crate::catalogue_folder;
 use crate::judge::series_seen;
 
 const RECORDED: [&str; 4] = ["events", "tpcw", "slow_page", "narrow_link"];
-
-fn catalogue() -> Catalogue {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
-    Catalogue::new(catalogue_folder::read(&folder).expect("the catalogue"))
-}
 
 /// A recorded run, its signals made anew from its seconds and series by what makes those of a run that ends now.
 fn recorded(name: &str) -> RunRecord {

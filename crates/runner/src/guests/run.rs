@@ -35,8 +35,8 @@ pub(crate) fn run(
     let connections = preflight::Needs::of_connections(u64::from(plan.load.places()));
     preflight::prepare(&connections, &stacks.first().target)?;
     let runs = Runs::open(env.home)?;
-    let origin = &env.settings.origin;
-    let (record, writer) = keep::begin(&runs, recipe, plan, stacks.first(), (&id, &started), origin)?;
+    let settings = env.settings;
+    let (record, writer) = keep::begin(&runs, recipe, plan, stacks.first(), (&id, &started), settings)?;
     let below = Runs::open(writer.directory())?;
     let mut guests = Vec::new();
     for one in stacks.all() {
@@ -92,8 +92,8 @@ impl GuestRun {
     ) -> Result<GuestRun> {
         let plan = one.guest.as_ref().map_or_else(|| plan.clone(), |guest| plan.of_guest(guest));
         let (id, started) = new_id(&plan.kit.name);
-        let origin = &env.settings.origin;
-        let (mut record, writer) = keep::begin(runs, recipe, &plan, &one.stack, (&id, &started), origin)?;
+        let settings = env.settings;
+        let (mut record, writer) = keep::begin(runs, recipe, &plan, &one.stack, (&id, &started), settings)?;
         record.links = one.stack.links(&plan)?;
         let pace = Planned::of(&plan.load);
         Ok(GuestRun { plan, id, record, writer, pace })

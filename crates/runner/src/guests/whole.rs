@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use analysis::{Batches, LogAlarm, Steady, TierEvent};
 use engine::Totals;
 use model::record::diagnosis::Limited;
+use model::record::instrument::INSTRUMENT;
 use model::record::interval::OperationName;
 use model::record::plan::{Guest, Load};
 use model::record::study::Measured;
@@ -12,7 +13,7 @@ use model::record::{
     Cloned, ConsistencyResult, GuestResult, Outcome, Series, TargetOutcome, TierResult, ValidityCheck,
 };
 use model::{Plan, Result, RunRecord};
-use observe::{GENERATOR, OBSERVERS, TierJob};
+use observe::{GENERATOR, OBSERVERS, TierJob, VIEWER};
 use store::{Run, RunWriter};
 use wording::Asking;
 
@@ -181,7 +182,7 @@ fn series(parts: &[Part]) -> Result<Vec<Series>> {
         let name = format!("guest {}", part.guest.number);
         let mut cores = Sums::new();
         part.run.each_series(|one| match one.tier.as_deref() {
-            None | Some(GENERATOR) if place == 0 => all.push(one),
+            None | Some(GENERATOR | VIEWER) if place == 0 => all.push(one),
             Some(tier) if one.name == CPU && is_of_stack(tier) => add(&mut cores, &one.points),
             _ => {}
         })?;
@@ -203,7 +204,7 @@ fn add(sums: &mut Sums, points: &[(f64, f64)]) {
 }
 
 fn is_of_stack(tier: &str) -> bool {
-    ![GENERATOR, OBSERVERS].contains(&tier)
+    !INSTRUMENT.contains(&tier)
 }
 
 /// The phases, which are the same for all, and what else happened to each.
@@ -244,14 +245,16 @@ fn tiers(parts: &[Part], window_s: f64, record: &RunRecord) -> Vec<TierResult> {
         .sum();
     let Some(first) = parts.first() else { return Vec::new() };
     let one = |tier: &TierResult| {
-        // There is one generator, which each guest's run has seen as a whole.
-        let guests = if tier.tier == GENERATOR { &parts[..1] } else { parts };
+        // There is one generator and one viewer, which each guest's run has seen as a whole.
+        let guests = if [GENERATOR, VIEWER].contains(&tier.tier.as_str()) { &parts[..1] } else { parts };
         let same = || {
             let rows = guests.iter().flat_map(|part| &part.run.record().tiers);
             rows.filter(|row| row.tier == tier.tier)
         };
         let cpu_cores = same().map(|row| row.cpu_cores).sum::<Option<f64>>();
-        let spent_s = cpu_cores.map(|cores| cores * window_s).filter(|_| tier.tier != OBSERVERS);
+        let spent_s = cpu_cores
+            .map(|cores| cores * window_s)
+            .filter(|_| ![OBSERVERS, VIEWER].contains(&tier.tier.as_str()));
         TierResult {
             tier: tier.tier.clone(),
             cpu_cores,

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use model::{Catalogue, Problem, RuleFile, ServiceManifest, Signal, SignalRegistry, Subject, document};
 use store::Run;
+use testkit::catalogue::catalogue;
 
 use super::registry;
-use crate::catalogue_folder;
 
 /// Runs of real stacks, as `plimsoll run` kept them.
 const RECORDED: [&str; 3] = ["events", "tpcw", "slow_page"];
@@ -16,12 +16,6 @@ const RECORDED: [&str; 3] = ["events", "tpcw", "slow_page"];
 fn services(catalogue: &Catalogue) -> BTreeMap<String, ServiceManifest> {
     let read = |name| catalogue.service(name).unwrap_or_else(|problems| panic!("{problems}"));
     catalogue.services().into_iter().map(|name| (name.to_string(), read(name))).collect()
-}
-
-/// The catalogue of this repository.
-fn catalogue() -> Catalogue {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
-    Catalogue::new(catalogue_folder::read(&folder).expect("the catalogue"))
 }
 
 fn all() -> SignalRegistry {
@@ -199,7 +193,7 @@ fn page(all: &SignalRegistry) -> String {
     };
     let mut text = HEAD.to_string();
     let sections = [
-        ("Of each tier, of `generator` and of `observers`", of(&read, Subject::Tier)),
+        ("Of each tier, of `generator`, of `observers` and of `viewer`", of(&read, Subject::Tier)),
         ("Of the machine", of(&read, Subject::Machine)),
         ("Of a tier, worked out at the end", of(&derived, Subject::Tier)),
         ("Of the run, worked out at the end", of(&derived, Subject::Run)),

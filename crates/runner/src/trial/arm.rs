@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use model::catalogue::kit::Users;
 use model::catalogue::setting::Value;
 use model::catalogue::tier_setting;
 use model::record::study::{Arm, By, Conditions};
-use model::{Catalogue, Plan, Problem, Problems, Recipe, Result};
+use model::{Catalogue, KitManifest, Plan, Problem, Problems, Recipe, Result};
 
+use crate::artefact::Use;
 use crate::catalogue_folder;
 use crate::trial::settle::Settling;
 use crate::{cpus, page_cache};
@@ -57,6 +57,10 @@ pub(crate) struct Task {
     pub(crate) window_s: u32,
     /// Percentiles that are kept beside the usual ones.
     pub(crate) percentiles: Vec<f64>,
+    /// How response times are distributed is kept, too.
+    pub(crate) response_times: bool,
+    /// Signals of tiers that are kept beside the usual figures: `web.calls.blocks`.
+    pub(crate) signals: Vec<String>,
 }
 
 /// Trials share a stack that stands: what one of them took from it the next ones would lack.
@@ -73,7 +77,7 @@ impl ReadyArm {
     pub(crate) fn of(arm: &Arm, by: By, load: f64, catalogue: &Rc<Catalogue>) -> Result<ReadyArm> {
         let mut catalogue = catalogue.clone();
         if let Some(folder) = &arm.catalogue {
-            Rc::make_mut(&mut catalogue).overlay(catalogue_folder::read(Path::new(folder))?);
+            catalogue_folder::lay(Path::new(folder), Rc::make_mut(&mut catalogue))?;
         }
         if let Some(fault) = &arm.recipe.fault {
             catalogue.fault(fault)?.patch(Rc::make_mut(&mut catalogue))?;
@@ -121,7 +125,7 @@ impl ReadyArm {
     ) -> Result<Task> {
         let ramp_up_s = ramp_up_s(by, load);
         let window_s = window_s.ceil().max(1.0) as u32;
-        let pause_s = longest_pause_s(by, &self.plan.kit.users);
+        let pause_s = longest_pause_s(by, &self.plan.kit);
         let min_warm_up_s = min_warm_up_s(pause_s, ramp_up_s);
         let max_s = Settling::max_s(min_warm_up_s, window_s);
         let recipe = under(conditions, with_load(&self.arm.recipe, by, load, ramp_up_s, max_s, seed));
@@ -130,8 +134,18 @@ impl ReadyArm {
         let data_seed = self.arm.recipe.seed.unwrap_or(model::catalogue::load::Load::default().seed);
         let plan = Plan { data_seed: Some(data_seed), ..resolved };
         let catalogue = self.catalogue.clone();
-        let percentiles = Vec::new();
-        Ok(Task { recipe, plan, catalogue, ramp_up_s, min_warm_up_s, pause_s, window_s, percentiles })
+        Ok(Task {
+            recipe,
+            plan,
+            catalogue,
+            ramp_up_s,
+            min_warm_up_s,
+            pause_s,
+            window_s,
+            percentiles: Vec::new(),
+            response_times: false,
+            signals: Vec::new(),
+        })
     }
 }
 
@@ -143,23 +157,22 @@ fn ramp_up_s(by: By, load: f64) -> u32 {
     }
 }
 
-/// Whether a trial of this plan can take turns with another one: its stack is started here and is a single one, and nothing that both
-/// would share is emptied for it.
+/// Whether a trial of this plan can take turns with another one: its stack is started here and is a single one, and it needs nothing for
+/// itself alone that both would share.
 pub fn can_take_turns(plan: &Plan) -> bool {
-    plan.target.is_none() && plan.guests.is_empty() && !page_cache::is_cold(plan)
+    plan.target.is_none() && plan.guests.is_empty() && page_cache::use_of_set(plan) == Use::Shared
 }
 
 /// Seconds of a trial with this load before its steady state may begin.
-pub fn warm_up_s(by: By, load: f64, users: &Users) -> f64 {
+pub fn warm_up_s(by: By, load: f64, kit: &KitManifest) -> f64 {
     let ramp_up_s = ramp_up_s(by, load);
-    f64::from(ramp_up_s + min_warm_up_s(longest_pause_s(by, users), ramp_up_s))
+    f64::from(ramp_up_s + min_warm_up_s(longest_pause_s(by, kit), ramp_up_s))
 }
 
 /// The longest mean pause between sessions. Arrivals have none.
-fn longest_pause_s(by: By, users: &Users) -> f64 {
-    let pauses = users.by_session.values().copied().chain(users.cycle).chain(users.think);
+fn longest_pause_s(by: By, kit: &KitManifest) -> f64 {
     match by {
-        By::Users => pauses.map(|pause| pause.mean()).fold(0.0, f64::max),
+        By::Users => kit.longest_pause_s(),
         By::Rate => 0.0,
     }
 }
@@ -199,6 +212,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use model::Distribution;
+    use model::catalogue::kit::Users;
 
     use super::*;
 
@@ -220,16 +234,17 @@ mod tests {
         let cycle = Users { cycle: Some(fixed(5.0)), ..none.clone() };
         let pauses = [("quick", 1.0), ("slow", 20.0)].map(|(name, value)| (name.to_string(), fixed(value)));
         let by_session = Users { by_session: pauses.into(), ..cycle.clone() };
+        let kit = testkit::catalogue::catalogue().kit("dvdstore").expect("a kit");
         for (users, expected) in [(none, 0), (think, 22), (cycle, 15), (by_session, 60)] {
-            let warm_up_s = |by| min_warm_up_s(longest_pause_s(by, &users), 1);
-            assert_eq!((warm_up_s(By::Users), warm_up_s(By::Rate)), (expected, 0), "{users:?}");
+            let kit = KitManifest { users, ..kit.clone() };
+            let warm_up_s = |by| min_warm_up_s(longest_pause_s(by, &kit), 1);
+            assert_eq!((warm_up_s(By::Users), warm_up_s(By::Rate)), (expected, 0), "{:?}", kit.users);
         }
     }
 
     #[test]
     fn a_trial_of_users_who_pause_has_time_for_their_pauses() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
-        let catalogue = Rc::new(Catalogue::new(catalogue_folder::read(&folder).expect("the catalogue")));
+        let catalogue = Rc::new(testkit::catalogue::catalogue());
         let size = Some("quick".to_string());
         let recipe = Recipe { format: 1, kit: "events".into(), size, ..Recipe::default() };
         let arm = Arm {

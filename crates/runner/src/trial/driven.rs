@@ -89,9 +89,14 @@ impl Driven {
         writer.finish(&record)?;
         let names = &recording.totals.names;
         let foreign_cores = record.generator.foreign_cores;
-        let also = analysis::Also { percentiles: &task.percentiles, metrics: &task.plan.kit.metrics };
+        let also = analysis::Also {
+            percentiles: &task.percentiles,
+            metrics: &task.plan.kit.metrics,
+            response_times: task.response_times,
+        };
+        let signals = analysis::tier_signals(&task.signals, &record.signals);
         let measured = analysis::measured_in(&batches, names, &task.plan.qos, &record.tiers, &also)
-            .map(|found| Measured { foreign_cores, only_under_way, ..found });
+            .map(|found| Measured { signals, foreign_cores, only_under_way, ..found });
         let faults = verdict::faults(&record, ending == Some(Ending::Unsettled));
         let broken = |fault: &Fault| matches!(fault.check, Check::Tiers | Check::Consistency);
         let spoilt = ending == Some(Ending::Hopeless) || faults.iter().any(broken);

@@ -11,7 +11,7 @@ use store::{RunWriter, Runs};
 use super::arm::Task;
 use super::driven::Driven;
 use super::settle::{Ending, Settling};
-use crate::environment::{Environment, Origin};
+use crate::environment::{Environment, Settings};
 use crate::keep;
 use crate::measure::{Recording, SideBySide, measure};
 use crate::standing_stack::StandingStack;
@@ -33,9 +33,9 @@ pub(super) fn begin(
     stack: &mut StandingStack,
     runs: &Runs,
     (id, started): (&str, &str),
-    origin: &Origin,
+    settings: &Settings,
 ) -> Result<std::result::Result<Begun, Driven>> {
-    let (mut record, writer) = keep::begin(runs, &task.recipe, &task.plan, stack, (id, started), origin)?;
+    let (mut record, writer) = keep::begin(runs, &task.recipe, &task.plan, stack, (id, started), settings)?;
     if let Some(check) = no_room((task, at_once), stack) {
         record.validity.push(check);
         record.steps = std::mem::take(&mut stack.steps);

@@ -42,11 +42,16 @@ fn plan(arm: &ReadyArm) -> String {
     plan.to_string()
 }
 
-/// Everything below the folders of the arm's kit and services, and the modules that the kit borrows.
+/// Everything below the folders of the arm's kit and services and of the sources of its servers, and the modules that the kit
+/// borrows.
 fn files(arm: &ReadyArm) -> String {
     let catalogue = &arm.catalogue;
-    let services = arm.plan.tiers.iter().map(|tier| tier.folder.clone());
-    let folders: Vec<String> = services.chain([format!("kits/{}", arm.plan.kit.name)]).collect();
+    let tiers = &arm.plan.tiers;
+    let services = tiers.iter().map(|tier| tier.folder.clone());
+    let builds = tiers.iter().filter_map(|tier| tier.service.build.as_ref());
+    let sources = builds.map(|build| build.source_folder().to_string());
+    let folders: Vec<String> =
+        services.chain([format!("kits/{}", arm.plan.kit.name)]).chain(sources).collect();
     let mut sum = Sha256::new();
     let mut add = |path: &str, bytes: &[u8]| {
         sum.update(path.as_bytes());

@@ -32,7 +32,7 @@ pub(super) fn drive(
     env: &mut Environment<'_>,
 ) -> Result<Driven> {
     let (mut record, writer) =
-        keep::begin(runs, &task.recipe, &task.plan, stacks.first(), (id, started), &env.settings.origin)?;
+        keep::begin(runs, &task.recipe, &task.plan, stacks.first(), (id, started), env.settings)?;
     if let Some(check) = no_room((task, 1), stacks.first()) {
         record.validity.push(check);
         return Driven::refused(record, writer);
@@ -72,12 +72,12 @@ fn begin(
     below: &Runs,
     env: &Environment<'_>,
 ) -> Result<Vec<(String, Begun)>> {
-    let origin = &env.settings.origin;
+    let settings = env.settings;
     let partners = Partner::all(tasks.len());
     let all = tasks.iter().zip(stacks.all_mut()).zip(partners);
     all.map(|((task, one), partner)| {
         let (id, started) = new_id(&task.plan.kit.name);
-        match driving::begin((task, 1), &mut one.stack, below, (&id, &started), origin)? {
+        match driving::begin((task, 1), &mut one.stack, below, (&id, &started), settings)? {
             Ok(begun) => Ok((id, begun.with(partner))),
             Err(_) => Err(Problem::bug("one of several guests has no room where all have").into()),
         }
@@ -152,7 +152,11 @@ fn judge(
     record.setup.steady_s = counted.steady_s;
     record.setup.load = Some(counted);
     writer.finish(&record)?;
-    let also = Also { percentiles: &task.percentiles, metrics: &task.plan.kit.metrics };
+    let also = Also {
+        percentiles: &task.percentiles,
+        metrics: &task.plan.kit.metrics,
+        response_times: task.response_times,
+    };
     let seen = || judged.iter().filter_map(|one| one.measured.as_ref());
     let measured = analysis::measured_in(&batches, &names, &task.plan.qos, &record.tiers, &also);
     let measured = measured.map(|sums| Measured {
@@ -194,9 +198,7 @@ mod tests {
     }
 
     fn task() -> Task {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
-        let files = crate::catalogue_folder::read(&folder).expect("the catalogue");
-        let catalogue = std::rc::Rc::new(model::Catalogue::new(files));
+        let catalogue = std::rc::Rc::new(testkit::catalogue::catalogue());
         let recipe = model::Recipe { format: 1, kit: "dvdstore".into(), ..model::Recipe::default() };
         let plan = model::Plan::resolve(&recipe, None, &catalogue, &[0, 1]).expect("a plan");
         Task {
@@ -208,6 +210,8 @@ mod tests {
             pause_s: 0.0,
             window_s: 20,
             percentiles: Vec::new(),
+            response_times: false,
+            signals: Vec::new(),
         }
     }
 }

@@ -18,7 +18,7 @@ pub fn of_run(run: &Run, metrics: &[Metric]) -> Result<Measured> {
     for second in seconds {
         batches.push(&second?);
     }
-    let also = Also { percentiles: &[], metrics };
+    let also = Also { percentiles: &[], metrics, response_times: false };
     analysis::measured_in(&batches, &names, &[], &run.record().tiers, &also).ok_or_else(|| {
         Problem::invalid(format!("run {} has no second of steady state", run.record().id)).into()
     })

@@ -38,8 +38,7 @@ pub(super) fn measure(
         bench.take_down(standing.stacks);
     }
     let tasks = [bench.task(orders[0])?, bench.task(orders[1])?];
-    let below = (bench.outlook)(orders[0], trials);
-    bench.env.progress.below(&below);
+    bench.tell_so_far(&orders, trials);
     let ids = [0, 1].map(|side: usize| outcome::new_id(&tasks[side].plan.kit.name));
     let mut stacks = stand(bench, &tasks, &ids, trials)?;
     let muted = bench.env.progress.mute(true);
@@ -86,13 +85,13 @@ fn drive(
     stacks: &mut [Stacks],
 ) -> Result<[Driven; 2]> {
     let runs = bench.study.runs()?;
-    let origin = &bench.env.settings.origin;
+    let settings = bench.env.settings;
     let [one, two] = stacks else { return Err(Problem::bug("two stacks take turns").into()) };
     // Guests take no turns (`can_take_turns`): there is one stack for each trial.
     let (one, two) = (one.first_mut(), two.first_mut());
     let begin = |side: usize, stack: &mut StandingStack| {
         let (id, started) = &ids[side];
-        driving::begin((&tasks[side], SIDES), stack, &runs, (id, started), origin)
+        driving::begin((&tasks[side], SIDES), stack, &runs, (id, started), settings)
     };
     let (first, second) = match (begin(0, one)?, begin(1, two)?) {
         (Ok(first), Ok(second)) => (first, second),

@@ -1,6 +1,7 @@
 //! Finding the steady state while a trial runs, and its end: enough steady seconds, a load that is hopeless, or a
 //! stack that doesn't settle.
 
+use analysis::Steady;
 use engine::Second;
 use model::OperationInterval;
 use model::record::Event;
@@ -48,6 +49,8 @@ pub(crate) struct Settling {
     pause_s: f64,
     /// The seconds after the ramp-up.
     seen: Vec<Seen>,
+    /// Those after the minimum warm-up, together: what is said of it before its window is known.
+    after_warm_up: Steady,
     last: u32,
     ending: Option<Ending>,
     /// The trial that it takes turns with, which it ends together with.
@@ -76,7 +79,19 @@ impl Settling {
         let window_s = window_s.max(1);
         let (largest_limit_s, pause_s, seen, last) = (None, 0.0, Vec::new(), 0);
         let (ending, partner) = (None, None);
-        Settling { ramp_up_s, min_warm_up_s, window_s, largest_limit_s, pause_s, seen, last, ending, partner }
+        let after_warm_up = Steady::new(f64::from(ramp_up_s + min_warm_up_s), f64::INFINITY);
+        Settling {
+            ramp_up_s,
+            min_warm_up_s,
+            window_s,
+            largest_limit_s,
+            pause_s,
+            seen,
+            after_warm_up,
+            last,
+            ending,
+            partner,
+        }
     }
 
     /// By `targets` it is known what is beyond all limits.
@@ -178,12 +193,13 @@ impl Pace for Settling {
     fn second(&mut self, second: &Second<'_>) -> Pacing {
         self.last = second.interval.second;
         let (ramp_up_s, number) = (self.ramp_up_s, self.last);
+        self.after_warm_up.push(second.interval);
         let mut events = Vec::new();
         if number + 1 == ramp_up_s {
             events.push(phase(f64::from(ramp_up_s), "every user has begun"));
         }
         if number < ramp_up_s || self.ending.is_some() {
-            return Pacing { events, enough: false };
+            return Pacing { events, ..Pacing::default() };
         }
         self.seen.push(Seen::of(second));
         self.ending = self.decide();
@@ -194,7 +210,11 @@ impl Pace for Settling {
             let (from, to) = self.window();
             events.extend(ending_events(ending, f64::from(from), f64::from(to)));
         }
-        Pacing { events, enough: self.ending.is_some() }
+        Pacing { events, enough: self.ending.is_some(), ..Pacing::default() }
+    }
+
+    fn steady(&self) -> &Steady {
+        &self.after_warm_up
     }
 
     fn words(&self) -> (String, f64) {

@@ -42,6 +42,7 @@ mod tests {
             at_least: None,
             at_most: Some(1.0),
             judged_from_s: 0.0,
+            at_least_samples: 0,
             why: None,
         }
     }

@@ -1,8 +1,9 @@
 //! The list, the index behind it, and how a run is named.
 
 use std::fs;
+use std::time::Duration;
 
-use store::Runs;
+use store::{Filter, Look, Notes, Order, Runs, Selected, Selection};
 use testkit::recorded::Specimen;
 
 use crate::{keep, short};
@@ -78,10 +79,66 @@ fn a_list_comes_from_the_index_when_nothing_changed() {
     let (home, runs) = three();
     let before = runs.list().expect("a list");
     let index = rusqlite::Connection::open(home.path().join("index.sqlite")).unwrap();
-    index.execute("UPDATE run SET summary = replace(summary, '\"users\":20', '\"users\":77')", []).unwrap();
+    index.execute("UPDATE summary SET text = replace(text, '\"users\":20', '\"users\":77')", []).unwrap();
     drop(index);
     assert_eq!(before[0].users, 20);
     assert_eq!(runs.list().expect("a list")[0].users, 77, "the cached row is believed: its stamp still fits");
+}
+
+fn page(runs: &Runs, look: Look, time: Duration) -> Selected {
+    runs.select(&Selection::of(Filter::default()), look, time).expect("it can be read")
+}
+
+#[test]
+fn a_list_that_may_take_no_time_gives_what_the_index_knows_and_says_how_much_is_missing() {
+    let (_home, runs) = three();
+    let some = page(&runs, Look::All, Duration::ZERO);
+    assert_eq!(some.runs.len() + some.unread, 3);
+    assert!(some.unread >= 2, "{}", some.unread);
+    let all = runs.list().expect("it can be read");
+    let now = page(&runs, Look::Changes, Duration::ZERO);
+    assert_eq!((now.runs, now.unread), (all, 0), "now the index knows them");
+}
+
+#[test]
+fn who_looks_at_changes_alone_sees_what_plimsoll_changed_and_what_is_shown_as_it_is() {
+    let (home, runs) = three();
+    runs.list().expect("a list");
+    let look = || page(&runs, Look::Changes, Duration::ZERO);
+    let notes = Notes { note: "before the upgrade".to_string(), ..Notes::default() };
+    notes.write(runs.find(IDS[0]).expect("it is there").directory()).expect("there is room");
+    let record = home.path().join("runs").join(IDS[1]).join("run.json");
+    let text = fs::read_to_string(&record).unwrap().replace("\"users\": 70", "\"users\": 1234");
+    fs::write(&record, text).unwrap();
+    keep(home.path(), short(Specimen::Passed), "20261123-000000-dvdstore-0003");
+    runs.remove(IDS[2]).expect("it can be removed");
+    let now = look();
+    assert_eq!(now.unread, 1, "there was no time for the new one: {now:?}");
+    let now = page(&runs, Look::Changes, Duration::MAX);
+    assert_eq!((now.number, now.unread), (3, 0));
+    assert_eq!(now.runs[0].notes, notes);
+    assert_eq!(now.runs[1].users, 1234, "what somebody changed by hand is seen, since it is shown");
+    assert_eq!(now.runs, runs.list().expect("a list"), "as who looks at everything");
+}
+
+#[test]
+fn a_page_has_its_rows_in_their_order_and_says_how_many_there_are() {
+    let (_home, runs) = three();
+    let select = |order: &str, skip, rows| {
+        let order = Order::read(order).expect(order);
+        let selection = Selection { order, skip, rows, ..Selection::of(Filter::default()) };
+        let selected = runs.select(&selection, Look::All, Duration::MAX).expect("a list");
+        assert_eq!((selected.number, selected.all), (3, 3));
+        selected.runs.iter().map(|run| run.users).collect::<Vec<_>>()
+    };
+    let list = runs.list().expect("a list");
+    let mut users: Vec<u32> = list.iter().map(|run| run.users).collect();
+    assert_eq!(select("started", 0, None), users);
+    users.sort_unstable();
+    assert_eq!(select("users", 0, None), users);
+    users.reverse();
+    assert_eq!(select("-users", 1, Some(1)), users[1..2]);
+    assert!(["kit", "nothing", "words", "-"].iter().all(|word| Order::read(word).is_none()));
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod death;
 mod golden;
 mod guests;
 mod list;
+mod queue;
 mod round_trip;
 mod studies;
 

@@ -84,6 +84,8 @@ fn trial(number: u32, load: f64) -> Trial {
             foreign_cores: None,
             only_under_way: false,
             guest_spread_ratio: None,
+            signals: Vec::new(),
+            response: None,
         }),
         faults: Vec::new(),
         overloaded: Vec::new(),

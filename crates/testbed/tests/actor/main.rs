@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use model::{Problem, Problems};
 use rustix::process::{Resource, Rlimit};
-use testbed::{KeeperCommand, Lab, LabOptions, Launch, Snapshots, StartOptions};
+use testbed::{BuiltServers, KeeperCommand, Lab, LabOptions, Launch, Snapshots, StartOptions};
 
 #[path = "../it/tiny.rs"]
 mod tiny;
@@ -73,6 +73,7 @@ fn stack(lab: &Lab, far: bool) -> Result<(), Problems> {
         snapshots: &Snapshots::new(),
         file_set: None,
         built: None,
+        built_servers: &BuiltServers::new(),
         loading: None,
         web_port: None,
         keep_failed: &lab.home().join("failed"),

@@ -7,11 +7,12 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::catalogue::kit::Build;
+use model::catalogue::build::Build;
 use model::{Catalogue, Plan};
 use tempfile::TempDir;
 use testbed::{
-    KeeperCommand, Lab, LabOptions, Needed, SettledFiles, Stack, StartOptions, StepEvent, packages,
+    BuiltServers, KeeperCommand, Lab, LabOptions, Needed, SettledFiles, Stack, StartOptions, StepEvent,
+    packages,
 };
 use testkit::ending::skip;
 
@@ -55,6 +56,8 @@ pub(crate) struct Bench {
     pub(crate) files: Option<PathBuf>,
     /// The directory of a built application.
     pub(crate) built: Option<PathBuf>,
+    /// Those of built servers.
+    pub(crate) built_servers: BuiltServers,
     home: TempDir,
 }
 
@@ -97,7 +100,16 @@ impl Bench {
             cgroups: true,
         });
         let lab = lab.expect("a lab");
-        Some(Bench { catalogue, lab, id, steps: Vec::new(), files: None, built: None, home })
+        Some(Bench {
+            catalogue,
+            lab,
+            id,
+            steps: Vec::new(),
+            files: None,
+            built: None,
+            built_servers: BuiltServers::new(),
+            home,
+        })
     }
 
     pub(crate) fn home(&self) -> &Path {
@@ -147,6 +159,7 @@ impl Bench {
             snapshots: &snapshots,
             file_set: self.files.as_deref(),
             built: self.built.as_deref(),
+            built_servers: &self.built_servers,
             loading: loading.then_some(database.as_str()),
             web_port: None,
             keep_failed: &failed,

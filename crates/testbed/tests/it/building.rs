@@ -38,7 +38,10 @@ impl Site {
     fn build(&self, run: &[&str], cancel: &dyn Fn() -> bool) -> model::Result<Result<(), String>> {
         let run: Vec<String> = run.iter().map(ToString::to_string).collect();
         let log = self.log();
-        self.lab.build(&BuildCommand { run: &run, dir: self.dir.path(), log: &log, cpus: &[] }, cancel)
+        self.lab.build(
+            &BuildCommand { what: "it", run: &run, dir: self.dir.path(), log: &log, cpus: &[] },
+            cancel,
+        )
     }
 
     fn shell(&self, script: &str) -> Result<(), String> {

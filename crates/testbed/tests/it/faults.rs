@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 
 use model::{Kind, Plan};
-use testbed::{Snapshots, Stack, StartOptions, Step, StepEvent};
+use testbed::{BuiltServers, Snapshots, Stack, StartOptions, Step, StepEvent};
 
 use crate::bench::{Bench, EVENT, LAMP, get};
 use crate::tiny::{overlay, plan};
@@ -99,6 +99,7 @@ fn a_server_in_whose_place_somebody_else_answers_is_not_ready() {
         snapshots: &Snapshots::new(),
         file_set: None,
         built: None,
+        built_servers: &BuiltServers::new(),
         loading: None,
         web_port: Some(port),
         keep_failed: &bench.failed_dir(),
@@ -132,6 +133,7 @@ fn a_free_port_that_somebody_takes_in_between_is_replaced() {
         snapshots: &Snapshots::new(),
         file_set: None,
         built: None,
+        built_servers: &BuiltServers::new(),
         loading: None,
         web_port: None,
         keep_failed: &bench.failed_dir(),
@@ -222,6 +224,7 @@ fn a_start_that_is_cancelled_ends_what_had_started() {
         snapshots: &Snapshots::new(),
         file_set: None,
         built: None,
+        built_servers: &BuiltServers::new(),
         loading: None,
         web_port: None,
         keep_failed: &bench.failed_dir(),

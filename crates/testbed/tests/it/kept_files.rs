@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use model::Plan;
-use model::catalogue::kit::FileSet;
+use model::catalogue::kit::{FileSet, Writable};
 use model::catalogue::service::Command;
 use testbed::{Stack, page_cache};
 use testkit::ending::skip;
@@ -115,7 +115,8 @@ fn a_run_adds_and_replaces_files_of_its_own_and_the_kept_ones_stay() {
                 echo file_get_contents(\"$d/one\"), ' ', file_get_contents(\"$d/two\");\n";
     bench.catalogue.overlay(overlay(&[("kits/tiny/app/files.php.j2", page)]));
     let mut plan = bench.plan(LIGHTTPD, &[]);
-    plan.kit.file_set = Some(FileSet { script: "files.lua".into(), writable: true, page_cache: None });
+    plan.kit.file_set =
+        Some(FileSet { script: "files.lua".into(), writable: Writable::Link, page_cache: None });
     let stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
     let own = stack.tier("web").expect("a tier").dir.parent().expect("the instance").join("files");
     let inode = |path: PathBuf| fs::metadata(path).expect("it is there").ino();
@@ -145,6 +146,35 @@ fn a_run_adds_and_replaces_files_of_its_own_and_the_kept_ones_stay() {
     bench.lab.close().expect("a clean end");
 }
 
+#[test]
+fn a_run_writes_into_files_that_are_copies_of_its_own_and_the_next_has_new_ones() {
+    let Some(mut bench) = Bench::new("copies", LIGHTTPD) else { return };
+    let kept = bench.home().join("kept set");
+    fs::create_dir_all(kept.join("a")).expect("a directory");
+    fs::write(kept.join("a/one"), "kept").expect("it is writable");
+    fs::set_permissions(kept.join("a/one"), fs::Permissions::from_mode(0o444)).expect("it is ours");
+    let dated = |path: PathBuf| fs::metadata(path).and_then(|about| about.modified()).expect("it is there");
+    let moment = dated(kept.join("a/one"));
+    bench.files = Some(kept.clone());
+    let page = "<?php $f = '{{ file_set }}/a/one'; echo file_get_contents($f), ' '; \
+                file_put_contents($f, 'in place', LOCK_EX); echo file_get_contents($f);\n";
+    bench.catalogue.overlay(overlay(&[("kits/tiny/app/files.php.j2", page)]));
+    let mut plan = bench.plan(LIGHTTPD, &[]);
+    plan.kit.file_set =
+        Some(FileSet { script: "files.lua".into(), writable: Writable::Copy, page_cache: None });
+    for _ in 0..2 {
+        let stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
+        let own = stack.files().expect("the kit has a set").to_path_buf();
+        assert_eq!(dated(own.join("a/one")), moment, "it is dated as the kept one is");
+        let said = get(stack.web_address().expect("an address"), "/files.php");
+        assert!(said.contains("kept in place"), "{said}");
+        drop(stack);
+        assert!(!own.exists(), "the run's own directory goes with it");
+        assert_eq!(fs::read_to_string(kept.join("a/one")).expect("it is kept"), "kept");
+    }
+    bench.lab.close().expect("a clean end");
+}
+
 /// A bench with the kept file `a/one`, and a plan whose web server settles it by these commands.
 fn settling(name: &str, commands: &[&[&str]]) -> Option<(Bench, Plan, PathBuf)> {
     let mut bench = Bench::new(name, LIGHTTPD)?;
@@ -154,7 +184,8 @@ fn settling(name: &str, commands: &[&[&str]]) -> Option<(Bench, Plan, PathBuf)> 
     fs::set_permissions(kept.join("a/one"), fs::Permissions::from_mode(0o444)).expect("it is ours");
     bench.files = Some(kept.clone());
     let mut plan = bench.plan(LIGHTTPD, &[]);
-    plan.kit.file_set = Some(FileSet { script: "files.lua".into(), writable: true, page_cache: None });
+    plan.kit.file_set =
+        Some(FileSet { script: "files.lua".into(), writable: Writable::Link, page_cache: None });
     let web = plan.tiers.iter_mut().find(|tier| tier.name == "web").expect("a web tier");
     web.service.files_settles = commands
         .iter()

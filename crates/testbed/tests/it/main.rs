@@ -2,6 +2,7 @@
 
 mod balancer;
 mod bench;
+mod broker;
 mod building;
 mod cached;
 mod cleanup;

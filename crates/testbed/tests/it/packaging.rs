@@ -21,6 +21,7 @@ fn nothing_that_would_start_a_daemon_is_ever_installed() {
             "nginx",
             "nginx-light",
             "memcached",
+            "nats-server",
             "h2o",
             "tomcat10",
         ];

@@ -37,11 +37,12 @@ pub(crate) fn lay_far(catalogue: &mut Catalogue) {
 
 /// The catalogue's services and stacks, and the tiny kit.
 pub(crate) fn catalogue() -> Catalogue {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogue");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files: BTreeMap<String, Cow<'static, [u8]>> = BTreeMap::new();
-    for folder in ["host", "services", "stacks"] {
-        read_into(&mut files, &root, Path::new(folder));
+    for folder in ["extensions", "host", "services", "stacks"] {
+        read_into(&mut files, &root.join("catalogue"), Path::new(folder));
     }
+    read_into(&mut files, &root, Path::new("servers"));
     let mut catalogue = Catalogue::new(files);
     let manifest = manifest("tiny", &["web+php", "sql"], "/index.php", "apache-prefork-modphp-mariadb");
     catalogue.overlay(overlay(&[
@@ -85,7 +86,10 @@ fn read_into(files: &mut BTreeMap<String, Cow<'static, [u8]>>, root: &Path, insi
     for entry in fs::read_dir(root.join(inside)).expect("the catalogue").flatten() {
         let path = inside.join(entry.file_name());
         if entry.path().is_dir() {
-            read_into(files, root, &path);
+            // Where somebody has built by hand.
+            if entry.file_name() != "target" {
+                read_into(files, root, &path);
+            }
         } else {
             let name = path.to_str().expect("text").to_string();
             files.insert(name, Cow::Owned(fs::read(entry.path()).expect("a file")));

@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use model::catalogue::kit::FileSet;
+use model::catalogue::kit::{FileSet, Writable};
 use model::{Catalogue, Plan};
 use rustix::process::Signal;
 use testbed::{Stack, Tier};
@@ -76,7 +76,8 @@ fn tomcat_serves_the_document_root_and_the_file_set_and_leaves_nothing() {
     kept_files(&kept);
     bench.files = Some(kept);
     let mut plan = plan(&bench.catalogue, ALONE, &[("web.Xms", "64M"), ("web.Xmx", "64M")]);
-    plan.kit.file_set = Some(FileSet { script: "files.lua".into(), writable: false, page_cache: None });
+    plan.kit.file_set =
+        Some(FileSet { script: "files.lua".into(), writable: Writable::No, page_cache: None });
     let mut stack = start(&mut bench, &plan);
     expect_page(&stack, "/index.html", "the front page");
     expect_page(&stack, "/", "the front page");

@@ -34,8 +34,9 @@ pub(super) fn tables() -> Vec<Published> {
         pairs: Vec::new(),
         claims: Vec::new(),
     };
-    let metric = PublishedFigure { name: "mbit_per_s".into(), operation: None, metric: true, times: 1.0 };
-    let p95 = PublishedFigure { name: "p95".into(), operation: None, metric: false, times: 1e3 };
+    let metric =
+        PublishedFigure { name: "mbit_per_s".into(), metric: true, times: 1.0, ..PublishedFigure::default() };
+    let p95 = PublishedFigure { name: "p95".into(), times: 1e3, ..PublishedFigure::default() };
     let row = PublishedRow::new;
     let mut throughput = table("Throughput on Linux with 1 GB of memory", "mbit_per_s", metric, "Mbit/s");
     throughput.rows = vec![

@@ -106,10 +106,12 @@ impl Stack {
                 .map(|(tier, cpu_cores)| TierCpu { tier: tier.into(), cpu_cores })
                 .to_vec(),
             metrics: Vec::new(),
+            signals: Vec::new(),
             failed_ratio,
             foreign_cores: None,
             only_under_way: false,
             guest_spread_ratio: None,
+            response: None,
         }
     }
 }

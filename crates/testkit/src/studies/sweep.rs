@@ -10,9 +10,9 @@ use model::record::study::{
 use model::record::{Check, Outcome};
 
 use super::lab::{Lab, spoil};
-use super::published;
 use super::stack::{Stack, wobble};
 use super::study::{Parts, arm, record};
+use super::{published, response_times};
 
 /// What a sweep varies and measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +128,7 @@ pub fn sweep(shape: SweepShape) -> StudyRecord {
         seed: 1,
         cells: cells.collect(),
         form: published.then_some(Form::Short),
+        signals: Vec::new(),
         published: if published { published::tables() } else { Vec::new() },
         differs: if published { published::differs() } else { Vec::new() },
     };
@@ -147,6 +148,9 @@ pub fn sweep(shape: SweepShape) -> StudyRecord {
 }
 
 fn disturb(shape: SweepShape, trial: &mut Trial) {
+    if shape != SweepShape::LoadLines {
+        trial.measured.iter_mut().for_each(|seen| seen.response = response_times::of(seen));
+    }
     match shape {
         SweepShape::Published => published::metric(trial),
         SweepShape::Users if trial.number == 9 => spoil(

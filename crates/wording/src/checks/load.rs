@@ -2,6 +2,7 @@
 
 use analysis::{ArrivalsFault, MixDraws, PauseFault, SessionShare};
 use model::catalogue::load::Pattern;
+use model::record::LoadChange;
 use model::units::{self, number, percent};
 
 use crate::asking::Asking;
@@ -15,6 +16,17 @@ pub(super) fn users(mean: f64, asked: u32, ok: bool, asking: Asking) -> String {
         "{mean} of {asked} users were at work: the load was not the one asked for{}",
         asking.longer_ramp_up("the ramp-up")
     )
+}
+
+pub(super) fn by_hand(changes: &[LoadChange]) -> String {
+    let numbers = || changes.iter().flat_map(|change| [change.from, change.to]);
+    match (changes.len(), numbers().min(), numbers().max()) {
+        (times @ 1.., Some(fewest), Some(most)) => {
+            let times = if times == 1 { "once".to_string() } else { format!("{times} times") };
+            format!("load changed by hand {times}, {fewest} to {most} users")
+        }
+        _ => "load left to be changed by hand, which nobody did".to_string(),
+    }
 }
 
 pub(super) fn arrivals(

@@ -1,7 +1,7 @@
 //! Whether the measurement was long enough, has samples enough, and balances.
 
-use analysis::{BalanceOf, Little, Samples, SteadyEnd};
-use model::units::{self, number, percent};
+use analysis::{BalanceOf, Little, LittleExcuse, SteadyEnd, limits};
+use model::units::{self, percent};
 
 use crate::asking::Asking;
 
@@ -34,8 +34,23 @@ pub(super) fn duration(steady_s: f64, planned_s: f64, end: SteadyEnd, asking: As
     format!("{why} after {recorded}: repeat it and let it end")
 }
 
-/// `waiting`: users who are never answered are what the law stumbles over, and a target says so already.
-pub(super) fn little(little: &Little, waiting: bool, asking: Asking) -> String {
+pub(super) fn viewer(cores: f64, ok: bool) -> String {
+    let (used, limit) = (percent(cores), percent(limits::VIEWER_CORES));
+    let page = format!("the laboratory's page took {used} of a CPU on average");
+    if !ok {
+        return format!(
+            "{page}, more than {limit}: what was measured lacked it; close what is open of the page and repeat the run"
+        );
+    }
+    if cores > limits::VIEWER_NOTICED_CORES {
+        let usual = percent(limits::VIEWER_NOTICED_CORES);
+        return format!("{page}, at most {limit} allowed, but more than {usual}: fewer open pages take less");
+    }
+    format!("{page}, at most {limit} allowed")
+}
+
+/// `excuse` is what the law stumbles over that another check or a target tells already.
+pub(super) fn little(little: &Little, excuse: Option<LittleExcuse>, asking: Asking) -> String {
     let (of, worst) = little.worst();
     let by_count = format!(
         "{} users by time integral, {} by X·(R+Z)",
@@ -47,7 +62,11 @@ pub(super) fn little(little: &Little, waiting: bool, asking: Asking) -> String {
         let allowed = if worst.integral_s > 0.0 { ratio(worst.allowed_s()) } else { "0 %".to_string() };
         return format!("Little's law holds: {by_count}; largest difference within {allowed}");
     }
-    if waiting {
+    if excuse == Some(LittleExcuse::TierEnded) {
+        return "Little's law can't be judged: a tier ended, and what was under way then was never answered"
+            .to_string();
+    }
+    if excuse == Some(LittleExcuse::Waiting) {
         let open = ratio(worst.difference_s().abs());
         return format!(
             "Little's law holds with the users who were still waiting when the steady state ended ({open} of all user \
@@ -84,27 +103,4 @@ pub(super) fn little(little: &Little, waiting: bool, asking: Asking) -> String {
         (false, false) => "work was counted twice; this is a fault of the instrument, report it".to_string(),
     };
     format!("Little's law is broken: counted and integrated {what} {fault} ({by_count}); {cause}")
-}
-
-pub(super) fn samples(samples: &Samples, asking: Asking) -> String {
-    let (target, samples, needed, enough_after_s) = match samples {
-        Samples::NoTarget => return "no target asks for samples".to_string(),
-        Samples::Enough { fewest } => {
-            return format!("every target has the samples it needs (the fewest: {})", number(*fewest as f64));
-        }
-        Samples::Lacking { target, samples, needed, enough_after_s } => {
-            (target, *samples, *needed, *enough_after_s)
-        }
-    };
-    let Some(enough_after_s) = enough_after_s else {
-        let what = target.operation.as_deref().unwrap_or("an operation");
-        return format!("`{target}` can't be judged: {what} never completed in the steady state");
-    };
-    format!(
-        "`{target}` needs {} samples and has {}; about {:.0} s of steady state would give them ({})",
-        number(needed as f64),
-        number(samples as f64),
-        (enough_after_s * 1.1 / 5.0).ceil() * 5.0,
-        asking.longer()
-    )
 }

@@ -1,6 +1,6 @@
 //! Whether the stack did its work, all of it and all the time.
 
-use analysis::{Bound, LogAlarm, TierEvent, TierFault};
+use analysis::{Bound, Lack, LogAlarm, TierEvent, TierFault};
 use model::record::{ConsistencyResult, Evidence, LinkResult, UntimedResult};
 use model::units::{self, number, percent};
 
@@ -41,6 +41,7 @@ fn tier_event(event: &TierEvent) -> String {
             format!("{who} was {kill}, in second {second} (more: {})", kill.remedy(tier))
         }
         TierFault::Restarted => format!("{who} restarted in second {second}"),
+        TierFault::Aborted(aborted) => crate::aborted(aborted),
     };
     if let Some(line) = &event.log_line {
         what.push_str(&format!(", its log ends with `{}`", line.trim()));
@@ -151,11 +152,19 @@ pub(super) fn metric(bound: &Bound, outside: bool) -> String {
         return format!("{}: not judged, because there was none; {limits} asked for", bound.title);
     };
     let figure = format!("{}: {}", bound.title, show(value));
-    if let Some(lacks_s) = bound.lacks_s {
-        let takes = units::show_seconds(lacks_s);
-        return format!(
-            "{figure}; not judged: {limits} holds of users who have been there for {takes} of steady state"
-        );
+    match bound.lacks {
+        Some(Lack::Seconds(lacks_s)) => {
+            let takes = units::show_seconds(lacks_s);
+            return format!(
+                "{figure}; not judged: {limits} holds of users who have been there for {takes} of steady state"
+            );
+        }
+        Some(Lack::Samples { there, needed }) => {
+            return format!(
+                "{figure}; not judged: {limits} is asked of {needed} samples, and there were {there}"
+            );
+        }
+        None => {}
     }
     if !outside {
         return format!("{figure}, {limits} asked for");

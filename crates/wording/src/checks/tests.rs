@@ -1,11 +1,11 @@
 //! What the sentence of each check must carry.
 
 use analysis::{
-    ArrivalsFault, Balance, Bound, Little, LogAlarm, MixDraws, OneOf, PauseFault, Samples, SendLag,
+    ArrivalsFault, Balance, Bound, Lack, Little, LogAlarm, MixDraws, OneOf, PauseFault, Samples, SendLag,
     SessionShare, SteadyEnd, TierEvent, TierFault,
 };
 use model::catalogue::load::Pattern;
-use model::record::{ConsistencyResult, Evidence, UntimedResult};
+use model::record::{AskedBy, ConsistencyResult, Evidence, LoadChange, UntimedResult};
 use model::{MemoryKill, Problem};
 
 use super::*;
@@ -35,6 +35,23 @@ fn lag() -> SendLag {
     }
 }
 
+#[test]
+fn how_the_load_was_changed_by_hand_is_told_in_numbers_of_users() {
+    let change = |from, to| LoadChange { second: 1.0, from, to, by: AskedBy::Page };
+    let said = |changes: &[LoadChange]| broken(Finding::LoadByHand(changes.to_vec()));
+    assert_eq!(said(&[change(5, 20), change(20, 2)]), "load changed by hand 2 times, 2 to 20 users");
+    assert_eq!(said(&[change(5, 20)]), "load changed by hand once, 5 to 20 users");
+    contains(&said(&[]), &["nobody did"]);
+    assert_eq!(crate::load_change(&change(5, 20)), "5 to 20 users asked for (page)");
+}
+
+#[test]
+fn a_page_that_takes_more_than_it_should_is_told_although_it_is_allowed() {
+    let holds = |cores: f64| sentence(&Finding::Viewer { cores }, true, Asking::Run);
+    contains(&holds(0.03), &["3 % of a CPU", "5 % allowed", "more than 1 %"]);
+    assert!(!holds(0.01).contains("more than"), "{}", holds(0.01));
+}
+
 /// Twenty users, in a minute of 400 s inside sessions and 800 s of thinks.
 fn little() -> Little {
     let balance = |integral_s: f64| Balance {
@@ -50,7 +67,7 @@ fn little() -> Little {
 fn of_little(change: impl FnOnce(&mut Little)) -> Finding {
     let mut little = little();
     change(&mut little);
-    Finding::Little { little, waiting: false }
+    Finding::Little { little, excuse: None }
 }
 
 #[test]
@@ -184,6 +201,7 @@ fn a_machine_without_room_for_a_connection_is_named() {
 
 #[test]
 fn a_busy_generator_is_named_as_the_limit() {
+    contains(&broken(Finding::Viewer { cores: 0.12 }), &["12 %", "5 %", "close"]);
     contains(&broken(Finding::GeneratorCpu { used_ratio: 0.85 }), &["85 %", "80 %", "fewer users"]);
     contains(&broken(Finding::GeneratorThread { used_ratio: 0.95 }), &["95 %", "90 %"]);
 }
@@ -430,7 +448,7 @@ fn bound() -> Bound {
         value: Some(0.04),
         at_least: None,
         at_most: Some(0.05),
-        lacks_s: None,
+        lacks: None,
         why: Some("deadlocks were not retried".into()),
     }
 }
@@ -443,7 +461,12 @@ fn a_figure_of_the_kit_says_its_bounds_and_why_or_that_it_was_not_judged() {
         "Rollbacks: 7 % instead of at most 5 %: deadlocks were not retried"
     );
     contains(&metric(Bound { value: None, ..bound() }, false), &["not judged, because there was none"]);
-    let early = Bound { lacks_s: Some(30.0), ..bound() };
+    let few = Bound { lacks: Some(Lack::Samples { there: 7, needed: 100 }), ..bound() };
+    assert_eq!(
+        metric(few, false),
+        "Rollbacks: 4 %; not judged: at most 5 % is asked of 100 samples, and there were 7"
+    );
+    let early = Bound { lacks: Some(Lack::Seconds(30.0)), ..bound() };
     contains(
         &metric(early, false),
         &["not judged: at most 5 % holds of users who have been there for 30.0 s"],

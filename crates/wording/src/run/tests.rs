@@ -10,6 +10,21 @@ fn check(ok: bool, sentence: &str) -> ValidityCheck {
     ValidityCheck { check: model::Check::of("c"), ok, sentence: sentence.into(), observed: None, limit: None }
 }
 
+#[test]
+fn a_load_that_was_changed_by_hand_is_told_unless_the_run_did_not_come_to_its_end() {
+    let changed = ValidityCheck { check: Check::LoadByHand, ..check(false, "load changed by hand 3 times") };
+    let late = check(false, "it sent late");
+    let died = ValidityCheck { check: Check::Tiers, ..check(false, "web died") };
+    let said = |checks: &[ValidityCheck]| {
+        verdict(&VerdictInputs { load: "", checks, targets: &[], metrics: &[], operations: &[] })
+    };
+    let one = said(&[late.clone(), changed.clone()]);
+    assert_eq!((one.valid, one.pass), (false, None));
+    assert_eq!(one.sentence, "no result: load changed by hand 3 times (and one more check failed)");
+    assert_eq!(said(&[died, changed.clone()]).sentence, "not valid: web died (and one more check failed)");
+    assert_eq!(said(&[changed]).sentence, "no result: load changed by hand 3 times");
+}
+
 fn target(text: &str, observed: f64) -> TargetOutcome {
     let wanted = text.parse().expect("a target");
     TargetOutcome { average_s: Some(0.012), ..TargetOutcome::of(wanted, Some(observed), 1000) }

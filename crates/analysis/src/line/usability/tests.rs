@@ -5,7 +5,7 @@ use model::record::study::{Fault, Find, FindGoal, Measurement, Sweep, SweepOrder
 
 use super::*;
 
-fn trial(margin: f64, faults: &[&str]) -> Trial {
+pub(in crate::line) fn trial(margin: f64, faults: &[&str]) -> Trial {
     let p95 = "p95 < 1s".parse().expect("a target");
     let outcome = TargetOutcome {
         margin: Margin { log: Some(margin), ..Margin::default() },
@@ -32,8 +32,8 @@ fn trial(margin: f64, faults: &[&str]) -> Trial {
     }
 }
 
-const MET: f64 = -1.0;
-const MISSED: f64 = 0.5;
+pub(in crate::line) const MET: f64 = -1.0;
+pub(in crate::line) const MISSED: f64 = 0.5;
 
 fn usability_of(margin: f64, faults: &[&str]) -> Usability {
     usability(&trial(margin, faults), &[true])
@@ -152,6 +152,7 @@ fn study_of(measurement: Measurement) -> Question {
         seed: 1,
         cells: Vec::new(),
         form: None,
+        signals: Vec::new(),
         published: Vec::new(),
         differs: Vec::new(),
     })

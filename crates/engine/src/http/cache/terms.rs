@@ -5,7 +5,7 @@ use crate::http::date;
 /// The headers of one answer that are about keeping it.
 #[derive(Debug, Default)]
 pub(super) struct Terms<'a> {
-    pub(super) freshness: Freshness,
+    freshness: Freshness,
     pub(super) tag: Option<&'a [u8]>,
     pub(super) modified_s: Option<i64>,
     date_s: Option<i64>,
@@ -14,11 +14,13 @@ pub(super) struct Terms<'a> {
     /// Other users' or other cookies' answers differ, so that it is asked each time.
     varies: bool,
     varies_always: bool,
+    /// What doesn't say for how long it is fresh is so for a tenth of its age.
+    heuristic: bool,
 }
 
 /// For how long an answer is fresh, as far as it says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Freshness {
+enum Freshness {
     #[default]
     Unsaid,
     /// `Expires`, a time; one that is no time has passed (RFC 9111 section 5.3).
@@ -30,8 +32,8 @@ pub(super) enum Freshness {
 }
 
 impl<'a> Terms<'a> {
-    pub(super) fn read(headers: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Terms<'a> {
-        let mut terms = Terms::default();
+    pub(super) fn read(headers: impl Iterator<Item = (&'a [u8], &'a [u8])>, heuristic: bool) -> Terms<'a> {
+        let mut terms = Terms { heuristic, ..Terms::default() };
         for (name, value) in headers {
             let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
             match name.len() {
@@ -58,21 +60,28 @@ impl<'a> Terms<'a> {
         !self.no_store && !self.varies_always && whole && (said || heuristic(status))
     }
 
-    /// Seconds from its making for which the answer is fresh (RFC 9111 section 4.2.1); `s-maxage` is for shared caches.
-    pub(super) fn lifetime_s(&self, status: u16, now_s: i64) -> u32 {
-        let made_s = self.date_s.unwrap_or(now_s);
-        let lifetime_s = match self.freshness {
+    /// Seconds from its making for which it says that it is fresh (RFC 9111 section 4.2.1), absent where it doesn't;
+    /// `s-maxage` is for shared caches.
+    pub(super) fn said_s(&self, now_s: i64) -> Option<u32> {
+        let said_s = match self.freshness {
             _ if self.varies => 0,
             Freshness::Never => 0,
             Freshness::For(seconds) => i64::from(seconds),
-            Freshness::Until(time_s) => time_s.saturating_sub(made_s),
-            // RFC 9111 section 4.2.2: a tenth of the time since the object last changed.
-            Freshness::Unsaid if heuristic(status) => {
-                self.modified_s.map_or(0, |modified_s| made_s.saturating_sub(modified_s) / 10)
-            }
-            Freshness::Unsaid => 0,
+            Freshness::Until(time_s) => time_s.saturating_sub(self.made_s(now_s)),
+            Freshness::Unsaid => return None,
         };
-        clamp(lifetime_s)
+        Some(clamp(said_s))
+    }
+
+    /// Seconds from its making for which an answer that doesn't say so is taken to be fresh: a tenth of the time since the object
+    /// last changed (RFC 9111 section 4.2.2), where the status allows it.
+    pub(super) fn lifetime_by_age_s(&self, status: u16, modified_s: Option<i64>, now_s: i64) -> u32 {
+        let modified_s = modified_s.filter(|_| self.heuristic && heuristic(status));
+        clamp(modified_s.map_or(0, |modified_s| self.made_s(now_s).saturating_sub(modified_s) / 10))
+    }
+
+    fn made_s(&self, now_s: i64) -> i64 {
+        self.date_s.unwrap_or(now_s)
     }
 
     /// RFC 9111 section 4.2.3, on a network without delay: the answer is as old as it or its date says.

@@ -10,9 +10,20 @@ fn answer(text: &str) -> impl Iterator<Item = (&[u8], &[u8])> {
         .map(|(name, value)| (name.as_bytes(), value.as_bytes()))
 }
 
+/// Takes note as browsers do.
+fn note<'a>(
+    cache: &mut Cache,
+    target: &[u8],
+    status: u16,
+    headers: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+    now_s: i64,
+) {
+    cache.note(target, status, headers, now_s, true);
+}
+
 fn cache_after(status: u16, headers: &str) -> Cache {
     let mut cache = Cache::default();
-    cache.note(b"/a.css", status, answer(headers), NOW);
+    note(&mut cache, b"/a.css", status, answer(headers), NOW);
     cache
 }
 
@@ -62,6 +73,64 @@ fn an_answer_is_fresh_for_as_long_as_it_says() {
 }
 
 #[test]
+fn what_does_not_say_for_how_long_it_is_fresh_is_so_for_a_tenth_of_its_age_where_its_status_allows_it() {
+    // It changed 600 s ago.
+    let modified = "Last-Modified: Sun, 06 Nov 1994 08:39:37 GMT";
+    for (status, more, expected) in [
+        (200, "", Some(60)),
+        (203, "", Some(60)),
+        (404, "", Some(60)),
+        (410, "", Some(60)),
+        // Statuses that are not kept unless they say for how long (RFC 9110 section 15.1).
+        (201, "", None),
+        (403, "", None),
+        // An age that it has already counts (RFC 9111 section 4.2.3).
+        (200, "Age: 50", Some(10)),
+        (200, "Age: 3600", Some(0)),
+        // Whatever it says itself goes first, also that it is stale.
+        (200, "Cache-Control: max-age=10", Some(10)),
+        (200, "Cache-Control: no-cache", Some(0)),
+        (200, "Expires: 0", Some(0)),
+        (200, "Vary: Cookie", Some(0)),
+        (200, "Cache-Control: must-revalidate", Some(60)),
+    ] {
+        let headers = format!("{modified}\n{more}");
+        assert_eq!(fresh_s(cache_after(status, &headers)), expected, "{status} {more}");
+    }
+}
+
+#[test]
+fn without_heuristics_only_what_says_so_is_fresh() {
+    let modified = "Last-Modified: Sun, 06 Nov 1994 08:39:37 GMT";
+    let after = |headers: &str| {
+        let mut cache = Cache::default();
+        cache.note(b"/a.css", 200, answer(headers), NOW, false);
+        cache
+    };
+    assert_eq!(fresh_s(after(modified)), Some(0));
+    assert_eq!(conditions(&after(modified)), format!("If-Modified-Since: {}\r\n", &modified[15..]));
+    assert_eq!(fresh_s(after(&format!("{modified}\nCache-Control: max-age=60"))), Some(60));
+    let mut refreshed = after(modified);
+    refreshed.note(b"/a.css", 304, answer(modified), NOW, false);
+    assert_eq!(fresh_s(refreshed), Some(0), "nor does a 304 make it so");
+}
+
+#[test]
+fn a_304_without_a_date_of_change_leaves_an_object_as_old_as_it_is() {
+    let mut cache = cache_after(200, "Last-Modified: Sun, 06 Nov 1994 08:39:37 GMT");
+    let later = NOW + 400;
+    assert_eq!(cache.look(b"/a.css", later), Found::Stale);
+    note(&mut cache, b"/a.css", 304, answer(""), later);
+    // A tenth of 1,000 s now.
+    assert_eq!(cache.look(b"/a.css", later + 99), Found::Fresh);
+    assert_eq!(cache.look(b"/a.css", later + 100), Found::Stale);
+    let mut said =
+        cache_after(200, "Last-Modified: Sun, 06 Nov 1994 08:39:37 GMT\nCache-Control: max-age=20");
+    note(&mut said, b"/a.css", 304, answer("Last-Modified: Sun, 06 Nov 1994 08:39:37 GMT"), later);
+    assert_eq!(said.look(b"/a.css", later + 20), Found::Stale, "what the server said stays in force");
+}
+
+#[test]
 fn what_must_not_or_need_not_be_kept_is_not() {
     for (status, headers) in [
         (200, "ETag: \"x\"\nCache-Control: no-store"),
@@ -106,7 +175,7 @@ fn a_304_refreshes_what_is_known() {
     for (headers, fresh_s, tag) in table {
         let mut cache = cache_after(200, "ETag: \"x\"\nCache-Control: max-age=60");
         assert_eq!(cache.look(b"/a.css", later), Found::Stale);
-        cache.note(b"/a.css", 304, answer(headers), later);
+        note(&mut cache, b"/a.css", 304, answer(headers), later);
         if fresh_s > 0 {
             assert_eq!(cache.look(b"/a.css", later + fresh_s - 1), Found::Fresh, "{headers}");
         }
@@ -114,18 +183,18 @@ fn a_304_refreshes_what_is_known() {
         assert_eq!(conditions(&cache), format!("If-None-Match: {tag}\r\n"), "{headers}");
     }
     let mut cache = cache_after(200, "ETag: \"x\"");
-    cache.note(b"/a.css", 304, answer("Cache-Control: no-store"), later);
+    note(&mut cache, b"/a.css", 304, answer("Cache-Control: no-store"), later);
     assert_eq!(cache.look(b"/a.css", later), Found::Absent);
-    cache.note(b"/a.css", 304, answer("ETag: \"x\""), later);
+    note(&mut cache, b"/a.css", 304, answer("ETag: \"x\""), later);
     assert_eq!(cache.look(b"/a.css", later), Found::Absent, "a 304 to what is not known");
 }
 
 #[test]
 fn a_new_answer_replaces_and_a_failing_server_does_not() {
     let mut cache = cache_after(200, "ETag: \"x\"");
-    cache.note(b"/a.css", 503, answer("ETag: \"z\""), NOW);
+    note(&mut cache, b"/a.css", 503, answer("ETag: \"z\""), NOW);
     assert_eq!(conditions(&cache), "If-None-Match: \"x\"\r\n");
-    cache.note(b"/a.css", 200, answer("ETag: \"y\""), NOW);
+    note(&mut cache, b"/a.css", 200, answer("ETag: \"y\""), NOW);
     assert_eq!((conditions(&cache), cache.entries.len()), ("If-None-Match: \"y\"\r\n".to_string(), 1));
     cache.forget(b"/a.css");
     assert_eq!(cache.look(b"/a.css", NOW), Found::Absent);
@@ -138,18 +207,18 @@ fn object(number: usize) -> Vec<u8> {
 /// A cache with as many objects as it has room for, from number 0 on.
 fn full() -> Cache {
     let mut cache = Cache::default();
-    (0..MAX_ENTRIES).for_each(|number| cache.note(&object(number), 200, answer("ETag: \"x\""), NOW));
+    (0..MAX_ENTRIES).for_each(|number| note(&mut cache, &object(number), 200, answer("ETag: \"x\""), NOW));
     cache
 }
 
 #[test]
 fn the_object_that_was_not_wanted_for_longest_goes_when_there_are_too_many() {
     let mut cache = full();
-    cache.note(&object(0), 304, answer(""), NOW);
+    note(&mut cache, &object(0), 304, answer(""), NOW);
     assert_eq!(cache.look(&object(1), NOW), Found::Stale, "looked at, which is a use");
-    cache.note(&object(2), 200, answer("ETag: \"y\""), NOW);
+    note(&mut cache, &object(2), 200, answer("ETag: \"y\""), NOW);
     for more in 0..2 {
-        cache.note(&object(MAX_ENTRIES + more), 200, answer("ETag: \"x\""), NOW);
+        note(&mut cache, &object(MAX_ENTRIES + more), 200, answer("ETag: \"x\""), NOW);
         assert_eq!(cache.entries.len(), MAX_ENTRIES);
     }
     let mut known = |number| cache.look(&object(number), NOW) != Found::Absent;
@@ -163,7 +232,7 @@ fn what_every_page_shows_stays_however_much_else_is_seen() {
     let mut cache = full();
     for number in 1..10 * MAX_ENTRIES {
         assert_eq!(cache.look(&object(0), NOW), Found::Stale, "after {number} others");
-        cache.note(&object(number), 200, answer("ETag: \"x\""), NOW);
+        note(&mut cache, &object(number), 200, answer("ETag: \"x\""), NOW);
     }
 }
 
@@ -172,7 +241,7 @@ fn forgetting_one_object_leaves_the_order_of_the_others() {
     let mut cache = full();
     cache.forget(&object(7));
     assert_eq!(cache.entries.len(), MAX_ENTRIES - 1);
-    (0..2).for_each(|more| cache.note(&object(1000 + more), 200, answer("ETag: \"x\""), NOW));
+    (0..2).for_each(|more| note(&mut cache, &object(1000 + more), 200, answer("ETag: \"x\""), NOW));
     let mut known = |number| cache.look(&object(number), NOW) != Found::Absent;
     assert!(!known(7) && !known(0), "one was forgotten, and the oldest made room for the second new one");
     assert!((1..7).chain(8..MAX_ENTRIES).all(known), "all others are there");
@@ -197,8 +266,8 @@ proptest! {
     ) {
         let mut cache = Cache::default();
         let pairs = || headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
-        cache.note(b"/a.css", status, pairs(), now_s);
-        cache.note(b"/a.css", 304, pairs(), now_s);
+        note(&mut cache, b"/a.css", status, pairs(), now_s);
+        note(&mut cache, b"/a.css", 304, pairs(), now_s);
         cache.look(b"/a.css", now_s);
         prop_assert!(conditions(&cache).matches("\r\n").count() <= 2);
     }

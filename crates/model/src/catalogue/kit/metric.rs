@@ -31,6 +31,10 @@ pub struct Metric {
     /// Steady seconds from which on these bounds are judged: users need so long to be what they are in the long run.
     #[serde(default)]
     pub judged_from_s: f64,
+    /// Samples from which on these bounds are judged: what a share is a share of, or answers of a response time. Of fewer the
+    /// figure is chance.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub at_least_samples: u64,
     /// Why a figure outside of these bounds spoils the result, for the verdict.
     pub why: Option<String>,
 }
@@ -39,10 +43,30 @@ fn one() -> f64 {
     1.0
 }
 
+fn is_zero(samples: &u64) -> bool {
+    *samples == 0
+}
+
 impl Metric {
+    /// What [`Self::of`] says of all operations.
+    pub const ALL: &str = "all";
+
     /// Whether there is this figure under the mix of that name, [`super::DEFAULT_MIX`] for the kit's own sessions.
     pub fn is_of(&self, mix: &str) -> bool {
         self.mix.as_deref().is_none_or(|own| own == mix)
+    }
+
+    /// Whether it is made of samples, of which there can be too few: a share or a response time, and not a count or a rate.
+    pub fn has_samples(&self) -> bool {
+        matches!(self.per, Per::Of(_) | Per::Mean | Per::Percentile(_))
+    }
+
+    /// The percentile of all operations' response times, in seconds, that it is; absent of any other figure.
+    pub fn percent_of_all(&self) -> Option<f64> {
+        match self.per {
+            Per::Percentile(percent) if self.of == Metric::ALL && self.times == 1.0 => Some(percent),
+            _ => None,
+        }
     }
 }
 

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::KitManifest;
 use crate::catalogue::mix::{Matrix, Sessions};
+use crate::catalogue::population::Declarations;
 
 /// What the kit's own sessions are called among its mixes: no other mix has this name.
 pub const DEFAULT_MIX: &str = "default";
 
-/// One of a kit's `mixes`: another way of choosing sessions, of which one of the three is given, and what differs with it.
+/// One of a kit's `mixes`: another way of choosing sessions, of which one of the first four is given, and what differs with it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NamedMix {
@@ -24,6 +25,9 @@ pub struct NamedMix {
     /// Sessions in this order, again and again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sequence: Vec<String>,
+    /// Users of several kinds, each with its share, its sessions and its pauses.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub population: Declarations,
     /// QoS targets of this mix, by operation name or `all`: each list takes the place of the kit's own for it, an empty one
     /// asks for nothing.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -46,8 +50,8 @@ impl KitManifest {
         let mut kit = self.clone();
         kit.metrics.retain(|metric| metric.is_of(name));
         if name != DEFAULT_MIX {
-            let NamedMix { mix, matrix, sequence, qos } = self.mixes.get(name)?.clone();
-            (kit.mix, kit.matrix, kit.sequence) = (mix, matrix, sequence);
+            let NamedMix { mix, matrix, sequence, population, qos } = self.mixes.get(name)?.clone();
+            (kit.mix, kit.matrix, kit.sequence, kit.population) = (mix, matrix, sequence, population);
             kit.qos.extend(qos);
             kit.qos.retain(|_, targets| !targets.is_empty());
         }

@@ -123,6 +123,7 @@ fn a_mix_has_its_own_sessions_and_figures_and_its_targets_are_laid_over_the_kit_
         at_least: None,
         at_most: None,
         judged_from_s: 0.0,
+        at_least_samples: 0,
         why: None,
     };
     let targets = |pairs: &[(&str, &[&str])]| -> BTreeMap<String, Vec<String>> {

@@ -76,6 +76,8 @@ impl Request<'_> {
             stages: Vec::new(),
             lifetime: self.lifetime(),
             sessions: recipe.sessions,
+            populations: Vec::new(),
+            by_hand: None,
         }
     }
 
@@ -121,6 +123,8 @@ impl Request<'_> {
             stages,
             lifetime: self.lifetime(),
             sessions: None,
+            populations: Vec::new(),
+            by_hand: None,
         }
     }
 

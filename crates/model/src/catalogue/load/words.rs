@@ -1,15 +1,17 @@
 //! The load in words: the same on the terminal, in the report and in the verdict.
 
 use super::{Arriving, Lifetime, Load, Pattern};
+use crate::catalogue::population::PopulationShare;
 use crate::catalogue::think::Distribution;
 use crate::units;
 
 impl Load {
-    /// What loads the stack in steady state, briefly: `20 users`, `200 sessions/s`, `50 to 400 operations/s`.
+    /// What loads the stack in steady state, briefly: `20 users`, `200 sessions/s`, `50 to 400 operations/s`, `20 users at first`.
     pub fn headline(&self) -> String {
         let Some(open) = &self.arrivals else {
             let plural = if self.users == 1 { "user" } else { "users" };
-            return format!("{} {plural}", grouped(f64::from(self.users)));
+            let at_first = if self.by_hand.is_some() { " at first" } else { "" };
+            return format!("{} {plural}{at_first}", grouped(f64::from(self.users)));
         };
         let what = match open.arriving {
             Arriving::Sessions => "sessions/s",
@@ -21,13 +23,28 @@ impl Load {
         format!("{} to {} {what}", grouped(open.from_per_s), grouped(open.to_per_s))
     }
 
+    /// The kinds of users: `90 % readers, 10 % editors`; empty where all are alike.
+    fn populations(&self) -> String {
+        let share = |one: &PopulationShare| format!("{} % {}", grouped(100.0 * one.share_ratio), one.name);
+        let mut populations: Vec<&PopulationShare> = self.populations.iter().collect();
+        populations.sort_by(|one, other| other.share_ratio.total_cmp(&one.share_ratio));
+        populations.into_iter().map(share).collect::<Vec<_>>().join(", ")
+    }
+
     /// The whole load: `200 sessions/s arriving at random (Poisson), at most 1 000 users at once`.
     pub fn words(&self) -> String {
         let mut words = self.headline();
+        if !self.populations.is_empty() {
+            words = format!("{words} ({})", self.populations());
+        }
         if let Some(open) = &self.arrivals {
             let how = open.pattern.words();
             let most = grouped(f64::from(self.users));
             words = format!("{words} arriving {how}, at most {most} users at once");
+        }
+        if let Some(by_hand) = &self.by_hand {
+            let most = grouped(f64::from(by_hand.max_users));
+            words = format!("{words}, changed by hand, at most {most} at once");
         }
         if !self.stages.is_empty() {
             let levels: Vec<String> = self.stages.iter().map(|stage| grouped(stage.level)).collect();
@@ -89,7 +106,7 @@ impl Pattern {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Arrivals, Stage};
+    use super::super::{Arrivals, ByHand, Stage};
     use super::*;
 
     #[test]
@@ -111,6 +128,12 @@ mod tests {
         assert_eq!(Load { arrivals: Some(ramp), ..open }.headline(), "0.5 to 1 200 operations/s");
         let counted = Load { sessions: Some(1200), ..closed.clone() };
         assert_eq!(counted.words(), "2 500 users, 1 200 sessions in all");
+        let share = |name: &str, share_ratio| PopulationShare { name: name.to_string(), share_ratio };
+        let populations = vec![share("editors", 0.1), share("readers", 0.9)];
+        let of_two = Load { populations, ..closed.clone() };
+        assert_eq!(of_two.words(), "2 500 users (90 % readers, 10 % editors)");
+        let by_hand = Load { by_hand: Some(ByHand { max_users: 25_000 }), ..closed.clone() };
+        assert_eq!(by_hand.words(), "2 500 users at first, changed by hand, at most 25 000 at once");
         let stage = |level| Stage { level, ramp_s: 1.0, hold_s: 5.0 };
         let staged = Load { users: 20, stages: vec![stage(50.0), stage(20.0)], ..closed };
         assert_eq!(staged.words(), "20 users (stages 50, 20)");

@@ -58,6 +58,15 @@ fn grid(file: &StudyFile, found: &mut Found) -> Design {
     Design { columns, combinations }
 }
 
+/// The levels of a combination, each with its factor's name.
+pub(super) fn chosen<'a>(
+    design: &'a Design,
+    levels: &'a [usize],
+) -> impl Iterator<Item = (&'a str, &'a Level)> {
+    let pairs = design.columns.iter().zip(levels);
+    pairs.map(|(column, level)| (column.name.as_str(), &column.levels[*level]))
+}
+
 fn levels<T: ToString>(list: &[T], key: &str, change: impl Fn(&T) -> Change) -> Vec<Level> {
     let level = |(at, value): (usize, &T)| Level {
         label: value.to_string(),

@@ -52,6 +52,17 @@ pub(super) fn key_of(path: &[String]) -> String {
     key
 }
 
+/// Each of `names` once, in their order.
+pub(super) fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut unique = Vec::new();
+    for name in names {
+        if !unique.contains(&name) {
+            unique.push(name);
+        }
+    }
+    unique
+}
+
 /// The factor that `request`, the `index`th of the file, asks for. A mistake is a problem with its path.
 pub(super) fn column(
     request: &FactorRequest,

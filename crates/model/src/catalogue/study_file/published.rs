@@ -15,7 +15,9 @@ pub struct PublishedRequest {
     /// For people: `Throughput on Linux with 1 GB of memory`.
     pub title: String,
     /// Beside which of our figures it stands, written as in a target: `throughput`, `HomePage p90`, `mean`; `sd`, the
-    /// standard deviation of times; or one of the kit's metrics by name, or `load_line`.
+    /// standard deviation of times; one of the kit's metrics by name; a tier's signal, `signal:web.calls.blocks`; or `load_line`. Absent
+    /// where nothing of ours is of the kind: the values stand alone, none has a `where`.
+    #[serde(default)]
     pub of: String,
     /// The unit of the values, or of ours where those are ratios: `operations/s`, a metric's own, or for times `s`, `ms`, `us`.
     pub unit: String,

@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::design::{Design, Found, design};
-use super::level::{Change, Level, key_of, path};
-use super::{StudyFile, tables};
+use super::cells::check_cells;
+use super::design::{Design, Found, chosen, design};
+use super::level::{Change, path, unique};
+use super::signals::StudySignals;
+use super::source::{Read, Source};
+use super::{StudyFile, services, tables};
 use crate::catalogue::recipe::Recipe;
 use crate::document;
 use crate::problem::{Problem, Problems, Result};
 use crate::record::plan::Plan;
 use crate::record::study::{Arm, Cell, Factor, Form, Measurement, Sweep};
 use crate::units;
-use crate::{Catalogue, StackManifest};
+use crate::{Catalogue, SignalRegistry};
 
 /// Steady seconds of a trial when a study doesn't say.
 const WINDOW_S: f64 = 20.0;
@@ -31,55 +34,18 @@ pub struct SweepPlan {
     pub min_cpus: Option<u32>,
 }
 
-/// Where a study was read.
-struct Source<'a> {
-    file: &'a str,
-    text: &'a str,
-}
-
-/// A form of a study where it was read.
-struct Read<'a> {
-    study: &'a StudyFile,
-    form: Form,
-    source: &'a Source<'a>,
-}
-
-impl Read<'_> {
-    fn line(&self, path: &[String]) -> Option<u32> {
-        let place = self.study.place_in(self.form, path);
-        let steps: Vec<&str> = place.iter().map(String::as_str).collect();
-        document::line(self.source.text, &steps)
-    }
-
-    fn locate(&self, path: &[String], mut problem: Problem) -> Problem {
-        problem.place.line = self.line(path);
-        problem.file(self.source.file).key(key_of(&self.study.place_in(self.form, path)))
-    }
-}
-
-/// Each of `names` once, in their order.
-pub(super) fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut unique = Vec::new();
-    for name in names {
-        if !unique.contains(&name) {
-            unique.push(name);
-        }
-    }
-    unique
-}
-
 impl StudyFile {
     /// Resolves a form of the study on a machine with the given CPUs, the plan of each cell checked. Every mistake is
-    /// reported at once, with its line in `text`, which was read from `file`.
+    /// reported at once, with its line in `text`, which was read from `file`; `signals` are those that a run may hold.
     pub fn resolve(
         &self,
         form: Form,
         file: &str,
         text: &str,
-        catalogue: &Catalogue,
+        (catalogue, signals): (&Catalogue, &SignalRegistry),
         cpus: &[usize],
     ) -> Result<SweepPlan> {
-        resolve(self, form, &Source { file, text }, catalogue, cpus)
+        resolve(self, form, &Source { file, text }, (catalogue, signals), cpus)
     }
 
     /// Resolves every form that the study has, its usual one first; the mistakes of all are reported at once.
@@ -87,13 +53,13 @@ impl StudyFile {
         &self,
         file: &str,
         text: &str,
-        catalogue: &Catalogue,
+        (catalogue, signals): (&Catalogue, &SignalRegistry),
         cpus: &[usize],
     ) -> Result<Vec<SweepPlan>> {
         let (mut plans, mut problems) = (Vec::new(), Vec::new());
         let full = self.full.as_ref().map(|_| Form::Full);
         for form in [Some(Form::Short), full].into_iter().flatten() {
-            match self.resolve(form, file, text, catalogue, cpus) {
+            match self.resolve(form, file, text, (catalogue, signals), cpus) {
                 Ok(plan) => plans.push(plan),
                 Err(found) => problems.extend(found.into_vec()),
             }
@@ -114,7 +80,7 @@ fn resolve(
     file: &StudyFile,
     form: Form,
     source: &Source<'_>,
-    catalogue: &Catalogue,
+    (catalogue, signals): (&Catalogue, &SignalRegistry),
     cpus: &[usize],
 ) -> Result<SweepPlan> {
     let mut found = Found::new();
@@ -130,8 +96,13 @@ fn resolve(
     check_size(study, &mut found);
     check_mix(study, &mut found);
     let kit = catalogue.kit(&study.kit).ok();
-    let published = tables::tables(study, &design, &others, kit.as_ref(), &mut found);
-    let arms: Vec<Arm> = design.combinations.iter().map(|levels| arm(study, &design, levels)).collect();
+    let mut arms: Vec<Arm> = design.combinations.iter().map(|levels| arm(study, &design, levels)).collect();
+    if let Some(kit) = &kit {
+        services::take_others_away(&mut arms, kit, catalogue);
+    }
+    let told = StudySignals::of(&arms, kit.as_ref(), catalogue, signals);
+    let own_signals = told.own(study, &mut found);
+    let published = tables::tables(study, &design, &others, (kit.as_ref(), &told), &mut found);
     let mut problems: Vec<Problem> =
         found.into_iter().map(|(path, problem)| read.locate(&path, problem)).collect();
     let cpus = at_least(study.min_cpus, cpus);
@@ -153,6 +124,7 @@ fn resolve(
         order: study.order.unwrap_or_default(),
         seed: study.seed.unwrap_or(1),
         form: file.full.as_ref().map(|_| form),
+        signals: own_signals,
         published,
         differs: study.differs.clone(),
     };
@@ -292,11 +264,6 @@ fn check_titles(study: &StudyFile, design: &Design, others: &[Design], found: &m
     }
 }
 
-fn chosen<'a>(design: &'a Design, levels: &'a [usize]) -> impl Iterator<Item = (&'a str, &'a Level)> {
-    let pairs = design.columns.iter().zip(levels);
-    pairs.map(|(column, level)| (column.name.as_str(), &column.levels[*level]))
-}
-
 /// Only what has several levels is a factor.
 fn varied(design: &Design) -> Vec<usize> {
     (0..design.columns.len()).filter(|at| design.columns[*at].levels.len() > 1).collect()
@@ -360,133 +327,4 @@ fn cells_of(design: &Design, measurement: &Measurement, most: &[Option<f64>]) ->
         most: most.filter(|most| goal.is_some_and(|goal| goal.up_to(*most).is_some())),
     };
     design.combinations.iter().zip(most).map(cell).collect()
-}
-
-/// A mistake that the plans of some cells have.
-struct Mistake {
-    problem: Problem,
-    first: usize,
-    cells: usize,
-}
-
-/// What the plans of the cells say, in the cells' order.
-#[derive(Default)]
-struct Checked {
-    /// Users, or arrivals per second.
-    loads: Vec<f64>,
-    /// The users that the data set is for.
-    most: Vec<Option<f64>>,
-    /// The first cell's.
-    first: Option<Plan>,
-    /// The guests of the cell that has most of them.
-    guests: usize,
-}
-
-/// Resolves each cell's plan; the same mistake in many cells is told once.
-fn check_cells(
-    design: &Design,
-    arms: &[Arm],
-    read: &Read<'_>,
-    catalogue: &Catalogue,
-    cpus: &[usize],
-    problems: &mut Vec<Problem>,
-) -> Checked {
-    let mut mistakes: Vec<Mistake> = Vec::new();
-    let mut checked = Checked::default();
-    for (at, arm) in arms.iter().enumerate() {
-        let wrong = match Plan::resolve(&arm.recipe, None, catalogue, cpus) {
-            Ok(plan) => {
-                let (load, wrong) = soundness(arm, &plan);
-                checked.loads.push(load);
-                let stacks = plan.guests.len().max(1);
-                checked.guests = checked.guests.max(stacks);
-                checked.most.push(plan.kit.most_users(&plan.size.values).map(|most| most * stacks as f64));
-                checked.first.get_or_insert(plan);
-                wrong
-            }
-            Err(wrong) => wrong.into_vec(),
-        };
-        for problem in wrong {
-            match mistakes.iter_mut().find(|known| known.problem == problem) {
-                Some(known) => known.cells += 1,
-                None => mistakes.push(Mistake { problem, first: at, cells: 1 }),
-            }
-        }
-    }
-    for Mistake { mut problem, first, cells } in mistakes {
-        if cells < arms.len() {
-            let others = if cells > 1 { format!(" and {} more", cells - 1) } else { String::new() };
-            problem.what += &format!(" (in the cell {}{others})", arms[first].label);
-        }
-        let elsewhere = problem.place.file.is_some();
-        problems.push(if elsewhere { problem } else { located(problem, design, first, read) });
-    }
-    checked
-}
-
-/// The load of a cell whose plan holds, and what is wrong with it all the same.
-fn soundness(arm: &Arm, plan: &Plan) -> (f64, Vec<Problem>) {
-    let mut wrong = Vec::new();
-    if !plan.load.is_steady() {
-        let problem = Problem::recipe("a cell of a study holds one rate").key("rate");
-        wrong.push(problem.remedy("several rates are several levels: rate = [\"50/s\", \"400/s\"]"));
-    }
-    let mut seen: BTreeMap<String, &String> = BTreeMap::new();
-    for key in arm.recipe.set.keys() {
-        if let Some(other) = seen.insert(canonical(&plan.stack, key), key) {
-            let problem = Problem::recipe(format!("`{key}` and `{other}` are the same knob"));
-            wrong.push(problem.key(format!("set.{key}")).why("only one of the two would be in force"));
-        }
-    }
-    let load = plan.load.arrivals.map_or(f64::from(plan.load.users), |open| open.from_per_s);
-    (load, wrong)
-}
-
-/// `tier.knob` for a knob that was written as `service.knob`.
-fn canonical(stack: &StackManifest, key: &str) -> String {
-    let Some((owner, knob)) = key.split_once('.') else { return key.to_string() };
-    let tier = stack.tiers.iter().find(|tier| tier.name == owner || tier.service == owner);
-    format!("{}.{knob}", tier.map_or(owner, |tier| tier.name.as_str()))
-}
-
-/// Puts a problem of a plan where the study file says what it is about: a level, or what all cells have.
-fn located(mut problem: Problem, design: &Design, cell: usize, read: &Read<'_>) -> Problem {
-    let key = problem.place.key.clone().unwrap_or_default();
-    let (table, name) = key.split_once('.').unwrap_or((key.as_str(), ""));
-    let knob = |name: &str| name.split_once('.').map_or(name.to_string(), |(_, knob)| knob.to_string());
-    let is_about = |change: &Change| match table {
-        "set" => change.set.keys().any(|known| knob(known) == knob(name)),
-        "param" => change.param.contains_key(name),
-        "stack" => change.stack.is_some(),
-        "topology" | "guest" => change.topology.is_some(),
-        "size" => change.size.is_some(),
-        "mix" => change.mix.is_some(),
-        "users" => change.users.is_some(),
-        "rate" => change.rate.is_some(),
-        _ => false,
-    };
-    let level = chosen(design, &design.combinations[cell]).find(|(_, level)| is_about(&level.change));
-    let path = match level {
-        Some((_, level)) if table == "set" || table == "param" => {
-            [level.path.clone(), inner(level, table, name)].concat()
-        }
-        Some((_, level)) => level.path.clone(),
-        None if name.is_empty() => path(&[table]),
-        None => path(&[table, name]),
-    };
-    problem.place.line = read.line(&path);
-    let file = read.source.file;
-    if key.is_empty() { problem.file(file) } else { problem.file(file).key(key) }
-}
-
-/// Within a level that sets several knobs, the one that is meant.
-fn inner(level: &Level, table: &str, name: &str) -> Vec<String> {
-    let several = level.path.get(2).is_some_and(|step| step == "set") && table == "set";
-    let known = level.change.set.keys().find(|known| {
-        known.split_once('.').map(|(_, knob)| knob) == name.split_once('.').map(|(_, knob)| knob)
-    });
-    match known {
-        Some(known) if several && level.path.len() == 4 && level.path[0] == "factor" => path(&[known]),
-        _ => Vec::new(),
-    }
 }

@@ -1,10 +1,11 @@
 //! Study files against a catalogue of a few lines.
 
 mod forms;
+mod signals;
 
 use super::*;
-use crate::record::study::{Form, Measurement, SweepOrder};
-use crate::{Catalogue, SweepPlan};
+use crate::record::study::{Arm, Form, Measurement, SweepOrder};
+use crate::{Catalogue, Signal, SignalRegistry, SweepPlan};
 
 const KIT: &str = r#"
 format = 1
@@ -46,6 +47,18 @@ title = "Throughput"
 unit = "Mbit/s"
 of = "bytes"
 per = "second"
+[[metric]]
+name = "fast"
+title = "Response time, 5 %"
+unit = "s"
+of = "all"
+per = { percentile = 5.0 }
+[[metric]]
+name = "fast_visit"
+title = "Response time of a visit, 5 %"
+unit = "s"
+of = "visit"
+per = { percentile = 5.0 }
 "#;
 const SERVICE: &str = r#"
 format = 1
@@ -104,11 +117,20 @@ fn catalogue_with(kit: &str) -> Catalogue {
         ("kits/shop/app/index.html", String::new()),
         ("services/httpd/service.toml", SERVICE.to_string()),
         ("stacks/one.toml", stack("one")),
+        ("services/httpd2/service.toml", SERVICE.replace("name = \"httpd\"", "name = \"httpd2\"")),
         ("stacks/two.toml", stack("two")),
+        ("stacks/other.toml", stack("other").replace("\"httpd\"", "\"httpd2\"")),
     ];
     Catalogue::new(
         files.into_iter().map(|(path, text)| (path.to_string(), text.into_bytes().into())).collect(),
     )
+}
+
+/// What runs of this catalogue can hold, as far as these tests go.
+fn registry() -> SignalRegistry {
+    let blocks = Signal::of_tier("calls.blocks", "1/s", "how often its threads blocked");
+    let fork = Signal::of_tier("calls.fork_s", "s", "CPU time in which a process was made");
+    SignalRegistry::new([blocks, fork], [])
 }
 
 const HEAD: &str = "format = 1\nname = \"s\"\ntitle = \"S\"\nkit = \"shop\"\n";
@@ -119,7 +141,7 @@ fn resolve(text: &str) -> Result<SweepPlan> {
 }
 
 fn resolve_all(text: &str) -> Result<Vec<SweepPlan>> {
-    StudyFile::read("s.toml", text)?.resolve_all("s.toml", text, &catalogue(), &[0, 1])
+    StudyFile::read("s.toml", text)?.resolve_all("s.toml", text, (&catalogue(), &registry()), &[0, 1])
 }
 
 fn plan(rest: &str) -> SweepPlan {
@@ -163,6 +185,26 @@ fn knobs_can_change_together_and_parameters_over_a_range() {
     assert_eq!(plan.arms[5].recipe.set.len(), 2);
     assert_eq!(plan.sweep.factors[1].title, "Number");
     assert_eq!(plan.loads, [10.0; 6], "a single load is in every cell without being a factor");
+}
+
+#[test]
+fn a_knob_of_a_service_holds_in_the_cells_whose_stack_has_that_service() {
+    let grid = |set: &str| {
+        format!(
+            "users = [10]\nstacks = [\"one\", \"other\"]\n[set]\n\"web.pool.workers\" = 7\n{set}\n[[factor]]\n\
+         name = \"workers\"\nset = [{{ \"httpd.queue\" = 5 }}, {{ \"httpd2.queue\" = 9 }}]\n"
+        )
+    };
+    let plan = plan(&grid(""));
+    let keys = |arm: &Arm| arm.recipe.set.keys().cloned().collect::<Vec<_>>().join(" ");
+    let sets: Vec<String> = plan.arms.iter().map(keys).collect();
+    let [own, none] = ["httpd.queue web.pool.workers", "web.pool.workers"];
+    assert_eq!(sets, [own, none, none, "httpd2.queue web.pool.workers"]);
+    let said = refused(&grid("\"httpd3.length\" = 9"));
+    assert!(
+        said[0].starts_with("s.toml:9: set.httpd3.length: `httpd3` is neither a tier nor a service"),
+        "{said:#?}"
+    );
 }
 
 #[test]
@@ -211,7 +253,7 @@ fn a_load_line_is_looked_for_as_far_as_each_cells_own_data_set_is_for() {
     let most = |find: &str| {
         let text = format!("{HEAD}sizes = [\"small\", \"large\"]\n[find]\n{find}");
         let study = StudyFile::read("s.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
-        let plan = study.resolve(Form::Short, "s.toml", &text, &catalogue_with(&kit), &[0, 1]);
+        let plan = study.resolve(Form::Short, "s.toml", &text, (&catalogue_with(&kit), &registry()), &[0, 1]);
         let sweep = plan.unwrap_or_else(|problems| panic!("{problems}")).sweep;
         let Measurement::LoadLine(goal) = &sweep.measurement else { panic!("{:?}", sweep.measurement) };
         let goals = sweep.cells.iter().map(|cell| cell.goal(goal));
@@ -228,7 +270,7 @@ fn several_mixes_are_a_factor_and_one_that_is_not_the_kits_is_told_with_its_line
     let resolved = |mixes: &str| {
         let text = format!("{HEAD}{mixes}\nusers = [5]\n");
         let study = StudyFile::read("s.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
-        study.resolve(Form::Short, "s.toml", &text, &catalogue_with(&kit), &[0, 1])
+        study.resolve(Form::Short, "s.toml", &text, (&catalogue_with(&kit), &registry()), &[0, 1])
     };
     let plan = resolved("mixes = [\"default\", \"late\"]").unwrap_or_else(|problems| panic!("{problems}"));
     let mixes: Vec<_> = plan.arms.iter().map(|arm| arm.recipe.mix.as_deref()).collect();

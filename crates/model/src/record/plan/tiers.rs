@@ -40,6 +40,11 @@ pub(super) fn resolve(
     }
     for tier in &stack.tiers {
         let service = catalogue.service(&tier.service)?;
+        let extended = catalogue.with_extensions(service.clone(), &kit.needs);
+        let service = extended.unwrap_or_else(|found| {
+            problems.extend(found.into_vec());
+            service
+        });
         let mut values = kit_values(kit, &tier.name, &service);
         values.extend(tier.set.clone());
         values.extend(given.remove(tier.name.as_str()).unwrap_or_default());

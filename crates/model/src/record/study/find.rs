@@ -354,6 +354,8 @@ pub struct FindOutlook {
     pub bracket: (Option<f64>, Option<f64>),
     /// The estimate in its interval: low, load, high.
     pub estimate: Option<(f64, f64, f64)>,
+    /// The line that would be the answer if no trial followed; absent as long as trials don't tell it.
+    pub line: Option<LoadLine>,
     /// Trials still to come, by what is known now.
     pub trials_left: usize,
     /// Seconds still to come, at most what is left of the time.

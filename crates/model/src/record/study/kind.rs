@@ -39,8 +39,18 @@ pub trait Kind {
         false
     }
 
+    /// Each trial keeps how its response times are distributed.
+    fn keeps_response_times(&self) -> bool {
+        false
+    }
+
     /// Percentiles that are wanted beside those that every trial keeps, ascending.
     fn percentiles(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Signals of tiers that are wanted beside the figures that every trial keeps, each once: `web.calls.blocks`.
+    fn signals(&self) -> Vec<String> {
         Vec::new()
     }
 }

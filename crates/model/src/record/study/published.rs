@@ -11,7 +11,8 @@ use crate::catalogue::qos::Measure;
 pub struct Published {
     /// For people.
     pub title: String,
-    /// Our figure as the study writes it: `throughput`, `HomePage p90`, `mbit_per_s`.
+    /// Our figure as the study writes it: `throughput`, `HomePage p90`, `mbit_per_s`, `signal:web.calls.blocks`; empty where
+    /// nothing of ours is of the kind.
     pub of: String,
     /// The same for programs.
     pub figure: PublishedFigure,
@@ -37,7 +38,7 @@ pub struct Published {
 /// Which figure of ours stands beside a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PublishedFigure {
-    /// A figure's name (`throughput`, `sd`, `p90`), a metric's, or `load_line`.
+    /// A figure's name (`throughput`, `sd`, `p90`), a metric's, a signal's with its tier (`web.calls.blocks`), or `load_line`.
     pub name: String,
     /// The operation; absent for all together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,6 +46,12 @@ pub struct PublishedFigure {
     /// One of the kit's metrics.
     #[serde(default)]
     pub metric: bool,
+    /// Of a metric that is a percentile of all operations' response times: which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percent: Option<f64>,
+    /// A signal of a tier.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub signal: bool,
     /// Our value times this is in the table's unit.
     pub times: f64,
 }
@@ -158,8 +165,8 @@ impl PublishedFigure {
         let named = |name: &str, operation: Option<&str>| PublishedFigure {
             name: name.to_string(),
             operation: operation.map(str::to_string),
-            metric: false,
             times: 1.0,
+            ..PublishedFigure::default()
         };
         let text = text.trim();
         if let Some((name, unit)) = metrics.iter().find(|(name, _)| *name == text) {
@@ -183,6 +190,11 @@ impl PublishedFigure {
         }
     }
 
+    /// The signal of that name, `web.calls.blocks`.
+    pub fn of_signal(name: &str) -> PublishedFigure {
+        PublishedFigure { name: name.to_string(), signal: true, times: 1.0, ..PublishedFigure::default() }
+    }
+
     /// The figure for a table in unit `wanted`, ours being in `unit`; `None` when the two are of different kinds.
     pub fn in_unit(self, unit: &str, wanted: &str) -> Option<PublishedFigure> {
         let times = match (unit, wanted) {
@@ -196,13 +208,20 @@ impl PublishedFigure {
 
     /// The percentile that a trial must keep for it; `None` when it needs none.
     pub fn percentile(&self) -> Option<f64> {
-        let percent = self.name.strip_prefix('p').filter(|_| !self.metric)?;
+        let percent = self.name.strip_prefix('p').filter(|_| !self.metric && !self.signal)?;
         percent.parse().ok()
+    }
+
+    /// The percentile of all operations' response times that it is, in seconds; absent of any other figure.
+    pub fn percent_of_all(&self) -> Option<f64> {
+        self.percent.or_else(|| self.percentile().filter(|_| self.operation.is_none()))
     }
 
     /// What a window said of it, in our unit.
     pub fn of<'a>(&self, measured: &'a Measured) -> Option<&'a Figure> {
-        if self.metric {
+        if self.signal {
+            measured.signal(&self.name)
+        } else if self.metric {
             measured.metrics.iter().find(|figure| figure.name == self.name)
         } else {
             measured.figure(&self.name, self.operation.as_deref())
@@ -221,6 +240,8 @@ mod tests {
         let (figure, unit) = read("HomePage p90").expect("a figure");
         assert_eq!((figure.name.as_str(), figure.operation.as_deref()), ("p90", Some("HomePage")));
         assert_eq!((figure.percentile(), unit.as_str()), (Some(90.0), "s"));
+        assert_eq!(figure.percent_of_all(), None, "it is of one operation");
+        assert_eq!(read("p5").expect("a figure").0.percent_of_all(), Some(5.0));
         let (figure, unit) = read("mbit_per_s").expect("a metric");
         assert!(figure.metric && unit == "Mbit/s" && figure.percentile().is_none());
         for (text, operation) in [("sd", None), ("Search sd", Some("Search"))] {
@@ -228,6 +249,7 @@ mod tests {
             assert_eq!((figure.name.as_str(), figure.operation.as_deref()), ("sd", operation));
             assert_eq!((figure.percentile(), unit.as_str()), (None, "s"));
         }
+        assert_eq!(PublishedFigure::of_signal("p9.calls.blocks").percentile(), None);
         for text in ["errors", "max", "throughputs", "", "samples", "sds"] {
             assert!(read(text).is_err(), "{text} must be refused");
         }

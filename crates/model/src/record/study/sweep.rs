@@ -32,6 +32,9 @@ pub struct Sweep {
     /// Which form of the study this is; absent when it has only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<Form>,
+    /// Signals of tiers that are kept of each trial beside its usual figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<TierSignal>,
     /// Published figures beside ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
@@ -64,6 +67,10 @@ impl Kind for Sweep {
         purpose == Purpose::Measure
     }
 
+    fn keeps_response_times(&self) -> bool {
+        matches!(self.measurement, Measurement::Window { .. })
+    }
+
     fn percentiles(&self) -> Vec<f64> {
         let mut wanted: Vec<f64> =
             self.published.iter().filter_map(|table| table.figure.percentile()).collect();
@@ -71,6 +78,25 @@ impl Kind for Sweep {
         wanted.dedup();
         wanted
     }
+
+    fn signals(&self) -> Vec<String> {
+        let published = self.published.iter().filter(|table| table.figure.signal);
+        let published = published.map(|table| &table.figure.name);
+        let mut wanted: Vec<String> =
+            self.signals.iter().map(|signal| &signal.name).chain(published).cloned().collect();
+        wanted.sort();
+        wanted.dedup();
+        wanted
+    }
+}
+
+/// A signal of a tier.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TierSignal {
+    /// With its tier: `web.calls.blocks`.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
 }
 
 /// A form of a study.

@@ -4,14 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::conditions::Conditions;
+use super::response_times::ResponseTimes;
+use crate::record::instrument::INSTRUMENT;
 use crate::record::target::in_study;
 use crate::record::{Check, TargetOutcome};
 
 /// The figure that is the stack's CPU time of an operation.
 pub const CPU: &str = "cpu";
-
-/// Rows of tiers that are not the stack's.
-const BESIDE_THE_STACK: [&str; 2] = ["generator", "observers"];
 
 /// One trial. Its window begins where its steady state was found to begin.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -67,6 +66,10 @@ pub struct Measured {
     /// The kit's own figures: each by its name, in its unit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Figure>,
+    /// Signals of tiers that the study asks for, each by `TIER.NAME` in its unit: means over the window. One that was not there is
+    /// absent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<Figure>,
     /// Cores kept busy by each tier, the generator among them.
     pub tiers: Vec<TierCpu>,
     /// Failed operations as a share of all.
@@ -81,6 +84,9 @@ pub struct Measured {
     /// Of several guests: how far they were apart ([`crate::record::guest::spread_ratio`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guest_spread_ratio: Option<f64>,
+    /// Of a sweep at given loads: how the response times of all operations are distributed; absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<ResponseTimes>,
 }
 
 impl Trial {
@@ -108,6 +114,13 @@ impl Trial {
         self.as_seen() == Some(true)
     }
 
+    /// It was made to count, and under the conditions of the last trial of its search, one of `trials`.
+    pub fn counts_among(&self, trials: &[Trial]) -> bool {
+        let own = |one: &&Trial| (one.arm, one.block) == (self.arm, self.block);
+        let last = trials.iter().rfind(own);
+        self.purpose != Purpose::WarmUp && last.is_none_or(|last| last.conditions == self.conditions)
+    }
+
     /// Every target was met; nothing is said of a trial without figures.
     pub fn pass(&self) -> Option<bool> {
         self.measured.as_ref().map(|seen| seen.targets.iter().all(|target| target.pass))
@@ -118,6 +131,11 @@ impl Measured {
     /// The figure of that name and operation.
     pub fn figure(&self, name: &str, operation: Option<&str>) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.name == name && figure.operation.as_deref() == operation)
+    }
+
+    /// The signal of that name, `web.calls.blocks`.
+    pub fn signal(&self, name: &str) -> Option<&Figure> {
+        self.signals.iter().find(|signal| signal.name == name)
     }
 
     /// The value of the figure of that name and operation: of [`CPU`], too, which follows from others.
@@ -132,7 +150,7 @@ impl Measured {
     /// watched or nothing completed.
     pub fn cpu_s_per_operation(&self) -> Option<f64> {
         let per_s = self.figure("throughput", None)?.value;
-        let stack = self.tiers.iter().filter(|tier| !BESIDE_THE_STACK.contains(&tier.tier.as_str()));
+        let stack = self.tiers.iter().filter(|tier| !INSTRUMENT.contains(&tier.tier.as_str()));
         let cores = stack.map(|tier| tier.cpu_cores).reduce(|one, other| one + other)?;
         (per_s > 0.0).then(|| cores / per_s)
     }
@@ -167,10 +185,43 @@ impl Purpose {
     }
 }
 
+/// What a trial says among the others of its study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialVerdict {
+    /// Every target was met.
+    Passed,
+    /// No target was missed, but a rare operation gave too few samples.
+    PassedAsSeen,
+    /// A target was missed.
+    Missed,
+    /// Of a search for a load line: checks broke because the stack was overloaded. It counts as one that failed.
+    Overloaded,
+    /// The instrument did not hold.
+    NotValid,
+    /// It was not made to count, or the search went on under other conditions.
+    NotUsed,
+}
+
+impl TrialVerdict {
+    /// The words in results and on pages.
+    pub const fn word(self) -> &'static str {
+        match self {
+            TrialVerdict::Passed => "passed",
+            TrialVerdict::PassedAsSeen => "passed, few samples",
+            TrialVerdict::Missed => "missed",
+            TrialVerdict::Overloaded => "overloaded",
+            TrialVerdict::NotValid => "not valid",
+            TrialVerdict::NotUsed => "not used",
+        }
+    }
+}
+
 /// Something measured in a window, with how far it can be trusted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
-    /// `throughput`, `mean`, `sd` (standard deviation), `p50`, `p95`, `p99`, other percentiles that a study asks for; a metric's name.
+    /// `throughput`, `mean`, `sd` (standard deviation), `p50`, `p95`, `p99`, other percentiles that a study asks for; a metric's name; a
+    /// signal's with its tier, `web.calls.blocks`.
     pub name: String,
     /// The operation; absent for all together.
     pub operation: Option<String>,

@@ -2,8 +2,8 @@
 
 use analysis::paired::min_planned;
 use clap::Args;
-use experiment::compare::{self, Asked, LOAD_LINE};
-use model::record::study::{Arm, By, Compare, FindGoal, Trial};
+use experiment::compare::LOAD_LINE;
+use model::record::study::{Arm, By, Compare, FindGoal};
 use model::{Plan, Problem, Problems, Result, units};
 
 use super::side;
@@ -190,7 +190,7 @@ impl QuestionArgs {
         };
         compare.in_turn =
             compare.goal.is_none() && trial::can_take_turns(&first) && trial::can_take_turns(&second);
-        let warm_up_s = trial::warm_up_s(load.0, load.1, &first.kit.users);
+        let warm_up_s = trial::warm_up_s(load.0, load.1, &first.kit);
         compare.window_s =
             if self.window.is_some() { compare.window_s } else { compare.window_s.max(warm_up_s.ceil()) };
         compare.load = first.load.headline();
@@ -245,15 +245,9 @@ pub(super) fn trial_s(compare: &Compare) -> f64 {
     compare.goal.as_ref().map_or(compare.window_s + BESIDE_S, |goal| goal.budget_s)
 }
 
-/// How far it has come, in a line.
-pub(super) fn line(compare: &Compare, asked: &Asked, trials: &[Trial]) -> String {
-    let so_far = compare::so_far(compare, asked, trials);
-    let effect = so_far.effects.first().filter(|effect| effect.blocks > 0);
-    let blocks = so_far.valid + so_far.spoiled;
-    let spent_s: f64 = trials.iter().map(|trial| trial.took_s).sum();
-    let left = f64::from(compare.most_blocks.saturating_sub(so_far.valid));
-    let each_s = if blocks > 0 { spent_s / f64::from(blocks) } else { 2.0 * (compare.window_s + BESIDE_S) };
-    wording::progress::compare(compare, so_far.valid + 1, effect, left * each_s)
+/// Seconds that a block of windows takes, before one is over.
+pub(super) fn block_s(compare: &Compare) -> f64 {
+    2.0 * (compare.window_s + BESIDE_S)
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ pub(super) fn arm(text: &str, base: &Recipe, context: &Context) -> Result<Arm> {
 pub(super) fn catalogue<'a>(arm: &Arm, usual: &'a Catalogue) -> Result<Cow<'a, Catalogue>> {
     let Some(folder) = &arm.catalogue else { return Ok(Cow::Borrowed(usual)) };
     let mut own = usual.clone();
-    own.overlay(catalogue_folder::read(Path::new(folder))?);
+    catalogue_folder::lay(Path::new(folder), &mut own)?;
     Ok(Cow::Owned(own))
 }
 

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
+use analysis::failures::{Failures, failed_more};
 use analysis::paired::{Looks, Terms};
-use analysis::unpaired;
-use experiment::compare::{Failures, by_failures, failed_more};
-use model::catalogue::kit::DEFAULT_MIX;
+use analysis::{comparable, unpaired};
+use experiment::compare::by_failures;
 use model::record::study::{Arm, Better, Compare, Effect, Measured, Question, STUDY_FORMAT, StudyRecord};
 use model::record::{Outcome, RunRecord};
 use model::{Problem, Problems, Recipe, Result};
@@ -94,55 +94,12 @@ fn incompatible(a: &RunRecord, b: &RunRecord) -> Vec<Problem> {
         let problem = Problem::recipe(format!("run {} is not valid: {}", record.id, record.verdict.sentence));
         problems.push(problem.why("its figures can't be trusted").remedy("repeat it"));
     }
-    let (one, other) = (&a.setup, &b.setup);
-    let cpu = |record: &RunRecord| {
-        let machine = &record.setup.machine;
-        let named = machine.iter().filter(|(name, _)| name.to_lowercase().contains("cpu"));
-        named.map(|(_, value)| value.clone()).collect::<Vec<_>>().join(", ")
-    };
-    let params = |setup: &model::record::Setup| {
-        let pairs: Vec<String> = setup.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        pairs.join(", ")
-    };
-    let mix = |setup: &model::record::Setup| setup.mix.clone().unwrap_or_else(|| DEFAULT_MIX.to_string());
-    let same_server = server(a) == server(b);
-    let think = |seconds: Option<f64>| seconds.map_or("a cycle time".to_string(), |s| format!("{s} s"));
-    let differences = [
-        ("kit", one.kit.clone(), other.kit.clone()),
-        ("mix", mix(one), mix(other)),
-        ("size", one.size.clone(), other.size.clone()),
-        ("data", data(a, same_server), data(b, same_server)),
-        ("load", one.load_words(), other.load_words()),
-        ("think time", think(one.think_mean_s), think(other.think_mean_s)),
-        ("parameters", params(one), params(other)),
-        ("machine", cpu(a), cpu(b)),
-        ("stack's CPUs", format!("{:?}", one.stack_cpus), format!("{:?}", other.stack_cpus)),
-    ];
-    for (what, one, other) in differences.into_iter().filter(|(_, one, other)| one != other) {
-        let problem = Problem::recipe(format!("the runs differ in their {what}: {one}; {other}"));
+    for aspect in comparable::different_conditions(a, b) {
+        let problem = Problem::recipe(wording::runs_differ(aspect, a, b));
         let why = "a difference of the results would say nothing about the stacks";
         problems.push(problem.why(why).remedy("runs that differ in their stack or its knobs alone"));
     }
     problems
-}
-
-/// What the run began with: its data set's id. That holds the version of the server too, because a data directory is
-/// a server's own; where the servers differ the data is told by what fills it.
-fn data(record: &RunRecord, same_server: bool) -> String {
-    match &record.dataset {
-        None => "none of its own".to_string(),
-        // The same rows, whoever has them.
-        Some(dataset) if same_server => {
-            dataset.id.split_once("-shards-").map_or(&*dataset.id, |(whole, _)| whole).to_string()
-        }
-        Some(dataset) => format!("rows {:?}, seed {}", dataset.rows, record.setup.seed),
-    }
-}
-
-/// The server that holds the data, and its version.
-fn server(record: &RunRecord) -> Option<(&str, &str)> {
-    let tier = record.setup.tiers.iter().find(|tier| tier.tier == "db")?;
-    Some((tier.service.as_str(), tier.version.as_str()))
 }
 
 fn effects(compare: &Compare, a: &Measured, b: &Measured) -> Vec<Effect> {

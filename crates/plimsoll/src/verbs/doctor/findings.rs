@@ -6,13 +6,15 @@ use std::path::Path;
 
 use model::catalogue::tier_setting::{DELAY, HOST, OwnHost, RATE};
 use model::{Result, units};
+use serde::Serialize;
 use testbed::MachineKnobFound;
 
 use crate::context::Context;
 use runner::cpus;
 
 /// How serious a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 enum Grade {
     Good,
     Limited,
@@ -20,11 +22,12 @@ enum Grade {
 }
 
 /// One finding.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub(super) struct Finding {
     grade: Grade,
     subject: String,
     what: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     remedy: Option<String>,
 }
 

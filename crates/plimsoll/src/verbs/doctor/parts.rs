@@ -1,6 +1,6 @@
 //! What a stack is made of, for one workload or for every one that it is there for.
 
-use model::catalogue::kit::Build;
+use model::catalogue::build::Build;
 use model::catalogue::setting::Values;
 use model::{Catalogue, KitManifest, Problem, Result, ServiceManifest, StackManifest};
 use testbed::Needed;
@@ -9,7 +9,7 @@ use testbed::Needed;
 pub(super) struct Parts {
     services: Vec<(ServiceManifest, Values)>,
     builds: Vec<Build>,
-    /// What kits ask of the stack: all that it promises, or less for one kit that asks for less.
+    /// What kits ask of the stack: all that it promises and the extensions of every kit, or less for one kit that asks for less.
     asked: Vec<String>,
 }
 
@@ -18,14 +18,17 @@ impl Parts {
     pub(super) fn for_all_kits(catalogue: &Catalogue, name: &str) -> Result<Parts> {
         let stack = catalogue.stack(name)?;
         let mut parts = Parts::of_stack(catalogue, &stack)?;
+        let mut asked = stack.provides.clone();
         for kit in catalogue.kits() {
             let kit = catalogue.kit(kit)?;
             if stack.lacking(&kit).next().is_none() {
+                asked.extend(kit.needs.iter().cloned());
                 parts.add(kit, catalogue)?;
             }
         }
-        parts.asked = stack.provides;
-        Ok(parts)
+        asked.sort();
+        asked.dedup();
+        parts.asked_for(asked, catalogue)
     }
 
     /// Of the stack `name`, for this kit alone.
@@ -37,9 +40,8 @@ impl Parts {
             return Err(Problem::recipe(what).remedy(remedy).into());
         }
         let mut parts = Parts::of_stack(catalogue, &stack)?;
-        parts.asked.clone_from(&kit.needs);
         parts.add(kit.clone(), catalogue)?;
-        Ok(parts)
+        parts.asked_for(kit.needs.clone(), catalogue)
     }
 
     fn of_stack(catalogue: &Catalogue, stack: &StackManifest) -> Result<Parts> {
@@ -52,6 +54,15 @@ impl Parts {
             services.push((service, set));
         }
         Ok(Parts { services, builds: Vec::new(), asked: Vec::new() })
+    }
+
+    /// With what kits ask of the stack, extensions of its languages among it.
+    fn asked_for(mut self, asked: Vec<String>, catalogue: &Catalogue) -> Result<Parts> {
+        for (service, _) in &mut self.services {
+            *service = catalogue.with_extensions(service.clone(), &asked)?;
+        }
+        self.asked = asked;
+        Ok(self)
     }
 
     /// Adds what the kit itself brings.

@@ -12,7 +12,8 @@ pub(crate) struct GoalArgs {
     /// Count the load in users (the default) or in arrivals per second
     #[arg(long, value_parser = ["users", "rate"])]
     by: Option<String>,
-    /// Six minutes and a wider interval instead of a quarter of an hour
+    /// Six minutes and a wider interval instead of a quarter of an hour; targets that can't have their samples in windows so short
+    /// are left out
     #[arg(long)]
     quick: bool,
     /// Half the interval's length at which the search may end [default: 5%]
@@ -58,6 +59,11 @@ impl GoalArgs {
             ("--window", self.window.is_some()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
+    }
+
+    /// It is in a hurry.
+    pub(crate) fn is_quick(&self) -> bool {
+        self.quick
     }
 
     /// The first load was said.

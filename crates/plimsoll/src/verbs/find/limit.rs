@@ -7,7 +7,8 @@ use model::{Catalogue, Diagnosis, Result, RunRecord, StudyRecord};
 use runner::diagnose;
 
 /// The diagnosis of the trial at the line or just above it, with how its suspects became likelier over the trials'
-/// loads. Absent for a study that is no find, or without a trial that was watched. `run` gives a trial's record.
+/// loads. Absent for a study that is no find, or without a trial that was watched. `run` gives a trial's record. Where no
+/// trial's figures hold, those of all tell what there is to be told, and the answer says so.
 ///
 /// # Errors
 /// Rules that can't be read. A trial whose run can't be read is left out.
@@ -18,13 +19,16 @@ pub(crate) fn of(
 ) -> Result<Option<Diagnosis>> {
     let Question::Find(find) = &record.question else { return Ok(None) };
     let rules = catalogue.rules()?;
-    let counts = |trial: &&Trial| record.counts(trial) && figures_hold(record, trial);
-    let mut seen = Vec::new();
-    for trial in record.trials.iter().filter(counts) {
-        let Ok(one) = run(trial) else { continue };
-        let services = diagnose::services(&one, catalogue);
-        let facts = diagnose::facts(&one, &rules, &services);
-        seen.extend(facts.map(|(_, diagnosis)| AtLoad { load: trial.load, diagnosis }));
+    let seen_in = |trial: &Trial| {
+        let one = run(trial).ok()?;
+        let (_, diagnosis) = diagnose::facts(&one, &rules, &diagnose::services(&one, catalogue))?;
+        Some(AtLoad { load: trial.load, diagnosis })
+    };
+    let counts = || record.trials.iter().filter(|trial| record.counts(trial));
+    let mut seen: Vec<AtLoad> = counts().filter(|trial| figures_hold(trial)).filter_map(seen_in).collect();
+    if seen.is_empty() {
+        let doubtful = |one: AtLoad| AtLoad { diagnosis: one.diagnosis.of_spoiled_trials(), ..one };
+        seen = counts().filter_map(seen_in).map(doubtful).collect();
     }
     let line_proof = record.diagnosis.as_ref().and_then(|before| before.line_proof.clone());
     Ok(line(find, &seen)
@@ -32,9 +36,10 @@ pub(crate) fn of(
         .map(|facts| Diagnosis { line_proof, ..wording::diagnosis(&facts) }))
 }
 
-/// Also where checks broke because the stack was overloaded: just above a line nothing else may be there.
-fn figures_hold(record: &StudyRecord, trial: &Trial) -> bool {
-    trial.valid() || analysis::overloaded(&record.question, record.trials.iter(), trial)
+/// Also where checks broke that an overloaded stack breaks, such as those for samples and for what is under way at the end of a short
+/// window: just above a line nothing else may be there. What held the stack can be seen there as in any trial.
+fn figures_hold(trial: &Trial) -> bool {
+    trial.measured.is_some() && trial.faults.iter().all(|fault| fault.check.may_be_overload())
 }
 
 /// The load at which the stack is held: the line, or where a find without one saw most.
@@ -73,22 +78,43 @@ mod tests {
         of(record, run, &catalogue).expect("rules that can be read").expect("its trials were watched")
     }
 
-    #[test]
-    fn trials_above_the_line_tell_what_holds_a_stack_though_it_was_overloaded_there() {
-        let mut record = find(FindEnding::LoadLine);
-        let carried = held(&record);
+    /// All trials with figures that miss a target broke this check, too.
+    fn with_broken(check: Check, mut record: StudyRecord) -> StudyRecord {
         let missed =
             |trial: &Trial| trial.measured.iter().flat_map(|seen| &seen.targets).any(|seen| seen.is_missed());
         for trial in record.trials.iter_mut().filter(|trial| missed(trial)) {
-            let sentence = "users fell behind".to_string();
-            trial.faults.push(Fault { check: Check::Cycle, sentence });
+            let sentence = "it broke".to_string();
+            trial.faults.push(Fault { check: check.clone(), sentence });
         }
-        let overloaded = held(&record);
-        assert_eq!(overloaded.state, carried.state);
-        assert_eq!(
-            overloaded.suspects.first().map(|first| &first.title),
-            carried.suspects.first().map(|first| &first.title)
-        );
+        record
+    }
+
+    #[test]
+    fn trials_above_the_line_tell_what_holds_a_stack_though_checks_broke_there_by_it() {
+        let carried = held(&find(FindEnding::LoadLine));
         assert!(!carried.suspects.is_empty(), "{carried:?}");
+        for check in [Check::Cycle, Check::Samples, Check::Little] {
+            let broken = held(&with_broken(check.clone(), find(FindEnding::LoadLine)));
+            assert_eq!((broken.state, &broken.sentence), (carried.state, &carried.sentence), "{check}");
+        }
+    }
+
+    #[test]
+    fn where_no_trial_is_valid_all_tell_what_held_them_and_that_they_are_not() {
+        let mut record = find(FindEnding::LoadLine);
+        for trial in &mut record.trials {
+            trial.faults.push(Fault { check: Check::SendLag, sentence: "sent late".to_string() });
+        }
+        let (carried, spoiled) = (held(&find(FindEnding::LoadLine)), held(&record));
+        let first = |diagnosis: &Diagnosis| diagnosis.suspects.first().map(|first| first.title.clone());
+        assert_eq!(first(&spoiled), first(&carried));
+        assert!(spoiled.sentence.starts_with("by trials that are not valid: "), "{}", spoiled.sentence);
+        let unwatched = |_: &Trial| {
+            let mut run = Specimen::Failed.open().record;
+            run.signals.clear();
+            Ok(run)
+        };
+        let nothing = of(&record, unwatched, &crate::context::built_in()).expect("rules that can be read");
+        assert!(nothing.is_none(), "{nothing:?}");
     }
 }

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use analysis::{AskedLoad, CheckOutcome, HostShares, Little, Steady, ValidityInputs};
 use engine::{Audience, RunOptions, Second, Totals};
 use model::catalogue::kit::Tolerance;
+use model::catalogue::population::Populations;
 use model::record::hit::HIT_FORMAT;
 use model::record::interval::OperationName;
 use model::record::plan::Load;
@@ -194,15 +195,8 @@ fn judge(seen: &Witnessed, little: &Little, load: &Load, rows: &[OperationResult
         Length::Seconds(seconds) => seconds,
         Length::Requests(_) => record.elapsed_s.min(steady_s.max(1.0)),
     };
-    let (mix, pauses) = (Mix::only("hit"), [None]);
-    let asked = AskedLoad {
-        load,
-        mix: &mix,
-        pauses: &pauses,
-        by_cycles: false,
-        tolerance: Tolerance::default(),
-        steady: &seen.whole,
-    };
+    let populations = &Populations::alike(Mix::only("hit"), vec![None], false);
+    let asked = AskedLoad { load, populations, tolerance: Tolerance::default(), steady: &seen.whole };
     let checks = analysis::validity(&ValidityInputs {
         outcome: record.outcome,
         planned_steady_s,
@@ -210,7 +204,9 @@ fn judge(seen: &Witnessed, little: &Little, load: &Load, rows: &[OperationResult
         unsettled_after_s: None,
         users: record.connections,
         demand: load.arrivals.is_some().then_some(asked),
+        by_hand: None,
         shares_cpus: false,
+        viewer_cores: None,
         generator: &record.generator,
         little,
         targets: &[],

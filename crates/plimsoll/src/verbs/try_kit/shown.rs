@@ -56,7 +56,11 @@ fn alone(trace: &Trace, bodies: bool) -> String {
         Step::Think(nanos) => write!(text, "  thinks {}", took(*nanos)),
         Step::Forget => write!(text, "    becomes a new visitor: no connections, cookies, cache"),
         Step::Count(name, n) => write!(text, "    counts {name} + {n}"),
-        Step::Error(message) => write!(text, "    FAILED {message}"),
+        Step::Error { message, answer } => {
+            // Where all answers are shown this one is, too.
+            let answer = answer.as_deref().filter(|_| !bodies).unwrap_or_default();
+            write!(text, "    FAILED {message}{}", excerpt(answer, true))
+        }
         Step::End(true) => write!(text, "session ends"),
         Step::End(false) => write!(text, "session ends, FAILED"),
     };
@@ -163,5 +167,25 @@ mod tests {
         let mut shown = Shown::new(false);
         assert!(shown.step(&request(1, "GET /a", 200, 0, true)).is_empty());
         assert_eq!(shown.end().len(), 1);
+    }
+
+    #[test]
+    fn what_failed_is_shown_with_the_answer_that_it_is_about() {
+        let failed = |answer: Option<&str>| Trace {
+            at_ns: 1_000_000,
+            user: 1,
+            step: Step::Error { message: "check: saved".to_string(), answer: answer.map(str::to_string) },
+        };
+        let mut shown = Shown::new(false);
+        let text = shown.step(&failed(Some("status 200\n<p>locked</p>"))).remove(0);
+        assert!(
+            text.ends_with(
+                "FAILED check: saved\n               | status 200\n               | <p>locked</p>"
+            ),
+            "{text}"
+        );
+        assert!(shown.step(&failed(None)).remove(0).ends_with("FAILED check: saved"));
+        let text = Shown::new(true).step(&failed(Some("status 200"))).remove(0);
+        assert!(text.ends_with("FAILED check: saved"), "it stands above already: {text}");
     }
 }

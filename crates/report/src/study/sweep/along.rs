@@ -146,7 +146,7 @@ fn chart(record: &StudyRecord, figure: &str, along: &Along, series: &[Series]) -
             Vec::new()
         },
         marks,
-        legend: named.map(|one| Legend { ink: one.ink.into(), name: one.name.clone() }).collect(),
+        legend: named.map(|one| Legend::new(one.ink, &one.name)).collect(),
         height: 260.0,
         ..Chart::new(
             title(figure),

@@ -1,7 +1,9 @@
 //! Published figures beside ours, in words: the same on the terminal and on the page.
 
 use model::StudyRecord;
-use model::record::study::{Agreement, Bound, Claim, ClaimOrder, Estimate, Published, PublishedPair, Sweep};
+use model::record::study::{
+    Agreement, Bound, Claim, ClaimOrder, Estimate, Published, PublishedPair, PublishedRow, Sweep, Trial,
+};
 
 use super::cells;
 use crate::figures;
@@ -26,7 +28,7 @@ pub(crate) struct Row {
 
 /// The rows in the order in which they were published.
 pub(crate) fn rows(table: &Published) -> Vec<Row> {
-    let row = |row: &model::record::study::PublishedRow| Row {
+    let row = |row: &PublishedRow| Row {
         label: row.label.clone(),
         // Every digit that was printed.
         published: if table.relative { figures::NOTHING.to_string() } else { row.value.to_string() },
@@ -80,21 +82,22 @@ fn ratio(value: Option<f64>) -> String {
 /// Of what the ratios are taken.
 pub(crate) fn base(table: &Published) -> String {
     match table.base.and_then(|base| table.rows.get(base)) {
+        _ if table.of.is_empty() => "Nothing of ours is of this kind.".to_string(),
         Some(row) => format!("Ratios are to {}, on either side.", row.label),
         None if table.relative => "What the published ratios are to was not measured.".to_string(),
-        None => "No cell of this table was measured.".to_string(),
+        None => "No cell of this table has a figure of ours.".to_string(),
     }
 }
 
 /// Whether our order is the published one, and only as far as it can be told.
 pub(crate) fn order(table: &Published) -> Vec<String> {
     let measured = table.rows.iter().filter(|row| row.ours.is_some()).count();
-    if table.rows.is_empty() {
+    if table.rows.is_empty() || table.of.is_empty() {
         return Vec::new();
     }
     if table.pairs.is_empty() {
         let what = if measured < 2 {
-            "Fewer than two of these cells were measured"
+            "Fewer than two of these cells have a figure of ours"
         } else {
             "No two differ in print"
         };
@@ -127,6 +130,29 @@ pub(crate) fn order(table: &Published) -> Vec<String> {
     sentences
 }
 
+/// Cells that were measured and have nothing to stand beside a published value, and why; nothing where all have.
+pub(crate) fn without(record: &StudyRecord, table: &Published) -> Vec<String> {
+    let figures = |row: &PublishedRow| {
+        let valid = record.trials.iter().filter(|trial| Some(trial.arm) == row.cell && trial.valid());
+        let figure = |trial: &Trial| Some(table.figure.of(trial.measured.as_ref()?)?.value);
+        valid.map(figure).collect::<Vec<Option<f64>>>()
+    };
+    // A search for a load line says itself why there is none.
+    let empty = table.rows.iter().filter(|row| row.ours.is_none() && table.figure.name != "load_line");
+    let empty = empty.map(|row| (row, figures(row))).filter(|(_, figures)| !figures.is_empty());
+    let (zero, absent): (Vec<_>, Vec<_>) =
+        empty.partition(|(_, figures)| figures.iter().any(Option::is_some));
+    let labels = |rows: &[(&PublishedRow, Vec<Option<f64>>)]| {
+        rows.iter().map(|(row, _)| row.label.as_str()).collect::<Vec<_>>().join("; ")
+    };
+    let of = &table.of;
+    let absent_words =
+        (!absent.is_empty()).then(|| format!("There is no {of} in the runs of {}.", labels(&absent)));
+    let zero_words = (!zero.is_empty())
+        .then(|| format!("Our {of} is 0, of which there is no ratio, for {}.", labels(&zero)));
+    absent_words.into_iter().chain(zero_words).collect()
+}
+
 const TOO_FEW: &str = "Order: too few valid trials to know how far repeats differ, and nothing is said.";
 
 fn unknown(pairs: &[PublishedPair]) -> bool {
@@ -148,7 +174,7 @@ fn finding(record: &StudyRecord, sweep: &Sweep, claim: &Claim, (of, unit): (&str
         return "This form of the study does not have these cells.".to_string();
     }
     if claim.pairs.is_empty() {
-        return "Fewer than two of these cells were measured.".to_string();
+        return "Fewer than two of these cells have a figure of ours.".to_string();
     }
     if unknown(&claim.pairs) {
         return "Too few valid trials to know how far repeats differ, and nothing is said.".to_string();

@@ -80,6 +80,13 @@ impl CellResult<'_> {
         (!repeats.is_empty()).then(|| (logs / repeats.len() as f64).exp()).filter(|value| value.is_finite())
     }
 
+    /// The mean of a tier's signal over the repeats that had it; absent where none had.
+    pub(crate) fn signal(&self, name: &str) -> Option<f64> {
+        let seen = |trial: &&Trial| Some(trial.measured.as_ref()?.signal(name)?.value);
+        let values: Vec<f64> = self.trials.iter().filter_map(seen).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
     /// From the lowest lower end to the highest upper end of its load lines.
     pub(crate) fn interval(&self) -> Option<(f64, f64)> {
         let ends = self.repeats("load_line").into_iter().filter_map(|repeat| repeat.interval);

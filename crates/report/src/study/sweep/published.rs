@@ -27,7 +27,9 @@ pub(super) fn parts(record: &StudyRecord, sweep: &Sweep) -> Vec<Part> {
 
 fn one(record: &StudyRecord, sweep: &Sweep, table: &Published) -> Vec<Part> {
     let mut lead = format!("{}.", table.source);
-    if !table.rows.is_empty() {
+    if table.of.is_empty() {
+        lead += &format!(" {}", beside::base(table));
+    } else if !table.rows.is_empty() {
         lead += &format!(
             " Ours is {}, the geometric mean of the repeats with its 95 % interval. {} Absolute numbers are of their \
              time; ratios may be compared.",
@@ -47,7 +49,8 @@ fn one(record: &StudyRecord, sweep: &Sweep, table: &Published) -> Vec<Part> {
         parts.push(Content::Lead(beside::base(table)).terminal());
     }
     let claims = beside::claims(record, sweep, table).into_iter();
-    let order = beside::order(table).into_iter().map(Fact::from);
+    let without = beside::without(record, table).into_iter();
+    let order = beside::order(table).into_iter().chain(without).map(Fact::from);
     let facts: Vec<Fact> =
         order.chain(claims.map(|(quote, text)| Fact { quote: Some(quote), text })).collect();
     parts.extend((!facts.is_empty()).then(|| Content::Facts(facts).both()));
@@ -97,7 +100,7 @@ fn chart(table: &Published) -> Option<Chart> {
         }));
     }
     let scale = Scale::log(marks.iter().flat_map(Mark::ends), 0.08)?;
-    let legend = |ink: &str, name: &str| Legend { ink: ink.into(), name: name.into() };
+    let legend = |ink: &str, name: &str| Legend::new(ink, name);
     Some(Chart {
         marks,
         legend: vec![legend("muted", "published"), legend("ink-1", "ours, with its 95 % interval")],
@@ -119,7 +122,7 @@ fn mark((x, y): (f64, f64), shape: Shape, who: &str, row: &PublishedRow) -> Mark
 /// Two columns for each published table: our figure in the table's unit, and the published one of that cell.
 pub(super) fn csv(record: &StudyRecord, sweep: &Sweep) -> Vec<CsvColumn> {
     let mut columns: Vec<CsvColumn> = Vec::new();
-    for table in &sweep.published {
+    for table in sweep.published.iter().filter(|table| !table.of.is_empty()) {
         let name = table.of.replace(' ', "_");
         let same = |column: &&CsvColumn| column.name == name || column.name.starts_with(&format!("{name}#"));
         let taken = columns.iter().filter(same).count();

@@ -131,7 +131,7 @@ fn a_new_kind_of_study_is_shown_by_every_output_without_new_code_for_it() {
     assert!(intervals.lines().take(2).all(|line| line.contains('├') && line.contains('┤')), "{text}");
     let course = text.split("Load line of each trial\n").nth(1).expect("a chart of points");
     assert_eq!(course.lines().take(14).map(|line| line.matches('●').count()).sum::<usize>(), 4, "{text}");
-    let page = crate::html::study_page(&record, Path::new("/srv"), body());
+    let page = crate::html::study_page(&record, Path::new("/srv"), body(), "");
     assert!(page.contains("<th scope=\"row\">app.max_children=32</th>"), "{page}");
     assert!(page.contains("<td class=\"words\"><span class=\"missed\">dropped</span>"), "{page}");
     assert_eq!(page.matches("<figure data-chart=\"points\"").count(), 2, "{page}");

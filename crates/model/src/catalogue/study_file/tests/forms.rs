@@ -76,8 +76,9 @@ fn a_listed_cell_says_its_topology_and_the_users_that_are_for_it() {
 fn a_study_without_a_full_form_says_so() {
     let text = format!("{HEAD}users = [5]\n");
     let study = StudyFile::read("s.toml", &text).expect("it can be read");
-    let problems =
-        study.resolve(Form::Full, "s.toml", &text, &catalogue(), &[0, 1]).expect_err("there is none");
+    let problems = study
+        .resolve(Form::Full, "s.toml", &text, (&catalogue(), &registry()), &[0, 1])
+        .expect_err("there is none");
     assert!(problems.to_string().contains("no [full]"), "{problems}");
 }
 
@@ -132,7 +133,8 @@ fn mistakes_of_published_tables_are_told_at_once_with_their_lines() {
          [[published.value]]\nwhere = { users = 7, stack = \"one\" }\nas = \"b\"\nvalue = 0\n\
          [[published.value]]\nwhere = { users = 5 }\nas = \"c\"\nvalue = 2\n\
          [[published]]\ntitle = \"U\"\nof = \"p90\"\nunit = \"Mbit/s\"\n\
-         [[published]]\ntitle = \"V\"\nof = \"load_line\"\nunit = \"users\"\n[[published.claim]]\nsays = \"x\"\norder = \"same\"\nof = [{ users = 5, stack = \"one\" }]\n",
+         [[published]]\ntitle = \"V\"\nof = \"load_line\"\nunit = \"users\"\n[[published.claim]]\nsays = \"x\"\norder = \"same\"\nof = [{ users = 5, stack = \"one\" }]\n\
+         [[published]]\ntitle = \"W\"\nunit = \"%\"\n[[published.value]]\nwhere = { users = 5, stack = \"one\" }\nas = \"d\"\nvalue = 3\n",
     );
     let expected = [
         "s.toml:9: published[0].of: `mbit_per_m` is not a measure",
@@ -144,8 +146,41 @@ fn mistakes_of_published_tables_are_told_at_once_with_their_lines() {
         "s.toml:26: published[1].unit: `Mbit/s` can't be compared with our p90, which is in s",
         "s.toml:29: published[2].of: `load_line` is the figure of a study with [find]",
         "published[2].claim[0].of: a claim is about two cells or more",
+        "s.toml:35: published[3]: the table has no `of`: nothing of ours can stand beside its values",
     ];
     for sentence in expected {
         assert!(said.iter().any(|said| said.contains(sentence)), "missing: {sentence}\ngot: {said:#?}");
     }
+}
+
+#[test]
+fn a_published_percentile_is_known_by_what_the_metric_is_declared_as_and_not_by_its_name() {
+    let tables = [
+        ("fast", "ms", Some(5.0)),
+        ("p90", "ms", Some(90.0)),
+        ("fast_visit", "s", None),
+        ("visit p90", "s", None),
+        ("mbit_per_s", "Mbit/s", None),
+        ("mean", "s", None),
+    ];
+    let table = |(of, unit, _): &(&str, &str, Option<f64>)| {
+        format!(
+            "[[published]]\ntitle = \"T\"\nof = \"{of}\"\nunit = \"{unit}\"\n[[published.value]]\nas = \"x\"\nvalue = 2\n"
+        )
+    };
+    let text = format!("users = [5]\n{}", tables.iter().map(table).collect::<String>());
+    let published = plan(&text).sweep.published;
+    let percents: Vec<Option<f64>> = published.iter().map(|table| table.figure.percent_of_all()).collect();
+    assert_eq!(percents, tables.map(|(.., percent)| percent), "of all operations alone");
+    assert_eq!(published[0].figure.times, 1e3, "ours is in seconds");
+}
+
+#[test]
+fn a_table_of_which_nothing_of_ours_is_has_its_values_alone() {
+    let plan = plan(
+        "users = [5]\n[[published]]\ntitle = \"Connections that conform\"\nunit = \"%\"\n[[published.value]]\nas = \"1\"\nvalue = 40.9\n",
+    );
+    let table = &plan.sweep.published[0];
+    assert_eq!((table.of.as_str(), table.rows[0].value, table.rows[0].cell), ("", 40.9, None));
+    assert!(crate::record::study::Kind::signals(&plan.sweep).is_empty());
 }

@@ -1,0 +1,191 @@
+//! What things are called on the bus.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Longer names would make subjects that nobody can read.
+const MAX_NAME: usize = 64;
+
+/// A name of a fleet, a run or an agent: letters, digits and `-`. NATS gives a meaning to dots, stars, `>` and blanks, and `_` stands
+/// between the names in a stream's.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(String);
+
+impl Name {
+    /// The name, where it is one.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn of(text: &str) -> Result<Name, String> {
+        let allowed = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+        if text.is_empty() || text.len() > MAX_NAME {
+            return Err(format!("`{text}` is no name: it has 1 to {MAX_NAME} letters, digits and `-`"));
+        }
+        match text.chars().find(|letter| !allowed(*letter)) {
+            Some(letter) => Err(format!("`{text}` is no name: `{letter}` is no letter, digit or `-`")),
+            None => Ok(Name(text.to_string())),
+        }
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a message tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A second ([`crate::second`]).
+    Second,
+    /// Something that happened.
+    Event,
+    /// That there are no more seconds ([`crate::totals`]).
+    End,
+}
+
+impl Kind {
+    const ALL: [(Kind, &str, u8); 3] =
+        [(Kind::Second, "second", 0), (Kind::Event, "event", 1), (Kind::End, "end", 2)];
+
+    fn word(self) -> &'static str {
+        Kind::ALL[self.byte() as usize].1
+    }
+
+    /// Before the message in a spool.
+    pub(super) fn byte(self) -> u8 {
+        self as u8
+    }
+
+    /// The kind and the message of what stands in a spool.
+    pub(super) fn split(spooled: &[u8]) -> Option<(Kind, &[u8])> {
+        let (first, message) = spooled.split_first()?;
+        let (kind, ..) = Kind::ALL.iter().find(|(.., byte)| byte == first)?;
+        Some((*kind, message))
+    }
+}
+
+/// Who tells something: an agent of a run. One that begins again is another one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Voice {
+    /// Of this fleet.
+    pub fleet: Name,
+    /// In this run.
+    pub run: Name,
+    /// Who.
+    pub agent: Name,
+    /// In which of its lives: each has another number.
+    pub incarnation: u64,
+}
+
+/// Which piece of a message this is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    /// From 0.
+    pub(super) number: u32,
+    /// How many there are.
+    pub(super) of: u32,
+}
+
+/// A header of a message: which part of which message of which incarnation it is.
+pub(super) const PART_HEADER: &str = "Plimsoll-Part";
+
+impl Voice {
+    /// Where it tells things of that kind.
+    pub(super) fn subject(&self, kind: Kind) -> String {
+        format!("{}.{}.{}", subjects_of(&self.fleet, &self.run), self.agent, kind.word())
+    }
+
+    /// By which the broker knows a message that it has already.
+    pub(super) fn id(&self, number: u64, part: Part) -> String {
+        format!("{}.{}.{}.{number}.{}", self.run, self.agent, self.incarnation, part.number)
+    }
+
+    /// The value of [`PART_HEADER`].
+    pub(super) fn header(&self, number: u64, part: Part) -> String {
+        format!("{} {number} {} {}", self.incarnation, part.number, part.of)
+    }
+
+    /// Who told what, by a message's subject and header.
+    pub(super) fn read(
+        fleet: &Name,
+        run: &Name,
+        (subject, header): (&str, &str),
+    ) -> Option<(Voice, Kind, u64, Part)> {
+        let (agent, kind) =
+            subject.strip_prefix(&subjects_of(fleet, run))?.strip_prefix('.')?.split_once('.')?;
+        let (kind, ..) = Kind::ALL.iter().find(|(_, word, _)| *word == kind)?;
+        let numbers: Vec<u64> = header.split(' ').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+        let [incarnation, number, part, of] = numbers[..] else { return None };
+        let part = Part { number: u32::try_from(part).ok()?, of: u32::try_from(of).ok()? };
+        let voice =
+            Voice { fleet: fleet.clone(), run: run.clone(), agent: Name::of(agent).ok()?, incarnation };
+        Some((voice, *kind, number, part))
+    }
+}
+
+/// The beginning of what a run's agents tell.
+pub(super) fn subjects_of(fleet: &Name, run: &Name) -> String {
+    format!("pl.{fleet}.r.{run}")
+}
+
+/// The run's stream.
+pub(super) fn stream_of(fleet: &Name, run: &Name) -> String {
+    format!("PL_{fleet}_{run}")
+}
+
+/// Where an agent hears what the controller has.
+pub(super) fn kept_subject(fleet: &Name, agent: &Name) -> String {
+    format!("pl.{fleet}.kept.{agent}")
+}
+
+/// What the controller has of an agent: it need not tell it again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    pub(super) run: String,
+    pub(super) incarnation: u64,
+    /// All messages below this number.
+    pub(super) below: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> Name {
+        Name::of(text).expect("a name")
+    }
+
+    #[test]
+    fn names_that_nats_would_read_otherwise_are_refused() {
+        for text in ["", "a.b", "*", "a>", "a b", "a_b", "ä", &"x".repeat(65)] {
+            let refused = Name::of(text).expect_err(text);
+            assert!(refused.contains("is no name"), "{refused}");
+        }
+        assert_eq!(name("20260101-000000-dvdstore-000a").as_str(), "20260101-000000-dvdstore-000a");
+    }
+
+    #[test]
+    fn who_told_what_is_read_from_a_message_as_it_was_written() {
+        let voice = Voice { fleet: name("lab"), run: name("r-1"), agent: name("a1"), incarnation: 77 };
+        for (kind, ..) in Kind::ALL {
+            let part = Part { number: 1, of: 3 };
+            let (subject, header) = (voice.subject(kind), voice.header(12, part));
+            let read = Voice::read(&voice.fleet, &voice.run, (&subject, &header));
+            assert_eq!(read, Some((voice.clone(), kind, 12, part)), "{subject} {header}");
+            assert_eq!(Kind::split(&[kind.byte(), 9]), Some((kind, &[9][..])));
+        }
+        let of_others = [("pl.lab.r.r-2.a1.second", "77 12 1 3"), ("pl.lab.r.r-1.a1.song", "77 12 1 3")];
+        let damaged = [("pl.lab.r.r-1.a1.second", "77 12 1"), ("pl.lab.r.r-1.a1.second", "77 12 1 x")];
+        for message in of_others.into_iter().chain(damaged) {
+            assert_eq!(Voice::read(&voice.fleet, &voice.run, message), None, "{message:?}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Many load machines whose results are one result (layer 2). Each of them, an agent, drives a slice of the users with the
+//! engine; what it records goes to the controller second by second, which merges it as the engine merges its threads.
+//!
+//! The principal type is [`Merge`]: agents' messages in, the run's seconds out, each as soon as all agents have told it.
+//! [`slices`] says who drives which users, [`second`] what a message is, [`spool`] where an agent keeps it until the controller
+//! does, [`clock`] how far the machines' clocks are apart, [`start`] how all begin together, [`lease`] when an agent ends alone,
+//! [`mod@want`] what a controller says every second, [`signed`] why it is believed, and [`duty`] what an agent does then.
+//!
+//! Not here: what is done with the seconds (`store`, `runner`), and what a user does (`engine`, `kit`).
+
+pub mod bus;
+pub mod clock;
+pub mod duty;
+pub mod lease;
+mod merge;
+pub mod second;
+pub mod signed;
+mod split;
+pub mod spool;
+pub mod start;
+pub mod totals;
+pub mod want;
+
+pub use merge::{Merge, Misfit};
+pub use split::slices;

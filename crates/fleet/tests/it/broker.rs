@@ -1,0 +1,126 @@
+//! A real nats-server on a port of its own, for a test to kill, stop and start again.
+
+use std::env;
+use std::fs::{self, File};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fleet::bus::Broker;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use testkit::ending::skip;
+
+/// Names another program than the distribution's, to try a newer one by hand.
+const ANOTHER: &str = "NATS_SERVER";
+
+/// A broker whose store outlives it.
+pub(crate) struct Nats {
+    program: PathBuf,
+    folder: TempDir,
+    port: u16,
+    has_streams: bool,
+    process: Option<Child>,
+}
+
+impl Nats {
+    /// One with streams on the disk, where the program is on this machine.
+    pub(crate) fn begin() -> Option<Nats> {
+        Nats::with(true)
+    }
+
+    /// One without any.
+    pub(crate) fn without_streams() -> Option<Nats> {
+        Nats::with(false)
+    }
+
+    fn with(has_streams: bool) -> Option<Nats> {
+        let unpacked = || testkit::programs::unpacked().join("nats-server/usr/sbin/nats-server");
+        let program = env::var_os(ANOTHER).map_or_else(unpacked, PathBuf::from);
+        if !program.is_file() {
+            skip(&format!("there is no {}: `plimsoll doctor --install --stack nats`", program.display()));
+            return None;
+        }
+        let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = free.local_addr().expect("it has one").port();
+        drop(free);
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut nats = Nats { program, folder, port, has_streams, process: None };
+        nats.start();
+        Some(nats)
+    }
+
+    pub(crate) fn broker(&self) -> Broker {
+        Broker { url: format!("nats://127.0.0.1:{}", self.port) }
+    }
+
+    fn store(&self) -> PathBuf {
+        self.folder.path().join("store")
+    }
+
+    /// Starts it, on what it left on the disk.
+    pub(crate) fn start(&mut self) {
+        let log = File::options().append(true).create(true).open(self.folder.path().join("log"));
+        let mut command = Command::new(&self.program);
+        command.args(["--addr", "127.0.0.1", "--port", &self.port.to_string()]);
+        if self.has_streams {
+            command.arg("--jetstream").arg("--store_dir").arg(self.store());
+        }
+        command.stdout(Stdio::null()).stderr(log.expect("a log"));
+        self.process = Some(command.spawn().expect("it can be started"));
+        let began = Instant::now();
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            assert!(began.elapsed() < Duration::from_secs(30), "it doesn't listen: {}", self.log());
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        let process = self.process.as_ref().expect("it runs");
+        let id = Pid::from_child(process);
+        kill_process(id, signal).expect("it is ours");
+    }
+
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            process.kill().expect("it is ours");
+            process.wait().expect("it ends");
+        }
+    }
+
+    /// What is on its disk now, beside it.
+    pub(crate) fn copy_of_store(&mut self, name: &str) {
+        copy(&self.store(), &self.folder.path().join(name));
+    }
+
+    /// Its disk as it was then.
+    pub(crate) fn set_back(&mut self, name: &str) {
+        fs::remove_dir_all(self.store()).expect("the store");
+        copy(&self.folder.path().join(name), &self.store());
+    }
+}
+
+impl Drop for Nats {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("its type").is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
+}
