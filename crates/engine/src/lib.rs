@@ -15,6 +15,7 @@
 
 mod active_session;
 mod arrivals;
+mod barrier;
 pub mod clock;
 mod collector;
 mod connections;
@@ -43,6 +44,7 @@ mod users;
 pub mod wheel;
 mod worker;
 
+pub use barrier::Barrier;
 pub use collector::{Second, Totals};
 pub use control::{Control, Stop};
 pub use run::{Audience, RunOptions, Slice, run, run_on, run_on_under};

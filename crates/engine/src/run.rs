@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use model::record::plan::Load;
 use model::{Problem, Problems, Result};
 
+use crate::barrier::Barrier;
 use crate::clock::{Clock, MonotonicClock};
 use crate::collector::{Collector, Second, Totals};
 use crate::control::{Control, Stop};
@@ -48,8 +49,8 @@ pub struct RunOptions {
     pub share: Option<Share>,
     /// The part of the load that is this generator's, where others have the rest; absent where it has all of it.
     pub slice: Option<Slice>,
-    /// When the first second begins, where others have to begin with it; absent where it does when all threads are armed.
-    pub origin: Option<Instant>,
+    /// Where it waits for others with which it has to begin; absent where it begins when all threads are armed.
+    pub barrier: Option<Barrier>,
 }
 
 /// Some of a run's lanes. Users and arrivals are dealt out to the lanes in turn, and each lane is one thread's; so who is in which
@@ -78,7 +79,7 @@ impl RunOptions {
             tracing: false,
             share: None,
             slice: None,
-            origin: None,
+            barrier: None,
         }
     }
 
@@ -145,9 +146,14 @@ pub fn run(options: &RunOptions, control: &Control, audience: &mut dyn Audience)
         drop((reports, answers));
         // The call ends when every thread has answered, or has ended without an answer.
         if roll_call.iter().count() == workers {
-            let origin = options.origin.unwrap_or_else(|| Instant::now() + RUN_UP);
-            options.share.iter().for_each(|share| share.join(workers));
-            starts.iter().for_each(|start| _ = start.send(origin));
+            let origin = match &options.barrier {
+                Some(barrier) => barrier.arm(),
+                None => Some(Instant::now() + RUN_UP),
+            };
+            if let Some(origin) = origin {
+                options.share.iter().for_each(|share| share.join(workers));
+                starts.iter().for_each(|start| _ = start.send(origin));
+            }
         }
         drop(starts);
         let mut collector = Collector::new(workers, spares);
@@ -260,6 +266,7 @@ fn work(options: &RunOptions, place: Place<'_>, outbox: Outbox, control: &Contro
     let seat = options.share.as_ref().map(Share::seat);
     clock.start_at(origin);
     thread::sleep(origin.saturating_duration_since(Instant::now()));
+    options.barrier.iter().for_each(|barrier| barrier.began(origin.elapsed()));
     if let Some(seat) = &seat {
         clock.leave_out(seat.begin(origin));
     }

@@ -3,8 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 /// The server under load.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Target {
     /// Where it listens.
     pub endpoint: Endpoint,
@@ -18,7 +20,7 @@ pub struct Target {
 }
 
 /// Where a server listens.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Endpoint {
     /// A TCP port.
     Tcp(SocketAddr),
@@ -27,7 +29,7 @@ pub enum Endpoint {
 }
 
 /// How connections are encrypted.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Tls {
     /// The name that the certificate must be for.
     pub server_name: String,
@@ -38,7 +40,7 @@ pub struct Tls {
 }
 
 /// Whose certificates are believed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Trust {
     /// The machine's own roots.
     System,

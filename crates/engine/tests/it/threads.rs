@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::script::feeder::{Feeder, Rows};
-use engine::{Audience, Control, Program, RunOptions, Scenario, Second, Slice, Source, run};
+use engine::{Audience, Barrier, Control, Program, RunOptions, Scenario, Second, Slice, Source, run};
 use model::catalogue::kit::{FeedMode, OnEnd};
 use model::catalogue::load::{Arrivals, Arriving, Lifetime, Load, Pattern};
 use model::catalogue::mix::{Matrix, Sessions};
@@ -110,15 +110,15 @@ fn requests(mix: &Who, load: &Load, threads: usize) -> Vec<String> {
 /// The same of several generators at a time, each with its lanes and a number of CPUs.
 fn requests_of(mix: &Who, load: &Load, generators: &[(Option<Slice>, usize)]) -> Vec<String> {
     let origin = Origin::fixed(Duration::from_millis(1)).expect("a loopback port");
-    let at = Instant::now() + Duration::from_millis(100);
+    let barriers: Vec<Barrier> = generators.iter().map(|_| Barrier::default()).collect();
     thread::scope(|scope| {
-        for (slice, cpus) in generators {
+        for (index, (slice, cpus)) in generators.iter().enumerate() {
             let options = RunOptions {
                 cpus: (0..*cpus).map(|thread| thread % 2).collect(),
                 total_sessions: Some(SESSIONS),
                 drain_s: 20.0,
                 slice: *slice,
-                origin: slice.map(|_| at),
+                barrier: slice.map(|_| barriers[index].clone()),
                 ..RunOptions::of(scenario(mix), load.clone(), origin.address())
             };
             scope.spawn(move || {
@@ -126,6 +126,12 @@ fn requests_of(mix: &Who, load: &Load, generators: &[(Option<Slice>, usize)]) ->
                 assert_eq!(totals.failed.iter().sum::<u64>(), 0, "{:?}", totals.evidence);
             });
         }
+        let sliced = || barriers.iter().zip(generators).filter(|(_, (slice, _))| slice.is_some());
+        while !sliced().all(|(barrier, _)| barrier.is_armed()) {
+            thread::yield_now();
+        }
+        let at = Instant::now() + Duration::from_millis(20);
+        sliced().for_each(|(barrier, _)| barrier.set(at));
     });
     let mut paths: Vec<String> =
         origin.ledger().exchanges.iter().map(|exchange| exchange.path.to_string()).collect();
