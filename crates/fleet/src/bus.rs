@@ -8,9 +8,12 @@
 //! Each side has one thread of its own with an asynchronous runtime on it; nothing of it runs on a generator's threads.
 
 mod address;
+mod announcer;
 mod clock;
+mod objects;
 mod order;
 mod reader;
+mod station;
 mod teller;
 
 use std::fmt;
@@ -22,7 +25,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 pub use address::{Kind, Name, Voice};
+pub use announcer::{Announcer, HeardOf};
+pub use clock::now_ns;
 pub use reader::{NothingTold, Reader, StreamOf, Told};
+pub use station::{Heard, Station};
 pub use teller::{Teller, Telling};
 
 /// How long the broker may take to answer anything. A dead one answers nothing, neither yes nor no.

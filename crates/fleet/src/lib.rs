@@ -8,11 +8,16 @@
 //!
 //! Not here: what is done with the seconds (`store`, `runner`), and what a user does (`engine`, `kit`).
 
+pub mod agent;
+pub mod bundle;
 pub mod bus;
 pub mod clock;
+pub mod controller;
 pub mod duty;
+pub mod heartbeat;
 pub mod lease;
 mod merge;
+pub mod permissions;
 pub mod second;
 pub mod signed;
 mod split;

@@ -109,6 +109,21 @@ impl Merge {
         Ok(())
     }
 
+    /// An agent from which nothing more is expected.
+    pub fn give_up(&mut self, agent: usize) {
+        self.agents[agent].end.get_or_insert_default();
+    }
+
+    /// Whether the agent has told its end, or was given up.
+    pub fn has_ended(&self, agent: usize) -> bool {
+        self.agents[agent].end.is_some()
+    }
+
+    /// How many seconds the agent has told.
+    pub fn seconds(&self, agent: usize) -> u32 {
+        self.agents[agent].next
+    }
+
     /// The agents without which there is no next second.
     pub fn laggards(&self) -> impl Iterator<Item = usize> + '_ {
         let holds_up = |agent: &Agent| agent.waiting.is_empty() && agent.end.is_none();

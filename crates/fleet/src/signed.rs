@@ -97,6 +97,11 @@ impl Signer {
         self.key.public_key()
     }
 
+    /// The fleet that it signs for.
+    pub fn fleet(&self) -> &Name {
+        &self.fleet
+    }
+
     /// The message that says `body`.
     ///
     /// # Errors

@@ -146,6 +146,21 @@ pub(super) fn kept_subject(fleet: &Name, agent: &Name) -> String {
     format!("pl.{fleet}.kept.{agent}")
 }
 
+/// Where a fleet's agents hear what is wanted.
+pub(super) fn beacon_subject(fleet: &Name) -> String {
+    format!("pl.{fleet}.beacon")
+}
+
+/// Where an agent says how it stands.
+pub(super) fn heartbeat_subject(fleet: &Name, agent: &Name) -> String {
+    format!("pl.{fleet}.hb.{agent}")
+}
+
+/// Where all of a fleet's agents do.
+pub(super) fn heartbeat_subjects(fleet: &Name) -> String {
+    format!("pl.{fleet}.hb.*")
+}
+
 /// What the controller has of an agent: it need not tell it again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Kept {

@@ -26,7 +26,7 @@ struct Answer {
 }
 
 /// Nanoseconds of this machine's CLOCK_MONOTONIC.
-pub(super) fn now_ns() -> i64 {
+pub fn now_ns() -> i64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
 }

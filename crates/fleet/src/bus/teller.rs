@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::address::{Kept, Kind, PART_HEADER, Part, Voice, kept_subject};
-use super::{ANSWER_TIMEOUT, Broker, BusError, Connection, clock, runtime};
+use super::{ANSWER_TIMEOUT, Broker, BusError, Connection, runtime};
 use crate::spool::{Spool, SpoolError};
 
 /// The broker's default takes messages of 1 MiB.
@@ -207,7 +207,6 @@ impl Publisher<'_> {
     async fn run(&mut self) {
         let Voice { fleet, agent, .. } = self.voice;
         let Some(mut kept) = self.subscription(kept_subject(fleet, agent)).await else { return };
-        let Some(mut questions) = self.subscription(clock::subject(fleet, agent)).await else { return };
         let mut made = self.connection.made.clone();
         self.rewind();
         while !self.shared.is_over() {
@@ -225,12 +224,6 @@ impl Publisher<'_> {
                 message = kept.next() => match message {
                     Some(message) => self.heard(&message.payload),
                     // The client has been closed, which nobody but it does: what is told stays in the spool.
-                    None => return,
-                },
-                question = questions.next() => match question {
-                    Some(question) => {
-                        clock::answer(&self.connection.client, question, clock::now_ns()).await;
-                    }
                     None => return,
                 },
                 changed = made.changed() => {

@@ -1,20 +1,89 @@
-//! An agent that tells nothing and answers for its clock, until its standard input ends: `fleet-actor URL FOLDER`.
+//! What the tests start and kill: `fleet-actor agent URL FOLDER NAME CONTROLLER-KEY BUILD`, until its standard input ends, or
+//! `fleet-actor controller URL SEED BUNDLE LEASE-S`, which has two agents drive the bundle in that file.
 
 use std::error::Error;
 use std::io::Read;
-use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
-use fleet::bus::{Broker, Name, Teller, Voice};
-use fleet::spool::Spool;
+use engine::{Audience, Control, Program, RunOptions, Scenario, Second, Source};
+use fleet::agent::{self, AgentOptions};
+use fleet::bundle::Bundle;
+use fleet::bus::{Broker, Name};
+use fleet::controller::{Controller, Job};
+use fleet::permissions::Permissions;
+use fleet::signed::{Signer, Trusted};
+use model::Distribution;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [url, folder] = words.as_slice() else { return Err("fleet-actor URL FOLDER".into()) };
-    let (fleet, run, agent) = (Name::of("lab")?, Name::of("r-1")?, Name::of("far")?);
-    let spool = Spool::open(Path::new(folder), 1 << 20)?;
-    let voice = Voice { fleet, run, agent, incarnation: 1 };
-    let teller = Teller::begin(Broker { url: url.clone() }, voice, spool)?;
-    std::io::stdin().read_to_end(&mut Vec::new())?;
-    drop(teller);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["agent", url, folder, name, key, build] => be_agent(url, folder, name, key, build),
+        ["controller", url, seed, bundle, lease_s] => be_controller(url, seed, bundle, lease_s),
+        _ => Err(
+            "fleet-actor agent URL FOLDER NAME CONTROLLER-KEY BUILD, or controller URL SEED BUNDLE LEASE-S"
+                .into(),
+        ),
+    }
+}
+
+fn be_agent(url: &str, folder: &str, name: &str, key: &str, build: &str) -> Result<(), Box<dyn Error>> {
+    let fleet = Name::of("lab")?;
+    let trusted = Trusted::of(&[key.to_string()], fleet.clone()).map_err(|wrong| wrong.join(", "))?;
+    let options = AgentOptions {
+        broker: Broker { url: url.to_string() },
+        fleet,
+        name: Name::of(name)?,
+        trusted,
+        permissions: Permissions::default(),
+        build: build.to_string(),
+        cpus: vec![0],
+        spools: PathBuf::from(folder),
+        max_spool_bytes: 64 << 20,
+    };
+    let is_over = Arc::new(AtomicBool::new(false));
+    let over = Arc::clone(&is_over);
+    thread::spawn(move || {
+        // Its end is what is waited for, in whichever way it comes.
+        _ = std::io::stdin().read_to_end(&mut Vec::new());
+        over.store(true, Ordering::Relaxed);
+    });
+    agent::serve(options, &options_of, &|| is_over.load(Ordering::Relaxed))?;
     Ok(())
+}
+
+/// What is driven for a bundle of these tests: the only file of it is the session.
+fn options_of(bundle: &Bundle) -> Result<RunOptions, String> {
+    let text = bundle.files.values().next().ok_or("the bundle has no session")?;
+    let source = Source::of("session.lua", &String::from_utf8_lossy(text), "visit");
+    let think = Some(Distribution::Fixed { value: 0.02 });
+    let scenario = Scenario { timeout_s: 5.0, think, ..Scenario::of(Program::Script(source)) };
+    Ok(RunOptions {
+        drain_s: bundle.drain_s,
+        total_sessions: bundle.plan.load.sessions,
+        ..RunOptions::of(scenario, bundle.plan.load.clone(), bundle.target.clone())
+    })
+}
+
+struct Nobody;
+
+impl Audience for Nobody {
+    fn second(&mut self, _second: &Second<'_>) -> model::Result<()> {
+        Ok(())
+    }
+}
+
+fn be_controller(url: &str, seed: &str, bundle: &str, lease_s: &str) -> Result<(), Box<dyn Error>> {
+    let signer = Signer::of(seed, Name::of("lab")?)?;
+    let mut controller = Controller::begin(Broker { url: url.to_string() }, signer, 1)
+        .map_err(|problems| problems.to_string())?;
+    let members = controller.wait_for(Duration::from_secs(30), &|members| members.len() == 2);
+    let bundle = Bundle::read(&std::fs::read(bundle)?)?;
+    let job = Job { run: Name::of("r-1")?, members: &members, bundle: &bundle, lease_s: lease_s.parse()? };
+    let driven = controller.run(&job, &Control::default(), &mut Nobody, &mut |_| ());
+    driven.map(drop).map_err(|problems| problems.to_string().into())
 }

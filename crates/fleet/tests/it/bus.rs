@@ -10,9 +10,7 @@ use fleet::spool::{Spool, SpoolError};
 use rustix::process::Signal;
 
 use crate::broker::Nats;
-
-/// Whatever takes longer has failed.
-const LONG: Duration = Duration::from_secs(60);
+use crate::wait::{LONG, wait_until};
 
 const ROOM: u64 = 1 << 30;
 
@@ -70,14 +68,6 @@ fn expect(reader: &Reader, numbers: std::ops::Range<u64>) {
         let told = next(reader);
         let is_it = told.number == number && told.bytes == message(number) && told.kind == Kind::Second;
         assert!(is_it, "number {} of {} bytes came for number {number}", told.number, told.bytes.len());
-    }
-}
-
-fn wait_until(what: &str, is: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !is() {
-        assert!(began.elapsed() < LONG, "{what}: not within {LONG:?}");
-        thread::sleep(Duration::from_millis(5));
     }
 }
 

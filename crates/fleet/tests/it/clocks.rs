@@ -2,33 +2,24 @@
 //! time namespace, whose CLOCK_MONOTONIC is ahead by a known number of seconds.
 
 use std::collections::BTreeMap;
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use fleet::bus::{Name, Reader, StreamOf};
 use testkit::ending::skip;
 
+use crate::agents::{Key, Process, start, words};
 use crate::broker::Nats;
+use crate::job::BUILD;
 
 const QUESTIONS: usize = 32;
 
-/// Ended with the test.
-struct Far(Child);
-
-impl Drop for Far {
-    fn drop(&mut self) {
-        // It may have ended by itself, since its standard input is closed with this.
-        _ = self.0.kill();
-        _ = self.0.wait();
-    }
-}
-
 /// An agent whose clock is ahead by that number of seconds.
-fn agent_ahead_by(seconds: i64, url: &str, folder: &str) -> Far {
-    let mut command = Command::new("unshare");
-    command.args(["--time", "--fork", "--kill-child", "--monotonic", &seconds.to_string()]);
-    command.args([env!("CARGO_BIN_EXE_fleet-actor"), url, folder]).stdin(Stdio::piped());
-    Far(command.spawn().expect("unshare can be started"))
+fn agent_ahead_by(seconds: i64, nats: &Nats, folder: &Path) -> Process {
+    let ahead = ["unshare", "--time", "--fork", "--kill-child", "--monotonic", &seconds.to_string()]
+        .map(str::to_string);
+    start(&[&ahead[..], &words(nats, folder, "far", &Key::new().public(), BUILD)].concat())
 }
 
 fn is_possible() -> bool {
@@ -51,7 +42,7 @@ fn how_far_an_agent_s_clock_is_ahead_lies_within_the_bound_that_is_told() {
     assert_eq!(reader.clock(&name("nobody"), 1), None, "nobody answers for an agent that isn't there");
     for (number, ahead_s) in [86_400, 7].into_iter().enumerate() {
         let spool = folder.path().join(number.to_string());
-        let far = agent_ahead_by(ahead_s, &nats.broker().url, &spool.to_string_lossy());
+        let far = agent_ahead_by(ahead_s, &nats, &spool);
         let began = Instant::now();
         let offset = loop {
             if let Some(offset) = reader.clock(&name("far"), QUESTIONS) {

@@ -1,6 +1,10 @@
 //! What comes of several agents' messages.
 
+mod agents;
 mod broker;
 mod bus;
 mod clocks;
+mod job;
 mod merging;
+mod runs;
+mod wait;

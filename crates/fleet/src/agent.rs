@@ -1,0 +1,233 @@
+//! An agent: hears what a controller wants, drives its slice of the users with the engine, and tells what it records. It listens
+//! nowhere; it goes out to the broker alone, and to the server under load.
+
+mod generator;
+
+use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use engine::RunOptions;
+
+use crate::bundle::{self, Bundle};
+use crate::bus::{Broker, BusError, Heard, Name, Station, Voice, now_ns};
+use crate::duty::{Act, Duty};
+use crate::heartbeat::Heartbeat;
+use crate::permissions::Permissions;
+use crate::signed::{Purpose, Trusted};
+use crate::want::{Beacon, Part};
+use generator::Generator;
+
+/// How often it looks whether something has changed.
+const TICK: Duration = Duration::from_millis(20);
+
+/// When its run is over, so long it waits until the controller has all that it told.
+const KEPT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What an agent is.
+#[derive(Debug)]
+pub struct AgentOptions {
+    /// Where it hears and tells.
+    pub broker: Broker,
+    /// The fleet that it is of.
+    pub fleet: Name,
+    /// Its name in it.
+    pub name: Name,
+    /// Whom it obeys.
+    pub trusted: Trusted,
+    /// What it may do.
+    pub permissions: Permissions,
+    /// The build that it is of.
+    pub build: String,
+    /// Where it generates load; not empty.
+    pub cpus: Vec<usize>,
+    /// The directory of its spools.
+    pub spools: PathBuf,
+    /// What they may take on the disk.
+    pub max_spool_bytes: u64,
+}
+
+/// Makes of a bundle what its users do: who has the engine's scenario of a kit is above this room.
+pub type Open<'a> = dyn Fn(&Bundle) -> Result<RunOptions, String> + 'a;
+
+/// Serves until `is_over` says so.
+///
+/// # Errors
+/// This machine gives no thread. Whatever fails of a run is said to its controller.
+pub fn serve(options: AgentOptions, open: &Open<'_>, is_over: &dyn Fn() -> bool) -> Result<(), BusError> {
+    // Another one in each of its lives.
+    let incarnation = RandomState::new().build_hasher().finish();
+    let name = options.name.as_str();
+    let first = Heartbeat::of(name, incarnation, &options.build, &options.cpus);
+    let station = Station::begin(options.broker.clone(), options.fleet.clone(), first.clone())?;
+    let duty = Duty::of(name, incarnation);
+    let mut agent = Agent {
+        options,
+        open,
+        incarnation,
+        station,
+        duty,
+        ready: None,
+        generator: None,
+        said: first,
+        refused: None,
+    };
+    while !is_over() {
+        agent.look();
+    }
+    agent.end();
+    Ok(())
+}
+
+struct Agent<'a> {
+    options: AgentOptions,
+    open: &'a Open<'a>,
+    incarnation: u64,
+    station: Station,
+    duty: Duty,
+    /// What the users of the run do in which it has a part, once that is known.
+    ready: Option<RunOptions>,
+    generator: Option<Generator>,
+    /// What it said last.
+    said: Heartbeat,
+    /// The last beacon that it didn't believe, and why.
+    refused: Option<String>,
+}
+
+impl Agent<'_> {
+    fn look(&mut self) {
+        let act = match self.station.next(TICK) {
+            Some(Heard::Beacon { at_ns, sealed }) => self.hears(at_ns, &sealed),
+            Some(Heard::Bundle { run, name, fetched }) => {
+                self.takes(&run, &name, fetched);
+                None
+            }
+            None => None,
+        };
+        act.into_iter().for_each(|act| self.does(act));
+        let act = self.duty.passes(now_ns());
+        act.into_iter().for_each(|act| self.does(act));
+        self.follow();
+        self.say();
+    }
+
+    fn hears(&mut self, at_ns: i64, sealed: &[u8]) -> Option<Act> {
+        let body = self.options.trusted.open(Purpose::Beacon, sealed).map_err(|refusal| refusal.to_string());
+        match body.and_then(Beacon::read) {
+            Ok(beacon) => {
+                self.refused = None;
+                self.duty.hears(at_ns, &beacon)
+            }
+            Err(why) => {
+                self.refused = Some(why);
+                None
+            }
+        }
+    }
+
+    fn does(&mut self, act: Act) {
+        match act {
+            Act::Fetch { run, bundle } => match Name::of(&run) {
+                Ok(run) => self.station.fetch(run, bundle),
+                Err(why) => self.duty.failed(&why),
+            },
+            Act::Arm(part) => {
+                if let Err(why) = self.arm(&part) {
+                    self.duty.failed(&why);
+                }
+            }
+            Act::Begin { at_ns } => self.generator.iter().for_each(|generator| generator.begin_at(at_ns)),
+            Act::StopGently => self.generator.iter().for_each(Generator::stop_gently),
+            Act::StopAtOnce => self.generator.iter().for_each(Generator::stop_at_once),
+        }
+    }
+
+    /// A bundle came, or doesn't come.
+    fn takes(&mut self, run: &Name, name: &str, fetched: Result<Vec<u8>, String>) {
+        if self.duty.standing().0 != Some(run.as_str()) {
+            return;
+        }
+        match fetched.and_then(|sealed| self.check(name, &sealed)) {
+            Ok(ready) => {
+                self.ready = Some(ready);
+                self.duty.checked();
+            }
+            Err(why) => self.duty.failed(&why),
+        }
+    }
+
+    fn check(&self, name: &str, sealed: &[u8]) -> Result<RunOptions, String> {
+        if bundle::name_of(sealed) != name {
+            return Err("the broker gave another bundle than the controller named".to_string());
+        }
+        let body = self.options.trusted.open(Purpose::Bundle, sealed);
+        let bundle = Bundle::read(body.map_err(|refusal| format!("its bundle isn't believed: {refusal}"))?)?;
+        if bundle.build != self.options.build {
+            return Err(format!(
+                "it is another build ({}) than the controller's ({}), and the generator is the instrument",
+                self.options.build, bundle.build
+            ));
+        }
+        self.options.permissions.check_target(&bundle.target, &bundle.plan.load)?;
+        (self.open)(&bundle)
+    }
+
+    fn arm(&mut self, part: &Part) -> Result<(), String> {
+        let (Some(ready), Some(slice)) = (self.ready.take(), part.slice()) else {
+            return Err("it has no part in the run".to_string());
+        };
+        self.options.permissions.check_part(slice, &ready.load)?;
+        let run = self.duty.standing().0.map(Name::of).ok_or("it has no run")??;
+        let AgentOptions { broker, fleet, name, cpus, spools, max_spool_bytes, .. } = &self.options;
+        let voice = Voice { fleet: fleet.clone(), run, agent: name.clone(), incarnation: self.incarnation };
+        let folder = spools.join(voice.run.as_str()).join(self.incarnation.to_string());
+        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let options = RunOptions { cpus: cpus.clone(), slice: Some(slice), ..ready };
+        self.generator = Some(Generator::arm(options, broker.clone(), voice, (folder, *max_spool_bytes))?);
+        Ok(())
+    }
+
+    /// How far the generator is.
+    fn follow(&mut self) {
+        if let Some(generator) = &mut self.generator {
+            if generator.is_armed() {
+                self.duty.armed();
+            }
+            match generator.ended() {
+                Some(Ok(())) => self.duty.ended(),
+                Some(Err(why)) => self.duty.failed(&why),
+                None => {}
+            }
+        }
+        // Its run is over for everybody.
+        if self.duty.standing().0.is_none() {
+            self.ready = None;
+            self.generator.take().into_iter().for_each(|generator| generator.close(KEPT_TIMEOUT));
+        }
+    }
+
+    /// Says where it stands, where that has changed.
+    fn say(&mut self) {
+        let (run, standing) = self.duty.standing();
+        let telling = self.generator.as_ref().map(Generator::telling).unwrap_or_default();
+        let mut now = self.said.clone();
+        now.run = run.map(str::to_string);
+        now.standing = standing;
+        now.told = telling.told;
+        now.late_ns = self.generator.as_ref().and_then(Generator::late_ns);
+        now.problem = telling.problem;
+        now.refused.clone_from(&self.refused);
+        if now != self.said {
+            self.said = now.clone();
+            self.station.say(now);
+        }
+    }
+
+    fn end(mut self) {
+        if let Some(generator) = self.generator.take() {
+            generator.stop_at_once();
+            generator.close(KEPT_TIMEOUT);
+        }
+    }
+}

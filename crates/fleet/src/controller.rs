@@ -1,0 +1,207 @@
+//! A controller: has a fleet's agents drive the users of a run, each its slice of them, and makes one run of what they tell.
+
+mod beginning;
+mod driving;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use engine::{Audience, Control, Slice, Totals};
+use model::{Problem, Result};
+
+use crate::bundle::Bundle;
+use crate::bus::{Announcer, Broker, BusError, Name, Reader, Voice};
+use crate::clock::Offset;
+use crate::signed::Signer;
+use driving::Driving;
+
+/// The most that a run's stream may take on the broker's disk.
+const MAX_STREAM_BYTES: u64 = 8 << 30;
+
+/// The broker may take so long until it can be reached.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// An agent in one of its lives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Its name.
+    pub name: Name,
+    /// Which of its lives.
+    pub incarnation: u64,
+    /// The CPUs on which it generates load.
+    pub cpus: Vec<usize>,
+    /// The build that it is of.
+    pub build: String,
+}
+
+/// A run that is to be driven.
+#[derive(Debug)]
+pub struct Job<'a> {
+    /// Its name.
+    pub run: Name,
+    /// Who drives it.
+    pub members: &'a [Member],
+    /// What the users do.
+    pub bundle: &'a Bundle,
+    /// How long an agent goes on without a word of the controller.
+    pub lease_s: u64,
+}
+
+/// What happens while a run is driven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum News {
+    /// All have begun, or will at the time that was set.
+    Begun {
+        /// So far ahead.
+        ahead: Duration,
+    },
+    /// An agent has said nothing for a while.
+    Silent {
+        /// Its name.
+        agent: Name,
+        /// For so long.
+        silent: Duration,
+    },
+    /// It is heard again.
+    Back {
+        /// Its name.
+        agent: Name,
+    },
+    /// It is given up, and the run with it.
+    Lost {
+        /// Its name.
+        agent: Name,
+        /// Why.
+        why: String,
+    },
+}
+
+/// What a controller saw of one of a run's agents.
+#[derive(Debug, Clone)]
+pub struct AgentSeen {
+    /// Who.
+    pub member: Member,
+    /// Its lanes.
+    pub slice: Slice,
+    /// By how much its clock was ahead when it was made ready.
+    pub offset: Offset,
+    /// By how much that has changed at least until the end; nothing where it wasn't answered then.
+    pub drift_ns: Option<u64>,
+    /// How long after the time that was set the last of its threads began.
+    pub late_ns: Option<u64>,
+    /// The number of seconds that it has told.
+    pub seconds: u32,
+    /// Why it was given up, where it was.
+    pub lost: Option<String>,
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Driven {
+    /// Sums over the whole run.
+    pub totals: Totals,
+    /// Its agents, in the order in which their seconds were added up.
+    pub agents: Vec<AgentSeen>,
+}
+
+/// A fleet's controller.
+#[derive(Debug)]
+pub struct Controller {
+    announcer: Announcer,
+    broker: Broker,
+    fleet: Name,
+    /// The run that was driven last, until [`Self::keep`].
+    open: Option<OpenRun>,
+}
+
+/// What of a run is on the broker.
+#[derive(Debug)]
+struct OpenRun {
+    run: Name,
+    reader: Reader,
+    /// What was had of each voice: all messages below that number.
+    had: BTreeMap<Voice, u64>,
+}
+
+impl Controller {
+    /// Speaks with the key of `signer` from now on.
+    ///
+    /// # Errors
+    /// The broker isn't there.
+    pub fn begin(broker: Broker, signer: Signer, epoch: u64) -> Result<Controller> {
+        let fleet = signer.fleet().clone();
+        let announcer =
+            Announcer::begin(broker.clone(), signer, epoch, CONNECT_TIMEOUT).map_err(of_the_bus)?;
+        Ok(Controller { announcer, broker, fleet, open: None })
+    }
+
+    /// Waits until `is_enough` of the agents that are heard, at most `within`; those that are.
+    pub fn wait_for(&self, within: Duration, is_enough: &dyn Fn(&[Member]) -> bool) -> Vec<Member> {
+        let deadline = Instant::now() + within;
+        loop {
+            let heard = self.announcer.agents().into_values();
+            let member = |heard: crate::bus::HeardOf| {
+                let one = heard.heartbeat;
+                let name = Name::of(&one.agent).ok()?;
+                Some(Member { name, incarnation: one.incarnation, cpus: one.cpus, build: one.build })
+            };
+            let members: Vec<Member> = heard.filter_map(member).collect();
+            let left = deadline.saturating_duration_since(Instant::now());
+            if is_enough(&members) || left.is_zero() {
+                return members;
+            }
+            self.announcer.wait(left.min(Duration::from_millis(200)));
+        }
+    }
+
+    /// Has the agents drive `job`; the audience is told of every second that all of them have told. What they told is on the
+    /// broker until [`Self::keep`].
+    ///
+    /// # Errors
+    /// Nobody has begun: an agent can't, or isn't there any more. Or the audience's error, which ends the run.
+    pub fn run(
+        &mut self,
+        job: &Job<'_>,
+        control: &Control,
+        audience: &mut dyn Audience,
+        news: &mut dyn FnMut(&News),
+    ) -> Result<Driven> {
+        self.keep()?;
+        let stream = crate::bus::StreamOf {
+            fleet: self.fleet.clone(),
+            run: job.run.clone(),
+            max_bytes: MAX_STREAM_BYTES,
+        };
+        let reader = Reader::begin(self.broker.clone(), stream, BTreeMap::new(), CONNECT_TIMEOUT);
+        let reader = reader.map_err(of_the_bus)?;
+        let open = self.open.insert(OpenRun { run: job.run.clone(), reader, had: BTreeMap::new() });
+        let driven = match beginning::begin(&self.announcer, &open.reader, job, control, news)? {
+            None => Driven { totals: Totals::default(), agents: Vec::new() },
+            Some(begun) => {
+                Driving::of(&self.announcer, open, begun, &self.fleet).drive(control, audience, news)?
+            }
+        };
+        Ok(driven)
+    }
+
+    /// All that the last run's agents told is safe: they forget it, and the broker does.
+    ///
+    /// # Errors
+    /// The broker's; it forgets the run by itself after a week.
+    pub fn keep(&mut self) -> Result<()> {
+        let Some(OpenRun { run, reader, had }) = self.open.take() else { return Ok(()) };
+        had.iter().for_each(|(voice, below)| reader.keep(voice, *below));
+        let removed = reader.remove();
+        self.announcer.remove(&run);
+        self.announcer.want(None);
+        removed.map_err(of_the_bus)
+    }
+}
+
+/// A failure of the bus as a problem of this run.
+fn of_the_bus(error: BusError) -> model::Problems {
+    Problem::environment(error.to_string())
+        .why("agents are spoken with over it alone")
+        .remedy("is nats-server running there, with JetStream?")
+        .into()
+}

@@ -1,0 +1,225 @@
+//! A run that has begun: what its agents tell becomes the run's seconds, until all have ended or one is lost.
+
+use std::time::{Duration, Instant};
+
+use engine::{Audience, Control, Stop};
+use model::{Problem, Result};
+
+use super::beginning::{Begun, LOST_AFTER, Place};
+use super::{AgentSeen, Driven, News, OpenRun};
+use crate::bus::{Announcer, Kind, Name, NothingTold, Told, Voice};
+use crate::clock::Offset;
+use crate::merge::Merge;
+use crate::want::{Phase, Standing, Want};
+
+/// An agent of which nothing was heard for so long is said to be silent.
+const SILENT_AFTER: Duration = Duration::from_secs(5);
+
+/// So long a message is waited for before it is looked at something else.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// When nothing is to go out any more, agents are waited for so long.
+const END_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// So often an agent is asked for its clock after the run.
+const QUESTIONS: usize = 8;
+
+/// One of the run's agents.
+struct Agent {
+    place: Place,
+    voice: Voice,
+    /// When it was heard last, by a heartbeat or by a second.
+    heard: Instant,
+    is_silent: bool,
+    late_ns: Option<u64>,
+    lost: Option<String>,
+}
+
+/// A run under way.
+pub(super) struct Driving<'a> {
+    announcer: &'a Announcer,
+    open: &'a mut OpenRun,
+    agents: Vec<Agent>,
+    merge: Merge,
+    want: Want,
+    /// What was said of stopping, and when.
+    stopped: (Stop, Instant),
+}
+
+impl<'a> Driving<'a> {
+    pub(super) fn of(
+        announcer: &'a Announcer,
+        open: &'a mut OpenRun,
+        begun: Begun,
+        fleet: &Name,
+    ) -> Driving<'a> {
+        let agent = |place: Place| {
+            let (agent, incarnation) = (place.member.name.clone(), place.member.incarnation);
+            let voice = Voice { fleet: fleet.clone(), run: open.run.clone(), agent, incarnation };
+            Agent { place, voice, heard: Instant::now(), is_silent: false, late_ns: None, lost: None }
+        };
+        let agents: Vec<Agent> = begun.places.into_iter().map(agent).collect();
+        let merge = Merge::of(agents.len());
+        Driving { announcer, open, agents, merge, want: begun.want, stopped: (Stop::No, Instant::now()) }
+    }
+
+    /// Until all have ended.
+    pub(super) fn drive(
+        mut self,
+        control: &Control,
+        audience: &mut dyn Audience,
+        news: &mut dyn FnMut(&News),
+    ) -> Result<Driven> {
+        let mut failed = Ok(());
+        while !self.merge.is_over() {
+            match self.open.reader.next(LOOK_EVERY) {
+                Ok(told) => self.take(told, news),
+                Err(NothingTold::Yet(_)) => {}
+                Err(NothingTold::Ever) => return Err(Problem::bug("the thread of the bus has ended").into()),
+            }
+            while failed.is_ok()
+                && let Some(second) = self.merge.next_second()
+            {
+                failed = audience.second(&second);
+            }
+            if failed.is_err() {
+                control.ask(Stop::AtOnce);
+                while self.merge.next_second().is_some() {}
+            }
+            self.pass_on(control.stop());
+            self.look(news);
+        }
+        failed?;
+        let agents = self.agents.iter().enumerate().map(|(index, agent)| self.seen(index, agent)).collect();
+        Ok(Driven { agents, totals: self.merge.into_totals() })
+    }
+
+    fn take(&mut self, told: Told, news: &mut dyn FnMut(&News)) {
+        // Of another life of an agent, or of none of the run's.
+        let Some(index) = self.agents.iter().position(|agent| agent.voice == told.voice) else { return };
+        self.agents[index].heard = Instant::now();
+        let taken = match told.kind {
+            Kind::Second => self.merge.take_second(index, told.bytes),
+            Kind::End => self.merge.take_end(index, &told.bytes),
+            Kind::Event => Ok(()),
+        };
+        self.open.had.insert(told.voice, told.number + 1);
+        if let Err(misfit) = taken {
+            self.lose(index, format!("what it told can't be taken: {misfit}"), news);
+        }
+    }
+
+    /// Says to the agents what was asked for.
+    fn pass_on(&mut self, stop: Stop) {
+        let is_harder = stop as u8 > self.stopped.0 as u8;
+        if is_harder {
+            self.stopped = (stop, Instant::now());
+            self.want.phase = if stop == Stop::AtOnce { Phase::Abort } else { Phase::Stop };
+            self.announcer.want(Some(self.want.clone()));
+        }
+    }
+
+    /// Looks how the agents are.
+    fn look(&mut self, news: &mut dyn FnMut(&News)) {
+        let heard = self.announcer.agents();
+        for index in 0..self.agents.len() {
+            // What becomes of one that has told all is nothing to this run.
+            let is_waited_for = !self.merge.has_ended(index);
+            let agent = &mut self.agents[index];
+            let name = agent.voice.agent.clone();
+            if let Some(last) = heard.get(name.as_str()) {
+                let said = &last.heartbeat;
+                if said.incarnation != agent.voice.incarnation && is_waited_for {
+                    self.lose(index, "it ended and has begun anew".to_string(), news);
+                    continue;
+                }
+                agent.heard = agent.heard.max(last.at);
+                if said.run.as_deref() == Some(self.want.run.as_str()) {
+                    agent.late_ns = said.late_ns.or(agent.late_ns);
+                    match &said.standing {
+                        Standing::Failed { why } if is_waited_for => {
+                            let why = why.clone();
+                            self.lose(index, why, news);
+                            continue;
+                        }
+                        Standing::Missed if is_waited_for => {
+                            self.lose(index, "it had no word in time to begin".to_string(), news);
+                            continue;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            if is_waited_for {
+                self.listen_for(index, news);
+            }
+        }
+        let is_over_time = self.stopped.0 == Stop::AtOnce && self.stopped.1.elapsed() > END_TIMEOUT;
+        if is_over_time {
+            let missing: Vec<usize> = self.merge.laggards().collect();
+            for index in missing {
+                self.lose(index, "it has not said that it has ended".to_string(), news);
+            }
+        }
+    }
+
+    fn listen_for(&mut self, index: usize, news: &mut dyn FnMut(&News)) {
+        let agent = &mut self.agents[index];
+        let (silent, name) = (agent.heard.elapsed(), agent.voice.agent.clone());
+        if silent > LOST_AFTER {
+            self.lose(index, format!("nothing was heard of it for {} s", LOST_AFTER.as_secs()), news);
+        } else if silent > SILENT_AFTER && !agent.is_silent {
+            agent.is_silent = true;
+            news(&News::Silent { agent: name, silent });
+        } else if silent < SILENT_AFTER && agent.is_silent {
+            agent.is_silent = false;
+            news(&News::Back { agent: name });
+        }
+    }
+
+    /// Gives an agent up, and with it the run: what the others would record is another load.
+    fn lose(&mut self, index: usize, why: String, news: &mut dyn FnMut(&News)) {
+        let agent = &mut self.agents[index];
+        if agent.lost.is_some() {
+            return;
+        }
+        news(&News::Lost { agent: agent.voice.agent.clone(), why: why.clone() });
+        agent.lost = Some(why);
+        self.merge.give_up(index);
+        self.pass_on(Stop::AtOnce);
+    }
+
+    fn seen(&self, index: usize, agent: &Agent) -> AgentSeen {
+        let Place { member, slice, offset } = &agent.place;
+        let then = || self.open.reader.clock(&member.name, QUESTIONS);
+        let now = if agent.lost.is_none() { then() } else { None };
+        AgentSeen {
+            member: member.clone(),
+            slice: *slice,
+            offset: *offset,
+            drift_ns: now.map(|now| drift_ns(offset, &now)),
+            late_ns: agent.late_ns,
+            seconds: self.merge.seconds(index),
+            lost: agent.lost.clone(),
+        }
+    }
+}
+
+/// By how much an offset has changed at least: nothing where the bounds still overlap.
+fn drift_ns(then: &Offset, now: &Offset) -> u64 {
+    let gap = (now.low_ns - then.high_ns).max(then.low_ns - now.high_ns);
+    u64::try_from(gap).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_has_moved_by_the_gap_between_its_bounds() {
+        let offset = |low_ns, high_ns| Offset { low_ns, high_ns, agreeing: 1 };
+        assert_eq!(drift_ns(&offset(0, 10), &offset(10, 12)), 0);
+        assert_eq!(drift_ns(&offset(0, 10), &offset(15, 20)), 5);
+        assert_eq!(drift_ns(&offset(0, 10), &offset(-9, -7)), 7);
+    }
+}

@@ -1,0 +1,259 @@
+//! Runs that agents drive for a controller over a real broker, whichever of the three is killed meanwhile.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use engine::{Audience, Control, Second, Stop, Target};
+use fleet::bus::Name;
+use fleet::controller::{Controller, Driven, Job, Member, News};
+use model::Interval;
+use model::record::plan::Load;
+use testkit::origin::Origin;
+
+use crate::agents::{Key, Process, agents, controller, start, words};
+use crate::broker::Nats;
+use crate::job::{BUILD, bundle};
+use crate::wait::wait_until;
+
+const LEASE_S: u64 = 15;
+
+fn load(users: u32, steady_s: f64) -> Load {
+    Load { users, steady_s, ..Load::default() }
+}
+
+fn origin() -> Origin {
+    Origin::fixed(Duration::from_millis(1)).expect("a loopback port")
+}
+
+/// Keeps the seconds, and does something on each.
+struct Keeps<F: FnMut(u32)> {
+    seconds: Vec<Interval>,
+    on: F,
+}
+
+impl<F: FnMut(u32)> Audience for Keeps<F> {
+    fn second(&mut self, second: &Second<'_>) -> model::Result<()> {
+        self.seconds.push(second.interval.clone());
+        (self.on)(second.interval.second);
+        Ok(())
+    }
+}
+
+/// What a run gave.
+struct Ran {
+    driven: model::Result<Driven>,
+    seconds: Vec<Interval>,
+    news: Vec<News>,
+}
+
+/// Has `members` drive a run; `on` is done with each of its seconds.
+fn run(
+    (controller, members): &mut (Controller, Vec<Member>),
+    (target, load): (&Target, Load),
+    on: impl FnMut(u32),
+) -> Ran {
+    let bundle = bundle(target.clone(), load, BUILD);
+    let name = Name::of("r-1").expect("a name");
+    let job = Job { run: name, members, bundle: &bundle, lease_s: LEASE_S };
+    let (mut keeps, mut news) = (Keeps { seconds: Vec::new(), on }, Vec::new());
+    let driven = controller.run(&job, &Control::default(), &mut keeps, &mut |one| news.push(one.clone()));
+    Ran { driven, seconds: keeps.seconds, news }
+}
+
+/// The pages that were asked for, of which no two are alike, in their order.
+fn pages(origin: &Origin) -> Vec<String> {
+    let mut pages: Vec<String> = origin.ledger().exchanges.iter().map(|one| one.path.to_string()).collect();
+    pages.sort_unstable();
+    let all = pages.len();
+    pages.dedup();
+    assert_eq!(pages.len(), all, "a page was asked for twice");
+    pages
+}
+
+/// All that the server saw is in the run's seconds, once, and in its sums.
+fn expect_all_of(origin: &Origin, ran: &Ran) {
+    let driven = ran.driven.as_ref().unwrap_or_else(|problems| panic!("{problems}"));
+    let asked = pages(origin).len() as u64;
+    let in_seconds: u64 =
+        ran.seconds.iter().flat_map(|second| &second.operations).map(|row| row.completed).sum();
+    let in_totals: u64 = driven.totals.completed.iter().sum();
+    // A session, an operation and a request each.
+    assert_eq!((in_seconds, in_totals), (3 * asked, 3 * asked));
+    let numbers: Vec<u32> = ran.seconds.iter().map(|second| second.second).collect();
+    assert_eq!(numbers, (0..numbers.len() as u32).collect::<Vec<_>>());
+    assert!(driven.agents.iter().all(|agent| agent.lost.is_none()), "{:?}", driven.agents);
+}
+
+#[test]
+fn two_agents_drive_what_one_would_and_begin_at_the_same_time() {
+    let Some(nats) = Nats::begin() else { return };
+    let (folder, key) = (tempfile::tempdir().expect("a folder"), Key::new());
+    let sessions = |users| Load { sessions: Some(400), ..load(users, 1e6) };
+    let asked_by = |names: &[&str]| {
+        let origin = origin();
+        let _agents = agents(&nats, folder.path(), names, &key);
+        let mut fleet = controller(&nats, &key, names.len());
+        let ran = run(&mut fleet, (&origin.address().into(), sessions(20)), |_| ());
+        expect_all_of(&origin, &ran);
+        let driven = ran.driven.expect("it was looked at");
+        for agent in &driven.agents {
+            let late_ns = agent.late_ns.expect("it has begun");
+            assert!(late_ns < 1_000_000_000, "{agent:?}");
+            assert!(agent.offset.bound_ns() < 100_000_000 && agent.seconds > 0, "{agent:?}");
+        }
+        fleet.0.keep().unwrap_or_else(|problems| panic!("{problems}"));
+        wait_until("its spools are gone", || {
+            let left =
+                |name: &&str| folder.path().join(name).read_dir().is_ok_and(|mut dir| dir.next().is_some());
+            !names.iter().any(|name| left(name))
+        });
+        (pages(&origin), driven.agents.len())
+    };
+    let (alone, one) = asked_by(&["a1"]);
+    let (together, two) = asked_by(&["b1", "b2"]);
+    assert_eq!((one, two, alone.len()), (1, 2, 400));
+    assert_eq!(alone, together);
+}
+
+#[test]
+fn a_broker_that_is_killed_and_comes_back_costs_the_run_nothing() {
+    let Some(mut nats) = Nats::begin() else { return };
+    let (folder, key, origin) = (tempfile::tempdir().expect("a folder"), Key::new(), origin());
+    let _agents = agents(&nats, folder.path(), &["a1", "a2"], &key);
+    let mut fleet = controller(&nats, &key, 2);
+    let mut kills = 0;
+    let ran = run(&mut fleet, (&origin.address().into(), load(10, 8.0)), |second| {
+        if second == 2 || second == 4 {
+            nats.kill();
+            nats.start();
+            kills += 1;
+        }
+    });
+    assert_eq!(kills, 2);
+    expect_all_of(&origin, &ran);
+}
+
+#[test]
+fn an_agent_that_is_killed_is_named_and_ends_the_run_for_all() {
+    let Some(nats) = Nats::begin() else { return };
+    let (folder, key, origin) = (tempfile::tempdir().expect("a folder"), Key::new(), origin());
+    let mut agents = agents(&nats, folder.path(), &["a1", "a2"], &key);
+    let mut fleet = controller(&nats, &key, 2);
+    let ran = run(&mut fleet, (&origin.address().into(), load(10, 60.0)), |second| {
+        if second == 1 {
+            agents[1].kill();
+        }
+    });
+    let driven = ran.driven.unwrap_or_else(|problems| panic!("{problems}"));
+    let lost: Vec<(&str, Option<&str>)> =
+        driven.agents.iter().map(|agent| (agent.member.name.as_str(), agent.lost.as_deref())).collect();
+    assert_eq!(lost, [("a1", None), ("a2", Some("nothing was heard of it for 15 s"))]);
+    let said: Vec<&News> = ran.news.iter().filter(|news| !matches!(news, News::Begun { .. })).collect();
+    assert!(matches!(said[..], [News::Silent { .. }, News::Lost { .. }]), "{said:?}");
+    // What both told, and what the living one told after that.
+    assert!(ran.seconds.len() > 5, "{} seconds", ran.seconds.len());
+    let after = origin.ledger().exchanges.len();
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(origin.ledger().exchanges.len(), after, "the other agent goes on");
+}
+
+#[test]
+fn load_ends_by_itself_when_its_controller_is_killed() {
+    const LEASE_S: u64 = 2;
+    let Some(nats) = Nats::begin() else { return };
+    let (folder, key, origin) = (tempfile::tempdir().expect("a folder"), Key::new(), origin());
+    let _agents = agents(&nats, folder.path(), &["a1", "a2"], &key);
+    let file = folder.path().join("bundle");
+    let bundle = bundle(origin.address().into(), load(20, 60.0), BUILD).encode().expect("it is written");
+    fs::write(&file, bundle).expect("a file");
+    let (url, file, lease) = (nats.broker().url, file.to_string_lossy(), LEASE_S.to_string());
+    let actor = env!("CARGO_BIN_EXE_fleet-actor");
+    let command = [actor, "controller", &url, &key.0, &file, &lease].map(str::to_string);
+    let mut controller = start(&command);
+    wait_until("users are there", || !origin.ledger().exchanges.is_empty());
+    controller.kill();
+    let (killed, at) = (Instant::now(), origin.ledger().exchanges.len());
+    wait_until("they are still there", || origin.ledger().exchanges.len() > at);
+    let count = || origin.ledger().exchanges.len();
+    let mut last = (count(), Instant::now());
+    // Longer than any user pauses.
+    while last.1.elapsed() < Duration::from_secs(1) {
+        thread::sleep(Duration::from_millis(20));
+        if count() != last.0 {
+            last = (count(), Instant::now());
+        }
+    }
+    let ended = last.1.duration_since(killed);
+    let allowed = Duration::from_secs(LEASE_S + 2);
+    assert!(ended < allowed + Duration::from_secs(1), "load went out for {ended:?} after the kill");
+    assert!(ended > Duration::from_millis(500), "the lease ended after {ended:?}, and it is {LEASE_S} s");
+}
+
+/// What a run with that agent is refused for; the server must have seen nothing of it.
+fn refusal(nats: &Nats, key: &Key, words: &[String], target: &Target, origin: &Origin) -> String {
+    let _agent = start(words);
+    let mut fleet = controller(nats, key, 1);
+    let ran = run(&mut fleet, (target, load(5, 5.0)), |_| ());
+    assert_eq!(origin.ledger().exchanges.len(), 0, "load went out");
+    ran.driven.expect_err("it is refused").to_string()
+}
+
+#[test]
+fn agents_refuse_a_foreign_key_another_build_and_a_target_that_is_not_theirs() {
+    let Some(nats) = Nats::begin() else { return };
+    let (folder, key, origin) = (tempfile::tempdir().expect("a folder"), Key::new(), origin());
+    let own: Target = origin.address().into();
+    let refused = |name: &str, obeys: &Key, build: &str, target: &Target| {
+        let words = words(&nats, folder.path(), name, &obeys.public(), build);
+        let said = refusal(&nats, &key, &words, target, &origin);
+        assert!(said.contains(&format!("agent {name} can't drive the run")), "{said}");
+        said
+    };
+    let said = refused("a1", &Key::new(), BUILD, &own);
+    assert!(said.contains(&key.public()) && said.contains("not among the `controllers`"), "{said}");
+    let said = refused("a2", &key, "of yesterday", &own);
+    assert!(said.contains("another build (of yesterday)"), "{said}");
+    let elsewhere: Target = "192.0.2.1:80".parse::<std::net::SocketAddr>().expect("an address").into();
+    let said = refused("a3", &key, BUILD, &elsewhere);
+    assert!(said.contains("192.0.2.1 is not among the `targets`"), "{said}");
+}
+
+#[test]
+fn what_the_user_stops_ends_everywhere_and_is_kept() {
+    let Some(nats) = Nats::begin() else { return };
+    let (folder, key, origin) = (tempfile::tempdir().expect("a folder"), Key::new(), origin());
+    let _agents = agents(&nats, folder.path(), &["a1", "a2"], &key);
+    let (mut controller, members) = controller(&nats, &key, 2);
+    let bundle = bundle(origin.address().into(), load(10, 60.0), BUILD);
+    let job =
+        Job { run: Name::of("r-1").expect("a name"), members: &members, bundle: &bundle, lease_s: LEASE_S };
+    let control = Control::default();
+    let stopping = control.clone();
+    let on = |second| {
+        if second == 1 {
+            stopping.ask(Stop::Gently);
+        }
+    };
+    let mut keeps = Keeps { seconds: Vec::new(), on };
+    let driven = controller.run(&job, &control, &mut keeps, &mut |_| ());
+    let ran = Ran { driven, seconds: keeps.seconds, news: Vec::new() };
+    expect_all_of(&origin, &ran);
+    assert!(ran.seconds.len() < 20, "{} seconds", ran.seconds.len());
+}
+
+#[test]
+fn an_agent_listens_nowhere() {
+    let Some(nats) = Nats::begin() else { return };
+    let (folder, key) = (tempfile::tempdir().expect("a folder"), Key::new());
+    let agents = agents(&nats, folder.path(), &["a1"], &key);
+    let _fleet = controller(&nats, &key, 1);
+    let all = ["--listening", "--tcp", "--udp", "--unix", "--processes", "--no-header"];
+    let listening = Command::new("ss").args(all).output().expect("ss is part of iproute2");
+    let said = String::from_utf8_lossy(&listening.stdout);
+    let of = |process: &Process| format!("pid={},", process.0.id());
+    let found: BTreeSet<&str> = said.lines().filter(|line| line.contains(&of(&agents[0]))).collect();
+    assert!(found.is_empty(), "{found:?}");
+}
