@@ -82,6 +82,19 @@ pub enum Finding {
     },
     /// How late it sent, and what may have delayed it.
     SendLag(SendLag),
+    /// The agents of a fleet.
+    FleetAgents {
+        /// How many had a part in the run.
+        agents: usize,
+        /// Those that were lost, each with why.
+        lost: Vec<(String, String)>,
+    },
+    /// The agent that is the furthest over a limit of its own, or the closest to one; nothing where none told anything.
+    FleetGenerators(Option<OverloadedAgent>),
+    /// The agent that began the latest after the time that was set; seconds, the bound of its clock included.
+    FleetStart(Option<(f64, String)>),
+    /// The agent whose clock moved the most; seconds.
+    FleetClock(Option<(f64, String)>),
     /// How far the generator's ceiling is above an answer.
     Ceiling {
         /// Requests per second that the generator can make.
@@ -397,4 +410,15 @@ pub struct LogAlarm {
     pub signal: Option<String>,
     /// How often it appeared.
     pub count: u64,
+}
+
+/// What of an agent is nearest to its limit, or beyond it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OverloadedAgent {
+    /// CPU as a share of its CPUs.
+    Cpu(String, f64),
+    /// Its busiest thread's as a share of one.
+    Thread(String, f64),
+    /// Its send lag; seconds.
+    Lag(String, f64),
 }

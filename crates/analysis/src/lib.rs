@@ -68,8 +68,8 @@ pub use batch::Batches;
 pub use demand::AskedLoad;
 pub use expected::{ExpectedSamples, enough_after_s, expected_samples};
 pub use finding::{
-    ArrivalsFault, CheckOutcome, Finding, LittleExcuse, LogAlarm, MixDraws, OneOf, PauseFault, Samples,
-    SendLag, SessionShare, SteadyEnd, TierEvent, TierFault,
+    ArrivalsFault, CheckOutcome, Finding, LittleExcuse, LogAlarm, MixDraws, OneOf, OverloadedAgent,
+    PauseFault, Samples, SendLag, SessionShare, SteadyEnd, TierEvent, TierFault,
 };
 pub use generator::{HostShares, generator, host_shares};
 pub use line::{
@@ -94,5 +94,5 @@ pub use trial::{
     Also, fewest_samples, measured, measured_in, nearest_limit, overload_fault, share_of_limit, tier_signals,
     worst_missed,
 };
-pub use validity::{ValidityInputs, ceiling_check, generator_checks, state_so_far, validity};
+pub use validity::{ValidityInputs, ceiling_check, fill_in_agent, generator_checks, state_so_far, validity};
 pub use verdict::{Judgement, verdict};

@@ -40,3 +40,7 @@ pub const LINK_RATIO: f64 = 0.05;
 pub const LINK_S: f64 = 20e-6;
 /// What a way that holds nothing takes at most, in seconds: it is a part of every way.
 pub const CABLE_S: f64 = 200e-6;
+/// The most that an agent may begin after the time that was set, the bound of its clock included; seconds.
+pub const FLEET_START_S: f64 = 0.010;
+/// The most that an agent's clock may move against the controller's; seconds.
+pub const FLEET_CLOCK_S: f64 = 0.050;

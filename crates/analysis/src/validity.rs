@@ -1,14 +1,15 @@
 //! The instrument's checks of itself. A run that fails one is not valid: its figures say more about how they were
 //! measured than about the stack. `docs/method/validity.md` has each check's formula, threshold and source.
 
+mod fleet;
 mod so_far;
 
 use model::OperationKind;
 use model::catalogue::load::Load;
 use model::catalogue::qos::Measure;
 use model::record::{
-    Check, ConsistencyResult, Evidence, GeneratorResult, LinkResult, LoadChange, OperationResult, Outcome,
-    TargetOutcome, UntimedResult,
+    Check, ConsistencyResult, Evidence, FleetResult, GeneratorResult, LinkResult, LoadChange,
+    OperationResult, Outcome, TargetOutcome, UntimedResult,
 };
 
 use crate::demand::{self, AskedLoad};
@@ -18,6 +19,7 @@ use crate::limits;
 use crate::little::Little;
 use crate::metric::Bound;
 
+pub use fleet::fill_in_agent;
 pub use so_far::state_so_far;
 
 /// What is judged.
@@ -41,6 +43,8 @@ pub struct ValidityInputs<'a> {
     pub shares_cpus: bool,
     /// What the process took on average that serves the laboratory's page; absent where there was none.
     pub viewer_cores: Option<f64>,
+    /// The fleet that drove the users; absent where this process did.
+    pub fleet: Option<&'a FleetResult>,
     /// The generator's view of itself.
     pub generator: &'a GeneratorResult,
     /// Little's law.
@@ -72,6 +76,7 @@ pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<CheckOutcome> {
     checks.push(errors_all(inputs));
     checks.extend(inputs.viewer_cores.map(viewer));
     checks.extend(generator_checks(inputs.generator, inputs.shares_cpus));
+    checks.extend(inputs.fleet.into_iter().flat_map(fleet::checks));
     checks.extend(inputs.by_hand.map(load_by_hand));
     // In a run by number of sessions whoever has done its share leaves before the others.
     let all_stay = |load: &Load| load.arrivals.is_none() && load.sessions.is_none();

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use engine::{Audience, Control, Slice, Totals};
+use model::record::AgentSecond;
 use model::{Problem, Result};
 
 use crate::bundle::Bundle;
@@ -76,6 +77,12 @@ pub enum News {
     },
 }
 
+/// Who is told of a run's seconds, and of what happens to its agents.
+pub trait Follower: Audience {
+    /// This has happened.
+    fn news(&mut self, news: &News);
+}
+
 /// What a controller saw of one of a run's agents.
 #[derive(Debug, Clone)]
 pub struct AgentSeen {
@@ -89,8 +96,8 @@ pub struct AgentSeen {
     pub drift_ns: Option<u64>,
     /// How long after the time that was set the last of its threads began.
     pub late_ns: Option<u64>,
-    /// The number of seconds that it has told.
-    pub seconds: u32,
+    /// What its generator saw of itself, in each second that it has told.
+    pub seconds: Vec<AgentSecond>,
     /// Why it was given up, where it was.
     pub lost: Option<String>,
 }
@@ -154,18 +161,12 @@ impl Controller {
         }
     }
 
-    /// Has the agents drive `job`; the audience is told of every second that all of them have told. What they told is on the
+    /// Has the agents drive `job`; the follower is told of every second that all of them have told. What they told is on the
     /// broker until [`Self::keep`].
     ///
     /// # Errors
-    /// Nobody has begun: an agent can't, or isn't there any more. Or the audience's error, which ends the run.
-    pub fn run(
-        &mut self,
-        job: &Job<'_>,
-        control: &Control,
-        audience: &mut dyn Audience,
-        news: &mut dyn FnMut(&News),
-    ) -> Result<Driven> {
+    /// Nobody has begun: an agent can't, or isn't there any more. Or the follower's error, which ends the run.
+    pub fn run(&mut self, job: &Job<'_>, control: &Control, follower: &mut dyn Follower) -> Result<Driven> {
         self.keep()?;
         let stream = crate::bus::StreamOf {
             fleet: self.fleet.clone(),
@@ -175,11 +176,9 @@ impl Controller {
         let reader = Reader::begin(self.broker.clone(), stream, BTreeMap::new(), CONNECT_TIMEOUT);
         let reader = reader.map_err(of_the_bus)?;
         let open = self.open.insert(OpenRun { run: job.run.clone(), reader, had: BTreeMap::new() });
-        let driven = match beginning::begin(&self.announcer, &open.reader, job, control, news)? {
+        let driven = match beginning::begin(&self.announcer, &open.reader, job, control, follower)? {
             None => Driven { totals: Totals::default(), agents: Vec::new() },
-            Some(begun) => {
-                Driving::of(&self.announcer, open, begun, &self.fleet).drive(control, audience, news)?
-            }
+            Some(begun) => Driving::of(&self.announcer, open, begun, &self.fleet).drive(control, follower)?,
         };
         Ok(driven)
     }

@@ -5,8 +5,9 @@ use std::fmt;
 
 use engine::{Second, Totals};
 use model::Interval;
-use model::record::Evidence;
 use model::record::interval::{OperationName, Rows};
+use model::record::interval::{Times, new_times};
+use model::record::{AgentSecond, Evidence};
 
 use crate::second::SecondMessage;
 use crate::totals;
@@ -46,6 +47,8 @@ struct Agent {
     named: usize,
     /// The next second to come.
     next: u32,
+    /// What its generator saw of itself, second by second.
+    seconds: Vec<AgentSecond>,
     end: Option<Totals>,
 }
 
@@ -59,6 +62,7 @@ pub struct Merge {
     evidence: Vec<Evidence>,
     totals: Totals,
     next: u32,
+    scratch: Times,
 }
 
 impl Merge {
@@ -71,6 +75,7 @@ impl Merge {
             evidence: Vec::new(),
             totals: Totals::default(),
             next: 0,
+            scratch: new_times(),
         }
     }
 
@@ -93,6 +98,7 @@ impl Merge {
             return Err(Misfit::Gap { expected: agent.next, found: second });
         }
         message.check(agent.named).map_err(Misfit::Damaged)?;
+        agent.seconds.push(message.of_generator(&mut self.scratch).map_err(Misfit::Damaged)?);
         agent.named += message.names().len();
         agent.next += 1;
         agent.waiting.push_back(message);
@@ -119,9 +125,9 @@ impl Merge {
         self.agents[agent].end.is_some()
     }
 
-    /// How many seconds the agent has told.
-    pub fn seconds(&self, agent: usize) -> u32 {
-        self.agents[agent].next
+    /// What the agent's generator saw of itself, in each second that it has told.
+    pub fn seconds(&self, agent: usize) -> &[AgentSecond] {
+        &self.agents[agent].seconds
     }
 
     /// The agents without which there is no next second.

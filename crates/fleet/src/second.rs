@@ -7,10 +7,10 @@ use std::ops::Range;
 
 use engine::Second;
 use model::Interval;
-use model::record::Evidence;
 use model::record::interval::encoded::{self, Encoder};
 use model::record::interval::fields::{DISTRIBUTIONS, FIGURES};
 use model::record::interval::{OperationInterval, OperationName, Times, new_times};
+use model::record::{AgentSecond, Evidence};
 
 use header::{Header, Operation, Span};
 
@@ -23,6 +23,9 @@ const VERSION: u32 = 1;
 
 /// More of anything is in no second: sums of many such counts have room in 64 bits.
 const MAX_COUNT: u64 = 1 << 44;
+
+/// The distribution of send lag, by its name.
+const LAG: &str = "lag";
 
 /// More rows than this are no kit's.
 const MAX_ROWS: usize = 100_000;
@@ -136,6 +139,20 @@ impl SecondMessage {
     /// What each row of the agent has completed, and what of it failed.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (usize, u64, u64)> + '_ {
         self.header.operations.iter().map(|one| (one.row, one.completed, one.errors.iter().sum()))
+    }
+
+    /// What the agent's generator saw of itself. `scratch` is for its send lag.
+    pub(crate) fn of_generator(&self, scratch: &mut Times) -> Result<AgentSecond, String> {
+        let bare = self.bare();
+        scratch.reset();
+        self.add_blob(self.header.distributions.get(LAG).copied(), scratch)?;
+        let p99_s = scratch.value_at_quantile(0.99) as f64 / 1e6;
+        Ok(AgentSecond {
+            second: bare.second,
+            cpu_s: bare.generator_cpu_s,
+            busiest_thread_cpu_s: bare.busiest_thread_cpu_s,
+            lag_p99_s: (!scratch.is_empty()).then_some(p99_s),
+        })
     }
 
     /// Connections opened.

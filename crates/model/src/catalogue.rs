@@ -1,6 +1,7 @@
 //! What can be asked for: kits, services, stacks, recipes and studies, as named texts and what they say. Where the bytes
 //! come from is the business of whoever makes a [`Catalogue`].
 
+pub mod agent_file;
 pub mod build;
 pub mod extension_file;
 pub mod fault_file;

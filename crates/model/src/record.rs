@@ -5,6 +5,7 @@ mod cell;
 mod check;
 pub mod diagnosis;
 mod file_set;
+mod fleet;
 pub mod guest;
 pub mod hit;
 pub mod instrument;
@@ -26,6 +27,7 @@ pub mod threads;
 
 pub use check::{CHECKS, Check, CheckClass, DeclaredCheck, METRIC_CHECK, Overload, checks_table};
 pub use file_set::{FileSetResult, PageCacheResult};
+pub use fleet::{AgentResult, AgentSecond, FleetResult};
 pub use guest::{Cloned, GuestResult};
 pub use link::LinkResult;
 pub use load_change::{AskedBy, LoadChange, UsersWish};

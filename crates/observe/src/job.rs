@@ -29,7 +29,7 @@ pub struct Job {
     /// them. Questions then have the time of the run, which stands still while it rests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<TierJob>,
-    /// Processes of the tool's that carry packets between hosts of the stack: what CPU time they use is told as a tier's, and
+    /// Processes of the tool's that carry packets between hosts of the stack, agents of a fleet and their bus: what CPU time they use is told as a tier's, and
     /// nothing else.
     #[serde(default)]
     pub carriers: Vec<TierJob>,

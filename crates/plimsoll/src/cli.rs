@@ -84,6 +84,9 @@ pub(crate) enum Verb {
     Export(verbs::export::ExportArgs),
     /// Make a link between two hosts and measure what it does to packets
     Link(verbs::link::LinkArgs),
+    /// Be a load machine of a fleet
+    #[command(name = Helpers::AGENT)]
+    Agent(verbs::agent::AgentArgs),
     /// Tell what this machine can and cannot do; install what is missing
     Doctor(verbs::doctor::DoctorArgs),
     /// Remove what killed runs left behind; remove runs, studies, data sets and what was built

@@ -95,6 +95,7 @@ fn settings(global: &GlobalArgs) -> Settings {
             _ => CallCounting::Auto,
         },
         abort_on: None,
+        fleet: None,
         origin: Origin { version: version(), command },
         helpers: Helpers { program: program.unwrap_or_default() },
     }

@@ -95,6 +95,7 @@ fn perform(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Report(args) => verbs::report::main(&args, context),
         Verb::Export(args) => verbs::export::main(&args, context),
         Verb::Link(args) => verbs::link::main(&args, context),
+        Verb::Agent(args) => verbs::agent::main(&args, context),
         Verb::Doctor(args) => verbs::doctor::main(&args, context),
         Verb::Clean(args) => verbs::clean::main(&args, context),
         Verb::Keeper(_) | Verb::Observer | Verb::Reader | Verb::Switch(_) | Verb::Stressor => Ok(0),

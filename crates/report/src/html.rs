@@ -32,6 +32,9 @@ const INSIDE: &str = include_str!("../../../web/inside.html");
 /// Guests of a run with several.
 const GUESTS: &str = include_str!("../../../web/guests.html");
 
+/// The agents of a run that a fleet drove.
+const FLEET: &str = include_str!("../../../web/fleet.html");
+
 /// The page as one HTML file. It works offline, in a browser from 2023 on; without JavaScript it lacks only the
 /// charts. Whatever servers and users supplied is escaped, and the file's own policy lets no script run but ours.
 pub fn html(page: &Page) -> String {
@@ -42,7 +45,7 @@ pub fn html(page: &Page) -> String {
 /// it.
 pub fn html_with_bar(page: &Page, bar: &str) -> String {
     let mut environment = environment::environment();
-    for (name, text) in [("inside.html", INSIDE), ("guests.html", GUESTS)] {
+    for (name, text) in [("inside.html", INSIDE), ("guests.html", GUESTS), ("fleet.html", FLEET)] {
         environment.add_template(name, text).expect("the template is a constant; a test renders it");
     }
     environment.render_str(TEMPLATE, view::of(page, bar)).expect(

@@ -18,6 +18,7 @@ mod calls;
 mod checks;
 mod explained;
 mod figures;
+mod fleet;
 mod guests;
 mod headline;
 mod html;

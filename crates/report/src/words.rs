@@ -9,12 +9,17 @@ use model::record::interval::Wire;
 use model::record::{PopulationResult, Setup, UntimedResult};
 use model::units;
 
-use crate::figures;
 use crate::headline::sentence;
+use crate::{figures, fleet};
 
 /// `, mix browsing`, where it is not the kit's own.
 pub(crate) fn mix(setup: &Setup) -> String {
     setup.mix.as_ref().map(|mix| format!(", mix {mix}")).unwrap_or_default()
+}
+
+/// Who the users were, and who drove them: what of it has to be said.
+pub(crate) fn of_users(record: &RunRecord) -> [Option<String>; 3] {
+    [record.fleet.as_ref().map(fleet::words), populations(record), freshness(&record.setup)]
 }
 
 /// `readers: 90 users, 1 234 sessions begun (20.6/s); editors: 10 users, …`: what each population did; absent where all users are

@@ -7,6 +7,7 @@ use model::Catalogue;
 use observe::{AbortOn, CallCounting};
 use testbed::{Helper, KeeperCommand};
 
+use crate::fleet::choice::FleetChoice;
 use crate::interrupt::Interrupt;
 use crate::machine_lock::MachineLock;
 use crate::progress::Progress;
@@ -55,6 +56,8 @@ pub struct Settings {
     pub calls: CallCounting,
     /// The wait for which a server that is built from this repository is ended.
     pub abort_on: Option<AbortOn>,
+    /// The fleet that drives the users, instead of this process.
+    pub fleet: Option<FleetChoice>,
     /// What every record says of its origin.
     pub origin: Origin,
     /// The programs that the tool starts beside itself.
@@ -78,7 +81,9 @@ pub struct Helpers {
 }
 
 impl Helpers {
-    /// The first argument of what ends a lab whose tool has died.
+    /// The first argument of an agent of a fleet.
+    pub const AGENT: &str = "agent";
+    /// Of what ends a lab whose tool has died.
     pub const KEEPER: &str = "keeper";
     /// Of what watches the machine and the tiers.
     pub const OBSERVER: &str = "observer";
@@ -143,8 +148,14 @@ pub(crate) mod tests {
     ) -> (T, Vec<String>) {
         let origin = Origin { version: "1".to_string(), command: Vec::new() };
         let helpers = Helpers { program: PathBuf::new() };
-        let settings =
-            Settings { observes: false, calls: CallCounting::Off, abort_on: None, origin, helpers };
+        let settings = Settings {
+            observes: false,
+            calls: CallCounting::Off,
+            abort_on: None,
+            fleet: None,
+            origin,
+            helpers,
+        };
         let mut notes = Notes::default();
         let given = act(&mut Environment {
             home,

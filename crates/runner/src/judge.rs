@@ -11,8 +11,8 @@ use model::catalogue::rules::Rule;
 use model::record::interval::OperationName;
 use model::record::plan::Load;
 use model::record::{
-    ConsistencyResult, Evidence, GeneratorResult, LinkResult, LoadChange, OperationResult, Outage, Outcome,
-    RunRecord, TargetOutcome, UntimedResult,
+    ConsistencyResult, Evidence, FleetResult, GeneratorResult, LinkResult, LoadChange, OperationResult,
+    Outage, Outcome, RunRecord, TargetOutcome, UntimedResult,
 };
 use model::{OperationKind, Plan, Result};
 use observe::VIEWER;
@@ -161,7 +161,9 @@ pub(crate) fn fill_in_users(case: &Case<'_>, record: &mut RunRecord) -> Result<(
     record.tiers = analysis::tiers(series, &sources, steady, completed);
     record.evidence.clone_from(&totals.evidence);
     record.unseen.clone_from(&recording.unseen);
+    record.fleet = recording.fleet.as_ref().map(|fleet| fleet.over(steady.span_s()));
     let beside = Circumstances {
+        fleet: record.fleet.as_ref(),
         outcome: record.outcome,
         unsettled_after_s,
         viewer_cores: viewer_cores(series),
@@ -224,6 +226,7 @@ impl Observed {
 
 /// What else the checks go by.
 pub(crate) struct Circumstances<'a> {
+    pub(crate) fleet: Option<&'a FleetResult>,
     pub(crate) outcome: Outcome,
     pub(crate) unsettled_after_s: Option<f64>,
     pub(crate) viewer_cores: Option<f64>,
@@ -259,6 +262,7 @@ pub(crate) fn checks(
         by_hand: load.by_hand.map(|_| beside.load_changes),
         shares_cpus: shares_cpus(plan),
         viewer_cores: beside.viewer_cores,
+        fleet: beside.fleet,
         generator: &observed.generator,
         little: &observed.little,
         targets: &observed.targets,

@@ -5,7 +5,7 @@ use model::{LinkFile, Problem, Result};
 use testbed::LinkFigures;
 
 use crate::environment::Environment;
-use crate::standing_stack::open_lab;
+use crate::lab::open_lab;
 
 /// What a link does here.
 #[derive(Debug, Clone, PartialEq)]

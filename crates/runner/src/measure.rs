@@ -1,6 +1,7 @@
 //! Driving the stack and watching it: each second is kept as it ends, a tier that dies ends the run.
 
 use std::collections::BTreeMap;
+use std::thread;
 use std::time::Instant;
 
 use analysis::signals::Limit;
@@ -8,17 +9,20 @@ use analysis::signals::names::CPU;
 use analysis::{Kill, LogAlarm, OneOf, TierEvent, TierFault};
 use engine::time_slices::Share;
 use engine::{Audience, Control, RunOptions, Second, Stop, Totals};
+use fleet::controller::{Follower, News};
 use model::catalogue::fault_file::Injection;
 use model::progress::{OperationProgress, SecondProgress};
 use model::record::calls::Aborted;
 use model::record::{Event, Outcome, Series};
-use model::{Catalogue, Interval, OperationInterval, OperationKind, Plan, Result, units};
+use model::{Interval, OperationInterval, OperationKind, Plan, Result, units};
 use observe::TierJob;
 use store::RunWriter;
 
 use crate::environment::Environment;
+use crate::fleet::standing::{FleetRecording, sentence};
 use crate::pace::{Pace, phase};
 use crate::progress::Progress;
+use crate::run_options::options;
 use crate::so_far::{Happened, SoFar};
 use crate::standing_stack::StandingStack;
 use crate::together::{EndsAll, Together};
@@ -45,6 +49,8 @@ pub(crate) struct Recording {
     pub(crate) sources: Vec<(String, String)>,
     /// What could not be watched, and why.
     pub(crate) unseen: Vec<String>,
+    /// The fleet that drove the users, where one did.
+    pub(crate) fleet: Option<FleetRecording>,
 }
 
 /// A run's part among runs at the same time; alone by default.
@@ -56,22 +62,6 @@ pub(crate) struct SideBySide {
     pub(crate) together: Option<Together>,
     /// The tiers of the others.
     pub(crate) beside: Vec<TierJob>,
-}
-
-/// The plan's load on `standing`; at the end sessions under way may take `drain_s` seconds.
-pub(crate) fn options(
-    plan: &Plan,
-    standing: &StandingStack,
-    drain_s: f64,
-    catalogue: &Catalogue,
-) -> Result<RunOptions> {
-    let scenario = kit::scenario(plan, catalogue)?;
-    Ok(RunOptions {
-        cpus: plan.placement.generator.clone(),
-        total_sessions: plan.load.sessions,
-        drain_s: drain_s.min(plan.kit.users.timeout_s),
-        ..RunOptions::of(scenario, plan.load.clone(), standing.target.clone())
-    })
 }
 
 /// Drives `standing` with the plan's load until it is over or `pace` has enough; every second goes to `writer` as it
@@ -89,12 +79,13 @@ pub(crate) fn measure(
     let _leaving_out = side.turns.as_ref().map(Share::or_leave_out);
     let among = side.together.as_ref().map(Together::or_end_all);
     let share = side.turns.clone();
-    let options = RunOptions { share, ..options(plan, standing, drain_s, env.catalogue)? };
+    let options = RunOptions { share, ..options(plan, &standing.target, drain_s, env.catalogue)? };
     let limits = limits(standing);
     let watching = Watching::begin(plan, standing, side.beside.clone(), env);
     let control = Control::default();
     env.interrupt.steer(&control);
     writer.event(&phase(0.0, "ramp-up begins"))?;
+    let (mut fleet, target, run) = (standing.fleet.take(), standing.target.clone(), writer.id());
     let mut witness = Witness {
         plan,
         standing,
@@ -113,10 +104,21 @@ pub(crate) fn measure(
         together: side.together.as_ref(),
     };
     side.together.iter().for_each(Together::begin);
-    witness.watching.sample(0.0);
-    let totals = engine::run(&options, &control, &mut witness);
+    // What agents drive begins later: `Begun` says when.
+    if fleet.is_none() {
+        witness.watching.sample(0.0);
+    }
+    let driven = match &mut fleet {
+        None => engine::run(&options, &control, &mut witness).map(|totals| (totals, None)),
+        Some(fleet) => {
+            let driven =
+                fleet.drive(plan, (&target, options.drain_s), (&run, env.catalogue), &control, &mut witness);
+            driven.map(|driven| (driven.totals, Some(driven.record)))
+        }
+    };
+    witness.standing.fleet = fleet;
     env.interrupt.release(&control);
-    let totals = totals?;
+    let (totals, fleet) = driven?;
     let now_s = witness.clock.map_or(0.0, |(first, named_s)| named_s + first.elapsed().as_secs_f64());
     witness.look_at_tiers(now_s)?;
     if let Err(problems) = witness.mend_all(now_s) {
@@ -131,7 +133,8 @@ pub(crate) fn measure(
     // It may have waited in the run's last moment.
     tier_events.extend(beside.aborted.map(ended_for));
     let is_over = side.together.as_ref().is_some_and(Together::is_over);
-    let ended_by_itself = is_over || tier_events.iter().any(TierEvent::ends_the_tier);
+    let is_short = fleet.as_ref().is_some_and(FleetRecording::has_lost);
+    let ended_by_itself = is_over || is_short || tier_events.iter().any(TierEvent::ends_the_tier);
     let outcome = match (ended_by_itself, env.interrupt.count()) {
         (true, _) => Outcome::Aborted,
         (false, 0) => Outcome::Completed,
@@ -140,7 +143,7 @@ pub(crate) fn measure(
         (false, _) => Outcome::Interrupted,
     };
     among.into_iter().for_each(EndsAll::done);
-    Ok(Recording { totals, outcome, tier_events, kills, alarms, limits, sources, unseen })
+    Ok(Recording { totals, outcome, tier_events, kills, alarms, limits, sources, unseen, fleet })
 }
 
 /// A server that was ended for a wait, as an event of its tier.
@@ -224,6 +227,17 @@ impl Audience for Witness<'_> {
         self.look_at_tiers(ended_s)?;
         self.tell(second, &samples);
         Ok(())
+    }
+}
+
+impl Follower for Witness<'_> {
+    fn news(&mut self, news: &News) {
+        self.progress.note(&sentence(news));
+        if let News::Begun { ahead } = news {
+            // Rates of the first second are from its beginning.
+            thread::sleep(*ahead);
+            self.watching.sample(0.0);
+        }
     }
 }
 

@@ -157,7 +157,7 @@ impl Driven<'_> {
         judge(&case, &mut record)?;
         record.setup.load = Some(load);
         writer.finish(&record)?;
-        Ok(stopped.err())
+        Ok(stopped.and(standing.keep_run()).err())
     }
 }
 

@@ -17,7 +17,7 @@ use crate::environment::Environment;
 use crate::progress::Progress;
 use crate::server::ServerAccess;
 use crate::standing_stack::StandingStack;
-use crate::{cpus, judge, measure, outcome};
+use crate::{cpus, judge, outcome, run_options};
 use handicap::Take;
 use windows::{BLOCKS, Driven, MAX_KINDS, SETTLE_S, Tally, Turn, WINDOW_S, Window, left_out, order, pairs};
 
@@ -87,7 +87,7 @@ fn drive(
     standing: &mut StandingStack,
     env: &mut Environment<'_>,
 ) -> Result<Vec<Driven>> {
-    let options = measure::options(plan, standing, DRAIN_S, env.catalogue)?;
+    let options = run_options::options(plan, &standing.target, DRAIN_S, env.catalogue)?;
     let control = Control::default();
     env.interrupt.steer(&control);
     let begins_s = (plan.load.ramp_up_s.ceil() as u32).max(1);

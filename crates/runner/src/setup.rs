@@ -46,6 +46,7 @@ pub(crate) fn unfinished(plan: &Plan, id: &str, started: &str, origin: &Origin) 
         file_set: None,
         steps: Vec::new(),
         generator: GeneratorResult::default(),
+        fleet: None,
         signals: Vec::new(),
         ramp_up_seen_s: None,
         diagnosis: None,

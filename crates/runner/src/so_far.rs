@@ -72,6 +72,7 @@ impl SoFar {
             seconds,
             &observed,
             &Circumstances {
+                fleet: None,
                 outcome: Outcome::Completed,
                 unsettled_after_s: None,
                 viewer_cores: self.viewer.value(),

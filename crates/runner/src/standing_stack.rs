@@ -10,14 +10,16 @@ use model::record::plan::PlanTier;
 use model::record::{Carrier, DatasetResult, LinkResult, MachineSettingResult, Step};
 use model::{Catalogue, KitManifest, Plan, Problem, Problems, Result, units};
 use observe::{NETWORK, TierJob};
-use testbed::{Helper, Helping, Lab, LabOptions, Needed, Running, Stack, Tier};
+use testbed::{Helper, Helping, Lab, Needed, Running, Stack, Tier};
 use wording::find::MadeOnce;
 
 use crate::artefact::file_set::{self, FileSet};
 use crate::artefact::prepared::{self, Base};
 use crate::artefact::{dataset, product, shards};
 use crate::environment::Environment;
+use crate::fleet::{local, standing::StandingFleet};
 use crate::front_page::FrontPage;
+use crate::lab::open_lab;
 use crate::server::{Server, ServerAccess};
 use crate::servers::{self, Ground, Prepared};
 use crate::{links, page_cache, preparing, stressor};
@@ -43,6 +45,8 @@ pub struct StandingStack {
     pub(crate) warnings: Vec<String>,
     /// What users were answered since it stands, for the check of the data.
     pub(crate) answers: kit::CheckInputs,
+    /// The fleet that drives its users, where this process doesn't.
+    pub(crate) fleet: Option<StandingFleet>,
 }
 
 struct Started {
@@ -63,17 +67,21 @@ impl StandingStack {
         env: &mut Environment<'_>,
     ) -> Result<StandingStack> {
         server.check_front_page(plan.target.is_some())?;
-        match &plan.target {
+        let mut standing = match &plan.target {
             Some(url) => {
                 // What a server that we don't know has at the kit's front page is its own business.
                 let wanted = match &server.front_page {
                     Some(page) => FrontPage::Found(page),
                     None => FrontPage::Answered(&plan.kit.front_page),
                 };
-                StandingStack::elsewhere(plan, server.find_root(url)?, wanted, env)
+                StandingStack::elsewhere(plan, server.find_root(url)?, wanted, env)?
             }
-            None => StandingStack::start(plan, id, env),
+            None => StandingStack::start(plan, id, env)?,
+        };
+        if let Some(choice) = env.settings.fleet {
+            standing.fleet = Some(local::set_up(choice, plan, (&standing.target, id), env)?);
         }
+        Ok(standing)
     }
 
     fn elsewhere(
@@ -100,6 +108,7 @@ impl StandingStack {
             steps: Vec::new(),
             warnings: Vec::new(),
             answers: kit::CheckInputs::default(),
+            fleet: None,
         })
     }
 
@@ -180,6 +189,7 @@ impl StandingStack {
             steps,
             warnings,
             answers,
+            fleet: None,
         })
     }
 
@@ -249,6 +259,16 @@ impl StandingStack {
         Some(TierJob { name: NETWORK.to_string(), cgroup, pids: vec![pid], ..TierJob::default() })
     }
 
+    /// What of the tool's own drives its users, beside this process.
+    pub(crate) fn fleet_jobs(&self) -> impl Iterator<Item = TierJob> {
+        self.fleet.iter().flat_map(StandingFleet::jobs).collect::<Vec<_>>().into_iter()
+    }
+
+    /// The run that was driven last is kept.
+    pub(crate) fn keep_run(&mut self) -> Result<()> {
+        self.fleet.as_mut().map_or(Ok(()), StandingFleet::keep)
+    }
+
     /// The tiers that were started here.
     pub fn tiers(&self) -> &[Tier] {
         self.started.as_ref().map_or(&[], |started| started.stack.tiers())
@@ -285,11 +305,12 @@ impl StandingStack {
 
     /// Removes everything.
     pub fn close(self) -> Result<()> {
-        let Some(Started { stack, lab, stressors }) = self.started else { return Ok(()) };
+        let left = self.fleet.map_or(Ok(()), StandingFleet::close);
+        let Some(Started { stack, lab, stressors }) = self.started else { return left };
         drop(stack);
         let closed = lab.close();
         stressors.into_iter().for_each(Running::reap);
-        closed
+        left.and(closed)
     }
 }
 
@@ -329,12 +350,6 @@ pub(crate) fn build(plan: &Plan, id: &str, steps: &mut Vec<Step>, env: &mut Envi
     let built = product::ensure(plan, &lab, steps, env);
     lab.close()?;
     built.map(drop)
-}
-
-pub(crate) fn open_lab(id: &str, env: &Environment<'_>) -> Result<Lab> {
-    let helpers = &env.settings.helpers;
-    let (keeper, switch) = (helpers.keeper(), helpers.switch());
-    Lab::open(&LabOptions { home: env.home, id, keeper, switch, cgroups: true })
 }
 
 /// Refuses what would only come out when hours of building and loading are over: packages that are missing, a network that

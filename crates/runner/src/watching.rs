@@ -336,7 +336,7 @@ pub(crate) fn tiers(standing: &StandingStack) -> Vec<TierJob> {
 fn job(plan: &Plan, standing: &StandingStack, more: Job) -> Job {
     Job {
         tiers: tiers(standing),
-        carriers: standing.carrier().into_iter().collect(),
+        carriers: standing.carrier().into_iter().chain(standing.fleet_jobs()).collect(),
         generator: std::process::id(),
         stack_cpus: plan.placement.stack.clone(),
         servers: standing.tiers().iter().map(|tier| tier.job.clone()).collect(),

@@ -1,5 +1,6 @@
 //! The checks of the instrument by itself: each with what it found, and what to try where it broke.
 
+mod fleet;
 mod generator;
 mod load;
 mod measurement;
@@ -51,6 +52,10 @@ fn sentence(finding: &Finding, ok: bool, asking: Asking) -> String {
         Finding::GeneratorCpu { used_ratio } => generator::cpu(*used_ratio, ok),
         Finding::GeneratorThread { used_ratio } => generator::thread(*used_ratio, ok),
         Finding::SendLag(lag) => generator::send_lag(lag, ok),
+        Finding::FleetAgents { agents, lost } => fleet::agents(*agents, lost),
+        Finding::FleetGenerators(worst) => fleet::generators(worst.as_ref(), ok),
+        Finding::FleetStart(worst) => fleet::start(worst.as_ref(), ok),
+        Finding::FleetClock(worst) => fleet::clock(worst.as_ref(), ok),
         Finding::Ceiling { ceiling_per_s, answer_per_s, times } => {
             generator::ceiling(*ceiling_per_s, *answer_per_s, *times, ok)
         }

@@ -105,6 +105,7 @@ fn judge(run: &Run) -> Vec<CheckOutcome> {
         by_hand: run.by_hand.as_deref(),
         shares_cpus: run.shares_cpus,
         viewer_cores: run.viewer_cores,
+        fleet: None,
         generator: &run.generator,
         little: &run.little,
         targets: &run.targets,

@@ -13,7 +13,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::address::{Name, beacon_subject, heartbeat_subjects};
-use super::{ANSWER_TIMEOUT, Broker, BusError, Connection, clock, objects, runtime};
+use super::connection::{ANSWER_TIMEOUT, Broker, BusError, Connection, runtime};
+use super::{clock, objects};
 use crate::heartbeat::Heartbeat;
 use crate::signed::{Purpose, Signer};
 use crate::want::{Beacon, Want};

@@ -8,6 +8,7 @@ use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
 use super::address::{Name, stream_of};
+use super::connection::ANSWER_TIMEOUT;
 use crate::bundle::MAX_BYTES;
 
 /// A bundle of the largest size over a slow network takes this long.
@@ -52,5 +53,5 @@ pub(super) async fn get(context: &Context, of: (&Name, &Name), name: &str) -> Re
 /// Removes it, where it is there.
 pub(super) async fn remove(context: &Context, of: (&Name, &Name)) {
     // What stays is gone after a week.
-    _ = timeout(super::ANSWER_TIMEOUT, context.delete_object_store(stream_of(of.0, of.1))).await;
+    _ = timeout(ANSWER_TIMEOUT, context.delete_object_store(stream_of(of.0, of.1))).await;
 }

@@ -15,8 +15,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::address::{Kept, Kind, Name, PART_HEADER, Voice, kept_subject, stream_of, subjects_of};
+use super::clock;
+use super::connection::{ANSWER_TIMEOUT, Broker, BusError, Connection, runtime};
 use super::order::{Order, Piece, Whole};
-use super::{ANSWER_TIMEOUT, Broker, BusError, Connection, clock, runtime};
 use crate::clock::{Exchange, Offset, offset};
 
 /// A stream that nobody removes is gone after this.

@@ -12,7 +12,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::address::{Name, beacon_subject, heartbeat_subject};
-use super::{Broker, BusError, Connection, clock, objects, runtime};
+use super::connection::{Broker, BusError, Connection, runtime};
+use super::{clock, objects};
 use crate::heartbeat::Heartbeat;
 
 /// From one heartbeat to the next where nothing changes.

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::address::{Kept, Kind, PART_HEADER, Part, Voice, kept_subject};
-use super::{ANSWER_TIMEOUT, Broker, BusError, Connection, runtime};
+use super::connection::{ANSWER_TIMEOUT, Broker, BusError, Connection, runtime};
 use crate::spool::{Spool, SpoolError};
 
 /// The broker's default takes messages of 1 MiB.

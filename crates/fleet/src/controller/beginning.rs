@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use engine::{Control, Stop};
 use model::{Kind, Problem, Result};
 
-use super::{Job, Member, News};
+use super::{Follower, Job, Member, News};
 use crate::bundle;
 use crate::bus::{Announcer, Reader, now_ns};
 use crate::clock::Offset;
@@ -49,7 +49,7 @@ pub(super) fn begin(
     reader: &Reader,
     job: &Job<'_>,
     control: &Control,
-    news: &mut dyn FnMut(&News),
+    follower: &mut dyn Follower,
 ) -> Result<Option<Begun>> {
     let places = places(reader, job)?;
     let sealed = announcer.seal(&job.bundle.encode().map_err(Problem::bug)?).map_err(Problem::bug)?;
@@ -67,7 +67,7 @@ pub(super) fn begin(
         parts: places.iter().map(part).collect(),
     };
     let mut beginning = Beginning { announcer, places: &places, want, since: Instant::now() };
-    let gone = beginning.lead(control, news);
+    let gone = beginning.lead(control, follower);
     if !matches!(gone, Ok(true)) {
         beginning.wants(Phase::Abort);
     }
@@ -105,7 +105,7 @@ struct Beginning<'a> {
 
 impl Beginning<'_> {
     /// Whether they go; not where the user wants to stop.
-    fn lead(&mut self, control: &Control, news: &mut dyn FnMut(&News)) -> Result<bool> {
+    fn lead(&mut self, control: &Control, follower: &mut dyn Follower) -> Result<bool> {
         let mut start = Start::of(self.places.len());
         let round_trip_ns =
             self.places.iter().map(|place| 2 * place.offset.bound_ns()).max().unwrap_or_default();
@@ -125,7 +125,7 @@ impl Beginning<'_> {
                 Next::Go { at_ns } => {
                     self.wants(Phase::Go { at_ns });
                     let ahead_ns = u64::try_from(at_ns - now_ns()).unwrap_or(0);
-                    news(&News::Begun { ahead: Duration::from_nanos(ahead_ns) });
+                    follower.news(&News::Begun { ahead: Duration::from_nanos(ahead_ns) });
                     return Ok(true);
                 }
                 Next::Abort { agent } => {

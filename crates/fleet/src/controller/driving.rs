@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use engine::{Audience, Control, Stop};
+use engine::{Control, Stop};
 use model::{Problem, Result};
 
 use super::beginning::{Begun, LOST_AFTER, Place};
-use super::{AgentSeen, Driven, News, OpenRun};
+use super::{AgentSeen, Driven, Follower, News, OpenRun};
 use crate::bus::{Announcer, Kind, Name, NothingTold, Told, Voice};
 use crate::clock::Offset;
 use crate::merge::Merge;
@@ -64,37 +64,33 @@ impl<'a> Driving<'a> {
     }
 
     /// Until all have ended.
-    pub(super) fn drive(
-        mut self,
-        control: &Control,
-        audience: &mut dyn Audience,
-        news: &mut dyn FnMut(&News),
-    ) -> Result<Driven> {
+    pub(super) fn drive(mut self, control: &Control, follower: &mut dyn Follower) -> Result<Driven> {
         let mut failed = Ok(());
         while !self.merge.is_over() {
             match self.open.reader.next(LOOK_EVERY) {
-                Ok(told) => self.take(told, news),
+                Ok(told) => self.take(told, follower),
                 Err(NothingTold::Yet(_)) => {}
                 Err(NothingTold::Ever) => return Err(Problem::bug("the thread of the bus has ended").into()),
             }
             while failed.is_ok()
                 && let Some(second) = self.merge.next_second()
             {
-                failed = audience.second(&second);
+                failed = follower.second(&second);
             }
             if failed.is_err() {
                 control.ask(Stop::AtOnce);
                 while self.merge.next_second().is_some() {}
             }
             self.pass_on(control.stop());
-            self.look(news);
+            self.look(follower);
         }
         failed?;
-        let agents = self.agents.iter().enumerate().map(|(index, agent)| self.seen(index, agent)).collect();
+        let agents =
+            self.agents.iter().enumerate().map(|(index, agent)| self.summary(index, agent)).collect();
         Ok(Driven { agents, totals: self.merge.into_totals() })
     }
 
-    fn take(&mut self, told: Told, news: &mut dyn FnMut(&News)) {
+    fn take(&mut self, told: Told, follower: &mut dyn Follower) {
         // Of another life of an agent, or of none of the run's.
         let Some(index) = self.agents.iter().position(|agent| agent.voice == told.voice) else { return };
         self.agents[index].heard = Instant::now();
@@ -105,7 +101,7 @@ impl<'a> Driving<'a> {
         };
         self.open.had.insert(told.voice, told.number + 1);
         if let Err(misfit) = taken {
-            self.lose(index, format!("what it told can't be taken: {misfit}"), news);
+            self.lose(index, format!("what it told can't be taken: {misfit}"), follower);
         }
     }
 
@@ -120,7 +116,7 @@ impl<'a> Driving<'a> {
     }
 
     /// Looks how the agents are.
-    fn look(&mut self, news: &mut dyn FnMut(&News)) {
+    fn look(&mut self, follower: &mut dyn Follower) {
         let heard = self.announcer.agents();
         for index in 0..self.agents.len() {
             // What becomes of one that has told all is nothing to this run.
@@ -130,7 +126,7 @@ impl<'a> Driving<'a> {
             if let Some(last) = heard.get(name.as_str()) {
                 let said = &last.heartbeat;
                 if said.incarnation != agent.voice.incarnation && is_waited_for {
-                    self.lose(index, "it ended and has begun anew".to_string(), news);
+                    self.lose(index, "it ended and has begun anew".to_string(), follower);
                     continue;
                 }
                 agent.heard = agent.heard.max(last.at);
@@ -139,11 +135,11 @@ impl<'a> Driving<'a> {
                     match &said.standing {
                         Standing::Failed { why } if is_waited_for => {
                             let why = why.clone();
-                            self.lose(index, why, news);
+                            self.lose(index, why, follower);
                             continue;
                         }
                         Standing::Missed if is_waited_for => {
-                            self.lose(index, "it had no word in time to begin".to_string(), news);
+                            self.lose(index, "it had no word in time to begin".to_string(), follower);
                             continue;
                         }
                         _ => {}
@@ -151,45 +147,45 @@ impl<'a> Driving<'a> {
                 }
             }
             if is_waited_for {
-                self.listen_for(index, news);
+                self.listen_for(index, follower);
             }
         }
         let is_over_time = self.stopped.0 == Stop::AtOnce && self.stopped.1.elapsed() > END_TIMEOUT;
         if is_over_time {
             let missing: Vec<usize> = self.merge.laggards().collect();
             for index in missing {
-                self.lose(index, "it has not said that it has ended".to_string(), news);
+                self.lose(index, "it has not said that it has ended".to_string(), follower);
             }
         }
     }
 
-    fn listen_for(&mut self, index: usize, news: &mut dyn FnMut(&News)) {
+    fn listen_for(&mut self, index: usize, follower: &mut dyn Follower) {
         let agent = &mut self.agents[index];
         let (silent, name) = (agent.heard.elapsed(), agent.voice.agent.clone());
         if silent > LOST_AFTER {
-            self.lose(index, format!("nothing was heard of it for {} s", LOST_AFTER.as_secs()), news);
+            self.lose(index, format!("nothing was heard of it for {} s", LOST_AFTER.as_secs()), follower);
         } else if silent > SILENT_AFTER && !agent.is_silent {
             agent.is_silent = true;
-            news(&News::Silent { agent: name, silent });
+            follower.news(&News::Silent { agent: name, silent });
         } else if silent < SILENT_AFTER && agent.is_silent {
             agent.is_silent = false;
-            news(&News::Back { agent: name });
+            follower.news(&News::Back { agent: name });
         }
     }
 
     /// Gives an agent up, and with it the run: what the others would record is another load.
-    fn lose(&mut self, index: usize, why: String, news: &mut dyn FnMut(&News)) {
+    fn lose(&mut self, index: usize, why: String, follower: &mut dyn Follower) {
         let agent = &mut self.agents[index];
         if agent.lost.is_some() {
             return;
         }
-        news(&News::Lost { agent: agent.voice.agent.clone(), why: why.clone() });
+        follower.news(&News::Lost { agent: agent.voice.agent.clone(), why: why.clone() });
         agent.lost = Some(why);
         self.merge.give_up(index);
         self.pass_on(Stop::AtOnce);
     }
 
-    fn seen(&self, index: usize, agent: &Agent) -> AgentSeen {
+    fn summary(&self, index: usize, agent: &Agent) -> AgentSeen {
         let Place { member, slice, offset } = &agent.place;
         let then = || self.open.reader.clock(&member.name, QUESTIONS);
         let now = if agent.lost.is_none() { then() } else { None };
@@ -199,7 +195,7 @@ impl<'a> Driving<'a> {
             offset: *offset,
             drift_ns: now.map(|now| drift_ns(offset, &now)),
             late_ns: agent.late_ns,
-            seconds: self.merge.seconds(index),
+            seconds: self.merge.seconds(index).to_vec(),
             lost: agent.lost.clone(),
         }
     }

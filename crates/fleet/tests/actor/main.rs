@@ -13,7 +13,7 @@ use engine::{Audience, Control, Program, RunOptions, Scenario, Second, Source};
 use fleet::agent::{self, AgentOptions};
 use fleet::bundle::Bundle;
 use fleet::bus::{Broker, Name};
-use fleet::controller::{Controller, Job};
+use fleet::controller::{Controller, Follower, Job, News};
 use fleet::permissions::Permissions;
 use fleet::signed::{Signer, Trusted};
 use model::Distribution;
@@ -77,6 +77,10 @@ impl Audience for Nobody {
     }
 }
 
+impl Follower for Nobody {
+    fn news(&mut self, _news: &News) {}
+}
+
 fn be_controller(url: &str, seed: &str, bundle: &str, lease_s: &str) -> Result<(), Box<dyn Error>> {
     let signer = Signer::of(seed, Name::of("lab")?)?;
     let mut controller = Controller::begin(Broker { url: url.to_string() }, signer, 1)
@@ -84,6 +88,6 @@ fn be_controller(url: &str, seed: &str, bundle: &str, lease_s: &str) -> Result<(
     let members = controller.wait_for(Duration::from_secs(30), &|members| members.len() == 2);
     let bundle = Bundle::read(&std::fs::read(bundle)?)?;
     let job = Job { run: Name::of("r-1")?, members: &members, bundle: &bundle, lease_s: lease_s.parse()? };
-    let driven = controller.run(&job, &Control::default(), &mut Nobody, &mut |_| ());
+    let driven = controller.run(&job, &Control::default(), &mut Nobody);
     driven.map(drop).map_err(|problems| problems.to_string().into())
 }

@@ -31,6 +31,14 @@ pub enum Check {
     GeneratorThread,
     /// How late it sent.
     SendLag,
+    /// No agent of the fleet was lost.
+    FleetAgents,
+    /// Each agent of the fleet kept up by itself.
+    FleetGenerators,
+    /// The fleet's agents began at the same time.
+    FleetStart,
+    /// Their clocks went alike.
+    FleetClock,
     /// Nobody could change the load by hand.
     LoadByHand,
     /// The users asked for were at work.
@@ -110,7 +118,7 @@ pub struct DeclaredCheck {
 
 /// All of them, in the order in which they explain: what broke first comes first. Kits' own figures have
 /// [`METRIC_CHECK`].
-pub static CHECKS: [DeclaredCheck; 22] = [
+pub static CHECKS: [DeclaredCheck; 26] = [
     DeclaredCheck {
         check: Check::Tiers,
         id: "tiers",
@@ -195,6 +203,43 @@ pub static CHECKS: [DeclaredCheck; 22] = [
                      swallowed included and weighing as much as the sends that 10 ms usually hold, and of every session's \
                      start, from when it was possible: a server that outlasts a cycle is late, not the generator",
         source: "chosen: small beside targets of 100 ms and more; 1 ms is common where the generator has a machine of its own",
+    },
+    DeclaredCheck {
+        check: Check::FleetAgents,
+        id: "fleet_agents",
+        class: CheckClass::Generator,
+        overload: Overload::Unrelated,
+        title: "the fleet's agents",
+        holds_when: "with a fleet: every agent told every second of its slice, and its end; none was silent for 15 s",
+        source: "without a slice of the users it is another load",
+    },
+    DeclaredCheck {
+        check: Check::FleetGenerators,
+        id: "fleet_generators",
+        class: CheckClass::Generator,
+        overload: Overload::Unrelated,
+        title: "each agent's generator",
+        holds_when: "with a fleet: of each agent CPU ≤ 80 % of its CPUs, its busiest thread ≤ 90 % of one, and the median of the \
+                     seconds' 99th percentiles of send lag ≤ 5 ms",
+        source: "as `generator_cpu`, `generator_thread` and `send_lag`: one late agent of many vanishes in what all of them come to",
+    },
+    DeclaredCheck {
+        check: Check::FleetStart,
+        id: "fleet_start",
+        class: CheckClass::Generator,
+        overload: Overload::Unrelated,
+        title: "one beginning",
+        holds_when: "with a fleet: no agent began more than 10 ms after the time that was set, the bound of its clock's offset included",
+        source: "chosen: a hundredth of the second that is merged",
+    },
+    DeclaredCheck {
+        check: Check::FleetClock,
+        id: "fleet_clock",
+        class: CheckClass::Generator,
+        overload: Overload::Unrelated,
+        title: "clocks that go alike",
+        holds_when: "with a fleet: from before the users to after them no agent's clock moved by more than 50 ms against the controller's",
+        source: "chosen: a twentieth of the second that is merged",
     },
     DeclaredCheck {
         check: Check::LoadByHand,
@@ -434,45 +479,4 @@ pub fn checks_table() -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Breaks the build where a check was added without thinking of its row.
-    fn is_declared_once(check: &Check) -> bool {
-        use Check::*;
-        let rows = CHECKS.iter().filter(|one| one.check == *check).count();
-        match check {
-            Tiers | Duration | Room | Link | ErrorsAll | Viewer | GeneratorCpu | GeneratorThread
-            | SendLag | LoadByHand | Users | Arrivals | Mix | MixShares | Think | Cycle | Little
-            | Samples | Untimed | Alarms | Consistency | Ceiling => rows == 1,
-            Metric(_) | Other(_) => rows == 0,
-        }
-    }
-
-    #[test]
-    fn every_check_is_declared_once_and_comes_back_from_its_identifier() {
-        for declared in &CHECKS {
-            assert!(is_declared_once(&declared.check), "{declared:?}");
-            assert_eq!(Check::of(declared.id), declared.check);
-            assert_eq!(declared.check.id(), declared.id);
-        }
-        let ids: std::collections::BTreeSet<&str> = CHECKS.iter().map(|one| one.id).collect();
-        assert_eq!(ids.len(), CHECKS.len());
-    }
-
-    #[test]
-    fn a_record_of_another_version_keeps_a_check_that_this_one_does_not_know() {
-        let kept: Vec<Check> =
-            serde_json::from_str(r#"["send_lag", "metric:users_per_operation", "a_later_one"]"#)
-                .expect("JSON");
-        assert_eq!(
-            kept,
-            [Check::SendLag, Check::Metric("users_per_operation".into()), Check::Other("a_later_one".into())]
-        );
-        let written = serde_json::to_string(&kept).expect("JSON");
-        assert_eq!(written, r#"["send_lag","metric:users_per_operation","a_later_one"]"#);
-        let titles: Vec<String> = kept.iter().map(|check| check.title().to_string()).collect();
-        assert_eq!(titles, ["send lag", "users per operation", "a later one"]);
-        assert_eq!(kept[2].class(), None);
-    }
-}
+mod tests;

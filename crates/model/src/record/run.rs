@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::Guest;
 use super::{
-    Check, FileSetResult, GuestResult, LinkResult, LoadChange, MachineSettingResult, Outage, PhaseResults,
-    TargetOutcome, UntimedResult,
+    Check, FileSetResult, FleetResult, GuestResult, LinkResult, LoadChange, MachineSettingResult, Outage,
+    PhaseResults, TargetOutcome, UntimedResult,
 };
 use crate::catalogue::load::Load;
 use crate::catalogue::setting::{GivenSettings, Values};
@@ -82,6 +82,9 @@ pub struct RunRecord {
     pub steps: Vec<Step>,
     /// What the instrument saw of itself over the steady state.
     pub generator: GeneratorResult,
+    /// The fleet that drove the users; absent where this process did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetResult>,
     /// Every series over the steady state, in figures.
     #[serde(default)]
     pub signals: Vec<SignalSummary>,

@@ -18,6 +18,7 @@ use crate::verbs::finish::{self, Ended, Sentences, refuse_beside_resume};
 use crate::verbs::recipe_args::{Decided, StackArgs, named, with_fault, without_load};
 use crate::verbs::server_args::ServerArgs;
 use goal::GoalArgs;
+use runner::fleet::choice::FleetChoice;
 use runner::progress::Progress;
 use runner::study_so_far::FindSoFar;
 use runner::trial::TrialBench;
@@ -51,6 +52,9 @@ pub(crate) struct FindArgs {
     stack: StackArgs,
     #[command(flatten)]
     goal: GoalArgs,
+    /// Let agents drive the users instead of this process: local:N starts N of them on this machine
+    #[arg(long, value_name = "local:N")]
+    fleet: Option<FleetChoice>,
     #[command(flatten)]
     server: ServerArgs,
     /// Go on with a study that was interrupted or killed: its id, the beginning of it, or `last`
@@ -97,6 +101,7 @@ impl FindArgs {
 }
 
 pub(crate) fn main(args: &FindArgs, context: &mut Context) -> Result<u8> {
+    context.settings.fleet = args.fleet;
     let bench = match &args.resume {
         Some(name) => resume(args, name, context)?,
         None => begin(args, context)?,

@@ -1,5 +1,6 @@
 //! One file a verb: its arguments, and what it does with the rooms.
 
+pub(crate) mod agent;
 pub(crate) mod capacity;
 pub(crate) mod check;
 pub(crate) mod clean;

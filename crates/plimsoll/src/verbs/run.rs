@@ -12,6 +12,7 @@ use crate::verbs::kept;
 use crate::verbs::recipe_args::{RecipeArgs, Resolved};
 use crate::verbs::server_args::SingleArgs;
 use runner::environment::Settings;
+use runner::fleet::choice::FleetChoice;
 use runner::outcome;
 use runner::progress::Progress;
 
@@ -27,6 +28,7 @@ Examples:
   plimsoll run dvdstore --users 20 --sessions 5000          5,000 order cycles, however long they take
   plimsoll run dvdstore --target http://127.0.0.1:8080       a server that somebody else started
   plimsoll run static --stack flash-new --set web.pass=names --abort-on open:disk      a core at the first such wait
+  plimsoll run dvdstore --fleet local:2                      two agents on this machine, half of the users each
   plimsoll run shop.toml
 
 Ctrl-C once ends the run well and keeps what was measured; twice ends it at once.")]
@@ -41,6 +43,9 @@ pub(crate) struct RunArgs {
     /// it waits for. Only servers that are built to be studied are ended (flash, haboob)
     #[arg(long, value_name = "CALL:disk")]
     abort_on: Option<AbortOn>,
+    /// Let agents drive the users instead of this process: local:N starts N of them on this machine
+    #[arg(long, value_name = "local:N")]
+    fleet: Option<FleetChoice>,
     #[command(flatten)]
     server: SingleArgs,
     /// Print the run's record as JSON (docs/reference/run-json.md) instead of the summary
@@ -79,6 +84,7 @@ pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
         check_abort(&plan, &context.settings)?;
         context.settings.abort_on.clone_from(&args.abort_on);
     }
+    context.settings.fleet = args.fleet;
     let measured = outcome::run(&recipe, &plan, &server, &mut context.environment().with(&catalogue))?;
     kept::show_run(&measured, args.json, context);
     Ok(exit_code(measured.run.record()))

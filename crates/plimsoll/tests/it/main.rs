@@ -35,6 +35,7 @@ mod explore;
 mod export;
 mod faults;
 mod find;
+mod fleet_run;
 mod followed;
 mod frozen;
 mod ground_truth;

@@ -14,7 +14,7 @@ use super::text::{thin, thin_groups, visible_json};
 use super::{bundle, calls, guests, holds, inside, topology};
 use crate::checks::{self, Check};
 use crate::explained::Tried;
-use crate::{Page, Timeline, figures, stacks, statements, study, threads, words};
+use crate::{Page, Timeline, figures, fleet, stacks, statements, study, threads, words};
 
 /// How many of a kit's own figures stand at the top; the others follow below.
 const METRICS_SHOWN: usize = 2;
@@ -113,7 +113,7 @@ pub(super) fn of(page: &Page, bar: &str) -> minijinja::Value {
         "calls": record.calls.as_ref().map(|ledger| visible_json(calls::of(ledger))),
         "holds": record.diagnosis.as_ref().map(|diagnosis| visible_json(holds::of(diagnosis, Tried::of_run(record)))),
         "guests": guests::of(&record.guests),
-        "users": [words::populations(record), words::freshness(&record.setup)],
+        "users": { "facts": words::of_users(record), "fleet": fleet::table(record) },
         "guest": record.setup.guest.as_ref().map(wording::guest),
         "topology": topology::of(&record.setup, &record.links),
         "inside": visible_json(inside::of(page).into()),

@@ -4,6 +4,7 @@ mod beside;
 mod calls;
 mod draw;
 mod explain;
+mod fleet;
 mod guests;
 mod hit;
 mod holds;
@@ -52,6 +53,7 @@ pub fn terminal(page: &Page, width: usize, colour: bool) -> String {
         sections::targets(page, width, paint),
         sections::operations(page, width, paint),
         guests::guests(&record.guests, width, paint),
+        fleet::agents(record.fleet.as_ref(), width, paint),
         sections::phases(page, width),
         sections::metrics(page, width),
         diagnosis.map(|diagnosis| holds::reasons(diagnosis, tried, Detail::Brief, width)).unwrap_or_default(),

@@ -11,7 +11,7 @@ use super::paint::Paint;
 use super::table::{Align, Table, shorten, wrap};
 use crate::checks::{self, Check};
 use crate::settings::Settings;
-use crate::{Page, figures, words};
+use crate::{Page, figures, fleet, words};
 use model::outside::one_line as plain;
 
 /// How many samples of errors are shown; the record has the rest.
@@ -34,6 +34,7 @@ pub(super) fn setup(page: &Page, width: usize) -> String {
     let lines = [
         Some(what),
         Some(load),
+        record.fleet.as_ref().map(fleet::words),
         words::populations(record),
         words::freshness(setup),
         setup.guest.as_ref().map(wording::guest),

@@ -172,6 +172,7 @@ fn recording(parts: &[Part], names: Vec<OperationName>) -> Recording {
         limits: Vec::new(),
         sources: Vec::new(),
         unseen,
+        fleet: None,
     }
 }
 

@@ -207,6 +207,7 @@ fn judge(seen: &Witnessed, little: &Little, load: &Load, rows: &[OperationResult
         by_hand: None,
         shares_cpus: false,
         viewer_cores: None,
+        fleet: None,
         generator: &record.generator,
         little,
         targets: &[],

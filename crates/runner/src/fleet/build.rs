@@ -1,0 +1,28 @@
+//! Which build this program is of.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::sync::OnceLock;
+
+use model::{Problem, Result};
+use sha2::{Digest, Sha256};
+
+/// The build that this program is of: the beginning of the SHA-256 of its file.
+///
+/// # Errors
+/// The file can't be read.
+pub(super) fn build() -> Result<String> {
+    static BUILD: OnceLock<std::result::Result<String, String>> = OnceLock::new();
+    let read = || {
+        let mut hash = Sha256::new();
+        let mut file = File::open("/proc/self/exe").map_err(|error| error.to_string())?;
+        std::io::copy(&mut file, &mut hash).map_err(|error| error.to_string())?;
+        Ok(hash.finalize().iter().take(8).fold(String::new(), |mut text, byte| {
+            // Writing to a string can't fail.
+            _ = write!(text, "{byte:02x}");
+            text
+        }))
+    };
+    let known = BUILD.get_or_init(read).clone();
+    known.map_err(|why| Problem::environment(format!("failed to read this program's own file: {why}")).into())
+}

@@ -1,0 +1,149 @@
+//! A fleet that stands beside the stack: it is handed each run, and says what its agents were.
+
+use engine::{Control, Totals};
+use fleet::bus::Name;
+use fleet::controller::{AgentSeen, Controller, Follower, Job, Member, News};
+use model::record::instrument::{AGENTS, BUS};
+use model::record::{AgentResult, AgentSecond, FleetResult};
+use model::{Catalogue, Plan, Problem, Result, units};
+use observe::TierJob;
+use testbed::{Helping, Lab, Running};
+
+use super::bundle;
+use super::choice::FleetChoice;
+
+/// How long an agent goes on without a word of its controller.
+const LEASE_S: u64 = 15;
+
+/// A fleet that waits for runs. Dropping it ends what was started for it.
+pub(crate) struct StandingFleet {
+    pub(super) choice: FleetChoice,
+    pub(super) members: Vec<Member>,
+    // In the order in which they end.
+    pub(super) controller: Controller,
+    pub(super) agents: Vec<Helping>,
+    pub(super) bus: Running,
+    pub(super) lab: Lab,
+}
+
+/// A run that a fleet drove.
+pub(crate) struct FleetRun {
+    pub(crate) totals: Totals,
+    pub(crate) record: FleetRecording,
+}
+
+/// What a run's agents were, and what each told of itself.
+pub(crate) struct FleetRecording {
+    result: FleetResult,
+    seconds: Vec<Vec<AgentSecond>>,
+}
+
+impl StandingFleet {
+    /// Has the agents drive the plan's users against `target`.
+    pub(crate) fn drive(
+        &mut self,
+        plan: &Plan,
+        (target, drain_s): (&engine::Target, f64),
+        (run, catalogue): (&str, &Catalogue),
+        control: &Control,
+        follower: &mut dyn Follower,
+    ) -> Result<FleetRun> {
+        let bundle = bundle::of(plan, target, drain_s, catalogue)?;
+        let job = Job { run: name_of(run)?, members: &self.members, bundle: &bundle, lease_s: LEASE_S };
+        let driven = self.controller.run(&job, control, follower)?;
+        let result = FleetResult {
+            fleet: self.choice.to_string(),
+            agents: driven.agents.iter().map(agent_result).collect(),
+        };
+        let seconds = driven.agents.into_iter().map(|agent| agent.seconds).collect();
+        Ok(FleetRun { totals: driven.totals, record: FleetRecording { result, seconds } })
+    }
+
+    /// The last run is kept: its agents and their bus may forget it.
+    pub(crate) fn keep(&mut self) -> Result<()> {
+        self.controller.keep()
+    }
+
+    /// What of it is on this machine, to be watched.
+    pub(crate) fn jobs(&self) -> [TierJob; 2] {
+        let job = |name: &str, pids: Vec<u32>| TierJob { name: name.to_string(), pids, ..TierJob::default() };
+        let bus = TierJob { cgroup: self.bus.cgroup.clone(), ..job(BUS, vec![self.bus.identity.pid]) };
+        [job(AGENTS, self.agents.iter().map(Helping::pid).collect()), bus]
+    }
+
+    /// Ends all of it.
+    pub(crate) fn close(self) -> Result<()> {
+        let StandingFleet { controller, agents, bus, lab, .. } = self;
+        drop(controller);
+        drop(agents);
+        let closed = lab.close();
+        bus.reap();
+        closed
+    }
+}
+
+/// A run's name on the bus: what a run's id may have beside letters, digits and `-` becomes `-`.
+fn name_of(run: &str) -> Result<Name> {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    Name::of(&run.chars().map(plain).collect::<String>()).map_err(|why| Problem::bug(why).into())
+}
+
+fn agent_result(seen: &AgentSeen) -> AgentResult {
+    let seconds = |ns: i64| ns as f64 / 1e9;
+    AgentResult {
+        agent: seen.member.name.to_string(),
+        cpus: seen.member.cpus.clone(),
+        users_ratio: f64::from(seen.slice.lanes) / f64::from(seen.slice.all.max(1)),
+        offset_s: seconds(seen.offset.middle_ns()),
+        offset_bound_s: seconds(seen.offset.bound_ns()),
+        drift_s: seen.drift_ns.map(|ns| ns as f64 / 1e9),
+        late_s: seen.late_ns.map(|ns| ns as f64 / 1e9),
+        seconds: seen.seconds.len() as u32,
+        cpu_ratio: None,
+        busiest_thread_ratio: None,
+        lag_p99_s: None,
+        lost: seen.lost.clone(),
+    }
+}
+
+impl FleetRecording {
+    /// Whether one of the agents was given up.
+    pub(crate) fn has_lost(&self) -> bool {
+        self.result.agents.iter().any(|agent| agent.lost.is_some())
+    }
+
+    /// The fleet, each agent with what it told of itself over these seconds.
+    pub(crate) fn over(&self, span_s: (f64, f64)) -> FleetResult {
+        let mut result = self.result.clone();
+        for (agent, seconds) in result.agents.iter_mut().zip(&self.seconds) {
+            analysis::fill_in_agent(agent, seconds, span_s);
+        }
+        result
+    }
+}
+
+/// What happened, for people.
+pub(crate) fn sentence(news: &News) -> String {
+    match news {
+        News::Begun { ahead } => {
+            format!("all agents are ready and begin in {}", units::show_seconds(ahead.as_secs_f64()))
+        }
+        News::Silent { agent, silent } => {
+            format!("nothing is heard of agent {agent} for {}", units::show_seconds(silent.as_secs_f64()))
+        }
+        News::Back { agent } => format!("agent {agent} is heard again"),
+        News::Lost { agent, why } => format!("agent {agent} is lost: {why}; the run ends"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_s_id_becomes_a_name_of_the_bus() {
+        let name = |id: &str| name_of(id).expect("it is one").to_string();
+        assert_eq!(name("20260101-000000-dvdstore-000a"), "20260101-000000-dvdstore-000a");
+        assert_eq!(name("20260101-000000-find/3"), "20260101-000000-find-3");
+    }
+}
