@@ -3,7 +3,7 @@
 kits=(catalogue/kits/*/)
 kits=("${kits[@]#catalogue/kits/}")
 kits=("${kits[@]%/}")
-parts=(instructions memory simulations pages "${kits[@]/#/conformance-}" studies lines faults cgroup2 bpf delays fuzz servers soak)
+parts=(instructions memory simulations pages "${kits[@]/#/conformance-}" studies lines faults cgroup2 bpf delays fuzz servers fleet soak)
 record=${PLIMSOLL_LONG_RECORD:-docs/test-long.md}
 
 # What all else stands on, and the rooms below every kit.
@@ -39,6 +39,7 @@ covers() {
         delays) echo "crates/testbed/delays scripts/delays.sh" ;;
         fuzz) echo "fuzz crates/engine/src/http servers/flash/src" ;;
         servers) echo "servers catalogue/services/flash catalogue/services/haboob crates/plimsoll/tests/it/reference_servers_long.rs" ;;
+        fleet) echo "$nouns crates/fleet crates/engine/src catalogue/services/nats" ;;
         soak) echo "$below_kits $above_kits" ;;
         *)
             echo "there is no part $1; parts: ${parts[*]}" >&2
@@ -84,6 +85,7 @@ tests_of() {
         studies) echo 'package(plimsoll) & binary(it) & test(/^(compare|find|ground_truth|published|queue|sweep)::/)' ;;
         lines) echo 'package(plimsoll) & binary(it) & test(/^line_proof::/)' ;;
         servers) echo 'package(plimsoll) & binary(it) & test(/^reference_servers_long::/)' ;;
+        fleet) echo 'package(fleet) & test(/^kills::/)' ;;
         soak) echo 'package(plimsoll) & test(/^soak::/)' ;;
     esac
 }

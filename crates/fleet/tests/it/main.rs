@@ -5,6 +5,7 @@ mod broker;
 mod bus;
 mod clocks;
 mod job;
+mod kills;
 mod merging;
 mod runs;
 mod wait;

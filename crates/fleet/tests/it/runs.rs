@@ -11,6 +11,7 @@ use fleet::bus::Name;
 use fleet::controller::{Controller, Driven, Follower, Job, Member, News};
 use model::Interval;
 use model::record::plan::Load;
+use rustix::process::Signal;
 use testkit::origin::Origin;
 
 use crate::agents::{Key, Process, agents, controller, start, words};
@@ -20,11 +21,14 @@ use crate::wait::wait_until;
 
 const LEASE_S: u64 = 15;
 
-fn load(users: u32, steady_s: f64) -> Load {
+/// Why an agent that was killed is given up.
+pub(crate) const LOST: &str = "nothing was heard of it for 15 s";
+
+pub(crate) fn load(users: u32, steady_s: f64) -> Load {
     Load { users, steady_s, ..Load::default() }
 }
 
-fn origin() -> Origin {
+pub(crate) fn origin() -> Origin {
     Origin::fixed(Duration::from_millis(1)).expect("a loopback port")
 }
 
@@ -50,14 +54,14 @@ impl<F: FnMut(u32)> Follower for Keeps<F> {
 }
 
 /// What a run gave.
-struct Ran {
-    driven: model::Result<Driven>,
-    seconds: Vec<Interval>,
-    news: Vec<News>,
+pub(crate) struct Ran {
+    pub(crate) driven: model::Result<Driven>,
+    pub(crate) seconds: Vec<Interval>,
+    pub(crate) news: Vec<News>,
 }
 
 /// Has `members` drive a run; `on` is done with each of its seconds.
-fn run(
+pub(crate) fn run(
     (controller, members): &mut (Controller, Vec<Member>),
     (target, load): (&Target, Load),
     on: impl FnMut(u32),
@@ -81,7 +85,7 @@ fn pages(origin: &Origin) -> Vec<String> {
 }
 
 /// All that the server saw is in the run's seconds, once, and in its sums.
-fn expect_all_of(origin: &Origin, ran: &Ran) {
+pub(crate) fn expect_all_of(origin: &Origin, ran: &Ran) {
     let driven = ran.driven.as_ref().unwrap_or_else(|problems| panic!("{problems}"));
     let asked = pages(origin).len() as u64;
     let in_seconds: u64 =
@@ -115,7 +119,7 @@ fn two_agents_drive_what_one_would_and_begin_at_the_same_time() {
         wait_until("its spools are gone", || {
             let left =
                 |name: &&str| folder.path().join(name).read_dir().is_ok_and(|mut dir| dir.next().is_some());
-            !names.iter().any(|name| left(name))
+            !names.iter().any(left)
         });
         (pages(&origin), driven.agents.len())
     };
@@ -157,7 +161,7 @@ fn an_agent_that_is_killed_is_named_and_ends_the_run_for_all() {
     let driven = ran.driven.unwrap_or_else(|problems| panic!("{problems}"));
     let lost: Vec<(&str, Option<&str>)> =
         driven.agents.iter().map(|agent| (agent.member.name.as_str(), agent.lost.as_deref())).collect();
-    assert_eq!(lost, [("a1", None), ("a2", Some("nothing was heard of it for 15 s"))]);
+    assert_eq!(lost, [("a1", None), ("a2", Some(LOST))]);
     let said: Vec<&News> = ran.news.iter().filter(|news| !matches!(news, News::Begun { .. })).collect();
     assert!(matches!(said[..], [News::Silent { .. }, News::Lost { .. }]), "{said:?}");
     // What both told, and what the living one told after that.
@@ -197,6 +201,35 @@ fn load_ends_by_itself_when_its_controller_is_killed() {
     let allowed = Duration::from_secs(LEASE_S + 2);
     assert!(ended < allowed + Duration::from_secs(1), "load went out for {ended:?} after the kill");
     assert!(ended > Duration::from_millis(500), "the lease ended after {ended:?}, and it is {LEASE_S} s");
+}
+
+#[test]
+fn load_ends_by_itself_when_the_bus_says_nothing_any_more() {
+    let Some(nats) = Nats::begin() else { return };
+    let (folder, key, began) = (tempfile::tempdir().expect("a folder"), Key::new(), Instant::now());
+    let origin = origin();
+    let _agents = agents(&nats, folder.path(), &["a1", "a2"], &key);
+    let (mut controller, members) = controller(&nats, &key, 2);
+    let bundle = bundle(origin.address().into(), load(10, 60.0), BUILD);
+    let name = Name::of("r-1").expect("a name");
+    let job = Job { run: name, members: &members, bundle: &bundle, lease_s: 2 };
+    let mut stopped = None;
+    let on = |second| {
+        if second == 1 {
+            nats.signal(Signal::STOP);
+            stopped = Some(Instant::now());
+        }
+    };
+    let mut keeps = Keeps { seconds: Vec::new(), news: Vec::new(), on };
+    let driven = controller.run(&job, &Control::default(), &mut keeps);
+    let stopped = stopped.expect("it was stopped").duration_since(began);
+    let last = origin.ledger().exchanges.iter().map(|one| one.arrived).max().expect("users were there");
+    nats.signal(Signal::CONT);
+    let driven = driven.unwrap_or_else(|problems| panic!("{problems}"));
+    assert!(driven.agents.iter().all(|agent| agent.lost.is_some()), "{:?}", driven.agents);
+    // The last beacon may have been a second old, and more than the lease has passed by then.
+    let went_on = last.saturating_sub(stopped);
+    assert!(went_on < Duration::from_secs(5), "load went out for {went_on:?} after the bus had stopped");
 }
 
 /// What a run with that agent is refused for; the server must have seen nothing of it.
