@@ -11,13 +11,13 @@ use model::record::AgentSecond;
 use model::{Problem, Result};
 
 use crate::bundle::Bundle;
-use crate::bus::{Announcer, Broker, BusError, Name, Reader, Voice};
+use crate::bus::{Announcer, Broker, BusError, Name, Reader, StreamOf, Voice};
 use crate::clock::Offset;
 use crate::signed::Signer;
 use driving::Driving;
 
-/// The most that a run's stream may take on the broker's disk.
-const MAX_STREAM_BYTES: u64 = 8 << 30;
+/// The most that a run's stream may take on the broker's disk: the first of these that it has room for.
+const STREAM_BYTES: [u64; 3] = [8 << 30, 1 << 30, 128 << 20];
 
 /// The broker may take so long until it can be reached.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -168,19 +168,30 @@ impl Controller {
     /// Nobody has begun: an agent can't, or isn't there any more. Or the follower's error, which ends the run.
     pub fn run(&mut self, job: &Job<'_>, control: &Control, follower: &mut dyn Follower) -> Result<Driven> {
         self.keep()?;
-        let stream = crate::bus::StreamOf {
-            fleet: self.fleet.clone(),
-            run: job.run.clone(),
-            max_bytes: MAX_STREAM_BYTES,
-        };
-        let reader = Reader::begin(self.broker.clone(), stream, BTreeMap::new(), CONNECT_TIMEOUT);
-        let reader = reader.map_err(of_the_bus)?;
+        let reader = self.reader(&job.run)?;
         let open = self.open.insert(OpenRun { run: job.run.clone(), reader, had: BTreeMap::new() });
         let driven = match beginning::begin(&self.announcer, &open.reader, job, control, follower)? {
             None => Driven { totals: Totals::default(), agents: Vec::new() },
             Some(begun) => Driving::of(&self.announcer, open, begun, &self.fleet).drive(control, follower)?,
         };
         Ok(driven)
+    }
+
+    /// Reads what the run's agents will tell.
+    fn reader(&self, run: &Name) -> Result<Reader> {
+        let open = |max_bytes| {
+            let stream = StreamOf { fleet: self.fleet.clone(), run: run.clone(), max_bytes };
+            Reader::begin(self.broker.clone(), stream, BTreeMap::new(), CONNECT_TIMEOUT)
+        };
+        let [most, less @ ..] = STREAM_BYTES;
+        let mut opened = open(most);
+        for max_bytes in less {
+            // A broker whose disk is smaller refuses what it couldn't keep.
+            if let Err(BusError::Refused { .. }) = opened {
+                opened = open(max_bytes);
+            }
+        }
+        opened.map_err(of_the_bus)
     }
 
     /// All that the last run's agents told is safe: they forget it, and the broker does.

@@ -10,6 +10,7 @@ use store::{Run, RunWriter, Runs};
 
 use crate::by_hand::{ByHand, Wishes};
 use crate::environment::Environment;
+use crate::fleet::local;
 use crate::guests;
 use crate::judge::{Case, judge, series_seen};
 use crate::keep;
@@ -69,6 +70,7 @@ fn one(
     kit::lint(env.catalogue, &plan.kit.name)?;
     kit::check_targets(plan, env.catalogue)?;
     let rules = env.catalogue.rules()?;
+    local::refuse(env.settings.fleet, plan, env)?;
     env.machine.hold(env.interrupt, env.progress)?;
     if !plan.guests.is_empty() {
         return guests::run(recipe, plan, &rules, env);

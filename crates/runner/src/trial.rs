@@ -16,7 +16,6 @@ pub mod study_in_progress;
 mod verdict;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Instant;
 
 use experiment::{Bench, Order};
@@ -28,6 +27,7 @@ use model::{Kind, Problem, Result};
 use store::Study;
 
 use crate::environment::Environment;
+use crate::fleet::local;
 use crate::guests::{self, Stacks};
 use crate::measure::SideBySide;
 use crate::server::ServerAccess;
@@ -80,7 +80,7 @@ impl<'a> TrialBench<'a> {
         env: Environment<'a>,
     ) -> Result<TrialBench<'a>> {
         let ready = ReadyArm::all(arms, by, load, env.catalogue)?;
-        refuse_early(&ready, server, env.home)?;
+        refuse_early(&ready, server, &env)?;
         env.machine.hold(env.interrupt, env.progress)?;
         let none = || Problem::bug("a study without an arm that is measured");
         let first = ready.iter().flatten().next().ok_or_else(none)?.clone();
@@ -100,7 +100,7 @@ impl<'a> TrialBench<'a> {
         env: Environment<'a>,
     ) -> Result<TrialBench<'a>> {
         let ready = ReadyArm::all(&study.record.arms, by, load, env.catalogue)?;
-        refuse_early(&ready, server, env.home)?;
+        refuse_early(&ready, server, &env)?;
         env.machine.hold(env.interrupt, env.progress)?;
         TrialBench::open(study, ready, by, server, env)
     }
@@ -454,14 +454,15 @@ fn about_figures(purpose: Purpose, mut faults: Vec<Fault>) -> Vec<Fault> {
 
 /// What would only come out in the middle of a study, when the arm's first trial is due: that its stack can't be made here,
 /// or a server that is not allowed or not there.
-fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerAccess, home: &Path) -> Result<()> {
+fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerAccess, env: &Environment<'_>) -> Result<()> {
     let mut problems: Vec<Problem> = Vec::new();
     for arm in arms.iter().flatten() {
         let found = match &arm.plan.target {
             Some(url) => server.find_root(url).map(|_| ()),
             None => guests::refuse(&arm.plan)
-                .and_then(|()| standing_stack::refuse(&arm.plan, &arm.catalogue, home)),
+                .and_then(|()| standing_stack::refuse(&arm.plan, &arm.catalogue, env.home)),
         };
+        let found = found.and_then(|()| local::refuse(env.settings.fleet, &arm.plan, env));
         for problem in found.err().into_iter().flat_map(model::Problems::into_vec) {
             // Arms share their mistakes.
             if !problems.contains(&problem) {

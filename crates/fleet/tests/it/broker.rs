@@ -21,22 +21,37 @@ pub(crate) struct Nats {
     program: PathBuf,
     folder: TempDir,
     port: u16,
-    has_streams: bool,
+    streams: Streams,
     process: Option<Child>,
+}
+
+/// What it keeps on its disk.
+#[derive(Clone, Copy)]
+enum Streams {
+    None,
+    /// As much as there is room for.
+    Some,
+    /// No more than this, as the server's configuration has it.
+    AtMost(&'static str),
 }
 
 impl Nats {
     /// One with streams on the disk, where the program is on this machine.
     pub(crate) fn begin() -> Option<Nats> {
-        Nats::with(true)
+        Nats::with(Streams::Some)
     }
 
     /// One without any.
     pub(crate) fn without_streams() -> Option<Nats> {
-        Nats::with(false)
+        Nats::with(Streams::None)
     }
 
-    fn with(has_streams: bool) -> Option<Nats> {
+    /// One whose streams have no more room than that.
+    pub(crate) fn with_room(room: &'static str) -> Option<Nats> {
+        Nats::with(Streams::AtMost(room))
+    }
+
+    fn with(streams: Streams) -> Option<Nats> {
         let unpacked = || testkit::programs::unpacked().join("nats-server/usr/sbin/nats-server");
         let program = env::var_os(ANOTHER).map_or_else(unpacked, PathBuf::from);
         if !program.is_file() {
@@ -47,7 +62,7 @@ impl Nats {
         let port = free.local_addr().expect("it has one").port();
         drop(free);
         let folder = tempfile::tempdir().expect("a folder");
-        let mut nats = Nats { program, folder, port, has_streams, process: None };
+        let mut nats = Nats { program, folder, port, streams, process: None };
         nats.start();
         Some(nats)
     }
@@ -65,8 +80,16 @@ impl Nats {
         let log = File::options().append(true).create(true).open(self.folder.path().join("log"));
         let mut command = Command::new(&self.program);
         command.args(["--addr", "127.0.0.1", "--port", &self.port.to_string()]);
-        if self.has_streams {
-            command.arg("--jetstream").arg("--store_dir").arg(self.store());
+        match self.streams {
+            Streams::None => {}
+            Streams::Some => _ = command.arg("--jetstream").arg("--store_dir").arg(self.store()),
+            Streams::AtMost(room) => {
+                let file = self.folder.path().join("nats.conf");
+                let store = self.store();
+                let text = format!("jetstream {{ store_dir: {store:?}, max_file_store: {room} }}");
+                fs::write(&file, text).expect("a file");
+                command.arg("--config").arg(file);
+            }
         }
         command.stdout(Stdio::null()).stderr(log.expect("a log"));
         self.process = Some(command.spawn().expect("it can be started"));

@@ -172,6 +172,17 @@ fn an_agent_that_is_killed_is_named_and_ends_the_run_for_all() {
 }
 
 #[test]
+fn a_broker_with_a_small_disk_keeps_a_smaller_stream() {
+    let Some(nats) = Nats::with_room("300M") else { return };
+    let (folder, key, origin) = (tempfile::tempdir().expect("a folder"), Key::new(), origin());
+    let _agents = agents(&nats, folder.path(), &["a1"], &key);
+    let mut fleet = controller(&nats, &key, 1);
+    let sessions = Load { sessions: Some(50), ..load(5, 1e6) };
+    let ran = run(&mut fleet, (&origin.address().into(), sessions), |_| ());
+    expect_all_of(&origin, &ran);
+}
+
+#[test]
 fn load_ends_by_itself_when_its_controller_is_killed() {
     const LEASE_S: u64 = 2;
     let Some(nats) = Nats::begin() else { return };

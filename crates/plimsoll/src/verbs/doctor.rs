@@ -4,9 +4,13 @@ mod ceiling;
 mod findings;
 mod parts;
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use clap::Args;
 use model::{KitManifest, Problem, Result};
 use testbed::Needed;
+use testbed::program::Version;
 
 use crate::context::Context;
 use findings::Finding;
@@ -82,9 +86,10 @@ fn without_ceiling(args: &DoctorArgs, context: &mut Context) -> Result<Vec<Findi
 /// For each stack that is asked about, or for every one when none is, what is missing for it.
 fn packages(args: &DoctorArgs, context: &Context) -> Result<Vec<Finding>> {
     let kit = kit(args, context)?;
+    let (kits, mut known) = (kits(kit.as_ref(), context)?, Known::default());
     let mut findings = Vec::new();
     for name in stacks(args, kit.as_ref(), context) {
-        let parts = parts(context, &name, kit.as_ref())?;
+        let parts = parts(context, &name, (kit.as_ref(), &kits))?;
         let needed = parts.needed()?;
         let missing = testbed::packages::missing(&needed, &parts.builds(), &context.home);
         let (subject, only) = match &kit {
@@ -92,7 +97,7 @@ fn packages(args: &DoctorArgs, context: &Context) -> Result<Vec<Finding>> {
             None => (format!("stack {name}"), String::new()),
         };
         findings.push(if missing.is_empty() {
-            Finding::good(subject, versions(context, &needed))
+            Finding::good(subject, versions(context, &needed, &mut known))
         } else {
             let list: Vec<&str> = missing.iter().map(|one| one.package.as_str()).collect();
             let remedy =
@@ -125,10 +130,21 @@ fn stacks(args: &DoctorArgs, kit: Option<&KitManifest>, context: &Context) -> Ve
     }
 }
 
-fn parts(context: &Context, stack: &str, kit: Option<&KitManifest>) -> Result<Parts> {
+/// All kits, where none is meant in particular.
+fn kits(kit: Option<&KitManifest>, context: &Context) -> Result<Vec<KitManifest>> {
+    let catalogue = &context.catalogue;
+    let all = || catalogue.kits().into_iter().map(|name| catalogue.kit(name)).collect();
+    if kit.is_some() { Ok(Vec::new()) } else { all() }
+}
+
+fn parts(
+    context: &Context,
+    stack: &str,
+    (kit, kits): (Option<&KitManifest>, &[KitManifest]),
+) -> Result<Parts> {
     match kit {
         Some(kit) => Parts::for_kit(&context.catalogue, stack, kit),
-        None => Parts::for_all_kits(&context.catalogue, stack),
+        None => Parts::for_all_kits(&context.catalogue, stack, kits),
     }
 }
 
@@ -137,17 +153,21 @@ fn every(asked: &[String]) -> bool {
     asked.iter().any(|name| name == "all")
 }
 
-fn versions(context: &Context, services: &[Needed<'_>]) -> String {
-    let version = |needed: &Needed<'_>| {
+/// What programs have said of themselves already, by their service and where they are: several stacks have the same ones.
+type Known = BTreeMap<(String, PathBuf), Version>;
+
+fn versions(context: &Context, services: &[Needed<'_>], known: &mut Known) -> String {
+    let mut version = |needed: &Needed<'_>| {
         let service = needed.service;
         let Ok(program) = testbed::program::of_service(needed, None, &context.home) else {
             return service.build.as_ref().map(|_| format!("{} (built from sources)", service.name));
         };
-        let version = testbed::program::version(&program, service);
+        let ask = || testbed::program::version(&program, service);
+        let version = known.entry((service.name.clone(), program.path.clone())).or_insert_with(ask);
         let unknown = if version.warning.is_some() { " (never tried here)" } else { "" };
         Some(format!("{} {}{unknown}", service.name, version.number))
     };
-    services.iter().filter_map(version).collect::<Vec<_>>().join(", ")
+    services.iter().filter_map(&mut version).collect::<Vec<_>>().join(", ")
 }
 
 fn install(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
@@ -156,8 +176,9 @@ fn install(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
         false => kit(args, context)?,
     };
     let stacks = stacks(args, kit.as_ref(), context);
+    let kits = kits(kit.as_ref(), context)?;
     let parts: Vec<Parts> =
-        stacks.iter().map(|stack| parts(context, stack, kit.as_ref())).collect::<Result<_>>()?;
+        stacks.iter().map(|stack| parts(context, stack, (kit.as_ref(), &kits))).collect::<Result<_>>()?;
     let needed = parts.iter().map(Parts::needed).collect::<Result<Vec<_>>>()?.concat();
     let builds = parts.iter().flat_map(Parts::builds).collect::<Vec<_>>();
     let missing = testbed::packages::missing(&needed, &builds, &context.home);

@@ -86,8 +86,15 @@ fn an_agent_that_is_killed_is_named_and_the_run_is_not_valid() {
 
 #[test]
 fn what_a_fleet_cannot_do_is_refused_before_anything_starts() {
+    if !can_run() {
+        return;
+    }
     let home = Home::shared();
     for (words, said) in [
+        (
+            "run static --stack nginx --users 8 --fleet local:2 --guests 2",
+            "guests share the load by themselves",
+        ),
         ("run static --fleet lab", "there is no fleet `lab`"),
         ("run static --fleet local:0", "`0` is no such number"),
         ("agent --broker nats://192.0.2.1:4222 --fleet lab --controller nobody", "is not on this machine"),

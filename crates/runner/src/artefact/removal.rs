@@ -12,10 +12,11 @@ pub fn is_anything_kept(home: &Path) -> bool {
     folders(home).iter().any(|folder| folder.exists())
 }
 
-/// Removes all data sets, file sets and what was built. What is kept loses its name first: what is removed only in part
-/// is never used.
+/// Removes all data sets, file sets and what was built, but for what a living plimsoll is making. What is kept loses its name
+/// first: what is removed only in part is never used.
 pub fn remove_all(home: &Path) -> Result<()> {
-    for (folder, name) in folders(home).iter().flat_map(|folder| names(folder)) {
+    let all = folders(home).into_iter().flat_map(|folder| names(&folder));
+    for (folder, name) in all.filter(|(folder, name)| !is_being_made(folder, name)) {
         let path = folder.join(&name);
         if name.starts_with('.') {
             remove(&path)?;
@@ -31,10 +32,25 @@ pub fn remove_all(home: &Path) -> Result<()> {
 /// Removes what killed plimsolls left half made, and the logs of what failed to start or to build.
 pub fn remove_unfinished(home: &Path) -> Result<()> {
     let unfinished = folders(home).into_iter().flat_map(|folder| names(&folder));
-    for (folder, name) in unfinished.filter(|(_, name)| name.starts_with('.')) {
+    let is_left = |folder: &Path, name: &str| name.starts_with('.') && !is_being_made(folder, name);
+    for (folder, name) in unfinished.filter(|(folder, name)| is_left(folder, name)) {
         remove(&folder.join(name))?;
     }
     remove(&home.join("failed"))
+}
+
+/// Whether a living plimsoll makes it right now, or holds the right to: half of it would be gone when it gets its name.
+fn is_being_made(folder: &Path, name: &str) -> bool {
+    let of_half = |name: &str| {
+        let rest = name.strip_prefix(".half-").or_else(|| name.strip_prefix(".broken-"))?;
+        rest.rsplit_once('-').map(|(id, _)| format!(".{id}.lock"))
+    };
+    let lock = of_half(name).or_else(|| name.ends_with(".lock").then(|| name.to_string()));
+    let held = |lock: String| {
+        let file = fs::File::open(folder.join(lock)).ok()?;
+        Some(matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
+    };
+    lock.and_then(held).unwrap_or(false)
 }
 
 fn folders(home: &Path) -> [PathBuf; 2] {
@@ -56,4 +72,33 @@ fn remove(path: &Path) -> Result<()> {
 
 fn failed(path: &Path, error: &std::io::Error) -> Problem {
     Problem::environment(format!("failed to remove: {error}")).file(path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_living_plimsoll_is_making_stays_and_what_dead_ones_left_goes() {
+        let home = tempfile::tempdir().expect("a folder");
+        let built = home.path().join(PRODUCTS);
+        let left = [".half-shop-1a-77", ".broken-shop-1a-77", ".half-tpcw-2b-78"];
+        left.iter().for_each(|name| fs::create_dir_all(built.join(name)).expect("a folder"));
+        let lock = |id: &str| fs::File::create(built.join(format!(".{id}.lock"))).expect("a file");
+        let (held, _dead) = (lock("shop-1a"), lock("tpcw-2b"));
+        held.try_lock().expect("nobody has it");
+        let there = || {
+            let mut names: Vec<String> = names(&built).into_iter().map(|(_, name)| name).collect();
+            names.sort();
+            names
+        };
+        let living = [".broken-shop-1a-77", ".half-shop-1a-77", ".shop-1a.lock"];
+        remove_unfinished(home.path()).expect("it can be removed");
+        assert_eq!(there(), living);
+        remove_all(home.path()).expect("it can be removed");
+        assert_eq!(there(), living);
+        held.unlock().expect("it was held");
+        remove_unfinished(home.path()).expect("it can be removed");
+        assert_eq!(there(), Vec::<String>::new());
+    }
 }

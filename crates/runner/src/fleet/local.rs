@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::os::unix::fs::chown;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use engine::Endpoint;
 use fleet::bus::{Broker, Name};
 use fleet::controller::Controller;
 use fleet::signed::Signer;
-use model::{Plan, Problem, Result};
+use model::{Catalogue, Plan, Problem, Result};
 use serde::Deserialize;
 use testbed::{Helper, Lab, Launch, Needed, Running, program};
 
@@ -34,20 +34,13 @@ pub(crate) fn set_up(
     (target, id): (&engine::Target, &str),
     env: &mut Environment<'_>,
 ) -> Result<StandingFleet> {
-    refuse(plan)?;
     let FleetChoice::Local(agents) = choice;
     env.progress.step(&format!("starting {agents} agents and their bus"));
     let began = Instant::now();
-    let service = env.catalogue.service(SERVICE)?;
-    let needed = Needed::whole(&service);
-    let program = program::of_service(&needed, None, env.home).map_err(|problems| {
-        problems.with_first(|first| {
-            first.remedy = Some(format!("plimsoll doctor --install --stack {SERVICE}"));
-        })
-    })?;
+    let program = bus(env.catalogue, env.home)?;
     let lab = open_lab(&format!("{id}-fleet"), env)?;
     let cpus = &plan.placement.generator;
-    let (bus, broker) = start_bus(&lab, program.path, cpus)?;
+    let (bus, broker) = start_bus(&lab, program, cpus)?;
     let seed = Signer::new_seed().map_err(Problem::environment)?;
     let signer = Name::of(FLEET).and_then(|fleet| Signer::of(&seed, fleet)).map_err(Problem::bug)?;
     let key = signer.public_key();
@@ -81,20 +74,29 @@ pub(crate) fn set_up(
     Ok(StandingFleet { choice, members, controller, agents: helping, bus, lab })
 }
 
-/// Refuses what a fleet can't drive.
-fn refuse(plan: &Plan) -> Result<()> {
+/// Refuses what such a fleet can't drive, and a machine that has no bus for it, before anything is started.
+pub(crate) fn refuse(choice: Option<FleetChoice>, plan: &Plan, env: &Environment<'_>) -> Result<()> {
+    let Some(FleetChoice::Local(_)) = choice else { return Ok(()) };
     let problem = |what: &str| Problem::recipe(what).key("--fleet");
     if !plan.guests.is_empty() {
-        return Err(problem(
-            "guests share the load by themselves, and a fleet would share each of theirs again",
-        )
-        .remedy("without --guests")
-        .into());
+        let what = "guests share the load by themselves, and a fleet would share each of theirs again";
+        return Err(problem(what).remedy("without --guests").into());
     }
     if plan.load.by_hand.is_some() {
         return Err(problem("users whose number is changed by hand are this process's own").into());
     }
-    Ok(())
+    bus(env.catalogue, env.home).map(drop)
+}
+
+/// The program of the bus.
+fn bus(catalogue: &Catalogue, home: &Path) -> Result<PathBuf> {
+    let service = catalogue.service(SERVICE)?;
+    let found = program::of_service(&Needed::whole(&service), None, home).map_err(|problems| {
+        problems.with_first(|first| {
+            first.remedy = Some(format!("plimsoll doctor --install --stack {SERVICE}"));
+        })
+    })?;
+    Ok(found.path)
 }
 
 /// What agents must be allowed where the stack is not on loopback: whoever may drive it here may do so with agents.
@@ -115,7 +117,7 @@ struct Ports {
     nats: Vec<String>,
 }
 
-fn start_bus(lab: &Lab, program: std::path::PathBuf, cpus: &[usize]) -> Result<(Running, Broker)> {
+fn start_bus(lab: &Lab, program: PathBuf, cpus: &[usize]) -> Result<(Running, Broker)> {
     let dir = lab.dir().join("bus");
     let failed = |error: std::io::Error| Problem::environment(format!("{}: {error}", dir.display()));
     fs::create_dir_all(&dir).map_err(failed)?;

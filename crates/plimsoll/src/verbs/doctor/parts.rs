@@ -14,17 +14,14 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Of the stack `name`, for every kit that can run on it.
-    pub(super) fn for_all_kits(catalogue: &Catalogue, name: &str) -> Result<Parts> {
+    /// Of the stack `name`, for every one of `kits` that can run on it.
+    pub(super) fn for_all_kits(catalogue: &Catalogue, name: &str, kits: &[KitManifest]) -> Result<Parts> {
         let stack = catalogue.stack(name)?;
         let mut parts = Parts::of_stack(catalogue, &stack)?;
         let mut asked = stack.provides.clone();
-        for kit in catalogue.kits() {
-            let kit = catalogue.kit(kit)?;
-            if stack.lacking(&kit).next().is_none() {
-                asked.extend(kit.needs.iter().cloned());
-                parts.add(kit, catalogue)?;
-            }
+        for kit in kits.iter().filter(|kit| stack.lacking(kit).next().is_none()) {
+            asked.extend(kit.needs.iter().cloned());
+            parts.add(kit.clone(), catalogue)?;
         }
         asked.sort();
         asked.dedup();
@@ -109,7 +106,9 @@ mod tests {
         let alone = line(&Parts::for_kit(&catalogue, &stack, &kit).expect("it runs there"));
         let wanted = of_the_demo("\nahead=(", ")");
         assert_eq!(alone, format!("apt-get install --no-install-recommends {}", wanted.join(" ")));
-        let all = line(&Parts::for_all_kits(&catalogue, &stack).expect("a stack"));
+        let kits: Vec<KitManifest> =
+            catalogue.kits().into_iter().map(|kit| catalogue.kit(kit).expect("a kit")).collect();
+        let all = line(&Parts::for_all_kits(&catalogue, &stack, &kits).expect("a stack"));
         assert!(all.contains("php-sabre-dav") && !alone.contains("sabre"), "{alone}\n{all}");
     }
 
