@@ -5,8 +5,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/parts.sh
 
-filter="not ($(tests_of soak)) & not ($(tests_of lines))"
-for part in memory simulations pages "${kits[@]/#/conformance-}" studies; do
+filter="not ($(tests_of soak))"
+for part in browser lines servers fleet; do
+    filter+=" & not ($(tests_of "$part"))"
+done
+for part in "${parts_of_gate[@]}"; do
     if why=$(due "$part"); then
         echo "$part is due: $why" >&2
     else
