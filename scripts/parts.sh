@@ -159,5 +159,6 @@ changed_since() {
 # others_changed COMMIT: whether a package of others is gone from the lock file or has another version. One that came in anew
 # changes nothing of what did not use it.
 others_changed() {
-    git diff --unified=0 "$1" -- Cargo.lock | grep -q -E '^-(name|version|checksum) = '
+    # Not `grep -q`: it ends at the first line, and what git couldn't write any more would fail the pipe.
+    git diff --unified=0 "$1" -- Cargo.lock | grep -E '^-(name|version|checksum) = ' >/dev/null
 }
