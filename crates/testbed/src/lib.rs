@@ -70,7 +70,7 @@ mod unmount;
 pub use app::check_app;
 pub use build::BuildCommand;
 pub use core_file::{CoreFile, allow_cores, core_file};
-pub use detached::Detached;
+pub use detached::{Detached, LastingProcess, StopOutcome};
 pub use helper::{Helper, Helping};
 pub use host::{check_hosts, try_host};
 pub use image::{Mounted, check_images, make_image};

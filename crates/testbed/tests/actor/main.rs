@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use model::{Problem, Problems};
 use rustix::process::{Resource, Rlimit};
-use testbed::{BuiltServers, KeeperCommand, Lab, LabOptions, Launch, Snapshots, StartOptions};
+use testbed::{BuiltServers, Detached, KeeperCommand, Lab, LabOptions, Launch, Snapshots, StartOptions};
 
 #[path = "../it/tiny.rs"]
 mod tiny;
@@ -31,8 +31,9 @@ fn main() -> Result<(), Problems> {
         ["far", home, id, mode] => stack(&open(home, id, mode == "group")?, true),
         ["read"] => testbed::page_cache::read(std::io::stdin().lock(), std::io::stdout().lock())
             .map_err(|error| wrong(error).into()),
+        ["lasting", folder, script] => lasting(folder, script),
         ["copy", from, to, limit] => copy(Path::new(from), Path::new(to), limit),
-        _ => Err(Problem::bug("keeper, switch, hold, panic, stack, far, read or copy").into()),
+        _ => Err(Problem::bug("keeper, switch, hold, panic, stack, far, read, lasting or copy").into()),
     }
 }
 
@@ -84,6 +85,14 @@ fn stack(lab: &Lab, far: bool) -> Result<(), Problems> {
     // Where it can be done: what it makes must go too.
     _ = stack.set_cpu_quota("db", Some(0.5));
     say_and_wait(lab, stack.tiers()[0].pid)
+}
+
+/// Starts a process that outlives this one, and says which it is.
+fn lasting(folder: &str, script: &str) -> Result<(), Problems> {
+    let (program, args) = (PathBuf::from("/bin/sh"), vec!["-c".into(), script.into()]);
+    let detached = Detached { program, args, env: Vec::new(), dir: folder.into(), outputs: folder.into() };
+    serde_json::to_writer(std::io::stdout(), &detached.start_lasting()?).map_err(wrong)?;
+    Ok(())
 }
 
 /// Copies with a limit on the size of files, the nearest thing to a full disk that needs no privilege.

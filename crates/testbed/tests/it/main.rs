@@ -8,6 +8,7 @@ mod cached;
 mod cleanup;
 mod cluster;
 mod data;
+mod detached;
 mod faults;
 mod figures;
 mod files;
