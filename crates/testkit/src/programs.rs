@@ -1,4 +1,5 @@
-//! Programs of servers that `plimsoll doctor --install`, as `make test` calls it, has unpacked and not installed.
+//! Programs that are unpacked and not installed: servers, by `plimsoll doctor --install` as `make test` calls it, and what
+//! only tests need, by `scripts/packages.sh`.
 
 use std::path::PathBuf;
 
@@ -8,4 +9,11 @@ pub fn unpacked() -> PathBuf {
     let root = rustix::process::geteuid().is_root().then(|| PathBuf::from("/srv/plimsoll"));
     let user = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share/plimsoll"));
     named.or(root).or(user).unwrap_or_default().join("programs")
+}
+
+/// The folder NAME of `tools` in the folder that cargo builds into, which `scripts/packages.sh` unpacks into; where the tests'
+/// own program is below it.
+pub fn tool(name: &str) -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?;
+    own.ancestors().map(|folder| folder.join("tools").join(name)).find(|tool| tool.is_dir())
 }
