@@ -6,6 +6,9 @@
 //! the machine is a line in the lab's ledger; undo is the ledger's replay, by the lab itself, by its keeper, or by the
 //! next [`sweep`].
 //!
+//! Beside labs: [`ssh`] starts processes on other machines, and [`Detached`] some here, that outlive the tool until it is told
+//! to end them.
+//!
 //! Not here: what a server's numbers mean (`observe`), which data set is loaded (`kit`), what is started for which run
 //! (`experiment`), anything for a terminal (`plimsoll`). No server program is named in this room: services are folders
 //! of data in `catalogue/services`.
@@ -54,6 +57,7 @@ mod refusal;
 mod render;
 mod slow;
 pub mod snapshot;
+pub mod ssh;
 mod stack;
 mod star;
 mod start;
