@@ -22,6 +22,7 @@ need perf linux-perf "time without a CPU is held against its count"
 need valgrind valgrind "instructions are counted by callgrind"
 need c++ g++ "libFuzzer is built from source"
 need ssh openssh-client "a fleet's agents are placed by ssh"
+need busybox busybox "what ssh runs on another machine is tried with the smallest programs too"
 if ((${#packages[@]})); then
     why=$(printf '%s; ' "${reasons[@]}")
     scripts/install.sh "${why%; }" "${packages[@]}"

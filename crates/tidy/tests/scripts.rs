@@ -171,6 +171,7 @@ fn complete(cargo: &str) -> Machine {
         .with("wrk", "exit 0")
         .with("strace", "exit 0")
         .with("ssh", "exit 0")
+        .with("busybox", "exit 0")
         .with("perf", "exit 0")
         .with("valgrind", "exit 0")
         .with("debug/bench", &log_bench)

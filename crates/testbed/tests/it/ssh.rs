@@ -264,3 +264,40 @@ fn a_program_that_ends_at_once_is_told_with_its_log() {
     let said = load1.start("a", "/no/such/program", &[]).expect_err("it is not there").to_string();
     assert!(said.contains("there is no program /no/such/program") && said.contains("load1"), "{said}");
 }
+
+#[test]
+fn busybox_does_all_of_it() {
+    let Some(machines) = Machines::start(&["load1"]) else { return };
+    let Ok(list) = Command::new("busybox").arg("--list").output() else {
+        testkit::ending::skip("there is no busybox: scripts/packages.sh installs it");
+        return;
+    };
+    let programs = machines.path("busybox");
+    fs::create_dir(&programs).expect("a folder");
+    let busybox = Command::new("sh").args(["-c", "command -v busybox"]).output().expect("a shell");
+    let busybox = PathBuf::from(String::from_utf8_lossy(&busybox.stdout).trim());
+    for name in String::from_utf8_lossy(&list.stdout).lines() {
+        std::os::unix::fs::symlink(&busybox, programs.join(name)).expect("a link");
+    }
+    let only = format!("PATH='{}'; export PATH; eval \\\"$SSH_ORIGINAL_COMMAND\\\"", programs.display());
+    machines.allow_only(&only);
+    let load1 = host(&machines, "load1");
+    let facts = load1.facts().expect("facts");
+    assert!(facts.free_bytes > 0 && facts.cpus > 0, "{facts:?}");
+    let (file, sha256) = program(&machines, 1024);
+    let copied = load1.copy(&file, &sha256, &mut |_, _| true).expect("it is copied");
+    load1.copy(&file, &sha256, &mut |_, _| panic!("it is there")).expect("it is there");
+    load1.put("fleets/lab/creds", b"secret").expect("it is written");
+    let script = format!("'{copied}'; readlink /proc/$$/exe; trap '' TERM; while :; do sleep 1; done");
+    let started = shell(&load1, "fleets/lab", &script);
+    let expected = format!("copied\n{}\n", fs::canonicalize(&busybox).expect("a program").display());
+    wait_until("its output", || log_of(&started) == expected);
+    assert_eq!(load1.state(&started).expect("a state"), RemoteState::Running);
+    assert_eq!(load1.stop(&started, Duration::from_secs(1)).expect("it ends"), StopOutcome::Killed);
+    let RemoteState::Ended { last_lines } = load1.state(&started).expect("a state") else {
+        panic!("it ended")
+    };
+    assert_eq!(last_lines, expected.lines().collect::<Vec<_>>());
+    assert!(load1.remove("fleets").expect("it is removed"));
+    assert_eq!(names_in(&machines.cache("load1").join("plimsoll")), ["bin"]);
+}

@@ -103,17 +103,14 @@ fn a_host_that_never_answers_is_given_up_at_the_deadline_with_all_that_ssh_has_s
 }
 
 #[test]
-fn what_a_startup_file_prints_is_no_answer_and_one_that_reads_is_told() {
+fn what_a_startup_file_prints_is_no_answer() {
     let Some(machines) = Machines::start(&["load1"]) else { return };
-    // As a user's own session would: what comes before our script's first word.
-    let wrapped = |text: &str| {
-        format!("command=\"{text}\" {}", fs::read_to_string(machines.path("user.pub")).expect("a key"))
-    };
-    fs::write(machines.path("authorized"), wrapped("echo hello; eval $SSH_ORIGINAL_COMMAND"))
-        .expect("a write");
-    // `eval` takes the quotes off once more, as a login shell does.
-    host(&machines, "load1").facts().expect("what is printed before is no part of the answer");
-    fs::write(machines.path("authorized"), wrapped("echo hello")).expect("a write");
+    machines.allow_only("echo hello; eval \\\"$SSH_ORIGINAL_COMMAND\\\"; echo bye");
+    host(&machines, "load1").facts().expect("what is printed before and after is no part of the answer");
+    machines.allow_only("echo hello");
     let said = host(&machines, "load1").facts().expect_err("nobody ran the script").to_string();
     assert!(said.contains("not whole") && said.contains("startup file"), "{said}");
+    machines.allow_only("echo not today >&2; exit 1");
+    let said = host(&machines, "load1").facts().expect_err("nobody ran the script").to_string();
+    assert!(said.contains("load1 did not run a script") && said.contains("not today"), "{said}");
 }

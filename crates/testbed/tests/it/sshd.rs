@@ -93,6 +93,12 @@ impl Machines {
         fs::write(self.path("known_hosts"), lines.join("\n") + "\n").expect("it is written");
     }
 
+    /// From now on a connection runs this instead of its command, which is in `SSH_ORIGINAL_COMMAND`. Quotes need a backslash.
+    pub(crate) fn allow_only(&self, command: &str) {
+        let key = fs::read_to_string(self.path("user.pub")).expect("a key");
+        fs::write(self.path("authorized"), format!("command=\"{command}\" {key}")).expect("it is written");
+    }
+
     /// Kills a machine's sshd and those that serve its connections; what was started by it lives on.
     pub(crate) fn kill_sshd(&mut self, name: &str) {
         let Some(mut process) = self.server_mut(name).process.take() else { return };
