@@ -46,7 +46,7 @@ const LINE_EVERY: u32 = 60;
 
 pub(crate) fn run(asked: &Fleet) -> Result<(), Failure> {
     if let Some(url) = &asked.agents_of {
-        return tell(asked, &Broker { url: url.clone() });
+        return tell(asked, &Broker::local(url.clone()));
     }
     let folder = tempfile::tempdir()?;
     let program = asked
@@ -78,7 +78,7 @@ fn with_agents(asked: &Fleet, port: u16, folder: &Path) -> Result<(), Failure> {
     let url = format!("nats://127.0.0.1:{port}");
     let stream = StreamOf { fleet: name("bench")?, run: name("replay")?, max_bytes: 8 << 30 };
     let within = Duration::from_secs(10);
-    let reader = Reader::begin(Broker { url: url.clone() }, stream, BTreeMap::new(), within)?;
+    let reader = Reader::begin(Broker::local(url.clone()), stream, BTreeMap::new(), within)?;
     let mut agents = Command::new(std::env::current_exe()?);
     agents.args(["fleet", "--agents-of", &url]);
     agents.args(["--agents", &asked.agents.to_string(), "--rows", &asked.rows.to_string()]);

@@ -7,16 +7,19 @@
 //!
 //! Each side has one thread of its own with an asynchronous runtime on it; nothing of it runs on a generator's threads.
 
-mod address;
+mod access;
+pub(crate) mod address;
 mod announcer;
 mod clock;
 mod connection;
+mod failure;
 mod objects;
 mod order;
 mod reader;
 mod station;
 mod teller;
 
+pub use access::Access;
 pub use address::{Kind, Name, Voice};
 pub use announcer::{Announcer, HeardOf};
 pub use clock::now_ns;

@@ -142,18 +142,43 @@ pub(super) fn stream_of(fleet: &Name, run: &Name) -> String {
 }
 
 /// Where an agent hears what the controller has.
-pub(super) fn kept_subject(fleet: &Name, agent: &Name) -> String {
+pub(crate) fn kept_subject(fleet: &Name, agent: &Name) -> String {
     format!("pl.{fleet}.kept.{agent}")
 }
 
 /// Where a fleet's agents hear what is wanted.
-pub(super) fn beacon_subject(fleet: &Name) -> String {
+pub(crate) fn beacon_subject(fleet: &Name) -> String {
     format!("pl.{fleet}.beacon")
 }
 
 /// Where an agent says how it stands.
-pub(super) fn heartbeat_subject(fleet: &Name, agent: &Name) -> String {
+pub(crate) fn heartbeat_subject(fleet: &Name, agent: &Name) -> String {
     format!("pl.{fleet}.hb.{agent}")
+}
+
+/// Who says so there, by the subject of such a message.
+pub(super) fn agent_of_heartbeat<'s>(fleet: &Name, subject: &'s str) -> Option<&'s str> {
+    subject.strip_prefix(&format!("pl.{fleet}.hb."))
+}
+
+/// Where an agent is asked for its clock.
+pub(crate) fn clock_subject(fleet: &Name, agent: &Name) -> String {
+    format!("pl.{fleet}.clock.{agent}")
+}
+
+/// All that a fleet says to each other.
+pub(crate) fn subjects_of_fleet(fleet: &Name) -> String {
+    format!("pl.{fleet}.>")
+}
+
+/// All that an agent tells, in whichever run.
+pub(crate) fn told_by(fleet: &Name, agent: &Name) -> String {
+    format!("pl.{fleet}.r.*.{agent}.>")
+}
+
+/// The beginning of the subjects at which somebody is answered: of nobody else's.
+pub(crate) fn inbox_of(name: &Name) -> String {
+    format!("_INBOX_{name}")
 }
 
 /// Where all of a fleet's agents do.

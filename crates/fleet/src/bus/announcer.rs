@@ -12,7 +12,7 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::address::{Name, beacon_subject, heartbeat_subjects};
+use super::address::{Name, agent_of_heartbeat, beacon_subject, heartbeat_subjects};
 use super::connection::{ANSWER_TIMEOUT, Broker, BusError, Connection, runtime};
 use super::{clock, objects};
 use crate::heartbeat::Heartbeat;
@@ -216,7 +216,7 @@ impl Work {
                     None => return self.farewell().await,
                 },
                 heartbeat = heartbeats.next() => match heartbeat {
-                    Some(message) => self.hears(&message.payload),
+                    Some(message) => self.hears(message.subject.as_str(), &message.payload),
                     None => return,
                 },
             }
@@ -246,8 +246,12 @@ impl Work {
         });
     }
 
-    fn hears(&self, payload: &[u8]) {
+    fn hears(&self, subject: &str, payload: &[u8]) {
         let Some(heartbeat) = Heartbeat::read(payload) else { return };
+        // The broker knows who may publish where, and nothing of what is in a message: nobody speaks for another one.
+        if agent_of_heartbeat(self.signer.fleet(), subject) != Some(heartbeat.agent.as_str()) {
+            return;
+        }
         let mut agents = self.shared.agents();
         agents.came += 1;
         agents.last.insert(heartbeat.agent.clone(), HeardOf { heartbeat, at: Instant::now() });

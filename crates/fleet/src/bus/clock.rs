@@ -7,16 +7,10 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use super::address::Name;
 use crate::clock::Exchange;
 
 /// Longer ways say nothing that a shorter one doesn't say better.
 const MAX_ROUND_TRIP: Duration = Duration::from_secs(1);
-
-/// Where an agent is asked.
-pub(super) fn subject(fleet: &Name, agent: &Name) -> String {
-    format!("pl.{fleet}.clock.{agent}")
-}
 
 /// What an agent answers: nanoseconds of its CLOCK_MONOTONIC.
 #[derive(Debug, Serialize, Deserialize)]

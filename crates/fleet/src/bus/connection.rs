@@ -1,13 +1,16 @@
 //! A connection to the broker, which comes back by itself.
 
 use std::fmt;
-use std::net::ToSocketAddrs;
+use std::net::{Ipv6Addr, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::{self, context::ContextBuilder};
 use async_nats::{Client, ConnectOptions, Event};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
+
+use super::access::Access;
+use super::failure::Failure;
 
 /// How long the broker may take to answer anything. A dead one answers nothing, neither yes nor no.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -18,11 +21,13 @@ pub(super) const PING_INTERVAL: Duration = Duration::from_secs(2);
 /// From one try to connect again to the next, at most.
 pub(super) const MAX_RECONNECT_DELAY: Duration = Duration::from_secs(2);
 
-/// Where the broker is.
+/// Where the broker is, and what lets one in.
 #[derive(Debug, Clone)]
 pub struct Broker {
-    /// `nats://HOST:PORT`.
+    /// `nats://HOST:PORT`, or `tls://HOST:PORT` with `access`.
     pub url: String,
+    /// What lets one onto a guarded bus; without it the bus is one that everybody on this machine can reach, and nobody else.
+    pub access: Option<Access>,
 }
 
 /// Why the bus can't be used.
@@ -67,25 +72,70 @@ pub(super) struct Connection {
 }
 
 impl Broker {
-    /// Whether it is on this machine, where nobody listens on the way.
+    /// One without any guard, which has to be on this machine: `nats://127.0.0.1:PORT`.
+    pub fn local(url: impl Into<String>) -> Broker {
+        Broker { url: url.into(), access: None }
+    }
+
+    /// Whether nobody on the way to it can listen or speak: it is on this machine, or it is guarded.
     ///
     /// # Errors
-    /// What is wrong with its address, or that it is elsewhere.
-    pub fn check_is_local(&self) -> Result<(), String> {
-        let Some(place) = self.url.strip_prefix("nats://") else {
-            return Err(format!("`{}` is no broker's address: those are nats://HOST:PORT", self.url));
+    /// What is wrong with its address, or that it is elsewhere and not guarded.
+    pub fn check(&self) -> Result<(), String> {
+        match &self.access {
+            Some(_) => self.check_guarded(),
+            None => self.check_local(),
+        }
+    }
+
+    fn check_local(&self) -> Result<(), String> {
+        let url = &self.url;
+        if url.starts_with("tls://") {
+            return Err(format!(
+                "the broker at {url} is guarded, and nothing lets this agent in: give it its credentials file"
+            ));
+        }
+        let Some(place) = url.strip_prefix("nats://") else {
+            return Err(format!("`{url}` is no broker's address: those are nats://HOST:PORT"));
         };
-        let addresses = place.to_socket_addrs().map_err(|error| format!("`{}`: {error}", self.url))?;
+        let addresses = place.to_socket_addrs().map_err(|error| format!("`{url}`: {error}"))?;
         match addresses.into_iter().find(|address| !address.ip().is_loopback()) {
             Some(address) => Err(format!(
-                "the broker at {address} is not on this machine, and its connection is not encrypted"
+                "the broker at {address} is not on this machine, and its connection is not encrypted: use a guarded one, \
+                 tls://HOST:PORT, with a credentials file"
             )),
             None => Ok(()),
         }
     }
 
+    fn check_guarded(&self) -> Result<(), String> {
+        let url = &self.url;
+        let wrong = |why: &str| Err(format!("`{url}` is no guarded broker's address: {why}"));
+        let Some(place) = url.strip_prefix("tls://") else {
+            return wrong("those are tls://HOST:PORT, and credentials are for no other");
+        };
+        let Some((host, port)) = place.rsplit_once(':') else { return wrong("it has no port") };
+        let is_v6 = |host: &str| {
+            host.strip_prefix('[')
+                .and_then(|host| host.strip_suffix(']'))
+                .is_some_and(|host| host.parse::<Ipv6Addr>().is_ok())
+        };
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.');
+        match port.parse::<u16>() {
+            Err(_) | Ok(0) => return wrong(&format!("`{port}` is no port")),
+            Ok(_) => {}
+        }
+        match is_v6(host) || !host.is_empty() && host.chars().all(is_name) {
+            true => Ok(()),
+            false => wrong(&format!("`{host}` is no host")),
+        }
+    }
+
     /// A connection, tried for until `deadline`.
     pub(super) async fn connect(&self, name: &str, deadline: Instant) -> Result<Connection, BusError> {
+        let unreachable = |why| BusError::Unreachable { url: self.url.clone(), why };
+        // Before anything goes out: neither a key nor what an agent tells is to be on a network in plain text.
+        self.check().map_err(unreachable)?;
         let (told, made) = watch::channel(0);
         loop {
             let tried = self.options(name, told.clone()).connect(&self.url).await;
@@ -94,17 +144,20 @@ impl Broker {
                     let builder = ContextBuilder::new().timeout(ANSWER_TIMEOUT).ack_timeout(ANSWER_TIMEOUT);
                     return Ok(Connection { context: builder.build(client.clone()), client, made });
                 }
-                Err(error) if Instant::now() >= deadline => {
-                    return Err(BusError::Unreachable { url: self.url.clone(), why: error.to_string() });
+                Err(error) => {
+                    let Failure { why, is_final } = Failure::of(&error, self.access.is_some());
+                    if is_final || Instant::now() >= deadline {
+                        return Err(unreachable(why));
+                    }
+                    tokio::time::sleep(Duration::from_millis(100)).await;
                 }
-                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
             }
         }
     }
 
     fn options(&self, name: &str, made: watch::Sender<u64>) -> ConnectOptions {
         let delay = |tries: usize| MAX_RECONNECT_DELAY.min(Duration::from_millis(50 << tries.min(6)));
-        ConnectOptions::new()
+        let options = ConnectOptions::new()
             .name(name)
             .connection_timeout(ANSWER_TIMEOUT)
             .request_timeout(Some(ANSWER_TIMEOUT))
@@ -116,7 +169,11 @@ impl Broker {
                     made.send_modify(|times| *times += 1);
                 }
                 std::future::ready(())
-            })
+            });
+        match &self.access {
+            Some(access) => access.apply(options),
+            None => options,
+        }
     }
 }
 

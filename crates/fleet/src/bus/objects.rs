@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use async_nats::jetstream::Context;
-use async_nats::jetstream::object_store::Config;
-use tokio::io::AsyncReadExt;
+use async_nats::jetstream::object_store::{Config, ObjectInfo, ObjectMetadata};
+use async_nats::jetstream::stream::DirectGetError;
 use tokio::time::timeout;
 
 use super::address::{Name, stream_of};
@@ -16,6 +16,12 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A bundle that nobody removes is gone after this.
 const MAX_AGE: Duration = Duration::from_secs(7 * 86_400);
+
+/// What a signature adds to a bundle, and more.
+const SIGNATURE_ROOM: usize = 1 << 20;
+
+/// Half of what the broker takes as one message: each chunk is asked for one after the other.
+const CHUNK_BYTES: usize = 512 << 10;
 
 const SILENT: &str = "the broker is silent";
 
@@ -30,24 +36,42 @@ pub(super) async fn put(
         let config = Config { bucket: stream_of(of.0, of.1), max_age: MAX_AGE, ..Config::default() };
         let bucket = context.create_object_store(config).await.map_err(|error| error.to_string())?;
         let mut left = bytes;
-        bucket.put(name, &mut left).await.map(drop).map_err(|error| error.to_string())
+        let what =
+            ObjectMetadata { name: name.to_string(), chunk_size: Some(CHUNK_BYTES), ..ObjectMetadata::default() };
+        bucket.put(what, &mut left).await.map(drop).map_err(|error| error.to_string())
     };
     timeout(TIMEOUT, putting).await.map_err(|_| SILENT.to_string())?
 }
 
-/// Fetches it.
+/// Fetches it, chunk by chunk. The client's own way makes a consumer, and whoever may do that has the broker send any message of any
+/// stream to whatever subject it likes: an agent is let do no more than read, from streams that let it ([`crate::broker_config`]).
 pub(super) async fn get(context: &Context, of: (&Name, &Name), name: &str) -> Result<Vec<u8>, String> {
-    let getting = async {
-        let bucket =
-            context.get_object_store(stream_of(of.0, of.1)).await.map_err(|error| error.to_string())?;
-        let object = bucket.get(name).await.map_err(|error| error.to_string())?;
-        let mut bytes = Vec::new();
+    timeout(TIMEOUT, read(context, of, name)).await.map_err(|_| SILENT.to_string())?
+}
+
+async fn read(context: &Context, of: (&Name, &Name), name: &str) -> Result<Vec<u8>, String> {
+    let bucket = stream_of(of.0, of.1);
+    let failed = |error: DirectGetError| format!("the bundle can't be read from the broker: {error}");
+    let stream = context.get_stream_no_info(format!("OBJ_{bucket}")).await.map_err(|error| error.to_string())?;
+    // The bucket has the run's bundle, and nothing else.
+    let head = stream.direct_get_next_for_subject(format!("$O.{bucket}.M.*"), Some(1)).await.map_err(failed)?;
+    let info: ObjectInfo = serde_json::from_slice(&head.payload)
+        .map_err(|error| format!("what the broker says of the bundle is damaged: {error}"))?;
+    if info.name != name {
+        return Err("the broker has another bundle than the controller named".to_string());
+    }
+    let subject = format!("$O.{bucket}.C.{}", info.nuid);
+    let (mut bytes, mut from) = (Vec::new(), 1);
+    for _ in 0..info.chunks {
+        let chunk = stream.direct_get_next_for_subject(subject.as_str(), Some(from)).await.map_err(failed)?;
+        from = chunk.sequence + 1;
+        bytes.extend_from_slice(&chunk.payload);
         // A broker that isn't trusted may say that there is no end of it.
-        let most = MAX_BYTES as u64 + (1 << 20);
-        object.take(most).read_to_end(&mut bytes).await.map_err(|error| error.to_string())?;
-        Ok(bytes)
-    };
-    timeout(TIMEOUT, getting).await.map_err(|_| SILENT.to_string())?
+        if bytes.len() > MAX_BYTES + SIGNATURE_ROOM {
+            return Err("the bundle on the broker is larger than any".to_string());
+        }
+    }
+    Ok(bytes)
 }
 
 /// Removes it, where it is there.

@@ -14,7 +14,7 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::address::{Kept, Kind, Name, PART_HEADER, Voice, kept_subject, stream_of, subjects_of};
+use super::address::{Kept, Kind, Name, PART_HEADER, Voice, clock_subject, kept_subject, stream_of, subjects_of};
 use super::clock;
 use super::connection::{ANSWER_TIMEOUT, Broker, BusError, Connection, runtime};
 use super::order::{Order, Piece, Whole};
@@ -360,7 +360,7 @@ impl Work {
             }
             Some(Instruction::Ask(agent, questions, done)) => {
                 let client = self.connection.client.clone();
-                let subject = clock::subject(&self.stream.fleet, &agent);
+                let subject = clock_subject(&self.stream.fleet, &agent);
                 // Beside what is read, which must not wait for an agent that doesn't answer.
                 tokio::spawn(async move {
                     // Who asked may be gone.

@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::address::{Name, beacon_subject, heartbeat_subject};
+use super::address::{Name, beacon_subject, clock_subject, heartbeat_subject};
 use super::connection::{Broker, BusError, Connection, runtime};
 use super::{clock, objects};
 use crate::heartbeat::Heartbeat;
@@ -119,7 +119,7 @@ impl Work {
     async fn run(mut self) {
         let Ok(agent) = Name::of(&self.heartbeat.agent) else { return };
         let Some(connection) = self.connect(&agent).await else { return };
-        let questions = connection.client.subscribe(clock::subject(&self.fleet, &agent)).await;
+        let questions = connection.client.subscribe(clock_subject(&self.fleet, &agent)).await;
         let beacons = connection.client.subscribe(beacon_subject(&self.fleet)).await;
         // The client has been closed, which nobody but it does.
         let (Ok(questions), Ok(beacons)) = (questions, beacons) else { return };

@@ -35,7 +35,7 @@ fn be_agent(url: &str, folder: &str, name: &str, key: &str, build: &str) -> Resu
     let fleet = Name::of("lab")?;
     let trusted = Trusted::of(&[key.to_string()], fleet.clone()).map_err(|wrong| wrong.join(", "))?;
     let options = AgentOptions {
-        broker: Broker { url: url.to_string() },
+        broker: Broker::local(url),
         fleet,
         name: Name::of(name)?,
         trusted,
@@ -83,7 +83,7 @@ impl Follower for Nobody {
 
 fn be_controller(url: &str, seed: &str, bundle: &str, lease_s: &str) -> Result<(), Box<dyn Error>> {
     let signer = Signer::of(seed, Name::of("lab")?)?;
-    let mut controller = Controller::begin(Broker { url: url.to_string() }, signer, 1)
+    let mut controller = Controller::begin(Broker::local(url), signer, 1)
         .map_err(|problems| problems.to_string())?;
     let members = controller.wait_for(Duration::from_secs(30), &|members| members.len() == 2);
     let bundle = Bundle::read(&std::fs::read(bundle)?)?;

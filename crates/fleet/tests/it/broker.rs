@@ -68,7 +68,7 @@ impl Nats {
     }
 
     pub(crate) fn broker(&self) -> Broker {
-        Broker { url: format!("nats://127.0.0.1:{}", self.port) }
+        Broker::local(format!("nats://127.0.0.1:{}", self.port))
     }
 
     fn store(&self) -> PathBuf {

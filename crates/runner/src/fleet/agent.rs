@@ -45,8 +45,8 @@ pub fn options(asked: &AgentAsked) -> Result<AgentOptions> {
     let file = asked.file.as_deref().map(read).transpose()?.unwrap_or_default();
     let mut problems: Vec<Problem> = Vec::new();
     let mut wrong = |key: &str, why: String| problems.push(Problem::recipe(why).key(key));
-    let broker = Broker { url: asked.broker.clone() };
-    if let Err(why) = broker.check_is_local() {
+    let broker = Broker::local(asked.broker.clone());
+    if let Err(why) = broker.check() {
         wrong("--broker", why);
     }
     let fleet = Name::of(&asked.fleet).map_err(|why| wrong("--fleet", why)).ok();

@@ -150,7 +150,7 @@ fn start_bus(lab: &Lab, program: PathBuf, cpus: &[usize]) -> Result<(Running, Br
     let began = Instant::now();
     loop {
         if let Some(url) = url_in(&file) {
-            return Ok((running, Broker { url }));
+            return Ok((running, Broker::local(url)));
         }
         if began.elapsed() > READY_TIMEOUT {
             let log = fs::read_to_string(&launch.output).unwrap_or_default();
