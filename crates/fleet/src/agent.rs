@@ -54,7 +54,7 @@ pub type Open<'a> = dyn Fn(&Bundle) -> Result<RunOptions, String> + 'a;
 /// Serves until `is_over` says so.
 ///
 /// # Errors
-/// This machine gives no thread. Whatever fails of a run is said to its controller.
+/// This machine gives no thread, or the broker and this agent refuse each other. Whatever fails of a run is said to its controller.
 pub fn serve(options: AgentOptions, open: &Open<'_>, is_over: &dyn Fn() -> bool) -> Result<(), BusError> {
     // Another one in each of its lives.
     let incarnation = RandomState::new().build_hasher().finish();
@@ -74,7 +74,10 @@ pub fn serve(options: AgentOptions, open: &Open<'_>, is_over: &dyn Fn() -> bool)
         refused: None,
     };
     while !is_over() {
-        agent.look();
+        if let Err(error) = agent.look() {
+            agent.end();
+            return Err(error);
+        }
     }
     agent.end();
     Ok(())
@@ -96,13 +99,14 @@ struct Agent<'a> {
 }
 
 impl Agent<'_> {
-    fn look(&mut self) {
+    fn look(&mut self) -> Result<(), BusError> {
         let act = match self.station.next(TICK) {
             Some(Heard::Beacon { at_ns, sealed }) => self.hears(at_ns, &sealed),
             Some(Heard::Bundle { run, name, fetched }) => {
                 self.takes(&run, &name, fetched);
                 None
             }
+            Some(Heard::Refused(error)) => return Err(error),
             None => None,
         };
         act.into_iter().for_each(|act| self.does(act));
@@ -110,6 +114,7 @@ impl Agent<'_> {
         act.into_iter().for_each(|act| self.does(act));
         self.follow();
         self.say();
+        Ok(())
     }
 
     fn hears(&mut self, at_ns: i64, sealed: &[u8]) -> Option<Act> {

@@ -20,6 +20,7 @@ mod station;
 mod teller;
 
 pub use access::Access;
+pub(crate) use access::user_key;
 pub use address::{Kind, Name, Voice};
 pub use announcer::{Announcer, HeardOf};
 pub use clock::now_ns;

@@ -5,14 +5,19 @@
 //! [`slices`] says who drives which users, [`second`] what a message is, [`spool`] where an agent keeps it until the controller
 //! does, [`clock`] how far the machines' clocks are apart, [`start`] how all begin together, [`lease`] when an agent ends alone,
 //! [`mod@want`] what a controller says every second, [`signed`] why it is believed, and [`duty`] what an agent does then.
+//! [`Credentials`] let an agent onto a guarded bus, whose broker has a certificate of the fleet's [`Authority`] and lets everybody do
+//! what is theirs ([`broker_config`]).
 //!
 //! Not here: what is done with the seconds (`store`, `runner`), and what a user does (`engine`, `kit`).
 
 pub mod agent;
+mod authority;
+pub mod broker_config;
 pub mod bundle;
 pub mod bus;
 pub mod clock;
 pub mod controller;
+mod credentials;
 pub mod duty;
 pub mod heartbeat;
 pub mod lease;
@@ -26,5 +31,7 @@ pub mod start;
 pub mod totals;
 pub mod want;
 
+pub use authority::{Authority, Certificate};
+pub use credentials::{Credentials, new_user_seed};
 pub use merge::{Merge, Misfit};
 pub use split::slices;

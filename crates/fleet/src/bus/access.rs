@@ -80,7 +80,8 @@ impl Access {
 /// # Errors
 /// It is none of a user. The seed isn't in it.
 pub(crate) fn user_key(seed: &str) -> Result<String, String> {
-    let key = KeyPair::from_seed(seed.trim()).map_err(|error| format!("`seed` is no user's seed: {error}"))?;
+    let key =
+        KeyPair::from_seed(seed.trim()).map_err(|error| format!("`seed` is no user's seed: {error}"))?;
     match key.key_pair_type() {
         KeyPairType::User => Ok(key.public_key()),
         _ => Err("`seed` is no user's seed: those begin with SU".to_string()),

@@ -182,7 +182,7 @@ pub(crate) fn inbox_of(name: &Name) -> String {
 }
 
 /// Where all of a fleet's agents do.
-pub(super) fn heartbeat_subjects(fleet: &Name) -> String {
+pub(crate) fn heartbeat_subjects(fleet: &Name) -> String {
     format!("pl.{fleet}.hb.*")
 }
 

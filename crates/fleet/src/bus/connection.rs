@@ -39,6 +39,8 @@ pub enum BusError {
         url: String,
         /// What the last try said.
         why: String,
+        /// Another try won't do better: somebody is there, and either side refuses the other; or the address is none to go to.
+        is_final: bool,
     },
     /// The broker refused what a run needs.
     Refused {
@@ -54,7 +56,9 @@ pub enum BusError {
 impl fmt::Display for BusError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BusError::Unreachable { url, why } => write!(f, "the broker at {url} can't be reached: {why}"),
+            BusError::Unreachable { url, why, .. } => {
+                write!(f, "the broker at {url} can't be reached: {why}")
+            }
             BusError::Refused { what, why } => write!(f, "the broker refused to {what}: {why}"),
             BusError::NoThread(why) => write!(f, "no thread for the bus: {why}"),
         }
@@ -133,9 +137,9 @@ impl Broker {
 
     /// A connection, tried for until `deadline`.
     pub(super) async fn connect(&self, name: &str, deadline: Instant) -> Result<Connection, BusError> {
-        let unreachable = |why| BusError::Unreachable { url: self.url.clone(), why };
+        let unreachable = |why, is_final| BusError::Unreachable { url: self.url.clone(), why, is_final };
         // Before anything goes out: neither a key nor what an agent tells is to be on a network in plain text.
-        self.check().map_err(unreachable)?;
+        self.check().map_err(|why| unreachable(why, true))?;
         let (told, made) = watch::channel(0);
         loop {
             let tried = self.options(name, told.clone()).connect(&self.url).await;
@@ -147,7 +151,7 @@ impl Broker {
                 Err(error) => {
                     let Failure { why, is_final } = Failure::of(&error, self.access.is_some());
                     if is_final || Instant::now() >= deadline {
-                        return Err(unreachable(why));
+                        return Err(unreachable(why, is_final));
                     }
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }

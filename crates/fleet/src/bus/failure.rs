@@ -24,14 +24,22 @@ impl Failure {
                     "it refuses this key: the name is not among those of its configuration, or has another key there. Is the \
                      credentials file the newest, and has the broker read its configuration since?"
                 }
-                false => "it lets nobody in without a key: use the credentials file that was made for this agent",
+                false => {
+                    "it lets nobody in without a key: use the credentials file that was made for this agent"
+                }
             });
         }
-        match tls_error(error) {
+        let tls = tls_error(error);
+        if tls.is_some() && !is_guarded {
+            return refused(
+                "it encrypts its connections: reach it by tls://HOST:PORT, with a credentials file",
+            );
+        }
+        match tls {
             Some(TlsError::InvalidCertificate(wrong)) => refused(&of_certificate(wrong, error)),
-            Some(TlsError::InvalidMessage(InvalidMessage::InvalidContentType)) => {
-                refused("it does not encrypt its connections, which this fleet's broker does: is it another one?")
-            }
+            Some(TlsError::InvalidMessage(InvalidMessage::InvalidContentType)) => refused(
+                "it does not encrypt its connections, which this fleet's broker does: is it another one?",
+            ),
             _ => Failure { why: error.to_string(), is_final: false },
         }
     }

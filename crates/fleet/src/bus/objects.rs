@@ -36,8 +36,11 @@ pub(super) async fn put(
         let config = Config { bucket: stream_of(of.0, of.1), max_age: MAX_AGE, ..Config::default() };
         let bucket = context.create_object_store(config).await.map_err(|error| error.to_string())?;
         let mut left = bytes;
-        let what =
-            ObjectMetadata { name: name.to_string(), chunk_size: Some(CHUNK_BYTES), ..ObjectMetadata::default() };
+        let what = ObjectMetadata {
+            name: name.to_string(),
+            chunk_size: Some(CHUNK_BYTES),
+            ..ObjectMetadata::default()
+        };
         bucket.put(what, &mut left).await.map(drop).map_err(|error| error.to_string())
     };
     timeout(TIMEOUT, putting).await.map_err(|_| SILENT.to_string())?
@@ -52,9 +55,11 @@ pub(super) async fn get(context: &Context, of: (&Name, &Name), name: &str) -> Re
 async fn read(context: &Context, of: (&Name, &Name), name: &str) -> Result<Vec<u8>, String> {
     let bucket = stream_of(of.0, of.1);
     let failed = |error: DirectGetError| format!("the bundle can't be read from the broker: {error}");
-    let stream = context.get_stream_no_info(format!("OBJ_{bucket}")).await.map_err(|error| error.to_string())?;
+    let stream =
+        context.get_stream_no_info(format!("OBJ_{bucket}")).await.map_err(|error| error.to_string())?;
     // The bucket has the run's bundle, and nothing else.
-    let head = stream.direct_get_next_for_subject(format!("$O.{bucket}.M.*"), Some(1)).await.map_err(failed)?;
+    let head =
+        stream.direct_get_next_for_subject(format!("$O.{bucket}.M.*"), Some(1)).await.map_err(failed)?;
     let info: ObjectInfo = serde_json::from_slice(&head.payload)
         .map_err(|error| format!("what the broker says of the bundle is damaged: {error}"))?;
     if info.name != name {

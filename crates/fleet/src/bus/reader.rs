@@ -14,7 +14,9 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::address::{Kept, Kind, Name, PART_HEADER, Voice, clock_subject, kept_subject, stream_of, subjects_of};
+use super::address::{
+    Kept, Kind, Name, PART_HEADER, Voice, clock_subject, kept_subject, stream_of, subjects_of,
+};
 use super::clock;
 use super::connection::{ANSWER_TIMEOUT, Broker, BusError, Connection, runtime};
 use super::order::{Order, Piece, Whole};
@@ -216,6 +218,10 @@ async fn make(context: &jetstream::Context, stream: &StreamOf) -> Result<jetstre
         max_age: MAX_AGE,
         duplicate_window: REPEAT_WINDOW,
         num_replicas: 1,
+        // An agent may name the broker's own API as where a publication is to be acknowledged, and the acknowledgement is one that
+        // removes messages there.
+        deny_delete: true,
+        deny_purge: true,
         ..Config::default()
     };
     let made = timeout(ANSWER_TIMEOUT, context.get_or_create_stream(config)).await;

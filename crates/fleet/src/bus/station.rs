@@ -41,6 +41,8 @@ pub enum Heard {
         /// It.
         fetched: Result<Vec<u8>, String>,
     },
+    /// The broker and this agent won't come together, however often they try: nothing more is heard.
+    Refused(BusError),
 }
 
 enum Order {
@@ -59,7 +61,7 @@ pub struct Station {
 }
 
 impl Station {
-    /// Connects, for as long as it takes; the broker need not be there yet.
+    /// Connects, for as long as it takes; the broker need not be there yet. Where it refuses, that is heard.
     ///
     /// # Errors
     /// This machine gives no thread.
@@ -129,8 +131,14 @@ impl Work {
     async fn connect(&mut self, agent: &Name) -> Option<Connection> {
         let name = format!("station of agent {agent}");
         loop {
-            if let Ok(connection) = self.broker.connect(&name, Instant::now()).await {
-                return Some(connection);
+            match self.broker.connect(&name, Instant::now()).await {
+                Ok(connection) => return Some(connection),
+                Err(error @ BusError::Unreachable { is_final: true, .. }) => {
+                    // Who isn't there any more needs no reason.
+                    _ = self.hear.send(Heard::Refused(error));
+                    return None;
+                }
+                Err(_) => {}
             }
             let until = tokio::time::Instant::now() + PAUSE;
             while let Ok(order) = tokio::time::timeout_at(until, self.orders.recv()).await {

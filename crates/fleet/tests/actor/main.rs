@@ -1,5 +1,5 @@
 //! What the tests start and kill: `fleet-actor agent URL FOLDER NAME CONTROLLER-KEY BUILD`, until its standard input ends, or
-//! `fleet-actor controller URL SEED BUNDLE LEASE-S`, which has two agents drive the bundle in that file.
+//! `fleet-actor guarded-agent CREDENTIALS FOLDER BUILD` with a credentials file, or `fleet-actor controller URL SEED BUNDLE LEASE-S`, which has two agents drive the bundle in that file.
 
 use std::error::Error;
 use std::io::Read;
@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use engine::{Audience, Control, Program, RunOptions, Scenario, Second, Source};
+use fleet::Credentials;
 use fleet::agent::{self, AgentOptions};
 use fleet::bundle::Bundle;
 use fleet::bus::{Broker, Name};
@@ -22,22 +23,38 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["agent", url, folder, name, key, build] => be_agent(url, folder, name, key, build),
+        ["agent", url, folder, name, key, build] => {
+            let who = Who { fleet: "lab", name, controllers: &[key.to_string()] };
+            be_agent(Broker::local(*url), &who, folder, build)
+        }
+        ["guarded-agent", file, folder, build] => {
+            let read = Credentials::read(file, &std::fs::read_to_string(file)?);
+            let credentials = read.map_err(|problems| problems.to_string())?;
+            let Credentials { fleet, name, controllers, .. } = &credentials;
+            be_agent(credentials.broker()?, &Who { fleet, name, controllers }, folder, build)
+        }
         ["controller", url, seed, bundle, lease_s] => be_controller(url, seed, bundle, lease_s),
         _ => Err(
-            "fleet-actor agent URL FOLDER NAME CONTROLLER-KEY BUILD, or controller URL SEED BUNDLE LEASE-S"
+            "fleet-actor agent URL FOLDER NAME CONTROLLER-KEY BUILD, or guarded-agent CREDENTIALS FOLDER BUILD, or controller URL SEED BUNDLE LEASE-S"
                 .into(),
         ),
     }
 }
 
-fn be_agent(url: &str, folder: &str, name: &str, key: &str, build: &str) -> Result<(), Box<dyn Error>> {
-    let fleet = Name::of("lab")?;
-    let trusted = Trusted::of(&[key.to_string()], fleet.clone()).map_err(|wrong| wrong.join(", "))?;
+/// Who is who on the bus, and whom it obeys.
+struct Who<'a> {
+    fleet: &'a str,
+    name: &'a str,
+    controllers: &'a [String],
+}
+
+fn be_agent(broker: Broker, who: &Who<'_>, folder: &str, build: &str) -> Result<(), Box<dyn Error>> {
+    let fleet = Name::of(who.fleet)?;
+    let trusted = Trusted::of(who.controllers, fleet.clone()).map_err(|wrong| wrong.join(", "))?;
     let options = AgentOptions {
-        broker: Broker::local(url),
+        broker,
         fleet,
-        name: Name::of(name)?,
+        name: Name::of(who.name)?,
         trusted,
         permissions: Permissions::default(),
         build: build.to_string(),
@@ -83,8 +100,8 @@ impl Follower for Nobody {
 
 fn be_controller(url: &str, seed: &str, bundle: &str, lease_s: &str) -> Result<(), Box<dyn Error>> {
     let signer = Signer::of(seed, Name::of("lab")?)?;
-    let mut controller = Controller::begin(Broker::local(url), signer, 1)
-        .map_err(|problems| problems.to_string())?;
+    let mut controller =
+        Controller::begin(Broker::local(url), signer, 1).map_err(|problems| problems.to_string())?;
     let members = controller.wait_for(Duration::from_secs(30), &|members| members.len() == 2);
     let bundle = Bundle::read(&std::fs::read(bundle)?)?;
     let job = Job { run: Name::of("r-1")?, members: &members, bundle: &bundle, lease_s: lease_s.parse()? };

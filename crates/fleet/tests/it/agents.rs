@@ -1,9 +1,10 @@
 //! Agents of a test: processes of their own, which may be killed.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use fleet::bus::Name;
+use fleet::bus::{Broker, Name};
 use fleet::controller::{Controller, Member};
 use fleet::signed::Signer;
 
@@ -65,9 +66,24 @@ pub(crate) fn agents(nats: &Nats, folder: &Path, names: &[&str], key: &Key) -> V
 
 /// A controller that hears that number of agents.
 pub(crate) fn controller(nats: &Nats, key: &Key, agents: usize) -> (Controller, Vec<Member>) {
-    let controller = Controller::begin(nats.broker(), key.signer(), 1);
+    controller_at(nats.broker(), key, agents)
+}
+
+/// One on whichever bus.
+pub(crate) fn controller_at(broker: Broker, key: &Key, agents: usize) -> (Controller, Vec<Member>) {
+    let controller = Controller::begin(broker, key.signer(), 1);
     let controller = controller.unwrap_or_else(|problems| panic!("{problems}"));
     let members = controller.wait_for(LONG, &|members| members.len() == agents);
     assert_eq!(members.len(), agents, "{members:?}");
     (controller, members)
+}
+
+/// Nobody can connect to that process, over a network or on this machine.
+pub(crate) fn expect_no_listener(process: &Process) {
+    let all = ["--listening", "--tcp", "--udp", "--unix", "--processes", "--no-header"];
+    let listening = Command::new("ss").args(all).output().expect("ss is part of iproute2");
+    let said = String::from_utf8_lossy(&listening.stdout);
+    let of = format!("pid={},", process.0.id());
+    let found: BTreeSet<&str> = said.lines().filter(|line| line.contains(&of)).collect();
+    assert!(found.is_empty(), "{found:?}");
 }

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs::{self, File};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -33,6 +33,8 @@ enum Streams {
     Some,
     /// No more than this, as the server's configuration has it.
     AtMost(&'static str),
+    /// As the configuration says that is there, and where it listens too.
+    Configured,
 }
 
 impl Nats {
@@ -51,7 +53,22 @@ impl Nats {
         Nats::with(Streams::AtMost(room))
     }
 
+    /// One with the configuration that `text` gives for its address and its folder.
+    pub(crate) fn configured(text: impl FnOnce(SocketAddr, &Path) -> String) -> Option<Nats> {
+        let mut nats = Nats::stopped(Streams::Configured)?;
+        let address = SocketAddr::from(([127, 0, 0, 1], nats.port));
+        fs::write(nats.config(), text(address, nats.folder.path())).expect("a file");
+        nats.start();
+        Some(nats)
+    }
+
     fn with(streams: Streams) -> Option<Nats> {
+        let mut nats = Nats::stopped(streams)?;
+        nats.start();
+        Some(nats)
+    }
+
+    fn stopped(streams: Streams) -> Option<Nats> {
         let unpacked = || testkit::programs::unpacked().join("nats-server/usr/sbin/nats-server");
         let program = env::var_os(ANOTHER).map_or_else(unpacked, PathBuf::from);
         if !program.is_file() {
@@ -62,13 +79,19 @@ impl Nats {
         let port = free.local_addr().expect("it has one").port();
         drop(free);
         let folder = tempfile::tempdir().expect("a folder");
-        let mut nats = Nats { program, folder, port, streams, process: None };
-        nats.start();
-        Some(nats)
+        Some(Nats { program, folder, port, streams, process: None })
     }
 
     pub(crate) fn broker(&self) -> Broker {
         Broker::local(format!("nats://127.0.0.1:{}", self.port))
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    fn config(&self) -> PathBuf {
+        self.folder.path().join("nats.conf")
     }
 
     fn store(&self) -> PathBuf {
@@ -79,17 +102,19 @@ impl Nats {
     pub(crate) fn start(&mut self) {
         let log = File::options().append(true).create(true).open(self.folder.path().join("log"));
         let mut command = Command::new(&self.program);
-        command.args(["--addr", "127.0.0.1", "--port", &self.port.to_string()]);
+        if !matches!(self.streams, Streams::Configured) {
+            command.args(["--addr", "127.0.0.1", "--port", &self.port.to_string()]);
+        }
         match self.streams {
             Streams::None => {}
             Streams::Some => _ = command.arg("--jetstream").arg("--store_dir").arg(self.store()),
             Streams::AtMost(room) => {
-                let file = self.folder.path().join("nats.conf");
                 let store = self.store();
                 let text = format!("jetstream {{ store_dir: {store:?}, max_file_store: {room} }}");
-                fs::write(&file, text).expect("a file");
-                command.arg("--config").arg(file);
+                fs::write(self.config(), text).expect("a file");
+                command.arg("--config").arg(self.config());
             }
+            Streams::Configured => _ = command.arg("--config").arg(self.config()),
         }
         command.stdout(Stdio::null()).stderr(log.expect("a log"));
         self.process = Some(command.spawn().expect("it can be started"));

@@ -18,7 +18,7 @@ fn name(text: &str) -> Name {
     Name::of(text).expect("a name")
 }
 
-fn voice(agent: &str) -> Voice {
+pub(crate) fn voice(agent: &str) -> Voice {
     Voice { fleet: name("lab"), run: name("r-1"), agent: name(agent), incarnation: 7 }
 }
 
@@ -26,11 +26,11 @@ fn spool(folder: &Path) -> Spool {
     Spool::open(folder, ROOM).expect("a spool")
 }
 
-fn teller(broker: Broker, agent: &str, folder: &Path) -> Teller {
+pub(crate) fn teller(broker: Broker, agent: &str, folder: &Path) -> Teller {
     Teller::begin(broker, voice(agent), spool(folder)).expect("a thread")
 }
 
-fn reader(broker: Broker, had: &[(&str, u64)]) -> Reader {
+pub(crate) fn reader(broker: Broker, had: &[(&str, u64)]) -> Reader {
     let had = had.iter().map(|(agent, below)| (voice(agent), *below)).collect();
     begin(broker, 1 << 30, had, LONG).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -52,7 +52,7 @@ fn message(number: u64) -> Vec<u8> {
     bytes
 }
 
-fn tell(teller: &Teller, numbers: std::ops::Range<u64>) {
+pub(crate) fn tell(teller: &Teller, numbers: std::ops::Range<u64>) {
     for number in numbers {
         teller.tell(Kind::Second, &message(number)).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -63,7 +63,7 @@ fn next(reader: &Reader) -> Told {
 }
 
 /// Reads messages of one agent, which have to be these.
-fn expect(reader: &Reader, numbers: std::ops::Range<u64>) {
+pub(crate) fn expect(reader: &Reader, numbers: std::ops::Range<u64>) {
     for number in numbers {
         let told = next(reader);
         let is_it = told.number == number && told.bytes == message(number) && told.kind == Kind::Second;
@@ -72,7 +72,7 @@ fn expect(reader: &Reader, numbers: std::ops::Range<u64>) {
 }
 
 /// Nothing more comes.
-fn expect_no_more(reader: &Reader) {
+pub(crate) fn expect_no_more(reader: &Reader) {
     let more = reader.next(Duration::from_millis(1_500));
     assert!(matches!(more, Err(NothingTold::Yet(_))), "{more:?}");
 }

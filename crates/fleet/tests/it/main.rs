@@ -4,6 +4,8 @@ mod agents;
 mod broker;
 mod bus;
 mod clocks;
+mod guard;
+mod guarded;
 mod job;
 mod kills;
 mod merging;

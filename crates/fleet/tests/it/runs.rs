@@ -1,8 +1,6 @@
 //! Runs that agents drive for a controller over a real broker, whichever of the three is killed meanwhile.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,7 +12,7 @@ use model::record::plan::Load;
 use rustix::process::Signal;
 use testkit::origin::Origin;
 
-use crate::agents::{Key, Process, agents, controller, start, words};
+use crate::agents::{Key, agents, controller, expect_no_listener, start, words};
 use crate::broker::Nats;
 use crate::job::{BUILD, bundle};
 use crate::wait::wait_until;
@@ -75,7 +73,7 @@ pub(crate) fn run(
 }
 
 /// The pages that were asked for, of which no two are alike, in their order.
-fn pages(origin: &Origin) -> Vec<String> {
+pub(crate) fn pages(origin: &Origin) -> Vec<String> {
     let mut pages: Vec<String> = origin.ledger().exchanges.iter().map(|one| one.path.to_string()).collect();
     pages.sort_unstable();
     let all = pages.len();
@@ -301,10 +299,5 @@ fn an_agent_listens_nowhere() {
     let (folder, key) = (tempfile::tempdir().expect("a folder"), Key::new());
     let agents = agents(&nats, folder.path(), &["a1"], &key);
     let _fleet = controller(&nats, &key, 1);
-    let all = ["--listening", "--tcp", "--udp", "--unix", "--processes", "--no-header"];
-    let listening = Command::new("ss").args(all).output().expect("ss is part of iproute2");
-    let said = String::from_utf8_lossy(&listening.stdout);
-    let of = |process: &Process| format!("pid={},", process.0.id());
-    let found: BTreeSet<&str> = said.lines().filter(|line| line.contains(&of(&agents[0]))).collect();
-    assert!(found.is_empty(), "{found:?}");
+    expect_no_listener(&agents[0]);
 }
