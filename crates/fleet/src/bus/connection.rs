@@ -185,3 +185,48 @@ impl Broker {
 pub(super) fn runtime() -> Result<Runtime, BusError> {
     Builder::new_current_thread().enable_all().build().map_err(|error| BusError::NoThread(error.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Name;
+    use super::*;
+    use crate::{Authority, new_user_seed};
+
+    fn access() -> Access {
+        let (fleet, name) = (Name::of("lab").expect("a name"), Name::of("a1").expect("a name"));
+        let authority = Authority::new(&fleet).expect("a key").certificate_pem;
+        Access::of(name, &new_user_seed().expect("a seed"), &authority).expect("all is right")
+    }
+
+    #[test]
+    fn a_bus_is_on_this_machine_or_guarded() {
+        for url in ["nats://127.0.0.1:4222", "nats://[::1]:4222"] {
+            assert_eq!(Broker::local(url).check(), Ok(()), "{url}");
+        }
+        for (url, why) in [
+            ("nats://192.0.2.1:4222", "not on this machine, and its connection is not encrypted"),
+            ("tls://192.0.2.1:4222", "give it its credentials file"),
+            ("http://127.0.0.1:1", "those are nats://HOST:PORT"),
+        ] {
+            let said = Broker::local(url).check().expect_err(url);
+            assert!(said.contains(why), "{url}: {said}");
+        }
+        let guarded = |url: &str| Broker { url: url.to_string(), access: Some(access()) };
+        for url in
+            ["tls://192.0.2.1:4222", "tls://127.0.0.1:1", "tls://bus.example:4222", "tls://[2001:db8::1]:1"]
+        {
+            assert_eq!(guarded(url).check(), Ok(()), "{url}");
+        }
+        for (url, why) in [
+            ("nats://127.0.0.1:4222", "those are tls://HOST:PORT, and credentials are for no other"),
+            ("tls://bus.example", "it has no port"),
+            ("tls://bus.example:0", "`0` is no port"),
+            ("tls://:1", "`` is no host"),
+            ("tls://u:p@bus.example:1", "`u:p@bus.example` is no host"),
+            ("tls://2001:db8::1:1", "`2001:db8::1` is no host"),
+        ] {
+            let said = guarded(url).check().expect_err(url);
+            assert!(said.contains(why), "{url}: {said}");
+        }
+    }
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::Context;
 use async_nats::jetstream::object_store::{Config, ObjectInfo, ObjectMetadata};
-use async_nats::jetstream::stream::DirectGetError;
+use async_nats::jetstream::stream::DirectGetErrorKind;
 use tokio::time::timeout;
 
 use super::address::{Name, stream_of};
@@ -54,21 +54,33 @@ pub(super) async fn get(context: &Context, of: (&Name, &Name), name: &str) -> Re
 
 async fn read(context: &Context, of: (&Name, &Name), name: &str) -> Result<Vec<u8>, String> {
     let bucket = stream_of(of.0, of.1);
-    let failed = |error: DirectGetError| format!("the bundle can't be read from the broker: {error}");
-    let stream =
-        context.get_stream_no_info(format!("OBJ_{bucket}")).await.map_err(|error| error.to_string())?;
-    // The bucket has the run's bundle, and nothing else.
-    let head =
-        stream.direct_get_next_for_subject(format!("$O.{bucket}.M.*"), Some(1)).await.map_err(failed)?;
-    let info: ObjectInfo = serde_json::from_slice(&head.payload)
-        .map_err(|error| format!("what the broker says of the bundle is damaged: {error}"))?;
-    if info.name != name {
-        return Err("the broker has another bundle than the controller named".to_string());
-    }
+    let stream = context.get_stream_no_info(format!("OBJ_{bucket}")).await;
+    let stream = stream.map_err(|error| error.to_string())?;
+    let next = async |subject: &str, from: u64| {
+        let got = stream.direct_get_next_for_subject(subject, Some(from)).await;
+        got.map_err(|error| match error.kind() {
+            DirectGetErrorKind::NotFound => {
+                "the broker doesn't have the bundle that the controller named".to_string()
+            }
+            _ => format!("the bundle can't be read from the broker: {error}"),
+        })
+    };
+    let heads = format!("$O.{bucket}.M.*");
+    let mut from = 1;
+    // A run that was begun more than once has more than one.
+    let info = loop {
+        let head = next(&heads, from).await?;
+        let info: ObjectInfo = serde_json::from_slice(&head.payload)
+            .map_err(|error| format!("what the broker says of the bundle is damaged: {error}"))?;
+        if info.name == name && !info.deleted {
+            break info;
+        }
+        from = head.sequence + 1;
+    };
     let subject = format!("$O.{bucket}.C.{}", info.nuid);
     let (mut bytes, mut from) = (Vec::new(), 1);
     for _ in 0..info.chunks {
-        let chunk = stream.direct_get_next_for_subject(subject.as_str(), Some(from)).await.map_err(failed)?;
+        let chunk = next(&subject, from).await?;
         from = chunk.sequence + 1;
         bytes.extend_from_slice(&chunk.payload);
         // A broker that isn't trusted may say that there is no end of it.

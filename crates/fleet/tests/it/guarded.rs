@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use fleet::bus::{Broker, BusError, Reader, StreamOf};
+use fleet::bus::{Announcer, Broker, BusError, Heard, Reader, Station, StreamOf};
+use fleet::heartbeat::Heartbeat;
 use fleet::{Authority, Certificate, Credentials, new_user_seed};
 use model::record::plan::Load;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
@@ -196,6 +197,54 @@ fn an_agent_s_key_is_good_for_nothing_that_is_another_one_s() {
     tell(&own, 0..3);
     expect(&controller, 0..3);
     expect_no_more(&controller);
+}
+
+#[test]
+fn an_agent_does_not_speak_for_another_one_under_its_own_name() {
+    let Some(guard) = Guard::begin(&["a1", "a2"]) else { return };
+    let key = guard.key.signer();
+    let announcer =
+        Announcer::begin(broker(&guard.boss), key, 1, LONG).unwrap_or_else(|error| panic!("{error}"));
+    let other = guard.stranger(Some(&guard.agents[1])).expect("its key is good");
+    let says =
+        |name: &str| serde_json::to_string(&Heartbeat::of(name, 1, "x", &[0])).expect("text and numbers");
+    other.publish("pl.lab.hb.a2", None, (None, &says("a1")));
+    other.publish("pl.lab.hb.a2", None, (None, &says("a2")));
+    wait_until("the second one is heard", || !announcer.agents().is_empty());
+    assert_eq!(announcer.agents().into_keys().collect::<Vec<_>>(), ["a2"]);
+}
+
+#[test]
+fn an_agent_fetches_a_bundle_of_many_messages_and_reads_nothing_else() {
+    let Some(guard) = Guard::begin(&["a1"]) else { return };
+    let boss = Announcer::begin(broker(&guard.boss), guard.key.signer(), 1, LONG);
+    let boss = boss.unwrap_or_else(|error| panic!("{error}"));
+    let run = voice("a1").run;
+    let bytes: Vec<u8> = (0..3_300_001u32).map(|number| (number / 7) as u8).collect();
+    boss.put(&run, "before", vec![7; 600_000]).unwrap_or_else(|error| panic!("{error}"));
+    boss.put(&run, "it", bytes.clone()).unwrap_or_else(|error| panic!("{error}"));
+    let station =
+        Station::begin(broker(&guard.agents[0]), lab(), Heartbeat::of("a1", 1, "x", &[0])).expect("a thread");
+    wait_until("it is connected", || !boss.agents().is_empty());
+    let fetch = |name: &str| {
+        station.fetch(run.clone(), name.to_string());
+        match station.next(LONG) {
+            Some(Heard::Bundle { fetched, .. }) => fetched,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(fetch("it").is_ok_and(|fetched| fetched == bytes), "it is another one");
+    assert!(fetch("other").is_err_and(|why| why.contains("doesn't have the bundle")));
+    // The run's stream answers nobody who asks this way.
+    let _stream = reader(broker(&guard.boss), &[]);
+    let stranger = guard.stranger(Some(&guard.agents[0])).expect("its key is good");
+    let own = teller(broker(&guard.agents[0]), "a1", &guard.spools(&guard.agents[0]));
+    tell(&own, 0..1);
+    wait_until("it is there", || own.telling().acknowledged == 1);
+    let asking = stranger.client.request("$JS.API.DIRECT.GET.PL_lab_r-1", r#"{"seq":1}"#.into());
+    let asking = async { tokio::time::timeout(Duration::from_secs(1), asking).await };
+    let answered = stranger.runtime.block_on(asking);
+    assert!(!matches!(answered, Ok(Ok(_))), "{answered:?}");
 }
 
 /// The broker sends the acknowledgement of a publication wherever the publication says, its own API included.
