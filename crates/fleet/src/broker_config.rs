@@ -5,22 +5,26 @@
 //! - `accounts` alone: where `authorization` stands beside it, nats-server up to 2.9.22 and 2.10.1 lets in whom it should not
 //!   (CVE-2023-47090), and Debian's is 2.9.10. With accounts, and no user for those who give no key, nobody comes in without one.
 //! - Neither `http` nor `monitor_port`: nothing can be asked of the broker without a key.
-//! - An agent may make no consumer. The broker sends a consumer's messages to the subject that its maker names, whatever the maker may
-//!   publish: an agent could speak for another one. It reads bundles message by message instead (`DIRECT.GET`), which the broker grants
-//!   for streams that allow it. Only buckets of bundles do.
+//! - Two accounts, the controller's with all streams and the agents' without any. The broker sends an answer to whatever subject the
+//!   question names, and checks nobody's rights to it: in one account with the streams, an agent that may publish anything that is
+//!   answered would have the broker ask its own API to delete a stream. Between accounts goes only what is named here, and an answer
+//!   comes back into the account of whoever asked.
+//! - An agent may make no consumer. The broker sends a consumer's messages to the subject that its maker names, so an agent could speak
+//!   for another one. It reads bundles message by message instead (`DIRECT.GET`), which the broker does for streams that allow it: only
+//!   buckets of bundles do.
 //!
 //! What could not be narrowed: a stream's name is one word of a subject, and NATS has wildcards for whole words, so `DIRECT.GET` is for
 //! the buckets of all of the fleet's runs, not for the one that an agent has a part in. Bundles are signed, and the same for all agents.
-//! And a publication may name any subject for its acknowledgement, also of the broker's own API, as the broker doesn't check it: a run's
-//! stream therefore refuses to forget single messages, whoever asks.
+//! An agent may have an answer sent to where another agent listens: it is the broker's word of a publication, or a piece of a bundle,
+//! which are neither beacons nor questions nor what the controller has.
 
 use std::net::SocketAddr;
 use std::path::Path;
 
 use crate::bus::Name;
 use crate::bus::address::{
-    beacon_subject, clock_subject, heartbeat_subject, heartbeat_subjects, inbox_of, kept_subject,
-    subjects_of_fleet, told_by,
+    beacon_subject, clock_subject, clock_subjects, heartbeat_subject, heartbeat_subjects, inbox_of,
+    kept_subject, kept_subjects, subjects_of_fleet, told_by, told_subjects,
 };
 
 /// The largest message that the broker takes: twice what agents and bundles are cut into.
@@ -28,6 +32,21 @@ const MAX_PAYLOAD: u64 = 1 << 20;
 
 /// An agent may answer a question for its clock once, within this.
 const ANSWER_WITHIN: &str = "2s";
+
+/// The accounts: the one that has the streams, and the one that has none.
+const CONTROLLER: &str = "controller";
+const AGENTS: &str = "agents";
+
+/// Reading a message of a stream that lets itself be read directly.
+const READ_MESSAGE: &str = "$JS.API.DIRECT.GET.*";
+
+/// What goes from one account to the other.
+enum Passage {
+    /// Messages that nobody answers, to the other account.
+    Message(String),
+    /// Questions of the other account, whose answers go back.
+    Question(String),
+}
 
 /// Somebody who may come onto the bus.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,21 +88,41 @@ impl BrokerConfig<'_> {
         self.check_users()?;
         let (certificate, key) = (path(self.certificate)?, path(self.key)?);
         let store = path(self.store)?;
-        let mut users = vec![user(&self.controller, &self.controller_permissions())];
-        users.extend(self.agents.iter().map(|agent| user(agent, &self.agent_permissions(&agent.name))));
-        let fleet = quoted(self.fleet.as_str());
+        let users: Vec<String> =
+            self.agents.iter().map(|agent| user(agent, &self.agent_permissions(&agent.name))).collect();
         Ok(format!(
             "# The broker of fleet {name}, written by plimsoll. Only whom it names may come in, encrypted.\n\
              listen: {listen}\n\
              max_payload: {MAX_PAYLOAD}\n\
              tls {{\n  cert_file: {certificate}\n  key_file: {key}\n}}\n\
              jetstream {{\n  store_dir: {store}\n  max_file_store: {max}\n}}\n\
-             accounts {{\n  {fleet} {{\n    jetstream: enabled\n    users: [\n{users}    ]\n  }}\n}}\n",
+             accounts {{\n\
+             \x20 {CONTROLLER} {{\n    jetstream: enabled\n{between_controller}    users: [\n{controller}    ]\n  }}\n\
+             \x20 {AGENTS} {{\n{between_agents}    users: [\n{users}    ]\n  }}\n\
+             }}\n",
             name = self.fleet,
             listen = quoted(&self.listen.to_string()),
             max = self.max_store_bytes,
+            between_controller = between(AGENTS, &self.of_controller(), &self.of_agents()),
+            controller = user(&self.controller, &self.controller_permissions()),
+            between_agents = between(CONTROLLER, &self.of_agents(), &self.of_controller()),
             users = users.concat(),
         ))
+    }
+
+    /// What agents have of the controller's account.
+    fn of_controller(&self) -> Vec<Passage> {
+        vec![
+            Passage::Message(beacon_subject(self.fleet)),
+            Passage::Message(kept_subjects(self.fleet)),
+            Passage::Question(told_subjects(self.fleet)),
+            Passage::Question(READ_MESSAGE.to_string()),
+        ]
+    }
+
+    /// What the controller has of the agents' account.
+    fn of_agents(&self) -> Vec<Passage> {
+        vec![Passage::Message(heartbeat_subjects(self.fleet)), Passage::Question(clock_subjects(self.fleet))]
     }
 
     fn check_users(&self) -> Result<(), String> {
@@ -126,7 +165,7 @@ impl BrokerConfig<'_> {
             publish: vec![
                 heartbeat_subject(self.fleet, agent),
                 told_by(self.fleet, agent),
-                "$JS.API.DIRECT.GET.*".to_string(),
+                READ_MESSAGE.to_string(),
             ],
             subscribe: vec![
                 inbox(agent),
@@ -137,6 +176,24 @@ impl BrokerConfig<'_> {
             answers: true,
         }
     }
+}
+
+/// What an account lets another one have, and what it has of that one.
+fn between(other: &str, lets: &[Passage], has: &[Passage]) -> String {
+    let word = |passage: &Passage| match passage {
+        Passage::Message(subject) => ("stream", quoted(subject)),
+        Passage::Question(subject) => ("service", quoted(subject)),
+    };
+    let lets = lets
+        .iter()
+        .map(word)
+        .map(|(kind, subject)| format!("      {{ {kind}: {subject}, accounts: [{other}] }}\n"));
+    let has = has
+        .iter()
+        .map(word)
+        .map(|(kind, subject)| format!("      {{ {kind}: {{ account: {other}, subject: {subject} }} }}\n"));
+    let (lets, has): (String, String) = (lets.collect(), has.collect());
+    format!("    exports: [\n{lets}    ]\n    imports: [\n{has}    ]\n")
 }
 
 /// What a user may do.

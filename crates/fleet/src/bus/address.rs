@@ -171,6 +171,21 @@ pub(crate) fn subjects_of_fleet(fleet: &Name) -> String {
     format!("pl.{fleet}.>")
 }
 
+/// Where all of them are.
+pub(crate) fn clock_subjects(fleet: &Name) -> String {
+    format!("pl.{fleet}.clock.*")
+}
+
+/// Where all of a fleet's agents hear what the controller has.
+pub(crate) fn kept_subjects(fleet: &Name) -> String {
+    format!("pl.{fleet}.kept.*")
+}
+
+/// All that all of them tell, in whichever run.
+pub(crate) fn told_subjects(fleet: &Name) -> String {
+    format!("pl.{fleet}.r.>")
+}
+
 /// All that an agent tells, in whichever run.
 pub(crate) fn told_by(fleet: &Name, agent: &Name) -> String {
     format!("pl.{fleet}.r.*.{agent}.>")

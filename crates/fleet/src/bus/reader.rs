@@ -218,8 +218,7 @@ async fn make(context: &jetstream::Context, stream: &StreamOf) -> Result<jetstre
         max_age: MAX_AGE,
         duplicate_window: REPEAT_WINDOW,
         num_replicas: 1,
-        // An agent may name the broker's own API as where a publication is to be acknowledged, and the acknowledgement is one that
-        // removes messages there.
+        // Nobody has a reason to remove some of it, and the broker can be brought to do so by detours (crate::broker_config).
         deny_delete: true,
         deny_purge: true,
         ..Config::default()

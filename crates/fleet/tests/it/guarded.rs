@@ -247,20 +247,32 @@ fn an_agent_fetches_a_bundle_of_many_messages_and_reads_nothing_else() {
     assert!(!matches!(answered, Ok(Ok(_))), "{answered:?}");
 }
 
-/// The broker sends the acknowledgement of a publication wherever the publication says, its own API included.
+/// The broker sends an answer wherever the question says, its own API included: what a publication is acknowledged with, and what it
+/// says of a message that isn't there, which is empty, as some requests are.
 #[test]
-fn an_acknowledgement_that_goes_to_the_broker_s_api_removes_nothing() {
+fn an_answer_that_goes_to_the_broker_s_api_removes_nothing() {
     let Some(guard) = Guard::begin(&["a1", "a2"]) else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let first = reader(broker(&guard.boss), &[]);
+    let boss = Announcer::begin(broker(&guard.boss), guard.key.signer(), 1, LONG);
+    let boss = boss.unwrap_or_else(|error| panic!("{error}"));
+    let run = voice("a1").run;
+    boss.put(&run, "it", vec![7; 3_000_000]).unwrap_or_else(|error| panic!("{error}"));
     let own = teller(broker(&guard.agents[0]), "a1", folder.path());
     tell(&own, 0..10);
     expect(&first, 0..10);
     let other = guard.stranger(Some(&guard.agents[1])).expect("its key is good");
-    for api in ["STREAM.PURGE", "STREAM.MSG.DELETE", "STREAM.DELETE", "STREAM.UPDATE", "STREAM.SNAPSHOT"] {
-        let reply = format!("$JS.API.{api}.PL_lab_r-1");
-        for _ in 0..12 {
-            other.publish("pl.lab.r.r-1.a2.event", None, (Some(&reply), ""));
+    for stream in ["PL_lab_r-1", "OBJ_PL_lab_r-1"] {
+        for api in ["STREAM.PURGE", "STREAM.MSG.DELETE", "STREAM.DELETE", "STREAM.UPDATE", "STREAM.SNAPSHOT"]
+        {
+            let reply = format!("$JS.API.{api}.{stream}");
+            for _ in 0..12 {
+                other.publish("pl.lab.r.r-1.a2.event", None, (Some(&reply), ""));
+            }
+            for seq in [1, 999_999] {
+                let question = format!(r#"{{"seq":{seq}}}"#);
+                other.publish("$JS.API.DIRECT.GET.OBJ_PL_lab_r-1", None, (Some(&reply), &question));
+            }
         }
     }
     // What the broker does then it does at once.
@@ -268,4 +280,13 @@ fn an_acknowledgement_that_goes_to_the_broker_s_api_removes_nothing() {
     drop(first);
     let second = reader(broker(&guard.boss), &[]);
     expect(&second, 0..10);
+    let station =
+        Station::begin(broker(&guard.agents[0]), lab(), Heartbeat::of("a1", 1, "x", &[0])).expect("a thread");
+    wait_until("it is connected", || !boss.agents().is_empty());
+    station.fetch(run, "it".to_string());
+    let heard = station.next(LONG);
+    assert!(
+        matches!(&heard, Some(Heard::Bundle { fetched: Ok(bytes), .. }) if bytes.len() == 3_000_000),
+        "the bundle is gone"
+    );
 }
