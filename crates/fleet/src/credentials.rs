@@ -53,8 +53,9 @@ impl Credentials {
     /// The broker, with what lets one in.
     ///
     /// # Errors
-    /// The first of its values that is none: the broker's address, the name, the seed or the authority. The seed isn't in it.
+    /// The first of its values that is none: a name, the seed, the authority or the broker's address. The seed isn't in it.
     pub fn broker(&self) -> Result<Broker, String> {
+        Name::of(&self.fleet)?;
         let name = Name::of(&self.name)?;
         let access = Access::of(name, &self.seed, &self.authority)?;
         let broker = Broker { url: self.broker.clone(), access: Some(access) };
@@ -142,6 +143,7 @@ mod tests {
             (Credentials { seed: controllers.clone(), ..right.clone() }, "those begin with SU"),
             (Credentials { seed: damaged.clone(), ..right.clone() }, "is no user's seed"),
             (Credentials { seed: "SUx".to_string(), ..right.clone() }, "is no user's seed"),
+            (Credentials { fleet: "a_b".to_string(), ..right.clone() }, "is no name"),
             (Credentials { name: "a b".to_string(), ..right.clone() }, "is no name"),
             (Credentials { authority: "nothing".to_string(), ..right.clone() }, "no BEGIN CERTIFICATE"),
             (Credentials { authority: broken, ..right.clone() }, "no certificate in PEM form"),

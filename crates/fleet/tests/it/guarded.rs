@@ -136,6 +136,19 @@ fn a_broker_that_is_not_the_fleet_s_is_not_spoken_with() {
 }
 
 #[test]
+fn a_broker_is_reached_by_a_name_that_its_certificate_has() {
+    let authority = Authority::new(&lab()).expect("a key");
+    let hosts = ["bus.example".to_string(), "localhost".to_string()];
+    let certificate = authority.broker_certificate(&hosts).expect("a certificate");
+    let Some(guard) = Guard::with(&authority.certificate_pem, &certificate, &[]) else { return };
+    let by_name =
+        Credentials { broker: format!("tls://localhost:{}", guard.nats.port()), ..guard.boss.clone() };
+    drop(reader(broker(&by_name), &[]));
+    let said = refusal(broker(&guard.boss));
+    assert!(said.contains("is for another host"), "{said}");
+}
+
+#[test]
 fn an_agent_with_another_fleet_s_credentials_ends_and_says_why() {
     let Some(guard) = Guard::begin(&["a1"]) else { return };
     let authority = Authority::new(&lab()).expect("a key");
