@@ -103,9 +103,10 @@ impl Voice {
         format!("{}.{}.{}", subjects_of(&self.fleet, &self.run), self.agent, kind.word())
     }
 
-    /// By which the broker knows a message that it has already.
-    pub(super) fn id(&self, number: u64, part: Part) -> String {
-        format!("{}.{}.{}.{number}.{}", self.run, self.agent, self.incarnation, part.number)
+    /// By which the broker knows a message that it has already: for it, two messages with the same one are the same, whoever sends
+    /// them. Incarnations are known to all agents, so `secret` is what nobody else has.
+    pub(super) fn id(&self, secret: u64, number: u64, part: Part) -> String {
+        format!("{}.{}.{secret}.{number}.{}", self.run, self.agent, part.number)
     }
 
     /// The value of [`PART_HEADER`].

@@ -1,6 +1,7 @@
 //! An agent's side of the bus: what it tells is in its spool first, and is published from there.
 
 use std::collections::VecDeque;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -171,6 +172,7 @@ async fn publish_all(broker: &Broker, voice: &Voice, shared: &Shared) {
         connection: &connection,
         voice,
         shared,
+        secret: RandomState::new().build_hasher().finish(),
         next: 0,
         read: VecDeque::new(),
         in_flight: VecDeque::new(),
@@ -196,6 +198,8 @@ struct Publisher<'a> {
     connection: &'a Connection,
     voice: &'a Voice,
     shared: &'a Shared,
+    /// Part of its messages' ids, another one each time that it begins: the controller drops what it has been told before.
+    secret: u64,
     /// The next message to be read from the spool.
     next: u64,
     /// Read from the spool and not sent yet.
@@ -292,7 +296,7 @@ impl Publisher<'_> {
         for (index, bytes) in parts.into_iter().enumerate() {
             let part = Part { number: index as u32, of };
             let publish = PublishMessage::build()
-                .message_id(self.voice.id(number, part))
+                .message_id(self.voice.id(self.secret, number, part))
                 .header(PART_HEADER, self.voice.header(number, part))
                 .payload(bytes.to_vec().into());
             let sending = self.connection.context.send_publish(subject.clone(), publish);

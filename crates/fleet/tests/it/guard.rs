@@ -147,13 +147,13 @@ impl Stranger {
     pub(crate) fn publish(
         &self,
         subject: &str,
-        header: Option<&str>,
+        header: Option<(&str, &str)>,
         (reply, payload): (Option<&str>, &str),
     ) {
         let (client, subject, payload) = (&self.client, subject.to_string(), payload.to_string());
         let mut headers = async_nats::HeaderMap::new();
-        if let Some(header) = header {
-            headers.insert("Plimsoll-Part", header);
+        if let Some((name, value)) = header {
+            headers.insert(name, value);
         }
         self.runtime.block_on(async move {
             let sent = match reply {
@@ -171,7 +171,7 @@ impl Stranger {
 
     /// The broker refuses a publication there.
     pub(crate) fn expect_no_publishing(&self, subject: &str) {
-        self.publish(subject, Some("7 0 0 1"), (None, ""));
+        self.publish(subject, Some(("Plimsoll-Part", "7 0 0 1")), (None, ""));
         self.expect_violation("publish", subject);
     }
 
