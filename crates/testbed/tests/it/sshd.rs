@@ -1,6 +1,8 @@
 //! Private SSH servers on loopback ports, with keys of their own, for a test to reach, kill and leave behind nothing of.
 //!
-//! Other rooms' tests include this file by its path: `testkit` may not start processes. It needs nothing of this room.
+//! Other rooms' tests include this file by its path (`#[path]`): `testkit` may not start processes. It needs nothing of this
+//! room. `sshd` is Debian's, unpacked and never installed; as root it runs in a mount namespace in which it finds a user of
+//! its own, and without root as whoever runs the test.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -35,6 +37,10 @@ impl Machines {
             skip("there is no sshd in target/tools: scripts/packages.sh unpacks it");
             return None;
         };
+        if !runs("ssh", &["-V"]) {
+            skip("there is no ssh: scripts/packages.sh installs openssh-client");
+            return None;
+        }
         if is_root() && !runs("unshare", &["--mount", "true"]) {
             skip(
                 "as root, sshd needs a user `sshd`, which only a mount namespace gives it without installing it",
