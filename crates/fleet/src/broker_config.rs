@@ -155,7 +155,12 @@ impl BrokerConfig<'_> {
         let of_the_broker = ["$JS.API.>", "$O.>", "$JS.FC.>", "$JS.ACK.>"].map(str::to_string);
         Permissions {
             publish: [vec![fleet], of_the_broker.to_vec()].concat(),
-            subscribe: vec![heartbeat_subjects(self.fleet), inbox(&self.controller.name)],
+            // And it hears whether another controller speaks.
+            subscribe: vec![
+                heartbeat_subjects(self.fleet),
+                beacon_subject(self.fleet),
+                inbox(&self.controller.name),
+            ],
             answers: false,
         }
     }

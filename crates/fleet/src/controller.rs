@@ -14,6 +14,7 @@ use crate::bundle::Bundle;
 use crate::bus::{Announcer, Broker, BusError, Name, Reader, StreamOf, Voice};
 use crate::clock::Offset;
 use crate::signed::Signer;
+use crate::want::Claim;
 use driving::Driving;
 
 /// The most that a run's stream may take on the broker's disk: the first of these that it has room for.
@@ -135,10 +136,10 @@ impl Controller {
     ///
     /// # Errors
     /// The broker isn't there.
-    pub fn begin(broker: Broker, signer: Signer, epoch: u64) -> Result<Controller> {
+    pub fn begin(broker: Broker, signer: Signer, claim: Claim) -> Result<Controller> {
         let fleet = signer.fleet().clone();
         let announcer =
-            Announcer::begin(broker.clone(), signer, epoch, CONNECT_TIMEOUT).map_err(of_the_bus)?;
+            Announcer::begin(broker.clone(), signer, claim, CONNECT_TIMEOUT).map_err(of_the_bus)?;
         Ok(Controller { announcer, broker, fleet, open: None })
     }
 

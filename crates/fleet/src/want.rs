@@ -78,6 +78,22 @@ pub struct Want {
     pub parts: BTreeMap<String, Part>,
 }
 
+/// A controller's claim to a fleet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// Higher than that of each controller before.
+    pub epoch: u64,
+    /// Who it is, for people.
+    pub who: String,
+}
+
+impl Claim {
+    /// The claim of `who`.
+    pub fn of(epoch: u64, who: &str) -> Claim {
+        Claim { epoch, who: who.to_string() }
+    }
+}
+
 /// What is said each second.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beacon {
@@ -88,14 +104,17 @@ pub struct Beacon {
     pub counter: u64,
     /// When, by its CLOCK_MONOTONIC.
     pub said_ns: i64,
+    /// Who says it, for people: the program, its process and its machine.
+    #[serde(default)]
+    pub who: String,
     /// Nothing where no run is wanted.
     pub want: Option<Want>,
 }
 
 impl Beacon {
-    /// One that is said at `said_ns`.
-    pub fn of((epoch, counter): (u64, u64), said_ns: i64, want: Option<Want>) -> Beacon {
-        Beacon { version: VERSION, epoch, counter, said_ns, want }
+    /// The `counter`th of a controller, said at `said_ns`.
+    pub fn of(claim: &Claim, counter: u64, said_ns: i64, want: Option<Want>) -> Beacon {
+        Beacon { version: VERSION, epoch: claim.epoch, counter, said_ns, who: claim.who.clone(), want }
     }
 
     /// As it is sent, and signed.
@@ -166,7 +185,7 @@ mod tests {
         for phase in [Phase::Prepare, Phase::Set { at_ns: 9 }, Phase::Go { at_ns: 9 }, Phase::Abort] {
             let (run, bundle) = ("r-1".to_string(), "00ff".to_string());
             let want = Want { run, phase, bundle, lease_s: 15, parts: parts.clone() };
-            let beacon = Beacon::of((1, 2), 3, Some(want));
+            let beacon = Beacon::of(&Claim::of(1, "here"), 2, 3, Some(want));
             let read = Beacon::read(&beacon.encode().expect("it is written")).expect("it is read");
             assert_eq!(read, beacon);
             assert_eq!(read.want.expect("a run").parts["a1"].slice(), Some(slice));

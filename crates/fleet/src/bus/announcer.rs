@@ -17,7 +17,7 @@ use super::connection::{ANSWER_TIMEOUT, Broker, BusError, Connection, runtime};
 use super::{clock, objects};
 use crate::heartbeat::Heartbeat;
 use crate::signed::{Purpose, Signer};
-use crate::want::{Beacon, Want};
+use crate::want::{Beacon, Claim, Want};
 
 /// From one beacon to the next where nothing changes.
 const BEACON_EVERY: Duration = Duration::from_secs(1);
@@ -63,14 +63,14 @@ struct Heartbeats {
 }
 
 impl Announcer {
-    /// Connects within that time, and wants nothing yet. `epoch` is higher than that of each controller before.
+    /// Connects within that time, and wants nothing yet.
     ///
     /// # Errors
     /// The broker isn't there.
     pub fn begin(
         broker: Broker,
         signer: Signer,
-        epoch: u64,
+        claim: Claim,
         within: Duration,
     ) -> Result<Announcer, BusError> {
         let runtime = runtime()?;
@@ -84,7 +84,7 @@ impl Announcer {
             match opened {
                 Ok((connection, heartbeats)) => {
                     _ = begun.send(Ok(()));
-                    let said = Said { epoch, counter: 0, want: None };
+                    let said = Said { claim, counter: 0, want: None };
                     Work { connection, signer: signing, said, shared: ours, orders: inbox }
                         .run(heartbeats)
                         .await;
@@ -183,7 +183,7 @@ async fn open(
 
 /// What is said, and how often it was.
 struct Said {
-    epoch: u64,
+    claim: Claim,
     counter: u64,
     want: Option<Want>,
 }
@@ -229,8 +229,8 @@ impl Work {
             return;
         }
         self.said.counter += 1;
-        let Said { epoch, counter, want } = &self.said;
-        let beacon = Beacon::of((*epoch, *counter), clock::now_ns(), want.clone());
+        let Said { claim, counter, want } = &self.said;
+        let beacon = Beacon::of(claim, *counter, clock::now_ns(), want.clone());
         let sealed = beacon.encode().and_then(|body| self.signer.seal(Purpose::Beacon, &body));
         // An Ed25519 key that was read signs anything.
         let Ok(sealed) = sealed else { return };

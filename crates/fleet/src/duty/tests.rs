@@ -4,6 +4,7 @@ use engine::Slice;
 use proptest::prelude::*;
 
 use super::*;
+use crate::want::Claim;
 
 const S: i64 = 1_000_000_000;
 
@@ -34,7 +35,7 @@ impl Pair {
 
     fn says(&mut self, at_ns: i64, want: Option<Want>) -> Option<Act> {
         self.counter += 1;
-        self.duty.hears(at_ns + OFFSET, &Beacon::of((1, self.counter), at_ns, want))
+        self.duty.hears(at_ns + OFFSET, &Beacon::of(&Claim::of(1, "a test"), self.counter, at_ns, want))
     }
 
     fn wants(&mut self, at_ns: i64, phase: Phase) -> Option<Act> {
@@ -130,13 +131,13 @@ fn users_of_whom_nobody_speaks_any_more_go_and_are_cut_off() {
 #[test]
 fn beacons_that_came_before_or_are_old_or_of_a_controller_that_was_replaced_say_nothing() {
     let mut pair = Pair::running();
-    let replayed = Beacon::of((1, pair.counter), 8 * S, Some(want("r-1", Phase::Abort)));
+    let replayed = Beacon::of(&Claim::of(1, "a test"), pair.counter, 8 * S, Some(want("r-1", Phase::Abort)));
     assert_eq!(pair.duty.hears(8 * S + OFFSET, &replayed), None, "it has the number of the last one");
-    let kept_back = Beacon::of((1, 100), 8 * S, Some(want("r-1", Phase::Stop)));
+    let kept_back = Beacon::of(&Claim::of(1, "a test"), 100, 8 * S, Some(want("r-1", Phase::Stop)));
     assert_eq!(pair.duty.hears(10 * S + OFFSET + 1, &kept_back), None, "it was on its way for too long");
-    let next = Beacon::of((2, 1), 9 * S, Some(want("r-1", Phase::Go { at_ns: 6 * S })));
+    let next = Beacon::of(&Claim::of(2, "a test"), 1, 9 * S, Some(want("r-1", Phase::Go { at_ns: 6 * S })));
     assert_eq!(pair.duty.hears(9 * S + OFFSET, &next), None, "another controller has taken over");
-    let replaced = Beacon::of((1, 101), 10 * S, Some(want("r-1", Phase::Abort)));
+    let replaced = Beacon::of(&Claim::of(1, "a test"), 101, 10 * S, Some(want("r-1", Phase::Abort)));
     assert_eq!(pair.duty.hears(10 * S + OFFSET, &replaced), None);
     assert_eq!(pair.passes(24 * S - 1), None, "the second controller's word holds for 15 s");
     assert_eq!(pair.passes(24 * S), Some(Act::StopGently));

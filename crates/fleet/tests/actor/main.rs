@@ -17,6 +17,7 @@ use fleet::bus::{Broker, Name};
 use fleet::controller::{Controller, Follower, Job, News};
 use fleet::permissions::Permissions;
 use fleet::signed::{Signer, Trusted};
+use fleet::want::Claim;
 use model::Distribution;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -100,8 +101,8 @@ impl Follower for Nobody {
 
 fn be_controller(url: &str, seed: &str, bundle: &str, lease_s: &str) -> Result<(), Box<dyn Error>> {
     let signer = Signer::of(seed, Name::of("lab")?)?;
-    let mut controller =
-        Controller::begin(Broker::local(url), signer, 1).map_err(|problems| problems.to_string())?;
+    let mut controller = Controller::begin(Broker::local(url), signer, Claim::of(1, "a test"))
+        .map_err(|problems| problems.to_string())?;
     let members = controller.wait_for(Duration::from_secs(30), &|members| members.len() == 2);
     let bundle = Bundle::read(&std::fs::read(bundle)?)?;
     let job = Job { run: Name::of("r-1")?, members: &members, bundle: &bundle, lease_s: lease_s.parse()? };

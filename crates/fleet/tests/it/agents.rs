@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use fleet::bus::{Broker, Name};
 use fleet::controller::{Controller, Member};
 use fleet::signed::Signer;
+use fleet::want::Claim;
 
 use crate::broker::Nats;
 use crate::job::BUILD;
@@ -71,7 +72,7 @@ pub(crate) fn controller(nats: &Nats, key: &Key, agents: usize) -> (Controller, 
 
 /// One on whichever bus.
 pub(crate) fn controller_at(broker: Broker, key: &Key, agents: usize) -> (Controller, Vec<Member>) {
-    let controller = Controller::begin(broker, key.signer(), 1);
+    let controller = Controller::begin(broker, key.signer(), Claim::of(1, "a test"));
     let controller = controller.unwrap_or_else(|problems| panic!("{problems}"));
     let members = controller.wait_for(LONG, &|members| members.len() == agents);
     assert_eq!(members.len(), agents, "{members:?}");

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use fleet::bus::{Announcer, Broker, BusError, Heard, Reader, Station, StreamOf};
 use fleet::heartbeat::Heartbeat;
+use fleet::want::Claim;
 use fleet::{Authority, Certificate, Credentials, new_user_seed};
 use model::record::plan::Load;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
@@ -221,8 +222,8 @@ fn an_agent_s_key_is_good_for_nothing_that_is_another_one_s() {
 fn an_agent_does_not_speak_for_another_one_under_its_own_name() {
     let Some(guard) = Guard::begin(&["a1", "a2"]) else { return };
     let key = guard.key.signer();
-    let announcer =
-        Announcer::begin(broker(&guard.boss), key, 1, LONG).unwrap_or_else(|error| panic!("{error}"));
+    let announcer = Announcer::begin(broker(&guard.boss), key, Claim::of(1, "a test"), LONG)
+        .unwrap_or_else(|error| panic!("{error}"));
     let other = guard.stranger(Some(&guard.agents[1])).expect("its key is good");
     let says =
         |name: &str| serde_json::to_string(&Heartbeat::of(name, 1, "x", &[0])).expect("text and numbers");
@@ -235,7 +236,7 @@ fn an_agent_does_not_speak_for_another_one_under_its_own_name() {
 #[test]
 fn an_agent_fetches_a_bundle_of_many_messages_and_reads_nothing_else() {
     let Some(guard) = Guard::begin(&["a1"]) else { return };
-    let boss = Announcer::begin(broker(&guard.boss), guard.key.signer(), 1, LONG);
+    let boss = Announcer::begin(broker(&guard.boss), guard.key.signer(), Claim::of(1, "a test"), LONG);
     let boss = boss.unwrap_or_else(|error| panic!("{error}"));
     let run = voice("a1").run;
     let bytes: Vec<u8> = (0..3_300_001u32).map(|number| (number / 7) as u8).collect();
@@ -272,7 +273,7 @@ fn an_answer_that_goes_to_the_broker_s_api_removes_nothing() {
     let Some(guard) = Guard::begin(&["a1", "a2"]) else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let first = reader(broker(&guard.boss), &[]);
-    let boss = Announcer::begin(broker(&guard.boss), guard.key.signer(), 1, LONG);
+    let boss = Announcer::begin(broker(&guard.boss), guard.key.signer(), Claim::of(1, "a test"), LONG);
     let boss = boss.unwrap_or_else(|error| panic!("{error}"));
     let run = voice("a1").run;
     boss.put(&run, "it", vec![7; 3_000_000]).unwrap_or_else(|error| panic!("{error}"));

@@ -9,6 +9,7 @@ use engine::Endpoint;
 use fleet::bus::{Broker, Name};
 use fleet::controller::Controller;
 use fleet::signed::Signer;
+use fleet::want::Claim;
 use model::{Catalogue, Plan, Problem, Result};
 use serde::Deserialize;
 use testbed::{Helper, Lab, Launch, Needed, Running, program};
@@ -57,7 +58,7 @@ pub(crate) fn set_up(
         let program = env.settings.helpers.program.clone();
         helping.push(lab.help(&Helper { name, program, args, cpus: cpus.clone() })?);
     }
-    let controller = Controller::begin(broker, signer, 1)?;
+    let controller = Controller::begin(broker, signer, Claim::of(1, "the run itself"))?;
     let is_enough = |members: &[_]| members.len() == agents as usize || env.interrupt.count() > 0;
     let members = controller.wait_for(READY_TIMEOUT, &is_enough);
     env.interrupt.check()?;
