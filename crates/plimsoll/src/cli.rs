@@ -87,6 +87,8 @@ pub(crate) enum Verb {
     /// Be a load machine of a fleet
     #[command(name = Helpers::AGENT)]
     Agent(verbs::agent::AgentArgs),
+    /// Set up, place, look at and take down load machines
+    Fleet(verbs::fleet::FleetArgs),
     /// Tell what this machine can and cannot do; install what is missing
     Doctor(verbs::doctor::DoctorArgs),
     /// Remove what killed runs left behind; remove runs, studies, data sets and what was built

@@ -96,6 +96,7 @@ fn perform(verb: Verb, context: &mut Context) -> Result<u8> {
         Verb::Export(args) => verbs::export::main(&args, context),
         Verb::Link(args) => verbs::link::main(&args, context),
         Verb::Agent(args) => verbs::agent::main(&args, context),
+        Verb::Fleet(args) => verbs::fleet::main(&args, context),
         Verb::Doctor(args) => verbs::doctor::main(&args, context),
         Verb::Clean(args) => verbs::clean::main(&args, context),
         Verb::Keeper(_) | Verb::Observer | Verb::Reader | Verb::Switch(_) | Verb::Stressor => Ok(0),

@@ -1,8 +1,18 @@
 //! Users that a fleet's agents drive instead of this process.
 
 pub mod agent;
+mod broker;
 mod build;
 mod bundle;
 pub mod choice;
-pub(crate) mod local;
+pub mod down;
+pub mod folder;
+mod hosts;
+pub mod init;
+mod local;
+mod named;
+mod placed;
+pub(crate) mod set_up;
 pub(crate) mod standing;
+pub mod status;
+pub mod up;

@@ -20,6 +20,7 @@ use store::Run;
 use wording::{Asking, VerdictInputs};
 
 use crate::diagnose;
+use crate::fleet::standing::FleetRecording;
 use crate::measure::Recording;
 
 /// What is judged.
@@ -143,7 +144,8 @@ pub(crate) fn fill_in_users(case: &Case<'_>, record: &mut RunRecord) -> Result<(
     let Case { plan, load, recording, series, steady, unsettled_after_s, asking, .. } = *case;
     let Recording { totals, .. } = recording;
     let names = &totals.names;
-    let seconds = CountedSeconds { plan, load, steady, names };
+    let generator_cpus = generator_cpus(plan, recording.fleet.as_ref().and_then(FleetRecording::cpus));
+    let seconds = CountedSeconds { plan, load, steady, names, generator_cpus };
     let host = analysis::host_shares(series);
     let observed = Observed::of(&seconds, analysis::operations(steady, names), totals.connects, host);
     record.outcome = recording.outcome;
@@ -190,6 +192,13 @@ pub(crate) struct CountedSeconds<'a> {
     pub(crate) load: &'a Load,
     pub(crate) steady: &'a Steady,
     pub(crate) names: &'a [OperationName],
+    /// The number of CPUs of all generators.
+    pub(crate) generator_cpus: usize,
+}
+
+/// The number of CPUs of all generators: of this process's, or of those that a fleet has elsewhere.
+pub(crate) fn generator_cpus(plan: &Plan, elsewhere: Option<usize>) -> usize {
+    elsewhere.unwrap_or(plan.placement.generator.len())
 }
 
 /// What users and the generator saw in them.
@@ -210,12 +219,11 @@ impl Observed {
         connects: u64,
         host: HostShares,
     ) -> Observed {
-        let CountedSeconds { plan, load, steady, names } = *seconds;
+        let CountedSeconds { plan, load, steady, names, generator_cpus } = *seconds;
         let little = little(load, steady);
         operations.retain(|row| row.completed > 0 || !row.errors.is_empty());
-        let cpus = plan.placement.generator.len();
         Observed {
-            generator: analysis::generator(steady, &little, cpus, connects, host),
+            generator: analysis::generator(steady, &little, generator_cpus, connects, host),
             little,
             targets: analysis::targets(&plan.qos, steady, names),
             untimed: analysis::untimed(steady, &operations),
@@ -245,7 +253,7 @@ pub(crate) fn checks(
     observed: &Observed,
     beside: &Circumstances<'_>,
 ) -> Result<Vec<CheckOutcome>> {
-    let CountedSeconds { plan, load, steady, names } = *seconds;
+    let CountedSeconds { plan, load, steady, names, .. } = *seconds;
     let populations = &plan.kit.populations()?;
     Ok(analysis::validity(&ValidityInputs {
         outcome: beside.outcome,

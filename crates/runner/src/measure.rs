@@ -19,7 +19,7 @@ use observe::TierJob;
 use store::RunWriter;
 
 use crate::environment::Environment;
-use crate::fleet::standing::{FleetRecording, sentence};
+use crate::fleet::standing::{FleetRecording, StandingFleet, sentence};
 use crate::pace::{Pace, phase};
 use crate::progress::Progress;
 use crate::run_options::options;
@@ -98,7 +98,7 @@ pub(crate) fn measure(
         kills: Vec::new(),
         mended: Vec::new(),
         alarms: BTreeMap::new(),
-        so_far: SoFar::default(),
+        so_far: SoFar::of(fleet.as_ref().and_then(StandingFleet::cpus)),
         clock: None,
         in_turn: side.turns.is_some(),
         together: side.together.as_ref(),

@@ -10,7 +10,7 @@ use store::{Run, RunWriter, Runs};
 
 use crate::by_hand::{ByHand, Wishes};
 use crate::environment::Environment;
-use crate::fleet::local;
+use crate::fleet::set_up as fleet;
 use crate::guests;
 use crate::judge::{Case, judge, series_seen};
 use crate::keep;
@@ -70,7 +70,7 @@ fn one(
     kit::lint(env.catalogue, &plan.kit.name)?;
     kit::check_targets(plan, env.catalogue)?;
     let rules = env.catalogue.rules()?;
-    local::refuse(env.settings.fleet, plan, env)?;
+    fleet::refuse(env.settings.fleet.as_ref(), plan, env)?;
     env.machine.hold(env.interrupt, env.progress)?;
     if !plan.guests.is_empty() {
         return guests::run(recipe, plan, &rules, env);

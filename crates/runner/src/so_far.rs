@@ -8,7 +8,7 @@ use model::progress::{CheckProgress, TargetProgress};
 use model::record::{LoadChange, Outcome, Series, TargetOutcome};
 use observe::VIEWER;
 
-use crate::judge::{Circumstances, CountedSeconds, Observed, checks};
+use crate::judge::{Circumstances, CountedSeconds, Observed, checks, generator_cpus};
 
 /// It is worked out this often at most, in seconds of the run.
 const EVERY_S: u32 = 5;
@@ -19,6 +19,8 @@ pub(crate) struct SoFar {
     /// The second in which it was worked out last.
     at: Option<u32>,
     viewer: Mean,
+    /// The number of CPUs of generators that a fleet has elsewhere.
+    cpus_elsewhere: Option<usize>,
     pub(crate) targets: Vec<TargetProgress>,
     pub(crate) checks: Vec<CheckProgress>,
 }
@@ -46,6 +48,11 @@ impl Mean {
 }
 
 impl SoFar {
+    /// Of a run whose generators have that number of CPUs elsewhere.
+    pub(crate) fn of(cpus_elsewhere: Option<usize>) -> SoFar {
+        SoFar { cpus_elsewhere, ..SoFar::default() }
+    }
+
     /// A second has ended, in which `samples` came; `steady` are those that count.
     pub(crate) fn second(
         &mut self,
@@ -60,7 +67,9 @@ impl SoFar {
             return;
         }
         self.at = Some(number);
-        self.judge(&CountedSeconds { plan, load: &plan.load, steady, names: second.names }, happened);
+        let generator_cpus = generator_cpus(plan, self.cpus_elsewhere);
+        let (load, names) = (&plan.load, second.names);
+        self.judge(&CountedSeconds { plan, load, steady, names, generator_cpus }, happened);
     }
 
     fn judge(&mut self, seconds: &CountedSeconds<'_>, happened: Happened<'_>) {

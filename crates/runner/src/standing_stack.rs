@@ -17,7 +17,7 @@ use crate::artefact::file_set::{self, FileSet};
 use crate::artefact::prepared::{self, Base};
 use crate::artefact::{dataset, product, shards};
 use crate::environment::Environment;
-use crate::fleet::{local, standing::StandingFleet};
+use crate::fleet::{set_up as fleet, standing::StandingFleet};
 use crate::front_page::FrontPage;
 use crate::lab::open_lab;
 use crate::server::{Server, ServerAccess};
@@ -78,8 +78,8 @@ impl StandingStack {
             }
             None => StandingStack::start(plan, id, env)?,
         };
-        if let Some(choice) = env.settings.fleet {
-            standing.fleet = Some(local::set_up(choice, plan, (&standing.target, id), env)?);
+        if let Some(choice) = &env.settings.fleet {
+            standing.fleet = Some(fleet::set_up(choice, plan, (&standing.target, id), env)?);
         }
         Ok(standing)
     }

@@ -27,7 +27,7 @@ use model::{Kind, Problem, Result};
 use store::Study;
 
 use crate::environment::Environment;
-use crate::fleet::local;
+use crate::fleet::set_up as fleet;
 use crate::guests::{self, Stacks};
 use crate::measure::SideBySide;
 use crate::server::ServerAccess;
@@ -113,7 +113,7 @@ impl<'a> TrialBench<'a> {
         env: Environment<'a>,
     ) -> Result<TrialBench<'a>> {
         let rules = env.catalogue.rules()?;
-        let now = identity::of(&arms, server, &env.settings.origin.version);
+        let now = identity::of(&arms, server, &env.settings.origin.version, env.settings.fleet.as_ref());
         match study.read(identity::FILE)? {
             Some(then) => identity::check(&then, &now)?,
             None => study.write(identity::FILE, &now)?,
@@ -462,7 +462,7 @@ fn refuse_early(arms: &[Option<ReadyArm>], server: &ServerAccess, env: &Environm
             None => guests::refuse(&arm.plan)
                 .and_then(|()| standing_stack::refuse(&arm.plan, &arm.catalogue, env.home)),
         };
-        let found = found.and_then(|()| local::refuse(env.settings.fleet, &arm.plan, env));
+        let found = found.and_then(|()| fleet::refuse(env.settings.fleet.as_ref(), &arm.plan, env));
         for problem in found.err().into_iter().flat_map(model::Problems::into_vec) {
             // Arms share their mistakes.
             if !problems.contains(&problem) {

@@ -19,19 +19,22 @@ use crate::context::Context;
 #[command(after_help = "\
 Examples:
   plimsoll agent --broker nats://127.0.0.1:4222 --fleet lab --controller OABC…
-  plimsoll agent --broker nats://127.0.0.1:4222 --fleet lab --name load2 --config agent.toml --cpus 1,2
+  plimsoll agent --creds load2.toml --config agent.toml --cpus 1,2
 
 An agent listens nowhere. It obeys controllers whose public keys it was given, and drives load to its own machine
 alone unless --allow-target or agent.toml says more. agent.toml has `controllers` (public keys), `targets` (names,
 addresses, networks such as 10.0.0.0/24), `max_users`, `max_rate` (arrivals a second) and `max_duration`.
 It ends its load by itself when nobody has wanted it for 15 s, and goes on until Ctrl-C.")]
 pub(crate) struct AgentArgs {
-    /// The fleet's bus; so far one on this machine
-    #[arg(long, value_name = "nats://HOST:PORT")]
-    broker: String,
+    /// What lets it onto a fleet's bus: the file that `plimsoll fleet init` made for it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["broker", "fleet", "name"])]
+    creds: Option<PathBuf>,
+    /// A bus on this machine that asks nobody who they are
+    #[arg(long, value_name = "nats://HOST:PORT", required_unless_present = "creds", requires = "fleet")]
+    broker: Option<String>,
     /// The fleet's name
-    #[arg(long, value_name = "NAME")]
-    fleet: String,
+    #[arg(long, value_name = "NAME", required_unless_present = "creds")]
+    fleet: Option<String>,
     /// This agent's name in it instead of the machine's
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -61,10 +64,19 @@ pub(crate) fn main(args: &AgentArgs, context: &mut Context) -> Result<u8> {
         let what = format!("CPU {other} is not this process's: it may use {allowed:?}");
         return Err(Problem::recipe(what).key("--cpus").into());
     }
-    let name = args.name.clone().unwrap_or_else(machine);
+    let known = args.creds.as_deref().map(agent::read_credentials).transpose()?;
+    let (name, fleet, broker) = match known {
+        Some(known) => (known.name, known.fleet, known.broker),
+        None => (
+            args.name.clone().unwrap_or_else(machine),
+            args.fleet.clone().unwrap_or_default(),
+            args.broker.clone().unwrap_or_default(),
+        ),
+    };
     let asked = AgentAsked {
-        broker: args.broker.clone(),
-        fleet: args.fleet.clone(),
+        credentials: args.creds.clone(),
+        broker: broker.clone(),
+        fleet: fleet.clone(),
         name: name.clone(),
         controllers: args.controller.clone(),
         targets: args.allow_target.clone(),
@@ -81,9 +93,7 @@ pub(crate) fn main(args: &AgentArgs, context: &mut Context) -> Result<u8> {
             ended.store(true, Ordering::Relaxed);
         });
     } else {
-        context
-            .console
-            .note(&format!("agent {name} of fleet {} at {}; Ctrl-C ends it", args.fleet, args.broker));
+        context.console.note(&format!("agent {name} of fleet {fleet} at {broker}; Ctrl-C ends it"));
     }
     let interrupt = context.interrupt.clone();
     agent::run(&asked, &|| interrupt.count() > 0 || input_ended.load(Ordering::Relaxed))?;

@@ -21,6 +21,7 @@ use crate::verbs::server_args::ServerArgs;
 use question::QuestionArgs;
 use runner::awake::Awake;
 use runner::cpus;
+use runner::fleet::choice::FleetChoice;
 use runner::progress::Progress;
 use runner::server::ServerAccess;
 use runner::study_so_far;
@@ -63,6 +64,9 @@ pub(crate) struct CompareArgs {
     stack: StackArgs,
     #[command(flatten)]
     question: QuestionArgs,
+    /// Let agents drive the users of both sides instead of this process: local:N starts N of them on this machine
+    #[arg(long, value_name = "local:N")]
+    fleet: Option<FleetChoice>,
     #[command(flatten)]
     server: ServerArgs,
     /// Write the result as JUnit XML to this file: a test case for each figure, and the gate's
@@ -104,6 +108,7 @@ impl CompareArgs {
 pub(crate) fn main(args: &CompareArgs, context: &mut Context) -> Result<u8> {
     let junit = Export::to("--junit", args.junit.as_deref())?;
     let server = args.server.access();
+    context.settings.fleet.clone_from(&args.fleet);
     let ended = match (&args.resume, args.a.as_deref().zip(args.b.as_deref())) {
         (Some(name), _) => {
             let (bench, awake) = resume(args, name, &server, context)?;
@@ -148,6 +153,7 @@ fn pair(args: &CompareArgs, a: &str, b: &str, server: &ServerAccess, context: &m
 fn refuse_for_runs(args: &CompareArgs) -> Result<()> {
     let mut given = args.question.given_of_trials();
     given.extend(args.kit.as_ref().map(|_| "--kit"));
+    given.extend(args.fleet.as_ref().map(|_| "--fleet"));
     given.extend(args.stack.given());
     given.extend(given_of_server(&args.server));
     let problem =

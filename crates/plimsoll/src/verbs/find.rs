@@ -52,8 +52,9 @@ pub(crate) struct FindArgs {
     stack: StackArgs,
     #[command(flatten)]
     goal: GoalArgs,
-    /// Let agents drive the users instead of this process: local:N starts N of them on this machine
-    #[arg(long, value_name = "local:N")]
+    /// Let agents drive the users instead of this process: local:N starts N of them on this machine, a name is that of a
+    /// fleet (`plimsoll fleet`)
+    #[arg(long, value_name = "local:N|NAME")]
     fleet: Option<FleetChoice>,
     #[command(flatten)]
     server: ServerArgs,
@@ -101,7 +102,7 @@ impl FindArgs {
 }
 
 pub(crate) fn main(args: &FindArgs, context: &mut Context) -> Result<u8> {
-    context.settings.fleet = args.fleet;
+    context.settings.fleet.clone_from(&args.fleet);
     let bench = match &args.resume {
         Some(name) => resume(args, name, context)?,
         None => begin(args, context)?,

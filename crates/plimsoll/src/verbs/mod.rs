@@ -13,6 +13,7 @@ pub(crate) mod export;
 pub(crate) mod faults;
 pub(crate) mod find;
 pub(crate) mod finish;
+pub(crate) mod fleet;
 pub(crate) mod hit;
 pub(crate) mod keeper;
 pub(crate) mod kept;

@@ -43,8 +43,9 @@ pub(crate) struct RunArgs {
     /// it waits for. Only servers that are built to be studied are ended (flash, haboob)
     #[arg(long, value_name = "CALL:disk")]
     abort_on: Option<AbortOn>,
-    /// Let agents drive the users instead of this process: local:N starts N of them on this machine
-    #[arg(long, value_name = "local:N")]
+    /// Let agents drive the users instead of this process: local:N starts N of them on this machine, a name is that of a
+    /// fleet (`plimsoll fleet`)
+    #[arg(long, value_name = "local:N|NAME")]
     fleet: Option<FleetChoice>,
     #[command(flatten)]
     server: SingleArgs,
@@ -84,7 +85,7 @@ pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
         check_abort(&plan, &context.settings)?;
         context.settings.abort_on.clone_from(&args.abort_on);
     }
-    context.settings.fleet = args.fleet;
+    context.settings.fleet.clone_from(&args.fleet);
     let measured = outcome::run(&recipe, &plan, &server, &mut context.environment().with(&catalogue))?;
     kept::show_run(&measured, args.json, context);
     Ok(exit_code(measured.run.record()))

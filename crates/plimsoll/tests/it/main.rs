@@ -35,6 +35,7 @@ mod explore;
 mod export;
 mod faults;
 mod find;
+mod fleet_placed;
 mod fleet_run;
 mod followed;
 mod frozen;
@@ -70,6 +71,10 @@ mod reference_servers_long;
 mod replaced;
 mod so_far;
 mod soak;
+// Not every room needs all of it.
+#[allow(dead_code)]
+#[path = "../../../testbed/tests/it/sshd.rs"]
+mod sshd;
 mod standing;
 mod starved;
 mod static_files;

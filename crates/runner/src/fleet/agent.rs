@@ -1,8 +1,10 @@
 //! An agent of a fleet: what its operator says of it, and its serving.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use fleet::Credentials;
 use fleet::agent::{AgentOptions, serve};
 use fleet::bus::{Broker, Name};
 use fleet::permissions::{Allowed, Permissions};
@@ -19,6 +21,8 @@ const MAX_SPOOL_BYTES: u64 = 2 << 30;
 /// What an agent is started with.
 #[derive(Debug, Clone, Default)]
 pub struct AgentAsked {
+    /// The file that lets it onto a fleet's bus; it has the next three, and the controller's key.
+    pub credentials: Option<PathBuf>,
     /// `nats://HOST:PORT`.
     pub broker: String,
     /// The fleet's name.
@@ -43,15 +47,25 @@ pub struct AgentAsked {
 /// All that is wrong with what was asked for.
 pub fn options(asked: &AgentAsked) -> Result<AgentOptions> {
     let file = asked.file.as_deref().map(read).transpose()?.unwrap_or_default();
+    let credentials = asked.credentials.as_deref().map(read_credentials).transpose()?;
     let mut problems: Vec<Problem> = Vec::new();
     let mut wrong = |key: &str, why: String| problems.push(Problem::recipe(why).key(key));
-    let broker = Broker::local(asked.broker.clone());
-    if let Err(why) = broker.check() {
-        wrong("--broker", why);
-    }
-    let fleet = Name::of(&asked.fleet).map_err(|why| wrong("--fleet", why)).ok();
-    let name = Name::of(&asked.name).map_err(|why| wrong("--name", why)).ok();
-    let keys: Vec<String> = asked.controllers.iter().chain(&file.controllers).cloned().collect();
+    let broker = match &credentials {
+        Some(credentials) => credentials.broker().map_err(|why| wrong("--creds", why)).ok(),
+        None => {
+            let broker = Broker::local(asked.broker.clone());
+            broker.check().map(|()| broker).map_err(|why| wrong("--broker", why)).ok()
+        }
+    };
+    let (fleet, name) = match &credentials {
+        Some(credentials) => (&credentials.fleet, &credentials.name),
+        None => (&asked.fleet, &asked.name),
+    };
+    let fleet = Name::of(fleet).map_err(|why| wrong("--fleet", why)).ok();
+    let name = Name::of(name).map_err(|why| wrong("--name", why)).ok();
+    let in_credentials = credentials.iter().flat_map(|credentials| &credentials.controllers);
+    let keys: Vec<String> =
+        asked.controllers.iter().chain(&file.controllers).chain(in_credentials).cloned().collect();
     if keys.is_empty() {
         wrong("controllers", "no controller's key was given: it would obey nobody".to_string());
     }
@@ -75,7 +89,7 @@ pub fn options(asked: &AgentAsked) -> Result<AgentOptions> {
     let permissions =
         Permissions { targets, max_users: file.max_users, max_rate_per_s: file.max_rate, max_duration_s };
     Problems::check(problems)?;
-    let (Some(fleet), Some(name), Some(trusted)) = (fleet, name, trusted) else {
+    let (Some(broker), Some(fleet), Some(name), Some(trusted)) = (broker, fleet, name, trusted) else {
         return Err(Problem::bug("an agent without a name passed its check").into());
     };
     Ok(AgentOptions {
@@ -89,6 +103,25 @@ pub fn options(asked: &AgentAsked) -> Result<AgentOptions> {
         spools: asked.spools.clone(),
         max_spool_bytes: MAX_SPOOL_BYTES,
     })
+}
+
+/// Reads the file that lets an agent onto a fleet's bus.
+///
+/// # Errors
+/// It can't be read, is none, or others can read it.
+pub fn read_credentials(path: &Path) -> Result<Credentials> {
+    let name = path.display().to_string();
+    let failed = |error: std::io::Error| Problem::recipe(format!("failed to read: {error}")).file(&name);
+    let text = fs::read_to_string(path).map_err(failed)?;
+    let mode = fs::metadata(path).map_err(failed)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        return Err(Problem::recipe("other users of this machine can read it")
+            .file(&name)
+            .why("whoever has it is this agent on the fleet's bus")
+            .remedy(format!("chmod 600 {name}"))
+            .into());
+    }
+    Credentials::read(&name, &text)
 }
 
 fn read(path: &Path) -> Result<AgentFile> {

@@ -12,17 +12,28 @@ use sha2::{Digest, Sha256};
 /// # Errors
 /// The file can't be read.
 pub(super) fn build() -> Result<String> {
-    static BUILD: OnceLock<std::result::Result<String, String>> = OnceLock::new();
+    Ok(digest()?[..BUILD_LETTERS].to_string())
+}
+
+/// Letters of a SHA-256 that tell builds apart.
+const BUILD_LETTERS: usize = 16;
+
+/// The SHA-256 of this program's file, in hexadecimal.
+///
+/// # Errors
+/// The file can't be read.
+pub(super) fn digest() -> Result<String> {
+    static DIGEST: OnceLock<std::result::Result<String, String>> = OnceLock::new();
     let read = || {
         let mut hash = Sha256::new();
         let mut file = File::open("/proc/self/exe").map_err(|error| error.to_string())?;
         std::io::copy(&mut file, &mut hash).map_err(|error| error.to_string())?;
-        Ok(hash.finalize().iter().take(8).fold(String::new(), |mut text, byte| {
+        Ok(hash.finalize().iter().fold(String::new(), |mut text, byte| {
             // Writing to a string can't fail.
             _ = write!(text, "{byte:02x}");
             text
         }))
     };
-    let known = BUILD.get_or_init(read).clone();
+    let known = DIGEST.get_or_init(read).clone();
     known.map_err(|why| Problem::environment(format!("failed to read this program's own file: {why}")).into())
 }

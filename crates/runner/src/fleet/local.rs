@@ -15,7 +15,7 @@ use serde::Deserialize;
 use testbed::{Helper, Lab, Launch, Needed, Running, program};
 
 use super::choice::FleetChoice;
-use super::standing::StandingFleet;
+use super::standing::{Beside, StandingFleet};
 use crate::environment::{Environment, Helpers};
 use crate::lab::open_lab;
 
@@ -28,14 +28,13 @@ const FLEET: &str = "local";
 /// The broker, or an agent, may take so long to be there.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Starts what `choice` says for runs of `plan` against `target`, on the generator's CPUs; `id` names its lab.
-pub(crate) fn set_up(
-    choice: FleetChoice,
+/// Starts that number of agents for runs of `plan` against `target`, on the generator's CPUs; `id` names their lab.
+pub(super) fn set_up(
+    agents: u32,
     plan: &Plan,
     (target, id): (&engine::Target, &str),
     env: &mut Environment<'_>,
 ) -> Result<StandingFleet> {
-    let FleetChoice::Local(agents) = choice;
     env.progress.step(&format!("starting {agents} agents and their bus"));
     let began = Instant::now();
     let program = bus(env.catalogue, env.home)?;
@@ -72,25 +71,17 @@ pub(crate) fn set_up(
     }
     let took = model::units::show_seconds(began.elapsed().as_secs_f64());
     env.progress.done(&format!("{agents} agents are ready on CPU {} ({took})", list(cpus)));
-    Ok(StandingFleet { choice, members, controller, agents: helping, bus, lab })
+    let beside = Beside::Started { agents: helping, bus, lab };
+    Ok(StandingFleet { choice: FleetChoice::Local(agents), members, controller, beside })
 }
 
-/// Refuses what such a fleet can't drive, and a machine that has no bus for it, before anything is started.
-pub(crate) fn refuse(choice: Option<FleetChoice>, plan: &Plan, env: &Environment<'_>) -> Result<()> {
-    let Some(FleetChoice::Local(_)) = choice else { return Ok(()) };
-    let problem = |what: &str| Problem::recipe(what).key("--fleet");
-    if !plan.guests.is_empty() {
-        let what = "guests share the load by themselves, and a fleet would share each of theirs again";
-        return Err(problem(what).remedy("without --guests").into());
-    }
-    if plan.load.by_hand.is_some() {
-        return Err(problem("users whose number is changed by hand are this process's own").into());
-    }
+/// Refuses a machine that has no bus for it.
+pub(super) fn refuse(env: &Environment<'_>) -> Result<()> {
     bus(env.catalogue, env.home).map(drop)
 }
 
 /// The program of the bus.
-fn bus(catalogue: &Catalogue, home: &Path) -> Result<PathBuf> {
+pub(super) fn bus(catalogue: &Catalogue, home: &Path) -> Result<PathBuf> {
     let service = catalogue.service(SERVICE)?;
     let found = program::of_service(&Needed::whole(&service), None, home).map_err(|problems| {
         problems.with_first(|first| {

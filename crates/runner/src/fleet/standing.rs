@@ -11,6 +11,7 @@ use testbed::{Helping, Lab, Running};
 
 use super::bundle;
 use super::choice::FleetChoice;
+use super::folder::Held;
 
 /// How long an agent goes on without a word of its controller.
 const LEASE_S: u64 = 15;
@@ -21,9 +22,15 @@ pub(crate) struct StandingFleet {
     pub(super) members: Vec<Member>,
     // In the order in which they end.
     pub(super) controller: Controller,
-    pub(super) agents: Vec<Helping>,
-    pub(super) bus: Running,
-    pub(super) lab: Lab,
+    pub(super) beside: Beside,
+}
+
+/// What ends with a standing fleet.
+pub(super) enum Beside {
+    /// Agents and a bus that were started for it.
+    Started { agents: Vec<Helping>, bus: Running, lab: Lab },
+    /// The right to be the controller of a fleet that goes on without it.
+    Held { _right: Held },
 }
 
 /// A run that a fleet drove.
@@ -36,6 +43,7 @@ pub(crate) struct FleetRun {
 pub(crate) struct FleetRecording {
     result: FleetResult,
     seconds: Vec<Vec<AgentSecond>>,
+    cpus: Option<usize>,
 }
 
 impl StandingFleet {
@@ -56,7 +64,14 @@ impl StandingFleet {
             agents: driven.agents.iter().map(agent_result).collect(),
         };
         let seconds = driven.agents.into_iter().map(|agent| agent.seconds).collect();
-        Ok(FleetRun { totals: driven.totals, record: FleetRecording { result, seconds } })
+        let record = FleetRecording { result, seconds, cpus: self.cpus() };
+        Ok(FleetRun { totals: driven.totals, record })
+    }
+
+    /// The number of CPUs of its generators, where they are others than those that the plan has for its own.
+    pub(crate) fn cpus(&self) -> Option<usize> {
+        let all = self.members.iter().map(|member| member.cpus.len()).sum();
+        matches!(self.beside, Beside::Held { .. }).then_some(all)
     }
 
     /// The last run is kept: its agents and their bus may forget it.
@@ -65,16 +80,18 @@ impl StandingFleet {
     }
 
     /// What of it is on this machine, to be watched.
-    pub(crate) fn jobs(&self) -> [TierJob; 2] {
+    pub(crate) fn jobs(&self) -> Vec<TierJob> {
+        let Beside::Started { agents, bus, .. } = &self.beside else { return Vec::new() };
         let job = |name: &str, pids: Vec<u32>| TierJob { name: name.to_string(), pids, ..TierJob::default() };
-        let bus = TierJob { cgroup: self.bus.cgroup.clone(), ..job(BUS, vec![self.bus.identity.pid]) };
-        [job(AGENTS, self.agents.iter().map(Helping::pid).collect()), bus]
+        let bus = TierJob { cgroup: bus.cgroup.clone(), ..job(BUS, vec![bus.identity.pid]) };
+        vec![job(AGENTS, agents.iter().map(Helping::pid).collect()), bus]
     }
 
     /// Ends all of it.
     pub(crate) fn close(self) -> Result<()> {
-        let StandingFleet { controller, agents, bus, lab, .. } = self;
+        let StandingFleet { controller, beside, .. } = self;
         drop(controller);
+        let Beside::Started { agents, bus, lab } = beside else { return Ok(()) };
         drop(agents);
         let closed = lab.close();
         bus.reap();
@@ -107,6 +124,11 @@ fn agent_result(seen: &AgentSeen) -> AgentResult {
 }
 
 impl FleetRecording {
+    /// As [`StandingFleet::cpus`].
+    pub(crate) fn cpus(&self) -> Option<usize> {
+        self.cpus
+    }
+
     /// Whether one of the agents was given up.
     pub(crate) fn has_lost(&self) -> bool {
         self.result.agents.iter().any(|agent| agent.lost.is_some())

@@ -7,6 +7,7 @@ use model::{Problem, Problems, Result};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
+use crate::fleet::choice::FleetChoice;
 use crate::server::ServerAccess;
 use crate::trial::arm::ReadyArm;
 
@@ -16,14 +17,22 @@ pub(crate) const FILE: &str = "identity.json";
 /// Digests by what they are of: `arm 1 (web.MaxRequestWorkers=64): files of the catalogue`.
 pub(crate) type Identity = BTreeMap<String, String>;
 
-/// What `arms` measure now, on this machine and with this version of Plimsoll.
-pub(crate) fn of(arms: &[Option<ReadyArm>], server: &ServerAccess, version: &str) -> Identity {
+/// What `arms` measure now, on this machine, with this version of Plimsoll and with users that `fleet` drives.
+pub(crate) fn of(
+    arms: &[Option<ReadyArm>],
+    server: &ServerAccess,
+    version: &str,
+    fleet: Option<&FleetChoice>,
+) -> Identity {
     // Studies that are under way on disk know it under the name that it had.
     let flags = format!("{server:?}").replace("ServerAccess", "ServerArgs");
     let mut identity = Identity::from([
         ("the version of Plimsoll".to_string(), version.to_string()),
         ("the flags about the server".to_string(), digest(flags.as_bytes())),
     ]);
+    if let Some(fleet) = fleet {
+        identity.insert("who drives the users (--fleet)".to_string(), fleet.to_string());
+    }
     for (number, arm) in arms.iter().enumerate() {
         let Some(arm) = arm else { continue };
         let name = |what: &str| format!("arm {} ({}): {what}", number + 1, arm.arm.label);
@@ -83,7 +92,7 @@ pub(crate) fn check(then: &Identity, now: &Identity) -> Result<()> {
     let problem = |what: &String| {
         Problem::recipe(format!("{what}: not as when the study began"))
             .why("trials before and after could not be compared")
-            .remedy("give the same --catalogue and server flags as then, or begin a new study")
+            .remedy("give the same --catalogue, --fleet and server flags as then, or begin a new study")
     };
     Problems::check(all.into_iter().filter(differs).map(problem).collect())
 }
@@ -103,6 +112,11 @@ mod tests {
         assert!(check(&identity("aa"), &identity("aa")).is_ok());
         let problems = check(&identity("aa"), &identity("bb")).expect_err("the plan differs");
         assert!(problems.to_string().contains("arm 1 (A): its plan: not as when"), "{problems}");
+        let server = ServerAccess::default();
+        let alone = of(&[], &server, "1", None);
+        let by_two = of(&[], &server, "1", Some(&FleetChoice::Local(2)));
+        let problems = check(&by_two, &alone).expect_err("this process would drive its users");
+        assert!(problems.to_string().contains("(--fleet): not as when"), "{problems}");
         let fewer = Identity::from([("the version of Plimsoll".to_string(), "1".to_string())]);
         assert!(check(&identity("aa"), &fewer).is_err(), "an arm is missing");
     }

@@ -1,0 +1,143 @@
+//! `plimsoll fleet`: load machines whose results are one result, set up, placed, looked at and taken down.
+
+mod words;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use fleet::bus::Name;
+use model::{Problem, Result};
+use runner::fleet::down::{self, Left};
+use runner::fleet::folder::FleetFolder;
+use runner::fleet::init::{InitAsked, init};
+use runner::fleet::{status, up};
+use runner::progress::Progress;
+
+use crate::context::Context;
+
+/// Set up, place, look at and take down load machines that drive users together.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  plimsoll fleet init lab --listen 10.0.0.5:4222       keys, and a broker on this machine
+  plimsoll fleet up lab hosts.toml                     agents on other machines, by ssh
+  plimsoll fleet status lab
+  plimsoll fleet doctor lab                            clocks, ways, builds, and whether strangers are kept out
+  plimsoll run dvdstore --fleet lab --target http://shop --allow-target shop
+  plimsoll fleet down lab
+
+hosts.toml has a table a machine:
+  [[host]]
+  ssh = \"load1\"                # as your ssh knows it
+  cpus = \"1-3\"                 # where it generates load; all, where it isn't said
+  config = \"agent.toml\"        # what that machine's operator allows (plimsoll agent --help), by its path there
+
+docs/fleet.md has the whole way, the firewall's rule, and what is trusted.")]
+pub(crate) struct FleetArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Make a fleet's keys, its broker's certificate and configuration, and what lets each agent in
+    Init {
+        /// The fleet's name
+        #[arg(value_parser = Name::of)]
+        name: Name,
+        /// Where its broker listens on this machine
+        #[arg(long, value_name = "ADDRESS[:PORT]")]
+        listen: String,
+        /// By which name or address agents find it, where that is another
+        #[arg(long, value_name = "HOST")]
+        host: Option<String>,
+        /// An agent that somebody will start by hand; may be given several times
+        #[arg(long, value_name = "NAME")]
+        agent: Vec<String>,
+    },
+    /// Start the broker and, by ssh, an agent on each machine of a file
+    Up {
+        /// The fleet's name
+        #[arg(value_parser = Name::of)]
+        name: Name,
+        /// The machines: hosts.toml; without it the broker alone is started, for agents that are started by hand
+        hosts: Option<PathBuf>,
+    },
+    /// Show what its agents do
+    Status {
+        /// The fleet's name
+        #[arg(value_parser = Name::of)]
+        name: Name,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Look at its clocks, its ways and its doors
+    Doctor {
+        /// The fleet's name
+        #[arg(value_parser = Name::of)]
+        name: Name,
+    },
+    /// End its agents and its broker, and take their keys off the machines
+    Down {
+        /// The fleet's name
+        #[arg(value_parser = Name::of)]
+        name: Name,
+    },
+}
+
+pub(crate) fn main(args: &FleetArgs, context: &mut Context) -> Result<u8> {
+    match &args.what {
+        What::Init { name, listen, host, agent } => {
+            let folder = FleetFolder::of(&context.home, name);
+            let asked = InitAsked { listen: listen.clone(), host: host.clone(), agents: agent.clone() };
+            let made = init(&folder, &asked)?;
+            context.console.result(&words::initiated(name, &made));
+            Ok(0)
+        }
+        What::Up { name, hosts } => {
+            let folder = FleetFolder::of(&context.home, name);
+            let placed = up::up(&folder, hosts.as_deref(), &mut context.environment())?;
+            context.console.result(&words::placed(name, &placed));
+            Ok(0)
+        }
+        What::Status { name, json } => {
+            let folder = FleetFolder::of(&context.home, name);
+            context.console.step("listening");
+            let found = status::status(&folder)?;
+            if *json {
+                context.console.json(&words::status_json(&found))?;
+            } else {
+                context.console.result(&words::status(name, &found));
+            }
+            // A script may ask whether all are there.
+            Ok(if found.agents.iter().all(|agent| agent.heard.is_some()) { 0 } else { FOUND_SOMETHING })
+        }
+        What::Doctor { name } => {
+            let folder = FleetFolder::of(&context.home, name);
+            context.console.step("listening, and asking for clocks");
+            let health = status::health(&folder)?;
+            context.console.result(&words::health(name, &health));
+            Ok(if words::is_well(&health) { 0 } else { FOUND_SOMETHING })
+        }
+        What::Down { name } => {
+            let folder = FleetFolder::of(&context.home, name);
+            let left = down::down(&folder, &mut context.environment())?;
+            done(name, &left)
+        }
+    }
+}
+
+/// What a script may ask for is not so.
+const FOUND_SOMETHING: u8 = 2;
+
+/// That nothing of the fleet runs any more, or what may.
+fn done(name: &Name, left: &[Left]) -> Result<u8> {
+    let problem = |left: &Left| {
+        Problem::environment(format!("agent {} on {} may still run: {}", left.agent, left.ssh, left.why))
+            .why("it is remembered, so that a later `down` finds it")
+            .remedy(format!("plimsoll fleet down {name}, once the machine can be reached"))
+    };
+    model::Problems::check(left.iter().map(problem).collect())?;
+    Ok(0)
+}

@@ -1,0 +1,170 @@
+//! What is said of a fleet.
+
+use std::time::Duration;
+
+use fleet::bus::Name;
+use fleet::want::Standing;
+use model::outside::one_line;
+use model::units::show_seconds;
+use runner::fleet::init::Initiated;
+use runner::fleet::status::{AgentClock, AgentStatus, FleetHealth, FleetStatus};
+use runner::fleet::up::Placed;
+use serde_json::{Value as Json, json};
+
+/// An agent's clock is known well enough where its bound is below this.
+const MAX_BOUND: Duration = Duration::from_millis(10);
+
+/// What was made, and how it goes on.
+pub(super) fn initiated(name: &Name, made: &Initiated) -> String {
+    let Initiated { broker, config, controller, agents } = made;
+    let mut text = format!(
+        "fleet {name}: its broker will be at {broker}, and agents obey\n  {controller}\n\n\
+         Its port must be open for agents, and no other port.\n"
+    );
+    for (agent, file) in agents {
+        text += &format!(
+            "\n{agent}: bring {} there, readable by its user alone, and\n  plimsoll agent --creds {agent}.toml --config agent.toml\n",
+            file.display()
+        );
+    }
+    let next = format!(
+        "\nNext: plimsoll fleet up {name} starts the broker, and with hosts.toml agents by ssh.\n\
+         (The broker by hand: nats-server --config {})\n",
+        config.display()
+    );
+    text + &next
+}
+
+/// Where the agents are now.
+pub(super) fn placed(name: &Name, placed: &[Placed]) -> String {
+    if placed.is_empty() {
+        return format!("fleet {name}: its broker is ready\n");
+    }
+    let line = |one: &Placed| {
+        let Placed { agent, ssh, machine, cpus, pid } = one;
+        format!("  {agent:<16} {:<24} {machine:<10} {:>4} CPUs   process {pid}\n", one_line(ssh), cpus)
+    };
+    let lines: String = placed.iter().map(line).collect();
+    let agents = match placed.len() {
+        1 => "1 agent is".to_string(),
+        number => format!("{number} agents are"),
+    };
+    format!(
+        "fleet {name}: {agents} ready\n{lines}\nNext: plimsoll run … --fleet {name} --target URL --allow-target HOST; and at the end plimsoll fleet down {name}\n"
+    )
+}
+
+/// A line for each agent, and who controls them.
+pub(super) fn status(name: &Name, status: &FleetStatus) -> String {
+    let agents: String = status.agents.iter().map(|agent| format!("  {}\n", agent_line(agent))).collect();
+    let control = match &status.controller {
+        None => "nobody controls it now".to_string(),
+        Some((who, None)) => format!("{} controls it, and wants no run now", one_line(who)),
+        Some((who, Some(run))) => format!("{} controls it, for run {}", one_line(who), one_line(run)),
+    };
+    format!("fleet {name} at {}: {control}\n{agents}", status.broker)
+}
+
+fn agent_line(agent: &AgentStatus) -> String {
+    let name = &agent.agent;
+    let Some(heard) = &agent.heard else { return format!("{name:<16} nothing is heard of it") };
+    let build = if agent.is_same_build { "" } else { "; it is of another build than this program" };
+    let refused =
+        heard.refused.as_deref().map(|why| format!("; it believes no controller: {}", one_line(why)));
+    let problem = heard.problem.as_deref().map(|why| format!("; {}", one_line(why)));
+    let told =
+        heard.run.as_deref().map(|run| format!(" (run {}, {} messages told)", one_line(run), heard.told));
+    format!(
+        "{name:<16} {}{}, {} CPUs{build}{}{}",
+        standing(&heard.standing),
+        told.unwrap_or_default(),
+        heard.cpus.len(),
+        refused.unwrap_or_default(),
+        problem.unwrap_or_default()
+    )
+}
+
+fn standing(standing: &Standing) -> String {
+    match standing {
+        Standing::Idle => "waits for a run".to_string(),
+        Standing::Fetching => "fetches what its users do".to_string(),
+        Standing::Checked | Standing::Arming => "makes its generator ready".to_string(),
+        Standing::Armed | Standing::Agreed { .. } => "is ready to begin".to_string(),
+        Standing::Running => "drives users".to_string(),
+        Standing::Ended => "has ended its part".to_string(),
+        Standing::Missed => "was told too late to begin".to_string(),
+        Standing::Failed { why } => format!("can't: {}", one_line(why)),
+    }
+}
+
+/// The same for programs.
+pub(super) fn status_json(status: &FleetStatus) -> Json {
+    let agent = |one: &AgentStatus| {
+        let heard = one.heard.as_ref();
+        json!({
+            "agent": one.agent.as_str(),
+            "heard": heard.is_some(),
+            "same_build": one.is_same_build,
+            "cpus": heard.map(|heard| &heard.cpus),
+            "run": heard.and_then(|heard| heard.run.as_deref()),
+            "standing": heard.map(|heard| &heard.standing),
+            "told": heard.map(|heard| heard.told),
+        })
+    };
+    json!({
+        "format": 1,
+        "broker": status.broker,
+        "controller": status.controller.as_ref().map(|(who, _)| who),
+        "run": status.controller.as_ref().and_then(|(_, run)| run.as_deref()),
+        "agents": status.agents.iter().map(agent).collect::<Vec<_>>(),
+    })
+}
+
+/// What a fleet's doctor found.
+pub(super) fn health(name: &Name, health: &FleetHealth) -> String {
+    let mut text = status(name, &health.status);
+    for (agent, clock) in health.status.agents.iter().zip(&health.clocks) {
+        text += &format!("  {:<16} {}\n", agent.agent, clock_words(clock.as_ref()));
+    }
+    match health.open_doors.as_slice() {
+        [] => text += "strangers are kept out: without a key, and without encryption, nobody is let in\n",
+        doors => {
+            for door in doors {
+                text += &format!(
+                    "ANYBODY is let onto its bus {door}: take it down, and look at its configuration\n"
+                );
+            }
+        }
+    }
+    text
+}
+
+fn clock_words(clock: Option<&AgentClock>) -> String {
+    let Some(clock) = clock else { return "its clock doesn't answer".to_string() };
+    let AgentClock { offset, round_trip, answered, asked } = clock;
+    let seconds = |ns: i64| show_seconds(ns as f64 / 1e9);
+    let lost = if answered < asked {
+        format!(", {} of {asked} questions unanswered", asked - answered)
+    } else {
+        String::new()
+    };
+    format!(
+        "clock ahead by {} ± {}, there and back in {} at best{lost}",
+        seconds(offset.middle_ns()),
+        seconds(offset.bound_ns()),
+        show_seconds(round_trip.as_secs_f64())
+    )
+}
+
+/// Whether a run can count on it.
+pub(super) fn is_well(health: &FleetHealth) -> bool {
+    let is_known = |clock: &Option<AgentClock>| {
+        clock.is_some_and(|clock| clock.offset.bound_ns() as u128 <= MAX_BOUND.as_nanos())
+    };
+    let is_fit = |agent: &AgentStatus| {
+        agent.is_same_build && agent.heard.as_ref().is_some_and(|heard| heard.refused.is_none())
+    };
+    health.open_doors.is_empty()
+        && health.clocks.iter().all(is_known)
+        && health.status.agents.iter().all(is_fit)
+}

@@ -1,0 +1,107 @@
+//! A fleet that was set up before and whose agents wait for runs.
+
+use std::time::{Duration, Instant};
+
+use fleet::bus::{Listener, Name};
+use fleet::controller::{Controller, Member};
+use fleet::want::Claim;
+use model::{Plan, Problem, Result, units};
+
+use super::choice::FleetChoice;
+use super::folder::FleetFolder;
+use super::standing::{Beside, StandingFleet};
+use crate::environment::Environment;
+
+/// A controller says something each second: who hears none for so long is the only one.
+const QUIET: Duration = Duration::from_millis(2500);
+
+/// An agent says something each second.
+const HEARD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The broker may take so long until it can be reached.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Refuses runs of a plan that such a fleet can't drive, and a fleet that isn't there.
+pub(super) fn refuse(name: &Name, plan: &Plan, env: &Environment<'_>) -> Result<()> {
+    FleetFolder::of(env.home, name).check_is_there()?;
+    if plan.target.is_none() {
+        let what = format!(
+            "fleet {name} may have agents on other machines, and a stack that is stood up here is not theirs to reach"
+        );
+        return Err(Problem::recipe(what)
+            .key("--fleet")
+            .remedy("a server that is there: --target URL --allow-target HOST; or agents on this machine: --fleet local:2")
+            .into());
+    }
+    Ok(())
+}
+
+/// Becomes the fleet's controller, and waits for all of its agents.
+pub(super) fn set_up(name: &Name, env: &mut Environment<'_>) -> Result<StandingFleet> {
+    let folder = FleetFolder::of(env.home, name);
+    let began = Instant::now();
+    env.progress.step(&format!("waiting for the agents of fleet {name}"));
+    let held = folder.hold()?;
+    let expected = folder.agents();
+    if expected.is_empty() {
+        let problem = Problem::environment(format!("fleet {name} has no agents"));
+        return Err(problem.remedy(format!("plimsoll fleet up {name} hosts.toml")).into());
+    }
+    let broker = folder.credentials()?.broker().map_err(Problem::environment)?;
+    let listener = Listener { broker: broker.clone(), fleet: name.clone(), connect_timeout: CONNECT_TIMEOUT };
+    let heard = listener.listen(&folder.trusted()?, QUIET, &|heard| heard.beacon.is_some());
+    let heard = heard.map_err(|error| unreachable(&folder, &error.to_string()))?;
+    if let Some(other) = heard.beacon {
+        return Err(folder.taken(&other.who));
+    }
+    env.interrupt.check()?;
+    let claim = Claim::of(held.epoch, &who(&env.settings.origin.command));
+    let controller = Controller::begin(broker, folder.signer()?, claim)?;
+    let is_missing = |name: &Name, members: &[Member]| !members.iter().any(|member| member.name == *name);
+    let is_enough = |members: &[Member]| {
+        env.interrupt.count() > 0 || !expected.iter().any(|name| is_missing(name, members))
+    };
+    let members = controller.wait_for(HEARD_TIMEOUT, &is_enough);
+    env.interrupt.check()?;
+    let missing: Vec<String> =
+        expected.iter().filter(|name| is_missing(name, &members)).map(ToString::to_string).collect();
+    if !missing.is_empty() {
+        let what = format!(
+            "fleet {name}: nothing was heard of {} within {} s",
+            missing.join(", "),
+            HEARD_TIMEOUT.as_secs()
+        );
+        let file = folder.agent_file(&expected[0]);
+        let kept = file.parent().unwrap_or(&file).display().to_string();
+        return Err(Problem::environment(what)
+            .why("a run is all of its agents'")
+            .remedy(format!(
+                "plimsoll fleet status {name}; plimsoll fleet up {name} hosts.toml; an agent that is no part of it any more has no file in {kept}"
+            ))
+            .into());
+    }
+    let cpus: usize = members.iter().map(|member| member.cpus.len()).sum();
+    let took = units::show_seconds(began.elapsed().as_secs_f64());
+    let number = members.len();
+    env.progress.done(&format!("{number} agents of fleet {name} are ready on {cpus} CPUs ({took})"));
+    let choice = FleetChoice::Named(name.clone());
+    Ok(StandingFleet { choice, members, controller, beside: Beside::Held { _right: held } })
+}
+
+/// That the fleet's bus isn't there.
+pub(super) fn unreachable(folder: &FleetFolder, why: &str) -> model::Problems {
+    let name = folder.name();
+    Problem::environment(format!("fleet {name}: {why}"))
+        .why("its agents are spoken with over it alone")
+        .remedy(format!("plimsoll fleet up {name} hosts.toml starts it where it listens on this machine"))
+        .into()
+}
+
+/// This controller, by the command that it was called by, for people.
+fn who(words: &[String]) -> String {
+    let program = words.first().map_or("plimsoll", String::as_str);
+    let program = program.rsplit('/').next().unwrap_or(program);
+    let rest = words.iter().skip(1).take(2).map(String::as_str).collect::<Vec<_>>().join(" ");
+    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    format!("{program} {rest} (process {} on {machine})", std::process::id())
+}

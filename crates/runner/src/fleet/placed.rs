@@ -1,0 +1,81 @@
+//! What was started for a fleet, as a later start of the tool needs it to end that and nothing else.
+
+use std::path::{Path, PathBuf};
+
+use fleet::bus::Name;
+use model::{Problem, Result};
+use serde::{Deserialize, Serialize};
+use testbed::LastingProcess;
+use testbed::ssh::{RemoteProcess, SshHost};
+
+use super::folder::FleetFolder;
+
+const FILE: &str = "placed.json";
+
+/// All that runs for a fleet.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct PlacedFile {
+    /// The broker on this machine.
+    pub(super) broker: Option<LastingProcess>,
+    /// Agents on other machines.
+    pub(super) agents: Vec<PlacedAgent>,
+}
+
+/// An agent on another machine.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct PlacedAgent {
+    /// Its name.
+    pub(super) agent: String,
+    /// How ssh calls the machine.
+    pub(super) ssh: String,
+    /// The configuration of ssh, where it isn't the user's own.
+    pub(super) ssh_config: Option<PathBuf>,
+    /// The folder there that has its credentials, its spools and its log.
+    pub(super) folder: String,
+    /// Its process; none where it may not have been started.
+    pub(super) process: Option<RemoteProcess>,
+}
+
+impl PlacedAgent {
+    /// The machine.
+    pub(super) fn host(&self) -> Result<SshHost> {
+        SshHost::new(&self.ssh, self.ssh_config.as_deref())
+    }
+}
+
+impl PlacedFile {
+    /// What is known to run; nothing where nothing was ever started.
+    pub(super) fn read(folder: &FleetFolder) -> Result<PlacedFile> {
+        let path = folder.path(FILE);
+        if !path.exists() {
+            return Ok(PlacedFile::default());
+        }
+        let read = serde_json::from_str(&folder.text(FILE)?);
+        read.map_err(|error| damaged(&path, &error.to_string()))
+    }
+
+    /// Remembers it, before or at once after something is started.
+    pub(super) fn write(&self, folder: &FleetFolder) -> Result<()> {
+        let text = serde_json::to_string_pretty(self).map_err(|error| Problem::bug(error.to_string()))?;
+        folder.write(FILE, &text)
+    }
+
+    /// Takes the place of what was known of that agent.
+    pub(super) fn put(&mut self, agent: PlacedAgent) {
+        self.agents.retain(|known| known.agent != agent.agent);
+        self.agents.push(agent);
+    }
+}
+
+fn damaged(path: &Path, why: &str) -> model::Problems {
+    Problem::environment(format!("it can't be read: {why}"))
+        .file(path.display().to_string())
+        .why("what runs for this fleet is written there")
+        .remedy("end its agents and its broker by hand, and remove the file")
+        .into()
+}
+
+/// Where all of an agent is on its machine, below the cache folder of Plimsoll.
+pub(super) fn folder_of(fleet: &Name, agent: &Name) -> String {
+    format!("fleets/{fleet}/{agent}")
+}

@@ -1,0 +1,38 @@
+//! What drives the users instead of this process, of whichever kind.
+
+use model::{Plan, Problem, Result};
+
+use super::choice::FleetChoice;
+use super::standing::StandingFleet;
+use super::{local, named};
+use crate::environment::Environment;
+
+/// Has a fleet stand for runs of `plan` against `target`; `id` names what is started for it.
+pub(crate) fn set_up(
+    choice: &FleetChoice,
+    plan: &Plan,
+    target: (&engine::Target, &str),
+    env: &mut Environment<'_>,
+) -> Result<StandingFleet> {
+    match choice {
+        FleetChoice::Local(agents) => local::set_up(*agents, plan, target, env),
+        FleetChoice::Named(name) => named::set_up(name, env),
+    }
+}
+
+/// Refuses what a fleet can't drive, and one that isn't there or can't be, before anything is started.
+pub(crate) fn refuse(choice: Option<&FleetChoice>, plan: &Plan, env: &Environment<'_>) -> Result<()> {
+    let Some(choice) = choice else { return Ok(()) };
+    let problem = |what: &str| Problem::recipe(what).key("--fleet");
+    if !plan.guests.is_empty() {
+        let what = "guests share the load by themselves, and a fleet would share each of theirs again";
+        return Err(problem(what).remedy("without --guests").into());
+    }
+    if plan.load.by_hand.is_some() {
+        return Err(problem("users whose number is changed by hand are this process's own").into());
+    }
+    match choice {
+        FleetChoice::Local(_) => local::refuse(env),
+        FleetChoice::Named(name) => named::refuse(name, plan, env),
+    }
+}

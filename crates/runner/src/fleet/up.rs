@@ -1,0 +1,236 @@
+//! Placing a fleet: its broker on this machine, and an agent on each machine of a file, by ssh.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use fleet::bus::{Listened, Listener, Name};
+use model::{Problem, Problems, Result};
+use testbed::ssh::{Facts, RemoteState, SshHost};
+
+use super::build::{build, digest};
+use super::folder::FleetFolder;
+use super::hosts::{self, Host};
+use super::named::{CONNECT_TIMEOUT, unreachable};
+use super::placed::{PlacedAgent, PlacedFile, folder_of};
+use super::{broker, init};
+use crate::environment::{Environment, Helpers};
+
+/// An agent that was started may take so long to be heard.
+const HEARD_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// It may take so long to end, until it is killed.
+const STOP_GRACE: Duration = Duration::from_secs(10);
+
+/// An agent that is there.
+#[derive(Debug, Clone)]
+pub struct Placed {
+    /// Its name.
+    pub agent: Name,
+    /// How ssh calls its machine.
+    pub ssh: String,
+    /// The kind of machine: x86_64.
+    pub machine: String,
+    /// The number of CPUs on which it generates load.
+    pub cpus: usize,
+    /// Its process there.
+    pub pid: u32,
+}
+
+/// A machine that can be reached and can run this program.
+struct Reached<'a> {
+    host: &'a Host,
+    /// A configuration of ssh that isn't the user's own.
+    config: Option<&'a Path>,
+    ssh: SshHost,
+    facts: Facts,
+}
+
+/// Starts the broker, where it isn't there, and, where there is a file, an agent on each of its machines, which is started anew where
+/// it is there.
+/// What has been started is remembered at once, whatever comes after.
+///
+/// # Errors
+/// All that is wrong with the file; machines that can't be reached or are of another kind, before anything is started; an agent
+/// that ends or isn't heard.
+pub fn up(folder: &FleetFolder, file: Option<&Path>, env: &mut Environment<'_>) -> Result<Vec<Placed>> {
+    folder.check_is_there()?;
+    let hosts = file.map(hosts::read).transpose()?.unwrap_or_default();
+    let beside = file.and_then(Path::parent).unwrap_or(Path::new(""));
+    let config = hosts.ssh_config.as_ref().map(|config| beside.join(config));
+    let _held = folder.hold()?;
+    let reached = reach(&hosts.hosts, config.as_deref(), env)?;
+    let mut placed = PlacedFile::read(folder)?;
+    let mut is_changed = false;
+    for host in &hosts.hosts {
+        is_changed |= init::add(folder, &host.agent)?;
+    }
+    placed.broker = Some(broker::start(folder, placed.broker.take(), is_changed, env)?);
+    placed.write(folder)?;
+    if reached.is_empty() {
+        return Ok(Vec::new());
+    }
+    let result = place_all(folder, &reached, &mut placed, env);
+    if result.is_err() {
+        let name = folder.name();
+        env.progress
+            .note(&format!("what was started so far is remembered: `plimsoll fleet down {name}` ends it"));
+    }
+    result
+}
+
+fn place_all(
+    folder: &FleetFolder,
+    reached: &[Reached<'_>],
+    placed: &mut PlacedFile,
+    env: &mut Environment<'_>,
+) -> Result<Vec<Placed>> {
+    for one in reached {
+        env.interrupt.check()?;
+        start_agent(folder, one, placed, env)?;
+    }
+    env.progress.step("waiting for the agents to be heard");
+    let heard = listen(folder, reached, placed)?;
+    let row = |one: &Reached<'_>| {
+        let heartbeat = &heard.agents.get(one.host.agent.as_str())?.heartbeat;
+        Some(Placed {
+            agent: one.host.agent.clone(),
+            ssh: one.host.ssh.clone(),
+            machine: one.facts.machine.clone(),
+            cpus: heartbeat.cpus.len(),
+            pid: heartbeat.pid,
+        })
+    };
+    Ok(reached.iter().filter_map(row).collect())
+}
+
+/// Asks every machine what it is; all that can't be used are named at once.
+fn reach<'a>(
+    hosts: &'a [Host],
+    config: Option<&'a Path>,
+    env: &mut Environment<'_>,
+) -> Result<Vec<Reached<'a>>> {
+    let own = rustix::system::uname().machine().to_string_lossy().into_owned();
+    let (mut reached, mut problems): (Vec<Reached<'_>>, Vec<Problem>) = (Vec::new(), Vec::new());
+    for (index, host) in hosts.iter().enumerate() {
+        env.interrupt.check()?;
+        env.progress.advance(&format!("asking {}", host.ssh), index as f64 / hosts.len() as f64);
+        let asked = SshHost::new(&host.ssh, config).and_then(|ssh| Ok((ssh.facts()?, ssh)));
+        match asked {
+            Err(why) => problems.extend(why.into_vec()),
+            Ok((facts, _)) if facts.machine != own => {
+                let what = format!("{} is {}, and this program is for {own}", host.ssh, facts.machine);
+                problems.push(
+                    Problem::environment(what)
+                        .why("agents and controller are one build: the generator is the instrument")
+                        .remedy("a machine of the same kind"),
+                );
+            }
+            Ok((facts, ssh)) => reached.push(Reached { host, config, ssh, facts }),
+        }
+    }
+    Problems::check(problems)?;
+    Ok(reached)
+}
+
+/// Puts this program and an agent's credentials on a machine, and starts it.
+fn start_agent(
+    folder: &FleetFolder,
+    one: &Reached<'_>,
+    placed: &mut PlacedFile,
+    env: &mut Environment<'_>,
+) -> Result<()> {
+    let Reached { host, config, ssh, facts } = one;
+    let there = folder_of(folder.name(), &host.agent);
+    if let Some(known) = placed.agents.iter().find(|known| known.agent == host.agent.as_str())
+        && let Some(process) = &known.process
+    {
+        known.host()?.stop(process, STOP_GRACE)?;
+    }
+    let (interrupt, progress) = (env.interrupt, &mut *env.progress);
+    let text = format!("copying this program to {}", host.ssh);
+    let program = ssh.copy(Path::new("/proc/self/exe"), &digest()?, &mut |sent, total| {
+        progress.advance(&text, sent as f64 / total.max(1) as f64);
+        interrupt.count() == 0
+    })?;
+    let credentials = folder.agent(&host.agent)?.text();
+    let mut entry = PlacedAgent {
+        agent: host.agent.to_string(),
+        ssh: host.ssh.clone(),
+        ssh_config: config.map(Path::to_path_buf),
+        folder: there.clone(),
+        process: None,
+    };
+    placed.put(entry.clone());
+    placed.write(folder)?;
+    let credentials = ssh.put(&format!("{there}/credentials.toml"), credentials.as_bytes())?;
+    let spool = credentials.replace("credentials.toml", "spool");
+    let mut args = vec![Helpers::AGENT.to_string(), "--creds".to_string(), credentials];
+    args.extend(["--spool".to_string(), spool]);
+    if let Some(cpus) = &host.cpus {
+        let list: Vec<String> = cpus.iter().map(ToString::to_string).collect();
+        args.extend(["--cpus".to_string(), list.join(",")]);
+    }
+    if let Some(config) = &host.config {
+        let path = if config.starts_with('/') { config.clone() } else { format!("{}/{config}", facts.home) };
+        args.extend(["--config".to_string(), path]);
+    }
+    env.progress.step(&format!("starting agent {} on {}", host.agent, host.ssh));
+    entry.process = Some(ssh.start(&there, &program, &args)?);
+    placed.put(entry);
+    placed.write(folder)
+}
+
+/// Waits until all are heard that were started; what was heard.
+fn listen(folder: &FleetFolder, reached: &[Reached<'_>], placed: &PlacedFile) -> Result<Listened> {
+    let broker = folder.credentials()?.broker().map_err(Problem::environment)?;
+    let listener = Listener { broker, fleet: folder.name().clone(), connect_timeout: CONNECT_TIMEOUT };
+    let build = build()?;
+    let is_missing = |one: &Reached<'_>, heard: &Listened| {
+        let last = heard.agents.get(one.host.agent.as_str());
+        last.is_none_or(|last| last.heartbeat.build != build)
+    };
+    let is_enough = |heard: &Listened| !reached.iter().any(|one| is_missing(one, heard));
+    let trusted = folder.trusted()?;
+    let began = Instant::now();
+    let mut heard = Listened::default();
+    loop {
+        let more = listener.listen(&trusted, Duration::from_secs(2), &is_enough);
+        let more = more.map_err(|error| unreachable(folder, &error.to_string()))?;
+        heard.agents.extend(more.agents);
+        if is_enough(&heard) {
+            return Ok(heard);
+        }
+        let missing: Vec<&Reached<'_>> = reached.iter().filter(|one| is_missing(one, &heard)).collect();
+        let is_over = began.elapsed() > HEARD_TIMEOUT;
+        let problems: Vec<Problem> = missing
+            .iter()
+            .filter_map(|one| why_silent(one, placed, is_over).transpose())
+            .collect::<Result<_>>()?;
+        Problems::check(problems)?;
+    }
+}
+
+/// Why an agent isn't heard: nothing as long as it may still come.
+fn why_silent(one: &Reached<'_>, placed: &PlacedFile, is_over: bool) -> Result<Option<Problem>> {
+    let Reached { host, ssh, .. } = one;
+    let known = placed.agents.iter().find(|known| known.agent == host.agent.as_str());
+    let Some(process) = known.and_then(|known| known.process.as_ref()) else { return Ok(None) };
+    match ssh.state(process)? {
+        RemoteState::Ended { last_lines } => {
+            let said = last_lines.join("; ");
+            let what = format!("agent {} on {} has ended: {said}", host.agent, host.ssh);
+            Ok(Some(Problem::environment(what).why("the fleet would lack it")))
+        }
+        RemoteState::Running if is_over => {
+            let what = format!(
+                "agent {} on {} runs, and nothing was heard of it within {} s",
+                host.agent,
+                host.ssh,
+                HEARD_TIMEOUT.as_secs()
+            );
+            let try_this = "does a firewall between it and the broker let its connection through? its log is in its folder there";
+            Ok(Some(Problem::environment(what).remedy(try_this)))
+        }
+        RemoteState::Running => Ok(None),
+    }
+}
