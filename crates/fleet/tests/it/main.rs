@@ -4,6 +4,7 @@ mod agents;
 mod broker;
 mod bus;
 mod clocks;
+mod far;
 mod guard;
 mod guarded;
 mod job;
