@@ -16,7 +16,7 @@ use crate::duty::{Act, Duty};
 use crate::heartbeat::Heartbeat;
 use crate::permissions::Permissions;
 use crate::signed::{Purpose, Trusted};
-use crate::want::{Beacon, Part};
+use crate::want::{Beacon, Part, Standing};
 use generator::Generator;
 
 /// How often it looks whether something has changed.
@@ -51,11 +51,35 @@ pub struct AgentOptions {
 /// Makes of a bundle what its users do: who has the engine's scenario of a kit is above this room.
 pub type Open<'a> = dyn Fn(&Bundle) -> Result<RunOptions, String> + 'a;
 
-/// Serves until `is_over` says so.
+/// What happens to an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentNews<'a> {
+    /// The bus isn't there yet.
+    Waiting {
+        /// Why.
+        why: &'a str,
+    },
+    /// The bus is there.
+    Connected,
+    /// It stands otherwise than before.
+    Standing {
+        /// In this run.
+        run: Option<&'a str>,
+        /// So.
+        standing: &'a Standing,
+    },
+}
+
+/// Serves until `is_over` says so; what happens is told to `news`.
 ///
 /// # Errors
 /// This machine gives no thread, or the broker and this agent refuse each other. Whatever fails of a run is said to its controller.
-pub fn serve(options: AgentOptions, open: &Open<'_>, is_over: &dyn Fn() -> bool) -> Result<(), BusError> {
+pub fn serve(
+    options: AgentOptions,
+    open: &Open<'_>,
+    news: &mut dyn FnMut(&AgentNews<'_>),
+    is_over: &dyn Fn() -> bool,
+) -> Result<(), BusError> {
     // Another one in each of its lives.
     let incarnation = RandomState::new().build_hasher().finish();
     let name = options.name.as_str();
@@ -65,6 +89,7 @@ pub fn serve(options: AgentOptions, open: &Open<'_>, is_over: &dyn Fn() -> bool)
     let mut agent = Agent {
         options,
         open,
+        news,
         incarnation,
         station,
         duty,
@@ -86,6 +111,7 @@ pub fn serve(options: AgentOptions, open: &Open<'_>, is_over: &dyn Fn() -> bool)
 struct Agent<'a> {
     options: AgentOptions,
     open: &'a Open<'a>,
+    news: &'a mut dyn FnMut(&AgentNews<'_>),
     incarnation: u64,
     station: Station,
     duty: Duty,
@@ -106,6 +132,14 @@ impl Agent<'_> {
                 self.takes(&run, &name, fetched);
                 None
             }
+            Some(Heard::Waiting(why)) => {
+                (self.news)(&AgentNews::Waiting { why: &why });
+                None
+            }
+            Some(Heard::Connected) => {
+                (self.news)(&AgentNews::Connected);
+                None
+            }
             Some(Heard::Refused(error)) => return Err(error),
             None => None,
         };
@@ -120,6 +154,11 @@ impl Agent<'_> {
     fn hears(&mut self, at_ns: i64, sealed: &[u8]) -> Option<Act> {
         let body = self.options.trusted.open(Purpose::Beacon, sealed).map_err(|refusal| refusal.to_string());
         match body.and_then(Beacon::read) {
+            Ok(beacon) if self.duty.is_outdated(&beacon) => {
+                self.refused =
+                    Some(format!("{} came before another controller that it has heard", beacon.who));
+                None
+            }
             Ok(beacon) => {
                 self.refused = None;
                 self.duty.hears(at_ns, &beacon)
@@ -223,6 +262,9 @@ impl Agent<'_> {
         now.late_ns = self.generator.as_ref().and_then(Generator::late_ns);
         now.problem = telling.problem;
         now.refused.clone_from(&self.refused);
+        if (&now.run, &now.standing) != (&self.said.run, &self.said.standing) {
+            (self.news)(&AgentNews::Standing { run: now.run.as_deref(), standing: &now.standing });
+        }
         if now != self.said {
             self.said = now.clone();
             self.station.say(now);

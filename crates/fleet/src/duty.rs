@@ -66,6 +66,11 @@ impl Duty {
         (task.map(|task| task.run.as_str()), task.map_or(Standing::Idle, |task| task.standing.clone()))
     }
 
+    /// Whether it is of a controller that another one has replaced.
+    pub fn is_outdated(&self, beacon: &Beacon) -> bool {
+        beacon.epoch < self.last.0
+    }
+
     /// A beacon came whose signature is right, at `now_ns` of this machine's CLOCK_MONOTONIC. What is to be done, if anything.
     pub fn hears(&mut self, now_ns: i64, beacon: &Beacon) -> Option<Act> {
         // One that came before, or of a controller that was replaced, says nothing.

@@ -41,6 +41,10 @@ pub enum Heard {
         /// It.
         fetched: Result<Vec<u8>, String>,
     },
+    /// The bus isn't there yet, and why; said again only where that is another reason.
+    Waiting(String),
+    /// The bus is there.
+    Connected,
     /// The broker and this agent won't come together, however often they try: nothing more is heard.
     Refused(BusError),
 }
@@ -130,15 +134,25 @@ impl Work {
 
     async fn connect(&mut self, agent: &Name) -> Option<Connection> {
         let name = format!("station of agent {agent}");
+        let mut said = String::new();
         loop {
             match self.broker.connect(&name, Instant::now()).await {
-                Ok(connection) => return Some(connection),
+                Ok(connection) => {
+                    self.hear.send(Heard::Connected).ok()?;
+                    return Some(connection);
+                }
                 Err(error @ BusError::Unreachable { is_final: true, .. }) => {
                     // Who isn't there any more needs no reason.
                     _ = self.hear.send(Heard::Refused(error));
                     return None;
                 }
-                Err(_) => {}
+                Err(error) => {
+                    let why = error.to_string();
+                    if why != said {
+                        said.clone_from(&why);
+                        self.hear.send(Heard::Waiting(why)).ok()?;
+                    }
+                }
             }
             let until = tokio::time::Instant::now() + PAUSE;
             while let Ok(order) = tokio::time::timeout_at(until, self.orders.recv()).await {

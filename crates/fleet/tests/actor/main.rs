@@ -70,7 +70,7 @@ fn be_agent(broker: Broker, who: &Who<'_>, folder: &str, build: &str) -> Result<
         _ = std::io::stdin().read_to_end(&mut Vec::new());
         over.store(true, Ordering::Relaxed);
     });
-    agent::serve(options, &options_of, &|| is_over.load(Ordering::Relaxed))?;
+    agent::serve(options, &options_of, &mut |_| {}, &|| is_over.load(Ordering::Relaxed))?;
     Ok(())
 }
 

@@ -244,6 +244,7 @@ fn an_agent_fetches_a_bundle_of_many_messages_and_reads_nothing_else() {
     boss.put(&run, "it", bytes.clone()).unwrap_or_else(|error| panic!("{error}"));
     let station =
         Station::begin(broker(&guard.agents[0]), lab(), Heartbeat::of("a1", 1, "x", &[0])).expect("a thread");
+    assert!(matches!(station.next(LONG), Some(Heard::Connected)), "it is connected");
     wait_until("it is connected", || !boss.agents().is_empty());
     let fetch = |name: &str| {
         station.fetch(run.clone(), name.to_string());
@@ -301,6 +302,7 @@ fn an_answer_that_goes_to_the_broker_s_api_removes_nothing() {
     expect(&second, 0..10);
     let station =
         Station::begin(broker(&guard.agents[0]), lab(), Heartbeat::of("a1", 1, "x", &[0])).expect("a thread");
+    assert!(matches!(station.next(LONG), Some(Heard::Connected)), "it is connected");
     wait_until("it is connected", || !boss.agents().is_empty());
     station.fetch(run, "it".to_string());
     let heard = station.next(LONG);

@@ -1,18 +1,23 @@
 //! `plimsoll agent`: a load machine of a fleet.
 
+use std::fs;
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use clap::Args;
+use fleet::agent::AgentNews;
+use model::outside::one_line;
 use model::{Problem, Result};
 use runner::cpus;
 use runner::fleet::agent::{self, AgentAsked};
 use runner::progress::Progress;
 
 use crate::context::Context;
+use crate::verbs::fleet::standing_words;
 
 /// Be a load machine of a fleet: hear what its controller wants, drive a slice of the users, tell what that gave.
 #[derive(Debug, Args)]
@@ -24,7 +29,8 @@ Examples:
 An agent listens nowhere. It obeys controllers whose public keys it was given, and drives load to its own machine
 alone unless --allow-target or agent.toml says more. agent.toml has `controllers` (public keys), `targets` (names,
 addresses, networks such as 10.0.0.0/24), `max_users`, `max_rate` (arrivals a second) and `max_duration`.
-It ends its load by itself when nobody has wanted it for 15 s, and goes on until Ctrl-C.")]
+It ends its load by itself when nobody has wanted it for 15 s, and goes on until Ctrl-C, or until the file of its
+credentials is taken away.")]
 pub(crate) struct AgentArgs {
     /// What lets it onto a fleet's bus: the file that `plimsoll fleet init` made for it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["broker", "fleet", "name"])]
@@ -96,8 +102,56 @@ pub(crate) fn main(args: &AgentArgs, context: &mut Context) -> Result<u8> {
         context.console.note(&format!("agent {name} of fleet {fleet} at {broker}; Ctrl-C ends it"));
     }
     let interrupt = context.interrupt.clone();
-    agent::run(&asked, &|| interrupt.count() > 0 || input_ended.load(Ordering::Relaxed))?;
+    // A helper's words would be nobody's.
+    let mut news = |news: &AgentNews<'_>| {
+        if !args.with_input {
+            context.console.note(&words(news));
+        }
+    };
+    let credentials = args.creds.as_deref().map(Credentials::of);
+    let is_over = || {
+        let is_revoked = credentials.as_ref().is_some_and(Credentials::are_gone);
+        interrupt.count() > 0 || input_ended.load(Ordering::Relaxed) || is_revoked
+    };
+    agent::run(&asked, &mut news, &is_over)?;
+    if credentials.is_some_and(|credentials| credentials.are_gone()) {
+        context.console.note("its credentials were taken away: it has ended");
+    }
     Ok(0)
+}
+
+/// The file that lets an agent in. Whoever takes it away ends the agent, also where nobody knows its process any more.
+struct Credentials {
+    path: PathBuf,
+    file: Option<(u64, u64)>,
+}
+
+impl Credentials {
+    fn of(path: &Path) -> Credentials {
+        Credentials { path: path.to_path_buf(), file: file_at(path) }
+    }
+
+    /// Whether another file, or none, is there now.
+    fn are_gone(&self) -> bool {
+        self.file.is_some() && file_at(&self.path) != self.file
+    }
+}
+
+/// Which file is there.
+fn file_at(path: &Path) -> Option<(u64, u64)> {
+    let found = fs::metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+fn words(news: &AgentNews<'_>) -> String {
+    match news {
+        AgentNews::Waiting { why } => format!("waiting for the bus: {}", one_line(why)),
+        AgentNews::Connected => "the bus is there; waiting for a run".to_string(),
+        AgentNews::Standing { run: None, .. } => "the run is over; waiting for another".to_string(),
+        AgentNews::Standing { run: Some(run), standing } => {
+            format!("run {}: it {}", one_line(run), standing_words(standing))
+        }
+    }
 }
 
 /// The machine's name, as far as it may be an agent's.

@@ -13,6 +13,8 @@ use runner::fleet::init::{InitAsked, init};
 use runner::fleet::{status, up};
 use runner::progress::Progress;
 
+pub(crate) use words::standing_words;
+
 use crate::context::Context;
 
 /// Set up, place, look at and take down load machines that drive users together.
@@ -123,7 +125,7 @@ pub(crate) fn main(args: &FleetArgs, context: &mut Context) -> Result<u8> {
         What::Down { name } => {
             let folder = FleetFolder::of(&context.home, name);
             let left = down::down(&folder, &mut context.environment())?;
-            done(name, &left)
+            done(name, &folder, &left)
         }
     }
 }
@@ -132,11 +134,14 @@ pub(crate) fn main(args: &FleetArgs, context: &mut Context) -> Result<u8> {
 const FOUND_SOMETHING: u8 = 2;
 
 /// That nothing of the fleet runs any more, or what may.
-fn done(name: &Name, left: &[Left]) -> Result<u8> {
+fn done(name: &Name, folder: &FleetFolder, left: &[Left]) -> Result<u8> {
     let problem = |left: &Left| {
-        Problem::environment(format!("agent {} on {} may still run: {}", left.agent, left.ssh, left.why))
+        Problem::environment(format!("{} on {} may still run: {}", left.what, left.place, left.why))
             .why("it is remembered, so that a later `down` finds it")
-            .remedy(format!("plimsoll fleet down {name}, once the machine can be reached"))
+            .remedy(format!(
+                "plimsoll fleet down {name}, once the machine can be reached; one that is gone for good is taken out of {}",
+                folder.placed_file().display()
+            ))
     };
     model::Problems::check(left.iter().map(problem).collect())?;
     Ok(0)

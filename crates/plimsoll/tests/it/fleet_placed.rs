@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use engine::null_server::NullServer;
@@ -71,8 +72,21 @@ impl Drop for Lab {
     }
 }
 
+/// Whether it runs; one that has ended stays in the table until its parent asks.
 fn is_there(pid: u32) -> bool {
-    Path::new(&format!("/proc/{pid}")).exists()
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with(['Z', 'X']))
+}
+
+/// All files below a folder, which need not be there.
+fn files_below(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .flat_map(|entry| match entry.path() {
+            path if path.is_dir() => files_below(&path),
+            path => vec![path.display().to_string()],
+        })
+        .collect()
 }
 
 #[test]
@@ -104,8 +118,10 @@ fn a_fleet_that_ssh_places_drives_a_run_and_leaves_nothing_when_it_is_taken_down
     let broker = lab.placed()["broker"]["pid"].as_u64().expect("a broker") as u32;
     lab.fleet("down lab").expect(0);
     assert!(agents.iter().chain([&broker]).all(|pid| !is_there(*pid)), "{agents:?} {broker}");
-    let left = lab.machines.cache("load1").join("plimsoll/fleets/lab/load1");
-    assert!(!left.exists(), "{} is there", left.display());
+    let left: Vec<PathBuf> =
+        ["load1", "load2"].map(|name| lab.machines.cache(name).join("plimsoll/fleets")).into();
+    let found: Vec<String> = left.iter().flat_map(|folder| files_below(folder)).collect();
+    assert_eq!(found, [] as [String; 0]);
     lab.fleet("status lab").expect(2).says("can't be reached");
 }
 
@@ -125,7 +141,16 @@ fn agents_are_named_that_are_not_there_and_a_second_controller_is_told_of_the_fi
     let first = run("60s").start().until_dropped();
     wait_for("the first run's requests", || (server.served() > 10).then_some(()));
     lab.fleet("status lab").expect(0).says("controls it, for run").says("drives users");
-    run("1s").run().expect(2).says("fleet lab has a controller already");
+    run("1s").run().expect(2).says("controller already: plimsoll run null");
+    // A machine that has the fleet's folder hears it, and says who.
+    let elsewhere = Home::new();
+    let (from, to) = (lab.home.path().join("fleets/lab"), elsewhere.path().join("fleets/lab"));
+    fs::create_dir_all(to.join("agents")).expect("a folder");
+    for file in ["fleet.toml", "controller.toml", "signing.seed", "agents/load1.toml", "agents/load2.toml"] {
+        fs::copy(from.join(file), to.join(file)).expect("a copy");
+    }
+    let words = format!("run null --target http://{} --users 2 --fleet lab --catalogue", server.address());
+    elsewhere.plimsoll(&words).arg(catalogue.path()).run().expect(2).says("plimsoll run null (process");
     lab.fleet("down lab").expect(2).says("has a controller already");
     first.end();
 
@@ -152,9 +177,18 @@ fn what_a_fleet_cannot_be_placed_on_or_driven_with_is_said_before_anything_start
         .replace("nowhere.invalid", "-oProxyCommand=touch x");
     fs::write(&lab.hosts, text).expect("a file");
     lab.up().expect(2).says("is no destination of ssh");
-    // Another's server at the broker's place is not taken for it.
+    let kinds = lab.machines.path("another kind");
+    fs::create_dir(&kinds).expect("a folder");
+    let uname = kinds.join("uname");
+    fs::write(&uname, "#!/bin/sh\n[ \"$1\" != -m ] || { echo riscv64; exit; }\nexec /usr/bin/uname \"$@\"\n")
+        .expect("a program");
+    fs::set_permissions(&uname, fs::Permissions::from_mode(0o755)).expect("it may be run");
+    lab.machines.allow_only(&format!("PATH='{}':$PATH sh -c \\\"$SSH_ORIGINAL_COMMAND\\\"", kinds.display()));
     let text = fs::read_to_string(&lab.hosts).expect("hosts.toml").replace("-oProxyCommand=touch x", "load2");
     fs::write(&lab.hosts, text).expect("a file");
+    lab.up().expect(2).says("load2 is riscv64, and this program is for");
+    fs::copy(lab.machines.path("user.pub"), lab.machines.path("authorized")).expect("it is itself again");
+    // Another's server at the broker's place is not taken for it.
     let other = TcpListener::bind(("127.0.0.1", lab.port)).expect("the port is free");
     lab.up().expect(2).says("somebody listens at");
     drop(other);
@@ -168,10 +202,36 @@ fn an_agent_whose_credentials_others_can_read_does_not_begin() {
     home.plimsoll(&format!("fleet init lab --listen 127.0.0.1:{free} --agent load1")).run().expect(0);
     let creds = home.path().join("load1.toml");
     fs::copy(home.path().join("fleets/lab/agents/load1.toml"), &creds).expect("a copy");
-    std::process::Command::new("chmod").arg("644").arg(&creds).status().expect("chmod is there");
+    fs::set_permissions(&creds, fs::Permissions::from_mode(0o644)).expect("it is ours");
     home.plimsoll("agent --creds")
         .arg(&creds)
         .run()
         .expect(2)
         .says("other users of this machine can read it");
+}
+
+#[test]
+fn a_machine_that_is_lost_while_its_agent_starts_is_named_and_its_agent_ends_without_its_credentials() {
+    let Some(lab) = Lab::set_up() else { return };
+    // Of what starts an agent the answer never comes: its script alone has `setsid` in it.
+    let counted = lab.machines.path("calls");
+    lab.machines.allow_only(&format!(
+        "echo >> '{}'; sh -c \\\"$SSH_ORIGINAL_COMMAND\\\" | if [ $(wc -l < '{0}') -ge 6 ]; then cat > /dev/null; exit 255; else cat; fi",
+        counted.display()
+    ));
+    lab.up().expect(2).says("load1").says("fleet down lab");
+    let placed = lab.placed();
+    assert!(placed["agents"][0]["process"].is_null(), "nobody knows its number: {placed:#}");
+    let credentials = lab.machines.cache("load1");
+    let running = || {
+        let all = fs::read_dir("/proc").expect("/proc is there").flatten();
+        let words = |entry: fs::DirEntry| fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let is_it =
+            |words: &Vec<u8>| String::from_utf8_lossy(words).contains(&*credentials.to_string_lossy());
+        all.map(words).filter(is_it).count()
+    };
+    wait_for("the agent that nobody knows", || (running() > 0).then_some(()));
+    fs::copy(lab.machines.path("user.pub"), lab.machines.path("authorized")).expect("it answers again");
+    lab.fleet("down lab").expect(0).says("ends, if it ever began");
+    wait_for("its end", || (running() == 0).then_some(()));
 }

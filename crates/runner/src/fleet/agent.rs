@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use fleet::Credentials;
-use fleet::agent::{AgentOptions, serve};
+use fleet::agent::{AgentNews, AgentOptions, serve};
 use fleet::bus::{Broker, Name};
 use fleet::permissions::{Allowed, Permissions};
 use fleet::signed::Trusted;
@@ -131,12 +131,16 @@ fn read(path: &Path) -> Result<AgentFile> {
     document::read(&name, &text)
 }
 
-/// Serves until `is_over` says so.
+/// Serves until `is_over` says so; what happens is told to `news`.
 ///
 /// # Errors
 /// What is wrong with what was asked for; this machine gives no thread.
-pub fn run(asked: &AgentAsked, is_over: &dyn Fn() -> bool) -> Result<()> {
-    let served = serve(options(asked)?, &bundle::options, is_over);
+pub fn run(
+    asked: &AgentAsked,
+    news: &mut dyn FnMut(&AgentNews<'_>),
+    is_over: &dyn Fn() -> bool,
+) -> Result<()> {
+    let served = serve(options(asked)?, &bundle::options, news, is_over);
     served.map_err(|error| Problem::environment(error.to_string()).into())
 }
 

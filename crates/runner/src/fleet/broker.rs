@@ -1,38 +1,46 @@
 //! The broker of a fleet, on its controller's machine: started by `up`, ended by `down`, and there in between.
 
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use model::{Problem, Result};
-use testbed::{Detached, LastingProcess};
+use testbed::{Detached, LastingProcess, StopOutcome};
 
 use super::folder::FleetFolder;
 use super::local;
+use super::placed::PlacedFile;
 use crate::environment::Environment;
 
 /// It may take so long to listen.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// One that listens answers within this.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// It may take so long to end, until it is killed.
 const STOP_GRACE: Duration = Duration::from_secs(10);
 
-/// Starts it where it isn't there; where it is and its configuration has changed, it is started anew on what it keeps.
+/// Has it stand with the configuration that is written, and remembers it; one that stands with another one is started anew, on what it
+/// keeps.
 pub(super) fn start(
     folder: &FleetFolder,
-    known: Option<LastingProcess>,
-    is_changed: bool,
+    placed: &mut PlacedFile,
+    config: &str,
     env: &mut Environment<'_>,
-) -> Result<LastingProcess> {
-    if let Some(process) = known.filter(LastingProcess::is_alive) {
-        if !is_changed {
-            return Ok(process);
+) -> Result<()> {
+    if let Some(process) = placed.broker.as_ref().filter(|process| process.is_alive()) {
+        if placed.broker_config == config {
+            return Ok(());
         }
-        env.progress.step("starting the broker again, which knows new agents then");
+        env.progress.step("starting the broker again, with another list of agents");
         process.stop(STOP_GRACE)?;
     }
     let listen = folder.file()?.listen;
-    refuse_another(&listen)?;
+    let address: SocketAddr = listen.parse().map_err(|_| {
+        Problem::environment(format!("`{listen}` is no address")).file("fleet.toml".to_string())
+    })?;
+    refuse_another(address)?;
     let process = Detached {
         program: local::bus(env.catalogue, env.home)?,
         args: vec!["--config".into(), folder.path("broker.conf").into()],
@@ -41,36 +49,45 @@ pub(super) fn start(
         outputs: folder.path("broker"),
     };
     let process = process.start_lasting()?;
+    placed.broker = Some(process.clone());
+    placed.broker_config = config.to_string();
+    placed.write(folder)?;
+    wait_for(&process, address, env)
+}
+
+fn wait_for(process: &LastingProcess, address: SocketAddr, env: &Environment<'_>) -> Result<()> {
     let began = Instant::now();
-    while TcpStream::connect(&listen).is_err() {
-        if !process.is_alive() || began.elapsed() > READY_TIMEOUT {
+    loop {
+        env.interrupt.check()?;
+        let listens = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_ok();
+        // Whoever listens there when it has ended is another one.
+        let is_alive = process.is_alive();
+        if listens && is_alive {
+            return Ok(());
+        }
+        if !is_alive || began.elapsed() > READY_TIMEOUT {
             let said = process.last_lines(3).join("; ");
             process.stop(Duration::ZERO)?;
-            return Err(Problem::environment(format!("the broker doesn't listen at {listen}: {said}"))
+            return Err(Problem::environment(format!("the broker doesn't listen at {address}: {said}"))
                 .file(process.log.display().to_string())
                 .remedy("is it an address of this machine, and its port free?")
                 .into());
         }
         thread::sleep(Duration::from_millis(10));
     }
-    Ok(process)
 }
 
 /// Ends it, where it runs.
-pub(super) fn stop(process: &LastingProcess) -> Result<()> {
-    process.stop(STOP_GRACE).map(drop)
+pub(super) fn stop(process: &LastingProcess) -> Result<StopOutcome> {
+    process.stop(STOP_GRACE)
 }
 
 /// Somebody else's server there would be taken for the broker.
-fn refuse_another(listen: &str) -> Result<()> {
-    let addresses: Vec<_> = listen.to_socket_addrs().into_iter().flatten().collect();
-    match addresses.iter().any(|address| TcpStream::connect_timeout(address, Duration::from_secs(1)).is_ok())
-    {
-        true => Err(Problem::environment(format!(
-            "somebody listens at {listen} already, and it is not this fleet's broker"
-        ))
-        .remedy("end it, or set the fleet up at another port")
-        .into()),
+fn refuse_another(address: SocketAddr) -> Result<()> {
+    match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT).is_ok() {
+        true => Err(Problem::environment(format!("somebody listens at {address} already, who was not started from here"))
+            .remedy("end it (it may be this fleet's broker, started by hand or from another machine's folder), or set the fleet up at another port")
+            .into()),
         false => Ok(()),
     }
 }

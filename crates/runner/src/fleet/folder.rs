@@ -4,9 +4,10 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fleet::Credentials;
-use fleet::bus::Name;
+use fleet::bus::{Listener, Name};
 use fleet::signed::{Signer, Trusted};
 use model::{Problem, Result, document};
 use schemars::JsonSchema;
@@ -150,9 +151,20 @@ impl FleetFolder {
         self.read(CONTROLLER)
     }
 
+    /// Who hears its bus without saying what is wanted.
+    pub(super) fn listener(&self, connect_timeout: Duration) -> Result<Listener> {
+        let broker = self.credentials()?.broker().map_err(Problem::environment)?;
+        Ok(Listener { broker, fleet: self.name.clone(), connect_timeout })
+    }
+
     /// Where an agent's credentials are.
     pub fn agent_file(&self, agent: &Name) -> PathBuf {
         self.path(&format!("{AGENTS}/{agent}.toml"))
+    }
+
+    /// Where it is written what runs for it.
+    pub fn placed_file(&self) -> PathBuf {
+        self.path(PLACED)
     }
 
     /// What lets an agent onto the bus.
@@ -169,11 +181,11 @@ impl FleetFolder {
         names
     }
 
-    /// Becomes its controller, which one process of this machine is at a time.
+    /// Becomes its controller, which one process of this machine is at a time; `who` is this one, for people.
     ///
     /// # Errors
     /// Another one is.
-    pub(super) fn hold(&self) -> Result<Held> {
+    pub(super) fn hold(&self, who: &str) -> Result<Held> {
         let path = self.path("lock");
         let failed = |error: std::io::Error| Problem::environment(format!("{}: {error}", path.display()));
         let mut options = OpenOptions::new();
@@ -181,11 +193,20 @@ impl FleetFolder {
         let lock = lock.open(&path).map_err(failed)?;
         match lock.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(self.taken("another process of this machine")),
+            Err(TryLockError::WouldBlock) => {
+                // Whoever has it has just got it, and hasn't said so yet.
+                let holder =
+                    self.text(HOLDER).unwrap_or_else(|_| "another process of this machine".to_string());
+                return Err(self.taken(holder.trim()));
+            }
             Err(TryLockError::Error(error)) => return Err(failed(error).into()),
         }
-        let epoch = self.text(EPOCH).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0u64) + 1;
+        let last = self.text(EPOCH).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0u64);
+        // Another machine that has this fleet's folder counts by itself: agents obey whoever has the higher one.
+        let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let epoch = now_s.max(last + 1);
         self.write(EPOCH, &epoch.to_string())?;
+        self.write(HOLDER, who)?;
         Ok(Held { _lock: lock, epoch })
     }
 
@@ -205,7 +226,9 @@ pub(super) const FLEET_FILE: &str = "fleet.toml";
 pub(super) const CONTROLLER: &str = "controller.toml";
 pub(super) const SIGNING_SEED: &str = "signing.seed";
 pub(super) const AGENTS: &str = "agents";
+pub(super) const PLACED: &str = "placed.json";
 const EPOCH: &str = "epoch";
+const HOLDER: &str = "held-by";
 
 #[cfg(test)]
 mod tests {
@@ -244,11 +267,11 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         let fleet = FleetFolder::of(home.path(), &name("lab"));
         fleet.write(FLEET_FILE, "").expect("it is written");
-        let first = fleet.hold().expect("nobody has it");
-        let said = fleet.hold().expect_err("it is taken").to_string();
-        assert!(said.contains("fleet lab has a controller already"), "{said}");
+        let first = fleet.hold("the first").expect("nobody has it");
+        let said = fleet.hold("the second").expect_err("it is taken").to_string();
+        assert!(said.contains("fleet lab has a controller already: the first"), "{said}");
         let epoch = first.epoch;
         drop(first);
-        assert!(fleet.hold().expect("it is free again").epoch > epoch);
+        assert!(fleet.hold("the second").expect("it is free again").epoch > epoch);
     }
 }

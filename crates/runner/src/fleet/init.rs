@@ -109,15 +109,15 @@ pub(super) fn agent_name(text: &str) -> std::result::Result<Name, String> {
 /// The controller's name on the bus.
 const CONTROLLER_NAME: &str = "controller";
 
-/// Makes an agent that comes new to a fleet known to its broker's configuration; whether it was new.
-pub(super) fn add(folder: &FleetFolder, agent: &Name) -> Result<bool> {
-    if folder.agent_file(agent).is_file() {
-        return Ok(false);
-    }
+/// Gives keys to those of the agents that have none, and writes the broker's configuration of all that have some; its text.
+pub(super) fn configure(folder: &FleetFolder, agents: &[Name]) -> Result<String> {
     let file = folder.file()?;
-    write_credentials(folder, &file, &folder.text("authority.pem")?, Some(agent))?;
-    write_config(folder, &file)?;
-    Ok(true)
+    for agent in agents {
+        if !folder.agent_file(agent).is_file() {
+            write_credentials(folder, &file, &folder.text("authority.pem")?, Some(agent))?;
+        }
+    }
+    write_config(folder, &file)
 }
 
 /// What lets an agent, or the controller, onto the bus.
@@ -142,8 +142,8 @@ fn write_credentials(
     folder.write(&path, &credentials.text())
 }
 
-/// Writes the broker's configuration anew, with all agents that have keys.
-fn write_config(folder: &FleetFolder, file: &FleetFile) -> Result<()> {
+/// Writes the broker's configuration anew, with all agents that have keys; its text.
+fn write_config(folder: &FleetFolder, file: &FleetFile) -> Result<String> {
     let user = |credentials: Credentials| -> std::result::Result<User, String> {
         Ok(User { name: Name::of(&credentials.name)?, key: credentials.user_key()? })
     };
@@ -164,7 +164,9 @@ fn write_config(folder: &FleetFolder, file: &FleetFile) -> Result<()> {
         controller: user(folder.credentials()?)?,
         agents: &agents,
     };
-    folder.write("broker.conf", &config.text().map_err(Problem::environment)?)
+    let text = config.text().map_err(Problem::environment)?;
+    folder.write("broker.conf", &text)?;
+    Ok(text)
 }
 
 /// Where the broker listens, the host by which it is found, and its port.
@@ -223,9 +225,15 @@ mod tests {
             "{config}"
         );
         let third = Name::of("a3").expect("a name");
-        assert!(add(&folder, &third).expect("it is added") && !add(&folder, &third).expect("it is there"));
+        let config = configure(&folder, std::slice::from_ref(&third)).expect("it is added");
         let key = folder.agent(&third).expect("it is read").user_key().expect("a key");
-        assert!(folder.text("broker.conf").expect("it is there").contains(&key));
+        assert!(config.contains(&key) && folder.text("broker.conf").expect("it is there") == config);
+        assert_eq!(configure(&folder, std::slice::from_ref(&third)).expect("it is there"), config);
+        std::fs::remove_file(folder.agent_file(&third)).expect("it is there");
+        assert!(
+            !configure(&folder, &[]).expect("one less").contains(&key),
+            "whose file is removed is no part of it"
+        );
         let again = init(&folder, &wanted("127.0.0.1:4333", None, &[])).expect_err("it is there").to_string();
         assert!(again.contains("there is a fleet lab already"), "{again}");
     }

@@ -1,8 +1,10 @@
 //! A fleet that was set up before and whose agents wait for runs.
 
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use fleet::bus::{Listener, Name};
+use engine::Endpoint;
+use fleet::bus::Name;
 use fleet::controller::{Controller, Member};
 use fleet::want::Claim;
 use model::{Plan, Problem, Result, units};
@@ -13,7 +15,7 @@ use super::standing::{Beside, StandingFleet};
 use crate::environment::Environment;
 
 /// A controller says something each second: who hears none for so long is the only one.
-const QUIET: Duration = Duration::from_millis(2500);
+pub(super) const QUIET: Duration = Duration::from_millis(2500);
 
 /// An agent says something each second.
 const HEARD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -37,32 +39,39 @@ pub(super) fn refuse(name: &Name, plan: &Plan, env: &Environment<'_>) -> Result<
 }
 
 /// Becomes the fleet's controller, and waits for all of its agents.
-pub(super) fn set_up(name: &Name, env: &mut Environment<'_>) -> Result<StandingFleet> {
+pub(super) fn set_up(
+    name: &Name,
+    target: &engine::Target,
+    env: &mut Environment<'_>,
+) -> Result<StandingFleet> {
     let folder = FleetFolder::of(env.home, name);
+    refuse_own_loopback(&folder, target)?;
     let began = Instant::now();
     env.progress.step(&format!("waiting for the agents of fleet {name}"));
-    let held = folder.hold()?;
+    let who = who(&env.settings.origin.command);
+    let held = folder.hold(&who)?;
     let expected = folder.agents();
     if expected.is_empty() {
         let problem = Problem::environment(format!("fleet {name} has no agents"));
         return Err(problem.remedy(format!("plimsoll fleet up {name} hosts.toml")).into());
     }
-    let broker = folder.credentials()?.broker().map_err(Problem::environment)?;
-    let listener = Listener { broker: broker.clone(), fleet: name.clone(), connect_timeout: CONNECT_TIMEOUT };
+    let listener = folder.listener(CONNECT_TIMEOUT)?;
     let heard = listener.listen(&folder.trusted()?, QUIET, &|heard| heard.beacon.is_some());
     let heard = heard.map_err(|error| unreachable(&folder, &error.to_string()))?;
     if let Some(other) = heard.beacon {
         return Err(folder.taken(&other.who));
     }
     env.interrupt.check()?;
-    let claim = Claim::of(held.epoch, &who(&env.settings.origin.command));
-    let controller = Controller::begin(broker, folder.signer()?, claim)?;
+    let claim = Claim::of(held.epoch, &who);
+    let controller = Controller::begin(listener.broker, folder.signer()?, claim)?;
     let is_missing = |name: &Name, members: &[Member]| !members.iter().any(|member| member.name == *name);
     let is_enough = |members: &[Member]| {
         env.interrupt.count() > 0 || !expected.iter().any(|name| is_missing(name, members))
     };
-    let members = controller.wait_for(HEARD_TIMEOUT, &is_enough);
+    let mut members = controller.wait_for(HEARD_TIMEOUT, &is_enough);
     env.interrupt.check()?;
+    // One whose file was removed is no part of the fleet any more, even if it is heard.
+    members.retain(|member| expected.contains(&member.name));
     let missing: Vec<String> =
         expected.iter().filter(|name| is_missing(name, &members)).map(ToString::to_string).collect();
     if !missing.is_empty() {
@@ -88,6 +97,24 @@ pub(super) fn set_up(name: &Name, env: &mut Environment<'_>) -> Result<StandingF
     Ok(StandingFleet { choice, members, controller, beside: Beside::Held { _right: held } })
 }
 
+/// Refuses a server that every load machine would look for on itself.
+fn refuse_own_loopback(folder: &FleetFolder, target: &engine::Target) -> Result<()> {
+    let is_own = match &target.endpoint {
+        Endpoint::Unix(_) => true,
+        Endpoint::Tcp(address) => address.ip().is_loopback(),
+    };
+    let listen: std::result::Result<SocketAddr, _> = folder.file()?.listen.parse();
+    // Agents that reach a broker on loopback are on this machine themselves.
+    if !is_own || listen.is_ok_and(|listen| listen.ip().is_loopback()) {
+        return Ok(());
+    }
+    Err(Problem::recipe("the target is on this machine's loopback, and each load machine has one of its own")
+        .key("--target")
+        .why("each would put a server of its own under load, or none")
+        .remedy("the server's address or name on the network")
+        .into())
+}
+
 /// That the fleet's bus isn't there.
 pub(super) fn unreachable(folder: &FleetFolder, why: &str) -> model::Problems {
     let name = folder.name();
@@ -98,7 +125,7 @@ pub(super) fn unreachable(folder: &FleetFolder, why: &str) -> model::Problems {
 }
 
 /// This controller, by the command that it was called by, for people.
-fn who(words: &[String]) -> String {
+pub(super) fn who(words: &[String]) -> String {
     let program = words.first().map_or("plimsoll", String::as_str);
     let program = program.rsplit('/').next().unwrap_or(program);
     let rest = words.iter().skip(1).take(2).map(String::as_str).collect::<Vec<_>>().join(" ");

@@ -8,15 +8,16 @@ use serde::{Deserialize, Serialize};
 use testbed::LastingProcess;
 use testbed::ssh::{RemoteProcess, SshHost};
 
-use super::folder::FleetFolder;
-
-const FILE: &str = "placed.json";
+use super::folder::{FleetFolder, PLACED};
 
 /// All that runs for a fleet.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct PlacedFile {
     /// The broker on this machine.
     pub(super) broker: Option<LastingProcess>,
+    /// The configuration that it was started with.
+    #[serde(default)]
+    pub(super) broker_config: String,
     /// Agents on other machines.
     pub(super) agents: Vec<PlacedAgent>,
 }
@@ -46,18 +47,18 @@ impl PlacedAgent {
 impl PlacedFile {
     /// What is known to run; nothing where nothing was ever started.
     pub(super) fn read(folder: &FleetFolder) -> Result<PlacedFile> {
-        let path = folder.path(FILE);
+        let path = folder.path(PLACED);
         if !path.exists() {
             return Ok(PlacedFile::default());
         }
-        let read = serde_json::from_str(&folder.text(FILE)?);
+        let read = serde_json::from_str(&folder.text(PLACED)?);
         read.map_err(|error| damaged(&path, &error.to_string()))
     }
 
     /// Remembers it, before or at once after something is started.
     pub(super) fn write(&self, folder: &FleetFolder) -> Result<()> {
         let text = serde_json::to_string_pretty(self).map_err(|error| Problem::bug(error.to_string()))?;
-        folder.write(FILE, &text)
+        folder.write(PLACED, &text)
     }
 
     /// Takes the place of what was known of that agent.
@@ -75,7 +76,9 @@ fn damaged(path: &Path, why: &str) -> model::Problems {
         .into()
 }
 
-/// Where all of an agent is on its machine, below the cache folder of Plimsoll.
-pub(super) fn folder_of(fleet: &Name, agent: &Name) -> String {
-    format!("fleets/{fleet}/{agent}")
+/// Where all of an agent is on its machine, below the cache folder of Plimsoll. Somebody else's fleet may have the same name, and
+/// not the same key.
+pub(super) fn folder_of(fleet: &FleetFolder, agent: &Name) -> Result<String> {
+    let key = fleet.signer()?.public_key();
+    Ok(format!("fleets/{}-{}/{agent}", fleet.name(), &key[..key.len().min(12)]))
 }

@@ -16,7 +16,7 @@ pub(crate) fn set_up(
 ) -> Result<StandingFleet> {
     match choice {
         FleetChoice::Local(agents) => local::set_up(*agents, plan, target, env),
-        FleetChoice::Named(name) => named::set_up(name, env),
+        FleetChoice::Named(name) => named::set_up(name, target.0, env),
     }
 }
 

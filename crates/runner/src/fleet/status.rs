@@ -8,10 +8,12 @@ use fleet::clock::{Offset, offset};
 use fleet::heartbeat::Heartbeat;
 use fleet::{Credentials, new_user_seed};
 use model::{Problem, Result};
+use testbed::ssh::Facts;
 
 use super::build::build;
 use super::folder::FleetFolder;
 use super::named::{CONNECT_TIMEOUT, unreachable};
+use super::placed::{PlacedAgent, PlacedFile};
 
 /// An agent, and a controller, say something each second.
 const LISTEN_FOR: Duration = Duration::from_millis(2500);
@@ -53,6 +55,8 @@ pub struct FleetHealth {
     pub clocks: Vec<Option<AgentClock>>,
     /// What strangers can do on the bus, and should not.
     pub open_doors: Vec<String>,
+    /// The machines on which agents were placed: how ssh calls each, and what it is, or why it can't be asked.
+    pub machines: Vec<(String, std::result::Result<Facts, String>)>,
 }
 
 /// An agent's clock and how far away it is.
@@ -75,7 +79,7 @@ pub struct AgentClock {
 pub fn status(folder: &FleetFolder) -> Result<FleetStatus> {
     let file = folder.file()?;
     let expected = folder.agents();
-    let listener = listener(folder)?;
+    let listener = folder.listener(CONNECT_TIMEOUT)?;
     let is_enough = |heard: &Listened| {
         heard.beacon.is_some() && expected.iter().all(|name| heard.agents.contains_key(name.as_str()))
     };
@@ -102,7 +106,7 @@ pub fn status(folder: &FleetFolder) -> Result<FleetStatus> {
 /// There is no such fleet; its bus can't be reached.
 pub fn health(folder: &FleetFolder) -> Result<FleetHealth> {
     let status = status(folder)?;
-    let listener = listener(folder)?;
+    let listener = folder.listener(CONNECT_TIMEOUT)?;
     let clock = |agent: &AgentStatus| {
         agent.heard.as_ref()?;
         let exchanges = listener.clock(&agent.agent, QUESTIONS).ok()?;
@@ -119,7 +123,15 @@ pub fn health(folder: &FleetFolder) -> Result<FleetHealth> {
     };
     let clocks = status.agents.iter().map(clock).collect();
     let open_doors = open_doors(folder, &listener)?;
-    Ok(FleetHealth { status, clocks, open_doors })
+    Ok(FleetHealth { status, clocks, open_doors, machines: machines(folder)? })
+}
+
+fn machines(folder: &FleetFolder) -> Result<Vec<(String, std::result::Result<Facts, String>)>> {
+    let placed = PlacedFile::read(folder)?.agents;
+    let facts = |agent: &PlacedAgent| agent.host()?.facts();
+    let machine =
+        |agent: &PlacedAgent| (agent.ssh.clone(), facts(agent).map_err(|problems| problems.to_string()));
+    Ok(placed.iter().map(machine).collect())
 }
 
 /// What nobody may do without a key.
@@ -136,10 +148,4 @@ fn open_doors(folder: &FleetFolder, listener: &Listener) -> Result<Vec<String>> 
         doors.push("with a key that it was never given".to_string());
     }
     Ok(doors)
-}
-
-fn listener(folder: &FleetFolder) -> Result<Listener> {
-    folder.check_is_there()?;
-    let broker = folder.credentials()?.broker().map_err(Problem::environment)?;
-    Ok(Listener { broker, fleet: folder.name().clone(), connect_timeout: CONNECT_TIMEOUT })
 }

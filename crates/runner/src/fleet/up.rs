@@ -3,23 +3,21 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fleet::bus::{Listened, Listener, Name};
+use fleet::bus::{Listened, Name};
 use model::{Problem, Problems, Result};
 use testbed::ssh::{Facts, RemoteState, SshHost};
 
 use super::build::{build, digest};
+use super::down::{end, refuse_controlled};
 use super::folder::FleetFolder;
 use super::hosts::{self, Host};
-use super::named::{CONNECT_TIMEOUT, unreachable};
+use super::named::{CONNECT_TIMEOUT, unreachable, who};
 use super::placed::{PlacedAgent, PlacedFile, folder_of};
 use super::{broker, init};
 use crate::environment::{Environment, Helpers};
 
 /// An agent that was started may take so long to be heard.
 const HEARD_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// It may take so long to end, until it is killed.
-const STOP_GRACE: Duration = Duration::from_secs(10);
 
 /// An agent that is there.
 #[derive(Debug, Clone)]
@@ -56,16 +54,22 @@ pub fn up(folder: &FleetFolder, file: Option<&Path>, env: &mut Environment<'_>) 
     folder.check_is_there()?;
     let hosts = file.map(hosts::read).transpose()?.unwrap_or_default();
     let beside = file.and_then(Path::parent).unwrap_or(Path::new(""));
-    let config = hosts.ssh_config.as_ref().map(|config| beside.join(config));
-    let _held = folder.hold()?;
+    // It is remembered, and used from wherever `down` is called.
+    let config = hosts.ssh_config.as_ref().map(|config| std::path::absolute(beside.join(config)));
+    let config =
+        config.transpose().map_err(|error| Problem::environment(error.to_string()).key("ssh_config"))?;
+    let _held = folder.hold(&who(&env.settings.origin.command))?;
+    refuse_controlled(folder)?;
     let reached = reach(&hosts.hosts, config.as_deref(), env)?;
     let mut placed = PlacedFile::read(folder)?;
-    let mut is_changed = false;
-    for host in &hosts.hosts {
-        is_changed |= init::add(folder, &host.agent)?;
+    let agents: Vec<Name> = hosts.hosts.iter().map(|host| host.agent.clone()).collect();
+    let config = init::configure(folder, &agents)?;
+    broker::start(folder, &mut placed, &config, env)?;
+    for other in placed.agents.iter().filter(|known| !agents.iter().any(|name| name.as_str() == known.agent))
+    {
+        env.progress
+            .note(&format!("agent {} on {} was placed before, and is left as it is", other.agent, other.ssh));
     }
-    placed.broker = Some(broker::start(folder, placed.broker.take(), is_changed, env)?);
-    placed.write(folder)?;
     if reached.is_empty() {
         return Ok(Vec::new());
     }
@@ -89,7 +93,7 @@ fn place_all(
         start_agent(folder, one, placed, env)?;
     }
     env.progress.step("waiting for the agents to be heard");
-    let heard = listen(folder, reached, placed)?;
+    let heard = listen(folder, reached, placed, env)?;
     let row = |one: &Reached<'_>| {
         let heartbeat = &heard.agents.get(one.host.agent.as_str())?.heartbeat;
         Some(Placed {
@@ -140,11 +144,15 @@ fn start_agent(
     env: &mut Environment<'_>,
 ) -> Result<()> {
     let Reached { host, config, ssh, facts } = one;
-    let there = folder_of(folder.name(), &host.agent);
-    if let Some(known) = placed.agents.iter().find(|known| known.agent == host.agent.as_str())
-        && let Some(process) = &known.process
-    {
-        known.host()?.stop(process, STOP_GRACE)?;
+    let there = folder_of(folder, &host.agent)?;
+    if let Some(known) = placed.agents.iter().find(|known| known.agent == host.agent.as_str()) {
+        env.progress.step(&format!("ending agent {} on {}, which was placed before", known.agent, known.ssh));
+        end(known).map_err(|problems| {
+            let where_from = folder.placed_file().display().to_string();
+            problems.with_first(|first| {
+                first.remedy = Some(format!("a machine that is gone for good is taken out of {where_from}"));
+            })
+        })?;
     }
     let (interrupt, progress) = (env.interrupt, &mut *env.progress);
     let text = format!("copying this program to {}", host.ssh);
@@ -181,19 +189,29 @@ fn start_agent(
 }
 
 /// Waits until all are heard that were started; what was heard.
-fn listen(folder: &FleetFolder, reached: &[Reached<'_>], placed: &PlacedFile) -> Result<Listened> {
-    let broker = folder.credentials()?.broker().map_err(Problem::environment)?;
-    let listener = Listener { broker, fleet: folder.name().clone(), connect_timeout: CONNECT_TIMEOUT };
+fn listen(
+    folder: &FleetFolder,
+    reached: &[Reached<'_>],
+    placed: &PlacedFile,
+    env: &Environment<'_>,
+) -> Result<Listened> {
+    let listener = folder.listener(CONNECT_TIMEOUT)?;
     let build = build()?;
+    let pid_of = |name: &str| {
+        let known = placed.agents.iter().find(|known| known.agent == name)?;
+        Some(known.process.as_ref()?.identity.pid)
+    };
+    // Another process may have the name: one that was started by hand, say.
     let is_missing = |one: &Reached<'_>, heard: &Listened| {
-        let last = heard.agents.get(one.host.agent.as_str());
-        last.is_none_or(|last| last.heartbeat.build != build)
+        let last = heard.agents.get(one.host.agent.as_str()).map(|last| &last.heartbeat);
+        last.is_none_or(|last| last.build != build || Some(last.pid) != pid_of(&last.agent))
     };
     let is_enough = |heard: &Listened| !reached.iter().any(|one| is_missing(one, heard));
     let trusted = folder.trusted()?;
     let began = Instant::now();
     let mut heard = Listened::default();
     loop {
+        env.interrupt.check()?;
         let more = listener.listen(&trusted, Duration::from_secs(2), &is_enough);
         let more = more.map_err(|error| unreachable(folder, &error.to_string()))?;
         heard.agents.extend(more.agents);
@@ -228,7 +246,8 @@ fn why_silent(one: &Reached<'_>, placed: &PlacedFile, is_over: bool) -> Result<O
                 host.ssh,
                 HEARD_TIMEOUT.as_secs()
             );
-            let try_this = "does a firewall between it and the broker let its connection through? its log is in its folder there";
+            let try_this = "does a firewall between it and the broker let its connection through? its log is in its folder there; \
+                 does another agent of that name run?";
             Ok(Some(Problem::environment(what).remedy(try_this)))
         }
         RemoteState::Running => Ok(None),

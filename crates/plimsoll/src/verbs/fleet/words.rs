@@ -5,14 +5,21 @@ use std::time::Duration;
 use fleet::bus::Name;
 use fleet::want::Standing;
 use model::outside::one_line;
-use model::units::show_seconds;
+use model::units::{show_bytes, show_seconds};
 use runner::fleet::init::Initiated;
 use runner::fleet::status::{AgentClock, AgentStatus, FleetHealth, FleetStatus};
 use runner::fleet::up::Placed;
 use serde_json::{Value as Json, json};
+use testbed::ssh::Facts;
 
 /// An agent's clock is known well enough where its bound is below this.
 const MAX_BOUND: Duration = Duration::from_millis(10);
+
+/// Each user has a connection, or several.
+const MIN_OPEN_FILES: u64 = 4096;
+
+/// As much as an agent keeps at most.
+const MIN_FREE_BYTES: u64 = 2 << 30;
 
 /// What was made, and how it goes on.
 pub(super) fn initiated(name: &Name, made: &Initiated) -> String {
@@ -76,7 +83,7 @@ fn agent_line(agent: &AgentStatus) -> String {
         heard.run.as_deref().map(|run| format!(" (run {}, {} messages told)", one_line(run), heard.told));
     format!(
         "{name:<16} {}{}, {} CPUs{build}{}{}",
-        standing(&heard.standing),
+        standing_words(&heard.standing),
         told.unwrap_or_default(),
         heard.cpus.len(),
         refused.unwrap_or_default(),
@@ -84,7 +91,8 @@ fn agent_line(agent: &AgentStatus) -> String {
     )
 }
 
-fn standing(standing: &Standing) -> String {
+/// What an agent does that stands so.
+pub(crate) fn standing_words(standing: &Standing) -> String {
     match standing {
         Standing::Idle => "waits for a run".to_string(),
         Standing::Fetching => "fetches what its users do".to_string(),
@@ -126,8 +134,16 @@ pub(super) fn health(name: &Name, health: &FleetHealth) -> String {
     for (agent, clock) in health.status.agents.iter().zip(&health.clocks) {
         text += &format!("  {:<16} {}\n", agent.agent, clock_words(clock.as_ref()));
     }
+    for (ssh, facts) in &health.machines {
+        text += &format!("  {}\n", machine_words(ssh, facts));
+    }
+    if health.status.agents.is_empty() {
+        text += "it has no agents\n";
+    }
     match health.open_doors.as_slice() {
-        [] => text += "strangers are kept out: without a key, and without encryption, nobody is let in\n",
+        [] => {
+            text += "strangers are kept out: without encryption, and with a key that was never given, nobody is let in\n"
+        }
         doors => {
             for door in doors {
                 text += &format!(
@@ -139,6 +155,37 @@ pub(super) fn health(name: &Name, health: &FleetHealth) -> String {
     text
 }
 
+fn machine_words(ssh: &str, facts: &Result<Facts, String>) -> String {
+    let ssh = one_line(ssh);
+    let facts = match facts {
+        Ok(facts) => facts,
+        Err(why) => return format!("machine {ssh} can't be asked: {}", one_line(why)),
+    };
+    let Facts { kernel, cpus, free_bytes, max_open_files, .. } = facts;
+    let files = max_open_files.map_or("any number of".to_string(), |files| files.to_string());
+    let few = match is_enough_files(facts) {
+        true => "",
+        false => "; its users have that number of connections at most (ulimit -n)",
+    };
+    let small = match is_enough_disk(facts) {
+        true => "",
+        false => "; what its agent keeps until its controller has it may not fit",
+    };
+    format!(
+        "machine {ssh}: {}, {cpus} CPUs, {} free{small}, {files} open files{few}",
+        one_line(kernel),
+        show_bytes(*free_bytes)
+    )
+}
+
+fn is_enough_files(facts: &Facts) -> bool {
+    facts.max_open_files.is_none_or(|files| files >= MIN_OPEN_FILES)
+}
+
+fn is_enough_disk(facts: &Facts) -> bool {
+    facts.free_bytes >= MIN_FREE_BYTES
+}
+
 fn clock_words(clock: Option<&AgentClock>) -> String {
     let Some(clock) = clock else { return "its clock doesn't answer".to_string() };
     let AgentClock { offset, round_trip, answered, asked } = clock;
@@ -148,8 +195,14 @@ fn clock_words(clock: Option<&AgentClock>) -> String {
     } else {
         String::new()
     };
+    let wide = match offset.bound_ns() as u128 > MAX_BOUND.as_nanos() {
+        true => {
+            "; that is known too badly for agents to begin together: a run will not be valid, so bring it nearer"
+        }
+        false => "",
+    };
     format!(
-        "clock ahead by {} ± {}, there and back in {} at best{lost}",
+        "clock ahead by {} ± {}, there and back in {} at best{lost}{wide}",
         seconds(offset.middle_ns()),
         seconds(offset.bound_ns()),
         show_seconds(round_trip.as_secs_f64())
@@ -164,7 +217,12 @@ pub(super) fn is_well(health: &FleetHealth) -> bool {
     let is_fit = |agent: &AgentStatus| {
         agent.is_same_build && agent.heard.as_ref().is_some_and(|heard| heard.refused.is_none())
     };
+    let is_usable = |(_, facts): &(String, Result<Facts, String>)| {
+        facts.as_ref().is_ok_and(|facts| is_enough_files(facts) && is_enough_disk(facts))
+    };
     health.open_doors.is_empty()
+        && health.machines.iter().all(is_usable)
+        && !health.status.agents.is_empty()
         && health.clocks.iter().all(is_known)
         && health.status.agents.iter().all(is_fit)
 }
