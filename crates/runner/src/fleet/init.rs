@@ -72,7 +72,8 @@ pub fn init(folder: &FleetFolder, asked: &InitAsked) -> Result<Initiated> {
         return Err(Problem::bug("a fleet without a place passed its check").into());
     };
     let authority = Authority::new(folder.name()).map_err(Problem::environment)?;
-    let certificate = authority.broker_certificate(&[host.clone()]).map_err(Problem::environment)?;
+    let certificate =
+        authority.broker_certificate(std::slice::from_ref(&host)).map_err(Problem::environment)?;
     folder.write("authority.pem", &authority.certificate_pem)?;
     folder.write("authority.key", &authority.key_pem)?;
     folder.write("broker.pem", &certificate.certificate_pem)?;
@@ -144,10 +145,10 @@ fn write_credentials(
 
 /// Writes the broker's configuration anew, with all agents that have keys; its text.
 fn write_config(folder: &FleetFolder, file: &FleetFile) -> Result<String> {
-    let user = |credentials: Credentials| -> std::result::Result<User, String> {
-        Ok(User { name: Name::of(&credentials.name)?, key: credentials.user_key()? })
+    let user = |credentials: Credentials| -> Result<User> {
+        let name = Name::of(&credentials.name).map_err(Problem::environment)?;
+        Ok(User { name, key: credentials.user_key().map_err(Problem::environment)? })
     };
-    let user = |credentials| user(credentials).map_err(Problem::environment);
     let mut agents = Vec::new();
     for name in folder.agents() {
         agents.push(user(folder.agent(&name)?)?);
