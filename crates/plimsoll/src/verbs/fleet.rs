@@ -125,7 +125,9 @@ pub(crate) fn main(args: &FleetArgs, context: &mut Context) -> Result<u8> {
         What::Down { name } => {
             let folder = FleetFolder::of(&context.home, name);
             let left = down::down(&folder, &mut context.environment())?;
-            done(name, &folder, &left)
+            refuse_left(name, &folder, &left)?;
+            context.console.result(&format!("fleet {name}: nothing that was started for it runs any more"));
+            Ok(0)
         }
     }
 }
@@ -133,8 +135,8 @@ pub(crate) fn main(args: &FleetArgs, context: &mut Context) -> Result<u8> {
 /// What a script may ask for is not so.
 const FOUND_SOMETHING: u8 = 2;
 
-/// That nothing of the fleet runs any more, or what may.
-fn done(name: &Name, folder: &FleetFolder, left: &[Left]) -> Result<u8> {
+/// Names what of the fleet may still run.
+fn refuse_left(name: &Name, folder: &FleetFolder, left: &[Left]) -> Result<()> {
     let problem = |left: &Left| {
         Problem::environment(format!("{} on {} may still run: {}", left.what, left.place, left.why))
             .why("it is remembered, so that a later `down` finds it")
@@ -143,6 +145,5 @@ fn done(name: &Name, folder: &FleetFolder, left: &[Left]) -> Result<u8> {
                 folder.placed_file().display()
             ))
     };
-    model::Problems::check(left.iter().map(problem).collect())?;
-    Ok(0)
+    model::Problems::check(left.iter().map(problem).collect())
 }

@@ -116,7 +116,7 @@ fn a_fleet_that_ssh_places_drives_a_run_and_leaves_nothing_when_it_is_taken_down
     assert!(shown.contains("driven by 2 agents of fleet lab"), "{shown}");
 
     let broker = lab.placed()["broker"]["pid"].as_u64().expect("a broker") as u32;
-    lab.fleet("down lab").expect(0);
+    lab.fleet("down lab").expect(0).says("nothing that was started for it runs any more");
     assert!(agents.iter().chain([&broker]).all(|pid| !is_there(*pid)), "{agents:?} {broker}");
     let left: Vec<PathBuf> =
         ["load1", "load2"].map(|name| lab.machines.cache(name).join("plimsoll/fleets")).into();
