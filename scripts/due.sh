@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 . scripts/parts.sh
 
 filter="not ($(tests_of soak))"
-for part in browser lines servers fleet; do
+for part in lines servers fleet; do
     filter+=" & not ($(tests_of "$part"))"
 done
 for part in "${parts_of_gate[@]}"; do

@@ -4,8 +4,8 @@ kits=(catalogue/kits/*/)
 kits=("${kits[@]#catalogue/kits/}")
 kits=("${kits[@]%/}")
 # Their tests are in the gate while they are due; of the others the gate has none (instructions and fuzz have stages of their own).
-parts_of_gate=(memory simulations pages "${kits[@]/#/conformance-}" studies laboratory guests clusters reference-servers)
-parts=(instructions "${parts_of_gate[@]}" browser lines faults cgroup2 bpf delays fuzz servers fleet soak)
+parts_of_gate=(memory simulations pages "${kits[@]/#/conformance-}" studies laboratory browser guests clusters reference-servers)
+parts=(instructions "${parts_of_gate[@]}" lines faults cgroup2 bpf delays fuzz servers fleet soak)
 record=${PLIMSOLL_LONG_RECORD:-docs/test-long.md}
 
 # What all else stands on, and the rooms below every kit.
@@ -19,6 +19,7 @@ above_kits+=" :!crates/runner/src/fleet :!crates/plimsoll/src/verbs/agent.rs :!c
 laboratory="$nouns crates/serve web crates/report $above_kits crates/plimsoll/tests/it/page.rs"
 shared_by_tests=$(grep -L '#\[test\]' crates/{engine,kit,plimsoll}/tests/it/*.rs | grep -v /main.rs | tr '\n' ' ')
 shared_by_tests+="crates/plimsoll/tests/it/tool.rs crates/plimsoll/tests/it/dav.rs"
+shared_by_testbed=$(grep -L '#\[test\]' crates/testbed/tests/it/*.rs | grep -v /main.rs | tr '\n' ' ')
 
 # covers PART: the paths, as git knows them.
 covers() {
@@ -26,7 +27,7 @@ covers() {
         instructions) echo "$nouns benches crates/engine/src Cargo.toml" ;;
         memory)
             echo "$nouns crates/engine/src crates/engine/tests/memory crates/engine/tests/tls_memory.rs crates/testkit/src" \
-                "crates/store/src crates/analysis/src crates/plimsoll/tests/it/ten_hours.rs"
+                "$above_kits crates/report/src crates/plimsoll/tests/it/ten_hours.rs"
             ;;
         pages) echo "$nouns crates/report web crates/analysis/src crates/wording/src crates/store/src crates/testkit" ;;
         simulations) echo "$nouns crates/analysis crates/experiment crates/testkit/src" ;;
@@ -43,11 +44,11 @@ covers() {
         clusters)
             echo "$below_kits catalogue/kits/tpcw catalogue/services catalogue/stacks catalogue/topologies" \
                 "$above_kits $shared_by_tests crates/plimsoll/tests/it/killed_cluster.rs" \
-                "$(printf 'crates/testbed/tests/it/%s.rs ' balancer broker cluster own_host)"
+                "$shared_by_testbed $(printf 'crates/testbed/tests/it/%s.rs ' balancer broker cluster own_host)"
             ;;
         reference-servers)
             echo "servers $below_kits catalogue/kits/static catalogue/services/flash catalogue/services/haboob" \
-                "$shared_by_tests $(printf 'crates/plimsoll/tests/it/reference_servers%s.rs ' '' _aborted _changed)"
+                "$above_kits $shared_by_tests $(printf 'crates/plimsoll/tests/it/reference_servers%s.rs ' '' _aborted _changed)"
             ;;
         browser) echo "$laboratory crates/plimsoll/tests/it/page_browser.rs crates/plimsoll/tests/it/browser.rs" ;;
         lines)
