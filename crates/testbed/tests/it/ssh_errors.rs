@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use testbed::ssh::SshHost;
 
-use crate::ssh::{clients, host, names_in, program};
+use crate::ssh::{broken_copy, clients, host, names_in, program};
 use crate::sshd::Machines;
 use crate::waiting::wait_until;
 
@@ -59,16 +59,8 @@ fn an_sshd_that_dies_in_the_middle_is_told_as_a_broken_connection() {
     let (file, sha256) = program(&machines, 32 * 1024);
     let load1 = host(&machines, "load1");
     let bin = machines.cache("load1").join("plimsoll/bin");
-    let mut killed = false;
-    let result = load1.copy(&file, &sha256, &mut |_, _| {
-        if !killed && !names_in(&bin).is_empty() {
-            killed = true;
-            machines.kill_sshd("load1");
-        }
-        true
-    });
-    let said = result.expect_err("it was killed").to_string();
-    assert!(killed && said.contains("the connection to load1 broke while trying to copy"), "{said}");
+    let said = broken_copy(&load1, (&file, &sha256), &bin, || machines.kill_sshd("load1"));
+    assert!(said.contains("the connection to load1 broke while trying to copy"), "{said}");
     wait_until("the removal of the half copy", || names_in(&bin).is_empty());
 }
 
