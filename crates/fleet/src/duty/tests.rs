@@ -139,6 +139,7 @@ fn beacons_that_came_before_or_are_old_or_of_a_controller_that_was_replaced_say_
     assert_eq!(pair.duty.hears(9 * S + OFFSET, &next), None, "another controller has taken over");
     let replaced = Beacon::of(&Claim::of(1, "a test"), 101, 10 * S, Some(want("r-1", Phase::Abort)));
     assert_eq!(pair.duty.hears(10 * S + OFFSET, &replaced), None);
+    assert!(pair.duty.is_outdated(&replaced) && !pair.duty.is_outdated(&next), "an agent can say so");
     assert_eq!(pair.passes(24 * S - 1), None, "the second controller's word holds for 15 s");
     assert_eq!(pair.passes(24 * S), Some(Act::StopGently));
 }

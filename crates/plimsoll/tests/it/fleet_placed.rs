@@ -213,7 +213,8 @@ fn an_agent_whose_credentials_others_can_read_does_not_begin() {
 #[test]
 fn a_machine_that_is_lost_while_its_agent_starts_is_named_and_its_agent_ends_without_its_credentials() {
     let Some(lab) = Lab::set_up() else { return };
-    // Of what starts an agent the answer never comes: its script alone has `setsid` in it.
+    // Each machine is asked what it is (two calls), and the first one whether it has the program, is sent it, and is given the
+    // credentials (three more). The sixth call starts its agent, and its answer never comes.
     let counted = lab.machines.path("calls");
     lab.machines.allow_only(&format!(
         "echo >> '{}'; sh -c \\\"$SSH_ORIGINAL_COMMAND\\\" | if [ $(wc -l < '{0}') -ge 6 ]; then cat > /dev/null; exit 255; else cat; fi",

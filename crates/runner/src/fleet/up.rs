@@ -44,8 +44,7 @@ struct Reached<'a> {
 }
 
 /// Starts the broker, where it isn't there, and, where there is a file, an agent on each of its machines, which is started anew where
-/// it is there.
-/// What has been started is remembered at once, whatever comes after.
+/// it is there. What has been started is remembered at once, whatever comes after.
 ///
 /// # Errors
 /// All that is wrong with the file; machines that can't be reached or are of another kind, before anything is started; an agent
@@ -171,7 +170,7 @@ fn start_agent(
     placed.put(entry.clone());
     placed.write(folder)?;
     let credentials = ssh.put(&format!("{there}/credentials.toml"), credentials.as_bytes())?;
-    let spool = credentials.replace("credentials.toml", "spool");
+    let spool = Path::new(&credentials).with_file_name("spool").to_string_lossy().into_owned();
     let mut args = vec![Helpers::AGENT.to_string(), "--creds".to_string(), credentials];
     args.extend(["--spool".to_string(), spool]);
     if let Some(cpus) = &host.cpus {
