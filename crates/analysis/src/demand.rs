@@ -10,11 +10,12 @@ mod shares;
 use model::catalogue::kit::Tolerance;
 use model::catalogue::load::{Load, Pattern};
 use model::catalogue::population::{Population, Populations};
-use model::record::{Check, OperationResult};
+use model::record::{Check, FleetResult, OperationResult};
 
 use crate::finding::{ArrivalsFault, CheckOutcome, Finding, MixDraws};
 use crate::limits;
 use crate::steady::Steady;
+use crate::validity::fleet;
 use rare::Rare;
 
 /// What was asked for, beside the number of users.
@@ -32,10 +33,14 @@ pub struct AskedLoad<'a> {
 
 /// The checks of the demand: those that say something about this load. `sessions` are the rows of those that ended in
 /// the steady state.
-pub(crate) fn checks(demand: &AskedLoad<'_>, sessions: &[&OperationResult]) -> Vec<CheckOutcome> {
+pub(crate) fn checks(
+    demand: &AskedLoad<'_>,
+    fleet: Option<&FleetResult>,
+    sessions: &[&OperationResult],
+) -> Vec<CheckOutcome> {
     let mut checks = Vec::new();
     if let Some(open) = &demand.load.arrivals {
-        checks.push(arrivals(demand, open.pattern));
+        checks.push(arrivals(demand, fleet, open.pattern));
     }
     checks.push(mix(demand));
     checks.extend(demand.tolerance.mix_points.and_then(|points| shares::judged(demand, points, sessions)));
@@ -44,13 +49,14 @@ pub(crate) fn checks(demand: &AskedLoad<'_>, sessions: &[&OperationResult]) -> V
 }
 
 /// Arrivals that began against those intended, and whether any had to wait for a user.
-fn arrivals(demand: &AskedLoad<'_>, pattern: Pattern) -> CheckOutcome {
+fn arrivals(demand: &AskedLoad<'_>, fleet: Option<&FleetResult>, pattern: Pattern) -> CheckOutcome {
     let whole = demand.steady.whole();
-    let (from_s, to_s) = demand.steady.span_s();
     let profile = demand.load.profile();
     // A load by number of arrivals has no more than these, whenever the last of them came.
     let most = demand.load.sessions.map_or(f64::INFINITY, |sessions| sessions as f64);
-    let intended = profile.area(to_s).min(most) - profile.area(from_s).min(most);
+    let of_all = |from_s, to_s| profile.area(to_s).min(most) - profile.area(from_s).min(most);
+    let left = |span_s| fleet::left(fleet, span_s, &of_all);
+    let intended = left(demand.steady.span_s());
     let allowed = match pattern {
         Pattern::Poisson => limits::NORMAL_QUANTILE * intended.sqrt(),
         Pattern::Constant => 1.0 + limits::ARRIVALS_RATIO * intended,
@@ -58,7 +64,7 @@ fn arrivals(demand: &AskedLoad<'_>, pattern: Pattern) -> CheckOutcome {
     let (began, waited) = (whole.arrivals as f64, whole.arrivals_waited);
     let in_number = (began - intended).abs() <= allowed;
     let random = pattern == Pattern::Poisson && demand.load.sessions.is_none();
-    let spread = random.then(|| dispersion(demand.steady, &profile)).flatten();
+    let spread = random.then(|| dispersion(demand.steady, &left)).flatten();
     let as_random = spread.is_none_or(|(chi2, freedom)| {
         let (low, high) =
             (chi_square(freedom, -limits::NORMAL_QUANTILE), chi_square(freedom, limits::NORMAL_QUANTILE));
@@ -77,11 +83,11 @@ fn arrivals(demand: &AskedLoad<'_>, pattern: Pattern) -> CheckOutcome {
 /// Fisher's index of dispersion: of Poisson counts by the second, the sum of (count − mean)²/mean is chi-square
 /// distributed (Cox and Lewis, *The Statistical Analysis of Series of Events*, 1966, section 6.3). `None` where the
 /// counts are too small for that.
-fn dispersion(steady: &Steady, profile: &model::catalogue::load::Profile) -> Option<(f64, usize)> {
+fn dispersion(steady: &Steady, intended: &dyn Fn((f64, f64)) -> f64) -> Option<(f64, usize)> {
     let mut chi2 = 0.0;
     for second in steady.seconds() {
         let begin_s = f64::from(second.number);
-        let expected = profile.area(begin_s + 1.0) - profile.area(begin_s);
+        let expected = intended((begin_s, begin_s + 1.0));
         if expected < limits::MIN_EXPECTED {
             return None;
         }

@@ -110,6 +110,8 @@ pub enum Finding {
         mean: f64,
         /// Those asked for.
         asked: u32,
+        /// How many of these were left on average to a fleet that went on without some of its agents.
+        left: Option<f64>,
     },
     /// Arrivals of the open model.
     Arrivals {

@@ -1,7 +1,7 @@
 //! The instrument's checks of itself. A run that fails one is not valid: its figures say more about how they were
 //! measured than about the stack. `docs/method/validity.md` has each check's formula, threshold and source.
 
-mod fleet;
+pub(crate) mod fleet;
 mod so_far;
 
 use model::OperationKind;
@@ -85,7 +85,7 @@ pub fn validity(inputs: &ValidityInputs<'_>) -> Vec<CheckOutcome> {
     }
     let sessions = inputs.operations.iter().filter(|row| row.kind == OperationKind::Session);
     let sessions: Vec<&OperationResult> = sessions.collect();
-    checks.extend(inputs.demand.iter().flat_map(|demand| demand::checks(demand, &sessions)));
+    checks.extend(inputs.demand.iter().flat_map(|demand| demand::checks(demand, inputs.fleet, &sessions)));
     checks.extend([little(inputs), samples(inputs), untimed(inputs), alarms(inputs), consistency(inputs)]);
     checks.extend(inputs.bounds.iter().map(bound));
     checks
@@ -228,9 +228,15 @@ fn send_lag(generator: &GeneratorResult, shares_cpus: bool) -> CheckOutcome {
 
 fn users(inputs: &ValidityInputs<'_>) -> CheckOutcome {
     let (mean, asked) = (inputs.little.users_mean(), f64::from(inputs.users));
-    let ok = inputs.steady_s < 1.0 || (mean - asked).abs() <= limits::LITTLE_RATIO * asked;
-    let finding = Finding::Users { mean, asked: inputs.users };
-    CheckOutcome::new(Check::Users, ok, Some((mean, asked)), finding)
+    let degraded = inputs.fleet.filter(|fleet| fleet.is_degraded());
+    let left = degraded.zip(inputs.demand.as_ref()).map(|(fleet, demand)| {
+        let (from_s, to_s) = demand.steady.span_s();
+        fleet::left(Some(fleet), (from_s, to_s), &|from_s, to_s| asked * (to_s - from_s)) / (to_s - from_s)
+    });
+    let expected = left.unwrap_or(asked);
+    let ok = inputs.steady_s < 1.0 || (mean - expected).abs() <= limits::LITTLE_RATIO * expected;
+    let finding = Finding::Users { mean, asked: inputs.users, left };
+    CheckOutcome::new(Check::Users, ok, Some((mean, expected)), finding)
 }
 
 fn little(inputs: &ValidityInputs<'_>) -> CheckOutcome {

@@ -47,6 +47,8 @@ pub struct Job<'a> {
     pub bundle: &'a Bundle,
     /// How long an agent goes on without a word of the controller.
     pub lease_s: u64,
+    /// The number of agents that it may lose and goes on without.
+    pub tolerated: u32,
 }
 
 /// What happens while a run is driven.
@@ -69,12 +71,14 @@ pub enum News {
         /// Its name.
         agent: Name,
     },
-    /// It is given up, and the run with it.
+    /// It is given up.
     Lost {
         /// Its name.
         agent: Name,
         /// Why.
         why: String,
+        /// The others go on: the run is allowed to lose it.
+        is_tolerated: bool,
     },
 }
 
@@ -173,7 +177,10 @@ impl Controller {
         let open = self.open.insert(OpenRun { run: job.run.clone(), reader, had: BTreeMap::new() });
         let driven = match beginning::begin(&self.announcer, &open.reader, job, control, follower)? {
             None => Driven { totals: Totals::default(), agents: Vec::new() },
-            Some(begun) => Driving::of(&self.announcer, open, begun, &self.fleet).drive(control, follower)?,
+            Some(begun) => {
+                let driving = Driving::of(&self.announcer, open, begun, (&self.fleet, job.tolerated));
+                driving.drive(control, follower)?
+            }
         };
         Ok(driven)
     }

@@ -96,6 +96,7 @@ fn settings(global: &GlobalArgs) -> Settings {
         },
         abort_on: None,
         fleet: None,
+        tolerated: 0,
         origin: Origin { version: version(), command },
         helpers: Helpers { program: program.unwrap_or_default() },
     }

@@ -66,8 +66,11 @@ pub(crate) fn words(fleet: &FleetResult) -> String {
         several => format!("{several} agents"),
     };
     let name = &fleet.fleet;
-    match name.starts_with("local:") {
+    let driven = match name.starts_with("local:") {
         true => format!("driven by {agents} on this machine ({name})"),
         false => format!("driven by {agents} of fleet {name}"),
-    }
+    };
+    let lost = |agent: &AgentResult| format!("{} lost after {} s", agent.agent, agent.seconds);
+    let lost: Vec<String> = fleet.lost().map(lost).collect();
+    [vec![driven], lost].concat().join("; ")
 }

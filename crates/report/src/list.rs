@@ -1,6 +1,6 @@
 //! Many runs, a line each.
 
-use store::{Folded, RunSummary, Spread, verdict_of};
+use store::{FleetSummary, Folded, RunSummary, Spread, verdict_of};
 
 use crate::figures;
 use crate::terminal::{Align, Table, plain};
@@ -40,11 +40,18 @@ pub fn list_table(runs: &[RunSummary], width: usize) -> String {
             1 => "1 guest of ".to_string(),
             several => format!("{several} guests of "),
         };
-        cells.push(plain(&(guests + &run.stack)));
+        cells.push(plain(&(guests + &run.stack + &run.fleet.as_ref().map(driven_by).unwrap_or_default())));
         cells.extend(with_notes.then(|| plain(&notes(run))));
         table.row(cells);
     }
     table.lines_cut_last(width)
+}
+
+/// `, by 3 agents, 1 lost (lab)`.
+fn driven_by(fleet: &FleetSummary) -> String {
+    let agents = if fleet.agents == 1 { "agent" } else { "agents" };
+    let lost = if fleet.lost > 0 { format!(", {} lost", fleet.lost) } else { String::new() };
+    format!(", by {} {agents}{lost} ({})", fleet.agents, fleet.name)
 }
 
 /// Groups of runs as a table for a terminal of `width` columns, in the order given; below it, how many runs they are.

@@ -58,6 +58,8 @@ pub struct Settings {
     pub abort_on: Option<AbortOn>,
     /// The fleet that drives the users, instead of this process.
     pub fleet: Option<FleetChoice>,
+    /// The number of its agents that a run may lose and go on without.
+    pub tolerated: u32,
     /// What every record says of its origin.
     pub origin: Origin,
     /// The programs that the tool starts beside itself.
@@ -153,6 +155,7 @@ pub(crate) mod tests {
             calls: CallCounting::Off,
             abort_on: None,
             fleet: None,
+            tolerated: 0,
             origin,
             helpers,
         };

@@ -13,6 +13,7 @@ use store::{RunWriter, Runs};
 use testbed::CoreFile;
 
 use crate::environment::Settings;
+use crate::fleet::standing::FleetRecording;
 use crate::measure::Recording;
 use crate::progress::Progress;
 use crate::setup;
@@ -70,6 +71,10 @@ pub(crate) fn check(
     catalogue: &Catalogue,
     progress: &mut dyn Progress,
 ) -> Vec<ConsistencyResult> {
+    // Nobody was told what the users of a lost agent did last.
+    if recording.fleet.as_ref().is_some_and(FleetRecording::has_lost) {
+        return Vec::new();
+    }
     standing.answers.go_on(CheckInputs::of(&recording.totals));
     let names: Vec<&str> =
         plan.database().into_iter().chain(plan.shards()).map(|tier| tier.name.as_str()).collect();

@@ -86,6 +86,7 @@ pub(crate) fn measure(
     env.interrupt.steer(&control);
     writer.event(&phase(0.0, "ramp-up begins"))?;
     let (mut fleet, target, run) = (standing.fleet.take(), standing.target.clone(), writer.id());
+    let tolerated = env.settings.tolerated;
     let mut witness = Witness {
         plan,
         standing,
@@ -111,8 +112,13 @@ pub(crate) fn measure(
     let driven = match &mut fleet {
         None => engine::run(&options, &control, &mut witness).map(|totals| (totals, None)),
         Some(fleet) => {
-            let driven =
-                fleet.drive(plan, (&target, options.drain_s), (&run, env.catalogue), &control, &mut witness);
+            let driven = fleet.drive(
+                (plan, tolerated),
+                (&target, options.drain_s),
+                (&run, env.catalogue),
+                &control,
+                &mut witness,
+            );
             driven.map(|driven| (driven.totals, Some(driven.record)))
         }
     };
@@ -127,13 +133,16 @@ pub(crate) fn measure(
     }
     let Witness { watching, mut tier_events, kills, alarms, writer, .. } = witness;
     let alarms = alarms.into_values().collect();
-    let Seen { last, beside, sources, unseen } = watching.end();
+    let Seen { last, beside, sources, mut unseen } = watching.end();
     writer.samples(&last)?;
     keep(writer, now_s, &beside)?;
     // It may have waited in the run's last moment.
     tier_events.extend(beside.aborted.map(ended_for));
     let is_over = side.together.as_ref().is_some_and(Together::is_over);
-    let is_short = fleet.as_ref().is_some_and(FleetRecording::has_lost);
+    let is_short = fleet.as_ref().is_some_and(FleetRecording::ended_the_run);
+    if plan.kit.check.is_some() && fleet.as_ref().is_some_and(FleetRecording::has_lost) {
+        unseen.push("the data: nobody was told what the users of lost agents did last".to_string());
+    }
     let ended_by_itself = is_over || is_short || tier_events.iter().any(TierEvent::ends_the_tier);
     let outcome = match (ended_by_itself, env.interrupt.count()) {
         (true, _) => Outcome::Aborted,
@@ -232,12 +241,21 @@ impl Audience for Witness<'_> {
 
 impl Follower for Witness<'_> {
     fn news(&mut self, news: &News) {
-        self.progress.note(&sentence(news));
-        if let News::Begun { ahead } = news {
-            // Rates of the first second are from its beginning.
-            thread::sleep(*ahead);
-            self.watching.sample(0.0);
+        let text = sentence(news);
+        self.progress.note(&text);
+        match news {
+            News::Begun { ahead } => {
+                // Rates of the first second are from its beginning.
+                thread::sleep(*ahead);
+                self.watching.sample(0.0);
+                return;
+            }
+            News::Lost { is_tolerated, .. } => self.so_far.is_degraded |= is_tolerated,
+            News::Silent { .. } | News::Back { .. } => {}
         }
+        let second = self.clock.map_or(0.0, |(first, named_s)| named_s + first.elapsed().as_secs_f64());
+        // A disk that doesn't take it doesn't take the next second either, which is said.
+        _ = self.writer.event(&Event { second, kind: "fleet".to_string(), text });
     }
 }
 

@@ -5,7 +5,7 @@ use analysis::{HostShares, LogAlarm, Steady, TierEvent, state_so_far};
 use engine::Second;
 use model::Plan;
 use model::progress::{CheckProgress, TargetProgress};
-use model::record::{LoadChange, Outcome, Series, TargetOutcome};
+use model::record::{Check, LoadChange, Outcome, Series, TargetOutcome};
 use observe::VIEWER;
 
 use crate::judge::{Circumstances, CountedSeconds, Observed, checks, generator_cpus};
@@ -21,6 +21,8 @@ pub(crate) struct SoFar {
     viewer: Mean,
     /// The number of CPUs of generators that a fleet has elsewhere.
     cpus_elsewhere: Option<usize>,
+    /// The run has lost agents, and goes on: only its end tells which load was left.
+    pub(crate) is_degraded: bool,
     pub(crate) targets: Vec<TargetProgress>,
     pub(crate) checks: Vec<CheckProgress>,
 }
@@ -95,7 +97,9 @@ impl SoFar {
         );
         // A mix that can't be made sense of is refused before a run; the end would say so, too.
         let outcomes = outcomes.unwrap_or_default();
-        let progress = outcomes.iter().filter_map(|outcome| {
+        let is_load = |check: &Check| matches!(check, Check::Users | Check::Arrivals);
+        let told = outcomes.iter().filter(|outcome| !(self.is_degraded && is_load(&outcome.check)));
+        let progress = told.filter_map(|outcome| {
             let state = state_so_far(outcome, steady.length_s())?;
             Some(CheckProgress {
                 id: outcome.check.clone(),

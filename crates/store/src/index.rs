@@ -14,7 +14,7 @@ use crate::summary::RunSummary;
 use crate::touch::BUSY;
 
 /// The version of the tables and of [`RunSummary`]'s JSON in them; another version's index is made anew.
-const INDEX_FORMAT: i64 = 4;
+const INDEX_FORMAT: i64 = 5;
 
 /// What a row was made from: changes whenever the record or the list of the run's files does.
 pub(crate) type Stamp = String;

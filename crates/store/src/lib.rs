@@ -70,6 +70,6 @@ pub use serve_process::ServeProcess;
 pub use stored::{Record, Stored};
 pub use studies::{Studies, StudySummary};
 pub use study::{Study, StudyWriter};
-pub use summary::RunSummary;
+pub use summary::{FleetSummary, RunSummary};
 pub use verdict::verdict_of;
 pub use writer::RunWriter;

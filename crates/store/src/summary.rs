@@ -51,6 +51,9 @@ pub struct RunSummary {
     /// How many guests it had, each with a run of its own below it; 0 for one stack on the bare machine.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub guests: usize,
+    /// The fleet that drove its users; absent where the process that measured did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetSummary>,
     /// Length of the steady state, in seconds.
     pub steady_s: f64,
     /// How it ended; absent when the record can't be read.
@@ -77,6 +80,18 @@ pub struct RunSummary {
     /// What people say of it; nothing where that can't be read.
     #[serde(flatten)]
     pub notes: Notes,
+}
+
+/// Who drove a run's users.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetSummary {
+    /// The fleet's name, or `local:N`.
+    pub name: String,
+    /// The number of its agents that had a part in the run.
+    pub agents: usize,
+    /// The number of those that were lost.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost: usize,
 }
 
 /// A figure of the kit's own.
@@ -113,6 +128,11 @@ impl RunSummary {
             load: record.setup.load_headline(),
             by_hand: record.setup.is_by_hand(),
             guests: record.guests.len(),
+            fleet: record.fleet.as_ref().map(|fleet| FleetSummary {
+                name: fleet.fleet.clone(),
+                agents: fleet.agents.len(),
+                lost: fleet.lost().count(),
+            }),
             steady_s: record.setup.steady_s,
             outcome: Some(record.outcome),
             under_way: run::under_way(directory),
@@ -154,6 +174,7 @@ impl RunSummary {
             load: String::new(),
             by_hand: false,
             guests: 0,
+            fleet: None,
             steady_s: 0.0,
             outcome: None,
             under_way: run::under_way(directory),

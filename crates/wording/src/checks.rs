@@ -52,7 +52,7 @@ fn sentence(finding: &Finding, ok: bool, asking: Asking) -> String {
         Finding::GeneratorCpu { used_ratio } => generator::cpu(*used_ratio, ok),
         Finding::GeneratorThread { used_ratio } => generator::thread(*used_ratio, ok),
         Finding::SendLag(lag) => generator::send_lag(lag, ok),
-        Finding::FleetAgents { agents, lost } => fleet::agents(*agents, lost),
+        Finding::FleetAgents { agents, lost } => fleet::agents(*agents, lost, ok),
         Finding::FleetGenerators(worst) => fleet::generators(worst.as_ref(), ok),
         Finding::FleetStart(worst) => fleet::start(worst.as_ref(), ok),
         Finding::FleetClock(worst) => fleet::clock(worst.as_ref(), ok),
@@ -60,7 +60,7 @@ fn sentence(finding: &Finding, ok: bool, asking: Asking) -> String {
             generator::ceiling(*ceiling_per_s, *answer_per_s, *times, ok)
         }
         Finding::LoadByHand(changes) => load::by_hand(changes),
-        Finding::Users { mean, asked } => load::users(*mean, *asked, ok, asking),
+        Finding::Users { mean, asked, left } => load::users(*mean, (*asked, *left), ok, asking),
         Finding::Arrivals { began, intended, pattern, fault } => {
             load::arrivals((*began, *intended), *pattern, *fault, asking)
         }

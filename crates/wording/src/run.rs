@@ -91,7 +91,21 @@ fn counted(pass: bool, inputs: &VerdictInputs<'_>) -> String {
         (_, true) => "passed",
         (_, false) => "failed",
     };
-    format!("valid: {word} — {}", facts.join("; "))
+    let valid = match degraded(inputs.checks) {
+        None => "valid".to_string(),
+        Some(lost) => format!("valid but DEGRADED, {lost}"),
+    };
+    format!("{valid}: {word} — {}", facts.join("; "))
+}
+
+/// That agents were lost which the run was allowed to lose: `2 agents lost`.
+fn degraded(checks: &[ValidityCheck]) -> Option<String> {
+    let agents = checks.iter().find(|check| check.check == Check::FleetAgents)?;
+    match agents.observed.unwrap_or_default() {
+        ..1.0 => None,
+        1.0 => Some("1 agent lost".to_string()),
+        lost => Some(format!("{lost:.0} agents lost")),
+    }
 }
 
 fn headline(metrics: &[MetricResult], operations: &[OperationResult]) -> String {

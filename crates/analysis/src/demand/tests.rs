@@ -45,7 +45,7 @@ fn judged(load: &Load, mix: &Mix, think: Option<Distribution>, seconds: &[Interv
     let steady = Steady::of(seconds, 0.0, 60.0);
     let tolerance = Tolerance::default();
     let populations = &alike(mix, &[think], false);
-    checks(&AskedLoad { load, populations, tolerance, steady: &steady }, &[])
+    checks(&AskedLoad { load, populations, tolerance, steady: &steady }, None, &[])
 }
 
 fn one<'a>(checks: &'a [CheckOutcome], name: &str) -> &'a CheckOutcome {
@@ -172,7 +172,7 @@ fn shares_of_arrivals(a: u64, b: u64) -> CheckOutcome {
     let populations = &alike(&mix, pauses, false);
     let demand = AskedLoad { load: &load, populations, tolerance, steady: &steady };
     let (a, b) = (session("a", a), session("b", b));
-    one(&checks(&demand, &[&a, &b]), "mix_shares").clone()
+    one(&checks(&demand, None, &[&a, &b]), "mix_shares").clone()
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn cycles(quick: Pauses, slow: Pauses, tolerance: Tolerance) -> CheckOutcome {
     let load = &Load::default();
     let populations = &alike(&mix, pauses, true);
     let demand = AskedLoad { load, populations, tolerance, steady: &steady };
-    one(&checks(&demand, &[]), "cycle").clone()
+    one(&checks(&demand, None, &[]), "cycle").clone()
 }
 
 fn pause_fault(check: &CheckOutcome) -> Option<&PauseFault> {
@@ -307,7 +307,7 @@ fn shares_of(a: u64, b: u64, users: u32) -> CheckOutcome {
     let populations = &alike(&mix, pauses, false);
     let demand = AskedLoad { load: &load, populations, tolerance, steady: &steady };
     let (a, b) = (session("a", a), session("b", b));
-    one(&checks(&demand, &[&a, &b]), "mix_shares").clone()
+    one(&checks(&demand, None, &[&a, &b]), "mix_shares").clone()
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn a_rare_session_that_comes_a_few_times_in_a_short_run_is_no_other_mix() {
             let u = draw.unit();
             rows[usize::from(u >= 0.7) + usize::from(u >= 0.995)].completed += 1;
         }
-        let checks = checks(&demand, &rows.iter().collect::<Vec<_>>());
+        let checks = checks(&demand, None, &rows.iter().collect::<Vec<_>>());
         let shares = one(&checks, "mix_shares");
         assert!(shares.ok, "run {run}: {shares:?}");
     }
@@ -388,7 +388,7 @@ fn of_two_kinds(choices: Vec<u64>, pauses: Vec<Pauses>, completed: [u64; 5]) -> 
     let rows: Vec<OperationResult> =
         names.iter().zip(completed).map(|(name, completed)| session(name, completed)).collect();
     let demand = AskedLoad { load: &load, populations, tolerance, steady: &steady };
-    checks(&demand, &rows.iter().collect::<Vec<_>>())
+    checks(&demand, None, &rows.iter().collect::<Vec<_>>())
 }
 
 #[test]

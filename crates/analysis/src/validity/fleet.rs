@@ -24,17 +24,31 @@ pub fn fill_in_agent(agent: &mut AgentResult, seconds: &[AgentSecond], (from_s, 
     agent.lag_p99_s = median(within.iter().filter_map(|one| one.lag_p99_s).collect());
 }
 
-/// All of them.
-pub(super) fn checks(fleet: &FleetResult) -> [CheckOutcome; 4] {
-    [agents(fleet), generators(fleet), start(fleet), clock(fleet)]
+/// What was left of a load to the agents that were there, given what all of them have of it between two times in seconds.
+pub(crate) fn left(
+    fleet: Option<&FleetResult>,
+    (from_s, to_s): (f64, f64),
+    of_all: &dyn Fn(f64, f64) -> f64,
+) -> f64 {
+    let gone = |agent: &AgentResult| {
+        let since_s = f64::from(agent.seconds).max(from_s);
+        if since_s < to_s { agent.users_ratio * of_all(since_s, to_s) } else { 0.0 }
+    };
+    of_all(from_s, to_s) - fleet.iter().flat_map(|fleet| fleet.lost()).map(gone).sum::<f64>()
 }
 
-fn agents(fleet: &FleetResult) -> CheckOutcome {
+/// All of them.
+pub(super) fn checks(fleet: &FleetResult) -> [CheckOutcome; 4] {
+    [agents_check(fleet), generators(fleet), start(fleet), clock(fleet)]
+}
+
+fn agents_check(fleet: &FleetResult) -> CheckOutcome {
     let lost = |agent: &AgentResult| Some((agent.agent.clone(), agent.lost.clone()?));
     let lost: Vec<(String, String)> = fleet.agents.iter().filter_map(lost).collect();
-    let figures = Some((lost.len() as f64, 0.0));
-    let finding = Finding::FleetAgents { agents: fleet.agents.len(), lost: lost.clone() };
-    CheckOutcome::new(Check::FleetAgents, lost.is_empty(), figures, finding)
+    let figures = Some((lost.len() as f64, f64::from(fleet.tolerated)));
+    let ok = lost.is_empty() || fleet.is_degraded();
+    let finding = Finding::FleetAgents { agents: fleet.agents.len(), lost };
+    CheckOutcome::new(Check::FleetAgents, ok, figures, finding)
 }
 
 /// By the agent that is the furthest over a limit, or the closest to one.
@@ -102,7 +116,7 @@ mod tests {
     fn broken(change: impl Fn(&mut AgentResult)) -> Vec<CheckOutcome> {
         let mut agents: Vec<AgentResult> = (1..=10).map(|number| agent(&format!("a{number}"))).collect();
         change(&mut agents[6]);
-        let found = checks(&FleetResult { fleet: "lab".to_string(), agents });
+        let found = checks(&FleetResult { fleet: "lab".to_string(), agents, tolerated: 0 });
         found.into_iter().filter(|check| !check.ok).collect()
     }
 
@@ -132,6 +146,32 @@ mod tests {
         assert_eq!(only(|agent| agent.late_s = Some(0.0099)), Check::FleetStart);
         assert_eq!(only(|agent| agent.offset_bound_s = 0.05), Check::FleetStart);
         assert_eq!(only(|agent| agent.drift_s = Some(0.051)), Check::FleetClock);
+    }
+
+    #[test]
+    fn a_run_is_degraded_while_no_more_agents_are_lost_than_it_may_lose() {
+        let ok = |lost: usize, tolerated: u32| {
+            let mut agents: Vec<AgentResult> = (1..=10).map(|number| agent(&format!("a{number}"))).collect();
+            agents.iter_mut().take(lost).for_each(|agent| agent.lost = Some("it was killed".to_string()));
+            agents_check(&FleetResult { fleet: "lab".to_string(), agents, tolerated }).ok
+        };
+        assert_eq!([ok(0, 0), ok(1, 0), ok(1, 1), ok(2, 1), ok(2, 2)], [true, false, true, false, true]);
+    }
+
+    #[test]
+    fn a_load_loses_an_agent_s_share_from_its_last_second_on() {
+        let mut agents = vec![agent("a1"), agent("a2")];
+        let lose = |agent: &mut AgentResult, after_s| {
+            agent.lost = Some("it was killed".to_string());
+            (agent.users_ratio, agent.seconds) = (0.25, after_s);
+        };
+        lose(&mut agents[0], 30);
+        let fleet = FleetResult { fleet: "lab".to_string(), agents, tolerated: 1 };
+        let of_users = |span_s| left(Some(&fleet), span_s, &|from_s, to_s| 40.0 * (to_s - from_s));
+        assert_eq!(of_users((10.0, 30.0)), 800.0, "it was there");
+        assert_eq!(of_users((20.0, 40.0)), 700.0, "half of the time");
+        assert_eq!(of_users((40.0, 60.0)), 600.0, "it had gone");
+        assert_eq!(left(None, (0.0, 1.0), &|_, _| 7.0), 7.0, "no fleet");
     }
 
     #[test]

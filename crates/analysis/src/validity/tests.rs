@@ -300,7 +300,7 @@ fn users_who_are_not_there_are_missed() {
         run.little.users.counted_s = 1140.0;
     };
     let found = broken(Check::Users, fewer);
-    assert!(matches!(found, Finding::Users { mean: 19.0, asked: 20 }), "{found:?}");
+    assert!(matches!(found, Finding::Users { mean: 19.0, asked: 20, left: None }), "{found:?}");
 }
 
 #[test]

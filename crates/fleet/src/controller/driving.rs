@@ -44,6 +44,8 @@ pub(super) struct Driving<'a> {
     want: Want,
     /// What was said of stopping, and when.
     stopped: (Stop, Instant),
+    /// The number of agents that may be lost.
+    tolerated: u32,
 }
 
 impl<'a> Driving<'a> {
@@ -51,7 +53,7 @@ impl<'a> Driving<'a> {
         announcer: &'a Announcer,
         open: &'a mut OpenRun,
         begun: Begun,
-        fleet: &Name,
+        (fleet, tolerated): (&Name, u32),
     ) -> Driving<'a> {
         let agent = |place: Place| {
             let (agent, incarnation) = (place.member.name.clone(), place.member.incarnation);
@@ -60,7 +62,8 @@ impl<'a> Driving<'a> {
         };
         let agents: Vec<Agent> = begun.places.into_iter().map(agent).collect();
         let merge = Merge::of(agents.len());
-        Driving { announcer, open, agents, merge, want: begun.want, stopped: (Stop::No, Instant::now()) }
+        let stopped = (Stop::No, Instant::now());
+        Driving { announcer, open, agents, merge, want: begun.want, stopped, tolerated }
     }
 
     /// Until all have ended.
@@ -173,16 +176,25 @@ impl<'a> Driving<'a> {
         }
     }
 
-    /// Gives an agent up, and with it the run: what the others would record is another load.
+    /// Gives an agent up, and with it the run, unless it may be lost: what the others record is another load.
     fn lose(&mut self, index: usize, why: String, follower: &mut dyn Follower) {
         let agent = &mut self.agents[index];
         if agent.lost.is_some() {
             return;
         }
-        follower.news(&News::Lost { agent: agent.voice.agent.clone(), why: why.clone() });
-        agent.lost = Some(why);
+        let name = agent.voice.agent.clone();
+        agent.lost = Some(why.clone());
         self.merge.give_up(index);
-        self.pass_on(Stop::AtOnce);
+        let lost = self.agents.iter().filter(|agent| agent.lost.is_some()).count();
+        let is_tolerated = lost <= self.tolerated as usize && lost < self.agents.len();
+        follower.news(&News::Lost { agent: name.clone(), why, is_tolerated });
+        if !is_tolerated {
+            self.pass_on(Stop::AtOnce);
+            return;
+        }
+        // Should it hear this controller still, it has no part in the run any more and ends.
+        self.want.parts.remove(name.as_str());
+        self.announcer.want(Some(self.want.clone()));
     }
 
     fn summary(&self, index: usize, agent: &Agent) -> AgentSeen {

@@ -105,7 +105,13 @@ fn be_controller(url: &str, seed: &str, bundle: &str, lease_s: &str) -> Result<(
         .map_err(|problems| problems.to_string())?;
     let members = controller.wait_for(Duration::from_secs(30), &|members| members.len() == 2);
     let bundle = Bundle::read(&std::fs::read(bundle)?)?;
-    let job = Job { run: Name::of("r-1")?, members: &members, bundle: &bundle, lease_s: lease_s.parse()? };
+    let job = Job {
+        run: Name::of("r-1")?,
+        members: &members,
+        bundle: &bundle,
+        lease_s: lease_s.parse()?,
+        tolerated: 0,
+    };
     let driven = controller.run(&job, &Control::default(), &mut Nobody);
     driven.map(drop).map_err(|problems| problems.to_string().into())
 }

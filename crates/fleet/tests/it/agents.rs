@@ -8,6 +8,7 @@ use fleet::bus::{Broker, Name};
 use fleet::controller::{Controller, Member};
 use fleet::signed::Signer;
 use fleet::want::Claim;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::broker::Nats;
 use crate::job::BUILD;
@@ -27,6 +28,12 @@ impl Process {
     pub(crate) fn kill(&mut self) {
         _ = self.0.kill();
         _ = self.0.wait();
+    }
+
+    /// Sends it that signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.0.id() as i32).expect("a process");
+        kill_process(pid, signal).expect("it is ours");
     }
 }
 

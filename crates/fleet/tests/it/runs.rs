@@ -59,14 +59,20 @@ pub(crate) struct Ran {
 }
 
 /// Has `members` drive a run; `on` is done with each of its seconds.
-pub(crate) fn run(
+pub(crate) fn run(fleet: &mut (Controller, Vec<Member>), users: (&Target, Load), on: impl FnMut(u32)) -> Ran {
+    run_without(0, fleet, users, on)
+}
+
+/// The same for a run that may lose that number of agents.
+fn run_without(
+    tolerated: u32,
     (controller, members): &mut (Controller, Vec<Member>),
     (target, load): (&Target, Load),
     on: impl FnMut(u32),
 ) -> Ran {
     let bundle = bundle(target.clone(), load, BUILD);
     let name = Name::of("r-1").expect("a name");
-    let job = Job { run: name, members, bundle: &bundle, lease_s: LEASE_S };
+    let job = Job { run: name, members, bundle: &bundle, lease_s: LEASE_S, tolerated };
     let mut keeps = Keeps { seconds: Vec::new(), news: Vec::new(), on };
     let driven = controller.run(&job, &Control::default(), &mut keeps);
     Ran { driven, seconds: keeps.seconds, news: keeps.news }
@@ -170,6 +176,35 @@ fn an_agent_that_is_killed_is_named_and_ends_the_run_for_all() {
 }
 
 #[test]
+fn the_others_go_on_without_an_agent_that_may_be_lost_and_it_has_no_part_any_more() {
+    let Some(nats) = Nats::begin() else { return };
+    let (folder, key, origin) = (tempfile::tempdir().expect("a folder"), Key::new(), origin());
+    let agents = agents(&nats, folder.path(), &["a1", "a2"], &key);
+    let mut fleet = controller(&nats, &key, 2);
+    let users = |second: &Interval| second.busy_user_s + second.thinking_user_s;
+    let ran = run_without(1, &mut fleet, (&origin.address().into(), load(10, 30.0)), |second| {
+        match second {
+            1 => agents[1].signal(Signal::STOP),
+            // It was given up when this second was told: what both had to tell came late.
+            20 => agents[1].signal(Signal::CONT),
+            _ => {}
+        }
+    });
+    let driven = ran.driven.unwrap_or_else(|problems| panic!("{problems}"));
+    let lost: Vec<(&str, Option<&str>)> =
+        driven.agents.iter().map(|agent| (agent.member.name.as_str(), agent.lost.as_deref())).collect();
+    assert_eq!(lost, [("a1", None), ("a2", Some(LOST))]);
+    let is_tolerated = |news: &News| matches!(news, News::Lost { is_tolerated: true, .. });
+    assert_eq!(ran.news.iter().filter(|news| is_tolerated(news)).count(), 1, "{:?}", ran.news);
+    assert!(ran.seconds.len() >= 30, "{} seconds", ran.seconds.len());
+    let (first, late) = (users(&ran.seconds[1]), users(&ran.seconds[25]));
+    assert!((first - 10.0).abs() < 0.5 && (late - 5.0).abs() < 0.5, "{first} users, then {late}");
+    let after = origin.ledger().exchanges.len();
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(origin.ledger().exchanges.len(), after, "the lost agent goes on");
+}
+
+#[test]
 fn a_broker_with_a_small_disk_keeps_a_smaller_stream() {
     let Some(nats) = Nats::with_room("300M") else { return };
     let (folder, key, origin) = (tempfile::tempdir().expect("a folder"), Key::new(), origin());
@@ -221,7 +256,7 @@ fn load_ends_by_itself_when_the_bus_says_nothing_any_more() {
     let (mut controller, members) = controller(&nats, &key, 2);
     let bundle = bundle(origin.address().into(), load(10, 60.0), BUILD);
     let name = Name::of("r-1").expect("a name");
-    let job = Job { run: name, members: &members, bundle: &bundle, lease_s: 2 };
+    let job = Job { run: name, members: &members, bundle: &bundle, lease_s: 2, tolerated: 0 };
     let mut stopped = None;
     let on = |second| {
         if second == 1 {
@@ -277,8 +312,13 @@ fn what_the_user_stops_ends_everywhere_and_is_kept() {
     let _agents = agents(&nats, folder.path(), &["a1", "a2"], &key);
     let (mut controller, members) = controller(&nats, &key, 2);
     let bundle = bundle(origin.address().into(), load(10, 60.0), BUILD);
-    let job =
-        Job { run: Name::of("r-1").expect("a name"), members: &members, bundle: &bundle, lease_s: LEASE_S };
+    let job = Job {
+        run: Name::of("r-1").expect("a name"),
+        members: &members,
+        bundle: &bundle,
+        lease_s: LEASE_S,
+        tolerated: 0,
+    };
     let control = Control::default();
     let stopping = control.clone();
     let on = |second| {

@@ -210,7 +210,8 @@ pub static CHECKS: [DeclaredCheck; 26] = [
         class: CheckClass::Generator,
         overload: Overload::Unrelated,
         title: "the fleet's agents",
-        holds_when: "with a fleet: every agent told every second of its slice, and its end; none was silent for 15 s",
+        holds_when: "with a fleet: every agent told every second of its slice, and its end; none was silent for 15 s. With \
+                     `--tolerate N` up to N were lost: the run is degraded then, and says so",
         source: "without a slice of the users it is another load",
     },
     DeclaredCheck {

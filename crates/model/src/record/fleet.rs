@@ -10,6 +10,25 @@ pub struct FleetResult {
     pub fleet: String,
     /// Each agent with a part in the run, in the order in which their seconds were added up.
     pub agents: Vec<AgentResult>,
+    /// The number of agents that the run was allowed to lose (`--tolerate`).
+    #[serde(default, skip_serializing_if = "is_none_tolerated")]
+    pub tolerated: u32,
+}
+
+fn is_none_tolerated(tolerated: &u32) -> bool {
+    *tolerated == 0
+}
+
+impl FleetResult {
+    /// The agents that were given up.
+    pub fn lost(&self) -> impl Iterator<Item = &AgentResult> {
+        self.agents.iter().filter(|agent| agent.lost.is_some())
+    }
+
+    /// Some were given up, and the others went on: from then on the load was smaller than the one asked for.
+    pub fn is_degraded(&self) -> bool {
+        (1..=self.tolerated as usize).contains(&self.lost().count())
+    }
 }
 
 /// An agent of a run.
@@ -42,7 +61,7 @@ pub struct AgentResult {
     /// Send lag: the median, over the seconds of the steady state, of each second's 99th percentile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lag_p99_s: Option<f64>,
-    /// Why it was given up, and the run with it.
+    /// Why it was given up, and the run with it unless that was tolerated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
 }

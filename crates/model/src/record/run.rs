@@ -469,7 +469,7 @@ pub struct Series {
 pub struct Event {
     /// Seconds since the run's start.
     pub second: f64,
-    /// `phase`, `tier`, `fault`, `load`, `note`.
+    /// `phase`, `tier`, `fault`, `load`, `fleet`, `note`.
     pub kind: String,
     /// What happened, for people: `steady state begins`.
     pub text: String,

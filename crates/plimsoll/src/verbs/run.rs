@@ -29,6 +29,7 @@ Examples:
   plimsoll run dvdstore --target http://127.0.0.1:8080       a server that somebody else started
   plimsoll run static --stack flash-new --set web.pass=names --abort-on open:disk      a core at the first such wait
   plimsoll run dvdstore --fleet local:2                      two agents on this machine, half of the users each
+  plimsoll run dvdstore --fleet lab --tolerate 1 --target http://shop --allow-target shop      may lose one of fleet lab's
   plimsoll run shop.toml
 
 Ctrl-C once ends the run well and keeps what was measured; twice ends it at once.")]
@@ -47,6 +48,9 @@ pub(crate) struct RunArgs {
     /// fleet (`plimsoll fleet`)
     #[arg(long, value_name = "local:N|NAME")]
     fleet: Option<FleetChoice>,
+    /// Go on without up to N agents that are lost: the run is then DEGRADED, and its users are judged by those that were left
+    #[arg(long, value_name = "N", requires = "fleet", default_value_t = 0)]
+    tolerate: u32,
     #[command(flatten)]
     server: SingleArgs,
     /// Print the run's record as JSON (docs/reference/run-json.md) instead of the summary
@@ -86,6 +90,7 @@ pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
         context.settings.abort_on.clone_from(&args.abort_on);
     }
     context.settings.fleet.clone_from(&args.fleet);
+    context.settings.tolerated = args.tolerate;
     let measured = outcome::run(&recipe, &plan, &server, &mut context.environment().with(&catalogue))?;
     kept::show_run(&measured, args.json, context);
     Ok(exit_code(measured.run.record()))

@@ -58,6 +58,47 @@ fn an_agent_that_is_killed_is_named_and_the_run_is_not_valid() {
     let home = Home::shared();
     let run = home.plimsoll(&format!("{RUN} --steady 60s --seed 77"));
     let (running, _) = Followed::start(run, "static", 2);
+    kill_agent_2(home);
+    let ended = running.wait().expect(3);
+    let record = ended.json();
+    assert_eq!(record["outcome"], "aborted", "{:#}", record["verdict"]);
+    let lost: Vec<(&str, &str)> = agents(&record)
+        .iter()
+        .filter_map(|agent| Some((agent["agent"].as_str()?, agent["lost"].as_str()?)))
+        .collect();
+    assert_eq!(lost, [("agent-2", "nothing was heard of it for 15 s")]);
+    let said = check(&record, "fleet_agents");
+    assert!(said["ok"] == false && said["sentence"].to_string().contains("agent-2 was lost"), "{said:#}");
+    home.expect_nothing_left();
+}
+
+#[test]
+fn a_run_that_may_lose_an_agent_goes_on_without_it_and_is_degraded() {
+    if !can_run() {
+        return;
+    }
+    let home = Home::shared();
+    let run = home.plimsoll(&format!("{RUN} --steady 30s --seed 78 --tolerate 1 --qos p95<10s"));
+    let (running, _) = Followed::start(run, "static", 6);
+    kill_agent_2(home);
+    let record = running.wait().expect(0).json();
+    assert_eq!(record["outcome"], "completed", "{:#}", record["verdict"]);
+    let verdict = record["verdict"]["sentence"].as_str().expect("a sentence");
+    assert!(verdict.starts_with("valid but DEGRADED, 1 agent lost: passed"), "{verdict}");
+    let users = check(&record, "users");
+    let (seen, left) = (users["observed"].as_f64().expect("users"), users["limit"].as_f64().expect("left"));
+    assert!((4.1..7.9).contains(&left) && (seen - left).abs() < 0.2, "{users:#}");
+    let shown = home.plimsoll("show last").run().stdout;
+    for said in ["(local:2); agent-2 lost after", "DEGRADED"] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    let listed = home.plimsoll("runs -n 1").run().stdout;
+    assert!(listed.contains("nginx, by 2 agents, 1 lost"), "{listed}");
+    home.expect_nothing_left();
+}
+
+/// Ends the second agent of the only run with agents.
+fn kill_agent_2(home: &Home) {
     let agents_of = |home: &Home| -> Vec<u32> {
         let own = env!("CARGO_BIN_EXE_plimsoll");
         let home = home.path().to_string_lossy().into_owned();
@@ -71,17 +112,6 @@ fn an_agent_that_is_killed_is_named_and_the_run_is_not_valid() {
     };
     let [victim] = agents_of(home)[..] else { panic!("one agent-2: {:?}", agents_of(home)) };
     kill_process(Pid::from_raw(victim as i32).expect("a process"), Signal::KILL).expect("it is ours");
-    let ended = running.wait().expect(3);
-    let record = ended.json();
-    assert_eq!(record["outcome"], "aborted", "{:#}", record["verdict"]);
-    let lost: Vec<(&str, &str)> = agents(&record)
-        .iter()
-        .filter_map(|agent| Some((agent["agent"].as_str()?, agent["lost"].as_str()?)))
-        .collect();
-    assert_eq!(lost, [("agent-2", "nothing was heard of it for 15 s")]);
-    let said = check(&record, "fleet_agents");
-    assert!(said["ok"] == false && said["sentence"].to_string().contains("agent-2 was lost"), "{said:#}");
-    home.expect_nothing_left();
 }
 
 #[test]
@@ -97,6 +127,8 @@ fn what_a_fleet_cannot_do_is_refused_before_anything_starts() {
         ),
         ("run static --fleet lab", "there is no fleet `lab`"),
         ("run static --fleet local:0", "`0` is no such number"),
+        ("run static --tolerate 1", "--fleet"),
+        ("run static --stack nginx --fleet local:2 --tolerate 2", "would leave none to go on"),
         ("agent --broker nats://192.0.2.1:4222 --fleet lab --controller nobody", "is not on this machine"),
         ("agent --broker nats://127.0.0.1:4222 --fleet lab", "no controller's key was given"),
         ("agent --broker nats://127.0.0.1:4222 --fleet lab --controller x --cpus 4000", "CPU 4000"),

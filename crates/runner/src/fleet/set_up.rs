@@ -3,6 +3,7 @@
 use model::{Plan, Problem, Result};
 
 use super::choice::FleetChoice;
+use super::folder::FleetFolder;
 use super::standing::StandingFleet;
 use super::{local, named};
 use crate::environment::Environment;
@@ -31,8 +32,20 @@ pub(crate) fn refuse(choice: Option<&FleetChoice>, plan: &Plan, env: &Environmen
     if plan.load.by_hand.is_some() {
         return Err(problem("users whose number is changed by hand are this process's own").into());
     }
-    match choice {
-        FleetChoice::Local(_) => local::refuse(env),
-        FleetChoice::Named(name) => named::refuse(name, plan, env),
+    let agents = match choice {
+        FleetChoice::Local(agents) => {
+            local::refuse(env)?;
+            *agents as usize
+        }
+        FleetChoice::Named(name) => {
+            named::refuse(name, plan, env)?;
+            FleetFolder::of(env.home, name).agents().len()
+        }
+    };
+    let tolerated = env.settings.tolerated;
+    if agents > 0 && tolerated as usize >= agents {
+        let what = format!("--tolerate {tolerated} of {agents} agents would leave none to go on");
+        return Err(Problem::recipe(what).key("--tolerate").remedy(format!("at most {}", agents - 1)).into());
     }
+    Ok(())
 }

@@ -47,21 +47,23 @@ pub(crate) struct FleetRecording {
 }
 
 impl StandingFleet {
-    /// Has the agents drive the plan's users against `target`.
+    /// Has the agents drive the plan's users against `target`, and goes on without up to `tolerated` of them.
     pub(crate) fn drive(
         &mut self,
-        plan: &Plan,
+        (plan, tolerated): (&Plan, u32),
         (target, drain_s): (&engine::Target, f64),
         (run, catalogue): (&str, &Catalogue),
         control: &Control,
         follower: &mut dyn Follower,
     ) -> Result<FleetRun> {
         let bundle = bundle::of(plan, target, drain_s, catalogue)?;
-        let job = Job { run: name_of(run)?, members: &self.members, bundle: &bundle, lease_s: LEASE_S };
+        let job =
+            Job { run: name_of(run)?, members: &self.members, bundle: &bundle, lease_s: LEASE_S, tolerated };
         let driven = self.controller.run(&job, control, follower)?;
         let result = FleetResult {
             fleet: self.choice.to_string(),
             agents: driven.agents.iter().map(agent_result).collect(),
+            tolerated,
         };
         let seconds = driven.agents.into_iter().map(|agent| agent.seconds).collect();
         let record = FleetRecording { result, seconds, cpus: self.cpus() };
@@ -129,9 +131,14 @@ impl FleetRecording {
         self.cpus
     }
 
-    /// Whether one of the agents was given up.
+    /// Whether an agent was given up, and the run with it.
+    pub(crate) fn ended_the_run(&self) -> bool {
+        self.result.lost().next().is_some() && !self.result.is_degraded()
+    }
+
+    /// Whether an agent was given up: what its users did last nobody was told.
     pub(crate) fn has_lost(&self) -> bool {
-        self.result.agents.iter().any(|agent| agent.lost.is_some())
+        self.result.lost().next().is_some()
     }
 
     /// The fleet, each agent with what it told of itself over these seconds.
@@ -154,7 +161,10 @@ pub(crate) fn sentence(news: &News) -> String {
             format!("nothing is heard of agent {agent} for {}", units::show_seconds(silent.as_secs_f64()))
         }
         News::Back { agent } => format!("agent {agent} is heard again"),
-        News::Lost { agent, why } => format!("agent {agent} is lost: {why}; the run ends"),
+        News::Lost { agent, why, is_tolerated } => {
+            let then = if *is_tolerated { "the others go on: DEGRADED" } else { "the run ends" };
+            format!("agent {agent} is lost: {why}; {then}")
+        }
     }
 }
 

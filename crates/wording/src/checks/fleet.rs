@@ -5,7 +5,7 @@ use model::units::{self, percent};
 
 const FEWER: &str = "give it fewer users (a smaller weight) or more CPUs, or add an agent";
 
-pub(super) fn agents(agents: usize, lost: &[(String, String)]) -> String {
+pub(super) fn agents(agents: usize, lost: &[(String, String)], ok: bool) -> String {
     let Some((agent, why)) = lost.first() else {
         return format!("all {agents} agents told every second of their users, and their end");
     };
@@ -13,6 +13,12 @@ pub(super) fn agents(agents: usize, lost: &[(String, String)]) -> String {
         1 => String::new(),
         more => format!("; {} of {agents} were lost", more),
     };
+    if ok {
+        let number = lost.len();
+        return format!(
+            "{number} of {agents} agents lost, which was tolerated (agent {agent}: {why}); from then on their users were not there"
+        );
+    }
     format!(
         "agent {agent} was lost: {why}; without its users it is another load{others}; look at its machine and its log, and run again"
     )

@@ -7,8 +7,16 @@ use model::units::{self, number, percent};
 
 use crate::asking::Asking;
 
-pub(super) fn users(mean: f64, asked: u32, ok: bool, asking: Asking) -> String {
-    let mean = number((mean * 10.0).round() / 10.0);
+pub(super) fn users(mean: f64, (asked, left): (u32, Option<f64>), ok: bool, asking: Asking) -> String {
+    let tenths = |users: f64| number((users * 10.0).round() / 10.0);
+    let mean = tenths(mean);
+    if let Some(left) = left {
+        let word = if ok { "" } else { ": the load was not the one that was left" };
+        return format!(
+            "{mean} of {} users were at work, which the lost agents left of {asked} on average{word}",
+            tenths(left)
+        );
+    }
     if ok {
         return format!("{mean} of {asked} users were at work");
     }

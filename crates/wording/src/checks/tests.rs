@@ -107,7 +107,7 @@ fn every_check_that_holds_says_something() {
             "send lag p99 400 µs, at most 5.00 ms allowed",
         ),
         (Finding::SendLag(SendLag { lag_s: None, ..lag() }), "nothing was sent, so nothing was late"),
-        (Finding::Users { mean: 20.0, asked: 20 }, "20 of 20 users were at work"),
+        (Finding::Users { mean: 20.0, asked: 20, left: None }, "20 of 20 users were at work"),
         (
             Finding::Arrivals { began: 6000, intended: 6000.4, pattern, fault: None },
             "6 000 of 6 000 intended arrivals began, at random; none had to wait for a user",
@@ -163,7 +163,7 @@ fn remedies_are_flags_that_whoever_asks_has() {
     let remedies = |finding: Finding| ASKING.map(|asking| sentence(&finding, false, asking));
     let users = "19 of 20 users were at work: the load was not the one asked for";
     assert_eq!(
-        remedies(Finding::Users { mean: 19.0, asked: 20 }),
+        remedies(Finding::Users { mean: 19.0, asked: 20, left: None }),
         [format!("{users}; lengthen the ramp-up (--ramp-up)"), users.to_string(), users.to_string()]
     );
     let settling = |little: &mut Little| {

@@ -75,6 +75,24 @@ fn a_pass_says_the_load_the_headline_and_the_tightest_target() {
 }
 
 #[test]
+fn a_run_that_went_on_without_an_agent_says_so_first() {
+    let lost = |agents: f64| ValidityCheck {
+        check: model::record::Check::FleetAgents,
+        observed: Some(agents),
+        limit: Some(2.0),
+        ..check(true, "")
+    };
+    let word = |checks: &[ValidityCheck]| {
+        let (pass, sentence) = verdict_of(checks, &[], 0);
+        assert_eq!(pass, Some(true), "{sentence}");
+        sentence.split(" — ").next().map(str::to_string).expect("a verdict")
+    };
+    assert_eq!(word(&[lost(0.0)]), "valid: no targets asked for");
+    assert_eq!(word(&[lost(1.0)]), "valid but DEGRADED, 1 agent lost: no targets asked for");
+    assert_eq!(word(&[lost(2.0)]), "valid but DEGRADED, 2 agents lost: no targets asked for");
+}
+
+#[test]
 fn a_miss_says_by_how_much_and_that_the_average_hides_it() {
     let missed = target("p95 < 2.00 s", 2.31);
     let expected = "valid: failed — 20 users, 1 234 orders/min; p95 2.31 s, not < 2.00 s (over by 16 %); the \
