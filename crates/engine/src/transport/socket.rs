@@ -15,6 +15,12 @@ enum Peer {
     Unix(SocketAddrUnix),
 }
 
+/// What a user's socket may receive ahead where packets go over loopback. Its segments are as large as the window that a socket
+/// offers first (64 KiB), so that a server whose next segment doesn't fit waits until the last one is acknowledged, and one alone is
+/// acknowledged 40 ms later: docs/decisions/2026-11-28-loopback-window.md. Segments of a network are a fortieth of that. It is the most
+/// that Linux gives to everybody (net.core.rmem_max as it is delivered), and twice as much memory at most.
+const LOOPBACK_BUFFER_BYTES: usize = 212_992;
+
 /// Opens sockets to one target.
 #[derive(Debug)]
 pub(super) struct Dialler {
@@ -91,6 +97,9 @@ impl Dialler {
         if self.is_tcp() {
             // A request that fills more than a segment would wait for an acknowledgement before its last bytes.
             sockopt::set_tcp_nodelay(&socket, true)?;
+        }
+        if matches!(&self.peer, Peer::Tcp(address) if address.ip().is_loopback()) {
+            sockopt::set_socket_recv_buffer_size(&socket, LOOPBACK_BUFFER_BYTES)?;
         }
         Ok(socket)
     }
