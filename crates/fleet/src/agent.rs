@@ -22,7 +22,7 @@ use generator::Generator;
 /// How often it looks whether something has changed.
 const TICK: Duration = Duration::from_millis(20);
 
-/// When its run is over, so long it waits until the controller has all that it told.
+/// Before its next run, and at its end, so long it waits until a controller has all that it told.
 const KEPT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What an agent is.
@@ -95,6 +95,7 @@ pub fn serve(
         duty,
         ready: None,
         generator: None,
+        over: None,
         said: first,
         refused: None,
     };
@@ -118,6 +119,8 @@ struct Agent<'a> {
     /// What the users of the run do in which it has a part, once that is known.
     ready: Option<RunOptions>,
     generator: Option<Generator>,
+    /// That of the run before, as long as nobody is known to have all that it told: a controller that takes the run over will want it.
+    over: Option<Generator>,
     /// What it said last.
     said: Heartbeat,
     /// The last beacon that it didn't believe, and why.
@@ -222,6 +225,7 @@ impl Agent<'_> {
             return Err("it has no part in the run".to_string());
         };
         self.options.permissions.check_part(slice, &ready.load)?;
+        self.over.take().into_iter().for_each(|over| over.close(KEPT_TIMEOUT));
         let run = self.duty.standing().0.map(Name::of).ok_or("it has no run")??;
         let AgentOptions { broker, fleet, name, cpus, spools, max_spool_bytes, .. } = &self.options;
         let voice = Voice { fleet: fleet.clone(), run, agent: name.clone(), incarnation: self.incarnation };
@@ -244,11 +248,16 @@ impl Agent<'_> {
                 None => {}
             }
         }
-        // Its run is over for everybody.
+        // Its run is over for everybody, or nobody is there any more who wants it.
         if self.duty.standing().0.is_none() {
             self.ready = None;
-            self.generator.take().into_iter().for_each(|generator| generator.close(KEPT_TIMEOUT));
+            if let Some(generator) = self.generator.take() {
+                generator.stop_at_once();
+                self.over.replace(generator).into_iter().for_each(|over| over.close(KEPT_TIMEOUT));
+            }
         }
+        let kept = self.over.take_if(|over| over.is_kept());
+        kept.into_iter().for_each(|over| over.close(Duration::ZERO));
     }
 
     /// Says where it stands, where that has changed.
@@ -272,7 +281,7 @@ impl Agent<'_> {
     }
 
     fn end(mut self) {
-        if let Some(generator) = self.generator.take() {
+        for generator in [self.over.take(), self.generator.take()].into_iter().flatten() {
             generator.stop_at_once();
             generator.close(KEPT_TIMEOUT);
         }

@@ -2,6 +2,9 @@
 
 mod beginning;
 mod driving;
+mod handover;
+mod place;
+mod resuming;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -16,25 +19,14 @@ use crate::clock::Offset;
 use crate::signed::Signer;
 use crate::want::Claim;
 use driving::Driving;
+pub use handover::Handover;
+pub use place::Member;
 
 /// The most that a run's stream may take on the broker's disk: the first of these that it has room for.
 const STREAM_BYTES: [u64; 3] = [8 << 30, 1 << 30, 128 << 20];
 
 /// The broker may take so long until it can be reached.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// An agent in one of its lives.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
-    /// Its name.
-    pub name: Name,
-    /// Which of its lives.
-    pub incarnation: u64,
-    /// The CPUs on which it generates load.
-    pub cpus: Vec<usize>,
-    /// The build that it is of.
-    pub build: String,
-}
 
 /// A run that is to be driven.
 #[derive(Debug)]
@@ -58,6 +50,13 @@ pub enum News {
     Begun {
         /// So far ahead.
         ahead: Duration,
+    },
+    /// The run had another controller before, which has ended.
+    TakenOver {
+        /// So long after its first second began.
+        since: Duration,
+        /// Whether agents still have users; they had stopped by themselves otherwise.
+        goes_on: bool,
     },
     /// An agent has said nothing for a while.
     Silent {
@@ -84,6 +83,15 @@ pub enum News {
 
 /// Who is told of a run's seconds, and of what happens to its agents.
 pub trait Follower: Audience {
+    /// The run is about to begin, and no agent goes before this returns: what is kept of it lets another controller take the run over
+    /// ([`Controller::take_over`]).
+    ///
+    /// # Errors
+    /// It can't be kept: nobody begins.
+    fn hands_over(&mut self, _handover: &Handover) -> Result<()> {
+        Ok(())
+    }
+
     /// This has happened.
     fn news(&mut self, news: &News);
 }
@@ -177,10 +185,7 @@ impl Controller {
         let open = self.open.insert(OpenRun { run: job.run.clone(), reader, had: BTreeMap::new() });
         let driven = match beginning::begin(&self.announcer, &open.reader, job, control, follower)? {
             None => Driven { totals: Totals::default(), agents: Vec::new() },
-            Some(begun) => {
-                let driving = Driving::of(&self.announcer, open, begun, (&self.fleet, job.tolerated));
-                driving.drive(control, follower)?
-            }
+            Some(begun) => Driving::of(&self.announcer, open, begun, &self.fleet).drive(control, follower)?,
         };
         Ok(driven)
     }

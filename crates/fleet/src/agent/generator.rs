@@ -80,6 +80,11 @@ impl Generator {
         (!late.is_zero()).then_some(late.as_nanos() as u64)
     }
 
+    /// Whether it has ended, and the controller has all of it.
+    pub(super) fn is_kept(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished) && self.teller.is_kept_within(Duration::ZERO)
+    }
+
     /// Waits at most `within` until the controller has all of it, and removes the spool then; else it stays on the disk.
     pub(super) fn close(mut self, within: Duration) {
         self.stop_at_once();

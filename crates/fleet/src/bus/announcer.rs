@@ -73,6 +73,20 @@ impl Announcer {
         claim: Claim,
         within: Duration,
     ) -> Result<Announcer, BusError> {
+        Announcer::wanting(None, broker, signer, claim, within)
+    }
+
+    /// Connects within that time, and wants this from its first word on.
+    ///
+    /// # Errors
+    /// The broker isn't there.
+    pub fn wanting(
+        want: Option<Want>,
+        broker: Broker,
+        signer: Signer,
+        claim: Claim,
+        within: Duration,
+    ) -> Result<Announcer, BusError> {
         let runtime = runtime()?;
         let (shared, signer) = (Arc::new(Shared::default()), Arc::new(signer));
         let (orders, inbox) = unbounded_channel();
@@ -84,7 +98,7 @@ impl Announcer {
             match opened {
                 Ok((connection, heartbeats)) => {
                     _ = begun.send(Ok(()));
-                    let said = Said { claim, counter: 0, want: None };
+                    let said = Said { claim, counter: 0, want };
                     Work { connection, signer: signing, said, shared: ours, orders: inbox }
                         .run(heartbeats)
                         .await;

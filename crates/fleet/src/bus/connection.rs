@@ -49,6 +49,11 @@ pub enum BusError {
         /// What it said.
         why: String,
     },
+    /// It has nothing of a run that was there before.
+    Forgotten {
+        /// The run.
+        run: String,
+    },
     /// This machine gives no thread, or none that can wait for a network.
     NoThread(String),
 }
@@ -60,6 +65,7 @@ impl fmt::Display for BusError {
                 write!(f, "the broker at {url} can't be reached: {why}")
             }
             BusError::Refused { what, why } => write!(f, "the broker refused to {what}: {why}"),
+            BusError::Forgotten { run } => write!(f, "the broker has nothing of run {run} any more"),
             BusError::NoThread(why) => write!(f, "no thread for the bus: {why}"),
         }
     }

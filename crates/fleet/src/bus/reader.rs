@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use async_nats::jetstream::consumer::DeliverPolicy;
 use async_nats::jetstream::consumer::pull::{Ordered, OrderedConfig};
+use async_nats::jetstream::context::GetStreamErrorKind;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
-use async_nats::jetstream::{self, Message};
+use async_nats::jetstream::{self, ErrorCode, Message};
 use futures_util::StreamExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -110,13 +111,34 @@ impl Reader {
         had: BTreeMap<Voice, u64>,
         within: Duration,
     ) -> Result<Reader, BusError> {
+        Reader::open(broker, stream, had, (Instant::now() + within, Missing::IsMade))
+    }
+
+    /// The same of a run whose stream is there.
+    ///
+    /// # Errors
+    /// The broker isn't, or it has nothing of the run.
+    pub fn again(
+        broker: Broker,
+        stream: StreamOf,
+        had: BTreeMap<Voice, u64>,
+        within: Duration,
+    ) -> Result<Reader, BusError> {
+        Reader::open(broker, stream, had, (Instant::now() + within, Missing::IsRefused))
+    }
+
+    fn open(
+        broker: Broker,
+        stream: StreamOf,
+        had: BTreeMap<Voice, u64>,
+        (deadline, missing): (Instant, Missing),
+    ) -> Result<Reader, BusError> {
         let runtime = runtime()?;
         let (tell, told) = channel();
         let (orders, instructions) = unbounded_channel();
         let (begun, begins) = channel();
-        let deadline = Instant::now() + within;
         let work = async move {
-            let connection = match open(&broker, &stream, deadline).await {
+            let connection = match open(&broker, &stream, (deadline, missing)).await {
                 Ok(connection) => connection,
                 Err(error) => {
                     _ = begun.send(Err(error));
@@ -197,11 +219,42 @@ impl Drop for Reader {
     }
 }
 
-async fn open(broker: &Broker, stream: &StreamOf, deadline: Instant) -> Result<Connection, BusError> {
+/// What becomes of a run that the broker doesn't know.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    IsMade,
+    IsRefused,
+}
+
+async fn open(
+    broker: &Broker,
+    stream: &StreamOf,
+    (deadline, missing): (Instant, Missing),
+) -> Result<Connection, BusError> {
     let connection = broker.connect("controller", deadline).await?;
+    if missing == Missing::IsRefused {
+        check_is_there(&connection.context, stream).await?;
+    }
     match make(&connection.context, stream).await {
         Ok(_) => Ok(connection),
         Err(why) => Err(BusError::Refused { what: format!("make the stream of run {}", stream.run), why }),
+    }
+}
+
+async fn check_is_there(context: &jetstream::Context, stream: &StreamOf) -> Result<(), BusError> {
+    let asking = context.get_stream(stream_of(&stream.fleet, &stream.run));
+    let refused =
+        |why: String| BusError::Refused { what: format!("open the stream of run {}", stream.run), why };
+    let error = match timeout(ANSWER_TIMEOUT, asking).await {
+        Ok(Ok(_)) => return Ok(()),
+        Ok(Err(error)) => error,
+        Err(_) => return Err(refused("it is silent".to_string())),
+    };
+    match error.kind() {
+        GetStreamErrorKind::JetStream(said) if said.error_code() == ErrorCode::STREAM_NOT_FOUND => {
+            Err(BusError::Forgotten { run: stream.run.to_string() })
+        }
+        _ => Err(refused(error.to_string())),
     }
 }
 

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use engine::{Control, Stop};
 use model::{Kind, Problem, Result};
 
-use super::{Follower, Job, Member, News};
+use super::handover::Handover;
+use super::place::{Begun, Place};
+use super::{Follower, Job, News};
 use crate::bundle;
 use crate::bus::{Announcer, Reader, now_ns};
-use crate::clock::Offset;
 use crate::slices;
 use crate::start::{Next, Start};
 use crate::want::{Part, Phase, Standing, Want};
@@ -27,21 +28,6 @@ pub(super) const LOST_AFTER: Duration = Duration::from_secs(15);
 
 /// How often it is looked where agents stand, where none says anything.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-
-/// An agent with a part in the run.
-#[derive(Debug)]
-pub(super) struct Place {
-    pub(super) member: Member,
-    pub(super) slice: engine::Slice,
-    pub(super) offset: Offset,
-}
-
-/// A run whose agents all have the word to go.
-#[derive(Debug)]
-pub(super) struct Begun {
-    pub(super) places: Vec<Place>,
-    pub(super) want: Want,
-}
 
 /// Takes a run to where its agents go. Nothing where the user wanted to stop before.
 pub(super) fn begin(
@@ -66,13 +52,14 @@ pub(super) fn begin(
         lease_s: job.lease_s,
         parts: places.iter().map(part).collect(),
     };
-    let mut beginning = Beginning { announcer, places: &places, want, since: Instant::now() };
+    let since = Instant::now();
+    let mut beginning = Beginning { announcer, places: &places, want, tolerated: job.tolerated, since };
     let gone = beginning.lead(control, follower);
     if !matches!(gone, Ok(true)) {
         beginning.wants(Phase::Abort);
     }
     let want = beginning.want;
-    Ok(gone?.then_some(Begun { places, want }))
+    Ok(gone?.then_some(Begun { places, want, tolerated: job.tolerated }))
 }
 
 /// Who has which part, and by how much each clock is ahead.
@@ -99,6 +86,8 @@ struct Beginning<'a> {
     announcer: &'a Announcer,
     places: &'a [Place],
     want: Want,
+    /// The number of agents that may be lost.
+    tolerated: u32,
     /// When the step began that agents are at.
     since: Instant,
 }
@@ -121,7 +110,10 @@ impl Beginning<'_> {
                     self.announcer.wait(LOOK_EVERY);
                 }
                 Next::Arm => self.wants(Phase::Arm),
-                Next::Set { at_ns } => self.wants(Phase::Set { at_ns }),
+                Next::Set { at_ns } => {
+                    follower.hands_over(&Handover::of(&self.want, self.places, (at_ns, self.tolerated)))?;
+                    self.wants(Phase::Set { at_ns });
+                }
                 Next::Go { at_ns } => {
                     self.wants(Phase::Go { at_ns });
                     let ahead_ns = u64::try_from(at_ns - now_ns()).unwrap_or(0);

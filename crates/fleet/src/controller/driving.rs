@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use engine::{Control, Stop};
 use model::{Problem, Result};
 
-use super::beginning::{Begun, LOST_AFTER, Place};
+use super::beginning::LOST_AFTER;
+use super::place::{Begun, Place};
 use super::{AgentSeen, Driven, Follower, News, OpenRun};
 use crate::bus::{Announcer, Kind, Name, NothingTold, Told, Voice};
 use crate::clock::Offset;
@@ -53,7 +54,7 @@ impl<'a> Driving<'a> {
         announcer: &'a Announcer,
         open: &'a mut OpenRun,
         begun: Begun,
-        (fleet, tolerated): (&Name, u32),
+        fleet: &Name,
     ) -> Driving<'a> {
         let agent = |place: Place| {
             let (agent, incarnation) = (place.member.name.clone(), place.member.incarnation);
@@ -63,7 +64,7 @@ impl<'a> Driving<'a> {
         let agents: Vec<Agent> = begun.places.into_iter().map(agent).collect();
         let merge = Merge::of(agents.len());
         let stopped = (Stop::No, Instant::now());
-        Driving { announcer, open, agents, merge, want: begun.want, stopped, tolerated }
+        Driving { announcer, open, agents, merge, want: begun.want, stopped, tolerated: begun.tolerated }
     }
 
     /// Until all have ended.
@@ -132,8 +133,9 @@ impl<'a> Driving<'a> {
                     self.lose(index, "it ended and has begun anew".to_string(), follower);
                     continue;
                 }
-                agent.heard = agent.heard.max(last.at);
                 if said.run.as_deref() == Some(self.want.run.as_str()) {
+                    // One that has no part in the run any more, and hasn't told its end, won't.
+                    agent.heard = agent.heard.max(last.at);
                     agent.late_ns = said.late_ns.or(agent.late_ns);
                     match &said.standing {
                         Standing::Failed { why } if is_waited_for => {

@@ -1,5 +1,6 @@
 //! What the tests start and kill: `fleet-actor agent URL FOLDER NAME CONTROLLER-KEY BUILD`, until its standard input ends, or
-//! `fleet-actor guarded-agent CREDENTIALS FOLDER BUILD` with a credentials file, or `fleet-actor controller URL SEED BUNDLE LEASE-S`, which has two agents drive the bundle in that file.
+//! `fleet-actor guarded-agent CREDENTIALS FOLDER BUILD` with a credentials file, or `fleet-actor controller URL SEED BUNDLE LEASE-S`, which has two agents drive the bundle in that file, and
+//! leaves beside it what another one needs to take the run over, as FILE.handover.
 
 use std::error::Error;
 use std::io::Read;
@@ -14,11 +15,11 @@ use fleet::Credentials;
 use fleet::agent::{self, AgentOptions};
 use fleet::bundle::Bundle;
 use fleet::bus::{Broker, Name};
-use fleet::controller::{Controller, Follower, Job, News};
+use fleet::controller::{Controller, Follower, Handover, Job, News};
 use fleet::permissions::Permissions;
 use fleet::signed::{Signer, Trusted};
 use fleet::want::Claim;
-use model::Distribution;
+use model::{Distribution, Problem};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -87,15 +88,23 @@ fn options_of(bundle: &Bundle) -> Result<RunOptions, String> {
     })
 }
 
-struct Nobody;
+/// Keeps nothing but what another controller needs.
+struct Leaves {
+    file: PathBuf,
+}
 
-impl Audience for Nobody {
+impl Audience for Leaves {
     fn second(&mut self, _second: &Second<'_>) -> model::Result<()> {
         Ok(())
     }
 }
 
-impl Follower for Nobody {
+impl Follower for Leaves {
+    fn hands_over(&mut self, handover: &Handover) -> model::Result<()> {
+        let text = serde_json::to_vec(handover).map_err(|error| Problem::bug(error.to_string()))?;
+        Ok(std::fs::write(&self.file, text).map_err(|error| Problem::environment(error.to_string()))?)
+    }
+
     fn news(&mut self, _news: &News) {}
 }
 
@@ -104,6 +113,7 @@ fn be_controller(url: &str, seed: &str, bundle: &str, lease_s: &str) -> Result<(
     let mut controller = Controller::begin(Broker::local(url), signer, Claim::of(1, "a test"))
         .map_err(|problems| problems.to_string())?;
     let members = controller.wait_for(Duration::from_secs(30), &|members| members.len() == 2);
+    let mut leaves = Leaves { file: PathBuf::from(format!("{bundle}.handover")) };
     let bundle = Bundle::read(&std::fs::read(bundle)?)?;
     let job = Job {
         run: Name::of("r-1")?,
@@ -112,6 +122,6 @@ fn be_controller(url: &str, seed: &str, bundle: &str, lease_s: &str) -> Result<(
         lease_s: lease_s.parse()?,
         tolerated: 0,
     };
-    let driven = controller.run(&job, &Control::default(), &mut Nobody);
+    let driven = controller.run(&job, &Control::default(), &mut leaves);
     driven.map(drop).map_err(|problems| problems.to_string().into())
 }

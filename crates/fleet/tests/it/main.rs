@@ -10,5 +10,6 @@ mod guarded;
 mod job;
 mod kills;
 mod merging;
+mod resuming;
 mod runs;
 mod wait;

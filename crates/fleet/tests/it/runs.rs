@@ -31,10 +31,10 @@ pub(crate) fn origin() -> Origin {
 }
 
 /// Keeps the seconds, and does something on each.
-struct Keeps<F: FnMut(u32)> {
-    seconds: Vec<Interval>,
-    news: Vec<News>,
-    on: F,
+pub(crate) struct Keeps<F: FnMut(u32)> {
+    pub(crate) seconds: Vec<Interval>,
+    pub(crate) news: Vec<News>,
+    pub(crate) on: F,
 }
 
 impl<F: FnMut(u32)> Audience for Keeps<F> {
