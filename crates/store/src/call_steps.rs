@@ -43,6 +43,13 @@ pub(crate) struct CallSteps {
 }
 
 impl CallSteps {
+    /// Goes on with what the database has.
+    pub(crate) fn of(database: &Connection) -> rusqlite::Result<CallSteps> {
+        let cells = Ids::of(named(database, "SELECT id, cell FROM call_cell")?);
+        let stacks = Ids::of(named(database, "SELECT id, stack FROM call_stack")?);
+        Ok(CallSteps { cells, stacks })
+    }
+
     /// Appends one.
     pub(crate) fn append(&mut self, transaction: &Transaction<'_>, step: &CallStep) -> rusqlite::Result<()> {
         let (times, stacks, slow) = (Vec::new(), Vec::new(), Vec::new());
@@ -87,6 +94,10 @@ impl<T> Default for Ids<T> {
 }
 
 impl<T: Ord + Clone + serde::Serialize> Ids<T> {
+    fn of(named: BTreeMap<i64, T>) -> Ids<T> {
+        Ids(named.into_iter().map(|(id, value)| (value, id)).collect())
+    }
+
     /// The number of `value`; what is new is kept by `insert`.
     fn id(
         &mut self,

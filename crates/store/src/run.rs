@@ -11,7 +11,7 @@ use model::record::interval::{
 use model::record::statements::{StatementFacts, StatementSeen};
 use model::record::threads::ThreadsSeen;
 use model::record::{Event, Evidence, Series};
-use model::{ErrorKind, Interval, Problem, Result, RunRecord};
+use model::{ErrorKind, Interval, Plan, Problem, Result, RunRecord};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
 
@@ -20,6 +20,7 @@ use crate::touch::touch;
 use crate::{call_steps, fault, format, lists, statements, threads};
 
 pub(crate) const DATABASE: &str = "run.sqlite";
+pub(crate) const PLAN: &str = "plan.json";
 pub(crate) const LOCK: &str = "under-way.lock";
 
 /// A run as it was kept.
@@ -34,6 +35,29 @@ impl Run {
         File::open(&self.directory)
             .and_then(|directory| directory.sync_all())
             .map_err(|error| fault::io(&error, "syncing the run", &self.directory).into())
+    }
+
+    /// What was to be done.
+    ///
+    /// # Errors
+    /// The file is missing, damaged, or of a newer format.
+    pub fn plan(&self) -> Result<Plan> {
+        #[derive(serde::Deserialize)]
+        struct Envelope {
+            format: u32,
+            plan: serde_json::Value,
+        }
+        let path = self.directory.join(PLAN);
+        let damaged = |what: String| {
+            Problem::environment(format!("the run's plan is damaged: {what}"))
+                .file(path.display().to_string())
+        };
+        let bytes = self.file(PLAN)?.ok_or_else(|| damaged("it is missing".to_string()))?;
+        let read: Envelope = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        if read.format > format::PLAN_FORMAT {
+            return Err(fault::newer(&path, read.format.into(), format::PLAN_FORMAT.into()).into());
+        }
+        Ok(serde_json::from_value(read.plan).map_err(|error| damaged(error.to_string()))?)
     }
 
     /// The seconds of the run, to be read one at a time.

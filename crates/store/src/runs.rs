@@ -49,6 +49,14 @@ impl Runs {
         RunWriter::create(&self.shelf.directory, record)
     }
 
+    /// Goes on with keeping the run of that id, whose writer has died; with its record as that left it.
+    ///
+    /// # Errors
+    /// It isn't there, has ended, or is still under way.
+    pub fn reopen(&self, id: &str) -> Result<(RunRecord, RunWriter)> {
+        RunWriter::reopen(&self.shelf.find(id)?)
+    }
+
     /// Every run in a line, the oldest first; also those whose record can't be read, with the reason. Thousands take much memory:
     /// see [`Runs::each`].
     pub fn list(&self) -> Result<Vec<RunSummary>> {

@@ -25,6 +25,13 @@ pub(crate) struct Statements {
 }
 
 impl Statements {
+    /// Goes on with what the database has.
+    pub(crate) fn of(database: &Connection) -> rusqlite::Result<Statements> {
+        let mut query = database.prepare("SELECT tier, digest, id FROM statement_digest")?;
+        let rows = query.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?;
+        Ok(Statements { digests: rows.collect::<rusqlite::Result<_>>()? })
+    }
+
     /// Appends what was seen at `at_s` seconds of the run.
     pub(crate) fn append(
         &mut self,

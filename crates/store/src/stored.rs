@@ -74,6 +74,19 @@ impl<R: Record> Stored<R> {
         under_way(&self.directory)
     }
 
+    /// What is kept as the file `inner` of its directory; nothing where there is no such file.
+    ///
+    /// # Errors
+    /// It can't be read.
+    pub fn file(&self, inner: &str) -> Result<Option<Vec<u8>>> {
+        let path = disk::below(&self.directory, inner)?;
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(fault::io(&error, "reading", &path).into()),
+        }
+    }
+
     /// Keeps `bytes` as the file `inner` of its directory, such as `report.html`; gives its path.
     pub fn keep(&self, inner: &str, bytes: &[u8]) -> Result<PathBuf> {
         let path = disk::below(&self.directory, inner)?;

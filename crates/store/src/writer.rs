@@ -1,5 +1,7 @@
 //! One run while it is measured.
 
+mod reopening;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::Write;
@@ -31,6 +33,8 @@ pub struct RunWriter {
     directory: PathBuf,
     database: Connection,
     names: usize,
+    /// The seconds below this one were kept by a writer before this one.
+    kept: u32,
     series: BTreeMap<(String, Option<String>), i64>,
     call_steps: CallSteps,
     statements: Statements,
@@ -58,22 +62,16 @@ impl RunWriter {
         stored::write(&directory, record, false)?;
         let path = directory.join(run::DATABASE);
         let database = open(&path).map_err(|error| fault::sql(&error, "making the run's database", &path))?;
-        let blobs = DISTRIBUTIONS.iter().map(|(name, ..)| *name);
-        let columns: Vec<&str> = blobs.chain(FIGURES.iter().map(|(name, ..)| *name)).collect();
-        let places = vec!["?"; columns.len() + 4].join(", ");
-        let insert_second = format!(
-            "INSERT INTO second (second, last_sessions, choices, pauses, {}) VALUES ({places})",
-            columns.join(", ")
-        );
         Ok(RunWriter {
             directory,
             database,
             names: 0,
+            kept: 0,
             series: BTreeMap::new(),
             call_steps: CallSteps::default(),
             statements: Statements::default(),
             encoder: Encoder::default(),
-            insert_second,
+            insert_second: insert_second(),
             _lock: lock,
         })
     }
@@ -86,6 +84,11 @@ impl RunWriter {
     /// The run's id.
     pub fn id(&self) -> String {
         self.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// The next second, where a writer before this one kept those below it; 0 for a run that begins.
+    pub fn next_second(&self) -> u32 {
+        self.kept
     }
 
     /// Where the servers' logs are kept.
@@ -134,7 +137,7 @@ impl RunWriter {
     pub fn plan(&self, plan: &Plan) -> Result<()> {
         let envelope = serde_json::json!({ "format": format::PLAN_FORMAT, "plan": plan });
         let text = serde_json::to_string_pretty(&envelope).map_err(not_json)?;
-        self.keep("plan.json", text.as_bytes()).map(|_| ())
+        self.keep(run::PLAN, text.as_bytes()).map(|_| ())
     }
 
     /// Replaces the record by one that knows more, while the run is still under way.
@@ -252,10 +255,12 @@ impl RunWriter {
         append().map_err(|failure| self.problem(failure, "keeping evidence"))
     }
 
-    /// Appends an event.
+    /// Appends an event, unless the same one is kept for that time.
     pub fn event(&mut self, event: &Event) -> Result<()> {
         let cells = params![event.second, event.kind, event.text];
-        let outcome = self.database.execute("INSERT INTO event VALUES (?, ?, ?)", cells);
+        let insert = "INSERT INTO event SELECT ?1, ?2, ?3 \
+                      WHERE NOT EXISTS (SELECT 1 FROM event WHERE second = ?1 AND kind = ?2 AND text = ?3)";
+        let outcome = self.database.execute(insert, cells);
         outcome.map(|_| ()).map_err(|error| self.problem(error.into(), "keeping an event"))
     }
 
@@ -297,13 +302,25 @@ impl From<String> for Failure {
     }
 }
 
+fn insert_second() -> String {
+    let blobs = DISTRIBUTIONS.iter().map(|(name, ..)| *name);
+    let columns: Vec<&str> = blobs.chain(FIGURES.iter().map(|(name, ..)| *name)).collect();
+    let places = vec!["?"; columns.len() + 4].join(", ");
+    let columns = columns.join(", ");
+    format!("INSERT INTO second (second, last_sessions, choices, pauses, {columns}) VALUES ({places})")
+}
+
 fn open(path: &Path) -> rusqlite::Result<Connection> {
-    let database = Connection::open(path)?;
+    let database = set_up(Connection::open(path)?)?;
+    format::create(&database)?;
+    Ok(database)
+}
+
+fn set_up(database: Connection) -> rusqlite::Result<Connection> {
     database.set_prepared_statement_cache_capacity(16);
     // WAL: a commit is one write to the page cache. Without syncs, because those would queue before the database
     // under test; the death of this process loses nothing, that of the machine may lose the run.
     database.execute_batch("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL;")?;
-    format::create(&database)?;
     Ok(database)
 }
 

@@ -6,6 +6,7 @@ mod golden;
 mod guests;
 mod list;
 mod queue;
+mod reopened;
 mod round_trip;
 mod studies;
 
