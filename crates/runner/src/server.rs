@@ -147,7 +147,7 @@ impl ServerAccess {
     fn tls(&self, url: &Url) -> Result<Option<Tls>> {
         if !(0.0..=1.0).contains(&self.resume) {
             let what = format!("{} is not a share between 0 and 1", self.resume);
-            return Err(Problem::recipe(what).key("--resume").into());
+            return Err(Problem::recipe(what).key("--tls-resume").into());
         }
         let trust = match &self.cacert {
             Some(path) => Trust::Roots(std::fs::read(path).map_err(|error| {

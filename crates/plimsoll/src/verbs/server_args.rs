@@ -45,19 +45,19 @@ impl ServerArgs {
     }
 }
 
-/// The same for verbs of a single run; those of studies have another meaning for `--resume`.
+/// The same for verbs of a single run.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SingleArgs {
     #[command(flatten)]
     server: ServerArgs,
     /// Share of new TLS connections that resume an earlier session, 0 to 1
     #[arg(long, value_name = "RATIO", default_value_t = 1.0)]
-    resume: f64,
+    tls_resume: f64,
 }
 
 impl SingleArgs {
     /// All of them together.
     pub(crate) fn access(&self) -> ServerAccess {
-        ServerAccess { resume: self.resume, ..self.server.access() }
+        ServerAccess { resume: self.tls_resume, ..self.server.access() }
     }
 }
