@@ -35,6 +35,7 @@ mod page_cache;
 mod preparing;
 pub mod progress;
 pub mod prove;
+pub mod resume;
 mod run_options;
 pub mod server;
 mod servers;

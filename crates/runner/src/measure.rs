@@ -9,7 +9,7 @@ use analysis::signals::names::CPU;
 use analysis::{Kill, LogAlarm, OneOf, TierEvent, TierFault};
 use engine::time_slices::Share;
 use engine::{Audience, Control, RunOptions, Second, Stop, Totals};
-use fleet::controller::{Follower, News};
+use fleet::controller::{Follower, Handover, News};
 use model::catalogue::fault_file::Injection;
 use model::progress::{OperationProgress, SecondProgress};
 use model::record::calls::Aborted;
@@ -19,6 +19,8 @@ use observe::TierJob;
 use store::RunWriter;
 
 use crate::environment::Environment;
+use crate::fleet::choice::FleetChoice;
+use crate::fleet::handed_over::{self, HandedOver};
 use crate::fleet::standing::{FleetRecording, StandingFleet, sentence};
 use crate::pace::{Pace, phase};
 use crate::progress::Progress;
@@ -30,6 +32,9 @@ use crate::watching::{Beside, Seen, Watching};
 
 /// After the ramp-down, or when the user wants to stop, sessions under way may take this long to end.
 pub(crate) const DRAIN_S: f64 = 10.0;
+
+/// The kind of the event that another controller took the run over; its text says what was not seen meanwhile.
+pub(crate) const TAKEN_OVER: &str = "taken over";
 
 /// What a measurement gave.
 pub(crate) struct Recording {
@@ -100,6 +105,9 @@ pub(crate) fn measure(
         mended: Vec::new(),
         alarms: BTreeMap::new(),
         so_far: SoFar::of(fleet.as_ref().and_then(StandingFleet::cpus)),
+        fleet: fleet.as_ref().map(|fleet| fleet.choice().clone()),
+        is_past: false,
+        gap: None,
         clock: None,
         in_turn: side.turns.is_some(),
         together: side.together.as_ref(),
@@ -131,9 +139,10 @@ pub(crate) fn measure(
         // What was measured is not lost for that; the check of the data will say what it can't reach.
         witness.progress.problem(&problems);
     }
-    let Witness { watching, mut tier_events, kills, alarms, writer, .. } = witness;
+    let Witness { watching, mut tier_events, kills, alarms, writer, gap, .. } = witness;
     let alarms = alarms.into_values().collect();
     let Seen { last, beside, sources, mut unseen } = watching.end();
+    unseen.extend(gap);
     writer.samples(&last)?;
     keep(writer, now_s, &beside)?;
     // It may have waited in the run's last moment.
@@ -144,8 +153,10 @@ pub(crate) fn measure(
         unseen.push("the data: nobody was told what the users of lost agents did last".to_string());
     }
     let ended_by_itself = is_over || is_short || tier_events.iter().any(TierEvent::ends_the_tier);
+    let is_cut_short = fleet.as_ref().is_some_and(|fleet| fleet.is_cut_short(&plan.load, &totals));
     let outcome = match (ended_by_itself, env.interrupt.count()) {
         (true, _) => Outcome::Aborted,
+        (false, 0) if is_cut_short => Outcome::Interrupted,
         (false, 0) => Outcome::Completed,
         // It has no other end.
         (false, 1) if plan.load.by_hand.is_some() => Outcome::Completed,
@@ -199,6 +210,12 @@ struct Witness<'a> {
     alarms: BTreeMap<(String, String), LogAlarm>,
     /// What its targets and checks say so far.
     so_far: SoFar,
+    /// The fleet that drives the users.
+    fleet: Option<FleetChoice>,
+    /// Its agents had stopped before this process came: what is seen now has no part in the run.
+    is_past: bool,
+    /// What nobody saw, since another process was to.
+    gap: Option<String>,
     /// When the first second was told, and what it was called then.
     clock: Option<(Instant, f64)>,
     /// The run rests at times, and its seconds with it.
@@ -210,12 +227,17 @@ struct Witness<'a> {
 impl Audience for Witness<'_> {
     fn second(&mut self, second: &Second<'_>) -> Result<()> {
         let interval = second.interval;
+        if interval.second < self.writer.next_second() {
+            // What came of it is kept as well; only those who sum up have to know it.
+            self.pace.second(second);
+            return Ok(());
+        }
         self.writer.second(interval, second.names)?;
         self.writer.evidence(second.evidence)?;
         let ended_s = f64::from(interval.second) + 1.0;
         let (first, named_s) = *self.clock.get_or_insert_with(|| (Instant::now(), ended_s));
         let at_s = if self.in_turn { ended_s } else { named_s + first.elapsed().as_secs_f64() };
-        let samples = self.watching.sample(at_s);
+        let samples = if self.is_past { Vec::new() } else { self.watching.sample(at_s) };
         self.writer.samples(&samples)?;
         let beside = self.watching.beside();
         keep(self.writer, at_s, &beside)?;
@@ -251,15 +273,50 @@ impl Follower for Witness<'_> {
                 return;
             }
             News::Lost { is_tolerated, .. } => self.so_far.is_degraded |= is_tolerated,
+            News::TakenOver { since, goes_on } => {
+                self.is_taken_over(since.as_secs_f64(), *goes_on);
+                return;
+            }
             News::Silent { .. } | News::Back { .. } => {}
         }
         let second = self.clock.map_or(0.0, |(first, named_s)| named_s + first.elapsed().as_secs_f64());
         // A disk that doesn't take it doesn't take the next second either, which is said.
         _ = self.writer.event(&Event { second, kind: "fleet".to_string(), text });
     }
+
+    fn hands_over(&mut self, handover: &Handover) -> Result<()> {
+        let Some(choice) = &self.fleet else { return Ok(()) };
+        let kept = HandedOver::of(choice, &self.standing.target, handover)?.encode()?;
+        self.writer.keep(handed_over::FILE, &kept).map(drop)
+    }
 }
 
 impl Witness<'_> {
+    /// The run had another controller before this process, which came `since_s` seconds after its beginning.
+    fn is_taken_over(&mut self, since_s: f64, goes_on: bool) {
+        let from = self.writer.next_second();
+        let (second, text) = if goes_on {
+            self.clock = Some((Instant::now(), since_s));
+            self.watching.sample(since_s);
+            let text = format!(
+                "this machine from second {from} to second {since_s:.0}: the run's controller had died, and another one has taken it over"
+            );
+            (since_s, text)
+        } else {
+            self.is_past = true;
+            let text = format!(
+                "this machine from second {from} on: the run's controller had died, and another one has taken it over after the agents had stopped by themselves"
+            );
+            (f64::from(from), text)
+        };
+        self.gap = Some(text.clone());
+        let event = Event { second, kind: TAKEN_OVER.to_string(), text };
+        if let Err(problems) = self.writer.event(&event) {
+            // The seconds that follow can't be kept either, and end the run.
+            self.progress.problem(&problems);
+        }
+    }
+
     /// Ends the instances whose time has come, and cuts others off or joins them again.
     fn interfere(&mut self, now_s: f64) -> Result<()> {
         for injection in self.plan.injections() {

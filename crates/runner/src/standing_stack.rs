@@ -98,18 +98,27 @@ impl StandingStack {
             env.progress.note(&format!("{host} is not this machine: allowed by --allow-target"));
         }
         front_page.verify(&server.target, plan.kit.front_page_timeout_s())?;
-        Ok(StandingStack {
+        Ok(StandingStack::at(server.target.clone(), Some(server), None))
+    }
+
+    /// A server that somebody else started, whose users agents of `fleet` drive already.
+    pub(crate) fn of_fleet(target: engine::Target, fleet: StandingFleet) -> StandingStack {
+        StandingStack::at(target, None, Some(fleet))
+    }
+
+    fn at(target: engine::Target, elsewhere: Option<Server>, fleet: Option<StandingFleet>) -> StandingStack {
+        StandingStack {
             started: None,
-            target: server.target.clone(),
-            elsewhere: Some(server),
+            target,
+            elsewhere,
             dataset: None,
             file_set: None,
             machine: Vec::new(),
             steps: Vec::new(),
             warnings: Vec::new(),
             answers: kit::CheckInputs::default(),
-            fleet: None,
-        })
+            fleet,
+        }
     }
 
     fn start(plan: &Plan, id: &str, env: &mut Environment<'_>) -> Result<StandingStack> {

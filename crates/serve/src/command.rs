@@ -66,8 +66,10 @@ pub(crate) fn permit(command: &[String]) -> Result<()> {
     let mut words = command.iter().skip(1);
     while let Some(word) = words.next() {
         let (flag, joined) = word.split_once('=').map_or((word.as_str(), false), |(flag, _)| (flag, true));
+        // A run that is taken over has a server of somebody else's; a study that is gone on with says itself what it measures.
+        let is_taking_over = flag == "--resume" && command.first().is_some_and(|verb| verb == "run");
         if SWITCHES.contains(&word.as_str()) {
-        } else if FLAGS.contains(&flag) {
+        } else if FLAGS.contains(&flag) && !is_taking_over {
             if !joined && words.next().is_none() {
                 problems.push(Problem::recipe("it needs a value").key(flag));
             }
@@ -132,6 +134,7 @@ mod tests {
             "run dvdstore --users 50 --set web.MaxRequestWorkers=64 --json",
             "explore static --users 5 --max-users 200 --max-time 10min",
             "find tpcw --quick --budget=30m",
+            "find --resume last",
             "sweep sun-2008-table3 --full",
             "compare default web.MaxRequestWorkers=64,param.n_searches=5 --kit dvdstore",
             "faults fpm-children",
@@ -158,6 +161,7 @@ mod tests {
             "compare default catalogue:new --kit dvdstore",
             "run dvdstore -u",
             "run dvdstore --users",
+            "run --resume last",
         ] {
             assert!(permitted(text).is_err(), "{text}");
         }

@@ -85,6 +85,7 @@ pub use link_probe::{LinkFigures, RoundTrips};
 pub use machine::{MachineKnobFound, check_machine, look_at_machine};
 pub use needed::Needed;
 pub use prepare::{available_memory_bytes, numbered};
+pub use process::boot_id;
 pub use program::BuiltServers;
 pub use quiet::{be_usual, keep_process_quiet};
 pub use ready::Ask;

@@ -48,7 +48,7 @@ impl Identity {
 }
 
 /// The boot that start times count from.
-pub(crate) fn boot_id() -> String {
+pub fn boot_id() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_string()
 }
 

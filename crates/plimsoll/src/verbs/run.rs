@@ -9,12 +9,13 @@ use crate::context::Context;
 use crate::verbs::check::plan_words;
 use crate::verbs::enough_samples;
 use crate::verbs::kept;
-use crate::verbs::recipe_args::{RecipeArgs, Resolved};
+use crate::verbs::recipe_args::{LoadArgs, RecipeArgs, Resolved, StackArgs};
 use crate::verbs::server_args::SingleArgs;
 use runner::environment::Settings;
 use runner::fleet::choice::FleetChoice;
-use runner::outcome;
+use runner::outcome::{self, Measured};
 use runner::progress::Progress;
+use runner::resume;
 
 /// Stand a stack up, drive it with users, measure and judge it.
 #[derive(Debug, Args)]
@@ -30,12 +31,19 @@ Examples:
   plimsoll run static --stack flash-new --set web.pass=names --abort-on open:disk      a core at the first such wait
   plimsoll run dvdstore --fleet local:2                      two agents on this machine, half of the users each
   plimsoll run dvdstore --fleet lab --tolerate 1 --target http://shop --allow-target shop      may lose one of fleet lab's
+  plimsoll run dvdstore --fleet lab --target http://shop.example --allow-target shop.example
+  plimsoll run --resume last          take such a run over whose process was killed, while its agents go on and later
   plimsoll run shop.toml
 
 Ctrl-C once ends the run well and keeps what was measured; twice ends it at once.")]
 pub(crate) struct RunArgs {
+    /// A kit's name, or a recipe file (FILE.toml)
+    #[arg(value_name = "KIT|RECIPE.toml", required_unless_present = "resume")]
+    kit: Option<String>,
     #[command(flatten)]
-    recipe: RecipeArgs,
+    stack: StackArgs,
+    #[command(flatten)]
+    load: LoadArgs,
     /// Number of sessions of all users together (with --rate: of arrivals) instead of a length: the run ends with the last
     /// of them. The same seed makes the same requests, however many threads make them
     #[arg(long, value_name = "N", conflicts_with_all = ["steady", "ramp_down"], value_parser = clap::value_parser!(u64).range(1..))]
@@ -53,6 +61,10 @@ pub(crate) struct RunArgs {
     tolerate: u32,
     #[command(flatten)]
     server: SingleArgs,
+    /// Take over a run that a named fleet drives and whose own process was killed: its id, the beginning of it, or `last`. Within
+    /// 15 s its users go on; later what the agents told is kept, and the run is interrupted
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["kit", "StackArgs", "LoadArgs", "sessions", "abort_on", "fleet", "tolerate", "ServerArgs", "tls_resume"])]
+    resume: Option<String>,
     /// Print the run's record as JSON (docs/reference/run-json.md) instead of the summary
     #[arg(long)]
     json: bool,
@@ -60,7 +72,10 @@ pub(crate) struct RunArgs {
 
 impl RunArgs {
     fn plan(&self, context: &Context) -> Result<Resolved> {
-        self.recipe.plan_of(context, |recipe| recipe.sessions = self.sessions.or(recipe.sessions))
+        let (kit, stack, load) =
+            (self.kit.clone().unwrap_or_default(), self.stack.clone(), self.load.clone());
+        RecipeArgs { kit, stack, load }
+            .plan_of(context, |recipe| recipe.sessions = self.sessions.or(recipe.sessions))
     }
 
     /// What will be done.
@@ -68,6 +83,9 @@ impl RunArgs {
     /// # Errors
     /// Everything that is wrong with the recipe.
     pub(crate) fn check(&self, context: &Context) -> Result<Checked> {
+        if let Some(run) = &self.resume {
+            return Ok(Checked { ok: vec![format!("takes over {run}")], ..Checked::default() });
+        }
         let Resolved { plan, recipe, catalogue } = self.plan(context)?;
         kit::lint(&catalogue, &plan.kit.name)?;
         kit::check_targets(&plan, &catalogue)?;
@@ -80,6 +98,15 @@ impl RunArgs {
 }
 
 pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
+    let measured = match &args.resume {
+        Some(name) => resume::resume(name, &mut context.environment())?,
+        None => begin(args, context)?,
+    };
+    kept::show_run(&measured, args.json, context);
+    Ok(exit_code(measured.run.record()))
+}
+
+fn begin(args: &RunArgs, context: &mut Context) -> Result<Measured> {
     let Resolved { recipe, plan, catalogue } = args.plan(context)?;
     if let Some(sentence) = enough_samples::lacking(&plan, &catalogue)? {
         context.console.note(&sentence);
@@ -91,9 +118,7 @@ pub(crate) fn main(args: &RunArgs, context: &mut Context) -> Result<u8> {
     }
     context.settings.fleet.clone_from(&args.fleet);
     context.settings.tolerated = args.tolerate;
-    let measured = outcome::run(&recipe, &plan, &server, &mut context.environment().with(&catalogue))?;
-    kept::show_run(&measured, args.json, context);
-    Ok(exit_code(measured.run.record()))
+    outcome::run(&recipe, &plan, &server, &mut context.environment().with(&catalogue))
 }
 
 /// Whether a server can be ended for a wait, and leave a core.

@@ -9,7 +9,8 @@ use report::{Beside, KeptRun};
 use crate::context::Context;
 use crate::verbs::finish::Export;
 use crate::verbs::kept::{self, Kept};
-use runner::signals;
+use runner::progress::Progress;
+use runner::{resume, signals};
 
 /// Show a kept run or study in the terminal, or 2 to 8 runs side by side.
 #[derive(Debug, Args)]
@@ -87,6 +88,11 @@ fn one_alone(name: &str, args: &ShowArgs, context: &mut Context) -> Result<u8> {
         Kept::Study(study) => report::study_terminal(study.record(), study.directory(), width, colour),
     };
     context.console.painted(&text);
+    if let Kept::Run(run) = &kept
+        && let Some(invitation) = resume::invitation(run)
+    {
+        context.console.note(&invitation);
+    }
     let Some(csv) = csv else { return Ok(0) };
     let rows = match &kept {
         Kept::Run(run) => report::series_csv(&run.series()?),

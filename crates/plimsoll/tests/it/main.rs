@@ -36,6 +36,7 @@ mod export;
 mod faults;
 mod find;
 mod fleet_placed;
+mod fleet_resume;
 mod fleet_run;
 mod followed;
 mod frozen;

@@ -72,7 +72,7 @@ pub(super) fn set_up(
     let took = model::units::show_seconds(began.elapsed().as_secs_f64());
     env.progress.done(&format!("{agents} agents are ready on CPU {} ({took})", list(cpus)));
     let beside = Beside::Started { agents: helping, bus, lab };
-    Ok(StandingFleet { choice: FleetChoice::Local(agents), members, controller, beside })
+    Ok(StandingFleet { choice: FleetChoice::Local(agents), members, controller, takes_over: None, beside })
 }
 
 /// Refuses a machine that has no bus for it.

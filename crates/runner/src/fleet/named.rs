@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use engine::Endpoint;
-use fleet::bus::Name;
+use fleet::bus::{Broker, Name};
 use fleet::controller::{Controller, Member};
 use fleet::want::Claim;
 use model::{Plan, Problem, Result, units};
 
 use super::choice::FleetChoice;
-use super::folder::FleetFolder;
+use super::folder::{FleetFolder, Held};
 use super::standing::{Beside, StandingFleet};
 use crate::environment::Environment;
 
@@ -49,21 +49,15 @@ pub(super) fn set_up(
     let began = Instant::now();
     env.progress.step(&format!("waiting for the agents of fleet {name}"));
     let who = who(&env.settings.origin.command);
-    let held = folder.hold(&who)?;
     let expected = folder.agents();
     if expected.is_empty() {
         let problem = Problem::environment(format!("fleet {name} has no agents"));
         return Err(problem.remedy(format!("plimsoll fleet up {name} hosts.toml")).into());
     }
-    let listener = folder.listener(CONNECT_TIMEOUT)?;
-    let heard = listener.listen(&folder.trusted()?, QUIET, &|heard| heard.beacon.is_some());
-    let heard = heard.map_err(|error| unreachable(&folder, &error.to_string()))?;
-    if let Some(other) = heard.beacon {
-        return Err(folder.taken(&other.who));
-    }
+    let (held, broker) = become_controller(&folder, &who)?;
     env.interrupt.check()?;
     let claim = Claim::of(held.epoch, &who);
-    let controller = Controller::begin(listener.broker, folder.signer()?, claim)?;
+    let controller = Controller::begin(broker, folder.signer()?, claim)?;
     let is_missing = |name: &Name, members: &[Member]| !members.iter().any(|member| member.name == *name);
     let is_enough = |members: &[Member]| {
         env.interrupt.count() > 0 || !expected.iter().any(|name| is_missing(name, members))
@@ -94,7 +88,22 @@ pub(super) fn set_up(
     let number = members.len();
     env.progress.done(&format!("{number} agents of fleet {name} are ready on {cpus} CPUs ({took})"));
     let choice = FleetChoice::Named(name.clone());
-    Ok(StandingFleet { choice, members, controller, beside: Beside::Held { _right: held } })
+    Ok(StandingFleet { choice, members, controller, takes_over: None, beside: Beside::Held { _right: held } })
+}
+
+/// The right to be the fleet's controller, and where its bus is. Nobody has said anything to its agents by then.
+///
+/// # Errors
+/// Another one is its controller, on this machine or elsewhere; or its bus isn't there.
+pub(super) fn become_controller(folder: &FleetFolder, who: &str) -> Result<(Held, Broker)> {
+    let held = folder.hold(who)?;
+    let listener = folder.listener(CONNECT_TIMEOUT)?;
+    let heard = listener.listen(&folder.trusted()?, QUIET, &|heard| heard.beacon.is_some());
+    let heard = heard.map_err(|error| unreachable(folder, &error.to_string()))?;
+    match heard.beacon {
+        Some(other) => Err(folder.taken(&other.who)),
+        None => Ok((held, listener.broker)),
+    }
 }
 
 /// Refuses a server that every load machine would look for on itself.

@@ -2,10 +2,12 @@
 
 use engine::{Control, Totals};
 use fleet::bus::Name;
-use fleet::controller::{AgentSeen, Controller, Follower, Job, Member, News};
+use fleet::controller::{AgentSeen, Controller, Follower, Handover, Job, Member, News};
 use model::record::instrument::{AGENTS, BUS};
+use model::record::interval::OperationName;
+use model::record::plan::Load;
 use model::record::{AgentResult, AgentSecond, FleetResult};
-use model::{Catalogue, Plan, Problem, Result, units};
+use model::{Catalogue, OperationKind, Plan, Problem, Result, units};
 use observe::TierJob;
 use testbed::{Helping, Lab, Running};
 
@@ -22,6 +24,8 @@ pub(crate) struct StandingFleet {
     pub(super) members: Vec<Member>,
     // In the order in which they end.
     pub(super) controller: Controller,
+    /// The run that it goes on with instead of a new one.
+    pub(super) takes_over: Option<Handover>,
     pub(super) beside: Beside,
 }
 
@@ -44,6 +48,8 @@ pub(crate) struct FleetRecording {
     result: FleetResult,
     seconds: Vec<Vec<AgentSecond>>,
     cpus: Option<usize>,
+    /// Another controller had begun it.
+    was_taken_over: bool,
 }
 
 impl StandingFleet {
@@ -56,18 +62,31 @@ impl StandingFleet {
         control: &Control,
         follower: &mut dyn Follower,
     ) -> Result<FleetRun> {
-        let bundle = bundle::of(plan, target, drain_s, catalogue)?;
-        let job =
-            Job { run: name_of(run)?, members: &self.members, bundle: &bundle, lease_s: LEASE_S, tolerated };
-        let driven = self.controller.run(&job, control, follower)?;
+        let takes_over = self.takes_over.take();
+        let tolerated = takes_over.as_ref().map_or(tolerated, Handover::tolerated);
+        let driven = match &takes_over {
+            Some(handover) => self.controller.resume(handover, control, follower)?,
+            None => {
+                let bundle = bundle::of(plan, target, drain_s, catalogue)?;
+                let (run, members) = (name_of(run)?, &self.members);
+                let job = Job { run, members, bundle: &bundle, lease_s: LEASE_S, tolerated };
+                self.controller.run(&job, control, follower)?
+            }
+        };
         let result = FleetResult {
             fleet: self.choice.to_string(),
             agents: driven.agents.iter().map(agent_result).collect(),
             tolerated,
         };
         let seconds = driven.agents.into_iter().map(|agent| agent.seconds).collect();
-        let record = FleetRecording { result, seconds, cpus: self.cpus() };
+        let (cpus, was_taken_over) = (self.cpus(), takes_over.is_some());
+        let record = FleetRecording { result, seconds, cpus, was_taken_over };
         Ok(FleetRun { totals: driven.totals, record })
+    }
+
+    /// Which fleet it is.
+    pub(crate) fn choice(&self) -> &FleetChoice {
+        &self.choice
     }
 
     /// The number of CPUs of its generators, where they are others than those that the plan has for its own.
@@ -141,6 +160,20 @@ impl FleetRecording {
         self.result.lost().next().is_some()
     }
 
+    /// Whether it was taken over, and its agents had stopped by themselves before all was done that `load` has.
+    pub(crate) fn is_cut_short(&self, load: &Load, totals: &Totals) -> bool {
+        let ended = |(row, name): (usize, &OperationName)| match name.kind {
+            OperationKind::Session => totals.completed[row] + totals.failed[row],
+            OperationKind::Operation | OperationKind::Request => 0,
+        };
+        let is_done = match load.sessions {
+            Some(sessions) => totals.names.iter().enumerate().map(ended).sum::<u64>() >= sessions,
+            // The last second may have begun only just.
+            None => self.seconds.iter().all(|seconds| seconds.len() as f64 + 1.0 >= load.total_s()),
+        };
+        self.was_taken_over && !is_done
+    }
+
     /// The fleet, each agent with what it told of itself over these seconds.
     pub(crate) fn over(&self, span_s: (f64, f64)) -> FleetResult {
         let mut result = self.result.clone();
@@ -156,6 +189,15 @@ pub(crate) fn sentence(news: &News) -> String {
     match news {
         News::Begun { ahead } => {
             format!("all agents are ready and begin in {}", units::show_seconds(ahead.as_secs_f64()))
+        }
+        News::TakenOver { since, goes_on } => {
+            let at = units::show_seconds(since.as_secs_f64());
+            match goes_on {
+                true => format!("taken over {at} after the run's beginning; its agents go on"),
+                false => format!(
+                    "taken over {at} after the run's beginning; its agents have stopped by themselves"
+                ),
+            }
         }
         News::Silent { agent, silent } => {
             format!("nothing is heard of agent {agent} for {}", units::show_seconds(silent.as_secs_f64()))

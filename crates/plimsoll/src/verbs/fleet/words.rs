@@ -65,11 +65,22 @@ pub(super) fn placed(name: &Name, placed: &[Placed]) -> String {
 pub(super) fn status(name: &Name, status: &FleetStatus) -> String {
     let agents: String = status.agents.iter().map(|agent| format!("  {}\n", agent_line(agent))).collect();
     let control = match &status.controller {
-        None => "nobody controls it now".to_string(),
+        None => match status.agents.iter().find_map(driven_run) {
+            None => "nobody controls it now".to_string(),
+            Some(run) => format!(
+                "nobody controls it now, and its agents go on with run {0} until their lease ends: plimsoll run --resume {0}",
+                one_line(run)
+            ),
+        },
         Some((who, None)) => format!("{} controls it, and wants no run now", one_line(who)),
         Some((who, Some(run))) => format!("{} controls it, for run {}", one_line(who), one_line(run)),
     };
     format!("fleet {name} at {}: {control}\n{agents}", status.broker)
+}
+
+/// The run whose users it drives.
+fn driven_run(agent: &AgentStatus) -> Option<&str> {
+    agent.heard.as_ref().filter(|heard| heard.standing == Standing::Running)?.run.as_deref()
 }
 
 fn agent_line(agent: &AgentStatus) -> String {
