@@ -34,10 +34,9 @@ pub fn resume(name: &str, env: &mut Environment<'_>) -> Result<Measured> {
     }
     let rules = env.catalogue.rules()?;
     env.machine.hold(env.interrupt, env.progress)?;
-    let again =
-        format!("plimsoll run --resume {id}; what was measured until then is kept: plimsoll show {id}");
+    let kept = format!("what was measured until then is kept: plimsoll show {id}");
     let fleet =
-        take_over(&fleet, &handed_over.handover, env).map_err(|problems| with_remedy(problems, &again))?;
+        take_over(&fleet, &handed_over.handover, env).map_err(|problems| with_remedy(problems, &kept))?;
     let before = earlier(&run)?;
     let (record, mut writer) = runs.reopen(&id)?;
     let mut standing = StandingStack::of_fleet(handed_over.target, fleet);
@@ -45,12 +44,13 @@ pub fn resume(name: &str, env: &mut Environment<'_>) -> Result<Measured> {
     let measuring = Instant::now();
     let side = SideBySide::default();
     let recording = measure(&plan, &mut standing, (&mut writer, &mut pace), DRAIN_S, &side, env);
-    let mut recording = recording.map_err(|problems| with_remedy(problems, &again))?;
+    let again = || format!("plimsoll run --resume {id}; {kept}");
+    let mut recording = recording.map_err(|problems| with_remedy(problems, &again()))?;
     recording.unseen.extend(before);
     let took_s = measuring.elapsed().as_secs_f64();
     standing.steps.push(Step { name: "drive the users, taken over".to_string(), took_s });
-    let kept = Driven { plan: &plan, recording: &recording, pace: &pace, rules: &rules };
-    let stopped = kept.conclude(&mut standing, (record, writer), env)?;
+    let driven = Driven { plan: &plan, recording: &recording, pace: &pace, rules: &rules };
+    let stopped = driven.conclude(&mut standing, (record, writer), env)?;
     let closed = standing.close();
     let run = runs.find(&id)?;
     Ok(Measured { run, problems: [stopped, closed.err()].into_iter().flatten().collect() })
@@ -60,7 +60,7 @@ pub fn resume(name: &str, env: &mut Environment<'_>) -> Result<Measured> {
 pub fn invitation(run: &Run) -> Option<String> {
     let id = &run.record().id;
     let is_left = run.record().outcome == Outcome::Unfinished && !run.under_way();
-    let fleet = HandedOver::read(run).ok().filter(|_| is_left)?.fleet()?;
+    let fleet = HandedOver::read(run).ok().filter(|_| is_left)?.check(id).ok()?;
     Some(format!("fleet {fleet} drove it, and its agents kept what they told: plimsoll run --resume {id}"))
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::agents::{Key, agents, controller, start};
 use crate::broker::Nats;
 use crate::job::{BUILD, bundle};
+use crate::resuming::Scene;
 use crate::runs::{LOST, Ran, expect_all_of, load, origin, run};
 use crate::wait::wait_until;
 
@@ -81,6 +82,22 @@ fn of_agents_a_second_is_lost_at_most() {
         println!("agent {number}: killed after {lived:?}; {told} seconds of it came");
         assert!(told + 1 >= whole, "{number}: it lived for {lived:?}, and {told} seconds came");
         assert!(ran.seconds.len() as u64 >= told, "{number}: {} seconds of the run", ran.seconds.len());
+    }
+}
+
+#[test]
+fn of_controllers_that_are_replaced_nothing_is_lost() {
+    for number in 0..kills() {
+        let Some(mut scene) = Scene::begin(load(10, 8.0), 10) else { return };
+        thread::sleep(at(number, SECOND / 10, 5 * SECOND));
+        scene.controller.kill();
+        // The lease ends before the run does only where nobody comes.
+        let away = at(number + 2_000_000, Duration::ZERO, 5 * SECOND);
+        thread::sleep(away);
+        let (_controller, ran) = scene.resume(2);
+        println!("controller {number}: replaced after {away:?}; {} seconds", ran.seconds.len());
+        expect_all_of(&scene.origin, &ran);
+        assert!(ran.seconds.len() >= 8, "{number}: {} seconds", ran.seconds.len());
     }
 }
 

@@ -20,18 +20,18 @@ use crate::runs::{Keeps, LOST, Ran, expect_all_of, load, origin, pages};
 use crate::wait::wait_until;
 
 /// Two agents, and the controller that has them drive a run and will be killed.
-struct Scene {
+pub(crate) struct Scene {
     nats: Nats,
     folder: TempDir,
     key: Key,
-    origin: Origin,
+    pub(crate) origin: Origin,
     agents: Vec<Process>,
-    controller: Process,
+    pub(crate) controller: Process,
 }
 
 impl Scene {
     /// Users are there when this returns.
-    fn begin(load: Load, lease_s: u64) -> Option<Scene> {
+    pub(crate) fn begin(load: Load, lease_s: u64) -> Option<Scene> {
         let nats = Nats::begin()?;
         let (folder, key, origin) = (tempfile::tempdir().expect("a folder"), Key::new(), origin());
         let agents = agents(&nats, folder.path(), &["a1", "a2"], &key);
@@ -74,7 +74,7 @@ impl Scene {
     }
 
     /// The run to its end, by another controller.
-    fn resume(&self, epoch: u64) -> (Controller, Ran) {
+    pub(crate) fn resume(&self, epoch: u64) -> (Controller, Ran) {
         let mut controller = self.take_over(epoch).unwrap_or_else(|problems| panic!("{problems}"));
         let mut keeps = Keeps { seconds: Vec::new(), news: Vec::new(), on: |_| () };
         let driven = controller.resume(&self.handover(), &Control::default(), &mut keeps);
@@ -135,6 +135,20 @@ fn after_the_lease_all_that_agents_told_is_there_and_can_be_forgotten() {
     let said = scene.take_over(4).expect_err("the broker has forgotten it").to_string();
     assert!(said.contains("has nothing of run r-1 any more"), "{said}");
     assert_eq!(scene.requests(), asked, "nobody began anew");
+}
+
+#[test]
+fn what_agents_could_not_tell_before_they_stopped_is_told_when_the_bus_is_back() {
+    let Some(mut scene) = Scene::begin(load(10, 60.0), 2) else { return };
+    scene.nats.kill();
+    let at = scene.requests();
+    wait_until("users ask for more", || scene.requests() > at + 100);
+    scene.controller.kill();
+    scene.wait_for_silence();
+    scene.nats.start();
+    let (_controller, ran) = scene.resume(2);
+    assert!(!was_going_on(&ran));
+    expect_all_of(&scene.origin, &ran);
 }
 
 #[test]

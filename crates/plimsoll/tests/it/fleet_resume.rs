@@ -1,6 +1,7 @@
 //! A run that a named fleet drives, whose process is killed, and which another process takes over: nothing that the server was asked for is
 //! missing in it, and nothing is there twice.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
@@ -96,6 +97,11 @@ impl Lab {
             asked += requests.map(|(_, row)| row.completed).sum::<u64>();
         }
         assert_eq!(numbers, (0..numbers.len()).collect::<Vec<_>>());
+        let events = run.events().expect("it has events");
+        let phases: Vec<&str> =
+            events.iter().filter(|one| one.kind == "phase").map(|one| one.text.as_str()).collect();
+        assert_eq!(phases.iter().collect::<BTreeSet<_>>().len(), phases.len(), "{phases:?}");
+        assert_eq!(phases[0], "ramp-up begins");
         // The first process asked for the front page.
         assert_eq!(asked + 1, self.server.served());
         numbers.len()

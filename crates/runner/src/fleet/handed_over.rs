@@ -81,7 +81,7 @@ impl HandedOver {
     }
 
     /// The fleet whose agents go on without this run's controller; none for agents that end with it.
-    pub(crate) fn fleet(&self) -> Option<Name> {
+    fn fleet(&self) -> Option<Name> {
         match self.fleet.parse() {
             Ok(FleetChoice::Named(name)) => Some(name),
             Ok(FleetChoice::Local(_)) | Err(_) => None,

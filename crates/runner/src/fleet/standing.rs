@@ -214,6 +214,34 @@ pub(crate) fn sentence(news: &News) -> String {
 mod tests {
     use super::*;
 
+    /// A run that was taken over, of agents that told that number of seconds.
+    fn taken_over(seconds: &[u32]) -> FleetRecording {
+        let second = |second| AgentSecond { second, cpu_s: 0.0, busiest_thread_cpu_s: 0.0, lag_p99_s: None };
+        let result = FleetResult { fleet: "lab".to_string(), agents: Vec::new() };
+        let seconds = seconds.iter().map(|all| (0..*all).map(second).collect()).collect();
+        FleetRecording { result, seconds, cpus: None, was_taken_over: true }
+    }
+
+    #[test]
+    fn a_run_is_cut_short_where_an_agent_stopped_before_all_was_done_that_was_planned() {
+        let timed = Load { ramp_up_s: 2.0, steady_s: 10.0, ramp_down_s: 1.0, ..Load::default() };
+        let is_cut = |seconds: &[u32]| taken_over(seconds).is_cut_short(&timed, &Totals::default());
+        assert!(!is_cut(&[13, 14]) && !is_cut(&[12, 13]));
+        assert!(is_cut(&[13, 11]) && is_cut(&[0, 13]));
+        let begun_here = FleetRecording { was_taken_over: false, ..taken_over(&[3]) };
+        assert!(!begun_here.is_cut_short(&timed, &Totals::default()), "nobody stopped it");
+        let counted = Load { sessions: Some(100), ..timed };
+        let name = |kind, name: &str| OperationName { kind, name: name.to_string() };
+        let totals = |completed, failed| Totals {
+            names: vec![name(OperationKind::Request, "GET /"), name(OperationKind::Session, "visit")],
+            completed: vec![500, completed],
+            failed: vec![0, failed],
+            ..Totals::default()
+        };
+        assert!(!taken_over(&[3]).is_cut_short(&counted, &totals(97, 3)));
+        assert!(taken_over(&[3]).is_cut_short(&counted, &totals(97, 2)));
+    }
+
     #[test]
     fn a_run_s_id_becomes_a_name_of_the_bus() {
         let name = |id: &str| name_of(id).expect("it is one").to_string();
