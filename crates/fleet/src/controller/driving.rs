@@ -31,6 +31,8 @@ struct Agent {
     voice: Voice,
     /// When it was heard last, by a heartbeat or by a second.
     heard: Instant,
+    /// Whether it said last that it has a part in the run.
+    has_part: bool,
     is_silent: bool,
     late_ns: Option<u64>,
     lost: Option<String>,
@@ -59,7 +61,15 @@ impl<'a> Driving<'a> {
         let agent = |place: Place| {
             let (agent, incarnation) = (place.member.name.clone(), place.member.incarnation);
             let voice = Voice { fleet: fleet.clone(), run: open.run.clone(), agent, incarnation };
-            Agent { place, voice, heard: Instant::now(), is_silent: false, late_ns: None, lost: None }
+            Agent {
+                place,
+                voice,
+                heard: Instant::now(),
+                has_part: true,
+                is_silent: false,
+                late_ns: None,
+                lost: None,
+            }
         };
         let agents: Vec<Agent> = begun.places.into_iter().map(agent).collect();
         let merge = Merge::of(agents.len());
@@ -133,7 +143,8 @@ impl<'a> Driving<'a> {
                     self.lose(index, "it ended and has begun anew".to_string(), follower);
                     continue;
                 }
-                if said.run.as_deref() == Some(self.want.run.as_str()) {
+                agent.has_part = said.run.as_deref() == Some(self.want.run.as_str());
+                if agent.has_part {
                     // One that has no part in the run any more, and hasn't told its end, won't.
                     agent.heard = agent.heard.max(last.at);
                     agent.late_ns = said.late_ns.or(agent.late_ns);
@@ -168,7 +179,11 @@ impl<'a> Driving<'a> {
         let agent = &mut self.agents[index];
         let (silent, name) = (agent.heard.elapsed(), agent.voice.agent.clone());
         if silent > LOST_AFTER {
-            self.lose(index, format!("nothing was heard of it for {} s", LOST_AFTER.as_secs()), follower);
+            let why = match agent.has_part {
+                true => format!("nothing was heard of it for {} s", LOST_AFTER.as_secs()),
+                false => "it has no part in the run any more, and has not told its end".to_string(),
+            };
+            self.lose(index, why, follower);
         } else if silent > SILENT_AFTER && !agent.is_silent {
             agent.is_silent = true;
             follower.news(&News::Silent { agent: name, silent });

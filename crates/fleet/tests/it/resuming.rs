@@ -177,8 +177,8 @@ fn a_controller_that_was_replaced_is_obeyed_no_more() {
     assert!(ran.seconds.len() >= 8, "{} seconds", ran.seconds.len());
 }
 
-/// Can't keep what another controller would need.
-struct NoRoom;
+/// Can't keep what another controller would need; what that is.
+struct NoRoom(Option<Handover>);
 
 impl Audience for NoRoom {
     fn second(&mut self, second: &Second<'_>) -> model::Result<()> {
@@ -191,9 +191,39 @@ impl Follower for NoRoom {
         panic!("{news:?} of a run that was not to begin");
     }
 
-    fn hands_over(&mut self, _handover: &Handover) -> model::Result<()> {
+    fn hands_over(&mut self, handover: &Handover) -> model::Result<()> {
+        self.0 = Some(handover.clone());
         Err(Problem::environment("the disk is full").into())
     }
+}
+
+#[test]
+fn agents_that_never_began_are_named_by_whoever_takes_over() {
+    let Some(nats) = Nats::begin() else { return };
+    let (folder, key, origin) = (tempfile::tempdir().expect("a folder"), Key::new(), origin());
+    let _agents = agents(&nats, folder.path(), &["a1"], &key);
+    let (mut first, members) = controller(&nats, &key, 1);
+    let bundle = bundle(origin.address().into(), load(5, 5.0), BUILD);
+    let job = Job {
+        run: Name::of("r-1").expect("a name"),
+        members: &members,
+        bundle: &bundle,
+        lease_s: 15,
+        tolerated: 0,
+    };
+    let mut no_room = NoRoom(None);
+    first.run(&job, &Control::default(), &mut no_room).expect_err("it is refused");
+    drop(first);
+    let handover = no_room.0.expect("it was handed over");
+    let claim = Claim::of(2, "the next");
+    let next = Controller::take_over(nats.broker(), key.signer(), claim, &handover);
+    let mut next = next.unwrap_or_else(|problems| panic!("{problems}"));
+    let mut keeps = Keeps { seconds: Vec::new(), news: Vec::new(), on: |_| () };
+    let driven = next.resume(&handover, &Control::default(), &mut keeps);
+    let driven = driven.unwrap_or_else(|problems| panic!("{problems}"));
+    let lost = driven.agents[0].lost.as_deref();
+    assert_eq!(lost, Some("it has no part in the run any more, and has not told its end"));
+    assert_eq!((keeps.seconds.len(), origin.ledger().exchanges.len()), (0, 0), "load went out");
 }
 
 #[test]
@@ -210,7 +240,8 @@ fn nobody_begins_where_what_another_controller_needs_is_not_kept() {
         lease_s: 15,
         tolerated: 0,
     };
-    let said = controller.run(&job, &Control::default(), &mut NoRoom).expect_err("it is refused").to_string();
+    let said =
+        controller.run(&job, &Control::default(), &mut NoRoom(None)).expect_err("it is refused").to_string();
     assert!(said.contains("the disk is full"), "{said}");
     assert_eq!(origin.ledger().exchanges.len(), 0, "load went out");
 }
