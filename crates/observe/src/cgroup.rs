@@ -65,7 +65,7 @@ pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
 }
 
 /// Ids of the processes in a cgroup and in those below it.
-pub(crate) fn processes(directory: &Path) -> Vec<u32> {
+pub fn processes(directory: &Path) -> Vec<u32> {
     ids(directory, "cgroup.procs")
 }
 

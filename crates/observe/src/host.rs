@@ -3,6 +3,7 @@
 mod cpu;
 mod descriptors;
 mod disk;
+mod far;
 mod memory;
 mod network;
 mod number;
@@ -20,7 +21,13 @@ use memory::Memory;
 use network::Network;
 use pressure::Pressure;
 
+pub(crate) use far::FarHost;
 pub(crate) use pressure::stalled_s;
+
+/// Every signal of the machine of tiers that are on another one.
+pub(crate) fn signals_of_far() -> impl Iterator<Item = &'static Signal> {
+    far::SIGNALS.iter().copied()
+}
 
 /// Every signal of the machine.
 pub(crate) fn signals() -> impl Iterator<Item = &'static Signal> {

@@ -39,6 +39,10 @@ pub struct Job {
     pub viewer_file: Option<PathBuf>,
     /// The CPUs that the tiers may use; all when empty.
     pub stack_cpus: Vec<usize>,
+    /// The tiers are on another machine than the run's controller, and are all that is told of this one: what their threads
+    /// wait for can't be said without the tiers around them, and the machine's own figures would be taken for the controller's.
+    #[serde(default)]
+    pub tiers_only: bool,
     /// What the tiers' servers are asked.
     pub servers: Vec<ServerJob>,
     /// What the kernel is to count.

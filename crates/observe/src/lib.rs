@@ -33,18 +33,20 @@ mod watch;
 use model::Signal;
 
 pub use abort_on::AbortOn;
-pub use cgroup::cgroup2_mount;
+pub use cgroup::{cgroup2_mount, processes as processes_of_cgroup};
 pub use facilities::{Facility, facilities};
 pub use instrument::OwnWatch;
 pub use job::{Answer, CallCounting, Job, NETWORK, TierJob};
 pub use machine::machine;
 pub use model::record::instrument::{GENERATOR, OBSERVERS, VIEWER};
+pub use process::is_living;
 pub use server::{Servers, figures};
 pub use watch::Watch;
 
 /// Every signal that an observer gives: of tiers, then of the machine. Those of a server's own are in its manifest.
 pub fn signals() -> impl Iterator<Item = Signal> {
     tier::signals()
+        .chain(host::signals_of_far().cloned())
         .chain(calls::SIGNALS.iter().copied().cloned())
         .chain(server::SIGNALS.iter().copied().cloned())
         .chain(host::signals().cloned())

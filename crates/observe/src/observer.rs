@@ -23,24 +23,45 @@ pub fn run(input: impl AsFd, mut output: impl Write) -> Result<()> {
     let wrong = |what: String| Problem::bug(format!("the observer is started by the tool only: {what}"));
     let Some(first) = lines.next(None)? else { return Ok(()) };
     let job: Job = serde_json::from_str(&first).map_err(|error| wrong(error.to_string()))?;
-    let mut watch = Watch::new(&job);
-    let unseen = watch.unseen().into_iter().chain(watch.uncounted()).collect();
-    send(&mut output, &Answer { sources: watch.sources(), unseen, ..Answer::default() })?;
+    let (mut observer, first) = Observer::begin(&job);
+    send(&mut output, &first)?;
     // Counts have the time at which they are read: on a busy machine that is later than the question. A run that takes turns
     // has a time of its own.
     let takes_turns = !job.beside.is_empty();
     let mut base: Option<(Instant, f64)> = None;
     loop {
-        let timeout = watch.next_look();
+        let timeout = observer.next_look();
         let Some(line) = lines.next(timeout)? else { return Ok(()) };
         if line.is_empty() {
-            watch.look();
+            observer.look();
             continue;
         }
         let at_s = line.strip_prefix("sample ").and_then(|at_s| at_s.parse().ok());
         let asked_s = at_s.ok_or_else(|| wrong(format!("`{line}` is no question")))?;
         let (began, named_s) = *base.get_or_insert_with(|| (Instant::now(), asked_s));
         let at_s = if takes_turns { asked_s } else { named_s + began.elapsed().as_secs_f64() };
+        send(&mut output, &observer.sample(at_s))?;
+    }
+}
+
+/// A watch whose readings are answers, for whoever asks it in its own process.
+#[derive(Debug)]
+pub struct Observer {
+    watch: Watch,
+}
+
+impl Observer {
+    /// Watches what `job` says; also the first answer: where figures come from, and what can't be seen.
+    pub fn begin(job: &Job) -> (Observer, Answer) {
+        let mut watch = Watch::new(job);
+        let unseen = watch.unseen().into_iter().chain(watch.uncounted()).collect();
+        let first = Answer { sources: watch.sources(), unseen, ..Answer::default() };
+        (Observer { watch }, first)
+    }
+
+    /// Reads everything at `at_s` seconds of the run.
+    pub fn sample(&mut self, at_s: f64) -> Answer {
+        let watch = &mut self.watch;
         let mut series = watch.sample(at_s);
         let (calls, figures) = watch.calls(at_s).unzip();
         series.extend(figures.unwrap_or_default());
@@ -49,7 +70,17 @@ pub fn run(input: impl AsFd, mut output: impl Write) -> Result<()> {
         let (statements, statement_facts) = watch.statements();
         let (threads, sources) = (watch.threads(), watch.appeared());
         let beside = Answer { calls, aborted, statements, statement_facts, threads, ..Answer::default() };
-        send(&mut output, &Answer { series, sources, unseen, ..beside })?;
+        Answer { series, sources, unseen, ..beside }
+    }
+
+    /// How long until the next look between two samples; for ever when there is nothing to look at.
+    fn next_look(&self) -> Option<Duration> {
+        self.watch.next_look()
+    }
+
+    /// A look between two samples, and what else is due.
+    fn look(&mut self) {
+        self.watch.look();
     }
 }
 

@@ -47,6 +47,11 @@ pub(crate) fn own_usage(id: u32) -> Option<OwnUsage> {
     parse_own(&std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?, ticks_per_s())
 }
 
+/// Whether a process of that number is there and hasn't ended.
+pub fn is_living(id: u32) -> bool {
+    own_usage(id).is_some()
+}
+
 fn parse_own(stat: &str, ticks_per_s: f64) -> Option<OwnUsage> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().take(20).collect();
     let ticks = |index: usize| fields.get(index)?.parse::<u64>().ok();

@@ -9,7 +9,7 @@ use model::record::statements::{StatementFacts, StatementSeen};
 use model::record::threads::ThreadsSeen;
 
 use crate::calls::{Calls, Room};
-use crate::host::Host;
+use crate::host::{FarHost, Host};
 use crate::instrument::Viewer;
 use crate::job::{Job, TierJob};
 use crate::points::Points;
@@ -24,7 +24,7 @@ const CALLS: &str = "what calls the tiers' threads wait in, as the kernel counts
 /// before it. The series are in `docs/reference/signals.md`.
 #[derive(Debug)]
 pub struct Watch {
-    /// The observers last.
+    /// The observers last, where they are told of.
     usages: Vec<Usage>,
     /// Of tiers that nothing else is said of.
     beside: Vec<Usage>,
@@ -33,7 +33,9 @@ pub struct Watch {
     generator: u32,
     generator_last: Option<(f64, f64)>,
     viewer: Option<Viewer>,
-    host: Host,
+    host: Option<Host>,
+    /// How busy the machine was, as it is told of tiers that are on another one than the controller.
+    far: Option<FarHost>,
     tiers: Vec<Tier>,
     threads: Option<Threads>,
     calls: Option<Calls>,
@@ -56,16 +58,17 @@ impl Watch {
                 .iter()
                 .chain(&job.carriers)
                 .map(usage)
-                .chain([Usage::of_self(OBSERVERS)])
+                .chain((!job.tiers_only).then(|| Usage::of_self(OBSERVERS)))
                 .collect(),
             beside: job.beside.iter().map(usage).collect(),
             instances: job.tiers.iter().filter_map(Instances::of).collect(),
             generator: job.generator,
             generator_last: None,
             viewer: job.viewer_file.clone().map(Viewer::of),
-            host: Host::open(&job.stack_cpus),
+            host: (!job.tiers_only).then(|| Host::open(&job.stack_cpus)),
+            far: job.tiers_only.then(|| FarHost::of(&job.tiers)),
             tiers: job.tiers.iter().filter_map(Tier::of).collect(),
-            threads: Threads::open(job),
+            threads: if job.tiers_only { None } else { Threads::open(job) },
             calls: counted.ok().flatten(),
             uncounted,
             servers: Servers::start(&job.servers),
@@ -84,7 +87,12 @@ impl Watch {
         // One after the other at once: what is foreign is what is left of the machine's.
         let viewer_cores = self.viewer.as_mut().map_or(0.0, |viewer| viewer.sample(&mut points));
         let known_cores = self.usages(&mut points) + self.generator_cores(at_s) + viewer_cores;
-        self.host.sample(known_cores, &mut points);
+        if let Some(host) = &mut self.host {
+            host.sample(known_cores, &mut points);
+        }
+        if let Some(far) = &mut self.far {
+            far.sample(&mut points);
+        }
         self.tiers.iter_mut().for_each(|tier| tier.sample(&mut points));
         if let Some(threads) = &mut self.threads {
             threads.sample(&mut points);
@@ -148,11 +156,12 @@ impl Watch {
 
     /// What can't be seen on this machine, and why.
     pub fn unseen(&self) -> Vec<String> {
+        let Some(host) = &self.host else { return Vec::new() };
         let threads = match &self.threads {
             Some(threads) => threads.unseen(),
             None => vec!["what threads do: this kernel has no /proc/PID/syscall".to_string()],
         };
-        threads.into_iter().chain(self.host.unseen()).collect()
+        threads.into_iter().chain(host.unseen()).collect()
     }
 
     /// How long until the next look between two samples; for ever when there is nothing to look at.
@@ -211,6 +220,29 @@ mod tests {
         assert!(has(OBSERVERS) && !has("web"), "{second:?}");
         assert_eq!(watch.sources()[0], ("web".to_string(), "/proc".to_string()));
         assert_eq!(watch.sources()[1].0, OBSERVERS);
+    }
+
+    #[test]
+    fn of_tiers_on_another_machine_nothing_is_told_of_that_machine_but_its_cpus() {
+        let own = TierJob { name: "db".to_string(), pids: vec![std::process::id()], ..TierJob::default() };
+        let job = Job { tiers: vec![own], tiers_only: true, ..Job::default() };
+        let mut watch = Watch::new(&job);
+        assert_eq!(watch.sources(), [("db".to_string(), "/proc".to_string())]);
+        assert_eq!(watch.unseen(), [] as [String; 0]);
+        let mut found = watch.sample(0.0);
+        // The kernel's own clock ticks: a busy ratio needs one.
+        let began = std::time::Instant::now();
+        while !found.iter().any(|one| one.name == "host.busy_ratio") && began.elapsed().as_secs() < 60 {
+            std::thread::sleep(Duration::from_millis(20));
+            found.extend(watch.sample(began.elapsed().as_secs_f64()));
+        }
+        assert!(found.iter().all(|one| one.tier.as_deref() == Some("db")), "{found:?}");
+        let last = |name: &str| found.iter().rfind(|one| one.name == name).map(|one| one.points[0].1);
+        let online = std::fs::read_to_string("/proc/stat").expect("it is there");
+        let online = online.lines().filter(|line| line.starts_with("cpu")).count() - 1;
+        assert_eq!(last("host.cpus"), Some(online as f64));
+        assert!(last("host.busy_ratio").is_some_and(|ratio| (0.0..=1.0).contains(&ratio)), "{found:?}");
+        assert!(last("cpu.cores").is_some() && last("threads.count").is_none(), "{found:?}");
     }
 
     #[test]

@@ -25,7 +25,7 @@ signals! {
     ONE_SOFTIRQ = Signal::of_machine(
         "cpuN.softirq_ratio", "ratio", "that CPU's time for network and timers"
     );
-    STACK_BUSY = Signal::of_machine(
+    pub(super) STACK_BUSY = Signal::of_machine(
         "stack.busy_ratio", "ratio", "how busy the stack's CPUs were, whoever used them"
     )
     .shown_first();
@@ -120,6 +120,11 @@ impl Cpu {
             self.stack_busy(last, &now, points.at_s() - last_s, points);
         }
         self.last = Some((points.at_s(), now));
+    }
+
+    /// The number of CPUs, as of the last sample.
+    pub(super) fn number(&self) -> usize {
+        self.last.as_ref().map_or(0, |(_, last)| last.each.len())
     }
 
     fn stack_busy(&self, last: &Stat, now: &Stat, elapsed_s: f64, points: &mut Points) {
