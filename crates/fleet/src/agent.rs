@@ -1,7 +1,10 @@
-//! An agent: hears what a controller wants, drives its slice of the users with the engine, and tells what it records. It listens
+//! An agent: hears what a controller wants, drives its slice of the users with the engine, watches tiers of its machine, and tells
+//! what it records. It listens
 //! nowhere; it goes out to the broker alone, and to the server under load.
 
 mod generator;
+mod watcher;
+mod work;
 
 use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -14,10 +17,11 @@ use crate::bundle::{self, Bundle};
 use crate::bus::{Broker, BusError, Heard, Name, Station, Voice, now_ns};
 use crate::duty::{Act, Duty};
 use crate::heartbeat::Heartbeat;
-use crate::permissions::Permissions;
+use crate::permissions::{Permissions, Role};
 use crate::signed::{Purpose, Trusted};
-use crate::want::{Beacon, Part, Standing};
-use generator::Generator;
+use crate::want::{Beacon, Share, Standing};
+use watcher::Watched;
+use work::Work;
 
 /// How often it looks whether something has changed.
 const TICK: Duration = Duration::from_millis(20);
@@ -94,7 +98,7 @@ pub fn serve(
         station,
         duty,
         ready: None,
-        generator: None,
+        work: None,
         over: None,
         said: first,
         refused: None,
@@ -109,6 +113,14 @@ pub fn serve(
     Ok(())
 }
 
+/// A bundle that was looked at.
+struct Ready {
+    /// What the users do; nothing where nobody of them can be this agent's.
+    options: Option<RunOptions>,
+    /// What is watched on this machine, where something is.
+    watched: Option<Watched>,
+}
+
 struct Agent<'a> {
     options: AgentOptions,
     open: &'a Open<'a>,
@@ -116,11 +128,11 @@ struct Agent<'a> {
     incarnation: u64,
     station: Station,
     duty: Duty,
-    /// What the users of the run do in which it has a part, once that is known.
-    ready: Option<RunOptions>,
-    generator: Option<Generator>,
+    /// What is to be done for the run in which it has a part, once that is known.
+    ready: Option<Ready>,
+    work: Option<Work>,
     /// That of the run before, as long as nobody is known to have all that it told: a controller that takes the run over will want it.
-    over: Option<Generator>,
+    over: Option<Work>,
     /// What it said last.
     said: Heartbeat,
     /// The last beacon that it didn't believe, and why.
@@ -179,14 +191,14 @@ impl Agent<'_> {
                 Ok(run) => self.station.fetch(run, bundle),
                 Err(why) => self.duty.failed(&why),
             },
-            Act::Arm(part) => {
-                if let Err(why) = self.arm(&part) {
+            Act::Arm(share) => {
+                if let Err(why) = self.arm(&share) {
                     self.duty.failed(&why);
                 }
             }
-            Act::Begin { at_ns } => self.generator.iter().for_each(|generator| generator.begin_at(at_ns)),
-            Act::StopGently => self.generator.iter().for_each(Generator::stop_gently),
-            Act::StopAtOnce => self.generator.iter().for_each(Generator::stop_at_once),
+            Act::Begin { at_ns } => self.work.iter().for_each(|work| work.begin_at(at_ns)),
+            Act::StopGently => self.work.iter().for_each(Work::stop_gently),
+            Act::StopAtOnce => self.work.iter().for_each(Work::stop_at_once),
         }
     }
 
@@ -204,7 +216,7 @@ impl Agent<'_> {
         }
     }
 
-    fn check(&self, name: &str, sealed: &[u8]) -> Result<RunOptions, String> {
+    fn check(&self, name: &str, sealed: &[u8]) -> Result<Ready, String> {
         if bundle::name_of(sealed) != name {
             return Err("the broker gave another bundle than the controller named".to_string());
         }
@@ -216,33 +228,50 @@ impl Agent<'_> {
                 self.options.build, bundle.build
             ));
         }
-        self.options.permissions.check_target(&bundle.target, &bundle.plan.load)?;
-        (self.open)(&bundle)
+        let (permissions, share) = (&self.options.permissions, self.duty.share());
+        let watches = share.is_some_and(|share| share.watches).then(|| {
+            permissions.check_role(Role::Observe)?;
+            Watched::find(
+                bundle.watches.get(self.options.name.as_str()).map(Vec::as_slice).unwrap_or_default(),
+            )
+        });
+        let drives = share.is_some_and(|share| share.part.is_some()).then(|| {
+            permissions.check_role(Role::Load)?;
+            permissions.check_target(&bundle.target, &bundle.plan.load)?;
+            (self.open)(&bundle)
+        });
+        Ok(Ready { watched: watches.transpose()?, options: drives.transpose()? })
     }
 
-    fn arm(&mut self, part: &Part) -> Result<(), String> {
-        let (Some(ready), Some(slice)) = (self.ready.take(), part.slice()) else {
-            return Err("it has no part in the run".to_string());
+    fn arm(&mut self, share: &Share) -> Result<(), String> {
+        let nothing = || "it has no part in the run".to_string();
+        let Ready { options, watched } = self.ready.take().ok_or_else(nothing)?;
+        let options = match (&share.part, options) {
+            (None, _) => None,
+            (Some(part), Some(options)) => {
+                let slice = part.slice().ok_or_else(nothing)?;
+                self.options.permissions.check_part(slice, &options.load)?;
+                Some(RunOptions { cpus: self.options.cpus.clone(), slice: Some(slice), ..options })
+            }
+            (Some(_), None) => return Err(nothing()),
         };
-        self.options.permissions.check_part(slice, &ready.load)?;
         self.over.take().into_iter().for_each(|over| over.close(KEPT_TIMEOUT));
         let run = self.duty.standing().0.map(Name::of).ok_or("it has no run")??;
-        let AgentOptions { broker, fleet, name, cpus, spools, max_spool_bytes, .. } = &self.options;
+        let AgentOptions { broker, fleet, name, spools, max_spool_bytes, .. } = &self.options;
         let voice = Voice { fleet: fleet.clone(), run, agent: name.clone(), incarnation: self.incarnation };
         let folder = spools.join(voice.run.as_str()).join(self.incarnation.to_string());
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let options = RunOptions { cpus: cpus.clone(), slice: Some(slice), ..ready };
-        self.generator = Some(Generator::arm(options, broker.clone(), voice, (folder, *max_spool_bytes))?);
+        self.work = Some(Work::arm((options, watched), broker.clone(), voice, (folder, *max_spool_bytes))?);
         Ok(())
     }
 
-    /// How far the generator is.
+    /// How far its work is.
     fn follow(&mut self) {
-        if let Some(generator) = &mut self.generator {
-            if generator.is_armed() {
+        if let Some(work) = &mut self.work {
+            if work.is_armed() {
                 self.duty.armed();
             }
-            match generator.ended() {
+            match work.ended() {
                 Some(Ok(())) => self.duty.ended(),
                 Some(Err(why)) => self.duty.failed(&why),
                 None => {}
@@ -251,9 +280,9 @@ impl Agent<'_> {
         // Its run is over for everybody, or nobody is there any more who wants it.
         if self.duty.standing().0.is_none() {
             self.ready = None;
-            if let Some(generator) = self.generator.take() {
-                generator.stop_at_once();
-                self.over.replace(generator).into_iter().for_each(|over| over.close(KEPT_TIMEOUT));
+            if let Some(work) = self.work.take() {
+                work.stop_at_once();
+                self.over.replace(work).into_iter().for_each(|over| over.close(KEPT_TIMEOUT));
             }
         }
         let kept = self.over.take_if(|over| over.is_kept());
@@ -263,12 +292,12 @@ impl Agent<'_> {
     /// Says where it stands, where that has changed.
     fn say(&mut self) {
         let (run, standing) = self.duty.standing();
-        let telling = self.generator.as_ref().map(Generator::telling).unwrap_or_default();
+        let telling = self.work.as_ref().map(Work::telling).unwrap_or_default();
         let mut now = self.said.clone();
         now.run = run.map(str::to_string);
         now.standing = standing;
         now.told = telling.told;
-        now.late_ns = self.generator.as_ref().and_then(Generator::late_ns);
+        now.late_ns = self.work.as_ref().and_then(Work::late_ns);
         now.problem = telling.problem;
         now.refused.clone_from(&self.refused);
         if (&now.run, &now.standing) != (&self.said.run, &self.said.standing) {
@@ -281,9 +310,9 @@ impl Agent<'_> {
     }
 
     fn end(mut self) {
-        for generator in [self.over.take(), self.generator.take()].into_iter().flatten() {
-            generator.stop_at_once();
-            generator.close(KEPT_TIMEOUT);
+        for work in [self.over.take(), self.work.take()].into_iter().flatten() {
+            work.stop_at_once();
+            work.close(KEPT_TIMEOUT);
         }
     }
 }

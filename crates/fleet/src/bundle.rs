@@ -10,6 +10,8 @@ use model::{Catalogue, Plan};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::watched::WatchedTier;
+
 /// The first bytes of every bundle.
 const MAGIC: &[u8; 4] = b"PLB1";
 
@@ -32,6 +34,8 @@ pub struct Bundle {
     pub drain_s: f64,
     /// The files of the catalogue that the users' sessions are made of, by their path in it.
     pub files: BTreeMap<String, Vec<u8>>,
+    /// What is to be watched on whose machine, by the agents' names.
+    pub watches: BTreeMap<String, Vec<WatchedTier>>,
 }
 
 /// What of a bundle is JSON: all but the files' bytes.
@@ -44,6 +48,8 @@ struct Header {
     drain_s: f64,
     /// Each file's path and length, in the order in which their bytes follow.
     files: Vec<(String, usize)>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    watches: BTreeMap<String, Vec<WatchedTier>>,
 }
 
 impl Bundle {
@@ -59,6 +65,7 @@ impl Bundle {
             target: self.target.clone(),
             drain_s: self.drain_s,
             files: self.files.iter().map(|(path, bytes)| (path.clone(), bytes.len())).collect(),
+            watches: self.watches.clone(),
         };
         let header = serde_json::to_vec(&header).map_err(|error| error.to_string())?;
         let length = u32::try_from(header.len()).map_err(|error| error.to_string())?;
@@ -101,8 +108,8 @@ impl Bundle {
             files.insert(path, file.to_vec());
             rest = after;
         }
-        let Header { build, plan, target, drain_s, .. } = header;
-        Ok(Bundle { build, plan, target, drain_s, files })
+        let Header { build, plan, target, drain_s, watches, .. } = header;
+        Ok(Bundle { build, plan, target, drain_s, files, watches })
     }
 
     /// Its files as a catalogue.

@@ -3,6 +3,7 @@
 mod beginning;
 mod driving;
 mod handover;
+mod observers;
 mod place;
 mod resuming;
 
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use engine::{Audience, Control, Slice, Totals};
 use model::record::AgentSecond;
 use model::{Problem, Result};
+use observe::Answer;
 
 use crate::bundle::Bundle;
 use crate::bus::{Announcer, Broker, BusError, Name, Reader, StreamOf, Voice};
@@ -20,6 +22,8 @@ use crate::signed::Signer;
 use crate::want::Claim;
 use driving::Driving;
 pub use handover::Handover;
+use observers::Event;
+pub use observers::ObserverSeen;
 pub use place::Member;
 
 /// The most that a run's stream may take on the broker's disk: the first of these that it has room for.
@@ -35,6 +39,8 @@ pub struct Job<'a> {
     pub run: Name,
     /// Who drives it.
     pub members: &'a [Member],
+    /// Who watches what the bundle says of them; they may be among those who drive.
+    pub observers: &'a [Member],
     /// What the users do.
     pub bundle: &'a Bundle,
     /// How long an agent goes on without a word of the controller.
@@ -79,6 +85,17 @@ pub enum News {
         /// The others go on: the run is allowed to lose it.
         is_tolerated: bool,
     },
+    /// An observer is given up, and the run goes on without it.
+    ObserverLost {
+        /// Its name.
+        agent: Name,
+        /// The tiers that nobody watches from then on.
+        tiers: Vec<String>,
+        /// The first second of which no reading came.
+        second: u32,
+        /// Why.
+        why: String,
+    },
 }
 
 /// Who is told of a run's seconds, and of what happens to its agents.
@@ -94,6 +111,23 @@ pub trait Follower: Audience {
 
     /// This has happened.
     fn news(&mut self, news: &News);
+
+    /// An observer has read its tiers: series by the run's seconds, where they come from, and what can't be seen.
+    fn observed(&mut self, agent: &Name, answer: Answer) {
+        let _ = (agent, answer);
+    }
+}
+
+/// Tells the follower what became of the observers, or what they say.
+fn tell(event: Event, follower: &mut dyn Follower) {
+    match event {
+        Event::Observed { agent, answer } => follower.observed(&agent, *answer),
+        Event::Silent { agent, silent } => follower.news(&News::Silent { agent, silent }),
+        Event::Back { agent } => follower.news(&News::Back { agent }),
+        Event::Lost { agent, tiers, second, why } => {
+            follower.news(&News::ObserverLost { agent, tiers, second, why });
+        }
+    }
 }
 
 /// What a controller saw of one of a run's agents.
@@ -122,6 +156,8 @@ pub struct Driven {
     pub totals: Totals,
     /// Its agents, in the order in which their seconds were added up.
     pub agents: Vec<AgentSeen>,
+    /// Who watched.
+    pub observers: Vec<ObserverSeen>,
 }
 
 /// A fleet's controller.
@@ -163,7 +199,8 @@ impl Controller {
             let member = |heard: crate::bus::HeardOf| {
                 let one = heard.heartbeat;
                 let name = Name::of(&one.agent).ok()?;
-                Some(Member { name, incarnation: one.incarnation, cpus: one.cpus, build: one.build })
+                let weight = one.cpus.len().max(1) as u32;
+                Some(Member { name, incarnation: one.incarnation, cpus: one.cpus, build: one.build, weight })
             };
             let members: Vec<Member> = heard.filter_map(member).collect();
             let left = deadline.saturating_duration_since(Instant::now());
@@ -184,7 +221,7 @@ impl Controller {
         let reader = self.reader(&job.run)?;
         let open = self.open.insert(OpenRun { run: job.run.clone(), reader, had: BTreeMap::new() });
         let driven = match beginning::begin(&self.announcer, &open.reader, job, control, follower)? {
-            None => Driven { totals: Totals::default(), agents: Vec::new() },
+            None => Driven { totals: Totals::default(), agents: Vec::new(), observers: Vec::new() },
             Some(begun) => Driving::of(&self.announcer, open, begun, &self.fleet).drive(control, follower)?,
         };
         Ok(driven)

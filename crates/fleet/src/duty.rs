@@ -3,7 +3,7 @@
 
 use crate::lease::{Lease, MAX_BEACON_AGE_NS, Wish};
 use crate::start::LAST_GO_NS;
-use crate::want::{Beacon, Part, Phase, Standing, Want};
+use crate::want::{Beacon, Phase, Share, Standing, Want};
 
 /// Longer leases are refused: for that time users would go on whom nobody wants.
 const MAX_LEASE_S: u64 = 600;
@@ -18,16 +18,16 @@ pub enum Act {
         /// The bundle's SHA-256.
         bundle: String,
     },
-    /// Make the generator of that part ready, then say so with [`Duty::armed`] or [`Duty::failed`].
-    Arm(Part),
-    /// Let the users come.
+    /// Make the generator of that part ready, and what watches, then say so with [`Duty::armed`] or [`Duty::failed`].
+    Arm(Share),
+    /// Let the users come, and watch.
     Begin {
         /// When the first second begins, by this machine's CLOCK_MONOTONIC.
         at_ns: i64,
     },
-    /// No new sessions.
+    /// No new sessions. Who watches goes on.
     StopGently,
-    /// Nothing goes out any more; what was made ready is thrown away.
+    /// Nothing goes out any more, and nobody watches; what was made ready is thrown away.
     StopAtOnce,
 }
 
@@ -35,7 +35,7 @@ pub enum Act {
 #[derive(Debug)]
 struct Task {
     run: String,
-    part: Part,
+    share: Share,
     standing: Standing,
     lease: Lease,
     /// Whether it was told to stop gently, or at once.
@@ -66,6 +66,11 @@ impl Duty {
         (task.map(|task| task.run.as_str()), task.map_or(Standing::Idle, |task| task.standing.clone()))
     }
 
+    /// What is its in the run that it has a part in.
+    pub fn share(&self) -> Option<&Share> {
+        self.task.as_ref().map(|task| &task.share)
+    }
+
     /// Whether it is of a controller that another one has replaced.
     pub fn is_outdated(&self, beacon: &Beacon) -> bool {
         beacon.epoch < self.last.0
@@ -77,13 +82,12 @@ impl Duty {
         if (beacon.epoch, beacon.counter) <= self.last {
             return None;
         }
-        let part = beacon.want.as_ref().and_then(|want| want.parts.get(&self.agent));
-        let part = part.filter(|part| part.incarnation == self.incarnation);
-        let (Some(want), Some(part)) = (&beacon.want, part) else {
+        let share = beacon.want.as_ref().and_then(|want| want.share_of(&self.agent, self.incarnation));
+        let (Some(want), Some(share)) = (&beacon.want, share) else {
             self.last = (beacon.epoch, beacon.counter);
             return self.is_wanted_no_more();
         };
-        let age_ns = now_ns.saturating_sub(part.here_ns(beacon.said_ns)).max(0) as u64;
+        let age_ns = now_ns.saturating_sub(share.here_ns(beacon.said_ns)).max(0) as u64;
         if age_ns > MAX_BEACON_AGE_NS {
             return None;
         }
@@ -95,7 +99,7 @@ impl Duty {
                 return act;
             }
         }
-        let Some(task) = &mut self.task else { return self.takes_up(now_ns, beacon, want, part) };
+        let Some(task) = &mut self.task else { return self.takes_up(now_ns, beacon, want, share) };
         task.lease.beacon(now_ns.max(0) as u64, beacon.epoch, beacon.counter, age_ns);
         let act = task.is_wanted(now_ns, want.phase);
         if matches!(act, Some(Act::Begin { .. })) {
@@ -104,10 +108,10 @@ impl Duty {
         act
     }
 
-    fn takes_up(&mut self, now_ns: i64, beacon: &Beacon, want: &Want, part: &Part) -> Option<Act> {
+    fn takes_up(&mut self, now_ns: i64, beacon: &Beacon, want: &Want, share: Share) -> Option<Act> {
         // Whoever comes later than the beginning has no part in the run any more.
         let is_too_late = want.phase != Phase::Prepare || self.begun.as_ref() == Some(&want.run);
-        if is_too_late || part.slice().is_none() {
+        if is_too_late || share.part.as_ref().is_some_and(|part| part.slice().is_none()) {
             return None;
         }
         let length_ns = want.lease_s.min(MAX_LEASE_S) * 1_000_000_000;
@@ -115,7 +119,7 @@ impl Duty {
         lease.beacon(now_ns.max(0) as u64, beacon.epoch, beacon.counter, 0);
         self.task = Some(Task {
             run: want.run.clone(),
-            part: part.clone(),
+            share,
             standing: Standing::Fetching,
             lease,
             stops: (false, false),
@@ -168,7 +172,7 @@ impl Duty {
     pub fn passes(&mut self, now_ns: i64) -> Option<Act> {
         let task = self.task.as_mut()?;
         if let Standing::Agreed { at_ns } = task.standing
-            && now_ns >= task.part.here_ns(at_ns) - LAST_GO_NS
+            && now_ns >= task.share.here_ns(at_ns) - LAST_GO_NS
         {
             task.standing = Standing::Missed;
             return Some(Act::StopAtOnce);
@@ -183,7 +187,7 @@ impl Duty {
     }
 }
 
-impl Part {
+impl Share {
     /// A time of the controller's clock by this machine's.
     fn here_ns(&self, controller_ns: i64) -> i64 {
         controller_ns.saturating_add(self.offset_ns)
@@ -195,20 +199,20 @@ impl Task {
         match (&self.standing, phase) {
             (Standing::Checked, Phase::Arm) => {
                 self.standing = Standing::Arming;
-                Some(Act::Arm(self.part.clone()))
+                Some(Act::Arm(self.share.clone()))
             }
             (Standing::Armed, Phase::Set { at_ns }) => {
                 self.standing = Standing::Agreed { at_ns };
                 None
             }
             (Standing::Agreed { at_ns: agreed_ns }, Phase::Go { at_ns }) if *agreed_ns == at_ns => {
-                let at_ns = self.part.here_ns(at_ns);
+                let at_ns = self.share.here_ns(at_ns);
                 let is_late = now_ns >= at_ns - LAST_GO_NS;
                 self.standing = if is_late { Standing::Missed } else { Standing::Running };
                 Some(if is_late { Act::StopAtOnce } else { Act::Begin { at_ns } })
             }
             (Standing::Running, Phase::Stop) => self.stop_gently(),
-            (Standing::Running, Phase::Abort) => self.stop_at_once(),
+            (Standing::Running, Phase::Abort | Phase::Over) => self.stop_at_once(),
             (_, Phase::Abort) if self.has_something() => {
                 self.standing = Standing::Ended;
                 Some(Act::StopAtOnce)

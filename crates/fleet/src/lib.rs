@@ -5,6 +5,7 @@
 //! [`slices`] says who drives which users, [`second`] what a message is, [`spool`] where an agent keeps it until the controller
 //! does, [`clock`] how far the machines' clocks are apart, [`start`] how all begin together, [`lease`] when an agent ends alone,
 //! [`mod@want`] what a controller says every second, [`signed`] why it is believed, and [`duty`] what an agent does then.
+//! An agent may watch tiers of its own machine as well, or do only that ([`WatchedTier`]).
 //! [`Credentials`] let an agent onto a guarded bus, whose broker has a certificate of the fleet's [`Authority`] and lets everybody do
 //! what is theirs ([`broker_config`]).
 //!
@@ -22,6 +23,7 @@ pub mod duty;
 pub mod heartbeat;
 pub mod lease;
 mod merge;
+mod observed;
 pub mod permissions;
 pub mod second;
 pub mod signed;
@@ -30,8 +32,10 @@ pub mod spool;
 pub mod start;
 pub mod totals;
 pub mod want;
+mod watched;
 
 pub use authority::{Authority, Certificate};
 pub use credentials::{Credentials, new_user_seed};
 pub use merge::{Merge, Misfit};
 pub use split::slices;
+pub use watched::{WatchedBy, WatchedTier};

@@ -72,9 +72,42 @@ fn bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
-/// What an agent may do. By default it drives load to its own machine alone.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// What an agent is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// It drives users.
+    Load,
+    /// It watches tiers on its machine.
+    Observe,
+}
+
+impl Role {
+    /// Both.
+    pub const ALL: [Role; 2] = [Role::Load, Role::Observe];
+
+    /// Its word in files and on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Role::Load => "load",
+            Role::Observe => "observe",
+        }
+    }
+
+    /// The role of that word.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn read(word: &str) -> Result<Role, String> {
+        let found = Role::ALL.into_iter().find(|role| role.word() == word);
+        found.ok_or_else(|| format!("`{word}` is no role: load, observe"))
+    }
+}
+
+/// What an agent may do. By default it drives load to its own machine alone, and watches nothing.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Permissions {
+    /// What it may be for.
+    pub roles: Vec<Role>,
     /// Who may be under load beside this machine.
     pub targets: Vec<Allowed>,
     /// The most users that are this agent's at a time.
@@ -85,7 +118,30 @@ pub struct Permissions {
     pub max_duration_s: Option<f64>,
 }
 
+impl Default for Permissions {
+    fn default() -> Permissions {
+        Permissions {
+            roles: vec![Role::Load],
+            targets: Vec::new(),
+            max_users: None,
+            max_rate_per_s: None,
+            max_duration_s: None,
+        }
+    }
+}
+
 impl Permissions {
+    /// Whether it may be used so.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check_role(&self, role: Role) -> Result<(), String> {
+        match self.roles.contains(&role) {
+            true => Ok(()),
+            false => Err(format!("`{}` is not among the `roles` of this agent", role.word())),
+        }
+    }
+
     /// Whether load may go there for so long.
     ///
     /// # Errors
@@ -172,6 +228,18 @@ mod tests {
             let found = allowing(&[allowed]).check_target(&target(there), &load).is_ok();
             assert_eq!(found, is_allowed, "{there} with {allowed} allowed");
         }
+    }
+
+    #[test]
+    fn an_agent_drives_load_and_watches_nothing_unless_its_operator_says_otherwise() {
+        let usual = Permissions::default();
+        assert_eq!(usual.check_role(Role::Load), Ok(()));
+        let refused = usual.check_role(Role::Observe).expect_err("nobody allowed it");
+        assert!(refused.contains("`observe` is not among the `roles`"), "{refused}");
+        let observer = Permissions { roles: vec![Role::Observe], ..Permissions::default() };
+        assert!(observer.check_role(Role::Load).is_err() && observer.check_role(Role::Observe).is_ok());
+        assert_eq!(Role::ALL.map(|role| Role::read(role.word())), Role::ALL.map(Ok));
+        assert!(Role::read("watch").expect_err("there is none").contains("load, observe"));
     }
 
     #[test]

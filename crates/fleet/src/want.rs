@@ -31,6 +31,8 @@ pub enum Phase {
     Stop,
     /// Nothing goes out any more.
     Abort,
+    /// All users have gone: who watches says its last.
+    Over,
 }
 
 /// The part of a run that is one agent's.
@@ -63,6 +65,26 @@ impl Part {
     }
 }
 
+/// That an agent watches tiers of its own machine; which ones stands in the bundle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Of the agent's life to which it was given.
+    pub incarnation: u64,
+    /// By how much the agent's clock is ahead of the controller's.
+    pub offset_ns: i64,
+}
+
+/// All that is one agent's in a run: a part of its users, tiers to be watched, or both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Share {
+    /// By how much its clock is ahead of the controller's.
+    pub offset_ns: i64,
+    /// Its users.
+    pub part: Option<Part>,
+    /// Whether it watches tiers.
+    pub watches: bool,
+}
+
 /// What is wanted of a run's agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Want {
@@ -76,6 +98,19 @@ pub struct Want {
     pub lease_s: u64,
     /// Who has a part in it, by the agents' names.
     pub parts: BTreeMap<String, Part>,
+    /// Who watches tiers of its machine, by the agents' names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub watches: BTreeMap<String, Watch>,
+}
+
+impl Want {
+    /// What is that agent's in this life; nothing where it has no part.
+    pub fn share_of(&self, agent: &str, incarnation: u64) -> Option<Share> {
+        let part = self.parts.get(agent).filter(|part| part.incarnation == incarnation);
+        let watch = self.watches.get(agent).filter(|watch| watch.incarnation == incarnation);
+        let offset_ns = part.map(|part| part.offset_ns).or(watch.map(|watch| watch.offset_ns))?;
+        Some(Share { offset_ns, part: part.cloned(), watches: watch.is_some() })
+    }
 }
 
 /// A controller's claim to a fleet.
@@ -182,14 +217,31 @@ mod tests {
     fn a_beacon_is_read_as_it_was_said() {
         let slice = Slice { first: 2, lanes: 2, all: 4 };
         let parts = BTreeMap::from([("a1".to_string(), Part::of(7, -5, slice))]);
+        let watches = BTreeMap::from([("db".to_string(), Watch { incarnation: 8, offset_ns: 3 })]);
         for phase in [Phase::Prepare, Phase::Set { at_ns: 9 }, Phase::Go { at_ns: 9 }, Phase::Abort] {
             let (run, bundle) = ("r-1".to_string(), "00ff".to_string());
-            let want = Want { run, phase, bundle, lease_s: 15, parts: parts.clone() };
+            let (parts, watches) = (parts.clone(), watches.clone());
+            let want = Want { run, phase, bundle, lease_s: 15, parts, watches };
             let beacon = Beacon::of(&Claim::of(1, "here"), 2, 3, Some(want));
             let read = Beacon::read(&beacon.encode().expect("it is written")).expect("it is read");
             assert_eq!(read, beacon);
             assert_eq!(read.want.expect("a run").parts["a1"].slice(), Some(slice));
         }
+    }
+
+    #[test]
+    fn an_agent_drives_or_watches_or_does_both_in_the_life_that_is_named() {
+        let part = Part::of(7, -5, Slice { first: 0, lanes: 1, all: 1 });
+        let watch = Watch { incarnation: 7, offset_ns: -5 };
+        // As it was written before there were observers.
+        let old = br#"{"run":"r-1","phase":{"phase":"stop"},"bundle":"00ff","lease_s":15,"parts":{}}"#;
+        let mut want: Want = serde_json::from_slice(old).expect("it is one");
+        assert_eq!(want.share_of("a1", 7), None);
+        want.watches.insert("a1".to_string(), watch);
+        assert_eq!(want.share_of("a1", 7), Some(Share { offset_ns: -5, part: None, watches: true }));
+        want.parts.insert("a1".to_string(), part.clone());
+        assert_eq!(want.share_of("a1", 7), Some(Share { offset_ns: -5, part: Some(part), watches: true }));
+        assert_eq!((want.share_of("a1", 8), want.share_of("a2", 7)), (None, None));
     }
 
     #[test]

@@ -277,7 +277,7 @@ impl Follower for Witness<'_> {
                 self.is_taken_over(since.as_secs_f64(), *goes_on);
                 return;
             }
-            News::Silent { .. } | News::Back { .. } => {}
+            News::Silent { .. } | News::Back { .. } | News::ObserverLost { .. } => {}
         }
         let second = self.clock.map_or(0.0, |(first, named_s)| named_s + first.elapsed().as_secs_f64());
         // A disk that doesn't take it doesn't take the next second either, which is said.

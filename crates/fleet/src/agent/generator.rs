@@ -1,7 +1,5 @@
 //! An agent's generator of one run: the engine on threads of its own, whose seconds go into the spool as they end.
 
-use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -10,37 +8,27 @@ use engine::{Audience, Barrier, Control, RunOptions, Second, Stop};
 use model::record::interval::encoded::Encoder;
 use model::{Problem, Result};
 
-use crate::bus::{Broker, Kind, Teller, Telling, Voice, now_ns};
-use crate::spool::Spool;
+use crate::bus::{Kind, Teller, now_ns};
 use crate::{second, totals};
 
 /// It generates load, or is about to.
 pub(super) struct Generator {
     control: Control,
     barrier: Barrier,
-    teller: Arc<Teller>,
-    spool: PathBuf,
     thread: Option<JoinHandle<Result<(), String>>>,
 }
 
 impl Generator {
     /// Makes its threads ready; the first second begins when [`Self::begin_at`] says so.
-    pub(super) fn arm(
-        options: RunOptions,
-        broker: Broker,
-        voice: Voice,
-        (spool, max_bytes): (PathBuf, u64),
-    ) -> Result<Generator, String> {
-        let opened = Spool::open(&spool, max_bytes).map_err(|error| error.to_string())?;
-        let teller = Arc::new(Teller::begin(broker, voice, opened).map_err(|error| error.to_string())?);
+    pub(super) fn arm(options: RunOptions, teller: Arc<Teller>) -> Result<Generator, String> {
         let (control, barrier) = (Control::default(), Barrier::default());
         let options = RunOptions { barrier: Some(barrier.clone()), ..options };
-        let (ours, stop) = (Arc::clone(&teller), control.clone());
+        let stop = control.clone();
         let thread = thread::Builder::new()
             .name("agent-run".to_string())
-            .spawn(move || drive(&options, &stop, &ours))
+            .spawn(move || drive(&options, &stop, &teller))
             .map_err(|error| format!("failed to start a thread: {error}"))?;
-        Ok(Generator { control, barrier, teller, spool, thread: Some(thread) })
+        Ok(Generator { control, barrier, thread: Some(thread) })
     }
 
     /// Whether its threads stand ready.
@@ -69,9 +57,9 @@ impl Generator {
         Some(thread.join().unwrap_or_else(|_| Err("the generator has a fault of its own".to_string())))
     }
 
-    /// How its telling goes.
-    pub(super) fn telling(&self) -> Telling {
-        self.teller.telling()
+    /// Whether it has.
+    pub(super) fn has_ended(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// How long after the time that was set the last of its threads began.
@@ -80,24 +68,12 @@ impl Generator {
         (!late.is_zero()).then_some(late.as_nanos() as u64)
     }
 
-    /// Whether it has ended, and the controller has all of it.
-    pub(super) fn is_kept(&self) -> bool {
-        self.thread.as_ref().is_none_or(JoinHandle::is_finished) && self.teller.is_kept_within(Duration::ZERO)
-    }
-
-    /// Waits at most `within` until the controller has all of it, and removes the spool then; else it stays on the disk.
-    pub(super) fn close(mut self, within: Duration) {
+    /// Ends it, and waits for that.
+    pub(super) fn close(mut self) {
         self.stop_at_once();
         if let Some(thread) = self.thread.take() {
             // What it says of its end nobody wants any more.
             _ = thread.join();
-        }
-        if self.teller.is_kept_within(within) {
-            let Generator { teller, spool, .. } = self;
-            drop(teller);
-            // A directory that can't be removed costs room and nothing else.
-            _ = fs::remove_dir_all(&spool);
-            _ = spool.parent().map(fs::remove_dir);
         }
     }
 }

@@ -49,11 +49,17 @@ pub enum Kind {
     Event,
     /// That there are no more seconds ([`crate::totals`]).
     End,
+    /// A reading of the tiers on the agent's machine (`crate::observed`).
+    Observe,
 }
 
 impl Kind {
-    const ALL: [(Kind, &str, u8); 3] =
-        [(Kind::Second, "second", 0), (Kind::Event, "event", 1), (Kind::End, "end", 2)];
+    const ALL: [(Kind, &str, u8); 4] = [
+        (Kind::Second, "second", 0),
+        (Kind::Event, "event", 1),
+        (Kind::End, "end", 2),
+        (Kind::Observe, "observe", 3),
+    ];
 
     fn word(self) -> &'static str {
         Kind::ALL[self.byte() as usize].1

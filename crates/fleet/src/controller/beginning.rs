@@ -6,13 +6,14 @@ use engine::{Control, Stop};
 use model::{Kind, Problem, Result};
 
 use super::handover::Handover;
-use super::place::{Begun, Place};
+use super::observers::LOST_AFTER;
+use super::place::{Attending, Begun, Member};
 use super::{Follower, Job, News};
 use crate::bundle;
 use crate::bus::{Announcer, Reader, now_ns};
 use crate::slices;
 use crate::start::{Next, Start};
-use crate::want::{Part, Phase, Standing, Want};
+use crate::want::{Phase, Standing, Want};
 
 /// So often an agent is asked for its clock before the run.
 const QUESTIONS: usize = 32;
@@ -22,9 +23,6 @@ const STEP_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// An agent that hasn't believed a beacon for so long won't do so later.
 const BELIEF_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// An agent of which nothing was heard for so long is gone.
-pub(super) const LOST_AFTER: Duration = Duration::from_secs(15);
 
 /// How often it is looked where agents stand, where none says anything.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -37,54 +35,60 @@ pub(super) fn begin(
     control: &Control,
     follower: &mut dyn Follower,
 ) -> Result<Option<Begun>> {
-    let places = places(reader, job)?;
+    let attending = attending(reader, job)?;
     let sealed = announcer.seal(&job.bundle.encode().map_err(Problem::bug)?).map_err(Problem::bug)?;
     let name = bundle::name_of(&sealed);
     announcer.put(&job.run, &name, sealed).map_err(super::of_the_bus)?;
-    let part = |place: &Place| {
-        let Place { member, slice, offset } = place;
-        (member.name.to_string(), Part::of(member.incarnation, offset.middle_ns(), *slice))
-    };
     let want = Want {
         run: job.run.to_string(),
         phase: Phase::Prepare,
         bundle: name,
         lease_s: job.lease_s,
-        parts: places.iter().map(part).collect(),
+        parts: attending.iter().filter_map(Attending::part).collect(),
+        watches: attending.iter().filter_map(Attending::watch).collect(),
     };
-    let since = Instant::now();
-    let mut beginning = Beginning { announcer, places: &places, want, tolerated: job.tolerated, since };
+    let (since, tolerated) = (Instant::now(), job.tolerated);
+    let mut beginning = Beginning { announcer, attending: &attending, want, tolerated, since };
     let gone = beginning.lead(control, follower);
     if !matches!(gone, Ok(true)) {
         beginning.wants(Phase::Abort);
     }
     let want = beginning.want;
-    Ok(gone?.then_some(Begun { places, want, tolerated: job.tolerated }))
+    Ok(gone?.then_some(Begun { attending, want, tolerated }))
 }
 
-/// Who has which part, and by how much each clock is ahead.
-fn places(reader: &Reader, job: &Job<'_>) -> Result<Vec<Place>> {
-    let weights: Vec<u32> = job.members.iter().map(|member| member.cpus.len().max(1) as u32).collect();
+/// Who has which part, and by how much each clock is ahead: those who drive first, in their order.
+fn attending(reader: &Reader, job: &Job<'_>) -> Result<Vec<Attending>> {
+    let weights: Vec<u32> = job.members.iter().map(|member| member.weight.max(1)).collect();
     let parts = slices(&weights, job.bundle.plan.load.places());
-    let mut places = Vec::new();
-    for (member, slice) in job.members.iter().zip(parts) {
+    let tiers_of = |member: &Member| {
+        let watches = job.observers.contains(member).then(|| job.bundle.watches.get(member.name.as_str()));
+        let tiers = watches.flatten().map(Vec::as_slice).unwrap_or_default();
+        tiers.iter().map(|one| one.tier.clone()).collect::<Vec<_>>()
+    };
+    let others = job.observers.iter().filter(|observer| !job.members.contains(observer));
+    let mut attending = Vec::new();
+    for (member, slice) in job.members.iter().zip(parts).chain(others.map(|observer| (observer, None))) {
+        let tiers = tiers_of(member);
         // More agents than users: this one has none.
-        let Some(slice) = slice else { continue };
+        if slice.is_none() && tiers.is_empty() {
+            continue;
+        }
         let offset = reader.clock(&member.name, QUESTIONS).ok_or_else(|| {
             let what = format!("agent {} doesn't answer for its clock, or contradicts itself", member.name);
             Problem::environment(what).why("agents can't begin at the same time without it")
         })?;
-        places.push(Place { member: member.clone(), slice, offset });
+        attending.push(Attending { member: member.clone(), slice, offset, tiers });
     }
-    match places.is_empty() {
-        true => Err(Problem::environment("there is no agent").into()),
-        false => Ok(places),
+    match attending.iter().any(|one| one.slice.is_some()) {
+        false => Err(Problem::environment("there is no agent that drives users").into()),
+        true => Ok(attending),
     }
 }
 
 struct Beginning<'a> {
     announcer: &'a Announcer,
-    places: &'a [Place],
+    attending: &'a [Attending],
     want: Want,
     /// The number of agents that may be lost.
     tolerated: u32,
@@ -95,9 +99,9 @@ struct Beginning<'a> {
 impl Beginning<'_> {
     /// Whether they go; not where the user wants to stop.
     fn lead(&mut self, control: &Control, follower: &mut dyn Follower) -> Result<bool> {
-        let mut start = Start::of(self.places.len());
+        let mut start = Start::of(self.attending.len());
         let round_trip_ns =
-            self.places.iter().map(|place| 2 * place.offset.bound_ns()).max().unwrap_or_default();
+            self.attending.iter().map(|one| 2 * one.offset.bound_ns()).max().unwrap_or_default();
         self.wants(Phase::Prepare);
         loop {
             if control.stop() != Stop::No {
@@ -111,7 +115,11 @@ impl Beginning<'_> {
                 }
                 Next::Arm => self.wants(Phase::Arm),
                 Next::Set { at_ns } => {
-                    follower.hands_over(&Handover::of(&self.want, self.places, (at_ns, self.tolerated)))?;
+                    follower.hands_over(&Handover::of(
+                        &self.want,
+                        self.attending,
+                        (at_ns, self.tolerated),
+                    ))?;
                     self.wants(Phase::Set { at_ns });
                 }
                 Next::Go { at_ns } => {
@@ -137,10 +145,10 @@ impl Beginning<'_> {
     /// Takes note of where the agents stand.
     fn hear(&self, start: &mut Start) -> Result<()> {
         let heard = self.announcer.agents();
-        for (index, place) in self.places.iter().enumerate() {
-            let Some(last) = heard.get(place.member.name.as_str()) else { continue };
+        for (index, one) in self.attending.iter().enumerate() {
+            let Some(last) = heard.get(one.member.name.as_str()) else { continue };
             let said = &last.heartbeat;
-            if said.incarnation != place.member.incarnation {
+            if said.incarnation != one.member.incarnation {
                 return Err(self.fails(index, "it has begun anew"));
             }
             if last.at.elapsed() > LOST_AFTER {
@@ -163,7 +171,7 @@ impl Beginning<'_> {
 
     fn check_patience(&self, agent: usize) -> Result<()> {
         let heard = self.announcer.agents();
-        let last = heard.get(self.places[agent].member.name.as_str()).map(|last| &last.heartbeat);
+        let last = heard.get(self.attending[agent].member.name.as_str()).map(|last| &last.heartbeat);
         let refused = last.and_then(|last| last.refused.as_ref());
         if let Some(why) = refused.filter(|_| self.since.elapsed() > BELIEF_TIMEOUT) {
             return Err(self.fails(agent, &format!("it doesn't believe its controller: {why}")));
@@ -177,8 +185,9 @@ impl Beginning<'_> {
     }
 
     fn fails(&self, agent: usize, why: &str) -> model::Problems {
-        let name = &self.places[agent].member.name;
-        Problem::new(Kind::Environment, format!("agent {name} can't drive the run: {why}"))
+        let Attending { member, slice, .. } = &self.attending[agent];
+        let what = if slice.is_some() { "drive" } else { "watch" };
+        Problem::new(Kind::Environment, format!("agent {} can't {what} the run: {why}", member.name))
             .why("a run is all of its agents', so none has begun")
             .into()
     }

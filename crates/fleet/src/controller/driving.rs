@@ -5,16 +5,13 @@ use std::time::{Duration, Instant};
 use engine::{Control, Stop};
 use model::{Problem, Result};
 
-use super::beginning::LOST_AFTER;
+use super::observers::{LOST_AFTER, Observers, SILENT_AFTER};
 use super::place::{Begun, Place};
-use super::{AgentSeen, Driven, Follower, News, OpenRun};
+use super::{AgentSeen, Driven, Follower, News, OpenRun, tell};
 use crate::bus::{Announcer, Kind, Name, NothingTold, Told, Voice};
 use crate::clock::Offset;
 use crate::merge::Merge;
 use crate::want::{Phase, Standing, Want};
-
-/// An agent of which nothing was heard for so long is said to be silent.
-const SILENT_AFTER: Duration = Duration::from_secs(5);
 
 /// So long a message is waited for before it is looked at something else.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -44,6 +41,7 @@ pub(super) struct Driving<'a> {
     open: &'a mut OpenRun,
     agents: Vec<Agent>,
     merge: Merge,
+    observers: Observers,
     want: Want,
     /// What was said of stopping, and when.
     stopped: (Stop, Instant),
@@ -71,16 +69,18 @@ impl<'a> Driving<'a> {
                 lost: None,
             }
         };
-        let agents: Vec<Agent> = begun.places.into_iter().map(agent).collect();
+        let observers = Observers::of(begun.watching(fleet, &open.run));
+        let agents: Vec<Agent> = begun.places().map(agent).collect();
         let merge = Merge::of(agents.len());
         let stopped = (Stop::No, Instant::now());
-        Driving { announcer, open, agents, merge, want: begun.want, stopped, tolerated: begun.tolerated }
+        let (want, tolerated) = (begun.want, begun.tolerated);
+        Driving { announcer, open, agents, merge, observers, want, stopped, tolerated }
     }
 
     /// Until all have ended.
     pub(super) fn drive(mut self, control: &Control, follower: &mut dyn Follower) -> Result<Driven> {
         let mut failed = Ok(());
-        while !self.merge.is_over() {
+        while !self.merge.is_over() || self.observers.are_waited_for() {
             match self.open.reader.next(LOOK_EVERY) {
                 Ok(told) => self.take(told, follower),
                 Err(NothingTold::Yet(_)) => {}
@@ -97,21 +97,39 @@ impl<'a> Driving<'a> {
             }
             self.pass_on(control.stop());
             self.look(follower);
+            if self.merge.is_over() {
+                self.is_over();
+            }
         }
         failed?;
         let agents =
             self.agents.iter().enumerate().map(|(index, agent)| self.summary(index, agent)).collect();
-        Ok(Driven { agents, totals: self.merge.into_totals() })
+        Ok(Driven { agents, totals: self.merge.into_totals(), observers: self.observers.into_seen() })
+    }
+
+    /// All users have gone: who watches says its last.
+    fn is_over(&mut self) {
+        if self.want.phase != Phase::Over && self.observers.are_waited_for() {
+            self.observers.is_over();
+            self.want.phase = Phase::Over;
+            self.announcer.want(Some(self.want.clone()));
+        }
     }
 
     fn take(&mut self, told: Told, follower: &mut dyn Follower) {
+        if told.kind == Kind::Observe {
+            if self.observers.take(&told, &mut |event| tell(event, follower)) {
+                self.open.had.insert(told.voice, told.number + 1);
+            }
+            return;
+        }
         // Of another life of an agent, or of none of the run's.
         let Some(index) = self.agents.iter().position(|agent| agent.voice == told.voice) else { return };
         self.agents[index].heard = Instant::now();
         let taken = match told.kind {
             Kind::Second => self.merge.take_second(index, told.bytes),
             Kind::End => self.merge.take_end(index, &told.bytes),
-            Kind::Event => Ok(()),
+            Kind::Event | Kind::Observe => Ok(()),
         };
         self.open.had.insert(told.voice, told.number + 1);
         if let Err(misfit) = taken {
@@ -132,6 +150,7 @@ impl<'a> Driving<'a> {
     /// Looks how the agents are.
     fn look(&mut self, follower: &mut dyn Follower) {
         let heard = self.announcer.agents();
+        self.observers.look(&heard, &self.want.run, &mut |event| tell(event, follower));
         for index in 0..self.agents.len() {
             // What becomes of one that has told all is nothing to this run.
             let is_waited_for = !self.merge.has_ended(index);

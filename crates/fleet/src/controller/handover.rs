@@ -4,7 +4,7 @@
 use model::{Problem, Result};
 use serde::{Deserialize, Serialize};
 
-use super::place::{Begun, Member, Place};
+use super::place::{Attending, Begun, Member};
 use crate::bus::Name;
 use crate::clock::Offset;
 use crate::want::{Phase, Want};
@@ -24,7 +24,7 @@ pub struct Handover {
     tolerated: u32,
 }
 
-/// One of its agents; its part stands in what is wanted.
+/// One of its agents; its part, and that it watches, stand in what is wanted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Handed {
     name: String,
@@ -33,23 +33,28 @@ struct Handed {
     low_ns: i64,
     high_ns: i64,
     agreeing: usize,
+    weight: u32,
+    /// What it watches.
+    tiers: Vec<String>,
 }
 
 impl Handover {
     /// Of a run for which `at_ns` is set, and which may lose up to `tolerated` agents.
-    pub(super) fn of(want: &Want, places: &[Place], (at_ns, tolerated): (i64, u32)) -> Handover {
-        let handed = |Place { member, offset, .. }: &Place| Handed {
+    pub(super) fn of(want: &Want, attending: &[Attending], (at_ns, tolerated): (i64, u32)) -> Handover {
+        let handed = |Attending { member, offset, tiers, .. }: &Attending| Handed {
             name: member.name.to_string(),
             cpus: member.cpus.clone(),
             build: member.build.clone(),
             low_ns: offset.low_ns,
             high_ns: offset.high_ns,
             agreeing: offset.agreeing,
+            weight: member.weight,
+            tiers: tiers.clone(),
         };
         Handover {
             version: VERSION,
             want: Want { phase: Phase::Go { at_ns }, ..want.clone() },
-            members: places.iter().map(handed).collect(),
+            members: attending.iter().map(handed).collect(),
             tolerated,
         }
     }
@@ -62,12 +67,13 @@ impl Handover {
         Ok(Name::of(&self.want.run).map_err(damaged)?)
     }
 
-    /// The agents.
+    /// The agents that drive users.
     ///
     /// # Errors
     /// What is wrong with one of them.
     pub fn members(&self) -> Result<Vec<Member>> {
-        Ok(self.places()?.into_iter().map(|place| place.member).collect())
+        let attending = self.attending()?.into_iter();
+        Ok(attending.filter(|one| one.slice.is_some()).map(|one| one.member).collect())
     }
 
     /// The number of agents that it may lose.
@@ -93,26 +99,27 @@ impl Handover {
 
     /// The run as whoever began it had it.
     pub(super) fn begun(&self) -> Result<Begun> {
-        Ok(Begun { places: self.places()?, want: self.want.clone(), tolerated: self.tolerated })
+        Ok(Begun { attending: self.attending()?, want: self.want.clone(), tolerated: self.tolerated })
     }
 
-    fn places(&self) -> Result<Vec<Place>> {
+    fn attending(&self) -> Result<Vec<Attending>> {
         if self.version > VERSION {
             let what =
                 format!("it is of version {}, and this program knows {VERSION} and older ones", self.version);
             return Err(damaged(what).into());
         }
-        let place = |handed: &Handed| {
+        let attending = |handed: &Handed| {
+            let lacking = || damaged(format!("agent {} has no part in its run", handed.name));
             let part = self.want.parts.get(&handed.name);
-            let (part, slice) = part
-                .and_then(|part| Some((part, part.slice()?)))
-                .ok_or_else(|| damaged(format!("agent {} has no part in its run", handed.name)))?;
-            let Handed { cpus, build, low_ns, high_ns, agreeing, .. } = handed.clone();
+            let slice = part.map(|part| part.slice().ok_or_else(lacking)).transpose()?;
+            let watch = self.want.watches.get(&handed.name).map(|watch| watch.incarnation);
+            let incarnation = part.map(|part| part.incarnation).or(watch).ok_or_else(lacking)?;
+            let Handed { cpus, build, low_ns, high_ns, agreeing, weight, tiers, .. } = handed.clone();
             let name = Name::of(&handed.name).map_err(damaged)?;
-            let member = Member { name, incarnation: part.incarnation, cpus, build };
-            Ok(Place { member, slice, offset: Offset { low_ns, high_ns, agreeing } })
+            let member = Member { name, incarnation, cpus, build, weight };
+            Ok(Attending { member, slice, offset: Offset { low_ns, high_ns, agreeing }, tiers })
         };
-        self.members.iter().map(place).collect()
+        self.members.iter().map(attending).collect()
     }
 }
 
@@ -122,12 +129,9 @@ fn damaged(why: impl std::fmt::Display) -> Problem {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use engine::Slice;
 
     use super::*;
-    use crate::want::Part;
 
     fn handover() -> Handover {
         let slice = Slice { first: 0, lanes: 2, all: 2 };
@@ -136,12 +140,23 @@ mod tests {
             incarnation: 7,
             cpus: vec![0, 1],
             build: "of the tests".to_string(),
+            weight: 2,
         };
-        let place = Place { member, slice, offset: Offset { low_ns: -9, high_ns: 5, agreeing: 30 } };
-        let parts = BTreeMap::from([("a1".to_string(), Part::of(7, -2, slice))]);
+        let offset = Offset { low_ns: -9, high_ns: 5, agreeing: 30 };
+        let drives = Attending { member: member.clone(), slice: Some(slice), offset, tiers: Vec::new() };
+        let name = Name::of("db1").expect("a name");
+        let watches = Attending {
+            member: Member { name, incarnation: 9, ..member },
+            slice: None,
+            offset,
+            tiers: vec!["database".to_string()],
+        };
+        let attending = [drives, watches];
+        let parts = attending.iter().filter_map(Attending::part).collect();
+        let watches = attending.iter().filter_map(Attending::watch).collect();
         let (run, bundle) = ("r-1".to_string(), "00ff".to_string());
-        let want = Want { run, phase: Phase::Arm, bundle, lease_s: 15, parts };
-        Handover::of(&want, &[place], (12, 1))
+        let want = Want { run, phase: Phase::Arm, bundle, lease_s: 15, parts, watches };
+        Handover::of(&want, &attending, (12, 1))
     }
 
     #[test]
@@ -153,7 +168,14 @@ mod tests {
         let [member] = &read.members().expect("an agent")[..] else { panic!("one agent") };
         assert_eq!((member.incarnation, &member.cpus[..], member.name.as_str()), (7, &[0, 1][..], "a1"));
         let begun = read.begun().expect("it is whole");
-        assert_eq!((begun.places[0].slice.lanes, begun.places[0].offset.high_ns), (2, 5));
+        let places: Vec<_> = begun.places().map(|place| (place.slice.lanes, place.offset.high_ns)).collect();
+        assert_eq!(places, [(2, 5)]);
+        let (fleet, run) = (Name::of("lab").expect("a name"), read.run().expect("a name"));
+        let watching: Vec<_> = begun.watching(&fleet, &run).collect();
+        assert_eq!(
+            (watching.len(), watching[0].0.incarnation, &watching[0].1[..]),
+            (1, 9, &["database".to_string()][..])
+        );
     }
 
     #[test]

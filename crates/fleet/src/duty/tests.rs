@@ -4,7 +4,7 @@ use engine::Slice;
 use proptest::prelude::*;
 
 use super::*;
-use crate::want::Claim;
+use crate::want::{Claim, Part, Watch};
 
 const S: i64 = 1_000_000_000;
 
@@ -17,9 +17,26 @@ fn part() -> Part {
     Part::of(7, OFFSET, PART_OF)
 }
 
+fn share() -> Share {
+    Share { offset_ns: OFFSET, part: Some(part()), watches: false }
+}
+
 fn want(run: &str, phase: Phase) -> Want {
     let parts = BTreeMap::from([("a1".to_string(), part())]);
-    Want { run: run.to_string(), phase, bundle: "00ff".to_string(), lease_s: 15, parts }
+    Want {
+        run: run.to_string(),
+        phase,
+        bundle: "00ff".to_string(),
+        lease_s: 15,
+        parts,
+        watches: BTreeMap::new(),
+    }
+}
+
+/// One that watches, and drives nobody.
+fn watching(phase: Phase) -> Want {
+    let watches = BTreeMap::from([("a1".to_string(), Watch { incarnation: 7, offset_ns: OFFSET })]);
+    Want { parts: BTreeMap::new(), watches, ..want("r-1", phase) }
 }
 
 /// A controller and an agent without anything between them. Times are the controller's.
@@ -57,7 +74,7 @@ impl Pair {
         assert_eq!(pair.wants(S, Phase::Prepare), Some(fetch));
         assert_eq!(pair.wants(2 * S, Phase::Prepare), None, "it is told what it does already");
         pair.duty.checked();
-        assert_eq!(pair.wants(3 * S, Phase::Arm), Some(Act::Arm(part())));
+        assert_eq!(pair.wants(3 * S, Phase::Arm), Some(Act::Arm(share())));
         pair.duty.armed();
         pair
     }
@@ -86,6 +103,23 @@ fn one_step_follows_the_other_and_the_beginning_is_by_the_agent_s_own_clock() {
     assert_eq!(pair.says(11 * S, None), None);
     assert_eq!(pair.duty.standing(), (None, Standing::Idle));
     assert_eq!(pair.wants(12 * S, Phase::Prepare), None, "it had its part in that run");
+}
+
+#[test]
+fn who_watches_begins_with_the_others_and_goes_on_until_all_users_have_gone() {
+    let mut pair = Pair::new();
+    assert!(matches!(pair.says(S, Some(watching(Phase::Prepare))), Some(Act::Fetch { .. })));
+    pair.duty.checked();
+    let share = Share { offset_ns: OFFSET, part: None, watches: true };
+    assert_eq!(pair.says(2 * S, Some(watching(Phase::Arm))), Some(Act::Arm(share)));
+    pair.duty.armed();
+    assert_eq!(pair.says(3 * S, Some(watching(Phase::Set { at_ns: 6 * S }))), None);
+    let begin = Act::Begin { at_ns: 6 * S + OFFSET };
+    assert_eq!(pair.says(4 * S, Some(watching(Phase::Go { at_ns: 6 * S }))), Some(begin));
+    assert_eq!(pair.says(8 * S, Some(watching(Phase::Over))), Some(Act::StopAtOnce));
+    assert_eq!(pair.says(9 * S, Some(watching(Phase::Over))), None);
+    pair.duty.ended();
+    assert_eq!(pair.standing(), Standing::Ended);
 }
 
 #[test]
@@ -185,6 +219,7 @@ fn any_phase() -> impl Strategy<Value = Phase> {
         at_ns.prop_map(|at_ns| Phase::Go { at_ns }),
         Just(Phase::Stop),
         Just(Phase::Abort),
+        Just(Phase::Over),
     ]
 }
 

@@ -16,7 +16,7 @@ use fleet::agent::{self, AgentOptions};
 use fleet::bundle::Bundle;
 use fleet::bus::{Broker, Name};
 use fleet::controller::{Controller, Follower, Handover, Job, News};
-use fleet::permissions::Permissions;
+use fleet::permissions::{Permissions, Role};
 use fleet::signed::{Signer, Trusted};
 use fleet::want::Claim;
 use model::{Distribution, Problem};
@@ -58,7 +58,7 @@ fn be_agent(broker: Broker, who: &Who<'_>, folder: &str, build: &str) -> Result<
         fleet,
         name: Name::of(who.name)?,
         trusted,
-        permissions: Permissions::default(),
+        permissions: Permissions { roles: Role::ALL.to_vec(), ..Permissions::default() },
         build: build.to_string(),
         cpus: vec![0],
         spools: PathBuf::from(folder),
@@ -118,6 +118,7 @@ fn be_controller(url: &str, seed: &str, bundle: &str, lease_s: &str) -> Result<(
     let job = Job {
         run: Name::of("r-1")?,
         members: &members,
+        observers: &[],
         bundle: &bundle,
         lease_s: lease_s.parse()?,
         tolerated: 0,

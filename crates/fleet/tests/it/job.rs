@@ -19,5 +19,5 @@ pub(crate) fn bundle(target: Target, load: Load, build: &str) -> Bundle {
     let mut plan = plan.unwrap_or_else(|problems| panic!("{problems}"));
     plan.load = load;
     let files = BTreeMap::from([("session.lua".to_string(), TEXT.as_bytes().to_vec())]);
-    Bundle { build: build.to_string(), plan, target, drain_s: 2.0, files }
+    Bundle { build: build.to_string(), plan, target, drain_s: 2.0, files, watches: BTreeMap::new() }
 }

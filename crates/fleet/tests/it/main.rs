@@ -10,6 +10,7 @@ mod guarded;
 mod job;
 mod kills;
 mod merging;
+mod observers;
 mod resuming;
 mod runs;
 mod wait;

@@ -207,6 +207,7 @@ fn agents_that_never_began_are_named_by_whoever_takes_over() {
     let job = Job {
         run: Name::of("r-1").expect("a name"),
         members: &members,
+        observers: &[],
         bundle: &bundle,
         lease_s: 15,
         tolerated: 0,
@@ -236,6 +237,7 @@ fn nobody_begins_where_what_another_controller_needs_is_not_kept() {
     let job = Job {
         run: Name::of("r-1").expect("a name"),
         members: &members,
+        observers: &[],
         bundle: &bundle,
         lease_s: 15,
         tolerated: 0,

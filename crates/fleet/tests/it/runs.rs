@@ -72,7 +72,7 @@ fn run_without(
 ) -> Ran {
     let bundle = bundle(target.clone(), load, BUILD);
     let name = Name::of("r-1").expect("a name");
-    let job = Job { run: name, members, bundle: &bundle, lease_s: LEASE_S, tolerated };
+    let job = Job { run: name, members, observers: &[], bundle: &bundle, lease_s: LEASE_S, tolerated };
     let mut keeps = Keeps { seconds: Vec::new(), news: Vec::new(), on };
     let driven = controller.run(&job, &Control::default(), &mut keeps);
     Ran { driven, seconds: keeps.seconds, news: keeps.news }
@@ -256,7 +256,7 @@ fn load_ends_by_itself_when_the_bus_says_nothing_any_more() {
     let (mut controller, members) = controller(&nats, &key, 2);
     let bundle = bundle(origin.address().into(), load(10, 60.0), BUILD);
     let name = Name::of("r-1").expect("a name");
-    let job = Job { run: name, members: &members, bundle: &bundle, lease_s: 2, tolerated: 0 };
+    let job = Job { run: name, members: &members, observers: &[], bundle: &bundle, lease_s: 2, tolerated: 0 };
     let mut stopped = None;
     let on = |second| {
         if second == 1 {
@@ -315,6 +315,7 @@ fn what_the_user_stops_ends_everywhere_and_is_kept() {
     let job = Job {
         run: Name::of("r-1").expect("a name"),
         members: &members,
+        observers: &[],
         bundle: &bundle,
         lease_s: LEASE_S,
         tolerated: 0,

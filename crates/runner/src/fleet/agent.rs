@@ -86,8 +86,13 @@ pub fn options(asked: &AgentAsked) -> Result<AgentOptions> {
     let longest = file.max_duration.as_deref().map(units::duration).transpose();
     let max_duration_s = longest.map_err(|why| wrong("max_duration", why)).ok().flatten();
     let max_duration_s = max_duration_s.map(|longest| longest.as_secs_f64());
-    let permissions =
-        Permissions { targets, max_users: file.max_users, max_rate_per_s: file.max_rate, max_duration_s };
+    let permissions = Permissions {
+        targets,
+        max_users: file.max_users,
+        max_rate_per_s: file.max_rate,
+        max_duration_s,
+        ..Permissions::default()
+    };
     Problems::check(problems)?;
     let (Some(broker), Some(fleet), Some(name), Some(trusted)) = (broker, fleet, name, trusted) else {
         return Err(Problem::bug("an agent without a name passed its check").into());

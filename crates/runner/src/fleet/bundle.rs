@@ -17,7 +17,8 @@ pub(super) fn of(
     catalogue: &Catalogue,
 ) -> Result<Bundle> {
     let files = files(plan, catalogue);
-    Ok(Bundle { build: build()?, plan: plan.clone(), target: target.clone(), drain_s, files })
+    let (plan, target, watches) = (plan.clone(), target.clone(), BTreeMap::new());
+    Ok(Bundle { build: build()?, plan, target, drain_s, files, watches })
 }
 
 /// The kit's folder, and of other kits what it may borrow: their Lua files, and who they are. Its application is in it, which no agent

@@ -69,7 +69,8 @@ impl StandingFleet {
             None => {
                 let bundle = bundle::of(plan, target, drain_s, catalogue)?;
                 let (run, members) = (name_of(run)?, &self.members);
-                let job = Job { run, members, bundle: &bundle, lease_s: LEASE_S, tolerated };
+                let observers = &[];
+                let job = Job { run, members, observers, bundle: &bundle, lease_s: LEASE_S, tolerated };
                 self.controller.run(&job, control, follower)?
             }
         };
@@ -206,6 +207,12 @@ pub(crate) fn sentence(news: &News) -> String {
         News::Lost { agent, why, is_tolerated } => {
             let then = if *is_tolerated { "the others go on: DEGRADED" } else { "the run ends" };
             format!("agent {agent} is lost: {why}; {then}")
+        }
+        News::ObserverLost { agent, tiers, second, why } => {
+            let tiers = tiers.join(", ");
+            format!(
+                "tiers {tiers}: the observer on {agent} was lost at second {second}: {why}; the run goes on"
+            )
         }
     }
 }
