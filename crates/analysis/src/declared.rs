@@ -4,7 +4,8 @@ use model::{Signal, Subject};
 
 use crate::ledger;
 use crate::signals::names::{
-    CPU, CPU_SYSTEM, CPU_WAIT, FOREIGN, MEMORY, MEMORY_LIMIT, STACK_BUSY, STEAL, UNANSWERED,
+    CPU, CPU_SYSTEM, CPU_WAIT, FOREIGN, HOST_BUSY, HOST_CPUS, MEMORY, MEMORY_LIMIT, STACK_BUSY, STEAL,
+    UNANSWERED,
 };
 use crate::signals::{derived, run};
 
@@ -21,7 +22,8 @@ pub fn wanted_by_ledger() -> Vec<String> {
 
 /// The names of others that are looked for: without a declaration what is worked out from one would be silently absent.
 pub fn wanted() -> Vec<(Subject, String)> {
-    let of_tiers = [CPU, CPU_SYSTEM, CPU_WAIT, MEMORY, MEMORY_LIMIT, UNANSWERED].into_iter();
+    let of_tiers =
+        [CPU, CPU_SYSTEM, CPU_WAIT, HOST_BUSY, HOST_CPUS, MEMORY, MEMORY_LIMIT, UNANSWERED].into_iter();
     let of_tiers = of_tiers.chain(derived::wanted()).map(str::to_string).chain(ledger::wanted());
     let of_machine = [STACK_BUSY, STEAL, FOREIGN].map(|name| (Subject::Machine, name.to_string()));
     of_tiers.map(|name| (Subject::Tier, name)).chain(of_machine).collect()

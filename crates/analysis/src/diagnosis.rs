@@ -24,7 +24,9 @@ use model::{ServiceManifest, Signal};
 
 use self::weights::Weights;
 use crate::ledger;
-use crate::signals::{FAILED, MISSED_TARGETS, RESPONSE_GROWTH, RESPONSE_SHARE, THROUGHPUT_GROWTH, find};
+use crate::signals::{
+    FAILED, MISSED_TARGETS, RESPONSE_GROWTH, RESPONSE_SHARE, THROUGHPUT_GROWTH, find, has_elsewhere,
+};
 
 /// A suspect less likely than this isn't shown.
 const MIN_SURE_RATIO: f64 = 0.02;
@@ -122,6 +124,8 @@ fn weighed(case: &Case<'_>, signals: &[SignalSummary], ledger: Option<&Ledger>) 
     for rule in case.rules {
         let subjects: Vec<weigh::Subject<'_>> = match rule.about {
             About::Tier => weigh::Subject::tiers(case.tiers, &rule.services),
+            // The machine of the controller isn't the stack's then.
+            About::Host if has_elsewhere(signals) => Vec::new(),
             About::Host => vec![weigh::Subject::machine()],
             About::Generator => vec![weigh::Subject::named("generator")],
             About::Observers => vec![weigh::Subject::named("observers")],

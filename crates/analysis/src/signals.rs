@@ -91,10 +91,19 @@ pub fn signals(watched: &Watched<'_>) -> Vec<SignalSummary> {
     let per_s = watched.per_s();
     let mut signals: Vec<SignalSummary> =
         watched.series.iter().filter_map(|series| of_series(series, per_s, watched)).collect();
+    if has_elsewhere(&signals) {
+        // How busy this machine is says nothing of tiers on others.
+        signals.retain(|signal| signal.tier.is_some() || signal.name != names::STACK_BUSY);
+    }
     derived::add(watched, per_s, &mut signals);
     signals.extend(watched.alarms.iter().filter_map(alarm));
     signals.extend(run::signals(watched));
     signals
+}
+
+/// Whether tiers on other machines than the run's controller were watched.
+pub(crate) fn has_elsewhere(signals: &[SignalSummary]) -> bool {
+    signals.iter().any(|signal| signal.name == names::HOST_BUSY)
 }
 
 fn of_series(series: &SeriesSeen, per_s: f64, watched: &Watched<'_>) -> Option<SignalSummary> {
@@ -122,10 +131,16 @@ fn of_series(series: &SeriesSeen, per_s: f64, watched: &Watched<'_>) -> Option<S
 fn cpus(series: &SeriesSeen, watched: &Watched<'_>) -> Option<f64> {
     let of_cpus = series.name == names::CPU;
     let cpus = match series.tier.as_deref()? {
-        tier if INSTRUMENT.contains(&tier) => watched.generator_cpus,
-        _ => watched.stack_cpus,
+        tier if INSTRUMENT.contains(&tier) => watched.generator_cpus as f64,
+        tier => cpus_elsewhere(tier, watched).unwrap_or(watched.stack_cpus as f64),
     };
-    of_cpus.then_some(cpus as f64)
+    of_cpus.then_some(cpus)
+}
+
+/// The CPUs of the host of a tier that is on another machine.
+fn cpus_elsewhere(tier: &str, watched: &Watched<'_>) -> Option<f64> {
+    let is_it = |one: &&SeriesSeen| one.name == names::HOST_CPUS && one.tier.as_deref() == Some(tier);
+    watched.series.iter().find(is_it)?.max
 }
 
 /// A line of a log that rules know by a name: how often it appeared, in the whole run.

@@ -8,6 +8,7 @@ use super::weights::Weights;
 use super::{ClueFacts, ClueSeen, Quantity, SuspectFacts};
 use crate::ledger;
 use crate::signals::find;
+use crate::signals::names::{HOST_BUSY, STACK_BUSY};
 
 /// Evidence that is there less than this isn't told.
 const MIN_STRENGTH_RATIO: f64 = 0.02;
@@ -59,11 +60,21 @@ impl<'a> Subject<'a> {
 
     fn signal<'s>(&self, name: &str, signals: &'s [SignalSummary]) -> Option<&'s SignalSummary> {
         match name.split_once(':') {
-            Some(("host", name)) => find(signals, None, name),
+            Some(("host", name)) => self.signal_of_host(name, signals),
             Some(("front", _)) if !self.is_front => None,
             Some(("run" | "front", name)) => find(signals, None, &format!("run.{name}")),
             Some(("callee", name)) => find(signals, Some(self.callee?), name),
             _ => find(signals, self.own, name),
+        }
+    }
+}
+
+impl Subject<'_> {
+    /// A signal of its machine. Where that is another one than the run's controller, only how busy it was is known.
+    fn signal_of_host<'s>(&self, name: &str, signals: &'s [SignalSummary]) -> Option<&'s SignalSummary> {
+        match self.own.and_then(|own| find(signals, Some(own), HOST_BUSY)) {
+            Some(busy) => (name == STACK_BUSY).then_some(busy),
+            None => find(signals, None, name),
         }
     }
 }

@@ -4,7 +4,7 @@ use model::record::diagnosis::SignalSummary;
 use model::record::instrument::INSTRUMENT;
 use model::{Signal, signals};
 
-use super::names::{CPU, CPU_WAIT, STACK_BUSY};
+use super::names::{CPU, CPU_WAIT, HOST_BUSY, STACK_BUSY};
 use super::{Watched, figure, find, value_of};
 
 signals! {
@@ -100,6 +100,11 @@ pub(super) fn add(watched: &Watched<'_>, per_s: f64, signals: &mut Vec<SignalSum
     if all > 0.0 {
         let shares = used.iter().map(|(tier, cores)| of(tier, value_of(&CPU_SHARE, cores / all)));
         signals.extend(shares);
+    }
+    // Of hosts that are busy unlike each other, the busiest one holds the stack.
+    let hosts = tiers.iter().filter_map(|tier| find(signals, Some(tier), HOST_BUSY));
+    if let Some(busiest) = hosts.map(|signal| signal.mean).max_by(f64::total_cmp) {
+        signals.push(figure(STACK_BUSY, "ratio", busiest));
     }
     if !used.is_empty() && find(signals, None, STACK_BUSY).is_none() && watched.stack_cpus > 0 {
         signals.push(figure(STACK_BUSY, "ratio", all / watched.stack_cpus as f64));

@@ -17,6 +17,10 @@ pub const MEMORY_LIMIT: &str = "memory.limit_bytes";
 pub const UNANSWERED: &str = "status.unanswered";
 /// How busy the CPUs are that the tiers may use.
 pub const STACK_BUSY: &str = "stack.busy_ratio";
+/// The same of the host of a tier that is on another machine than the run's controller.
+pub const HOST_BUSY: &str = "host.busy_ratio";
+/// The number of that host's CPUs.
+pub const HOST_CPUS: &str = "host.cpus";
 /// CPU time that the hypervisor took from the machine.
 pub const STEAL: &str = "cpu.steal_ratio";
 /// CPU time of what has nothing to do with the run.

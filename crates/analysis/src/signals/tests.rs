@@ -147,3 +147,35 @@ fn a_short_ramp_up_tells_nothing_of_growth() {
     assert!(find(&signals, None, "run.response_growth").is_none());
     assert!(find(&signals, None, "run.missed_targets").is_none(), "there is no target");
 }
+
+#[test]
+fn a_tier_on_another_machine_has_that_machine_s_cpus_and_this_one_s_say_nothing_of_the_stack() {
+    let run = run();
+    let names = [OperationName { kind: OperationKind::Operation, name: "Browse".into() }];
+    let (steady, early) = (Steady::of(&run, 30.0, 120.0), Steady::of(&run, 0.0, 10.0));
+    let series = [
+        series(None, "stack.busy_ratio", "ratio", 0.1, 0.2),
+        series(Some("web"), "cpu.cores", "cores", 0.1, 1.0),
+        series(Some("web"), "host.cpus", "CPUs", 8.0, 8.0),
+        series(Some("web"), "host.busy_ratio", "ratio", 0.1, 0.3),
+        series(Some("db"), "cpu.cores", "cores", 0.1, 3.0),
+        series(Some("db"), "host.cpus", "CPUs", 4.0, 4.0),
+        series(Some("db"), "host.busy_ratio", "ratio", 0.1, 0.97),
+    ];
+    let found = signals(&Watched {
+        series: &series.map(|one| SeriesSeen::of(&one, &steady, &early)),
+        limits: &[],
+        alarms: &[],
+        steady: &steady,
+        early: &early,
+        names: &names,
+        targets: &[],
+        generator_cpus: 1,
+        stack_cpus: 1,
+    });
+    let limit = |tier: &str| find(&found, Some(tier), "cpu.cores").and_then(|signal| signal.limit);
+    assert_eq!((limit("web"), limit("db")), (Some(8.0), Some(4.0)));
+    let busy: Vec<f64> =
+        found.iter().filter(|signal| signal.name == "stack.busy_ratio").map(|signal| signal.mean).collect();
+    assert!(busy.len() == 1 && close(busy[0], 0.97), "that of the busiest host: {busy:?}");
+}

@@ -269,3 +269,37 @@ fn nothing_is_never_the_answer_where_a_tier_ended() {
     let state = |tier_ended| diagnose(&Case { tier_ended, ..case(&stack, &signals) }).1.state;
     assert_eq!((state(false), state(true)), (Limited::No, Limited::Unclear));
 }
+
+/// Tiers as a fleet's observers tell of them: of nothing but the CPUs of their hosts and of themselves.
+#[test]
+fn of_a_tier_on_another_machine_its_own_host_counts_and_not_the_controller_s() {
+    let stack = stack_of(&[("db", ""), ("app", "")]);
+    let figures = |db_busy: f64| -> Vec<SignalSummary> {
+        let number = |name: &str, figures: &[f64]| {
+            signal(name, &Value::Array(figures.iter().map(|figure| Value::Float(*figure)).collect()))
+        };
+        vec![
+            // The controller's machine: full, by others.
+            number(":stack.busy_ratio", &[db_busy.max(0.3)]),
+            number(":cpu.foreign_cores", &[1.9]),
+            number(":tcp.ports_used_ratio", &[0.99]),
+            number(":run.connect_errors", &[0.2]),
+            number(":run.response_share", &[0.8]),
+            number(":run.operations_per_s", &[60.0]),
+            number("db:cpu.cores", &[3.9, 4.0, 0.06]),
+            number("db:cpu.share_ratio", &[0.6]),
+            number("db:host.busy_ratio", &[db_busy]),
+            number("app:cpu.cores", &[2.6, 8.0, 0.04]),
+            number("app:cpu.share_ratio", &[0.4]),
+            number("app:host.busy_ratio", &[0.3]),
+        ]
+    };
+    let found = diagnosis(&stack, &figures(0.99));
+    let first = found.suspects.first().map(|first| (first.rule.as_str(), first.tier.as_str()));
+    assert_eq!((first, found.state), (Some(("tier-cpu", "db")), Limited::Yes), "{}", clue_of(&found));
+    let said = clue_of(&found);
+    assert!(!said.contains("foreign") && !said.contains(" host "), "it isn't the stack's machine: {said}");
+    assert!(!found.suspects.iter().any(|suspect| suspect.tier == "app"), "its host is idle: {said}");
+    let found = diagnosis(&stack, &figures(0.3));
+    assert!(found.suspects.is_empty(), "{}", clue_of(&found));
+}
